@@ -1,0 +1,164 @@
+/**
+ * Runs test files, each in a process of its own, in a network namespace that has only loopback where
+ * the system allows one. A file fails when a test fails, when it ran no test, when it keeps handles
+ * open after its last test, when it hangs (the test is named), or when it reaches outside loopback.
+ *
+ *   node scripts/test.ts <folder or file>... [--match text]
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { globSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { relative, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 300_000)
+const EXIT_GRACE_MS = 4_000
+const root = fileURLToPath(new URL('..', import.meta.url))
+const guard = pathToFileURL(resolve(root, 'test/kit/guard.ts')).href
+
+interface FileResult {
+  file: string
+  total: number
+  passed: number
+  skipped: number
+  problem?: string
+  output: string
+}
+
+if (!process.env.TEST_INSIDE && enterNamespace()) {
+  // the work was done by the process inside the namespace
+} else process.exitCode = await main(process.argv.slice(2))
+
+/** Runs this program again where there is no network but loopback. False when the system refuses. */
+function enterNamespace(): boolean {
+  const unshare = process.getuid?.() === 0 ? ['-n'] : ['-r', '-n']
+  const probe = spawnSync('unshare', [...unshare, 'sh', '-c', 'ip link set lo up'])
+  if (probe.status !== 0) {
+    console.log('network: guarded (no namespace to be had here)')
+    return false
+  }
+  const inside = [
+    'sh',
+    '-c',
+    'ip link set lo up && exec "$@"',
+    'sh',
+    process.execPath,
+    ...process.argv.slice(1),
+  ]
+  const run = spawnSync('unshare', [...unshare, ...inside], {
+    stdio: 'inherit',
+    env: { ...process.env, TEST_INSIDE: '1' },
+  })
+  process.exitCode = run.status ?? 1
+  return true
+}
+
+async function main(args: string[]): Promise<number> {
+  const matchAt = args.indexOf('--match')
+  const match = matchAt >= 0 ? args.splice(matchAt, 2)[1]! : ''
+  const files = args.flatMap(testFiles).filter(file => file.includes(match))
+  const waiting = [...files]
+  const results: FileResult[] = []
+  const lanes = Number(process.env.TEST_LANES ?? availableParallelism())
+  const started = Date.now()
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+        const result = await runFile(file)
+        results.push(result)
+        report(result)
+      }
+    }),
+  )
+  return summarise(results, Date.now() - started)
+}
+
+function testFiles(path: string): string[] {
+  const absolute = resolve(root, path)
+  if (!statSync(absolute, { throwIfNoEntry: false })) return []
+  if (statSync(absolute).isFile()) return [absolute]
+  return globSync('**/*.test.ts', { cwd: absolute })
+    .sort()
+    .map(name => resolve(absolute, name))
+}
+
+async function runFile(file: string): Promise<FileResult> {
+  const child = spawn(process.execPath, ['--import', guard, file], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0', TEST_RUNNER_PIPE: '1' },
+  })
+  let output = ''
+  let running = ''
+  let leaking = false
+  let hung = false
+  let grace: NodeJS.Timeout | undefined
+  const collect = (chunk: Buffer) => {
+    output += chunk
+    if (grace || !/^ {2}Skipped: +\d+/m.test(output)) return
+    grace = setTimeout(() => {
+      leaking = true
+      child.kill('SIGUSR2')
+    }, EXIT_GRACE_MS)
+  }
+  child.stdout!.on('data', collect)
+  child.stderr!.on('data', collect)
+  child.stdio[3]!.on('data', (chunk: Buffer) => {
+    running = `${chunk}`.trim().split('\n').at(-1)!
+  })
+  const limit = setTimeout(() => {
+    hung = true
+    child.kill('SIGKILL')
+  }, FILE_LIMIT_MS)
+  const code = await exitOf(child)
+  clearTimeout(limit)
+  clearTimeout(grace)
+  const result = { file: relative(root, file), output, ...counts(output) }
+  const problem = problemOf(result, code, { hung, leaking, running })
+  return problem ? { ...result, problem } : result
+}
+
+function exitOf(child: ChildProcess): Promise<number | null> {
+  return new Promise(done => child.on('close', done))
+}
+
+function counts(output: string) {
+  const sum = (word: string) =>
+    [...output.matchAll(new RegExp(`^ {2}${word}: +(\\d+)`, 'gm'))].reduce((n, hit) => n + Number(hit[1]), 0)
+  return { total: sum('Total'), passed: sum('Passed'), skipped: sum('Skipped') }
+}
+
+function problemOf(
+  { total, passed, skipped }: { total: number; passed: number; skipped: number },
+  code: number | null,
+  { hung, leaking, running }: { hung: boolean; leaking: boolean; running: string },
+): string | undefined {
+  if (hung) return `hangs in "${running}"`
+  if (leaking) return 'keeps handles open after its last test'
+  if (code === 97) return 'reached outside loopback'
+  if (total === 0) return `ran no test (exit ${code})`
+  if (passed + skipped < total) return `${total - passed - skipped} failed`
+  if (code !== 0) return `exit ${code}, last test "${running}"`
+  return undefined
+}
+
+function report({ file, total, problem, output }: FileResult) {
+  console.log(`${problem ? 'FAIL' : 'ok  '} ${file} (${total})${problem ? `: ${problem}` : ''}`)
+  if (problem) console.log(output.replace(/^/gm, '     '))
+}
+
+function summarise(results: FileResult[], elapsedMs: number): number {
+  const passed = results.reduce((n, result) => n + result.passed, 0)
+  const broken = results.filter(result => result.problem)
+  const failedTests = results.reduce((n, result) => n + result.total - result.passed - result.skipped, 0)
+  const failed = Math.max(failedTests, broken.length)
+  if (results.length === 0 || passed + failed === 0) {
+    console.log('no test ran')
+    console.log('0 passed, 1 failed')
+    return 1
+  }
+  for (const { file, problem } of broken) console.log(`FAIL ${file}: ${problem}`)
+  console.log(`${results.length} files in ${(elapsedMs / 1000).toFixed(1)} s`)
+  console.log(`${passed} passed, ${failed} failed`)
+  return failed > 0 ? 1 : 0
+}

@@ -1,0 +1,50 @@
+/** Time as the rest of the program sees it: wall time for dates, monotonic time for intervals, and timers. */
+
+export interface Timer {
+  cancel(): void
+}
+
+export interface Clock {
+  /** Wall time, epoch ms UTC. May jump. */
+  now(): number
+  /** Never goes back; only differences mean anything. Ms. */
+  monotonic(): number
+  /** Calls `fn` once, `ms` of monotonic time from now. */
+  timer(ms: number, fn: () => void): Timer
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+export const systemClock: Clock = {
+  now: Date.now,
+  monotonic: () => performance.now(),
+  timer(ms, fn) {
+    if (ms > LONGEST_TIMER_MS) return chained(ms, fn)
+    const handle = setTimeout(fn, ms)
+    return { cancel: () => clearTimeout(handle) }
+  },
+}
+
+/** A timer longer than the runtime's limit of 24.8 days, in several steps. */
+function chained(ms: number, fn: () => void): Timer {
+  let step = systemClock.timer(LONGEST_TIMER_MS, () => {
+    step = systemClock.timer(ms - LONGEST_TIMER_MS, fn)
+  })
+  return { cancel: () => step.cancel() }
+}
+
+/** Resolves after `ms` of monotonic time, or rejects with the signal's reason. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const onAbort = () => {
+      timer.cancel()
+      reject(signal?.reason)
+    }
+    const timer = clock.timer(ms, () => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}

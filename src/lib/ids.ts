@@ -1,0 +1,95 @@
+/** Identifiers: UUIDv7 as 16 bytes inside, `<prefix>_<hyphenated uuid>` on the wire. */
+import { randomFillSync } from 'node:crypto'
+
+/** 16 bytes of a UUIDv7 (RFC 9562 §5.7). Ids made by one process sort in the order of their making. */
+export type Id = Uint8Array
+
+export type IdPrefix =
+  | 'acc'
+  | 'usr'
+  | 'ses'
+  | 'key'
+  | 'dom'
+  | 'aud'
+  | 'con'
+  | 'seg'
+  | 'top'
+  | 'brd'
+  | 'eml'
+  | 'tpl'
+  | 'wh'
+  | 'whd'
+  | 'sup'
+  | 'inb'
+  | 'evt'
+  | 'att'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const COUNTER_MAX = 0xfff
+
+export type IdSource = (nowMs: number) => Id
+
+/** A source of ids. Within one millisecond, or when the clock steps back, a counter keeps them ascending. */
+export function createIdSource(): IdSource {
+  const pool = new Uint8Array(8 * 512)
+  let poolAt = pool.length
+  let lastMs = 0
+  let counter = 0
+  return nowMs => {
+    if (poolAt === pool.length) {
+      randomFillSync(pool)
+      poolAt = 0
+    }
+    if (nowMs > lastMs) {
+      lastMs = nowMs
+      counter = pool[poolAt]! & 0x7f
+    } else if (++counter > COUNTER_MAX) {
+      lastMs++
+      counter = 0
+    }
+    const id = new Uint8Array(16)
+    bytesOf(id).writeUIntBE(lastMs, 0, 6)
+    id[6] = 0x70 | (counter >>> 8)
+    id[7] = counter
+    id.set(pool.subarray(poolAt, poolAt + 8), 8)
+    id[8] = 0x80 | (id[8]! & 0x3f)
+    poolAt += 8
+    return id
+  }
+}
+
+/** Epoch ms at which the id was made. */
+export function idTime(id: Id): number {
+  return bytesOf(id).readUIntBE(0, 6)
+}
+
+/** The hyphenated lower-case text form. */
+export function idText(id: Id): string {
+  const hex = bytesOf(id).toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** The form that API clients see. */
+export function wireId(prefix: IdPrefix, id: Id): string {
+  return `${prefix}_${idText(id)}`
+}
+
+/** Reads `<prefix>_<uuid>` or a bare UUID; undefined for anything else, a foreign prefix included. */
+export function parseWireId(prefix: IdPrefix, text: string): Id | undefined {
+  const uuid = text.startsWith(`${prefix}_`) ? text.slice(prefix.length + 1) : text
+  if (!UUID.test(uuid)) return undefined
+  return new Uint8Array(Buffer.from(uuid.replaceAll('-', ''), 'hex'))
+}
+
+/** A compact string for Map keys. */
+export function idKey(id: Id): string {
+  return bytesOf(id).toString('latin1')
+}
+
+export function sameId(a: Id, b: Id): boolean {
+  return bytesOf(a).equals(b)
+}
+
+function bytesOf(id: Id): Buffer {
+  return Buffer.from(id.buffer, id.byteOffset, id.byteLength)
+}

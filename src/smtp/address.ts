@@ -1,0 +1,110 @@
+/**
+ * The one address parser: every surface (API, SMTP, contacts) takes one mailbox a string, and what this
+ * file returns is the only thing checked, signed and put on an envelope (RFC 5321 §4.1.2, RFC 5322 §3.4).
+ */
+import { domainToASCII } from 'node:url'
+
+export interface Mailbox {
+  /** Display name as plain text, or null. */
+  name: string | null
+  /** `local@domain`, the domain as lower-case A-labels; the local part keeps its case. */
+  address: string
+  /** Lower-case A-labels. */
+  domain: string
+}
+
+/** Why a text is not a mailbox; `fault` completes the sentence "The address …". */
+export interface AddressFault {
+  fault: string
+}
+
+const ATEXT = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|(?![\\x00-\\x7f])[\\p{L}\\p{N}\\p{M}\\p{S}\\p{P}]"
+const DOT_ATOM = new RegExp(`^(?:${ATEXT})+(?:\\.(?:${ATEXT})+)*$`, 'u')
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const FORBIDDEN_IN_NAME = /[()<>[\]:;@\\,"]/
+const QUOTED = /^"((?:[^"\\]|\\.)*)"/
+const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/
+const MAX_LOCAL_PART_OCTETS = 64
+const MAX_DOMAIN_OCTETS = 253
+const MAX_ADDRESS_OCTETS = 254
+const MAX_NAME_CHARACTERS = 512
+
+/** `Name <local@domain>`, `"Name" <local@domain>` or `local@domain`. No groups, routes, comments or lists. */
+export function parseMailbox(text: string): Mailbox | AddressFault {
+  if (CONTROL.test(text)) return { fault: 'contains control characters' }
+  const trimmed = text.trim()
+  if (!trimmed.endsWith('>')) return parseAddress(trimmed)
+  const opens = trimmed.lastIndexOf('<')
+  if (opens < 0) return { fault: 'has ">" without "<"' }
+  const name = parseDisplayName(trimmed.slice(0, opens))
+  if (typeof name === 'object' && name !== null) return name
+  const bare = parseAddress(trimmed.slice(opens + 1, -1))
+  return 'fault' in bare ? bare : { ...bare, name }
+}
+
+/** A bare `local@domain`, without display name or angle brackets. */
+export function parseAddress(text: string): Mailbox | AddressFault {
+  const split = splitAtSign(text)
+  if ('fault' in split) return split
+  const localPart = split.localPart.normalize('NFC')
+  if (!DOT_ATOM.test(localPart)) return { fault: 'has a local part that is not a dot-atom' }
+  if (Buffer.byteLength(localPart) > MAX_LOCAL_PART_OCTETS)
+    return { fault: `has a local part longer than ${MAX_LOCAL_PART_OCTETS} octets` }
+  const domain = parseDomain(split.domain)
+  if (domain === undefined) return { fault: 'has an invalid domain' }
+  const address = `${localPart}@${domain}`
+  if (Buffer.byteLength(address) > MAX_ADDRESS_OCTETS)
+    return { fault: `is longer than ${MAX_ADDRESS_OCTETS} octets` }
+  return { name: null, address, domain }
+}
+
+/** The domain as lower-case A-labels (UTS 46), or undefined: at least two labels, letters, digits, hyphens. */
+export function parseDomain(text: string): string | undefined {
+  if (/[%:/?#@[\]\\\s]/.test(text)) return undefined
+  const ascii = domainToASCII(text.normalize('NFC')).toLowerCase()
+  if (ascii.length === 0 || ascii.length > MAX_DOMAIN_OCTETS) return undefined
+  const labels = ascii.split('.')
+  if (labels.length < 2 || !labels.every(label => LABEL.test(label))) return undefined
+  return /^\d+$/.test(labels.at(-1)!) ? undefined : ascii
+}
+
+/** Whether the address needs SMTPUTF8 (RFC 6531): its local part is not ASCII. */
+export function needsSmtpUtf8(address: string): boolean {
+  return /[^\x00-\x7f]/.test(address)
+}
+
+/** The form in which addresses are compared: suppressions, contacts, duplicates. */
+export function foldAddress(address: string): string {
+  return address.toLowerCase()
+}
+
+/** A quoted local part is taken only where its quotes were not needed, and loses them. */
+function splitAtSign(text: string): { localPart: string; domain: string } | AddressFault {
+  const quoted = QUOTED.exec(text)
+  if (quoted) {
+    if (text[quoted[0].length] !== '@') return { fault: 'has text after its quoted local part' }
+    return { localPart: quoted[1]!.replace(/\\(.)/g, '$1'), domain: text.slice(quoted[0].length + 1) }
+  }
+  const at = text.indexOf('@')
+  if (at < 0) return { fault: 'has no "@"' }
+  if (text.indexOf('@', at + 1) >= 0) return { fault: 'has more than one "@"' }
+  return { localPart: text.slice(0, at), domain: text.slice(at + 1) }
+}
+
+function parseDisplayName(text: string): string | null | AddressFault {
+  const words: string[] = []
+  let rest = text.trim()
+  while (rest.length > 0) {
+    const quoted = QUOTED.exec(rest)
+    const word = quoted ? quoted[0] : /^[^"]+/.exec(rest)?.[0]
+    if (word === undefined) return { fault: 'has an unfinished quoted display name' }
+    if (!quoted && FORBIDDEN_IN_NAME.test(word))
+      return { fault: 'has a display name with special characters outside quotes' }
+    words.push(quoted ? quoted[1]!.replace(/\\(.)/g, '$1') : word.trim())
+    rest = rest.slice(word.length).trimStart()
+  }
+  const name = words.join(' ').replace(/\s+/g, ' ').trim()
+  if (name.length > MAX_NAME_CHARACTERS)
+    return { fault: `has a display name longer than ${MAX_NAME_CHARACTERS} characters` }
+  return name === '' ? null : name
+}

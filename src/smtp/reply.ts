@@ -1,0 +1,57 @@
+/** SMTP replies: the three-digit code (RFC 5321 §4.2), the enhanced status code (RFC 3463), and the text. */
+
+export interface Reply {
+  /** 200 to 599. */
+  code: number
+  /** Class, subject and detail, as in `5.1.1`; null where the peer sent none. */
+  enhanced: string | null
+  /** The lines without their codes, cleaned of control characters, joined by a blank, at most 2 KiB. */
+  text: string
+}
+
+const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/s
+const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?:\s+|$)/
+const MAX_TEXT_CHARACTERS = 2048
+
+/** One line of a reply, or undefined when the peer sent something else. `last` tells whether the reply ends here. */
+export function parseReplyLine(line: string): { code: number; last: boolean; text: string } | undefined {
+  const match = LINE.exec(line)
+  if (!match) return undefined
+  return { code: Number(match[1]), last: match[2] !== '-', text: match[3] ?? '' }
+}
+
+/** Puts the lines of one reply together. The enhanced code is taken only where it agrees with the reply code's class. */
+export function replyOf(code: number, lines: readonly string[]): Reply {
+  let enhanced: string | null = null
+  const texts: string[] = []
+  for (const line of lines) {
+    const match = ENHANCED.exec(line)
+    const fits = match !== null && match[1]![0] === String(code)[0]
+    if (fits) enhanced ??= match[1]!
+    texts.push(fits ? line.slice(match[0].length) : line)
+  }
+  return { code, enhanced, text: cleanText(texts.join(' ')) }
+}
+
+/** `550 5.1.1 no such user`, as shown to people and stored. */
+export function formatReply({ code, enhanced, text }: Reply): string {
+  return [code, enhanced, text].filter(part => part !== null && part !== '').join(' ')
+}
+
+export function isPositive(reply: Reply): boolean {
+  return reply.code >= 200 && reply.code < 300
+}
+
+/** A permanent negative reply (RFC 5321 §4.2.1): the same command will fail again. */
+export function isPermanent(reply: Reply): boolean {
+  return reply.code >= 500
+}
+
+/** Text of a foreign server, made safe to store and show. */
+export function cleanText(text: string): string {
+  return text
+    .replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim()
+    .slice(0, MAX_TEXT_CHARACTERS)
+}

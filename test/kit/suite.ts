@@ -1,0 +1,86 @@
+/**
+ * The test function of this project: uvu's suite with a time limit that names the hanging test,
+ * resources that are closed in reverse order, and a complaint about suites that were never run.
+ */
+import { writeSync } from 'node:fs'
+import { suite as uvuSuite } from 'uvu'
+
+export interface Closable {
+  close?(): unknown
+  [Symbol.asyncDispose]?(): PromiseLike<void>
+}
+
+export interface TestContext {
+  /** Hands over something to be closed when the test ends, whatever its result. */
+  using<T extends Closable>(resource: T | Promise<T>): Promise<T>
+  /** Registers a function to be called when the test ends. */
+  after(fn: () => unknown): void
+}
+
+type TestBody = (t: TestContext) => unknown
+
+export interface Suite {
+  (name: string, body: TestBody, options?: { limitMs?: number }): void
+  before(fn: () => unknown): void
+  after(fn: () => unknown): void
+  run(): void
+}
+
+const DEFAULT_LIMIT_MS = 5_000
+const SLOWER = Number(process.env.TEST_LIMIT_FACTOR ?? 1)
+const declared = new Set<string>()
+
+/** Opens a suite. `run()` must be called at the end of the file. `limitMs` bounds each of its tests. */
+export function suite(name: string, { limitMs = DEFAULT_LIMIT_MS } = {}): Suite {
+  const inner = uvuSuite(name)
+  declared.add(name)
+  const test = (title: string, body: TestBody, options: { limitMs?: number } = {}) =>
+    inner(title, () => bounded(`${name}: ${title}`, body, (options.limitMs ?? limitMs) * SLOWER))
+  return Object.assign(test, {
+    before: (fn: () => unknown) => inner.before(async () => void (await fn())),
+    after: (fn: () => unknown) => inner.after(async () => void (await fn())),
+    run() {
+      declared.delete(name)
+      inner.run()
+    },
+  })
+}
+
+process.on('exit', () => {
+  if (declared.size === 0) return
+  console.error(`suites declared but never run: ${[...declared].join(', ')}`)
+  process.exitCode = 1
+})
+
+async function bounded(fullName: string, body: TestBody, limitMs: number) {
+  announce(fullName)
+  const cleanups: (() => unknown)[] = []
+  const context: TestContext = {
+    async using(resource) {
+      const opened = await resource
+      cleanups.push(() => closeOf(opened))
+      return opened
+    },
+    after: fn => void cleanups.push(fn),
+  }
+  let timer: NodeJS.Timeout | undefined
+  const expired = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`"${fullName}" took longer than ${limitMs} ms`)), limitMs)
+  })
+  try {
+    await Promise.race([body(context), expired])
+  } finally {
+    clearTimeout(timer)
+    for (const cleanup of cleanups.reverse()) await cleanup()
+  }
+}
+
+function closeOf(resource: Closable): unknown {
+  const dispose = resource[Symbol.asyncDispose]
+  return dispose ? dispose.call(resource) : resource.close?.()
+}
+
+/** Tells the runner, over its extra pipe, which test is running, so that it can name one that blocks the process. */
+function announce(fullName: string) {
+  if (process.env.TEST_RUNNER_PIPE) writeSync(3, `${fullName}\n`)
+}

@@ -1,0 +1,51 @@
+import * as assert from 'uvu/assert'
+import { createAdjustableClock } from '../../../src/lib/adjustable-clock.ts'
+import { sleep, systemClock } from '../../../src/lib/clock.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('lib/clock')
+const HOUR_MS = 3_600_000
+
+test('moving the clock fires the timers it passes, in the order of their deadlines', async t => {
+  const clock = await t.using(createAdjustableClock())
+  const fired: string[] = []
+  clock.timer(2 * HOUR_MS, () => fired.push('second'))
+  clock.timer(HOUR_MS, () => fired.push('first'))
+  clock.timer(3 * HOUR_MS, () => fired.push('never')).cancel()
+  const late = clock.timer(5 * HOUR_MS, () => fired.push('too late'))
+  t.after(() => late.cancel())
+  clock.advance(4 * HOUR_MS)
+  assert.equal(fired, ['first', 'second'])
+})
+
+test('wall and monotonic time move together, a jump moves wall time alone', async t => {
+  const clock = await t.using(createAdjustableClock())
+  const before = { wall: clock.now(), monotonic: clock.monotonic() }
+  clock.advance(HOUR_MS)
+  assert.ok(clock.now() - before.wall >= HOUR_MS)
+  assert.ok(clock.monotonic() - before.monotonic >= HOUR_MS)
+  clock.jump(-2 * HOUR_MS)
+  assert.ok(clock.now() < before.wall)
+  assert.ok(clock.monotonic() > before.monotonic)
+})
+
+test('every seat of a clock shares its time and its moves', async t => {
+  const clock = await t.using(createAdjustableClock())
+  const other = await t.using(createAdjustableClock(clock.seat))
+  const woken = sleep(other, HOUR_MS)
+  clock.advance(HOUR_MS)
+  await woken
+  assert.ok(Math.abs(other.now() - clock.now()) < 1000)
+})
+
+test('a sleep ends early when its signal aborts', async () => {
+  const abort = new AbortController()
+  const sleeping = sleep(systemClock, HOUR_MS, abort.signal)
+  abort.abort(new Error('stopped'))
+  await sleeping.then(
+    () => assert.unreachable(),
+    error => assert.is(error.message, 'stopped'),
+  )
+})
+
+test.run()

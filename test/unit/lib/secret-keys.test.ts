@@ -1,0 +1,40 @@
+import * as assert from 'uvu/assert'
+import { createSecretKeys, equalBytes } from '../../../src/lib/secret-keys.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('lib/secret-keys')
+const keys = createSecretKeys(Buffer.alloc(32, 1))
+const plain = Buffer.from('a private key')
+
+test('what is sealed can be opened in the same context only', () => {
+  const box = keys.seal(plain, 'dkim:1')
+  assert.equal(keys.open(box, 'dkim:1'), plain)
+  assert.not(Buffer.from(box).includes(plain))
+  assert.throws(() => keys.open(box, 'dkim:2'))
+  assert.throws(() => createSecretKeys(Buffer.alloc(32, 2)).open(box, 'dkim:1'))
+})
+
+test('no altered box opens', () => {
+  const box = keys.seal(plain, 'c')
+  for (let i = 0; i < box.length; i++) {
+    const altered = Buffer.from(box)
+    altered[i]! ^= 1
+    assert.throws(() => keys.open(altered, 'c'))
+  }
+})
+
+test('each purpose has a key of its own', () => {
+  assert.not.equal(keys.mac('verp', 'm'), keys.mac('share', 'm'))
+  assert.equal(keys.mac('verp', 'm'), createSecretKeys(Buffer.alloc(32, 1)).mac('verp', 'm'))
+})
+
+test('a short secret is refused', () => {
+  assert.throws(() => createSecretKeys(Buffer.alloc(15)), /at least 16 bytes/)
+})
+
+test('bytes of different lengths are unequal', () => {
+  assert.is(equalBytes(Buffer.from('ab'), Buffer.from('ab')), true)
+  assert.is(equalBytes(Buffer.from('ab'), Buffer.from('abc')), false)
+})
+
+test.run()
