@@ -1,0 +1,167 @@
+/** Puts the configuration together: defaults, then files, then environment; the result is frozen and fully typed. */
+import { DEFAULT_MAIL_HOST, FAMILY_NAME, families, schema } from './schema.ts'
+import { type Setting, SettingFault } from './setting.ts'
+import { fileSources, type Source, secretFile } from './sources.ts'
+import { nearest } from './spelling.ts'
+
+type Values<T> = T extends Setting<infer V> ? V : { readonly [K in keyof T]: Values<T[K]> }
+type Family<T> = Readonly<Record<string, Values<T>>>
+
+export type Config = Values<typeof schema> & {
+  readonly [F in keyof typeof families]: Family<(typeof families)[F]>
+}
+
+/** Everything that is wrong with the configuration, one problem a line, each naming its key and source. */
+export class ConfigError extends Error {}
+
+export interface LoadedConfig {
+  config: Config
+  warnings: string[]
+}
+
+const ENVIRONMENT_PREFIX = 'POSTHORN_'
+/** Variables that are ours but not settings. */
+const OTHER_VARIABLES = new Set(['POSTHORN_CONFIG'])
+
+/**
+ * Reads `config/default.json`, then `config/local.json` or the file named by `POSTHORN_CONFIG`, then the environment.
+ * @param root folder that holds `config/`
+ * @throws ConfigError
+ */
+export function loadConfig(root: string, env: NodeJS.ProcessEnv): LoadedConfig {
+  const problems: string[] = []
+  const warnings: string[] = []
+  const files = fileSources(root, env.POSTHORN_CONFIG, problems)
+  const settings = settingsFor(files, problems)
+  const environment = environmentSource(settings, env, problems, warnings)
+  const values = readAll(settings, [...files, environment], problems, warnings)
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+  return { config: deepFreeze(derive(nest(values) as Config)), warnings }
+}
+
+/** The schema as a map of dotted snake_case keys, families expanded by the names the files use. */
+export function settingsFor(files: readonly Source[], problems: string[]): Map<string, Setting<unknown>> {
+  const settings = flatten(schema)
+  for (const [family, members] of Object.entries(families)) {
+    for (const name of familyNames(family, files)) {
+      if (!FAMILY_NAME.test(name)) problems.push(`${family}.${name}: is not a valid name`)
+      else for (const [key, setting] of flatten(members)) settings.set(`${family}.${name}.${key}`, setting)
+    }
+  }
+  for (const { name, values } of files)
+    for (const key of values.keys())
+      if (!settings.has(key))
+        problems.push(`${key} (${name}): is not a setting${nearest(key, settings.keys())}`)
+  return settings
+}
+
+/** `section.key-name` is `POSTHORN_SECTION_KEY_NAME` in the environment. */
+export function environmentName(key: string): string {
+  return ENVIRONMENT_PREFIX + key.toUpperCase().replace(/[.-]/g, '_')
+}
+
+function environmentSource(
+  settings: ReadonlyMap<string, Setting<unknown>>,
+  env: NodeJS.ProcessEnv,
+  problems: string[],
+  warnings: string[],
+): Source {
+  const values = new Map<string, unknown>()
+  const known = new Map([...settings.keys()].map(key => [environmentName(key), key]))
+  for (const [variable, value] of Object.entries(env)) {
+    if (!variable.startsWith(ENVIRONMENT_PREFIX) || OTHER_VARIABLES.has(variable) || value === undefined)
+      continue
+    const key = known.get(variable)
+    const fileKey = variable.endsWith('_FILE') ? known.get(variable.slice(0, -'_FILE'.length)) : undefined
+    if (key !== undefined) values.set(key, value)
+    else if (fileKey !== undefined) values.set(fileKey, secretFile(variable, value, problems))
+    else warnings.push(`${variable}: is not a setting${nearest(variable, known.keys())}`)
+  }
+  return { name: 'environment', values }
+}
+
+/** The last source that names a key wins. */
+function readAll(
+  settings: ReadonlyMap<string, Setting<unknown>>,
+  sources: readonly Source[],
+  problems: string[],
+  warnings: string[],
+): Map<string, unknown> {
+  const values = new Map<string, unknown>()
+  for (const [key, setting] of settings) {
+    const source = sources.findLast(candidate => candidate.values.has(key))
+    try {
+      values.set(key, source ? setting.read(source.values.get(key)) : setting.fallback)
+    } catch (error) {
+      if (!(error instanceof SettingFault)) throw error
+      problems.push(`${key} (${source?.name}): ${error.message}`)
+    }
+    if (source && setting.planned) warnings.push(`${key} (${source.name}): has no effect yet`)
+  }
+  return values
+}
+
+/** Defaults that hang on other settings. */
+function derive(config: Config): Config {
+  const { mailHost, http, simulator, admin, dns } = config
+  const laboratory = mailHost === DEFAULT_MAIL_HOST
+  return {
+    ...config,
+    http: { ...http, baseUrl: http.baseUrl.replace(/\/+$/, '') },
+    simulator: { domain: simulator.domain || (laboratory ? 'simulator.test' : `simulator.${mailHost}`) },
+    admin: { ...admin, email: admin.email || `admin@${mailHost}` },
+    dns: { ...dns, verifyResolvers: verifyResolvers(dns) },
+  }
+}
+
+const PUBLIC_RESOLVERS = ['1.1.1.1', '8.8.8.8', '9.9.9.9']
+
+function verifyResolvers({ verifyResolvers, resolvers }: Config['dns']): readonly string[] {
+  if (verifyResolvers.length > 0) return verifyResolvers
+  return resolvers.length > 0 ? resolvers : PUBLIC_RESOLVERS
+}
+
+function familyNames(family: string, files: readonly Source[]): Set<string> {
+  const keys = files.flatMap(({ values }) => [...values.keys()])
+  const members = keys.filter(key => key.startsWith(`${family}.`)).map(key => key.split('.')[1]!)
+  return new Set(members)
+}
+
+function flatten(tree: object, prefix = ''): Map<string, Setting<unknown>> {
+  const settings = new Map<string, Setting<unknown>>()
+  for (const [name, node] of Object.entries(tree)) {
+    const key = prefix + snakeCase(name)
+    if ('read' in node) settings.set(key, node)
+    else for (const [inner, setting] of flatten(node, `${key}.`)) settings.set(inner, setting)
+  }
+  return settings
+}
+
+/** Dotted snake_case keys back into nested camelCase objects; names inside families stay as they are. */
+function nest(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
+  const root: Record<string, unknown> = {}
+  for (const [key, value] of values) {
+    const [first, ...rest] = key.split('.')
+    const path = [first!, ...rest].map((part, i) => (i === 1 && first! in families ? part : camelCase(part)))
+    let node = root
+    for (const part of path.slice(0, -1)) {
+      node[part] ??= Object.create(null)
+      node = node[part] as typeof node
+    }
+    node[path.at(-1)!] = value
+  }
+  return root
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) deepFreeze(inner)
+  return Object.freeze(value)
+}

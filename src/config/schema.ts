@@ -1,0 +1,133 @@
+/** Every setting there is, with its kind, unit and default. The names are stable: scripts and images rely on them. */
+import {
+  choice,
+  domain,
+  flag,
+  integer,
+  limit,
+  list,
+  listen,
+  optionalText,
+  planned,
+  servers,
+  text,
+} from './setting.ts'
+
+export const DEFAULT_MAIL_HOST = 'posthorn.test'
+
+/** Keys are the camelCase of the names in files (`data_dir`, `http.base_url`). */
+export const schema = {
+  dataDir: text('data', 'Folder of the database, stored files and the secret key.'),
+  database: {
+    url: text('sqlite:posthorn.db', 'Where everything is stored; a SQLite file lies in `data_dir`.'),
+  },
+  mailHost: domain(
+    DEFAULT_MAIL_HOST,
+    'The provider host: EHLO name, provider zone, and the target of the DNS records of customer domains.',
+  ),
+  http: {
+    listen: listen('127.0.0.1:3000', 'API and dashboard.'),
+    baseUrl: text('', 'The address clients use, for links; derived from `http.listen`.', {
+      shown: 'derived',
+    }),
+    trustedProxies: list([], 'Proxies whose `X-Forwarded-*` headers are believed.', { shown: 'none' }),
+  },
+  smtp: {
+    inbound: { listen: planned(listen('127.0.0.1:2525', 'Mail from the world. Empty: off.')) },
+    submission: { listen: planned(listen('127.0.0.1:2587', 'Mail from users, STARTTLS. Empty: off.')) },
+    submissionTls: { listen: planned(listen('127.0.0.1:2465', 'Mail from users, TLS. Empty: off.')) },
+    relay: {
+      listen: planned(listen('', 'Mail from trusted networks without a login.')),
+      networks: planned(list([], 'Networks the relay listener trusts.', { shown: 'none' })),
+    },
+    tls: {
+      certFile: planned(optionalText('Certificate chain of the mail listeners, PEM.')),
+      keyFile: planned(optionalText('Its private key, PEM.')),
+    },
+  },
+  acme: {
+    enabled: planned(flag(false, 'Get certificates by ACME.')),
+    directoryUrl: planned(optionalText('Directory of the ACME server.')),
+    email: planned(optionalText('Contact address given to the ACME server.')),
+  },
+  dns: {
+    listen: listen('127.0.0.1:5300', 'Authoritative server of the provider zone, UDP and TCP. Empty: off.'),
+    resolvers: servers([], 'Resolvers for delivery.', "the system's"),
+    verifyResolvers: servers(
+      [],
+      'Public resolvers asked by domain checks; `dns.resolvers` when only that is set.',
+      '1.1.1.1,8.8.8.8,9.9.9.9',
+    ),
+    addresses: list([], 'Public addresses of this host, for the A and AAAA records of the provider zone.', {
+      shown: 'none',
+    }),
+  },
+  delivery: {
+    port: integer(25, 'Port of MX hosts; another one is for laboratories.', { least: 1, most: 65_535 }),
+    allowPrivateAddresses: flag(false, 'Deliver to private and loopback addresses, for laboratories.'),
+    sourceIps: list([], 'Local addresses to connect from.', { shown: "the system's" }),
+    threads: integer(0, 'Delivery threads; 0 means one per core.', { most: 64 }),
+    smartHost: planned(optionalText('Relay that takes all outbound mail.')),
+    expireAfterHours: integer(48, 'Give a delivery up after this time.', {
+      least: 1,
+      most: 24 * 14,
+      unit: 'hours',
+    }),
+  },
+  spam: {
+    rspamdUrl: planned(optionalText('rspamd, asked for a spam verdict of inbound mail.')),
+    spamd: planned(optionalText('spamd (`host:port`), likewise.')),
+  },
+  virus: { clamd: planned(optionalText('clamd (`host:port`), asked for a virus verdict of inbound mail.')) },
+  autoconfigure: { cloudflareBaseUrl: planned(optionalText('Base address of the DNS provider.')) },
+  tracking: { baseUrl: planned(optionalText('Base address of tracking, share and unsubscribe links.')) },
+  fetch: { allowLoopback: planned(flag(false, 'Let outbound fetches reach loopback, for tests.')) },
+  webhooks: {
+    allowInsecureLoopback: planned(flag(false, 'Allow `http://` webhooks to loopback, for tests.')),
+  },
+  rateLimit: {
+    requestsPerSecond: planned(integer(100, 'API requests an account may make; 0 means any number.')),
+  },
+  metrics: {
+    listen: planned(listen('', 'Prometheus metrics on a listener of their own.')),
+    token: planned(optionalText('Bearer token that opens `/metrics` on the API listener.', { secret: true })),
+  },
+  simulator: {
+    domain: domain('', 'Domain of the simulator addresses.', {
+      shown: '`simulator.test` while `mail_host` is the default, else `simulator.<mail_host>`',
+    }),
+  },
+  admin: {
+    email: text('', 'Address of the first user.', { shown: '`admin@<mail_host>`' }),
+    password: optionalText('Password of the first user.', { shown: 'generated', secret: true }),
+  },
+  apiKeys: { prefix: text('re_', 'What every API key begins with.') },
+  secretKey: optionalText('Encrypts secrets at rest; at least 16 characters.', {
+    shown: 'a generated file in `data_dir`',
+    secret: true,
+  }),
+  log: {
+    level: choice(
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'info',
+      'Log lines from this level up.',
+    ),
+  },
+}
+
+/** Settings that exist once per name the operator chooses, as in `regions.<name>.feedback`. */
+export const families = {
+  regions: {
+    feedback: flag(false, 'Whether domains of the region get delivery and bounce events.'),
+  },
+  plans: {
+    retentionDays: integer(90, 'How long emails of an account on the plan are kept.', {
+      least: 1,
+      unit: 'days',
+    }),
+    daily: limit(null, 'Recipients a UTC day.', { shown: 'none' }),
+    monthly: limit(null, 'Recipients a UTC month.', { shown: 'none' }),
+  },
+}
+
+export const FAMILY_NAME = /^[a-z0-9][a-z0-9-]*$/

@@ -1,0 +1,140 @@
+/** The kinds of setting: each reads a raw value from a file or the environment, or says what is wrong with it. */
+
+/** One setting: how it is read, what it is when nobody sets it, and what the documentation says of it. */
+export interface Setting<T> {
+  readonly read: (raw: unknown) => T
+  readonly fallback: T
+  readonly doc: string
+  /** What the documentation shows as the default where that is not a plain value. */
+  readonly shown?: string
+  readonly unit?: string
+  readonly secret?: boolean
+  /** The name is reserved, the feature behind it is still to come. */
+  readonly planned?: boolean
+}
+
+/** What is wrong with a value, completing "<key> …". */
+export class SettingFault extends Error {}
+
+export interface Listen {
+  host: string
+  port: number
+}
+
+type Extras = Pick<Setting<unknown>, 'shown' | 'unit' | 'secret'>
+
+/** Marks a setting whose feature is still to come: it is read and checked, and setting it draws a warning. */
+export function planned<T>(setting: Setting<T>): Setting<T> {
+  return { ...setting, planned: true }
+}
+
+export function text(fallback: string, doc: string, extras: Extras = {}): Setting<string> {
+  return { read: readText, fallback, doc, ...extras }
+}
+
+/** A text that may stay unset. */
+export function optionalText(doc: string, extras: Extras = {}): Setting<string | null> {
+  return { read: raw => readText(raw) || null, fallback: null, doc, shown: 'off', ...extras }
+}
+
+export function choice<const T extends string>(options: readonly T[], fallback: T, doc: string): Setting<T> {
+  const read = (raw: unknown) => {
+    const found = options.find(option => option === raw)
+    if (found === undefined) throw new SettingFault(`must be one of ${options.join(', ')}`)
+    return found
+  }
+  return { read, fallback, doc: `${doc} One of ${options.map(option => `\`${option}\``).join(', ')}.` }
+}
+
+export function flag(fallback: boolean, doc: string): Setting<boolean> {
+  return { read: readFlag, fallback, doc }
+}
+
+export function integer(
+  fallback: number,
+  doc: string,
+  { least = 0, most = Number.MAX_SAFE_INTEGER, ...extras }: { least?: number; most?: number } & Extras = {},
+): Setting<number> {
+  return { read: raw => readInteger(raw, least, most), fallback, doc, ...extras }
+}
+
+/** A number, or null for "no limit" (`null` in a file, `none` or nothing in the environment). */
+export function limit(fallback: number | null, doc: string, extras: Extras = {}): Setting<number | null> {
+  const read = (raw: unknown) =>
+    raw === null || raw === '' || raw === 'none' ? null : readInteger(raw, 0, Number.MAX_SAFE_INTEGER)
+  return { read, fallback, doc, ...extras }
+}
+
+export function list(
+  fallback: readonly string[],
+  doc: string,
+  extras: Extras = {},
+): Setting<readonly string[]> {
+  return { read: readList, fallback, doc, ...extras }
+}
+
+/** `host:port`, `[v6]:port`; an empty value switches the listener off. */
+export function listen(fallback: string, doc: string): Setting<Listen | null> {
+  return { read: readListen, fallback: readListen(fallback), doc, shown: fallback === '' ? 'off' : fallback }
+}
+
+/** A list of `host:port` with literal addresses; the port may be left out. */
+export function servers(
+  fallback: readonly string[],
+  doc: string,
+  shown?: string,
+): Setting<readonly string[]> {
+  const read = (raw: unknown) => {
+    const entries = readList(raw)
+    const wrong = entries.find(entry => !/^(\d+(\.\d+){3}|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(entry))
+    if (wrong !== undefined) throw new SettingFault(`has "${wrong}", which is not address:port`)
+    return entries
+  }
+  return { read, fallback, doc, ...(shown === undefined ? {} : { shown }) }
+}
+
+export function domain(fallback: string, doc: string, extras: Extras = {}): Setting<string> {
+  const read = (raw: unknown) => {
+    const name = readText(raw).toLowerCase()
+    if (name !== '' && !/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(name))
+      throw new SettingFault('must be a domain name of at least two labels')
+    return name
+  }
+  return { read, fallback, doc, ...extras }
+}
+
+function readText(raw: unknown): string {
+  if (typeof raw === 'number') return String(raw)
+  if (typeof raw !== 'string') throw new SettingFault('must be a text')
+  if (/[\0\r\n]/.test(raw)) throw new SettingFault('must be a single line')
+  return raw.trim()
+}
+
+function readFlag(raw: unknown): boolean {
+  if (raw === true || raw === 'true' || raw === '1' || raw === 'yes' || raw === 'on') return true
+  if (raw === false || raw === 'false' || raw === '0' || raw === 'no' || raw === 'off' || raw === '')
+    return false
+  throw new SettingFault('must be true or false')
+}
+
+function readInteger(raw: unknown, least: number, most: number): number {
+  const value = typeof raw === 'string' && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw
+  if (typeof value !== 'number' || !Number.isSafeInteger(value))
+    throw new SettingFault('must be a whole number')
+  if (value < least || value > most) throw new SettingFault(`must lie between ${least} and ${most}`)
+  return value
+}
+
+function readList(raw: unknown): readonly string[] {
+  const entries = typeof raw === 'string' ? raw.split(',') : raw
+  if (!Array.isArray(entries)) throw new SettingFault('must be a list')
+  return entries.map(readText).filter(entry => entry !== '')
+}
+
+function readListen(raw: unknown): Listen | null {
+  const value = readText(raw)
+  if (value === '') return null
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^[\]:\s]+)):(\d{1,5})$/i.exec(value)
+  if (!match || Number(match[3]) > 65_535) throw new SettingFault('must be host:port')
+  return { host: (match[1] ?? match[2])!, port: Number(match[3]) }
+}

@@ -1,0 +1,26 @@
+/** Finds the known name a misspelt one was probably meant to be. */
+
+const FARTHEST = 4
+
+/** `; did you mean "…"?` or nothing. */
+export function nearest(name: string, known: Iterable<string>): string {
+  let best = ''
+  let distance = FARTHEST + 1
+  for (const candidate of known) {
+    const found = editDistance(name, candidate)
+    if (found < distance) [best, distance] = [candidate, found]
+  }
+  return best === '' ? '' : `; did you mean "${best}"?`
+}
+
+function editDistance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > FARTHEST) return FARTHEST + 1
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+    row = next
+  }
+  return row[b.length]!
+}

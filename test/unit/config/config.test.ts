@@ -1,0 +1,158 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { ConfigError, environmentName, loadConfig } from '../../../src/config/config.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('config')
+
+/** A root folder with the given files under `config/`. */
+function rootWith(t: TestContext, files: Record<string, unknown> = {}): string {
+  const root = mkdtempSync(join(tmpdir(), 'config-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  mkdirSync(join(root, 'config'))
+  for (const [name, content] of Object.entries({ 'default.json': {}, ...files }))
+    writeFileSync(join(root, 'config', name), typeof content === 'string' ? content : JSON.stringify(content))
+  return root
+}
+
+function problemsOf(root: string, env: NodeJS.ProcessEnv = {}): string {
+  try {
+    loadConfig(root, env)
+  } catch (error) {
+    assert.instance(error, ConfigError)
+    return (error as Error).message
+  }
+  return assert.unreachable() as never
+}
+
+test('every setting has its default', t => {
+  const { config, warnings } = loadConfig(rootWith(t), {})
+  assert.equal(config.http.listen, { host: '127.0.0.1', port: 3000 })
+  assert.is(config.dataDir, 'data')
+  assert.is(config.mailHost, 'posthorn.test')
+  assert.is(config.simulator.domain, 'simulator.test')
+  assert.is(config.admin.email, 'admin@posthorn.test')
+  assert.is(config.delivery.port, 25)
+  assert.equal(config.dns.verifyResolvers, ['1.1.1.1', '8.8.8.8', '9.9.9.9'])
+  assert.equal(warnings, [])
+})
+
+test('the shipped file holds the plans and regions of the decisions page', () => {
+  const { config } = loadConfig(join(import.meta.dirname, '../../..'), {})
+  assert.equal({ ...config.plans.free }, { retentionDays: 7, daily: 100, monthly: 3000 })
+  assert.equal({ ...config.plans.scale }, { retentionDays: 90, daily: null, monthly: null })
+  assert.equal(
+    Object.entries(config.regions).map(([name, { feedback }]) => [name, feedback]),
+    [
+      ['us-west-2', true],
+      ['us-east-1', false],
+      ['eu-west-1', false],
+    ],
+  )
+})
+
+test('a local file overrides the shipped one, the environment overrides both', t => {
+  const root = rootWith(t, {
+    'default.json': { mail_host: 'a.test', http: { base_url: 'https://a.test' } },
+    'local.json': { mail_host: 'b.test', delivery: { port: 2526 } },
+  })
+  const { config } = loadConfig(root, { POSTHORN_DELIVERY_PORT: '2527' })
+  assert.is(config.mailHost, 'b.test')
+  assert.is(config.http.baseUrl, 'https://a.test')
+  assert.is(config.delivery.port, 2527)
+  assert.is(config.simulator.domain, 'simulator.b.test')
+  assert.is(config.admin.email, 'admin@b.test')
+})
+
+test('POSTHORN_CONFIG names another local file, which must be there', t => {
+  const root = rootWith(t, { 'local.json': { mail_host: 'b.test' }, 'other.json': { 'log.level': 'debug' } })
+  const { config } = loadConfig(root, { POSTHORN_CONFIG: join(root, 'config/other.json') })
+  assert.is(config.mailHost, 'posthorn.test')
+  assert.is(config.log.level, 'debug')
+  assert.match(
+    problemsOf(root, { POSTHORN_CONFIG: '/nowhere.json' }),
+    '/nowhere.json: cannot be read (ENOENT)',
+  )
+})
+
+test('the environment spells dots and hyphens as underscores, lists with commas', t => {
+  const root = rootWith(t, { 'default.json': { regions: { 'us-east-1': { feedback: false } } } })
+  const { config } = loadConfig(root, {
+    POSTHORN_REGIONS_US_EAST_1_FEEDBACK: 'true',
+    POSTHORN_DNS_RESOLVERS: '127.0.0.1:5300, [::1]:53',
+    POSTHORN_SMTP_INBOUND_LISTEN: '',
+  })
+  assert.is(config.regions['us-east-1']?.feedback, true)
+  assert.equal(config.dns.resolvers, ['127.0.0.1:5300', '[::1]:53'])
+  assert.equal(config.dns.verifyResolvers, config.dns.resolvers)
+  assert.is(config.smtp.inbound.listen, null)
+  assert.is(environmentName('http.trusted_proxies'), 'POSTHORN_HTTP_TRUSTED_PROXIES')
+})
+
+test('a variable ending in _FILE reads the value from a file', t => {
+  const root = rootWith(t, { secret: 'a long enough secret\n' })
+  const { config } = loadConfig(root, { POSTHORN_SECRET_KEY_FILE: join(root, 'config/secret') })
+  assert.is(config.secretKey, 'a long enough secret')
+  assert.match(
+    problemsOf(root, { POSTHORN_SECRET_KEY_FILE: '/nowhere' }),
+    'POSTHORN_SECRET_KEY_FILE: /nowhere',
+  )
+})
+
+test('an unknown key in a file is an error with the nearest match', t => {
+  const root = rootWith(t, { 'local.json': { http: { listn: '127.0.0.1:1' }, zebra: 1 } })
+  const problems = problemsOf(root)
+  assert.match(problems, 'http.listn (config/local.json): is not a setting; did you mean "http.listen"?')
+  assert.match(problems, 'zebra (config/local.json): is not a setting')
+})
+
+test('an unknown variable is a warning', t => {
+  const { warnings } = loadConfig(rootWith(t), {
+    POSTHORN_PORT: 'tcp://10.0.0.1',
+    POSTHORN_MAIL_HOSTS: 'x.test',
+  })
+  assert.is(warnings.length, 2)
+  assert.match(warnings[1]!, 'POSTHORN_MAIL_HOSTS: is not a setting; did you mean "POSTHORN_MAIL_HOST"?')
+})
+
+test('a setting whose feature is to come draws a warning', t => {
+  const { warnings } = loadConfig(rootWith(t), { POSTHORN_ACME_ENABLED: 'true' })
+  assert.equal(warnings, ['acme.enabled (environment): has no effect yet'])
+})
+
+test('every problem is named with its key and source at once', t => {
+  const root = rootWith(t, { 'local.json': { delivery: { threads: 'many' }, log: { level: 'loud' } } })
+  const problems = problemsOf(root, { POSTHORN_HTTP_LISTEN: 'everywhere', POSTHORN_MAIL_HOST: 'x' }).split(
+    '\n',
+  )
+  assert.equal(problems, [
+    'mail_host (environment): must be a domain name of at least two labels',
+    'http.listen (environment): must be host:port',
+    'delivery.threads (config/local.json): must be a whole number',
+    'log.level (config/local.json): must be one of trace, debug, info, warn, error, fatal, silent',
+  ])
+})
+
+test('a broken file is named', t => {
+  assert.match(problemsOf(rootWith(t, { 'local.json': '{' })), 'config/local.json: is not valid JSON')
+  assert.match(problemsOf(rootWith(t, { 'local.json': '[]' })), 'is not an object')
+})
+
+test('keys named like object internals are unknown settings, nothing more', t => {
+  const problems = problemsOf(
+    rootWith(t, { 'local.json': '{"__proto__": {"x": 1}, "plans": {"__proto__": {"daily": 1}}}' }),
+  )
+  assert.match(problems, '__proto__.x (config/local.json): is not a setting')
+  assert.match(problems, 'plans.__proto__: is not a valid name')
+})
+
+test('the result cannot be changed', t => {
+  const { config } = loadConfig(rootWith(t), {})
+  assert.throws(() => {
+    ;(config.http as { baseUrl: string }).baseUrl = 'x'
+  })
+})
+
+test.run()
