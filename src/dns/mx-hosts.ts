@@ -1,0 +1,159 @@
+/**
+ * Where a domain's mail goes: from a recipient's domain to its MX hosts, and from each of those to addresses
+ * (RFC 5321 §5.1, null MX by RFC 7505). First step of every delivery attempt.
+ */
+import type { Answer } from './answer.ts'
+import { parseQueryName } from './name.ts'
+import type { MxRecord, Resolver } from './resolver.ts'
+
+export interface MxHost {
+  /** Lower-case A-labels. */
+  name: string
+  /** Lower is tried first. */
+  preference: number
+}
+
+export type MxHosts =
+  /** In the order to be tried. `implicit`: the domain has no MX and is its own host. */
+  | { kind: 'hosts'; hosts: readonly MxHost[]; implicit: boolean }
+  /** The domain says that it takes no mail (RFC 7505 §3). Permanent, 5.1.10. */
+  | { kind: 'null-mx' }
+  /** No such domain. Permanent, 5.1.2. */
+  | { kind: 'no-domain' }
+  /** The domain exists, but names no host that could be asked: no usable MX, no address. Permanent, 5.4.4. */
+  | { kind: 'no-mail' }
+  /** Its mail would come back to us (RFC 5321 §5.1). Permanent, 5.4.6. */
+  | { kind: 'loop' }
+  /** Nothing is known now. Transient, 4.4.3. */
+  | { kind: 'failure'; reason: string }
+
+export interface MxOptions {
+  /** The names under which this installation takes mail itself. */
+  ownNames?: readonly string[]
+  /** 0 ≤ n < 1; spreads the load over hosts of one preference. */
+  random(): number
+}
+
+/** More hosts than this are never tried. */
+const MAX_HOSTS = 20
+const MAX_ADDRESSES = 20
+const MAX_CNAMES = 16
+
+export async function lookUpMxHosts(
+  resolver: Resolver,
+  domain: string,
+  { ownNames = [], random }: MxOptions,
+): Promise<MxHosts> {
+  const { name, answer } = await followCnames(resolver, domain, resolver.mx)
+  if (answer.kind === 'no-domain' || answer.kind === 'failure') return answer
+  const found = answer.kind === 'found' ? explicitHosts(answer.records) : await implicitHost(resolver, name)
+  if (found.kind !== 'hosts') return found
+  const hosts = withoutLoop(found.hosts, ownNames)
+  if (hosts.length === 0) return { kind: 'loop' }
+  return { ...found, hosts: inOrder(hosts, random).slice(0, MAX_HOSTS) }
+}
+
+function explicitHosts(records: readonly MxRecord[]): MxHosts {
+  const named = records.filter(({ exchange }) => exchange !== '')
+  if (named.length === 0) return { kind: 'null-mx' }
+  const best = new Map<string, number>()
+  for (const { exchange, preference } of named) {
+    const name = parseQueryName(exchange)
+    if (name !== undefined) best.set(name, Math.min(preference, best.get(name) ?? preference))
+  }
+  const hosts = [...best].map(([name, preference]) => ({ name, preference }))
+  return hosts.length > 0 ? { kind: 'hosts', hosts, implicit: false } : { kind: 'no-mail' }
+}
+
+/** Only a domain that has an address is its own MX host; asking for it here keeps the two faults apart. */
+async function implicitHost(resolver: Resolver, name: string): Promise<MxHosts> {
+  const addresses = await Promise.all([resolver.addresses4(name), resolver.addresses6(name)])
+  if (addresses.some(({ kind }) => kind === 'found'))
+    return { kind: 'hosts', hosts: [{ name, preference: 0 }], implicit: true }
+  return addresses.find(answer => answer.kind === 'failure') ?? { kind: 'no-mail' }
+}
+
+/** Drops ourselves with all hosts that are not nearer to the destination than we are. */
+function withoutLoop(hosts: readonly MxHost[], ownNames: readonly string[]): readonly MxHost[] {
+  const own = new Set(ownNames.map(name => name.toLowerCase()))
+  const ours = hosts.filter(({ name }) => own.has(name)).map(({ preference }) => preference)
+  const nearest = Math.min(...ours)
+  return hosts.filter(({ preference }) => preference < nearest)
+}
+
+function inOrder(hosts: readonly MxHost[], random: () => number): MxHost[] {
+  return shuffled(hosts, random).sort((a, b) => a.preference - b.preference)
+}
+
+export type HostAddresses =
+  /** In the order to be tried. */
+  | { kind: 'addresses'; addresses: readonly string[] }
+  /** The host has no address, or does not exist. */
+  | { kind: 'none' }
+  | { kind: 'failure'; reason: string }
+
+export interface AddressOptions {
+  /** The families that this machine can reach, the one to begin with first. They take turns in the result. */
+  families: readonly ('ipv4' | 'ipv6')[]
+  /** At most so many addresses. */
+  limit?: number
+  random(): number
+}
+
+/** The addresses of an MX host. A host that is a CNAME is against RFC 2181 §10.3, and tolerated. */
+export async function lookUpAddresses(
+  resolver: Resolver,
+  host: string,
+  { families, limit = MAX_ADDRESSES, random }: AddressOptions,
+): Promise<HostAddresses> {
+  const { answer } = await followCnames(resolver, host, async (name): Promise<Answer<string>> => {
+    const asked = await Promise.all(
+      families.map(family => (family === 'ipv4' ? resolver.addresses4(name) : resolver.addresses6(name))),
+    )
+    const found = asked.map(family => (family.kind === 'found' ? shuffled(family.records, random) : []))
+    const records = inTurns(found)
+    if (records.length > 0) return { kind: 'found', records }
+    const missing =
+      asked.find(({ kind }) => kind === 'failure') ?? asked.find(({ kind }) => kind === 'no-data')
+    return missing ?? { kind: 'no-domain' }
+  })
+  if (answer.kind === 'found') return { kind: 'addresses', addresses: answer.records.slice(0, limit) }
+  return answer.kind === 'failure' ? answer : { kind: 'none' }
+}
+
+/**
+ * Name servers chase CNAMEs; where one has not, we do. A chain without end is what a resolver would answer
+ * with SERVFAIL, so it is a failure here, too.
+ */
+async function followCnames<T>(
+  resolver: Resolver,
+  start: string,
+  ask: (name: string) => Promise<Answer<T>>,
+): Promise<{ name: string; answer: Answer<T> }> {
+  let name = start.toLowerCase()
+  for (let links = 0; links <= MAX_CNAMES; links++) {
+    const answer = await ask(name)
+    if (answer.kind !== 'no-data') return { name, answer }
+    const alias = await resolver.cname(name)
+    if (alias.kind === 'failure') return { name, answer: alias }
+    if (alias.kind !== 'found') return { name, answer }
+    name = alias.records[0]!
+  }
+  return { name, answer: { kind: 'failure', reason: `more than ${MAX_CNAMES} CNAMEs in a row` } }
+}
+
+/** The first of each list, the second of each, and so on. */
+function inTurns(lists: readonly (readonly string[])[]): string[] {
+  const longest = Math.max(0, ...lists.map(list => list.length))
+  return Array.from({ length: longest }, (_, i) => lists.flatMap(list => list[i] ?? [])).flat()
+}
+
+/** Fisher and Yates. */
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  const mixed = [...items]
+  for (let i = mixed.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1))
+    ;[mixed[i], mixed[j]] = [mixed[j]!, mixed[i]!]
+  }
+  return mixed
+}

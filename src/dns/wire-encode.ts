@@ -1,0 +1,222 @@
+/** Writes DNS messages as packets, names compressed, and truncated where they do not fit (RFC 1035 §4.1, RFC 2181 §9). */
+import ipaddr from 'ipaddr.js'
+import {
+  CLASS_IN,
+  type DnsRecord,
+  type Edns,
+  FLAG,
+  HEADER_BYTES,
+  type Message,
+  TYPE_CODES,
+  type TypeName,
+  typeCode,
+} from './wire.ts'
+
+const MAX_LABEL_OCTETS = 63
+const MAX_STRING_OCTETS = 255
+const MAX_NAME_OCTETS = 255
+const MAX_POINTER = 0x3fff
+const POINTER = 0xc000
+
+/**
+ * The packet, at most `limitBytes` long. A message that does not fit is sent with its question alone and
+ * the TC bit set, never with half of a record set.
+ *
+ * @throws RangeError when a name, string or number cannot be expressed at all
+ */
+export function encodeMessage(message: Message, limitBytes: number): Buffer {
+  return write(message, limitBytes) ?? truncated(message, limitBytes)
+}
+
+/** The question section's octets for a query of ours. */
+export function encodeQuestion(name: string, type: TypeName): Buffer {
+  const writer = new Writer(260)
+  writer.name(name)
+  writer.u16(typeCode(type))
+  writer.u16(CLASS_IN)
+  return writer.done()
+}
+
+function truncated(message: Message, limitBytes: number): Buffer {
+  const bare = { ...message, flags: message.flags | FLAG.TC, answers: [], authority: [], additional: [] }
+  const packet = write(bare, limitBytes)
+  if (!packet) throw new RangeError(`a limit of ${limitBytes} octets has no room for the question`)
+  return packet
+}
+
+function write(message: Message, limitBytes: number): Buffer | undefined {
+  const { question, answers, authority, additional, edns } = message
+  const writer = new Writer(limitBytes)
+  writer.u16(message.id)
+  writer.u16(message.flags | (message.opcode << 11) | (message.rcode & 15))
+  writer.u16(question ? 1 : 0)
+  writer.u16(answers.length)
+  writer.u16(authority.length)
+  writer.u16(additional.length + (edns ? 1 : 0))
+  if (question) writer.question(question.name, question.bytes)
+  for (const record of answers) writer.record(record)
+  for (const record of authority) writer.record(record)
+  if (edns) writer.opt(edns, message.rcode)
+  for (const record of additional) writer.record(record)
+  return writer.full ? undefined : writer.done()
+}
+
+class Writer {
+  full = false
+  #at = 0
+  readonly #bytes: Buffer
+  readonly #limit: number
+  /** Where a name, lower case, was written first. */
+  readonly #places = new Map<string, number>()
+
+  constructor(limitBytes: number) {
+    this.#bytes = Buffer.allocUnsafe(limitBytes)
+    this.#limit = limitBytes
+  }
+
+  done(): Buffer {
+    return this.#bytes.subarray(0, this.#at)
+  }
+
+  u8(value: number) {
+    if (this.#has(1)) this.#at = this.#bytes.writeUInt8(value, this.#at)
+  }
+
+  u16(value: number) {
+    if (this.#has(2)) this.#at = this.#bytes.writeUInt16BE(value, this.#at)
+  }
+
+  u32(value: number) {
+    if (this.#has(4)) this.#at = this.#bytes.writeUInt32BE(value, this.#at)
+  }
+
+  raw(bytes: Uint8Array) {
+    if (!this.#has(bytes.length)) return
+    this.#bytes.set(bytes, this.#at)
+    this.#at += bytes.length
+  }
+
+  latin1(text: string) {
+    if (this.#has(text.length)) this.#at += this.#bytes.write(text, this.#at, 'latin1')
+  }
+
+  string(text: string) {
+    if (text.length > MAX_STRING_OCTETS) throw new RangeError('a string of more than 255 octets')
+    this.u8(text.length)
+    this.latin1(text)
+  }
+
+  question(name: string, bytes: Uint8Array) {
+    let at = HEADER_BYTES
+    for (let rest = name; rest !== ''; rest = parentOf(rest)) {
+      this.#places.set(rest, at)
+      at += bytes[at - HEADER_BYTES]! + 1
+    }
+    this.raw(bytes)
+  }
+
+  name(name: string) {
+    const folded = name.toLowerCase()
+    const startsAt = this.#at
+    let from = 0
+    while (from < name.length) {
+      const rest = folded.slice(from)
+      const known = this.#places.get(rest)
+      if (known !== undefined) return this.u16(POINTER | known)
+      if (this.#at <= MAX_POINTER) this.#places.set(rest, this.#at)
+      const dot = name.indexOf('.', from)
+      const end = dot < 0 ? name.length : dot
+      this.#label(name.slice(from, end))
+      from = end + 1
+      if (this.#at - startsAt >= MAX_NAME_OCTETS) throw new RangeError('a name of more than 255 octets')
+    }
+    this.u8(0)
+  }
+
+  #label(text: string) {
+    const octets = text.includes('\\') ? unescapeLabel(text) : text
+    if (octets.length === 0 || octets.length > MAX_LABEL_OCTETS)
+      throw new RangeError(`no label: ${JSON.stringify(text)}`)
+    this.u8(octets.length)
+    this.latin1(octets)
+  }
+
+  record(record: DnsRecord) {
+    this.name(record.name)
+    this.u16(typeCode(record.type))
+    this.u16(CLASS_IN)
+    this.u32(record.ttlSeconds)
+    const lengthAt = this.#at
+    this.u16(0)
+    this.#data(record)
+    if (!this.full) this.#bytes.writeUInt16BE(this.#at - lengthAt - 2, lengthAt)
+  }
+
+  #data(record: DnsRecord) {
+    switch (record.type) {
+      case 'A':
+      case 'AAAA':
+        return this.#address(record)
+      case 'NS':
+      case 'CNAME':
+      case 'PTR':
+        return this.name(record.target)
+      case 'MX':
+        this.u16(record.preference)
+        return this.name(record.exchange)
+      case 'TXT':
+        return this.#text(record.text)
+      case 'HINFO':
+        this.string(record.cpu)
+        return this.string(record.os)
+      case 'CAA':
+        this.u8(record.flags)
+        this.string(record.tag)
+        return this.latin1(record.value)
+      case 'SOA':
+        this.name(record.primary)
+        this.name(record.contact)
+        this.u32(record.serial)
+        this.u32(record.refreshSeconds)
+        this.u32(record.retrySeconds)
+        this.u32(record.expireSeconds)
+        return this.u32(record.minimumSeconds)
+      default:
+        return this.raw(record.bytes)
+    }
+  }
+
+  #address({ type, address }: { type: 'A' | 'AAAA'; address: string }) {
+    const parsed = type === 'A' ? ipaddr.IPv4.parse(address) : ipaddr.IPv6.parse(address)
+    this.raw(Uint8Array.from(parsed.toByteArray()))
+  }
+
+  #text(text: string) {
+    for (let at = 0; at === 0 || at < text.length; at += MAX_STRING_OCTETS)
+      this.string(text.slice(at, at + MAX_STRING_OCTETS))
+  }
+
+  opt({ payloadBytes, version, dnssecOk }: Edns, rcode: number) {
+    this.u8(0)
+    this.u16(TYPE_CODES.OPT)
+    this.u16(payloadBytes)
+    this.u8(rcode >>> 4)
+    this.u8(version)
+    this.u16(dnssecOk ? 0x8000 : 0)
+    this.u16(0)
+  }
+
+  #has(count: number): boolean {
+    if (this.#at + count > this.#limit) this.full = true
+    return !this.full
+  }
+}
+
+function parentOf(name: string): string {
+  const dot = name.indexOf('.')
+  return dot < 0 ? '' : name.slice(dot + 1)
+}
+
+function unescapeLabel(text: string): string {
+  return text.replace(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number(code) & 255))
+}

@@ -1,0 +1,106 @@
+/**
+ * The scripted DNS server of all tests: a recursive resolver on loopback whose whole world is a text. The
+ * production resolver asks it over real UDP and TCP; what it was asked stands in its ledger.
+ *
+ *   const dns = await t.using(startZone(`
+ *     there.example     MX 10 mx.there.example
+ *     mx.there.example  A 127.0.0.2
+ *     no-mail.example   MX 0 .
+ *     broken.example    SERVFAIL
+ *     half.example      TIMEOUT AAAA
+ *     *.many.example    MX 10 mx.there.example
+ *   `))
+ *
+ * Unknown names are NXDOMAIN. Behaviours: SERVFAIL REFUSED NXDOMAIN TIMEOUT TRUNCATED (TC over UDP, the
+ * answer over TCP) MALFORMED, each for all types or the one named behind it.
+ */
+import { createDnsListener, type Transport } from '../../src/dns/listener.ts'
+import { FLAG, type Message, type TypeName } from '../../src/dns/wire.ts'
+import { decodeMessage } from '../../src/dns/wire-decode.ts'
+import { encodeMessage } from '../../src/dns/wire-encode.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { createZoneWorld, type WorldReply } from './zone-world.ts'
+
+export interface ZoneQuery {
+  /** Lower case. */
+  name: string
+  type: TypeName
+  transport: Transport
+}
+
+export interface ZoneOptions {
+  host?: '127.0.0.1' | '::1'
+  /** Answers with the first CNAME alone instead of chasing it, as servers do that are no resolvers. */
+  bareCname?: boolean
+}
+
+export interface ScriptedZone {
+  /** `127.0.0.1:port`, as `createResolver` takes it. */
+  readonly server: string
+  /** Every query that came in, oldest first. */
+  readonly queries: ZoneQuery[]
+  /** Replaces all lines. */
+  set(text: string): void
+  add(text: string): void
+  /** Forgets all records and behaviours of a name. */
+  remove(name: string): void
+  /** Names at and under `suffix` are asked of another server, by a real UDP query. */
+  forward(suffix: string, server: string): void
+  close(): Promise<void>
+}
+
+const PLAIN_UDP_BYTES = 512
+const TCP_BYTES = 65_535
+
+export async function startZone(text = '', options: ZoneOptions = {}): Promise<ScriptedZone> {
+  const host = options.host ?? '127.0.0.1'
+  const world = createZoneWorld(text, { bareCname: options.bareCname ?? false })
+  const queries: ZoneQuery[] = []
+  const listener = createDnsListener({
+    listen: { host, port: 0 },
+    log: createLog('warn'),
+    clock: systemClock,
+    async respond(packet, transport) {
+      const query = decodeMessage(packet)
+      const { name, type } = query.question!
+      queries.push({ name, type, transport })
+      return packetOf(query, await world.answer(name, type), transport)
+    },
+  })
+  const { port } = await listener.listen()
+  return {
+    server: host === '::1' ? `[::1]:${port}` : `${host}:${port}`,
+    queries,
+    set: world.set,
+    add: world.add,
+    remove: world.remove,
+    forward: world.forward,
+    close: () => listener.close(),
+  }
+}
+
+function packetOf(
+  query: Message,
+  { rcode, answers, behaviour }: WorldReply,
+  transport: Transport,
+): Buffer | undefined {
+  if (behaviour === 'TIMEOUT') return undefined
+  const cut = behaviour === 'TRUNCATED' && transport === 'udp'
+  const message: Message = {
+    id: query.id,
+    flags: FLAG.QR | FLAG.RA | (query.flags & FLAG.RD) | (cut ? FLAG.TC : 0),
+    opcode: 0,
+    rcode,
+    question: query.question,
+    answers: cut ? [] : answers,
+    authority: [],
+    additional: [],
+    edns: query.edns && { payloadBytes: 1232, version: 0, dnssecOk: false },
+  }
+  const limit = transport === 'tcp' ? TCP_BYTES : (query.edns?.payloadBytes ?? PLAIN_UDP_BYTES)
+  const packet = encodeMessage(message, Math.max(limit, PLAIN_UDP_BYTES))
+  if (behaviour !== 'MALFORMED') return packet
+  packet.writeUInt16BE(7, 6)
+  return packet
+}
