@@ -1,0 +1,98 @@
+/** Attachments as entities: files beside the text, and pictures inside the HTML. */
+import type { HeaderField } from '../smtp/header-field.ts'
+import { base64LinesSize, writeBase64Lines } from './base64-lines.ts'
+import type { Boundaries } from './boundary.ts'
+import type { Entity } from './entity.ts'
+import { LINE_LIMIT_OCTETS, TOKEN_LIMIT_OCTETS } from './fold.ts'
+import { surveyLines, writeCrlfLines } from './line-survey.ts'
+import { type MediaType, parseMediaType } from './media-type.ts'
+import { fileNameParameters, parameter, plainFileName, withParameters } from './parameters.ts'
+
+export interface Attachment {
+  /** Any text; `attachment` where it is empty. */
+  filename: string
+  /** `type/subtype` with or without parameters; anything else counts as `application/octet-stream`. */
+  contentType: string
+  /** With or without angle brackets, or null. The HTML shows the attachment by `cid:` and this id. */
+  contentId: string | null
+  content: Uint8Array
+}
+
+/** What fits on a line. Longer ids are left out. */
+const MAX_CONTENT_ID_OCTETS = TOKEN_LIMIT_OCTETS - 'Content-ID: <>'.length
+
+type Disposition = 'attachment' | 'inline'
+
+/**
+ * The octets arrive exactly, in base64. Attached messages may not be encoded (RFC 2046 §5.2.1): one that is 7-bit
+ * text goes out as it is, with CRLF line ends; any other is declared `application/octet-stream`, so that no octet
+ * of it, and no signature in it, is lost.
+ */
+export function attachmentEntity(
+  attachment: Attachment,
+  disposition: Disposition,
+  boundaries: Boundaries,
+): Entity {
+  const type = parseMediaType(attachment.contentType)
+  const { content } = attachment
+  if (!isMessage(type)) return base64Entity(attachment, type, disposition)
+  const crlfSize = boundaries.occurIn(content) ? undefined : plainMessageSize(content)
+  if (crlfSize === undefined)
+    return base64Entity(attachment, { essence: 'application/octet-stream', parameters: [] }, disposition)
+  return {
+    fields: fieldsOf(attachment, type, disposition, '7bit'),
+    sizeBytes: crlfSize,
+    write: (out, position) => void writeCrlfLines(content, out, position),
+  }
+}
+
+/** The id as it stands between the angle brackets of Content-ID, percent-encoded where it has other characters. */
+export function bareContentId(contentId: string): string {
+  return contentId
+    .toWellFormed()
+    .replace(/^\s*<|>\s*$/g, '')
+    .replace(/[^!-;=?-~]/gu, encodeURIComponent)
+}
+
+function base64Entity(attachment: Attachment, type: MediaType, disposition: Disposition): Entity {
+  const { content } = attachment
+  return {
+    fields: fieldsOf(attachment, type, disposition, 'base64'),
+    sizeBytes: base64LinesSize(content.length),
+    write: (out, position) => void writeBase64Lines(content, out, position),
+  }
+}
+
+function fieldsOf(
+  { filename, contentId }: Attachment,
+  { essence, parameters }: MediaType,
+  disposition: Disposition,
+  encoding: string,
+): HeaderField[] {
+  const fileName = filename === '' ? 'attachment' : filename
+  const typeParameters = [...parameters, ...parameter('name', plainFileName(fileName))]
+  const fields = [
+    { name: 'Content-Type', value: withParameters('Content-Type', essence, typeParameters) },
+    {
+      name: 'Content-Disposition',
+      value: withParameters('Content-Disposition', disposition, fileNameParameters(fileName)),
+    },
+    { name: 'Content-Transfer-Encoding', value: encoding },
+  ]
+  const id = contentId === null ? '' : bareContentId(contentId)
+  if (id !== '' && id.length <= MAX_CONTENT_ID_OCTETS) fields.push({ name: 'Content-ID', value: `<${id}>` })
+  return fields
+}
+
+/** Messages in UTF-8 may be encoded like any file (RFC 6532 §3.7). */
+function isMessage({ essence }: MediaType): boolean {
+  return essence.startsWith('message/') && !essence.startsWith('message/global')
+}
+
+/** Octets of an attached message with CRLF line ends, or undefined where it cannot go out as 7-bit text. */
+function plainMessageSize(content: Uint8Array): number | undefined {
+  const survey = surveyLines(content)
+  if (survey.nonAsciiCount + survey.controlCount + survey.bareCrCount > 0) return undefined
+  if (survey.longestLineOctets > LINE_LIMIT_OCTETS) return undefined
+  return content.length + survey.bareLfCount
+}

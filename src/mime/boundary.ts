@@ -1,0 +1,27 @@
+/** Boundaries between the parts of a message: the same for the same email, and found in no part (RFC 2046 §5.1.1). */
+import { createHash } from 'node:crypto'
+
+/** Of each kind a message has at most one. */
+export type MultipartKind = 'mixed' | 'alternative' | 'related'
+
+export interface Boundaries {
+  of(kind: MultipartKind): string
+  /** Whether octets that are to be sent unencoded hold one of these boundaries. */
+  occurIn(content: Uint8Array): boolean
+}
+
+/** Begins every delimiter line. Neither base64 nor quoted-printable can produce it (RFC 2045 §6.7). */
+export const BOUNDARY_START = '--=_'
+
+export function boundariesOf(seed: string): Boundaries {
+  let known: string | undefined
+  const digest = () => {
+    known ??= createHash('sha256').update(seed).digest('hex').slice(0, 32)
+    return known
+  }
+  return {
+    of: kind => `=_${kind}_${digest()}`,
+    occurIn: content =>
+      Buffer.from(content.buffer, content.byteOffset, content.byteLength).includes(digest()),
+  }
+}

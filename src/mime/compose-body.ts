@@ -1,0 +1,76 @@
+/** Composes the body of a message and the fields that describe it, from which every recipient's message is made. */
+import type { HeaderField } from '../smtp/header-field.ts'
+import { type Attachment, attachmentEntity, bareContentId } from './attachment-entity.ts'
+import { type Boundaries, boundariesOf } from './boundary.ts'
+import { type Entity, multipart } from './entity.ts'
+import { textEntity } from './text-entity.ts'
+
+const CRLF = Buffer.from('\r\n')
+
+export interface BodySource {
+  html: string | null
+  text: string | null
+  attachments: readonly Attachment[]
+  /** Fixes the boundaries; nothing of it can be read back. The email's id. */
+  seed: string
+}
+
+export interface ComposedBody {
+  /** MIME-Version and Content-Type, and Content-Transfer-Encoding where the body is one text. */
+  fields: HeaderField[]
+  /** 7-bit, lines of at most 998 octets that end in CRLF. May be empty. */
+  body: Buffer
+}
+
+/**
+ * The same source gives the same octets. Text alone is `text/plain`, HTML alone `text/html`, both are
+ * `multipart/alternative` (RFC 2046 §5.1.4). Attachments that the HTML shows stand with it in
+ * `multipart/related` (RFC 2387), all others after the text in `multipart/mixed`.
+ */
+export function composeBody(source: BodySource): ComposedBody {
+  const root = rootEntity(source)
+  const fields = [{ name: 'MIME-Version', value: '1.0' }, ...root.fields]
+  const body = Buffer.allocUnsafe(root.sizeBytes + CRLF.length)
+  root.write(body, 0)
+  const end = root.sizeBytes
+  if (end === 0 || (body[end - 2] === CRLF[0] && body[end - 1] === CRLF[1]))
+    return { fields, body: body.subarray(0, end) }
+  CRLF.copy(body, end)
+  return { fields, body }
+}
+
+function rootEntity({ html, text, attachments, seed }: BodySource): Entity {
+  const boundaries = boundariesOf(seed)
+  const shown: Entity[] = []
+  const others: Entity[] = []
+  for (const attachment of attachments)
+    if (html !== null && isShown(attachment, html))
+      shown.push(attachmentEntity(attachment, 'inline', boundaries))
+    else others.push(attachmentEntity(attachment, 'attachment', boundaries))
+  const content = contentEntity(html, text, shown, boundaries)
+  if (others.length === 0) return content ?? textEntity('plain', '')
+  return multipart('mixed', boundaries.of('mixed'), content ? [content, ...others] : others)
+}
+
+/** What the recipient reads, or undefined where the message is nothing but attachments. */
+function contentEntity(
+  html: string | null,
+  text: string | null,
+  shown: readonly Entity[],
+  boundaries: Boundaries,
+): Entity | undefined {
+  const plain = text === null ? undefined : textEntity('plain', text)
+  if (html === null) return plain
+  const page = textEntity('html', html)
+  const rich =
+    shown.length === 0
+      ? page
+      : multipart('related', boundaries.of('related'), [page, ...shown], ['type="text/html"'])
+  return plain ? multipart('alternative', boundaries.of('alternative'), [plain, rich]) : rich
+}
+
+/** Whether the HTML refers to the attachment by a `cid:` URL, as it is or percent-encoded (RFC 2392 §2). */
+function isShown({ contentId }: Attachment, html: string): boolean {
+  const id = contentId === null ? '' : bareContentId(contentId)
+  return id !== '' && (html.includes(`cid:${id}`) || html.includes(`cid:${encodeURIComponent(id)}`))
+}

@@ -1,0 +1,67 @@
+/**
+ * Composes the header of a message as one recipient gets it. The body, with the fields that describe it, is
+ * composed apart (`compose-body.ts`), as one body serves many heads.
+ */
+import type { Mailbox } from '../smtp/address.ts'
+import type { HeaderField } from '../smtp/header-field.ts'
+import { literalText, userText } from './header-text.ts'
+import { mailboxList } from './mailbox-list.ts'
+
+export interface HeadSource {
+  from: Mailbox
+  /** Empty where nobody is to be shown: the field is left out. */
+  to: readonly Mailbox[]
+  cc: readonly Mailbox[]
+  replyTo: readonly Mailbox[]
+  subject: string
+  /** Epoch ms. */
+  sentAt: number
+  /** With angle brackets. */
+  messageId: string
+  /** The user's own fields; names are printable ASCII without colon (RFC 5322 §2.2), at most 900 characters. */
+  headers: readonly (readonly [name: string, value: string])[]
+}
+
+const FIELD_NAME = /^[!-9;-~]{1,900}$/
+const BODY_FIELDS = ['mime-version', 'content-type', 'content-transfer-encoding']
+
+/**
+ * Date, From, Reply-To, To, Cc, Subject, Message-ID, then the user's fields in their order. No name occurs
+ * twice: a user's field is left out when the composer set one of that name, or will with the body, or when
+ * an earlier one of the user's has it.
+ *
+ * @throws on a field name that would break the header
+ */
+export function composeHead(source: HeadSource): HeaderField[] {
+  const fields: HeaderField[] = [
+    { name: 'Date', value: formatDate(source.sentAt) },
+    { name: 'From', value: mailboxList('From', [source.from]) },
+  ]
+  for (const [name, mailboxes] of [
+    ['Reply-To', source.replyTo],
+    ['To', source.to],
+    ['Cc', source.cc],
+  ] as const)
+    if (mailboxes.length > 0) fields.push({ name, value: mailboxList(name, mailboxes) })
+  fields.push({ name: 'Subject', value: literalText('Subject', source.subject) })
+  fields.push({ name: 'Message-ID', value: userText('Message-ID', source.messageId) })
+  if (source.headers.length > 0) addUserFields(fields, source.headers)
+  return fields
+}
+
+function addUserFields(fields: HeaderField[], headers: HeadSource['headers']): void {
+  const taken = new Set(BODY_FIELDS)
+  for (const { name } of fields) taken.add(name.toLowerCase())
+  for (const [name, value] of headers) {
+    if (!FIELD_NAME.test(name)) throw new Error(`not a header field name: ${JSON.stringify(name)}`)
+    const key = name.toLowerCase()
+    if (taken.has(key)) continue
+    taken.add(key)
+    fields.push({ name, value: userText(name, value) })
+  }
+}
+
+/** `Sat, 21 Nov 2026 13:00:00 +0000` (RFC 5322 §3.3). */
+function formatDate(atMs: number): string {
+  return `${new Date(atMs).toUTCString().slice(0, -'GMT'.length)}+0000`
+}

@@ -1,0 +1,37 @@
+/** Folding: where the composer breaks the lines of a header field (RFC 5322 §2.2.3). */
+
+/** A line that holds an encoded word may not be longer (RFC 2047 §2), so all header lines keep to it. */
+export const PREFERRED_LINE_OCTETS = 76
+
+/** No line of a message may be longer (RFC 5322 §2.1.1). Without CRLF. */
+export const LINE_LIMIT_OCTETS = 998
+
+/** The longest token that has a line to itself, after the blank that folding puts before it. */
+export const TOKEN_LIMIT_OCTETS = LINE_LIMIT_OCTETS - 1
+
+/**
+ * Joins tokens with single blanks and breaks the line before a token that would not fit. The first token
+ * stays on the line of the field name, since readers are wary of an empty first line, unless that line
+ * would break the hard limit.
+ *
+ * @param column octets already on the first line: the field name, the colon and the blank
+ */
+export function foldTokens(tokens: readonly string[], column: number): string {
+  let folded = ''
+  let at = column
+  for (const [position, token] of tokens.entries()) {
+    const octets = Buffer.byteLength(token)
+    const first = position === 0
+    const fits = first ? at + octets <= LINE_LIMIT_OCTETS : at + 1 + octets <= PREFERRED_LINE_OCTETS
+    if (!fits) {
+      folded += '\r\n '
+      at = 1
+    } else if (!first) {
+      folded += ' '
+      at++
+    }
+    folded += token
+    at += octets
+  }
+  return folded
+}

@@ -1,0 +1,33 @@
+/** Values of address fields: From, Reply-To, To, Cc (RFC 5322 §3.4). */
+import type { Mailbox } from '../smtp/address.ts'
+import { encodedWords } from './encoded-word.ts'
+import { foldTokens, PREFERRED_LINE_OCTETS } from './fold.ts'
+import { oneLine } from './header-text.ts'
+
+const ATOMS = /^[\w!#$%&'*+\-/=?^`{|}~]+(?: [\w!#$%&'*+\-/=?^`{|}~]+)*$/
+const QUOTABLE = /^[\x20-\x7e]*$/
+/** Longer display names are encoded, since encoded words fold anywhere and quoted strings do not. */
+const MAX_QUOTED_CHARACTERS = 60
+
+/** `Name <local@domain>, …`, folded between mailboxes and between the encoded words of a name. */
+export function mailboxList(fieldName: string, mailboxes: readonly Mailbox[]): string {
+  const column = fieldName.length + 2
+  const tokens: string[] = []
+  for (const [position, mailbox] of mailboxes.entries()) {
+    tokens.push(...mailboxTokens(mailbox, PREFERRED_LINE_OCTETS - column))
+    if (position < mailboxes.length - 1) tokens.push(`${tokens.pop()},`)
+  }
+  return foldTokens(tokens, column)
+}
+
+function mailboxTokens({ name, address }: Mailbox, room: number): string[] {
+  if (name === null || name === '') return [address]
+  return [...phraseTokens(oneLine(name), room), `<${address}>`]
+}
+
+/** A display name as plain words, as a quoted string, or as encoded words: the first that readers take literally. */
+function phraseTokens(name: string, room: number): string[] {
+  if (name.length > MAX_QUOTED_CHARACTERS || !QUOTABLE.test(name) || name.includes('=?'))
+    return encodedWords(name, room)
+  return [ATOMS.test(name) ? name : `"${name.replace(/["\\]/g, '\\$&')}"`]
+}
