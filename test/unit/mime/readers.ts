@@ -1,6 +1,6 @@
 /** Two foreign parsers, mailparser and postal-mime, brought to one form, so that a test can ask both the same. */
 import { createRequire } from 'node:module'
-import PostalMime, { type Address } from 'postal-mime'
+import PostalMime, { type Address, decodeWords } from 'postal-mime'
 
 export interface ReadMessage {
   subject: string
@@ -15,8 +15,8 @@ export interface ReadMessage {
   text: string | null
   html: string | null
   attachments: ReadAttachment[]
-  /** A field's decoded value, by lower-case name. */
-  header(name: string): string | undefined
+  /** A field's decoded value, by lower-case name; empty where there is none. */
+  header(name: string): string
 }
 
 export interface ReadMailbox {
@@ -92,7 +92,7 @@ export async function readWithMailparser(message: Buffer): Promise<ReadMessage> 
       contentId: part.cid ?? null,
       content: part.content,
     })),
-    header: name => mail.headers.get(name)?.toString(),
+    header: name => decodeWords(mail.headers.get(name)?.toString() ?? ''),
   }
 }
 
@@ -117,7 +117,7 @@ export async function readWithPostalMime(message: Buffer): Promise<ReadMessage> 
       contentId: part.contentId?.replace(/^<|>$/g, '') ?? null,
       content: Buffer.from(part.content as ArrayBuffer),
     })),
-    header: name => mail.headers.find(({ key }) => key === name)?.value,
+    header: name => decodeWords(mail.headers.find(({ key }) => key === name)?.value ?? ''),
   }
 }
 
