@@ -2,6 +2,7 @@
  * Signed tokens that name one delivery: in the return path (VERP), where bounces come back to it, and in a
  * header, where complaints quote it. A token cannot be guessed or moved to another delivery.
  */
+import { fromBase32, toBase32 } from '../lib/base32.ts'
 import type { Id } from '../lib/ids.ts'
 import { equalBytes, type SecretKeys } from '../lib/secret-keys.ts'
 
@@ -22,7 +23,6 @@ const DAY_AT = 18
 const MAC_AT = 20
 const MAC_BYTES = 8
 const TOKEN_BYTES = MAC_AT + MAC_BYTES
-const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 
 /** 45 characters of lower-case base32, to be read without regard to case. */
 export function createRefToken(
@@ -64,34 +64,4 @@ export function returnPath(token: string, fromDomain: string): string {
 
 function macOf(keys: SecretKeys, purpose: RefPurpose, bytes: Buffer): Buffer {
   return keys.mac(purpose, bytes.subarray(0, MAC_AT)).subarray(0, MAC_BYTES)
-}
-
-function toBase32(bytes: Uint8Array): string {
-  let text = ''
-  let buffer = 0
-  let bits = 0
-  for (const byte of bytes) {
-    buffer = ((buffer << 8) | byte) & 0xfff
-    bits += 8
-    for (; bits >= 5; bits -= 5) text += ALPHABET[(buffer >>> (bits - 5)) & 31]
-  }
-  return bits > 0 ? text + ALPHABET[(buffer << (5 - bits)) & 31] : text
-}
-
-function fromBase32(text: string): Buffer | undefined {
-  const bytes = Buffer.alloc(Math.floor((text.length * 5) / 8))
-  let at = 0
-  let buffer = 0
-  let bits = 0
-  for (const letter of text.toLowerCase()) {
-    const value = ALPHABET.indexOf(letter)
-    if (value < 0) return undefined
-    buffer = ((buffer << 5) | value) & 0xfff
-    bits += 5
-    if (bits >= 8) {
-      bits -= 8
-      bytes[at++] = buffer >>> bits
-    }
-  }
-  return bytes
 }

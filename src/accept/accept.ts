@@ -1,0 +1,148 @@
+/** The one door: what a user submits becomes stored emails and due deliveries, or a refusal and no change. */
+import type { Clock } from '../lib/clock.ts'
+import { type IdSource, idText, wireId } from '../lib/ids.ts'
+import type { Mailbox } from '../smtp/address.ts'
+import type { BlobFiles, StagedBlob } from '../store/blobs.ts'
+import type { Run } from '../store/command.ts'
+import { DELIVERY_CLASS } from '../store/schema.ts'
+import type { Accepted, acceptCommands, NewEmail } from './commit.ts'
+import { envelopeRecipients, MOST_RECIPIENTS } from './recipients.ts'
+import { type Refusal, refuseField } from './refusal.ts'
+import {
+  encodedSize,
+  type IdempotencyToken,
+  MOST_MESSAGE_BYTES,
+  type Sender,
+  type Submission,
+} from './submission.ts'
+
+/** One attachment of an email as stored. */
+export interface StoredAttachment {
+  id: string
+  filename: string
+  contentType: string
+  contentId: string | null
+  sizeBytes: number
+  /** SHA-256, hex. */
+  hash: string
+}
+
+export interface Accept {
+  /**
+   * Resolves once the email is durably stored.
+   * @throws StorageUnavailable
+   */
+  send(
+    sender: Sender,
+    submission: Submission,
+    idempotency: IdempotencyToken | null,
+  ): Promise<Accepted | Refusal>
+}
+
+interface AcceptOptions {
+  run: Run<typeof acceptCommands>
+  blobs: BlobFiles
+  clock: Clock
+  newId: IdSource
+  simulatorDomain: string
+  feedbackRegions: string[]
+  expireAfterMs: number
+}
+
+export function createAccept(options: AcceptOptions): Accept {
+  const { run, clock, feedbackRegions } = options
+  return {
+    async send(sender, submission, idempotency) {
+      const refusal = refusalOf(submission)
+      if (refusal) return refusal
+      const now = clock.now()
+      const email = await prepare(options, sender, submission, now)
+      return run('accept', { sender, now, idempotency, emails: [email], feedbackRegions })
+    },
+  }
+}
+
+function refusalOf(submission: Submission): Refusal | undefined {
+  const { to, cc, bcc } = submission
+  if (to.length + cc.length + bcc.length > MOST_RECIPIENTS)
+    return refuseField(
+      'too_many_recipients',
+      'to',
+      `An email may have at most ${MOST_RECIPIENTS} recipients in to, cc and bcc together.`,
+    )
+  if (encodedSize(submission) <= MOST_MESSAGE_BYTES) return undefined
+  const limit = `${MOST_MESSAGE_BYTES / 1024 / 1024} MB`
+  return submission.attachments.length > 0
+    ? refuseField('invalid_attachment', 'attachments', `The message is larger than ${limit} once encoded.`)
+    : { refused: 'message_too_large', message: `The message is larger than ${limit} once encoded.` }
+}
+
+async function prepare(
+  { blobs, newId, simulatorDomain, expireAfterMs }: AcceptOptions,
+  sender: Sender,
+  submission: Submission,
+  now: number,
+): Promise<NewEmail> {
+  const id = newId(now)
+  const staged = await Promise.all(submission.attachments.map(({ content }) => blobs.stage(content)))
+  const recipients = envelopeRecipients(submission)
+  return {
+    row: {
+      accountId: sender.accountId,
+      id,
+      apiKeyId: sender.apiKeyId,
+      sender: mailboxJson([submission.from])!,
+      toList: mailboxJson(submission.to),
+      ccList: mailboxJson(submission.cc),
+      bccList: mailboxJson(submission.bcc),
+      replyToList: mailboxJson(submission.replyTo),
+      subject: submission.subject,
+      headers: jsonOrNull(submission.headers),
+      attachments: attachmentJson(submission, staged, () => wireId('att', newId(now))),
+      tags: jsonOrNull(submission.tags),
+      messageId: submission.messageId ?? `<${idText(id)}@${submission.from.domain}>`,
+      recipientCount: recipients.length,
+      createdAt: now,
+      scheduledAt: null,
+      openCount: 0,
+      clickCount: 0,
+      broadcastId: null,
+      templateId: null,
+      topicId: null,
+    },
+    fromDomain: submission.from.domain,
+    content: { html: submission.html, text: submission.text },
+    blobs: staged,
+    recipients,
+    simulated: recipients.every(({ domain }) => domain === simulatorDomain),
+    class: DELIVERY_CLASS.transactional,
+    expiresAt: now + expireAfterMs,
+  }
+}
+
+function attachmentJson(
+  { attachments }: Submission,
+  staged: readonly StagedBlob[],
+  newAttachmentId: () => string,
+): string | null {
+  const stored = attachments.map(
+    ({ filename, contentType, contentId }, i): StoredAttachment => ({
+      id: newAttachmentId(),
+      filename,
+      contentType,
+      contentId,
+      sizeBytes: staged[i]!.sizeBytes,
+      hash: Buffer.from(staged[i]!.hash).toString('hex'),
+    }),
+  )
+  return jsonOrNull(stored)
+}
+
+/** Stored without the domain, which follows from the address. */
+function mailboxJson(mailboxes: readonly Mailbox[]): string | null {
+  return jsonOrNull(mailboxes.map(({ name, address }) => (name === null ? { address } : { name, address })))
+}
+
+function jsonOrNull(list: readonly unknown[]): string | null {
+  return list.length === 0 ? null : JSON.stringify(list)
+}

@@ -1,0 +1,225 @@
+/**
+ * The command that stores what was submitted: idempotency, sender domain and suppression are decided inside the
+ * transaction that writes emails and deliveries, so that no race gets past them.
+ */
+import { countNewEmail, recordEvents } from '../events/record.ts'
+import { type Id, idKey } from '../lib/ids.ts'
+import { utcDay, utcMonth } from '../lib/periods.ts'
+import { foldAddress } from '../smtp/address.ts'
+import { referBlobs, type StagedBlob } from '../store/blobs.ts'
+import { batchCommand, type Tx } from '../store/command.ts'
+import { type Content, encodeContent } from '../store/contents.ts'
+import {
+  DELIVERY_STATE,
+  type DeliveryRow,
+  type DomainRow,
+  type EmailRow,
+  type Flag,
+} from '../store/schema.ts'
+import { type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
+import type { Recipient } from './recipients.ts'
+import type { Refusal } from './refusal.ts'
+import type { IdempotencyToken, Sender } from './submission.ts'
+
+/** An email ready to be stored but for what the transaction decides. */
+export interface NewEmail {
+  row: Omit<EmailRow, 'domainId' | 'contentId' | 'status' | 'feedback' | 'error' | 'sentAt' | 'lastEventAt'>
+  fromDomain: string
+  content: Content
+  blobs: StagedBlob[]
+  recipients: Recipient[]
+  /** All recipients are at the simulator: no verified domain is needed. */
+  simulated: boolean
+  class: number
+  expiresAt: number
+}
+
+export interface AcceptInput {
+  sender: Sender
+  now: number
+  idempotency: IdempotencyToken | null
+  emails: NewEmail[]
+  /** Regions whose domains get delivery feedback. */
+  feedbackRegions: string[]
+}
+
+export interface Accepted {
+  ids: Id[]
+}
+
+type KnownDomain = Pick<DomainRow, 'id' | 'status' | 'region'>
+
+/** An email with everything decided. */
+interface Decided {
+  email: NewEmail
+  domainId: Id | null
+  feedback: Flag
+  /** By ordinal. */
+  suppressed: boolean[]
+}
+
+export const acceptCommands = {
+  accept: batchCommand<AcceptInput, Accepted | Refusal>(async (tx, inputs) => {
+    const keys = await lookUpKeys(tx, inputs)
+    const domains = await lookUpDomains(tx, inputs)
+    const suppressed = await lookUpSuppressions(tx, inputs)
+    const outputs: (Accepted | Refusal)[] = []
+    const accepted: Decided[] = []
+    for (const input of inputs) {
+      const decision = decide(input, keys, domains, suppressed)
+      if (!Array.isArray(decision)) {
+        outputs.push(decision)
+        continue
+      }
+      const ids = decision.map(({ email }) => email.row.id)
+      accepted.push(...decision)
+      await rememberKey(tx, keys, input, ids)
+      outputs.push({ ids })
+    }
+    await store(tx, accepted)
+    return outputs
+  }),
+}
+
+/** The emails to store; or what was answered before; or why not. */
+function decide(
+  input: AcceptInput,
+  keys: KnownKeys,
+  domains: ReadonlyMap<string, KnownDomain>,
+  suppressed: ReadonlySet<string>,
+): Decided[] | Accepted | Refusal {
+  const former = keys.answerFor(input)
+  if (former) return former
+  const decided: Decided[] = []
+  for (const email of input.emails) {
+    const domain = domains.get(domainKey(input.sender.accountId, email.fromDomain))
+    const verified = domain?.status === 'verified' || domain?.status === 'temporary_failure'
+    if (!verified && !email.simulated) return notVerified(email.fromDomain, domain !== undefined)
+    const feedback = email.simulated || (domain && input.feedbackRegions.includes(domain.region)) ? 1 : 0
+    decided.push({
+      email,
+      domainId: verified ? domain!.id : null,
+      feedback,
+      suppressed: email.recipients.map(({ address }) =>
+        suppressed.has(suppressionKey(input.sender.accountId, address)),
+      ),
+    })
+  }
+  return decided
+}
+
+function notVerified(name: string, registered: boolean): Refusal {
+  const message = registered
+    ? `The ${name} domain is not verified. Check its DNS records and verify it.`
+    : `The ${name} domain is not registered. Add it and verify it before sending from it.`
+  return { refused: 'domain_not_verified', message }
+}
+
+async function store(tx: Tx, accepted: readonly Decided[]): Promise<void> {
+  if (accepted.length === 0) return
+  const firstContentId = await tx.rows.reserve('contents', accepted.length)
+  await tx.rows.insert(
+    'contents',
+    accepted.map(({ email }, i) => ({ id: firstContentId + i, ...encodeContent(email.content), refs: 1 })),
+  )
+  await tx.rows.insert(
+    'emails',
+    accepted.map((decided, i) => emailRow(decided, firstContentId + i)),
+  )
+  await tx.rows.insert('deliveries', accepted.flatMap(deliveryRows))
+  for (const decided of accepted) {
+    const { email } = decided
+    if (email.blobs.length > 0) await referBlobs(tx, email.blobs, email.row.createdAt)
+    countEmail(tx, decided)
+    announceDue(tx, decided)
+  }
+  await recordEvents(tx, accepted.flatMap(suppressionEvents))
+}
+
+function emailRow({ email, domainId, feedback, suppressed }: Decided, contentId: number): EmailRow {
+  const everySuppressed = suppressed.every(Boolean)
+  return {
+    ...email.row,
+    domainId,
+    contentId,
+    feedback,
+    status: everySuppressed ? 'suppressed' : 'queued',
+    error: everySuppressed ? 'All recipients are on the suppression list.' : null,
+    sentAt: null,
+    lastEventAt: suppressed.some(Boolean) ? email.row.createdAt : null,
+  }
+}
+
+function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
+  const { accountId, id: emailId, createdAt } = email.row
+  return email.recipients.map(({ address, domain, kind }, ordinal) => ({
+    emailId,
+    ordinal,
+    accountId,
+    address,
+    domain,
+    kind,
+    class: email.class,
+    state: suppressed[ordinal] ? DELIVERY_STATE.done : DELIVERY_STATE.waiting,
+    status: suppressed[ordinal] ? 'suppressed' : 'queued',
+    attempts: 0,
+    nextAt: createdAt,
+    expiresAt: email.expiresAt,
+  }))
+}
+
+function countEmail(tx: Tx, { email, suppressed }: Decided) {
+  const { accountId, createdAt } = email.row
+  countNewEmail(tx, accountId, suppressed.every(Boolean) ? 'suppressed' : 'queued')
+  tx.count(accountId, 'recipients', utcDay(createdAt), email.recipients.length)
+  tx.count(accountId, 'recipients', utcMonth(createdAt), email.recipients.length)
+}
+
+function announceDue(tx: Tx, { email, suppressed }: Decided) {
+  const { accountId, createdAt } = email.row
+  const domains = new Set(email.recipients.filter((_, i) => !suppressed[i]).map(({ domain }) => domain))
+  for (const domain of domains) tx.announce('due', { domain, class: email.class, accountId, at: createdAt })
+}
+
+function suppressionEvents({ email, suppressed }: Decided) {
+  const { accountId, id: subjectId, createdAt: at } = email.row
+  return email.recipients
+    .filter((_, i) => suppressed[i])
+    .map(({ address: recipient }) => ({
+      accountId,
+      subjectId,
+      type: 'email.suppressed' as const,
+      recipient,
+      data: { suppressed: { message: 'The address is on the suppression list.', type: 'Suppressed' } },
+      at,
+    }))
+}
+
+async function lookUpDomains(tx: Tx, inputs: readonly AcceptInput[]): Promise<Map<string, KnownDomain>> {
+  const wanted = new Map<string, { accountId: Id; name: string }>()
+  for (const { sender, emails } of inputs)
+    for (const { fromDomain: name } of emails)
+      wanted.set(domainKey(sender.accountId, name), { accountId: sender.accountId, name })
+  const rows = await tx.rows.find('domains', [...wanted.values()], ['id', 'status', 'region'])
+  return new Map([...wanted.keys()].flatMap((key, i) => (rows[i] ? [[key, rows[i]] as const] : [])))
+}
+
+async function lookUpSuppressions(tx: Tx, inputs: readonly AcceptInput[]): Promise<Set<string>> {
+  const wanted = new Map<string, { accountId: Id; email: string }>()
+  for (const { sender, emails } of inputs)
+    for (const { address } of emails.flatMap(({ recipients }) => recipients))
+      wanted.set(suppressionKey(sender.accountId, address), {
+        accountId: sender.accountId,
+        email: foldAddress(address),
+      })
+  const rows = await tx.rows.find('suppressions', [...wanted.values()], ['id'])
+  return new Set([...wanted.keys()].filter((_, i) => rows[i] !== undefined))
+}
+
+function domainKey(accountId: Id, name: string): string {
+  return idKey(accountId) + name
+}
+
+function suppressionKey(accountId: Id, address: string): string {
+  return idKey(accountId) + foldAddress(address)
+}

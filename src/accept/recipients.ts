@@ -1,0 +1,23 @@
+/** Envelope recipients of a submission: everybody named in to, cc and bcc, each once. */
+import { foldAddress, type Mailbox } from '../smtp/address.ts'
+import type { RecipientKind } from '../store/schema.ts'
+
+/** The contract's limit; it counts the entries as given. */
+export const MOST_RECIPIENTS = 50
+
+export interface Recipient {
+  address: string
+  domain: string
+  kind: RecipientKind
+}
+
+/** An address named more than once keeps its first spelling and kind. */
+export function envelopeRecipients(lists: Record<RecipientKind, readonly Mailbox[]>): Recipient[] {
+  const seen = new Map<string, Recipient>()
+  for (const kind of ['to', 'cc', 'bcc'] as const)
+    for (const { address, domain } of lists[kind]) {
+      const key = foldAddress(address)
+      if (!seen.has(key)) seen.set(key, { address, domain, kind })
+    }
+  return [...seen.values()]
+}

@@ -1,0 +1,36 @@
+/** Refusals: why a submission is not taken. One table says how both doors, HTTP and SMTP, put it. */
+
+/** `http` and `name` are for the API (the names are the closed list its clients know), `reply` is for SMTP. */
+export const REFUSALS = {
+  missing_field: { http: 422, name: 'missing_required_field', reply: '550 5.6.0' },
+  invalid_field: { http: 422, name: 'validation_error', reply: '550 5.6.0' },
+  invalid_from: { http: 422, name: 'invalid_from_address', reply: '550 5.1.7' },
+  invalid_attachment: { http: 422, name: 'invalid_attachment', reply: '550 5.6.0' },
+  too_many_recipients: { http: 422, name: 'validation_error', reply: '452 4.5.3' },
+  message_too_large: { http: 413, name: 'validation_error', reply: '552 5.3.4' },
+  domain_not_verified: { http: 403, name: 'validation_error', reply: '550 5.7.1' },
+  idempotency_mismatch: { http: 409, name: 'invalid_idempotent_request', reply: '550 5.5.4' },
+} as const
+
+export type RefusalKind = keyof typeof REFUSALS
+
+/** What is wrong with one field; `path` is in wire spelling, as in `attachments[0].filename`. */
+export interface FieldProblem {
+  path: string
+  message: string
+}
+
+/** A value, not an exception: the submission is not taken and nothing has changed. */
+export interface Refusal {
+  refused: RefusalKind
+  message: string
+  errors?: FieldProblem[]
+}
+
+export function refuseField(refused: RefusalKind, path: string, message: string): Refusal {
+  return { refused, message, errors: [{ path, message }] }
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && 'refused' in value
+}

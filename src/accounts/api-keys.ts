@@ -1,0 +1,90 @@
+/** API keys: made, recognised, and their last use written down now and then. */
+import type { Clock, Timer } from '../lib/clock.ts'
+import { type Id, type IdSource, idKey } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { type apiKeyCommands, findApiKey, listApiKeys } from '../store/api-keys.ts'
+import type { Run } from '../store/command.ts'
+import type { ApiKeyRow, Db } from '../store/schema.ts'
+import { createToken, hashToken } from './tokens.ts'
+
+/** Fields of an API key that may be shown. */
+export type ApiKeyView = Pick<
+  ApiKeyRow,
+  'id' | 'name' | 'tokenStart' | 'domainId' | 'createdAt' | 'lastUsedAt'
+>
+
+export interface ApiKeys {
+  create(accountId: Id, name: string): Promise<{ id: Id; token: string }>
+  find(token: string): Promise<ApiKeyRow | undefined>
+  list(accountId: Id): Promise<ApiKeyView[]>
+  /** False when the account has no such key. */
+  delete(accountId: Id, id: Id): Promise<boolean>
+  /** Writes down what use is still only remembered. */
+  close(): Promise<void>
+}
+
+const SHOWN_CHARACTERS = 8
+const TOUCH_EVERY_MS = 60_000
+
+interface ApiKeyOptions {
+  db: Db
+  run: Run<typeof apiKeyCommands>
+  clock: Clock
+  newId: IdSource
+  log: Log
+  /** What every key begins with. */
+  prefix: string
+}
+
+/** A new key for an account, to be stored; the token is shown once. */
+export function newApiKey(options: { id: Id; accountId: Id; name: string; prefix: string; now: number }): {
+  row: ApiKeyRow
+  token: string
+} {
+  const { id, accountId, name, prefix, now } = options
+  const token = createToken(prefix)
+  const tokenStart = token.slice(0, SHOWN_CHARACTERS)
+  const tokenHash = hashToken(token)
+  return {
+    token,
+    row: { id, accountId, name, tokenHash, tokenStart, domainId: null, createdAt: now, lastUsedAt: null },
+  }
+}
+
+export function createApiKeys({ db, run, clock, newId, log, prefix }: ApiKeyOptions): ApiKeys {
+  const used = new Map<string, Id>()
+  let timer: Timer | undefined
+
+  const flush = async () => {
+    timer?.cancel()
+    timer = undefined
+    if (used.size === 0) return
+    const ids = [...used.values()]
+    used.clear()
+    await run('touchApiKeys', { ids, at: clock.now() })
+  }
+  const flushLater = () => {
+    timer ??= clock.timer(TOUCH_EVERY_MS, () => {
+      flush().catch(error => log.warn({ err: error }, 'the last use of API keys was not written down'))
+    })
+  }
+
+  return {
+    async create(accountId, name) {
+      const now = clock.now()
+      const { row, token } = newApiKey({ id: newId(now), accountId, name, prefix, now })
+      await run('createApiKey', row)
+      return { id: row.id, token }
+    },
+    async find(token) {
+      const key = await findApiKey(db, hashToken(token))
+      if (!key) return undefined
+      used.set(idKey(key.id), key.id)
+      flushLater()
+      return key
+    },
+    list: accountId => listApiKeys(db, accountId),
+    delete: (accountId, id) => run('deleteApiKey', { accountId, id }),
+    close: flush,
+  }
+}

@@ -1,0 +1,55 @@
+/** The first start: an account, its operator and an API key, whose secrets are handed back to be shown once. */
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/ids.ts'
+import { foldAddress } from '../smtp/address.ts'
+import type { Run } from '../store/command.ts'
+import type { Db } from '../store/schema.ts'
+import { hasUsers, type userCommands } from '../store/users.ts'
+import { newApiKey } from './api-keys.ts'
+import type { Passwords } from './password.ts'
+
+export interface FirstRun {
+  email: string
+  /** Null when the operator chose it in the configuration. */
+  generatedPassword: string | null
+  apiKey: string
+}
+
+interface FirstRunOptions {
+  db: Db
+  run: Run<typeof userCommands>
+  clock: Clock
+  newId: IdSource
+  passwords: Passwords
+  email: string
+  password: string | null
+  apiKeyPrefix: string
+}
+
+/** Undefined when somebody is there already. */
+export async function prepareFirstRun(options: FirstRunOptions): Promise<FirstRun | undefined> {
+  const { db, run, clock, newId, passwords, email, password, apiKeyPrefix } = options
+  if (await hasUsers(db)) return undefined
+  const generatedPassword = password === null ? randomUUID() : null
+  const passwordHash = await passwords.hash(password ?? generatedPassword!)
+  const now = clock.now()
+  const account = { id: newId(now), name: 'Main', plan: 'scale', createdAt: now }
+  const user = {
+    id: newId(now),
+    accountId: account.id,
+    email: foldAddress(email),
+    passwordHash,
+    operator: 1 as const,
+    createdAt: now,
+  }
+  const key = newApiKey({
+    id: newId(now),
+    accountId: account.id,
+    name: 'First key',
+    prefix: apiKeyPrefix,
+    now,
+  })
+  const created = await run('createFirstUser', { account, user, apiKey: key.row })
+  return created ? { email: user.email, generatedPassword, apiKey: key.token } : undefined
+}

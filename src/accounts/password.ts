@@ -1,0 +1,53 @@
+/** Passwords: scrypt (RFC 7914), a bounded number at a time, because each costs 32 MiB and a core for a while. */
+import { randomBytes, type ScryptOptions, scrypt } from 'node:crypto'
+import { equalBytes } from '../lib/secret-keys.ts'
+import { createSemaphore } from '../lib/semaphore.ts'
+
+export interface Passwords {
+  /** `scrypt$<N>$<r>$<p>$<salt>$<hash>`, base64. @throws TooManyWaiting */
+  hash(password: string): Promise<string>
+  /** With no stored hash the work is done all the same, so that the answer's time tells nothing. @throws TooManyWaiting */
+  verify(password: string, stored: string | undefined): Promise<boolean>
+}
+
+const COST = { N: 32_768, r: 8, p: 1 }
+const HASH_BYTES = 32
+const SALT_BYTES = 16
+const AT_ONCE = 2
+const WAITING = 32
+
+export function createPasswords(): Passwords {
+  const semaphore = createSemaphore(AT_ONCE, WAITING)
+  const derive = (password: string, salt: Buffer, cost: typeof COST) =>
+    semaphore.run(() => scryptAsync(password.normalize('NFC'), salt, cost))
+  return {
+    async hash(password) {
+      const salt = randomBytes(SALT_BYTES)
+      const hash = await derive(password, salt, COST)
+      return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64'), hash.toString('base64')].join('$')
+    },
+    async verify(password, stored) {
+      const parsed = stored === undefined ? undefined : parse(stored)
+      const { cost, salt, hash } = parsed ?? { cost: COST, salt: Buffer.alloc(SALT_BYTES), hash: undefined }
+      const derived = await derive(password, salt, cost)
+      return hash !== undefined && equalBytes(derived, hash)
+    },
+  }
+}
+
+function parse(stored: string) {
+  const [scheme, N, r, p, salt, hash] = stored.split('$')
+  if (scheme !== 'scrypt' || hash === undefined) throw new Error('a stored password hash is damaged')
+  return {
+    cost: { N: Number(N), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt!, 'base64'),
+    hash: Buffer.from(hash, 'base64'),
+  }
+}
+
+function scryptAsync(password: string, salt: Buffer, cost: typeof COST): Promise<Buffer> {
+  const options: ScryptOptions = { ...cost, maxmem: 256 * cost.N * cost.r }
+  return new Promise((resolve, reject) =>
+    scrypt(password, salt, HASH_BYTES, options, (error, hash) => (error ? reject(error) : resolve(hash))),
+  )
+}

@@ -1,0 +1,102 @@
+/** What changes domains in the store, with the events that tell of it. */
+import { recordEvents } from '../events/record.ts'
+import type { Id } from '../lib/ids.ts'
+import { command, type Tx } from '../store/command.ts'
+import { type DomainWithKeys, findDomain } from '../store/domains.ts'
+import type { DkimKeyRow, DomainRow } from '../store/schema.ts'
+import { afterCheck } from './status.ts'
+
+export type CreateDomainResult = 'created' | 'exists' | 'verified-elsewhere'
+
+export interface DomainCheckRecord {
+  accountId: Id
+  id: Id
+  at: number
+  /** Ownership and the active selector were found as asked. */
+  good: boolean
+  /** Slots whose key is publicly visible. */
+  visibleSlots: number[]
+  /** JSON, by record label. */
+  checks: string
+}
+
+export const domainCommands = {
+  createDomain: command<{ domain: DomainRow; keys: DkimKeyRow[] }, CreateDomainResult>(
+    async (tx, { domain, keys }) => {
+      if (await isRegistered(tx, domain.accountId, domain.name)) return 'exists'
+      if (await isVerifiedElsewhere(tx, domain.accountId, domain.name)) return 'verified-elsewhere'
+      await tx.db.insertInto('domains').values(domain).execute()
+      await tx.db.insertInto('dkimKeys').values(keys).execute()
+      await recordDomainEvent(tx, domain, 'domain.created', domain.createdAt)
+      return 'created'
+    },
+  ),
+
+  /** Undefined when the account has no such domain (any more). */
+  recordDomainCheck: command<DomainCheckRecord, DomainWithKeys | undefined>(async (tx, check) => {
+    const domain = await findDomain(tx.db, check.accountId, check.id)
+    if (!domain) return undefined
+    const good = check.good && !(await isVerifiedElsewhere(tx, domain.accountId, domain.name))
+    const { status, verifiedAt, failingSince } = afterCheck(domain, good, check.at)
+    await tx.db
+      .updateTable('domains')
+      .set({ status, verifiedAt, failingSince, lastCheckedAt: check.at, checks: check.checks })
+      .where('id', '=', domain.id)
+      .execute()
+    if (good) await activateKeys(tx, domain, check)
+    if (status === 'verified' && domain.status !== 'verified')
+      await recordDomainEvent(tx, domain, 'domain.verified', check.at)
+    return findDomain(tx.db, check.accountId, check.id)
+  }),
+
+  /** False when the account has no such domain. */
+  deleteDomain: command<{ accountId: Id; id: Id; at: number }, boolean>(async (tx, { accountId, id, at }) => {
+    const domain = await findDomain(tx.db, accountId, id)
+    if (!domain) return false
+    await tx.db.deleteFrom('domains').where('id', '=', id).execute()
+    await recordDomainEvent(tx, domain, 'domain.deleted', at)
+    return true
+  }),
+}
+
+/** A key signs only once its record is publicly visible: the first RSA key, and the Ed25519 one beside it. */
+async function activateKeys(tx: Tx, { keys }: DomainWithKeys, { visibleSlots, at }: DomainCheckRecord) {
+  const rsaActive = keys.some(
+    key => key.algorithm === 'rsa-sha256' && key.activeFrom !== null && key.retiredAt === null,
+  )
+  for (const key of keys) {
+    const wanted = key.algorithm === 'ed25519-sha256' || (key.slot === 1 && !rsaActive)
+    if (!wanted || key.activeFrom !== null || !visibleSlots.includes(key.slot)) continue
+    await tx.db.updateTable('dkimKeys').set({ activeFrom: at }).where('id', '=', key.id).execute()
+  }
+}
+
+async function isRegistered(tx: Tx, accountId: Id, name: string): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom('domains')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .where('name', '=', name)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+async function isVerifiedElsewhere(tx: Tx, accountId: Id, name: string): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom('domains')
+    .select('id')
+    .where('name', '=', name)
+    .where('accountId', '!=', accountId)
+    .where('status', 'in', ['verified', 'temporary_failure'])
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+async function recordDomainEvent(
+  tx: Tx,
+  { accountId, id, name, region }: DomainRow,
+  type: 'domain.created' | 'domain.verified' | 'domain.deleted',
+  at: number,
+) {
+  await recordEvents(tx, [{ accountId, subjectId: id, type, recipient: null, data: { name, region }, at }])
+}

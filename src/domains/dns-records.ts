@@ -1,0 +1,42 @@
+/** The six records a customer puts into the DNS of a domain, once; everything that changes later lies behind them. */
+import type { DkimKeyFacts } from '../store/domains.ts'
+
+export interface DnsRecord {
+  record: 'Verification' | 'DKIM 1' | 'DKIM 2' | 'DKIM 3' | 'SPF' | 'MX'
+  type: 'TXT' | 'CNAME' | 'MX'
+  host: string
+  value: string
+  /** Of MX records only: their preference. */
+  priority?: number
+}
+
+export const MX_PREFERENCE = 10
+
+export interface RecordsSource {
+  name: string
+  region: string
+  verificationToken: string
+  keys: readonly Pick<DkimKeyFacts, 'slot' | 'token'>[]
+}
+
+/** In the order of the contract. @param mailHost the provider host */
+export function dnsRecordsOf(domain: RecordsSource, mailHost: string): DnsRecord[] {
+  const { name, region, verificationToken, keys } = domain
+  return [
+    { record: 'Verification', type: 'TXT', host: `_svc.${name}`, value: `svc-verify=${verificationToken}` },
+    ...keys.map(({ slot, token }) => ({
+      record: `DKIM ${slot}` as DnsRecord['record'],
+      type: 'CNAME' as const,
+      host: `${token}._domainkey.${name}`,
+      value: `${token}.dkim.${mailHost}`,
+    })),
+    { record: 'SPF', type: 'TXT', host: `send.${name}`, value: `v=spf1 include:${mailHost} ~all` },
+    {
+      record: 'MX',
+      type: 'MX',
+      host: `send.${name}`,
+      value: `feedback-smtp.${region}.${mailHost}`,
+      priority: MX_PREFERENCE,
+    },
+  ]
+}

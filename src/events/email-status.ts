@@ -1,0 +1,28 @@
+/** How the status of an email follows from the states of its deliveries. Pure. */
+import type { DeliveryStatus, EmailStatus } from '../store/schema.ts'
+
+/**
+ * The first rule that applies: any complained, any bounced, any failed, all suppressed, any delayed, all others
+ * delivered; else `sent` once the first delivery was handed over, and what it was before until then.
+ * @param before the status while nothing has been handed over: `queued`, `scheduled` or `canceled`
+ */
+export function emailStatus(
+  deliveries: readonly DeliveryStatus[],
+  handedOver: boolean,
+  before: EmailStatus,
+): EmailStatus {
+  const any = (status: DeliveryStatus) => deliveries.includes(status)
+  if (any('complained')) return 'complained'
+  if (any('bounced')) return 'bounced'
+  if (any('failed')) return 'failed'
+  const wanted = deliveries.filter(status => status !== 'suppressed')
+  if (wanted.length === 0) return 'suppressed'
+  if (any('delivery_delayed')) return 'delivery_delayed'
+  if (wanted.every(status => status === 'delivered')) return 'delivered'
+  return handedOver ? 'sent' : before
+}
+
+/** What an account sees of a delivery where its region gives no feedback: only what happened before transfer. */
+export function withoutFeedback(status: DeliveryStatus): DeliveryStatus {
+  return status === 'suppressed' || status === 'failed' || status === 'canceled' ? status : 'queued'
+}

@@ -1,0 +1,133 @@
+/** The HTTP door: what every request passes through, as a list that reads as a sentence. */
+import { randomUUID } from 'node:crypto'
+import Router from '@koa/router'
+import Koa, { type Context, type Middleware } from 'koa'
+import type { Log } from '../lib/log.ts'
+import { StorageUnavailable } from '../store/command.ts'
+import { bareIds, wantsBareIds } from './bare-ids.ts'
+import { DEFAULT_BODY_LIMIT_BYTES, readJsonBody } from './body.ts'
+import type { ClientAddressOf } from './client-address.ts'
+import type { FindCredential } from './credentials.ts'
+import { Refused } from './refused.ts'
+import type { ApiReply, Credential, Route } from './route.ts'
+
+interface HttpAppOptions {
+  routes: readonly Route[]
+  findCredential: FindCredential
+  clientAddressOf: ClientAddressOf
+  log: Log
+}
+
+const RETRY_AFTER_SECONDS = 5
+
+export function createHttpApp(options: HttpAppOptions): Koa {
+  const app = new Koa({ proxy: false })
+  app.silent = true
+  app.use(identifyRequest)
+  app.use(logRequest(options.log))
+  app.use(turnErrorsIntoReplies(options.log))
+  app.use(tidyPath)
+  const router = routerOf(options)
+  app.use(router.routes())
+  app.use(refuseTheRest(router))
+  return app
+}
+
+const identifyRequest: Middleware = (ctx, next) => {
+  ctx.state.requestId = randomUUID()
+  ctx.set('x-request-id', ctx.state.requestId)
+  return next()
+}
+
+function logRequest(log: Log): Middleware {
+  return async (ctx, next) => {
+    const startedAt = performance.now()
+    await next()
+    if (!log.isLevelEnabled('debug')) return
+    const ms = Math.round(performance.now() - startedAt)
+    const { method, path, status } = ctx
+    log.debug({ requestId: ctx.state.requestId, method, path, status, ms }, 'http request')
+  }
+}
+
+function turnErrorsIntoReplies(log: Log): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next()
+    } catch (error) {
+      const refused = refusedBy(error)
+      if (!(error instanceof Refused)) logFault(log, ctx, error)
+      ctx.status = refused.status
+      ctx.set(refused.headers)
+      ctx.body = refused.body()
+    }
+  }
+}
+
+function refusedBy(error: unknown): Refused {
+  if (error instanceof Refused) return error
+  if (error instanceof StorageUnavailable)
+    return new Refused(503, 'application_error', 'Nothing can be stored at the moment; try again later.', {
+      headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+    })
+  return new Refused(500, 'internal_server_error', 'Something went wrong on our side.')
+}
+
+function logFault(log: Log, ctx: Context, error: unknown) {
+  const context = { requestId: ctx.state.requestId, method: ctx.method, path: ctx.path }
+  if (ctx.req.destroyed) log.debug({ ...context, err: error }, 'the client left before its reply')
+  else log.error({ ...context, err: error }, 'a request failed')
+}
+
+/** `//emails/` is sent by clients whose base address ends in a slash. */
+const tidyPath: Middleware = (ctx, next) => {
+  const tidy = ctx.path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
+  if (tidy !== ctx.path) ctx.path = tidy
+  return next()
+}
+
+function routerOf(options: HttpAppOptions): Router {
+  const router = new Router()
+  for (const route of options.routes)
+    router.register(route.path, [route.method], async ctx => {
+      const credential = await options.findCredential(ctx.req, route.access)
+      send(ctx, await answer(options, route, ctx, credential))
+    })
+  return router
+}
+
+function answer(
+  { clientAddressOf }: HttpAppOptions,
+  route: Route,
+  ctx: Context,
+  credential: Credential | null,
+): Promise<ApiReply> {
+  const limitBytes = route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES
+  const request = {
+    params: ctx.params as Record<string, string>,
+    query: new URLSearchParams(ctx.querystring),
+    headers: ctx.headers,
+    clientAddress: clientAddressOf(ctx.req),
+    body: () => readJsonBody(ctx.req, limitBytes),
+  }
+  if (route.access === 'public') return route.handle({ ...request, credential })
+  return route.handle({ ...request, credential: credential! })
+}
+
+function send(ctx: Context, { status, body, headers = {} }: ApiReply) {
+  ctx.status = status
+  ctx.set(headers)
+  ctx.body = wantsBareIds(ctx.headers) ? bareIds(body) : body
+}
+
+/** Nothing has answered: the path is unknown, or known with other methods only. */
+function refuseTheRest(router: Router): Middleware {
+  return async ctx => {
+    const methods = router.match(ctx.path, ctx.method).path.flatMap(layer => layer.methods)
+    if (methods.length === 0) throw new Refused(404, 'not_found', `There is no ${ctx.path}.`)
+    const allow = [...new Set(methods)].join(', ')
+    throw new Refused(405, 'method_not_allowed', `${ctx.path} takes ${allow}, not ${ctx.method}.`, {
+      headers: { allow },
+    })
+  }
+}

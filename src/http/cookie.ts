@@ -1,0 +1,30 @@
+/** The session cookie of browsers. */
+import type { IncomingMessage } from 'node:http'
+
+export interface SessionCookie {
+  name: string
+  attributes: string
+}
+
+/** Where the service is reached by https, the cookie is bound to its host and to TLS. */
+export function sessionCookie(baseUrl: string): SessionCookie {
+  return baseUrl.startsWith('https:')
+    ? { name: '__Host-posthorn_session', attributes: 'Path=/; HttpOnly; SameSite=Lax; Secure' }
+    : { name: 'posthorn_session', attributes: 'Path=/; HttpOnly; SameSite=Lax' }
+}
+
+export function setCookie({ name, attributes }: SessionCookie, token: string, maxAgeSeconds: number): string {
+  return `${name}=${token}; Max-Age=${maxAgeSeconds}; ${attributes}`
+}
+
+export function clearCookie({ name, attributes }: SessionCookie): string {
+  return `${name}=; Max-Age=0; ${attributes}`
+}
+
+export function sessionTokenOf({ headers }: IncomingMessage, { name }: SessionCookie): string | undefined {
+  for (const pair of (headers.cookie ?? '').split(';')) {
+    const at = pair.indexOf('=')
+    if (pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || undefined
+  }
+  return undefined
+}

@@ -1,0 +1,70 @@
+/** How the API says no: one error shape for every reply that is not 2xx, with names from the list its clients know. */
+import { type FieldProblem, REFUSALS, type Refusal } from '../accept/refusal.ts'
+
+export type ErrorName =
+  | 'invalid_idempotency_key'
+  | 'validation_error'
+  | 'missing_api_key'
+  | 'restricted_api_key'
+  | 'invalid_api_key'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'invalid_idempotent_request'
+  | 'concurrent_idempotent_requests'
+  | 'invalid_attachment'
+  | 'invalid_from_address'
+  | 'invalid_access'
+  | 'invalid_parameter'
+  | 'invalid_region'
+  | 'missing_required_field'
+  | 'monthly_quota_exceeded'
+  | 'daily_quota_exceeded'
+  | 'rate_limit_exceeded'
+  | 'security_error'
+  | 'application_error'
+  | 'internal_server_error'
+
+interface RefusedOptions {
+  errors?: readonly FieldProblem[] | undefined
+  headers?: Readonly<Record<string, string>>
+}
+
+/** Thrown on the way through the HTTP door and turned into a reply at its frame. */
+export class Refused extends Error {
+  readonly status: number
+  readonly errorName: ErrorName
+  readonly errors: readonly FieldProblem[] | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    errorName: ErrorName,
+    message: string,
+    { errors, headers }: RefusedOptions = {},
+  ) {
+    super(message)
+    this.status = status
+    this.errorName = errorName
+    this.errors = errors
+    this.headers = headers ?? {}
+  }
+
+  body() {
+    const { status, errorName, message, errors } = this
+    return { statusCode: status, name: errorName, message, ...(errors ? { errors } : {}) }
+  }
+}
+
+/** A refusal of the accept path, as this door puts it. */
+export function refusedBy({ refused, message, errors }: Refusal): Refused {
+  const { http, name } = REFUSALS[refused]
+  return new Refused(http, name, message, { errors })
+}
+
+export function notFound(what: string): Refused {
+  return new Refused(404, 'not_found', `${what} not found`)
+}
+
+export function invalidField(path: string, message: string, name: ErrorName = 'validation_error'): Refused {
+  return new Refused(422, name, message, { errors: [{ path, message }] })
+}

@@ -1,0 +1,60 @@
+/** What a route is: a method, a path, who may use it, and a function from a request to a reply. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Session } from '../accounts/sessions.ts'
+import type { Id } from '../lib/ids.ts'
+
+/** Whom a request acts for. */
+export type Credential =
+  | { kind: 'key'; accountId: Id; apiKeyId: Id; domainId: Id | null }
+  | ({ kind: 'session' } & { accountId: Id; session: Session })
+
+/** `key`: an API key or a session; `session`: a session alone. */
+export type Access = 'public' | 'key' | 'session'
+
+export interface ApiRequest<C = Credential> {
+  params: Readonly<Record<string, string>>
+  query: URLSearchParams
+  headers: IncomingHttpHeaders
+  clientAddress: string
+  credential: C
+  /** The JSON body, `{}` when there is none; read once. @throws Refused */
+  body(): Promise<unknown>
+}
+
+export interface ApiReply {
+  status: number
+  body: object
+  headers?: Record<string, string>
+}
+
+interface RouteShape {
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  /** With `:name` parameters. */
+  path: string
+  /** Longest request body; the default serves all but sends and imports. */
+  bodyLimitBytes?: number
+}
+
+export type Route = RouteShape &
+  (
+    | { access: 'public'; handle(request: ApiRequest<Credential | null>): Promise<ApiReply> }
+    | { access: 'key' | 'session'; handle(request: ApiRequest): Promise<ApiReply> }
+  )
+
+export function ok(body: object): ApiReply {
+  return { status: 200, body }
+}
+
+export function created(body: object): ApiReply {
+  return { status: 201, body }
+}
+
+export function listReply<T>(page: { total: number; offset: number }, data: readonly T[]): ApiReply {
+  return ok({ object: 'list', total: page.total, has_more: page.offset + data.length < page.total, data })
+}
+
+/** The session of a request on a route that takes nothing else. */
+export function sessionOf({ credential }: ApiRequest): Session {
+  if (credential.kind !== 'session') throw new Error('this route was opened to API keys by mistake')
+  return credential.session
+}

@@ -1,0 +1,60 @@
+/** API keys of the account: made (the token is shown once), listed, deleted. */
+import { z } from 'zod'
+import type { ApiKeys, ApiKeyView } from '../../accounts/api-keys.ts'
+import { parseWireId, wireId } from '../../lib/ids.ts'
+import { invalidField, notFound } from '../refused.ts'
+import { created, listReply, ok, type Route } from '../route.ts'
+import { readBody } from '../wire/read.ts'
+import { timestamp } from '../wire/timestamp.ts'
+
+const createKeySchema = z.object({ name: z.string().min(1).max(50), domain_id: z.unknown().optional() })
+
+export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api-keys',
+      access: 'session',
+      async handle(request) {
+        const { name, domainId } = readBody(createKeySchema, await request.body(), {
+          emptyMeansAbsent: ['name'],
+        })
+        if (domainId !== undefined)
+          throw invalidField('domain_id', 'The `domain_id` field is not supported yet.')
+        const { id, token } = await apiKeys.create(request.credential.accountId, name)
+        return created({ object: 'api_key', id: wireId('key', id), name, token })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api-keys',
+      access: 'session',
+      async handle({ credential: { accountId } }) {
+        const keys = await apiKeys.list(accountId)
+        return listReply({ total: keys.length, offset: 0 }, keys.map(keyView))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api-keys/:id',
+      access: 'session',
+      async handle({ params, credential: { accountId } }) {
+        const id = parseWireId('key', params.id!)
+        if (!id || !(await apiKeys.delete(accountId, id))) throw notFound('API key')
+        return ok({ object: 'api_key', id: wireId('key', id), deleted: true })
+      },
+    },
+  ]
+}
+
+function keyView({ id, name, tokenStart, domainId, createdAt, lastUsedAt }: ApiKeyView) {
+  return {
+    object: 'api_key',
+    id: wireId('key', id),
+    name,
+    token_start: tokenStart,
+    domain_id: domainId && wireId('dom', domainId),
+    created_at: timestamp(createdAt),
+    last_used_at: timestamp(lastUsedAt),
+  }
+}

@@ -1,0 +1,94 @@
+/** Signing in and out of the dashboard. */
+import { z } from 'zod'
+import { SESSION_IDLE_MS, type Sessions } from '../../accounts/sessions.ts'
+import { type Id, wireId } from '../../lib/ids.ts'
+import { TooManyWaiting } from '../../lib/semaphore.ts'
+import { foldAddress } from '../../smtp/address.ts'
+import type { Db } from '../../store/schema.ts'
+import { findAccount } from '../../store/users.ts'
+import { clearCookie, type SessionCookie, setCookie } from '../cookie.ts'
+import { Refused } from '../refused.ts'
+import { type ApiRequest, ok, type Route, sessionOf } from '../route.ts'
+import { readBody } from '../wire/read.ts'
+import { timestamp } from '../wire/timestamp.ts'
+
+interface AuthRoutesOptions {
+  sessions: Sessions
+  db: Db
+  cookie: SessionCookie
+}
+
+const loginSchema = z.object({ email: z.string().max(254), password: z.string().max(1024) })
+
+export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[] {
+  const view = async (user: { id: Id; accountId: Id; email: string; operator: boolean }) => ({
+    user: { id: wireId('usr', user.id), email: user.email, operator: user.operator },
+    account: await accountView(db, user.accountId),
+  })
+  return [
+    {
+      method: 'POST',
+      path: '/auth/login',
+      access: 'public',
+      async handle(request) {
+        const { email, password } = readBody(loginSchema, await request.body())
+        const attempt = { email: foldAddress(email.trim()), password, clientAddress: request.clientAddress }
+        const result = await sessions.signIn({ ...attempt, kind: 'cookie' }).catch(refuseWhenBusy)
+        if (result.kind === 'too-many') throw tooMany(result.waitMs)
+        if (result.kind === 'refused') throw new Refused(401, 'invalid_access', 'Wrong address or password.')
+        const { user } = result
+        const body = await view({ ...user, operator: user.operator === 1 })
+        const token = isScript(request) ? await sessions.open(user.id, 'bearer') : undefined
+        return {
+          ...ok(token === undefined ? body : { ...body, token }),
+          headers: { 'set-cookie': setCookie(cookie, result.token, SESSION_IDLE_MS / 1000) },
+        }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/auth/logout',
+      access: 'session',
+      async handle(request) {
+        await sessions.end(sessionOf(request).sessionId)
+        return { ...ok({ object: 'session', deleted: true }), headers: { 'set-cookie': clearCookie(cookie) } }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/auth/session',
+      access: 'session',
+      async handle(request) {
+        const { userId: id, accountId, email, operator } = sessionOf(request)
+        return ok(await view({ id, accountId, email, operator }))
+      },
+    },
+  ]
+}
+
+async function accountView(db: Db, id: Id) {
+  const account = await findAccount(db, id)
+  if (!account) throw new Error('a user has no account')
+  return {
+    id: wireId('acc', account.id),
+    name: account.name,
+    plan: account.plan,
+    created_at: timestamp(account.createdAt),
+  }
+}
+
+/** Browsers always say where a POST comes from. */
+function isScript({ headers }: ApiRequest<unknown>): boolean {
+  return headers.origin === undefined && headers['sec-fetch-site'] === undefined
+}
+
+function tooMany(waitMs: number): Refused {
+  const seconds = String(Math.max(1, Math.ceil(waitMs / 1000)))
+  return new Refused(429, 'rate_limit_exceeded', `Too many attempts; try again in ${seconds} s.`, {
+    headers: { 'retry-after': seconds },
+  })
+}
+
+function refuseWhenBusy(error: unknown): never {
+  throw error instanceof TooManyWaiting ? tooMany(1_000) : error
+}

@@ -1,0 +1,90 @@
+/** Sending domains: registered, shown with their DNS records, verified, deleted. */
+import { z } from 'zod'
+import type { Domains } from '../../domains/domains.ts'
+import { parseWireId, wireId } from '../../lib/ids.ts'
+import { parseDomain } from '../../smtp/address.ts'
+import type { DomainWithKeys } from '../../store/domains.ts'
+import { invalidField, notFound } from '../refused.ts'
+import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
+import { domainView } from '../wire/domain-view.ts'
+import { readBody, readPage } from '../wire/read.ts'
+
+interface DomainRoutesOptions {
+  domains: Domains
+  mailHost: string
+  regions: readonly string[]
+}
+
+const createDomainSchema = z.object({ name: z.string(), region: z.string().optional() })
+const DEFAULT_REGION = 'us-west-2'
+
+export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions): Route[] {
+  const view = (domain: DomainWithKeys) => domainView(domain, mailHost)
+  return [
+    {
+      method: 'POST',
+      path: '/domains',
+      access: 'session',
+      async handle(request) {
+        const { name: text, region = DEFAULT_REGION } = readBody(createDomainSchema, await request.body())
+        const name = parseDomain(text.trim())
+        if (name === undefined) throw invalidField('name', 'The `name` field must be a domain name.')
+        if (name === mailHost || name.endsWith(`.${mailHost}`))
+          throw invalidField('name', `${name} belongs to the provider zone ${mailHost}.`)
+        if (!regions.includes(region))
+          throw invalidField('region', `The region must be one of ${regions.join(', ')}.`, 'invalid_region')
+        const domain = await domains.create(request.credential.accountId, name, region)
+        if (domain === 'exists') throw invalidField('name', `The ${name} domain is registered already.`)
+        if (domain === 'verified-elsewhere')
+          throw invalidField('name', `The ${name} domain has been verified by another account.`)
+        return created(view(domain))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/domains',
+      access: 'session',
+      async handle({ query, credential: { accountId } }) {
+        const page = readPage(query)
+        const { total, rows } = await domains.list(accountId, page)
+        return listReply({ total, offset: page.offset }, rows.map(view))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/domains/:id',
+      access: 'session',
+      async handle(request) {
+        const domain = await domains.find(request.credential.accountId, idOf(request))
+        if (!domain) throw notFound('Domain')
+        return ok(view(domain))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/domains/:id/verify',
+      access: 'session',
+      async handle(request) {
+        const verified = await domains.verify(request.credential.accountId, idOf(request))
+        if (!verified) throw notFound('Domain')
+        return ok({ ...view(verified.domain), checks: verified.checks })
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/domains/:id',
+      access: 'session',
+      async handle(request) {
+        const id = idOf(request)
+        if (!(await domains.delete(request.credential.accountId, id))) throw notFound('Domain')
+        return ok({ object: 'domain', id: wireId('dom', id), deleted: true })
+      },
+    },
+  ]
+}
+
+function idOf({ params }: ApiRequest) {
+  const id = parseWireId('dom', params.id!)
+  if (!id) throw notFound('Domain')
+  return id
+}

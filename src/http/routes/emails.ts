@@ -1,0 +1,75 @@
+/** Emails: sent and looked at. */
+import { createHash } from 'node:crypto'
+import type { Accept } from '../../accept/accept.ts'
+import { LONGEST_KEY } from '../../accept/idempotency.ts'
+import { isRefusal } from '../../accept/refusal.ts'
+import type { IdempotencyToken } from '../../accept/submission.ts'
+import { canonicalJson } from '../../lib/canonical-json.ts'
+import { parseWireId, wireId } from '../../lib/ids.ts'
+import { findEmail, listAttempts, listDeliveries, listEvents, readContent } from '../../store/emails.ts'
+import type { Db } from '../../store/schema.ts'
+import { SEND_BODY_LIMIT_BYTES } from '../body.ts'
+import { notFound, Refused, refusedBy } from '../refused.ts'
+import { type ApiRequest, ok, type Route } from '../route.ts'
+import { emailView } from '../wire/email-view.ts'
+import { readSendEmail } from '../wire/send-email.ts'
+
+interface EmailRoutesOptions {
+  accept: Accept
+  db: Db
+}
+
+export function emailRoutes({ accept, db }: EmailRoutesOptions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/emails',
+      access: 'key',
+      bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
+      async handle(request) {
+        const body = await request.body()
+        const idempotency = idempotencyOf(request, '/emails', body)
+        const submission = readSendEmail(body)
+        const accepted = await accept.send(senderOf(request), submission, idempotency)
+        if (isRefusal(accepted)) throw refusedBy(accepted)
+        return ok({ id: wireId('eml', accepted.ids[0]!) })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/emails/:id',
+      access: 'key',
+      async handle({ params, credential: { accountId } }) {
+        const id = parseWireId('eml', params.id!)
+        const email = id && (await findEmail(db, accountId, id))
+        if (!email) throw notFound('Email')
+        const [content, deliveries, attempts, events] = await Promise.all([
+          readContent(db, email.contentId),
+          listDeliveries(db, email.id),
+          listAttempts(db, email.id),
+          listEvents(db, email.id),
+        ])
+        return ok(emailView({ email, content, deliveries, attempts, events }))
+      },
+    },
+  ]
+}
+
+function senderOf({ credential }: ApiRequest) {
+  const apiKeyId = credential.kind === 'key' ? credential.apiKeyId : null
+  return { accountId: credential.accountId, apiKeyId }
+}
+
+/** @throws Refused 400 when the header is there but unusable */
+function idempotencyOf({ headers }: ApiRequest, endpoint: string, body: unknown): IdempotencyToken | null {
+  const key = headers['idempotency-key']
+  if (key === undefined) return null
+  if (typeof key !== 'string' || key.trim() === '' || key.length > LONGEST_KEY)
+    throw new Refused(
+      400,
+      'invalid_idempotency_key',
+      `The Idempotency-Key header must have 1 to ${LONGEST_KEY} characters.`,
+    )
+  const bodyHash = new Uint8Array(createHash('sha256').update(canonicalJson(body)).digest())
+  return { endpoint, key, bodyHash }
+}

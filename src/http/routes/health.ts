@@ -1,0 +1,32 @@
+/** Whether the process is up, and whether it is ready for work. */
+import { Refused } from '../refused.ts'
+import { ok, type Route } from '../route.ts'
+
+interface HealthRoutesOptions {
+  /** What is not ready, by name; empty when everything is. */
+  notReady(): Promise<string[]>
+}
+
+export function healthRoutes({ notReady }: HealthRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/healthz',
+      access: 'public',
+      handle: async () => ok({ status: 'ok' }),
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      access: 'public',
+      async handle() {
+        const missing = await notReady()
+        if (missing.length > 0)
+          throw new Refused(503, 'application_error', `Not ready: ${missing.join(', ')}.`, {
+            headers: { 'retry-after': '1' },
+          })
+        return ok({ status: 'ready' })
+      },
+    },
+  ]
+}

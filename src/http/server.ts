@@ -1,0 +1,64 @@
+/** Listens for HTTP, with limits on what a slow or greedy client can hold. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type Koa from 'koa'
+
+export interface HttpServer {
+  /** Where it listens, once it does. */
+  address(): AddressInfo
+  /** Takes no more requests, lets those under way finish. */
+  close(): Promise<void>
+}
+
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 120_000
+const KEEP_ALIVE_MS = 30_000
+const MOST_CONNECTIONS = 5_000
+const MOST_HEADER_BYTES = 16 * 1024
+
+/** @throws when the address is not to be had */
+export async function startHttpServer(
+  app: Koa,
+  { host, port }: { host: string; port: number },
+): Promise<HttpServer> {
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: MOST_HEADER_BYTES,
+      noDelay: true,
+    },
+    app.callback(),
+  )
+  server.maxConnections = MOST_CONNECTIONS
+  server.on('clientError', refuseGarbage)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  return {
+    address: () => server.address() as AddressInfo,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeIdleConnections()
+      }),
+  }
+}
+
+/** What is not HTTP, or exceeds the limits above, never becomes a request; it gets the API's error shape all the same. */
+function refuseGarbage(error: NodeJS.ErrnoException, socket: import('node:stream').Duplex) {
+  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+  const [status, reason] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? [431, 'Request Header Fields Too Large']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? [408, 'Request Timeout']
+        : [400, 'Bad Request']
+  const body = JSON.stringify({ statusCode: status, name: 'validation_error', message: `${reason}.` })
+  return socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,35 @@
+/** Base32 (RFC 4648 §6) in lower case: bytes for places that fold case, as mail local parts and DNS labels do. */
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** Lower case, without padding. */
+export function toBase32(bytes: Uint8Array): string {
+  let text = ''
+  let buffer = 0
+  let bits = 0
+  for (const byte of bytes) {
+    buffer = ((buffer << 8) | byte) & 0xfff
+    bits += 8
+    for (; bits >= 5; bits -= 5) text += ALPHABET[(buffer >>> (bits - 5)) & 31]
+  }
+  return bits > 0 ? text + ALPHABET[(buffer << (5 - bits)) & 31] : text
+}
+
+/** Reads either case; undefined when the text holds anything else. Bits that fill no byte are dropped. */
+export function fromBase32(text: string): Buffer | undefined {
+  const bytes = Buffer.alloc(Math.floor((text.length * 5) / 8))
+  let at = 0
+  let buffer = 0
+  let bits = 0
+  for (const letter of text.toLowerCase()) {
+    const value = ALPHABET.indexOf(letter)
+    if (value < 0) return undefined
+    buffer = ((buffer << 5) | value) & 0xfff
+    bits += 5
+    if (bits >= 8) {
+      bits -= 8
+      bytes[at++] = buffer >>> bits
+    }
+  }
+  return bytes
+}

@@ -1,0 +1,237 @@
+/** What moves deliveries through the queue: leases are taken, given back, finished, and voided after a crash. */
+import { type DeliveryChange, recordDeliveries, recordHandedOver } from '../events/record.ts'
+import type { EventData, EventType } from '../events/types.ts'
+import type { Id } from '../lib/ids.ts'
+import { foldAddress } from '../smtp/address.ts'
+import {
+  batchCommand,
+  type Claim,
+  type ClaimedDelivery,
+  command,
+  type Lane,
+  type Tx,
+} from '../store/command.ts'
+import {
+  type AttemptOutcome,
+  type AttemptRow,
+  DELIVERY_CLASS,
+  DELIVERY_STATE,
+  type DeliveryStatus,
+} from '../store/schema.ts'
+
+/** Names one attempt of one delivery; good only while the lease is. */
+export interface LeaseRef {
+  accountId: Id
+  emailId: Id
+  ordinal: number
+  attempt: number
+}
+
+export interface ClaimInput {
+  lanes: (Lane & { limit: number })[]
+  owner: string
+  now: number
+  leaseUntil: number
+}
+
+/** How an attempt ended, ready to be recorded. */
+export interface Finish extends LeaseRef {
+  address: string
+  domain: string
+  startedAt: number
+  finishedAt: number
+  /** When the message was signed and handed to the transfer agent; null when it never was. */
+  handedOverAt: number | null
+  status: DeliveryStatus
+  outcome: AttemptOutcome
+  /** Of a deferred delivery: when to try again. */
+  nextAt: number | null
+  event: { type: EventType; data: EventData }
+  error: string | null
+  /** The address takes no mail: no further mail of this account goes to it. */
+  suppress: boolean
+  signedAt: number | null
+  signatures: string | null
+  record: Pick<AttemptRow, 'phase' | 'reply' | 'mxHost' | 'mxIp' | 'tls' | 'transcript'>
+}
+
+export const queueCommands = {
+  /** Leases due deliveries; those whose address has been suppressed meanwhile are finished instead. */
+  claim: command<ClaimInput, Claim[]>(async (tx, { lanes, owner, now, leaseUntil }) => {
+    const claims = await tx.queue.claim(lanes, { owner, now, until: leaseUntil })
+    const claimed = claims.flatMap(({ deliveries }) => deliveries)
+    const suppressed = await suppressedOf(tx, claimed)
+    if (suppressed.size === 0) return claims
+    await recordDeliveries(
+      tx,
+      claimed.filter(delivery => suppressed.has(delivery)).map(delivery => suppressionChange(delivery, now)),
+    )
+    return claims.map(({ deliveries, nextAt }) => ({
+      deliveries: deliveries.filter(delivery => !suppressed.has(delivery)),
+      nextAt,
+    }))
+  }),
+
+  /** The results of attempts. False for one whose lease is no longer good: nothing of it is recorded. */
+  finish: batchCommand<Finish, boolean>(async (tx, finishes) => {
+    const rows = await tx.rows.find('deliveries', finishes.map(rowKey), ['state', 'attempts', 'status'])
+    const good = finishes.map(
+      ({ attempt }, i) => rows[i]?.state === DELIVERY_STATE.leased && rows[i].attempts === attempt,
+    )
+    const valid = finishes.filter((_, i) => good[i])
+    const formerStatus = rows.filter((_, i) => good[i]).map(row => row!.status)
+    await tx.rows.insert('attempts', valid.map(attemptRow))
+    await recordDeliveries(
+      tx,
+      valid.map((finish, i) => changeOf(finish, formerStatus[i]!)),
+    )
+    await suppress(tx, valid)
+    for (const { domain, accountId, nextAt } of valid)
+      if (nextAt !== null) tx.announce('due', { domain, class: DELIVERY_CLASS.retry, accountId, at: nextAt })
+    return good
+  }),
+
+  /** Gives leases back whose attempts were not begun. */
+  release: batchCommand<LeaseRef, void>(async (tx, refs) => {
+    const rows = await tx.rows.find('deliveries', refs.map(rowKey), ['state', 'attempts'])
+    const valid = refs.filter(
+      ({ attempt }, i) => rows[i]?.state === DELIVERY_STATE.leased && rows[i].attempts === attempt,
+    )
+    await tx.rows.update(
+      'deliveries',
+      ['emailId', 'ordinal'],
+      valid.map(ref => ({
+        ...rowKey(ref),
+        ...NO_LEASE,
+        state: DELIVERY_STATE.waiting,
+        attempts: ref.attempt - 1,
+      })),
+    )
+    return refs.map(() => undefined)
+  }),
+
+  /** An attempt takes its time: its email counts as sent from now on. */
+  handedOver: batchCommand<{ accountId: Id; emailId: Id; at: number }, void>(async (tx, inputs) => {
+    for (const input of inputs) await recordHandedOver(tx, input)
+    return inputs.map(() => undefined)
+  }),
+
+  /**
+   * Voids the leases of a thread that died, or of all threads of a former process: what became of their attempts
+   * is unknown, and they are due at once.
+   * @returns how many there were
+   */
+  voidLeases: command<{ owner: string | null; now: number }, number>(async (tx, { owner, now }) => {
+    let leased = tx.db
+      .selectFrom('deliveries')
+      .select(['emailId', 'ordinal', 'attempts', 'domain', 'class', 'accountId', 'leaseUntil'])
+      .where('state', '=', DELIVERY_STATE.leased)
+    if (owner !== null) leased = leased.where('leaseOwner', '=', owner)
+    const rows = await leased.execute()
+    await tx.rows.insert(
+      'attempts',
+      rows.map(({ emailId, ordinal, attempts: number, leaseUntil }) => ({
+        emailId,
+        ordinal,
+        number,
+        startedAt: (leaseUntil ?? now) - LEASE_MS,
+        outcome: 'unknown' as const,
+      })),
+    )
+    await tx.rows.update(
+      'deliveries',
+      ['emailId', 'ordinal'],
+      rows.map(({ emailId, ordinal }) => ({
+        emailId,
+        ordinal,
+        ...NO_LEASE,
+        state: DELIVERY_STATE.waiting,
+        nextAt: now,
+      })),
+    )
+    for (const { domain, class: laneClass, accountId } of rows)
+      tx.announce('due', { domain, class: laneClass, accountId, at: now })
+    return rows.length
+  }),
+}
+
+/** How long a lease is good without being renewed. */
+export const LEASE_MS = 15 * 60_000
+const NO_LEASE = { leaseOwner: null, leaseUntil: null }
+
+function rowKey({ emailId, ordinal }: { emailId: Id; ordinal: number }) {
+  return { emailId, ordinal }
+}
+
+function attemptRow(finish: Finish): AttemptRow {
+  const { emailId, ordinal, attempt: number, startedAt, finishedAt, outcome, record } = finish
+  return { emailId, ordinal, number, startedAt, finishedAt, outcome, ...record }
+}
+
+/** A recipient's delay is told once, at its first deferral. */
+function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange {
+  const { accountId, emailId, ordinal, address, status, nextAt, event, error, finishedAt, handedOverAt } =
+    finish
+  const deferred = nextAt !== null
+  const told = status === 'delivery_delayed' && formerStatus === 'delivery_delayed'
+  return {
+    accountId,
+    emailId,
+    ordinal,
+    recipient: address,
+    event: told ? null : event,
+    error,
+    at: finishedAt,
+    handedOverAt,
+    set: {
+      status,
+      ...NO_LEASE,
+      state: deferred ? DELIVERY_STATE.waiting : DELIVERY_STATE.done,
+      ...(deferred ? { nextAt, class: DELIVERY_CLASS.retry } : {}),
+      lastReply: finish.record.reply,
+      lastMxHost: finish.record.mxHost,
+      lastAttemptAt: finishedAt,
+      ...(finish.signedAt === null ? {} : { signedAt: finish.signedAt, signatures: finish.signatures }),
+    },
+  }
+}
+
+async function suppress(tx: Tx, finishes: readonly Finish[]) {
+  await tx.rows.insert(
+    'suppressions',
+    finishes
+      .filter(finish => finish.suppress)
+      .map(({ accountId, address, finishedAt: createdAt }) => ({
+        accountId,
+        email: foldAddress(address),
+        id: tx.newId(createdAt),
+        reason: 'bounce' as const,
+        createdAt,
+      })),
+    'ignore',
+  )
+}
+
+async function suppressedOf(tx: Tx, claimed: readonly ClaimedDelivery[]): Promise<Set<ClaimedDelivery>> {
+  const keys = claimed.map(({ accountId, address }) => ({ accountId, email: foldAddress(address) }))
+  const rows = await tx.rows.find('suppressions', keys, ['id'])
+  return new Set(claimed.filter((_, i) => rows[i] !== undefined))
+}
+
+function suppressionChange(
+  { accountId, emailId, ordinal, address }: ClaimedDelivery,
+  at: number,
+): DeliveryChange {
+  const message = 'The address is on the suppression list.'
+  return {
+    accountId,
+    emailId,
+    ordinal,
+    recipient: address,
+    event: { type: 'email.suppressed', data: { suppressed: { message, type: 'Suppressed' } } },
+    error: message,
+    at,
+    handedOverAt: null,
+    set: { status: 'suppressed', ...NO_LEASE, state: DELIVERY_STATE.done },
+  }
+}

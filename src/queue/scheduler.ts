@@ -1,0 +1,88 @@
+/** Claims what is due as the sites have room for it: woken by lanes that become due and by room that comes free. */
+import type { Clock } from '../lib/clock.ts'
+import type { Claim, ClaimedDelivery, Lane } from '../store/command.ts'
+import type { DueLane } from '../store/lanes.ts'
+import { createLaneBook } from './lane-book.ts'
+import { createTurns, type Turn } from './turns.ts'
+
+export interface Scheduler {
+  /** Lanes that have become due, or will. */
+  note(lanes: readonly DueLane[]): void
+  /** The site has room again. */
+  freed(site: string): void
+  /** Lanes with waiting deliveries. */
+  laneCount(): number
+  /** Takes nothing more; resolves when no claim is under way. */
+  stop(): Promise<void>
+}
+
+interface SchedulerOptions {
+  clock: Clock
+  /** The site that takes the domain's mail, or null when another scheduler serves it. */
+  siteOf(domain: string): Promise<string | null>
+  /** How many more deliveries the site can take now. */
+  roomOf(site: string): number
+  claim(lanes: readonly (Lane & { limit: number })[]): Promise<Claim[]>
+  take(site: string, deliveries: readonly ClaimedDelivery[]): void
+  onError(error: unknown): void
+}
+
+const AFTER_FAILED_CLAIM_MS = 1_000
+
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  const { clock } = options
+  const turns = createTurns()
+  let claiming: Promise<void> | undefined
+  let stopped = false
+
+  const book = createLaneBook(clock, lane => {
+    options.siteOf(lane.domain).then(site => {
+      if (site === null) return book.served(lane, null)
+      turns.add(site, lane)
+      pump()
+    }, options.onError)
+  })
+
+  const serve = async (taken: readonly Turn[]) => {
+    const claims = await options.claim(taken.map(wantOf))
+    for (const [i, { lane, site }] of taken.entries()) {
+      const { deliveries, nextAt } = claims[i]!
+      if (deliveries.length > 0) options.take(site, deliveries)
+      book.served(lane, nextAt)
+    }
+  }
+
+  const pump = () => {
+    if (claiming || stopped) return
+    const taken = turns.next(options.roomOf)
+    if (taken.length === 0) return
+    claiming = serve(taken)
+      .catch(error => {
+        options.onError(error)
+        for (const { lane } of taken) book.served(lane, clock.now() + AFTER_FAILED_CLAIM_MS)
+      })
+      .finally(() => {
+        claiming = undefined
+        pump()
+      })
+  }
+
+  return {
+    note(lanes) {
+      if (!stopped) for (const lane of lanes) book.note(lane)
+    },
+    freed(site) {
+      if (turns.reopen(site)) pump()
+    },
+    laneCount: book.size,
+    async stop() {
+      stopped = true
+      book.close()
+      await claiming
+    },
+  }
+}
+
+function wantOf({ lane: { domain, class: laneClass, accountId }, limit }: Turn): Lane & { limit: number } {
+  return { domain, class: laneClass, accountId, limit }
+}

@@ -1,0 +1,38 @@
+/** API keys: what an application shows to act for its account. */
+import type { Id } from '../lib/ids.ts'
+import { command } from './command.ts'
+import type { ApiKeyRow, Db } from './schema.ts'
+
+export async function findApiKey(db: Db, tokenHash: Uint8Array): Promise<ApiKeyRow | undefined> {
+  return db.selectFrom('apiKeys').selectAll().where('tokenHash', '=', tokenHash).executeTakeFirst()
+}
+
+/** Newest first. */
+export async function listApiKeys(db: Db, accountId: Id): Promise<ApiKeyRow[]> {
+  return db
+    .selectFrom('apiKeys')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+export const apiKeyCommands = {
+  createApiKey: command<ApiKeyRow, void>(async (tx, key) => {
+    await tx.db.insertInto('apiKeys').values(key).execute()
+  }),
+
+  /** False when the account has no such key. */
+  deleteApiKey: command<{ accountId: Id; id: Id }, boolean>(async (tx, { accountId, id }) => {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('apiKeys')
+      .where('accountId', '=', accountId)
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    return numDeletedRows > 0n
+  }),
+
+  touchApiKeys: command<{ ids: Id[]; at: number }, void>(async (tx, { ids, at }) => {
+    await tx.db.updateTable('apiKeys').set({ lastUsedAt: at }).where('id', 'in', ids).execute()
+  }),
+}

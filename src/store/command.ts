@@ -1,0 +1,112 @@
+/**
+ * Commands are the only way to write: functions of a transaction and an input, run by the writer in groups
+ * that share one commit. What a command may do to the database is what `Tx` offers.
+ */
+import type { Id, IdSource } from '../lib/ids.ts'
+import type { Db, Schema } from './schema.ts'
+
+type Table = keyof Schema
+
+/** Many rows at once, by the cheapest means the database has. */
+export interface RowOps {
+  insert<T extends Table>(table: T, rows: readonly Partial<Schema[T]>[], onConflict?: 'ignore'): Promise<void>
+  /** Sets the other columns of the rows found by their `key` columns. */
+  update<T extends Table>(
+    table: T,
+    key: readonly (keyof Schema[T] & string)[],
+    rows: readonly Partial<Schema[T]>[],
+  ): Promise<void>
+  /** One result per key, in their order; undefined where there is no such row. */
+  find<T extends Table, K extends keyof Schema[T] & string, C extends keyof Schema[T] & string>(
+    table: T,
+    keys: readonly Pick<Schema[T], K>[],
+    columns: readonly C[],
+  ): Promise<(Pick<Schema[T], C> | undefined)[]>
+  /** The first of `count` fresh consecutive integer keys. */
+  reserve(table: 'contents', count: number): Promise<number>
+}
+
+/** Deliveries that wait for the same domain, of one class and account: they are claimed together, in order. */
+export interface Lane {
+  domain: string
+  class: number
+  accountId: Id
+}
+
+export interface ClaimedDelivery {
+  emailId: Id
+  ordinal: number
+  accountId: Id
+  address: string
+  domain: string
+  /** Number of this attempt, from 1; the lease is good as long as the row has it. */
+  attempt: number
+  expiresAt: number
+}
+
+export interface Claim {
+  deliveries: ClaimedDelivery[]
+  /** When the lane's next delivery is due; null when none is waiting. */
+  nextAt: number | null
+}
+
+/** What the queue needs beyond rows, with statements of its own per database. */
+export interface QueueOps {
+  /** Leases due deliveries, oldest first, at most `limit` a lane. One result per lane, in their order. */
+  claim(
+    lanes: readonly (Lane & { limit: number })[],
+    lease: { owner: string; now: number; until: number },
+  ): Promise<Claim[]>
+}
+
+/** One group's transaction. Only queries may be awaited: other waiting would hold everybody's commit. */
+export interface Tx {
+  readonly db: Db
+  readonly rows: RowOps
+  readonly queue: QueueOps
+  newId: IdSource
+  /** Adds to a counter; the sums are written once, at the end of the group. */
+  count(accountId: Id, kind: string, period: string, delta: number): void
+  /** The value of a counter, what this group has added included. */
+  counted(accountId: Id, kind: string, period: string): Promise<number>
+  /** Tells every listener of a topic, in all threads, once the group is committed. */
+  announce(topic: string, payload: unknown): void
+}
+
+/** Runs many inputs of its kind together; `outputs[i]` answers `inputs[i]`. */
+export interface Command<I, O> {
+  run(tx: Tx, inputs: readonly I[]): Promise<O[]>
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a table of commands with different inputs and outputs has no other type
+export type Commands = Record<string, Command<any, any>>
+export type InputOf<C> = C extends Command<infer I, unknown> ? I : never
+export type OutputOf<C> = C extends Command<never, infer O> ? O : never
+
+/**
+ * Has the writer run a command. Resolves after the commit.
+ * @throws StorageUnavailable when nothing could be stored
+ */
+export type Run<C extends Commands> = <K extends keyof C & string>(
+  name: K,
+  input: InputOf<C[K]>,
+) => Promise<OutputOf<C[K]>>
+
+/** A command that handles its inputs one after another. */
+export function command<I, O>(body: (tx: Tx, input: I) => Promise<O>): Command<I, O> {
+  return {
+    async run(tx, inputs) {
+      const outputs: O[] = []
+      for (const input of inputs) outputs.push(await body(tx, input))
+      return outputs
+    },
+  }
+}
+
+/** A command of the hot path that handles its inputs together. */
+export function batchCommand<I, O>(run: (tx: Tx, inputs: readonly I[]) => Promise<O[]>): Command<I, O> {
+  return { run }
+}
+
+/** The store cannot take anything at the moment: disk full, read-only, or locked. Nothing was stored. */
+export class StorageUnavailable extends Error {}

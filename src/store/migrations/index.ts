@@ -1,0 +1,11 @@
+/** All migrations, oldest first. A released one is never changed. */
+import type { Kysely } from 'kysely'
+import { up as mainPath } from './001-main-path.ts'
+import type { Columns } from './columns.ts'
+
+export interface Migration {
+  name: string
+  up(db: Kysely<unknown>, columns: Columns): Promise<void>
+}
+
+export const migrations: readonly Migration[] = [{ name: '001-main-path', up: mainPath }]

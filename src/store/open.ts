@@ -1,0 +1,111 @@
+/** Opens the store: locks the data folder, starts the writer thread, opens the reading connection. */
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { type BlobFiles, createBlobFiles } from './blobs.ts'
+import type { Commands } from './command.ts'
+import { lockFolder } from './lock.ts'
+import type { Db } from './schema.ts'
+import { openForReading } from './sqlite/connection.ts'
+import { kyselyOver } from './sqlite/kysely.ts'
+import { createWriterClient, type WriterClient } from './writer/client.ts'
+import type { WriterNotice, WriterOrder, WriterThreadData } from './writer/thread.ts'
+
+export interface StoreOptions {
+  dataDir: string
+  /** `sqlite:<file in dataDir>` */
+  url: string
+  /** Entry file of the writer thread; it names the commands there are. */
+  writerThread: URL
+  nowMs: number
+  /** Called when the writer thread dies: nothing can be stored any more. */
+  onWriterDeath(error: Error): void
+}
+
+export interface Store<C extends Commands> {
+  run: WriterClient<C>['run']
+  on: WriterClient<C>['on']
+  /** Reads only; every statement sees the last commit. */
+  db: Db
+  blobs: BlobFiles
+  location: StoreLocation
+  /** Names of the migrations applied by this start. */
+  migrations: string[]
+  /** The end of a channel to the writer, for another thread. */
+  connectThread(): MessagePort
+  close(): Promise<void>
+}
+
+/** What another thread needs to read the store by itself. */
+export interface StoreLocation {
+  databaseFile: string
+  blobFolder: string
+}
+
+/** @throws when the folder is in use, cannot be written, or holds a newer version's database */
+export async function openStore<C extends Commands>(options: StoreOptions): Promise<Store<C>> {
+  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
+  const lock = lockFolder(options.dataDir)
+  const location = locate(options)
+  const thread = new Worker(options.writerThread, {
+    workerData: { file: location.databaseFile, nowMs: options.nowMs } satisfies WriterThreadData,
+  })
+  try {
+    const migrations = await ready(thread)
+    thread.on('error', options.onWriterDeath)
+    const client = createWriterClient<C>(connect(thread))
+    const { db, blobs } = openReader(location)
+    return {
+      run: client.run,
+      on: client.on,
+      db,
+      blobs,
+      location,
+      migrations,
+      connectThread: () => connect(thread),
+      async close() {
+        await db.destroy()
+        await stop(thread)
+        lock.release()
+      },
+    }
+  } catch (error) {
+    await thread.terminate()
+    lock.release()
+    throw error
+  }
+}
+
+/** The reading half, for any thread. */
+export function openReader({ databaseFile, blobFolder }: StoreLocation): { db: Db; blobs: BlobFiles } {
+  return { db: kyselyOver(openForReading(databaseFile)), blobs: createBlobFiles(blobFolder) }
+}
+
+function locate({ dataDir, url }: StoreOptions): StoreLocation {
+  const file = /^sqlite:(.+)$/.exec(url)?.[1]
+  if (file === undefined) throw new Error(`database.url must be sqlite:<file>, not "${url}"`)
+  return { databaseFile: resolve(dataDir, file), blobFolder: join(resolve(dataDir), 'blobs') }
+}
+
+function connect(thread: Worker): MessagePort {
+  const { port1, port2 } = new MessageChannel()
+  thread.postMessage({ order: 'connect', port: port2 } satisfies WriterOrder, [port2])
+  return port1
+}
+
+function ready(thread: Worker): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    thread.once('error', reject)
+    thread.once('message', (notice: WriterNotice) => {
+      thread.off('error', reject)
+      resolve(notice.notice === 'ready' ? notice.migrations : [])
+    })
+  })
+}
+
+function stop(thread: Worker): Promise<void> {
+  return new Promise(resolve => {
+    thread.once('exit', () => resolve())
+    thread.postMessage({ order: 'stop' } satisfies WriterOrder)
+  })
+}

@@ -1,0 +1,55 @@
+/** One SQLite connection with its prepared statements kept. */
+import Database, { type Statement } from 'better-sqlite3'
+
+export interface SqliteConnection {
+  readonly raw: Database.Database
+  /** The statement for a SQL text, prepared once. */
+  prepare(sql: string): Statement<unknown[], unknown>
+  close(): void
+}
+
+const KEPT_STATEMENTS = 500
+const CACHE_KIB = 65_536
+const READ_MMAP_BYTES = 256 * 1024 * 1024
+/** A second process may hold the write lock for a moment, as a backup tool does. */
+const BUSY_TIMEOUT_MS = 5_000
+
+/**
+ * The write connection: WAL, and every commit synced to the disk before it returns.
+ * Checkpoints are the writer's to run, so that they never fall into a commit.
+ */
+export function openForWriting(file: string): SqliteConnection {
+  const raw = new Database(file, { timeout: BUSY_TIMEOUT_MS })
+  raw.pragma('auto_vacuum = INCREMENTAL')
+  raw.pragma('journal_mode = WAL')
+  raw.pragma('synchronous = FULL')
+  raw.pragma('wal_autocheckpoint = 0')
+  raw.pragma('foreign_keys = ON')
+  raw.pragma('temp_store = MEMORY')
+  raw.pragma(`cache_size = -${CACHE_KIB}`)
+  return withStatements(raw)
+}
+
+/** A read-only connection; each statement sees the last commit. */
+export function openForReading(file: string): SqliteConnection {
+  const raw = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+  raw.pragma(`mmap_size = ${READ_MMAP_BYTES}`)
+  raw.pragma(`cache_size = -${CACHE_KIB / 8}`)
+  return withStatements(raw)
+}
+
+function withStatements(raw: Database.Database): SqliteConnection {
+  const statements = new Map<string, Statement<unknown[], unknown>>()
+  return {
+    raw,
+    prepare(sql) {
+      const known = statements.get(sql)
+      if (known) return known
+      const statement = raw.prepare<unknown[], unknown>(sql)
+      if (statements.size >= KEPT_STATEMENTS) statements.delete(statements.keys().next().value!)
+      statements.set(sql, statement)
+      return statement
+    },
+    close: () => void raw.close(),
+  }
+}

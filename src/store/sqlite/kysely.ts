@@ -1,0 +1,62 @@
+/**
+ * Kysely over a kept SQLite connection: statements run at once on the statement cache, and transactions are
+ * not Kysely's business (the writer groups commands into its own).
+ */
+import {
+  CamelCasePlugin,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import type { Db, Schema } from '../schema.ts'
+import type { SqliteConnection } from './connection.ts'
+
+export function kyselyOver(connection: SqliteConnection): Db {
+  return new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => driverOf(connection),
+      createIntrospector: db => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+    plugins: [new CamelCasePlugin()],
+  })
+}
+
+function driverOf(connection: SqliteConnection): Driver {
+  const session: DatabaseConnection = {
+    executeQuery: async <R>(query: CompiledQuery) => execute<R>(connection, query),
+    streamQuery: <R>(query: CompiledQuery) => stream<R>(connection, query),
+  }
+  return {
+    init: async () => {},
+    acquireConnection: async () => session,
+    releaseConnection: async () => {},
+    beginTransaction: notHere,
+    commitTransaction: notHere,
+    rollbackTransaction: notHere,
+    destroy: async () => connection.close(),
+  }
+}
+
+async function notHere(): Promise<never> {
+  throw new Error('transactions belong to the writer; write through a command')
+}
+
+function execute<R>(connection: SqliteConnection, { sql, parameters }: CompiledQuery): QueryResult<R> {
+  const statement = connection.prepare(sql)
+  if (statement.reader) return { rows: statement.all(...parameters) as R[] }
+  const { changes, lastInsertRowid } = statement.run(...parameters)
+  return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+}
+
+/** A statement of its own: a kept one could not be used again while its rows are still being read. */
+async function* stream<R>(connection: SqliteConnection, query: CompiledQuery) {
+  const statement = connection.raw.prepare(query.sql)
+  for (const row of statement.iterate(...query.parameters)) yield { rows: [row as R] }
+}

@@ -1,0 +1,31 @@
+/** The queue's own statements on SQLite. */
+import type { Claim, ClaimedDelivery, QueueOps } from '../command.ts'
+import type { SqliteConnection } from './connection.ts'
+
+const CLAIM = `
+  update deliveries set state = 1, attempts = attempts + 1, lease_owner = ?, lease_until = ?
+  where (email_id, ordinal) in (
+    select email_id, ordinal from deliveries
+    where state = 0 and domain = ? and class = ? and account_id = ? and next_at <= ?
+    order by next_at limit ?)
+  returning email_id as "emailId", ordinal, account_id as "accountId", address, domain, attempts as attempt,
+    expires_at as "expiresAt"`
+
+const NEXT_DUE = `
+  select min(next_at) as "nextAt" from deliveries where state = 0 and domain = ? and class = ? and account_id = ?`
+
+export function sqliteQueue(connection: SqliteConnection): QueueOps {
+  return {
+    async claim(lanes, { owner, now, until }) {
+      return lanes.map(({ domain, class: laneClass, accountId, limit }): Claim => {
+        const deliveries = connection
+          .prepare(CLAIM)
+          .all(owner, until, domain, laneClass, accountId, now, limit) as ClaimedDelivery[]
+        const { nextAt } = connection.prepare(NEXT_DUE).get(domain, laneClass, accountId) as {
+          nextAt: number | null
+        }
+        return { deliveries, nextAt }
+      })
+    },
+  }
+}

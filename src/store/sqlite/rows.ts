@@ -1,0 +1,74 @@
+/** Row operations on SQLite: kept single-row statements, run in a loop. */
+import type { RowOps } from '../command.ts'
+import type { Schema } from '../schema.ts'
+import type { SqliteConnection } from './connection.ts'
+
+type Row = Record<string, unknown>
+
+export function sqliteRows(connection: SqliteConnection): RowOps {
+  const sqlOf = remembered()
+  return {
+    async insert(table, rows, onConflict) {
+      for (const row of rows as readonly Row[]) {
+        const columns = Object.keys(row)
+        const sql = sqlOf(`insert ${onConflict} ${table} ${columns}`, () =>
+          insertSql(table, columns, onConflict),
+        )
+        connection.prepare(sql).run(...Object.values(row))
+      }
+    },
+    async update(table, key, rows) {
+      for (const row of rows as readonly Row[]) {
+        const columns = Object.keys(row).filter(column => !(key as readonly string[]).includes(column))
+        const sql = sqlOf(`update ${table} ${key} ${columns}`, () => updateSql(table, key, columns))
+        connection.prepare(sql).run(...columns.map(column => row[column]), ...key.map(column => row[column]))
+      }
+    },
+    async find(table, keys, columns) {
+      return (keys as readonly Row[]).map(key => {
+        const by = Object.keys(key)
+        const sql = sqlOf(`find ${table} ${by} ${columns}`, () => findSql(table, by, columns))
+        return connection.prepare(sql).get(...Object.values(key)) as never
+      })
+    },
+    async reserve(table) {
+      const sql = sqlOf(`reserve ${table}`, () => `select coalesce(max(id), 0) + 1 as next from ${table}`)
+      return (connection.prepare(sql).get() as { next: number }).next
+    },
+  }
+}
+
+/** SQL texts by what they are for; the same text object makes statement look-ups cheap. */
+function remembered() {
+  const texts = new Map<string, string>()
+  return (purpose: string, make: () => string): string => {
+    const known = texts.get(purpose)
+    if (known !== undefined) return known
+    const sql = make()
+    texts.set(purpose, sql)
+    return sql
+  }
+}
+
+function insertSql(table: keyof Schema, columns: readonly string[], onConflict?: 'ignore'): string {
+  const places = columns.map(() => '?').join(', ')
+  return `insert ${onConflict ? 'or ignore ' : ''}into ${snake(table)} (${columns.map(snake).join(', ')}) values (${places})`
+}
+
+function updateSql(table: keyof Schema, key: readonly string[], columns: readonly string[]): string {
+  const assignments = columns.map(column => `${snake(column)} = ?`).join(', ')
+  return `update ${snake(table)} set ${assignments} where ${conditions(key)}`
+}
+
+function findSql(table: keyof Schema, key: readonly string[], columns: readonly string[]): string {
+  const selected = columns.map(column => `${snake(column)} as "${column}"`).join(', ')
+  return `select ${selected} from ${snake(table)} where ${conditions(key)}`
+}
+
+function conditions(key: readonly string[]): string {
+  return key.map(column => `${snake(column)} = ?`).join(' and ')
+}
+
+function snake(name: string): string {
+  return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+}

@@ -1,0 +1,79 @@
+/** Accounts, the users who sign in to them, and their sessions. */
+import type { Id } from '../lib/ids.ts'
+import { command } from './command.ts'
+import type { AccountRow, ApiKeyRow, Db, SessionRow, UserRow } from './schema.ts'
+
+const MOST_SESSIONS_OF_A_USER = 30
+
+/** Whom a request acts for. */
+export interface Person {
+  userId: Id
+  accountId: Id
+  email: string
+  operator: boolean
+}
+
+export async function findUserByEmail(db: Db, foldedEmail: string): Promise<UserRow | undefined> {
+  return db.selectFrom('users').selectAll().where('email', '=', foldedEmail).executeTakeFirst()
+}
+
+export async function findAccount(db: Db, id: Id): Promise<AccountRow | undefined> {
+  return db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export async function hasUsers(db: Db): Promise<boolean> {
+  return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
+/** The session with this token hash and its user; whether it has expired is the caller's question. */
+export async function findSession(
+  db: Db,
+  tokenHash: Uint8Array,
+): Promise<(Person & Pick<SessionRow, 'id' | 'kind' | 'lastSeenAt'>) | undefined> {
+  const row = await db
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.userId')
+    .select(['sessions.id', 'sessions.kind', 'sessions.lastSeenAt', 'sessions.userId'])
+    .select(['users.accountId', 'users.email', 'users.operator'])
+    .where('tokenHash', '=', tokenHash)
+    .executeTakeFirst()
+  return row && { ...row, operator: row.operator === 1 }
+}
+
+export const userCommands = {
+  /** The first account, its operator and its first API key; false when somebody is there already. */
+  createFirstUser: command<{ account: AccountRow; user: UserRow; apiKey: ApiKeyRow }, boolean>(
+    async (tx, { account, user, apiKey }) => {
+      if (await hasUsers(tx.db)) return false
+      await tx.db.insertInto('accounts').values(account).execute()
+      await tx.db.insertInto('users').values(user).execute()
+      await tx.db.insertInto('apiKeys').values(apiKey).execute()
+      return true
+    },
+  ),
+
+  /** Opens a session; the user's oldest ones beyond the limit end. */
+  createSession: command<SessionRow, void>(async (tx, session) => {
+    await tx.db.insertInto('sessions').values(session).execute()
+    const kept = tx.db
+      .selectFrom('sessions')
+      .select('id')
+      .where('userId', '=', session.userId)
+      .orderBy('lastSeenAt', 'desc')
+      .orderBy('id', 'desc')
+      .limit(MOST_SESSIONS_OF_A_USER)
+    await tx.db
+      .deleteFrom('sessions')
+      .where('userId', '=', session.userId)
+      .where('id', 'not in', kept)
+      .execute()
+  }),
+
+  touchSession: command<{ id: Id; at: number }, void>(async (tx, { id, at }) => {
+    await tx.db.updateTable('sessions').set({ lastSeenAt: at }).where('id', '=', id).execute()
+  }),
+
+  endSession: command<{ id: Id }, void>(async (tx, { id }) => {
+    await tx.db.deleteFrom('sessions').where('id', '=', id).execute()
+  }),
+}

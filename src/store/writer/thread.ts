@@ -1,0 +1,53 @@
+/** What the writer thread does: opens and migrates the database, serves clients, and checkpoints before it ends. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { Kysely } from 'kysely'
+import type { Commands } from '../command.ts'
+import { migrate } from '../migrate.ts'
+import { openForWriting, type SqliteConnection } from '../sqlite/connection.ts'
+import { createGroupRunner } from '../sqlite/group.ts'
+import { kyselyOver } from '../sqlite/kysely.ts'
+import { serveWriter } from './serve.ts'
+
+export interface WriterThreadData {
+  file: string
+  nowMs: number
+}
+
+export type WriterOrder = { order: 'connect'; port: MessagePort } | { order: 'stop' }
+export type WriterNotice = { notice: 'ready'; migrations: string[] } | { notice: 'stopped' }
+
+/** The body of the writer thread's entry file. A failure ends the thread, and with it the process. */
+export async function runWriterThread(commands: Commands): Promise<void> {
+  const control = parentPort!
+  const { file, nowMs } = workerData as WriterThreadData
+  const connection = openForWriting(file)
+  const migrations = await migrated(connection, nowMs)
+  const runner = createGroupRunner(connection, commands)
+  const loop = serveWriter({ run: runner.run, checkpoint: () => checkpoint(connection, 'PASSIVE') })
+  control.on('message', (message: WriterOrder) => {
+    if (message.order === 'connect') return loop.connect(message.port)
+    loop.end().then(() => {
+      checkpoint(connection, 'TRUNCATE')
+      connection.close()
+      control.postMessage({ notice: 'stopped' } satisfies WriterNotice)
+      control.close()
+    })
+  })
+  control.postMessage({ notice: 'ready', migrations } satisfies WriterNotice)
+}
+
+async function migrated(connection: SqliteConnection, nowMs: number): Promise<string[]> {
+  connection.raw.exec('begin immediate')
+  try {
+    const applied = await migrate(kyselyOver(connection) as unknown as Kysely<unknown>, 'sqlite', nowMs)
+    connection.raw.exec('commit')
+    return applied
+  } catch (error) {
+    connection.raw.exec('rollback')
+    throw error
+  }
+}
+
+function checkpoint(connection: SqliteConnection, mode: 'PASSIVE' | 'TRUNCATE') {
+  connection.raw.pragma(`wal_checkpoint(${mode})`)
+}
