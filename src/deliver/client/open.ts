@@ -1,0 +1,140 @@
+/** Opens a session to one address of an MX host: connection, greeting, EHLO, STARTTLS, and the fallback without it. */
+import { cleanText, formatReply, isPermanent, replyOf } from '../../smtp/reply.ts'
+import type { RawReply } from './reply-reader.ts'
+import { leave, WireSession } from './session.ts'
+import type {
+  Failure,
+  Phase,
+  PhaseTimings,
+  Session,
+  SessionFacts,
+  SessionFailure,
+  SessionOptions,
+} from './types.ts'
+import { Wire } from './wire.ts'
+
+const EXTENSION = /^([a-z0-9][a-z0-9-]*)(?: +(.*))?$/is
+
+/**
+ * Everything a peer or network can do is in the value. Where TLS is `opportunistic` and fails, a second
+ * connection to the same address goes without it, and `tlsFallback` says why (RFC 7435).
+ * @throws on options that no connection can be made of, such as a port out of range
+ */
+export async function openSession(options: SessionOptions): Promise<Session | SessionFailure> {
+  const first = await attempt(options, null)
+  if (!('failure' in first) || options.tls !== 'opportunistic' || !isTlsTrouble(first.failure)) return first
+  return attempt({ ...options, tls: 'none' }, first.failure)
+}
+
+/** Whether a connection without TLS may fare better: a peer that says 421 closes for other reasons. */
+function isTlsTrouble({ phase, kind, reply }: Failure): boolean {
+  return kind === 'tls' || phase === 'tls' || (phase === 'starttls' && reply?.code !== 421)
+}
+
+async function attempt(
+  options: SessionOptions,
+  tlsFallback: Failure | null,
+): Promise<Session | SessionFailure> {
+  const { clock, address, port } = options
+  const wire = new Wire(options)
+  const opening: Opening = { wire, options, timings: {}, markedAt: clock.monotonic() }
+  const opened = await open(opening)
+  if (!isFailure(opened)) {
+    const { timings } = opening
+    const times = { openedAt: clock.now(), timings, transactionCount: 0 }
+    return new WireSession(
+      wire,
+      { ...opened, ...times, tlsFallback, peerAddress: address, peerPort: port },
+      clock,
+    )
+  }
+  if (opened.kind === 'reply' && opened.reply?.code !== 421 && opened.phase !== 'starttls') void leave(wire)
+  else wire.close(opened.message)
+  return { failure: opened, tlsFallback }
+}
+
+interface Opening {
+  wire: Wire
+  options: SessionOptions
+  timings: PhaseTimings
+  markedAt: number
+}
+
+type Opened = Pick<SessionFacts, 'banner' | 'extensions' | 'tls'>
+
+async function open(opening: Opening): Promise<Opened | Failure> {
+  const { wire, options } = opening
+  const failure = await wire.connected()
+  mark(opening, 'connect')
+  if (failure) return failure
+  const greeting = await answer(opening, 'banner')
+  if (isFailure(greeting)) return greeting
+  const banner = replyOf(greeting.code, greeting.lines).text
+  const extensions = await greet(opening)
+  if (isFailure(extensions)) return extensions
+  if (options.tls === 'none') return { banner, extensions, tls: null }
+  if (extensions.has('STARTTLS')) {
+    const secured = await secure(opening)
+    return isFailure(secured) ? secured : { banner, ...secured }
+  }
+  if (options.tls === 'opportunistic') return { banner, extensions, tls: null }
+  return { phase: 'starttls', kind: 'tls', reply: null, message: 'the peer does not offer STARTTLS' }
+}
+
+/** STARTTLS, the handshake, and EHLO again: what the peer said before is void (RFC 3207 §4.2). */
+async function secure(opening: Opening): Promise<Pick<Opened, 'extensions' | 'tls'> | Failure> {
+  const { wire } = opening
+  wire.expectTls()
+  wire.write('STARTTLS\r\n', 1)
+  const reply = await answer(opening, 'starttls')
+  if (isFailure(reply)) return reply
+  const failure = await wire.secure()
+  mark(opening, 'tls')
+  if (failure) return failure
+  const tls = wire.tlsFacts()
+  const extensions = await greet(opening)
+  return isFailure(extensions) ? extensions : { extensions, tls }
+}
+
+/** EHLO, or HELO for a peer that refuses it (RFC 5321 §3.2). */
+async function greet(opening: Opening): Promise<ReadonlyMap<string, string> | Failure> {
+  const { wire, options } = opening
+  wire.write(`EHLO ${options.localName}\r\n`, 1)
+  const ehlo = await answer(opening, 'ehlo')
+  if (!isFailure(ehlo)) return extensionsOf(ehlo)
+  if (ehlo.kind !== 'reply' || !isPermanent(ehlo.reply!)) return ehlo
+  wire.write(`HELO ${options.localName}\r\n`, 1)
+  const helo = await answer(opening, 'ehlo')
+  return isFailure(helo) ? helo : new Map()
+}
+
+function extensionsOf({ lines }: RawReply): Map<string, string> {
+  const extensions = new Map<string, string>()
+  for (const line of lines.slice(1)) {
+    const [, keyword, parameters = ''] = EXTENSION.exec(line) ?? []
+    if (keyword !== undefined) extensions.set(keyword.toUpperCase(), cleanText(parameters))
+  }
+  return extensions
+}
+
+/** A positive reply, or why there is none. */
+async function answer(opening: Opening, phase: Phase): Promise<RawReply | Failure> {
+  const { wire } = opening
+  const raw = await wire.reply(phase)
+  mark(opening, phase)
+  if (isFailure(raw) || raw.code < 300) return raw
+  const reply = replyOf(raw.code, raw.lines)
+  if (raw.code >= 400) return { phase, kind: 'reply', reply, message: formatReply(reply) }
+  wire.breach(`the peer answered ${raw.code} in phase ${phase}`)
+  return wire.failure(phase)
+}
+
+function mark(opening: Opening, phase: Phase) {
+  const now = opening.options.clock.monotonic()
+  opening.timings[phase] = (opening.timings[phase] ?? 0) + now - opening.markedAt
+  opening.markedAt = now
+}
+
+function isFailure(value: object | Failure): value is Failure {
+  return 'kind' in value
+}

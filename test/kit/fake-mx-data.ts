@@ -1,0 +1,47 @@
+/** The message as the scripted MX receives it: finds the final dot, undoes dot-stuffing, and judges the line ends. */
+
+const END = Buffer.from('\r\n.\r\n')
+const BARE = /\r(?!\n)|(?<!\r)\n/
+
+export class DataCollector {
+  #chunks: Buffer[] = []
+  /** The last bytes of the stream, so that an end that spans chunks is found; DATA's own CRLF comes first. */
+  #tail = Buffer.from('\r\n')
+  receivedBytes = 0
+
+  /** Takes bytes; once the final dot is in, returns what follows it. */
+  push(chunk: Buffer): Buffer | undefined {
+    const seen = Buffer.concat([this.#tail, chunk])
+    const at = seen.indexOf(END)
+    if (at < 0) {
+      this.#chunks.push(chunk)
+      this.receivedBytes += chunk.length
+      this.#tail = seen.subarray(Math.max(0, seen.length - (END.length - 1)))
+      return undefined
+    }
+    const used = at + END.length - this.#tail.length
+    this.#chunks.push(chunk.subarray(0, used))
+    this.receivedBytes += used
+    return chunk.subarray(used)
+  }
+
+  /** The message without the final dot, dots unstuffed, as bytes. */
+  message(): Buffer {
+    const wire = this.#wire()
+    const stuffed = wire.slice(0, -'.\r\n'.length)
+    return Buffer.from(stuffed.replace(/(^|\r\n)\./g, '$1'), 'latin1')
+  }
+
+  violations(): string[] {
+    const wire = this.#wire()
+    const found: string[] = []
+    if (BARE.test(wire)) found.push('bare CR or LF in the message')
+    if (/[^\r\n]{999}/.test(wire)) found.push('a line of more than 998 bytes')
+    if (/\r\n\.[^.\r]|^\.[^.\r]/.test(wire)) found.push('a line that begins with an unstuffed dot')
+    return found
+  }
+
+  #wire(): string {
+    return Buffer.concat(this.#chunks).toString('latin1')
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * Certificates for test servers, made once with the openssl tool: one P-256 key for all of them, leaves signed by
+ * a test authority whose own key was thrown away. `good` and `expired` name mx.test, localhost, 127.0.0.1,
+ * *.there.test and *.example.test; `wrong-name` names elsewhere.invalid. `good` and `wrong-name` last until 2125.
+ */
+import { readFileSync } from 'node:fs'
+
+export type CertificateName = 'good' | 'wrong-name' | 'expired'
+
+const read = (file: string) => readFileSync(new URL(`certs/${file}.pem`, import.meta.url), 'utf8')
+
+/** PEM of the authority, for clients that are to trust `good`. */
+export function testAuthority(): string {
+  return read('ca')
+}
+
+/** Key and certificate, as `tls.createSecureContext` takes them. */
+export function testCertificate(name: CertificateName): { key: string; cert: string } {
+  return { key: read('key'), cert: read(name) }
+}
