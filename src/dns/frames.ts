@@ -13,13 +13,13 @@ export function frame(message: Uint8Array): Buffer {
 }
 
 /**
- * The messages of a stream, until its end; the stream stays open for writing.
+ * The messages of a stream, until its end; a stream that is half-open can then still be written to.
  *
  * @throws RangeError when a length is less than a header's or more than `maxBytes`
  */
 export async function* readFrames(stream: Duplex, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
   let pending: Buffer = Buffer.alloc(0)
-  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+  for await (const chunk of stream) {
     pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
     while (pending.length >= PREFIX_BYTES) {
       const length = pending.readUInt16BE()

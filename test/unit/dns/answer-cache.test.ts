@@ -7,7 +7,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 const test = suite('dns/answer-cache')
 const MINUTE_MS = 60_000
 
-/** A cache whose questions wait for `reply`, oldest first. */
+/** A cache whose questions wait for `reply`, by default the oldest. */
 async function given(t: TestContext, maxEntries = 100) {
   const clock = await t.using(createAdjustableClock())
   const waiting: PromiseWithResolvers<Answer<string>>[] = []
@@ -22,7 +22,7 @@ async function given(t: TestContext, maxEntries = 100) {
       return question.promise
     },
   })
-  const reply = (answer: Answer<string>) => waiting.shift()!.resolve(answer)
+  const reply = (answer: Answer<string>, at = 0) => waiting.splice(at, 1)[0]!.resolve(answer)
   const learn = async (name: string, answer: Answer<string>) => {
     const looking = lookUp(name)
     reply(answer)
@@ -91,10 +91,10 @@ test('the answer to an older question does not take the place of a newer one', a
   const older = lookUp('there.example')
   const newer = lookUp('there.example', { fresh: true })
   const [toOlder, toNewer] = [found('older'), found('newer')]
+  reply(toNewer, 1)
+  assert.equal(await newer, toNewer)
   reply(toOlder)
   assert.equal(await older, toOlder)
-  reply(toNewer)
-  await newer
   assert.equal(await lookUp('there.example'), toNewer)
 })
 

@@ -1,0 +1,93 @@
+/**
+ * What our authoritative server knows: the static records of one zone, and below `dkim.<apex>` the key of
+ * every token, looked up when asked for, so that keys rotate without anybody's zone file (RFC 1034 §4.3.2).
+ */
+import type { DnsRecord, TypeName } from './wire.ts'
+
+export type SoaRecord = Extract<DnsRecord, { type: 'SOA' }>
+
+/** Records of the type, or the CNAME that stands in their place. `no-data`: the name exists without them. */
+export type ZoneAnswer = readonly DnsRecord[] | 'no-data' | 'no-name' | 'out-of-zone'
+
+export interface Zone {
+  /** Goes along with every negative answer (RFC 2308 §3). */
+  soa: SoaRecord
+  /** @param name lower case, without final dot */
+  lookUp(name: string, type: TypeName): ZoneAnswer | Promise<ZoneAnswer>
+}
+
+export interface ZoneOptions {
+  /** Lower case, without final dot, like the names of all records. */
+  apex: string
+  /** With one SOA and at least one NS at the apex. */
+  records: readonly DnsRecord[]
+  /** The text of the key at `<token>.dkim.<apex>` (RFC 6376 §3.6.1); undefined when there is none. */
+  dkim(token: string): Promise<string | undefined> | string | undefined
+}
+
+/** Short, since a withdrawn key must be gone within minutes. */
+const DKIM_TTL_SECONDS = 300
+
+/** @throws Error when the records are no zone: the message says which one and why */
+export function createZone({ apex, records, dkim }: ZoneOptions): Zone {
+  const dkimApex = `dkim.${apex}`
+  const nodes = nodesOf(apex, records)
+  addNode(nodes, apex, dkimApex)
+
+  const keyAnswer = (name: string, type: TypeName, text: string | undefined): ZoneAnswer => {
+    if (text === undefined) return 'no-name'
+    return type === 'TXT' ? [{ name, ttlSeconds: DKIM_TTL_SECONDS, type, text }] : 'no-data'
+  }
+
+  return {
+    soa: soaOf(apex, nodes),
+    lookUp(name, type) {
+      if (!isWithin(name, apex)) return 'out-of-zone'
+      const node = nodes.get(name)
+      if (node) return node.get(type) ?? node.get('CNAME') ?? 'no-data'
+      const token = isWithin(name, dkimApex) ? name.slice(0, -dkimApex.length - 1) : ''
+      if (token === '' || token.includes('.')) return 'no-name'
+      const text = dkim(token)
+      if (!(text instanceof Promise)) return keyAnswer(name, type, text)
+      return text.then(ready => keyAnswer(name, type, ready))
+    },
+  }
+}
+
+/** Records by name and type. Empty non-terminals have nodes, too, because they exist (RFC 8020 §2). */
+type Nodes = Map<string, Map<TypeName, DnsRecord[]>>
+
+function nodesOf(apex: string, records: readonly DnsRecord[]): Nodes {
+  const nodes: Nodes = new Map()
+  for (const record of records) {
+    const { name, type } = record
+    const refuse = (why: string) => new Error(`zone ${apex}: the ${type} record of ${name} ${why}`)
+    if (!isWithin(name, apex)) throw refuse('lies outside')
+    if (type === 'NS' && name !== apex) throw refuse('delegates, which this server does not do')
+    const node = addNode(nodes, apex, name)
+    const isAlone = type === 'CNAME' ? node.size === 0 : !node.has('CNAME')
+    if (!isAlone) throw refuse('stands beside a CNAME, which must be alone (RFC 2181 §10.1)')
+    node.set(type, [...(node.get(type) ?? []), record])
+  }
+  return nodes
+}
+
+function addNode(nodes: Nodes, apex: string, name: string): Map<TypeName, DnsRecord[]> {
+  const known = nodes.get(name)
+  if (known) return known
+  const node = new Map<TypeName, DnsRecord[]>()
+  nodes.set(name, node)
+  if (name !== apex) addNode(nodes, apex, name.slice(name.indexOf('.') + 1))
+  return node
+}
+
+function soaOf(apex: string, nodes: Nodes): SoaRecord {
+  const [soa, ...more] = nodes.get(apex)?.get('SOA') ?? []
+  if (soa?.type !== 'SOA' || more.length > 0) throw new Error(`zone ${apex}: not exactly one SOA at the apex`)
+  if (!nodes.get(apex)?.has('NS')) throw new Error(`zone ${apex}: no NS at the apex`)
+  return soa
+}
+
+function isWithin(name: string, apex: string): boolean {
+  return name === apex || (name.endsWith(apex) && name[name.length - apex.length - 1] === '.')
+}

@@ -1,0 +1,167 @@
+import * as assert from 'uvu/assert'
+import { providerRecords } from '../../../src/dns/provider-zone.ts'
+import type { DnsRecord, TypeName } from '../../../src/dns/wire.ts'
+import { createZone, type Zone } from '../../../src/dns/zone.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('dns/zone')
+const APEX = 'posthorn.example'
+
+function provider(change: Partial<Parameters<typeof providerRecords>[0]> = {}): DnsRecord[] {
+  return providerRecords({
+    mailHost: APEX,
+    nameServers: [`ns1.${APEX}`, 'ns2.elsewhere.example'],
+    addresses4: ['192.0.2.1', '192.0.2.2'],
+    addresses6: ['2001:db8::1'],
+    regions: ['us-west-2', 'eu-central-1'],
+    simulatorDomain: `simulator.${APEX}`,
+    serial: 1_795_000_000,
+    ...change,
+  })
+}
+
+function zoneOf(
+  records = provider(),
+  dkim: (token: string) => Promise<string | undefined> | string | undefined = () => undefined,
+): Zone {
+  return createZone({ apex: APEX, records, dkim })
+}
+
+async function texts(zone: Zone, name: string, type: TypeName): Promise<string | string[]> {
+  const found = await zone.lookUp(name, type)
+  return typeof found === 'string'
+    ? found
+    : found.map(({ name: _, ttlSeconds: __, type: ___, ...data }) => Object.values(data).join(' '))
+}
+
+const V4 = ['192.0.2.1', '192.0.2.2']
+const V6 = ['2001:db8::1']
+const SERVED: [string, TypeName, string[]][] = [
+  [APEX, 'SOA', [`ns1.${APEX} hostmaster.${APEX} 1795000000 3600 600 1209600 300`]],
+  [APEX, 'NS', [`ns1.${APEX}`, 'ns2.elsewhere.example']],
+  [APEX, 'A', V4],
+  [APEX, 'AAAA', V6],
+  [APEX, 'MX', [`10 ${APEX}`]],
+  [APEX, 'TXT', ['v=spf1 ip4:192.0.2.1 ip4:192.0.2.2 ip6:2001:db8::1 -all']],
+  [`ns1.${APEX}`, 'A', V4],
+  [`ns1.${APEX}`, 'AAAA', V6],
+  [`feedback-smtp.us-west-2.${APEX}`, 'A', V4],
+  [`feedback-smtp.eu-central-1.${APEX}`, 'AAAA', V6],
+  [`simulator.${APEX}`, 'MX', ['0 ']],
+]
+
+for (const [name, type, data] of SERVED)
+  test(`the provider's zone has ${name} ${type}`, async () =>
+    assert.equal(await texts(zoneOf(), name, type), data))
+
+test('a name that exists answers other types with no-data, up to the apex', async () => {
+  for (const name of [
+    APEX,
+    `ns1.${APEX}`,
+    `us-west-2.${APEX}`,
+    `feedback-smtp.us-west-2.${APEX}`,
+    `dkim.${APEX}`,
+  ])
+    assert.is(await texts(zoneOf(), name, 'CAA'), 'no-data', name)
+})
+
+test('a name that does not exist has no type at all', async () => {
+  for (const type of ['A', 'TXT', 'NS', 'DS', 'TYPE65'] as const)
+    for (const name of [`www.${APEX}`, `a.b.${APEX}`, `feedback-smtp.mars.${APEX}`, `x.ns1.${APEX}`])
+      assert.is(await texts(zoneOf(), name, type), 'no-name', name)
+})
+
+test('names outside are outside, however alike they look', async () => {
+  for (const name of ['', 'example', 'posthorn.example.org', `x${APEX}`, `not-${APEX}`, 'elsewhere.example'])
+    assert.is(await texts(zoneOf(), name, 'A'), 'out-of-zone', name)
+})
+
+for (const [how, answered] of [
+  ['at once', (text: string | undefined) => text],
+  ['later', (text: string | undefined) => Promise.resolve(text)],
+] as const)
+  test(`a key is looked up by its token and answered ${how}`, async () => {
+    const asked: string[] = []
+    const zone = zoneOf(provider(), token => {
+      asked.push(token)
+      return answered(token === 'abc234' ? 'v=DKIM1; p=AAAA' : undefined)
+    })
+    assert.equal(await zone.lookUp(`abc234.dkim.${APEX}`, 'TXT'), [
+      { name: `abc234.dkim.${APEX}`, ttlSeconds: 300, type: 'TXT', text: 'v=DKIM1; p=AAAA' },
+    ])
+    assert.is(await zone.lookUp(`abc234.dkim.${APEX}`, 'A'), 'no-data')
+    assert.is(await zone.lookUp(`other.dkim.${APEX}`, 'TXT'), 'no-name')
+    assert.equal(asked, ['abc234', 'abc234', 'other'])
+  })
+
+test('nothing below a token is looked up, and dkim itself is no token', async () => {
+  const zone = zoneOf(provider(), token => assert.unreachable(`looked up ${token}`) as never)
+  assert.is(await zone.lookUp(`x.abc.dkim.${APEX}`, 'TXT'), 'no-name')
+  assert.is(await zone.lookUp(`.dkim.${APEX}`, 'TXT'), 'no-name')
+  assert.is(await zone.lookUp(`xdkim.${APEX}`, 'TXT'), 'no-name')
+  assert.is(await zone.lookUp(`dkim.${APEX}`, 'TXT'), 'no-data')
+})
+
+test('a CNAME stands for every type of its name', async () => {
+  const alias: DnsRecord = { name: `www.${APEX}`, ttlSeconds: 60, type: 'CNAME', target: APEX }
+  const zone = zoneOf([...provider(), alias])
+  for (const type of ['A', 'TXT', 'CNAME'] as const)
+    assert.equal(await zone.lookUp(`www.${APEX}`, type), [alias])
+})
+
+test('without known addresses there are none, and nobody may send', async () => {
+  const zone = zoneOf(provider({ addresses4: [], addresses6: [] }))
+  assert.is(await texts(zone, APEX, 'A'), 'no-data')
+  assert.equal(await texts(zone, APEX, 'TXT'), ['v=spf1 -all'])
+  assert.is(await texts(zone, `feedback-smtp.us-west-2.${APEX}`, 'A'), 'no-name')
+})
+
+test('the addresses that send may differ from those that are reached', async () => {
+  const zone = zoneOf(provider({ sendingAddresses4: ['198.51.100.0/28'], sendingAddresses6: [] }))
+  assert.equal(await texts(zone, APEX, 'TXT'), ['v=spf1 ip4:198.51.100.0/28 -all'])
+})
+
+test('a simulator elsewhere is not ours to describe', async () => {
+  const zone = zoneOf(provider({ simulatorDomain: 'simulator.test' }))
+  assert.is(await texts(zone, `simulator.${APEX}`, 'MX'), 'no-name')
+})
+
+const at = (name: string, data: object) => ({ name, ttlSeconds: 60, ...data }) as DnsRecord
+const NO_ZONES: [string, DnsRecord[], RegExp][] = [
+  ['without SOA', provider().filter(({ type }) => type !== 'SOA'), /not exactly one SOA/],
+  [
+    'with two SOA',
+    [...provider(), ...provider().filter(({ type }) => type === 'SOA')],
+    /not exactly one SOA/,
+  ],
+  ['without NS', provider().filter(({ type }) => type !== 'NS'), /no NS/],
+  [
+    'with a foreign name',
+    [...provider(), at('there.example', { type: 'A', address: '192.0.2.9' })],
+    /there.example lies outside/,
+  ],
+  [
+    'with a delegation',
+    [...provider(), at(`sub.${APEX}`, { type: 'NS', target: 'ns.example' })],
+    /delegates/,
+  ],
+  [
+    'with a CNAME beside others',
+    [...provider(), at(APEX, { type: 'CNAME', target: 'there.example' })],
+    /CNAME/,
+  ],
+  [
+    'with others beside a CNAME',
+    [
+      ...provider(),
+      at(`w.${APEX}`, { type: 'CNAME', target: APEX }),
+      at(`w.${APEX}`, { type: 'A', address: '192.0.2.9' }),
+    ],
+    /CNAME/,
+  ],
+]
+
+for (const [what, records, complaint] of NO_ZONES)
+  test(`a zone ${what} is refused`, () => assert.throws(() => zoneOf(records), complaint))
+
+test.run()
