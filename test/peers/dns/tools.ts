@@ -1,0 +1,91 @@
+/** What the DNS peer tests share: Debian's tools, and two of our servers, the provider's and a customer's. */
+import { spawn } from 'node:child_process'
+import { providerRecords } from '../../../src/dns/provider-zone.ts'
+import { createDnsServer } from '../../../src/dns/server.ts'
+import type { DnsRecord } from '../../../src/dns/wire.ts'
+import { createZone, type Zone } from '../../../src/dns/zone.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import type { TestContext } from '../../kit/suite.ts'
+
+export const MAIL_HOST = 'posthorn.example'
+export const CUSTOMER = 'customer.example'
+export const TOKEN = 'abcdefghij234567klmnop'
+/** As long as that of a 2048-bit RSA key. */
+export const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`
+export const LONG_TEXT = 'x'.repeat(3_000)
+
+const PACKAGES: Record<string, string> = { dig: 'bind9-dnsutils', kdig: 'knot-dnsutils', unbound: 'unbound' }
+
+/** Runs a tool to its end. @throws with the package to install when it is not there */
+export function run(tool: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(tool, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    child.stdout.on('data', chunk => {
+      output += chunk
+    })
+    child.stderr.on('data', chunk => {
+      output += chunk
+    })
+    child.on('error', error => reject(missing(tool, error)))
+    child.on('close', () => resolve(output))
+  })
+}
+
+export function missing(tool: string, error: Error): Error {
+  return new Error(`${tool} cannot be run: install the Debian package ${PACKAGES[tool]}`, { cause: error })
+}
+
+async function serve(t: TestContext, zone: Zone): Promise<number> {
+  const listen = { host: '127.0.0.1', port: 0 }
+  const server = createDnsServer({ listen, zone, log: createLog('warn'), clock: systemClock })
+  const { port } = await server.listen()
+  t.after(() => server.close())
+  return port
+}
+
+/** The provider's zone with one key under `TOKEN`, and a long text that needs TCP. */
+export function serveProvider(t: TestContext): Promise<number> {
+  const records = providerRecords({
+    mailHost: MAIL_HOST,
+    nameServers: [`ns1.${MAIL_HOST}`, `ns2.${MAIL_HOST}`],
+    addresses4: ['192.0.2.1'],
+    addresses6: ['2001:db8::1'],
+    regions: ['us-west-2'],
+    simulatorDomain: `simulator.${MAIL_HOST}`,
+    serial: 1_795_000_000,
+  })
+  const more: DnsRecord[] = [
+    { name: `long.${MAIL_HOST}`, ttlSeconds: 300, type: 'TXT', text: LONG_TEXT },
+    { name: MAIL_HOST, ttlSeconds: 300, type: 'CAA', flags: 0, tag: 'issue', value: 'ca.example' },
+    { name: `www.${MAIL_HOST}`, ttlSeconds: 300, type: 'CNAME', target: MAIL_HOST },
+  ]
+  const dkim = (token: string) => (token === TOKEN ? KEY : undefined)
+  return serve(t, createZone({ apex: MAIL_HOST, records: [...records, ...more], dkim }))
+}
+
+/** A customer's zone with the records that we hand out, as far as they concern DNS alone. */
+export function serveCustomer(t: TestContext): Promise<number> {
+  const at = (label: string) => ({ name: `${label}${CUSTOMER}`, ttlSeconds: 300 })
+  const records: DnsRecord[] = [
+    {
+      ...at(''),
+      type: 'SOA',
+      primary: `ns.${CUSTOMER}`,
+      contact: `hostmaster.${CUSTOMER}`,
+      serial: 1,
+      refreshSeconds: 3_600,
+      retrySeconds: 600,
+      expireSeconds: 86_400,
+      minimumSeconds: 60,
+    },
+    { ...at(''), type: 'NS', target: `ns.${CUSTOMER}` },
+    { ...at('ns.'), type: 'A', address: '127.0.0.1' },
+    { ...at(`${TOKEN}._domainkey.`), type: 'CNAME', target: `${TOKEN}.dkim.${MAIL_HOST}` },
+    { ...at('lost._domainkey.'), type: 'CNAME', target: `lost.dkim.${MAIL_HOST}` },
+    { ...at('send.'), type: 'MX', preference: 10, exchange: `feedback-smtp.us-west-2.${MAIL_HOST}` },
+    { ...at('send.'), type: 'TXT', text: `v=spf1 include:${MAIL_HOST} ~all` },
+  ]
+  return serve(t, createZone({ apex: CUSTOMER, records, dkim: () => undefined }))
+}

@@ -1,0 +1,145 @@
+/** Unbound in front of our servers, set as suspicious as it can be: what it believes, the world will. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { lookUpMxHosts } from '../../../src/dns/mx-hosts.ts'
+import { createResolver } from '../../../src/dns/resolver.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { askServer } from '../../kit/zone-client.ts'
+import { CUSTOMER, KEY, LONG_TEXT, MAIL_HOST, missing, serveCustomer, serveProvider, TOKEN } from './tools.ts'
+
+const test = suite('peers/dns: unbound', { limitMs: 30_000 })
+
+async function freePort(): Promise<number> {
+  const probe = net.createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as net.AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+function config(folder: string, port: number, stubs: Record<string, number>): string {
+  const zones = Object.entries(stubs).map(
+    ([name, stubPort]) => `stub-zone:\n  name: "${name}"\n  stub-addr: 127.0.0.1@${stubPort}\n`,
+  )
+  return `
+server:
+  directory: "${folder}"
+  chroot: ""
+  username: ""
+  pidfile: ""
+  use-syslog: no
+  logfile: ""
+  verbosity: 2
+  num-threads: 1
+  interface: 127.0.0.1
+  port: ${port}
+  do-ip6: no
+  do-not-query-localhost: no
+  module-config: "iterator"
+  qname-minimisation: yes
+  qname-minimisation-strict: yes
+  use-caps-for-id: yes
+  harden-glue: yes
+  harden-short-bufsize: yes
+  harden-large-queries: yes
+  harden-below-nxdomain: yes
+  harden-referral-path: yes
+  deny-any: no
+remote-control:
+  control-enable: no
+${zones.join('')}`
+}
+
+async function unbound(t: TestContext) {
+  const stubs = { [MAIL_HOST]: await serveProvider(t), [CUSTOMER]: await serveCustomer(t) }
+  const folder = await mkdtemp(join(tmpdir(), 'unbound-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const port = await freePort()
+  const file = join(folder, 'unbound.conf')
+  await writeFile(file, config(folder, port, stubs))
+  const child = spawn('unbound', ['-d', '-p', '-c', file], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const log: string[] = []
+  const ended = new Promise(done => child.once('close', done))
+  t.after(() => {
+    child.kill()
+    return ended
+  })
+  await started(child, log)
+  const server = `127.0.0.1:${port}`
+  const resolver = await t.using(createResolver({ servers: [server], clock: systemClock }))
+  return { server, resolver, log }
+}
+
+function started(child: ChildProcess, log: string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.on('error', error => reject(missing('unbound', error)))
+    child.on('exit', code => reject(new Error(`unbound ended with ${code}:\n${log.join('')}`)))
+    child.stderr!.setEncoding('utf8').on('data', chunk => {
+      log.push(chunk)
+      if (log.join('').includes('start of service')) resolve()
+    })
+  })
+}
+
+test('every kind of record resolves, with the case of queries kept', async t => {
+  const { resolver, server, log } = await unbound(t)
+  const found = (...records: unknown[]) => ({ kind: 'found', records })
+  assert.equal(await resolver.mx(MAIL_HOST), found({ exchange: MAIL_HOST, preference: 10 }))
+  assert.equal(await resolver.txt(MAIL_HOST), found('v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 -all'))
+  assert.equal(await resolver.addresses4(MAIL_HOST), { ...found('192.0.2.1'), ttlMs: 3_600_000 })
+  assert.equal(await resolver.addresses6(`feedback-smtp.us-west-2.${MAIL_HOST}`), {
+    ...found('2001:db8::1'),
+    ttlMs: 3_600_000,
+  })
+  assert.equal(await resolver.cname(`www.${MAIL_HOST}`), found(MAIL_HOST))
+  const ns = await resolver.ns(MAIL_HOST)
+  assert.equal(ns.kind === 'found' && ns.records.toSorted(), [`ns1.${MAIL_HOST}`, `ns2.${MAIL_HOST}`])
+  for (const type of ['SOA', 'CAA'] as const)
+    assert.is((await askServer(server, MAIL_HOST, type)).answers[0]?.type, type)
+  assert.not.match(log.join(''), /capsforid|caps_fallback|lame|formerr/i)
+})
+
+test("a customer's selector leads through its CNAME to the key", async t => {
+  const { resolver } = await unbound(t)
+  assert.equal(await resolver.txt(`${TOKEN}._domainkey.${CUSTOMER}`), { kind: 'found', records: [KEY] })
+  assert.equal(await resolver.txt(`lost._domainkey.${CUSTOMER}`), { kind: 'no-domain' })
+})
+
+test('the way of a bounce: the MX of send.<domain> and its address', async t => {
+  const { resolver } = await unbound(t)
+  const host = `feedback-smtp.us-west-2.${MAIL_HOST}`
+  assert.equal(await lookUpMxHosts(resolver, `send.${CUSTOMER}`, { random: Math.random }), {
+    kind: 'hosts',
+    implicit: false,
+    hosts: [{ name: host, preference: 10 }],
+  })
+  assert.is((await resolver.addresses4(host)).kind, 'found')
+  assert.is(
+    (await lookUpMxHosts(resolver, `simulator.${MAIL_HOST}`, { random: Math.random })).kind,
+    'null-mx',
+  )
+})
+
+test('what is absent does not hide what lies below it', async t => {
+  const { resolver } = await unbound(t)
+  assert.equal(await resolver.txt(`dkim.${MAIL_HOST}`), { kind: 'no-data' })
+  assert.equal(await resolver.addresses4(`us-west-2.${MAIL_HOST}`), { kind: 'no-data' })
+  assert.equal(await resolver.txt(`other.dkim.${MAIL_HOST}`), { kind: 'no-domain' })
+  assert.equal(await resolver.txt(`x.other.dkim.${MAIL_HOST}`), { kind: 'no-domain' })
+  assert.equal(await resolver.txt(`${TOKEN}.dkim.${MAIL_HOST}`), { kind: 'found', records: [KEY] })
+  assert.is((await resolver.addresses4(`feedback-smtp.us-west-2.${MAIL_HOST}`)).kind, 'found')
+})
+
+test('an answer too long for a datagram comes over TCP', async t => {
+  const { resolver } = await unbound(t)
+  assert.equal(await resolver.txt(`long.${MAIL_HOST}`), { kind: 'found', records: [LONG_TEXT] })
+})
+
+test.run()
