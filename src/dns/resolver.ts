@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Answer, LookUp } from './answer.ts'
 import { createAnswerCache } from './answer-cache.ts'
 import { parseQueryName } from './name.ts'
+import { createPace } from './pace.ts'
 
 export interface MxRecord {
   /** Lower case, without final dot; `''` in a null MX (RFC 7505). */
@@ -57,6 +58,10 @@ const REASONS = new Map([
   ['ECANCELLED', 'the look-up was cancelled'],
 ])
 
+const CLOSED: Answer<never> = { kind: 'failure', reason: 'the resolver is closed' }
+/** As many as the runtime reads from a socket in one go, so that answers are taken as fast as questions are put. */
+const QUERIES_PER_TURN = 32
+
 /** Failures that are one server's own: another may do better, and c-ares does not try it by itself. */
 const SERVERS_OWN = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRESP'])
 
@@ -64,13 +69,18 @@ const SERVERS_OWN = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EB
 export function createResolver(options: ResolverOptions): Resolver {
   const { clock, totalMs = 20_000, maxEntries = 10_000 } = options
   const channels = openChannels(options)
+  const pace = createPace(QUERIES_PER_TURN)
   let closed = false
 
   const lookUp = <T>(query: Query<T>): LookUp<T> => {
-    const ask = (name: string) => bounded(clock, totalMs, askInTurn(channels, name, query))
+    const asked = async (name: string): Promise<Answer<T>> => {
+      await pace.turn()
+      return closed ? CLOSED : askInTurn(channels, name, query)
+    }
+    const ask = (name: string) => bounded(clock, totalMs, asked(name))
     const cached = createAnswerCache({ ask, clock, maxEntries })
     return async (text, lookUpOptions) => {
-      if (closed) return { kind: 'failure', reason: 'the resolver is closed' }
+      if (closed) return CLOSED
       const name = parseQueryName(text)
       return name === undefined ? { kind: 'no-domain' } : cached(name, lookUpOptions)
     }

@@ -25,7 +25,9 @@ async function resolving(
   options: Partial<ResolverOptions> = {},
 ) {
   const names = servers.map(server => (typeof server === 'string' ? server : server.server))
-  return t.using(createResolver({ servers: names, timeoutMs: 250, tries: 1, clock: systemClock, ...options }))
+  return t.using(
+    createResolver({ servers: names, timeoutMs: 4_000, tries: 1, clock: systemClock, ...options }),
+  )
 }
 
 test('MX hosts come with their preferences, lower-cased', async t => {
@@ -159,7 +161,11 @@ for (const [behaviour, reason] of [
   ['TIMEOUT', /in time/],
 ] as const)
   test(`${behaviour} is a failure: nothing is known`, async t => {
-    const { resolver } = await given(t, `bad.example ${behaviour}`)
+    const { resolver } = await given(
+      t,
+      `bad.example ${behaviour}`,
+      behaviour === 'TIMEOUT' ? { timeoutMs: 250 } : {},
+    )
     for (const ask of [resolver.mx, resolver.addresses4, resolver.txt]) {
       const answer = await ask('bad.example')
       assert.is(answer.kind, 'failure')
@@ -210,7 +216,10 @@ test('with the first server dead or silent, the second answers', async t => {
   const good = await t.using(startZone(GOOD))
   const silent = await t.using(startZone('there.example TIMEOUT'))
   for (const first of [CLOSED, silent])
-    assert.is((await (await resolving(t, [first, good])).mx('there.example')).kind, 'found')
+    assert.is(
+      (await (await resolving(t, [first, good], { timeoutMs: 1_000 })).mx('there.example')).kind,
+      'found',
+    )
 })
 
 for (const behaviour of ['SERVFAIL', 'REFUSED', 'MALFORMED'])
@@ -310,12 +319,23 @@ test('a whole look-up ends in time, however slow the servers are', async t => {
 })
 
 test('a closed resolver answers with failures, what was under way included', async t => {
-  const { resolver } = await given(t, 'slow.example TIMEOUT')
+  const { dns, resolver } = await given(t, 'slow.example TIMEOUT')
   const asked = resolver.mx('slow.example')
-  await Promise.resolve()
+  while (dns.queries.length === 0) await new Promise(setImmediate)
+  const waiting = resolver.txt('slow.example')
   resolver.close()
   assert.equal(await asked, { kind: 'failure', reason: 'the look-up was cancelled' })
-  assert.equal(await resolver.mx('slow.example'), { kind: 'failure', reason: 'the resolver is closed' })
+  for (const late of [waiting, resolver.mx('slow.example')])
+    assert.equal(await late, { kind: 'failure', reason: 'the resolver is closed' })
+  assert.is(dns.queries.length, 1)
+})
+
+test('a burst of look-ups loses no datagram', async t => {
+  const { dns, resolver } = await given(t, '*.many.example MX 10 mx.example')
+  const names = Array.from({ length: 2_000 }, (_, i) => `d${i}.many.example`)
+  const answers = await Promise.all(names.map(name => resolver.mx(name)))
+  assert.ok(answers.every(({ kind }) => kind === 'found'))
+  assert.is(dns.queries.length, names.length)
 })
 
 test('forged answers are ignored: wrong id, wrong question, another port', async t => {

@@ -1,0 +1,31 @@
+/**
+ * Spreads a burst of queries over turns of the event loop: sent all at once, more than some 250 datagrams
+ * overflow a socket's buffer at either end, and each one lost costs its look-up the time of a retry.
+ */
+
+export interface Pace {
+  /** Resolves when the caller may begin: at once, or in a later turn, first come first served. */
+  turn(): Promise<void>
+}
+
+/** Unlike a limit on what is under way, this lets slow look-ups hold up nobody else. */
+export function createPace(perTurn: number): Pace {
+  const waiting: (() => void)[] = []
+  let begun = 0
+
+  const nextTurn = () => {
+    begun = Math.min(perTurn, waiting.length)
+    for (const begin of waiting.splice(0, begun)) begin()
+    if (begun > 0) setImmediate(nextTurn)
+  }
+
+  return {
+    async turn() {
+      if (begun < perTurn) {
+        if (begun++ === 0) setImmediate(nextTurn)
+        return
+      }
+      await new Promise<void>(resolve => waiting.push(resolve))
+    },
+  }
+}
