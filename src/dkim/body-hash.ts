@@ -1,0 +1,109 @@
+/** The body hash of a signature: SHA-256 over the relaxed form of a body, computed on octets (RFC 6376 §3.4.4, §3.7). */
+import { createHash } from 'node:crypto'
+
+export interface BodyHasher {
+  /** Takes the next octets of the body, cut anywhere. */
+  update(chunk: Uint8Array): void
+  /** Base64. To be called once, at the end. */
+  digest(): string
+}
+
+const TAB = 0x09
+const LF = 0x0a
+const CR = 0x0d
+const BLANK = 0x20
+const CRLF = Buffer.from('\r\n')
+const ONE_BLANK = Buffer.of(BLANK)
+const ONE_CR = Buffer.of(CR)
+const SCRATCH_OCTETS = 8192
+/** Longer stretches are hashed where they lie, shorter ones are collected first. */
+const COPY_LIMIT_OCTETS = 1024
+
+/** Base64. */
+export function bodyHash(body: Uint8Array): string {
+  const hasher = createBodyHasher()
+  hasher.update(body)
+  return hasher.digest()
+}
+
+/**
+ * For a body that comes in pieces. Blanks are SP and TAB only; a CR or LF that is no part of a CRLF, form feeds
+ * and all octets above 127 are ordinary. A body without content hashes as no octets; any other ends in one CRLF.
+ */
+export function createBodyHasher(): BodyHasher {
+  const digest = createHash('sha256')
+  const scratch = Buffer.allocUnsafe(SCRATCH_OCTETS)
+  let used = 0
+  let hasContent = false
+  /** What was read but may be the end of a line or of the body: CRLFs, then a blank, then a CR. */
+  let heldLines = 0
+  let heldBlank = false
+  let heldCr = false
+
+  const write = (bytes: Uint8Array) => {
+    const direct = bytes.length > COPY_LIMIT_OCTETS
+    if (direct || used + bytes.length > SCRATCH_OCTETS) {
+      digest.update(scratch.subarray(0, used))
+      used = 0
+    }
+    if (direct) digest.update(bytes)
+    else {
+      scratch.set(bytes, used)
+      used += bytes.length
+    }
+  }
+  const release = () => {
+    for (; heldLines > 0; heldLines--) write(CRLF)
+    if (heldBlank) write(ONE_BLANK)
+    if (heldCr) write(ONE_CR)
+    hasContent = true
+    heldBlank = false
+    heldCr = false
+  }
+  const take = (byte: number) => {
+    if (heldCr && byte === LF) {
+      heldLines++
+      heldBlank = false
+      heldCr = false
+      return
+    }
+    if (heldCr) release()
+    if (byte === BLANK || byte === TAB) heldBlank = true
+    else if (byte === CR) heldCr = true
+    else {
+      release()
+      write(Uint8Array.of(byte))
+    }
+  }
+  return {
+    update(chunk) {
+      for (let at = 0; at < chunk.length; ) {
+        const holding = heldLines > 0 || heldBlank || heldCr
+        const end = holding ? at : plainEnd(chunk, at)
+        if (end > at) {
+          write(chunk.subarray(at, end))
+          hasContent = true
+          at = end
+        } else take(chunk[at++]!)
+      }
+    },
+    digest() {
+      if (heldCr) release()
+      if (hasContent) write(CRLF)
+      return digest.update(scratch.subarray(0, used)).digest('base64')
+    },
+  }
+}
+
+/** The end of the stretch from `from` on that is in relaxed form already and sure to be followed by content. */
+function plainEnd(chunk: Uint8Array, from: number): number {
+  let at = from
+  while (at < chunk.length) {
+    while (chunk[at]! > BLANK) at++
+    const byte = chunk[at]
+    if (byte === BLANK && chunk[at + 1]! > BLANK) at += 2
+    else if (byte === CR && chunk[at + 1] === LF && chunk[at + 2]! > BLANK) at += 3
+    else break
+  }
+  return at
+}

@@ -1,0 +1,103 @@
+/** Signs messages: the last step before a message is handed to the SMTP client (RFC 6376 §3.5, §3.7). */
+import { hash as digest, sign } from 'node:crypto'
+import type { HeaderField } from '../smtp/header-field.ts'
+import type { SignerIdentity, SigningKey } from './keys.ts'
+import { relaxedField, type SignedFields, selectSignedFields } from './signed-fields.ts'
+
+export interface Signature {
+  /** The DKIM-Signature field, to be put above the fields that it signs. */
+  field: HeaderField
+  /** The bare signature, from which `signatureField` makes the same field again. */
+  bytes: Buffer
+}
+
+const FIELD_NAME = 'DKIM-Signature'
+const LINE_CHARACTERS = 76
+
+/**
+ * A relaxed/relaxed signature over the whole body. Blocks for as long as the key takes: RSA-2048 about 0.25 ms.
+ *
+ * @param hash of the body, from `bodyHash`
+ * @param signedAt epoch ms; the t= tag has seconds
+ */
+export function signMessage(
+  fields: readonly HeaderField[],
+  hash: string,
+  key: SigningKey,
+  signedAt: number,
+): Signature {
+  const signed = selectSignedFields(fields)
+  const unsigned = unsignedValue(signed, hash, key, signedAt)
+  const input = Buffer.from(signed.canonical + relaxedField(FIELD_NAME.toLowerCase(), unsigned))
+  const bytes =
+    key.algorithm === 'rsa-sha256'
+      ? sign('sha256', input, key.privateKey)
+      : sign(null, digest('sha256', input, 'buffer'), key.privateKey) // RFC 8463 §3: Ed25519 signs the digest
+  return { field: withSignature(unsigned, bytes), bytes }
+}
+
+/** The field that `signMessage` made, built again without the key from what was kept of it. */
+export function signatureField(
+  fields: readonly HeaderField[],
+  hash: string,
+  identity: SignerIdentity,
+  signedAt: number,
+  bytes: Uint8Array,
+): HeaderField {
+  return withSignature(unsignedValue(selectSignedFields(fields), hash, identity, signedAt), bytes)
+}
+
+/** The value up to and with `b=`, folded. */
+function unsignedValue(
+  { names }: SignedFields,
+  hash: string,
+  { domain, selector, algorithm }: SignerIdentity,
+  signedAt: number,
+): string {
+  const tags = [
+    'v=1;',
+    `a=${algorithm};`,
+    'c=relaxed/relaxed;',
+    `d=${domain};`,
+    `s=${selector};`,
+    `t=${Math.floor(signedAt / 1000)};`,
+  ]
+  return `${fill(tags, ' ', FIELD_NAME.length + 2)}\r\n ${nameList(names)}\r\n bh=${hash};\r\n b=`
+}
+
+function nameList(names: readonly string[]): string {
+  const last = names.length - 1
+  return `h=${fill(
+    names.map((name, at) => name + (at < last ? ':' : ';')),
+    '',
+    ' h='.length,
+  )}`
+}
+
+function withSignature(unsigned: string, bytes: Uint8Array): HeaderField {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  let value = unsigned
+  let room = LINE_CHARACTERS - ' b='.length
+  for (let at = 0; at < text.length; room = LINE_CHARACTERS - 1) {
+    value += (at === 0 ? '' : '\r\n ') + text.slice(at, at + room)
+    at += room
+  }
+  return { name: FIELD_NAME, value }
+}
+
+/** Joins pieces, going to a new line before one that does not fit. */
+function fill(pieces: readonly string[], separator: string, column: number): string {
+  let text = ''
+  let at = column
+  for (const piece of pieces) {
+    const gap = text === '' ? '' : separator
+    if (text !== '' && at + gap.length + piece.length > LINE_CHARACTERS) {
+      text += `\r\n ${piece}`
+      at = 1 + piece.length
+    } else {
+      text += gap + piece
+      at += gap.length + piece.length
+    }
+  }
+  return text
+}

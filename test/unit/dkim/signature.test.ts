@@ -1,0 +1,155 @@
+import { verify } from 'node:crypto'
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import * as assert from 'uvu/assert'
+import { bodyHash } from '../../../src/dkim/body-hash.ts'
+import { dkimRecord } from '../../../src/dkim/keys.ts'
+import { signatureField, signMessage } from '../../../src/dkim/signature.ts'
+import { composeHead } from '../../../src/mime/compose-head.ts'
+import type { HeaderField } from '../../../src/smtp/header-field.ts'
+import { suite } from '../../kit/suite.ts'
+import { headSource, mailbox } from '../mime/messages.ts'
+import { createTestKey, SIGNED_AT, signed, type TestKey } from './signed.ts'
+
+const test = suite('dkim/signature')
+const rsa = await createTestKey('rsa-sha256')
+const ed25519 = await createTestKey('ed25519-sha256')
+const body = Buffer.from('Hello Bob\r\n')
+const fields: HeaderField[] = [
+  ...composeHead(headSource({ headers: [['List-Unsubscribe', '<https://here.test/u>']] })),
+  { name: 'MIME-Version', value: '1.0' },
+]
+
+test('the field has the tags in their order, in lines of at most 76 octets', () => {
+  const { field } = signMessage(fields, bodyHash(body), rsa, SIGNED_AT)
+  assert.is(field.name, 'DKIM-Signature')
+  const lines = `${field.name}: ${field.value}`.split('\r\n')
+  assert.equal(lines.slice(0, -5), [
+    'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=here.test; s=r1;',
+    ' t=1709208001;',
+    ' h=from:from:sender:reply-to:to:to:cc:subject:subject:date:date:message-id:',
+    ' message-id:mime-version:mime-version:content-type:',
+    ' content-transfer-encoding:in-reply-to:references:list-unsubscribe:',
+    ' list-unsubscribe:list-unsubscribe-post;',
+    ` bh=${bodyHash(body)};`,
+  ])
+  assert.match(lines.at(-5)!, /^ b=\S{73}$/)
+  for (const line of lines) assert.ok(line.length <= 76, line)
+})
+
+for (const key of [rsa, ed25519]) {
+  test(`${key.algorithm}: the same field comes from the bare signature, without the key`, () => {
+    const { field, bytes } = signMessage(fields, bodyHash(body), key, SIGNED_AT)
+    const { domain, selector, algorithm } = key
+    assert.equal(
+      signatureField(fields, bodyHash(body), { domain, selector, algorithm }, SIGNED_AT, bytes),
+      field,
+    )
+    assert.is(bytes.length, key === rsa ? 256 : 64)
+    assert.is(base64Of(field), bytes.toString('base64'))
+  })
+
+  test(`${key.algorithm}: the same message gives the same signature`, () => {
+    const twice = [0, 999].map(ms => signMessage(fields, bodyHash(body), key, SIGNED_AT - 999 + ms).field)
+    assert.equal(twice[0], twice[1])
+  })
+
+  for (const [what, change] of Object.entries(changes()))
+    test(`${key.algorithm}: ${what} breaks the signature`, async () => {
+      const message = signed({ fields, body }, [key]).toString('latin1')
+      assert.is(await verdict(message, key), 'pass')
+      assert.is.not(change(message), message)
+      assert.is.not(await verdict(change(message), key), 'pass')
+    })
+
+  for (const [what, change] of Object.entries(relays()))
+    test(`${key.algorithm}: ${what} leaves it whole`, async () => {
+      const message = signed({ fields, body }, [key]).toString('latin1')
+      assert.is.not(change(message), message)
+      assert.is(await verdict(change(message), key), 'pass')
+    })
+}
+
+test('a signature of another key does not pass', async () => {
+  const stranger = await createTestKey('rsa-sha256')
+  const message = signed({ fields, body }, [stranger]).toString('latin1')
+  assert.is.not(await verdict(message, rsa), 'pass')
+})
+
+test('a revoked key does not pass', async () => {
+  const message = signed({ fields, body }, [rsa]).toString('latin1')
+  assert.is.not(await verdict(message, { ...rsa, record: dkimRecord('rsa-sha256', '') }), 'pass')
+})
+
+test('two domains sign one message, each for itself', async () => {
+  const provider = await createTestKey('rsa-sha256', 'mail.provider.test')
+  const message = signed({ fields, body }, [rsa, provider]).toString('latin1')
+  assert.is(await verdict(message, rsa, provider), 'pass pass')
+})
+
+test('long domains and selectors are folded like all else', async () => {
+  const domain = `${'a'.repeat(60)}.${'b'.repeat(60)}.test`
+  const long = { ...(await createTestKey('ed25519-sha256', domain)), selector: 'c'.repeat(63) }
+  long.recordName = `${long.selector}._domainkey.${domain}`
+  const message = signed({ fields, body }, [long]).toString('latin1')
+  assert.is(await verdict(message, long), 'pass')
+  for (const line of message.split('\r\n')) assert.ok(line.length <= 130)
+})
+
+test('an address outside ASCII is signed as the UTF-8 that is sent', async () => {
+  const head = composeHead(headSource({ from: mailbox('jörg@here.test', 'Jörg') }))
+  const message = signed({ fields: head, body }, [rsa]).toString('latin1')
+  assert.is(await verdict(message, rsa), 'pass')
+})
+
+test('the octets under the signature are those of RFC 6376 §3.7', () => {
+  const { field, bytes } = signMessage([{ name: 'From', value: 'a@b.test' }], 'aGFzaA==', rsa, 1000)
+  const unsigned = field.value.slice(0, field.value.indexOf(' b=') + 3).replace(/\r\n /g, ' ')
+  const input = Buffer.from(`from:a@b.test\r\ndkim-signature:${unsigned}`)
+  assert.match(unsigned, /^v=1; a=rsa-sha256; .* t=1; h=from:from:sender:.*; bh=aGFzaA==; b=$/)
+  assert.ok(verify('sha256', input, rsa.privateKey, bytes))
+})
+
+/** What an attacker or a careless relay does. */
+function changes(): Record<string, (message: string) => string> {
+  return {
+    'a changed body': text => text.replace('Hello Bob', 'Hello Eve'),
+    'an added line': text => `${text}more\r\n`,
+    'a changed subject': text => text.replace('Subject: Hello', 'Subject: Goodbye'),
+    'a second From': text => text.replace('From:', 'From: eve@evil.test\r\nFrom:'),
+    'a second Subject below': text => text.replace('Message-ID:', 'Subject: other\r\nMessage-ID:'),
+    'an added Cc': text => text.replace('To:', 'Cc: eve@evil.test\r\nTo:'),
+    'an added Reply-To': text => text.replace('To:', 'Reply-To: eve@evil.test\r\nTo:'),
+    'an added Content-Type': text => text.replace('MIME-', 'Content-Type: text/html\r\nMIME-'),
+    'an added one-click unsubscription': text =>
+      text.replace('List-', 'List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\nList-'),
+    'a changed unsubscription link': text => text.replace('https://here.test', 'https://evil.test'),
+    'a removed Date': text => text.replace(/Date: .*\r\n/, ''),
+    'a changed selector': text => text.replace(/( s=.)1;/, (_, start) => `${start}2;`),
+  }
+}
+
+/** What honest relays do. */
+function relays(): Record<string, (message: string) => string> {
+  return {
+    'a Received field on top': text => `Received: from a by b; Sat, 21 Nov 2026 13:00:00 +0000\r\n${text}`,
+    'an X- field': text => text.replace('Subject:', 'X-Spam: no\r\nSubject:'),
+    'other blanks in a field': text => text.replace('Subject: Hello', 'Subject:   Hello \t'),
+    'another case of a name': text => text.replace('Subject:', 'SUBJECT:'),
+    'a refolded field': text => text.replace('Ann <', 'Ann\r\n\t <'),
+    'empty lines at the end': text => `${text}\r\n\r\n`,
+    'blanks at the end of a line': text => text.replace('Bob\r\n', 'Bob  \r\n'),
+  }
+}
+
+async function verdict(message: string, ...keys: TestKey[]): Promise<string> {
+  const resolver = async (name: string) =>
+    keys.filter(key => key.recordName === name).map(key => [key.record])
+  const { results } = await dkimVerify(Buffer.from(message, 'latin1'), { resolver })
+  return results.map(({ status }) => status.result).join(' ')
+}
+
+function base64Of(field: HeaderField): string {
+  return field.value.slice(field.value.indexOf(' b=') + 3).replace(/\s/g, '')
+}
+
+test.run()
