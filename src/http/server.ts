@@ -6,8 +6,8 @@ import type Koa from 'koa'
 export interface HttpServer {
   /** Where it listens, once it does. */
   address(): AddressInfo
-  /** Takes no more requests, lets those under way finish. */
-  close(): Promise<void>
+  /** Takes no more requests, lets those under way finish, but waits no longer than this for them. */
+  close(graceMs: number): Promise<void>
 }
 
 const HEADERS_TIMEOUT_MS = 10_000
@@ -39,11 +39,14 @@ export async function startHttpServer(
   })
   return {
     address: () => server.address() as AddressInfo,
-    close: () =>
-      new Promise(resolve => {
+    async close(graceMs) {
+      const cut = setTimeout(() => server.closeAllConnections(), graceMs)
+      await new Promise<void>(resolve => {
         server.close(() => resolve())
         server.closeIdleConnections()
-      }),
+      })
+      clearTimeout(cut)
+    },
   }
 }
 

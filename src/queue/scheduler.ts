@@ -18,8 +18,8 @@ export interface Scheduler {
 
 interface SchedulerOptions {
   clock: Clock
-  /** The site that takes the domain's mail, or null when another scheduler serves it. */
-  siteOf(domain: string): Promise<string | null>
+  /** The site that takes the lane's mail, or null when another scheduler serves it. */
+  siteOf(lane: Lane): Promise<string | null>
   /** How many more deliveries the site can take now. */
   roomOf(site: string): number
   claim(lanes: readonly (Lane & { limit: number })[]): Promise<Claim[]>
@@ -36,7 +36,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let stopped = false
 
   const book = createLaneBook(clock, lane => {
-    options.siteOf(lane.domain).then(site => {
+    options.siteOf(laneOf(lane)).then(site => {
       if (site === null) return book.served(lane, null)
       turns.add(site, lane)
       pump()
@@ -44,7 +44,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   })
 
   const serve = async (taken: readonly Turn[]) => {
-    const claims = await options.claim(taken.map(wantOf))
+    const claims = await options.claim(taken.map(({ lane, limit }) => ({ ...laneOf(lane), limit })))
     for (const [i, { lane, site }] of taken.entries()) {
       const { deliveries, nextAt } = claims[i]!
       if (deliveries.length > 0) options.take(site, deliveries)
@@ -83,6 +83,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 }
 
-function wantOf({ lane: { domain, class: laneClass, accountId }, limit }: Turn): Lane & { limit: number } {
-  return { domain, class: laneClass, accountId, limit }
+function laneOf({ domain, class: laneClass, accountId }: Lane): Lane {
+  return { domain, class: laneClass, accountId }
 }

@@ -2,6 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import type { SecretKeys } from '../lib/secret-keys.ts'
+import type { Run } from './command.ts'
+import type { Db } from './schema.ts'
+import { readSetting, type settingCommands } from './settings.ts'
 
 const FILE = 'secret.key'
 const SECRET_BYTES = 32
@@ -26,4 +30,31 @@ function decode(text: string, path: string): Buffer {
   const secret = Buffer.from(text.trim(), 'hex')
   if (secret.length !== SECRET_BYTES) throw new Error(`${path} is damaged; restore it from a backup`)
   return secret
+}
+
+const CHECK_SETTING = 'secret_check'
+const CHECK_CONTEXT = 'secret check'
+
+/**
+ * Ties the database to the secret its contents are sealed with.
+ * @throws when it was sealed with another one
+ */
+export async function insistOnSameSecret(
+  db: Db,
+  run: Run<typeof settingCommands>,
+  secrets: SecretKeys,
+): Promise<void> {
+  const stored = await readSetting(db, CHECK_SETTING)
+  if (stored === undefined) {
+    const value = Buffer.from(secrets.seal(Buffer.from(CHECK_SETTING), CHECK_CONTEXT)).toString('base64')
+    await run('putSetting', { key: CHECK_SETTING, value })
+    return
+  }
+  try {
+    secrets.open(Buffer.from(stored, 'base64'), CHECK_CONTEXT)
+  } catch (error) {
+    throw new Error('the secret key is not the one this database was written with; restore the former one', {
+      cause: error,
+    })
+  }
 }

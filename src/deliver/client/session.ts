@@ -1,5 +1,6 @@
 /** An open session: takes transactions one after the other, watches the line in between, and takes leave. */
 import type { Clock } from '../../lib/clock.ts'
+import { replyOf } from '../../smtp/reply.ts'
 import { type Prepared, prepare } from './envelope.ts'
 import { transact } from './transaction.ts'
 import type {
@@ -96,9 +97,9 @@ export class WireSession implements Session {
   }
 
   async #resetAnswered() {
-    const reply = await this.#wire.reply('rset')
-    if ('kind' in reply || reply.code < 300) return
-    this.#wire.close(`RSET was answered with ${reply.code}`)
+    const raw = await this.#wire.reply('rset')
+    if ('kind' in raw || raw.code < 300) return
+    this.#wire.close('the peer refused RSET', replyOf(raw.code, raw.lines))
   }
 }
 

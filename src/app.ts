@@ -1,0 +1,204 @@
+/** The composition root: builds every part of the service from the configuration, starts and stops them in order. */
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { createAccept } from './accept/accept.ts'
+import { createApiKeys } from './accounts/api-keys.ts'
+import { type FirstRun, prepareFirstRun } from './accounts/first-run.ts'
+import { createPasswords } from './accounts/password.ts'
+import { createSessions } from './accounts/sessions.ts'
+import type { Commands } from './commands.ts'
+import type { Config } from './config/config.ts'
+import { type DeliverySettings, startDeliveryThreads } from './deliver/threads.ts'
+import { generateDkimKey } from './dkim/keys.ts'
+import { createDomains, type GenerateKey } from './domains/domains.ts'
+import { createHttpApp } from './http/app.ts'
+import { createClientAddress } from './http/client-address.ts'
+import { sessionCookie } from './http/cookie.ts'
+import { createFindCredential } from './http/credentials.ts'
+import { apiKeyRoutes } from './http/routes/api-keys.ts'
+import { authRoutes } from './http/routes/auth.ts'
+import { domainRoutes } from './http/routes/domains.ts'
+import { emailRoutes } from './http/routes/emails.ts'
+import { healthRoutes } from './http/routes/health.ts'
+import { startHttpServer } from './http/server.ts'
+import type { AdjustableClock } from './lib/adjustable-clock.ts'
+import { type Clock, systemClock } from './lib/clock.ts'
+import { createIdSource } from './lib/ids.ts'
+import type { Log } from './lib/log.ts'
+import { createSecretKeys, type SecretKeys } from './lib/secret-keys.ts'
+import { startProviderDns, verifyingResolvers } from './provider-dns.ts'
+import { createReadiness } from './readiness.ts'
+import { openStore, type Store } from './store/open.ts'
+import { insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
+
+export interface AppDeps {
+  log: Log
+  /** The service cannot go on: nothing can be stored any more. */
+  onFatal(error: Error): void
+  /** Replaces the system's clock, in all threads. */
+  clock?: AdjustableClock
+  generateKey?: GenerateKey
+}
+
+export interface App {
+  /** Where clients reach the API. */
+  baseUrl: string
+  dnsAddress: { host: string; port: number } | null
+  /** Secrets of the first start, to be shown once. */
+  firstRun: FirstRun | undefined
+  /** Takes nothing more, lets what is under way end, and closes everything. */
+  stop(): Promise<void>
+}
+
+/** Everything the doors are built from. */
+interface Parts {
+  config: Config
+  clock: Clock
+  log: Log
+  store: Store<Commands>
+  secrets: SecretKeys
+  generateKey: GenerateKey
+}
+
+const HTTP_GRACE_MS = 5_000
+const DELIVERY_GRACE_MS = 20_000
+const HOUR_MS = 3_600_000
+
+/** Builds and starts the service; resolves when it is ready for work. @throws when a part cannot start */
+export async function startApp(config: Config, deps: AppDeps): Promise<App> {
+  const { log } = deps
+  const clock = deps.clock ?? systemClock
+  const started: (() => unknown)[] = []
+  const stop = async () => {
+    for (const close of started.splice(0).reverse()) await close()
+  }
+  try {
+    const store = await openStore<Commands>({
+      dataDir: resolve(config.dataDir),
+      url: config.database.url,
+      writerThread: new URL('./writer-thread.ts', import.meta.url),
+      nowMs: clock.now(),
+      onWriterDeath: deps.onFatal,
+    })
+    started.push(store.close)
+    if (store.migrations.length > 0) log.info({ migrations: store.migrations }, 'database migrated')
+    const secret = config.secretKey
+      ? Buffer.from(config.secretKey)
+      : readOrCreateSecret(resolve(config.dataDir))
+    const secrets = createSecretKeys(secret)
+    await insistOnSameSecret(store.db, store.run, secrets)
+    const parts = { config, clock, log, store, secrets, generateKey: deps.generateKey ?? generateDkimKey }
+
+    const dns = await startProviderDns(config, store.db, clock, log)
+    started.push(dns.close)
+    const readiness = createReadiness(store.run, clock)
+    const { http, firstRun } = await startHttpDoor(parts, readiness.notReady, started)
+    const delivery = await startDeliveryThreads({
+      entry: new URL('./delivery-thread.ts', import.meta.url),
+      settings: deliverySettings(config),
+      db: store.db,
+      run: store.run,
+      connectWriter: store.connectThread,
+      location: store.location,
+      secret: new Uint8Array(secret),
+      clockSeat: deps.clock?.seat ?? null,
+      now: clock.now,
+      log,
+    })
+    started.push(
+      () => delivery.stop(DELIVERY_GRACE_MS),
+      () => http.close(HTTP_GRACE_MS),
+      readiness.stopping,
+    )
+    readiness.started()
+    return { baseUrl: baseUrlOf(config, http.address()), dnsAddress: dns.address, firstRun, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The HTTP door with what stands behind it. */
+async function startHttpDoor(
+  { config, clock, log, store, secrets, generateKey }: Parts,
+  notReady: () => Promise<string[]>,
+  started: (() => unknown)[],
+) {
+  const { db, run, blobs } = store
+  const newId = createIdSource()
+  const passwords = createPasswords()
+  const sessions = createSessions({ db, run, clock, newId, passwords })
+  const apiKeys = createApiKeys({ db, run, clock, newId, log, prefix: config.apiKeys.prefix })
+  started.push(apiKeys.close)
+  const verifying = verifyingResolvers(config.dns.verifyResolvers, clock)
+  started.push(verifying.close)
+  const regions = Object.keys(config.regions)
+  const { mailHost } = config
+  const domains = createDomains({
+    db,
+    run,
+    clock,
+    newId,
+    secrets,
+    generateKey,
+    mailHost,
+    resolvers: verifying.resolvers,
+  })
+  const accept = createAccept({
+    run,
+    blobs,
+    clock,
+    newId,
+    simulatorDomain: config.simulator.domain,
+    feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
+    expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
+  })
+  const cookie = sessionCookie(config.http.baseUrl)
+  const firstRun = await prepareFirstRun({
+    db,
+    run,
+    clock,
+    newId,
+    passwords,
+    email: config.admin.email,
+    password: config.admin.password,
+    apiKeyPrefix: config.apiKeys.prefix,
+  })
+  const http = await startHttpServer(
+    createHttpApp({
+      routes: [
+        ...healthRoutes({ notReady }),
+        ...authRoutes({ sessions, db, cookie }),
+        ...apiKeyRoutes({ apiKeys }),
+        ...domainRoutes({ domains, mailHost, regions }),
+        ...emailRoutes({ accept, db }),
+      ],
+      findCredential: createFindCredential({ sessions, apiKeys, cookie }),
+      clientAddressOf: createClientAddress(config.http.trustedProxies),
+      log,
+    }),
+    config.http.listen ?? { host: '127.0.0.1', port: 0 },
+  )
+  return { http, firstRun }
+}
+
+function deliverySettings({ delivery, log, mailHost, simulator, dns }: Config): DeliverySettings {
+  return {
+    threadCount: delivery.threads || availableParallelism(),
+    logLevel: log.level,
+    localName: mailHost,
+    ownNames: [mailHost],
+    simulatorDomain: simulator.domain,
+    resolvers: dns.resolvers,
+    port: delivery.port,
+    allowPrivateAddresses: delivery.allowPrivateAddresses,
+    sourceIps: delivery.sourceIps,
+  }
+}
+
+function baseUrlOf(
+  { http }: Config,
+  { address, family, port }: { address: string; family: string; port: number },
+) {
+  return http.baseUrl || `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

@@ -1,0 +1,20 @@
+/** Every command there is; the writer thread runs them, everybody else names them. */
+import { acceptCommands } from './accept/commit.ts'
+import { domainCommands } from './domains/commands.ts'
+import { recipientCommands } from './events/commands.ts'
+import { queueCommands } from './queue/commands.ts'
+import { apiKeyCommands } from './store/api-keys.ts'
+import { settingCommands } from './store/settings.ts'
+import { userCommands } from './store/users.ts'
+
+export const commands = {
+  ...settingCommands,
+  ...userCommands,
+  ...apiKeyCommands,
+  ...domainCommands,
+  ...acceptCommands,
+  ...queueCommands,
+  ...recipientCommands,
+}
+
+export type Commands = typeof commands

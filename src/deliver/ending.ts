@@ -1,0 +1,64 @@
+/** Carries one message to where its route leads, and says how that ended. */
+import type { ClaimedDelivery } from '../store/command.ts'
+import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts'
+import type { Ending } from './finish.ts'
+import type { OutgoingMessage } from './message.ts'
+import type { Route } from './route.ts'
+import type { SiteSignal } from './sites.ts'
+
+export interface Carried {
+  ending: Ending
+  signal: SiteSignal
+}
+
+export interface CarryOptions extends AttemptOptions {
+  /** What becomes of mail to a simulator address. */
+  simulate(delivery: ClaimedDelivery): Ending
+}
+
+export async function carry(
+  options: CarryOptions,
+  { site, destination }: Route,
+  delivery: ClaimedDelivery,
+  message: OutgoingMessage,
+): Promise<Carried> {
+  switch (destination.kind) {
+    case 'simulator':
+      return { ending: options.simulate(delivery), signal: 'nothing' }
+    case 'nowhere': {
+      const { enhanced, reason } = destination
+      const isDomainFault = enhanced !== '5.4.6' && enhanced !== '5.4.4'
+      const ending = withoutReply('bounced', isDomainFault ? 'bad-domain' : 'no-route', reason)
+      return { ending: { ...ending, enhanced }, signal: 'nothing' }
+    }
+    case 'unknown':
+      return { ending: withoutReply('deferred', 'unknown', destination.reason), signal: 'nothing' }
+    case 'hosts':
+      return carried(await attempt(options, site, destination.hosts, transactionOf(delivery, message)))
+  }
+}
+
+/** The email cannot be made into a message: it fails before transfer. */
+export function failedBeforeTransfer(reason: string): Carried {
+  return { ending: withoutReply('failed', 'unknown', reason), signal: 'nothing' }
+}
+
+function carried({ outcome, trials }: AttemptResult): Carried {
+  const { verdict, phase, reply, text, hostTrouble } = outcome
+  const bounceClass = verdict.kind === 'delivered' ? 'unknown' : verdict.class
+  return {
+    ending: { kind: verdict.kind, class: bounceClass, phase, reply, text, trials },
+    signal: hostTrouble ? 'trouble' : reply ? 'through' : 'nothing',
+  }
+}
+
+function transactionOf(
+  { address }: ClaimedDelivery,
+  { mailFrom, bytes, sizeBytes, smtpUtf8 }: OutgoingMessage,
+) {
+  return { mailFrom, recipients: [address], message: bytes, size: sizeBytes, smtpUtf8 }
+}
+
+function withoutReply(kind: Ending['kind'], bounceClass: Ending['class'], text: string): Ending {
+  return { kind, class: bounceClass, phase: 'dns', reply: null, text, trials: [] }
+}

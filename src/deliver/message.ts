@@ -1,0 +1,151 @@
+/** The message of one delivery: the email's body, composed once and kept a while, and the delivery's own signed head. */
+import { bodyHash } from '../dkim/body-hash.ts'
+import type { SigningKey } from '../dkim/keys.ts'
+import { signMessage } from '../dkim/signature.ts'
+import { type Id, idKey } from '../lib/ids.ts'
+import type { SecretKeys } from '../lib/secret-keys.ts'
+import type { Attachment } from '../mime/attachment-entity.ts'
+import { composeBody } from '../mime/compose-body.ts'
+import { composeHead } from '../mime/compose-head.ts'
+import { needsSmtpUtf8 } from '../smtp/address.ts'
+import { type HeaderField, serializeFields } from '../smtp/header-field.ts'
+import { createRefToken, type DeliveryRef, returnPath } from '../smtp/verp.ts'
+import type { BlobFiles } from '../store/blobs.ts'
+import { parseMailboxes } from '../store/emails.ts'
+import type { Db } from '../store/schema.ts'
+import { type EmailSource, readEmailSource } from './email-source.ts'
+import type { KeyRing } from './key-ring.ts'
+
+export interface OutgoingMessage {
+  mailFrom: string
+  /** Head and body, CRLF lines. */
+  bytes: Buffer[]
+  sizeBytes: number
+  smtpUtf8: boolean
+  /** Epoch ms, the `t=` of the signatures. */
+  signedAt: number
+  /** JSON `[{keyId, bytes}]`, base64; null for an unsigned message. */
+  signatures: string | null
+}
+
+/** Why no message can be made of an email that was accepted. */
+export interface NoMessage {
+  reason: string
+}
+
+export interface MessageMaker {
+  make(ref: DeliveryRef & { accountId: Id }, now: number): Promise<OutgoingMessage | NoMessage>
+}
+
+interface MessageOptions {
+  db: Db
+  blobs: BlobFiles
+  secrets: SecretKeys
+  keyRing: KeyRing
+}
+
+/** What all deliveries of one email share. */
+interface Composed {
+  fromDomain: string
+  domainId: Id | null
+  fields: HeaderField[]
+  body: Buffer
+  bodyHash: string
+  smtpUtf8: boolean
+}
+
+export const CORRELATION_HEADER = 'X-Posthorn-Ref'
+const KEPT_EMAILS = 32
+const LARGEST_KEPT_BYTES = 1024 * 1024
+
+export function createMessageMaker({ db, blobs, secrets, keyRing }: MessageOptions): MessageMaker {
+  const kept = new Map<string, Composed>()
+
+  const composed = async (accountId: Id, emailId: Id): Promise<Composed | undefined> => {
+    const key = idKey(emailId)
+    const known = kept.get(key)
+    if (known) return known
+    const source = await readEmailSource(db, accountId, emailId)
+    if (!source) return undefined
+    const fresh = compose(source, await attachmentsOf(source, db, blobs))
+    if (source.recipientCount > 1 && fresh.body.length <= LARGEST_KEPT_BYTES) {
+      if (kept.size >= KEPT_EMAILS) kept.delete(kept.keys().next().value!)
+      kept.set(key, fresh)
+    }
+    return fresh
+  }
+
+  return {
+    async make({ accountId, emailId, ordinal }, now) {
+      const email = await composed(accountId, emailId)
+      if (!email) return { reason: 'the email is gone' }
+      const keys = email.domainId === null ? [] : await keyRing.keysOf(email.domainId, email.fromDomain)
+      if (!keys) return { reason: `the domain ${email.fromDomain} is gone` }
+      const ref = { emailId, ordinal }
+      const correlation = createRefToken(secrets, 'correlation', ref, now)
+      const unsigned = [...email.fields, { name: CORRELATION_HEADER, value: correlation }]
+      const signed = sign(unsigned, email.bodyHash, keys, now)
+      const head = Buffer.concat([serializeFields([...signed.fields, ...unsigned]), CRLF])
+      return {
+        mailFrom: returnPath(createRefToken(secrets, 'verp', ref, now), email.fromDomain),
+        bytes: [head, email.body],
+        sizeBytes: head.length + email.body.length,
+        smtpUtf8: email.smtpUtf8,
+        signedAt: now,
+        signatures: signed.stored,
+      }
+    },
+  }
+}
+
+const CRLF = Buffer.from('\r\n')
+
+function compose(source: EmailSource, attachments: Attachment[]): Composed {
+  const [from] = parseMailboxes(source.sender)
+  const to = parseMailboxes(source.toList)
+  const cc = parseMailboxes(source.ccList)
+  const replyTo = parseMailboxes(source.replyToList)
+  const { html, text } = source.content
+  const { fields, body } = composeBody({ html, text, attachments, seed: source.messageId })
+  const head = composeHead({
+    from: from!,
+    to,
+    cc,
+    replyTo,
+    subject: source.subject,
+    sentAt: source.createdAt,
+    messageId: source.messageId,
+    headers: source.headers === null ? [] : (JSON.parse(source.headers) as [string, string][]),
+  })
+  return {
+    fromDomain: from!.domain,
+    domainId: source.domainId,
+    fields: [...head, ...fields],
+    body,
+    bodyHash: bodyHash(body),
+    smtpUtf8: [from!, ...to, ...cc, ...replyTo].some(({ address }) => needsSmtpUtf8(address)),
+  }
+}
+
+async function attachmentsOf({ attachments }: EmailSource, db: Db, blobs: BlobFiles): Promise<Attachment[]> {
+  return Promise.all(
+    attachments.map(async ({ filename, contentType, contentId, hash }) => ({
+      filename,
+      contentType,
+      contentId,
+      content: await blobs.read(db, new Uint8Array(Buffer.from(hash, 'hex'))),
+    })),
+  )
+}
+
+function sign(
+  fields: readonly HeaderField[],
+  hash: string,
+  keys: readonly (SigningKey & { keyId: string })[],
+  now: number,
+): { fields: HeaderField[]; stored: string | null } {
+  if (keys.length === 0) return { fields: [], stored: null }
+  const signatures = keys.map(key => ({ keyId: key.keyId, ...signMessage(fields, hash, key, now) }))
+  const stored = signatures.map(({ keyId, bytes }) => ({ keyId, bytes: bytes.toString('base64') }))
+  return { fields: signatures.map(({ field }) => field), stored: JSON.stringify(stored) }
+}

@@ -1,0 +1,50 @@
+/** Hands the ends of attempts to the store, and keeps them until they are stored. */
+import { type Clock, sleep } from '../lib/clock.ts'
+import type { Finish, queueCommands } from '../queue/commands.ts'
+import { type Run, StorageUnavailable } from '../store/command.ts'
+
+export interface Recorder {
+  /** Resolves when the attempt's end is stored: true, unless its lease was no longer good. */
+  record(finish: Finish): Promise<boolean>
+  /** Resolves when fewer ends than the limit wait to be stored. */
+  room(): Promise<void>
+  /** Resolves when nothing waits. */
+  drained(): Promise<void>
+}
+
+const MOST_WAITING = 256
+const RETRY_MS = 1_000
+
+/** @param stopping ends the retries of what cannot be stored; the leases are void at the next start */
+export function createRecorder(
+  run: Run<Pick<typeof queueCommands, 'finish'>>,
+  clock: Clock,
+  stopping: AbortSignal,
+): Recorder {
+  const waiting = new Set<Promise<boolean>>()
+
+  const stored = async (finish: Finish): Promise<boolean> => {
+    for (;;) {
+      try {
+        return await run('finish', finish)
+      } catch (error) {
+        if (!(error instanceof StorageUnavailable) || stopping.aborted) throw error
+      }
+      await sleep(clock, RETRY_MS, stopping)
+    }
+  }
+
+  return {
+    record(finish) {
+      const recording = stored(finish).finally(() => waiting.delete(recording))
+      waiting.add(recording)
+      return recording
+    },
+    async room() {
+      while (waiting.size >= MOST_WAITING) await Promise.race(waiting)
+    },
+    async drained() {
+      await Promise.allSettled(waiting)
+    },
+  }
+}

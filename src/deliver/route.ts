@@ -1,0 +1,94 @@
+/** Where a domain's mail goes, remembered for a minute; domains with the same MX hosts share a site. */
+import { lookUpMxHosts, type MxHost, type MxHosts } from '../dns/mx-hosts.ts'
+import type { Resolver } from '../dns/resolver.ts'
+import type { Clock } from '../lib/clock.ts'
+
+export interface Route {
+  /** Deliveries of one site share connections, concurrency and pauses. */
+  site: string
+  destination: Destination
+}
+
+export type Destination =
+  | { kind: 'hosts'; hosts: readonly MxHost[] }
+  /** Handled without the network. */
+  | { kind: 'simulator' }
+  /** No mail can go there; `enhanced` and `reason` say why. */
+  | { kind: 'nowhere'; enhanced: string; reason: string }
+  /** Nothing is known now. */
+  | { kind: 'unknown'; reason: string }
+
+export interface Router {
+  routeOf(domain: string): Promise<Route>
+  /** Takes over what another thread has found. */
+  prime(domain: string, route: Route): void
+}
+
+interface RouterOptions {
+  resolver: Resolver
+  clock: Clock
+  random: () => number
+  simulatorDomain: string
+  ownNames: readonly string[]
+}
+
+const KEPT_MS = 60_000
+const UNKNOWN_KEPT_MS = 5_000
+const MOST_KEPT = 20_000
+const SIMULATOR_ROUTE: Route = { site: 'simulator', destination: { kind: 'simulator' } }
+
+export function createRouter({ resolver, clock, random, simulatorDomain, ownNames }: RouterOptions): Router {
+  const kept = new Map<string, { route: Promise<Route>; until: number }>()
+  const keep = (domain: string, route: Promise<Route>) => {
+    const entry = { route, until: clock.monotonic() + KEPT_MS }
+    kept.delete(domain)
+    if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
+    kept.set(domain, entry)
+    route.then(
+      ({ destination }) => {
+        if (destination.kind === 'unknown') entry.until = clock.monotonic() + UNKNOWN_KEPT_MS
+      },
+      () => kept.delete(domain),
+    )
+    return route
+  }
+
+  return {
+    routeOf(domain) {
+      if (domain === simulatorDomain) return Promise.resolve(SIMULATOR_ROUTE)
+      const known = kept.get(domain)
+      return known && known.until > clock.monotonic() ? known.route : keep(domain, lookUp(domain))
+    },
+    prime: (domain, route) => void keep(domain, Promise.resolve(route)),
+  }
+
+  async function lookUp(domain: string): Promise<Route> {
+    const found = await lookUpMxHosts(resolver, domain, { ownNames, random })
+    if (found.kind === 'hosts')
+      return { site: siteOf(found.hosts), destination: { kind: 'hosts', hosts: found.hosts } }
+    return { site: `!${domain}`, destination: deadEnd(found, domain) }
+  }
+}
+
+/** The set of MX hosts, whatever their preferences. */
+export function siteOf(hosts: readonly MxHost[]): string {
+  return hosts
+    .map(({ name }) => name)
+    .sort()
+    .join(' ')
+}
+
+function deadEnd(found: Exclude<MxHosts, { kind: 'hosts' }>, domain: string): Destination {
+  switch (found.kind) {
+    case 'null-mx':
+      return { kind: 'nowhere', enhanced: '5.1.10', reason: `${domain} takes no mail (null MX)` }
+    case 'no-domain':
+      return { kind: 'nowhere', enhanced: '5.1.2', reason: `${domain} does not exist` }
+    case 'no-mail':
+      return { kind: 'nowhere', enhanced: '5.4.4', reason: `${domain} has no mail host` }
+    case 'loop':
+      return { kind: 'nowhere', enhanced: '5.4.6', reason: `mail for ${domain} would come back to us` }
+    case 'failure':
+      return { kind: 'unknown', reason: `the MX hosts of ${domain} are not known: ${found.reason}` }
+  }
+}

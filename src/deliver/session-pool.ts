@@ -1,0 +1,76 @@
+/** Sessions that wait for their next message: a connection is reused for a while and a number of messages. */
+import type { Clock, Timer } from '../lib/clock.ts'
+import type { Session } from './client/types.ts'
+
+/** A session and the MX host it leads to. */
+export interface PooledSession {
+  session: Session
+  mxHost: string
+}
+
+export interface SessionPool {
+  /** A live session of the site, or undefined. */
+  take(site: string): PooledSession | undefined
+  /** Takes a session back, or leave of it when it has served enough. */
+  give(site: string, pooled: PooledSession): void
+  /** Takes leave of all. */
+  close(): Promise<void>
+}
+
+interface Idle extends PooledSession {
+  expiry: Timer
+}
+
+const IDLE_MS = 15_000
+const MOST_MESSAGES = 100
+const MOST_AGE_MS = 300_000
+
+export function createSessionPool(clock: Clock): SessionPool {
+  const idle = new Map<string, Idle[]>()
+  const leaving = new Set<Promise<void>>()
+
+  const quit = ({ session }: PooledSession) => {
+    const left = session.quit().finally(() => leaving.delete(left))
+    leaving.add(left)
+  }
+  const remove = (site: string, entry: Idle) => {
+    const rest = (idle.get(site) ?? []).filter(other => other !== entry)
+    if (rest.length > 0) idle.set(site, rest)
+    else idle.delete(site)
+  }
+
+  return {
+    take(site) {
+      const entries = idle.get(site)
+      for (let entry = entries?.pop(); entry; entry = entries?.pop()) {
+        if (entries!.length === 0) idle.delete(site)
+        entry.expiry.cancel()
+        if (entry.session.alive) return entry
+      }
+      return undefined
+    },
+    give(site, pooled) {
+      const { session, mxHost } = pooled
+      const { transactionCount, openedAt } = session.facts
+      if (!session.alive) return
+      if (transactionCount >= MOST_MESSAGES || clock.now() - openedAt >= MOST_AGE_MS) return quit(pooled)
+      const entry: Idle = { session, mxHost, expiry: { cancel() {} } }
+      entry.expiry = clock.timer(IDLE_MS, () => {
+        remove(site, entry)
+        quit(entry)
+      })
+      const entries = idle.get(site)
+      if (entries) entries.push(entry)
+      else idle.set(site, [entry])
+    },
+    async close() {
+      for (const entries of idle.values())
+        for (const entry of entries) {
+          entry.expiry.cancel()
+          quit(entry)
+        }
+      idle.clear()
+      await Promise.all(leaving)
+    },
+  }
+}

@@ -1,0 +1,130 @@
+/** The delivery threads as the main thread sees them: started, told of due lanes, restarted when one dies, stopped. */
+import { type MessagePort, Worker } from 'node:worker_threads'
+import type { ClockSeat } from '../lib/adjustable-clock.ts'
+import type { Log, LogLevel } from '../lib/log.ts'
+import type { queueCommands } from '../queue/commands.ts'
+import type { Run } from '../store/command.ts'
+import { type DueLane, listDueLanes } from '../store/lanes.ts'
+import type { StoreLocation } from '../store/open.ts'
+import type { Db } from '../store/schema.ts'
+
+/** What a delivery thread is told at its start. */
+export interface DeliveryThreadData extends DeliverySettings {
+  index: number
+  owner: string
+  writer: MessagePort
+  location: StoreLocation
+  secret: Uint8Array
+  clockSeat: ClockSeat | null
+  /** Name of the broadcast channel on which threads pass lanes to each other. */
+  lanesChannel: string
+}
+
+export interface DeliverySettings {
+  threadCount: number
+  logLevel: LogLevel
+  /** EHLO name. */
+  localName: string
+  /** Names under which this installation takes mail itself. */
+  ownNames: string[]
+  simulatorDomain: string
+  resolvers: readonly string[]
+  port: number
+  allowPrivateAddresses: boolean
+  sourceIps: readonly string[]
+}
+
+export type DeliveryOrder = { order: 'lanes'; lanes: DueLane[] } | { order: 'stop'; graceMs: number }
+export type DeliveryNotice = { notice: 'ready' } | { notice: 'stopped' }
+
+export interface DeliveryThreads {
+  /** @param graceMs for attempts under way */
+  stop(graceMs: number): Promise<void>
+}
+
+interface ThreadsOptions {
+  entry: URL
+  settings: DeliverySettings
+  db: Db
+  run: Run<Pick<typeof queueCommands, 'voidLeases'>>
+  connectWriter(): MessagePort
+  location: StoreLocation
+  secret: Uint8Array
+  clockSeat: ClockSeat | null
+  now(): number
+  log: Log
+}
+
+const RESTART_AFTER_MS = 1_000
+
+/** Voids the leases of a former life, then starts all threads; resolves when they are at work. */
+export async function startDeliveryThreads(options: ThreadsOptions): Promise<DeliveryThreads> {
+  const { run, now, log, db, settings } = options
+  const voided = await run('voidLeases', { owner: null, now: now() })
+  if (voided > 0)
+    log.warn({ voided }, 'deliveries were under way when the former process ended; they are due again')
+  const lanesChannel = `lanes-${process.pid}-${crypto.randomUUID()}`
+  const threads: Worker[] = []
+  let stopping = false
+  let life = 0
+
+  const start = async (index: number) => {
+    const owner = `${process.pid}.${++life}.${index}`
+    const worker = openThread(options, index, owner, lanesChannel)
+    threads[index] = worker
+    worker.on('error', error => log.error({ err: error, thread: index }, 'a delivery thread died'))
+    worker.on('exit', () => {
+      if (!stopping)
+        restart(index, owner).catch(error => log.fatal({ err: error }, 'delivery cannot be restarted'))
+    })
+    await notice(worker, 'ready')
+    worker.postMessage({ order: 'lanes', lanes: await listDueLanes(db) } satisfies DeliveryOrder)
+  }
+  const restart = async (index: number, owner: string) => {
+    await new Promise(resolve => setTimeout(resolve, RESTART_AFTER_MS))
+    await run('voidLeases', { owner, now: now() })
+    if (!stopping) await start(index)
+  }
+
+  await Promise.all(Array.from({ length: settings.threadCount }, (_, index) => start(index)))
+  return {
+    async stop(graceMs) {
+      stopping = true
+      await Promise.all(
+        threads.map(worker => {
+          const ended = new Promise(resolve => worker.once('exit', resolve))
+          worker.postMessage({ order: 'stop', graceMs } satisfies DeliveryOrder)
+          return ended
+        }),
+      )
+    },
+  }
+}
+
+function openThread(options: ThreadsOptions, index: number, owner: string, lanesChannel: string): Worker {
+  const { entry, settings, location, secret, clockSeat } = options
+  const writer = options.connectWriter()
+  const data: DeliveryThreadData = {
+    ...settings,
+    index,
+    owner,
+    writer,
+    location,
+    secret,
+    clockSeat,
+    lanesChannel,
+  }
+  return new Worker(entry, { workerData: data, transferList: [writer] })
+}
+
+function notice(worker: Worker, wanted: DeliveryNotice['notice']): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.once('error', reject)
+    worker.on('message', function hear(message: DeliveryNotice) {
+      if (message.notice !== wanted) return
+      worker.off('message', hear)
+      worker.off('error', reject)
+      resolve()
+    })
+  })
+}

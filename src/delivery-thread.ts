@@ -1,0 +1,103 @@
+/** Entry of a delivery thread: builds its worker from what the main thread hands over. */
+import { createSecureContext } from 'node:tls'
+import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
+import type { Commands } from './commands.ts'
+import type { Ending } from './deliver/finish.ts'
+import { createKeyRing } from './deliver/key-ring.ts'
+import { createMessageMaker } from './deliver/message.ts'
+import { createRouter, type Route } from './deliver/route.ts'
+import { createSessionPool } from './deliver/session-pool.ts'
+import type { DeliveryNotice, DeliveryOrder, DeliveryThreadData } from './deliver/threads.ts'
+import { createDeliveryWorker } from './deliver/worker.ts'
+import { createResolver } from './dns/resolver.ts'
+import { createAdjustableClock } from './lib/adjustable-clock.ts'
+import { systemClock } from './lib/clock.ts'
+import { wireId } from './lib/ids.ts'
+import { createLog } from './lib/log.ts'
+import { createSecretKeys } from './lib/secret-keys.ts'
+import { simulatedEnding, simulatedSequel } from './simulator/ending.ts'
+import type { ClaimedDelivery } from './store/command.ts'
+import type { DueLane } from './store/lanes.ts'
+import { openReader } from './store/open.ts'
+import { createWriterClient } from './store/writer/client.ts'
+
+interface ForwardedLane {
+  to: number
+  lane: DueLane
+  route: Route
+}
+
+const data = workerData as DeliveryThreadData
+const control = parentPort!
+const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
+const clock = adjustable ?? systemClock
+const log = createLog(data.logLevel).child({ thread: `delivery-${data.index}` })
+const secrets = createSecretKeys(data.secret)
+const writer = createWriterClient<Commands>(data.writer)
+const { db, blobs } = openReader(data.location)
+const resolver = createResolver({ servers: data.resolvers, clock })
+const lanes = new BroadcastChannel(data.lanesChannel)
+const random = Math.random
+
+const worker = createDeliveryWorker({
+  clock,
+  resolver,
+  random,
+  run: writer.run,
+  owner: data.owner,
+  index: data.index,
+  threadCount: data.threadCount,
+  localName: data.localName,
+  port: data.port,
+  allowPrivateAddresses: data.allowPrivateAddresses,
+  secureContext: createSecureContext({ minVersion: 'TLSv1.2' }),
+  ...(data.sourceIps[0] === undefined ? {} : { sourceAddress: data.sourceIps[0] }),
+  pool: createSessionPool(clock),
+  router: createRouter({
+    resolver,
+    clock,
+    random,
+    simulatorDomain: data.simulatorDomain,
+    ownNames: data.ownNames,
+  }),
+  maker: createMessageMaker({ db, blobs, secrets, keyRing: createKeyRing({ db, secrets, clock }) }),
+  simulate: simulatedEnding,
+  forward: (to, lane, route) => lanes.postMessage({ to, lane, route } satisfies ForwardedLane),
+  async onStored(delivery, ending) {
+    logEnding(delivery, ending)
+    if (ending.simulated) await simulatedSequel(writer.run, delivery, ending, clock.now())
+  },
+  onError: (error, delivery) =>
+    log.error({ err: error, ...(delivery && names(delivery)) }, 'a delivery step failed'),
+})
+
+writer.on('due', due => worker.announced(due as DueLane[]))
+lanes.onmessage = ({ data: message }) => {
+  const { to, lane, route } = message as ForwardedLane
+  if (to === data.index) worker.forwarded(lane, route)
+}
+control.on('message', (message: DeliveryOrder) => {
+  if (message.order === 'lanes') return worker.announced(message.lanes)
+  stop(message.graceMs).catch(error => log.error({ err: error }, 'a delivery thread did not stop cleanly'))
+})
+control.postMessage({ notice: 'ready' } satisfies DeliveryNotice)
+
+async function stop(graceMs: number) {
+  await worker.stop(graceMs)
+  resolver.close()
+  lanes.close()
+  writer.close()
+  await db.destroy()
+  adjustable?.close()
+  control.close()
+}
+
+function logEnding(delivery: ClaimedDelivery, { kind, text, trials }: Ending) {
+  const facts = { ...names(delivery), outcome: kind, reply: text, mxHost: trials.at(-1)?.host ?? null }
+  if (kind === 'delivered') log.debug(facts, 'delivery')
+  else log.info(facts, 'delivery')
+}
+
+function names({ emailId, address, attempt }: ClaimedDelivery) {
+  return { email: wireId('eml', emailId), recipient: address, attempt }
+}

@@ -1,0 +1,76 @@
+/** What recipients do with a delivered email: complain about it, open it, click in it. */
+import type { Id } from '../lib/ids.ts'
+import { foldAddress } from '../smtp/address.ts'
+import { command, type Tx } from '../store/command.ts'
+import { DELIVERY_STATE } from '../store/schema.ts'
+import { recordDeliveries, recordEvents } from './record.ts'
+import type { EventData } from './types.ts'
+
+interface RecipientRef {
+  accountId: Id
+  emailId: Id
+  ordinal: number
+  at: number
+}
+
+export const recipientCommands = {
+  /** A complaint counts once a recipient; false when it had complained before, or does not exist. */
+  complain: command<RecipientRef & { data: EventData; suppress: boolean }, boolean>(async (tx, complaint) => {
+    const { accountId, emailId, ordinal, at, data, suppress } = complaint
+    const [delivery] = await tx.rows.find(
+      'deliveries',
+      [{ emailId, ordinal }],
+      ['address', 'status', 'accountId'],
+    )
+    if (!delivery || delivery.status === 'complained') return false
+    await recordDeliveries(tx, [
+      {
+        accountId,
+        emailId,
+        ordinal,
+        recipient: delivery.address,
+        event: { type: 'email.complained', data },
+        error: null,
+        at,
+        handedOverAt: null,
+        set: { status: 'complained', state: DELIVERY_STATE.done },
+      },
+    ])
+    if (suppress)
+      await tx.rows.insert(
+        'suppressions',
+        [
+          {
+            accountId,
+            email: foldAddress(delivery.address),
+            id: tx.newId(at),
+            reason: 'complaint',
+            createdAt: at,
+          },
+        ],
+        'ignore',
+      )
+    return true
+  }),
+
+  opened: command<RecipientRef & { data: EventData }, void>((tx, ref) => engaged(tx, ref, 'email.opened')),
+
+  clicked: command<RecipientRef & { data: EventData }, void>((tx, ref) => engaged(tx, ref, 'email.clicked')),
+}
+
+async function engaged(
+  tx: Tx,
+  { accountId, emailId, ordinal, at, data }: RecipientRef & { data: EventData },
+  type: 'email.opened' | 'email.clicked',
+): Promise<void> {
+  const [delivery] = await tx.rows.find('deliveries', [{ emailId, ordinal }], ['address'])
+  if (!delivery) return
+  await recordEvents(tx, [{ accountId, subjectId: emailId, type, recipient: delivery.address, data, at }])
+  const counter = type === 'email.opened' ? 'openCount' : 'clickCount'
+  await tx.db
+    .updateTable('emails')
+    .set(eb => ({ [counter]: eb(counter, '+', 1), lastEventAt: at }))
+    .where('accountId', '=', accountId)
+    .where('id', '=', emailId)
+    .execute()
+}

@@ -1,0 +1,39 @@
+/** The process: reads the configuration, starts the service, says where it is, and stops it on a signal. */
+import { type App, startApp } from './app.ts'
+import { ConfigError, loadConfig } from './config/config.ts'
+import { createLog } from './lib/log.ts'
+import { welcome } from './welcome.ts'
+
+const root = new URL('..', import.meta.url).pathname
+
+try {
+  const { config, warnings } = loadConfig(root, process.env)
+  const log = createLog(config.log.level)
+  for (const warning of warnings) log.warn(warning)
+  const app = await startApp(config, {
+    log,
+    onFatal(error) {
+      log.fatal({ err: error }, 'the store has failed; the process ends so that nothing is accepted in vain')
+      process.exit(1)
+    },
+  })
+  if (app.firstRun) process.stdout.write(welcome(app.baseUrl, app.firstRun, config.simulator.domain))
+  log.info({ baseUrl: app.baseUrl, dns: app.dnsAddress, mailHost: config.mailHost }, 'ready')
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => {
+      log.info({ signal }, 'stopping')
+      end(app).catch(error => {
+        log.error({ err: error }, 'the service did not stop cleanly')
+        process.exit(1)
+      })
+    })
+} catch (error) {
+  const message = error instanceof ConfigError ? `The configuration is wrong:\n${error.message}` : error
+  process.stderr.write(`${message instanceof Error ? message.stack : message}\n`)
+  process.exit(1)
+}
+
+async function end(app: App) {
+  await app.stop()
+  process.exit(0)
+}

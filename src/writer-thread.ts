@@ -1,0 +1,5 @@
+/** Entry of the writer thread. */
+import { commands } from './commands.ts'
+import { runWriterThread } from './store/writer/thread.ts'
+
+await runWriterThread(commands)
