@@ -12,6 +12,7 @@ export class FakeMxLine {
   readonly #mx: FakeMxState
   readonly #id: number
   readonly #onData: (chunk: Buffer) => void
+  readonly #plainSocket: Socket
   #socket: Socket
   #output = ''
   /** Nothing more is to be read or said. */
@@ -21,6 +22,7 @@ export class FakeMxLine {
 
   constructor(mx: FakeMxState, socket: Socket, id: number, onData: (chunk: Buffer) => void) {
     this.#mx = mx
+    this.#plainSocket = socket
     this.#socket = socket
     this.#id = id
     this.clientAddress = socket.remoteAddress ?? ''
@@ -64,7 +66,7 @@ export class FakeMxLine {
     this.over = true
     this.note('-', how)
     if (how === 'drop') this.#socket.destroySoon()
-    else if (how === 'reset') this.#socket.resetAndDestroy()
+    else if (how === 'reset') this.#plainSocket.resetAndDestroy()
     else if (how === 'stall') this.#socket.pause()
   }
 

@@ -187,12 +187,11 @@ export class FakeMxSession {
     this.#enqueue(() => this.#onDot(data))
   }
 
-  /** What comes after a fault in the middle of a message is read to no effect. */
+  /** After a fault in the middle of a message nothing more is read. */
   async #breakOff(fault: Fault) {
     if (this.#line.over) return
     await this.#line.misbehave(fault)
-    await this.#line.flush()
-    this.#line.over = true
+    if (!this.#line.over) await this.#line.end('stall')
   }
 
   async #onDot(data: DataCollector) {

@@ -83,10 +83,10 @@ export function shortFailure({ phase, kind, reply }: Failure): string {
 }
 
 /** A peer without any manners of its own: `onConnection` gets each socket. */
-export async function startPeer(onConnection: (socket: Socket) => void) {
+export async function startPeer(onConnection: (socket: Socket) => void, { allowHalfOpen = false } = {}) {
   const sockets: Socket[] = []
   const first = Promise.withResolvers<Socket>()
-  const server = createServer({ noDelay: true }, socket => {
+  const server = createServer({ noDelay: true, allowHalfOpen }, socket => {
     sockets.push(socket)
     socket.on('error', () => {})
     onConnection(socket)

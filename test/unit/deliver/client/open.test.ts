@@ -1,19 +1,8 @@
 import * as assert from 'uvu/assert'
 import { openSession } from '../../../../src/deliver/client/open.ts'
-import { createAdjustableClock } from '../../../../src/lib/adjustable-clock.ts'
 import { startFakeMx } from '../../../kit/fake-mx.ts'
 import { suite } from '../../../kit/suite.ts'
-import {
-  createLog,
-  dial,
-  dialInVain,
-  mailTo,
-  optionsFor,
-  short,
-  shortFailure,
-  startPeer,
-  turns,
-} from './dial.ts'
+import { createLog, dial, dialInVain, mailTo, optionsFor, short, shortFailure } from './dial.ts'
 
 const test = suite('deliver/client/open')
 
@@ -105,58 +94,6 @@ test('options that no connection can be made of are a bug', async () => {
     () => assert.unreachable(),
     error => assert.match(error.message, /port/i),
   )
-})
-
-for (const [phase, limitMs, at, seen] of [
-  ['banner', 60_000, { banner: 'hang' }, /connected/],
-  ['ehlo', 60_000, { ehlo: 'hang' }, /C: EHLO/],
-  ['starttls', 30_000, { starttls: 'hang' }, /C: STARTTLS/],
-] as const)
-  test(`waits ${limitMs} ms in phase ${phase}, and no longer`, async t => {
-    const mx = await t.using(startFakeMx({ at, tls: 'good' }))
-    const clock = await t.using(createAdjustableClock())
-    const log = createLog()
-    let settled = false
-    const opening = dialInVain(mx, { clock, tls: 'required', log: log.log }).finally(() => {
-      settled = true
-    })
-    await mx.until(/-: hang/)
-    await log.until(seen)
-    await turns(1)
-    clock.advance(limitMs - 1_000)
-    await new Promise(setImmediate)
-    assert.is(settled, false)
-    clock.advance(1_000)
-    const { failure } = await opening
-    assert.equal(failure, {
-      phase,
-      kind: 'timeout',
-      reply: null,
-      message: `nothing happened within ${limitMs} ms`,
-    })
-  })
-
-test('a peer that does not answer the connection attempt within 20 s', async t => {
-  const mx = await t.using(startFakeMx())
-  const clock = await t.using(createAdjustableClock())
-  const opening = dialInVain(mx, { clock })
-  clock.advance(20_000)
-  assert.is(shortFailure((await opening).failure), 'connect timeout')
-})
-
-test('a banner that trickles in does not buy time', async t => {
-  const clock = await t.using(createAdjustableClock())
-  const peer = await t.using(startPeer(socket => socket.write('220-still')))
-  const opening = openSession(optionsFor(peer, { clock }))
-  const socket = await peer.connection
-  await turns()
-  clock.advance(40_000)
-  socket.write(' here\r\n220-and')
-  await turns()
-  clock.advance(20_000)
-  const opened = await opening
-  assert.ok('failure' in opened)
-  assert.is(shortFailure(opened.failure), 'banner timeout')
 })
 
 test('the transcript hook sees the dialogue, and of messages their size only', async t => {

@@ -1,9 +1,12 @@
 import * as assert from 'uvu/assert'
-import { startFakeMx } from '../../../kit/fake-mx.ts'
+import { type FakeMx, startFakeMx } from '../../../kit/fake-mx.ts'
 import { suite } from '../../../kit/suite.ts'
 import { dial, mailTo, short } from './dial.ts'
 
 const test = suite('deliver/client/transaction')
+
+const commandCount = (mx: FakeMx, verb: string) =>
+  mx.transcript.filter(line => line.includes(`C: ${verb}`)).length
 
 test('the message arrives as it was given, with its envelope', async t => {
   const mx = await t.using(startFakeMx())
@@ -69,6 +72,9 @@ for (const pipelining of [true, false]) {
       assert.equal(short(await session.send(mailTo('ok'))), ['accepted 250'])
       assert.is(mx.messages.length, 1)
       assert.is(mx.sessionCount, 1)
+      assert.is(commandCount(mx, 'DATA'), pipelining ? 2 : 1)
+      const emptyCount = mx.transcript.filter(line => line.includes('(0 bytes of message)')).length
+      assert.is(emptyCount, pipelining && after === '354' ? 1 : 0)
       assert.equal(mx.violations, [])
     })
 
@@ -78,6 +84,7 @@ for (const pipelining of [true, false]) {
     const session = await dial(t, mx)
     const result = await session.send(mailTo(['ok', 'perm-550-511']))
     assert.equal(short(result), ['refused mail 550 5.7.1', 'refused mail 550 5.7.1'])
+    assert.is(commandCount(mx, 'RCPT'), pipelining ? 2 : 0)
     assert.is(result.reusable, true)
     assert.equal(short(await session.send(mailTo('ok'))), ['accepted 250'])
     assert.equal(mx.violations, [])
