@@ -1,0 +1,152 @@
+import fc from 'fast-check'
+import * as assert from 'uvu/assert'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { awkwardText } from '../../unit/mime/arbitraries.ts'
+import { cases, type Given } from '../../unit/mime/cases.ts'
+import { bodySource, compose, headSource, mailbox } from '../../unit/mime/messages.ts'
+import { runPython, temporaryFolder, writeMessages } from './tools.ts'
+
+const test = suite('peers/mail-format: Python email', { limitMs: 60_000 })
+
+interface Seen {
+  subject: string
+  from: [name: string, address: string][]
+  to: [name: string, address: string][]
+  cc: [name: string, address: string][]
+  replyTo: [name: string, address: string][]
+  messageId: string
+  /** Epoch seconds. */
+  date: number
+  text: string | null
+  html: string | null
+  attachments: {
+    filename: string
+    contentType: string
+    disposition: string
+    contentId: string | null
+    content: string
+  }[]
+  defects: string[]
+}
+
+/** A file name outside ASCII is given twice, exact and plain; Python takes the exact one and remarks on the other. */
+const FALLBACK_NAME =
+  "Content-Disposition: InvalidHeaderDefect('duplicate parameter name; duplicate ignored')"
+
+test('reads every message of the table as it was meant, and finds no defect', async t => {
+  const seen = await read(
+    t,
+    cases.map(([, given]) => given),
+  )
+  for (const [at, [what, given]] of cases.entries()) {
+    assertSeen(seen[at]!, given, what)
+    assert.equal(
+      seen[at]!.defects.filter(defect => !defect.includes(FALLBACK_NAME)),
+      [],
+      what,
+    )
+  }
+})
+
+test('reads a hundred and fifty awkward messages exactly', async t => {
+  const given = fc.sample(awkwardMessage, { seed: 822, numRuns: 150 })
+  for (const [at, message] of (await read(t, given)).entries())
+    assertSeen(message, given[at]!, JSON.stringify(given[at]))
+})
+
+test('reads an attached message as a message', async t => {
+  const eml = 'From: x@y.test\r\nSubject: inner\r\n\r\nhi \r\n.\r\n'
+  const given: Given = {
+    text: 'see below',
+    attachments: [
+      { filename: 'mail.eml', contentType: 'message/rfc822', contentId: null, content: Buffer.from(eml) },
+    ],
+  }
+  const [message] = await read(t, [given])
+  const [attached] = message!.attachments
+  assert.is(attached!.contentType, 'message/rfc822')
+  assert.is(`${Buffer.from(attached!.content, 'base64')}`, eml)
+  assert.equal(message!.defects, [])
+})
+
+const headerText = awkwardText.map(text => text.toWellFormed().replace(/[\r\n]+/g, ' '))
+/**
+ * As the address parser leaves them, and no longer than one encoded word: Python 3.11 leaves the blank between two
+ * in a display name, against RFC 2047 §6.2.
+ */
+const displayName = headerText.map(text => {
+  const line = text.replace(/[\x00-\x1f\x7f\s]+/g, ' ').trim()
+  return Buffer.from(line)
+    .subarray(0, 40)
+    .toString()
+    .replace(/\ufffd+$/, '')
+    .trim()
+})
+/** Python cuts outer blanks off, even where they are encoded. */
+const fileName = awkwardText.map(text => text.replace(/^[\s\x1c-\x1f\x85]+|[\s\x1c-\x1f\x85]+$/g, ''))
+const awkwardMessage = fc.record({
+  subject: headerText,
+  from: displayName.map(name => mailbox('ann@here.test', name)),
+  to: fc.array(
+    displayName.map(name => mailbox('bob@there.test', name)),
+    { maxLength: 3 },
+  ),
+  text: fc.option(awkwardText, { nil: null }),
+  html: awkwardText,
+  attachments: fc.array(
+    fileName.map(filename => ({
+      filename,
+      contentType: 'application/pdf',
+      contentId: null,
+      content: Buffer.from(filename),
+    })),
+    { maxLength: 3 },
+  ),
+})
+
+function assertSeen(seen: Seen, given: Given, what: string) {
+  const head = headSource(given)
+  const { text, html, attachments } = bodySource(given)
+  assert.is(seen.subject, head.subject, what)
+  for (const key of ['to', 'cc', 'replyTo'] as const)
+    assert.equal(
+      seen[key],
+      head[key].map(({ name, address }) => [name ?? '', address]),
+      what,
+    )
+  assert.equal(seen.from, [[head.from.name ?? '', head.from.address]], what)
+  assert.is(seen.messageId, head.messageId, what)
+  assert.is(seen.date * 1000, head.sentAt, what)
+  assert.is(ended(seen.text), ended(text ?? (html === null && attachments.length === 0 ? '' : null)), what)
+  assert.is(ended(seen.html), ended(html), what)
+  assert.equal(
+    seen.attachments.map(({ content, ...facts }) => ({ ...facts, content: Buffer.from(content, 'base64') })),
+    attachments.map(({ filename, contentType, contentId, content }) => ({
+      filename: filename.toWellFormed() || 'attachment',
+      contentType: contentType.replace(/;.*/, ''),
+      disposition: contentId === null ? 'attachment' : 'inline',
+      contentId: contentId === null ? null : `<${contentId}>`,
+      content: Buffer.from(content),
+    })),
+    what,
+  )
+}
+
+/** A text without parts beside it ends in CRLF on the wire. */
+function ended(text: string | null): string | null {
+  return text === null
+    ? null
+    : `${text
+        .toWellFormed()
+        .replace(/\r\n|\r|\n/g, '\n')
+        .replace(/\n?$/, '')}\n`
+}
+
+async function read(t: TestContext, given: readonly Given[]): Promise<Seen[]> {
+  const folder = await temporaryFolder(t)
+  await writeMessages(folder, given.map(compose))
+  const seen = (await runPython('read_mail.py', [folder], 'python3')) as Record<string, Seen>
+  return given.map((_, at) => seen[`${at}.eml`]!)
+}
+
+test.run()

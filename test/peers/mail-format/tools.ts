@@ -1,0 +1,56 @@
+/** What the peer tests of this folder share: a folder of messages, and Debian's Python with our small scripts. */
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { TestContext } from '../../kit/suite.ts'
+
+/** Debian's own: another Python on the path would not see Debian's modules. */
+const PYTHON = '/usr/bin/python3'
+
+/** A folder that is removed when the test ends. */
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'posthorn-mail-'))
+  t.after(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+/** Writes messages as `0.eml`, `1.eml`, … in their order. */
+export async function writeMessages(folder: string, messages: Iterable<Buffer>): Promise<void> {
+  let position = 0
+  for (const message of messages) await writeFile(join(folder, `${position++}.eml`), message)
+}
+
+/**
+ * What a script of this folder prints, which is JSON.
+ *
+ * @throws when Python, or a module from one of the Debian packages, is missing
+ */
+export async function runPython(script: string, args: readonly string[], packages: string): Promise<unknown> {
+  const path = fileURLToPath(new URL(script, import.meta.url))
+  const { code, stdout, stderr } = await run(PYTHON, [path, ...args], packages)
+  if (/ModuleNotFoundError/.test(stderr)) throw missing(script, packages, stderr)
+  if (code !== 0) throw new Error(`${script} ended with ${code}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+function run(command: string, args: readonly string[], packages: string) {
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.on('error', error => reject(missing(command, packages, `${error}`)))
+    child.on('close', code => resolve({ code, stdout, stderr }))
+  })
+}
+
+export function missing(what: string, packages: string, cause: string): Error {
+  return new Error(`${what} cannot be run: install the Debian packages ${packages}`, { cause })
+}
