@@ -1,6 +1,8 @@
 /** The message as the scripted MX receives it: finds the final dot, undoes dot-stuffing, and judges the line ends. */
 
 const END = Buffer.from('\r\n.\r\n')
+/** Without its CRLF (RFC 5321 §4.5.3.1.6). */
+const LONGEST_LINE = 998
 const BARE = /\r(?!\n)|(?<!\r)\n/
 
 export class DataCollector {
@@ -36,7 +38,7 @@ export class DataCollector {
     const wire = this.#wire()
     const found: string[] = []
     if (BARE.test(wire)) found.push('bare CR or LF in the message')
-    if (/[^\r\n]{999}/.test(wire)) found.push('a line of more than 998 bytes')
+    if (longestLine(wire) > LONGEST_LINE) found.push('a line of more than 998 bytes')
     if (/\r\n\.[^.\r]|^\.[^.\r]/.test(wire)) found.push('a line that begins with an unstuffed dot')
     return found
   }
@@ -44,4 +46,13 @@ export class DataCollector {
   #wire(): string {
     return Buffer.concat(this.#chunks).toString('latin1')
   }
+}
+
+function longestLine(text: string): number {
+  let longest = 0
+  for (let at = 0, end = 0; end >= 0; at = end + 2) {
+    end = text.indexOf('\r\n', at)
+    longest = Math.max(longest, (end < 0 ? text.length : end) - at)
+  }
+  return longest
 }

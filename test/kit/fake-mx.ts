@@ -37,7 +37,10 @@ export interface FakeMxOptions {
   pipelining?: boolean
   /** Default `off`: STARTTLS is not offered. `hang` and `handshake-fails` do so after a positive reply. */
   tls?: 'off' | 'good' | 'expired' | 'wrong-name' | 'handshake-fails' | 'hang' | 'refused-454'
-  /** Faults whatever the recipient; a function is called each time the point is reached, with how often it was before. */
+  /**
+   * Faults whatever the recipient; a function is called each time the point is reached, with how often it was
+   * before. A reply given here is said as it is and changes nothing: MAIL or RCPT answered so were not taken.
+   */
   at?: Partial<Record<Point, Fault | ((times: number) => Fault | undefined)>>
   /** What DATA gets when every recipient was refused. */
   dataAfterRefusedRcpt?: '354' | '503' | '554'
