@@ -25,7 +25,7 @@ export interface DkimKeyPair {
 }
 
 const RSA_BITS = 2048
-/** Verifiers need not take shorter ones (RFC 8301 §3.2). */
+/** Verifiers must not accept shorter ones (RFC 8301 §3.2). */
 const MIN_RSA_BITS = 1024
 const ED25519_KEY_OCTETS = 32
 const generate = promisify(generateKeyPair)

@@ -10,7 +10,7 @@ type Encoding = '7bit' | 'quoted-printable' | 'base64'
 
 /**
  * The longest line sent as it is. RFC 5322 §2.1.1 allows 998 octets and recommends 78; between the two, some
- * gateways wrap or cut lines, which breaks DKIM signatures and HTML, while quoted-printable costs 2 % more octets.
+ * gateways wrap or cut lines, which breaks DKIM signatures and HTML; quoted-printable costs a few per cent more octets.
  */
 const PLAIN_LINE_OCTETS = 76
 
