@@ -1,4 +1,7 @@
-/** The body hash of a signature: SHA-256 over the relaxed form of a body, computed on octets (RFC 6376 §3.4.4, §3.7). */
+/**
+ * The body hash of a signature: SHA-256 over the relaxed form of a body, computed on octets (RFC 6376
+ * §3.4.4, §3.7).
+ */
 import { createHash } from 'node:crypto'
 
 export interface BodyHasher {
@@ -27,8 +30,9 @@ export function bodyHash(body: Uint8Array): string {
 }
 
 /**
- * For a body that comes in pieces. Blanks are SP and TAB only; a CR or LF that is no part of a CRLF, form feeds
- * and all octets above 127 are ordinary. A body without content hashes as no octets; any other ends in one CRLF.
+ * For a body that comes in pieces. Blanks are SP and TAB only; a CR or LF that is no part of a CRLF, form
+ * feeds and all octets above 127 are ordinary. A body without content hashes as no octets; any other ends
+ * in one CRLF.
  */
 export function createBodyHasher(): BodyHasher {
   const digest = createHash('sha256')
@@ -95,7 +99,9 @@ export function createBodyHasher(): BodyHasher {
   }
 }
 
-/** The end of the stretch from `from` on that is in relaxed form already and sure to be followed by content. */
+/**
+ * The end of the stretch from `from` on that is in relaxed form already and sure to be followed by content.
+ */
 function plainEnd(chunk: Uint8Array, from: number): number {
   let at = from
   while (at < chunk.length) {

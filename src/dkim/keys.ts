@@ -1,4 +1,7 @@
-/** DKIM keys: made when a domain is registered or its key rotates, published in DNS, loaded by the delivery threads. */
+/**
+ * DKIM keys: made when a domain is registered or its key rotates, published in DNS, loaded by the delivery
+ * threads.
+ */
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 
@@ -20,7 +23,9 @@ export interface SigningKey extends SignerIdentity {
 export interface DkimKeyPair {
   /** PKCS#8, DER. */
   privateKey: Buffer
-  /** Base64 as it stands in p=: SubjectPublicKeyInfo for RSA, the bare 32 octets for Ed25519 (RFC 8463 §4). */
+  /**
+   * Base64 as it stands in p=: SubjectPublicKeyInfo for RSA, the bare 32 octets for Ed25519 (RFC 8463 §4).
+   */
   publicKey: string
 }
 
@@ -40,7 +45,10 @@ export async function generateDkimKey(algorithm: DkimAlgorithm): Promise<DkimKey
   return { privateKey: toPkcs8(pair.privateKey), publicKey: bare.toString('base64') }
 }
 
-/** The text of the TXT record at `<selector>._domainkey.<domain>` (RFC 6376 §3.6.1), longer than one DNS string. */
+/**
+ * The text of the TXT record at `<selector>._domainkey.<domain>` (RFC 6376 §3.6.1), longer than one DNS
+ * string.
+ */
 export function dkimRecord(algorithm: DkimAlgorithm, publicKey: string): string {
   return `v=DKIM1; k=${algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519'}; p=${publicKey}`
 }

@@ -15,7 +15,8 @@ const FIELD_NAME = 'DKIM-Signature'
 const LINE_CHARACTERS = 76
 
 /**
- * A relaxed/relaxed signature over the whole body. Blocks for as long as the key takes: RSA-2048 about 0.25 ms.
+ * A relaxed/relaxed signature over the whole body. Blocks for as long as the key takes: RSA-2048 about 0.25
+ * ms.
  *
  * @param hash of the body, from `bodyHash`
  * @param signedAt epoch ms; the t= tag has seconds

@@ -24,9 +24,9 @@ const MAX_CONTENT_ID_OCTETS = TOKEN_LIMIT_OCTETS - 'Content-ID: <>'.length
 type Disposition = 'attachment' | 'inline'
 
 /**
- * The octets arrive exactly, in base64. Attached messages may not be encoded (RFC 2046 §5.2.1): one that is 7-bit
- * text goes out as it is, with CRLF line ends; any other is declared `application/octet-stream`, so that no octet
- * of it, and no signature in it, is lost.
+ * The octets arrive exactly, in base64. Attached messages may not be encoded (RFC 2046 §5.2.1): one that is
+ * 7-bit text goes out as it is, with CRLF line ends; any other is declared `application/octet-stream`, so
+ * that no octet of it, and no signature in it, is lost.
  */
 export function attachmentEntity(
   attachment: Attachment,
@@ -46,7 +46,10 @@ export function attachmentEntity(
   }
 }
 
-/** The id as it stands between the angle brackets of Content-ID, percent-encoded where it has other characters. */
+/**
+ * The id as it stands between the angle brackets of Content-ID, percent-encoded where it has other
+ * characters.
+ */
 export function bareContentId(contentId: string): string {
   return contentId
     .toWellFormed()

@@ -1,4 +1,7 @@
-/** Base64 in lines of 76 (RFC 2045 §6.8), written straight into the message so that large files are held once. */
+/**
+ * Base64 in lines of 76 (RFC 2045 §6.8), written straight into the message so that large files are held
+ * once.
+ */
 
 const LINE_CHARACTERS = 76
 const LINE_OCTETS = 57

@@ -1,4 +1,7 @@
-/** Boundaries between the parts of a message: the same for the same email, and found in no part (RFC 2046 §5.1.1). */
+/**
+ * Boundaries between the parts of a message: the same for the same email, and found in no part (RFC 2046
+ * §5.1.1).
+ */
 import { createHash } from 'node:crypto'
 
 /** Of each kind a message has at most one. */

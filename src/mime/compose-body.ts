@@ -1,4 +1,7 @@
-/** Composes the body of a message and the fields that describe it, from which every recipient's message is made. */
+/**
+ * Composes the body of a message and the fields that describe it, from which every recipient's message is
+ * made.
+ */
 import type { HeaderField } from '../smtp/header-field.ts'
 import { type Attachment, attachmentEntity, bareContentId } from './attachment-entity.ts'
 import { type Boundaries, boundariesOf } from './boundary.ts'

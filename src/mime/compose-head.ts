@@ -18,7 +18,9 @@ export interface HeadSource {
   sentAt: number
   /** With angle brackets. */
   messageId: string
-  /** The user's own fields; names are printable ASCII without colon (RFC 5322 §2.2), at most 900 characters. */
+  /**
+   * The user's own fields; names are printable ASCII without colon (RFC 5322 §2.2), at most 900 characters.
+   */
   headers: readonly (readonly [name: string, value: string])[]
 }
 

@@ -10,8 +10,8 @@ const LITERAL_IN_Q = tableOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 const BLANK = 0x20
 
 /**
- * The text as encoded words in B or Q, whichever is shorter. No word cuts a character. Readers drop the blanks
- * between adjacent encoded words (§6.2), so they may be joined and folded freely.
+ * The text as encoded words in B or Q, whichever is shorter. No word cuts a character. Readers drop the
+ * blanks between adjacent encoded words (§6.2), so they may be joined and folded freely.
  *
  * @param firstRoom characters that the first word may have, where the line it begins on is not empty
  */

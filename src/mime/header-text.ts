@@ -10,8 +10,8 @@ const BREAK = /(?<=[^ \t]) (?=[^ \t])/
 const BRACKETED = /^(?:message-id|in-reply-to|references|list-.*)$/i
 
 /**
- * The value of a field that people read, such as Subject. Readers see `text` exactly, also where it looks like
- * an encoded word or begins or ends with blanks; only line breaks turn into a blank.
+ * The value of a field that people read, such as Subject. Readers see `text` exactly, also where it looks
+ * like an encoded word or begins or ends with blanks; only line breaks turn into a blank.
  */
 export function literalText(name: string, text: string): string {
   const line = oneLine(text)
@@ -47,7 +47,10 @@ function isPlain(token: string): boolean {
   return token.length <= TOKEN_LIMIT_OCTETS && PRINTABLE_OR_TAB.test(token)
 }
 
-/** Folds at lone blanks. Neighbouring words that must be encoded are encoded together with the blank between. */
+/**
+ * Folds at lone blanks. Neighbouring words that must be encoded are encoded together with the blank
+ * between.
+ */
 function foldWords(text: string, column: number, mayStay: (token: string) => boolean): string {
   const tokens: string[] = []
   let pending: string[] = []

@@ -1,4 +1,6 @@
-/** One look over the octets of a text or an attached message: what its lines hold decides how it is encoded. */
+/**
+ * One look over the octets of a text or an attached message: what its lines hold decides how it is encoded.
+ */
 
 export interface LineSurvey {
   /** Octets above 127. */
@@ -13,7 +15,9 @@ export interface LineSurvey {
   /** Line ends that are a CR or an LF alone. */
   bareCrCount: number
   bareLfCount: number
-  /** Whether a line ends in a blank, begins with "From ", or is a lone dot: what relays are known to alter. */
+  /**
+   * Whether a line ends in a blank, begins with "From ", or is a lone dot: what relays are known to alter.
+   */
   hasFragileLine: boolean
 }
 

@@ -25,7 +25,10 @@ function mailboxTokens({ name, address }: Mailbox, room: number): string[] {
   return [...phraseTokens(oneLine(name), room), `<${address}>`]
 }
 
-/** A display name as plain words, as a quoted string, or as encoded words: the first that readers take literally. */
+/**
+ * A display name as plain words, as a quoted string, or as encoded words: the first that readers take
+ * literally.
+ */
 function phraseTokens(name: string, room: number): string[] {
   if (name.length > MAX_QUOTED_CHARACTERS || !QUOTABLE.test(name) || name.includes('=?'))
     return encodedWords(name, room)

@@ -1,4 +1,7 @@
-/** The media type that a user gives an attachment, read and written anew so that nothing else comes along with it. */
+/**
+ * The media type that a user gives an attachment, read and written anew so that nothing else comes along
+ * with it.
+ */
 import { parameter } from './parameters.ts'
 
 export interface MediaType {
@@ -15,8 +18,8 @@ const PARAMETER = /;\s*([\w!#$&^.+-]{1,60})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"
 const OWN_PARAMETERS = ['name', 'boundary']
 
 /**
- * RFC 2045 §5.1. A text that names no type is `application/octet-stream`, and so is `multipart/*`: an attachment
- * is opaque octets, and a composite type must not be encoded (§6.4).
+ * RFC 2045 §5.1. A text that names no type is `application/octet-stream`, and so is `multipart/*`: an
+ * attachment is opaque octets, and a composite type must not be encoded (§6.4).
  */
 export function parseMediaType(text: string): MediaType {
   const match = ESSENCE.exec(text)

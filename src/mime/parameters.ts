@@ -1,4 +1,6 @@
-/** Parameters of Content-Type and Content-Disposition, such as the name of a file (RFC 2045 §5.1, RFC 2231). */
+/**
+ * Parameters of Content-Type and Content-Disposition, such as the name of a file (RFC 2045 §5.1, RFC 2231).
+ */
 import { foldTokens, PREFERRED_LINE_OCTETS } from './fold.ts'
 
 /** Shorter than a line, so that a parameter never needs folding inside its quotes. */
@@ -22,8 +24,9 @@ export function parameter(name: string, value: string): string[] {
 }
 
 /**
- * The name of a file as parameters. Where the name is not plain ASCII, a rough ASCII form follows the extended
- * one for readers that know no RFC 2231; it comes last, because some readers take the first that they find.
+ * The name of a file as parameters. Where the name is not plain ASCII, a rough ASCII form follows the
+ * extended one for readers that know no RFC 2231; it comes last, because some readers take the first that
+ * they find.
  */
 export function fileNameParameters(fileName: string): string[] {
   const exact = parameter('filename', fileName)

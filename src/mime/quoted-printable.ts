@@ -11,15 +11,18 @@ const BLANK = 0x20
 const DOT = 0x2e
 const EQUALS = 0x3d
 
-/** Octets that stand for themselves, but for blanks at the end of a line, and dots and F at the start of one. */
+/**
+ * Octets that stand for themselves, but for blanks at the end of a line, and dots and F at the start of
+ * one.
+ */
 const PLAIN = new Uint8Array(256).fill(1, BLANK, 0x7f)
 PLAIN[EQUALS] = 0
 PLAIN[TAB] = 1
 const HEX = Buffer.from('0123456789ABCDEF')
 
 /**
- * Encodes text. Every line end (CRLF, CR or LF) becomes one CRLF. Blanks before a line end are encoded, and, at
- * the start of an output line, dots and the F of "From ". No output line is longer than 76 octets.
+ * Encodes text. Every line end (CRLF, CR or LF) becomes one CRLF. Blanks before a line end are encoded,
+ * and, at the start of an output line, dots and the F of "From ". No output line is longer than 76 octets.
  *
  * @param survey of the same bytes: tells the size of the result in advance
  */
@@ -82,7 +85,10 @@ function isFragileStart(bytes: Uint8Array, at: number): boolean {
   return bytes[at] === DOT || startsFrom(bytes, at)
 }
 
-/** At least what the encoding of so surveyed a text takes: per line one blank and one dot or F may be encoded. */
+/**
+ * At least what the encoding of so surveyed a text takes: per line one blank and one dot or F may be
+ * encoded.
+ */
 function sizeLimit(octets: number, survey: LineSurvey): number {
   const encoded = survey.nonAsciiCount + survey.controlCount + survey.equalsCount
   const hard = octets + 2 * encoded + survey.bareCrCount + survey.bareLfCount + 4 * survey.lineCount

@@ -1,4 +1,7 @@
-/** Header fields as the composer makes them, the signer signs them and the client sends them (RFC 5322 §2.2). */
+/**
+ * Header fields as the composer makes them, the signer signs them and the client sends them (RFC 5322
+ * §2.2).
+ */
 
 export interface HeaderField {
   readonly name: string

@@ -1,6 +1,7 @@
 /**
- * A milter client: hands messages to a mail filter as an MTA does, octet by octet, and reads the header fields that
- * the filter adds. Speaks version 6 of Sendmail's milter protocol, of which it asks for nothing optional.
+ * A milter client: hands messages to a mail filter as an MTA does, octet by octet, and reads the header
+ * fields that the filter adds. Speaks version 6 of Sendmail's milter protocol, of which it asks for nothing
+ * optional.
  */
 import { connect, type Socket } from 'node:net'
 

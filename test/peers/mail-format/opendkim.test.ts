@@ -31,7 +31,10 @@ test('refuses what was altered, so that its consent means something', async t =>
     assert.equal(await verdicts(socketPath, Buffer.from(altered, 'latin1')), ['ed25519-sha256 fail'])
 })
 
-/** `algorithm result` for each signature, from the top, as the filter's Authentication-Results field has them. */
+/**
+ * `algorithm result` for each signature, from the top, as the filter's Authentication-Results field has
+ * them.
+ */
 async function verdicts(socketPath: string, message: Buffer): Promise<string[]> {
   const fields = await addedFields(socketPath, message, 'Authentication-Results')
   return fields.flatMap(value =>

@@ -29,7 +29,10 @@ interface Seen {
   defects: string[]
 }
 
-/** A file name outside ASCII is given twice, exact and plain; Python takes the exact one and remarks on the other. */
+/**
+ * A file name outside ASCII is given twice, exact and plain; Python takes the exact one and remarks on the
+ * other.
+ */
 const FALLBACK_NAME =
   "Content-Disposition: InvalidHeaderDefect('duplicate parameter name; duplicate ignored')"
 
@@ -71,8 +74,8 @@ test('reads an attached message as a message', async t => {
 
 const headerText = awkwardText.map(text => text.toWellFormed().replace(/[\r\n]+/g, ' '))
 /**
- * As the address parser leaves them, and no longer than one encoded word: Python 3.11 leaves the blank between two
- * in a display name, against RFC 2047 §6.2.
+ * As the address parser leaves them, and no longer than one encoded word: Python 3.11 leaves the blank
+ * between two in a display name, against RFC 2047 §6.2.
  */
 const displayName = headerText.map(text => {
   const line = text.replace(/[\x00-\x1f\x7f\x85\s]+/g, ' ').trim()

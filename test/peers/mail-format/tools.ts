@@ -1,4 +1,7 @@
-/** What the peer tests of this folder share: a folder of messages, and Debian's Python with our small scripts. */
+/**
+ * What the peer tests of this folder share: a folder of messages, and Debian's Python with our small
+ * scripts.
+ */
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 /**
- * Messages that signers and verifiers are known to get wrong: odd blanks, line ends, octets and fields. Each is
- * signed by us and judged by foreign verifiers, here by mailauth and in `test/peers/mail-format` by dkimpy and
- * opendkim.
+ * Messages that signers and verifiers are known to get wrong: odd blanks, line ends, octets and fields.
+ * Each is signed by us and judged by foreign verifiers, here by mailauth and in `test/peers/mail-format` by
+ * dkimpy and opendkim.
  */
 import { composeBody } from '../../../src/mime/compose-body.ts'
 import { composeHead } from '../../../src/mime/compose-head.ts'

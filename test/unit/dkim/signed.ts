@@ -1,4 +1,7 @@
-/** Signs messages for the tests, with keys that are the same in every run of a process, and says what DNS would. */
+/**
+ * Signs messages for the tests, with keys that are the same in every run of a process, and says what DNS
+ * would.
+ */
 import { bodyHash } from '../../../src/dkim/body-hash.ts'
 import {
   type DkimAlgorithm,

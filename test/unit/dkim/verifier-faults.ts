@@ -1,6 +1,6 @@
 /**
- * Where foreign verifiers do not accept what RFC 6376 does, by the name of the message in the corpus. The tests
- * hold them to it: a verifier that has learnt better fails, and its line here goes.
+ * Where foreign verifiers do not accept what RFC 6376 does, by the name of the message in the corpus. The
+ * tests hold them to it: a verifier that has learnt better fails, and its line here goes.
  */
 export type Verifier = 'mailauth' | 'dkimpy' | 'opendkim'
 

@@ -1,4 +1,7 @@
-/** Properties over awkward text, for a seed that is printed and can be given: `TEST_SEED=7 node scripts/test.ts …`. */
+/**
+ * Properties over awkward text, for a seed that is printed and can be given: `TEST_SEED=7 node
+ * scripts/test.ts …`.
+ */
 import fc from 'fast-check'
 
 export const seed = Number(process.env.TEST_SEED ?? 20_261_121)

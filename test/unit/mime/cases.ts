@@ -1,4 +1,7 @@
-/** Messages as people send them, with the difficulties they have: named sources for comparing composers and readers. */
+/**
+ * Messages as people send them, with the difficulties they have: named sources for comparing composers and
+ * readers.
+ */
 import type { Attachment } from '../../../src/mime/attachment-entity.ts'
 import type { BodySource } from '../../../src/mime/compose-body.ts'
 import type { HeadSource } from '../../../src/mime/compose-head.ts'

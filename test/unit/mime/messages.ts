@@ -1,4 +1,7 @@
-/** Messages for the tests of this folder: sources with defaults, composed into the octets that go on the wire. */
+/**
+ * Messages for the tests of this folder: sources with defaults, composed into the octets that go on the
+ * wire.
+ */
 import { type BodySource, composeBody } from '../../../src/mime/compose-body.ts'
 import { composeHead, type HeadSource } from '../../../src/mime/compose-head.ts'
 import type { Mailbox } from '../../../src/smtp/address.ts'

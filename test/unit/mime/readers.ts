@@ -1,4 +1,7 @@
-/** Two foreign parsers, mailparser and postal-mime, brought to one form, so that a test can ask both the same. */
+/**
+ * Two foreign parsers, mailparser and postal-mime, brought to one form, so that a test can ask both the
+ * same.
+ */
 import { createRequire } from 'node:module'
 import PostalMime, { type Address, decodeWords } from 'postal-mime'
 

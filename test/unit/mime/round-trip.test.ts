@@ -14,7 +14,10 @@ const headerText = awkwardText.map(text =>
     .replace(/\ufeff/g, '')
     .replace(/[\r\n]+/g, ' '),
 )
-/** As the address parser leaves them: no control characters, single blanks, none outside; both readers trim names. */
+/**
+ * As the address parser leaves them: no control characters, single blanks, none outside; both readers trim
+ * names.
+ */
 const displayName = headerText.map(text => text.replace(/[\x00-\x1f\x7f\s]+/g, ' ').trim())
 /** Both readers decode what looks like an encoded word, even in a parameter, where RFC 2047 §5 forbids it. */
 const fileName = awkwardText.map(text => text.toWellFormed().replaceAll('=?', '='))
