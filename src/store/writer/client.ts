@@ -39,8 +39,8 @@ export function createWriterClient<C extends Commands>(port: MessagePort): Write
     new Promise<unknown>((resolve, reject) => {
       if (closed) return reject(new StorageUnavailable('the writer has ended'))
       const request: WriteRequest = { seq: ++seq, name, input }
-      pending.set(request.seq, { name, resolve, reject })
       port.postMessage(request)
+      pending.set(request.seq, { name, resolve, reject })
     })
   return {
     run: run as Run<C>,
