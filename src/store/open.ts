@@ -50,6 +50,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   const thread = new Worker(options.writerThread, {
     workerData: { file: location.databaseFile, nowMs: options.nowMs } satisfies WriterThreadData,
   })
+  const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
   try {
     const migrations = await ready(thread)
     thread.on('error', options.onWriterDeath)
@@ -65,7 +66,8 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
       connectThread: () => connect(thread),
       async close() {
         await db.destroy()
-        await stop(thread)
+        thread.postMessage({ order: 'stop' } satisfies WriterOrder)
+        await ended
         lock.release()
       },
     }
@@ -100,12 +102,5 @@ function ready(thread: Worker): Promise<string[]> {
       thread.off('error', reject)
       resolve(notice.notice === 'ready' ? notice.migrations : [])
     })
-  })
-}
-
-function stop(thread: Worker): Promise<void> {
-  return new Promise(resolve => {
-    thread.once('exit', () => resolve())
-    thread.postMessage({ order: 'stop' } satisfies WriterOrder)
   })
 }
