@@ -171,7 +171,7 @@ async function startHttpDoor(
         ...authRoutes({ sessions, db, cookie }),
         ...apiKeyRoutes({ apiKeys }),
         ...domainRoutes({ domains, mailHost, regions }),
-        ...emailRoutes({ accept, db }),
+        ...emailRoutes({ accept, store }),
       ],
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),
       clientAddressOf: createClientAddress(config.http.trustedProxies),

@@ -56,6 +56,8 @@ interface ThreadsOptions {
 }
 
 const RESTART_AFTER_MS = 1_000
+/** Beyond the grace given to attempts. */
+const CUT_OFF_AFTER_MS = 5_000
 
 /** Voids the leases of a former life, then starts all threads; resolves when they are at work. */
 export async function startDeliveryThreads(options: ThreadsOptions): Promise<DeliveryThreads> {
@@ -91,10 +93,20 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
     async stop(graceMs) {
       stopping = true
       await Promise.all(
-        threads.map(worker => {
+        threads.map(async (worker, thread) => {
+          const overdue = setTimeout(() => {
+            log.error(
+              { thread },
+              'a delivery thread did not end and is cut off; its leases are void at the next start',
+            )
+            worker
+              .terminate()
+              .catch(error => log.error({ err: error, thread }, 'a delivery thread cannot be ended'))
+          }, graceMs + CUT_OFF_AFTER_MS)
           const ended = new Promise(resolve => worker.once('exit', resolve))
           worker.postMessage({ order: 'stop', graceMs } satisfies DeliveryOrder)
-          return ended
+          await ended
+          clearTimeout(overdue)
         }),
       )
     },

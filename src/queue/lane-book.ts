@@ -16,6 +16,7 @@ export interface LaneBook {
   served(lane: BookedLane, nextAt: number | null): void
   /** Lanes with waiting deliveries. */
   size(): number
+  /** No lane becomes due any more. */
   close(): void
 }
 
@@ -38,8 +39,10 @@ export function createLaneBook(clock: Clock, onDue: (lane: BookedLane) => void):
   const sleeping = createHeap<{ entry: Entry; at: number }>(({ at }) => at)
   let timer: Timer | undefined
   let timerAt = Number.POSITIVE_INFINITY
+  let closed = false
 
   const wake = () => {
+    if (closed) return
     timer = undefined
     timerAt = Number.POSITIVE_INFINITY
     const now = clock.now()
@@ -56,7 +59,7 @@ export function createLaneBook(clock: Clock, onDue: (lane: BookedLane) => void):
 
   const arm = () => {
     const first = sleeping.peek()
-    if (!first || first.at >= timerAt) return
+    if (closed || !first || first.at >= timerAt) return
     timer?.cancel()
     timerAt = first.at
     timer = clock.timer(Math.min(Math.max(0, first.at - clock.now()), LONGEST_SLEEP_MS), wake)
@@ -90,6 +93,9 @@ export function createLaneBook(clock: Clock, onDue: (lane: BookedLane) => void):
       else sleepUntil(entry, at)
     },
     size: () => entries.size,
-    close: () => timer?.cancel(),
+    close() {
+      closed = true
+      timer?.cancel()
+    },
   }
 }

@@ -2,45 +2,40 @@
 import type { Id } from '../lib/ids.ts'
 import type { Mailbox } from '../smtp/address.ts'
 import { type Content, decodeContent } from './contents.ts'
+import type { ReadTogether } from './read.ts'
 import type { AttemptRow, Db, DeliveryRow, EmailRow, EventRow } from './schema.ts'
 
-export async function findEmail(db: Db, accountId: Id, id: Id): Promise<EmailRow | undefined> {
-  return db
-    .selectFrom('emails')
-    .selectAll()
-    .where('accountId', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
+/** An email with everything that is shown of it. */
+export interface EmailParts {
+  email: EmailRow
+  content: Content
+  /** In the order of their ordinals. */
+  deliveries: DeliveryRow[]
+  /** By delivery, oldest first. */
+  attempts: AttemptRow[]
+  /** Oldest first. */
+  events: EventRow[]
 }
 
-export async function readContent(db: Db, contentId: number): Promise<Content> {
-  const row = await db
-    .selectFrom('contents')
-    .select(['encoding', 'body'])
-    .where('id', '=', contentId)
-    .executeTakeFirstOrThrow()
-  return decodeContent(row)
-}
-
-/** In the order of their ordinals. */
-export async function listDeliveries(db: Db, emailId: Id): Promise<DeliveryRow[]> {
-  return db.selectFrom('deliveries').selectAll().where('emailId', '=', emailId).orderBy('ordinal').execute()
-}
-
-/** Oldest first. */
-export async function listAttempts(db: Db, emailId: Id): Promise<AttemptRow[]> {
-  return db
-    .selectFrom('attempts')
-    .selectAll()
-    .where('emailId', '=', emailId)
-    .orderBy('ordinal')
-    .orderBy('number')
-    .execute()
-}
-
-/** Oldest first. */
-export async function listEvents(db: Db, subjectId: Id): Promise<EventRow[]> {
-  return db.selectFrom('events').selectAll().where('subjectId', '=', subjectId).orderBy('id').execute()
+/** All parts as of one commit; undefined when the account has no such email. */
+export async function findEmailParts(
+  { db, readTogether }: { db: Db; readTogether: ReadTogether },
+  accountId: Id,
+  id: Id,
+): Promise<EmailParts | undefined> {
+  const [[email], [content], deliveries, attempts, events] = await readTogether(
+    db.selectFrom('emails').selectAll().where('accountId', '=', accountId).where('id', '=', id),
+    db
+      .selectFrom('contents')
+      .innerJoin('emails', 'contents.id', 'emails.contentId')
+      .select(['encoding', 'body'])
+      .where('accountId', '=', accountId)
+      .where('emails.id', '=', id),
+    db.selectFrom('deliveries').selectAll().where('emailId', '=', id).orderBy('ordinal'),
+    db.selectFrom('attempts').selectAll().where('emailId', '=', id).orderBy('ordinal').orderBy('number'),
+    db.selectFrom('events').selectAll().where('subjectId', '=', id).orderBy('id'),
+  )
+  return email && content && { email, content: decodeContent(content), deliveries, attempts, events }
 }
 
 /** Mailboxes from a stored list. */

@@ -5,9 +5,10 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type BlobFiles, createBlobFiles } from './blobs.ts'
 import type { Commands } from './command.ts'
 import { lockFolder } from './lock.ts'
+import type { ReadTogether } from './read.ts'
 import type { Db } from './schema.ts'
 import { openForReading } from './sqlite/connection.ts'
-import { kyselyOver } from './sqlite/kysely.ts'
+import { kyselyOver, readTogetherOver } from './sqlite/kysely.ts'
 import { createWriterClient, type WriterClient } from './writer/client.ts'
 import type { WriterNotice, WriterOrder, WriterThreadData } from './writer/thread.ts'
 
@@ -27,6 +28,7 @@ export interface Store<C extends Commands> {
   on: WriterClient<C>['on']
   /** Reads only; every statement sees the last commit. */
   db: Db
+  readTogether: ReadTogether
   blobs: BlobFiles
   location: StoreLocation
   /** Names of the migrations applied by this start. */
@@ -55,11 +57,12 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
     const migrations = await ready(thread)
     thread.on('error', options.onWriterDeath)
     const client = createWriterClient<C>(connect(thread))
-    const { db, blobs } = openReader(location)
+    const { db, readTogether, blobs } = openReader(location)
     return {
       run: client.run,
       on: client.on,
       db,
+      readTogether,
       blobs,
       location,
       migrations,
@@ -79,8 +82,17 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
 }
 
 /** The reading half, for any thread. */
-export function openReader({ databaseFile, blobFolder }: StoreLocation): { db: Db; blobs: BlobFiles } {
-  return { db: kyselyOver(openForReading(databaseFile)), blobs: createBlobFiles(blobFolder) }
+export function openReader({ databaseFile, blobFolder }: StoreLocation): {
+  db: Db
+  readTogether: ReadTogether
+  blobs: BlobFiles
+} {
+  const connection = openForReading(databaseFile)
+  return {
+    db: kyselyOver(connection),
+    readTogether: readTogetherOver(connection),
+    blobs: createBlobFiles(blobFolder),
+  }
 }
 
 function locate({ dataDir, url }: StoreOptions): StoreLocation {

@@ -1,10 +1,7 @@
 /** Queries that are built and compiled once and then run with other parameters. */
 import type { CompiledQuery } from 'kysely'
+import type { Compilable } from './read.ts'
 import type { Db } from './schema.ts'
-
-interface Compilable<R> {
-  compile(): CompiledQuery<R>
-}
 
 class Placeholder {
   readonly index: number

@@ -6,7 +6,8 @@ import { isRefusal } from '../../accept/refusal.ts'
 import type { IdempotencyToken } from '../../accept/submission.ts'
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { parseWireId, wireId } from '../../lib/ids.ts'
-import { findEmail, listAttempts, listDeliveries, listEvents, readContent } from '../../store/emails.ts'
+import { findEmailParts } from '../../store/emails.ts'
+import type { ReadTogether } from '../../store/read.ts'
 import type { Db } from '../../store/schema.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../body.ts'
 import { notFound, Refused, refusedBy } from '../refused.ts'
@@ -16,10 +17,10 @@ import { readSendEmail } from '../wire/send-email.ts'
 
 interface EmailRoutesOptions {
   accept: Accept
-  db: Db
+  store: { db: Db; readTogether: ReadTogether }
 }
 
-export function emailRoutes({ accept, db }: EmailRoutesOptions): Route[] {
+export function emailRoutes({ accept, store }: EmailRoutesOptions): Route[] {
   return [
     {
       method: 'POST',
@@ -41,15 +42,9 @@ export function emailRoutes({ accept, db }: EmailRoutesOptions): Route[] {
       access: 'key',
       async handle({ params, credential: { accountId } }) {
         const id = parseWireId('eml', params.id!)
-        const email = id && (await findEmail(db, accountId, id))
-        if (!email) throw notFound('Email')
-        const [content, deliveries, attempts, events] = await Promise.all([
-          readContent(db, email.contentId),
-          listDeliveries(db, email.id),
-          listAttempts(db, email.id),
-          listEvents(db, email.id),
-        ])
-        return ok(emailView({ email, content, deliveries, attempts, events }))
+        const parts = id && (await findEmailParts(store, accountId, id))
+        if (!parts) throw notFound('Email')
+        return ok(emailView(parts))
       },
     },
   ]

@@ -3,18 +3,9 @@ import type { StoredAttachment } from '../../accept/accept.ts'
 import { withoutFeedback } from '../../events/email-status.ts'
 import { wireId } from '../../lib/ids.ts'
 import type { Mailbox } from '../../smtp/address.ts'
-import type { Content } from '../../store/contents.ts'
-import { parseMailboxes } from '../../store/emails.ts'
+import { type EmailParts, parseMailboxes } from '../../store/emails.ts'
 import type { AttemptRow, DeliveryRow, EmailRow, EventRow } from '../../store/schema.ts'
 import { timestamp } from './timestamp.ts'
-
-export interface EmailParts {
-  email: EmailRow
-  content: Content
-  deliveries: readonly DeliveryRow[]
-  attempts: readonly AttemptRow[]
-  events: readonly EventRow[]
-}
 
 export function emailView({ email, content, deliveries, attempts, events }: EmailParts) {
   return {

@@ -12,9 +12,13 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  type UnknownRow,
 } from 'kysely'
+import type { Compilable, ReadTogether, RowsOf } from '../read.ts'
 import type { Db, Schema } from '../schema.ts'
 import type { SqliteConnection } from './connection.ts'
+
+const camelCase = new CamelCasePlugin()
 
 export function kyselyOver(connection: SqliteConnection): Db {
   return new Kysely<Schema>({
@@ -24,7 +28,7 @@ export function kyselyOver(connection: SqliteConnection): Db {
       createIntrospector: db => new SqliteIntrospector(db),
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
-    plugins: [new CamelCasePlugin()],
+    plugins: [camelCase],
   })
 }
 
@@ -41,6 +45,27 @@ function driverOf(connection: SqliteConnection): Driver {
     commitTransaction: notHere,
     rollbackTransaction: notHere,
     destroy: async () => connection.close(),
+  }
+}
+
+/** Rows of several queries, all as of one commit. */
+export function readTogetherOver(connection: SqliteConnection): ReadTogether {
+  const begin = connection.prepare('begin')
+  const commit = connection.prepare('commit')
+  return async <Q extends readonly Compilable[]>(...queries: Q) => {
+    const compiled = queries.map(query => query.compile())
+    begin.run()
+    let results: QueryResult<unknown>[]
+    try {
+      results = compiled.map(query => execute(connection, query))
+    } finally {
+      commit.run()
+    }
+    const rows = results.map(async (result, i) => {
+      const { queryId } = compiled[i]!
+      return (await camelCase.transformResult({ result: result as QueryResult<UnknownRow>, queryId })).rows
+    })
+    return (await Promise.all(rows)) as RowsOf<Q>
   }
 }
 

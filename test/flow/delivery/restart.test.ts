@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { startFakeMx } from '../../kit/fake-mx.ts'
+import { startPosthorn } from '../../kit/posthorn.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('stopping and starting', { limitMs: 15_000 })
+
+const ZONE = `
+  there.example     MX 10 mx.there.example
+  mx.there.example  A 127.0.0.2
+`
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  t.after(() => rmSync(path, { recursive: true }))
+  return path
+}
+
+test('what waits when the service stops is delivered when it starts again', async t => {
+  const dataDir = folder(t)
+  const first = await startPosthorn({ zone: ZONE, dataDir })
+  await first.verifiedDomain('here.example')
+  const id = await first.send({ from: 'a@here.example', to: 'ok@there.example', subject: 's', text: 't' })
+  await first.emailWhen(id, 'delivery_delayed')
+  await first.close()
+
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const second = await t.using(startPosthorn({ zone: ZONE, dataDir, mxPort: mx.port }))
+  assert.is(second.app.firstRun, undefined)
+  second.apiKey = first.apiKey
+  second.clock.advance(70_000)
+  const email = await second.emailWhen(id, 'delivered')
+  assert.is(email.recipients[0].attempts, 2)
+})
+
+test('an attempt under way is given time to end', async t => {
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const dataDir = folder(t)
+  const posthorn = await startPosthorn({ zone: ZONE, dataDir, mxPort: mx.port })
+  await posthorn.verifiedDomain('here.example')
+  const id = await posthorn.send({
+    from: 'a@here.example',
+    to: 'slow-dot-500@there.example',
+    subject: 's',
+    text: 't',
+  })
+  await mx.until(/DATA/)
+  await posthorn.close()
+  assert.is(mx.messages.length, 1)
+
+  const again = await t.using(startPosthorn({ zone: ZONE, dataDir, mxPort: mx.port }))
+  again.apiKey = posthorn.apiKey
+  assert.is((await again.email(id)).status, 'delivered')
+})
+
+test('a lease left by a killed process is void at the next start, and its attempt unknown', async t => {
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const dataDir = folder(t)
+  const first = await startPosthorn({ zone: ZONE, dataDir })
+  await first.verifiedDomain('here.example')
+  const id = await first.send({ from: 'a@here.example', to: 'ok@there.example', subject: 's', text: 't' })
+  await first.emailWhen(id, 'delivery_delayed')
+  first.change(
+    `update deliveries set state = 1, attempts = 2, lease_owner = 'dead', lease_until = ?`,
+    first.clock.now() + 900_000,
+  )
+  await first.close()
+
+  const second = await t.using(startPosthorn({ zone: ZONE, dataDir, mxPort: mx.port }))
+  second.apiKey = first.apiKey
+  const email = await second.emailWhen(id, 'delivered')
+  assert.equal(
+    email.recipients[0].transcripts.map(({ outcome }: { outcome: string }) => outcome),
+    ['deferred', 'unknown', 'delivered'],
+  )
+})
+
+test('it is ready while it runs', async t => {
+  const posthorn = await t.using(startPosthorn())
+  assert.equal((await posthorn.call('GET', '/healthz')).body, { status: 'ok' })
+  const { status, body } = await posthorn.call('GET', '/readyz')
+  assert.is(status, 200)
+  assert.equal(body, { status: 'ready' })
+})
+
+test('a data folder serves one process', async t => {
+  const posthorn = await t.using(startPosthorn())
+  await startPosthorn({ dataDir: posthorn.dataDir }).then(
+    () => assert.unreachable('started twice'),
+    error => assert.match(error.message, 'is in use by another process'),
+  )
+})
+
+test.run()

@@ -1,0 +1,37 @@
+import * as assert from 'uvu/assert'
+import { startFakeMx } from '../../kit/fake-mx.ts'
+import { startPosthorn } from '../../kit/posthorn.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('sending', { limitMs: 10_000 })
+
+const THERE = `
+  there.example     MX 10 mx.there.example
+  mx.there.example  A 127.0.0.2
+`
+
+test('a message goes from POST /emails, signed, to the MX of its recipient', async t => {
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2', tls: 'good' }))
+  const posthorn = await t.using(startPosthorn({ zone: THERE, mxPort: mx.port }))
+  await posthorn.verifiedDomain('here.example')
+  const id = await posthorn.send({
+    from: 'Ann <ann@here.example>',
+    to: 'ok@there.example',
+    subject: 'Grüße',
+    html: '<p>Hello</p>',
+    text: 'Hello',
+  })
+  const email = await posthorn.emailWhen(id, 'delivered')
+  assert.equal(
+    email.events.map((event: { type: string }) => event.type),
+    ['email.sent', 'email.delivered'],
+  )
+  const [message] = mx.messages
+  assert.match(message!.mailFrom, /^b\+[a-z2-7]{45}@send\.here\.example$/)
+  assert.equal(message!.rcptTo, ['ok@there.example'])
+  assert.match(message!.headers, /^DKIM-Signature: /m)
+  assert.ok(message!.tls)
+  assert.equal(mx.violations, [])
+})
+
+test.run()

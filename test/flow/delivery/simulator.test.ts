@@ -1,0 +1,124 @@
+import * as assert from 'uvu/assert'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('simulator')
+
+let mx: FakeMx
+let posthorn: Posthorn
+
+test.before(async () => {
+  mx = await startFakeMx({ host: '127.0.0.2' })
+  const zone =
+    'simulator.test MX 10 mx.there.example\nmx.there.example A 127.0.0.2\nthere.example MX 10 mx.there.example'
+  posthorn = await startPosthorn({ zone, mxPort: mx.port })
+})
+
+test.after(async () => {
+  await posthorn.close()
+  await mx.close()
+})
+
+function send(...to: string[]) {
+  return posthorn.send({ from: 'you@unregistered.example', to, subject: 'hi', text: 'hi' })
+}
+
+const cases: [localPart: string, status: string, events: string[]][] = [
+  ['delivered', 'delivered', ['email.sent', 'email.delivered']],
+  ['delivered+label', 'delivered', ['email.sent', 'email.delivered']],
+  ['bounced', 'bounced', ['email.sent', 'email.bounced']],
+  ['soft-bounced', 'bounced', ['email.sent', 'email.bounced']],
+  ['complained', 'complained', ['email.sent', 'email.delivered', 'email.complained']],
+  ['suppressed', 'suppressed', ['email.sent', 'email.suppressed']],
+  ['failed', 'failed', ['email.sent', 'email.failed']],
+  ['delayed', 'delivered', ['email.sent', 'email.delivery_delayed', 'email.delivered']],
+  ['opened', 'delivered', ['email.sent', 'email.delivered', 'email.opened']],
+  ['clicked', 'delivered', ['email.sent', 'email.delivered', 'email.opened', 'email.clicked']],
+  ['nobody', 'bounced', ['email.sent', 'email.bounced']],
+]
+for (const [localPart, status, events] of cases)
+  test(`${localPart}@ ends as ${status}`, async () => {
+    const id = await send(`${localPart}@simulator.test`)
+    const email = await until(async () => {
+      const found = await posthorn.email(id)
+      return found.events.length === events.length ? found : undefined
+    })
+    assert.is(email.status, status)
+    assert.equal(
+      email.events.map(({ type }: { type: string }) => type),
+      events,
+    )
+  })
+
+test('a delayed delivery is tried again after two seconds', async () => {
+  const id = await send('delayed@simulator.test')
+  const email = await posthorn.emailWhen(id, 'delivery_delayed')
+  const [, delayed] = email.events
+  const wait = Date.parse(delayed.data.delay.next_attempt_at) - Date.parse(delayed.created_at)
+  assert.ok(Math.abs(wait - 2_000) <= 250, `waits ${wait} ms`)
+  posthorn.clock.advance(2_300)
+  await posthorn.emailWhen(id, 'delivered')
+})
+
+test('bounces say what they are', async () => {
+  const hard = await posthorn.emailWhen(await send('bounced@simulator.test'), 'bounced')
+  assert.is(hard.events[1].data.bounce.type, 'Permanent')
+  const soft = await posthorn.emailWhen(await send('soft-bounced@simulator.test'), 'bounced')
+  assert.is(soft.events[1].data.bounce.type, 'Transient')
+  const nobody = await posthorn.emailWhen(await send('nobody@simulator.test'), 'bounced')
+  assert.is(nobody.events[1].data.bounce.enhanced_code, '5.1.1')
+})
+
+test('opens and clicks are counted', async () => {
+  const id = await send('clicked@simulator.test')
+  const email = await until(async () => {
+    const found = await posthorn.email(id)
+    return found.click_count > 0 ? found : undefined
+  })
+  assert.is(email.open_count, 1)
+  assert.is(email.click_count, 1)
+  assert.is(email.events.at(-1).data.click.link, 'https://simulator.test/')
+})
+
+test('from a verified domain the message is signed, from any other it is not', async () => {
+  await posthorn.verifiedDomain('here.example')
+  const signed = await posthorn.send({
+    from: 'a@here.example',
+    to: 'delivered@simulator.test',
+    subject: 's',
+    text: 't',
+  })
+  await posthorn.emailWhen(signed, 'delivered')
+  const unsigned = await send('delivered@simulator.test')
+  await posthorn.emailWhen(unsigned, 'delivered')
+  const signatures = posthorn.rows<{ signatures: string | null }>(
+    'select signatures from deliveries order by email_id desc limit 2',
+  )
+  assert.is(signatures[0]!.signatures, null)
+  assert.is(JSON.parse(signatures[1]!.signatures!).length, 2)
+})
+
+test('real and simulated recipients may be mixed from a verified domain only', async () => {
+  const mixed = { to: ['delivered@simulator.test', 'ok@there.example'], subject: 's', text: 't' }
+  const { status, body } = await posthorn.call('POST', '/emails', {
+    key: posthorn.apiKey,
+    body: { ...mixed, from: 'you@unregistered.example' },
+  })
+  assert.is(status, 403)
+  assert.match(body.message, 'unregistered.example')
+  const id = await posthorn.send({ ...mixed, from: 'a@here.example' })
+  await posthorn.emailWhen(id, 'delivered')
+  assert.equal(
+    mx.messages.map(({ rcptTo }) => rcptTo),
+    [['ok@there.example']],
+  )
+})
+
+test('nothing in the simulator suppresses an address or reaches the network', () => {
+  assert.is(posthorn.rows('select 1 from suppressions').length, 0)
+  assert.not.ok(posthorn.zone.queries.some(({ name }) => name === 'simulator.test'))
+})
+
+test.run()

@@ -1,0 +1,237 @@
+/**
+ * The whole service in this process, on ports of its own and with a data folder of its own. Scripted are only
+ * its clock, the DNS it asks, and the MX hosts it delivers to.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { type App, startApp } from '../../src/app.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import type { GenerateKey } from '../../src/domains/domains.ts'
+import { type AdjustableClock, createAdjustableClock } from '../../src/lib/adjustable-clock.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { readyKeys } from './dkim-keys.ts'
+import { until } from './until.ts'
+import { type ScriptedZone, startZone } from './zone.ts'
+
+export interface PosthornOptions {
+  /** What the world's DNS holds. */
+  zone?: string
+  /** Where MX hosts listen. */
+  mxPort?: number
+  /** Further settings, as environment variables. */
+  env?: Record<string, string>
+  /** A folder that outlives the app; a fresh one that does not, when absent. */
+  dataDir?: string
+  generateKey?: GenerateKey
+}
+
+export interface ApiAnswer {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  body: any
+}
+
+export interface CallOptions {
+  key?: string | undefined
+  /** A bearer session. */
+  session?: string
+  headers?: Record<string, string>
+  body?: unknown
+  /** A body as it is. */
+  raw?: string | Uint8Array
+}
+
+export interface Posthorn {
+  baseUrl: string
+  apiKey: string
+  admin: { email: string; password: string }
+  clock: AdjustableClock
+  zone: ScriptedZone
+  dataDir: string
+  app: App
+  call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>
+  /** Sends with the first API key and returns the email's id. @throws when it is refused */
+  send(email: object): Promise<string>
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  email(id: string): Promise<any>
+  /** The email once it has the status. */
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  emailWhen(id: string, ...statuses: string[]): Promise<any>
+  /** A bearer session of the admin. */
+  signIn(): Promise<string>
+  /** Registers the domain, puts its records into the world's DNS, and has it verified. */
+  verifiedDomain(name: string, region?: string): Promise<{ id: string; records: DnsRecordView[] }>
+  /** Rows of the database, as committed. */
+  rows<T = Record<string, unknown>>(sql: string, ...parameters: unknown[]): T[]
+  /** Changes the database behind the service's back, where no endpoint can bring about what a test needs. */
+  change(sql: string, ...parameters: unknown[]): void
+  close(): Promise<void>
+}
+
+export interface DnsRecordView {
+  record: string
+  type: string
+  host: string
+  value: string
+  priority?: number
+}
+
+const root = new URL('../..', import.meta.url).pathname
+const admin = { email: 'admin@posthorn.test', password: 'correct horse battery staple' }
+
+export async function startPosthorn(options: PosthornOptions = {}): Promise<Posthorn> {
+  const zone = await startZone(options.zone ?? '')
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'posthorn-'))
+  const clock = createAdjustableClock()
+  const { config } = loadConfig(root, {
+    POSTHORN_DATA_DIR: dataDir,
+    POSTHORN_HTTP_LISTEN: '127.0.0.1:0',
+    POSTHORN_DNS_LISTEN: '127.0.0.1:0',
+    POSTHORN_DNS_RESOLVERS: zone.server,
+    POSTHORN_ADMIN_PASSWORD: admin.password,
+    POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
+    POSTHORN_DELIVERY_PORT: String(options.mxPort ?? 1),
+    POSTHORN_DELIVERY_THREADS: '1',
+    POSTHORN_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'fatal',
+    ...options.env,
+  })
+  const app = await startApp(config, {
+    log: createLog(config.log.level),
+    clock,
+    generateKey: options.generateKey ?? readyKeys(),
+    onFatal(error) {
+      throw error
+    },
+  }).catch(async error => {
+    await zone.close()
+    clock.close()
+    throw error
+  })
+  if (app.dnsAddress) zone.forward(config.mailHost, `127.0.0.1:${app.dnsAddress.port}`)
+  return new RunningPosthorn(app, { zone, clock, dataDir, keepData: options.dataDir !== undefined })
+}
+
+interface Surroundings {
+  zone: ScriptedZone
+  clock: AdjustableClock
+  dataDir: string
+  keepData: boolean
+}
+
+class RunningPosthorn implements Posthorn {
+  readonly app: App
+  readonly baseUrl: string
+  readonly admin = admin
+  apiKey: string
+  readonly zone: ScriptedZone
+  readonly clock: AdjustableClock
+  readonly dataDir: string
+  readonly #keepData: boolean
+  #session: Promise<string> | undefined
+
+  constructor(app: App, { zone, clock, dataDir, keepData }: Surroundings) {
+    this.app = app
+    this.baseUrl = app.baseUrl
+    this.apiKey = app.firstRun?.apiKey ?? ''
+    this.zone = zone
+    this.clock = clock
+    this.dataDir = dataDir
+    this.#keepData = keepData
+  }
+
+  async call(method: string, path: string, options: CallOptions = {}): Promise<ApiAnswer> {
+    const { key, session, body, raw } = options
+    const bearer = session ?? key
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+    const response = await fetch(this.baseUrl + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+        ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(payload === undefined ? {} : { body: payload }),
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    }
+  }
+
+  async send(email: object): Promise<string> {
+    const { status, body } = await this.call('POST', '/emails', { key: this.apiKey, body: email })
+    if (status !== 200) throw new Error(`the email was refused: ${JSON.stringify(body)}`)
+    return body.id
+  }
+
+  async email(id: string) {
+    const { status, body } = await this.call('GET', `/emails/${id}`, { key: this.apiKey })
+    if (status !== 200) throw new Error(`the email cannot be read: ${JSON.stringify(body)}`)
+    return body
+  }
+
+  async emailWhen(id: string, ...statuses: string[]) {
+    return until(async () => {
+      const email = await this.email(id)
+      return statuses.includes(email.status) ? email : undefined
+    })
+  }
+
+  signIn(): Promise<string> {
+    this.#session ??= this.call('POST', '/auth/login', { body: admin }).then(
+      ({ body }) => body.token as string,
+    )
+    return this.#session
+  }
+
+  async verifiedDomain(name: string, region = 'us-west-2') {
+    const session = await this.signIn()
+    const { body: domain } = await this.call('POST', '/domains', { session, body: { name, region } })
+    this.zone.add(zoneText(domain.records))
+    const { body: verified } = await this.call('POST', `/domains/${domain.id}/verify`, { session })
+    if (verified.status !== 'verified')
+      throw new Error(`${name} is ${verified.status}: ${JSON.stringify(verified)}`)
+    return domain
+  }
+
+  rows<T>(sql: string, ...parameters: unknown[]): T[] {
+    return this.#withDatabase(database => database.prepare(sql).all(...parameters) as T[])
+  }
+
+  change(sql: string, ...parameters: unknown[]) {
+    this.#withDatabase(database => database.prepare(sql).run(...parameters))
+  }
+
+  #withDatabase<T>(use: (database: Database.Database) => T): T {
+    const database = new Database(join(this.dataDir, 'posthorn.db'), { fileMustExist: true })
+    try {
+      return use(database)
+    } finally {
+      database.close()
+    }
+  }
+
+  async close() {
+    await this.app.stop()
+    await this.zone.close()
+    this.clock.close()
+    if (!this.#keepData) rmSync(this.dataDir, { recursive: true })
+  }
+}
+
+/** The records of a domain as lines of a zone. */
+export function zoneText(records: readonly DnsRecordView[]): string {
+  return records
+    .map(({ type, host, value, priority }) =>
+      type === 'MX'
+        ? `${host} MX ${priority} ${value}`
+        : `${host} ${type} ${type === 'TXT' ? `"${value}"` : value}`,
+    )
+    .join('\n')
+}
