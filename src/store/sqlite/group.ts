@@ -11,6 +11,7 @@ import type { SqliteConnection } from './connection.ts'
 import { kyselyOver } from './kysely.ts'
 import { sqliteQueue } from './queue.ts'
 import { sqliteRows } from './rows.ts'
+import { codeOf, isFatal, isUnavailable } from './trouble.ts'
 
 export interface GroupResult {
   /** In the order of the requests. */
@@ -40,9 +41,6 @@ interface GroupState {
   /** Of the savepoint that is open. */
   own: Effects
 }
-
-const UNAVAILABLE = /^SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|NOMEM|CANTOPEN)/
-const FATAL = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/
 
 export function createGroupRunner(connection: SqliteConnection, commands: Commands): GroupRunner {
   const state: GroupState = { effects: createEffects(), own: createEffects() }
@@ -130,7 +128,7 @@ function writeCounts(connection: SqliteConnection, effects: Effects) {
 }
 
 function lost(connection: SqliteConnection, requests: readonly WriteRequest[], cause: unknown): GroupResult {
-  if (FATAL.test(codeOf(cause))) throw new DiskFailure(`the database failed: ${codeOf(cause)}`, { cause })
+  if (isFatal(cause)) throw new DiskFailure(`the database failed: ${codeOf(cause)}`, { cause })
   if (connection.raw.inTransaction) connection.raw.exec('rollback')
   const reason = isUnavailable(cause)
     ? new StorageUnavailable(`nothing can be stored at the moment (${codeOf(cause)})`)
@@ -142,12 +140,4 @@ function failure(seq: number, error: unknown): WriteReply {
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   const unavailable = error instanceof StorageUnavailable
   return { seq, ok: false, unavailable, message, ...(stack === undefined ? {} : { stack }) }
-}
-
-function isUnavailable(error: unknown): boolean {
-  return UNAVAILABLE.test(codeOf(error))
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

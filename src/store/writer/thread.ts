@@ -6,6 +6,7 @@ import { migrate } from '../migrate.ts'
 import { openForWriting, type SqliteConnection } from '../sqlite/connection.ts'
 import { createGroupRunner } from '../sqlite/group.ts'
 import { kyselyOver } from '../sqlite/kysely.ts'
+import { isFatal, isUnavailable } from '../sqlite/trouble.ts'
 import { serveWriter } from './serve.ts'
 
 export interface WriterThreadData {
@@ -48,6 +49,13 @@ async function migrated(connection: SqliteConnection, nowMs: number): Promise<st
   }
 }
 
-function checkpoint(connection: SqliteConnection, mode: 'PASSIVE' | 'TRUNCATE') {
-  connection.raw.pragma(`wal_checkpoint(${mode})`)
+/** Moves the log into the database file. False when the disk has no room for that: the log keeps what it has. */
+function checkpoint(connection: SqliteConnection, mode: 'PASSIVE' | 'TRUNCATE'): boolean {
+  try {
+    connection.raw.pragma(`wal_checkpoint(${mode})`)
+    return true
+  } catch (error) {
+    if (isFatal(error) || !isUnavailable(error)) throw error
+    return false
+  }
 }

@@ -1,0 +1,152 @@
+import { once } from 'node:events'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import * as assert from 'uvu/assert'
+import type { GroupReport, WriteRequest } from '../../../src/store/writer/protocol.ts'
+import { type ServedStore, serveWriter } from '../../../src/store/writer/serve.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('store/serve')
+
+/** A store that answers each request with its input, and holds its first group until it is let go. */
+function slowStore() {
+  const groups: unknown[][] = []
+  const gate = Promise.withResolvers<void>()
+  const began = Promise.withResolvers<void>()
+  const store: ServedStore = {
+    async run(requests) {
+      groups.push(requests.map(({ input }) => input))
+      began.resolve()
+      await gate.promise
+      const replies = requests.map(({ seq, input }) => ({ seq, ok: true as const, output: input }))
+      const loud = requests.some(({ name }) => name === 'announce')
+      return { replies, announcements: loud ? [{ topic: 'news', payloads: ['something'] }] : [] }
+    },
+    checkpoint() {},
+  }
+  return { store, groups, began: began.promise, go: gate.resolve }
+}
+
+function connected(t: TestContext, loop: ReturnType<typeof serveWriter>): MessagePort {
+  const { port1, port2 } = new MessageChannel()
+  loop.connect(port1)
+  t.after(() => port2.close())
+  return port2
+}
+
+function ask(port: MessagePort, ...inputs: unknown[]) {
+  for (const input of inputs)
+    port.postMessage({
+      seq: 1,
+      name: input === 'loud' ? 'announce' : 'echo',
+      input,
+    } satisfies WriteRequest)
+}
+
+async function nextReport(port: MessagePort): Promise<GroupReport> {
+  const [report] = await once(port, 'message')
+  return report
+}
+
+function outputs({ replies }: GroupReport): unknown[] {
+  return replies.map(reply => (reply.ok ? reply.output : 'failed'))
+}
+
+test('what all clients ask for while a group commits makes up the next group', async t => {
+  const { store, groups, began, go } = slowStore()
+  const loop = serveWriter(store)
+  const [a, b] = [connected(t, loop), connected(t, loop)]
+  ask(a, 'first')
+  await began
+  ask(a, 'a1', 'a2')
+  ask(b, 'b1')
+  const reportsOfA = once(a, 'message').then(() => nextReport(a))
+  go()
+  assert.equal(outputs(await nextReport(b)), ['b1'])
+  assert.equal(outputs(await reportsOfA), ['a1', 'a2'])
+  assert.equal(groups, [['first'], ['a1', 'a2', 'b1']])
+  await loop.end()
+})
+
+test('a group has at most 1,000 requests, whoever asks', async t => {
+  const { store, groups, began, go } = slowStore()
+  const loop = serveWriter(store)
+  const [a, b] = [connected(t, loop), connected(t, loop)]
+  ask(a, 'first')
+  await began
+  ask(a, ...Array.from({ length: 1_500 }, (_, i) => i))
+  ask(b, ...Array.from({ length: 700 }, (_, i) => i))
+  go()
+  await loop.end()
+  assert.equal(
+    groups.map(group => group.length),
+    [1, 1_000, 1_000, 200],
+  )
+})
+
+test('announcements reach all clients, replies only those who asked', async t => {
+  const { store, go } = slowStore()
+  const loop = serveWriter(store)
+  const [a, b] = [connected(t, loop), connected(t, loop)]
+  const reports = Promise.all([nextReport(a), nextReport(b)])
+  ask(a, 'loud')
+  go()
+  const [ofA, ofB] = await reports
+  assert.equal([outputs(ofA), outputs(ofB)], [['loud'], []])
+  assert.equal([ofA.announcements, ofB.announcements].flat(), [
+    { topic: 'news', payloads: ['something'] },
+    { topic: 'news', payloads: ['something'] },
+  ])
+  await loop.end()
+})
+
+test('a client that has left takes nothing with it', async t => {
+  const { store, began, go } = slowStore()
+  const loop = serveWriter(store)
+  const [a, b] = [connected(t, loop), connected(t, loop)]
+  ask(a, 'from a')
+  await began
+  a.close()
+  ask(b, 'from b')
+  go()
+  assert.equal(outputs(await nextReport(b)), ['from b'])
+  await loop.end()
+})
+
+test('the end answers what is waiting, and then closes the line to every client', async t => {
+  const { store, go } = slowStore()
+  const loop = serveWriter(store)
+  const port = connected(t, loop)
+  ask(port, 'a', 'b', 'c')
+  const report = nextReport(port)
+  const closed = once(port, 'close')
+  go()
+  await loop.end()
+  assert.equal(outputs(await report), ['a', 'b', 'c'])
+  await closed
+})
+
+test('the log is moved into the database when nobody asks for anything', async t => {
+  const { store, go } = slowStore()
+  const moved = Promise.withResolvers<void>()
+  const loop = serveWriter({ ...store, checkpoint: moved.resolve })
+  const port = connected(t, loop)
+  ask(port, 'a')
+  go()
+  await moved.promise
+  await loop.end()
+})
+
+test('under load that never pauses, the log is moved every 8,000 requests', async t => {
+  const { store, groups, began, go } = slowStore()
+  const movedAfter: number[] = []
+  const loop = serveWriter({ ...store, checkpoint: () => movedAfter.push(groups.flat().length) })
+  const port = connected(t, loop)
+  ask(port, 'first')
+  await began
+  ask(port, ...Array.from({ length: 20_000 }, (_, i) => i))
+  go()
+  await loop.end()
+  assert.equal(movedAfter, [8_001, 16_001])
+})
+
+test.run()
