@@ -146,10 +146,15 @@ function readContentId(text: string, refuse: (message: string) => Refused): stri
   return id
 }
 
-/** Strict base64 (RFC 4648 §4 or §5), line breaks and missing padding aside; undefined for anything else. */
+/**
+ * Strict base64 (RFC 4648 §4 or §5), but line breaks may be in it and its padding may be missing; undefined for
+ * anything else.
+ */
 function decodeBase64(text: string): Buffer | undefined {
   const packed = /\s/.test(text) ? text.replace(/\s+/g, '') : text
-  const length = packed.replace(/={1,2}$/, '').length
+  const padding = packed.endsWith('==') ? 2 : packed.endsWith('=') ? 1 : 0
+  if (padding > 0 && packed.length % 4 !== 0) return undefined
+  const length = packed.length - padding
   if (length % 4 === 1) return undefined
   const bytes = Buffer.from(packed, 'base64')
   return bytes.length === Math.floor((length * 3) / 4) ? bytes : undefined

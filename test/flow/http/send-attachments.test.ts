@@ -1,0 +1,184 @@
+import * as assert from 'uvu/assert'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { refuses } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('attachments of POST /emails', { limitMs: 20_000 })
+let posthorn: Posthorn
+test.before(async () => {
+  posthorn = await startPosthorn()
+})
+test.after(() => posthorn.close())
+
+const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
+const BAD = { status: 422, name: 'invalid_attachment' }
+const INVALID = { status: 422, name: 'validation_error' }
+const CONTENT = Buffer.from('hello').toString('base64')
+const MIB = 1024 * 1024
+
+function refused(
+  what: string,
+  attachments: unknown,
+  expected: { name: string; status: number; path: string },
+) {
+  test(`refuse ${what}`, async () => {
+    const body = { ...GOOD, attachments }
+    await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], expected)
+  })
+}
+
+for (const [kind, value] of Object.entries({
+  text: 'x',
+  number: 5,
+  object: { filename: 'a', content: CONTENT },
+}))
+  refused(`a ${kind} in place of the list`, value, { ...INVALID, path: 'attachments' })
+for (const [kind, value] of Object.entries({ text: 'x', number: 5, null: null, list: [] }))
+  refused(`a ${kind} as an attachment`, [{ content: CONTENT }, value], { ...INVALID, path: 'attachments[1]' })
+
+refused('one without content', [{ filename: 'a.txt' }], { ...BAD, path: 'attachments[0]' })
+refused('one with null as content', [{ filename: 'a.txt', content: null }], {
+  ...BAD,
+  path: 'attachments[0]',
+})
+refused('the second of two without content', [{ content: CONTENT }, {}], { ...BAD, path: 'attachments[1]' })
+refused('one with a path, which is still to come', [{ path: 'https://files.example/a.pdf' }], {
+  ...INVALID,
+  path: 'attachments[0].path',
+})
+for (const path of ['/etc/passwd', 'file:///etc/passwd', 'data:text/plain,x', 'http://127.0.0.1/'])
+  refused(`the path ${path}`, [{ filename: 'a', path }], { ...INVALID, path: 'attachments[0].path' })
+refused('a path beside content', [{ content: CONTENT, path: '/etc/passwd' }], {
+  ...INVALID,
+  path: 'attachments[0].path',
+})
+
+for (const [what, content] of Object.entries({
+  'a single character': 'A',
+  'a length that no bytes have': 'AAAAA',
+  'text that is not base64': 'this is not base64!',
+  'bytes that are not base64': 'a*b=',
+  'padding in the middle': 'YQ==YQ==',
+  'more padding than there is': 'YQ===',
+  'padding alone': '==',
+  'a padding sign alone': '=',
+  NUL: 'aGVs\0bG8=',
+  'other letters': 'aGVsbG8é',
+  'wide letters': 'ａＧＶｓｂＧ８＝',
+}))
+  refused(`content of ${what}`, [{ content }], { ...BAD, path: 'attachments[0].content' })
+
+for (const [kind, value] of Object.entries({ number: 5, boolean: true, object: { type: 'Buffer' } })) {
+  refused(`a ${kind} as content`, [{ content: value }], { ...BAD, path: 'attachments[0].content' })
+  refused(`a ${kind} as filename`, [{ content: CONTENT, filename: value }], {
+    ...BAD,
+    path: 'attachments[0].filename',
+  })
+  refused(`a ${kind} as content_type`, [{ content: CONTENT, content_type: value }], {
+    ...BAD,
+    path: 'attachments[0].content_type',
+  })
+  refused(`a ${kind} as contentId`, [{ content: CONTENT, contentId: value }], {
+    ...BAD,
+    path: 'attachments[0].content_id',
+  })
+}
+
+for (const key of ['filename', 'content_type', 'content_id'])
+  for (const value of ['a\r\nX: y', 'a\nb', 'a\rb', 'a\0b'])
+    refused(`${JSON.stringify(value)} as ${key}`, [{ content: CONTENT, [key]: value }], {
+      ...BAD,
+      path: `attachments[0].${key}`,
+    })
+
+for (const type of [
+  'text',
+  'text/',
+  '/plain',
+  'text/plain/x',
+  'text/plain;',
+  'text/plain; charset',
+  'text/plain; charset="utf',
+  'téxt/plain',
+  'text /plain',
+  'text/plain, text/html',
+  '',
+])
+  refused(`the content_type ${JSON.stringify(type)}`, [{ content: CONTENT, content_type: type }], {
+    ...BAD,
+    path: 'attachments[0].content_type',
+  })
+
+for (const id of ['a b', 'a>b', '<a', '<<a>>', 'é', '', '<>', 'x'.repeat(201)])
+  refused(`the content_id ${JSON.stringify(id.slice(0, 8))}`, [{ content: CONTENT, content_id: id }], {
+    ...BAD,
+    path: 'attachments[0].content_id',
+  })
+
+test('refuse more than 40 MB once encoded', async () => {
+  const content = Buffer.alloc(30 * MIB).toString('base64')
+  const body = { ...GOOD, attachments: [{ filename: 'big.bin', content }] }
+  const call = ['POST', '/emails', { key: posthorn.apiKey, body }] as const
+  await refuses(posthorn, [...call], { ...BAD, path: 'attachments', says: /40 MB/ })
+})
+
+test('refuse two that are too much together', async () => {
+  const content = Buffer.alloc(15 * MIB).toString('base64')
+  const body = { ...GOOD, attachments: [{ content }, { content }] }
+  const call = ['POST', '/emails', { key: posthorn.apiKey, body }] as const
+  await refuses(posthorn, [...call], { ...BAD, path: 'attachments', says: /40 MB/ })
+})
+
+async function sent(attachments: object[]) {
+  const id = await posthorn.send({ ...GOOD, attachments })
+  return (await posthorn.emailWhen(id, 'delivered')).attachments
+}
+
+test('take 25 MB, and show its size', async () => {
+  const [attachment] = await sent([{ content: Buffer.alloc(25 * MIB, 'x').toString('base64') }])
+  assert.is(attachment.size, 25 * MIB)
+})
+
+for (const [what, content, size] of [
+  ['standard base64', 'aGVsbG8/Pz8+', 9],
+  ['its URL alphabet', 'aGVsbG8_Pz8-', 9],
+  ['no padding', 'aGVsbG8', 5],
+  ['line breaks', 'aGVs\r\nbG8=\r\n', 5],
+  ['blanks', ' aGVs bG8= ', 5],
+  ['nothing at all', '', 0],
+] as const)
+  test(`take ${what}`, async () => {
+    const [attachment] = await sent([{ filename: 'a.bin', content }])
+    assert.is(attachment.size, size)
+  })
+
+for (const [given, filename, type] of [
+  [{}, 'attachment-1', 'application/octet-stream'],
+  [{ filename: null }, 'attachment-1', 'application/octet-stream'],
+  [{ filename: '' }, 'attachment-1', 'application/octet-stream'],
+  [{ filename: 'a.pdf' }, 'a.pdf', 'application/pdf'],
+  [{ filename: '../../etc/passwd' }, '../../etc/passwd', 'application/octet-stream'],
+  [{ filename: '\u202egnp.exe' }, '\u202egnp.exe', 'application/x-msdos-program'],
+  [{ filename: 'Grüße 😀.txt' }, 'Grüße 😀.txt', 'text/plain'],
+  [{ filename: 'a.txt', content_type: 'text/x-own; charset=utf-8' }, 'a.txt', 'text/x-own; charset=utf-8'],
+  [{ filename: 'a.txt', contentType: 'image/png' }, 'a.txt', 'image/png'],
+] as const)
+  test(`name and type of ${JSON.stringify(given)}`, async () => {
+    const [attachment] = await sent([{ content: CONTENT, ...given }])
+    assert.is(attachment.filename, filename)
+    assert.is(attachment.content_type, type)
+    assert.match(attachment.id, /^att_[0-9a-f-]{36}$/)
+    assert.is(attachment.size, 5)
+  })
+
+for (const [given, shown] of [
+  ['logo', 'logo'],
+  ['<logo@here.example>', 'logo@here.example'],
+  [' logo ', 'logo'],
+] as const)
+  test(`the content id ${given} is shown as ${shown}`, async () => {
+    const [attachment] = await sent([{ content: CONTENT, content_id: given }])
+    assert.is(attachment.content_id, shown)
+  })
+
+test.run()

@@ -1,0 +1,123 @@
+/** What every refusal of the API must look like, and that it leaves nothing behind. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import type { ApiAnswer, CallOptions, Posthorn } from './posthorn.ts'
+
+/** The closed list its clients know. */
+const NAMES = new Set([
+  'invalid_idempotency_key',
+  'validation_error',
+  'missing_api_key',
+  'restricted_api_key',
+  'invalid_api_key',
+  'not_found',
+  'method_not_allowed',
+  'invalid_idempotent_request',
+  'concurrent_idempotent_requests',
+  'invalid_attachment',
+  'invalid_from_address',
+  'invalid_access',
+  'invalid_parameter',
+  'invalid_region',
+  'missing_required_field',
+  'monthly_quota_exceeded',
+  'daily_quota_exceeded',
+  'rate_limit_exceeded',
+  'security_error',
+  'application_error',
+  'internal_server_error',
+])
+const KEYS = ['statusCode', 'name', 'message', 'errors']
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export interface ExpectedRefusal {
+  status: number
+  name: string
+  /** The field to blame: in `errors`, and named in the message. */
+  path?: string
+  /** What the message must say, in place of the field's name. */
+  says?: RegExp
+}
+
+/** A refusal in the API's one error shape. */
+export function assertRefusal(
+  { status, headers, body }: Pick<ApiAnswer, 'status' | 'headers' | 'body'>,
+  expected: ExpectedRefusal,
+): void {
+  const shown = JSON.stringify(body)
+  assert.is(status, expected.status, shown)
+  assert.is(headers.get('content-type'), 'application/json; charset=utf-8')
+  assert.match(headers.get('x-request-id') ?? '', UUID)
+  assert.is(body.statusCode, status, shown)
+  assert.is(body.name, expected.name, shown)
+  assert.ok(NAMES.has(body.name), shown)
+  assert.ok(typeof body.message === 'string' && body.message.length > 0, shown)
+  assert.equal(
+    Object.keys(body).filter(key => !KEYS.includes(key)),
+    [],
+  )
+  if (body.errors !== undefined) assertErrors(body.errors, shown)
+  if (expected.path !== undefined) {
+    assert.ok(
+      body.errors?.some((error: { path: string }) => error.path === expected.path),
+      shown,
+    )
+  }
+  if (expected.says) assert.match(body.message, expected.says)
+  else if (expected.path !== undefined) assert.ok(names(body.message, expected.path), shown)
+}
+
+function assertErrors(errors: unknown, shown: string) {
+  assert.ok(Array.isArray(errors) && errors.length > 0, shown)
+  for (const error of errors as Record<string, unknown>[]) {
+    assert.equal(Object.keys(error).sort(), ['message', 'path'], shown)
+    assert.type(error.path, 'string', shown)
+    assert.type(error.message, 'string', shown)
+  }
+}
+
+/** `headers.X-A` is named by `X-A`, `attachments[0]` by "attachment". */
+function names(message: string, path: string): boolean {
+  const said = message.toLowerCase()
+  const [field] = /^[a-z_]+/.exec(path)!
+  const header = /^headers\.(.+)$/.exec(path)?.[1] ?? field
+  return said.includes(field.replace(/s$/, '')) || said.includes(header.toLowerCase())
+}
+
+/** Makes a call, and insists that it is refused so and that nothing has been stored. */
+export async function refuses(
+  posthorn: Posthorn,
+  [method, path, options]: [method: string, path: string, options?: CallOptions],
+  expected: ExpectedRefusal,
+): Promise<ApiAnswer> {
+  const before = storedIn(posthorn)
+  const answer = await posthorn.call(method, path, options)
+  assertRefusal(answer, expected)
+  assert.equal(storedIn(posthorn), before, 'a refused request must leave nothing behind')
+  return answer
+}
+
+/** How many rows each table holds, and how many files lie beside the database. */
+export function storedIn(posthorn: Posthorn): Record<string, number> {
+  const tables = posthorn
+    .rows<{ name: string }>(
+      "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'",
+    )
+    .map(({ name }) => name)
+  const counts = posthorn.rows<{ name: string; count: number }>(
+    tables.map(name => `select '${name}' as name, count(*) as count from "${name}"`).join(' union all '),
+  )
+  const files = filesIn(join(posthorn.dataDir, 'blobs'))
+  return { ...Object.fromEntries(counts.map(({ name, count }) => [name, count])), files }
+}
+
+function filesIn(folder: string): number {
+  try {
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+    return entries.filter(entry => entry.isFile()).length
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+    throw error
+  }
+}
