@@ -1,0 +1,192 @@
+import * as assert from 'uvu/assert'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { refuses } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('addresses of POST /emails', { limitMs: 15_000 })
+let posthorn: Posthorn
+test.before(async () => {
+  posthorn = await startPosthorn()
+})
+test.after(() => posthorn.close())
+
+const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
+
+/** Each could be read as another mailbox, or as two, by somebody. */
+const NO_MAILBOX = [
+  '"evil@evil.example x"@internal.example',
+  '"a@b.example"@c.example',
+  '"a b"@c.example',
+  '"a\\@b"@c.example',
+  '""@c.example',
+  '<a@b.example> <c@d.example>',
+  'Ann <a@b.example> <c@d.example>',
+  'g: a@b.example, c@d.example;',
+  'undisclosed-recipients:;',
+  'a@b.example, c@d.example',
+  'a@b.example; c@d.example',
+  'a@b.example c@d.example',
+  'a@b.example\tc@d.example',
+  'a@b.example\0@c.example',
+  'a\u007f@b.example',
+  'a@@b.example',
+  'a@b@c.example',
+  'x@[127.0.0.1]',
+  'x@[IPv6:::1]',
+  'x@127.0.0.1',
+  'x@2130706433',
+  '<@r.example:a@b.example>',
+  '@r.example:a@b.example',
+  'a@b.example>',
+  '<a@b.example',
+  '<<a@b.example>>',
+  '<>',
+  '>',
+  'Ann <>',
+  'Ann',
+  '@',
+  '@b.example',
+  'a@',
+  'a@localhost',
+  'a@b.example.',
+  'a@b..example',
+  'a@.b.example',
+  '.a@b.example',
+  'a.@b.example',
+  'a..b@c.example',
+  'a b@c.example',
+  'a@b c.example',
+  'a@-b.example',
+  'a@b-.example',
+  'a@b_c.example',
+  'a@b%2eexample',
+  'a@b.example/path',
+  'a@b.example#fragment',
+  'a@b.example?subject=x',
+  'a@b.example:25',
+  'a@user:password@b.example',
+  'mailto:a@b.example',
+  'a@b.example (comment)',
+  '(comment) a@b.example',
+  'a(comment)@b.example',
+  'Doe, Jane <a@b.example>',
+  'Jane (x) <a@b.example>',
+  'a@c.example <a@b.example>',
+  '"unfinished <a@b.example>',
+  `a@${'x'.repeat(64)}.example`,
+  `a@${'x.'.repeat(130)}example`,
+  `${'a'.repeat(65)}@b.example`,
+  `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example`,
+  'a@xn--.example',
+  'a\u200b@b.example',
+  'a\u202e@b.example',
+  'a\u00a0@b.example',
+  'a\u2028@b.example',
+  'a@b\u2028.example',
+  'a\ud800@b.example',
+  'a@\ud800.example',
+  '😀',
+]
+
+for (const text of NO_MAILBOX) {
+  for (const field of ['to', 'cc', 'bcc', 'reply_to'])
+    test(`${JSON.stringify(text)} is no mailbox for ${field}`, async () => {
+      const body = { ...GOOD, [field]: text }
+      const refusal = { status: 422, name: 'validation_error', path: field }
+      await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], refusal)
+    })
+  test(`${JSON.stringify(text)} is no sender`, async () => {
+    const body = { ...GOOD, from: text }
+    const refusal = { status: 422, name: 'invalid_from_address', path: 'from' }
+    await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], refusal)
+  })
+}
+
+/** What is given, what the API shows of it, and the one recipient it stands for. */
+const ONE_MAILBOX = [
+  ['delivered@SIMULATOR.Test', 'delivered@simulator.test', 'delivered@simulator.test'],
+  ['Delivered+Label@simulator.test', 'Delivered+Label@simulator.test', 'Delivered+Label@simulator.test'],
+  ['  delivered@simulator.test  ', 'delivered@simulator.test', 'delivered@simulator.test'],
+  ['<delivered@simulator.test>', 'delivered@simulator.test', 'delivered@simulator.test'],
+  ['"delivered"@simulator.test', 'delivered@simulator.test', 'delivered@simulator.test'],
+  ['delivered@simulator。test', 'delivered@simulator.test', 'delivered@simulator.test'],
+  ['delivered@ｓimulator.test', 'delivered@simulator.test', 'delivered@simulator.test'],
+  ["o'neil%x!y@simulator.test", "o'neil%x!y@simulator.test", "o'neil%x!y@simulator.test"],
+  ['jose\u0301@simulator.test', 'jos\u00e9@simulator.test', 'jos\u00e9@simulator.test'],
+  ['Ann <delivered@simulator.test>', 'Ann <delivered@simulator.test>', 'delivered@simulator.test'],
+  ['"Ann" <delivered@simulator.test>', 'Ann <delivered@simulator.test>', 'delivered@simulator.test'],
+  ['Ann<delivered@simulator.test>', 'Ann <delivered@simulator.test>', 'delivered@simulator.test'],
+  [
+    '"Doe, Jane" <delivered@simulator.test>',
+    '"Doe, Jane" <delivered@simulator.test>',
+    'delivered@simulator.test',
+  ],
+  [
+    '"<evil@evil.example>" <delivered@simulator.test>',
+    '"<evil@evil.example>" <delivered@simulator.test>',
+    'delivered@simulator.test',
+  ],
+  [
+    '"a\\"b\\\\c" <delivered@simulator.test>',
+    '"a\\"b\\\\c" <delivered@simulator.test>',
+    'delivered@simulator.test',
+  ],
+  [
+    '=?utf-8?Q?a=40evil.test=2C?= <delivered@simulator.test>',
+    '=?utf-8?Q?a=40evil.test=2C?= <delivered@simulator.test>',
+    'delivered@simulator.test',
+  ],
+  [
+    'Grüße 😀 مرحبا <delivered@simulator.test>',
+    'Grüße 😀 مرحبا <delivered@simulator.test>',
+    'delivered@simulator.test',
+  ],
+] as const
+
+for (const [given, shown, address] of ONE_MAILBOX)
+  test(`${given} is exactly one mailbox`, async () => {
+    const id = await posthorn.send({ ...GOOD, to: given, reply_to: given })
+    const email = await posthorn.emailWhen(id, 'delivered', 'bounced')
+    assert.equal(email.to, [shown])
+    assert.equal(email.reply_to, [shown])
+    assert.equal(
+      email.recipients.map((recipient: { address: string }) => recipient.address),
+      [address],
+    )
+    const second = await posthorn.send({ ...GOOD, to: email.to[0] })
+    const again = await posthorn.emailWhen(second, 'delivered', 'bounced')
+    assert.equal(again.to, [shown], 'what the API shows, it takes back as the same mailbox')
+  })
+
+test('a look-alike in another script is another domain, and is shown as what it is', async () => {
+  const call = [
+    'POST',
+    '/emails',
+    { key: posthorn.apiKey, body: { ...GOOD, to: 'a@simulаtor.test' } },
+  ] as const
+  await refuses(posthorn, [...call], { status: 403, name: 'validation_error' })
+})
+
+test('an address named twice is one recipient, of the kind it was named first as', async () => {
+  const id = await posthorn.send({
+    ...GOOD,
+    to: ['delivered+a@simulator.test', 'Delivered+A@Simulator.test'],
+    cc: ['delivered+b@simulator.test', 'delivered+a@simulator.test'],
+    bcc: ['DELIVERED+B@simulator.test', 'delivered+c@simulator.test'],
+  })
+  const email = await posthorn.emailWhen(id, 'delivered')
+  assert.equal(
+    email.recipients.map(({ address, kind }: { address: string; kind: string }) => `${kind} ${address}`),
+    ['to delivered+a@simulator.test', 'cc delivered+b@simulator.test', 'bcc delivered+c@simulator.test'],
+  )
+  assert.equal(email.to, ['delivered+a@simulator.test', 'Delivered+A@simulator.test'])
+})
+
+test('50 recipients over to, cc and bcc are taken', async () => {
+  const many = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => `delivered+${from + i}@simulator.test`)
+  const id = await posthorn.send({ ...GOOD, to: many(0, 20), cc: many(20, 20), bcc: many(40, 10) })
+  assert.is((await posthorn.emailWhen(id, 'delivered')).recipients.length, 50)
+})
+
+test.run()

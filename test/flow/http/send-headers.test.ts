@@ -1,0 +1,157 @@
+import * as assert from 'uvu/assert'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { refuses } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('headers of POST /emails', { limitMs: 15_000 })
+let posthorn: Posthorn
+test.before(async () => {
+  posthorn = await startPosthorn()
+})
+test.after(() => posthorn.close())
+
+const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
+const INVALID = { status: 422, name: 'validation_error' }
+
+/** Ours to write, in any case. */
+const RESERVED = [
+  'Bcc',
+  'To',
+  'Cc',
+  'From',
+  'Sender',
+  'Subject',
+  'Date',
+  'Return-Path',
+  'Received',
+  'Resent-From',
+  'Resent-To',
+  'Resent-Anything',
+  'DKIM-Signature',
+  'ARC-Seal',
+  'ARC-Message-Signature',
+  'Content-Type',
+  'Content-Transfer-Encoding',
+  'Content-Anything',
+  'MIME-Version',
+  'Authentication-Results',
+  'Delivered-To',
+  'X-Posthorn-Ref',
+  'X-Posthorn-Anything',
+]
+
+async function refusesHeaders(headers: unknown, path: string, says?: RegExp) {
+  const body = { ...GOOD, headers }
+  await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], {
+    ...INVALID,
+    path,
+    ...(says ? { says } : {}),
+  })
+}
+
+function oddCase(name: string): string {
+  return [...name].map((letter, i) => (i % 2 ? letter.toUpperCase() : letter.toLowerCase())).join('')
+}
+
+for (const name of RESERVED)
+  for (const spelling of [name, name.toLowerCase(), name.toUpperCase(), oddCase(name)])
+    test(`refuse ${spelling}`, () => refusesHeaders({ [spelling]: 'x' }, `headers.${spelling}`))
+
+for (const name of [
+  '',
+  ' ',
+  'X A',
+  'X:A',
+  'X-A:',
+  ' To',
+  'To ',
+  'To\t',
+  'X\r\nBcc',
+  'X\nBcc: evil@evil.example\nY',
+  'X\0',
+  'Bcс',
+  'X-Ü',
+  'X-😀',
+  'X\u2028Y',
+  'X\u0085Y',
+  'n'.repeat(77),
+])
+  test(`refuse the name ${JSON.stringify(name.slice(0, 20))}`, () =>
+    refusesHeaders({ [name]: 'x' }, `headers.${name}`))
+
+for (const value of ['a\rb', 'a\nb', 'a\r\nBcc: evil@evil.example', 'a\0b', '\n', 'a\r\n b'])
+  test(`refuse the value ${JSON.stringify(value)}`, () => refusesHeaders({ 'X-A': value }, 'headers.X-A'))
+
+for (const value of [5, true, {}, [], ['a'], { prepared: true, value: 'a\r\nBcc: evil@evil.example' }])
+  test(`refuse ${JSON.stringify(value)} as a value`, () => refusesHeaders({ 'X-A': value }, 'headers.X-A'))
+
+for (const value of ['x', 5, true, ['X-A: b'], [{ key: 'X-A', value: 'b' }], [['X-A', 'b']]])
+  test(`refuse ${JSON.stringify(value)} as headers`, () => refusesHeaders(value, 'headers'))
+
+test('refuse two names that differ only in case', () =>
+  refusesHeaders({ 'X-Same': 'a', 'x-same': 'b' }, 'headers.x-same', /twice/))
+
+test('refuse 101 fields', () =>
+  refusesHeaders(
+    Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`X-${i}`, 'a'])),
+    'headers',
+    /100/,
+  ))
+
+test('refuse more than 64 KiB together', () =>
+  refusesHeaders({ 'X-A': 'a'.repeat(40_000), 'X-B': 'a'.repeat(30_000) }, 'headers'))
+
+for (const value of ['x', '<a@b.example', 'a@b.example', '<a b@c.example>', '<a@b@c.example>', '<>', ''])
+  test(`refuse the Message-ID ${JSON.stringify(value)}`, () =>
+    refusesHeaders({ 'message-id': value }, 'headers.message-id'))
+
+for (const value of ['nobody', '', ',', 'a@b.example, nobody', 'g: a@b.example;'])
+  test(`refuse the Reply-To ${JSON.stringify(value)}`, () =>
+    refusesHeaders({ 'REPLY-TO': value }, 'headers.REPLY-TO'))
+
+test('refuse Reply-To beside reply_to', async () => {
+  const body = { ...GOOD, reply_to: 'a@b.example', headers: { 'Reply-To': 'c@d.example' } }
+  const call = ['POST', '/emails', { key: posthorn.apiKey, body }] as const
+  await refuses(posthorn, [...call], { ...INVALID, path: 'headers.Reply-To' })
+})
+
+test('take 100 fields of any other name, and show them as given', async () => {
+  const headers = {
+    ...Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`X-${i}`, `value ${i}`])),
+    'In-Reply-To': '<a@b.example>',
+    References: '<a@b.example> <c@d.example>',
+    'List-Unsubscribe': '<https://here.example/u>, <mailto:u@here.example>',
+    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    'X-Entity-Ref-ID': 'ref',
+    Priority: 'urgent',
+    "X!#$%&'*+.^_`|~-Odd": 'grüße 😀',
+    __proto__x: 'not special',
+    constructor: 'not special either',
+    toString: 'nor this',
+  }
+  const id = await posthorn.send({ ...GOOD, headers })
+  const email = await posthorn.email(id)
+  assert.equal(email.headers, headers)
+})
+
+test('a field called __proto__ is a field like any other', async () => {
+  const raw = `{"from":"a@b.example","to":"delivered@simulator.test","subject":"s","text":"t",
+    "headers":{"__proto__":"x"}}`
+  const { status, body } = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, raw })
+  assert.is(status, 200)
+  const { headers } = await posthorn.email(body.id)
+  assert.equal(Object.entries(headers), [['__proto__', 'x']])
+})
+
+test('honour Message-ID', async () => {
+  const id = await posthorn.send({ ...GOOD, headers: { 'Message-ID': ' <own@here.example> ' } })
+  assert.is((await posthorn.email(id)).message_id, '<own@here.example>')
+})
+
+test('honour Reply-To with several mailboxes', async () => {
+  const headers = { 'reply-to': 'Ann <ann@here.example>, "Doe, Jane" <jane@here.example>' }
+  const email = await posthorn.email(await posthorn.send({ ...GOOD, headers }))
+  assert.equal(email.reply_to, ['Ann <ann@here.example>', '"Doe, Jane" <jane@here.example>'])
+})
+
+test.run()
