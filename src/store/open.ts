@@ -46,9 +46,9 @@ export interface StoreLocation {
 
 /** @throws when the folder is in use, cannot be written, or holds a newer version's database */
 export async function openStore<C extends Commands>(options: StoreOptions): Promise<Store<C>> {
+  const location = locate(options)
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const lock = lockFolder(options.dataDir)
-  const location = locate(options)
   const thread = new Worker(options.writerThread, {
     workerData: { file: location.databaseFile, nowMs: options.nowMs } satisfies WriterThreadData,
   })

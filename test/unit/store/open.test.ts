@@ -1,0 +1,122 @@
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import * as assert from 'uvu/assert'
+import { lockFolder } from '../../../src/store/lock.ts'
+import { openStore, type StoreOptions } from '../../../src/store/open.ts'
+import { openThreadStore, STORE_EPOCH, tempFolder } from '../../kit/store.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('store/open')
+
+const optionsFor = (dataDir: string, over: Partial<StoreOptions> = {}): StoreOptions => ({
+  dataDir,
+  url: 'sqlite:test.db',
+  writerThread: new URL('../../../src/writer-thread.ts', import.meta.url),
+  nowMs: STORE_EPOCH,
+  onWriterDeath(error) {
+    throw error
+  },
+  ...over,
+})
+
+async function refusal(options: StoreOptions): Promise<string> {
+  try {
+    const store = await openStore(options)
+    await store.close()
+  } catch (error) {
+    return (error as Error).message
+  }
+  throw new Error('the store was opened')
+}
+
+test('a fresh folder is made for its owner alone, and the database in it is migrated', async t => {
+  const parent = await t.using(tempFolder())
+  const dataDir = join(parent.path, 'deep', 'data')
+  const store = await t.using(openStore(optionsFor(dataDir)))
+  assert.is(statSync(dataDir).mode & 0o777, 0o700)
+  assert.ok(store.migrations.includes('001-main-path'))
+  assert.is(store.location.databaseFile, join(dataDir, 'test.db'))
+  assert.is(store.location.blobFolder, join(dataDir, 'blobs'))
+})
+
+test('a second start migrates nothing', async t => {
+  const folder = await t.using(tempFolder())
+  await (await openStore(optionsFor(folder.path))).close()
+  const store = await t.using(openStore(optionsFor(folder.path)))
+  assert.equal(store.migrations, [])
+})
+
+test('a folder in use is refused by name, and free again after the close', async t => {
+  const folder = await t.using(tempFolder())
+  const store = await openStore(optionsFor(folder.path))
+  const message = `the data folder ${folder.path} is in use by another process`
+  assert.is(await refusal(optionsFor(folder.path)), message)
+  assert.is(await refusal(optionsFor(folder.path, { url: 'sqlite:other.db' })), message)
+  await store.close()
+  await (await openStore(optionsFor(folder.path))).close()
+})
+
+test('a start that fails gives the folder back', async t => {
+  const folder = await t.using(tempFolder())
+  const wrong = [
+    optionsFor(folder.path, { url: 'postgres://localhost/posthorn' }),
+    optionsFor(folder.path, { url: 'sqlite:' }),
+    optionsFor(folder.path, { writerThread: new URL('./no-such-file.ts', import.meta.url) }),
+    optionsFor(folder.path, { url: 'sqlite:no-such-folder/test.db' }),
+  ]
+  const messages = []
+  for (const options of wrong) messages.push(await refusal(options))
+  assert.match(messages[0]!, 'database.url must be sqlite:<file>, not "postgres://localhost/posthorn"')
+  assert.match(messages[1]!, 'database.url must be sqlite:<file>')
+  assert.match(messages[2]!, 'no-such-file.ts')
+  assert.match(messages[3]!, 'directory')
+  await (await openStore(optionsFor(folder.path))).close()
+})
+
+test('the database of a newer version is refused and left as it is', async t => {
+  const folder = await t.using(tempFolder())
+  await (await openStore(optionsFor(folder.path))).close()
+  const raw = await t.using(
+    new Database(join(folder.path, 'test.db')) as { close(): void } & Database.Database,
+  )
+  raw.exec("insert into migrations (name, applied_at) values ('999-from-the-future', 1)")
+  assert.is(
+    await refusal(optionsFor(folder.path)),
+    'the database was made by a newer version (999-from-the-future); upgrade Posthorn',
+  )
+  raw.exec("delete from migrations where name = '999-from-the-future'")
+  await (await openStore(optionsFor(folder.path))).close()
+})
+
+test('a file that is no database is refused and left as it is', async t => {
+  const folder = await t.using(tempFolder())
+  const file = join(folder.path, 'test.db')
+  const text = 'these are the notes of somebody who named a file like our database\n'.repeat(100)
+  writeFileSync(file, text)
+  assert.match(await refusal(optionsFor(folder.path)), 'file is not a database')
+  assert.is(statSync(file).size, text.length)
+})
+
+test('the store works with all commands of the service', async t => {
+  const store = await t.using(openThreadStore())
+  await store.run('putSetting', { key: 'a', value: 'b' })
+  assert.equal(await store.db.selectFrom('settings').selectAll().execute(), [{ key: 'a', value: 'b' }])
+})
+
+test('a lock is held by one at a time, within a process, too', async t => {
+  const folder = await t.using(tempFolder())
+  const lock = lockFolder(folder.path)
+  assert.throws(() => lockFolder(folder.path), /in use by another process/)
+  lock.release()
+  lockFolder(folder.path).release()
+  assert.ok(existsSync(join(folder.path, 'lock')))
+})
+
+test('a folder that cannot be locked says why', async t => {
+  const folder = await t.using(tempFolder())
+  mkdirSync(join(folder.path, 'lock'))
+  assert.throws(() => lockFolder(folder.path), /unable to open database file/)
+})
+
+test.run()
