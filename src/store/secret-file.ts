@@ -9,6 +9,7 @@ import { readSetting, type settingCommands } from './settings.ts'
 
 const FILE = 'secret.key'
 const SECRET_BYTES = 32
+const SECRET = /^[0-9a-f]{64}$/i
 
 /** Reads `secret.key`, or makes it. */
 export function readOrCreateSecret(folder: string): Buffer {
@@ -27,9 +28,9 @@ export function readOrCreateSecret(folder: string): Buffer {
 }
 
 function decode(text: string, path: string): Buffer {
-  const secret = Buffer.from(text.trim(), 'hex')
-  if (secret.length !== SECRET_BYTES) throw new Error(`${path} is damaged; restore it from a backup`)
-  return secret
+  const hex = text.trim()
+  if (!SECRET.test(hex)) throw new Error(`${path} is damaged; restore it from a backup`)
+  return Buffer.from(hex, 'hex')
 }
 
 const CHECK_SETTING = 'secret_check'
