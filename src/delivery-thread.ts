@@ -1,7 +1,7 @@
 /** Entry of a delivery thread: builds its worker from what the main thread hands over. */
-import { createSecureContext } from 'node:tls'
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
 import type { Commands } from './commands.ts'
+import { createClientContext } from './deliver/client/tls.ts'
 import type { Ending } from './deliver/finish.ts'
 import { createKeyRing } from './deliver/key-ring.ts'
 import { createMessageMaker } from './deliver/message.ts'
@@ -50,7 +50,7 @@ const worker = createDeliveryWorker({
   localName: data.localName,
   port: data.port,
   allowPrivateAddresses: data.allowPrivateAddresses,
-  secureContext: createSecureContext({ minVersion: 'TLSv1.2' }),
+  secureContext: createClientContext(),
   ...(data.sourceIps[0] === undefined ? {} : { sourceAddress: data.sourceIps[0] }),
   pool: createSessionPool(clock),
   router: createRouter({

@@ -132,9 +132,9 @@ async function transact(
   return outcome
 }
 
-/** An idle connection that the peer had closed already: it says nothing about the host. */
-function isStale({ phase, reply, hostTrouble }: Outcome): boolean {
-  return hostTrouble && phase === 'mail' && reply === null
+/** A kept connection that the peer had closed, or closes now with 421: a new one may do, and the host is well. */
+function isStale({ phase, reply }: Outcome): boolean {
+  return phase === 'mail' && (reply === null || reply.code === 421)
 }
 
 function lastWord({ phase, reply, text }: Outcome): { phase: string | null; reply: string } {

@@ -1,0 +1,14 @@
+FROM node:24-slim
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+COPY config ./config
+COPY src ./src
+RUN mkdir data && chown node:node data
+USER node
+ENV POSTHORN_HTTP_LISTEN=0.0.0.0:3000 \
+    POSTHORN_DNS_LISTEN=0.0.0.0:5300
+VOLUME /app/data
+EXPOSE 3000 5300/udp 5300/tcp
+STOPSIGNAL SIGTERM
+CMD ["node", "src/main.ts"]

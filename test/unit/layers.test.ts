@@ -1,0 +1,101 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import * as assert from 'uvu/assert'
+import { suite } from '../kit/suite.ts'
+
+const test = suite('layers')
+const root = join(import.meta.dirname, '../..')
+const src = join(root, 'src')
+
+/** Rooms from the bottom up. A room imports from itself and from lower rows, never from its own row or above. */
+const ROWS = [
+  ['lib'],
+  ['smtp'],
+  ['dns', 'mime', 'dkim', 'reports'],
+  ['store'],
+  ['events'],
+  ['accounts', 'domains', 'suppressions', 'templates', 'contacts'],
+  ['accept', 'queue'],
+  ['deliver', 'inbound', 'broadcasts', 'tracking', 'simulator', 'webhooks'],
+  ['http', 'submission', 'dashboard', 'cli'],
+  ['.', 'config'],
+]
+/** Who may read the configuration: the composition root and its helpers beside it. */
+const CONFIG_READERS = ['.', 'config']
+
+const row = (room: string) => ROWS.findIndex(rooms => rooms.includes(room))
+const roomOf = (file: string) => {
+  const path = relative(src, file)
+  return path.includes('/') ? path.slice(0, path.indexOf('/')) : '.'
+}
+const files = globSync('**/*.ts', { cwd: src }).map(name => join(src, name))
+const imports = files.flatMap(file =>
+  [...readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g)].map(
+    ([, target]) => ({
+      file: relative(root, file),
+      from: roomOf(file),
+      to: roomOf(join(dirname(file), target!)),
+      target: target!,
+    }),
+  ),
+)
+
+test('every room has its row', () => {
+  assert.equal(
+    [...new Set(files.map(roomOf))].filter(room => row(room) < 0),
+    [],
+  )
+})
+
+test('imports point downwards', () => {
+  const upward = imports.filter(({ from, to }) => from !== to && row(to) >= row(from) && from !== '.')
+  assert.equal(upward, [])
+})
+
+test('no two rooms import each other', () => {
+  const arrows = new Set(imports.filter(({ from, to }) => from !== to).map(({ from, to }) => `${from} ${to}`))
+  const mutual = [...arrows].filter(arrow => arrows.has(arrow.split(' ').reverse().join(' ')))
+  assert.equal(mutual, [])
+})
+
+test('only the composition root reads the configuration', () => {
+  const readers = imports.filter(({ from, to }) => to === 'config' && !CONFIG_READERS.includes(from))
+  assert.equal(readers, [])
+})
+
+test('every import names its file', () => {
+  assert.equal(
+    imports.filter(({ target }) => !/\.(?:ts|json)$/.test(target)),
+    [],
+  )
+})
+
+test('every source file opens with what it is', () => {
+  const silent = files.filter(file => !readFileSync(file, 'utf8').startsWith('/**'))
+  assert.equal(
+    silent.map(file => relative(root, file)),
+    [],
+  )
+})
+
+test('no source file is longer than 400 lines', () => {
+  const long = files.filter(file => readFileSync(file, 'utf8').split('\n').length > 400)
+  assert.equal(
+    long.map(file => relative(root, file)),
+    [],
+  )
+})
+
+test('every test file uses the suite of the kit and runs it', () => {
+  const tests = globSync('test/**/*.test.ts', { cwd: root }).map(name => join(root, name))
+  const strange = tests.filter(file => {
+    const text = readFileSync(file, 'utf8')
+    return !/kit\/suite\.ts'/.test(text) || !/^\w+\.run\(\)$/m.test(text)
+  })
+  assert.equal(
+    strange.map(file => relative(root, file)),
+    [],
+  )
+})
+
+test.run()
