@@ -5,7 +5,7 @@ import { Refused } from './refused.ts'
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 export const SEND_BODY_LIMIT_BYTES = 56 * 1024 * 1024
-/** A client that sends too much is read to its end, so that it hears the reply, but no further than this. */
+/** A client that sends too much is read to its end, so that it hears the reply; beyond this, its connection is closed. */
 const MOST_DISCARDED_BYTES = 64 * 1024 * 1024
 const DEEPEST_NESTING = 64
 
@@ -39,7 +39,9 @@ async function readBytes(request: IncomingMessage, limitBytes: number): Promise<
     }
   }
   if (size > limitBytes)
-    throw new Refused(413, 'validation_error', `The request body is larger than ${limitBytes} bytes.`)
+    throw new Refused(413, 'validation_error', `The request body is larger than ${limitBytes} bytes.`, {
+      headers: size > limitBytes + MOST_DISCARDED_BYTES ? { connection: 'close' } : {},
+    })
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
 }
 
