@@ -24,8 +24,10 @@ export function createHttpApp(options: HttpAppOptions): Koa {
   const app = new Koa({ proxy: false })
   app.silent = true
   app.use(identifyRequest)
+  app.use(readTarget)
   app.use(logRequest(options.log))
   app.use(turnErrorsIntoReplies(options.log))
+  app.use(insistOnHost)
   app.use(tidyPath)
   const router = routerOf(options)
   app.use(router.routes())
@@ -36,6 +38,16 @@ export function createHttpApp(options: HttpAppOptions): Koa {
 const identifyRequest: Middleware = (ctx, next) => {
   ctx.state.requestId = randomUUID()
   ctx.set('x-request-id', ctx.state.requestId)
+  return next()
+}
+
+/** A target may name its host, as proxies send it; one that is no address at all counts as the root. */
+const readTarget: Middleware = (ctx, next) => {
+  const target = ctx.req.url!
+  if (!target.startsWith('/')) {
+    const { pathname, search } = URL.parse(target) ?? { pathname: '', search: '' }
+    ctx.req.url = pathname.startsWith('/') ? pathname + search : '/'
+  }
   return next()
 }
 
@@ -77,6 +89,12 @@ function logFault(log: Log, ctx: Context, error: unknown) {
   const context = { requestId: ctx.state.requestId, method: ctx.method, path: ctx.path }
   if (ctx.req.destroyed) log.debug({ ...context, err: error }, 'the client left before its reply')
   else log.error({ ...context, err: error }, 'a request failed')
+}
+
+const insistOnHost: Middleware = (ctx, next) => {
+  if (ctx.headers.host === undefined && ctx.req.httpVersion !== '1.0')
+    throw new Refused(400, 'validation_error', 'The request has no Host header.')
+  return next()
 }
 
 /** `//emails/` is sent by clients whose base address ends in a slash. */

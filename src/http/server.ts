@@ -1,6 +1,8 @@
 /** Listens for HTTP, with limits on what a slow or greedy client can hold. */
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
 
 export interface HttpServer {
@@ -21,18 +23,22 @@ export async function startHttpServer(
   app: Koa,
   { host, port }: { host: string; port: number },
 ): Promise<HttpServer> {
+  const answer = app.callback()
   const server = createServer(
     {
+      requireHostHeader: false,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: MOST_HEADER_BYTES,
       noDelay: true,
     },
-    app.callback(),
+    answer,
   )
   server.maxConnections = MOST_CONNECTIONS
-  server.on('clientError', refuseGarbage)
+  server.on('checkExpectation', answer)
+  server.on('connect', (_, socket) => refuseGarbage(socket))
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => refuseGarbage(socket, code))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
@@ -51,17 +57,18 @@ export async function startHttpServer(
 }
 
 /** What is not HTTP, or exceeds the limits above, never becomes a request; it gets the API's error shape all the same. */
-function refuseGarbage(error: NodeJS.ErrnoException, socket: import('node:stream').Duplex) {
-  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+function refuseGarbage(socket: Duplex, code?: string) {
+  if (code === 'ECONNRESET' || !socket.writable) return socket.destroy()
   const [status, reason] =
-    error.code === 'HPE_HEADER_OVERFLOW'
+    code === 'HPE_HEADER_OVERFLOW'
       ? [431, 'Request Header Fields Too Large']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? [408, 'Request Timeout']
         : [400, 'Bad Request']
   const body = JSON.stringify({ statusCode: status, name: 'validation_error', message: `${reason}.` })
   return socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${reason}\r\nx-request-id: ${randomUUID()}\r\n` +
+      `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `connection: close\r\n\r\n${body}`,
   )
 }

@@ -1,0 +1,112 @@
+/** Speaks HTTP byte by byte, for requests that no client library would send. */
+import { connect, type Socket } from 'node:net'
+
+export interface RawReply {
+  status: number
+  headers: Headers
+  /** As it came. */
+  text: string
+}
+
+export interface RawExchange {
+  /** Replies to the request, informational ones left out. */
+  replies: RawReply[]
+  /** Whether the other side closed the connection. */
+  closed: boolean
+}
+
+export interface RawOptions {
+  /** Replies to wait for; the connection's end is enough in any case. */
+  replyCount?: number
+  /** The local address to come from. */
+  from?: string
+  /** The request is a HEAD: its reply has no body, whatever its length says. */
+  head?: boolean
+}
+
+/** Writes the pieces one after another and reads until the replies are there or the connection ends. */
+export async function exchange(
+  baseUrl: string,
+  pieces: string | Uint8Array | readonly (string | Uint8Array)[],
+  { replyCount = 1, from, head = false }: RawOptions = {},
+): Promise<RawExchange> {
+  const { hostname, port } = new URL(baseUrl)
+  const socket = connect({ host: hostname, port: Number(port), ...(from ? { localAddress: from } : {}) })
+  try {
+    const received = receive(socket, replyCount, head)
+    const sent = write(socket, typeof pieces === 'string' || pieces instanceof Uint8Array ? [pieces] : pieces)
+    if (replyCount === 0) await sent
+    return await received
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** The one reply to a request. @throws when the connection ends without one */
+export async function rawRequest(
+  baseUrl: string,
+  pieces: string | Uint8Array | readonly (string | Uint8Array)[],
+  options: RawOptions = {},
+): Promise<RawReply & { body: unknown }> {
+  const { replies } = await exchange(baseUrl, pieces, options)
+  const [reply] = replies
+  if (!reply) throw new Error('the connection ended without a reply')
+  return { ...reply, body: reply.text === '' ? undefined : JSON.parse(reply.text) }
+}
+
+/** Resolves when all is written or the other side has closed; it may never read everything. */
+async function write(socket: Socket, pieces: readonly (string | Uint8Array)[]): Promise<void> {
+  for (const piece of pieces) await new Promise<void>(resolve => socket.write(piece, () => resolve()))
+}
+
+function receive(socket: Socket, replyCount: number, head: boolean): Promise<RawExchange> {
+  return new Promise(resolve => {
+    let bytes = Buffer.alloc(0)
+    const settle = (closed: boolean) => {
+      const replies = repliesIn(bytes, head)
+      if (closed || replies.length >= replyCount) resolve({ replies, closed })
+    }
+    socket.on('data', chunk => {
+      bytes = Buffer.concat([bytes, chunk])
+      settle(false)
+    })
+    if (replyCount === 0) settle(false)
+    socket.on('error', () => settle(true))
+    socket.on('close', () => settle(true))
+  })
+}
+
+/** All complete replies; bodies by Content-Length, or chunked without trailers. */
+function repliesIn(bytes: Buffer, head: boolean): RawReply[] {
+  const replies: RawReply[] = []
+  let rest = bytes
+  for (;;) {
+    const end = rest.indexOf('\r\n\r\n')
+    if (end < 0) return replies
+    const [statusLine = '', ...lines] = rest.subarray(0, end).toString('latin1').split('\r\n')
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1])
+    if (!status) throw new Error(`this is no HTTP: ${statusLine}`)
+    const headers = new Headers(lines.map(line => splitLine(line)))
+    rest = rest.subarray(end + 4)
+    if (status < 200) continue
+    const text = bodyOf(rest, headers, head)
+    if (text === undefined) return replies
+    rest = rest.subarray(text.taken)
+    replies.push({ status, headers, text: text.text })
+  }
+}
+
+function bodyOf(rest: Buffer, headers: Headers, head: boolean): { text: string; taken: number } | undefined {
+  if (head) return { text: '', taken: 0 }
+  if (headers.get('transfer-encoding') === 'chunked') {
+    const end = rest.indexOf('0\r\n\r\n')
+    return end < 0 ? undefined : { text: rest.subarray(0, end).toString(), taken: end + 5 }
+  }
+  const length = Number(headers.get('content-length') ?? 0)
+  return rest.length < length ? undefined : { text: rest.subarray(0, length).toString(), taken: length }
+}
+
+function splitLine(line: string): [string, string] {
+  const at = line.indexOf(':')
+  return [line.slice(0, at), line.slice(at + 1).trim()]
+}
