@@ -1,0 +1,214 @@
+import * as assert from 'uvu/assert'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { refuses } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('POST /emails takes what its clients send', { limitMs: 15_000 })
+let posthorn: Posthorn
+test.before(async () => {
+  posthorn = await startPosthorn()
+})
+test.after(() => posthorn.close())
+
+const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
+
+async function sent(email: object) {
+  return posthorn.email(await posthorn.send(email))
+}
+
+async function sentRaw(raw: string) {
+  const { status, body } = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, raw })
+  assert.is(status, 200, JSON.stringify(body))
+  return posthorn.email(body.id)
+}
+
+const OPTIONAL = [
+  'cc',
+  'bcc',
+  'reply_to',
+  'html',
+  'headers',
+  'attachments',
+  'tags',
+  'template',
+  'template_id',
+  'template_data',
+  'scheduled_at',
+  'topic_id',
+]
+
+for (const [what, value] of [
+  ['null', null],
+  ['an empty list', []],
+] as const) {
+  for (const key of OPTIONAL)
+    test(`${what} as ${key} means absent`, async () => {
+      const email = await sent({ ...GOOD, [key]: value })
+      assert.is(email.status !== 'scheduled' && email.html, null)
+      assert.equal([email.cc, email.bcc, email.reply_to, email.tags, email.attachments], [[], [], [], [], []])
+      assert.equal(email.headers, {})
+    })
+  test(`${what} everywhere at once means absent, too`, async () => {
+    const email = await sent({ ...GOOD, ...Object.fromEntries(OPTIONAL.map(key => [key, value])) })
+    assert.is(email.text, 'hello')
+  })
+}
+
+test('text alone and html alone are enough', async () => {
+  const { text: _, ...bare } = GOOD
+  const email = await sent({ ...bare, html: '<p>hello</p>', text: [] })
+  assert.equal([email.html, email.text], ['<p>hello</p>', null])
+})
+
+test('keys nobody knows are ignored, on every level', async () => {
+  const email = await sent({
+    ...GOOD,
+    id: 'eml_x',
+    email_id: 5,
+    created_at: {},
+    attachments: [{ content: 'aGk=', filename: 'a.txt', inline_content_id: 'x', size: 'big' }],
+  })
+  assert.is(email.attachments.length, 1)
+})
+
+for (const [snake, camel, given, shown] of [
+  ['reply_to', 'replyTo', 'a@here.example', ['a@here.example']],
+  ['reply_to', 'replyTo', ['a@here.example', 'b@here.example'], ['a@here.example', 'b@here.example']],
+] as const) {
+  test(`${camel} is ${snake}`, async () => {
+    assert.equal((await sent({ ...GOOD, [camel]: given }))[snake], shown)
+  })
+  for (const absent of [null, []])
+    test(`${camel} is taken when ${snake} is ${JSON.stringify(absent)}`, async () => {
+      assert.equal((await sent({ ...GOOD, [snake]: absent, [camel]: given }))[snake], shown)
+    })
+  test(`${camel} gives way to ${snake}`, async () => {
+    const email = await sent({ ...GOOD, [snake]: 'own@here.example', [camel]: given })
+    assert.equal(email[snake], ['own@here.example'])
+  })
+}
+
+test('contentType and contentId of attachments are taken, and give way', async () => {
+  const { attachments } = await sent({
+    ...GOOD,
+    attachments: [
+      { content: 'aGk=', contentType: 'image/png', contentId: 'one' },
+      {
+        content: 'aGk=',
+        contentType: 'image/png',
+        content_type: 'image/gif',
+        contentId: 'x',
+        content_id: 'two',
+      },
+    ],
+  })
+  assert.equal(
+    attachments.map((a: { content_type: string; content_id: string }) => [a.content_type, a.content_id]),
+    [
+      ['image/png', 'one'],
+      ['image/gif', 'two'],
+    ],
+  )
+})
+
+for (const field of ['scheduledAt', 'topicId'])
+  test(`${field} is not overlooked`, async () => {
+    const path = field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+    const body = { ...GOOD, [field]: 'x' }
+    const call = ['POST', '/emails', { key: posthorn.apiKey, body }] as const
+    await refuses(posthorn, [...call], { status: 422, name: 'validation_error', path })
+  })
+
+test('one recipient as a text and as a list of one are the same', async () => {
+  const text = await sent({ ...GOOD, cc: 'delivered+1@simulator.test' })
+  const list = await sent({ ...GOOD, cc: ['delivered+1@simulator.test'] })
+  assert.equal(text.cc, list.cc)
+})
+
+test('tags are any objects, kept as they came', async () => {
+  const tags: object[] = [
+    { name: 'category', value: 'welcome' },
+    { any: { thing: [1, null, 'ü'] }, 'odd key ': true },
+    { constructor: 'x', toString: 1 },
+    {},
+  ]
+  assert.equal((await sent({ ...GOOD, tags })).tags, tags)
+})
+
+test('__proto__ in a body is a key like any other and changes nothing else', async () => {
+  const before = Object.getOwnPropertyNames(Object.prototype).sort()
+  const email = await sentRaw(`{
+    "from": "ann@here.example", "to": "delivered@simulator.test", "subject": "hi", "text": "hello",
+    "__proto__": {"polluted": true, "cc": "delivered+evil@simulator.test"},
+    "constructor": {"prototype": {"polluted": true}},
+    "tags": [{"__proto__": {"polluted": true}, "name": "a"}],
+    "attachments": [{"__proto__": {"filename": "evil.exe"}, "content": "aGk="}]
+  }`)
+  assert.equal(Object.getOwnPropertyNames(Object.prototype).sort(), before)
+  assert.is(({} as Record<string, unknown>).polluted, undefined)
+  assert.equal(email.cc, [])
+  assert.is(email.attachments[0].filename, 'attachment-1')
+})
+
+test('of a key given twice the last one counts', async () => {
+  const email = await sentRaw(
+    '{"from":"ann@here.example","to":"delivered@simulator.test","subject":"one","text":"t","subject":"two"}',
+  )
+  assert.is(email.subject, 'two')
+})
+
+test('subject, text and html come back letter by letter', async () => {
+  const odd = 'ünï 😀 \u2028\u2029\u0085\u000b\u000c\u202e \ufeff \t end'
+  const body = `${odd}\r\n\0\n.\n..\r`
+  const email = await sent({ ...GOOD, subject: odd, text: body, html: body })
+  assert.equal([email.subject, email.text, email.html], [odd, body, body])
+})
+
+test('half a surrogate pair anywhere keeps no email from its way', async () => {
+  const { id } = await sentRaw(
+    `{"from":"\\ud800 <ann@here.example>","to":"\\udc00 <delivered@simulator.test>","subject":"\\ud800",
+      "text":"\\ud800","html":"\\udc00","headers":{"X-A":"\\ud800"},"tags":[{"\\ud800":"\\udc00"}],
+      "attachments":[{"content":"aGk=","filename":"\\ud800.txt"}]}`,
+  )
+  assert.is((await posthorn.emailWhen(id, 'delivered')).recipients[0].address, 'delivered@simulator.test')
+})
+
+test('the longest subject is taken', async () => {
+  const subject = 'é'.repeat(2_000)
+  assert.is((await sent({ ...GOOD, subject })).subject, subject)
+})
+
+for (const type of [
+  'application/json',
+  'APPLICATION/JSON',
+  'application/json; charset=utf-8',
+  'application/json;charset="UTF-8"',
+  'application/vnd.api+json',
+])
+  test(`${type} is JSON`, async () => {
+    const call = { key: posthorn.apiKey, body: GOOD, headers: { 'content-type': type } }
+    assert.is((await posthorn.call('POST', '/emails', call)).status, 200)
+  })
+
+test('a byte order mark before the body is no harm', async () => {
+  assert.is((await sentRaw(`\ufeff${JSON.stringify(GOOD)}`)).subject, 'hi')
+})
+
+test('a body may be nested 64 levels deep', async () => {
+  const nested = `${'['.repeat(63)}${']'.repeat(63)}`
+  assert.is((await sentRaw(`${JSON.stringify(GOOD).slice(0, -1)},"x":${nested}}`)).subject, 'hi')
+})
+
+test('a body may come chunked, in pieces, without a length', async () => {
+  const bytes = Buffer.from(JSON.stringify(GOOD))
+  const response = await fetch(`${posthorn.baseUrl}/emails`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${posthorn.apiKey}`, 'content-type': 'application/json' },
+    body: ReadableStream.from([...bytes].map(byte => Uint8Array.of(byte))),
+    duplex: 'half',
+  } as RequestInit)
+  assert.is(response.status, 200)
+  await response.body?.cancel()
+})
+
+test.run()

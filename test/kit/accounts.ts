@@ -1,0 +1,74 @@
+/** Further accounts and sessions, put straight into the database of a running service. */
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { newApiKey } from '../../src/accounts/api-keys.ts'
+import { SESSION_TOKEN_PREFIX } from '../../src/accounts/sessions.ts'
+import { createToken, hashToken } from '../../src/accounts/tokens.ts'
+import { createIdSource, type Id } from '../../src/lib/ids.ts'
+import type { Posthorn } from './posthorn.ts'
+
+export interface OtherAccount {
+  apiKey: string
+  /** A bearer session of its only user. */
+  session: string
+}
+
+const newId = createIdSource()
+
+/** An account with a user, an API key and a session. Its user cannot sign in by password. */
+export function addAccount(posthorn: Posthorn, name: string): OtherAccount {
+  const now = posthorn.clock.now()
+  const [accountId, userId] = [newId(now), newId(now)]
+  const { row, token } = newApiKey({ id: newId(now), accountId, name: 'first', prefix: 're_', now })
+  insert(posthorn, 'accounts', { id: accountId, name, plan: 'scale', created_at: now })
+  insert(posthorn, 'users', {
+    id: userId,
+    account_id: accountId,
+    email: `${name}@accounts.example`,
+    password_hash: 'none',
+    operator: 0,
+    created_at: now,
+  })
+  insert(posthorn, 'api_keys', {
+    id: row.id,
+    account_id: accountId,
+    name: row.name,
+    token_hash: row.tokenHash,
+    token_start: row.tokenStart,
+    created_at: now,
+  })
+  return { apiKey: token, session: insertSession(posthorn, userId, 'bearer') }
+}
+
+/** Another session of the admin, without the cost of a password check. */
+export function openSession(posthorn: Posthorn, kind: 'bearer' | 'cookie'): string {
+  const [user] = posthorn.rows<{ id: Id }>('select id from users where operator = 1')
+  return insertSession(posthorn, user!.id, kind)
+}
+
+function insertSession(posthorn: Posthorn, userId: Id, kind: string): string {
+  const token = createToken(SESSION_TOKEN_PREFIX)
+  const now = posthorn.clock.now()
+  insert(posthorn, 'sessions', {
+    id: newId(now),
+    user_id: userId,
+    token_hash: hashToken(token),
+    kind,
+    created_at: now,
+    last_seen_at: now,
+  })
+  return token
+}
+
+function insert({ dataDir }: Posthorn, table: string, row: Record<string, unknown>) {
+  const database = new Database(join(dataDir, 'posthorn.db'), { timeout: 5_000 })
+  try {
+    const columns = Object.keys(row)
+    const places = columns.map(() => '?').join(', ')
+    database
+      .prepare(`insert into ${table} (${columns.join(', ')}) values (${places})`)
+      .run(...Object.values(row))
+  } finally {
+    database.close()
+  }
+}
