@@ -23,13 +23,20 @@ const camelCase = new CamelCasePlugin()
 export function kyselyOver(connection: SqliteConnection): Db {
   return new Kysely<Schema>({
     dialect: {
-      createAdapter: () => new SqliteAdapter(),
+      createAdapter: () => new SharedAdapter(),
       createDriver: () => driverOf(connection),
       createIntrospector: db => new SqliteIntrospector(db),
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
     plugins: [camelCase],
   })
+}
+
+/** Statements run at once and streams have their own, so that none waits for another's end. */
+class SharedAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections() {
+    return true
+  }
 }
 
 function driverOf(connection: SqliteConnection): Driver {

@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import * as assert from 'uvu/assert'
+import { type Content, decodeContent, encodeContent } from '../../../src/store/contents.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('store/contents')
+
+const roundTrip = (content: Content) => decodeContent(encodeContent(content))
+
+test('short contents are kept as they are, long ones compressed', () => {
+  const short = encodeContent({ html: null, text: 'Hello' })
+  assert.is(short.encoding, 'plain')
+  assert.is(short.body.length, short.sizeBytes)
+  const long = encodeContent({ html: '<p>Hello</p>'.repeat(1_000), text: null })
+  assert.is(long.encoding, 'zstd')
+  assert.ok(long.body.length < long.sizeBytes / 10)
+})
+
+test('what does not get smaller by compression is kept as it is', () => {
+  const noise = Array.from({ length: 300 }, (_, i) =>
+    String.fromCharCode(33 + ((i * 7919 + i * i) % 94)),
+  ).join('')
+  const encoded = encodeContent({ html: null, text: noise.slice(0, 230) })
+  assert.is(encoded.encoding, 'plain')
+  assert.is(decodeContent(encoded).text, noise.slice(0, 230))
+})
+
+test('the size is that of the JSON before compression', () => {
+  const content = { html: 'ä'.repeat(500), text: null }
+  assert.is(encodeContent(content).sizeBytes, Buffer.byteLength(JSON.stringify(content)))
+})
+
+test('absent and empty parts stay apart', () => {
+  for (const html of [null, '', 'x'])
+    for (const text of [null, '', 'x']) assert.equal(roundTrip({ html, text }), { html, text })
+})
+
+test('awkward texts come back as they were', () => {
+  for (const text of [
+    'Grüße, 漢字, 👩‍👩‍👧, \u0000 and \u2028',
+    'a lone high \ud83d and a lone low \udc69 surrogate',
+    'CR\r, LF\n, CRLF\r\n, tab\t',
+    '"quotes" and \\ and </script>',
+    '\ud800'.repeat(400),
+  ])
+    assert.equal(roundTrip({ html: text.repeat(30), text }), { html: text.repeat(30), text })
+})
+
+test('every content comes back as it was', () => {
+  const part = fc.option(
+    fc.oneof(fc.string({ unit: 'binary', maxLength: 2_000 }), fc.string({ maxLength: 20 })),
+  )
+  fc.assert(
+    fc.property(part, part, (html, text) => {
+      assert.equal(roundTrip({ html, text }), { html, text })
+    }),
+    { seed: 20261121, numRuns: 300 },
+  )
+})
+
+test('a stored content that has been tampered with is an error', () => {
+  const { body } = encodeContent({ html: 'Hello '.repeat(200), text: null })
+  assert.throws(() => decodeContent({ encoding: 'zstd', body: body.subarray(0, 20) }))
+  assert.throws(() => decodeContent({ encoding: 'plain', body: Buffer.from('{"html":') }))
+})
+
+test.run()

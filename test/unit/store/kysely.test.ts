@@ -1,0 +1,113 @@
+import { sql } from 'kysely'
+import * as assert from 'uvu/assert'
+import { openForWriting } from '../../../src/store/sqlite/connection.ts'
+import { kyselyOver } from '../../../src/store/sqlite/kysely.ts'
+import { openLocalStore } from '../../kit/store.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('store/kysely')
+const id = (text: string) => new Uint8Array(Buffer.from(text.padEnd(16, '.')))
+
+/** A database that may be written through Kysely itself. */
+async function writable(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  return { ...store, db: kyselyOver(store.connection) }
+}
+
+test('tables and columns have camel case in code and snake case in SQL', async t => {
+  const { db, connection } = await writable(t)
+  await db
+    .insertInto('accounts')
+    .values({ id: id('a'), name: 'Main', plan: 'free', createdAt: 5 })
+    .execute()
+  await db
+    .insertInto('apiKeys')
+    .values({
+      id: id('k'),
+      accountId: id('a'),
+      name: 'Key',
+      tokenHash: id('h'),
+      tokenStart: 're_12345',
+      domainId: null,
+      createdAt: 6,
+      lastUsedAt: null,
+    })
+    .execute()
+  assert.is(connection.raw.prepare('select token_start from api_keys').pluck().get(), 're_12345')
+  const row = await db.selectFrom('apiKeys').selectAll().executeTakeFirstOrThrow()
+  assert.equal([row.tokenStart, row.lastUsedAt, row.createdAt], ['re_12345', null, 6])
+})
+
+test('changes say how many rows they met, and returning gives the rows', async t => {
+  const { db } = await writable(t)
+  const rows = ['a', 'b', 'c'].map(key => ({ key, value: '' }))
+  const { numInsertedOrUpdatedRows } = await db.insertInto('settings').values(rows).executeTakeFirstOrThrow()
+  assert.is(numInsertedOrUpdatedRows, 3n)
+  const { numUpdatedRows } = await db
+    .updateTable('settings')
+    .set({ value: 'x' })
+    .where('key', '>', 'a')
+    .executeTakeFirstOrThrow()
+  assert.is(numUpdatedRows, 2n)
+  assert.equal(await db.deleteFrom('settings').where('key', '=', 'a').returning(['key', 'value']).execute(), [
+    { key: 'a', value: '' },
+  ])
+})
+
+test('raw SQL takes parameters and gives camel case', async t => {
+  const { db } = await writable(t)
+  const { rows } = await sql<{ someThing: number }>`select ${42} as some_thing`.execute(db)
+  assert.equal(rows, [{ someThing: 42 }])
+})
+
+test('rows can be streamed while other statements run, the same one included', async t => {
+  const store = await t.using(openLocalStore())
+  for (const key of ['a', 'b', 'c', 'd']) await store.run('putSetting', { key, value: '' })
+  const query = store.db.selectFrom('settings').select('key').orderBy('key')
+  const seen: string[] = []
+  for await (const { key } of query.stream()) {
+    seen.push(key)
+    assert.is((await query.execute()).length, 4)
+  }
+  assert.equal(seen, ['a', 'b', 'c', 'd'])
+})
+
+test('a stream that is left early lets go of the connection', async t => {
+  const { db } = await writable(t)
+  const rows = Array.from({ length: 50 }, (_, i) => ({ key: `key ${i}`, value: '' }))
+  await db.insertInto('settings').values(rows).execute()
+  for await (const row of db.selectFrom('settings').selectAll().stream()) {
+    assert.ok(row)
+    break
+  }
+  await db.deleteFrom('settings').execute()
+  assert.equal(await db.selectFrom('settings').selectAll().execute(), [])
+})
+
+test('transactions are the writer’s business', async t => {
+  const { db } = await writable(t)
+  let entered = false
+  await db
+    .transaction()
+    .execute(async () => {
+      entered = true
+    })
+    .then(
+      () => assert.unreachable(),
+      error => assert.match(error.message, 'transactions belong to the writer; write through a command'),
+    )
+  assert.is(entered, false)
+})
+
+test('a statement is prepared once, and only so many are kept', async t => {
+  const store = await t.using(openLocalStore())
+  const connection = await t.using(openForWriting(store.file))
+  const first = connection.prepare('select 0')
+  assert.is(connection.prepare('select 0'), first)
+  for (let i = 1; i <= 500; i++) connection.prepare(`select ${i}`)
+  assert.is.not(connection.prepare('select 0'), first)
+  assert.is(connection.prepare('select 500'), connection.prepare('select 500'))
+  assert.equal(first.get(), { 0: 0 })
+})
+
+test.run()
