@@ -1,0 +1,188 @@
+/** Accounts, domains and accepted emails in a store, in a line each. */
+import { createAccept } from '../../src/accept/accept.ts'
+import { isRefusal, type Refusal } from '../../src/accept/refusal.ts'
+import type { IdempotencyToken, Submission } from '../../src/accept/submission.ts'
+import type { Commands } from '../../src/commands.ts'
+import { createIdSource, type Id } from '../../src/lib/ids.ts'
+import type { Finish } from '../../src/queue/commands.ts'
+import { type Mailbox, parseMailbox } from '../../src/smtp/address.ts'
+import type { ClaimedDelivery } from '../../src/store/command.ts'
+import type { DomainStatus } from '../../src/store/schema.ts'
+import { createManualClock, type ManualClock } from './manual-clock.ts'
+import type { LocalStore } from './store.ts'
+
+export const SIMULATOR = 'simulator.test'
+export const HOUR_MS = 3_600_000
+export const newId = createIdSource()
+
+export function mailbox(text: string): Mailbox {
+  const parsed = parseMailbox(text)
+  if ('fault' in parsed) throw new Error(`${text} ${parsed.fault}`)
+  return parsed
+}
+
+export function submissionOf({
+  from = 'Sender <sender@here.test>',
+  to = ['rcpt@there.test'],
+  cc = [],
+  bcc = [],
+  ...rest
+}: Partial<Omit<Submission, 'from' | 'to' | 'cc' | 'bcc'>> & {
+  from?: string
+  to?: string[]
+  cc?: string[]
+  bcc?: string[]
+} = {}): Submission {
+  return {
+    from: mailbox(from),
+    to: to.map(mailbox),
+    cc: cc.map(mailbox),
+    bcc: bcc.map(mailbox),
+    replyTo: [],
+    subject: 'Hello',
+    html: null,
+    text: 'Hello there.',
+    headers: [],
+    messageId: null,
+    attachments: [],
+    tags: [],
+    ...rest,
+  }
+}
+
+/** What tests of the main path do again and again to one store. */
+export interface Post {
+  clock: ManualClock
+  account(name?: string): Id
+  domain(accountId: Id, name: string, options?: { status?: DomainStatus; region?: string }): Id
+  suppress(accountId: Id, address: string): void
+  /** Accepts an email and returns its id. @throws when it is refused */
+  send(accountId: Id, submission?: Parameters<typeof submissionOf>[0]): Promise<Id>
+  /** Accepts an email or refuses it. */
+  submit(
+    accountId: Id,
+    submission?: Parameters<typeof submissionOf>[0],
+    idempotency?: IdempotencyToken | null,
+  ): Promise<{ ids: Id[] } | Refusal>
+  /** Leases what is due for a domain. */
+  claim(
+    accountId: Id,
+    domain?: string,
+    options?: { limit?: number; class?: number; owner?: string },
+  ): Promise<ClaimedDelivery[]>
+}
+
+export function postOver(
+  store: Pick<LocalStore<Commands>, 'run' | 'blobs' | 'connection'>,
+  { clock = createManualClock(), feedbackRegions = ['us-west-2'] } = {},
+): Post {
+  const { raw } = store.connection
+  const accept = createAccept({
+    run: store.run,
+    blobs: store.blobs,
+    clock,
+    newId,
+    simulatorDomain: SIMULATOR,
+    feedbackRegions,
+    expireAfterMs: 48 * HOUR_MS,
+  })
+  const submit: Post['submit'] = (accountId, submission, idempotency = null) =>
+    accept.send({ accountId, apiKeyId: null }, submissionOf(submission), idempotency)
+  return {
+    clock,
+    submit,
+    account(name = 'Main') {
+      const id = newId(clock.now())
+      raw
+        .prepare('insert into accounts (id, name, plan, created_at) values (?, ?, ?, ?)')
+        .run(id, name, 'scale', clock.now())
+      return id
+    },
+    domain(accountId, name, { status = 'verified', region = 'us-west-2' } = {}) {
+      const id = newId(clock.now())
+      raw
+        .prepare(
+          `insert into domains (id, account_id, name, region, status, verification_token, open_tracking,
+             click_tracking, receiving, created_at) values (?, ?, ?, ?, ?, 'token', 0, 0, 1, ?)`,
+        )
+        .run(id, accountId, name, region, status, clock.now())
+      return id
+    },
+    suppress(accountId, address) {
+      raw
+        .prepare(
+          'insert into suppressions (account_id, email, id, reason, created_at) values (?, ?, ?, ?, ?)',
+        )
+        .run(accountId, address.toLowerCase(), newId(clock.now()), 'manual', clock.now())
+    },
+    async send(accountId, submission) {
+      const accepted = await submit(accountId, submission)
+      if (isRefusal(accepted)) throw new Error(`refused: ${accepted.message}`)
+      return accepted.ids[0]!
+    },
+    async claim(accountId, domain = 'there.test', options = {}) {
+      const { limit = 100, class: laneClass = 0, owner = 'tester' } = options
+      const [claim] = await store.run('claim', {
+        lanes: [{ domain, class: laneClass, accountId, limit }],
+        owner,
+        now: clock.now(),
+        leaseUntil: clock.now() + 900_000,
+      })
+      return claim!.deliveries
+    },
+  }
+}
+
+/** The end of an attempt as the delivery worker reports it; delivered, unless told otherwise. */
+export function finishFor(delivery: ClaimedDelivery, at: number, over: Partial<Finish> = {}): Finish {
+  const { accountId, emailId, ordinal, attempt, address, domain } = delivery
+  return {
+    accountId,
+    emailId,
+    ordinal,
+    attempt,
+    address,
+    domain,
+    startedAt: at - 100,
+    finishedAt: at,
+    handedOverAt: at - 100,
+    status: 'delivered',
+    outcome: 'delivered',
+    nextAt: null,
+    event: { type: 'email.delivered', data: { delivery: {} } },
+    error: null,
+    suppress: false,
+    signedAt: null,
+    signatures: null,
+    record: {
+      phase: 'final-dot',
+      reply: '250 taken',
+      mxHost: 'mx.there.test',
+      mxIp: '192.0.2.1',
+      tls: null,
+      transcript: null,
+    },
+    ...over,
+  }
+}
+
+export const endings = {
+  deferred: (at: number, waitMs = 60_000): Partial<Finish> => ({
+    status: 'delivery_delayed',
+    outcome: 'deferred',
+    nextAt: at + waitMs,
+    event: { type: 'email.delivery_delayed', data: { delay: {} } },
+  }),
+  bounced: (error = '550 5.1.1 no such user (mx.there.test)'): Partial<Finish> => ({
+    status: 'bounced',
+    outcome: 'bounced',
+    event: { type: 'email.bounced', data: { bounce: {} } },
+    error,
+  }),
+  failed: (error = 'expired after 48 h: 451 later'): Partial<Finish> => ({
+    status: 'failed',
+    outcome: 'deferred',
+    event: { type: 'email.failed', data: { failed: {} } },
+    error,
+  }),
+}

@@ -1,0 +1,83 @@
+import * as assert from 'uvu/assert'
+import { createIdSource } from '../../../src/lib/ids.ts'
+import { type DueLane, listDueLanes } from '../../../src/store/lanes.ts'
+import { DELIVERY_STATE } from '../../../src/store/schema.ts'
+import { openLocalStore } from '../../kit/store.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('store/lanes')
+const newId = createIdSource()
+const accounts = [newId(1), newId(2)]
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const insert = store.connection.raw.prepare(
+    `insert into deliveries (email_id, ordinal, account_id, address, domain, kind, class, state, status,
+       attempts, next_at, expires_at) values (?, 0, ?, 'x', ?, 'to', ?, ?, 'queued', 0, ?, 0)`,
+  )
+  const add = (domain: string, laneClass: number, account: number, at: number, state = 0) =>
+    insert.run(newId(at), accounts[account], domain, laneClass, state, at)
+  return { ...store, add }
+}
+
+const short = ({ domain, class: laneClass, accountId, at }: DueLane) =>
+  [domain, laneClass, accounts.findIndex(id => Buffer.from(id).equals(accountId)), at].join(' ')
+
+test('an empty queue has no lanes', async t => {
+  const store = await open(t)
+  assert.equal(await listDueLanes(store.db), [])
+})
+
+test('each lane is named once, with the time of its first delivery', async t => {
+  const store = await open(t)
+  for (const at of [30, 10, 20]) store.add('a.test', 0, 0, at)
+  store.add('b.test', 0, 0, 7)
+  assert.equal((await listDueLanes(store.db)).map(short), ['a.test 0 0 10', 'b.test 0 0 7'])
+})
+
+test('domain, class and account make a lane', async t => {
+  const store = await open(t)
+  for (const domain of ['a.test', 'b.test'])
+    for (const laneClass of [0, 2])
+      for (const account of [0, 1]) store.add(domain, laneClass, account, laneClass + account)
+  assert.equal((await listDueLanes(store.db)).map(short), [
+    'a.test 0 0 0',
+    'a.test 0 1 1',
+    'a.test 2 0 2',
+    'a.test 2 1 3',
+    'b.test 0 0 0',
+    'b.test 0 1 1',
+    'b.test 2 0 2',
+    'b.test 2 1 3',
+  ])
+})
+
+test('only waiting deliveries count', async t => {
+  const store = await open(t)
+  store.add('leased.test', 0, 0, 1, DELIVERY_STATE.leased)
+  store.add('done.test', 0, 0, 1, DELIVERY_STATE.done)
+  store.add('both.test', 0, 0, 1, DELIVERY_STATE.done)
+  store.add('both.test', 0, 0, 9)
+  assert.equal((await listDueLanes(store.db)).map(short), ['both.test 0 0 9'])
+})
+
+test('a lane costs one step over the index, however many deliveries it holds', async t => {
+  const store = await open(t)
+  store.connection.raw.exec('begin')
+  for (let i = 0; i < 5_000; i++) store.add('large.test', 0, 0, i)
+  store.add('small.test', 0, 0, 1)
+  store.connection.raw.exec('commit')
+  assert.equal((await listDueLanes(store.db)).map(short), ['large.test 0 0 0', 'small.test 0 0 1'])
+  const plan = store.connection.raw
+    .prepare(
+      `explain query plan select domain from deliveries where state = 0 and (domain, class, account_id) > (?, ?, ?)
+       order by domain, class, account_id, next_at limit 1`,
+    )
+    .all('', 0, accounts[0]!) as { detail: string }[]
+  assert.match(
+    plan.map(({ detail }) => detail).join('; '),
+    /^SEARCH deliveries USING COVERING INDEX deliveries_due /,
+  )
+})
+
+test.run()

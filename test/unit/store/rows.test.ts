@@ -1,0 +1,165 @@
+import * as assert from 'uvu/assert'
+import type { RowOps } from '../../../src/store/command.ts'
+import { sqliteRows } from '../../../src/store/sqlite/rows.ts'
+import { type LocalStore, openLocalStore } from '../../kit/store.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('store/rows')
+const id = (text: string) => new Uint8Array(Buffer.from(text.padEnd(16, '.')))
+
+async function open(t: TestContext): Promise<{ rows: RowOps; store: LocalStore<never> }> {
+  const store = await t.using(openLocalStore({} as never))
+  return { rows: sqliteRows(store.connection), store }
+}
+
+const contact = (account: string, email: string, createdAt = 1) => ({
+  accountId: id(account),
+  email,
+  id: id(email),
+  reason: 'manual' as const,
+  createdAt,
+})
+
+test('rows are inserted in their order, those of one shape by one statement', async t => {
+  const { rows, store } = await open(t)
+  await rows.insert('settings', [
+    { key: 'b', value: '1' },
+    { key: 'a', value: '2' },
+  ])
+  assert.equal(store.rows('select key, value from settings order by rowid'), [
+    { key: 'b', value: '1' },
+    { key: 'a', value: '2' },
+  ])
+})
+
+test('rows of different shapes go together: columns left out get their default', async t => {
+  const { rows, store } = await open(t)
+  const email = {
+    accountId: id('a'),
+    sender: '{}',
+    subject: '',
+    contentId: 1,
+    messageId: '<a@b>',
+    status: 'queued' as const,
+    recipientCount: 1,
+    feedback: 1 as const,
+    createdAt: 1,
+  }
+  await rows.insert('emails', [
+    { ...email, id: id('one'), openCount: 3 },
+    { ...email, id: id('two'), error: 'why' },
+  ])
+  assert.equal(store.rows('select open_count, error from emails order by id'), [
+    { open_count: 3, error: null },
+    { open_count: 0, error: 'why' },
+  ])
+})
+
+test('the columns of a row may come in any order', async t => {
+  const { rows, store } = await open(t)
+  await rows.insert('settings', [
+    { key: 'a', value: 'A' },
+    { value: 'B', key: 'b' },
+  ])
+  await rows.update('settings', ['key'], [{ value: 'A2', key: 'a' }])
+  await rows.update('settings', ['key'], [{ key: 'b', value: 'B2' }])
+  assert.equal(store.rows('select value from settings order by key'), [{ value: 'A2' }, { value: 'B2' }])
+})
+
+test('a row that is there already is an error, or left as it is', async t => {
+  const { rows, store } = await open(t)
+  await rows.insert('suppressions', [contact('a', 'x@y.test', 1)])
+  await rows.insert('suppressions', [contact('a', 'x@y.test', 2)]).then(
+    () => assert.unreachable(),
+    error => assert.match(error.message, /UNIQUE/),
+  )
+  await rows.insert(
+    'suppressions',
+    [contact('a', 'x@y.test', 3), contact('a', 'new@y.test', 3), contact('b', 'x@y.test', 3)],
+    'ignore',
+  )
+  assert.equal(store.rows('select created_at from suppressions order by created_at'), [
+    { created_at: 1 },
+    { created_at: 3 },
+    { created_at: 3 },
+  ])
+})
+
+test('an update meets the rows with its key, all columns of it, and no other', async t => {
+  const { rows, store } = await open(t)
+  await rows.insert('suppressions', [contact('a', 'x'), contact('a', 'y'), contact('b', 'x')])
+  await rows.update(
+    'suppressions',
+    ['accountId', 'email'],
+    [
+      { accountId: id('a'), email: 'x', reason: 'bounce' },
+      { accountId: id('b'), email: 'x', reason: 'complaint', createdAt: 9 },
+      { accountId: id('c'), email: 'x', reason: 'bounce' },
+    ],
+  )
+  assert.equal(store.rows('select email, reason, created_at from suppressions order by account_id, email'), [
+    { email: 'x', reason: 'bounce', created_at: 1 },
+    { email: 'y', reason: 'manual', created_at: 1 },
+    { email: 'x', reason: 'complaint', created_at: 9 },
+  ])
+})
+
+test('null is a value to be set', async t => {
+  const { rows, store } = await open(t)
+  await rows.insert('blobs', [
+    { hash: id('h'), sizeBytes: 1, body: new Uint8Array([7]), refs: 1, createdAt: 1 },
+  ])
+  await rows.update('blobs', ['hash'], [{ hash: id('h'), body: null }])
+  assert.equal(store.rows('select body from blobs'), [{ body: null }])
+})
+
+test('finding answers key by key, in their order, with undefined where there is no row', async t => {
+  const { rows } = await open(t)
+  await rows.insert('suppressions', [contact('a', 'x', 1), contact('a', 'y', 2), contact('b', 'x', 3)])
+  const keys = [
+    { accountId: id('b'), email: 'x' },
+    { accountId: id('b'), email: 'y' },
+    { accountId: id('a'), email: 'y' },
+    { accountId: id('a'), email: 'x' },
+    { accountId: id('b'), email: 'x' },
+  ]
+  assert.equal(await rows.find('suppressions', keys, ['createdAt', 'reason']), [
+    { createdAt: 3, reason: 'manual' },
+    undefined,
+    { createdAt: 2, reason: 'manual' },
+    { createdAt: 1, reason: 'manual' },
+    { createdAt: 3, reason: 'manual' },
+  ])
+  assert.equal(await rows.find('suppressions', [], ['id']), [])
+})
+
+test('a found row has its columns in camel case', async t => {
+  const { rows, store } = await open(t)
+  store.connection.raw.exec("insert into counters values (x'01', 'k', 'p', 5)")
+  const [row] = await rows.find('counters', [{ accountId: new Uint8Array([1]) }], ['accountId', 'count'])
+  assert.is(row?.count, 5)
+  assert.equal([...row!.accountId], [1])
+})
+
+test('fresh keys follow the largest there is', async t => {
+  const { rows } = await open(t)
+  assert.is(await rows.reserve('contents', 3), 1)
+  const content = { sizeBytes: 1, encoding: 'plain' as const, body: new Uint8Array(1), refs: 1 }
+  await rows.insert('contents', [
+    { id: 1, ...content },
+    { id: 41, ...content },
+  ])
+  assert.is(await rows.reserve('contents', 1), 42)
+})
+
+test('a value SQLite cannot hold is an error, not something else in its place', async t => {
+  const { rows, store } = await open(t)
+  for (const value of [true, { a: 1 }, Number.NaN, 2n ** 64n])
+    await rows.insert('settings', [{ key: 'a', value: value as never }]).then(
+      () => assert.unreachable(`${value} was taken`),
+      error => assert.instance(error, Error),
+    )
+  assert.equal(store.rows('select * from settings'), [])
+})
+
+test.run()
