@@ -28,16 +28,18 @@ export function createFindCredential({ sessions, apiKeys, cookie }: CredentialOp
     const key = await apiKeys.find(token)
     return key && { kind: 'key', accountId: key.accountId, apiKeyId: key.id, domainId: key.domainId }
   }
-  const byCookie = async (request: IncomingMessage): Promise<Credential | undefined> => {
+  const byCookie = async (request: IncomingMessage, access: Access): Promise<Credential | undefined> => {
     const token = sessionTokenOf(request, cookie)
     const session = token === undefined ? undefined : await sessions.find(token)
     if (session?.kind !== 'cookie') return undefined
-    if (!READING_METHODS.has(request.method!) && !isSameOrigin(request)) throw elsewhere()
-    return { kind: 'session', accountId: session.accountId, session }
+    if (READING_METHODS.has(request.method!) || isSameOrigin(request))
+      return { kind: 'session', accountId: session.accountId, session }
+    if (access === 'public') return undefined
+    throw elsewhere()
   }
   return async (request, access) => {
     const bearer = bearerOf(request)
-    const credential = bearer === undefined ? await byCookie(request) : await byBearer(bearer)
+    const credential = bearer === undefined ? await byCookie(request, access) : await byBearer(bearer)
     if (access === 'public') return credential ?? null
     if (!credential) throw bearer === undefined ? missing(access) : unknown(bearer, access)
     if (access === 'session' && credential.kind === 'key')
@@ -50,7 +52,7 @@ export function createFindCredential({ sessions, apiKeys, cookie }: CredentialOp
 export function isSameOrigin({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin'
-  if (headers.origin === undefined) return false
+  if (headers.origin === undefined || headers.host === undefined) return false
   return URL.parse(headers.origin)?.host === headers.host
 }
 

@@ -1,0 +1,293 @@
+import * as assert from 'uvu/assert'
+import type { Route } from '../../../src/http/route.ts'
+import { openSession } from '../../kit/accounts.ts'
+import { type ApiAnswer, type CallOptions, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal } from '../../kit/refusals.ts'
+import { allRoutes, pathOf } from '../../kit/routes.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('credentials', { limitMs: 15_000 })
+const routes = await allRoutes()
+const COOKIE = 'posthorn_session'
+const IDLE_MS = 14 * 86_400_000
+let posthorn: Posthorn
+test.before(async () => {
+  posthorn = await startPosthorn()
+})
+test.after(() => posthorn.close())
+
+const NO_KEY = { status: 401, name: 'missing_api_key' }
+const BAD_KEY = { status: 401, name: 'invalid_api_key' }
+const ONLY_SENDING = { status: 401, name: 'restricted_api_key' }
+const ELSEWHERE = { status: 403, name: 'security_error' }
+const IN = 'let in'
+
+/** What a kind of route says to a kind of credential. */
+interface Row {
+  who: string
+  with(): CallOptions | Promise<CallOptions>
+  key: object | typeof IN
+  session: object | typeof IN
+  /** Where writing differs from reading. */
+  write?: object
+}
+
+const bearer = (token: string): CallOptions => ({ headers: { authorization: `Bearer ${token}` } })
+const authorization = (value: string): CallOptions => ({ headers: { authorization: value } })
+const cookie = (value: string, headers: Record<string, string> = {}): CallOptions => ({
+  headers: { cookie: value, ...headers },
+})
+const freshCookie = () => `${COOKIE}=${openSession(posthorn, 'cookie')}`
+const unknownKey = `re_${'x'.repeat(40)}`
+
+async function deletedKey(): Promise<string> {
+  const session = openSession(posthorn, 'bearer')
+  const { body } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'gone' } })
+  await posthorn.call('DELETE', `/api-keys/${body.id}`, { session })
+  return body.token
+}
+
+async function loggedOut(kind: 'bearer' | 'cookie'): Promise<string> {
+  const token = openSession(posthorn, kind)
+  const options =
+    kind === 'bearer' ? bearer(token) : cookie(`${COOKIE}=${token}`, { origin: posthorn.baseUrl })
+  assert.is((await posthorn.call('POST', '/auth/logout', options)).status, 200)
+  return token
+}
+
+const TABLE: Row[] = [
+  { who: 'nobody', with: () => ({}), key: NO_KEY, session: NO_KEY },
+  { who: 'an empty header', with: () => authorization(''), key: NO_KEY, session: NO_KEY },
+  { who: 'a scheme alone', with: () => authorization('Bearer'), key: NO_KEY, session: NO_KEY },
+  { who: 'another scheme', with: () => authorization('Basic YTpi'), key: NO_KEY, session: NO_KEY },
+  { who: 'garbage', with: () => bearer('garbage'), key: BAD_KEY, session: BAD_KEY },
+  { who: 'an unknown key', with: () => bearer(unknownKey), key: BAD_KEY, session: BAD_KEY },
+  {
+    who: 'the beginning of a good key',
+    with: () => bearer(posthorn.apiKey.slice(0, -1)),
+    key: BAD_KEY,
+    session: BAD_KEY,
+  },
+  {
+    who: 'a good key in other letters',
+    with: () => bearer(posthorn.apiKey.toUpperCase()),
+    key: BAD_KEY,
+    session: BAD_KEY,
+  },
+  { who: 'a deleted key', with: async () => bearer(await deletedKey()), key: BAD_KEY, session: BAD_KEY },
+  { who: 'an API key', with: () => bearer(posthorn.apiKey), key: IN, session: ONLY_SENDING },
+  {
+    who: 'an API key after BEARER and blanks',
+    with: () => authorization(`BEARER   ${posthorn.apiKey} `),
+    key: IN,
+    session: ONLY_SENDING,
+  },
+  {
+    who: 'an API key in place of the cookie',
+    with: () => cookie(`${COOKIE}=${posthorn.apiKey}`),
+    key: NO_KEY,
+    session: NO_KEY,
+  },
+  { who: 'a session', with: () => bearer(openSession(posthorn, 'bearer')), key: IN, session: IN },
+  {
+    who: 'an unknown session',
+    with: () => bearer(`phs_${'x'.repeat(40)}`),
+    key: NO_KEY,
+    session: NO_KEY,
+  },
+  {
+    who: 'a session that was logged out',
+    with: async () => bearer(await loggedOut('bearer')),
+    key: NO_KEY,
+    session: NO_KEY,
+  },
+  {
+    who: "a browser's session outside its cookie",
+    with: () => bearer(openSession(posthorn, 'cookie')),
+    key: NO_KEY,
+    session: NO_KEY,
+  },
+  {
+    who: "a script's session in a cookie",
+    with: () => cookie(`${COOKIE}=${openSession(posthorn, 'bearer')}`, { origin: posthorn.baseUrl }),
+    key: NO_KEY,
+    session: NO_KEY,
+  },
+  {
+    who: 'a browser at our own page',
+    with: () => cookie(freshCookie(), { origin: posthorn.baseUrl }),
+    key: IN,
+    session: IN,
+  },
+  {
+    who: 'a browser that says same-origin',
+    with: () => cookie(freshCookie(), { 'sec-fetch-site': 'same-origin' }),
+    key: IN,
+    session: IN,
+  },
+  {
+    who: 'a browser with other cookies beside ours',
+    with: () => cookie(`a=b; ${freshCookie()}; c="d"; e`, { origin: posthorn.baseUrl }),
+    key: IN,
+    session: IN,
+  },
+  {
+    who: 'a browser at another page',
+    with: () => cookie(freshCookie(), { origin: 'https://evil.example' }),
+    key: IN,
+    session: IN,
+    write: ELSEWHERE,
+  },
+  {
+    who: 'a browser at another port',
+    with: () => cookie(freshCookie(), { origin: 'http://127.0.0.1:1' }),
+    key: IN,
+    session: IN,
+    write: ELSEWHERE,
+  },
+  {
+    who: 'a browser in a sandbox',
+    with: () => cookie(freshCookie(), { origin: 'null' }),
+    key: IN,
+    session: IN,
+    write: ELSEWHERE,
+  },
+  {
+    who: 'a browser at a page of the same site',
+    with: () => cookie(freshCookie(), { 'sec-fetch-site': 'same-site', origin: posthorn.baseUrl }),
+    key: IN,
+    session: IN,
+    write: ELSEWHERE,
+  },
+  {
+    who: 'a browser that does not say where it is',
+    with: () => cookie(freshCookie()),
+    key: IN,
+    session: IN,
+    write: ELSEWHERE,
+  },
+  {
+    who: 'a browser that was logged out',
+    with: async () => cookie(`${COOKIE}=${await loggedOut('cookie')}`, { origin: posthorn.baseUrl }),
+    key: NO_KEY,
+    session: NO_KEY,
+  },
+  {
+    who: 'a browser with an empty cookie',
+    with: () => cookie(`${COOKIE}=`, { origin: posthorn.baseUrl }),
+    key: NO_KEY,
+    session: NO_KEY,
+  },
+  {
+    who: 'a good cookie beside a bad key',
+    with: () => ({ headers: { ...bearer(unknownKey).headers, cookie: freshCookie() } }),
+    key: BAD_KEY,
+    session: BAD_KEY,
+  },
+]
+
+function isLetIn({ status, body }: ApiAnswer): boolean {
+  return ![401, 403, 405].includes(status) && !(status === 404 && /^There is no/.test(body.message))
+}
+
+for (const route of routes)
+  for (const row of TABLE) {
+    const writes = route.method !== 'GET'
+    const expected = route.access === 'public' ? IN : (writes && row.write) || row[route.access]
+    test(`${route.method} ${route.path} ${expected === IN ? 'lets in' : 'refuses'} ${row.who}`, async () => {
+      const answer = await posthorn.call(route.method, pathOf(route), await row.with())
+      if (expected === IN) assert.ok(isLetIn(answer), JSON.stringify([answer.status, answer.body]))
+      else assertRefusal(answer, expected as { status: number; name: string })
+    })
+  }
+
+test('every route is reached, under the access it was written for', () => {
+  assert.equal(routes.map(({ access, method, path }) => `${access} ${method} ${path}`).sort(), [
+    'key GET /emails/:id',
+    'key POST /emails',
+    'public GET /healthz',
+    'public GET /readyz',
+    'public POST /auth/login',
+    'session DELETE /api-keys/:id',
+    'session DELETE /domains/:id',
+    'session GET /api-keys',
+    'session GET /auth/session',
+    'session GET /domains',
+    'session GET /domains/:id',
+    'session POST /api-keys',
+    'session POST /auth/logout',
+    'session POST /domains',
+    'session POST /domains/:id/verify',
+  ])
+})
+
+const guarded = () => routes.filter(({ access }) => access !== 'public')
+
+test('a key is not taken from the query or from another header', async () => {
+  for (const route of guarded()) {
+    const path = `${pathOf(route)}?api_key=${posthorn.apiKey}&authorization=Bearer%20${posthorn.apiKey}`
+    const headers = { 'x-api-key': posthorn.apiKey, 'proxy-authorization': `Bearer ${posthorn.apiKey}` }
+    assertRefusal(await posthorn.call(route.method, path, { headers }), NO_KEY)
+  }
+})
+
+test('an unknown path is 404 and a wrong method 405, whoever asks', async () => {
+  for (const options of [{}, bearer('garbage'), bearer(posthorn.apiKey)]) {
+    assertRefusal(await posthorn.call('POST', '/nowhere', options), { status: 404, name: 'not_found' })
+    for (const path of new Set(routes.map(route => pathOf(route)))) {
+      const answer = await posthorn.call('PATCH', path, options)
+      assertRefusal(answer, { status: 405, name: 'method_not_allowed' })
+      const allowed = routes.filter(route => pathOf(route) === path).map(({ method }) => method)
+      const said = answer.headers.get('allow')!.split(', ')
+      assert.equal(said.filter(method => method !== 'HEAD').sort(), allowed.sort(), path)
+      assert.is(said.includes('HEAD'), allowed.includes('GET'))
+    }
+  }
+})
+
+test('a bad credential is told before a bad body', async () => {
+  for (const { method, path } of guarded().filter((route: Route) => route.method === 'POST')) {
+    const at = pathOf({ path } as Route)
+    for (const [raw, headers] of [
+      ['{', {}],
+      ['{}', { 'content-type': 'text/plain' }],
+      ['x'.repeat(2 * 1024 * 1024), {}],
+    ] as const) {
+      assertRefusal(await posthorn.call(method, at, { raw, headers }), NO_KEY)
+      assertRefusal(await posthorn.call(method, at, { raw, headers, key: unknownKey }), BAD_KEY)
+    }
+  }
+})
+
+test('the use of a key is written down in time', async () => {
+  const session = openSession(posthorn, 'bearer')
+  const { body: made } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'used' } })
+  await posthorn.call('POST', '/emails', { key: made.token, body: {} })
+  const usedAt = posthorn.clock.now()
+  posthorn.clock.advance(61_000)
+  for (;;) {
+    const { body } = await posthorn.call('GET', '/api-keys', { session })
+    const { last_used_at: at } = body.data.find(({ id }: { id: string }) => id === made.id)
+    if (at === null) continue
+    assert.ok(Math.abs(Date.parse(at) - usedAt) < 120_000)
+    return
+  }
+})
+
+test('sessions end after 14 days without use, and live on with it', async () => {
+  const idle = { bearer: openSession(posthorn, 'bearer'), cookie: openSession(posthorn, 'cookie') }
+  const used = openSession(posthorn, 'bearer')
+  posthorn.clock.advance(IDLE_MS - 60_000)
+  assert.is((await posthorn.call('GET', '/auth/session', { session: used })).status, 200)
+  posthorn.clock.advance(120_000)
+  for (const route of guarded())
+    for (const options of [
+      bearer(idle.bearer),
+      cookie(`${COOKIE}=${idle.cookie}`, { origin: posthorn.baseUrl }),
+    ])
+      assertRefusal(await posthorn.call(route.method, pathOf(route), options), NO_KEY)
+  posthorn.clock.advance(IDLE_MS - 180_000)
+  assert.is((await posthorn.call('GET', '/auth/session', { session: used })).status, 200)
+})
+
+test.run()
