@@ -1,0 +1,281 @@
+import * as assert from 'uvu/assert'
+import { openSession } from '../../kit/accounts.ts'
+import { freePort } from '../../kit/free-port.ts'
+import { type ApiAnswer, type CallOptions, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal, refuses } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('signing in', { limitMs: 20_000 })
+const SECONDS = 1_000
+const MINUTES = 60 * SECONDS
+const FIRST_WAIT_SECONDS = 60
+
+/** Reached over http, behind a proxy on this host that says for whom it asks. */
+let posthorn: Posthorn
+/** Reached over https, by nobody's leave. */
+let secure: Posthorn
+test.before(async () => {
+  posthorn = await startPosthorn({ env: { POSTHORN_HTTP_TRUSTED_PROXIES: '127.0.0.1' } })
+  const port = await freePort()
+  secure = await startPosthorn({
+    env: {
+      POSTHORN_HTTP_BASE_URL: 'https://mail.here.example',
+      POSTHORN_HTTP_LISTEN: `127.0.0.1:${port}`,
+    },
+  })
+  secure.baseUrl = `http://127.0.0.1:${port}`
+})
+test.after(async () => {
+  await posthorn.close()
+  await secure.close()
+})
+
+const BROWSER = { 'sec-fetch-site': 'same-origin' }
+const WRONG = { status: 401, name: 'invalid_access' }
+const TOO_MANY = { status: 429, name: 'rate_limit_exceeded' }
+
+let clients = 0
+/** An address of a client that nobody has heard of. */
+const newClient = () => ({ 'x-forwarded-for': `192.0.2.${++clients}` })
+
+function logIn(to: Posthorn, body: object, headers: Record<string, string> = {}): Promise<ApiAnswer> {
+  return to.call('POST', '/auth/login', { body, headers: { ...newClient(), ...headers } })
+}
+
+function cookieOf(answer: ApiAnswer): { name: string; value: string; attributes: string[] } {
+  const cookies = answer.headers.getSetCookie()
+  assert.is(cookies.length, 1)
+  const [pair = '', ...attributes] = cookies[0]!.split('; ')
+  const at = pair.indexOf('=')
+  return { name: pair.slice(0, at), value: pair.slice(at + 1), attributes: attributes.sort() }
+}
+
+function fromBrowser(cookie: { name: string; value: string }): CallOptions {
+  return { headers: { cookie: `${cookie.name}=${cookie.value}`, ...BROWSER } }
+}
+
+test('answers who it is and which account', async () => {
+  const { status, body } = await logIn(posthorn, posthorn.admin, BROWSER)
+  assert.is(status, 200)
+  assert.equal(Object.keys(body).sort(), ['account', 'user'])
+  assert.match(body.user.id, /^usr_[0-9a-f-]{36}$/)
+  assert.equal([body.user.email, body.user.operator], [posthorn.admin.email, true])
+  assert.match(body.account.id, /^acc_[0-9a-f-]{36}$/)
+  assert.equal([body.account.plan, typeof body.account.name], ['scale', 'string'])
+  assert.match(body.account.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+})
+
+test('over http sets a cookie that scripts and other sites do not get', async () => {
+  const cookie = cookieOf(await logIn(posthorn, posthorn.admin))
+  assert.is(cookie.name, 'posthorn_session')
+  assert.match(cookie.value, /^phs_[0-9A-Za-z]{40}$/)
+  assert.equal(cookie.attributes, ['HttpOnly', 'Max-Age=1209600', 'Path=/', 'SameSite=Lax'])
+})
+
+test('over https binds the cookie to its host and to TLS', async () => {
+  const cookie = cookieOf(await logIn(secure, secure.admin))
+  assert.is(cookie.name, '__Host-posthorn_session')
+  assert.equal(cookie.attributes, ['HttpOnly', 'Max-Age=1209600', 'Path=/', 'SameSite=Lax', 'Secure'])
+  assert.is((await secure.call('GET', '/auth/session', fromBrowser(cookie))).status, 200)
+  const unbound = { ...cookie, name: 'posthorn_session' }
+  const refusal = { status: 401, name: 'missing_api_key' }
+  assertRefusal(await secure.call('GET', '/auth/session', fromBrowser(unbound)), refusal)
+})
+
+test('gives a script a token of its own, and a browser none', async () => {
+  const script = await logIn(posthorn, posthorn.admin)
+  assert.match(script.body.token, /^phs_[0-9A-Za-z]{40}$/)
+  assert.is.not(script.body.token, cookieOf(script).value)
+  const session = await posthorn.call('GET', '/auth/session', { session: script.body.token })
+  assert.equal(session.body, { user: script.body.user, account: script.body.account })
+
+  for (const headers of [BROWSER, { 'sec-fetch-site': 'cross-site' }, { origin: 'http://here.example' }])
+    assert.is(
+      (await logIn(posthorn, posthorn.admin, headers as Record<string, string>)).body.token,
+      undefined,
+    )
+})
+
+test('opens a new session each time, whatever cookie was there before', async () => {
+  const planted = `phs_${'x'.repeat(40)}`
+  const first = cookieOf(await logIn(posthorn, posthorn.admin, { cookie: `posthorn_session=${planted}` }))
+  assert.is.not(first.value, planted)
+  const second = cookieOf(await logIn(posthorn, posthorn.admin, fromBrowser(first).headers))
+  assert.is.not(second.value, first.value)
+  assert.is((await posthorn.call('GET', '/auth/session', fromBrowser(first))).status, 200)
+})
+
+test('reads addresses without regard to case and blanks around them', async () => {
+  const email = ` ${posthorn.admin.email.toUpperCase()} `
+  assert.is((await logIn(posthorn, { ...posthorn.admin, email })).status, 200)
+})
+
+test('does not tell an unknown address from a wrong password', async () => {
+  const wrong = await logIn(posthorn, { ...posthorn.admin, password: 'wrong' })
+  const unknown = await logIn(posthorn, { email: 'nobody@here.example', password: 'wrong' })
+  assertRefusal(wrong, WRONG)
+  assert.equal(unknown.body, wrong.body)
+  assert.equal(wrong.headers.getSetCookie(), [])
+})
+
+for (const password of [
+  '',
+  ' ',
+  'correct horse battery stapl',
+  'Correct horse battery staple',
+  'x'.repeat(1024),
+])
+  test(`refuses the password ${JSON.stringify(password.slice(0, 30))}`, async () => {
+    assertRefusal(await logIn(posthorn, { ...posthorn.admin, password }), WRONG)
+  })
+
+for (const [what, fields, expected] of [
+  ['no email', { email: undefined }, { status: 422, name: 'missing_required_field', path: 'email' }],
+  ['null as email', { email: null }, { status: 422, name: 'missing_required_field', path: 'email' }],
+  ['no password', { password: undefined }, { status: 422, name: 'missing_required_field', path: 'password' }],
+  ['a number as email', { email: 5 }, { status: 422, name: 'validation_error', path: 'email' }],
+  ['a list as password', { password: ['x'] }, { status: 422, name: 'validation_error', path: 'password' }],
+  [
+    'an object as password',
+    { password: { $ne: '' } },
+    { status: 422, name: 'validation_error', path: 'password' },
+  ],
+  [
+    'an email of 255 characters',
+    { email: 'x'.repeat(255) },
+    { status: 422, name: 'validation_error', path: 'email' },
+  ],
+  [
+    'a password of 1025 characters',
+    { password: 'x'.repeat(1025) },
+    { status: 422, name: 'validation_error', path: 'password' },
+  ],
+] as const)
+  test(`refuses ${what}`, async () => {
+    const body = { ...posthorn.admin, ...fields }
+    await refuses(posthorn, ['POST', '/auth/login', { body, headers: newClient() }], expected)
+  })
+
+for (const email of ['a\0b@here.example', "' or 1=1 --", 'a\r\nb', '😀', '\ud800'])
+  test(`knows nobody called ${JSON.stringify(email)}`, async () => {
+    assertRefusal(await logIn(posthorn, { email, password: 'x' }), WRONG)
+  })
+
+async function fail(client: Record<string, string>, email: string, times: number) {
+  for (let i = 0; i < times; i++)
+    assertRefusal(await logIn(posthorn, { email, password: 'wrong' }, client), WRONG)
+}
+
+function waitOf(answer: ApiAnswer): number {
+  assertRefusal(answer, TOO_MANY)
+  const seconds = answer.headers.get('retry-after')!
+  assert.match(seconds, /^\d+$/)
+  return Number(seconds)
+}
+
+test('lets a client wait after five wrong passwords, longer each time, and no longer than a quarter of an hour', async () => {
+  const client = newClient()
+  const { email } = posthorn.admin
+  const again = (password: string) => logIn(posthorn, { email, password }, client)
+  await fail(client, email, 5)
+  let expected = FIRST_WAIT_SECONDS
+  for (let round = 0; round < 5; round++) {
+    const seconds = waitOf(await again('wrong'))
+    assert.ok(seconds <= expected && seconds > expected - 30, `${seconds} s, not ${expected} s`)
+    assert.ok(waitOf(await again(posthorn.admin.password)) > 0, 'the right password has to wait, too')
+    posthorn.clock.advance(expected * SECONDS)
+    assertRefusal(await again('wrong'), WRONG)
+    expected = Math.min(2 * expected, 15 * 60)
+  }
+})
+
+test('forgets wrong passwords after a right one', async () => {
+  const client = newClient()
+  await fail(client, posthorn.admin.email, 4)
+  assert.is((await logIn(posthorn, posthorn.admin, client)).status, 200)
+  await fail(client, posthorn.admin.email, 4)
+  assert.is((await logIn(posthorn, posthorn.admin, client)).status, 200)
+})
+
+test('slows one client at one account, and nobody else', async () => {
+  const client = newClient()
+  await fail(client, posthorn.admin.email, 5)
+  waitOf(await logIn(posthorn, posthorn.admin, client))
+  assert.is((await logIn(posthorn, posthorn.admin)).status, 200, 'the same account from elsewhere')
+  assertRefusal(await logIn(posthorn, { email: 'other@here.example', password: 'x' }, client), WRONG)
+})
+
+test('slows guesses at accounts that do not exist in the same way', async () => {
+  const client = newClient()
+  await fail(client, 'nobody@here.example', 5)
+  const seconds = waitOf(await logIn(posthorn, { email: 'nobody@here.example', password: 'x' }, client))
+  assert.ok(seconds <= FIRST_WAIT_SECONDS)
+})
+
+test('counts one account however its address is spelled', async () => {
+  const client = newClient()
+  const { email } = posthorn.admin
+  for (const spelling of [email, email.toUpperCase(), ` ${email}`, `${email} `, email.replace('a', 'A')])
+    await fail(client, spelling, 1)
+  waitOf(await logIn(posthorn, posthorn.admin, client))
+})
+
+test('believes no client about where it comes from', async () => {
+  const { email } = secure.admin
+  for (let i = 0; i < 5; i++)
+    assertRefusal(await logIn(secure, { email, password: 'wrong' }, newClient()), WRONG)
+  waitOf(await logIn(secure, secure.admin, newClient()))
+  secure.clock.advance(MINUTES)
+})
+
+test('believes its proxy about the last hop, and nothing that a client put before it', async () => {
+  const { email } = posthorn.admin
+  const hop = Object.values(newClient())[0]!
+  for (let i = 0; i < 5; i++) await fail({ 'x-forwarded-for': `198.51.100.${i}, ${hop}` }, email, 1)
+  waitOf(await logIn(posthorn, posthorn.admin, { 'x-forwarded-for': `198.51.100.99, ${hop}` }))
+})
+
+test('keeps the thirty sessions used last', async () => {
+  const sessions = Array.from({ length: 40 }, () => {
+    posthorn.clock.advance(1 * SECONDS)
+    return openSession(posthorn, 'bearer')
+  })
+  const { body } = await logIn(posthorn, posthorn.admin, BROWSER)
+  assert.ok(body.user)
+  const [{ count } = { count: 0 }] = posthorn.rows<{ count: number }>(
+    'select count(*) as count from sessions',
+  )
+  assert.is(count, 30)
+  const refusal = { status: 401, name: 'missing_api_key' }
+  assertRefusal(await posthorn.call('GET', '/auth/session', { session: sessions[10]! }), refusal)
+  assert.is((await posthorn.call('GET', '/auth/session', { session: sessions[11]! })).status, 200)
+})
+
+test('signing out ends that session, clears its cookie, and leaves the others', async () => {
+  const answer = await logIn(posthorn, posthorn.admin)
+  const cookie = cookieOf(answer)
+  const out = await posthorn.call('POST', '/auth/logout', fromBrowser(cookie))
+  assert.equal([out.status, out.body], [200, { object: 'session', deleted: true }])
+  assert.equal(cookieOf(out), {
+    name: 'posthorn_session',
+    value: '',
+    attributes: ['HttpOnly', 'Max-Age=0', 'Path=/', 'SameSite=Lax'],
+  })
+  const refusal = { status: 401, name: 'missing_api_key' }
+  assertRefusal(await posthorn.call('GET', '/auth/session', fromBrowser(cookie)), refusal)
+  assert.is((await posthorn.call('GET', '/auth/session', { session: answer.body.token })).status, 200)
+})
+
+test('keeps passwords and tokens as hashes alone', async () => {
+  const { body } = await logIn(posthorn, posthorn.admin)
+  const shown = JSON.stringify([
+    posthorn.rows('select * from users'),
+    posthorn.rows('select id, hex(token_hash) as hash from sessions'),
+    posthorn.rows('select id, hex(token_hash) as hash, token_start from api_keys'),
+  ])
+  for (const secret of [posthorn.admin.password, body.token, posthorn.apiKey])
+    assert.not(shown.includes(secret))
+  assert.match(shown, /scrypt\$32768\$8\$1\$/)
+})
+
+test.run()
