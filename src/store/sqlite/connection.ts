@@ -5,6 +5,8 @@ export interface SqliteConnection {
   readonly raw: Database.Database
   /** The statement for a SQL text, prepared once. */
   prepare(sql: string): Statement<unknown[], unknown>
+  /** Statements whose rows are being read one by one; they keep the connection in one read transaction. */
+  streamCount: number
   close(): void
 }
 
@@ -42,6 +44,7 @@ function withStatements(raw: Database.Database): SqliteConnection {
   const statements = new Map<string, Statement<unknown[], unknown>>()
   return {
     raw,
+    streamCount: 0,
     prepare(sql) {
       const known = statements.get(sql)
       if (known) return known

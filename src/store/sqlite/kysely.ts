@@ -55,18 +55,19 @@ function driverOf(connection: SqliteConnection): Driver {
   }
 }
 
-/** Rows of several queries, all as of one commit. */
+/** Rows of several queries, all as of one commit: that of the streams under way, where there are any. */
 export function readTogetherOver(connection: SqliteConnection): ReadTogether {
   const begin = connection.prepare('begin')
   const commit = connection.prepare('commit')
   return async <Q extends readonly Compilable[]>(...queries: Q) => {
     const compiled = queries.map(query => query.compile())
-    begin.run()
+    const isOwn = connection.streamCount === 0
+    if (isOwn) begin.run()
     let results: QueryResult<unknown>[]
     try {
       results = compiled.map(query => execute(connection, query))
     } finally {
-      commit.run()
+      if (isOwn) commit.run()
     }
     const rows = results.map(async (result, i) => {
       const { queryId } = compiled[i]!
@@ -90,5 +91,10 @@ function execute<R>(connection: SqliteConnection, { sql, parameters }: CompiledQ
 /** A statement of its own: a kept one could not be used again while its rows are still being read. */
 async function* stream<R>(connection: SqliteConnection, query: CompiledQuery) {
   const statement = connection.raw.prepare(query.sql)
-  for (const row of statement.iterate(...query.parameters)) yield { rows: [row as R] }
+  connection.streamCount++
+  try {
+    for (const row of statement.iterate(...query.parameters)) yield { rows: [row as R] }
+  } finally {
+    connection.streamCount--
+  }
 }

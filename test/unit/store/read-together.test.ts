@@ -1,0 +1,60 @@
+import { sql } from 'kysely'
+import * as assert from 'uvu/assert'
+import type { Db } from '../../../src/store/schema.ts'
+import { openLocalStore } from '../../kit/store.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('store/read-together')
+
+async function storeWith(...keys: string[]) {
+  const store = await openLocalStore()
+  for (const key of keys) await store.run('putSetting', { key, value: `value of ${key}` })
+  return store
+}
+
+const keysFrom = (db: Db, first: string) =>
+  db.selectFrom('settings').select('key').where('key', '>=', first).orderBy('key')
+
+test('each query has its own rows, in the order of the queries, in camel case', async t => {
+  const { db, readTogether } = await t.using(storeWith('a', 'b'))
+  const results = await readTogether(
+    keysFrom(db, 'b'),
+    keysFrom(db, 'z'),
+    keysFrom(db, 'a'),
+    db.selectFrom('migrations' as never).select(sql<number>`1`.as('appliedAt')),
+  )
+  assert.equal(results, [[{ key: 'b' }], [], [{ key: 'a' }, { key: 'b' }], [{ appliedAt: 1 }]])
+  assert.equal(await readTogether(), [])
+})
+
+test('they see what has been committed when they begin, and later ones what came after', async t => {
+  const store = await t.using(storeWith('a'))
+  const { db, readTogether } = store
+  const first = readTogether(keysFrom(db, ''), keysFrom(db, ''))
+  await store.run('putSetting', { key: 'b', value: '' })
+  assert.equal(await first, [[{ key: 'a' }], [{ key: 'a' }]])
+  assert.equal(await readTogether(keysFrom(db, '')), [[{ key: 'a' }, { key: 'b' }]])
+})
+
+test('a failing query leaves the connection as it was', async t => {
+  const { db, readTogether } = await t.using(storeWith('a'))
+  await readTogether(keysFrom(db, 'a'), db.selectFrom('settings').select(sql`no_such_column`.as('x'))).then(
+    () => assert.unreachable(),
+    error => assert.match(error.message, /no such column/),
+  )
+  assert.equal(await readTogether(keysFrom(db, 'a')), [[{ key: 'a' }]])
+  assert.equal(await keysFrom(db, 'a').execute(), [{ key: 'a' }])
+})
+
+test('it works while rows are being streamed', async t => {
+  const { db, readTogether } = await t.using(storeWith('a', 'b', 'c'))
+  let rounds = 0
+  for await (const row of keysFrom(db, 'a').stream()) {
+    assert.ok(row)
+    assert.is((await readTogether(keysFrom(db, 'a')))[0].length, 3)
+    rounds++
+  }
+  assert.is(rounds, 3)
+})
+
+test.run()
