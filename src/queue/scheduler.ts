@@ -2,7 +2,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Claim, ClaimedDelivery, Lane } from '../store/command.ts'
 import type { DueLane } from '../store/lanes.ts'
-import { createLaneBook } from './lane-book.ts'
+import { type BookedLane, createLaneBook } from './lane-book.ts'
 import { createTurns, type Turn } from './turns.ts'
 
 export interface Scheduler {
@@ -27,7 +27,7 @@ interface SchedulerOptions {
   onError(error: unknown): void
 }
 
-const AFTER_FAILED_CLAIM_MS = 1_000
+const AFTER_FAILURE_MS = 1_000
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { clock } = options
@@ -36,12 +36,20 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let stopped = false
 
   const book = createLaneBook(clock, lane => {
-    options.siteOf(laneOf(lane)).then(site => {
-      if (site === null) return book.served(lane, null)
-      turns.add(site, lane)
-      pump()
-    }, options.onError)
+    options.siteOf(laneOf(lane)).then(
+      site => {
+        if (site === null) return book.served(lane, null)
+        turns.add(site, lane)
+        pump()
+      },
+      error => tryLater([lane], error),
+    )
   })
+
+  const tryLater = (lanes: readonly BookedLane[], error: unknown) => {
+    options.onError(error)
+    for (const lane of lanes) book.served(lane, clock.now() + AFTER_FAILURE_MS)
+  }
 
   const serve = async (taken: readonly Turn[]) => {
     const claims = await options.claim(taken.map(({ lane, limit }) => ({ ...laneOf(lane), limit })))
@@ -57,10 +65,12 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const taken = turns.next(options.roomOf)
     if (taken.length === 0) return
     claiming = serve(taken)
-      .catch(error => {
-        options.onError(error)
-        for (const { lane } of taken) book.served(lane, clock.now() + AFTER_FAILED_CLAIM_MS)
-      })
+      .catch(error =>
+        tryLater(
+          taken.map(({ lane }) => lane),
+          error,
+        ),
+      )
       .finally(() => {
         claiming = undefined
         pump()
