@@ -1,0 +1,192 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal, storedIn } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('Idempotency-Key', { limitMs: 15_000 })
+const DAY_MS = 86_400_000
+let posthorn: Posthorn
+test.before(async () => {
+  posthorn = await startPosthorn()
+})
+test.after(() => posthorn.close())
+
+const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
+const MISMATCH = { status: 409, name: 'invalid_idempotent_request' }
+let keys = 0
+const newKey = () => `key-${++keys}`
+
+function send(key: string, body: unknown = GOOD, to: Posthorn = posthorn): Promise<ApiAnswer> {
+  return to.call('POST', '/emails', { key: to.apiKey, body, headers: { 'idempotency-key': key } })
+}
+
+function sendRaw(key: string, raw: string): Promise<ApiAnswer> {
+  return posthorn.call('POST', '/emails', { key: posthorn.apiKey, raw, headers: { 'Idempotency-Key': key } })
+}
+
+function emailCount(to: Posthorn = posthorn): number {
+  return to.rows<{ count: number }>('select count(*) as count from emails')[0]!.count
+}
+
+async function idOf(answer: Promise<ApiAnswer>): Promise<string> {
+  const { status, body } = await answer
+  assert.is(status, 200, JSON.stringify(body))
+  return body.id
+}
+
+test('a repeated request gets the first one’s id and sends nothing', async () => {
+  const key = newKey()
+  const first = await idOf(send(key))
+  const before = emailCount()
+  for (let i = 0; i < 3; i++) assert.is(await idOf(send(key)), first)
+  assert.is(emailCount(), before)
+})
+
+test('without a key, or with another, every request is an email', async () => {
+  const before = emailCount()
+  const ids = await Promise.all([
+    idOf(send(newKey())),
+    idOf(send(newKey())),
+    posthorn.send(GOOD),
+    posthorn.send(GOOD),
+  ])
+  assert.is(new Set(ids).size, 4)
+  assert.is(emailCount(), before + 4)
+})
+
+test('twenty at once are one email and one id', async () => {
+  for (let round = 0; round < 5; round++) {
+    const key = newKey()
+    const before = emailCount()
+    const ids = await Promise.all(Array.from({ length: 20 }, () => idOf(send(key))))
+    assert.is(new Set(ids).size, 1)
+    assert.is(emailCount(), before + 1)
+  }
+})
+
+test('twenty at once with different bodies are one email, and refusals', async () => {
+  const key = newKey()
+  const before = emailCount()
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => send(key, { ...GOOD, subject: `${i}` })),
+  )
+  const taken = answers.filter(({ status }) => status === 200)
+  assert.is(taken.length, 1)
+  for (const answer of answers) if (answer !== taken[0]) assertRefusal(answer, MISMATCH)
+  assert.is(emailCount(), before + 1)
+})
+
+test('large requests at once are one email, too', async () => {
+  const key = newKey()
+  const attachments = [{ filename: 'a.bin', content: Buffer.alloc(300_000, 'z').toString('base64') }]
+  const before = storedIn(posthorn)
+  const ids = await Promise.all(Array.from({ length: 8 }, () => idOf(send(key, { ...GOOD, attachments }))))
+  assert.is(new Set(ids).size, 1)
+  const after = storedIn(posthorn)
+  assert.is(after.emails, before.emails! + 1)
+  assert.is(after.files, before.files! + 1)
+})
+
+for (const [what, change] of Object.entries({
+  subject: { subject: 'other' },
+  recipient: { to: 'delivered+1@simulator.test' },
+  'further recipient': { cc: 'delivered+1@simulator.test' },
+  'unknown key': { other: 1 },
+  tag: { tags: [{ name: 'a', value: 'b' }] },
+}))
+  test(`the same key with another ${what} is refused, and the first answer stays`, async () => {
+    const key = newKey()
+    const first = await idOf(send(key))
+    const before = emailCount()
+    assertRefusal(await send(key, { ...GOOD, ...change }), MISMATCH)
+    assert.is(emailCount(), before)
+    assert.is(await idOf(send(key)), first)
+  })
+
+test('the order of keys and the blanks of a body do not matter, the order of lists does', async () => {
+  const key = newKey()
+  const body = { ...GOOD, tags: [{ name: 'a', value: 'b' }, { x: { y: 1, z: 2 } }] }
+  const first = await idOf(send(key, body))
+  const turned = `{ "tags" : [ {"value":"b" , "name":"a"}, {"x":{"z":2,"y":1}} ],
+    "text":"h\\u0065llo","subject":"hi","to":"delivered@simulator.test","from":"ann@here.example" }`
+  assert.is(await idOf(sendRaw(key, turned)), first)
+  assertRefusal(await send(key, { ...body, tags: body.tags.toReversed() }), MISMATCH)
+})
+
+for (const [what, key] of [
+  ['an empty key', ''],
+  ['a key of blanks', '   '],
+  ['257 characters', 'k'.repeat(257)],
+  ['8,000 characters', 'k'.repeat(8_000)],
+] as const)
+  test(`${what} cannot be a key`, async () => {
+    const before = storedIn(posthorn)
+    assertRefusal(await send(key), { status: 400, name: 'invalid_idempotency_key', says: /1 to 256/ })
+    assert.equal(storedIn(posthorn), before)
+  })
+
+for (const key of ['k'.repeat(256), '%00', "'; drop table emails; --", 'k\u00e9', '__proto__', '{}'])
+  test(`${JSON.stringify(key.slice(0, 20))} can`, async () => {
+    assert.is(await idOf(send(key)), await idOf(send(key)))
+  })
+
+test('keys differ by their letters’ case', async () => {
+  assert.is.not(await idOf(send('case')), await idOf(send('CASE')))
+})
+
+test('a refusal is not remembered', async () => {
+  const key = newKey()
+  assert.is((await send(key, { ...GOOD, to: 'nobody' })).status, 422)
+  assert.is((await send(key, { ...GOOD, to: 'ok@there.example' })).status, 403)
+  assert.equal(posthorn.rows('select key from idempotency_keys where key = ?', key), [])
+  assert.ok(await idOf(send(key)))
+})
+
+test('a repeated request is answered although its domain is gone meanwhile', async () => {
+  const { id: domain } = await posthorn.verifiedDomain('here.example')
+  const key = newKey()
+  const mail = { ...GOOD, to: 'ok@there.example' }
+  const first = await idOf(send(key, mail))
+  await posthorn.call('DELETE', `/domains/${domain}`, { session: await posthorn.signIn() })
+  assert.is((await send(newKey(), mail)).status, 403)
+  assert.is(await idOf(send(key, mail)), first)
+})
+
+test('another key of the account shares it', async () => {
+  const session = await posthorn.signIn()
+  const { body: second } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'second' } })
+  const key = newKey()
+  const headers = { 'idempotency-key': key }
+  const first = await idOf(send(key))
+  for (const who of [{ key: second.token as string }, { session }])
+    assert.is(await idOf(posthorn.call('POST', '/emails', { ...who, body: GOOD, headers })), first)
+})
+
+test('after a day the key is fresh again', async () => {
+  const key = newKey()
+  const first = await idOf(send(key))
+  posthorn.clock.advance(DAY_MS - 60_000)
+  assert.is(await idOf(send(key)), first)
+  posthorn.clock.advance(61_000)
+  const second = await idOf(send(key, { ...GOOD, subject: 'another day' }))
+  assert.is.not(second, first)
+  assert.is(await idOf(send(key, { ...GOOD, subject: 'another day' })), second)
+})
+
+test('a key is remembered over a restart', async t => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  t.after(() => rmSync(dataDir, { recursive: true }))
+  const before = await startPosthorn({ dataDir })
+  const { apiKey } = before
+  const first = await idOf(send('kept', GOOD, before))
+  await before.close()
+  const after = await t.using(startPosthorn({ dataDir }))
+  after.apiKey = apiKey
+  assert.is(await idOf(send('kept', GOOD, after)), first)
+  assert.is(emailCount(after), 1)
+})
+
+test.run()

@@ -1,0 +1,174 @@
+import * as assert from 'uvu/assert'
+import { addAccount, type OtherAccount } from '../../kit/accounts.ts'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type ApiAnswer, type Posthorn, startPosthorn, zoneText } from '../../kit/posthorn.ts'
+import { assertRefusal, storedIn } from '../../kit/refusals.ts'
+import { allRoutes, pathOf } from '../../kit/routes.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('what one account sees of another', { limitMs: 15_000 })
+const withId = (await allRoutes()).filter(({ path }) => path.includes(':id'))
+const THERE = `
+  there.example     MX 10 mx.there.example
+  mx.there.example  A 127.0.0.2
+`
+let mx: FakeMx
+let posthorn: Posthorn
+let stranger: OtherAccount
+/** What the first account has, by the first part of its path. */
+const owned = new Map<string, string>()
+
+test.before(async () => {
+  mx = await startFakeMx({ host: '127.0.0.2' })
+  posthorn = await startPosthorn({ zone: THERE, mxPort: mx.port })
+  stranger = addAccount(posthorn, 'stranger')
+  const session = await posthorn.signIn()
+  const domain = await posthorn.verifiedDomain('here.example')
+  const { body: key } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'second' } })
+  const email = await posthorn.send({
+    from: 'ann@here.example',
+    to: 'delivered@simulator.test',
+    subject: 'private',
+    text: 'private',
+  })
+  await posthorn.emailWhen(email, 'delivered')
+  owned.set('domains', domain.id).set('api-keys', key.id).set('emails', email)
+})
+test.after(async () => {
+  await posthorn.close()
+  await mx.close()
+})
+
+const UNKNOWN = '01990000-0000-7000-8000-000000000000'
+const NOT_FOUND = { status: 404, name: 'not_found' }
+
+function ownedAt(path: string): string {
+  const id = owned.get(path.split('/')[1]!)
+  if (id === undefined) throw new Error(`nothing is owned at ${path}`)
+  return id
+}
+
+for (const route of withId)
+  for (const [what, credential] of [
+    ['session', () => ({ session: stranger.session })],
+    ['key', () => ({ key: stranger.apiKey })],
+  ] as const) {
+    if (route.access === 'session' && what === 'key') continue
+    test(`${route.method} ${route.path}, by a stranger's ${what}, answers as if there were nothing`, async () => {
+      const id = ownedAt(route.path)
+      const unknown = await posthorn.call(route.method, pathOf(route), credential())
+      assertRefusal(unknown, NOT_FOUND)
+      for (const spelling of [id, id.slice(id.indexOf('_') + 1), id.toUpperCase()]) {
+        const before = storedIn(posthorn)
+        const foreign = await posthorn.call(route.method, pathOf(route, spelling), credential())
+        assert.equal([foreign.status, foreign.body], [unknown.status, unknown.body])
+        assert.equal(namesOf(foreign), namesOf(unknown))
+        assert.equal(storedIn(posthorn), before)
+      }
+    })
+  }
+
+function namesOf({ headers }: ApiAnswer): string[] {
+  return [...headers.keys()].sort()
+}
+
+for (const route of withId)
+  test(`${route.method} ${route.path} takes no id of another kind`, async () => {
+    const session = await posthorn.signIn()
+    const uuid = ownedAt(route.path).slice(4)
+    for (const id of [
+      ...['acc', 'usr', 'key', 'dom', 'eml', 'ses', 'evt', 'x', ''].map(prefix => `${prefix}_${uuid}`),
+      uuid.slice(1),
+      `${uuid}0`,
+      uuid.replaceAll('-', ''),
+      UNKNOWN,
+      `%20${uuid}`,
+      `${uuid}%00`,
+    ].filter(id => id !== ownedAt(route.path)))
+      assertRefusal(await posthorn.call(route.method, pathOf(route, id), { session }), NOT_FOUND)
+  })
+
+test('lists show nothing of it', async () => {
+  for (const path of ['/domains', '/api-keys']) {
+    const { body } = await posthorn.call('GET', path, { session: stranger.session })
+    const expected = path === '/domains' ? 0 : 1
+    assert.equal([body.total, body.data.length, body.has_more], [expected, expected, false])
+    assert.not(body.data.some(({ id }: { id: string }) => [...owned.values()].includes(id)))
+  }
+})
+
+test('its session is about itself', async () => {
+  const { body } = await posthorn.call('GET', '/auth/session', { session: stranger.session })
+  assert.equal(
+    [body.user.email, body.user.operator, body.account.name],
+    ['stranger@accounts.example', false, 'stranger'],
+  )
+})
+
+const MAIL = { from: 'ann@here.example', to: 'ok@there.example', subject: 'x', text: 'x' }
+
+test('mail from a domain of another account is refused as from one that is not there', async () => {
+  const foreign = await posthorn.call('POST', '/emails', { key: stranger.apiKey, body: MAIL })
+  assertRefusal(foreign, { status: 403, name: 'validation_error', says: /here\.example/ })
+  const body = { ...MAIL, from: 'ann@nowhere.example' }
+  const absent = await posthorn.call('POST', '/emails', { key: stranger.apiKey, body })
+  assert.is(foreign.body.message, absent.body.message.replace('nowhere.example', 'here.example'))
+})
+
+test('a sub-domain of a verified domain is another domain', async () => {
+  for (const from of ['ann@sub.here.example', 'ann@example', 'ann@there.example']) {
+    const { status } = await posthorn.call('POST', '/emails', {
+      key: posthorn.apiKey,
+      body: { ...MAIL, from },
+    })
+    assert.ok(status === 403 || status === 422)
+  }
+})
+
+test('a domain verified by one account cannot be registered by another', async () => {
+  const options = { session: stranger.session, body: { name: 'here.example' } }
+  assertRefusal(await posthorn.call('POST', '/domains', options), {
+    status: 422,
+    name: 'validation_error',
+    path: 'name',
+    says: /here\.example/,
+  })
+})
+
+test('a domain claimed by two belongs to the one who verifies it first', async () => {
+  const session = await posthorn.signIn()
+  const claim = (who: string) =>
+    posthorn.call('POST', '/domains', { session: who, body: { name: 'both.example' } })
+  const verify = async ({ body: { id } }: ApiAnswer, who: string) =>
+    (await posthorn.call('POST', `/domains/${id}/verify`, { session: who })).body.status
+  const [mine, theirs] = [await claim(session), await claim(stranger.session)]
+  assert.equal([mine.status, theirs.status], [201, 201])
+  posthorn.zone.add(zoneText(mine.body.records))
+  posthorn.zone.add(zoneText(theirs.body.records))
+  assert.is(await verify(theirs, stranger.session), 'verified')
+  assert.is(await verify(mine, session), 'pending')
+  const mail = { ...MAIL, from: 'ann@both.example' }
+  assert.is((await posthorn.call('POST', '/emails', { key: posthorn.apiKey, body: mail })).status, 403)
+  assert.is((await posthorn.call('POST', '/emails', { key: stranger.apiKey, body: mail })).status, 200)
+})
+
+test('its idempotency keys are its own', async () => {
+  const body = { ...MAIL, to: 'delivered@simulator.test' }
+  const headers = { 'idempotency-key': 'shared' }
+  const mine = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, body, headers })
+  const theirs = await posthorn.call('POST', '/emails', { key: stranger.apiKey, body, headers })
+  assert.equal([mine.status, theirs.status], [200, 200])
+  assert.is.not(mine.body.id, theirs.body.id)
+})
+
+test('its suppressions are its own', async () => {
+  const to = 'perm-550-511@there.example'
+  await posthorn.emailWhen(await posthorn.send({ ...MAIL, to }), 'bounced')
+  await posthorn.emailWhen(await posthorn.send({ ...MAIL, to }), 'suppressed')
+  const theirs = { key: stranger.apiKey, body: { ...MAIL, from: 'ann@both.example', to } }
+  const { body } = await posthorn.call('POST', '/emails', theirs)
+  const { body: email } = await posthorn.call('GET', `/emails/${body.id}`, { key: stranger.apiKey })
+  assert.is.not(email.status, 'suppressed')
+})
+
+test.run()
