@@ -218,8 +218,9 @@ async function suppressedOf(tx: Tx, claimed: readonly ClaimedDelivery[]): Promis
   return new Set(claimed.filter((_, i) => rows[i] !== undefined))
 }
 
+/** The claim was no attempt. */
 function suppressionChange(
-  { accountId, emailId, ordinal, address }: ClaimedDelivery,
+  { accountId, emailId, ordinal, address, attempt }: ClaimedDelivery,
   at: number,
 ): DeliveryChange {
   const message = 'The address is on the suppression list.'
@@ -232,6 +233,6 @@ function suppressionChange(
     error: message,
     at,
     handedOverAt: null,
-    set: { status: 'suppressed', ...NO_LEASE, state: DELIVERY_STATE.done },
+    set: { status: 'suppressed', ...NO_LEASE, state: DELIVERY_STATE.done, attempts: attempt - 1 },
   }
 }

@@ -65,7 +65,7 @@ export interface GroupRequest {
 export interface LocalStore<C extends Commands> {
   /** Runs one command, in a group of its own. */
   run: Run<C>
-  /** Runs several commands in one group. */
+  /** Runs several commands in one group, after those that run already. */
   group(...requests: GroupRequest[]): Promise<GroupResult>
   /** What all groups have announced, topic by topic. */
   announced(topic: string): unknown[]
@@ -95,10 +95,15 @@ export async function openLocalStore<C extends Commands = typeof allCommands>(
   const announcements: Announcement[] = []
   let seq = 0
 
-  const group = async (...requests: GroupRequest[]) => {
-    const result = await runner.run(requests.map(request => ({ seq: ++seq, ...request })))
-    announcements.push(...result.announcements)
-    return result
+  let last: Promise<unknown> = Promise.resolve()
+  const group = (...requests: GroupRequest[]): Promise<GroupResult> => {
+    const running = last.then(async () => {
+      const result = await runner.run(requests.map(request => ({ seq: ++seq, ...request })))
+      announcements.push(...result.announcements)
+      return result
+    })
+    last = running.catch(() => {})
+    return running
   }
   const run = async (name: string, input: unknown) => outputOf((await group({ name, input })).replies[0]!)
   return {
