@@ -1,0 +1,151 @@
+/** Postfix, alone or with OpenDKIM as a milter on a unix socket: a private instance, stock limits, real MX look-ups. */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Contender } from './contender.ts'
+import { feedSmtp } from './feed-smtp.ts'
+import { SENDER_DOMAIN } from './message.ts'
+import { type RunningProcess, startProcess, weigh } from './process.ts'
+
+const PORT = 2610
+
+export function postfix(
+  folder: string,
+  { signing }: { signing: boolean },
+): Contender & { flush(): void; root: string } {
+  const root = join(folder, signing ? 'postfix-dkim' : 'postfix')
+  let milter: RunningProcess | undefined
+  let masterPid = 0
+  const roots = () => (milter ? [masterPid, milter.pid] : [masterPid])
+  const control = (command: string) => {
+    const { status, stderr } = spawnSync('postfix', ['-c', join(root, 'etc'), command], { encoding: 'utf8' })
+    if (status !== 0) throw new Error(`postfix ${command}: ${stderr}`)
+  }
+  return {
+    name: signing ? 'Postfix + OpenDKIM' : 'Postfix',
+    root,
+    roots,
+    weigh: () => weigh(roots()),
+    async start({ held }) {
+      rmSync(root, { recursive: true, force: true })
+      for (const part of ['etc', 'spool', 'data']) mkdirSync(join(root, part), { recursive: true })
+      chownSync(join(root, 'data'), idOf('postfix'), 0)
+      if (signing) milter = await startOpenDkim(folder)
+      writeFileSync(
+        join(root, 'etc/main.cf'),
+        mainConfig(root, { held, milter: signing && socketOf(folder) }),
+      )
+      writeFileSync(join(root, 'etc/master.cf'), masterConfig())
+      control('start')
+      const pidFile = join(root, 'spool/pid/master.pid')
+      while (!existsSync(pidFile)) await new Promise(resolve => setTimeout(resolve, 20))
+      masterPid = Number(readFileSync(pidFile, 'utf8'))
+    },
+    feed: options => feedSmtp({ ...options, port: PORT }),
+    flush() {
+      const { status, stderr } = spawnSync('postqueue', ['-c', join(root, 'etc'), '-f'], { encoding: 'utf8' })
+      if (status !== 0) throw new Error(`postqueue: ${stderr}`)
+    },
+    async stop() {
+      control('stop')
+      await milter?.end()
+      milter = undefined
+    },
+  }
+}
+
+function mainConfig(root: string, { held, milter }: { held: boolean; milter: string | false }): string {
+  const settings: Record<string, string> = {
+    compatibility_level: '3.6',
+    queue_directory: `${root}/spool`,
+    data_directory: `${root}/data`,
+    command_directory: '/usr/sbin',
+    daemon_directory: '/usr/lib/postfix/sbin',
+    mail_owner: 'postfix',
+    setgid_group: 'postdrop',
+    myhostname: `mail.${SENDER_DOMAIN}`,
+    mydestination: '',
+    alias_maps: '',
+    alias_database: '',
+    inet_interfaces: '127.0.0.1',
+    inet_protocols: 'ipv4',
+    mynetworks: '127.0.0.0/8',
+    smtpd_relay_restrictions: 'permit_mynetworks, reject',
+    smtp_tls_security_level: 'may',
+    maillog_file: `${root}/maillog`,
+    maillog_file_prefixes: root,
+  }
+  if (held) settings.defer_transports = 'smtp'
+  if (milter) settings.smtpd_milters = `unix:${milter}`
+  return Object.entries(settings)
+    .map(([key, value]) => `${key} = ${value}\n`)
+    .join('')
+}
+
+/** Debian's services with chroot off, and the listener on a port of its own. */
+function masterConfig(): string {
+  const service = (name: string, isPrivate: boolean, processes: string, program: string) =>
+    `${name} unix ${isPrivate ? '-' : 'n'} - n - ${processes} ${program}`
+  return [
+    `127.0.0.1:${PORT} inet n - n - - smtpd`,
+    'pickup unix n - n 60 1 pickup',
+    'qmgr unix n - n 300 1 qmgr',
+    'postlog unix-dgram n - n - 1 postlogd',
+    service('cleanup', false, '0', 'cleanup'),
+    service('flush', false, '0', 'flush'),
+    service('showq', false, '-', 'showq'),
+    service('rewrite', true, '-', 'trivial-rewrite'),
+    ...['bounce', 'defer', 'trace'].map(name => service(name, true, '0', 'bounce')),
+    service('verify', true, '1', 'verify'),
+    service('smtp', true, '-', 'smtp'),
+    service('relay', true, '-', 'smtp'),
+    service('error', true, '-', 'error'),
+    service('retry', true, '-', 'error'),
+    service('proxymap', true, '-', 'proxymap'),
+    ...['anvil', 'scache', 'tlsmgr'].map(name => service(name, true, '1', name)),
+    '',
+  ].join('\n')
+}
+
+async function startOpenDkim(folder: string): Promise<RunningProcess> {
+  const key = join(folder, 'dkim.pem')
+  if (!existsSync(key)) spawnSync('openssl', ['genrsa', '-traditional', '-out', key, '2048'])
+  chownSync(key, idOf('opendkim'), 0)
+  chmodSync(key, 0o600)
+  const socket = socketOf(folder)
+  rmSync(join(folder, 'milter'), { recursive: true, force: true })
+  mkdirSync(join(folder, 'milter'))
+  chownSync(join(folder, 'milter'), idOf('opendkim'), 0)
+  const config = join(folder, 'opendkim.conf')
+  const settings = {
+    Background: 'no',
+    Syslog: 'no',
+    Mode: 's',
+    Canonicalization: 'relaxed/relaxed',
+    Domain: SENDER_DOMAIN,
+    Selector: 'bench',
+    KeyFile: key,
+    Socket: `local:${socket}`,
+    UMask: '000',
+    RequireSafeKeys: 'no',
+    UserID: 'opendkim',
+    OversignHeaders: 'From',
+  }
+  writeFileSync(
+    config,
+    Object.entries(settings)
+      .map(([name, value]) => `${name} ${value}\n`)
+      .join(''),
+  )
+  const running = await startProcess('opendkim', ['-f', '-x', config])
+  while (!existsSync(socket)) await new Promise(resolve => setTimeout(resolve, 20))
+  return running
+}
+
+function socketOf(folder: string): string {
+  return join(folder, 'milter/socket')
+}
+
+function idOf(user: string): number {
+  return Number(spawnSync('id', ['-u', user], { encoding: 'utf8' }).stdout)
+}

@@ -1,0 +1,43 @@
+/** Debian's smtp-sink as the world: takes everything and counts it. */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startProcess } from './process.ts'
+
+export interface Sink {
+  /** Messages taken since its start. */
+  count(): number
+  /** Resolves with the time (monotonic ms) at which so many had been taken. @throws when that takes too long */
+  reached(count: number): Promise<number>
+  stop(): Promise<void>
+}
+
+const MOST_WAITING_MS = 300_000
+const TAIL_BYTES = 400
+
+/** On port 25 of all addresses. */
+export async function startSink(folder: string): Promise<Sink> {
+  const output = `${folder}/sink.${Date.now()}.out`
+  const sink = await startProcess('smtp-sink', ['-c', '-u', 'nobody', '0.0.0.0:25', '1000'], {
+    output,
+    readyPort: { host: '127.0.0.1', port: 25 },
+  })
+  const count = () => {
+    const file = openSync(output, 'r')
+    const buffer = Buffer.alloc(TAIL_BYTES)
+    const read = readSync(file, buffer, 0, TAIL_BYTES, Math.max(0, fstatSync(file).size - TAIL_BYTES))
+    closeSync(file)
+    return Number([...buffer.toString('latin1', 0, read).matchAll(/mesg=(\d+)/g)].at(-1)?.[1] ?? 0)
+  }
+  return {
+    count,
+    async reached(wanted) {
+      const deadline = performance.now() + MOST_WAITING_MS
+      while (count() < wanted) {
+        if (performance.now() > deadline) throw new Error(`the sink has ${count()} of ${wanted} messages`)
+        await pause(5)
+      }
+      return performance.now()
+    },
+    stop: () => sink.end('SIGKILL'),
+  }
+}
