@@ -22,7 +22,11 @@ export function emailStatus(
   return handedOver ? 'sent' : before
 }
 
-/** What an account sees of a delivery where its region gives no feedback: only what happened before transfer. */
-export function withoutFeedback(status: DeliveryStatus): DeliveryStatus {
+/**
+ * What an account sees of a delivery where its region gives no feedback: only what happened before transfer.
+ * @param handedOver to the transfer agent, in any attempt: a failure after that is feedback, too
+ */
+export function withoutFeedback(status: DeliveryStatus, handedOver = false): DeliveryStatus {
+  if (status === 'failed' && handedOver) return 'queued'
   return status === 'suppressed' || status === 'failed' || status === 'canceled' ? status : 'queued'
 }

@@ -3,7 +3,7 @@ import { type Id, idKey } from '../lib/ids.ts'
 import type { Tx } from '../store/command.ts'
 import type { DeliveryRow, DeliveryStatus, EmailRow, EmailStatus } from '../store/schema.ts'
 import { emailStatus, withoutFeedback } from './email-status.ts'
-import { type EventData, type EventType, FEEDBACK_EVENTS } from './types.ts'
+import type { EventData, EventType } from './types.ts'
 
 export interface NewEvent {
   accountId: Id
@@ -30,8 +30,18 @@ export interface DeliveryChange {
   handedOverAt: number | null
 }
 
-const EMAIL_COLUMNS = ['accountId', 'id', 'status', 'recipientCount', 'feedback', 'error', 'sentAt'] as const
+const EMAIL_COLUMNS = [
+  'accountId',
+  'id',
+  'status',
+  'recipientCount',
+  'feedback',
+  'error',
+  'sentAt',
+  'lastEventAt',
+] as const
 type EmailState = Pick<EmailRow, (typeof EMAIL_COLUMNS)[number]>
+type DeliveryState = Pick<DeliveryRow, 'ordinal' | 'status' | 'signedAt'>
 
 /** Adds events to the timeline of their subject. */
 export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
@@ -77,8 +87,8 @@ export async function recordHandedOver(
   )
   if (!email || email.sentAt !== null) return
   await recordEvents(tx, [sentEvent(email, handed.at)])
-  const statuses = await statusesOf(tx, email)
-  await moveEmail(tx, email, emailStatus(statuses, true, email.status), email.error, handed.at, handed.at)
+  const status = statusOf(email, await deliveriesOf(tx, email), true)
+  await moveEmail(tx, email, status, email.error, handed.at, handed.at)
 }
 
 /** Keeps the totals per status in step with a new email. */
@@ -88,29 +98,51 @@ export function countNewEmail(tx: Tx, accountId: Id, status: EmailStatus): void 
 
 async function recordOfEmail(tx: Tx, email: EmailState, changes: readonly DeliveryChange[]): Promise<void> {
   const handedOverAt = changes.find(change => change.handedOverAt !== null)?.handedOverAt ?? null
+  const only = email.feedback === 1 && email.recipientCount === 1 ? changes.at(-1)! : undefined
+  const deliveries = only ? [stateAfter(only)] : await deliveriesOf(tx, email)
+  const told = changes.filter(change => isTold(email, change, deliveries))
   const events: NewEvent[] = []
   if (email.sentAt === null && handedOverAt !== null) events.push(sentEvent(email, handedOverAt))
-  for (const { accountId, emailId: subjectId, recipient, event, at } of changes)
-    if (event && (email.feedback === 1 || !FEEDBACK_EVENTS.has(event.type)))
-      events.push({ accountId, subjectId, type: event.type, recipient, data: event.data, at })
+  for (const { accountId, emailId: subjectId, recipient, event, at } of told)
+    if (event) events.push({ accountId, subjectId, type: event.type, recipient, data: event.data, at })
   await recordEvents(tx, events)
 
-  const only = email.recipientCount === 1 ? changes.at(-1)!.set.status : undefined
-  const deliveries = only === undefined ? await statusesOf(tx, email) : [visible(email, only)]
   const sentAt = email.sentAt ?? handedOverAt
-  const status = emailStatus(deliveries, sentAt !== null, email.status)
-  const error =
-    email.feedback === 1 ? (changes.findLast(change => change.error !== null)?.error ?? null) : null
-  await moveEmail(tx, email, status, error ?? email.error, sentAt, changes.at(-1)!.at)
+  const status = statusOf(email, deliveries, sentAt !== null)
+  const error = told.findLast(change => change.error !== null)?.error ?? email.error
+  const times = events.map(({ at }) => at)
+  const lastEventAt = times.length === 0 ? email.lastEventAt : Math.max(email.lastEventAt ?? 0, ...times)
+  await moveEmail(tx, email, status, error, sentAt, lastEventAt)
 }
 
-async function statusesOf(tx: Tx, email: EmailState): Promise<DeliveryStatus[]> {
-  const rows = await tx.db.selectFrom('deliveries').select('status').where('emailId', '=', email.id).execute()
-  return rows.map(({ status }) => visible(email, status))
+async function deliveriesOf(tx: Tx, { id }: EmailState): Promise<DeliveryState[]> {
+  return tx.db
+    .selectFrom('deliveries')
+    .select(['ordinal', 'status', 'signedAt'])
+    .where('emailId', '=', id)
+    .execute()
 }
 
-function visible(email: EmailState, status: DeliveryStatus): DeliveryStatus {
-  return email.feedback === 1 ? status : withoutFeedback(status)
+function stateAfter({ ordinal, set }: DeliveryChange): DeliveryState {
+  return { ordinal, status: set.status, signedAt: set.signedAt ?? null }
+}
+
+function statusOf(email: EmailState, deliveries: readonly DeliveryState[], handedOver: boolean): EmailStatus {
+  return emailStatus(
+    deliveries.map(delivery => visible(email, delivery)),
+    handedOver,
+    email.status,
+  )
+}
+
+function isTold(email: EmailState, { ordinal, set }: DeliveryChange, deliveries: readonly DeliveryState[]) {
+  const delivery = deliveries.find(candidate => candidate.ordinal === ordinal)
+  return delivery === undefined || visible(email, { ...delivery, status: set.status }) === set.status
+}
+
+/** A delivery that was signed has been handed over. */
+function visible({ feedback }: EmailState, { status, signedAt }: DeliveryState): DeliveryStatus {
+  return feedback === 1 ? status : withoutFeedback(status, signedAt !== null)
 }
 
 async function moveEmail(
@@ -119,7 +151,7 @@ async function moveEmail(
   status: EmailStatus,
   error: string | null,
   sentAt: number | null,
-  lastEventAt: number,
+  lastEventAt: number | null,
 ): Promise<void> {
   await tx.rows.update('emails', ['accountId', 'id'], [{ accountId, id, status, error, sentAt, lastEventAt }])
   if (status === former) return

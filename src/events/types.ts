@@ -29,11 +29,3 @@ export type EventType = (typeof EVENT_TYPES)[number]
 
 /** What an event knows beyond its type, in wire spelling: `{bounce: {…}}`, `{delivery: {…}}`, … */
 export type EventData = Record<string, unknown>
-
-/** Events that need feedback from the receiving side; domains of some regions do not get them. */
-export const FEEDBACK_EVENTS: ReadonlySet<EventType> = new Set([
-  'email.delivered',
-  'email.bounced',
-  'email.delivery_delayed',
-  'email.complained',
-])
