@@ -1,5 +1,5 @@
 /** What recipients do with a delivered email: complain about it, open it, click in it. */
-import type { Id } from '../lib/ids.ts'
+import { type Id, sameId } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
 import { command, type Tx } from '../store/command.ts'
 import { DELIVERY_STATE } from '../store/schema.ts'
@@ -14,15 +14,11 @@ interface RecipientRef {
 }
 
 export const recipientCommands = {
-  /** A complaint counts once a recipient; false when it had complained before, or does not exist. */
+  /** A complaint counts once a recipient; false when it had complained before, or was never sent anything. */
   complain: command<RecipientRef & { data: EventData; suppress: boolean }, boolean>(async (tx, complaint) => {
     const { accountId, emailId, ordinal, at, data, suppress } = complaint
-    const [delivery] = await tx.rows.find(
-      'deliveries',
-      [{ emailId, ordinal }],
-      ['address', 'status', 'accountId'],
-    )
-    if (!delivery || delivery.status === 'complained') return false
+    const delivery = await findDelivery(tx, complaint)
+    if (!delivery || delivery.attempts === 0 || delivery.status === 'complained') return false
     await recordDeliveries(tx, [
       {
         accountId,
@@ -58,12 +54,20 @@ export const recipientCommands = {
   clicked: command<RecipientRef & { data: EventData }, void>((tx, ref) => engaged(tx, ref, 'email.clicked')),
 }
 
+/** Undefined also where it is another account's. */
+async function findDelivery(tx: Tx, { accountId, emailId, ordinal }: RecipientRef) {
+  const columns = ['address', 'status', 'attempts', 'accountId'] as const
+  const [delivery] = await tx.rows.find('deliveries', [{ emailId, ordinal }], columns)
+  return delivery && sameId(delivery.accountId, accountId) ? delivery : undefined
+}
+
 async function engaged(
   tx: Tx,
-  { accountId, emailId, ordinal, at, data }: RecipientRef & { data: EventData },
+  ref: RecipientRef & { data: EventData },
   type: 'email.opened' | 'email.clicked',
 ): Promise<void> {
-  const [delivery] = await tx.rows.find('deliveries', [{ emailId, ordinal }], ['address'])
+  const { accountId, emailId, at, data } = ref
+  const delivery = await findDelivery(tx, ref)
   if (!delivery) return
   await recordEvents(tx, [{ accountId, subjectId: emailId, type, recipient: delivery.address, data, at }])
   const counter = type === 'email.opened' ? 'openCount' : 'clickCount'
