@@ -61,12 +61,14 @@ export function createApiKeys({ db, run, clock, newId, log, prefix }: ApiKeyOpti
     if (used.size === 0) return
     const ids = [...used.values()]
     used.clear()
-    await run('touchApiKeys', { ids, at: clock.now() })
+    try {
+      await run('touchApiKeys', { ids, at: clock.now() })
+    } catch (error) {
+      log.warn({ err: error }, 'the last use of API keys was not written down')
+    }
   }
   const flushLater = () => {
-    timer ??= clock.timer(TOUCH_EVERY_MS, () => {
-      flush().catch(error => log.warn({ err: error }, 'the last use of API keys was not written down'))
-    })
+    timer ??= clock.timer(TOUCH_EVERY_MS, () => void flush())
   }
 
   return {
