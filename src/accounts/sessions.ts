@@ -64,7 +64,10 @@ export function createSessions({ db, run, clock, newId, passwords }: SessionOpti
       const waitMs = guard.waitMs(clientAddress, email)
       if (waitMs > 0) return { kind: 'too-many', waitMs }
       const user = await findUserByEmail(db, email)
-      if (!(await passwords.verify(password, user?.passwordHash)) || !user) {
+      const isRight = await passwords.verify(password, user?.passwordHash)
+      const stillMs = guard.waitMs(clientAddress, email) // guesses made at once learn no more than guesses in a row
+      if (stillMs > 0) return { kind: 'too-many', waitMs: stillMs }
+      if (!isRight || !user) {
         guard.failed(clientAddress, email)
         return { kind: 'refused' }
       }

@@ -1,0 +1,193 @@
+import * as assert from 'uvu/assert'
+import type { Passwords } from '../../../src/accounts/password.ts'
+import { createSessions, SESSION_IDLE_MS } from '../../../src/accounts/sessions.ts'
+import { newId } from '../../kit/mail.ts'
+import { createManualClock } from '../../kit/manual-clock.ts'
+import { openLocalStore } from '../../kit/store.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('accounts/sessions')
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+
+/** Stands in for scrypt, which takes its time: the stored hash is the password itself. */
+const plainPasswords: Passwords = {
+  hash: async password => password,
+  verify: async (password, stored) => password === stored,
+}
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const clock = createManualClock()
+  const sessions = createSessions({ ...store, clock, newId, passwords: plainPasswords })
+  const accountId = newId(clock.now())
+  const { raw } = store.connection
+  raw
+    .prepare("insert into accounts (id, name, plan, created_at) values (?, 'Main', 'scale', 0)")
+    .run(accountId)
+  const addUser = (email: string, operator = 0) => {
+    const id = newId(clock.now())
+    raw
+      .prepare(
+        'insert into users (id, account_id, email, password_hash, operator, created_at) values (?, ?, ?, ?, ?, 0)',
+      )
+      .run(id, accountId, email, `password of ${email}`, operator)
+    return id
+  }
+  const signIn = (email: string, password = `password of ${email}`, clientAddress = '192.0.2.1') =>
+    sessions.signIn({ email, password, clientAddress, kind: 'cookie' })
+  const tokenOf = async (email: string) => {
+    const result = await signIn(email)
+    if (result.kind !== 'signed-in') throw new Error(`not signed in: ${result.kind}`)
+    return result.token
+  }
+  return { ...store, clock, sessions, accountId, addUser, signIn, tokenOf }
+}
+
+test('the right password opens a session, whose token finds it again', async t => {
+  const { addUser, signIn, sessions, accountId } = await open(t)
+  const userId = addUser('a@here.test', 1)
+  const result = await signIn('a@here.test')
+  assert.is(result.kind, 'signed-in')
+  if (result.kind !== 'signed-in') return
+  assert.match(result.token, /^phs_[0-9A-Za-z]{40}$/)
+  assert.is(result.user.email, 'a@here.test')
+  const session = await sessions.find(result.token)
+  assert.equal(
+    { ...session, sessionId: 0, userId: 0, accountId: 0 },
+    { sessionId: 0, kind: 'cookie', userId: 0, accountId: 0, email: 'a@here.test', operator: true },
+  )
+  assert.equal(
+    [Buffer.from(session!.userId), Buffer.from(session!.accountId)],
+    [Buffer.from(userId), Buffer.from(accountId)],
+  )
+})
+
+test('a wrong password and an unknown user are refused alike', async t => {
+  const { addUser, signIn, rows } = await open(t)
+  addUser('a@here.test')
+  assert.equal(await signIn('a@here.test', 'wrong'), { kind: 'refused' })
+  assert.equal(await signIn('b@here.test'), { kind: 'refused' })
+  assert.equal(rows('select * from sessions'), [])
+})
+
+test('of a token only its hash is stored', async t => {
+  const { addUser, tokenOf, rows } = await open(t)
+  addUser('a@here.test')
+  const token = await tokenOf('a@here.test')
+  const [row] = rows<Record<string, Buffer | string | number>>('select * from sessions')
+  assert.is((row!.token_hash as Buffer).length, 32)
+  for (const value of Object.values(row!)) assert.not(Buffer.from(String(value)).includes(token))
+})
+
+test('after five failures the pair must wait, even with the right password; others need not', async t => {
+  const { addUser, signIn, clock } = await open(t)
+  addUser('a@here.test')
+  addUser('b@here.test')
+  for (let i = 0; i < 5; i++) assert.equal(await signIn('a@here.test', 'wrong'), { kind: 'refused' })
+  assert.equal(await signIn('a@here.test'), { kind: 'too-many', waitMs: MINUTE_MS })
+  assert.is((await signIn('a@here.test', undefined, '192.0.2.2')).kind, 'signed-in')
+  assert.is((await signIn('b@here.test')).kind, 'signed-in')
+  clock.advance(MINUTE_MS)
+  assert.is((await signIn('a@here.test')).kind, 'signed-in')
+  assert.equal(await signIn('a@here.test', 'wrong'), { kind: 'refused' })
+})
+
+test('failures for users that do not exist count, too', async t => {
+  const { signIn } = await open(t)
+  for (let i = 0; i < 5; i++) await signIn('nobody@here.test')
+  assert.is((await signIn('nobody@here.test')).kind, 'too-many')
+})
+
+test('a burst of guesses gets no more tries than guesses in a row', async t => {
+  const { addUser, signIn } = await open(t)
+  addUser('a@here.test')
+  const results = await Promise.all(Array.from({ length: 30 }, (_, i) => signIn('a@here.test', `guess ${i}`)))
+  assert.is(results.filter(({ kind }) => kind === 'refused').length, 5)
+  assert.is(results.filter(({ kind }) => kind === 'too-many').length, 25)
+})
+
+test('a session ends after fourteen days without use, and use puts that off', async t => {
+  const { addUser, tokenOf, sessions, clock } = await open(t)
+  addUser('a@here.test')
+  const [used, unused] = [await tokenOf('a@here.test'), await tokenOf('a@here.test')]
+  assert.is(SESSION_IDLE_MS, 14 * DAY_MS)
+  clock.advance(10 * DAY_MS)
+  assert.ok(await sessions.find(used))
+  clock.advance(4 * DAY_MS)
+  assert.ok(await sessions.find(unused))
+  clock.advance(10 * DAY_MS)
+  assert.ok(await sessions.find(used))
+  clock.advance(4 * DAY_MS + 1)
+  assert.ok(await sessions.find(used))
+  assert.is(await sessions.find(unused), undefined)
+})
+
+test('use is written down at most every five minutes', async t => {
+  const { addUser, tokenOf, sessions, clock, rows } = await open(t)
+  addUser('a@here.test')
+  const token = await tokenOf('a@here.test')
+  const seen = () => rows<{ at: number }>('select last_seen_at as at from sessions')[0]!.at
+  const opened = clock.now()
+  clock.advance(5 * MINUTE_MS)
+  await sessions.find(token)
+  assert.is(seen(), opened)
+  clock.advance(1)
+  await sessions.find(token)
+  assert.is(seen(), clock.now())
+})
+
+test('a user has at most 30 sessions: the one unused for longest goes first', async t => {
+  const { addUser, tokenOf, sessions, clock, rows } = await open(t)
+  addUser('a@here.test')
+  addUser('b@here.test')
+  const others = await tokenOf('b@here.test')
+  const tokens: string[] = []
+  for (let i = 0; i < 30; i++) {
+    clock.advance(10 * MINUTE_MS)
+    tokens.push(await tokenOf('a@here.test'))
+  }
+  await sessions.find(tokens[0]!)
+  await tokenOf('a@here.test')
+  assert.ok(await sessions.find(tokens[0]!))
+  assert.is(await sessions.find(tokens[1]!), undefined)
+  assert.ok(await sessions.find(tokens[2]!))
+  assert.ok(await sessions.find(others))
+  assert.equal(rows('select count(*) as n from sessions'), [{ n: 31 }])
+})
+
+test('sessions opened in one moment are limited, too', async t => {
+  const { addUser, tokenOf, rows } = await open(t)
+  addUser('a@here.test')
+  const tokens = await Promise.all(Array.from({ length: 40 }, () => tokenOf('a@here.test')))
+  assert.is(new Set(tokens).size, 40)
+  assert.equal(rows('select count(*) as n from sessions'), [{ n: 30 }])
+})
+
+test('a session that is ended is gone, the others of its user are not', async t => {
+  const { addUser, tokenOf, sessions } = await open(t)
+  addUser('a@here.test')
+  const [one, other] = [await tokenOf('a@here.test'), await tokenOf('a@here.test')]
+  await sessions.end((await sessions.find(one))!.sessionId)
+  assert.is(await sessions.find(one), undefined)
+  assert.ok(await sessions.find(other))
+})
+
+test('browsers and scripts have sessions of different kinds', async t => {
+  const { addUser, sessions } = await open(t)
+  const userId = addUser('a@here.test')
+  const bearer = await sessions.open(userId, 'bearer')
+  const cookie = await sessions.open(userId, 'cookie')
+  assert.is((await sessions.find(bearer))!.kind, 'bearer')
+  assert.is((await sessions.find(cookie))!.kind, 'cookie')
+})
+
+test('no other text finds a session', async t => {
+  const { addUser, tokenOf, sessions } = await open(t)
+  addUser('a@here.test')
+  const token = await tokenOf('a@here.test')
+  for (const text of ['', 'phs_', token.slice(0, -1), `${token}x`, token.toUpperCase(), "' or 1=1 --"])
+    assert.is(await sessions.find(text), undefined)
+})
+
+test.run()
