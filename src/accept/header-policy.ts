@@ -15,7 +15,8 @@ export interface UserHeaders {
 const NAME = /^[!-9;-~]+$/
 const RESERVED =
   /^(?:bcc|to|cc|from|sender|subject|date|return-path|received|resent-.*|dkim-.*|arc-.*|content-.*|mime-version|authentication-results|delivered-to|x-posthorn-.*)$/i
-const MESSAGE_ID = /^<[^<>@\s]+@[^<>@\s]+>$/
+/** Printable ASCII but for `<`, `>` and `@`. */
+const MESSAGE_ID = /^<[!-;=?A-~]+@[!-;=?A-~]+>$/
 const MOST_FIELDS = 100
 const MOST_OCTETS = 64 * 1024
 const LONGEST_NAME = 76
@@ -74,14 +75,30 @@ function interpret(entries: [string, string][]): UserHeaders | Refusal {
 
 /** Mailboxes separated by commas that stand outside quotes. */
 function parseList(value: string): Mailbox[] | AddressFault {
-  const parts = value.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? []
   const mailboxes: Mailbox[] = []
-  for (const part of parts) {
+  for (const part of splitAtCommas(value)) {
+    if (part.trim() === '') continue
     const mailbox = parseMailbox(part)
     if ('fault' in mailbox) return mailbox
     mailboxes.push(mailbox)
   }
   return mailboxes.length === 0 ? { fault: 'is empty' } : mailboxes
+}
+
+function splitAtCommas(value: string): string[] {
+  const parts: string[] = []
+  let start = 0
+  let quoted = false
+  for (let at = 0; at < value.length; at++) {
+    const character = value[at]
+    if (character === '"') quoted = !quoted
+    else if (character === '\\' && quoted) at++
+    else if (character === ',' && !quoted) {
+      parts.push(value.slice(start, at))
+      start = at + 1
+    }
+  }
+  return [...parts, value.slice(start)]
 }
 
 function printable(name: string): string {
