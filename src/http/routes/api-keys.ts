@@ -7,7 +7,14 @@ import { created, listReply, ok, type Route } from '../route.ts'
 import { readBody } from '../wire/read.ts'
 import { timestamp } from '../wire/timestamp.ts'
 
-const createKeySchema = z.object({ name: z.string().min(1).max(50), domain_id: z.unknown().optional() })
+const createKeySchema = z.object({
+  name: z
+    .string()
+    .min(1)
+    .max(50)
+    .regex(/^\P{Cc}*$/u, 'it contains control characters'),
+  domain_id: z.unknown().optional(),
+})
 
 export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
   return [
