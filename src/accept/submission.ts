@@ -1,4 +1,6 @@
 /** What a door hands over: a message whose every field has been parsed and found good by itself. */
+import { base64LinesSize } from '../mime/base64-lines.ts'
+import { textEntity } from '../mime/text-entity.ts'
 import type { Mailbox } from '../smtp/address.ts'
 
 export interface SubmittedAttachment {
@@ -30,10 +32,30 @@ export interface Submission {
 /** After encoding for transport; larger messages find no taker. */
 export const MOST_MESSAGE_BYTES = 40 * 1024 * 1024
 
-/** An upper estimate of the message's size on the wire: base64 for attachments, quoted-printable text as it is. */
+/** Shorter texts are not looked at: they can be off by so little that it does not matter. */
+const MEASURED_FROM_CHARACTERS = 128 * 1024
+/** What quoted-printable, base64 and CRLF can make of a text together. */
+const WORST_TEXT_GROWTH = 2.5
+const PART_HEADER_OCTETS = 500
+
+/** An upper estimate of the message's size on the wire, close to the truth where the limit is near. */
 export function encodedSize({ html, text, attachments }: Submission): number {
-  const parts = attachments.reduce((sum, { content }) => sum + Math.ceil(content.length / 57) * 78 + 500, 0)
-  return parts + Buffer.byteLength(html ?? '') + Buffer.byteLength(text ?? '')
+  const files = attachments.reduce((sum, attachment) => sum + encodedAttachmentSize(attachment), 0)
+  return files + encodedTextSize(html) + encodedTextSize(text)
+}
+
+function encodedAttachmentSize({ filename, contentType, content }: SubmittedAttachment): number {
+  const names = 8 * Buffer.byteLength(filename) + 2 * Buffer.byteLength(contentType)
+  return base64LinesSize(content.length) + names + PART_HEADER_OCTETS
+}
+
+function encodedTextSize(text: string | null): number {
+  if (text === null) return 0
+  const octets =
+    text.length < MEASURED_FROM_CHARACTERS
+      ? Math.ceil(Buffer.byteLength(text) * WORST_TEXT_GROWTH)
+      : textEntity('plain', text).sizeBytes
+  return octets + PART_HEADER_OCTETS
 }
 
 /** Who submits. */
