@@ -1,0 +1,171 @@
+import PostalMime from 'postal-mime'
+import { type ErrorResponse, Resend } from 'resend'
+import * as assert from 'uvu/assert'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('the resend package', { limitMs: 15_000 })
+const ZONE = `
+  there.example     MX 10 mx.there.example
+  mx.there.example  A 127.0.0.2
+`
+let mx: FakeMx
+let posthorn: Posthorn
+let resend: Resend
+test.before(async () => {
+  mx = await startFakeMx({ host: '127.0.0.2', tls: 'good' })
+  posthorn = await startPosthorn({ zone: ZONE, mxPort: mx.port })
+  await posthorn.verifiedDomain('here.example')
+  resend = new Resend(posthorn.apiKey, { baseUrl: posthorn.baseUrl })
+})
+test.after(async () => {
+  await posthorn.close()
+  await mx.close()
+})
+
+const MAIL = { from: 'Ann <ann@here.example>', to: 'ok@there.example', subject: 'Hello', text: 'text' }
+const LOGO = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 255])
+
+/** The message of that subject, as the recipient's MX took it. */
+async function received(subject: string) {
+  for (;;) {
+    for (const { data } of mx.messages) {
+      const message = await PostalMime.parse(data)
+      if (message.subject === subject) return message
+    }
+    await new Promise(resolve => setImmediate(resolve))
+  }
+}
+
+function insistOn<T>({ data, error }: { data: T | null; error: ErrorResponse | null }): T {
+  assert.is(error, null, JSON.stringify(error))
+  return data!
+}
+
+test('sends everything it can, and the recipient gets it', async () => {
+  const { id } = insistOn(
+    await resend.emails.send({
+      from: 'Ann Émile <ann@here.example>',
+      to: ['Bob <ok@there.example>'],
+      cc: 'ok-cc@there.example',
+      bcc: ['ok-bcc@there.example'],
+      replyTo: 'replies@here.example',
+      subject: 'Grüße 😀',
+      html: '<p>héllo</p>',
+      text: 'héllo',
+      headers: { 'X-Entity-Ref-ID': 'ref-1' },
+      tags: [{ name: 'category', value: 'welcome' }],
+      attachments: [
+        { filename: 'logo.png', content: LOGO },
+        { filename: 'note.txt', content: Buffer.from('note').toString('base64'), contentType: 'text/plain' },
+        { filename: 'inline.png', content: LOGO, contentId: 'logo' },
+      ],
+    }),
+  )
+  const message = await received('Grüße 😀')
+  assert.equal(message.from, { name: 'Ann Émile', address: 'ann@here.example' })
+  assert.equal(message.to, [{ name: 'Bob', address: 'ok@there.example' }])
+  assert.equal(message.cc, [{ name: '', address: 'ok-cc@there.example' }])
+  assert.is(message.bcc, undefined)
+  assert.equal(message.replyTo, [{ name: '', address: 'replies@here.example' }])
+  assert.equal([message.html?.trim(), message.text?.trim()], ['<p>héllo</p>', 'héllo'])
+  assert.is(message.headers.find(({ key }) => key === 'x-entity-ref-id')?.value, 'ref-1')
+  assert.equal(
+    Object.fromEntries(
+      message.attachments.map(({ filename, mimeType, content }) => [
+        filename,
+        `${mimeType} ${Buffer.from(content as ArrayBuffer).toString('hex')}`,
+      ]),
+    ),
+    {
+      'logo.png': `image/png ${LOGO.toString('hex')}`,
+      'note.txt': `text/plain ${Buffer.from('note').toString('hex')}`,
+      'inline.png': `image/png ${LOGO.toString('hex')}`,
+    },
+  )
+  assert.is(message.attachments.find(({ filename }) => filename === 'inline.png')?.contentId, '<logo>')
+
+  await posthorn.emailWhen(id, 'delivered')
+  const email = insistOn(await resend.emails.get(id))
+  assert.equal([email.object, email.id, email.last_event], ['email', id, 'delivered'])
+  assert.equal([email.from, email.subject], ['Ann Émile <ann@here.example>', 'Grüße 😀'])
+  assert.equal(
+    [email.to, email.cc, email.bcc, email.reply_to],
+    [['Bob <ok@there.example>'], ['ok-cc@there.example'], ['ok-bcc@there.example'], ['replies@here.example']],
+  )
+  assert.equal(email.tags, [{ name: 'category', value: 'welcome' }])
+  assert.equal(
+    mx.messages
+      .flatMap(({ rcptTo }) => rcptTo)
+      .filter(address => address.startsWith('ok'))
+      .sort(),
+    ['ok-bcc@there.example', 'ok-cc@there.example', 'ok@there.example'],
+  )
+})
+
+test('works with a base address that ends in a slash', async () => {
+  const client = new Resend(posthorn.apiKey, { baseUrl: `${posthorn.baseUrl}/` })
+  const { id } = insistOn(await client.emails.send({ ...MAIL, subject: 'Slash' }))
+  assert.is(insistOn(await client.emails.get(id)).subject, 'Slash')
+})
+
+test('sends once what it sends again with its idempotencyKey', async () => {
+  const options = { idempotencyKey: 'order-1' }
+  const first = insistOn(await resend.emails.send({ ...MAIL, subject: 'Once' }, options))
+  const second = insistOn(await resend.emails.send({ ...MAIL, subject: 'Once' }, options))
+  assert.is(second.id, first.id)
+  await posthorn.emailWhen(first.id, 'delivered')
+  assert.is(mx.messages.filter(({ headers }) => headers.includes('Subject: Once')).length, 1)
+})
+
+const wrong = { ...MAIL, to: 'nobody' }
+const unsent = { ...MAIL, from: 'ann@nowhere.example' }
+const ERRORS: [string, () => Promise<{ error: ErrorResponse | null }>, string, number][] = [
+  ['a bad recipient', () => resend.emails.send(wrong), 'validation_error', 422],
+  ['a bad sender', () => resend.emails.send({ ...MAIL, from: 'ann' }), 'invalid_from_address', 422],
+  ['a missing subject', () => resend.emails.send({ ...MAIL, subject: '' }), 'missing_required_field', 422],
+  ['an unverified domain', () => resend.emails.send(unsent), 'validation_error', 403],
+  [
+    'a bad attachment',
+    () => resend.emails.send({ ...MAIL, attachments: [{ filename: 'a', content: 'not base64!' }] }),
+    'invalid_attachment',
+    422,
+  ],
+  [
+    'a used key with another body',
+    async () => {
+      await resend.emails.send({ ...MAIL, subject: 'one' }, { idempotencyKey: 'twice' })
+      return resend.emails.send({ ...MAIL, subject: 'two' }, { idempotencyKey: 'twice' })
+    },
+    'invalid_idempotent_request',
+    409,
+  ],
+  [
+    'a key that is too long',
+    () => resend.emails.send(MAIL, { idempotencyKey: 'k'.repeat(257) }),
+    'invalid_idempotency_key',
+    400,
+  ],
+  ['an unknown email', () => resend.emails.get('eml_01990000-0000-7000-8000-000000000000'), 'not_found', 404],
+  [
+    'an unknown key',
+    () => new Resend('re_unknown', { baseUrl: posthorn.baseUrl }).emails.send(MAIL),
+    'invalid_api_key',
+    401,
+  ],
+  ['a place for sessions', () => resend.domains.list(), 'restricted_api_key', 401],
+]
+for (const [what, ask, name, status] of ERRORS)
+  test(`is told of ${what} as ${name}`, async () => {
+    const { error } = await ask()
+    assert.equal([error?.name, error?.statusCode], [name, status])
+    assert.ok(error!.message.length > 0)
+  })
+
+test('is told in words what was wrong', async () => {
+  const { error } = await resend.emails.send(wrong)
+  assert.match(error!.message, /`to`/)
+})
+
+test.run()
