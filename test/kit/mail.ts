@@ -1,12 +1,13 @@
 /** Accounts, domains and accepted emails in a store, in a line each. */
 import { createAccept } from '../../src/accept/accept.ts'
+import type { AcceptInput, acceptCommands } from '../../src/accept/commit.ts'
 import { isRefusal, type Refusal } from '../../src/accept/refusal.ts'
 import type { IdempotencyToken, Submission } from '../../src/accept/submission.ts'
 import type { Commands } from '../../src/commands.ts'
 import { createIdSource, type Id } from '../../src/lib/ids.ts'
 import type { Finish } from '../../src/queue/commands.ts'
 import { type Mailbox, parseMailbox } from '../../src/smtp/address.ts'
-import type { ClaimedDelivery } from '../../src/store/command.ts'
+import type { ClaimedDelivery, Run } from '../../src/store/command.ts'
 import type { DomainStatus } from '../../src/store/schema.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import type { LocalStore } from './store.ts'
@@ -64,6 +65,12 @@ export interface Post {
     submission?: Parameters<typeof submissionOf>[0],
     idempotency?: IdempotencyToken | null,
   ): Promise<{ ids: Id[] } | Refusal>
+  /** The same as a request for a group. */
+  request(
+    accountId: Id,
+    submission?: Parameters<typeof submissionOf>[0],
+    idempotency?: IdempotencyToken | null,
+  ): Promise<{ name: 'accept'; input: AcceptInput }>
   /** Leases what is due for a domain. */
   claim(
     accountId: Id,
@@ -77,15 +84,15 @@ export function postOver(
   { clock = createManualClock(), feedbackRegions = ['us-west-2'] } = {},
 ): Post {
   const { raw } = store.connection
-  const accept = createAccept({
-    run: store.run,
+  const options = {
     blobs: store.blobs,
     clock,
     newId,
     simulatorDomain: SIMULATOR,
     feedbackRegions,
     expireAfterMs: 48 * HOUR_MS,
-  })
+  }
+  const accept = createAccept({ ...options, run: store.run })
   const submit: Post['submit'] = (accountId, submission, idempotency = null) =>
     accept.send({ accountId, apiKeyId: null }, submissionOf(submission), idempotency)
   return {
@@ -119,6 +126,19 @@ export function postOver(
       const accepted = await submit(accountId, submission)
       if (isRefusal(accepted)) throw new Error(`refused: ${accepted.message}`)
       return accepted.ids[0]!
+    },
+    async request(accountId, submission, idempotency = null) {
+      const { promise, resolve } = Promise.withResolvers<AcceptInput>()
+      const run = async (_: string, input: AcceptInput) => {
+        resolve(input)
+        return { ids: [] }
+      }
+      await createAccept({ ...options, run: run as Run<typeof acceptCommands> }).send(
+        { accountId, apiKeyId: null },
+        submissionOf(submission),
+        idempotency,
+      )
+      return { name: 'accept', input: await promise }
     },
     async claim(accountId, domain = 'there.test', options = {}) {
       const { limit = 100, class: laneClass = 0, owner = 'tester' } = options
