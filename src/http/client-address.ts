@@ -17,8 +17,9 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   return request => {
     const peer = plain(request.socket.remoteAddress ?? '')
     if (!isTrusted(peer)) return peer
-    const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').map(plain)
-    return forwarded.filter(address => isIP(address) !== 0).findLast(address => !isTrusted(address)) ?? peer
+    const hops = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').map(plain)
+    const nearest = hops.findLast(hop => !isTrusted(hop))
+    return nearest !== undefined && isIP(nearest) !== 0 ? nearest : peer
   }
 }
 
