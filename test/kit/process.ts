@@ -2,6 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { type ApiAnswer, type DnsRecordView, zoneText } from './posthorn.ts'
+import type { ScriptedZone } from './zone.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const guard = new URL('./guard.ts', import.meta.url).href
@@ -22,6 +24,8 @@ export interface Program {
   readonly output: string
   /** What it printed as logs, line by line. */
   readonly logs: Record<string, unknown>[]
+  /** An API call; with a bearer token, when there is one. */
+  call(method: string, path: string, options?: { token?: string; body?: unknown }): Promise<ApiAnswer>
   /** Sends the signal and resolves with how the process ended. */
   end(signal: 'SIGTERM' | 'SIGKILL' | 'SIGINT'): Promise<ProgramEnd>
   /** Resolves when the process ends by itself. */
@@ -52,6 +56,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     get logs() {
       return logLines(run.output())
     },
+    call: (method, path, options = {}) => callApi(ready.baseUrl as string, method, path, options),
     ended: run.ended,
     end(signal) {
       run.child.kill(signal)
@@ -64,6 +69,28 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   }
 }
 
+/** The API key that the program's first start printed. */
+export function printedApiKey({ output }: { output: string }): string {
+  const key = /API key +(\S+)/.exec(output)?.[1]
+  if (key === undefined) throw new Error(`no API key was printed:\n${output}`)
+  return key
+}
+
+/** Signs the admin in and has a domain verified against the scripted DNS. */
+export async function verifyDomain(
+  program: Program,
+  zone: ScriptedZone,
+  { name, password }: { name: string; password: string },
+): Promise<void> {
+  zone.forward('posthorn.test', `127.0.0.1:${program.dnsPort}`)
+  const login = { email: 'admin@posthorn.test', password }
+  const token = (await program.call('POST', '/auth/login', { body: login })).body.token as string
+  const { body: domain } = await program.call('POST', '/domains', { token, body: { name } })
+  zone.add(zoneText(domain.records as DnsRecordView[]))
+  const { body } = await program.call('POST', `/domains/${domain.id}/verify`, { token })
+  if (body.status !== 'verified') throw new Error(`${name} is not verified: ${JSON.stringify(body)}`)
+}
+
 /** Runs the program to its own end: for starts that must fail. */
 export async function runProgram(options: ProgramOptions): Promise<ProgramEnd> {
   const { child, ended } = launch(options)
@@ -71,6 +98,23 @@ export async function runProgram(options: ProgramOptions): Promise<ProgramEnd> {
   const end = await ended
   clearTimeout(limit)
   return end
+}
+
+async function callApi(
+  baseUrl: string,
+  method: string,
+  path: string,
+  { token, body }: { token?: string; body?: unknown },
+): Promise<ApiAnswer> {
+  const response = await fetch(baseUrl + path, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
 interface Launched {
