@@ -74,7 +74,7 @@ export function blamesAddress(bounceClass: BounceClass): boolean {
   return ADDRESS_FAULTS.has(bounceClass)
 }
 
-/** By enhanced status code without its class (RFC 3463, RFC 7372, RFC 7505). */
+/** By enhanced status code without its class (RFC 3463, RFC 7372, RFC 7505); 4.1 and 4.14 as Exchange uses them. */
 const BY_STATUS: ReadonlyMap<string, BounceClass> = new Map([
   ['1.1', 'invalid-recipient'],
   ['1.2', 'bad-domain'],
@@ -87,7 +87,9 @@ const BY_STATUS: ReadonlyMap<string, BounceClass> = new Map([
   ['2.2', 'mailbox-full'],
   ['2.3', 'message-too-large'],
   ['3.4', 'message-too-large'],
+  ['4.1', 'invalid-recipient'],
   ['4.6', 'no-route'],
+  ['4.14', 'no-route'],
   ['6.1', 'content'],
   ['6.6', 'content'],
   ['7.9', 'authentication'],
@@ -102,33 +104,55 @@ const BY_STATUS: ReadonlyMap<string, BounceClass> = new Map([
 const BY_WORDS: readonly [RegExp, BounceClass][] = [
   [/grey-?list|gr[ae]ylist/i, 'greylisted'],
   [
-    /blocked using|blocklist|blacklist|block list|black list|spamhaus|listed (?:in|on|at|by)|reputation/i,
+    /rate limit|too many (?:messages|connections|requests|invalid|unknown|bad )|too (?:quickly|fast)|at a rate that|frequency limit|connections? limit|unexpected volume|server (?:is )?busy|throttl|try again later.*rate/i,
+    'rate-limited',
+  ],
+  [
+    /blocked using|block ?list|black ?list|spamhaus|(?<!not )listed (?:in|on|at|by)|reputation|banned/i,
     'blocked',
   ],
   [
-    /mailbox (?:is )?full|over ?quota|quota exceeded|out of storage|insufficient (?:system )?storage/i,
+    /mailbox (?:is )?full|over ?quota|quota exceeded|out of storage|insufficient storage|storage allocation/i,
     'mailbox-full',
   ],
-  [/rate limit|too many (?:messages|connections|requests)|throttl|try again later.*rate/i, 'rate-limited'],
-  [/\bspf\b|\bdkim\b|\bdmarc\b|unauthenticated/i, 'authentication'],
+  [/\b(?:open)?spf\b|\bdkim\b|\bdmarc\b|unauthenticated|authentication level/i, 'authentication'],
+  [
+    /sender (?:address )?(?:rejected|denied|refused|verif)|(?:valid|envelope) sender|domain of sender/i,
+    'sender',
+  ],
   [/virus|malware|infected/i, 'content'],
   [/attachment|file ?type|extension/i, 'attachment'],
   [/spam|junk|unsolicited|bulk mail/i, 'spam'],
   [/too large|too big|size limit|exceeds.*size|message size/i, 'message-too-large'],
   [
-    /(?:account|mailbox|user|address)[^.]{0,30}(?:disabled|inactive|suspended|deactivated|closed|expired)/i,
+    /(?:account|mailbox|user|address)(?:[^.]|\.\b){0,60}(?:disabled|inactive|suspended|deactivated|closed|expired)/i,
     'inactive-mailbox',
   ],
   [
-    /(?:no such|unknown|invalid|nonexistent|non-existent)[^.]{0,20}(?:user|recipient|mailbox|address|account)/i,
+    /(?:no such|unknown|invalid|illegal|nonexistent|non-existent|not a valid)[^.]{0,20}(?:user|recipient|mailbox|address|account|alias|person)/i,
     'invalid-recipient',
   ],
   [
-    /(?:user|recipient|mailbox|address|account)[^.]{0,40}(?:unknown|not found|not exist|doesn't exist|no longer|unavailable|not listed|not known|rejected)/i,
+    /(?:user|recipient|mailbox|address|account)(?:[^.]|\.\b){0,60}(?:unknown|not found|not exist|doesn't exist|doesn't have|no longer|unavailable|not listed|not known)/i,
     'invalid-recipient',
   ],
-  [/relay|not (?:permitted|allowed)|denied|policy|prohibited|refused|rejected|administrative/i, 'policy'],
+  [/no mailbox|unroute?able/i, 'invalid-recipient'],
 ]
+/** Less telling words: servers give other reasons for the same. */
+const ADDRESS_REJECTED = /(?:user|recipient|mailbox|address|account)(?:[^.]|\.\b){0,60}rejected/i
+const POLICY =
+  /relay|rcpthosts|not (?:permitted|allowed)|denied|policy|prohibited|refused|rejected|administrative/i
+/** These say of one day or one sender what the status code seems to say of the address. */
+const EXCUSES: ReadonlySet<BounceClass> = new Set([
+  'greylisted',
+  'rate-limited',
+  'blocked',
+  'spam',
+  'mailbox-full',
+  'authentication',
+])
+/** Where qmail and its kin put the status code. */
+const STATUS_IN_TEXT = /\(#[45]\.(\d{1,3}\.\d{1,3})\b/
 
 /** @param reply one with a code of 400 or more */
 export function classify(phase: ReplyPhase, reply: Reply): Verdict {
@@ -145,18 +169,43 @@ export function classify(phase: ReplyPhase, reply: Reply): Verdict {
   return { action: 'bounce', class: found === 'unknown' || found === 'policy' ? 'content' : found }
 }
 
-function permanentClass({ code, enhanced, text }: Reply): BounceClass {
-  const byStatus = enhanced === null ? undefined : BY_STATUS.get(enhanced.slice(2))
-  const byWords = BY_WORDS.find(([words]) => words.test(text))?.[1]
-  if (byStatus === 'invalid-recipient' && (byWords === 'blocked' || byWords === 'spam')) return byWords
-  if (byStatus) return byStatus
-  if (byWords) return byWords
-  return code === 552 ? 'mailbox-full' : 'unknown'
+function permanentClass(reply: Reply): BounceClass {
+  const found = classOf(reply)
+  if (found) return found
+  if (statusOf(reply)?.startsWith('7.')) return 'policy'
+  return reply.code === 552 ? 'mailbox-full' : 'unknown'
 }
 
-function transientClass({ code, enhanced, text }: Reply): BounceClass {
-  const byWords = BY_WORDS.find(([words]) => words.test(text))?.[1]
-  if (byWords === 'greylisted' || byWords === 'rate-limited' || byWords === 'blocked') return byWords
-  if (enhanced === '4.2.2' || code === 452) return 'mailbox-full'
-  return byWords ?? 'unknown'
+function transientClass(reply: Reply): BounceClass {
+  return classOf(reply) ?? (reply.code === 452 && statusOf(reply) === undefined ? 'mailbox-full' : 'unknown')
+}
+
+function classOf(reply: Reply): BounceClass | undefined {
+  const status = statusOf(reply)
+  const byStatus = status === undefined ? undefined : BY_STATUS.get(status)
+  const byWords = classOfWords(reply.text, status)
+  if (!byStatus || !byWords || !blamesAddress(byStatus)) return byStatus ?? byWords
+  if (byStatus === 'bad-domain' && byWords === 'invalid-recipient') return byWords
+  return EXCUSES.has(byWords) ? byWords : byStatus
+}
+
+function classOfWords(said: string, status: string | undefined): BounceClass | undefined {
+  const text = withoutAddresses(said)
+  const found = BY_WORDS.find(([words]) => words.test(text))?.[1]
+  if (found) return found
+  if (ADDRESS_REJECTED.test(text) && !status?.startsWith('7.')) return 'invalid-recipient'
+  return POLICY.test(text) ? 'policy' : undefined
+}
+
+/** The words of an address say nothing. */
+function withoutAddresses(text: string): string {
+  return text
+    .split(' ')
+    .filter(word => !word.includes('@'))
+    .join(' ')
+}
+
+/** Subject and detail, as in `1.1`. */
+function statusOf({ enhanced, text }: Reply): string | undefined {
+  return enhanced === null ? STATUS_IN_TEXT.exec(text)?.[1] : enhanced.slice(2)
 }
