@@ -97,7 +97,9 @@ async function registerSender(log: string, dataDir: string, signing: boolean) {
   await post('/domains', { name: SENDER_DOMAIN }, token)
   const database = new Database(join(dataDir, 'posthorn.db'))
   database.prepare(`update domains set status = 'verified', verified_at = 1`).run()
-  database.prepare(`update dkim_keys set active_from = 1 where slot in (1, 3)`).run()
+  database
+    .prepare(`update dkim_keys set active_from = 1 where slot in ${process.env.BENCH_SLOTS ?? '(1, 3)'}`)
+    .run()
   if (!signing) database.prepare('delete from dkim_keys').run()
   database.close()
   writeFileSync(join(dataDir, 'bench'), '')

@@ -1,3 +1,4 @@
+import { createHmac, hkdfSync } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { createSecretKeys, equalBytes } from '../../../src/lib/secret-keys.ts'
 import { suite } from '../../kit/suite.ts'
@@ -35,6 +36,12 @@ test('a short secret is refused', () => {
 test('bytes of different lengths are unequal', () => {
   assert.is(equalBytes(Buffer.from('ab'), Buffer.from('ab')), true)
   assert.is(equalBytes(Buffer.from('ab'), Buffer.from('abc')), false)
+})
+
+test("a token's code is the HMAC of its purpose's key", () => {
+  const key = Buffer.from(hkdfSync('sha256', Buffer.alloc(32, 1), 'posthorn', 'mac/1/verp', 32))
+  for (const message of ['', 'm', 'x'.repeat(1000)])
+    assert.equal(keys.mac('verp', message), createHmac('sha256', key).update(message).digest())
 })
 
 test.run()
