@@ -50,7 +50,7 @@ export async function checkDomain(options: VerifyOptions): Promise<DomainChecks>
   const [ownership, dkim, spf, mx, dmarc] = await Promise.all([
     checkOwnership(record('Verification'), resolvers),
     Promise.all(selectors.map(selector => checkSelector(selector, resolvers, laboratory))),
-    best(resolvers, resolver => checkText(resolver, record('SPF'), isSpf)),
+    best(resolvers, resolver => checkSpf(resolver, record('SPF'))),
     best(resolvers, resolver => checkMx(resolver, record('MX'))),
     best(resolvers, resolver => checkDmarc(resolver, domain)),
   ])
@@ -60,27 +60,31 @@ export async function checkDomain(options: VerifyOptions): Promise<DomainChecks>
 async function checkOwnership(record: DnsRecord, resolvers: readonly NamedResolver[]) {
   const seen = await Promise.all(
     resolvers.map(async ({ server, resolver }) => {
-      const { status, found } = await checkText(resolver, record, text => text.startsWith('svc-verify='))
-      return { server, status, found }
+      const texts = recordsOf(await resolver.txt(record.host, FRESH)).map(plain)
+      const found = texts.filter(text => text.startsWith('svc-verify='))
+      return { server, status: statusOf(found, found.includes(record.value)), found }
     }),
   )
   const found = [...new Set(seen.flatMap(view => view.found))]
   return { status: mostHopeful(seen), expected: record.value, found, resolvers: seen }
 }
 
-/** @param concerns which of the texts at the name are about the same thing */
-async function checkText(
-  resolver: Resolver,
-  record: DnsRecord,
-  concerns: (text: string) => boolean,
-): Promise<Check> {
-  const found = recordsOf(await resolver.txt(record.host, FRESH)).filter(concerns)
-  const status = found.some(text => sameText(text, record.value))
-    ? 'verified'
-    : found.length > 0
-      ? 'failed'
-      : 'pending'
-  return { status, expected: record.value, found }
+/** Others may be included beside us; more than one record is an error to every receiver (RFC 7208 §4.5). */
+async function checkSpf(resolver: Resolver, { host, value }: DnsRecord): Promise<Check> {
+  const found = recordsOf(await resolver.txt(host, FRESH)).filter(text => /^v=spf1( |$)/i.test(plain(text)))
+  const include = value.split(' ').find(term => term.startsWith('include:'))!
+  return {
+    status: statusOf(found, found.length === 1 && isPermitted(found[0]!, include)),
+    expected: value,
+    found,
+  }
+}
+
+/** Whether mail is let pass by `include`, which no `all` stands before. */
+function isPermitted(spf: string, include: string): boolean {
+  const terms = spf.toLowerCase().split(' ')
+  const at = terms.findIndex(term => term.replace(/^\+/, '') === include.toLowerCase())
+  return terms[0] === 'v=spf1' && at > 0 && !terms.slice(0, at).some(term => /^[+?~-]?all$/.test(term))
 }
 
 async function checkSelector(
@@ -106,8 +110,8 @@ async function checkSelector(
 async function checkMx(resolver: Resolver, { host, value }: DnsRecord): Promise<Check> {
   const records = recordsOf<MxRecord>(await resolver.mx(host, FRESH))
   const found = records.map(({ exchange, preference }) => `${preference} ${exchange}`)
-  const right = records.some(({ exchange }) => exchange === value)
-  return { status: right ? 'verified' : found.length > 0 ? 'failed' : 'pending', expected: value, found }
+  const isRight = records.some(({ exchange }) => exchange === value)
+  return { status: statusOf(found, isRight), expected: value, found }
 }
 
 async function checkDmarc(resolver: Resolver, domain: string): Promise<DomainChecks['dmarc']> {
@@ -147,14 +151,14 @@ function recordsOf<T>(answer: Answer<T>): T[] {
   return answer.kind === 'found' ? [...answer.records] : []
 }
 
-function isSpf(text: string): boolean {
-  return /^v=spf1(\s|$)/i.test(text)
+function statusOf(found: readonly string[], isRight: boolean): CheckStatus {
+  if (isRight) return 'verified'
+  return found.length > 0 ? 'failed' : 'pending'
 }
 
-/** DNS panels add blanks and quotes. */
-function sameText(a: string, b: string): boolean {
-  const plain = (text: string) => text.replace(/"/g, '').replace(/\s+/g, ' ').trim()
-  return plain(a) === plain(b)
+/** Without the blanks and quotes that DNS panels add. */
+function plain(text: string): string {
+  return text.replace(/"/g, '').replace(/\s+/g, ' ').trim()
 }
 
 /** The `p=` tag of a key record (RFC 6376 §3.6.1), without the blanks it may be folded with. */
