@@ -48,4 +48,45 @@ test('a sleep ends early when its signal aborts', async () => {
   )
 })
 
+test('a sleep whose signal has aborted before does not begin', async () => {
+  await sleep(systemClock, HOUR_MS, AbortSignal.abort(new Error('stopped'))).then(
+    () => assert.unreachable(),
+    error => assert.is(error.message, 'stopped'),
+  )
+})
+
+test('a timer longer than the runtime knows, some 25 days, does not fire at once', async t => {
+  let fired = false
+  const timer = systemClock.timer(1_000 * HOUR_MS, () => {
+    fired = true
+  })
+  t.after(() => timer.cancel())
+  await sleep(systemClock, 5)
+  assert.is(fired, false)
+})
+
+test('timers set by timers fire when the clock passes them, too', async t => {
+  const clock = await t.using(createAdjustableClock())
+  const fired: number[] = []
+  const again = (count: number) => {
+    fired.push(count)
+    if (count < 3) clock.timer(HOUR_MS, () => again(count + 1))
+  }
+  clock.timer(HOUR_MS, () => again(1))
+  for (let i = 0; i < 3; i++) clock.advance(HOUR_MS)
+  assert.equal(fired, [1, 2, 3])
+})
+
+test('a timer that cancels another keeps it from firing, though both are due', async t => {
+  const clock = await t.using(createAdjustableClock())
+  const fired: string[] = []
+  clock.timer(1_000, () => {
+    fired.push('first')
+    second.cancel()
+  })
+  const second = clock.timer(2_000, () => fired.push('second'))
+  clock.advance(HOUR_MS)
+  assert.equal(fired, ['first'])
+})
+
 test.run()

@@ -1,0 +1,14 @@
+import * as assert from 'uvu/assert'
+import { utcDay, utcMonth } from '../../../src/lib/periods.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('lib/periods')
+
+test('days and months are those of UTC, wherever the machine stands', () => {
+  assert.equal([utcDay(0), utcMonth(0)], ['1970-01-01', '1970-01'])
+  const last = Date.UTC(2026, 11, 31, 23, 59, 59, 999)
+  assert.equal([utcDay(last), utcMonth(last)], ['2026-12-31', '2026-12'])
+  assert.equal([utcDay(last + 1), utcMonth(last + 1)], ['2027-01-01', '2027-01'])
+})
+
+test.run()
