@@ -49,7 +49,7 @@ export function finishOf(
     },
     random,
   )
-  if (nextAt === undefined) return finalFinish(delivery, expired(delivery, ending), facts)
+  if (nextAt === undefined) return expired(delivery, ending, facts)
   const delay = {
     attempt: delivery.attempt,
     next_attempt_at: new Date(nextAt).toISOString(),
@@ -98,17 +98,26 @@ function finalFinish(delivery: ClaimedDelivery, ending: Ending, facts: FinishFac
       return {
         ...base,
         status: 'failed',
-        outcome: ending.kind === 'deferred' ? 'deferred' : 'bounced',
+        outcome: 'bounced',
         event: { type: 'email.failed', data: { failed: { reason: ending.text } } },
         error: ending.text,
       }
   }
 }
 
-/** Given up by our own expiry, not by the other side. */
-function expired({ emailId, expiresAt }: ClaimedDelivery, ending: Ending): Ending {
-  const hours = Math.round((expiresAt - idTime(emailId)) / HOUR_MS)
-  return { ...ending, kind: 'failed', text: `expired after ${hours} h: ${ending.text}` }
+/** Given up by our own expiry, not by the other side; the attempt itself was deferred. */
+function expired(delivery: ClaimedDelivery, ending: Ending, facts: FinishFacts): Finish {
+  const hours = Math.round((delivery.expiresAt - idTime(delivery.emailId)) / HOUR_MS)
+  const reason = `expired after ${hours} h: ${ending.text}`
+  return {
+    ...common(delivery, ending, facts),
+    status: 'failed',
+    outcome: 'deferred',
+    nextAt: null,
+    event: { type: 'email.failed', data: { failed: { reason } } },
+    error: reason,
+    suppress: false,
+  }
 }
 
 function common(

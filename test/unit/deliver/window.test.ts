@@ -1,0 +1,51 @@
+import * as assert from 'uvu/assert'
+import { createWindow } from '../../../src/deliver/window.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('deliver/window')
+
+const times = (count: number, act: () => void) => {
+  for (let i = 0; i < count; i++) act()
+}
+
+test('a site begins with five deliveries at once', () => {
+  assert.is(createWindow().size, 5)
+})
+
+test('it grows by one for about as many successes as it has room, up to twenty', () => {
+  const window = createWindow()
+  times(6, window.grow)
+  assert.is(window.size, 6)
+  times(7, window.grow)
+  assert.is(window.size, 7)
+  times(1_000, window.grow)
+  assert.is(window.size, 20)
+})
+
+test('trouble halves it, down to one', () => {
+  const window = createWindow()
+  times(1_000, window.grow)
+  const sizes = [1, 2, 3, 4, 5, 6].map(() => {
+    window.shrink()
+    return window.size
+  })
+  assert.equal(sizes, [10, 5, 2, 1, 1, 1])
+})
+
+test('a window of one grows again', () => {
+  const window = createWindow()
+  times(9, window.shrink)
+  window.grow()
+  assert.is(window.size, 2)
+})
+
+test('it may be forgotten while nothing was learnt that would be lost', () => {
+  const window = createWindow()
+  assert.is(window.isFresh, true)
+  window.shrink()
+  assert.is(window.isFresh, false)
+  times(20, window.grow)
+  assert.is(window.isFresh, true)
+})
+
+test.run()
