@@ -13,7 +13,7 @@ export interface SessionPool {
   take(site: string): PooledSession | undefined
   /** Takes a session back, or leave of it when it has served enough. */
   give(site: string, pooled: PooledSession): void
-  /** Takes leave of all. */
+  /** Takes leave of all, and at once of those that are given back later. */
   close(): Promise<void>
 }
 
@@ -28,6 +28,7 @@ const MOST_AGE_MS = 300_000
 export function createSessionPool(clock: Clock): SessionPool {
   const idle = new Map<string, Idle[]>()
   const leaving = new Set<Promise<void>>()
+  let closed = false
 
   const quit = ({ session }: PooledSession) => {
     const left = session.quit().finally(() => leaving.delete(left))
@@ -53,7 +54,8 @@ export function createSessionPool(clock: Clock): SessionPool {
       const { session, mxHost } = pooled
       const { transactionCount, openedAt } = session.facts
       if (!session.alive) return
-      if (transactionCount >= MOST_MESSAGES || clock.now() - openedAt >= MOST_AGE_MS) return quit(pooled)
+      const isWorn = transactionCount >= MOST_MESSAGES || clock.now() - openedAt >= MOST_AGE_MS
+      if (closed || isWorn) return quit(pooled)
       const entry: Idle = { session, mxHost, expiry: { cancel() {} } }
       entry.expiry = clock.timer(IDLE_MS, () => {
         remove(site, entry)
@@ -64,6 +66,7 @@ export function createSessionPool(clock: Clock): SessionPool {
       else idle.set(site, [entry])
     },
     async close() {
+      closed = true
       for (const entries of idle.values())
         for (const entry of entries) {
           entry.expiry.cancel()
