@@ -21,7 +21,8 @@ export function createRecorder(
   clock: Clock,
   stopping: AbortSignal,
 ): Recorder {
-  const waiting = new Set<Promise<boolean>>()
+  /** Each resolves when its end is stored or given up. */
+  const waiting = new Set<Promise<void>>()
 
   const stored = async (finish: Finish): Promise<boolean> => {
     for (;;) {
@@ -36,15 +37,19 @@ export function createRecorder(
 
   return {
     record(finish) {
-      const recording = stored(finish).finally(() => waiting.delete(recording))
-      waiting.add(recording)
+      const recording = stored(finish)
+      const settled = recording.then(
+        () => void waiting.delete(settled),
+        () => void waiting.delete(settled),
+      )
+      waiting.add(settled)
       return recording
     },
     async room() {
       while (waiting.size >= MOST_WAITING) await Promise.race(waiting)
     },
     async drained() {
-      await Promise.allSettled(waiting)
+      await Promise.all(waiting)
     },
   }
 }

@@ -1,0 +1,167 @@
+import * as assert from 'uvu/assert'
+import { createRouter, siteOf } from '../../../src/deliver/route.ts'
+import { createResolver } from '../../../src/dns/resolver.ts'
+import { createAdjustableClock } from '../../../src/lib/adjustable-clock.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { startZone } from '../../kit/zone.ts'
+
+const test = suite('deliver/route')
+
+const ZONE = `
+  there.test         MX 10 mx1.there.test
+  there.test         MX 20 mx2.there.test
+  same.test          MX 5  MX2.there.test
+  same.test          MX 5  mx1.there.test
+  other.test         MX 10 mx1.there.test
+  implicit.test      A 192.0.2.1
+  null.test          MX 0 .
+  empty.test         TXT nothing
+  loop.test          MX 10 mail.posthorn.test
+  broken.test        SERVFAIL
+`
+
+async function open(t: TestContext) {
+  const zone = await t.using(startZone(ZONE))
+  const clock = await t.using(createAdjustableClock())
+  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 300, tries: 1 })
+  t.after(() => resolver.close())
+  const router = createRouter({
+    resolver,
+    clock,
+    random: () => 0,
+    simulatorDomain: 'simulator.test',
+    ownNames: ['mail.posthorn.test'],
+  })
+  const asked = (name: string) =>
+    zone.queries.filter(query => query.name === name && query.type === 'MX').length
+  return { zone, clock, router, asked }
+}
+
+test('a domain’s mail goes to its MX hosts, the preferred first', async t => {
+  const { router } = await open(t)
+  const { destination } = await router.routeOf('there.test')
+  assert.equal(destination, {
+    kind: 'hosts',
+    hosts: [
+      { name: 'mx1.there.test', preference: 10 },
+      { name: 'mx2.there.test', preference: 20 },
+    ],
+  })
+})
+
+test('domains with the same set of hosts share a site, whatever the preferences', async t => {
+  const { router } = await open(t)
+  const site = async (domain: string) => (await router.routeOf(domain)).site
+  assert.is(await site('same.test'), await site('there.test'))
+  assert.is.not(await site('other.test'), await site('there.test'))
+})
+
+test('the name of a site is the names of its hosts, sorted', () => {
+  const host = (name: string) => ({ name, preference: 10 })
+  assert.is(siteOf([host('b.test'), host('a.test')]), 'a.test b.test')
+  assert.is(siteOf([host('a.test')]), 'a.test')
+})
+
+test('a domain without MX is its own host', async t => {
+  const { router } = await open(t)
+  assert.equal(await router.routeOf('implicit.test'), {
+    site: 'implicit.test',
+    destination: { kind: 'hosts', hosts: [{ name: 'implicit.test', preference: 0 }] },
+  })
+})
+
+for (const [domain, enhanced, reason] of [
+  ['null.test', '5.1.10', 'null.test takes no mail (null MX)'],
+  ['nowhere.test', '5.1.2', 'nowhere.test does not exist'],
+  ['empty.test', '5.4.4', 'empty.test has no mail host'],
+  ['loop.test', '5.4.6', 'mail for loop.test would come back to us'],
+] as const)
+  test(`mail for ${domain} goes nowhere: ${enhanced} ${reason}`, async t => {
+    const { router } = await open(t)
+    assert.equal(await router.routeOf(domain), {
+      site: `!${domain}`,
+      destination: { kind: 'nowhere', enhanced, reason },
+    })
+  })
+
+test('what the name server cannot tell is not known for now', async t => {
+  const { router } = await open(t)
+  const { site, destination } = await router.routeOf('broken.test')
+  assert.is(site, '!broken.test')
+  assert.is(destination.kind, 'unknown')
+  assert.match(
+    destination.kind === 'unknown' ? destination.reason : '',
+    /MX hosts of broken\.test are not known: .*SERVFAIL/,
+  )
+})
+
+test('the simulator is known without the network', async t => {
+  const { router, zone } = await open(t)
+  assert.equal(await router.routeOf('simulator.test'), {
+    site: 'simulator',
+    destination: { kind: 'simulator' },
+  })
+  assert.equal(zone.queries, [])
+})
+
+test('a route is remembered for a minute, and asked for once by many', async t => {
+  const { router, asked, clock, zone } = await open(t)
+  const routes = await Promise.all(Array.from({ length: 10 }, () => router.routeOf('there.test')))
+  assert.is(new Set(routes).size, 1)
+  assert.is(asked('there.test'), 1)
+  zone.remove('there.test')
+  clock.advance(59_000)
+  assert.is((await router.routeOf('there.test')).destination.kind, 'hosts')
+  clock.advance(2_000)
+  assert.is((await router.routeOf('there.test')).destination.kind, 'nowhere')
+  assert.is(asked('there.test'), 2)
+})
+
+test('what was not known is asked for again after five seconds', async t => {
+  const { router, zone, clock } = await open(t)
+  await router.routeOf('broken.test')
+  zone.set(ZONE.replace('broken.test        SERVFAIL', 'broken.test MX 10 mx1.there.test'))
+  clock.advance(4_000)
+  assert.is((await router.routeOf('broken.test')).destination.kind, 'unknown')
+  clock.advance(1_500)
+  assert.is((await router.routeOf('broken.test')).destination.kind, 'hosts')
+})
+
+test('a route that another thread has found is taken over, in place of a former one', async t => {
+  const { router, zone, clock } = await open(t)
+  const theirs = await router.routeOf('other.test')
+  router.prime('new.test', theirs)
+  assert.is(await router.routeOf('new.test'), theirs)
+  router.prime('there.test', theirs)
+  assert.is(await router.routeOf('there.test'), theirs)
+  const unknown = { site: '!new.test', destination: { kind: 'unknown' as const, reason: 'why not' } }
+  router.prime('new.test', unknown)
+  assert.is((await router.routeOf('new.test')).destination.kind, 'unknown')
+  clock.advance(6_000)
+  zone.add('new.test MX 10 mx1.there.test')
+  assert.is((await router.routeOf('new.test')).destination.kind, 'hosts')
+})
+
+test('a look-up that breaks is no answer to be remembered', async t => {
+  const { zone, clock } = await open(t)
+  const resolver = createResolver({ servers: [zone.server], clock })
+  t.after(() => resolver.close())
+  let broken = true
+  const mx: typeof resolver.mx = (name, options) =>
+    broken ? Promise.reject(new Error('broken')) : resolver.mx(name, options)
+  const router = createRouter({
+    resolver: { ...resolver, mx },
+    clock,
+    random: () => 0,
+    simulatorDomain: 'simulator.test',
+    ownNames: [],
+  })
+  await router.routeOf('there.test').then(
+    () => assert.unreachable(),
+    error => assert.is(error.message, 'broken'),
+  )
+  broken = false
+  assert.is((await router.routeOf('there.test')).destination.kind, 'hosts')
+})
+
+test.run()
