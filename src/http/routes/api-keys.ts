@@ -4,7 +4,7 @@ import type { ApiKeys, ApiKeyView } from '../../accounts/api-keys.ts'
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { invalidField, notFound } from '../refused.ts'
 import { created, listReply, ok, type Route } from '../route.ts'
-import { readBody } from '../wire/read.ts'
+import { bodyReader } from '../wire/read.ts'
 import { timestamp } from '../wire/timestamp.ts'
 
 const createKeySchema = z.object({
@@ -16,6 +16,8 @@ const createKeySchema = z.object({
   domain_id: z.unknown().optional(),
 })
 
+const readCreateKey = bodyReader(createKeySchema, { emptyMeansAbsent: ['name'] })
+
 export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
   return [
     {
@@ -23,9 +25,7 @@ export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
       path: '/api-keys',
       access: 'session',
       async handle(request) {
-        const { name, domainId } = readBody(createKeySchema, await request.body(), {
-          emptyMeansAbsent: ['name'],
-        })
+        const { name, domainId } = readCreateKey(await request.body())
         if (domainId !== undefined)
           throw invalidField('domain_id', 'The `domain_id` field is not supported yet.')
         const { id, token } = await apiKeys.create(request.credential.accountId, name)

@@ -9,7 +9,7 @@ import { findAccount } from '../../store/users.ts'
 import { clearCookie, type SessionCookie, setCookie } from '../cookie.ts'
 import { Refused } from '../refused.ts'
 import { type ApiRequest, ok, type Route, sessionOf } from '../route.ts'
-import { readBody } from '../wire/read.ts'
+import { bodyReader } from '../wire/read.ts'
 import { timestamp } from '../wire/timestamp.ts'
 
 interface AuthRoutesOptions {
@@ -18,7 +18,7 @@ interface AuthRoutesOptions {
   cookie: SessionCookie
 }
 
-const loginSchema = z.object({ email: z.string().max(254), password: z.string().max(1024) })
+const readLogin = bodyReader(z.object({ email: z.string().max(254), password: z.string().max(1024) }))
 
 export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[] {
   const view = async (user: { id: Id; accountId: Id; email: string; operator: boolean }) => ({
@@ -31,7 +31,7 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
       path: '/auth/login',
       access: 'public',
       async handle(request) {
-        const { email, password } = readBody(loginSchema, await request.body())
+        const { email, password } = readLogin(await request.body())
         const attempt = { email: foldAddress(email.trim()), password, clientAddress: request.clientAddress }
         const result = await sessions.signIn({ ...attempt, kind: 'cookie' }).catch(refuseWhenBusy)
         if (result.kind === 'too-many') throw tooMany(result.waitMs)

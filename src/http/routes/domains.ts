@@ -7,7 +7,7 @@ import type { DomainWithKeys } from '../../store/domains.ts'
 import { invalidField, notFound } from '../refused.ts'
 import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
 import { domainView } from '../wire/domain-view.ts'
-import { readBody, readPage } from '../wire/read.ts'
+import { bodyReader, readPage } from '../wire/read.ts'
 
 interface DomainRoutesOptions {
   domains: Domains
@@ -15,7 +15,7 @@ interface DomainRoutesOptions {
   regions: readonly string[]
 }
 
-const createDomainSchema = z.object({ name: z.string(), region: z.string().optional() })
+const readCreateDomain = bodyReader(z.object({ name: z.string(), region: z.string().optional() }))
 const DEFAULT_REGION = 'us-west-2'
 
 export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions): Route[] {
@@ -26,7 +26,7 @@ export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions
       path: '/domains',
       access: 'session',
       async handle(request) {
-        const { name: text, region = DEFAULT_REGION } = readBody(createDomainSchema, await request.body())
+        const { name: text, region = DEFAULT_REGION } = readCreateDomain(await request.body())
         const name = parseDomain(text.trim())
         if (name === undefined) throw invalidField('name', 'The `name` field must be a domain name.')
         if (name === mailHost || name.endsWith(`.${mailHost}`))

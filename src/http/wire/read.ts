@@ -18,38 +18,50 @@ interface ReadOptions {
   emptyMeansAbsent?: readonly string[]
 }
 
-/** @throws Refused 400 for an array where an object belongs, 422 naming every field at fault */
-export function readBody<S extends z.ZodObject>(
+/** A key as it is on the wire and in code. */
+type Spelling = readonly [wire: string, code: string]
+
+/**
+ * Makes the reader of one kind of body, once.
+ * @returns a function that throws Refused 400 for an array where an object belongs, 422 naming every field at fault
+ */
+export function bodyReader<S extends z.ZodObject>(
   schema: S,
-  body: unknown,
   options: ReadOptions = {},
-): Camel<z.output<S>> {
-  if (Array.isArray(body))
-    throw new Refused(400, 'validation_error', 'The request body must be a JSON object.')
-  const present = withoutAbsent(body as Record<string, unknown>, Object.keys(schema.shape), options)
-  const result = schema.safeParse(present)
-  if (!result.success) throw refusedFields(result.error, present)
-  return camelKeys(result.data) as Camel<z.output<S>>
+): (body: unknown) => Camel<z.output<S>> {
+  const pick = presentPicker(Object.keys(schema.shape), options)
+  const spellings = spellingsOf(Object.keys(schema.shape))
+  return body => {
+    if (Array.isArray(body))
+      throw new Refused(400, 'validation_error', 'The request body must be a JSON object.')
+    const present = pick(body as Record<string, unknown>)
+    const result = schema.safeParse(present)
+    if (!result.success) throw refusedFields(result.error, present)
+    return camelKeys(result.data, spellings) as Camel<z.output<S>>
+  }
 }
 
 /** `null` and empty lists are absent; a snake_case key may come in camelCase when it is absent itself. */
-export function withoutAbsent(
-  body: Readonly<Record<string, unknown>>,
+export function presentPicker(
   keys: readonly string[],
   { emptyMeansAbsent = [] }: ReadOptions = {},
-): Record<string, unknown> {
-  const present: Record<string, unknown> = Object.create(null)
-  const isPresent = (key: string) => {
-    const value = Object.hasOwn(body, key) ? body[key] : undefined
+): (body: Readonly<Record<string, unknown>>) => Record<string, unknown> {
+  const spellings = spellingsOf(keys)
+  const isPresent = (value: unknown, key: string) => {
     if (value === undefined || value === null) return false
     if (Array.isArray(value)) return value.length > 0
     return value !== '' || !emptyMeansAbsent.includes(key)
   }
-  for (const key of keys) {
-    const spelling = isPresent(key) ? key : camelCase(key)
-    if (isPresent(spelling)) present[key] = body[spelling]
+  return body => {
+    const present: Record<string, unknown> = Object.create(null)
+    for (const [key, camel] of spellings) {
+      const value = Object.hasOwn(body, key) ? body[key] : undefined
+      if (isPresent(value, key)) present[key] = value
+      else if (camel !== key && Object.hasOwn(body, camel) && isPresent(body[camel], camel))
+        present[key] = body[camel]
+    }
+    return present
   }
-  return present
 }
 
 /** One text or many, always many in code. */
@@ -118,8 +130,17 @@ function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
   return value
 }
 
-function camelKeys(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [camelCase(key), value]))
+function camelKeys(
+  object: Readonly<Record<string, unknown>>,
+  spellings: readonly Spelling[],
+): Record<string, unknown> {
+  const renamed: Record<string, unknown> = {}
+  for (const [key, camel] of spellings) if (object[key] !== undefined) renamed[camel] = object[key]
+  return renamed
+}
+
+function spellingsOf(keys: readonly string[]): Spelling[] {
+  return keys.map(key => [key, camelCase(key)])
 }
 
 export function camelCase(key: string): string {

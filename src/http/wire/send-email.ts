@@ -6,7 +6,7 @@ import { isRefusal } from '../../accept/refusal.ts'
 import type { Submission, SubmittedAttachment } from '../../accept/submission.ts'
 import { type Mailbox, parseMailbox } from '../../smtp/address.ts'
 import { invalidField, type Refused, refusedBy } from '../refused.ts'
-import { type Camel, oneOrMany, readBody, withoutAbsent } from './read.ts'
+import { bodyReader, type Camel, oneOrMany, presentPicker } from './read.ts'
 
 export const sendEmailSchema = z.object({
   from: z.string(),
@@ -35,6 +35,9 @@ const attachmentSchema = z.object({
   content_id: z.string().optional(),
 })
 
+const readRequest = bodyReader(sendEmailSchema, { emptyMeansAbsent: ['from', 'subject'] })
+const presentOfAttachment = presentPicker(Object.keys(attachmentSchema.shape))
+
 /** Fields whose feature is still to come: refused, never ignored. */
 const NOT_YET = ['template', 'templateId', 'templateData', 'scheduledAt', 'topicId'] as const
 const LONGEST_SUBJECT = 2_000
@@ -45,7 +48,7 @@ const BREAKS = /[\r\n\0]/
 
 /** @throws Refused */
 export function readSendEmail(body: unknown): Submission {
-  const request = readBody(sendEmailSchema, body, { emptyMeansAbsent: ['from', 'subject'] })
+  const request = readRequest(body)
   for (const key of NOT_YET)
     if (request[key] !== undefined)
       throw invalidField(snakeCase(key), `The \`${snakeCase(key)}\` field is not supported yet.`)
@@ -115,7 +118,7 @@ function readAttachment(raw: Record<string, unknown>, index: number): SubmittedA
   const at = `attachments[${index}]`
   const refuse = (key: string, message: string) =>
     invalidField(`${at}${key}`, `Attachment ${index + 1}: ${message}.`, 'invalid_attachment')
-  const parsed = attachmentSchema.safeParse(withoutAbsent(raw, Object.keys(attachmentSchema.shape)))
+  const parsed = attachmentSchema.safeParse(presentOfAttachment(raw))
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     throw refuse(`.${issue!.path.join('.')}`, `\`${issue!.path.join('.')}\` has the wrong type`)
