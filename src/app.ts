@@ -128,7 +128,15 @@ async function startHttpDoor(
   const newId = createIdSource()
   const passwords = createPasswords()
   const sessions = createSessions({ db, run, clock, newId, passwords })
-  const apiKeys = createApiKeys({ db, run, clock, newId, log, prefix: config.apiKeys.prefix })
+  const apiKeys = createApiKeys({
+    db,
+    find: store.find,
+    run,
+    clock,
+    newId,
+    log,
+    prefix: config.apiKeys.prefix,
+  })
   started.push(apiKeys.close)
   const verifying = verifyingResolvers(config.dns.verifyResolvers, clock)
   started.push(verifying.close)

@@ -2,8 +2,9 @@
 import type { Clock, Timer } from '../lib/clock.ts'
 import { type Id, type IdSource, idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import { type apiKeyCommands, findApiKey, listApiKeys } from '../store/api-keys.ts'
+import { type apiKeyCommands, findKeyHolder, type KeyHolder, listApiKeys } from '../store/api-keys.ts'
 import type { Run } from '../store/command.ts'
+import type { Find } from '../store/read.ts'
 import type { ApiKeyRow, Db } from '../store/schema.ts'
 import { createToken, hashToken } from './tokens.ts'
 
@@ -15,7 +16,7 @@ export type ApiKeyView = Pick<
 
 export interface ApiKeys {
   create(accountId: Id, name: string): Promise<{ id: Id; token: string }>
-  find(token: string): Promise<ApiKeyRow | undefined>
+  find(token: string): Promise<KeyHolder | undefined>
   list(accountId: Id): Promise<ApiKeyView[]>
   /** False when the account has no such key. */
   delete(accountId: Id, id: Id): Promise<boolean>
@@ -28,6 +29,7 @@ const TOUCH_EVERY_MS = 60_000
 
 interface ApiKeyOptions {
   db: Db
+  find: Find
   run: Run<typeof apiKeyCommands>
   clock: Clock
   newId: IdSource
@@ -51,7 +53,7 @@ export function newApiKey(options: { id: Id; accountId: Id; name: string; prefix
   }
 }
 
-export function createApiKeys({ db, run, clock, newId, log, prefix }: ApiKeyOptions): ApiKeys {
+export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix }: ApiKeyOptions): ApiKeys {
   const used = new Map<string, Id>()
   let timer: Timer | undefined
 
@@ -79,7 +81,7 @@ export function createApiKeys({ db, run, clock, newId, log, prefix }: ApiKeyOpti
       return { id: row.id, token }
     },
     async find(token) {
-      const key = await findApiKey(db, hashToken(token))
+      const key = await findKeyHolder(lookUp, hashToken(token))
       if (!key) return undefined
       used.set(idKey(key.id), key.id)
       flushLater()

@@ -34,6 +34,7 @@ interface SiteState {
 
 /** Claimed ahead for each delivery under way, so that a slot need not wait for the next claim's commit. */
 const AHEAD = 3
+/** At all sites together. */
 const MOST_WAITING = 2_000
 
 export function createSites({ clock, deliver, onRoom, onError }: SitesOptions): Sites {
@@ -42,13 +43,8 @@ export function createSites({ clock, deliver, onRoom, onError }: SitesOptions): 
   let waitingCount = 0
   let stopped = false
 
-  const stateOf = (name: string): SiteState => {
-    const known = sites.get(name)
-    if (known) return known
-    const fresh = { name, window: createWindow(), waiting: [], active: 0 }
-    sites.set(name, fresh)
-    return fresh
-  }
+  const stateOf = (name: string): SiteState =>
+    sites.get(name) ?? { name, window: createWindow(), waiting: [], active: 0 }
 
   const startSlots = (site: SiteState) => {
     while (!stopped && site.active < site.window.size && site.waiting.length > 0) {
@@ -76,13 +72,19 @@ export function createSites({ clock, deliver, onRoom, onError }: SitesOptions): 
       site.active--
       if (site.waiting.length > 0) startSlots(site)
       else if (site.active === 0) forget(site)
+      if (!stopped && roomIn(site) > 0) onRoom(site.name)
     }
   }
 
-  /** Room is offered by the half-full, so that claims are few and large. */
-  const roomIn = ({ window, waiting }: SiteState): number => {
+  /**
+   * Room is offered by the half-full, so that claims are few and large. There is always room for what can begin
+   * at once, however many wait at other sites.
+   */
+  const roomIn = ({ window, waiting, active }: SiteState): number => {
     const most = window.size * AHEAD
-    return waiting.length * 2 > most ? 0 : Math.min(most - waiting.length, MOST_WAITING - waitingCount)
+    if (waiting.length * 2 > most) return 0
+    const atOnce = Math.max(0, window.size - active - waiting.length)
+    return Math.min(most - waiting.length, Math.max(atOnce, MOST_WAITING - waitingCount))
   }
 
   const forget = (site: SiteState) => {
@@ -93,6 +95,7 @@ export function createSites({ clock, deliver, onRoom, onError }: SitesOptions): 
     roomOf: name => (stopped ? 0 : roomIn(stateOf(name))),
     take(name, deliveries) {
       const site = stateOf(name)
+      sites.set(name, site)
       site.waiting.push(...deliveries)
       waitingCount += deliveries.length
       startSlots(site)

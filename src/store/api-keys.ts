@@ -1,10 +1,15 @@
 /** API keys: what an application shows to act for its account. */
 import type { Id } from '../lib/ids.ts'
 import { command } from './command.ts'
+import type { Find } from './read.ts'
 import type { ApiKeyRow, Db } from './schema.ts'
 
-export async function findApiKey(db: Db, tokenHash: Uint8Array): Promise<ApiKeyRow | undefined> {
-  return db.selectFrom('apiKeys').selectAll().where('tokenHash', '=', tokenHash).executeTakeFirst()
+/** What a request must know of the key it shows. */
+export type KeyHolder = Pick<ApiKeyRow, 'id' | 'accountId' | 'domainId'>
+
+export async function findKeyHolder(find: Find, tokenHash: Uint8Array): Promise<KeyHolder | undefined> {
+  const [key] = await find('apiKeys', [{ tokenHash }], ['id', 'accountId', 'domainId'])
+  return key
 }
 
 /** Newest first. */

@@ -5,10 +5,11 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type BlobFiles, createBlobFiles } from './blobs.ts'
 import type { Commands } from './command.ts'
 import { lockFolder } from './lock.ts'
-import type { ReadTogether } from './read.ts'
+import type { Find, ReadTogether } from './read.ts'
 import type { Db } from './schema.ts'
 import { openForReading } from './sqlite/connection.ts'
 import { kyselyOver, readTogetherOver } from './sqlite/kysely.ts'
+import { sqliteRows } from './sqlite/rows.ts'
 import { createWriterClient, type WriterClient } from './writer/client.ts'
 import type { WriterNotice, WriterOrder, WriterThreadData } from './writer/thread.ts'
 
@@ -28,6 +29,7 @@ export interface Store<C extends Commands> {
   on: WriterClient<C>['on']
   /** Reads only; every statement sees the last commit. */
   db: Db
+  find: Find
   readTogether: ReadTogether
   blobs: BlobFiles
   location: StoreLocation
@@ -57,11 +59,12 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
     const migrations = await ready(thread)
     thread.on('error', options.onWriterDeath)
     const client = createWriterClient<C>(connect(thread))
-    const { db, readTogether, blobs } = openReader(location)
+    const { db, find, readTogether, blobs } = openReader(location)
     return {
       run: client.run,
       on: client.on,
       db,
+      find,
       readTogether,
       blobs,
       location,
@@ -84,12 +87,14 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
 /** The reading half, for any thread. */
 export function openReader({ databaseFile, blobFolder }: StoreLocation): {
   db: Db
+  find: Find
   readTogether: ReadTogether
   blobs: BlobFiles
 } {
   const connection = openForReading(databaseFile)
   return {
     db: kyselyOver(connection),
+    find: sqliteRows(connection).find,
     readTogether: readTogetherOver(connection),
     blobs: createBlobFiles(blobFolder),
   }

@@ -1,5 +1,6 @@
 /** Reading beyond single queries. */
 import type { CompiledQuery } from 'kysely'
+import type { RowOps } from './command.ts'
 
 export interface Compilable<R = unknown> {
   compile(): CompiledQuery<R>
@@ -11,3 +12,6 @@ export type RowsOf<Q extends readonly Compilable[]> = {
 
 /** Runs queries that must see the same commit; one list of rows per query, in their order. */
 export type ReadTogether = <Q extends readonly Compilable[]>(...queries: Q) => Promise<RowsOf<Q>>
+
+/** Point reads on a reading connection, by kept statements: what is read for every message goes this way. */
+export type Find = RowOps['find']

@@ -11,11 +11,12 @@ import { type BlobFiles, createBlobFiles } from '../../src/store/blobs.ts'
 import { type Commands, type Run, StorageUnavailable } from '../../src/store/command.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
-import type { ReadTogether } from '../../src/store/read.ts'
+import type { Find, ReadTogether } from '../../src/store/read.ts'
 import type { Db } from '../../src/store/schema.ts'
 import { openForReading, openForWriting, type SqliteConnection } from '../../src/store/sqlite/connection.ts'
 import { createGroupRunner, type GroupResult } from '../../src/store/sqlite/group.ts'
 import { kyselyOver, readTogetherOver } from '../../src/store/sqlite/kysely.ts'
+import { sqliteRows } from '../../src/store/sqlite/rows.ts'
 import type { Announcement, WriteReply } from '../../src/store/writer/protocol.ts'
 
 export const STORE_EPOCH = Date.UTC(2026, 10, 21, 13, 0, 0)
@@ -73,6 +74,7 @@ export interface LocalStore<C extends Commands> {
   connection: SqliteConnection
   /** A reading connection of its own: it sees what is committed. */
   db: Db
+  find: Find
   readTogether: ReadTogether
   blobs: BlobFiles
   file: string
@@ -113,6 +115,7 @@ export async function openLocalStore<C extends Commands = typeof allCommands>(
       announcements.flatMap(announcement => (announcement.topic === topic ? announcement.payloads : [])),
     connection,
     db: kyselyOver(reading),
+    find: sqliteRows(reading).find,
     readTogether: readTogetherOver(reading),
     blobs: createBlobFiles(join(folder.path, 'blobs')),
     file,

@@ -20,15 +20,19 @@ async function open(t: TestContext) {
 }
 
 test('the first start makes an account, its operator and a key, and says their secrets', async t => {
-  const { prepare, rows, passwords, db, run, clock } = await open(t)
+  const { prepare, rows, passwords, db, find, run, clock } = await open(t)
   const first = await prepare(null)
   assert.is(first!.email, 'admin@here.test')
   assert.equal(rows('select name, plan from accounts'), [{ name: 'Main', plan: 'scale' }])
   const [user] = rows<{ email: string; password_hash: string; operator: number }>('select * from users')
   assert.equal([user!.email, user!.operator], ['admin@here.test', 1])
   assert.is(await passwords.verify(first!.generatedPassword!, user!.password_hash), true)
-  const keys = createApiKeys({ db, run, clock, newId, log: createLog('silent'), prefix: 're_' })
-  assert.is((await keys.find(first!.apiKey))!.name, 'First key')
+  const keys = createApiKeys({ db, find, run, clock, newId, log: createLog('silent'), prefix: 're_' })
+  const holder = await keys.find(first!.apiKey)
+  assert.equal(
+    (await keys.list(holder!.accountId)).map(({ name }) => name),
+    ['First key'],
+  )
   await keys.close()
 })
 
