@@ -117,7 +117,10 @@ async function transact(
   const { session, mxHost } = pooled
   const { facts } = session
   const fresh = facts.transactionCount === 0
-  const result = await session.send(transaction)
+  const result = await session.send(transaction).catch(error => {
+    pool.give(site, pooled) // nothing was sent
+    throw error
+  })
   if (result.reusable) pool.give(site, pooled)
   else session.destroy()
   const outcome = outcomeOf(result.recipients[0]!)

@@ -1,0 +1,291 @@
+import { createSecureContext } from 'node:tls'
+import * as assert from 'uvu/assert'
+import { type AttemptOptions, type AttemptResult, attempt } from '../../../src/deliver/attempt.ts'
+import type { Transaction } from '../../../src/deliver/client/types.ts'
+import { createSessionPool } from '../../../src/deliver/session-pool.ts'
+import { createResolver } from '../../../src/dns/resolver.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { type FakeMx, type FakeMxOptions, startFakeMx } from '../../kit/fake-mx.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { testAuthority } from '../../kit/tls.ts'
+import { startZone } from '../../kit/zone.ts'
+
+const test = suite('deliver/attempt')
+const SITE = 'the site'
+
+/** MX hosts at 127.0.0.2, 127.0.0.3, … as the options say, on one port; `zone` tells where their names lead. */
+async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions[]) {
+  const mxs: FakeMx[] = []
+  for (const [i, options] of hosts.entries()) {
+    const port = mxs[0]?.port ?? 0
+    mxs.push(await t.using(startFakeMx({ host: `127.0.0.${i + 2}`, port, ...options })))
+  }
+  const server = await t.using(startZone(zone))
+  const resolver = createResolver({ servers: [server.server], clock: systemClock, timeoutMs: 300, tries: 1 })
+  const pool = createSessionPool(systemClock)
+  t.after(async () => {
+    await pool.close()
+    resolver.close()
+  })
+  const options: AttemptOptions = {
+    clock: systemClock,
+    resolver,
+    pool,
+    secureContext: createSecureContext({ minVersion: 'TLSv1.2' }),
+    random: () => 0.99,
+    localName: 'out.posthorn.test',
+    port: mxs[0]?.port ?? 1,
+    allowPrivateAddresses: true,
+  }
+  const to = (
+    recipient: string,
+    names = ['mx1.test', 'mx2.test', 'mx3.test'],
+    over: Partial<AttemptOptions> = {},
+  ) =>
+    attempt(
+      { ...options, ...over },
+      SITE,
+      names.map((name, i) => ({ name, preference: i })),
+      mailTo(recipient),
+    )
+  return { mxs, pool, options, to, zone: server }
+}
+
+function mailTo(localPart: string, over: Partial<Transaction> = {}): Transaction {
+  const message = [Buffer.from('Subject: hello\r\n\r\nHello there.\r\n')]
+  return {
+    mailFrom: 'b+token@send.here.test',
+    recipients: [`${localPart}@there.test`],
+    message,
+    size: message[0]!.length,
+    smtpUtf8: false,
+    ...over,
+  }
+}
+
+const HOSTS = 'mx1.test A 127.0.0.2\nmx2.test A 127.0.0.3\nmx3.test A 127.0.0.4'
+
+/** `delivered`, or kind and class; and the hosts spoken to, with what they said. */
+function short({ outcome, trials }: AttemptResult): string[] {
+  const { verdict } = outcome
+  const kind = verdict.kind === 'delivered' ? 'delivered' : `${verdict.kind} ${verdict.class}`
+  return [kind, ...trials.map(({ host, phase, reply }) => `${host} ${phase} ${reply.slice(0, 3)}`)]
+}
+
+test('the first host takes the message, and is the only one spoken to', async t => {
+  const { to, mxs } = await open(t, HOSTS, {}, {})
+  const result = await to('ok')
+  assert.equal(short(result), ['delivered', 'mx1.test final-dot 250'])
+  const [{ host, ip, tls, tlsFallback, timings }] = result.trials as [AttemptResult['trials'][0]]
+  assert.equal([host, ip, tls, tlsFallback], ['mx1.test', '127.0.0.2', null, null])
+  for (const phase of ['connect', 'banner', 'ehlo', 'mail', 'rcpt', 'data', 'final-dot'] as const)
+    assert.ok(timings[phase] !== undefined, phase)
+  assert.equal(
+    mxs.map(({ messages }) => messages.length),
+    [1, 0],
+  )
+  assert.equal(mxs[0]!.violations, [])
+})
+
+test('a host that cannot be reached is passed over', async t => {
+  const { to, mxs } = await open(t, HOSTS.replace('127.0.0.2', '127.0.0.99'), {}, {})
+  const result = await to('ok')
+  assert.equal(short(result), ['delivered', 'mx1.test connect con', 'mx2.test final-dot 250'])
+  assert.match(result.trials[0]!.reply, /ECONNREFUSED/)
+  assert.is(mxs[1]!.messages.length, 1)
+})
+
+test('a host that sends us away is passed over', async t => {
+  const { to } = await open(t, HOSTS, { at: { banner: '554 5.7.1 no' } }, {})
+  assert.equal(short(await to('ok')), ['delivered', 'mx1.test banner 554', 'mx2.test final-dot 250'])
+})
+
+test('all addresses of a host are tried before the next host', async t => {
+  const { to } = await open(t, `mx1.test A 127.0.0.98\nmx1.test A 127.0.0.99\nmx2.test A 127.0.0.2`, {})
+  const { trials } = await to('ok')
+  assert.equal(
+    trials.map(({ ip }) => ip.replace(/9[89]$/, '9x')),
+    ['127.0.0.9x', '127.0.0.9x', '127.0.0.2'],
+  )
+})
+
+test('no more than five addresses are tried', async t => {
+  const dead = Array.from({ length: 7 }, (_, i) => `mx1.test A 127.0.0.${90 + i}`).join('\n')
+  const { to, mxs } = await open(t, `${dead}\nmx2.test A 127.0.0.2`, {})
+  const result = await to('ok')
+  assert.is(result.trials.length, 5)
+  assert.equal(result.outcome.verdict, { kind: 'deferred', class: 'unknown' })
+  assert.is(mxs[0]!.sessionCount, 0)
+})
+
+test('no more than two sessions are opened', async t => {
+  const busy = { at: { mail: '451 4.3.2 busy' } }
+  const { to, mxs } = await open(t, HOSTS, busy, busy, {})
+  assert.equal(short(await to('ok')), ['deferred unknown', 'mx1.test mail 451', 'mx2.test mail 451'])
+  assert.is(mxs[2]!.sessionCount, 0)
+})
+
+test('421 at any step before the message makes the next host be tried', async t => {
+  for (const point of ['ehlo', 'mail', 'rcpt', 'data'] as const) {
+    const { to } = await open(t, HOSTS, { at: { [point]: '421 4.3.2 closing' } }, {})
+    assert.equal(
+      short(await to('ok')),
+      ['delivered', `mx1.test ${point} 421`, 'mx2.test final-dot 250'],
+      point,
+    )
+  }
+})
+
+test('a connection lost before the final dot makes the next host be tried', async t => {
+  for (const fault of ['drop-after-rcpt', 'drop-after-data']) {
+    const { to, mxs } = await open(t, HOSTS, {}, { at: { rcpt: () => undefined } })
+    const result = await to(fault)
+    assert.is(result.trials.length, 2, fault)
+    assert.is(result.outcome.verdict.kind, 'deferred')
+    assert.is(mxs[1]!.sessionCount, 1)
+  }
+})
+
+test('once the final dot is out no other host is tried: the message may have arrived', async t => {
+  const { to, mxs } = await open(t, HOSTS, {}, {})
+  const result = await to('drop-after-dot')
+  assert.is(result.outcome.verdict.kind, 'deferred')
+  assert.is(result.outcome.phase, 'final-dot')
+  assert.is(result.trials.length, 1)
+  assert.is(mxs[1]!.sessionCount, 0)
+})
+
+for (const [recipient, expected] of [
+  ['defer-451', ['deferred unknown', 'mx1.test rcpt 451']],
+  ['full-452-422', ['deferred mailbox-full', 'mx1.test rcpt 452']],
+  ['perm-550-511', ['bounced invalid-recipient', 'mx1.test rcpt 550']],
+  ['data-554', ['bounced content', 'mx1.test data 554']],
+  ['dot-451', ['deferred unknown', 'mx1.test final-dot 451']],
+  ['dot-554-571', ['bounced content', 'mx1.test final-dot 554']],
+] as const)
+  test(`a verdict about the recipient ends the attempt: ${recipient}`, async t => {
+    const { to, mxs } = await open(t, HOSTS, {}, {})
+    assert.equal(short(await to(recipient)), [...expected])
+    assert.is(mxs[1]!.sessionCount, 0)
+  })
+
+test('every host refusing for good is a bounce, one that may do better later is not', async t => {
+  const gone = { at: { banner: '554 5.7.1 no' } }
+  const { to } = await open(t, HOSTS, gone, gone, {})
+  assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
+    'bounced policy',
+    'mx1.test banner 554',
+    'mx2.test banner 554',
+  ])
+  const later = await open(t, HOSTS, gone, { at: { banner: '421 4.3.2 later' } }, {})
+  assert.is((await later.to('ok', ['mx1.test', 'mx2.test'])).outcome.verdict.kind, 'deferred')
+})
+
+test('a private address is not spoken to, unless that is allowed', async t => {
+  const { to, mxs } = await open(t, HOSTS, {})
+  const result = await to('ok', ['mx1.test'], { allowPrivateAddresses: false })
+  assert.equal(short(result), ['bounced no-route'])
+  assert.is(result.outcome.text, 'mx1.test has the private address 127.0.0.2')
+  assert.is(mxs[0]!.sessionCount, 0)
+})
+
+test('private addresses do not count among the five, and other hosts are looked at', async t => {
+  const many = Array.from({ length: 9 }, (_, i) => `mx1.test A 10.0.0.${i}`).join('\n')
+  const { to } = await open(t, `${many}\nmx2.test SERVFAIL`, {})
+  const result = await to('ok', ['mx1.test', 'mx2.test'], { allowPrivateAddresses: false })
+  assert.equal(short(result), ['deferred unknown'])
+  assert.match(result.outcome.text, /the address of mx2\.test is not known: .*SERVFAIL/)
+})
+
+test('a host without an address is a dead end; one whose address is not known may come back', async t => {
+  const { to } = await open(t, `mx1.test TXT nothing\nmx2.test A 127.0.0.2\nmx3.test SERVFAIL`, {})
+  const none = await to('ok', ['mx1.test', 'gone.test'])
+  assert.equal(short(none), ['bounced no-route'])
+  assert.is(none.outcome.text, 'gone.test has no address')
+  assert.equal(short(await to('ok', ['mx1.test', 'mx3.test'])), ['deferred unknown'])
+  assert.equal(short(await to('ok', ['mx3.test', 'mx1.test', 'mx2.test'])), [
+    'delivered',
+    'mx2.test final-dot 250',
+  ])
+})
+
+test('a session is used again for the next message', async t => {
+  const { to, mxs } = await open(t, HOSTS, {})
+  await to('ok')
+  await to('perm-550-511')
+  const { trials } = await to('ok2')
+  assert.is(mxs[0]!.sessionCount, 1)
+  assert.equal(
+    mxs[0]!.messages.map(({ rcptTo }) => rcptTo[0]),
+    ['ok@there.test', 'ok2@there.test'],
+  )
+  assert.is(trials[0]!.timings.connect, undefined)
+  assert.equal(mxs[0]!.violations, [])
+})
+
+test('a session that the peer has closed meanwhile costs nothing but a new one', async t => {
+  const at = { mail: (times: number) => (times === 1 ? ('drop' as const) : undefined) }
+  const { to, mxs } = await open(t, HOSTS, { at })
+  await to('ok')
+  assert.equal(short(await to('ok2')), ['delivered', 'mx1.test final-dot 250'])
+  assert.is(mxs[0]!.sessionCount, 2)
+})
+
+test('a kept session that ends with 421 as it is used again costs nothing but a new one', async t => {
+  const at = { mail: (times: number) => (times === 1 ? '421 4.7.0 too many messages' : undefined) }
+  const { to, mxs } = await open(t, HOSTS, { at })
+  await to('ok')
+  assert.equal(short(await to('ok2')), ['delivered', 'mx1.test final-dot 250'])
+  assert.is(mxs[0]!.sessionCount, 2)
+})
+
+test('a kept session that ends later in the dialogue is a trial, and the hosts are tried anew', async t => {
+  const at = { rcpt: (times: number) => (times === 1 ? '421 4.7.0 too many messages' : undefined) }
+  const { to, mxs } = await open(t, HOSTS, { at })
+  await to('ok')
+  assert.equal(short(await to('ok2')), ['delivered', 'mx1.test rcpt 421', 'mx1.test final-dot 250'])
+  assert.is(mxs[0]!.sessionCount, 2)
+})
+
+test('a refusal over a session that was used before is a refusal', async t => {
+  const { to, mxs } = await open(t, HOSTS, {}, {})
+  await to('ok')
+  assert.equal(short(await to('perm-550-511')), ['bounced invalid-recipient', 'mx1.test rcpt 550'])
+  assert.is(mxs[0]!.sessionCount, 1)
+})
+
+test('TLS is used where it is offered; a certificate that verifies is noted', async t => {
+  const plain = await open(t, HOSTS, { tls: 'good' })
+  assert.is((await plain.to('ok')).trials[0]!.tls, 'TLSv1.3')
+  const trusting = await open(t, 'mx.test A 127.0.0.2', { tls: 'good' })
+  const secureContext = createSecureContext({ minVersion: 'TLSv1.2', ca: testAuthority() })
+  assert.is((await trusting.to('ok', ['mx.test'], { secureContext })).trials[0]!.tls, 'TLSv1.3 verified')
+})
+
+test('where TLS fails the message goes without, and the reason is noted', async t => {
+  const { to } = await open(t, HOSTS, { tls: 'handshake-fails' })
+  const result = await to('ok', ['mx1.test'])
+  assert.equal(short(result), ['delivered', 'mx1.test final-dot 250'])
+  assert.is(result.trials[0]!.tls, null)
+  assert.ok(result.trials[0]!.tlsFallback)
+})
+
+test('connections come from the address they are told to come from', async t => {
+  const { to, mxs } = await open(t, HOSTS, {})
+  await to('ok', ['mx1.test'], { sourceAddress: '127.0.0.77' })
+  assert.is(mxs[0]!.messages[0]!.clientAddress, '127.0.0.77')
+})
+
+test('a message that cannot be sent is an error, and the session is there for the next one', async t => {
+  const { options, pool, mxs } = await open(t, HOSTS, {})
+  const hosts = [{ name: 'mx1.test', preference: 0 }]
+  const broken = mailTo('ok', { message: [Buffer.from('Subject: a\n\nbare line ends\n')] })
+  await attempt(options, SITE, hosts, broken).then(
+    () => assert.unreachable(),
+    error => assert.match(error.message, /CR or LF/),
+  )
+  assert.is(pool.take(SITE)?.session.alive, true)
+  assert.is(mxs[0]!.sessionCount, 1)
+})
+
+test.run()
