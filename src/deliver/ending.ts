@@ -1,4 +1,5 @@
 /** Carries one message to where its route leads, and says how that ended. */
+import { needsSmtpUtf8 } from '../smtp/address.ts'
 import type { ClaimedDelivery } from '../store/command.ts'
 import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts'
 import type { Ending } from './finish.ts'
@@ -56,7 +57,8 @@ function transactionOf(
   { address }: ClaimedDelivery,
   { mailFrom, bytes, sizeBytes, smtpUtf8 }: OutgoingMessage,
 ) {
-  return { mailFrom, recipients: [address], message: bytes, size: sizeBytes, smtpUtf8 }
+  const needsUtf8 = smtpUtf8 || needsSmtpUtf8(address)
+  return { mailFrom, recipients: [address], message: bytes, size: sizeBytes, smtpUtf8: needsUtf8 }
 }
 
 function withoutReply(kind: Ending['kind'], bounceClass: Ending['class'], text: string): Ending {

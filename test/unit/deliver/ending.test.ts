@@ -1,0 +1,126 @@
+import { createSecureContext } from 'node:tls'
+import * as assert from 'uvu/assert'
+import { type Carried, type CarryOptions, carry, failedBeforeTransfer } from '../../../src/deliver/ending.ts'
+import type { OutgoingMessage } from '../../../src/deliver/message.ts'
+import type { Destination, Route } from '../../../src/deliver/route.ts'
+import { createSessionPool } from '../../../src/deliver/session-pool.ts'
+import { createResolver } from '../../../src/dns/resolver.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { simulatedEnding } from '../../../src/simulator/ending.ts'
+import type { ClaimedDelivery } from '../../../src/store/command.ts'
+import { startFakeMx } from '../../kit/fake-mx.ts'
+import { newId } from '../../kit/mail.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { startZone } from '../../kit/zone.ts'
+
+const test = suite('deliver/ending')
+
+const claimed = (address: string): ClaimedDelivery => ({
+  emailId: newId(1),
+  ordinal: 0,
+  accountId: newId(1),
+  address,
+  domain: address.slice(address.indexOf('@') + 1),
+  attempt: 1,
+  expiresAt: 0,
+})
+
+const message: OutgoingMessage = {
+  mailFrom: 'b+token@send.here.test',
+  bytes: [Buffer.from('Subject: a\r\n\r\n'), Buffer.from('b\r\n')],
+  sizeBytes: 17,
+  smtpUtf8: false,
+  signedAt: 0,
+  signatures: null,
+}
+
+const routeTo = (destination: Destination): Route => ({ site: 'site', destination })
+const hosts = routeTo({ kind: 'hosts', hosts: [{ name: 'mx.there.test', preference: 0 }] })
+
+async function open(t: TestContext) {
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const zone = await t.using(startZone('mx.there.test A 127.0.0.2'))
+  const resolver = createResolver({ servers: [zone.server], clock: systemClock, timeoutMs: 300, tries: 1 })
+  const pool = createSessionPool(systemClock)
+  t.after(async () => {
+    await pool.close()
+    resolver.close()
+  })
+  const options: CarryOptions = {
+    clock: systemClock,
+    resolver,
+    pool,
+    secureContext: createSecureContext(),
+    random: Math.random,
+    localName: 'out.posthorn.test',
+    port: mx.port,
+    allowPrivateAddresses: true,
+    simulate: simulatedEnding,
+  }
+  return { mx, carryTo: (address: string, route = hosts) => carry(options, route, claimed(address), message) }
+}
+
+const short = ({ ending, signal }: Carried) => `${ending.kind} ${ending.class}, ${signal}`
+
+test('what hosts say becomes the ending; what it tells of the site is the signal', async t => {
+  const { carryTo } = await open(t)
+  assert.is(short(await carryTo('ok@there.test')), 'delivered unknown, through')
+  assert.is(short(await carryTo('perm-550-511@there.test')), 'bounced invalid-recipient, through')
+  assert.is(short(await carryTo('defer-451@there.test')), 'deferred unknown, through')
+  assert.is(short(await carryTo('421-after-0@there.test')), 'deferred rate-limited, trouble')
+  assert.is(short(await carryTo('drop-after-rcpt@there.test')), 'deferred unknown, trouble')
+  assert.is(short(await carryTo('drop-after-dot@there.test')), 'deferred unknown, nothing')
+})
+
+test('an ending holds reply, phase and all trials', async t => {
+  const { carryTo } = await open(t)
+  const { ending } = await carryTo('perm-550-511@there.test')
+  assert.equal(
+    [ending.phase, ending.text, ending.reply?.code, ending.trials.map(({ host }) => host)],
+    ['rcpt', '550 5.1.1 perm', 550, ['mx.there.test']],
+  )
+})
+
+test('an address that needs SMTPUTF8 has it, though nothing in the message does', async t => {
+  const { carryTo, mx } = await open(t)
+  assert.is((await carryTo('jürgen@there.test')).ending.kind, 'delivered')
+  assert.ok(mx.messages[0]!.params.has('SMTPUTF8'))
+  await carryTo('ok@there.test')
+  assert.not(mx.messages[1]!.params.has('SMTPUTF8'))
+})
+
+test('the simulator has the word for its own, and nothing goes over the network', async t => {
+  const { carryTo, mx } = await open(t)
+  const { ending, signal } = await carryTo('bounced@simulator.test', routeTo({ kind: 'simulator' }))
+  assert.equal([ending.kind, ending.simulated, signal], ['bounced', true, 'nothing'])
+  assert.is(mx.sessionCount, 0)
+})
+
+for (const [enhanced, reason, expected] of [
+  ['5.1.10', 'there.test takes no mail (null MX)', 'bounced bad-domain, nothing'],
+  ['5.1.2', 'there.test does not exist', 'bounced bad-domain, nothing'],
+  ['5.4.4', 'there.test has no mail host', 'bounced no-route, nothing'],
+  ['5.4.6', 'mail for there.test would come back to us', 'bounced no-route, nothing'],
+] as const)
+  test(`mail that can go nowhere bounces: ${enhanced} ${reason}`, async t => {
+    const { carryTo } = await open(t)
+    const carried = await carryTo('a@there.test', routeTo({ kind: 'nowhere', enhanced, reason }))
+    assert.is(short(carried), expected)
+    const { phase, reply, text, trials } = carried.ending
+    assert.equal([phase, reply, text, trials, carried.ending.enhanced], ['dns', null, reason, [], enhanced])
+  })
+
+test('where nothing is known now, it is tried again', async t => {
+  const { carryTo } = await open(t)
+  const carried = await carryTo('a@there.test', routeTo({ kind: 'unknown', reason: 'SERVFAIL' }))
+  assert.is(short(carried), 'deferred unknown, nothing')
+  assert.is(carried.ending.text, 'SERVFAIL')
+})
+
+test('an email of which no message can be made fails before transfer', () => {
+  const carried = failedBeforeTransfer('the email is gone')
+  assert.is(short(carried), 'failed unknown, nothing')
+  assert.is(carried.ending.text, 'the email is gone')
+})
+
+test.run()
