@@ -1,6 +1,6 @@
 /** Listens for HTTP, with limits on what a slow or greedy client can hold. */
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
@@ -24,6 +24,8 @@ export async function startHttpServer(
   { host, port }: { host: string; port: number },
 ): Promise<HttpServer> {
   const answer = app.callback()
+  const underWay = new Set<ServerResponse>()
+  let closing = false
   const server = createServer(
     {
       requireHostHeader: false,
@@ -33,7 +35,12 @@ export async function startHttpServer(
       maxHeaderSize: MOST_HEADER_BYTES,
       noDelay: true,
     },
-    answer,
+    (request, response) => {
+      underWay.add(response)
+      response.once('close', () => underWay.delete(response))
+      if (closing) sayGoodbye(response)
+      answer(request, response)
+    },
   )
   server.maxConnections = MOST_CONNECTIONS
   server.on('checkExpectation', answer)
@@ -46,6 +53,8 @@ export async function startHttpServer(
   return {
     address: () => server.address() as AddressInfo,
     async close(graceMs) {
+      closing = true
+      for (const response of underWay) sayGoodbye(response)
       const cut = setTimeout(() => server.closeAllConnections(), graceMs)
       await new Promise<void>(resolve => {
         server.close(() => resolve())
@@ -54,6 +63,11 @@ export async function startHttpServer(
       clearTimeout(cut)
     },
   }
+}
+
+/** A client that keeps its connection busy would never find it closed. */
+function sayGoodbye(response: ServerResponse) {
+  if (!response.headersSent) response.setHeader('connection', 'close')
 }
 
 /** What is not HTTP, or exceeds the limits above, never becomes a request; it gets the API's error shape all the same. */

@@ -1,0 +1,57 @@
+import { connect, type Socket } from 'node:net'
+import * as assert from 'uvu/assert'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { rawRequest } from '../../kit/raw-http.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('stopping over HTTP', { limitMs: 4_000 })
+const BODY = JSON.stringify({ from: 'a@b.example', to: 'delivered@simulator.test', subject: 's', text: 't' })
+
+interface Connection {
+  socket: Socket
+  received(): string
+  closed: Promise<unknown>
+}
+
+async function open({ baseUrl }: Posthorn): Promise<Connection> {
+  const { hostname, port } = new URL(baseUrl)
+  const socket = connect(Number(port), hostname)
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
+  let received = ''
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    received += text
+  })
+  return { socket, received: () => received, closed: new Promise(resolve => socket.once('close', resolve)) }
+}
+
+test('a request under way is answered, and told that its connection ends', async t => {
+  const posthorn = await startPosthorn()
+  t.after(() => posthorn.close())
+  const { socket, received, closed } = await open(posthorn)
+  socket.write(
+    `POST /emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${posthorn.apiKey}\r\nExpect: 100-continue\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n`,
+  )
+  await until(() => received().includes('100 Continue'))
+  const stopped = posthorn.app.stop()
+  socket.write(BODY)
+  await closed
+  await stopped
+  assert.match(received(), /\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+  assert.match(received(), /\r\nconnection: close\r\n/i)
+  assert.equal(posthorn.rows('select count(*) as count from emails'), [{ count: 1 }])
+})
+
+test('an idle connection does not hold it up, and a new one is refused', async () => {
+  const posthorn = await startPosthorn()
+  const { socket, received, closed } = await open(posthorn)
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+  await until(() => received().includes('{"status":"ok"}'))
+  await posthorn.close()
+  await closed
+  const refused = await rawRequest(posthorn.baseUrl, 'GET /healthz HTTP/1.0\r\n\r\n').catch(error => error)
+  assert.match(`${refused}`, /without a reply/)
+})
+
+test.run()
