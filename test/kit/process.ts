@@ -8,6 +8,8 @@ import type { ScriptedZone } from './zone.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const guard = new URL('./guard.ts', import.meta.url).href
 const START_LIMIT_MS = 60_000
+/** A resolver that is not there. */
+const NOBODY = '127.0.0.1:9'
 
 export interface ProgramOptions {
   dataDir: string
@@ -46,6 +48,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   const ready = await Promise.race([readyLine(run), run.ended])
   clearTimeout(limit)
   if ('code' in ready) throw new Error(`the program ended (${ready.code ?? ready.signal}):\n${ready.output}`)
+  await callApi(ready.baseUrl as string, 'GET', '/healthz', {}) // it listens to signals from its next turn on
   return {
     baseUrl: ready.baseUrl as string,
     dnsPort: (ready.dns as { port: number } | null)?.port ?? 0,
@@ -129,6 +132,7 @@ function launch({ dataDir, settings = {} }: ProgramOptions): Launched {
     POSTHORN_DATA_DIR: dataDir,
     POSTHORN_HTTP_LISTEN: '127.0.0.1:0',
     POSTHORN_DNS_LISTEN: '127.0.0.1:0',
+    POSTHORN_DNS_RESOLVERS: NOBODY,
     POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
   }
   for (const [name, value] of Object.entries(settings)) env[`POSTHORN_${name}`] = value
