@@ -77,7 +77,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
       dataDir: resolve(config.dataDir),
       url: config.database.url,
       writerThread: new URL('./writer-thread.ts', import.meta.url),
-      nowMs: clock.now(),
+      clock,
       onWriterDeath: deps.onFatal,
     })
     started.push(store.close)

@@ -27,14 +27,17 @@ interface ForwardedLane {
   route: Route
 }
 
+/** Ends of attempts wait so long for company: fewer and larger commits. */
+const FINISH_PATIENCE_MS = 5
+
 const data = workerData as DeliveryThreadData
 const control = parentPort!
 const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
 const clock = adjustable ?? systemClock
 const log = createLog(data.logLevel).child({ thread: `delivery-${data.index}` })
 const secrets = createSecretKeys(data.secret)
-const writer = createWriterClient<Commands>(data.writer)
-const { db, blobs } = openReader(data.location)
+const writer = createWriterClient<Commands>(data.writer, { clock, lazyMs: { finish: FINISH_PATIENCE_MS } })
+const { db, find, blobs } = openReader(data.location)
 const resolver = createResolver({ servers: data.resolvers, clock })
 const lanes = new BroadcastChannel(data.lanesChannel)
 const random = Math.random
@@ -60,7 +63,7 @@ const worker = createDeliveryWorker({
     simulatorDomain: data.simulatorDomain,
     ownNames: data.ownNames,
   }),
-  maker: createMessageMaker({ db, blobs, secrets, keyRing: createKeyRing({ db, secrets, clock }) }),
+  maker: createMessageMaker({ db, find, blobs, secrets, keyRing: createKeyRing({ db, secrets, clock }) }),
   simulate: simulatedEnding,
   forward: (to, lane, route) => lanes.postMessage({ to, lane, route } satisfies ForwardedLane),
   async onStored(delivery, ending) {

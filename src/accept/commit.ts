@@ -9,6 +9,7 @@ import { foldAddress } from '../smtp/address.ts'
 import { referBlobs, type StagedBlob } from '../store/blobs.ts'
 import { batchCommand, type Tx } from '../store/command.ts'
 import { type Content, encodeContent } from '../store/contents.ts'
+import type { DueLane } from '../store/lanes.ts'
 import {
   DELIVERY_STATE,
   type DeliveryRow,
@@ -130,9 +131,10 @@ async function store(tx: Tx, accepted: readonly Decided[]): Promise<void> {
   for (const decided of accepted) {
     const { email } = decided
     if (email.blobs.length > 0) await referBlobs(tx, email.blobs, email.row.createdAt)
+    keepAtHand(tx, decided)
     countEmail(tx, decided)
-    announceDue(tx, decided)
   }
+  announceDue(tx, accepted)
   await recordEvents(tx, accepted.flatMap(suppressionEvents))
 }
 
@@ -168,6 +170,27 @@ function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
   }))
 }
 
+/** For the claim that is about to come. */
+function keepAtHand(tx: Tx, { email, domainId, suppressed }: Decided) {
+  const {
+    id,
+    sender,
+    toList,
+    ccList,
+    replyToList,
+    subject,
+    headers,
+    attachments,
+    messageId,
+    recipientCount,
+  } = email.row
+  const { createdAt } = email.row
+  if (suppressed.every(Boolean)) return
+  const mailboxes = { sender, toList, ccList, replyToList }
+  const rest = { subject, headers, attachments, messageId, recipientCount, createdAt, content: email.content }
+  tx.recent.put(id, { domainId, ...mailboxes, ...rest }, createdAt)
+}
+
 function countEmail(tx: Tx, { email, suppressed }: Decided) {
   const { accountId, createdAt } = email.row
   countNewEmail(tx, accountId, suppressed.every(Boolean) ? 'suppressed' : 'queued')
@@ -175,10 +198,17 @@ function countEmail(tx: Tx, { email, suppressed }: Decided) {
   tx.count(accountId, 'recipients', utcMonth(createdAt), email.recipients.length)
 }
 
-function announceDue(tx: Tx, { email, suppressed }: Decided) {
-  const { accountId, createdAt } = email.row
-  const domains = new Set(email.recipients.filter((_, i) => !suppressed[i]).map(({ domain }) => domain))
-  for (const domain of domains) tx.announce('due', { domain, class: email.class, accountId, at: createdAt })
+/** Each lane once, however many emails go to it. */
+function announceDue(tx: Tx, accepted: readonly Decided[]) {
+  const lanes = new Map<string, DueLane>()
+  for (const { email, suppressed } of accepted) {
+    const { accountId, createdAt: at } = email.row
+    for (const [i, { domain }] of email.recipients.entries()) {
+      const key = `${idKey(accountId)}${email.class} ${domain}`
+      if (!suppressed[i] && !lanes.has(key)) lanes.set(key, { domain, class: email.class, accountId, at })
+    }
+  }
+  for (const lane of lanes.values()) tx.announce('due', lane)
 }
 
 function suppressionEvents({ email, suppressed }: Decided) {

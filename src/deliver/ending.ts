@@ -44,6 +44,11 @@ export function failedBeforeTransfer(reason: string): Carried {
   return { ending: withoutReply('failed', 'unknown', reason), signal: 'nothing' }
 }
 
+/** Something of ours broke: it is tried again, whoever's fault it was. */
+export function brokenInside(): Carried {
+  return { ending: withoutReply('deferred', 'unknown', 'an internal error'), signal: 'nothing' }
+}
+
 function carried({ outcome, trials }: AttemptResult): Carried {
   const { verdict, phase, reply, text, hostTrouble } = outcome
   const bounceClass = verdict.kind === 'delivered' ? 'unknown' : verdict.class

@@ -1,4 +1,5 @@
 /** The message of one delivery: the email's body, composed once and kept a while, and the delivery's own signed head. */
+import type { StoredAttachment } from '../accept/accept.ts'
 import { bodyHash } from '../dkim/body-hash.ts'
 import type { SigningKey } from '../dkim/keys.ts'
 import { signMessage } from '../dkim/signature.ts'
@@ -11,9 +12,10 @@ import { needsSmtpUtf8 } from '../smtp/address.ts'
 import { type HeaderField, serializeFields } from '../smtp/header-field.ts'
 import { createRefToken, type DeliveryRef, returnPath } from '../smtp/verp.ts'
 import type { BlobFiles } from '../store/blobs.ts'
+import { type EmailSource, readEmailSource } from '../store/email-source.ts'
 import { parseMailboxes } from '../store/emails.ts'
+import type { Find } from '../store/read.ts'
 import type { Db } from '../store/schema.ts'
-import { type EmailSource, readEmailSource } from './email-source.ts'
 import type { KeyRing } from './key-ring.ts'
 
 export interface OutgoingMessage {
@@ -33,12 +35,16 @@ export interface NoMessage {
   reason: string
 }
 
+type Delivery = DeliveryRef & { accountId: Id; source?: EmailSource }
+
 export interface MessageMaker {
-  make(ref: DeliveryRef & { accountId: Id }, now: number): Promise<OutgoingMessage | NoMessage>
+  /** @param delivery with the email itself, where it is at hand; else it is read */
+  make(delivery: Delivery, now: number): Promise<OutgoingMessage | NoMessage>
 }
 
 interface MessageOptions {
   db: Db
+  find: Find
   blobs: BlobFiles
   secrets: SecretKeys
   keyRing: KeyRing
@@ -58,14 +64,18 @@ export const CORRELATION_HEADER = 'X-Posthorn-Ref'
 const KEPT_EMAILS = 32
 const LARGEST_KEPT_BYTES = 1024 * 1024
 
-export function createMessageMaker({ db, blobs, secrets, keyRing }: MessageOptions): MessageMaker {
+export function createMessageMaker({ db, find, blobs, secrets, keyRing }: MessageOptions): MessageMaker {
   const kept = new Map<string, Composed>()
 
-  const composed = async (accountId: Id, emailId: Id): Promise<Composed | undefined> => {
+  const composed = async ({
+    accountId,
+    emailId,
+    source: atHand,
+  }: Delivery): Promise<Composed | undefined> => {
     const key = idKey(emailId)
     const known = kept.get(key)
     if (known) return known
-    const source = await readEmailSource(db, accountId, emailId)
+    const source = atHand ?? (await readEmailSource(find, accountId, emailId))
     if (!source) return undefined
     const fresh = compose(source, await attachmentsOf(source, db, blobs))
     if (source.recipientCount > 1 && fresh.body.length <= LARGEST_KEPT_BYTES) {
@@ -76,12 +86,12 @@ export function createMessageMaker({ db, blobs, secrets, keyRing }: MessageOptio
   }
 
   return {
-    async make({ accountId, emailId, ordinal }, now) {
-      const email = await composed(accountId, emailId)
+    async make(delivery, now) {
+      const email = await composed(delivery)
       if (!email) return { reason: 'the email is gone' }
       const keys = email.domainId === null ? [] : await keyRing.keysOf(email.domainId, email.fromDomain)
       if (!keys) return { reason: `the domain ${email.fromDomain} is gone` }
-      const ref = { emailId, ordinal }
+      const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
       const correlation = createRefToken(secrets, 'correlation', ref, now)
       const unsigned = [...email.fields, { name: CORRELATION_HEADER, value: correlation }]
       const signed = sign(unsigned, email.bodyHash, keys, now)
@@ -128,13 +138,16 @@ function compose(source: EmailSource, attachments: Attachment[]): Composed {
 }
 
 async function attachmentsOf({ attachments }: EmailSource, db: Db, blobs: BlobFiles): Promise<Attachment[]> {
+  if (attachments === null) return []
   return Promise.all(
-    attachments.map(async ({ filename, contentType, contentId, hash }) => ({
-      filename,
-      contentType,
-      contentId,
-      content: await blobs.read(db, new Uint8Array(Buffer.from(hash, 'hex'))),
-    })),
+    (JSON.parse(attachments) as StoredAttachment[]).map(
+      async ({ filename, contentType, contentId, hash }) => ({
+        filename,
+        contentType,
+        contentId,
+        content: await blobs.read(db, new Uint8Array(Buffer.from(hash, 'hex'))),
+      }),
+    ),
   )
 }
 

@@ -4,7 +4,7 @@ import { LEASE_MS, type queueCommands } from '../queue/commands.ts'
 import { createScheduler } from '../queue/scheduler.ts'
 import type { ClaimedDelivery, Run } from '../store/command.ts'
 import type { DueLane } from '../store/lanes.ts'
-import { type CarryOptions, carry, failedBeforeTransfer } from './ending.ts'
+import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './ending.ts'
 import { type Ending, finishOf } from './finish.ts'
 import type { MessageMaker } from './message.ts'
 import { createRecorder } from './recorder.ts'
@@ -56,7 +56,10 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     const startedAt = clock.now()
     const watched = slow.begin(delivery, startedAt)
     try {
-      const { ending, signal, message } = await attemptOf(delivery, startedAt)
+      const { ending, signal, message } = await attemptOf(delivery, startedAt).catch(error => {
+        onError(error, delivery)
+        return { ...brokenInside(), message: null }
+      })
       const finish = finishOf(
         delivery,
         ending,

@@ -11,6 +11,7 @@ import {
   type Lane,
   type Tx,
 } from '../store/command.ts'
+import type { EmailSource } from '../store/email-source.ts'
 import {
   type AttemptOutcome,
   type AttemptRow,
@@ -61,13 +62,17 @@ export const queueCommands = {
     const claims = await tx.queue.claim(lanes, { owner, now, until: leaseUntil })
     const claimed = claims.flatMap(({ deliveries }) => deliveries)
     const suppressed = await suppressedOf(tx, claimed)
-    if (suppressed.size === 0) return claims
-    await recordDeliveries(
-      tx,
-      claimed.filter(delivery => suppressed.has(delivery)).map(delivery => suppressionChange(delivery, now)),
-    )
+    if (suppressed.size > 0)
+      await recordDeliveries(
+        tx,
+        claimed
+          .filter(delivery => suppressed.has(delivery))
+          .map(delivery => suppressionChange(delivery, now)),
+      )
     return claims.map(({ deliveries, nextAt }) => ({
-      deliveries: deliveries.filter(delivery => !suppressed.has(delivery)),
+      deliveries: deliveries
+        .filter(delivery => !suppressed.has(delivery))
+        .map(delivery => withSource(delivery, tx.recent.take(delivery.emailId))),
       nextAt,
     }))
   }),
@@ -194,6 +199,10 @@ function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange 
       ...(finish.signedAt === null ? {} : { signedAt: finish.signedAt, signatures: finish.signatures }),
     },
   }
+}
+
+function withSource(delivery: ClaimedDelivery, source: EmailSource | undefined): ClaimedDelivery {
+  return source ? { ...delivery, source } : delivery
 }
 
 async function suppress(tx: Tx, finishes: readonly Finish[]) {

@@ -3,7 +3,9 @@
  * that share one commit. What a command may do to the database is what `Tx` offers.
  */
 import type { Id, IdSource } from '../lib/ids.ts'
+import type { EmailSource } from './email-source.ts'
 import type { Db, Schema } from './schema.ts'
+import type { RecentEmails } from './writer/recent.ts'
 
 type Table = keyof Schema
 
@@ -42,6 +44,8 @@ export interface ClaimedDelivery {
   /** Number of this attempt, from 1; the lease is good as long as the row has it. */
   attempt: number
   expiresAt: number
+  /** The email, where the writer still had it at hand. */
+  source?: EmailSource
 }
 
 export interface Claim {
@@ -64,6 +68,7 @@ export interface Tx {
   readonly db: Db
   readonly rows: RowOps
   readonly queue: QueueOps
+  readonly recent: RecentEmails
   newId: IdSource
   /** Adds to a counter; the sums are written once, at the end of the group. */
   count(accountId: Id, kind: string, period: string, delta: number): void

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { Clock } from '../lib/clock.ts'
 import { type BlobFiles, createBlobFiles } from './blobs.ts'
 import type { Commands } from './command.ts'
 import { lockFolder } from './lock.ts'
@@ -19,7 +20,7 @@ export interface StoreOptions {
   url: string
   /** Entry file of the writer thread; it names the commands there are. */
   writerThread: URL
-  nowMs: number
+  clock: Clock
   /** Called when the writer thread dies: nothing can be stored any more. */
   onWriterDeath(error: Error): void
 }
@@ -52,13 +53,13 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const lock = lockFolder(options.dataDir)
   const thread = new Worker(options.writerThread, {
-    workerData: { file: location.databaseFile, nowMs: options.nowMs } satisfies WriterThreadData,
+    workerData: { file: location.databaseFile, nowMs: options.clock.now() } satisfies WriterThreadData,
   })
   const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
   try {
     const migrations = await ready(thread)
     thread.on('error', options.onWriterDeath)
-    const client = createWriterClient<C>(connect(thread))
+    const client = createWriterClient<C>(connect(thread), { clock: options.clock })
     const { db, find, readTogether, blobs } = openReader(location)
     return {
       run: client.run,

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { commands as allCommands } from '../../src/commands.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { type BlobFiles, createBlobFiles } from '../../src/store/blobs.ts'
 import { type Commands, type Run, StorageUnavailable } from '../../src/store/command.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -48,7 +49,7 @@ export async function openThreadStore<C extends Commands = typeof allCommands>({
     dataDir: folder ?? own!.path,
     url: 'sqlite:test.db',
     writerThread,
-    nowMs: STORE_EPOCH,
+    clock: { ...systemClock, now: () => STORE_EPOCH },
     onWriterDeath,
   })
   const close = async () => {
@@ -70,6 +71,8 @@ export interface LocalStore<C extends Commands> {
   group(...requests: GroupRequest[]): Promise<GroupResult>
   /** What all groups have announced, topic by topic. */
   announced(topic: string): unknown[]
+  /** Calls `listener` with what each group announces, once it is committed. */
+  on(topic: string, listener: (payloads: unknown[]) => void): void
   /** The write connection. */
   connection: SqliteConnection
   /** A reading connection of its own: it sees what is committed. */
@@ -95,6 +98,7 @@ export async function openLocalStore<C extends Commands = typeof allCommands>(
   const runner = createGroupRunner(connection, commands)
   const reading = openForReading(file)
   const announcements: Announcement[] = []
+  const listeners = new Map<string, ((payloads: unknown[]) => void)[]>()
   let seq = 0
 
   let last: Promise<unknown> = Promise.resolve()
@@ -102,6 +106,8 @@ export async function openLocalStore<C extends Commands = typeof allCommands>(
     const running = last.then(async () => {
       const result = await runner.run(requests.map(request => ({ seq: ++seq, ...request })))
       announcements.push(...result.announcements)
+      for (const { topic, payloads } of result.announcements)
+        for (const listener of listeners.get(topic) ?? []) listener(payloads)
       return result
     })
     last = running.catch(() => {})
@@ -113,6 +119,7 @@ export async function openLocalStore<C extends Commands = typeof allCommands>(
     group,
     announced: topic =>
       announcements.flatMap(announcement => (announcement.topic === topic ? announcement.payloads : [])),
+    on: (topic, listener) => void listeners.set(topic, [...(listeners.get(topic) ?? []), listener]),
     connection,
     db: kyselyOver(reading),
     find: sqliteRows(reading).find,

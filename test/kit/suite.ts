@@ -63,16 +63,20 @@ async function bounded(fullName: string, body: TestBody, limitMs: number) {
     },
     after: fn => void cleanups.push(fn),
   }
+  try {
+    await within(limitMs, `"${fullName}"`, body(context))
+  } finally {
+    for (const cleanup of cleanups.reverse())
+      await within(limitMs, `cleaning up after "${fullName}"`, cleanup())
+  }
+}
+
+async function within(limitMs: number, what: string, work: unknown) {
   let timer: NodeJS.Timeout | undefined
   const expired = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`"${fullName}" took longer than ${limitMs} ms`)), limitMs)
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${limitMs} ms`)), limitMs)
   })
-  try {
-    await Promise.race([body(context), expired])
-  } finally {
-    clearTimeout(timer)
-    for (const cleanup of cleanups.reverse()) await cleanup()
-  }
+  await Promise.race([work, expired]).finally(() => clearTimeout(timer))
 }
 
 function closeOf(resource: Closable): unknown {

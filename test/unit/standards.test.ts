@@ -12,7 +12,8 @@ const rows = readFileSync(join(root, 'docs/standards.md'), 'utf8')
 const listed = new Set(rows.flatMap(line => line.split('|')[1]!.match(/\d{3,5}/g)!))
 const cited = new Map<string, string>()
 for (const name of globSync('src/**/*.ts', { cwd: root }))
-  for (const [, number] of readFileSync(join(root, name), 'utf8').matchAll(/RFC (\d{3,5})/g)) cited.set(number!, name)
+  for (const [, number] of readFileSync(join(root, name), 'utf8').matchAll(/RFC (\d{3,5})/g))
+    cited.set(number!, name)
 
 test('every RFC cited in src is listed', () => {
   assert.equal(

@@ -7,6 +7,7 @@ import { type Commands, StorageUnavailable, type Tx } from '../command.ts'
 import type { Db } from '../schema.ts'
 import { createEffects, type Effects } from '../writer/effects.ts'
 import type { Announcement, WriteReply, WriteRequest } from '../writer/protocol.ts'
+import { createRecentEmails } from '../writer/recent.ts'
 import type { SqliteConnection } from './connection.ts'
 import { kyselyOver } from './kysely.ts'
 import { sqliteQueue } from './queue.ts'
@@ -105,6 +106,7 @@ function transactionOver(connection: SqliteConnection, db: Db, state: GroupState
     db,
     rows: sqliteRows(connection),
     queue: sqliteQueue(connection),
+    recent: createRecentEmails(),
     newId: createIdSource(),
     count: (accountId, kind, period, delta) => state.own.count({ accountId, kind, period, delta }),
     async counted(accountId, kind, period) {

@@ -1,5 +1,6 @@
 /** The writer as the other threads see it: run a command, hear announcements. */
 import type { MessagePort } from 'node:worker_threads'
+import type { Clock, Timer } from '../../lib/clock.ts'
 import { type Commands, type Run, StorageUnavailable } from '../command.ts'
 import type { GroupReport, WriteReply, WriteRequest } from './protocol.ts'
 
@@ -18,9 +19,22 @@ interface Pending {
   reject(error: Error): void
 }
 
-export function createWriterClient<C extends Commands>(port: MessagePort): WriterClient<C> {
+export interface ClientOptions {
+  clock: Clock
+  /** Commands whose answer nobody is in a hurry for: they wait so long, ms, for company. */
+  lazyMs?: Readonly<Record<string, number>>
+}
+
+const MOST_IN_A_POST = 64
+
+/** Requests made in one turn of the event loop leave together. */
+export function createWriterClient<C extends Commands>(
+  port: MessagePort,
+  { clock, lazyMs = {} }: ClientOptions,
+): WriterClient<C> {
   const pending = new Map<number, Pending>()
   const listeners = new Map<string, ((payloads: unknown[]) => void)[]>()
+  const outbox = createOutbox(port, clock, (seq, error) => reject(pending, seq, error))
   let seq = 0
   let closed = false
 
@@ -31,23 +45,71 @@ export function createWriterClient<C extends Commands>(port: MessagePort): Write
   })
   port.on('close', () => {
     closed = true
-    for (const { reject } of pending.values()) reject(new StorageUnavailable('the writer has ended'))
+    for (const waiting of pending.values()) waiting.reject(new StorageUnavailable('the writer has ended'))
     pending.clear()
   })
 
   const run = (name: string, input: unknown) =>
-    new Promise<unknown>((resolve, reject) => {
-      if (closed) return reject(new StorageUnavailable('the writer has ended'))
+    new Promise<unknown>((resolve, rejectRun) => {
+      if (closed) return rejectRun(new StorageUnavailable('the writer has ended'))
       const request: WriteRequest = { seq: ++seq, name, input }
-      port.postMessage(request)
-      pending.set(request.seq, { name, resolve, reject })
+      pending.set(request.seq, { name, resolve, reject: rejectRun })
+      outbox.add(request, lazyMs[name] ?? 0)
     })
   return {
     run: run as Run<C>,
     on: (topic, listener) => void listeners.set(topic, [...(listeners.get(topic) ?? []), listener]),
     pendingCount: () => pending.size,
-    close: () => port.close(),
+    close() {
+      outbox.flush()
+      port.close()
+    },
   }
+}
+
+function createOutbox(port: MessagePort, clock: Clock, onUnsendable: (seq: number, error: Error) => void) {
+  let requests: WriteRequest[] = []
+  let soon: NodeJS.Immediate | undefined
+  let later: Timer | undefined
+
+  const flush = () => {
+    clearImmediate(soon)
+    later?.cancel()
+    soon = undefined
+    later = undefined
+    if (requests.length === 0) return
+    const leaving = requests
+    requests = []
+    try {
+      port.postMessage(leaving)
+    } catch {
+      for (const request of leaving) postAlone(request)
+    }
+  }
+  /** One that cannot be cloned must not hold up the others. */
+  const postAlone = (request: WriteRequest) => {
+    try {
+      port.postMessage([request])
+    } catch (error) {
+      onUnsendable(request.seq, error as Error)
+    }
+  }
+
+  return {
+    flush,
+    add(request: WriteRequest, patienceMs: number) {
+      requests.push(request)
+      if (requests.length >= MOST_IN_A_POST) flush()
+      else if (patienceMs === 0) soon ??= setImmediate(flush)
+      else later ??= clock.timer(patienceMs, flush)
+    },
+  }
+}
+
+function reject(pending: Map<number, Pending>, seq: number, error: Error) {
+  const waiting = pending.get(seq)
+  pending.delete(seq)
+  waiting?.reject(error)
 }
 
 function settle(pending: Map<number, Pending>, reply: WriteReply) {

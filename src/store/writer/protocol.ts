@@ -1,5 +1,6 @@
 /** What passes between the writer thread and its clients. */
 
+/** Clients post lists of these. */
 export interface WriteRequest {
   seq: number
   name: string

@@ -39,7 +39,7 @@ export function serveWriter(store: ServedStore): WriterLoop {
       while (waiting.length < LARGEST_GROUP) {
         const received = receiveMessageOnPort(port)
         if (!received) break
-        waiting.push({ port, request: received.message as WriteRequest })
+        for (const request of received.message as WriteRequest[]) waiting.push({ port, request })
       }
   }
 
@@ -73,8 +73,8 @@ export function serveWriter(store: ServedStore): WriterLoop {
   return {
     connect(port) {
       ports.add(port)
-      port.on('message', (request: WriteRequest) => {
-        waiting.push({ port, request })
+      port.on('message', (requests: WriteRequest[]) => {
+        for (const request of requests) waiting.push({ port, request })
         void start()
       })
       port.on('close', () => ports.delete(port))

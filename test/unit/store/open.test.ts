@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { lockFolder } from '../../../src/store/lock.ts'
 import { openStore, type StoreOptions } from '../../../src/store/open.ts'
 import { openThreadStore, STORE_EPOCH, tempFolder } from '../../kit/store.ts'
@@ -13,7 +14,7 @@ const optionsFor = (dataDir: string, over: Partial<StoreOptions> = {}): StoreOpt
   dataDir,
   url: 'sqlite:test.db',
   writerThread: new URL('../../../src/writer-thread.ts', import.meta.url),
-  nowMs: STORE_EPOCH,
+  clock: { ...systemClock, now: () => STORE_EPOCH },
   onWriterDeath(error) {
     throw error
   },

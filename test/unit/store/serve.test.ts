@@ -35,11 +35,9 @@ function connected(t: TestContext, loop: ReturnType<typeof serveWriter>): Messag
 
 function ask(port: MessagePort, ...inputs: unknown[]) {
   for (const input of inputs)
-    port.postMessage({
-      seq: 1,
-      name: input === 'loud' ? 'announce' : 'echo',
-      input,
-    } satisfies WriteRequest)
+    port.postMessage([
+      { seq: 1, name: input === 'loud' ? 'announce' : 'echo', input },
+    ] satisfies WriteRequest[])
 }
 
 async function nextReport(port: MessagePort): Promise<GroupReport> {

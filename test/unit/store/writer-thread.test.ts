@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
 import { openReader, type Store } from '../../../src/store/open.ts'
 import { createWriterClient } from '../../../src/store/writer/client.ts'
@@ -16,7 +17,9 @@ const open = (options: { folder?: string; onWriterDeath?: (error: Error) => void
 
 /** The store's own client and two more, as other threads have them. */
 function threeClients(store: Store<ScriptedCommands>) {
-  const others = [1, 2].map(() => createWriterClient<ScriptedCommands>(store.connectThread()))
+  const others = [1, 2].map(() =>
+    createWriterClient<ScriptedCommands>(store.connectThread(), { clock: systemClock }),
+  )
   return [store, ...others] as const
 }
 
@@ -118,7 +121,7 @@ test('what a group announces is heard by all clients, after it is committed', as
 test('closing answers everything that has been asked, and stores it', async t => {
   const folder = await t.using(tempFolder())
   const store = await open({ folder: folder.path })
-  const other = createWriterClient<ScriptedCommands>(store.connectThread())
+  const other = createWriterClient<ScriptedCommands>(store.connectThread(), { clock: systemClock })
   const asked = [store, other].flatMap((client, c) =>
     Array.from({ length: 1_500 }, (_, i) => client.run('append', `${c}/${i}`)),
   )
@@ -133,7 +136,7 @@ test('closing answers everything that has been asked, and stores it', async t =>
 test('after the end nothing is taken any more', async t => {
   const folder = await t.using(tempFolder())
   const store = await open({ folder: folder.path })
-  const other = createWriterClient<ScriptedCommands>(store.connectThread())
+  const other = createWriterClient<ScriptedCommands>(store.connectThread(), { clock: systemClock })
   await other.run('append', 'a')
   await store.close()
   for (const client of [store, other])
@@ -161,7 +164,7 @@ test('the death of the thread is told, what was under way is refused, and the st
   const death = Promise.withResolvers<Error>()
   const ended = new Promise(resolve => process.once('worker', thread => thread.once('exit', resolve)))
   const store = await open({ folder: folder.path, onWriterDeath: death.resolve })
-  const other = createWriterClient<ScriptedCommands>(store.connectThread())
+  const other = createWriterClient<ScriptedCommands>(store.connectThread(), { clock: systemClock })
   await store.run('append', 'a')
   const dying = store.run('die', null).catch(() => {})
   assert.match((await death.promise).message, /told to die/)
@@ -180,7 +183,7 @@ test('the death of the thread is told, what was under way is refused, and the st
 test('an input that cannot be sent is an error of its sender and leaves nothing pending', async t => {
   const store = await t.using(open())
   const port = store.connectThread()
-  const client = createWriterClient<ScriptedCommands>(port)
+  const client = createWriterClient<ScriptedCommands>(port, { clock: systemClock })
   await client.run('append', (() => 'a function') as unknown as string).then(
     () => assert.unreachable(),
     error => assert.match(error.message, /could not be cloned/),

@@ -1,0 +1,63 @@
+/**
+ * What has just been accepted is mostly delivered at once: the writer keeps it in memory for the claim that is about
+ * to come, so that it need not be read and decompressed again. A copy only; the database has it already.
+ */
+import { type Id, idKey } from '../../lib/ids.ts'
+import type { EmailSource } from '../email-source.ts'
+
+export interface RecentEmails {
+  put(emailId: Id, source: EmailSource, now: number): void
+  /** The email for one of its deliveries, or undefined when it must be read. */
+  take(emailId: Id): EmailSource | undefined
+}
+
+interface Kept {
+  source: EmailSource
+  size: number
+  /** Deliveries that have not taken it yet. */
+  left: number
+  at: number
+}
+
+const MOST_CHARACTERS = 16 * 1024 * 1024
+const LARGEST_CHARACTERS = 64 * 1024
+/** A delivery that was going to be claimed at once has been by then. */
+const STALE_AFTER_MS = 30_000
+
+/** When it is full, new emails are left out: those that wait longest are claimed first. */
+export function createRecentEmails(): RecentEmails {
+  const kept = new Map<string, Kept>()
+  let total = 0
+
+  const drop = (key: string, { size }: Kept) => {
+    kept.delete(key)
+    total -= size
+  }
+  const dropStale = (now: number) => {
+    for (const [key, entry] of kept) {
+      if (now - entry.at < STALE_AFTER_MS) return
+      drop(key, entry)
+    }
+  }
+
+  return {
+    put(emailId, source, at) {
+      const key = idKey(emailId)
+      const former = kept.get(key)
+      if (former) drop(key, former)
+      const size = (source.content.html?.length ?? 0) + (source.content.text?.length ?? 0)
+      if (size > LARGEST_CHARACTERS) return
+      if (total + size > MOST_CHARACTERS) dropStale(at)
+      if (total + size > MOST_CHARACTERS) return
+      kept.set(key, { source, size, left: source.recipientCount, at })
+      total += size
+    },
+    take(emailId) {
+      const key = idKey(emailId)
+      const entry = kept.get(key)
+      if (!entry) return undefined
+      if (--entry.left <= 0) drop(key, entry)
+      return entry.source
+    },
+  }
+}

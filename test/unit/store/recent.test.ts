@@ -1,0 +1,58 @@
+import * as assert from 'uvu/assert'
+import { createIdSource } from '../../../src/lib/ids.ts'
+import type { EmailSource } from '../../../src/store/email-source.ts'
+import { createRecentEmails } from '../../../src/store/writer/recent.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('store/recent')
+const newId = createIdSource()
+
+function email(text: string, recipientCount = 1): EmailSource {
+  return { subject: 'Hello', recipientCount, content: { html: null, text } } as EmailSource
+}
+
+test('an email is there for each of its deliveries, and then gone', () => {
+  const recent = createRecentEmails()
+  const [id, source] = [newId(0), email('Hello', 2)]
+  recent.put(id, source, 0)
+  assert.equal([recent.take(id), recent.take(id), recent.take(id)], [source, source, undefined])
+})
+
+test('an email that was never put, or is large, must be read', () => {
+  const recent = createRecentEmails()
+  const large = newId(0)
+  recent.put(large, email('x'.repeat(65_537)), 0)
+  assert.equal([recent.take(newId(0)), recent.take(large)], [undefined, undefined])
+})
+
+test('when it is full, new emails are left out until the old ones were taken', () => {
+  const recent = createRecentEmails()
+  const ids = Array.from({ length: 257 }, (_, at) => newId(at))
+  for (const id of ids) recent.put(id, email('x'.repeat(65_536)), 0)
+  assert.is(recent.take(ids[256]!), undefined)
+  assert.ok(recent.take(ids[0]!))
+  recent.put(ids[256]!, email('y'.repeat(65_536)), 0)
+  assert.ok(recent.take(ids[256]!))
+})
+
+test('when it is full, what nobody came for in half a minute makes room', () => {
+  const recent = createRecentEmails()
+  const ids = Array.from({ length: 257 }, (_, at) => newId(at))
+  for (const id of ids.slice(0, 128)) recent.put(id, email('x'.repeat(65_536)), 0)
+  for (const id of ids.slice(128, 256)) recent.put(id, email('x'.repeat(65_536)), 10_000)
+  recent.put(ids[256]!, email('x'.repeat(65_536)), 30_000)
+  assert.equal(
+    [0, 127, 128, 256].map(i => recent.take(ids[i]!) !== undefined),
+    [false, false, true, true],
+  )
+})
+
+test('an email put again replaces itself', () => {
+  const recent = createRecentEmails()
+  const id = newId(0)
+  recent.put(id, email('first'), 0)
+  recent.put(id, email('second'), 0)
+  assert.equal([recent.take(id)?.content.text, recent.take(id)], ['second', undefined])
+})
+
+test.run()

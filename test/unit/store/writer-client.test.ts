@@ -1,0 +1,83 @@
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
+import * as assert from 'uvu/assert'
+import { createWriterClient } from '../../../src/store/writer/client.ts'
+import type { WriteRequest } from '../../../src/store/writer/protocol.ts'
+import { createManualClock } from '../../kit/manual-clock.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import type { ScriptedCommands } from './scripted-writer.ts'
+
+const test = suite('store/writer-client')
+
+/** A client, and the inputs of each post that has left it. */
+function open(t: TestContext, lazyMs: Record<string, number> = {}) {
+  const { port1, port2 } = new MessageChannel()
+  const clock = createManualClock()
+  const client = createWriterClient<ScriptedCommands>(port1, { clock, lazyMs })
+  t.after(() => port2.close())
+  const run = (name: 'append' | 'fail', input: string) => void client.run(name, input).catch(() => undefined)
+  const posts = () => {
+    const all: unknown[][] = []
+    for (let next = receiveMessageOnPort(port2); next; next = receiveMessageOnPort(port2))
+      all.push((next.message as WriteRequest[]).map(({ input }) => input))
+    return all
+  }
+  return { client, clock, run, posts }
+}
+
+const turn = () => new Promise(setImmediate)
+
+test('requests of one turn of the event loop leave together', async t => {
+  const { run, posts } = open(t)
+  for (const input of ['a', 'b', 'c']) run('append', input)
+  assert.equal(posts(), [])
+  await turn()
+  run('append', 'd')
+  await turn()
+  assert.equal(posts(), [['a', 'b', 'c'], ['d']])
+})
+
+test('no post is larger than 64 requests', async t => {
+  const { run, posts } = open(t)
+  for (let i = 0; i < 130; i++) run('append', `${i}`)
+  await turn()
+  assert.equal(
+    posts().map(({ length }) => length),
+    [64, 64, 2],
+  )
+})
+
+test('a command that has patience waits for company, and goes with the first that has none', async t => {
+  const { run, posts, clock } = open(t, { append: 5 })
+  run('append', 'a')
+  await turn()
+  assert.equal(posts(), [])
+  clock.advance(5)
+  assert.equal(posts(), [['a']])
+  run('append', 'b')
+  run('fail', 'c')
+  await turn()
+  assert.equal(posts(), [['b', 'c']])
+  clock.advance(5)
+  assert.equal(posts(), [])
+})
+
+test('what cannot be sent does not hold up the others', async t => {
+  const { client, run, posts } = open(t)
+  run('append', 'a')
+  const unsendable = client.run('append', (() => 1) as unknown as string)
+  run('append', 'b')
+  await unsendable.then(
+    () => assert.unreachable(),
+    error => assert.match(error.message, /could not be cloned/),
+  )
+  assert.equal(posts().flat(), ['a', 'b'])
+})
+
+test('closing sends what waits', t => {
+  const { client, run, posts } = open(t, { append: 5 })
+  run('append', 'a')
+  client.close()
+  assert.equal(posts(), [['a']])
+})
+
+test.run()
