@@ -8,7 +8,7 @@ import { createPasswords } from './accounts/password.ts'
 import { createSessions } from './accounts/sessions.ts'
 import type { Commands } from './commands.ts'
 import type { Config } from './config/config.ts'
-import { type DeliverySettings, startDeliveryThreads } from './deliver/threads.ts'
+import { type DeliverySettings, type DeliveryThreads, startDeliveryThreads } from './deliver/threads.ts'
 import { generateDkimKey } from './dkim/keys.ts'
 import { createDomains, type GenerateKey } from './domains/domains.ts'
 import { createHttpApp } from './http/app.ts'
@@ -93,20 +93,9 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     started.push(dns.close)
     const readiness = createReadiness(store.run, clock)
     const { http, firstRun } = await startHttpDoor(parts, readiness.notReady, started)
-    const delivery = await startDeliveryThreads({
-      entry: new URL('./delivery-thread.ts', import.meta.url),
-      settings: deliverySettings(config),
-      db: store.db,
-      run: store.run,
-      connectWriter: store.connectThread,
-      location: store.location,
-      secret: new Uint8Array(secret),
-      clockSeat: deps.clock?.seat ?? null,
-      now: clock.now,
-      log,
-    })
+    const delivery = config.roles.includes('all') ? await startDelivery(parts, secret, deps.clock) : undefined
     started.push(
-      () => delivery.stop(DELIVERY_GRACE_MS),
+      () => delivery?.stop(DELIVERY_GRACE_MS),
       () => http.close(HTTP_GRACE_MS),
       readiness.stopping,
     )
@@ -116,6 +105,25 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     await stop()
     throw error
   }
+}
+
+function startDelivery(
+  { config, clock, log, store }: Parts,
+  secret: Buffer,
+  adjustable: AdjustableClock | undefined,
+): Promise<DeliveryThreads> {
+  return startDeliveryThreads({
+    entry: new URL('./delivery-thread.ts', import.meta.url),
+    settings: deliverySettings(config),
+    db: store.db,
+    run: store.run,
+    connectWriter: store.connectThread,
+    location: store.location,
+    secret: new Uint8Array(secret),
+    clockSeat: adjustable?.seat ?? null,
+    now: clock.now,
+    log,
+  })
 }
 
 /** The HTTP door with what stands behind it. */

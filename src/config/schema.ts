@@ -1,6 +1,7 @@
 /** Every setting there is, with its kind, unit and default. The names are stable: scripts and images rely on them. */
 import {
   choice,
+  choices,
   domain,
   flag,
   integer,
@@ -21,6 +22,11 @@ export const schema = {
   database: {
     url: text('sqlite:posthorn.db', 'Where everything is stored; a SQLite file lies in `data_dir`.'),
   },
+  roles: choices(
+    ['all', 'api'],
+    ['all'],
+    'What the process does: `all`, or only `api`, which takes requests and leaves what it takes in the queue.',
+  ),
   mailHost: domain(
     DEFAULT_MAIL_HOST,
     'The provider host: EHLO name, provider zone, and the target of the DNS records of customer domains.',

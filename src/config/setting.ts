@@ -46,6 +46,23 @@ export function choice<const T extends string>(options: readonly T[], fallback: 
   return { read, fallback, doc: `${doc} One of ${options.map(option => `\`${option}\``).join(', ')}.` }
 }
 
+/** A list that holds at least one of the options, and nothing else. */
+export function choices<const T extends string>(
+  options: readonly T[],
+  fallback: readonly T[],
+  doc: string,
+): Setting<readonly T[]> {
+  const read = (raw: unknown) => {
+    const entries = readList(raw)
+    const wrong = entries.find(entry => !options.some(option => option === entry))
+    if (wrong !== undefined)
+      throw new SettingFault(`has "${wrong}", which is not one of ${options.join(', ')}`)
+    if (entries.length === 0) throw new SettingFault(`must name at least one of ${options.join(', ')}`)
+    return entries as readonly T[]
+  }
+  return { read, fallback, doc }
+}
+
 export function flag(fallback: boolean, doc: string): Setting<boolean> {
   return { read: readFlag, fallback, doc }
 }

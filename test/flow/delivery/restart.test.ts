@@ -36,6 +36,34 @@ test('what waits when the service stops is delivered when it starts again', asyn
   assert.is(email.recipients[0].attempts, 2)
 })
 
+test('with the role api it takes mail and delivers none until it has all roles', async t => {
+  const dataDir = folder(t)
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const options = { zone: ZONE, dataDir, mxPort: mx.port }
+  const holding = await startPosthorn({ ...options, env: { POSTHORN_ROLES: 'api' } })
+  await holding.verifiedDomain('here.example')
+  const id = await holding.send({ from: 'a@here.example', to: 'ok@there.example', subject: 's', text: 't' })
+  const simulated = await holding.send({
+    from: 'a@here.example',
+    to: 'delivered@simulator.test',
+    subject: 's',
+    text: 't',
+  })
+  holding.clock.advance(3_600_000)
+  assert.is((await holding.call('GET', '/readyz')).status, 200)
+  await holding.close()
+  assert.equal(
+    holding.rows('select state, attempts from deliveries'),
+    Array.from({ length: 2 }, () => ({ state: 0, attempts: 0 })),
+  )
+  assert.is(mx.sessionCount, 0)
+
+  const second = await t.using(startPosthorn(options))
+  second.apiKey = holding.apiKey
+  for (const email of [id, simulated]) await second.emailWhen(email, 'delivered')
+  assert.is(mx.messages.length, 1)
+})
+
 test('an attempt under way is given time to end', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const dataDir = folder(t)

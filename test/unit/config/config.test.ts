@@ -77,6 +77,20 @@ test('POSTHORN_CONFIG names another local file, which must be there', t => {
   )
 })
 
+test('a list of choices takes these alone, and at least one', t => {
+  const root = rootWith(t)
+  assert.equal(loadConfig(root, {}).config.roles, ['all'])
+  assert.equal(loadConfig(root, { POSTHORN_ROLES: 'api' }).config.roles, ['api'])
+  assert.is(
+    problemsOf(root, { POSTHORN_ROLES: 'api,mat' }),
+    'roles (environment): has "mat", which is not one of all, api',
+  )
+  assert.is(
+    problemsOf(rootWith(t, { 'local.json': { roles: [] } })),
+    'roles (config/local.json): must name at least one of all, api',
+  )
+})
+
 test('the environment spells dots and hyphens as underscores, lists with commas', t => {
   const root = rootWith(t, { 'default.json': { regions: { 'us-east-1': { feedback: false } } } })
   const { config } = loadConfig(root, {
