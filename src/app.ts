@@ -5,6 +5,7 @@ import { createAccept } from './accept/accept.ts'
 import { createApiKeys } from './accounts/api-keys.ts'
 import { type FirstRun, prepareFirstRun } from './accounts/first-run.ts'
 import { createPasswords } from './accounts/password.ts'
+import { createRateLimit } from './accounts/rate-limit.ts'
 import { createSessions } from './accounts/sessions.ts'
 import type { Commands } from './commands.ts'
 import type { Config } from './config/config.ts'
@@ -15,6 +16,7 @@ import { createHttpApp } from './http/app.ts'
 import { createClientAddress } from './http/client-address.ts'
 import { sessionCookie } from './http/cookie.ts'
 import { createFindCredential } from './http/credentials.ts'
+import { createSpendRequest } from './http/rate-limit.ts'
 import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { domainRoutes } from './http/routes/domains.ts'
@@ -170,6 +172,7 @@ async function startHttpDoor(
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
   })
   const cookie = sessionCookie(config.http.baseUrl)
+  const { requestsPerSecond } = config.rateLimit
   const firstRun = await prepareFirstRun({
     db,
     run,
@@ -191,6 +194,10 @@ async function startHttpDoor(
       ],
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),
       clientAddressOf: createClientAddress(config.http.trustedProxies),
+      spendRequest:
+        requestsPerSecond === 0
+          ? undefined
+          : createSpendRequest(createRateLimit({ clock, requestsPerSecond })),
       log,
     }),
     config.http.listen ?? { host: '127.0.0.1', port: 0 },

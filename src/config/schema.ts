@@ -92,7 +92,7 @@ export const schema = {
     allowInsecureLoopback: planned(flag(false, 'Allow `http://` webhooks to loopback, for tests.')),
   },
   rateLimit: {
-    requestsPerSecond: planned(integer(100, 'API requests an account may make; 0 means any number.')),
+    requestsPerSecond: integer(100, 'API requests an account may make; 0 means any number.'),
   },
   metrics: {
     listen: planned(listen('', 'Prometheus metrics on a listener of their own.')),

@@ -8,6 +8,7 @@ import { bareIds, wantsBareIds } from './bare-ids.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, readJsonBody } from './body.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import type { FindCredential } from './credentials.ts'
+import type { SpendRequest } from './rate-limit.ts'
 import { Refused } from './refused.ts'
 import type { ApiReply, Credential, Route } from './route.ts'
 
@@ -15,6 +16,8 @@ interface HttpAppOptions {
   routes: readonly Route[]
   findCredential: FindCredential
   clientAddressOf: ClientAddressOf
+  /** Undefined when accounts may make any number of requests. */
+  spendRequest: SpendRequest | undefined
   log: Log
 }
 
@@ -109,6 +112,7 @@ function routerOf(options: HttpAppOptions): Router {
   for (const route of options.routes)
     router.register(route.path, [route.method], async ctx => {
       const credential = await options.findCredential(ctx.req, route.access)
+      if (credential && route.access !== 'public') options.spendRequest?.(ctx, credential.accountId)
       send(ctx, await answer(options, route, ctx, credential))
     })
   return router

@@ -54,6 +54,7 @@ export async function openScene(t: TestContext): Promise<Scene> {
     DNS_RESOLVERS: zone.server,
     DELIVERY_PORT: String(mx.port),
     DELIVERY_THREADS: process.env.FAULT_THREADS ?? '1',
+    RATE_LIMIT_REQUESTS_PER_SECOND: '0',
   }
   const rows = <T>(sql: string, ...parameters: unknown[]) =>
     read<T>(join(dataDir, 'posthorn.db'), sql, ...parameters)
