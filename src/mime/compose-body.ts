@@ -46,9 +46,9 @@ function rootEntity({ html, text, attachments, seed }: BodySource): Entity {
   const boundaries = boundariesOf(seed)
   const shown: Entity[] = []
   const others: Entity[] = []
+  const isShown = html !== null && attachments.some(hasContentId) ? shownBy(html) : () => false
   for (const attachment of attachments)
-    if (html !== null && isShown(attachment, html))
-      shown.push(attachmentEntity(attachment, 'inline', boundaries))
+    if (isShown(attachment)) shown.push(attachmentEntity(attachment, 'inline', boundaries))
     else others.push(attachmentEntity(attachment, 'attachment', boundaries))
   const content = contentEntity(html, text, shown, boundaries)
   if (others.length === 0) return content ?? textEntity('plain', '')
@@ -72,8 +72,19 @@ function contentEntity(
   return plain ? multipart('alternative', boundaries.of('alternative'), [plain, rich]) : rich
 }
 
-/** Whether the HTML refers to the attachment by a `cid:` URL, as it is or percent-encoded (RFC 2392 §2). */
-function isShown({ contentId }: Attachment, html: string): boolean {
-  const id = contentId === null ? '' : bareContentId(contentId)
-  return id !== '' && (html.includes(`cid:${id}`) || html.includes(`cid:${encodeURIComponent(id)}`))
+function hasContentId({ contentId }: Attachment): boolean {
+  return contentId !== null
+}
+
+/** Ends where no URL goes on: at a quote, a blank, a bracket. */
+const CID_URL = /\bcid:([^\s"'<>()]+)/gi
+
+/** Whether the HTML refers to an attachment by a `cid:` URL, as it is or percent-encoded (RFC 2392 §2). */
+function shownBy(html: string): (attachment: Attachment) => boolean {
+  const named = new Set<string>()
+  for (const [, url] of html.matchAll(CID_URL)) named.add(url!.replaceAll('&amp;', '&'))
+  return ({ contentId }) => {
+    const id = contentId === null ? '' : bareContentId(contentId)
+    return id !== '' && (named.has(id) || named.has(encodeURIComponent(id)) || named.has(encodeURI(id)))
+  }
 }

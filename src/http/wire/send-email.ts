@@ -1,12 +1,12 @@
 /** The request that sends an email: from JSON to a submission whose every field is parsed and good by itself. */
-import { lookup as mediaTypeOf } from 'mime-types'
 import { z } from 'zod'
 import { readHeaders } from '../../accept/header-policy.ts'
 import { isRefusal } from '../../accept/refusal.ts'
-import type { Submission, SubmittedAttachment } from '../../accept/submission.ts'
+import type { Submission } from '../../accept/submission.ts'
 import { type Mailbox, parseMailbox } from '../../smtp/address.ts'
-import { invalidField, type Refused, refusedBy } from '../refused.ts'
-import { bodyReader, type Camel, oneOrMany, presentPicker } from './read.ts'
+import { invalidField, refusedBy } from '../refused.ts'
+import { readAttachments } from './attachment.ts'
+import { bodyReader, type Camel, oneOrMany } from './read.ts'
 
 export const sendEmailSchema = z.object({
   from: z.string(),
@@ -27,23 +27,13 @@ export const sendEmailSchema = z.object({
   topic_id: z.unknown().optional(),
 })
 
-const attachmentSchema = z.object({
-  filename: z.string().optional(),
-  content: z.string().optional(),
-  path: z.string().optional(),
-  content_type: z.string().optional(),
-  content_id: z.string().optional(),
-})
-
 const readRequest = bodyReader(sendEmailSchema, { emptyMeansAbsent: ['from', 'subject'] })
-const presentOfAttachment = presentPicker(Object.keys(attachmentSchema.shape))
 
 /** Fields whose feature is still to come: refused, never ignored. */
 const NOT_YET = ['template', 'templateId', 'templateData', 'scheduledAt', 'topicId'] as const
 const LONGEST_SUBJECT = 2_000
 const MOST_TAGS = 50
 const MOST_TAG_BYTES = 4 * 1024
-const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+/-]+|"[^"\\\r\n]*"))*$/
 const BREAKS = /[\r\n\0]/
 
 /** @throws Refused */
@@ -69,7 +59,7 @@ export function readSendEmail(body: unknown): Submission {
     text: request.text ?? null,
     headers: headers?.fields ?? [],
     messageId: headers?.messageId ?? null,
-    attachments: (request.attachments ?? []).map(readAttachment),
+    attachments: readAttachments(request.attachments),
     tags: readTags(request.tags),
   }
 }
@@ -112,55 +102,6 @@ function readTags(tags: readonly object[] = []): unknown[] {
   if (Buffer.byteLength(JSON.stringify(tags)) > MOST_TAG_BYTES)
     throw invalidField('tags', `Tags may have ${MOST_TAG_BYTES} bytes together.`)
   return [...tags]
-}
-
-function readAttachment(raw: Record<string, unknown>, index: number): SubmittedAttachment {
-  const at = `attachments[${index}]`
-  const refuse = (key: string, message: string) =>
-    invalidField(`${at}${key}`, `Attachment ${index + 1}: ${message}.`, 'invalid_attachment')
-  const parsed = attachmentSchema.safeParse(presentOfAttachment(raw))
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw refuse(`.${issue!.path.join('.')}`, `\`${issue!.path.join('.')}\` has the wrong type`)
-  }
-  const { filename, content, path, content_type: type, content_id: id } = parsed.data
-  for (const [key, value] of Object.entries({ filename, content_type: type, content_id: id }))
-    if (value !== undefined && BREAKS.test(value))
-      throw refuse(`.${key}`, `\`${key}\` must not contain CR, LF or NUL`)
-  if (path !== undefined)
-    throw invalidField(`${at}.path`, 'The `path` field of attachments is not supported yet.')
-  if (content === undefined) throw refuse('', 'it has no `content`')
-  const bytes = decodeBase64(content)
-  if (!bytes) throw refuse('.content', '`content` is not valid base64')
-  if (type !== undefined && !MEDIA_TYPE.test(type))
-    throw refuse('.content_type', '`content_type` is not a media type')
-  return {
-    filename: filename || `attachment-${index + 1}`,
-    contentType: type ?? (mediaTypeOf(filename ?? '') || 'application/octet-stream'),
-    contentId: id === undefined ? null : readContentId(id, message => refuse('.content_id', message)),
-    content: bytes,
-  }
-}
-
-function readContentId(text: string, refuse: (message: string) => Refused): string {
-  const id = text.trim().replace(/^<(.*)>$/, '$1')
-  if (!/^[!-;=?-~]{1,200}$/.test(id))
-    throw refuse('`content_id` must be printable ASCII without blanks or brackets')
-  return id
-}
-
-/**
- * Strict base64 (RFC 4648 §4 or §5), but line breaks may be in it and its padding may be missing; undefined for
- * anything else.
- */
-function decodeBase64(text: string): Buffer | undefined {
-  const packed = /\s/.test(text) ? text.replace(/\s+/g, '') : text
-  const padding = packed.endsWith('==') ? 2 : packed.endsWith('=') ? 1 : 0
-  if (padding > 0 && packed.length % 4 !== 0) return undefined
-  const length = packed.length - padding
-  if (length % 4 === 1) return undefined
-  const bytes = Buffer.from(packed, 'base64')
-  return bytes.length === Math.floor((length * 3) / 4) ? bytes : undefined
 }
 
 function orThrow<T>(value: T): Exclude<T, { refused: unknown }> {

@@ -19,7 +19,7 @@ const MIB = 1024 * 1024
 function refused(
   what: string,
   attachments: unknown,
-  expected: { name: string; status: number; path: string },
+  expected: { name: string; status: number; path: string; says?: RegExp },
 ) {
   test(`refuse ${what}`, async () => {
     const body = { ...GOOD, attachments }
@@ -43,13 +43,13 @@ refused('one with null as content', [{ filename: 'a.txt', content: null }], {
 })
 refused('the second of two without content', [{ content: CONTENT }, {}], { ...BAD, path: 'attachments[1]' })
 refused('one with a path, which is still to come', [{ path: 'https://files.example/a.pdf' }], {
-  ...INVALID,
+  ...BAD,
   path: 'attachments[0].path',
 })
 for (const path of ['/etc/passwd', 'file:///etc/passwd', 'data:text/plain,x', 'http://127.0.0.1/'])
-  refused(`the path ${path}`, [{ filename: 'a', path }], { ...INVALID, path: 'attachments[0].path' })
+  refused(`the path ${path}`, [{ filename: 'a', path }], { ...BAD, path: 'attachments[0].path' })
 refused('a path beside content', [{ content: CONTENT, path: '/etc/passwd' }], {
-  ...INVALID,
+  ...BAD,
   path: 'attachments[0].path',
 })
 
@@ -67,6 +67,63 @@ for (const [what, content] of Object.entries({
   'wide letters': 'ａＧＶｓｂＧ８＝',
 }))
   refused(`content of ${what}`, [{ content }], { ...BAD, path: 'attachments[0].content' })
+
+for (const [what, content] of Object.entries({
+  '256': [0, 256],
+  '-1': [-1],
+  'a fraction': [1.5],
+  'a text of digits': ['1'],
+  null: [null],
+  'a list': [[1]],
+  'an object': [{}],
+  'a number beyond all bytes': [1e300],
+  'a wrong last number of many': [...Array(100_000).fill(7), 256],
+  'a text after many numbers': [...Array(100_000).fill(7), '7'],
+}))
+  for (const [form, value] of [
+    ['list', content],
+    ['Buffer', { type: 'Buffer', data: content }],
+  ] as const)
+    refused(`a ${form} with ${what} in it`, [{ content: value }], { ...BAD, path: 'attachments[0].content' })
+
+for (const [what, content] of Object.entries({
+  'an object that is no Buffer': { data: [1] },
+  'a Buffer of another type': { type: 'buffer', data: [1] },
+  'a Buffer with text in it': { type: 'Buffer', data: 'YQ==' },
+  'a data URL with no base64 in it': 'data:text/plain;base64,hello world!',
+  'a data URL in another encoding': 'data:text/plain,hello',
+}))
+  refused(`${what} as content`, [{ content }], { ...BAD, path: 'attachments[0].content' })
+
+for (const content_type of ['application/json', 'image/svg+xml', 'xtext/plain', 'application/text/plain'])
+  refused(`plain text as ${content_type}`, [{ content: '{"a": 1}', content_type }], {
+    ...BAD,
+    path: `attachments[0].content${content_type === 'application/text/plain' ? '_type' : ''}`,
+  })
+refused('plain text whose type follows from its name alone', [{ content: 'hello!', filename: 'a.txt' }], {
+  ...BAD,
+  path: 'attachments[0].content',
+})
+refused(
+  'a data URL that is broken, though a text could be anything',
+  [{ content: 'data:text/plain;base64,a!', content_type: 'text/plain' }],
+  { ...BAD, path: 'attachments[0].content' },
+)
+refused('101 of them', Array(101).fill({ content: CONTENT }), { ...BAD, path: 'attachments', says: /100/ })
+
+for (const [what, first, second] of [
+  ['the same content id twice', { content_id: 'a' }, { content_id: 'a' }],
+  ['the same content id in two spellings', { content_id: '<a>' }, { contentId: ' a ' }],
+  ['the same content id by an old name', { content_id: 'a' }, { inline_content_id: 'a' }],
+] as const)
+  refused(
+    what,
+    [
+      { content: CONTENT, ...first },
+      { content: CONTENT, ...second },
+    ],
+    { ...BAD, path: 'attachments[1].content_id', says: /content_id/ },
+  )
 
 for (const [kind, value] of Object.entries({ number: 5, boolean: true, object: { type: 'Buffer' } })) {
   refused(`a ${kind} as content`, [{ content: value }], { ...BAD, path: 'attachments[0].content' })
@@ -146,6 +203,7 @@ for (const [what, content, size] of [
   ['line breaks', 'aGVs\r\nbG8=\r\n', 5],
   ['blanks', ' aGVs bG8= ', 5],
   ['nothing at all', '', 0],
+  ['an empty Buffer', { type: 'Buffer', data: [] }, 0],
 ] as const)
   test(`take ${what}`, async () => {
     const [attachment] = await sent([{ filename: 'a.bin', content }])
@@ -156,6 +214,14 @@ for (const [given, filename, type] of [
   [{}, 'attachment-1', 'application/octet-stream'],
   [{ filename: null }, 'attachment-1', 'application/octet-stream'],
   [{ filename: '' }, 'attachment-1', 'application/octet-stream'],
+  [{ filename: false }, 'attachment-1', 'application/octet-stream'],
+  [{ content_type: 'image/png' }, 'attachment-1.png', 'image/png'],
+  [{ content_type: 'text/calendar; method=REQUEST' }, 'attachment-1.ics', 'text/calendar; method=REQUEST'],
+  [{ content_type: 'x-no/such' }, 'attachment-1', 'x-no/such'],
+  [{ content: `data:image/gif;base64,${CONTENT}` }, 'attachment-1.gif', 'image/gif'],
+  [{ content: `data:image/gif;base64,${CONTENT}`, filename: 'a.png' }, 'a.png', 'image/png'],
+  [{ content: `data:;base64,${CONTENT}` }, 'attachment-1', 'application/octet-stream'],
+  [{ content: `data:no type;base64,${CONTENT}` }, 'attachment-1', 'application/octet-stream'],
   [{ filename: 'a.pdf' }, 'a.pdf', 'application/pdf'],
   [{ filename: '../../etc/passwd' }, '../../etc/passwd', 'application/octet-stream'],
   [{ filename: '\u202egnp.exe' }, '\u202egnp.exe', 'application/x-msdos-program'],

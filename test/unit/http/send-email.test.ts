@@ -6,7 +6,7 @@ import { suite } from '../../kit/suite.ts'
 const test = suite('http: a request to send')
 const GOOD = { from: 'Ann <ann@here.example>', to: 'bob@there.example', subject: 'hi', text: 'hello' }
 
-function contentOf(content: string): string | undefined {
+function contentOf(content: unknown): string | undefined {
   try {
     const [attachment] = readSendEmail({ ...GOOD, attachments: [{ content }] }).attachments
     return Buffer.from(attachment!.content).toString('latin1')
@@ -61,6 +61,43 @@ for (const text of [
 ])
   test(`${JSON.stringify(text)} is no base64`, () => {
     assert.is(contentOf(text), undefined)
+  })
+
+const BYTES = [0, 1, 127, 128, 255]
+const BASE64 = Buffer.from(BYTES).toString('base64')
+for (const [what, content] of Object.entries({
+  'base64 text': BASE64,
+  'a data URL': `data:image/png;base64,${BASE64}`,
+  'a data URL with parameters': `data:text/plain;charset=utf-8;base64,${BASE64}`,
+  'a data URL without a type': `data:;base64,${BASE64}`,
+  'a data URL in capitals': `DATA:image/png;BASE64,${BASE64}`,
+  'a list of integers': BYTES,
+  'a Buffer as JSON puts it': Buffer.from(BYTES).toJSON(),
+  'packed bytes': Uint8Array.from(BYTES),
+  'packed bytes in a Buffer': { type: 'Buffer', data: Uint8Array.from(BYTES) },
+}))
+  test(`${what} is the bytes it stands for`, () => {
+    assert.is(contentOf(content), Buffer.from(BYTES).toString('latin1'))
+  })
+
+for (const content of [Float64Array.of(1, 256), { type: 'Buffer', data: Float64Array.of(0.5) }])
+  test(`packed numbers that are no bytes are refused: ${JSON.stringify(content)}`, () => {
+    assert.is(contentOf(content), undefined)
+  })
+
+for (const [given, content, type, bytes] of [
+  ['text/plain', 'Hello, wörld!', 'text/plain; charset=utf-8', 'Hello, wörld!'],
+  ['text/plain; charset=iso-8859-1', 'wörld', 'text/plain; charset=utf-8', 'wörld'],
+  ['text/plain; CHARSET="x"; a=b', 'ö', 'text/plain; a=b; charset=utf-8', 'ö'],
+  ['Text/Calendar; method=REQUEST', 'BEGIN:VCALENDAR', 'Text/Calendar; method=REQUEST; charset=utf-8', ''],
+  ['text/plain', 'aGVsbG8=', 'text/plain', 'hello'],
+  ['text/plain', '', 'text/plain', ''],
+] as const)
+  test(`${JSON.stringify(content)} as ${given} is ${type}`, () => {
+    const attachments = [{ content, content_type: given }]
+    const [attachment] = readSendEmail({ ...GOOD, attachments }).attachments
+    assert.is(attachment!.contentType, type)
+    assert.is(Buffer.from(attachment!.content).toString(), bytes || content)
   })
 
 test('becomes a submission with every field in its place', () => {

@@ -49,6 +49,36 @@ const structures: [what: string, given: Partial<Parameters<typeof bodySource>[0]
     { html: '<img src="cid:a%40b.test">', attachments: [{ ...logo, contentId: '<a@b.test>' }] },
     'related(text/html image/png)',
   ],
+  [
+    'a picture whose id only begins like the one that is shown',
+    { html: '<img src="cid:logo2">', attachments: [logo] },
+    'mixed(text/html image/png)',
+  ],
+  [
+    'a picture shown in capitals and without quotes',
+    { html: '<img src=CID:logo>', attachments: [logo] },
+    'related(text/html image/png)',
+  ],
+  [
+    'a picture shown by a style sheet',
+    { html: '<p style="background: url(cid:logo)">', attachments: [logo] },
+    'related(text/html image/png)',
+  ],
+  [
+    'a picture whose id has an ampersand',
+    { html: '<img src="cid:a&amp;b">', attachments: [{ ...logo, contentId: 'a&b' }] },
+    'related(text/html image/png)',
+  ],
+  [
+    'a picture that is shown twice',
+    { html: `${page}${page}`, attachments: [logo] },
+    'related(text/html image/png)',
+  ],
+  [
+    'one of two pictures',
+    { html: page, attachments: [{ ...logo, contentId: 'other' }, logo] },
+    'mixed(related(text/html image/png) image/png)',
+  ],
 ]
 for (const [what, given, tree] of structures)
   test(`${what}: ${tree}`, () => {

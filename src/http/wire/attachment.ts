@@ -1,0 +1,119 @@
+/** The `attachments` of a request that sends an email: from JSON to files whose bytes are at hand. */
+import { extension, lookup as mediaTypeOf } from 'mime-types'
+import { z } from 'zod'
+import type { SubmittedAttachment } from '../../accept/submission.ts'
+import { invalidField, type Refused } from '../refused.ts'
+import { dataUrlType, readContent } from './attachment-content.ts'
+import { presentPicker } from './read.ts'
+
+const schema = z.object({
+  filename: z.string().optional(),
+  content: z.unknown().optional(),
+  path: z.string().optional(),
+  content_type: z.string().optional(),
+  content_id: z.string().optional(),
+  /** The former name of `content_id`. */
+  inline_content_id: z.string().optional(),
+})
+
+type Fields = z.output<typeof schema>
+/** @param key of the attachment, with its dot; empty for the attachment as a whole */
+type Refuse = (key: string, message: string) => Refused
+
+const pickPresent = presentPicker(Object.keys(schema.shape), { emptyMeansAbsent: ['filename'] })
+
+const MOST_ATTACHMENTS = 100
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+/-]+|"[^"\\\r\n]*"))*$/
+const CHARSET = /\s*;\s*charset=(?:"[^"]*"|[^\s;]*)/gi
+const CONTENT_ID = /^[!-;=?-~]{1,200}$/
+const BREAKS = /[\r\n\0]/
+
+/** @throws Refused 422 invalid_attachment, which names the attachment and its field */
+export function readAttachments(list: readonly Record<string, unknown>[] = []): SubmittedAttachment[] {
+  if (list.length > MOST_ATTACHMENTS)
+    throw invalidField(
+      'attachments',
+      `An email may have ${MOST_ATTACHMENTS} attachments.`,
+      'invalid_attachment',
+    )
+  const attachments = list.map(readAttachment)
+  const seen = new Set<string>()
+  for (const [index, { contentId }] of attachments.entries()) {
+    if (contentId === null) continue
+    if (seen.has(contentId))
+      throw refuser(index)('.content_id', `another attachment has the \`content_id\` "${contentId}"`)
+    seen.add(contentId)
+  }
+  return attachments
+}
+
+function refuser(index: number): Refuse {
+  return (key, message) =>
+    invalidField(`attachments[${index}]${key}`, `Attachment ${index + 1}: ${message}.`, 'invalid_attachment')
+}
+
+function readAttachment(raw: Record<string, unknown>, index: number): SubmittedAttachment {
+  const refuse = refuser(index)
+  const { filename, content, path, content_type: given, ...fields } = readFields(raw, refuse)
+  if (path !== undefined)
+    throw invalidField(
+      `attachments[${index}].path`,
+      'The `path` field of attachments is not supported yet.',
+      'invalid_attachment',
+    )
+  if (content === undefined) throw refuse('', 'it has no `content`')
+  if (given !== undefined && !MEDIA_TYPE.test(given))
+    throw refuse('.content_type', '`content_type` is not a media type')
+  const read = readContent(content, /^text\//i.test(given ?? ''))
+  if ('fault' in read) throw refuse('.content', `\`content\` ${read.fault}`)
+  const type = given ?? typeByName(filename) ?? typeByDataUrl(content)
+  return {
+    filename: filename ?? nameByType(index, type),
+    contentType: read.isPlainText ? inUtf8(type!) : (type ?? 'application/octet-stream'),
+    contentId: readContentId(fields, refuse),
+    content: read.bytes,
+  }
+}
+
+/** Some clients put `false` where there is no file name. */
+function readFields(raw: Record<string, unknown>, refuse: Refuse): Fields {
+  const parsed = schema.safeParse(pickPresent(raw.filename === false ? { ...raw, filename: null } : raw))
+  if (!parsed.success) {
+    const key = parsed.error.issues[0]!.path.join('.')
+    throw refuse(`.${key}`, `\`${key}\` has the wrong type`)
+  }
+  for (const key of ['filename', 'content_type', 'content_id', 'inline_content_id'] as const)
+    if (BREAKS.test(parsed.data[key] ?? ''))
+      throw refuse(`.${key}`, `\`${key}\` must not contain CR, LF or NUL`)
+  return parsed.data
+}
+
+function readContentId(
+  { content_id: id, inline_content_id: formerId }: Pick<Fields, 'content_id' | 'inline_content_id'>,
+  refuse: Refuse,
+): string | null {
+  const text = id ?? formerId
+  if (text === undefined) return null
+  const bare = text.trim().replace(/^<(.*)>$/, '$1')
+  if (CONTENT_ID.test(bare)) return bare
+  const key = id === undefined ? 'inline_content_id' : 'content_id'
+  throw refuse(`.${key}`, `\`${key}\` must be printable ASCII without blanks or brackets`)
+}
+
+function typeByName(filename = ''): string | undefined {
+  return mediaTypeOf(filename) || undefined
+}
+
+function typeByDataUrl(content: unknown): string | undefined {
+  const type = dataUrlType(content)
+  return type !== undefined && MEDIA_TYPE.test(type) ? type : undefined
+}
+
+function nameByType(index: number, type: string | undefined): string {
+  const ending = type === undefined ? false : extension(type)
+  return `attachment-${index + 1}${ending ? `.${ending}` : ''}`
+}
+
+function inUtf8(type: string): string {
+  return `${type.replace(CHARSET, '')}; charset=utf-8`
+}
