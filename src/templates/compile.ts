@@ -1,0 +1,67 @@
+/** Makes a template ready for rendering, once for however many emails: texts around numbered variables. */
+import { type ParsedText, type Placeholder, parseText } from './parse.ts'
+
+/** What an email says, or a template for it; null where it says nothing. */
+export interface EmailText {
+  subject: string | null
+  html: string | null
+  text: string | null
+}
+
+/** A place for a variable's value. */
+export interface Hole {
+  /** Index into the template's variables. */
+  variable: number
+  fallback: string | null
+  /** The value is to be escaped. */
+  inHtml: boolean
+}
+
+export interface CompiledText {
+  /** One more than there are holes. */
+  literals: readonly string[]
+  holes: readonly Hole[]
+}
+
+export interface Variable {
+  name: string
+  path: readonly string[]
+  /** Of its first place; null when at least one of its places has none. */
+  fallback: string | null
+}
+
+export interface CompiledTemplate {
+  /** Each name once, in the order of subject, html and text. */
+  variables: readonly Variable[]
+  subject: CompiledText | null
+  html: CompiledText | null
+  text: CompiledText | null
+}
+
+export function compileTemplate({ subject, html, text }: EmailText): CompiledTemplate {
+  const variables = new Map<string, Variable & { index: number }>()
+  const numberOf = ({ name, path, fallback }: Placeholder): number => {
+    const known = variables.get(name)
+    if (!known) {
+      const index = variables.size
+      variables.set(name, { name, path, fallback, index })
+      return index
+    }
+    if (fallback === null) known.fallback = null
+    return known.index
+  }
+  const compile = ({ literals, placeholders }: ParsedText, isHtml: boolean): CompiledText => ({
+    literals,
+    holes: placeholders.map(placeholder => ({
+      variable: numberOf(placeholder),
+      fallback: placeholder.fallback,
+      inHtml: isHtml && !placeholder.raw,
+    })),
+  })
+  const parts = {
+    subject: subject === null ? null : compile(parseText(subject), false),
+    html: html === null ? null : compile(parseText(html), true),
+    text: text === null ? null : compile(parseText(text), false),
+  }
+  return { ...parts, variables: [...variables.values()].map(({ index: _, ...variable }) => variable) }
+}

@@ -1,0 +1,35 @@
+/** Text as HTML that shows it, between tags and in quoted attributes. */
+
+const SPECIAL = /[&<>"']/
+
+/** Stops once its result has more characters than asked for, so that what is too long costs no more. */
+export function escapeHtml(text: string, mostCharacters = Number.POSITIVE_INFINITY): string {
+  let at = text.search(SPECIAL)
+  if (at < 0) return text
+  let escaped = ''
+  let from = 0
+  for (; at < text.length && escaped.length <= mostCharacters; at++) {
+    const entity = entityOf(text.charCodeAt(at))
+    if (entity === undefined) continue
+    escaped += at > from ? text.slice(from, at) + entity : entity
+    from = at + 1
+  }
+  return escaped + text.slice(from)
+}
+
+function entityOf(character: number): string | undefined {
+  switch (character) {
+    case 0x22:
+      return '&quot;'
+    case 0x26:
+      return '&amp;'
+    case 0x27:
+      return '&#39;'
+    case 0x3c:
+      return '&lt;'
+    case 0x3e:
+      return '&gt;'
+    default:
+      return undefined
+  }
+}
