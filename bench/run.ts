@@ -2,41 +2,58 @@
  * Benchmarks, each next to its peers in the same run on the same machine. Needs root and Debian's postfix, opendkim,
  * unbound, wrk, iproute2 and strace.
  *
- *   npm run bench -- <scenario> [--reps 5] [--n 5000] [--only name]
+ *   npm run bench -- <scenario> [--rounds N] [--n N] [--only name] [--json file] [--profile folder] [--slots 1,3] [--keep]
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { enterNamespace } from './kit/namespace.ts'
+import { machine, record, table } from './kit/report.ts'
 import { scenarios } from './scenarios.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    reps: { type: 'string' },
+    rounds: { type: 'string' },
     n: { type: 'string' },
     only: { type: 'string' },
+    json: { type: 'string' },
+    profile: { type: 'string' },
+    slots: { type: 'string', default: '1,3' },
     keep: { type: 'boolean' },
   },
 })
-const scenario = scenarios[positionals[0] ?? '']
+const name = positionals[0] ?? ''
+const scenario = Object.hasOwn(scenarios, name) ? scenarios[name] : undefined
 if (!scenario) {
   console.error(
-    `usage: npm run bench -- ${Object.keys(scenarios).join('|')} [--reps N] [--n N] [--only name]`,
+    'usage: npm run bench -- <scenario> [--rounds N] [--n messages] [--only name] [--json file] [--profile folder] ' +
+      '[--slots 1,3] [--keep]\n',
   )
+  for (const [known, { what, rounds, count }] of Object.entries(scenarios))
+    console.error(`  ${known.padEnd(8)} ${what} (--rounds ${rounds} --n ${count})`)
   process.exit(2)
 }
 enterNamespace()
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+chmodSync(folder, 0o755)
 try {
-  await scenario({
-    folder,
-    reps: Number(values.reps ?? 5),
-    count: Number(values.n ?? 5_000),
+  const options = {
+    rounds: Number(values.rounds ?? scenario.rounds),
+    count: Number(values.n ?? scenario.count),
     only: values.only,
-  })
+    profiles: values.profile === undefined ? undefined : resolve(values.profile),
+    signingSlots: values.slots.split(',').map(Number),
+  }
+  const findings = await scenario.run({ ...options, folder })
+  const { cpu, coreCount, node } = machine()
+  console.log(
+    `\n${name}: ${scenario.what}; ${options.count} messages, median of ${options.rounds}; ${coreCount} × ${cpu}, Node ${node}\n`,
+  )
+  console.log(table(findings))
+  if (values.json) writeFileSync(values.json, `${JSON.stringify(record(name, options, findings), null, 2)}\n`)
 } finally {
   if (values.keep) console.log(`kept: ${folder}`)
   else rmSync(folder, { recursive: true, force: true })

@@ -1,18 +1,47 @@
 /** What is measured: a mail server that is started afresh, fed, and stopped. */
 import type { Weight } from './process.ts'
 
+export interface StartOptions {
+  /** Takes mail and delivers none until it is released. */
+  held: boolean
+  /** File that gets a line for every call that forces data to the disk; slows everything down. */
+  syncTrace?: string
+}
+
+export interface FeedOptions {
+  count: number
+  connections: number
+  /** 1 for `one.test`, else so many destination domains in turn. */
+  domainCount: number
+}
+
 export interface FeedResult {
-  /** Messages the server confirmed. */
-  acceptedCount: number
+  /** When the feeder was about to connect, epoch ms. */
+  beganAt: number
+  /** From then to the last confirmation. */
+  elapsedMs: number
+  /** The slowest hundredth of the messages took at least so long to be confirmed. */
+  p99Ms: number
   /** CPU of the feeder itself, s. */
   feederCpuSeconds: number
 }
 
+export interface Release {
+  /** When the order to deliver went out, epoch ms. */
+  at: number
+  /** CPU its processes had used by then, s. */
+  cpuSeconds: number
+}
+
 export interface Contender {
   name: string
-  start(options: { held: boolean }): Promise<void>
-  /** Feeds about so many messages over so many connections, to `one.test` or spread over destination domains. */
-  feed(options: { count: number; connections: number; domainCount: number }): Promise<FeedResult>
+  start(options: StartOptions): Promise<void>
+  /** @throws when a message is refused */
+  feed(options: FeedOptions): Promise<FeedResult>
+  /** Messages it holds. */
+  queuedCount(): number
+  /** Lets what is held go out. */
+  release(): Promise<Release>
   weigh(): Weight
   roots(): readonly number[]
   stop(): Promise<void>

@@ -2,55 +2,74 @@
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FeedResult } from './contender.ts'
+import type { FeedOptions, FeedResult } from './contender.ts'
 import { benchMessage, SENDER_DOMAIN } from './message.ts'
 import { weigh } from './process.ts'
+import { epochNow } from './time.ts'
 
-interface FeedOptions {
+interface HttpFeedOptions extends FeedOptions {
   host: string
   port: number
   apiKey: string
   folder: string
-  count: number
-  connections: number
-  domainCount: number
 }
 
-/** wrk ends by time or signal: its script says when the count is reached; what is under way then comes on top. */
+/** wrk ends by time or signal: its script says when the last reply is there. */
 const LONGEST_S = 600
+const LOOK_EVERY_MS = 50
 
-export async function feedHttp(options: FeedOptions): Promise<FeedResult> {
+export async function feedHttp(options: HttpFeedOptions): Promise<FeedResult> {
   const script = join(options.folder, 'feed.lua')
   writeFileSync(script, luaScript(options))
-  const args = ['-t1', `-c${options.connections}`, `-d${LONGEST_S}s`, '--timeout', '60s', '-s', script]
-  const wrk = spawn('wrk', [...args, `http://${options.host}:${options.port}`], {
+  const args = ['-t1', `-c${options.connections}`, `-d${LONGEST_S}s`, '--timeout', '60s', '--latency']
+  const beganAt = epochNow()
+  const wrk = spawn('wrk', [...args, '-s', script, `http://${options.host}:${options.port}`], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
+  let finishedAt = 0
   let feederCpuSeconds = 0
   const watch = setInterval(() => {
     feederCpuSeconds = Math.max(feederCpuSeconds, weigh([wrk.pid!]).cpuSeconds)
-  }, 100)
+  }, LOOK_EVERY_MS)
   wrk.stdout.on('data', chunk => {
     output += chunk
   })
-  wrk.stderr.once('data', () => wrk.kill('SIGINT'))
+  wrk.stderr.once('data', () => {
+    finishedAt = epochNow()
+    wrk.kill('SIGINT')
+  })
   await new Promise(resolve => wrk.on('close', resolve))
   clearInterval(watch)
-  if (/Non-2xx/.test(output)) throw new Error(output)
-  return { acceptedCount: Number(/(\d+) requests in/.exec(output)![1]), feederCpuSeconds }
+  const count = Number(/(\d+) requests in/.exec(output)?.[1])
+  if (count !== options.count || /Non-2xx|Socket errors/.test(output))
+    throw new Error(`the HTTP feeder failed:\n${output}`)
+  return { beganAt, elapsedMs: finishedAt - beganAt, p99Ms: latencyOf(output), feederCpuSeconds }
 }
 
-function luaScript({ apiKey, count, connections, domainCount }: FeedOptions): string {
+function latencyOf(output: string): number {
+  const [, value, unit] = /99%\s+([\d.]+)(us|ms|s)/.exec(output)!
+  return Number(value) * { us: 0.001, ms: 1, s: 1000 }[unit as 'us' | 'ms' | 's']
+}
+
+/** A connection that finds all messages given out waits for longer than the run takes. */
+function luaScript({ apiKey, count, domainCount }: HttpFeedOptions): string {
   const { subject, html, text } = benchMessage()
   const to = domainCount === 1 ? 'u@one.test' : 'u@@TO@@'
   const body = JSON.stringify({ from: `news@${SENDER_DOMAIN}`, to, subject, html, text })
   const [before, after] = body.split('u@@TO@@')
   return `
-local sent, done = 0, 0
+local given, sent, done = 0, 0, 0
 local headers = { ["content-type"] = "application/json", ["authorization"] = "Bearer ${apiKey}" }
 local fixed = [====[${body}]====]
 local before, after = [====[${before}]====], [====[${after ?? ''}]====]
+delay = function()
+  if given == ${count} then
+    return ${LONGEST_S * 1000}
+  end
+  given = given + 1
+  return 0
+end
 request = function()
   local body = fixed
   if ${domainCount} > 1 then
@@ -61,8 +80,8 @@ request = function()
 end
 response = function()
   done = done + 1
-  if done == ${count - connections} then
-    io.stderr:write("reached")
+  if done == ${count} then
+    io.stderr:write("done")
     wrk.thread:stop()
   end
 end

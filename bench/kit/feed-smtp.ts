@@ -4,19 +4,17 @@ import { fileURLToPath } from 'node:url'
 import { openSession } from '../../src/deliver/client/open.ts'
 import { DEFAULT_TIMEOUTS, type Session } from '../../src/deliver/client/types.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import type { FeedResult } from './contender.ts'
+import type { FeedOptions, FeedResult } from './contender.ts'
 import { benchMessage, SENDER_DOMAIN } from './message.ts'
 import { destination } from './namespace.ts'
+import { percentile } from './numbers.ts'
+import { epochNow } from './time.ts'
 
-interface FeedOptions {
+interface SmtpFeedOptions extends FeedOptions {
   port: number
-  count: number
-  connections: number
-  /** 1 for `one.test`. */
-  domainCount: number
 }
 
-export function feedSmtp(options: FeedOptions): Promise<FeedResult> {
+export function feedSmtp(options: SmtpFeedOptions): Promise<FeedResult> {
   const { port, count, connections, domainCount } = options
   const args = [port, count, connections, domainCount].map(String)
   return new Promise((resolve, reject) => {
@@ -37,13 +35,16 @@ export function recipient(index: number, domainCount: number): string {
   return domainCount === 1 ? 'u@one.test' : `u${index}@${destination((index % domainCount) + 1)}`
 }
 
-async function feed({ port, count, connections, domainCount }: FeedOptions): Promise<FeedResult> {
+async function feed({ port, count, connections, domainCount }: SmtpFeedOptions): Promise<FeedResult> {
   const { wire } = benchMessage()
+  const latencies: number[] = []
+  const atRest = process.cpuUsage()
+  const beganAt = epochNow()
   let next = 0
-  let acceptedCount = 0
   const work = async () => {
     const session = await open(port)
     for (let i = next++; i < count; i = next++) {
+      const sentAt = performance.now()
       const { recipients } = await session.send({
         mailFrom: `news@${SENDER_DOMAIN}`,
         recipients: [recipient(i, domainCount)],
@@ -52,13 +53,20 @@ async function feed({ port, count, connections, domainCount }: FeedOptions): Pro
         smtpUtf8: false,
       })
       if (recipients[0]!.kind !== 'accepted') throw new Error(JSON.stringify(recipients[0]))
-      acceptedCount++
+      latencies.push(performance.now() - sentAt)
     }
-    await session.quit()
+    return session
   }
-  await Promise.all(Array.from({ length: connections }, work))
-  const { user, system } = process.cpuUsage()
-  return { acceptedCount, feederCpuSeconds: (user + system) / 1e6 }
+  const sessions = await Promise.all(Array.from({ length: connections }, work))
+  const elapsedMs = epochNow() - beganAt
+  const { user, system } = process.cpuUsage(atRest)
+  for (const session of sessions) await session.quit()
+  return {
+    beganAt,
+    elapsedMs,
+    p99Ms: percentile(latencies, 0.99),
+    feederCpuSeconds: (user + system) / 1e6,
+  }
 }
 
 async function open(port: number): Promise<Session> {

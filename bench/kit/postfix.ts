@@ -1,32 +1,41 @@
 /** Postfix, alone or with OpenDKIM as a milter on a unix socket: a private instance, stock limits, real MX look-ups. */
-import { spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type SpawnSyncOptions, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { Contender } from './contender.ts'
 import { feedSmtp } from './feed-smtp.ts'
 import { SENDER_DOMAIN } from './message.ts'
 import { type RunningProcess, startProcess, weigh } from './process.ts'
+import { syncTracer } from './sync-trace.ts'
+import { epochNow } from './time.ts'
 
 const PORT = 2610
 
-export function postfix(
-  folder: string,
-  { signing }: { signing: boolean },
-): Contender & { flush(): void; root: string } {
+export function postfix(folder: string, { signing }: { signing: boolean }): Contender {
   const root = join(folder, signing ? 'postfix-dkim' : 'postfix')
   let milter: RunningProcess | undefined
   let masterPid = 0
   const roots = () => (milter ? [masterPid, milter.pid] : [masterPid])
-  const control = (command: string) => {
-    const { status, stderr } = spawnSync('postfix', ['-c', join(root, 'etc'), command], { encoding: 'utf8' })
-    if (status !== 0) throw new Error(`postfix ${command}: ${stderr}`)
+  const command = (words: readonly string[]) => {
+    const [program, ...args] = words
+    const options: SpawnSyncOptions = { stdio: ['ignore', 'ignore', 'ignore'] } // its daemons would keep a pipe open
+    if (spawnSync(program!, args, options).status !== 0) throw new Error(`${words.join(' ')} failed`)
   }
+  const etc = join(root, 'etc')
   return {
     name: signing ? 'Postfix + OpenDKIM' : 'Postfix',
-    root,
     roots,
     weigh: () => weigh(roots()),
-    async start({ held }) {
+    async start({ held, syncTrace }) {
       rmSync(root, { recursive: true, force: true })
       for (const part of ['etc', 'spool', 'data']) mkdirSync(join(root, part), { recursive: true })
       chownSync(join(root, 'data'), idOf('postfix'), 0)
@@ -36,18 +45,21 @@ export function postfix(
         mainConfig(root, { held, milter: signing && socketOf(folder) }),
       )
       writeFileSync(join(root, 'etc/master.cf'), masterConfig())
-      control('start')
+      command([...syncTracer(syncTrace), 'postfix', '-c', etc, 'start'])
       const pidFile = join(root, 'spool/pid/master.pid')
       while (!existsSync(pidFile)) await new Promise(resolve => setTimeout(resolve, 20))
       masterPid = Number(readFileSync(pidFile, 'utf8'))
     },
     feed: options => feedSmtp({ ...options, port: PORT }),
-    flush() {
-      const { status, stderr } = spawnSync('postqueue', ['-c', join(root, 'etc'), '-f'], { encoding: 'utf8' })
-      if (status !== 0) throw new Error(`postqueue: ${stderr}`)
+    queuedCount: () => readdirSync(join(root, 'spool/hold')).length,
+    async release() {
+      const release = { at: epochNow(), cpuSeconds: weigh(roots()).cpuSeconds }
+      command(['postsuper', '-c', etc, '-H', 'ALL'])
+      command(['postqueue', '-c', etc, '-f'])
+      return release
     },
     async stop() {
-      control('stop')
+      command(['postfix', '-c', etc, 'stop'])
       await milter?.end()
       milter = undefined
     },
@@ -75,7 +87,7 @@ function mainConfig(root: string, { held, milter }: { held: boolean; milter: str
     maillog_file: `${root}/maillog`,
     maillog_file_prefixes: root,
   }
-  if (held) settings.defer_transports = 'smtp'
+  if (held) settings.smtpd_client_restrictions = 'check_client_access static:HOLD'
   if (milter) settings.smtpd_milters = `unix:${milter}`
   return Object.entries(settings)
     .map(([key, value]) => `${key} = ${value}\n`)

@@ -1,39 +1,42 @@
 /** Posthorn as users run it: the program in a process of its own, fed over HTTP by wrk. */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
-import type { Contender } from './contender.ts'
+import type { Contender, StartOptions } from './contender.ts'
 import { feedHttp } from './feed-http.ts'
 import { SENDER_DOMAIN } from './message.ts'
 import { type RunningProcess, startProcess, weigh } from './process.ts'
-
-export interface PosthornContender extends Contender {
-  readonly dataDir: string
-  readonly pid: number
-  /** Starts again on the same data, with delivery. */
-  release(): Promise<void>
-}
+import { syncTracer } from './sync-trace.ts'
+import { epochNow } from './time.ts'
 
 interface PosthornOptions {
-  /** Without keys: the domain signs nothing. */
-  signing: boolean
-  env?: Record<string, string>
+  /** Key slots that sign: 1 and 2 are RSA-2048, 3 is Ed25519. */
+  signingSlots: readonly number[]
+  /** Folder for CPU profiles, one a thread and start. */
+  profiles?: string | undefined
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const HTTP = { host: '127.0.0.1', port: 3990 }
 
-export function posthorn(folder: string, { signing, env = {} }: PosthornOptions): PosthornContender {
+export interface PosthornContender extends Contender {
+  /** Size of the database with its log. */
+  databaseBytes(): number
+}
+
+export function posthorn(folder: string, { signingSlots, profiles }: PosthornOptions): PosthornContender {
   let running: RunningProcess | undefined
   let dataDir = ''
   let apiKey = ''
   const roots = () => [running!.pid]
 
-  const launch = async (extra: Record<string, string>) => {
+  const launch = async ({ held, syncTrace }: StartOptions) => {
     const output = join(folder, `posthorn.${Date.now()}.log`)
-    running = await startProcess(process.execPath, ['src/main.ts'], {
+    const node = [process.execPath, ...(profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [])]
+    const [program, ...args] = [...syncTracer(syncTrace), ...node, 'src/main.ts']
+    running = await startProcess(program!, args, {
       cwd: ROOT,
       output,
       readyPort: HTTP,
@@ -45,8 +48,7 @@ export function posthorn(folder: string, { signing, env = {} }: PosthornOptions)
         POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
         POSTHORN_LOG_LEVEL: 'info',
         POSTHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '0',
-        ...env,
-        ...extra,
+        POSTHORN_ROLES: held ? 'api' : 'all',
       },
     })
     while (!readFileSync(output, 'utf8').includes('"msg":"ready"')) await pause(20)
@@ -54,25 +56,30 @@ export function posthorn(folder: string, { signing, env = {} }: PosthornOptions)
   }
 
   return {
-    name: signing ? 'Posthorn' : 'Posthorn, unsigned',
-    get dataDir() {
-      return dataDir
-    },
-    get pid() {
-      return running!.pid
-    },
+    name: signingSlots.length > 0 ? 'Posthorn' : 'Posthorn, unsigned',
     roots,
     weigh: () => weigh(roots()),
-    async start({ held }) {
+    async start(options) {
       dataDir = mkdtempSync(join(folder, 'posthorn-'))
-      const log = await launch(held ? { POSTHORN_ROLES: 'api' } : {})
+      const log = await launch(options)
       apiKey = /API key +(\S+)/.exec(log)![1]!
-      await registerSender(log, dataDir, signing)
+      await registerSender(log, dataDir, signingSlots)
     },
     feed: options => feedHttp({ ...options, ...HTTP, apiKey, folder }),
+    queuedCount() {
+      const database = new Database(join(dataDir, 'posthorn.db'), { readonly: true })
+      const row = database.prepare('select count(*) as count from deliveries where state = 0').get()
+      database.close()
+      return (row as { count: number }).count
+    },
+    databaseBytes: () =>
+      ['posthorn.db', 'posthorn.db-wal'].reduce((sum, file) => sum + statSync(join(dataDir, file)).size, 0),
+    /** Starts again on the same data, with delivery: the start is part of the time, and its CPU of the CPU. */
     async release() {
       await running!.end()
-      await launch({})
+      const at = epochNow()
+      await launch({ held: false })
+      return { at, cpuSeconds: 0 }
     },
     async stop() {
       await running!.end()
@@ -81,7 +88,7 @@ export function posthorn(folder: string, { signing, env = {} }: PosthornOptions)
 }
 
 /** The benchmark is not about DNS: the domain is registered through the API and marked as verified in the database. */
-async function registerSender(log: string, dataDir: string, signing: boolean) {
+async function registerSender(log: string, dataDir: string, signingSlots: readonly number[]) {
   const password = /Password +(\S+)/.exec(log)![1]!
   const base = `http://${HTTP.host}:${HTTP.port}`
   const post = async (path: string, body: object, token = '') => {
@@ -97,10 +104,7 @@ async function registerSender(log: string, dataDir: string, signing: boolean) {
   await post('/domains', { name: SENDER_DOMAIN }, token)
   const database = new Database(join(dataDir, 'posthorn.db'))
   database.prepare(`update domains set status = 'verified', verified_at = 1`).run()
-  database
-    .prepare(`update dkim_keys set active_from = 1 where slot in ${process.env.BENCH_SLOTS ?? '(1, 3)'}`)
-    .run()
-  if (!signing) database.prepare('delete from dkim_keys').run()
+  const slots = signingSlots.join(', ')
+  database.prepare(`update dkim_keys set active_from = case when slot in (${slots}) then 1 end`).run()
   database.close()
-  writeFileSync(join(dataDir, 'bench'), '')
 }

@@ -2,20 +2,29 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startProcess } from './process.ts'
+import { epochNow } from './time.ts'
 
 export interface Sink {
   /** Messages taken since its start. */
   count(): number
-  /** Resolves with the time (monotonic ms) at which so many had been taken. @throws when that takes too long */
+  /** Resolves with the time (epoch ms) at which so many had been taken. @throws when that takes too long */
   reached(count: number): Promise<number>
-  stop(): Promise<void>
 }
 
 const MOST_WAITING_MS = 300_000
 const TAIL_BYTES = 400
 
-/** On port 25 of all addresses. */
-export async function startSink(folder: string): Promise<Sink> {
+/** Does something while a sink listens on port 25 of all addresses. */
+export async function withSink<T>(folder: string, body: (sink: Sink) => Promise<T>): Promise<T> {
+  const sink = await startSink(folder)
+  try {
+    return await body(sink)
+  } finally {
+    await sink.stop()
+  }
+}
+
+async function startSink(folder: string): Promise<Sink & { stop(): Promise<void> }> {
   const output = `${folder}/sink.${Date.now()}.out`
   const sink = await startProcess('smtp-sink', ['-c', '-u', 'nobody', '0.0.0.0:25', '1000'], {
     output,
@@ -36,7 +45,7 @@ export async function startSink(folder: string): Promise<Sink> {
         if (performance.now() > deadline) throw new Error(`the sink has ${count()} of ${wanted} messages`)
         await pause(5)
       }
-      return performance.now()
+      return epochNow()
     },
     stop: () => sink.end('SIGKILL'),
   }

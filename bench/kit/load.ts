@@ -1,0 +1,7 @@
+/** The load that is usual for a kind of contender. */
+
+/** Where more connections no longer make Postfix faster here; the milter's rate does not depend on them. */
+export const SMTP_CONNECTIONS = 20
+export const HTTP_CONNECTIONS = 64
+/** Messages before the measured ones. */
+export const WARM_UP_COUNT = 500

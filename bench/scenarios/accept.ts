@@ -1,0 +1,69 @@
+/** Durably accepted, nothing delivered: Posthorn over HTTP, Postfix over SMTP with all mail put on hold. */
+import type { Contender } from '../kit/contender.ts'
+import { HTTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
+import { prepareNetwork } from '../kit/namespace.ts'
+import { postfix } from '../kit/postfix.ts'
+import { posthorn } from '../kit/posthorn.ts'
+import { watchPeakRss } from '../kit/process.ts'
+import type { Column, Findings, Measurement } from '../kit/report.ts'
+import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
+
+export const accept: Scenario = {
+  what: 'accept durably while delivery is held',
+  rounds: 5,
+  count: 10_000,
+  run,
+}
+
+/** Postfix gets the best of these in each round. */
+const POSTFIX_CONNECTIONS = [10, 20, 50]
+
+const COLUMNS: Column[] = [
+  { figure: 'acceptedPerSecond', title: 'accepted/s', digits: 0, against: ['Postfix'] },
+  { figure: 'p99Ms', title: 'p99, ms', digits: 1 },
+  { figure: 'connections', title: 'connections', digits: 0 },
+  { figure: 'cpuSecondsPer1000', title: 'CPU s/1,000', digits: 2 },
+  { figure: 'feederCpuSecondsPer1000', title: "feeder's", digits: 2 },
+  { figure: 'peakRssMb', title: 'peak RSS, MB', digits: 0 },
+]
+
+async function run(options: ScenarioOptions): Promise<Findings> {
+  const { folder, count, signingSlots, profiles } = options
+  const unbound = await prepareNetwork(folder, 1)
+  const ours = posthorn(folder, { signingSlots, profiles })
+  const measurements = await inTurns(
+    options,
+    [postfix(folder, { signing: false }), ours],
+    async contender => {
+      const tried: Measurement['figures'][] = []
+      for (const connections of contender === ours ? [HTTP_CONNECTIONS] : POSTFIX_CONNECTIONS)
+        tried.push(await measured(contender, count, connections))
+      return tried.reduce((a, b) => (a.acceptedPerSecond! >= b.acceptedPerSecond! ? a : b))
+    },
+  )
+  await unbound.end()
+  return { columns: COLUMNS, measurements }
+}
+
+/** @throws when the server does not hold exactly what it has confirmed */
+async function measured(contender: Contender, count: number, connections: number) {
+  return withStarted(contender, { held: true }, async () => {
+    const load = { connections, domainCount: 1 }
+    await contender.feed({ ...load, count: WARM_UP_COUNT })
+    const cpuBefore = contender.weigh().cpuSeconds
+    const rss = watchPeakRss(contender.roots)
+    const { elapsedMs, p99Ms, feederCpuSeconds } = await contender.feed({ ...load, count })
+    const cpuSeconds = contender.weigh().cpuSeconds - cpuBefore
+    const peakRssMb = rss.stop() / 2 ** 20
+    const held = contender.queuedCount() - WARM_UP_COUNT
+    if (held !== count) throw new Error(`${contender.name} confirmed ${count} messages and holds ${held}`)
+    return {
+      acceptedPerSecond: (count * 1_000) / elapsedMs,
+      p99Ms,
+      connections,
+      cpuSecondsPer1000: (cpuSeconds * 1_000) / count,
+      feederCpuSecondsPer1000: (feederCpuSeconds * 1_000) / count,
+      peakRssMb,
+    }
+  })
+}

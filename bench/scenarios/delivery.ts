@@ -1,0 +1,85 @@
+/** Accepted and delivered, everything signed but where the name says otherwise. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Contender } from '../kit/contender.ts'
+import { HTTP_CONNECTIONS, SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
+import { prepareNetwork } from '../kit/namespace.ts'
+import { postfix } from '../kit/postfix.ts'
+import { posthorn } from '../kit/posthorn.ts'
+import { watchPeakRss } from '../kit/process.ts'
+import type { Column, Findings, Measurement } from '../kit/report.ts'
+import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
+import { type Sink, withSink } from '../kit/sink.ts'
+
+export const e2e: Scenario = {
+  what: 'accept and deliver to one domain',
+  rounds: 5,
+  count: 5_000,
+  run: options => deliver(options, 1),
+}
+
+export const domains: Scenario = {
+  what: 'accept and deliver to 1,000 domains with an MX host each',
+  rounds: 5,
+  count: 5_000,
+  run: options => deliver(options, 1_000),
+}
+
+const COLUMNS: Column[] = [
+  {
+    figure: 'deliveredPerSecond',
+    title: 'delivered/s',
+    digits: 0,
+    against: ['Postfix', 'Postfix + OpenDKIM'],
+  },
+  { figure: 'acceptedPerSecond', title: 'accepted/s meanwhile', digits: 0 },
+  { figure: 'cpuSecondsPer1000', title: 'CPU s/1,000', digits: 2 },
+  { figure: 'feederCpuSecondsPer1000', title: "feeder's", digits: 2 },
+  { figure: 'peakRssMb', title: 'peak RSS, MB', digits: 0 },
+  { figure: 'extraCount', title: 'delivered twice', digits: 0 },
+]
+
+async function deliver(options: ScenarioOptions, domainCount: number): Promise<Findings> {
+  const { folder, count, signingSlots, profiles } = options
+  const unbound = await prepareNetwork(folder, domainCount)
+  const ours = posthorn(folder, { signingSlots, profiles })
+  const contenders = [postfix(folder, { signing: false }), postfix(folder, { signing: true }), ours]
+  const measurements = await inTurns(options, contenders, async contender => {
+    const connections = contender === ours ? HTTP_CONNECTIONS : SMTP_CONNECTIONS
+    return withSink(folder, sink =>
+      withStarted(contender, { held: false }, () =>
+        measured(contender, sink, { count, connections, domainCount }),
+      ),
+    )
+  })
+  await unbound.end()
+  return { columns: COLUMNS, measurements }
+}
+
+/** Through a warm-up, until everything that was accepted has been delivered. */
+async function measured(
+  contender: Contender,
+  sink: Sink,
+  load: { count: number; connections: number; domainCount: number },
+): Promise<Measurement['figures']> {
+  await contender.feed({ ...load, count: WARM_UP_COUNT })
+  await sink.reached(WARM_UP_COUNT)
+  await pause(1_000)
+  const cpuBefore = contender.weigh().cpuSeconds
+  const rss = watchPeakRss(contender.roots)
+  const [{ beganAt, elapsedMs, feederCpuSeconds }, deliveredAt] = await Promise.all([
+    contender.feed(load),
+    sink.reached(WARM_UP_COUNT + load.count),
+  ])
+  const perThousand = 1_000 / load.count
+  const cpuSeconds = contender.weigh().cpuSeconds - cpuBefore
+  const peakRssMb = rss.stop() / 2 ** 20
+  await pause(500)
+  return {
+    deliveredPerSecond: (load.count * 1_000) / (deliveredAt - beganAt),
+    acceptedPerSecond: (load.count * 1_000) / elapsedMs,
+    cpuSecondsPer1000: cpuSeconds * perThousand,
+    feederCpuSecondsPer1000: feederCpuSeconds * perThousand,
+    peakRssMb,
+    extraCount: sink.count() - WARM_UP_COUNT - load.count,
+  }
+}

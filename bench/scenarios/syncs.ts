@@ -1,0 +1,62 @@
+/** How often a message makes a server wait for the disk: counted under strace, so that no time here means anything. */
+import { join } from 'node:path'
+import type { Contender } from '../kit/contender.ts'
+import { HTTP_CONNECTIONS, SMTP_CONNECTIONS } from '../kit/load.ts'
+import { prepareNetwork } from '../kit/namespace.ts'
+import { postfix } from '../kit/postfix.ts'
+import { posthorn } from '../kit/posthorn.ts'
+import type { Column, Findings, Measurement } from '../kit/report.ts'
+import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
+import { withSink } from '../kit/sink.ts'
+import { syncCount } from '../kit/sync-trace.ts'
+
+export const syncs: Scenario = {
+  what: 'fsyncs a message, under strace',
+  rounds: 1,
+  count: 2_000,
+  run,
+}
+
+const COLUMNS: Column[] = [
+  { figure: 'acceptOne', title: 'accept, 1 connection', digits: 3 },
+  { figure: 'acceptMany', title: 'accept, many connections', digits: 3 },
+  { figure: 'deliver', title: 'accept and deliver, many connections', digits: 3 },
+]
+/** One connection at a time is slow. */
+const ONE_CONNECTION_COUNT = 200
+
+async function run(options: ScenarioOptions): Promise<Findings> {
+  const { folder, count, signingSlots } = options
+  const unbound = await prepareNetwork(folder, 1)
+  const ours = posthorn(folder, { signingSlots })
+  const measurements = await inTurns(options, [postfix(folder, { signing: true }), ours], async contender => {
+    const many = contender === ours ? HTTP_CONNECTIONS : SMTP_CONNECTIONS
+    return {
+      acceptOne: await counted(contender, {
+        folder,
+        held: true,
+        count: ONE_CONNECTION_COUNT,
+        connections: 1,
+      }),
+      acceptMany: await counted(contender, { folder, held: true, count, connections: many }),
+      deliver: await counted(contender, { folder, held: false, count, connections: many }),
+    } satisfies Measurement['figures']
+  })
+  await unbound.end()
+  return { columns: COLUMNS, measurements }
+}
+
+async function counted(
+  contender: Contender,
+  { folder, held, count, connections }: { folder: string; held: boolean; count: number; connections: number },
+): Promise<number> {
+  const syncTrace = join(folder, `syncs.${Date.now()}`)
+  return withSink(folder, sink =>
+    withStarted(contender, { held, syncTrace }, async () => {
+      const before = syncCount(syncTrace)
+      await contender.feed({ count, connections, domainCount: 1 })
+      if (!held) await sink.reached(count)
+      return (syncCount(syncTrace) - before) / count
+    }),
+  )
+}
