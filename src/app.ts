@@ -5,6 +5,7 @@ import { createAccept } from './accept/accept.ts'
 import { createApiKeys } from './accounts/api-keys.ts'
 import { type FirstRun, prepareFirstRun } from './accounts/first-run.ts'
 import { createPasswords } from './accounts/password.ts'
+import { createPlans, type Plans } from './accounts/plans.ts'
 import { createRateLimit } from './accounts/rate-limit.ts'
 import { createSessions } from './accounts/sessions.ts'
 import type { Commands } from './commands.ts'
@@ -25,7 +26,7 @@ import { healthRoutes } from './http/routes/health.ts'
 import { startHttpServer } from './http/server.ts'
 import type { AdjustableClock } from './lib/adjustable-clock.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
-import { createIdSource } from './lib/ids.ts'
+import { createIdSource, type Id } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.ts'
 import { startProviderDns, verifyingResolvers } from './provider-dns.ts'
@@ -162,6 +163,7 @@ async function startHttpDoor(
     mailHost,
     resolvers: verifying.resolvers,
   })
+  const plans = plansOf(config, store, clock)
   const accept = createAccept({
     run,
     blobs,
@@ -169,6 +171,7 @@ async function startHttpDoor(
     newId,
     simulatorDomain: config.simulator.domain,
     feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
+    quotaOf: plans.quotaOf,
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
   })
   const cookie = sessionCookie(config.http.baseUrl)
@@ -190,7 +193,7 @@ async function startHttpDoor(
         ...authRoutes({ sessions, db, cookie }),
         ...apiKeyRoutes({ apiKeys }),
         ...domainRoutes({ domains, mailHost, regions }),
-        ...emailRoutes({ accept, store }),
+        ...emailRoutes({ accept, horizonOf: plans.horizonOf, store }),
       ],
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),
       clientAddressOf: createClientAddress(config.http.trustedProxies),
@@ -203,6 +206,14 @@ async function startHttpDoor(
     config.http.listen ?? { host: '127.0.0.1', port: 0 },
   )
   return { http, firstRun }
+}
+
+function plansOf({ plans }: Config, { find, on }: Store<Commands>, clock: Clock): Plans {
+  const onAccountChanged = (listener: (accountId: Id) => void) =>
+    on('account', accountIds => {
+      for (const accountId of accountIds) listener(accountId as Id)
+    })
+  return createPlans({ plans, find, clock, onAccountChanged })
 }
 
 function deliverySettings({ delivery, log, mailHost, simulator, dns }: Config): DeliverySettings {

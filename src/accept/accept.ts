@@ -1,4 +1,5 @@
 /** The one door: what a user submits becomes stored emails and due deliveries, or a refusal and no change. */
+import type { Plans } from '../accounts/plans.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type IdSource, idText, wireId } from '../lib/ids.ts'
 import type { Mailbox } from '../smtp/address.ts'
@@ -46,18 +47,20 @@ interface AcceptOptions {
   newId: IdSource
   simulatorDomain: string
   feedbackRegions: string[]
+  quotaOf: Plans['quotaOf']
   expireAfterMs: number
 }
 
 export function createAccept(options: AcceptOptions): Accept {
-  const { run, clock, feedbackRegions } = options
+  const { run, clock, feedbackRegions, quotaOf } = options
   return {
     async send(sender, submission, idempotency) {
       const refusal = refusalOf(submission)
       if (refusal) return refusal
       const now = clock.now()
       const email = await prepare(options, sender, submission, now)
-      return run('accept', { sender, now, idempotency, emails: [email], feedbackRegions })
+      const quota = await quotaOf(sender.accountId)
+      return run('accept', { sender, now, idempotency, emails: [email], feedbackRegions, quota })
     },
   }
 }

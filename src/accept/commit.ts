@@ -1,10 +1,10 @@
 /**
- * The command that stores what was submitted: idempotency, sender domain and suppression are decided inside the
+ * The command that stores what was submitted: idempotency, sender domain, suppression and quota are decided inside the
  * transaction that writes emails and deliveries, so that no race gets past them.
  */
+import type { Quota } from '../accounts/plans.ts'
 import { countNewEmail, recordEvents } from '../events/record.ts'
 import { type Id, idKey } from '../lib/ids.ts'
-import { utcDay, utcMonth } from '../lib/periods.ts'
 import { foldAddress } from '../smtp/address.ts'
 import { referBlobs, type StagedBlob } from '../store/blobs.ts'
 import { batchCommand, type Tx } from '../store/command.ts'
@@ -18,13 +18,17 @@ import {
   type Flag,
 } from '../store/schema.ts'
 import { type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
+import { takeQuota } from './quota.ts'
 import type { Recipient } from './recipients.ts'
 import type { Refusal } from './refusal.ts'
 import type { IdempotencyToken, Sender } from './submission.ts'
 
 /** An email ready to be stored but for what the transaction decides. */
 export interface NewEmail {
-  row: Omit<EmailRow, 'domainId' | 'contentId' | 'status' | 'feedback' | 'error' | 'sentAt' | 'lastEventAt'>
+  row: Omit<
+    EmailRow,
+    'domainId' | 'contentId' | 'status' | 'feedback' | 'error' | 'sentAt' | 'lastEventAt' | 'endedAt'
+  >
   fromDomain: string
   content: Content
   blobs: StagedBlob[]
@@ -40,6 +44,8 @@ export interface AcceptInput {
   now: number
   idempotency: IdempotencyToken | null
   emails: NewEmail[]
+  /** What the account's plan lets it send; null is any number. */
+  quota: Quota | null
   /** Regions whose domains get delivery feedback. */
   feedbackRegions: string[]
 }
@@ -67,7 +73,7 @@ export const acceptCommands = {
     const outputs: (Accepted | Refusal)[] = []
     const accepted: Decided[] = []
     for (const input of inputs) {
-      const decision = decide(input, keys, domains, suppressed)
+      const decision = await withinQuota(tx, input, decide(input, keys, domains, suppressed))
       if (!Array.isArray(decision)) {
         outputs.push(decision)
         continue
@@ -107,6 +113,17 @@ function decide(
     })
   }
   return decided
+}
+
+/** Last of all: what is refused takes nothing from the quota. */
+async function withinQuota<T>(
+  tx: Tx,
+  input: AcceptInput,
+  decision: Decided[] | T,
+): Promise<Decided[] | T | Refusal> {
+  if (!Array.isArray(decision)) return decision
+  const recipientCount = decision.reduce((sum, { email }) => sum + email.recipients.length, 0)
+  return (await takeQuota(tx, input, recipientCount)) ?? decision
 }
 
 function notVerified(name: string, registered: boolean): Refusal {
@@ -149,6 +166,7 @@ function emailRow({ email, domainId, feedback, suppressed }: Decided, contentId:
     error: everySuppressed ? 'All recipients are on the suppression list.' : null,
     sentAt: null,
     lastEventAt: suppressed.some(Boolean) ? email.row.createdAt : null,
+    endedAt: everySuppressed ? email.row.createdAt : null,
   }
 }
 
@@ -192,10 +210,7 @@ function keepAtHand(tx: Tx, { email, domainId, suppressed }: Decided) {
 }
 
 function countEmail(tx: Tx, { email, suppressed }: Decided) {
-  const { accountId, createdAt } = email.row
-  countNewEmail(tx, accountId, suppressed.every(Boolean) ? 'suppressed' : 'queued')
-  tx.count(accountId, 'recipients', utcDay(createdAt), email.recipients.length)
-  tx.count(accountId, 'recipients', utcMonth(createdAt), email.recipients.length)
+  countNewEmail(tx, email.row.accountId, suppressed.every(Boolean) ? 'suppressed' : 'queued')
 }
 
 /** Each lane once, however many emails go to it. */

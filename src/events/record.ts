@@ -1,7 +1,13 @@
 /** Records what happened: timeline entries, the states of deliveries, and the status of their email, in one transaction. */
 import { type Id, idKey } from '../lib/ids.ts'
 import type { Tx } from '../store/command.ts'
-import type { DeliveryRow, DeliveryStatus, EmailRow, EmailStatus } from '../store/schema.ts'
+import {
+  DELIVERY_STATE,
+  type DeliveryRow,
+  type DeliveryStatus,
+  type EmailRow,
+  type EmailStatus,
+} from '../store/schema.ts'
 import { emailStatus, withoutFeedback } from './email-status.ts'
 import type { EventData, EventType } from './types.ts'
 
@@ -20,7 +26,7 @@ export interface DeliveryChange {
   accountId: Id
   emailId: Id
   ordinal: number
-  set: Partial<Omit<DeliveryRow, 'emailId' | 'ordinal' | 'accountId' | 'status'>> & { status: DeliveryStatus }
+  set: Partial<Omit<DeliveryRow, 'emailId' | 'ordinal' | 'accountId'>> & Pick<DeliveryRow, 'status' | 'state'>
   recipient: string
   event: { type: EventType; data: EventData } | null
   /** Becomes the email's `error`, for bounced, failed and suppressed recipients. */
@@ -39,9 +45,10 @@ const EMAIL_COLUMNS = [
   'error',
   'sentAt',
   'lastEventAt',
+  'endedAt',
 ] as const
 type EmailState = Pick<EmailRow, (typeof EMAIL_COLUMNS)[number]>
-type DeliveryState = Pick<DeliveryRow, 'ordinal' | 'status' | 'signedAt'>
+type DeliveryState = Pick<DeliveryRow, 'ordinal' | 'status' | 'state' | 'signedAt'>
 
 /** Adds events to the timeline of their subject. */
 export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
@@ -88,7 +95,7 @@ export async function recordHandedOver(
   if (!email || email.sentAt !== null) return
   await recordEvents(tx, [sentEvent(email, handed.at)])
   const status = statusOf(email, await deliveriesOf(tx, email), true)
-  await moveEmail(tx, email, status, email.error, handed.at, handed.at)
+  await moveEmail(tx, email, { status, sentAt: handed.at, lastEventAt: handed.at })
 }
 
 /** Keeps the totals per status in step with a new email. */
@@ -112,19 +119,20 @@ async function recordOfEmail(tx: Tx, email: EmailState, changes: readonly Delive
   const error = told.findLast(change => change.error !== null)?.error ?? email.error
   const times = events.map(({ at }) => at)
   const lastEventAt = times.length === 0 ? email.lastEventAt : Math.max(email.lastEventAt ?? 0, ...times)
-  await moveEmail(tx, email, status, error, sentAt, lastEventAt)
+  const endedAt = email.endedAt ?? endOf(deliveries, changes)
+  await moveEmail(tx, email, { status, error, sentAt, lastEventAt, endedAt })
 }
 
 async function deliveriesOf(tx: Tx, { id }: EmailState): Promise<DeliveryState[]> {
   return tx.db
     .selectFrom('deliveries')
-    .select(['ordinal', 'status', 'signedAt'])
+    .select(['ordinal', 'status', 'state', 'signedAt'])
     .where('emailId', '=', id)
     .execute()
 }
 
 function stateAfter({ ordinal, set }: DeliveryChange): DeliveryState {
-  return { ordinal, status: set.status, signedAt: set.signedAt ?? null }
+  return { ordinal, status: set.status, state: set.state, signedAt: set.signedAt ?? null }
 }
 
 function statusOf(email: EmailState, deliveries: readonly DeliveryState[], handedOver: boolean): EmailStatus {
@@ -145,18 +153,21 @@ function visible({ feedback }: EmailState, { status, signedAt }: DeliveryState):
   return feedback === 1 ? status : withoutFeedback(status, signedAt !== null)
 }
 
+/** The end of an email is that of its last delivery. */
+function endOf(deliveries: readonly DeliveryState[], changes: readonly DeliveryChange[]): number | null {
+  const ended = deliveries.every(({ state }) => state === DELIVERY_STATE.done)
+  return ended ? Math.max(...changes.map(({ at }) => at)) : null
+}
+
 async function moveEmail(
   tx: Tx,
   { accountId, id, status: former }: EmailState,
-  status: EmailStatus,
-  error: string | null,
-  sentAt: number | null,
-  lastEventAt: number | null,
+  set: Partial<EmailState> & { status: EmailStatus },
 ): Promise<void> {
-  await tx.rows.update('emails', ['accountId', 'id'], [{ accountId, id, status, error, sentAt, lastEventAt }])
-  if (status === former) return
+  await tx.rows.update('emails', ['accountId', 'id'], [{ ...set, accountId, id }])
+  if (set.status === former) return
   tx.count(accountId, `emails.${former}`, '', -1)
-  tx.count(accountId, `emails.${status}`, '', 1)
+  tx.count(accountId, `emails.${set.status}`, '', 1)
 }
 
 function sentEvent({ accountId, id: subjectId }: EmailState, at: number): NewEvent {

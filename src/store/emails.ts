@@ -4,6 +4,7 @@ import type { Mailbox } from '../smtp/address.ts'
 import { type Content, decodeContent } from './contents.ts'
 import type { ReadTogether } from './read.ts'
 import type { AttemptRow, Db, DeliveryRow, EmailRow, EventRow } from './schema.ts'
+import { visibleSince } from './visible.ts'
 
 /** An email with everything that is shown of it. */
 export interface EmailParts {
@@ -17,14 +18,20 @@ export interface EmailParts {
   events: EventRow[]
 }
 
-/** All parts as of one commit; undefined when the account has no such email. */
+/** All parts as of one commit; undefined when the account has no such email, or none after its horizon. */
 export async function findEmailParts(
   { db, readTogether }: { db: Db; readTogether: ReadTogether },
   accountId: Id,
   id: Id,
+  horizon: number,
 ): Promise<EmailParts | undefined> {
   const [[email], [content], deliveries, attempts, events] = await readTogether(
-    db.selectFrom('emails').selectAll().where('accountId', '=', accountId).where('id', '=', id),
+    db
+      .selectFrom('emails')
+      .selectAll()
+      .where('accountId', '=', accountId)
+      .where('id', '=', id)
+      .where(visibleSince(horizon)),
     db
       .selectFrom('contents')
       .innerJoin('emails', 'contents.id', 'emails.contentId')

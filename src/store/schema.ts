@@ -155,6 +155,8 @@ export interface EmailRow {
   /** When its first delivery was handed to the transfer agent. */
   sentAt: number | null
   lastEventAt: number | null
+  /** When the last of its deliveries was done: its age counts from then. Null while anything is under way. */
+  endedAt: number | null
   openCount: number
   clickCount: number
   broadcastId: Id | null

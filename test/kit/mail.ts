@@ -3,6 +3,7 @@ import { createAccept } from '../../src/accept/accept.ts'
 import type { AcceptInput, acceptCommands } from '../../src/accept/commit.ts'
 import { isRefusal, type Refusal } from '../../src/accept/refusal.ts'
 import type { IdempotencyToken, Submission } from '../../src/accept/submission.ts'
+import type { Plans } from '../../src/accounts/plans.ts'
 import type { Commands } from '../../src/commands.ts'
 import { createIdSource, type Id } from '../../src/lib/ids.ts'
 import type { Finish } from '../../src/queue/commands.ts'
@@ -81,7 +82,11 @@ export interface Post {
 
 export function postOver(
   store: Pick<LocalStore<Commands>, 'run' | 'blobs' | 'connection'>,
-  { clock = createManualClock(), feedbackRegions = ['us-west-2'] } = {},
+  {
+    clock = createManualClock(),
+    feedbackRegions = ['us-west-2'],
+    quotaOf = async () => null,
+  }: { clock?: ManualClock; feedbackRegions?: string[]; quotaOf?: Plans['quotaOf'] } = {},
 ): Post {
   const { raw } = store.connection
   const options = {
@@ -90,6 +95,7 @@ export function postOver(
     newId,
     simulatorDomain: SIMULATOR,
     feedbackRegions,
+    quotaOf,
     expireAfterMs: 48 * HOUR_MS,
   }
   const accept = createAccept({ ...options, run: store.run })

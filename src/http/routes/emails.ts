@@ -4,6 +4,7 @@ import type { Accept } from '../../accept/accept.ts'
 import { LONGEST_KEY } from '../../accept/idempotency.ts'
 import { isRefusal } from '../../accept/refusal.ts'
 import type { IdempotencyToken } from '../../accept/submission.ts'
+import type { Plans } from '../../accounts/plans.ts'
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { findEmailParts } from '../../store/emails.ts'
@@ -17,10 +18,12 @@ import { readSendEmail } from '../wire/send-email.ts'
 
 interface EmailRoutesOptions {
   accept: Accept
+  /** Emails that ended then or before are out of the account's sight. */
+  horizonOf: Plans['horizonOf']
   store: { db: Db; readTogether: ReadTogether }
 }
 
-export function emailRoutes({ accept, store }: EmailRoutesOptions): Route[] {
+export function emailRoutes({ accept, horizonOf, store }: EmailRoutesOptions): Route[] {
   return [
     {
       method: 'POST',
@@ -42,7 +45,7 @@ export function emailRoutes({ accept, store }: EmailRoutesOptions): Route[] {
       access: 'key',
       async handle({ params, credential: { accountId } }) {
         const id = parseWireId('eml', params.id!)
-        const parts = id && (await findEmailParts(store, accountId, id))
+        const parts = id && (await findEmailParts(store, accountId, id, await horizonOf(accountId)))
         if (!parts) throw notFound('Email')
         return ok(emailView(parts))
       },

@@ -1,6 +1,7 @@
 /** All migrations, oldest first. A released one is never changed. */
 import type { Kysely } from 'kysely'
 import { up as mainPath } from './001-main-path.ts'
+import { up as accounts } from './004-accounts.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -8,4 +9,7 @@ export interface Migration {
   up(db: Kysely<unknown>, columns: Columns): Promise<void>
 }
 
-export const migrations: readonly Migration[] = [{ name: '001-main-path', up: mainPath }]
+export const migrations: readonly Migration[] = [
+  { name: '001-main-path', up: mainPath },
+  { name: '004-accounts', up: accounts },
+]

@@ -50,8 +50,12 @@ test('when all recipients are suppressed the email is, and nothing is sent', asy
   const { send, suppress, accountId, rows, announced, counts, clock } = await open(t)
   for (const name of ['a', 'b']) suppress(accountId, `${name}@there.test`)
   await send(accountId, { to: ['a@there.test', 'b@there.test'] })
-  assert.equal(rows('select status, error from emails'), [
-    { status: 'suppressed', error: 'All recipients are on the suppression list.' },
+  assert.equal(rows('select status, error, ended_at from emails'), [
+    {
+      status: 'suppressed',
+      error: 'All recipients are on the suppression list.',
+      ended_at: clock.now(),
+    },
   ])
   assert.is(rows('select * from events').length, 2)
   assert.equal(announced('due'), [])

@@ -136,15 +136,18 @@ interface Email {
   feedback: number
   sent_at: number | null
   last_event_at: number | null
+  ended_at: number | null
   error: string | null
 }
 
 function checkEmail(store: Store, id: Uint8Array) {
   const [email] = store.rows<Email>('select * from emails where id = ?', id)
-  const deliveries = store.rows<{ address: string; status: DeliveryStatus; signed_at: number | null }>(
-    'select address, status, signed_at from deliveries where email_id = ?',
-    id,
-  )
+  const deliveries = store.rows<{
+    address: string
+    status: DeliveryStatus
+    state: number
+    signed_at: number | null
+  }>('select address, status, state, signed_at from deliveries where email_id = ?', id)
   const events = store.rows<{ type: string; recipient: string | null; created_at: number }>(
     'select type, recipient, created_at from events where subject_id = ? order by id',
     id,
@@ -155,6 +158,12 @@ function checkEmail(store: Store, id: Uint8Array) {
   )
   assert.is(status, emailStatus(seen, sentAt !== null, 'queued'), idText(id))
   assert.is(lastEventAt, events.length > 0 ? Math.max(...events.map(event => event.created_at)) : null)
+
+  assert.is(
+    email!.ended_at !== null,
+    deliveries.every(({ state }) => state === 2),
+    'ended too early or never',
+  )
 
   const told = events.map(({ type, recipient }) => `${type} ${recipient ?? ''}`)
   const once = told.filter(text => !text.startsWith('email.opened'))

@@ -71,6 +71,28 @@ test('the error is the last reason given, and a later success does not take it a
   assert.equal(email(), { status: 'bounced', error: 'second reason' })
 })
 
+test('an email ends with the last of its deliveries, and what happens later does not move its end', async t => {
+  const { run, sendTo, claim, finish, clock, accountId, rows } = await open(t)
+  const endedAt = () => rows<{ ended_at: number | null }>('select ended_at from emails')[0]!.ended_at
+  const [a, b, c] = await sendTo('a', 'b', 'c')
+  await finish(a!, endings.bounced())
+  await finish(b!)
+  assert.is(endedAt(), null)
+  await finish(c!, endings.deferred(clock.now(), 1_000))
+  assert.is(endedAt(), null)
+  clock.advance(3_600_000)
+  const [again] = await claim(accountId, 'there.test', { class: 2 })
+  await finish(again!)
+  const end = clock.now()
+  assert.is(endedAt(), end)
+  clock.advance(1_000)
+  const { emailId } = again!
+  const ref = { accountId, emailId, at: clock.now(), data: {} }
+  await run('complain', { ...ref, ordinal: 1, suppress: false })
+  await run('opened', { ...ref, ordinal: 2 })
+  assert.is(endedAt(), end)
+})
+
 test('emails of one group are kept apart', async t => {
   const { group, send, claim, accountId, clock, rows, counts } = await open(t)
   for (const name of ['a', 'b', 'c']) await send(accountId, { to: [`${name}@there.test`] })

@@ -121,6 +121,37 @@ test('two accounts cannot have one name verified, but both may ask for it', asyn
   assert.throws(() => claim('b', 'failed'), /UNIQUE constraint failed: domains/)
 })
 
+test('emails of an older database have ended if nothing of theirs is under way', async t => {
+  const connection = await openEmpty(t)
+  const { raw } = connection
+  await migrate(dbOver(connection), 'sqlite', 1, migrations.slice(0, 1))
+  const email = raw.prepare(
+    `insert into emails (account_id, id, sender, subject, content_id, message_id, status, recipient_count, feedback,
+       created_at, last_event_at) values ('a', ?, '', '', 1, '', 'delivered', 1, 1, 100, ?)`,
+  )
+  const delivery = raw.prepare(
+    `insert into deliveries (email_id, ordinal, account_id, address, domain, kind, class, state, status, attempts,
+       next_at, expires_at) values (?, ?, 'a', '', '', 'to', 0, ?, 'delivered', 1, 0, 0)`,
+  )
+  const emails: [id: string, lastEventAt: number | null, states: number[]][] = [
+    ['done', 200, [2, 2]],
+    ['silent', null, [2]],
+    ['waiting', 200, [2, 0]],
+    ['leased', 200, [1]],
+  ]
+  for (const [id, lastEventAt, states] of emails) {
+    email.run(id, lastEventAt)
+    for (const [ordinal, state] of states.entries()) delivery.run(id, ordinal, state)
+  }
+  await migrate(dbOver(connection), 'sqlite', 2)
+  assert.equal(raw.prepare('select id, ended_at from emails order by id').raw().all(), [
+    ['done', 200],
+    ['leased', null],
+    ['silent', 100],
+    ['waiting', null],
+  ])
+})
+
 test('column types differ between the databases where they must', () => {
   const compiled = (type: { toOperationNode(): unknown }) => JSON.stringify(type.toOperationNode())
   const [sqlite, postgres] = [columnsOf('sqlite'), columnsOf('postgres')]

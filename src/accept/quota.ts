@@ -1,0 +1,45 @@
+/**
+ * Quotas: recipients of accepted emails, counted by UTC day and month. Decided and counted inside the transaction
+ * that accepts, so that no race lets one over; cancelling gives nothing back.
+ */
+import type { Quota } from '../accounts/plans.ts'
+import type { Id } from '../lib/ids.ts'
+import { utcDay, utcMonth } from '../lib/periods.ts'
+import type { Tx } from '../store/command.ts'
+import type { Refusal } from './refusal.ts'
+
+/** The counter of recipients, with a day or a month as its period. */
+export const RECIPIENTS = 'recipients'
+
+interface Request {
+  sender: { accountId: Id }
+  now: number
+  /** Null where the account's plan has no limit. */
+  quota: Quota | null
+}
+
+/** Takes so many recipients, of one email or of a whole batch, from the account's quota, or none of them. */
+export async function takeQuota(
+  tx: Tx,
+  { sender: { accountId }, now, quota }: Request,
+  recipientCount: number,
+): Promise<Refusal | undefined> {
+  const [day, month] = [utcDay(now), utcMonth(now)]
+  if (quota) {
+    const isOver = async (limit: number | null, period: string) =>
+      limit !== null && (await tx.counted(accountId, RECIPIENTS, period)) + recipientCount > limit
+    if (await isOver(quota.monthly, month)) return usedUp('monthly', quota.monthly!)
+    if (await isOver(quota.daily, day)) return usedUp('daily', quota.daily!)
+  }
+  tx.count(accountId, RECIPIENTS, day, recipientCount)
+  tx.count(accountId, RECIPIENTS, month, recipientCount)
+  return undefined
+}
+
+function usedUp(period: 'daily' | 'monthly', limit: number): Refusal {
+  const begins = period === 'daily' ? 'day' : 'month'
+  return {
+    refused: `${period}_quota`,
+    message: `This would exceed the ${period} quota of ${limit} recipients; it starts anew with the next ${begins} (UTC).`,
+  }
+}

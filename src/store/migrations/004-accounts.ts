@@ -1,0 +1,17 @@
+/** What quotas, retention and suppressions need: when an email has ended, and what is found by age. */
+import { type Kysely, sql } from 'kysely'
+import type { Columns } from './columns.ts'
+
+export async function up(db: Kysely<unknown>, { integer }: Columns): Promise<void> {
+  const { schema } = db
+  await schema.alterTable('emails').addColumn('ended_at', integer).execute()
+  await sql`
+    update emails set ended_at = coalesce(last_event_at, created_at)
+    where not exists (select 1 from deliveries where email_id = emails.id and state <> 2)`.execute(db)
+  await schema
+    .createIndex('emails_ended')
+    .on('emails')
+    .columns(['account_id', 'ended_at'])
+    .where(sql`ended_at`, 'is not', sql`null`)
+    .execute()
+}

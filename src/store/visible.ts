@@ -1,0 +1,32 @@
+/**
+ * Which emails an account still sees: those under way, and those that ended after its horizon, which is as far back
+ * as its plan keeps emails. Every read on an account's behalf goes by this; what lies beyond is about to be deleted.
+ */
+import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely'
+import type { Id } from '../lib/ids.ts'
+import type { Db, EmailStatus, Schema } from './schema.ts'
+
+/**
+ * For `where(visibleSince(horizon))` in a query over `emails`.
+ * @param horizon epoch ms; emails that ended then or before are out of sight
+ */
+export function visibleSince(horizon: number) {
+  return (eb: ExpressionBuilder<Schema, 'emails'>): ExpressionWrapper<Schema, 'emails', SqlBool> =>
+    eb.or([eb('emails.endedAt', 'is', null), eb('emails.endedAt', '>', horizon)])
+}
+
+/** How many emails beyond the horizon are still stored, by status: the totals kept in `counters` include them. */
+export async function countHidden(
+  db: Db,
+  accountId: Id,
+  horizon: number,
+): Promise<{ status: EmailStatus; count: number }[]> {
+  const rows = await db
+    .selectFrom('emails')
+    .select(eb => ['status', eb.fn.countAll<number>().as('count')])
+    .where('accountId', '=', accountId)
+    .where('endedAt', '<=', horizon)
+    .groupBy('status')
+    .execute()
+  return rows.map(({ status, count }) => ({ status, count: Number(count) }))
+}

@@ -1,0 +1,88 @@
+import * as assert from 'uvu/assert'
+import { findEmailParts } from '../../../src/store/emails.ts'
+import { countHidden, visibleSince } from '../../../src/store/visible.ts'
+import { endings, finishFor, postOver } from '../../kit/mail.ts'
+import { openLocalStore } from '../../kit/store.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('store/visible')
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  post.domain(accountId, 'here.test')
+  const shown = async (horizon: number) => {
+    const rows = await store.db
+      .selectFrom('emails')
+      .select('subject')
+      .where('accountId', '=', accountId)
+      .where(visibleSince(horizon))
+      .orderBy('id')
+      .execute()
+    return rows.map(({ subject }) => subject)
+  }
+  /** Sends an email and ends it, a minute after the one before. */
+  const ended = async (subject: string, over = {}) => {
+    post.clock.advance(60_000)
+    const id = await post.send(accountId, { subject })
+    const [delivery] = await post.claim(accountId)
+    await store.run('finish', finishFor(delivery!, post.clock.now(), over))
+    return { id, at: post.clock.now() }
+  }
+  return { ...store, ...post, accountId, shown, ended }
+}
+
+test('what ended after the horizon is seen, what ended then or before is not', async t => {
+  const { ended, shown } = await open(t)
+  const first = await ended('first')
+  const second = await ended('second')
+  assert.equal(await shown(first.at - 1), ['first', 'second'])
+  assert.equal(await shown(first.at), ['second'])
+  assert.equal(await shown(second.at), [])
+})
+
+test('what is under way is always seen, however old', async t => {
+  const { ended, send, accountId, shown, clock } = await open(t)
+  await ended('delayed', endings.deferred(clock.now()))
+  await send(accountId, { subject: 'queued' })
+  clock.advance(400 * 86_400_000)
+  assert.equal(await shown(clock.now()), ['delayed', 'queued'])
+})
+
+test('no part of an email beyond the horizon can be read', async t => {
+  const store = await open(t)
+  const { id, at } = await store.ended('private')
+  const parts = await findEmailParts(store, store.accountId, id, at - 1)
+  assert.is(parts?.email.subject, 'private')
+  assert.is(await findEmailParts(store, store.accountId, id, at), undefined)
+})
+
+test('what is out of sight is counted by status, for its own account', async t => {
+  const { ended, db, accountId, account, clock } = await open(t)
+  await ended('one')
+  await ended('two', endings.bounced())
+  const { at } = await ended('three')
+  await ended('four')
+  const counts = await countHidden(db, accountId, at)
+  assert.equal(
+    counts.sort((a, b) => a.count - b.count),
+    [
+      { status: 'bounced', count: 1 },
+      { status: 'delivered', count: 2 },
+    ],
+  )
+  assert.equal(await countHidden(db, account('Other'), clock.now()), [])
+})
+
+test('counting them goes by an index of what has ended', async t => {
+  const { rows, accountId } = await open(t)
+  const [plan] = rows<{ detail: string }>(
+    'explain query plan select status, count(*) from emails where account_id = ? and ended_at <= ? group by status',
+    accountId,
+    0,
+  )
+  assert.match(plan!.detail, /emails_ended/)
+})
+
+test.run()
