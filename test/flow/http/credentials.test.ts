@@ -216,6 +216,7 @@ test('every route is reached, under the access it was written for', () => {
     'session GET /domains/:id',
     'session POST /api-keys',
     'session POST /auth/logout',
+    'session POST /auth/password',
     'session POST /domains',
     'session POST /domains/:id/verify',
   ])
