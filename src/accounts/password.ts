@@ -10,6 +10,9 @@ export interface Passwords {
   verify(password: string, stored: string | undefined): Promise<boolean>
 }
 
+/** Characters of a password that somebody chooses. */
+export const PASSWORD_LENGTH = { least: 8, most: 1024 }
+
 const COST = { N: 32_768, r: 8, p: 1 }
 const HASH_BYTES = 32
 const SALT_BYTES = 16

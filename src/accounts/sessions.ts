@@ -1,11 +1,11 @@
-/** Dashboard sessions: opened by a password, kept alive by use, ended by idleness. */
+/** Dashboard sessions: opened by a password, kept alive by use, ended by idleness or a new password. */
 import type { Clock } from '../lib/clock.ts'
-import type { Id, IdSource } from '../lib/ids.ts'
+import { type Id, type IdSource, idKey } from '../lib/ids.ts'
 import type { Run } from '../store/command.ts'
 import type { Db, SessionRow, UserRow } from '../store/schema.ts'
-import { findSession, findUserByEmail, type Person, type userCommands } from '../store/users.ts'
+import { findSession, findUser, findUserByEmail, type Person, type userCommands } from '../store/users.ts'
+import { createGuessGuard } from './guess-guard.ts'
 import type { Passwords } from './password.ts'
-import { createSignInGuard } from './sign-in-guard.ts'
 import { createToken, hashToken } from './tokens.ts'
 
 export interface Session extends Person {
@@ -13,25 +13,31 @@ export interface Session extends Person {
   kind: SessionRow['kind']
 }
 
-export type SignIn =
-  | { kind: 'signed-in'; token: string; user: UserRow }
-  | { kind: 'refused' }
-  /** @param waitMs until the next try is heard */
-  | { kind: 'too-many'; waitMs: number }
+/** @param waitMs until the next try is heard */
+type NotRight = { kind: 'refused' } | { kind: 'too-many'; waitMs: number }
+
+export type SignIn = { kind: 'signed-in'; token: string; user: UserRow } | NotRight
+
+export type PasswordChange = { kind: 'changed'; endedCount: number } | NotRight
 
 export interface Sessions {
-  /** Checks the password of the user with this folded address. */
+  /** Checks the password of the user with this folded address. @throws TooManyWaiting */
   signIn(attempt: {
     email: string
     password: string
     clientAddress: string
     kind: SessionRow['kind']
   }): Promise<SignIn>
-  /** Another session for a user who has just signed in. */
-  open(userId: Id, kind: SessionRow['kind']): Promise<string>
+  /** Another session for a user who has just signed in; undefined when the password has been changed since. */
+  open(user: Pick<UserRow, 'id' | 'passwordHash'>, kind: SessionRow['kind']): Promise<string | undefined>
   /** The session a token opens, or undefined when it has none or has expired. */
   find(token: string): Promise<Session | undefined>
   end(sessionId: Id): Promise<void>
+  /** Gives the session's user another password and ends all other sessions of the user. @throws TooManyWaiting */
+  changePassword(
+    session: Pick<Session, 'sessionId' | 'userId'>,
+    passwords: { current: string; next: string },
+  ): Promise<PasswordChange>
 }
 
 /** Tells session tokens from API keys, which share the `Authorization` header. */
@@ -48,31 +54,27 @@ interface SessionOptions {
 }
 
 export function createSessions({ db, run, clock, newId, passwords }: SessionOptions): Sessions {
-  const guard = createSignInGuard(clock)
+  const guard = createGuessGuard(clock)
 
-  const open = async (userId: Id, kind: SessionRow['kind']) => {
+  const open: Sessions['open'] = async ({ id: userId, passwordHash }, kind) => {
     const token = createToken(SESSION_TOKEN_PREFIX)
     const now = clock.now()
     const tokenHash = hashToken(token)
-    await run('createSession', { id: newId(now), userId, tokenHash, kind, createdAt: now, lastSeenAt: now })
-    return token
+    const session = { id: newId(now), userId, tokenHash, kind, createdAt: now, lastSeenAt: now }
+    return (await run('createSession', { session, passwordHash })) ? token : undefined
   }
 
   return {
     open,
     async signIn({ email, password, clientAddress, kind }) {
-      const waitMs = guard.waitMs(clientAddress, email)
-      if (waitMs > 0) return { kind: 'too-many', waitMs }
-      const user = await findUserByEmail(db, email)
-      const isRight = await passwords.verify(password, user?.passwordHash)
-      const stillMs = guard.waitMs(clientAddress, email) // guesses made at once learn no more than guesses in a row
-      if (stillMs > 0) return { kind: 'too-many', waitMs: stillMs }
-      if (!isRight || !user) {
-        guard.failed(clientAddress, email)
-        return { kind: 'refused' }
-      }
-      guard.succeeded(clientAddress, email)
-      return { kind: 'signed-in', token: await open(user.id, kind), user }
+      let user: UserRow | undefined
+      const verdict = await guard.hear(`${clientAddress} ${email}`, async () => {
+        user = await findUserByEmail(db, email)
+        return passwords.verify(password, user?.passwordHash)
+      })
+      if (verdict.kind === 'too-many') return verdict
+      const token = verdict.kind === 'right' && user && (await open(user, kind))
+      return token ? { kind: 'signed-in', token, user: user! } : { kind: 'refused' }
     },
     async find(token) {
       const session = await findSession(db, hashToken(token))
@@ -83,5 +85,17 @@ export function createSessions({ db, run, clock, newId, passwords }: SessionOpti
       return { sessionId, kind, userId, accountId, email, operator }
     },
     end: id => run('endSession', { id }),
+    async changePassword({ sessionId, userId }, { current, next }) {
+      const user = await findUser(db, userId)
+      if (!user) return { kind: 'refused' }
+      const { passwordHash: former } = user
+      // by session: whoever holds a stolen one slows nobody else down
+      const verdict = await guard.hear(idKey(sessionId), () => passwords.verify(current, former))
+      if (verdict.kind === 'too-many') return verdict
+      if (verdict.kind === 'wrong') return { kind: 'refused' }
+      const passwordHash = await passwords.hash(next)
+      const endedCount = await run('changePassword', { userId, sessionId, former, passwordHash })
+      return endedCount === undefined ? { kind: 'refused' } : { kind: 'changed', endedCount }
+    },
   }
 }

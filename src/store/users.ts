@@ -17,6 +17,10 @@ export async function findUserByEmail(db: Db, foldedEmail: string): Promise<User
   return db.selectFrom('users').selectAll().where('email', '=', foldedEmail).executeTakeFirst()
 }
 
+export async function findUser(db: Db, id: Id): Promise<UserRow | undefined> {
+  return db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
 export async function findAccount(db: Db, id: Id): Promise<AccountRow | undefined> {
   return db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
 }
@@ -52,22 +56,32 @@ export const userCommands = {
     },
   ),
 
-  /** Opens a session; the user's oldest ones beyond the limit end. */
-  createSession: command<SessionRow, void>(async (tx, session) => {
-    await tx.db.insertInto('sessions').values(session).execute()
-    const kept = tx.db
-      .selectFrom('sessions')
-      .select('id')
-      .where('userId', '=', session.userId)
-      .orderBy('lastSeenAt', 'desc')
-      .orderBy('id', 'desc')
-      .limit(MOST_SESSIONS_OF_A_USER)
-    await tx.db
-      .deleteFrom('sessions')
-      .where('userId', '=', session.userId)
-      .where('id', 'not in', kept)
-      .execute()
-  }),
+  /**
+   * Opens a session; the user's oldest ones beyond the limit end. False when the password that was checked is no
+   * longer the user's.
+   */
+  createSession: command<{ session: SessionRow; passwordHash: string }, boolean>(
+    async (tx, { session, passwordHash }) => {
+      const { userId } = session
+      const user = await tx.db
+        .selectFrom('users')
+        .select('id')
+        .where('id', '=', userId)
+        .where('passwordHash', '=', passwordHash)
+        .executeTakeFirst()
+      if (!user) return false
+      await tx.db.insertInto('sessions').values(session).execute()
+      const kept = tx.db
+        .selectFrom('sessions')
+        .select('id')
+        .where('userId', '=', userId)
+        .orderBy('lastSeenAt', 'desc')
+        .orderBy('id', 'desc')
+        .limit(MOST_SESSIONS_OF_A_USER)
+      await tx.db.deleteFrom('sessions').where('userId', '=', userId).where('id', 'not in', kept).execute()
+      return true
+    },
+  ),
 
   touchSession: command<{ id: Id; at: number }, void>(async (tx, { id, at }) => {
     await tx.db.updateTable('sessions').set({ lastSeenAt: at }).where('id', '=', id).execute()
@@ -75,5 +89,30 @@ export const userCommands = {
 
   endSession: command<{ id: Id }, void>(async (tx, { id }) => {
     await tx.db.deleteFrom('sessions').where('id', '=', id).execute()
+  }),
+
+  /**
+   * Replaces the password and ends all sessions of the user but one; answers how many. Undefined when the former
+   * password is no longer the user's, or the session has ended.
+   */
+  changePassword: command<
+    { userId: Id; sessionId: Id; former: string; passwordHash: string },
+    number | undefined
+  >(async (tx, { userId, sessionId, former, passwordHash }) => {
+    const own = tx.db.selectFrom('sessions').select('userId').where('id', '=', sessionId)
+    const { numUpdatedRows } = await tx.db
+      .updateTable('users')
+      .set({ passwordHash })
+      .where('id', '=', userId)
+      .where('passwordHash', '=', former)
+      .where('id', 'in', own)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) return undefined
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('sessions')
+      .where('userId', '=', userId)
+      .where('id', '!=', sessionId)
+      .executeTakeFirstOrThrow()
+    return Number(numDeletedRows)
   }),
 }

@@ -1,5 +1,6 @@
-/** Signing in and out of the dashboard. */
+/** Signing in and out of the dashboard, and changing the password. */
 import { z } from 'zod'
+import { PASSWORD_LENGTH } from '../../accounts/password.ts'
 import { SESSION_IDLE_MS, type Sessions } from '../../accounts/sessions.ts'
 import { type Id, wireId } from '../../lib/ids.ts'
 import { TooManyWaiting } from '../../lib/semaphore.ts'
@@ -18,7 +19,11 @@ interface AuthRoutesOptions {
   cookie: SessionCookie
 }
 
-const readLogin = bodyReader(z.object({ email: z.string().max(254), password: z.string().max(1024) }))
+const password = z.string().max(PASSWORD_LENGTH.most)
+const readLogin = bodyReader(z.object({ email: z.string().max(254), password }))
+const readPasswordChange = bodyReader(
+  z.object({ current_password: password, new_password: password.min(PASSWORD_LENGTH.least) }),
+)
 
 export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[] {
   const view = async (user: { id: Id; accountId: Id; email: string; operator: boolean }) => ({
@@ -35,10 +40,12 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
         const attempt = { email: foldAddress(email.trim()), password, clientAddress: request.clientAddress }
         const result = await sessions.signIn({ ...attempt, kind: 'cookie' }).catch(refuseWhenBusy)
         if (result.kind === 'too-many') throw tooMany(result.waitMs)
-        if (result.kind === 'refused') throw new Refused(401, 'invalid_access', 'Wrong address or password.')
+        if (result.kind === 'refused') throw wrongLogin()
         const { user } = result
         const body = await view({ ...user, operator: user.operator === 1 })
-        const token = isScript(request) ? await sessions.open(user.id, 'bearer') : undefined
+        const script = isScript(request)
+        const token = script ? await sessions.open(user, 'bearer') : undefined
+        if (script && token === undefined) throw wrongLogin()
         return {
           ...ok(token === undefined ? body : { ...body, token }),
           headers: { 'set-cookie': setCookie(cookie, result.token, SESSION_IDLE_MS / 1000) },
@@ -63,6 +70,19 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
         return ok(await view({ id, accountId, email, operator }))
       },
     },
+    {
+      method: 'POST',
+      path: '/auth/password',
+      access: 'session',
+      async handle(request) {
+        const { currentPassword: current, newPassword: next } = readPasswordChange(await request.body())
+        const session = sessionOf(request)
+        const result = await sessions.changePassword(session, { current, next }).catch(refuseWhenBusy)
+        if (result.kind === 'too-many') throw tooMany(result.waitMs)
+        if (result.kind === 'refused') throw wrongPassword()
+        return ok({ object: 'user', id: wireId('usr', session.userId), sessions_ended: result.endedCount })
+      },
+    },
   ]
 }
 
@@ -80,6 +100,15 @@ async function accountView(db: Db, id: Id) {
 /** Browsers always say where a POST comes from. */
 function isScript({ headers }: ApiRequest<unknown>): boolean {
   return headers.origin === undefined && headers['sec-fetch-site'] === undefined
+}
+
+function wrongLogin(): Refused {
+  return new Refused(401, 'invalid_access', 'Wrong address or password.')
+}
+
+function wrongPassword(): Refused {
+  const message = 'The `current_password` is wrong.'
+  return new Refused(401, 'invalid_access', message, { errors: [{ path: 'current_password', message }] })
 }
 
 function tooMany(waitMs: number): Refused {

@@ -5,6 +5,7 @@ import { newId } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('accounts/sessions')
 const MINUTE_MS = 60_000
@@ -16,10 +17,10 @@ const plainPasswords: Passwords = {
   verify: async (password, stored) => password === stored,
 }
 
-async function open(t: TestContext) {
+async function open(t: TestContext, passwords: Passwords = plainPasswords) {
   const store = await t.using(openLocalStore())
   const clock = createManualClock()
-  const sessions = createSessions({ ...store, clock, newId, passwords: plainPasswords })
+  const sessions = createSessions({ ...store, clock, newId, passwords })
   const accountId = newId(clock.now())
   const { raw } = store.connection
   raw
@@ -41,7 +42,9 @@ async function open(t: TestContext) {
     if (result.kind !== 'signed-in') throw new Error(`not signed in: ${result.kind}`)
     return result.token
   }
-  return { ...store, clock, sessions, accountId, addUser, signIn, tokenOf }
+  const change = async (token: string, current: string, next: string) =>
+    sessions.changePassword((await sessions.find(token))!, { current, next })
+  return { ...store, clock, sessions, accountId, addUser, signIn, tokenOf, change }
 }
 
 test('the right password opens a session, whose token finds it again', async t => {
@@ -176,10 +179,111 @@ test('a session that is ended is gone, the others of its user are not', async t 
 test('browsers and scripts have sessions of different kinds', async t => {
   const { addUser, sessions } = await open(t)
   const userId = addUser('a@here.test')
-  const bearer = await sessions.open(userId, 'bearer')
-  const cookie = await sessions.open(userId, 'cookie')
-  assert.is((await sessions.find(bearer))!.kind, 'bearer')
-  assert.is((await sessions.find(cookie))!.kind, 'cookie')
+  const user = { id: userId, passwordHash: 'password of a@here.test' }
+  const bearer = await sessions.open(user, 'bearer')
+  const cookie = await sessions.open(user, 'cookie')
+  assert.is((await sessions.find(bearer!))!.kind, 'bearer')
+  assert.is((await sessions.find(cookie!))!.kind, 'cookie')
+})
+
+const RIGHT = 'password of a@here.test'
+
+test('a new password ends all other sessions of its user, and no others', async t => {
+  const { addUser, tokenOf, sessions, change, signIn } = await open(t)
+  addUser('a@here.test')
+  addUser('b@here.test')
+  const [own, other, third] = [
+    await tokenOf('a@here.test'),
+    await tokenOf('a@here.test'),
+    await tokenOf('a@here.test'),
+  ]
+  const stranger = await tokenOf('b@here.test')
+  assert.equal(await change(own, RIGHT, 'another one'), { kind: 'changed', endedCount: 2 })
+  assert.ok(await sessions.find(own))
+  assert.ok(await sessions.find(stranger))
+  assert.equal([await sessions.find(other), await sessions.find(third)], [undefined, undefined])
+  assert.is((await signIn('a@here.test')).kind, 'refused')
+  assert.is((await signIn('a@here.test', 'another one')).kind, 'signed-in')
+  assert.is((await signIn('b@here.test')).kind, 'signed-in')
+})
+
+test('a wrong current password changes nothing', async t => {
+  const { addUser, tokenOf, sessions, change, signIn } = await open(t)
+  addUser('a@here.test')
+  const [own, other] = [await tokenOf('a@here.test'), await tokenOf('a@here.test')]
+  assert.equal(await change(own, 'wrong', 'another one'), { kind: 'refused' })
+  assert.ok(await sessions.find(other))
+  assert.is((await signIn('a@here.test')).kind, 'signed-in')
+})
+
+test('guesses at the current password are slowed by session, and do not slow down others or signing in', async t => {
+  const { addUser, tokenOf, change, signIn, clock } = await open(t)
+  addUser('a@here.test')
+  const [stolen, own] = [await tokenOf('a@here.test'), await tokenOf('a@here.test')]
+  const guesses = await Promise.all(Array.from({ length: 20 }, (_, i) => change(stolen, `${i}`, 'mine')))
+  assert.is(guesses.filter(({ kind }) => kind === 'refused').length, 5)
+  assert.equal(await change(stolen, RIGHT, 'mine'), { kind: 'too-many', waitMs: MINUTE_MS })
+  assert.is((await signIn('a@here.test')).kind, 'signed-in')
+  assert.is((await change(own, RIGHT, RIGHT)).kind, 'changed')
+  clock.advance(MINUTE_MS)
+  assert.is((await change(own, RIGHT, 'yours')).kind, 'changed')
+})
+
+test('of two changes made at once from different sessions one happens, and ends the other’s session', async t => {
+  const { addUser, tokenOf, change, sessions, signIn } = await open(t)
+  addUser('a@here.test')
+  const tokens = [await tokenOf('a@here.test'), await tokenOf('a@here.test')]
+  const results = await Promise.all(tokens.map((token, i) => change(token, RIGHT, `next ${i}`)))
+  assert.equal(results.map(({ kind }) => kind).sort(), ['changed', 'refused'])
+  const winner = results.findIndex(({ kind }) => kind === 'changed')
+  assert.ok(await sessions.find(tokens[winner]!))
+  assert.is(await sessions.find(tokens[1 - winner]!), undefined)
+  assert.is((await signIn('a@here.test', `next ${winner}`)).kind, 'signed-in')
+})
+
+/** Passwords whose checks end only when the test says so. */
+function slowPasswords() {
+  const checks: (() => void)[] = []
+  const passwords: Passwords = {
+    ...plainPasswords,
+    async verify(password, stored) {
+      await new Promise<void>(resolve => checks.push(resolve))
+      return password === stored
+    },
+  }
+  const finish = async (at: number) => {
+    await until(() => checks[at])
+    checks[at]!()
+  }
+  return { passwords, finish }
+}
+
+test('who is signing in with the old password while it is changed gets no session', async t => {
+  const { passwords, finish } = slowPasswords()
+  const { addUser, signIn, sessions, change, rows } = await open(t, passwords)
+  const user = { id: addUser('a@here.test'), passwordHash: RIGHT }
+  const own = (await sessions.open(user, 'bearer'))!
+  const signingIn = signIn('a@here.test')
+  const changing = change(own, RIGHT, 'another one')
+  await finish(1)
+  assert.equal(await changing, { kind: 'changed', endedCount: 0 })
+  await finish(0)
+  assert.equal(await signingIn, { kind: 'refused' })
+  assert.is(await sessions.open(user, 'bearer'), undefined)
+  assert.equal(rows('select count(*) as n from sessions'), [{ n: 1 }])
+})
+
+test('a session that ends while its user changes the password changes nothing', async t => {
+  const { passwords, finish } = slowPasswords()
+  const { addUser, sessions, change, rows } = await open(t, passwords)
+  const user = { id: addUser('a@here.test'), passwordHash: RIGHT }
+  const own = (await sessions.open(user, 'bearer'))!
+  const { sessionId } = (await sessions.find(own))!
+  const changing = change(own, RIGHT, 'another one')
+  await sessions.end(sessionId)
+  await finish(0)
+  assert.equal(await changing, { kind: 'refused' })
+  assert.equal(rows('select password_hash as hash from users'), [{ hash: RIGHT }])
 })
 
 test('no other text finds a session', async t => {
