@@ -55,7 +55,7 @@ export function createAccept(options: AcceptOptions): Accept {
   const { run, clock, feedbackRegions, quotaOf } = options
   return {
     async send(sender, submission, idempotency) {
-      const refusal = refusalOf(submission)
+      const refusal = refusalOf(sender, submission)
       if (refusal) return refusal
       const now = clock.now()
       const email = await prepare(options, sender, submission, now)
@@ -65,8 +65,11 @@ export function createAccept(options: AcceptOptions): Accept {
   }
 }
 
-function refusalOf(submission: Submission): Refusal | undefined {
-  const { to, cc, bcc } = submission
+/** A domain's name never changes, and so no race gets past the sender's bond to one. */
+function refusalOf({ domain }: Sender, submission: Submission): Refusal | undefined {
+  const { from, to, cc, bcc } = submission
+  if (domain !== null && from.domain !== domain)
+    return refuseField('foreign_domain', 'from', `This API key may send \`from\` ${domain} only.`)
   if (to.length + cc.length + bcc.length > MOST_RECIPIENTS)
     return refuseField(
       'too_many_recipients',

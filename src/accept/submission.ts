@@ -63,6 +63,8 @@ export interface Sender {
   accountId: Uint8Array
   /** Null for a dashboard session. */
   apiKeyId: Uint8Array | null
+  /** Name of the only domain the sender may send from; null when it may from all of the account's. */
+  domain: string | null
 }
 
 /** What makes a repeated request known. */

@@ -15,7 +15,14 @@ export type ApiKeyView = Pick<
 >
 
 export interface ApiKeys {
-  create(accountId: Id, name: string): Promise<{ id: Id; token: string }>
+  /**
+   * @param domainId the only domain the key is to act for
+   * @returns undefined when the account has no such domain
+   */
+  create(
+    accountId: Id,
+    key: { name: string; domainId: Id | null },
+  ): Promise<{ id: Id; token: string } | undefined>
   find(token: string): Promise<KeyHolder | undefined>
   list(accountId: Id): Promise<ApiKeyView[]>
   /** False when the account has no such key. */
@@ -39,17 +46,21 @@ interface ApiKeyOptions {
 }
 
 /** A new key for an account, to be stored; the token is shown once. */
-export function newApiKey(options: { id: Id; accountId: Id; name: string; prefix: string; now: number }): {
-  row: ApiKeyRow
-  token: string
-} {
-  const { id, accountId, name, prefix, now } = options
+export function newApiKey(options: {
+  id: Id
+  accountId: Id
+  name: string
+  domainId: Id | null
+  prefix: string
+  now: number
+}): { row: ApiKeyRow; token: string } {
+  const { id, accountId, name, domainId, prefix, now } = options
   const token = createToken(prefix)
   const tokenStart = token.slice(0, SHOWN_CHARACTERS)
   const tokenHash = hashToken(token)
   return {
     token,
-    row: { id, accountId, name, tokenHash, tokenStart, domainId: null, createdAt: now, lastUsedAt: null },
+    row: { id, accountId, name, tokenHash, tokenStart, domainId, createdAt: now, lastUsedAt: null },
   }
 }
 
@@ -74,11 +85,10 @@ export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix
   }
 
   return {
-    async create(accountId, name) {
+    async create(accountId, { name, domainId }) {
       const now = clock.now()
-      const { row, token } = newApiKey({ id: newId(now), accountId, name, prefix, now })
-      await run('createApiKey', row)
-      return { id: row.id, token }
+      const { row, token } = newApiKey({ id: newId(now), accountId, name, domainId, prefix, now })
+      return (await run('createApiKey', row)) ? { id: row.id, token } : undefined
     },
     async find(token) {
       const key = await findKeyHolder(lookUp, hashToken(token))

@@ -47,6 +47,7 @@ export async function prepareFirstRun(options: FirstRunOptions): Promise<FirstRu
     id: newId(now),
     accountId: account.id,
     name: 'First key',
+    domainId: null,
     prefix: apiKeyPrefix,
     now,
   })

@@ -49,10 +49,11 @@ export const domainCommands = {
     return findDomain(tx.db, check.accountId, check.id)
   }),
 
-  /** False when the account has no such domain. */
+  /** With the API keys that are bound to it. False when the account has no such domain. */
   deleteDomain: command<{ accountId: Id; id: Id; at: number }, boolean>(async (tx, { accountId, id, at }) => {
     const domain = await findDomain(tx.db, accountId, id)
     if (!domain) return false
+    await tx.db.deleteFrom('apiKeys').where('accountId', '=', accountId).where('domainId', '=', id).execute()
     await tx.db.deleteFrom('domains').where('id', '=', id).execute()
     await recordDomainEvent(tx, domain, 'domain.deleted', at)
     return true

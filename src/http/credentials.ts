@@ -26,7 +26,7 @@ export function createFindCredential({ sessions, apiKeys, cookie }: CredentialOp
         : undefined
     }
     const key = await apiKeys.find(token)
-    return key && { kind: 'key', accountId: key.accountId, apiKeyId: key.id, domainId: key.domainId }
+    return key && { kind: 'key', accountId: key.accountId, apiKeyId: key.id, domain: key.domain }
   }
   const byCookie = async (request: IncomingMessage, access: Access): Promise<Credential | undefined> => {
     const token = sessionTokenOf(request, cookie)

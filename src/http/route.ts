@@ -5,7 +5,8 @@ import type { Id } from '../lib/ids.ts'
 
 /** Whom a request acts for. */
 export type Credential =
-  | { kind: 'key'; accountId: Id; apiKeyId: Id; domainId: Id | null }
+  /** @param domain name of the only domain the key acts for, see `bound-key.ts` */
+  | { kind: 'key'; accountId: Id; apiKeyId: Id; domain: string | null }
   | ({ kind: 'session' } & { accountId: Id; session: Session })
 
 /** `key`: an API key or a session; `session`: a session alone. */

@@ -5,11 +5,19 @@ import type { Find } from './read.ts'
 import type { ApiKeyRow, Db } from './schema.ts'
 
 /** What a request must know of the key it shows. */
-export type KeyHolder = Pick<ApiKeyRow, 'id' | 'accountId' | 'domainId'>
+export interface KeyHolder extends Pick<ApiKeyRow, 'id' | 'accountId'> {
+  /** Name of the only domain the key acts for; null when it acts for the whole account. */
+  domain: string | null
+}
 
+/** Undefined also for a key whose domain is gone: it must not become one for the whole account. */
 export async function findKeyHolder(find: Find, tokenHash: Uint8Array): Promise<KeyHolder | undefined> {
   const [key] = await find('apiKeys', [{ tokenHash }], ['id', 'accountId', 'domainId'])
-  return key
+  if (!key) return undefined
+  const { id, accountId, domainId } = key
+  if (domainId === null) return { id, accountId, domain: null }
+  const [domain] = await find('domains', [{ id: domainId, accountId }], ['name'])
+  return domain && { id, accountId, domain: domain.name }
 }
 
 /** Newest first. */
@@ -23,8 +31,13 @@ export async function listApiKeys(db: Db, accountId: Id): Promise<ApiKeyRow[]> {
 }
 
 export const apiKeyCommands = {
-  createApiKey: command<ApiKeyRow, void>(async (tx, key) => {
+  /** False when the account has no such domain as the key is to be bound to. */
+  createApiKey: command<ApiKeyRow, boolean>(async (tx, key) => {
+    const { domainId, accountId } = key
+    const [domain] = domainId ? await tx.rows.find('domains', [{ id: domainId, accountId }], ['id']) : []
+    if (domainId && !domain) return false
     await tx.db.insertInto('apiKeys').values(key).execute()
+    return true
   }),
 
   /** False when the account has no such key. */

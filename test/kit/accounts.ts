@@ -19,7 +19,14 @@ const newId = createIdSource()
 export function addAccount(posthorn: Posthorn, name: string): OtherAccount {
   const now = posthorn.clock.now()
   const [accountId, userId] = [newId(now), newId(now)]
-  const { row, token } = newApiKey({ id: newId(now), accountId, name: 'first', prefix: 're_', now })
+  const { row, token } = newApiKey({
+    id: newId(now),
+    accountId,
+    name: 'first',
+    domainId: null,
+    prefix: 're_',
+    now,
+  })
   insert(posthorn, 'accounts', { id: accountId, name, plan: 'scale', created_at: now })
   insert(posthorn, 'users', {
     id: userId,

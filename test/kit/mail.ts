@@ -100,7 +100,7 @@ export function postOver(
   }
   const accept = createAccept({ ...options, run: store.run })
   const submit: Post['submit'] = (accountId, submission, idempotency = null) =>
-    accept.send({ accountId, apiKeyId: null }, submissionOf(submission), idempotency)
+    accept.send({ accountId, apiKeyId: null, domain: null }, submissionOf(submission), idempotency)
   return {
     clock,
     submit,
@@ -140,7 +140,7 @@ export function postOver(
         return { ids: [] }
       }
       await createAccept({ ...options, run: run as Run<typeof acceptCommands> }).send(
-        { accountId, apiKeyId: null },
+        { accountId, apiKeyId: null, domain: null },
         submissionOf(submission),
         idempotency,
       )

@@ -1,8 +1,8 @@
 /** API keys of the account: made (the token is shown once), listed, deleted. */
 import { z } from 'zod'
 import type { ApiKeys, ApiKeyView } from '../../accounts/api-keys.ts'
-import { parseWireId, wireId } from '../../lib/ids.ts'
-import { invalidField, notFound } from '../refused.ts'
+import { type Id, parseWireId, wireId } from '../../lib/ids.ts'
+import { notFound, Refused } from '../refused.ts'
 import { created, listReply, ok, type Route } from '../route.ts'
 import { bodyReader } from '../wire/read.ts'
 import { timestamp } from '../wire/timestamp.ts'
@@ -13,7 +13,7 @@ const createKeySchema = z.object({
     .min(1)
     .max(50)
     .regex(/^\P{Cc}*$/u, 'it contains control characters'),
-  domain_id: z.unknown().optional(),
+  domain_id: z.string().optional(),
 })
 
 const readCreateKey = bodyReader(createKeySchema, { emptyMeansAbsent: ['name'] })
@@ -25,11 +25,17 @@ export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
       path: '/api-keys',
       access: 'session',
       async handle(request) {
-        const { name, domainId } = readCreateKey(await request.body())
-        if (domainId !== undefined)
-          throw invalidField('domain_id', 'The `domain_id` field is not supported yet.')
-        const { id, token } = await apiKeys.create(request.credential.accountId, name)
-        return created({ object: 'api_key', id: wireId('key', id), name, token })
+        const { name, domainId: text } = readCreateKey(await request.body())
+        const domainId = text === undefined ? null : readDomainId(text)
+        const key = await apiKeys.create(request.credential.accountId, { name, domainId })
+        if (!key) throw unknownDomain()
+        return created({
+          object: 'api_key',
+          id: wireId('key', key.id),
+          name,
+          domain_id: domainId && wireId('dom', domainId),
+          token: key.token,
+        })
       },
     },
     {
@@ -52,6 +58,18 @@ export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
       },
     },
   ]
+}
+
+/** @throws Refused 404 */
+function readDomainId(text: string): Id {
+  const id = parseWireId('dom', text)
+  if (!id) throw unknownDomain()
+  return id
+}
+
+function unknownDomain(): Refused {
+  const message = 'The `domain_id` field names no domain of this account.'
+  return new Refused(404, 'not_found', message, { errors: [{ path: 'domain_id', message }] })
 }
 
 function keyView({ id, name, tokenStart, domainId, createdAt, lastUsedAt }: ApiKeyView) {

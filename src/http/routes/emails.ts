@@ -11,6 +11,7 @@ import { findEmailParts } from '../../store/emails.ts'
 import type { ReadTogether } from '../../store/read.ts'
 import type { Db } from '../../store/schema.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../body.ts'
+import { boundDomain, mayTouch } from '../bound-key.ts'
 import { notFound, Refused, refusedBy } from '../refused.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
 import { emailView } from '../wire/email-view.ts'
@@ -43,10 +44,11 @@ export function emailRoutes({ accept, horizonOf, store }: EmailRoutesOptions): R
       method: 'GET',
       path: '/emails/:id',
       access: 'key',
-      async handle({ params, credential: { accountId } }) {
+      async handle({ params, credential }) {
+        const { accountId } = credential
         const id = parseWireId('eml', params.id!)
         const parts = id && (await findEmailParts(store, accountId, id, await horizonOf(accountId)))
-        if (!parts) throw notFound('Email')
+        if (!parts || !mayTouch(credential, parts.email)) throw notFound('Email')
         return ok(emailView(parts))
       },
     },
@@ -55,7 +57,7 @@ export function emailRoutes({ accept, horizonOf, store }: EmailRoutesOptions): R
 
 function senderOf({ credential }: ApiRequest) {
   const apiKeyId = credential.kind === 'key' ? credential.apiKeyId : null
-  return { accountId: credential.accountId, apiKeyId }
+  return { accountId: credential.accountId, apiKeyId, domain: boundDomain(credential) }
 }
 
 /** @throws Refused 400 when the header is there but unusable */

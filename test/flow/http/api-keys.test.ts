@@ -25,7 +25,7 @@ async function create(name: string) {
 
 test('a new one shows its token, this once', async () => {
   const key = await create('Shop')
-  assert.equal(Object.keys(key).sort(), ['id', 'name', 'object', 'token'])
+  assert.equal(Object.keys(key).sort(), ['domain_id', 'id', 'name', 'object', 'token'])
   assert.match(key.id, /^key_[0-9a-f-]{36}$/)
   assert.match(key.token, /^own_[0-9A-Za-z]{40}$/)
   const listed = await list()
@@ -90,15 +90,22 @@ for (const [what, fields, expected] of [
   ['LF in the name', { name: 'a\nb' }, { status: 422, name: 'validation_error', path: 'name' }],
   ['NUL in the name', { name: 'a\0b' }, { status: 422, name: 'validation_error', path: 'name' }],
   [
-    'domain_id, which is still to come',
+    'a domain_id that nothing has',
     { domain_id: 'dom_01990000-0000-7000-8000-000000000000' },
-    { status: 422, name: 'validation_error', path: 'domain_id' },
+    { status: 404, name: 'not_found', path: 'domain_id' },
   ],
   [
-    'domainId, which is the same',
-    { domainId: 'dom_01990000-0000-7000-8000-000000000000' },
-    { status: 422, name: 'validation_error', path: 'domain_id' },
+    'an id of another kind as domain_id',
+    { domain_id: 'key_01990000-0000-7000-8000-000000000000' },
+    { status: 404, name: 'not_found', path: 'domain_id' },
   ],
+  [
+    'a domain_id that is no id',
+    { domain_id: 'here.example' },
+    { status: 404, name: 'not_found', path: 'domain_id' },
+  ],
+  ['an empty domain_id', { domain_id: '' }, { status: 404, name: 'not_found', path: 'domain_id' }],
+  ['a number as domain_id', { domain_id: 5 }, { status: 422, name: 'validation_error', path: 'domain_id' }],
 ] as const)
   test(`refuse ${what}`, async () => {
     const body = { name: 'refused', ...fields }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { createApiKeys } from '../../../src/accounts/api-keys.ts'
-import { idText } from '../../../src/lib/ids.ts'
+import { type Id, idText } from '../../../src/lib/ids.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
 import { newId, postOver } from '../../kit/mail.ts'
@@ -24,6 +24,7 @@ async function open(t: TestContext) {
     ...store,
     ...post,
     keys,
+    create: async (accountId: Id, name: string) => (await keys.create(accountId, { name, domainId: null }))!,
     lines,
     breakStore() {
       broken = true
@@ -33,9 +34,9 @@ async function open(t: TestContext) {
 }
 
 test('a key is shown once; its hash and first characters are kept', async t => {
-  const { keys, account, rows } = await open(t)
+  const { create, account, rows } = await open(t)
   const accountId = account()
-  const { id, token } = await keys.create(accountId, 'Server')
+  const { id, token } = await create(accountId, 'Server')
   assert.match(token, /^re_[0-9A-Za-z]{40}$/)
   const [row] = rows<Record<string, unknown>>('select * from api_keys')
   assert.equal(row!.token_hash, createHash('sha256').update(token).digest())
@@ -45,9 +46,9 @@ test('a key is shown once; its hash and first characters are kept', async t => {
 })
 
 test('a key is found by its whole text and by nothing else', async t => {
-  const { keys, account } = await open(t)
+  const { keys, create, account } = await open(t)
   const accountId = account()
-  const { id, token } = await keys.create(accountId, 'Server')
+  const { id, token } = await create(accountId, 'Server')
   const found = await keys.find(token)
   assert.is(idText(found!.id), idText(id))
   assert.is(idText(found!.accountId), idText(accountId))
@@ -56,11 +57,11 @@ test('a key is found by its whole text and by nothing else', async t => {
 })
 
 test('an account sees its own keys, newest first, and can delete no other', async t => {
-  const { keys, account } = await open(t)
+  const { keys, create, account } = await open(t)
   const [one, other] = [account('One'), account('Other')]
-  const first = await keys.create(one, 'first')
-  const second = await keys.create(one, 'second')
-  await keys.create(other, 'foreign')
+  const first = await create(one, 'first')
+  const second = await create(one, 'second')
+  await create(other, 'foreign')
   assert.equal(
     (await keys.list(one)).map(({ name }) => name),
     ['second', 'first'],
@@ -72,11 +73,37 @@ test('an account sees its own keys, newest first, and can delete no other', asyn
   assert.ok(await keys.find(second.token))
 })
 
+test('a key may be bound to a domain of its account, and goes with it', async t => {
+  const { keys, create, account, domain, run, rows } = await open(t)
+  const [one, other] = [account('One'), account('Other')]
+  const domainId = domain(one, 'here.example')
+  const bound = (await keys.create(one, { name: 'bound', domainId }))!
+  const free = await create(one, 'free')
+  assert.is((await keys.find(bound.token))!.domain, 'here.example')
+  assert.is((await keys.find(free.token))!.domain, null)
+  assert.is(await keys.create(other, { name: 'foreign', domainId }), undefined)
+  assert.is(await run('deleteDomain', { accountId: other, id: domainId, at: 1 }), false)
+  assert.ok(await keys.find(bound.token))
+  assert.is(await run('deleteDomain', { accountId: one, id: domainId, at: 1 }), true)
+  assert.is(await keys.find(bound.token), undefined)
+  assert.equal(rows('select name from api_keys'), [{ name: 'free' }])
+  assert.is(await keys.create(one, { name: 'late', domainId }), undefined)
+})
+
+test('a key whose domain has vanished is unknown, not one for the whole account', async t => {
+  const { keys, account, domain, connection } = await open(t)
+  const accountId = account()
+  const domainId = domain(accountId, 'here.example')
+  const { token } = (await keys.create(accountId, { name: 'bound', domainId }))!
+  connection.raw.prepare('delete from domains').run()
+  assert.is(await keys.find(token), undefined)
+})
+
 test('the last use is written down within a minute, for all keys used by then', async t => {
-  const { keys, account, clock, lastUsed } = await open(t)
+  const { keys, create, account, clock, lastUsed } = await open(t)
   const accountId = account()
   const tokens = []
-  for (const name of ['a', 'b', 'c']) tokens.push((await keys.create(accountId, name)).token)
+  for (const name of ['a', 'b', 'c']) tokens.push((await create(accountId, name)).token)
   await keys.find(tokens[0]!)
   clock.advance(30_000)
   await keys.find(tokens[1]!)
@@ -97,8 +124,8 @@ test('the last use is written down within a minute, for all keys used by then', 
 })
 
 test('closing writes down what is still only remembered, and leaves no timer', async t => {
-  const { keys, account, clock, lastUsed } = await open(t)
-  const { token } = await keys.create(account(), 'a')
+  const { keys, create, account, clock, lastUsed } = await open(t)
+  const { token } = await create(account(), 'a')
   await keys.find(token)
   await keys.close()
   assert.equal(lastUsed(), [{ name: 'a', at: clock.now() }])
@@ -107,8 +134,8 @@ test('closing writes down what is still only remembered, and leaves no timer', a
 })
 
 test('a store that takes nothing costs a log line, whenever it is noticed', async t => {
-  const { keys, account, clock, lines, breakStore } = await open(t)
-  const { token } = await keys.create(account(), 'a')
+  const { keys, create, account, clock, lines, breakStore } = await open(t)
+  const { token } = await create(account(), 'a')
   breakStore()
   await keys.find(token)
   clock.advance(60_000)

@@ -37,7 +37,7 @@ async function openDoor(t: TestContext) {
   const clock = createManualClock()
   const accounts = new Map<string, Credential>()
   for (const name of ['a', 'b'])
-    accounts.set(name, { kind: 'key', accountId: newId(1), apiKeyId: newId(1), domainId: null })
+    accounts.set(name, { kind: 'key', accountId: newId(1), apiKeyId: newId(1), domain: null })
   const app = createHttpApp({
     routes,
     async findCredential({ headers }, access) {

@@ -1,0 +1,26 @@
+/** What an API key that is bound to one domain may see and do; sessions and other keys act for the whole account. */
+import { parseMailboxes } from '../store/emails.ts'
+import { Refused } from './refused.ts'
+import type { Credential } from './route.ts'
+
+/** The only domain whose mail the credential sends and sees, or null when it may all. */
+export function boundDomain(credential: Credential): string | null {
+  return credential.kind === 'key' ? credential.domain : null
+}
+
+/** Whether an email is one the credential may see or change; to others it must look as if there were none. */
+export function mayTouch(credential: Credential, { sender }: { sender: string }): boolean {
+  const domain = boundDomain(credential)
+  return domain === null || parseMailboxes(sender)[0]?.domain === domain
+}
+
+/** For what concerns the account as a whole. @throws Refused 403 */
+export function insistOnWholeAccount(credential: Credential): void {
+  const domain = boundDomain(credential)
+  if (domain !== null)
+    throw new Refused(
+      403,
+      'invalid_access',
+      `This API key is bound to ${domain} and cannot change anything for the whole account.`,
+    )
+}
