@@ -14,9 +14,11 @@ import { type DeliverySettings, type DeliveryThreads, startDeliveryThreads } fro
 import { generateDkimKey } from './dkim/keys.ts'
 import { createDomains, type GenerateKey } from './domains/domains.ts'
 import { createHttpApp } from './http/app.ts'
+import { createReadBody } from './http/body.ts'
 import { createClientAddress } from './http/client-address.ts'
 import { sessionCookie } from './http/cookie.ts'
 import { createFindCredential } from './http/credentials.ts'
+import { createLargeBodies } from './http/large-bodies.ts'
 import { createSpendRequest } from './http/rate-limit.ts'
 import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { authRoutes } from './http/routes/auth.ts'
@@ -174,6 +176,8 @@ async function startHttpDoor(
     quotaOf: plans.quotaOf,
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
   })
+  const largeBodies = createLargeBodies(new URL('./body-thread.ts', import.meta.url))
+  started.push(largeBodies.close)
   const cookie = sessionCookie(config.http.baseUrl)
   const { requestsPerSecond } = config.rateLimit
   const firstRun = await prepareFirstRun({
@@ -197,6 +201,7 @@ async function startHttpDoor(
       ],
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),
       clientAddressOf: createClientAddress(config.http.trustedProxies),
+      readBody: createReadBody(largeBodies),
       spendRequest:
         requestsPerSecond === 0
           ? undefined

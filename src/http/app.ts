@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context, type Middleware } from 'koa'
+import { idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { StorageUnavailable } from '../store/command.ts'
 import { bareIds, wantsBareIds } from './bare-ids.ts'
-import { DEFAULT_BODY_LIMIT_BYTES, readJsonBody } from './body.ts'
+import { DEFAULT_BODY_LIMIT_BYTES, type ReadBody } from './body.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import type { FindCredential } from './credentials.ts'
 import type { SpendRequest } from './rate-limit.ts'
@@ -16,6 +17,7 @@ interface HttpAppOptions {
   routes: readonly Route[]
   findCredential: FindCredential
   clientAddressOf: ClientAddressOf
+  readBody: ReadBody
   /** Undefined when accounts may make any number of requests. */
   spendRequest: SpendRequest | undefined
   log: Log
@@ -119,18 +121,24 @@ function routerOf(options: HttpAppOptions): Router {
 }
 
 function answer(
-  { clientAddressOf }: HttpAppOptions,
+  { clientAddressOf, readBody }: HttpAppOptions,
   route: Route,
   ctx: Context,
   credential: Credential | null,
 ): Promise<ApiReply> {
   const limitBytes = route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES
+  const clientAddress = clientAddressOf(ctx.req)
+  const owner = credential ? idKey(credential.accountId) : clientAddress
   const request = {
     params: ctx.params as Record<string, string>,
     query: new URLSearchParams(ctx.querystring),
     headers: ctx.headers,
-    clientAddress: clientAddressOf(ctx.req),
-    body: () => readJsonBody(ctx.req, limitBytes),
+    clientAddress,
+    body: async () => (await readBody(ctx.req, { limitBytes, owner })).value,
+    async hashedBody() {
+      const { value: body, hash } = await readBody(ctx.req, { limitBytes, owner, hashed: true })
+      return { body, hash: hash! }
+    },
   }
   if (route.access === 'public') return route.handle({ ...request, credential })
   return route.handle({ ...request, credential: credential! })

@@ -1,34 +1,54 @@
-/** Reads a request's JSON body: bounded while it streams, strict about its type, and `{}` when there is none. */
-import { isUtf8 } from 'node:buffer'
+/**
+ * Reads a request's JSON body: bounded while it streams, strict about its type, and `{}` when there is none.
+ * Large bodies are read few at a time and parsed on a thread of their own.
+ */
 import type { IncomingMessage } from 'node:http'
+import { bodyHash, parseJson } from './json-body.ts'
+import type { LargeBodies, ParsedBody } from './large-bodies.ts'
 import { Refused } from './refused.ts'
+
+export interface ReadBodyOptions {
+  limitBytes: number
+  /** Whose request it is; large bodies of one owner wait for each other. */
+  owner: string
+  /** Whether the hash is wanted. */
+  hashed?: boolean
+}
+
+/** @throws Refused 413, 415 or 400 */
+export type ReadBody = (request: IncomingMessage, options: ReadBodyOptions) => Promise<ParsedBody>
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 export const SEND_BODY_LIMIT_BYTES = 56 * 1024 * 1024
 /** A client that sends too much is read to its end, so that it hears the reply; beyond this, its connection is closed. */
 const MOST_DISCARDED_BYTES = 64 * 1024 * 1024
-const DEEPEST_NESTING = 64
+const LARGE_FROM_BYTES = 256 * 1024
 
-/** @throws Refused 413, 415 or 400 */
-export async function readJsonBody(request: IncomingMessage, limitBytes: number): Promise<unknown> {
-  const bytes = await readBytes(request, limitBytes)
-  if (bytes.length === 0) return {}
-  insistOnJson(request)
-  if (!isUtf8(bytes)) throw malformed('it is not valid UTF-8')
-  let body: unknown
-  try {
-    body = JSON.parse(bytes.toString('utf8').replace(/^\ufeff/, ''))
-  } catch (error) {
-    throw malformed((error as SyntaxError).message)
+export function createReadBody(large: LargeBodies): ReadBody {
+  return async (request, { limitBytes, owner, hashed = false }) => {
+    let place: Promise<() => void> | undefined
+    const makeRoom = () => {
+      place ??= large.enter(owner)
+      return place
+    }
+    try {
+      const bytes = await readBytes(request, limitBytes, makeRoom)
+      if (bytes.length > 0) insistOnJson(request)
+      if (bytes.length >= LARGE_FROM_BYTES) return await large.parse(bytes, hashed)
+      const value = bytes.length === 0 ? {} : parseJson(bytes)
+      return { value, hash: hashed ? bodyHash(value) : null }
+    } finally {
+      place?.then(leave => leave())
+    }
   }
-  if (typeof body !== 'object' || body === null) throw malformed('it must be an object or an array')
-  if (isDeeperThan(body, DEEPEST_NESTING))
-    throw malformed(`it is nested deeper than ${DEEPEST_NESTING} levels`)
-  return body
 }
 
 /** Counts while the body streams; a stream's events cost half of what iterating over it does. */
-function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+function readBytes(
+  request: IncomingMessage,
+  limitBytes: number,
+  makeRoom: () => Promise<unknown>,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -38,12 +58,20 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
           headers,
         }),
       )
+    const waitForRoom = () => {
+      request.pause()
+      makeRoom().then(() => request.resume(), reject)
+    }
     request.on('data', (chunk: Buffer) => {
+      const wasSmall = size < LARGE_FROM_BYTES
       size += chunk.length
-      if (size <= limitBytes) return chunks.push(chunk)
+      if (size <= limitBytes) {
+        chunks.push(chunk)
+        if (wasSmall && size >= LARGE_FROM_BYTES) waitForRoom()
+        return
+      }
       chunks.length = 0
       if (size > limitBytes + MOST_DISCARDED_BYTES) refuse({ connection: 'close' })
-      return undefined
     })
     request.on('end', () => {
       if (size > limitBytes) refuse({})
@@ -69,22 +97,4 @@ function insistOnJson({ headers }: IncomingMessage) {
     throw new Refused(415, 'validation_error', 'The request body must be JSON in UTF-8.')
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new Refused(415, 'validation_error', 'Compressed request bodies are not supported.')
-}
-
-function malformed(why: string): Refused {
-  return new Refused(400, 'validation_error', `The request body is not valid JSON: ${why}.`)
-}
-
-/** Without recursion, which a hostile body could exhaust. */
-function isDeeperThan(body: object, levels: number): boolean {
-  let level: object[] = [body]
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > levels) return true
-    const next: object[] = []
-    for (const node of level)
-      for (const child of Array.isArray(node) ? node : Object.values(node))
-        if (typeof child === 'object' && child !== null) next.push(child)
-    level = next
-  }
-  return false
 }

@@ -20,6 +20,8 @@ export interface ApiRequest<C = Credential> {
   credential: C
   /** The JSON body, `{}` when there is none; read once. @throws Refused */
   body(): Promise<unknown>
+  /** The same, with the SHA-256 of its canonical form. */
+  hashedBody(): Promise<{ body: unknown; hash: Uint8Array }>
 }
 
 export interface ApiReply {

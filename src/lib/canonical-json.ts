@@ -1,10 +1,22 @@
 /** JSON whose text does not depend on the order in which keys were given. */
+import { createHash } from 'node:crypto'
+import { packBytes } from './number-list.ts'
+
+/** A list of so many bytes is named by its hash, and is the same whether it comes as a list or as a Uint8Array. */
+const HASHED_FROM_BYTES = 1_024
 
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, node: unknown) => {
-    if (typeof node !== 'object' || node === null || Array.isArray(node)) return node
+    if (typeof node !== 'object' || node === null) return node
+    if (Array.isArray(node) || node instanceof Uint8Array) return hashedWhenLong(node)
     const sorted: Record<string, unknown> = Object.create(null)
     for (const key of Object.keys(node).sort()) sorted[key] = (node as Record<string, unknown>)[key]
     return sorted
   })
+}
+
+function hashedWhenLong(list: readonly unknown[] | Uint8Array): unknown {
+  if (list.length < HASHED_FROM_BYTES) return list instanceof Uint8Array ? Array.from(list) : list
+  const bytes = list instanceof Uint8Array ? list : packBytes(list)
+  return bytes ? { sha256: createHash('sha256').update(bytes).digest('hex') } : list
 }

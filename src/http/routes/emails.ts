@@ -1,11 +1,9 @@
 /** Emails: sent and looked at. */
-import { createHash } from 'node:crypto'
 import type { Accept } from '../../accept/accept.ts'
 import { LONGEST_KEY } from '../../accept/idempotency.ts'
 import { isRefusal } from '../../accept/refusal.ts'
 import type { IdempotencyToken } from '../../accept/submission.ts'
 import type { Plans } from '../../accounts/plans.ts'
-import { canonicalJson } from '../../lib/canonical-json.ts'
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { findEmailParts } from '../../store/emails.ts'
 import type { ReadTogether } from '../../store/read.ts'
@@ -32,8 +30,7 @@ export function emailRoutes({ accept, horizonOf, store }: EmailRoutesOptions): R
       access: 'key',
       bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
       async handle(request) {
-        const body = await request.body()
-        const idempotency = idempotencyOf(request, '/emails', body)
+        const { body, idempotency } = await readRepeatable(request, '/emails')
         const submission = readSendEmail(body)
         const accepted = await accept.send(senderOf(request), submission, idempotency)
         if (isRefusal(accepted)) throw refusedBy(accepted)
@@ -60,16 +57,19 @@ function senderOf({ credential }: ApiRequest) {
   return { accountId: credential.accountId, apiKeyId, domain: boundDomain(credential) }
 }
 
-/** @throws Refused 400 when the header is there but unusable */
-function idempotencyOf({ headers }: ApiRequest, endpoint: string, body: unknown): IdempotencyToken | null {
-  const key = headers['idempotency-key']
-  if (key === undefined) return null
+/** The body, and what makes the request known when it is repeated. @throws Refused 400 when the key is unusable */
+async function readRepeatable(
+  request: ApiRequest,
+  endpoint: string,
+): Promise<{ body: unknown; idempotency: IdempotencyToken | null }> {
+  const key = request.headers['idempotency-key']
+  if (key === undefined) return { body: await request.body(), idempotency: null }
+  const { body, hash: bodyHash } = await request.hashedBody()
   if (typeof key !== 'string' || key.trim() === '' || key.length > LONGEST_KEY)
     throw new Refused(
       400,
       'invalid_idempotency_key',
       `The Idempotency-Key header must have 1 to ${LONGEST_KEY} characters.`,
     )
-  const bodyHash = new Uint8Array(createHash('sha256').update(canonicalJson(body)).digest())
-  return { endpoint, key, bodyHash }
+  return { body, idempotency: { endpoint, key, bodyHash } }
 }

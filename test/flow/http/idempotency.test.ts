@@ -90,6 +90,16 @@ test('large requests at once are one email, too', async () => {
   assert.is(after.files, before.files! + 1)
 })
 
+test('a list of many integers is the same in any spacing, and another when one of them differs', async () => {
+  const key = newKey()
+  const content = Array.from({ length: 100_000 }, (_, i) => i % 256)
+  const body = { ...GOOD, attachments: [{ filename: 'a.bin', content }] }
+  const first = await idOf(send(key, body))
+  assert.is(await idOf(sendRaw(key, JSON.stringify(body, null, 1))), first)
+  const other = { ...body, attachments: [{ filename: 'a.bin', content: content.with(99_999, 7) }] }
+  assertRefusal(await send(key, other), MISMATCH)
+})
+
 for (const [what, change] of Object.entries({
   subject: { subject: 'other' },
   recipient: { to: 'delivered+1@simulator.test' },

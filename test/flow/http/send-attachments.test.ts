@@ -196,6 +196,24 @@ test('take 25 MB, and show its size', async () => {
   assert.is(attachment.size, 25 * MIB)
 })
 
+for (const [form, contentOf] of Object.entries({
+  'list of integers': (bytes: Buffer) => [...bytes],
+  'Buffer in JSON': (bytes: Buffer) => bytes.toJSON(),
+}))
+  test(`take 4 MiB as a ${form}, and show its size`, async () => {
+    const [attachment] = await sent([{ content: contentOf(Buffer.alloc(4 * MIB, 'x')) }])
+    assert.is(attachment.size, 4 * MIB)
+  })
+
+for (const [what, part] of Object.entries({ objects: '{}', lists: '[]', 'numbers that are no bytes': '-1' }))
+  test(`refuse 20 MB of ${what} at once, and go on`, async () => {
+    const list = `[${`${part},`.repeat((20 * MIB) / (part.length + 1))}${part}]`
+    const raw = `{"from":"a@here.example","attachments":[{"content":${list}}]}`
+    const call = ['POST', '/emails', { key: posthorn.apiKey, raw }] as const
+    await refuses(posthorn, [...call], { status: 400, name: 'validation_error', says: /values/ })
+    await sent([{ content: CONTENT }])
+  })
+
 for (const [what, content, size] of [
   ['standard base64', 'aGVsbG8/Pz8+', 9],
   ['its URL alphabet', 'aGVsbG8_Pz8-', 9],

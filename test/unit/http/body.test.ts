@@ -1,12 +1,23 @@
+import { PassThrough } from 'node:stream'
 import * as assert from 'uvu/assert'
-import { readJsonBody } from '../../../src/http/body.ts'
+import { createReadBody } from '../../../src/http/body.ts'
+import { bodyHash } from '../../../src/http/json-body.ts'
+import { createLargeBodies } from '../../../src/http/large-bodies.ts'
 import { Refused } from '../../../src/http/refused.ts'
 import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 import { request } from './request.ts'
 
 const test = suite('http: JSON bodies')
 const JSON_TYPE = { 'content-type': 'application/json' }
 const LIMIT_BYTES = 100
+const LARGE_BYTES = 256 * 1024
+const large = createLargeBodies(new URL('../../../src/body-thread.ts', import.meta.url))
+test.after(() => large.close())
+
+async function readJsonBody(from: ReturnType<typeof request>, limitBytes: number) {
+  return (await createReadBody(large)(from, { limitBytes, owner: 'ann' })).value
+}
 
 function read(...body: (string | Uint8Array)[]) {
   return readJsonBody(request({ headers: JSON_TYPE, body }), LIMIT_BYTES)
@@ -106,5 +117,92 @@ test('own keys called __proto__ stay own keys', async () => {
   assert.ok(Object.hasOwn(body, '__proto__'))
   assert.is(({} as Record<string, unknown>).polluted, undefined)
 })
+
+const filling = 'x'.repeat(LARGE_BYTES)
+
+test('a large body is read on another thread, and is the same', async () => {
+  const body = { a: filling, attachments: [{ content: [1, 2] }], __proto__: null }
+  const from = request({ headers: JSON_TYPE, body: [JSON.stringify(body)] })
+  const { value, hash } = await createReadBody(large)(from, {
+    limitBytes: 10 * LARGE_BYTES,
+    owner: 'ann',
+    hashed: true,
+  })
+  assert.equal(value, { a: filling, attachments: [{ content: [1, 2] }] })
+  assert.equal(hash, bodyHash(body))
+})
+
+test('own keys called __proto__ stay own keys in a large body, too', async () => {
+  const text = `{"__proto__":{"polluted":1},"a":"${filling}"}`
+  const body = (await readJsonBody(request({ headers: JSON_TYPE, body: [text] }), 10 * LARGE_BYTES)) as object
+  assert.ok(Object.hasOwn(body, '__proto__'))
+  assert.is(({} as Record<string, unknown>).polluted, undefined)
+})
+
+for (const [what, text, status] of [
+  ['broken', `{"a":"${filling}"`, 400],
+  ['of too many values', `[${'{},'.repeat(300_000)}{}]`, 400],
+  ['too deep', `{"a":"${filling}","b":${'['.repeat(64)}${']'.repeat(64)}}`, 400],
+] as const)
+  test(`a large body that is ${what} gives ${status}, and the next one is read`, async () => {
+    const reading = (piece: string) =>
+      readJsonBody(request({ headers: JSON_TYPE, body: [piece] }), 10 * LARGE_BYTES)
+    assert.is(await statusOf(reading(text)), status)
+    assert.equal(await reading(`["${filling}"]`), [filling])
+  })
+
+test('a large body of a wrong type gives 415', async () => {
+  const from = request({ headers: { 'content-type': 'text/plain' }, body: [`["${filling}"]`] })
+  assert.is(await statusOf(readJsonBody(from, 10 * LARGE_BYTES)), 415)
+})
+
+/** A request whose body comes when it is told to. */
+function openRequest() {
+  const pieces = new PassThrough({ highWaterMark: 1 })
+  return Object.assign(pieces, { headers: JSON_TYPE }) as unknown as PassThrough & ReturnType<typeof request>
+}
+
+test('the third large body of an owner waits until one of two is read, and holds up nobody else', async () => {
+  const read = createReadBody(large)
+  const text = `["${filling}"]`
+  const [first, second, third, other] = [openRequest(), openRequest(), openRequest(), openRequest()]
+  const reading = (from: ReturnType<typeof openRequest>, owner: string) => {
+    from.write(text.slice(0, -1))
+    return read(from, { limitBytes: 10 * LARGE_BYTES, owner })
+  }
+  const readings = [reading(first, 'ann'), reading(second, 'ann'), reading(third, 'ann')]
+  const others = reading(other, 'bob')
+  await until(() => third.isPaused() && !second.isPaused() && !other.isPaused())
+  other.end(']')
+  assert.equal((await others).value, [filling])
+  assert.ok(third.isPaused())
+  first.end(']')
+  assert.equal((await readings[0]!).value, [filling])
+  await until(() => !third.isPaused())
+  second.end(']')
+  third.end(']')
+  assert.equal((await Promise.all(readings)).length, 3)
+})
+
+test('a client that leaves while it waits gives its place to the next', async () => {
+  const read = createReadBody(large)
+  const begun = Array.from({ length: 3 }, () => openRequest())
+  const readings = begun.map(from => {
+    from.write(`["${filling}`)
+    return statusOrLeft(read(from, { limitBytes: 10 * LARGE_BYTES, owner: 'ann' }))
+  })
+  await until(() => begun[2]!.isPaused())
+  for (const from of begun) from.destroy()
+  assert.equal(await Promise.all(readings), ['left', 'left', 'left'])
+  const from = request({ headers: JSON_TYPE, body: [`["${filling}"]`] })
+  assert.equal((await read(from, { limitBytes: 10 * LARGE_BYTES, owner: 'ann' })).value, [filling])
+})
+
+async function statusOrLeft(reading: Promise<unknown>): Promise<string> {
+  return reading.then(
+    () => 'read',
+    error => (/the client left/.test(error.message) ? 'left' : error.message),
+  )
+}
 
 test.run()

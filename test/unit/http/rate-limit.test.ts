@@ -2,6 +2,8 @@ import { pino } from 'pino'
 import * as assert from 'uvu/assert'
 import { createRateLimit } from '../../../src/accounts/rate-limit.ts'
 import { createHttpApp } from '../../../src/http/app.ts'
+import { createReadBody } from '../../../src/http/body.ts'
+import { createLargeBodies } from '../../../src/http/large-bodies.ts'
 import { createSpendRequest } from '../../../src/http/rate-limit.ts'
 import { Refused } from '../../../src/http/refused.ts'
 import { type Credential, ok, type Route } from '../../../src/http/route.ts'
@@ -32,6 +34,8 @@ const routes: Route[] = [
   { method: 'GET', path: '/open', access: 'public', handle: async () => ok({}) },
 ]
 
+const largeBodies = createLargeBodies(new URL('../../../src/body-thread.ts', import.meta.url))
+
 /** A door that takes three requests a second; the bearer token names the account. */
 async function openDoor(t: TestContext) {
   const clock = createManualClock()
@@ -46,6 +50,7 @@ async function openDoor(t: TestContext) {
       return credential ?? null
     },
     clientAddressOf: () => '127.0.0.1',
+    readBody: createReadBody(largeBodies),
     spendRequest: createSpendRequest(createRateLimit({ clock, requestsPerSecond: 3 })),
     log: pino({ level: 'silent' }),
   })
