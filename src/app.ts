@@ -25,6 +25,7 @@ import { authRoutes } from './http/routes/auth.ts'
 import { domainRoutes } from './http/routes/domains.ts'
 import { emailRoutes } from './http/routes/emails.ts'
 import { healthRoutes } from './http/routes/health.ts'
+import { templateRoutes } from './http/routes/templates.ts'
 import { startHttpServer } from './http/server.ts'
 import type { AdjustableClock } from './lib/adjustable-clock.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
@@ -35,6 +36,7 @@ import { startProviderDns, verifyingResolvers } from './provider-dns.ts'
 import { createReadiness } from './readiness.ts'
 import { openStore, type Store } from './store/open.ts'
 import { insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
+import { createTemplates } from './templates/templates.ts'
 
 export interface AppDeps {
   log: Log
@@ -197,6 +199,7 @@ async function startHttpDoor(
         ...authRoutes({ sessions, db, cookie }),
         ...apiKeyRoutes({ apiKeys }),
         ...domainRoutes({ domains, mailHost, regions }),
+        ...templateRoutes({ templates: createTemplates({ db, run, clock, newId }) }),
         ...emailRoutes({ accept, horizonOf: plans.horizonOf, store }),
       ],
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),

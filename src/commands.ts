@@ -6,12 +6,14 @@ import { queueCommands } from './queue/commands.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
 import { settingCommands } from './store/settings.ts'
 import { userCommands } from './store/users.ts'
+import { templateCommands } from './templates/commands.ts'
 
 export const commands = {
   ...settingCommands,
   ...userCommands,
   ...apiKeyCommands,
   ...domainCommands,
+  ...templateCommands,
   ...acceptCommands,
   ...queueCommands,
   ...recipientCommands,

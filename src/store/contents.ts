@@ -1,5 +1,6 @@
-/** What an email says, as stored: JSON of html and text, compressed when that pays. */
+/** What an email or a template says, as stored: JSON of html and text, compressed when that pays. */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import type { Tx } from './command.ts'
 import type { ContentRow } from './schema.ts'
 
 export interface Content {
@@ -24,4 +25,32 @@ export function decodeContent({ encoding, body }: Pick<ContentRow, 'encoding' | 
   const plain =
     encoding === 'zstd' ? zstdDecompressSync(body, { maxOutputLength: MOST_BYTES }) : Buffer.from(body)
   return JSON.parse(plain.toString()) as Content
+}
+
+/** Returns the key of a content that has one user. */
+export async function storeContent(tx: Tx, content: Content): Promise<number> {
+  const id = await tx.rows.reserve('contents', 1)
+  await tx.rows.insert('contents', [{ id, ...encodeContent(content), refs: 1 }])
+  return id
+}
+
+/** One user more. */
+export async function shareContent(tx: Tx, id: number): Promise<void> {
+  await tx.db
+    .updateTable('contents')
+    .set(eb => ({ refs: eb('refs', '+', 1) }))
+    .where('id', '=', id)
+    .execute()
+}
+
+/** One user less for every time a key is named; what nobody uses any more goes. */
+export async function releaseContents(tx: Tx, ids: readonly number[]): Promise<void> {
+  for (const [id, users] of Map.groupBy(ids, each => each)) {
+    await tx.db
+      .updateTable('contents')
+      .set(eb => ({ refs: eb('refs', '-', users.length) }))
+      .where('id', '=', id)
+      .execute()
+    await tx.db.deleteFrom('contents').where('id', '=', id).where('refs', '<=', 0).execute()
+  }
 }

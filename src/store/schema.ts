@@ -91,14 +91,14 @@ export interface DkimKeyRow {
   retiredAt: number | null
 }
 
-/** What one or many emails say, stored once and compressed. */
+/** What emails and templates say, stored once and compressed. */
 export interface ContentRow {
   id: number
   /** Of the JSON `{html, text}` before compression. */
   sizeBytes: number
   encoding: 'plain' | 'zstd'
   body: Uint8Array
-  /** Emails that use it. */
+  /** Emails, templates and versions of templates that use it. */
   refs: number
 }
 
@@ -261,6 +261,33 @@ export interface SuppressionRow {
   createdAt: number
 }
 
+export interface TemplateRow {
+  accountId: Id
+  id: Id
+  name: string
+  /** As searches see it. */
+  foldedName: string
+  subject: string | null
+  contentId: number
+  /** Also the number of its last version. */
+  versionCount: number
+  createdAt: number
+  updatedAt: number
+}
+
+/** What a template said before it was changed. */
+export interface TemplateVersionRow {
+  accountId: Id
+  templateId: Id
+  /** From 1, without gaps. */
+  version: number
+  name: string
+  subject: string | null
+  contentId: number
+  /** When it was replaced. */
+  createdAt: number
+}
+
 /** Exact counts kept beside what they count; `period` is a UTC day, a UTC month, or empty for a total. */
 export interface CounterRow {
   accountId: Id
@@ -286,6 +313,8 @@ export interface Schema {
   idempotencyKeys: IdempotencyKeyRow
   suppressions: SuppressionRow
   counters: CounterRow
+  templates: TemplateRow
+  templateVersions: TemplateVersionRow
 }
 
 export type Db = Kysely<Schema>

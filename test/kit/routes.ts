@@ -17,7 +17,7 @@ export async function allRoutes(): Promise<Route[]> {
   return routes
 }
 
-/** The path with a well-formed id that nothing has in place of each parameter. */
+/** The path with a well-formed id that nothing has in place of each parameter, and the first version. */
 export function pathOf({ path }: Route, id = '01990000-0000-7000-8000-000000000000'): string {
-  return path.replace(/:[a-z_]+/g, id)
+  return path.replace(':version', '1').replace(/:[a-z_]+/g, id)
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { readHeaders } from '../../accept/header-policy.ts'
 import { isRefusal } from '../../accept/refusal.ts'
+import { subjectFault } from '../../accept/subject.ts'
 import type { Submission } from '../../accept/submission.ts'
 import { type Mailbox, parseMailbox } from '../../smtp/address.ts'
 import { invalidField, refusedBy } from '../refused.ts'
@@ -31,10 +32,8 @@ const readRequest = bodyReader(sendEmailSchema, { emptyMeansAbsent: ['from', 'su
 
 /** Fields whose feature is still to come: refused, never ignored. */
 const NOT_YET = ['template', 'templateId', 'templateData', 'scheduledAt', 'topicId'] as const
-const LONGEST_SUBJECT = 2_000
 const MOST_TAGS = 50
 const MOST_TAG_BYTES = 4 * 1024
-const BREAKS = /[\r\n\0]/
 
 /** @throws Refused */
 export function readSendEmail(body: unknown): Submission {
@@ -89,11 +88,10 @@ function readMailboxes(field: string, texts: readonly string[] = []): Mailbox[] 
   })
 }
 
-function readSubject(subject: string): string {
-  if (BREAKS.test(subject))
-    throw invalidField('subject', 'The `subject` field must not contain CR, LF or NUL.')
-  if (subject.length > LONGEST_SUBJECT)
-    throw invalidField('subject', `The \`subject\` field may have ${LONGEST_SUBJECT} characters.`)
+/** @throws Refused */
+export function readSubject(subject: string): string {
+  const fault = subjectFault(subject)
+  if (fault) throw invalidField('subject', `The \`subject\` field ${fault}.`)
   return subject
 }
 

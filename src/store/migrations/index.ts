@@ -1,6 +1,7 @@
 /** All migrations, oldest first. A released one is never changed. */
 import type { Kysely } from 'kysely'
 import { up as mainPath } from './001-main-path.ts'
+import { up as templates } from './003-templates.ts'
 import { up as accounts } from './004-accounts.ts'
 import type { Columns } from './columns.ts'
 
@@ -11,5 +12,6 @@ export interface Migration {
 
 export const migrations: readonly Migration[] = [
   { name: '001-main-path', up: mainPath },
+  { name: '003-templates', up: templates },
   { name: '004-accounts', up: accounts },
 ]

@@ -210,15 +210,23 @@ test('every route is reached, under the access it was written for', () => {
     'public POST /auth/login',
     'session DELETE /api-keys/:id',
     'session DELETE /domains/:id',
+    'session DELETE /templates/:id',
     'session GET /api-keys',
     'session GET /auth/session',
     'session GET /domains',
     'session GET /domains/:id',
+    'session GET /templates',
+    'session GET /templates/:id',
+    'session GET /templates/:id/versions',
+    'session GET /templates/:id/versions/:version',
     'session POST /api-keys',
     'session POST /auth/logout',
     'session POST /auth/password',
     'session POST /domains',
     'session POST /domains/:id/verify',
+    'session POST /templates',
+    'session POST /templates/:id/versions/:version/restore',
+    'session PUT /templates/:id',
   ])
 })
 

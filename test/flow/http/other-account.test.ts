@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import type { Route } from '../../../src/http/route.ts'
 import { addAccount, type OtherAccount } from '../../kit/accounts.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { type ApiAnswer, type Posthorn, startPosthorn, zoneText } from '../../kit/posthorn.ts'
@@ -32,6 +33,9 @@ test.before(async () => {
     text: 'private',
   })
   await posthorn.emailWhen(email, 'delivered')
+  const { body: template } = await posthorn.call('POST', '/templates', { session, body: { name: 'first' } })
+  await posthorn.call('PUT', `/templates/${template.id}`, { session, body: { name: 'second' } })
+  owned.set('templates', template.id)
   owned.set('domains', domain.id).set('api-keys', key.id).set('emails', email)
 })
 test.after(async () => {
@@ -41,6 +45,14 @@ test.after(async () => {
 
 const UNKNOWN = '01990000-0000-7000-8000-000000000000'
 const NOT_FOUND = { status: 404, name: 'not_found' }
+
+/** A good body, where a route looks at it before it looks for the id. */
+const BODIES = new Map<string, object>([['PUT /templates/:id', { name: 'theirs' }]])
+
+function bodyFor({ method, path }: Route): { body?: object } {
+  const body = BODIES.get(`${method} ${path}`)
+  return body ? { body } : {}
+}
 
 function ownedAt(path: string): string {
   const id = owned.get(path.split('/')[1]!)
@@ -56,11 +68,12 @@ for (const route of withId)
     if (route.access === 'session' && what === 'key') continue
     test(`${route.method} ${route.path}, by a stranger's ${what}, answers as if there were nothing`, async () => {
       const id = ownedAt(route.path)
-      const unknown = await posthorn.call(route.method, pathOf(route), credential())
+      const options = { ...credential(), ...bodyFor(route) }
+      const unknown = await posthorn.call(route.method, pathOf(route), options)
       assertRefusal(unknown, NOT_FOUND)
       for (const spelling of [id, id.slice(id.indexOf('_') + 1), id.toUpperCase()]) {
         const before = storedIn(posthorn)
-        const foreign = await posthorn.call(route.method, pathOf(route, spelling), credential())
+        const foreign = await posthorn.call(route.method, pathOf(route, spelling), options)
         assert.equal([foreign.status, foreign.body], [unknown.status, unknown.body])
         assert.equal(namesOf(foreign), namesOf(unknown))
         assert.equal(storedIn(posthorn), before)
@@ -85,13 +98,16 @@ for (const route of withId)
       `%20${uuid}`,
       `${uuid}%00`,
     ].filter(id => id !== ownedAt(route.path)))
-      assertRefusal(await posthorn.call(route.method, pathOf(route, id), { session }), NOT_FOUND)
+      assertRefusal(
+        await posthorn.call(route.method, pathOf(route, id), { session, ...bodyFor(route) }),
+        NOT_FOUND,
+      )
   })
 
 test('lists show nothing of it', async () => {
-  for (const path of ['/domains', '/api-keys']) {
+  for (const path of ['/domains', '/api-keys', '/templates']) {
     const { body } = await posthorn.call('GET', path, { session: stranger.session })
-    const expected = path === '/domains' ? 0 : 1
+    const expected = path === '/api-keys' ? 1 : 0
     assert.equal([body.total, body.data.length, body.has_more], [expected, expected, false])
     assert.not(body.data.some(({ id }: { id: string }) => [...owned.values()].includes(id)))
   }

@@ -119,6 +119,30 @@ test('sends once what it sends again with its idempotencyKey', async () => {
   assert.is(mx.messages.filter(({ headers }) => headers.includes('Subject: Once')).length, 1)
 })
 
+test('keeps templates, with a session in place of a key', async () => {
+  const client = new Resend(await posthorn.signIn(), { baseUrl: posthorn.baseUrl })
+  const html = '<p>Hello {{{name}}}</p>'
+  const { id, object } = insistOn(await client.templates.create({ name: 'Greeting', subject: 'Hi', html }))
+  assert.is(object, 'template')
+  const template = insistOn(await client.templates.get(id))
+  assert.equal(
+    [template.name, template.subject, template.html, template.text],
+    ['Greeting', 'Hi', html, null],
+  )
+  assert.equal(
+    template.variables!.map(({ key, type, fallback_value: fallback }) => [key, type, fallback]),
+    [['name', 'string', null]],
+  )
+  const { data, has_more: hasMore } = insistOn(await client.templates.list({ limit: 1 }))
+  assert.equal(
+    [data.map(row => [row.id, row.name, row.status]), hasMore],
+    [[[id, 'Greeting', 'published']], false],
+  )
+  assert.equal(insistOn(await client.templates.remove(id)), { object: 'template', id, deleted: true })
+  const { error } = await client.templates.get(id)
+  assert.equal([error?.name, error?.statusCode], ['not_found', 404])
+})
+
 const wrong = { ...MAIL, to: 'nobody' }
 const unsent = { ...MAIL, from: 'ann@nowhere.example' }
 const ERRORS: [string, () => Promise<{ error: ErrorResponse | null }>, string, number][] = [
