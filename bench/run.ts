@@ -4,11 +4,10 @@
  *
  *   npm run bench -- <scenario> [--rounds N] [--n N] [--only name] [--json file] [--profile folder] [--slots 1,3] [--keep]
  */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { enterNamespace } from './kit/namespace.ts'
+import { enterNamespaces } from './kit/namespace.ts'
 import { machine, record, table } from './kit/report.ts'
 import { scenarios } from './scenarios.ts'
 
@@ -35,27 +34,20 @@ if (!scenario) {
     console.error(`  ${known.padEnd(8)} ${what} (--rounds ${rounds} --n ${count})`)
   process.exit(2)
 }
-enterNamespace()
+const folder = await enterNamespaces(values.keep ?? false)
 
-const folder = mkdtempSync(join(tmpdir(), 'bench-'))
-chmodSync(folder, 0o755)
-try {
-  const options = {
-    rounds: Number(values.rounds ?? scenario.rounds),
-    count: Number(values.n ?? scenario.count),
-    only: values.only,
-    profiles: values.profile === undefined ? undefined : resolve(values.profile),
-    signingSlots: values.slots.split(',').map(Number),
-  }
-  const findings = await scenario.run({ ...options, folder })
-  const { cpu, coreCount, node } = machine()
-  console.log(
-    `\n${name}: ${scenario.what}; ${options.count} messages, median of ${options.rounds}; ${coreCount} × ${cpu}, Node ${node}\n`,
-  )
-  console.log(table(findings))
-  if (values.json) writeFileSync(values.json, `${JSON.stringify(record(name, options, findings), null, 2)}\n`)
-} finally {
-  if (values.keep) console.log(`kept: ${folder}`)
-  else rmSync(folder, { recursive: true, force: true })
+const options = {
+  rounds: Number(values.rounds ?? scenario.rounds),
+  count: Number(values.n ?? scenario.count),
+  only: values.only,
+  profiles: values.profile === undefined ? undefined : resolve(values.profile),
+  signingSlots: values.slots.split(',').map(Number),
 }
+const findings = await scenario.run({ ...options, folder })
+const { cpu, coreCount, node } = machine()
+console.log(
+  `\n${name}: ${scenario.what}; ${options.count} messages, median of ${options.rounds}; ${coreCount} × ${cpu}, Node ${node}\n`,
+)
+console.log(table(findings))
+if (values.json) writeFileSync(values.json, `${JSON.stringify(record(name, options, findings), null, 2)}\n`)
 process.exit(0)

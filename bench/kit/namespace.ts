@@ -1,20 +1,37 @@
-/** A private network and mount namespace for one benchmark run: loopback, many addresses, a resolver on port 53. */
-import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+/**
+ * Namespaces of its own for one benchmark run: a network of loopback, many addresses and a resolver on port 53; and
+ * processes that all end with the run, however it ends.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startProcess } from './process.ts'
 
 /** Addresses that all lead to this machine: the MX hosts of the destination domains. */
 const MX_NETWORK = '198.18.0.0/16'
 
-/** Runs this program again inside the namespaces; does not return outside. */
-export function enterNamespace(): void {
-  if (process.env.BENCH_INSIDE) return
-  const args = ['-n', '-m', process.execPath, ...process.argv.slice(1)]
-  const { status } = spawnSync('unshare', args, {
+/**
+ * Runs this program again inside the namespaces; does not return outside.
+ * @param keep leaves the folder when the run is over
+ * @returns a folder for everything the run writes
+ */
+export async function enterNamespaces(keep: boolean): Promise<string> {
+  const given = process.env.BENCH_FOLDER
+  if (given !== undefined) return given
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+  chmodSync(folder, 0o755)
+  // a shell is the first process inside: it clears up after processes whose parents have ended
+  const inside = ['sh', '-c', '"$@"; exit $?', 'sh', process.execPath, ...process.argv.slice(1)]
+  const run = spawn('unshare', ['-n', '-m', '-p', '-f', '--mount-proc', '--kill-child', ...inside], {
     stdio: 'inherit',
-    env: { ...process.env, BENCH_INSIDE: '1' },
+    env: { ...process.env, BENCH_FOLDER: folder },
   })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => run.kill('SIGKILL'))
+  const [status] = await once(run, 'exit')
+  if (keep) console.log(`kept: ${folder}`)
+  else rmSync(folder, { recursive: true, force: true })
   process.exit(status ?? 1)
 }
 

@@ -13,6 +13,8 @@ export interface Sink {
 
 const MOST_WAITING_MS = 300_000
 const TAIL_BYTES = 400
+/** It stands for many hosts: without this it leaves connections beyond 256 unanswered. */
+const MOST_SESSIONS = '15000'
 
 /** Does something while a sink listens on port 25 of all addresses. */
 export async function withSink<T>(folder: string, body: (sink: Sink) => Promise<T>): Promise<T> {
@@ -26,10 +28,14 @@ export async function withSink<T>(folder: string, body: (sink: Sink) => Promise<
 
 async function startSink(folder: string): Promise<Sink & { stop(): Promise<void> }> {
   const output = `${folder}/sink.${Date.now()}.out`
-  const sink = await startProcess('smtp-sink', ['-c', '-u', 'nobody', '0.0.0.0:25', '1000'], {
-    output,
-    readyPort: { host: '127.0.0.1', port: 25 },
-  })
+  const sink = await startProcess(
+    'smtp-sink',
+    ['-c', '-u', 'nobody', '-m', MOST_SESSIONS, '0.0.0.0:25', '1000'],
+    {
+      output,
+      readyPort: { host: '127.0.0.1', port: 25 },
+    },
+  )
   const count = () => {
     const file = openSync(output, 'r')
     const buffer = Buffer.alloc(TAIL_BYTES)
