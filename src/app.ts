@@ -20,19 +20,22 @@ import { sessionCookie } from './http/cookie.ts'
 import { createFindCredential } from './http/credentials.ts'
 import { createLargeBodies } from './http/large-bodies.ts'
 import { createSpendRequest } from './http/rate-limit.ts'
+import type { Route } from './http/route.ts'
 import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { domainRoutes } from './http/routes/domains.ts'
 import { emailRoutes } from './http/routes/emails.ts'
 import { healthRoutes } from './http/routes/health.ts'
+import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
 import { templateRoutes } from './http/routes/templates.ts'
 import { startHttpServer } from './http/server.ts'
 import type { AdjustableClock } from './lib/adjustable-clock.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
-import { createIdSource, type Id } from './lib/ids.ts'
+import { createIdSource, type Id, type IdSource } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.ts'
 import { startProviderDns, verifyingResolvers } from './provider-dns.ts'
+import { createReleaser } from './queue/releaser.ts'
 import { createReadiness } from './readiness.ts'
 import { openStore, type Store } from './store/open.ts'
 import { insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
@@ -114,12 +117,12 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   }
 }
 
-function startDelivery(
+async function startDelivery(
   { config, clock, log, store }: Parts,
   secret: Buffer,
   adjustable: AdjustableClock | undefined,
 ): Promise<DeliveryThreads> {
-  return startDeliveryThreads({
+  const threads = await startDeliveryThreads({
     entry: new URL('./delivery-thread.ts', import.meta.url),
     settings: deliverySettings(config),
     db: store.db,
@@ -131,15 +134,23 @@ function startDelivery(
     now: clock.now,
     log,
   })
+  const onError = (error: unknown) => log.error({ err: error }, 'scheduled emails could not enter the queue')
+  const releaser = createReleaser({ run: store.run, clock, onError })
+  store.on('scheduled', times => {
+    for (const at of times as number[]) releaser.note(at)
+  })
+  return {
+    async stop(graceMs) {
+      await releaser.stop()
+      await threads.stop(graceMs)
+    },
+  }
 }
 
 /** The HTTP door with what stands behind it. */
-async function startHttpDoor(
-  { config, clock, log, store, secrets, generateKey }: Parts,
-  notReady: () => Promise<string[]>,
-  started: (() => unknown)[],
-) {
-  const { db, run, blobs } = store
+async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, started: (() => unknown)[]) {
+  const { config, clock, log, store, secrets, generateKey } = parts
+  const { db, run } = store
   const newId = createIdSource()
   const passwords = createPasswords()
   const sessions = createSessions({ db, run, clock, newId, passwords })
@@ -167,17 +178,6 @@ async function startHttpDoor(
     mailHost,
     resolvers: verifying.resolvers,
   })
-  const plans = plansOf(config, store, clock)
-  const accept = createAccept({
-    run,
-    blobs,
-    clock,
-    newId,
-    simulatorDomain: config.simulator.domain,
-    feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
-    quotaOf: plans.quotaOf,
-    expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
-  })
   const largeBodies = createLargeBodies(new URL('./body-thread.ts', import.meta.url))
   started.push(largeBodies.close)
   const cookie = sessionCookie(config.http.baseUrl)
@@ -200,7 +200,7 @@ async function startHttpDoor(
         ...apiKeyRoutes({ apiKeys }),
         ...domainRoutes({ domains, mailHost, regions }),
         ...templateRoutes({ templates: createTemplates({ db, run, clock, newId }) }),
-        ...emailRoutes({ accept, horizonOf: plans.horizonOf, store }),
+        ...sendingRoutes(parts, newId),
       ],
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),
       clientAddressOf: createClientAddress(config.http.trustedProxies),
@@ -214,6 +214,26 @@ async function startHttpDoor(
     config.http.listen ?? { host: '127.0.0.1', port: 0 },
   )
   return { http, firstRun }
+}
+
+/** Emails: sent, looked at, moved and canceled. */
+function sendingRoutes({ config, clock, store }: Parts, newId: IdSource): Route[] {
+  const { quotaOf, horizonOf } = plansOf(config, store, clock)
+  const regions = Object.keys(config.regions)
+  const accept = createAccept({
+    run: store.run,
+    blobs: store.blobs,
+    clock,
+    newId,
+    simulatorDomain: config.simulator.domain,
+    feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
+    quotaOf,
+    expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
+  })
+  return [
+    ...emailRoutes({ accept, horizonOf, store }),
+    ...scheduledEmailRoutes({ horizonOf, store, now: clock.now }),
+  ]
 }
 
 function plansOf({ plans }: Config, { find, on }: Store<Commands>, clock: Clock): Plans {

@@ -1,8 +1,10 @@
 /** Every command there is; the writer thread runs them, everybody else names them. */
 import { acceptCommands } from './accept/commit.ts'
+import { scheduledCommands } from './accept/scheduled.ts'
 import { domainCommands } from './domains/commands.ts'
 import { recipientCommands } from './events/commands.ts'
 import { queueCommands } from './queue/commands.ts'
+import { releaseCommands } from './queue/release.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
 import { settingCommands } from './store/settings.ts'
 import { userCommands } from './store/users.ts'
@@ -15,6 +17,8 @@ export const commands = {
   ...domainCommands,
   ...templateCommands,
   ...acceptCommands,
+  ...scheduledCommands,
+  ...releaseCommands,
   ...queueCommands,
   ...recipientCommands,
 }

@@ -109,7 +109,7 @@ async function prepare(
       messageId: submission.messageId ?? `<${idText(id)}@${submission.from.domain}>`,
       recipientCount: recipients.length,
       createdAt: now,
-      scheduledAt: null,
+      scheduledAt: submission.scheduledAt,
       openCount: 0,
       clickCount: 0,
       broadcastId: null,
@@ -122,7 +122,7 @@ async function prepare(
     recipients,
     simulated: recipients.every(({ domain }) => domain === simulatorDomain),
     class: DELIVERY_CLASS.transactional,
-    expiresAt: now + expireAfterMs,
+    expiresAt: (submission.scheduledAt ?? now) + expireAfterMs,
   }
 }
 

@@ -3,11 +3,13 @@
  * transaction that writes emails and deliveries, so that no race gets past them.
  */
 import type { Quota } from '../accounts/plans.ts'
-import { countNewEmail, recordEvents } from '../events/record.ts'
+import { maySend } from '../domains/status.ts'
+import { countNewEmail, type NewEvent, recordEvents } from '../events/record.ts'
+import { scheduledEvent } from '../events/scheduled.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
 import { referBlobs, type StagedBlob } from '../store/blobs.ts'
-import { batchCommand, type Tx } from '../store/command.ts'
+import { batchCommand, laneKey, type Tx } from '../store/command.ts'
 import { type Content, encodeContent } from '../store/contents.ts'
 import type { DueLane } from '../store/lanes.ts'
 import {
@@ -15,12 +17,14 @@ import {
   type DeliveryRow,
   type DomainRow,
   type EmailRow,
+  type EmailStatus,
   type Flag,
 } from '../store/schema.ts'
 import { type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
 import { takeQuota } from './quota.ts'
 import type { Recipient } from './recipients.ts'
 import type { Refusal } from './refusal.ts'
+import { refuseSendTime } from './send-time.ts'
 import type { IdempotencyToken, Sender } from './submission.ts'
 
 /** An email ready to be stored but for what the transaction decides. */
@@ -61,7 +65,7 @@ interface Decided {
   email: NewEmail
   domainId: Id | null
   feedback: Flag
-  /** By ordinal. */
+  /** By ordinal; of a scheduled email nobody is, yet: who is then is found out at its time. */
   suppressed: boolean[]
 }
 
@@ -99,16 +103,19 @@ function decide(
   if (former) return former
   const decided: Decided[] = []
   for (const email of input.emails) {
+    const untimely = refuseSendTime(email.row.scheduledAt, input.now)
+    if (untimely) return untimely
     const domain = domains.get(domainKey(input.sender.accountId, email.fromDomain))
-    const verified = domain?.status === 'verified' || domain?.status === 'temporary_failure'
+    const verified = domain !== undefined && maySend(domain.status)
     if (!verified && !email.simulated) return notVerified(email.fromDomain, domain !== undefined)
     const feedback = email.simulated || (domain && input.feedbackRegions.includes(domain.region)) ? 1 : 0
     decided.push({
       email,
-      domainId: verified ? domain!.id : null,
+      domainId: verified ? domain.id : null,
       feedback,
-      suppressed: email.recipients.map(({ address }) =>
-        suppressed.has(suppressionKey(input.sender.accountId, address)),
+      suppressed: email.recipients.map(
+        ({ address }) =>
+          email.row.scheduledAt === null && suppressed.has(suppressionKey(input.sender.accountId, address)),
       ),
     })
   }
@@ -148,30 +155,39 @@ async function store(tx: Tx, accepted: readonly Decided[]): Promise<void> {
   for (const decided of accepted) {
     const { email } = decided
     if (email.blobs.length > 0) await referBlobs(tx, email.blobs, email.row.createdAt)
-    keepAtHand(tx, decided)
     countEmail(tx, decided)
+    if (email.row.scheduledAt === null) keepAtHand(tx, decided)
   }
   announceDue(tx, accepted)
-  await recordEvents(tx, accepted.flatMap(suppressionEvents))
+  announceScheduled(tx, accepted)
+  await recordEvents(tx, accepted.flatMap(firstEvents))
 }
 
-function emailRow({ email, domainId, feedback, suppressed }: Decided, contentId: number): EmailRow {
-  const everySuppressed = suppressed.every(Boolean)
+function emailRow(decided: Decided, contentId: number): EmailRow {
+  const { email, domainId, feedback, suppressed } = decided
+  const { createdAt, scheduledAt } = email.row
+  const status = statusOf(decided)
   return {
     ...email.row,
     domainId,
     contentId,
     feedback,
-    status: everySuppressed ? 'suppressed' : 'queued',
-    error: everySuppressed ? 'All recipients are on the suppression list.' : null,
+    status,
+    error: status === 'suppressed' ? 'All recipients are on the suppression list.' : null,
     sentAt: null,
-    lastEventAt: suppressed.some(Boolean) ? email.row.createdAt : null,
-    endedAt: everySuppressed ? email.row.createdAt : null,
+    lastEventAt: scheduledAt !== null || suppressed.some(Boolean) ? createdAt : null,
+    endedAt: status === 'suppressed' ? createdAt : null,
   }
 }
 
+function statusOf({ email, suppressed }: Decided): EmailStatus {
+  if (email.row.scheduledAt !== null) return 'scheduled'
+  return suppressed.every(Boolean) ? 'suppressed' : 'queued'
+}
+
 function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
-  const { accountId, id: emailId, createdAt } = email.row
+  const { accountId, id: emailId, createdAt, scheduledAt } = email.row
+  const waiting = scheduledAt === null ? DELIVERY_STATE.waiting : DELIVERY_STATE.scheduled
   return email.recipients.map(({ address, domain, kind }, ordinal) => ({
     emailId,
     ordinal,
@@ -180,10 +196,10 @@ function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
     domain,
     kind,
     class: email.class,
-    state: suppressed[ordinal] ? DELIVERY_STATE.done : DELIVERY_STATE.waiting,
+    state: suppressed[ordinal] ? DELIVERY_STATE.done : waiting,
     status: suppressed[ordinal] ? 'suppressed' : 'queued',
     attempts: 0,
-    nextAt: createdAt,
+    nextAt: scheduledAt ?? createdAt,
     expiresAt: email.expiresAt,
   }))
 }
@@ -202,32 +218,45 @@ function keepAtHand(tx: Tx, { email, domainId, suppressed }: Decided) {
     messageId,
     recipientCount,
   } = email.row
-  const { createdAt } = email.row
+  const { createdAt, scheduledAt } = email.row
   if (suppressed.every(Boolean)) return
   const mailboxes = { sender, toList, ccList, replyToList }
-  const rest = { subject, headers, attachments, messageId, recipientCount, createdAt, content: email.content }
-  tx.recent.put(id, { domainId, ...mailboxes, ...rest }, createdAt)
+  const rest = { subject, headers, attachments, messageId, recipientCount, createdAt, scheduledAt }
+  tx.recent.put(id, { domainId, ...mailboxes, ...rest, content: email.content }, createdAt)
 }
 
-function countEmail(tx: Tx, { email, suppressed }: Decided) {
-  countNewEmail(tx, email.row.accountId, suppressed.every(Boolean) ? 'suppressed' : 'queued')
+function countEmail(tx: Tx, decided: Decided) {
+  countNewEmail(tx, decided.email.row.accountId, statusOf(decided))
 }
 
 /** Each lane once, however many emails go to it. */
 function announceDue(tx: Tx, accepted: readonly Decided[]) {
   const lanes = new Map<string, DueLane>()
   for (const { email, suppressed } of accepted) {
-    const { accountId, createdAt: at } = email.row
+    const { accountId, createdAt: at, scheduledAt } = email.row
+    if (scheduledAt !== null) continue
     for (const [i, { domain }] of email.recipients.entries()) {
-      const key = `${idKey(accountId)}${email.class} ${domain}`
-      if (!suppressed[i] && !lanes.has(key)) lanes.set(key, { domain, class: email.class, accountId, at })
+      const lane = { domain, class: email.class, accountId, at }
+      const key = laneKey(lane)
+      if (!suppressed[i] && !lanes.has(key)) lanes.set(key, lane)
     }
   }
   for (const lane of lanes.values()) tx.announce('due', lane)
 }
 
-function suppressionEvents({ email, suppressed }: Decided) {
-  const { accountId, id: subjectId, createdAt: at } = email.row
+/** The earliest time alone: from then on the releaser sees for itself. */
+function announceScheduled(tx: Tx, accepted: readonly Decided[]) {
+  const times = accepted.flatMap(({ email }) => email.row.scheduledAt ?? [])
+  if (times.length > 0)
+    tx.announce(
+      'scheduled',
+      times.reduce((first, at) => Math.min(first, at)),
+    )
+}
+
+function firstEvents({ email, suppressed }: Decided): NewEvent[] {
+  const { accountId, id: subjectId, createdAt: at, scheduledAt } = email.row
+  if (scheduledAt !== null) return [scheduledEvent(accountId, subjectId, scheduledAt, at)]
   return email.recipients
     .filter((_, i) => suppressed[i])
     .map(({ address: recipient }) => ({

@@ -9,6 +9,7 @@ export const REFUSALS = {
   too_many_recipients: { http: 422, name: 'validation_error', reply: '452 4.5.3' },
   message_too_large: { http: 413, name: 'validation_error', reply: '552 5.3.4' },
   foreign_domain: { http: 403, name: 'invalid_access', reply: '550 5.7.1' },
+  not_scheduled: { http: 422, name: 'validation_error', reply: '550 5.5.1' },
   domain_not_verified: { http: 403, name: 'validation_error', reply: '550 5.7.1' },
   daily_quota: { http: 429, name: 'daily_quota_exceeded', reply: '451 4.7.1' },
   monthly_quota: { http: 429, name: 'monthly_quota_exceeded', reply: '451 4.7.1' },

@@ -27,6 +27,8 @@ export interface Submission {
   messageId: string | null
   attachments: SubmittedAttachment[]
   tags: unknown[]
+  /** Epoch ms; null to send at once. */
+  scheduledAt: number | null
 }
 
 /** After encoding for transport; larger messages find no taker. */

@@ -28,7 +28,7 @@ export interface FinishFacts {
   startedAt: number
   finishedAt: number
   /** Of the message that was made; null when none was. */
-  message: { signedAt: number; signatures: string | null } | null
+  message: { dueAt: number; signedAt: number; signatures: string | null } | null
 }
 
 const HOUR_MS = 3_600_000
@@ -107,7 +107,8 @@ function finalFinish(delivery: ClaimedDelivery, ending: Ending, facts: FinishFac
 
 /** Given up by our own expiry, not by the other side; the attempt itself was deferred. */
 function expired(delivery: ClaimedDelivery, ending: Ending, facts: FinishFacts): Finish {
-  const hours = Math.round((delivery.expiresAt - idTime(delivery.emailId)) / HOUR_MS)
+  const since = facts.message?.dueAt ?? idTime(delivery.emailId)
+  const hours = Math.round((delivery.expiresAt - since) / HOUR_MS)
   const reason = `expired after ${hours} h: ${ending.text}`
   return {
     ...common(delivery, ending, facts),

@@ -24,6 +24,8 @@ export interface OutgoingMessage {
   bytes: Buffer[]
   sizeBytes: number
   smtpUtf8: boolean
+  /** When it was to be sent first: accepted, or scheduled. Epoch ms, the `Date` field. */
+  dueAt: number
   /** Epoch ms, the `t=` of the signatures. */
   signedAt: number
   /** JSON `[{keyId, bytes}]`, base64; null for an unsigned message. */
@@ -54,6 +56,7 @@ interface MessageOptions {
 interface Composed {
   fromDomain: string
   domainId: Id | null
+  dueAt: number
   fields: HeaderField[]
   body: Buffer
   bodyHash: string
@@ -101,6 +104,7 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
         bytes: [head, email.body],
         sizeBytes: head.length + email.body.length,
         smtpUtf8: email.smtpUtf8,
+        dueAt: email.dueAt,
         signedAt: now,
         signatures: signed.stored,
       }
@@ -116,6 +120,7 @@ function compose(source: EmailSource, attachments: Attachment[]): Composed {
   const cc = parseMailboxes(source.ccList)
   const replyTo = parseMailboxes(source.replyToList)
   const { html, text } = source.content
+  const dueAt = source.scheduledAt ?? source.createdAt
   const { fields, body } = composeBody({ html, text, attachments, seed: source.messageId })
   const head = composeHead({
     from: from!,
@@ -123,13 +128,14 @@ function compose(source: EmailSource, attachments: Attachment[]): Composed {
     cc,
     replyTo,
     subject: source.subject,
-    sentAt: source.createdAt,
+    sentAt: dueAt,
     messageId: source.messageId,
     headers: source.headers === null ? [] : (JSON.parse(source.headers) as [string, string][]),
   })
   return {
     fromDomain: from!.domain,
     domainId: source.domainId,
+    dueAt,
     fields: [...head, ...fields],
     body,
     bodyHash: bodyHash(body),

@@ -159,9 +159,10 @@ function endOf(deliveries: readonly DeliveryState[], changes: readonly DeliveryC
   return ended ? Math.max(...changes.map(({ at }) => at)) : null
 }
 
-async function moveEmail(
+/** Brings an email to another state, and the totals per status with it. */
+export async function moveEmail(
   tx: Tx,
-  { accountId, id, status: former }: EmailState,
+  { accountId, id, status: former }: Pick<EmailState, 'accountId' | 'id' | 'status'>,
   set: Partial<EmailState> & { status: EmailStatus },
 ): Promise<void> {
   await tx.rows.update('emails', ['accountId', 'id'], [{ ...set, accountId, id }])

@@ -1,8 +1,7 @@
 /** Knows which lanes have waiting deliveries and when each is due next; holds lanes, never deliveries. */
 import type { Clock, Timer } from '../lib/clock.ts'
 import { createHeap } from '../lib/heap.ts'
-import { idKey } from '../lib/ids.ts'
-import type { Lane } from '../store/command.ts'
+import { type Lane, laneKey } from '../store/command.ts'
 import type { DueLane } from '../store/lanes.ts'
 
 export interface BookedLane extends Lane {
@@ -28,10 +27,6 @@ interface Entry extends BookedLane {
 
 /** Wall time may jump; it is looked at again at least this often. */
 const LONGEST_SLEEP_MS = 10_000
-
-export function laneKey({ domain, class: laneClass, accountId }: Lane): string {
-  return `${domain} ${laneClass} ${idKey(accountId)}`
-}
 
 /** @param onDue gets each lane once, and again only after `served` */
 export function createLaneBook(clock: Clock, onDue: (lane: BookedLane) => void): LaneBook {

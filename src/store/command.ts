@@ -2,7 +2,7 @@
  * Commands are the only way to write: functions of a transaction and an input, run by the writer in groups
  * that share one commit. What a command may do to the database is what `Tx` offers.
  */
-import type { Id, IdSource } from '../lib/ids.ts'
+import { type Id, type IdSource, idKey } from '../lib/ids.ts'
 import type { EmailSource } from './email-source.ts'
 import type { Db, Schema } from './schema.ts'
 import type { RecentEmails } from './writer/recent.ts'
@@ -35,6 +35,11 @@ export interface Lane {
   accountId: Id
 }
 
+/** A compact string for Map keys. */
+export function laneKey({ domain, class: laneClass, accountId }: Lane): string {
+  return `${domain} ${laneClass} ${idKey(accountId)}`
+}
+
 export interface ClaimedDelivery {
   emailId: Id
   ordinal: number
@@ -61,6 +66,11 @@ export interface QueueOps {
     lanes: readonly (Lane & { limit: number })[],
     lease: { owner: string; now: number; until: number },
   ): Promise<Claim[]>
+  /**
+   * The scheduled deliveries of these emails wait from now on, and expire as much later as they are let in late.
+   * @returns their lanes, each once
+   */
+  release(emailIds: readonly Id[], now: number): Promise<Lane[]>
 }
 
 /** One group's transaction. Only queries may be awaited: other waiting would hold everybody's commit. */

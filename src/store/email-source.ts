@@ -16,6 +16,7 @@ const COLUMNS = [
   'messageId',
   'recipientCount',
   'createdAt',
+  'scheduledAt',
 ] as const
 
 /** Lists are JSON, as in the row. */

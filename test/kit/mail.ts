@@ -48,6 +48,7 @@ export function submissionOf({
     messageId: null,
     attachments: [],
     tags: [],
+    scheduledAt: null,
     ...rest,
   }
 }

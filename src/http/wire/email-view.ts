@@ -58,13 +58,20 @@ function recipientView(email: EmailRow, delivery: DeliveryRow, attempts: readonl
   return {
     address,
     kind,
-    status: delivery.status === 'queued' && delivery.attempts > 0 ? 'sent' : delivery.status,
+    status: statusWord(email, delivery),
     attempts: delivery.attempts,
     next_attempt_at: waits ? timestamp(delivery.nextAt) : null,
     mx_host: delivery.lastMxHost,
     reply: delivery.lastReply,
     transcripts: attempts.map(attemptView),
   }
+}
+
+/** A queued delivery is told as its email is: not yet in the queue, in it, or under way. */
+function statusWord(email: EmailRow, { status, attempts }: DeliveryRow) {
+  if (status !== 'queued') return status
+  if (email.status === 'scheduled') return 'scheduled'
+  return attempts > 0 ? 'sent' : 'queued'
 }
 
 function attemptView(attempt: AttemptRow) {

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import type { FieldProblem } from '../../accept/refusal.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
 import { invalidField, Refused } from '../refused.ts'
 
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
@@ -89,6 +90,17 @@ export function readPage(query: URLSearchParams, fallback = 20): { limit: number
     limit: readNumber(query, 'limit', { fallback, least: 1, most: 100 }),
     offset: readNumber(query, 'offset', { fallback: 0, least: 0, most: 1_000_000_000 }),
   }
+}
+
+/** Epoch ms. @throws Refused 422 */
+export function readTime(path: string, value: unknown): number {
+  const at = typeof value === 'string' ? parseIsoTime(value) : undefined
+  if (at !== undefined) return at
+  throw invalidField(
+    path,
+    `Invalid \`${path}\` field: it must be an ISO 8601 time with an offset or \`Z\`, ` +
+      'such as `2026-08-05T11:52:01.000Z`.',
+  )
 }
 
 function refusedFields(error: z.ZodError, body: Readonly<Record<string, unknown>>): Refused {

@@ -7,7 +7,7 @@ import type { Submission } from '../../accept/submission.ts'
 import { type Mailbox, parseMailbox } from '../../smtp/address.ts'
 import { invalidField, refusedBy } from '../refused.ts'
 import { readAttachments } from './attachment.ts'
-import { bodyReader, type Camel, oneOrMany } from './read.ts'
+import { bodyReader, type Camel, oneOrMany, readTime } from './read.ts'
 
 export const sendEmailSchema = z.object({
   from: z.string(),
@@ -31,7 +31,7 @@ export const sendEmailSchema = z.object({
 const readRequest = bodyReader(sendEmailSchema, { emptyMeansAbsent: ['from', 'subject'] })
 
 /** Fields whose feature is still to come: refused, never ignored. */
-const NOT_YET = ['template', 'templateId', 'templateData', 'scheduledAt', 'topicId'] as const
+const NOT_YET = ['template', 'templateId', 'templateData', 'topicId'] as const
 const MOST_TAGS = 50
 const MOST_TAG_BYTES = 4 * 1024
 
@@ -60,6 +60,7 @@ export function readSendEmail(body: unknown): Submission {
     messageId: headers?.messageId ?? null,
     attachments: readAttachments(request.attachments),
     tags: readTags(request.tags),
+    scheduledAt: request.scheduledAt === undefined ? null : readTime('scheduled_at', request.scheduledAt),
   }
 }
 

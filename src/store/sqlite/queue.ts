@@ -1,5 +1,5 @@
 /** The queue's own statements on SQLite. */
-import type { Claim, ClaimedDelivery, QueueOps } from '../command.ts'
+import { type Claim, type ClaimedDelivery, type Lane, laneKey, type QueueOps } from '../command.ts'
 import type { SqliteConnection } from './connection.ts'
 
 const CLAIM = `
@@ -14,6 +14,10 @@ const CLAIM = `
 const NEXT_DUE = `
   select min(next_at) as "nextAt" from deliveries where state = 0 and domain = ? and class = ? and account_id = ?`
 
+const RELEASE = `
+  update deliveries set state = 0, expires_at = expires_at - next_at + ? where email_id = ? and state = 3
+  returning domain, class, account_id as "accountId"`
+
 export function sqliteQueue(connection: SqliteConnection): QueueOps {
   return {
     async claim(lanes, { owner, now, until }) {
@@ -26,6 +30,11 @@ export function sqliteQueue(connection: SqliteConnection): QueueOps {
         }
         return { deliveries, nextAt }
       })
+    },
+    async release(emailIds, now) {
+      const statement = connection.prepare(RELEASE)
+      const lanes = emailIds.flatMap(id => statement.all(now, id) as Lane[])
+      return [...new Map(lanes.map(lane => [laneKey(lane), lane])).values()]
     },
   }
 }

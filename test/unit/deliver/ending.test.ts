@@ -30,6 +30,7 @@ const message: OutgoingMessage = {
   bytes: [Buffer.from('Subject: a\r\n\r\n'), Buffer.from('b\r\n')],
   sizeBytes: 17,
   smtpUtf8: false,
+  dueAt: 0,
   signedAt: 0,
   signatures: null,
 }

@@ -45,7 +45,8 @@ function endingOf(kind: Ending['kind'], line: string, over: Partial<Ending> = {}
 }
 
 function finish(ending: Ending, over: { attempt?: number; at?: number; message?: null } = {}) {
-  const { attempt = 1, at = ACCEPTED_AT + 1_000, message = { signedAt: at - 500, signatures: '[]' } } = over
+  const { attempt = 1, at = ACCEPTED_AT + 1_000 } = over
+  const { message = { dueAt: ACCEPTED_AT, signedAt: at - 500, signatures: '[]' } } = over
   return finishOf({ ...delivery, attempt }, ending, { startedAt: at - 500, finishedAt: at, message }, middle)
 }
 
@@ -147,6 +148,15 @@ test('the hours are those the email was given', () => {
   const facts = { startedAt: short.expiresAt, finishedAt: short.expiresAt, message: null }
   const done = finishOf(short, endingOf('deferred', 'no answer', { trials: [] }), facts, middle)
   assert.is(done.error, 'expired after 4 h: no answer')
+})
+
+test('the hours of a scheduled email count from its time', () => {
+  const dueAt = ACCEPTED_AT + 1_000 * HOUR_MS
+  const later = { ...delivery, expiresAt: dueAt + 48 * HOUR_MS }
+  const message = { dueAt, signedAt: later.expiresAt, signatures: null }
+  const facts = { startedAt: later.expiresAt, finishedAt: later.expiresAt, message }
+  const done = finishOf(later, endingOf('deferred', 'no answer', { trials: [] }), facts, middle)
+  assert.is(done.error, 'expired after 48 h: no answer')
 })
 
 test('bounced: the error is what was said, and by whom', () => {

@@ -52,6 +52,17 @@ test('the message is what was submitted, as a stranger reads it', async t => {
   assert.equal([sizeBytes, smtpUtf8], [raw.length, false])
 })
 
+test('a scheduled message is dated by its time, not by its acceptance', async t => {
+  const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
+  await verifiedDomain('here.test')
+  const scheduledAt = clock.now() + 3_600_000
+  const emailId = await send(accountId, { scheduledAt })
+  clock.advance(3_700_000)
+  const { raw, dueAt } = made(await maker.make({ accountId, emailId, ordinal: 0 }, clock.now()))
+  assert.is(dueAt, scheduledAt)
+  assert.is(new Date((await PostalMime.parse(raw)).date!).getTime(), Math.floor(scheduledAt / 1000) * 1000)
+})
+
 test('hidden recipients stand nowhere in the message', async t => {
   const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
   await verifiedDomain('here.test')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
-import { type BookedLane, createLaneBook, laneKey } from '../../../src/queue/lane-book.ts'
+import { type BookedLane, createLaneBook } from '../../../src/queue/lane-book.ts'
+import { laneKey } from '../../../src/store/command.ts'
 import type { DueLane } from '../../../src/store/lanes.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite } from '../../kit/suite.ts'

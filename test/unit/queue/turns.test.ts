@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
-import { type BookedLane, laneKey } from '../../../src/queue/lane-book.ts'
+import type { BookedLane } from '../../../src/queue/lane-book.ts'
 import { createTurns, type Turns } from '../../../src/queue/turns.ts'
+import { laneKey } from '../../../src/store/command.ts'
 import { DELIVERY_CLASS } from '../../../src/store/schema.ts'
 import { suite } from '../../kit/suite.ts'
 

@@ -1,0 +1,72 @@
+/** Emails that wait for their time: moved to another, or canceled. */
+import { z } from 'zod'
+import { isRefusal, type Refusal } from '../../accept/refusal.ts'
+import type { scheduledCommands } from '../../accept/scheduled.ts'
+import type { Plans } from '../../accounts/plans.ts'
+import { type Id, parseWireId } from '../../lib/ids.ts'
+import type { Run } from '../../store/command.ts'
+import { findEmailParts } from '../../store/emails.ts'
+import type { Find, ReadTogether } from '../../store/read.ts'
+import type { Db } from '../../store/schema.ts'
+import { mayTouch } from '../bound-key.ts'
+import { notFound, refusedBy } from '../refused.ts'
+import { type ApiReply, type ApiRequest, ok, type Route } from '../route.ts'
+import { emailView } from '../wire/email-view.ts'
+import { bodyReader, readTime } from '../wire/read.ts'
+
+interface ScheduledEmailRoutesOptions {
+  /** Emails that ended then or before are out of the account's sight. */
+  horizonOf: Plans['horizonOf']
+  store: { db: Db; find: Find; readTogether: ReadTogether; run: Run<typeof scheduledCommands> }
+  now(): number
+}
+
+const readReschedule = bodyReader(z.object({ scheduled_at: z.unknown() }))
+
+export function scheduledEmailRoutes({ horizonOf, store, now }: ScheduledEmailRoutesOptions): Route[] {
+  const { run } = store
+
+  /** Has an email of the account changed, and answers with it as the change has left it. */
+  const change = async (
+    { params, credential }: ApiRequest,
+    command: (email: { accountId: Id; id: Id; now: number }) => Promise<true | Refusal | undefined>,
+  ): Promise<ApiReply> => {
+    const { accountId } = credential
+    const id = parseWireId('eml', params.id!)
+    const horizon = await horizonOf(accountId)
+    const [email] = id ? await store.find('emails', [{ accountId, id }], ['sender', 'endedAt']) : []
+    if (!id || !email || !mayTouch(credential, email)) throw notFound('Email')
+    if (email.endedAt !== null && email.endedAt <= horizon) throw notFound('Email')
+    const changed = await command({ accountId, id, now: now() })
+    if (isRefusal(changed)) throw refusedBy(changed)
+    const parts = changed && (await findEmailParts(store, accountId, id, horizon))
+    if (!parts) throw notFound('Email')
+    return ok(emailView(parts))
+  }
+
+  return [
+    {
+      method: 'PATCH',
+      path: '/emails/:id',
+      access: 'key',
+      async handle(request) {
+        return change(request, async email => {
+          const body = readReschedule(await request.body())
+          const scheduledAt = readTime('scheduled_at', body.scheduledAt)
+          return run('rescheduleEmail', { ...email, scheduledAt })
+        })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/emails/:id/cancel',
+      access: 'key',
+      async handle(request) {
+        return change(request, async email => {
+          await request.body()
+          return run('cancelEmail', email)
+        })
+      },
+    },
+  ]
+}

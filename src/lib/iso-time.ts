@@ -1,0 +1,24 @@
+/** Times in ISO 8601, as people and programs write them: the extended format with an offset or `Z`. */
+
+const TIME =
+  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/
+const MINUTE_MS = 60_000
+
+/**
+ * Epoch ms, what is finer cut off; undefined for any other text, a time without an offset and a day that the
+ * calendar does not have included.
+ */
+export function parseIsoTime(text: string): number | undefined {
+  const match = TIME.exec(text)
+  if (!match) return undefined
+  const [year, month, day, hours, minutes, seconds] = match.slice(1, 7).map(part => Number(part ?? 0))
+  const [fraction = '', sign, offsetHours = 0, offsetMinutes = 0] = match.slice(7)
+  if (hours! > 23 || minutes! > 59 || seconds! > 59) return undefined
+  if (Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return undefined
+  const date = new Date(0)
+  date.setUTCFullYear(year!, month! - 1, day!)
+  if (date.getUTCMonth() !== month! - 1 || date.getUTCDate() !== day!) return undefined
+  date.setUTCHours(hours!, minutes!, seconds!, Number(fraction.slice(0, 3).padEnd(3, '0')))
+  const offsetMs = (Number(offsetHours) * 60 + Number(offsetMinutes)) * MINUTE_MS
+  return date.getTime() - (sign === '-' ? -offsetMs : offsetMs)
+}

@@ -1,0 +1,12 @@
+/** Emails that wait for their time are found by it; used idempotency keys are found by their age. */
+import { type Kysely, sql } from 'kysely'
+
+export async function up({ schema }: Kysely<unknown>): Promise<void> {
+  await schema
+    .createIndex('emails_scheduled')
+    .on('emails')
+    .column('scheduled_at')
+    .where(sql`status`, '=', sql`'scheduled'`)
+    .execute()
+  await schema.createIndex('idempotency_keys_created').on('idempotency_keys').column('created_at').execute()
+}

@@ -1,0 +1,324 @@
+import * as assert from 'uvu/assert'
+import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal, refuses } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('scheduled emails', { limitMs: 15_000 })
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+let posthorn: Posthorn
+test.before(async () => {
+  posthorn = await startPosthorn()
+})
+test.after(() => posthorn.close())
+
+const MAIL = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
+const UNKNOWN = 'eml_01990000-0000-7000-8000-000000000000'
+
+const inMs = (ms: number) => new Date(posthorn.clock.now() + ms).toISOString()
+const schedule = (ms: number, over: object = {}) =>
+  posthorn.send({ ...MAIL, scheduled_at: inMs(ms), ...over })
+const reschedule = (id: string, body: unknown) =>
+  posthorn.call('PATCH', `/emails/${id}`, { key: posthorn.apiKey, body })
+const cancel = (id: string) => posthorn.call('POST', `/emails/${id}/cancel`, { key: posthorn.apiKey })
+
+function insistOnOk({ status, headers, body }: ApiAnswer) {
+  assert.is(status, 200, JSON.stringify(body))
+  assert.is(headers.get('content-type'), 'application/json; charset=utf-8')
+  return body
+}
+
+const types = (email: { events: { type: string }[] }) => email.events.map(({ type }) => type)
+
+test('waits until its time, and is then sent', async () => {
+  const scheduledAt = inMs(HOUR_MS)
+  const id = await posthorn.send({ ...MAIL, scheduled_at: scheduledAt })
+  const waiting = await posthorn.email(id)
+  assert.equal(
+    [waiting.status, waiting.last_event, waiting.scheduled_at],
+    ['scheduled', 'scheduled', scheduledAt],
+  )
+  assert.equal(
+    waiting.recipients.map(({ status, next_attempt_at }: Record<string, unknown>) => [
+      status,
+      next_attempt_at,
+    ]),
+    [['scheduled', scheduledAt]],
+  )
+  assert.equal(
+    waiting.events.map(({ type, recipient, data }: Record<string, unknown>) => [type, recipient, data]),
+    [['email.scheduled', null, { scheduled: { scheduled_at: scheduledAt } }]],
+  )
+  posthorn.clock.advance(HOUR_MS)
+  const sent = await posthorn.emailWhen(id, 'delivered')
+  assert.equal(types(sent), ['email.scheduled', 'email.sent', 'email.delivered'])
+  assert.is(sent.scheduled_at, scheduledAt)
+  assert.ok(Date.parse(sent.events[1].created_at) >= Date.parse(scheduledAt))
+})
+
+test('offsets and fractions are understood', async () => {
+  const at = new Date(Math.floor((posthorn.clock.now() + DAY_MS) / 1000) * 1000)
+  const east = new Date(at.getTime() + 2 * HOUR_MS).toISOString().replace('.000Z', '.123456+02:00')
+  const { scheduled_at } = await posthorn.email(await posthorn.send({ ...MAIL, scheduled_at: east }))
+  assert.is(scheduled_at, at.toISOString().replace('.000Z', '.123Z'))
+})
+
+test('the old spelling is understood, null means at once', async () => {
+  const waiting = await posthorn.email(await posthorn.send({ ...MAIL, scheduledAt: inMs(DAY_MS) }))
+  assert.is(waiting.status, 'scheduled')
+  const id = await posthorn.send({ ...MAIL, scheduled_at: null })
+  assert.is((await posthorn.emailWhen(id, 'delivered')).scheduled_at, null)
+})
+
+for (const [what, time] of [
+  ['words', 'in 1 hour'],
+  ['a time without an offset', '2027-08-05T11:52:01'],
+  ['a day', '2027-08-05'],
+  ['a day that is not', '2027-02-29T00:00:00Z'],
+  ['an empty text', ''],
+  ['a number', 1_800_000_000_000],
+  ['an object', { at: '2027-08-05T11:52:01Z' }],
+  ['true', true],
+] as const)
+  test(`${what} is no time to send`, async () => {
+    const body = { ...MAIL, scheduled_at: time }
+    const expected = { status: 422, name: 'validation_error', path: 'scheduled_at', says: /ISO 8601/ }
+    await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], expected)
+    const id = await schedule(DAY_MS)
+    const patch = { key: posthorn.apiKey, body: { scheduled_at: time } }
+    await refuses(posthorn, ['PATCH', `/emails/${id}`, patch], expected)
+  })
+
+for (const [what, ms] of [
+  ['the past', -1_000],
+  ['long past', -400 * DAY_MS],
+  ['more than a year ahead', 367 * DAY_MS],
+] as const)
+  test(`${what} is refused`, async () => {
+    const expected = { status: 422, name: 'validation_error', path: 'scheduled_at' }
+    const body = { ...MAIL, scheduled_at: inMs(ms) }
+    await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], expected)
+    const id = await schedule(DAY_MS)
+    const patch = { key: posthorn.apiKey, body: { scheduled_at: inMs(ms) } }
+    await refuses(posthorn, ['PATCH', `/emails/${id}`, patch], expected)
+    assert.is((await posthorn.email(id)).status, 'scheduled')
+  })
+
+test('a year ahead is taken', async () => {
+  assert.is((await posthorn.email(await schedule(365 * DAY_MS - 60_000))).status, 'scheduled')
+})
+
+test('moved to another time it goes out then; the answer is the email', async () => {
+  const id = await schedule(HOUR_MS)
+  const time = inMs(3 * HOUR_MS)
+  const answer = insistOnOk(await reschedule(id, { scheduled_at: time, id, email_id: id }))
+  assert.equal(
+    [answer.object, answer.id, answer.status, answer.scheduled_at],
+    ['email', id, 'scheduled', time],
+  )
+  assert.equal(types(answer), ['email.scheduled', 'email.scheduled'])
+  posthorn.clock.advance(HOUR_MS)
+  const sooner = await schedule(HOUR_MS)
+  posthorn.clock.advance(HOUR_MS)
+  await posthorn.emailWhen(sooner, 'delivered')
+  assert.is((await posthorn.email(id)).status, 'scheduled')
+  posthorn.clock.advance(HOUR_MS)
+  await posthorn.emailWhen(id, 'delivered')
+})
+
+test('moved forward it goes out at once when that time comes', async () => {
+  const id = await schedule(100 * DAY_MS)
+  insistOnOk(await reschedule(id, { scheduled_at: inMs(60_000) }))
+  posthorn.clock.advance(60_000)
+  await posthorn.emailWhen(id, 'delivered')
+})
+
+test('rescheduling needs a time', async () => {
+  const id = await schedule(DAY_MS)
+  for (const body of [{}, { scheduled_at: null }, undefined])
+    await refuses(posthorn, ['PATCH', `/emails/${id}`, { key: posthorn.apiKey, body }], {
+      status: 422,
+      name: 'missing_required_field',
+      path: 'scheduled_at',
+    })
+})
+
+test('canceled it is never sent; the answer is the email', async () => {
+  const id = await schedule(HOUR_MS, { to: ['delivered@simulator.test', 'delivered+2@simulator.test'] })
+  const answer = insistOnOk(await cancel(id))
+  assert.equal(
+    [answer.object, answer.id, answer.status, answer.last_event],
+    ['email', id, 'canceled', 'canceled'],
+  )
+  assert.equal(
+    answer.recipients.map(({ status, next_attempt_at }: Record<string, unknown>) => [
+      status,
+      next_attempt_at,
+    ]),
+    [
+      ['canceled', null],
+      ['canceled', null],
+    ],
+  )
+  assert.equal(types(answer), ['email.scheduled', 'email.canceled'])
+  const after = await schedule(2 * HOUR_MS)
+  posthorn.clock.advance(2 * HOUR_MS)
+  await posthorn.emailWhen(after, 'delivered')
+  const later = await posthorn.email(id)
+  assert.equal([later.status, types(later)], ['canceled', ['email.scheduled', 'email.canceled']])
+})
+
+test('the cancel call takes any body a client sends, or none', async () => {
+  for (const options of [
+    { raw: '' },
+    { raw: '{}' },
+    { body: { id: 'x' } },
+    { headers: { 'content-type': 'application/json' } },
+  ])
+    insistOnOk(
+      await posthorn.call('POST', `/emails/${await schedule(DAY_MS)}/cancel`, {
+        key: posthorn.apiKey,
+        ...options,
+      }),
+    )
+})
+
+for (const [what, bring] of [
+  ['has been sent', async () => posthorn.send(MAIL)],
+  [
+    'has been canceled',
+    async () => {
+      const id = await schedule(HOUR_MS)
+      await cancel(id)
+      return id
+    },
+  ],
+] as [string, () => Promise<string>][])
+  test(`an email that ${what} can be neither moved nor canceled`, async () => {
+    const id = await bring()
+    const email = await posthorn.emailWhen(id, 'delivered', 'canceled')
+    const expected = {
+      status: 422,
+      name: 'validation_error',
+      says: new RegExp(`this one is ${email.status}`),
+    }
+    const patch = { key: posthorn.apiKey, body: { scheduled_at: inMs(HOUR_MS) } }
+    await refuses(posthorn, ['PATCH', `/emails/${id}`, patch], expected)
+    await refuses(posthorn, ['POST', `/emails/${id}/cancel`, { key: posthorn.apiKey }], expected)
+  })
+
+test('an email that is not there cannot, either', async () => {
+  const expected = { status: 404, name: 'not_found' }
+  const patch = { key: posthorn.apiKey, body: { scheduled_at: inMs(HOUR_MS) } }
+  for (const id of [UNKNOWN, 'nonsense', UNKNOWN.replace('eml', 'dom')]) {
+    await refuses(posthorn, ['PATCH', `/emails/${id}`, patch], expected)
+    await refuses(posthorn, ['POST', `/emails/${id}/cancel`, { key: posthorn.apiKey }], expected)
+  }
+})
+
+test('both need a credential', async () => {
+  const id = await schedule(DAY_MS)
+  const expected = { status: 401, name: 'missing_api_key' }
+  await refuses(posthorn, ['PATCH', `/emails/${id}`, { body: { scheduled_at: inMs(1) } }], expected)
+  await refuses(posthorn, ['POST', `/emails/${id}/cancel`], expected)
+  const session = await posthorn.signIn()
+  insistOnOk(await posthorn.call('POST', `/emails/${id}/cancel`, { session }))
+})
+
+test('its id may come without its prefix', async () => {
+  const bare = (id: string) => id.slice('eml_'.length)
+  insistOnOk(await reschedule(bare(await schedule(DAY_MS)), { scheduled_at: inMs(HOUR_MS) }))
+  insistOnOk(await cancel(bare(await schedule(DAY_MS))))
+})
+
+test('canceled from twenty sides, it is canceled once', async () => {
+  const id = await schedule(HOUR_MS)
+  const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(id)))
+  assert.is(answers.filter(({ status }) => status === 200).length, 1)
+  for (const answer of answers)
+    if (answer.status !== 200) assertRefusal(answer, { status: 422, name: 'validation_error' })
+  assert.equal(types(await posthorn.email(id)), ['email.scheduled', 'email.canceled'])
+})
+
+test('canceled at the very moment of its time: sent or canceled, never both', async () => {
+  const ids = await Promise.all(Array.from({ length: 40 }, () => schedule(HOUR_MS)))
+  posthorn.clock.advance(HOUR_MS)
+  const answers = await Promise.all(ids.map(cancel))
+  for (const [i, { status }] of answers.entries()) {
+    const email = await posthorn.emailWhen(ids[i]!, 'delivered', 'canceled')
+    assert.is(email.status, status === 200 ? 'canceled' : 'delivered')
+    assert.is(
+      email.events.filter(({ type }: { type: string }) => type === 'email.sent').length,
+      status === 200 ? 0 : 1,
+    )
+  }
+})
+
+test('many at one time are all sent, once each', async () => {
+  const ids = await Promise.all(Array.from({ length: 300 }, () => schedule(HOUR_MS)))
+  posthorn.clock.advance(HOUR_MS)
+  const count = (status: string) =>
+    posthorn.rows<{ count: number }>(
+      `select count(*) as count from emails where status = ? and id >= ?`,
+      status,
+      Buffer.from(ids[0]!.slice(4).replaceAll('-', ''), 'hex'),
+    )[0]!.count
+  await until(() => count('delivered') >= 300)
+  assert.is(count('scheduled'), 0)
+  assert.equal(
+    posthorn.rows(
+      `select count(*) as count from events where type = 'email.sent'
+       group by subject_id having count(*) > 1`,
+    ),
+    [],
+  )
+})
+
+test('a clock that is put forward sends it, one that is put back sends it no second time', async () => {
+  const id = await schedule(HOUR_MS)
+  posthorn.clock.jump(2 * HOUR_MS)
+  await posthorn.emailWhen(id, 'delivered')
+  posthorn.clock.jump(-2 * HOUR_MS)
+  const other = await schedule(30_000)
+  posthorn.clock.advance(HOUR_MS)
+  await posthorn.emailWhen(other, 'delivered')
+  const { events, recipients } = await posthorn.email(id)
+  assert.is(recipients[0].attempts, 1)
+  assert.is(events.filter(({ type }: { type: string }) => type === 'email.delivered').length, 1)
+})
+
+test('a domain that is gone by then lets it fail, and says so', async () => {
+  const { id: domain } = await posthorn.verifiedDomain('here.example')
+  const id = await schedule(HOUR_MS, { to: 'ok@there.example' })
+  await posthorn.call('DELETE', `/domains/${domain}`, { session: await posthorn.signIn() })
+  posthorn.clock.advance(HOUR_MS)
+  const email = await posthorn.emailWhen(id, 'failed')
+  assert.match(email.error, /here\.example domain is not verified any more/)
+  assert.equal(types(email), ['email.scheduled', 'email.failed'])
+})
+
+test('an address suppressed by then gets nothing', async () => {
+  const id = await schedule(HOUR_MS, { to: 'delivered+gone@simulator.test' })
+  posthorn.change(
+    `insert into suppressions (account_id, email, id, reason, created_at)
+     select id, 'delivered+gone@simulator.test', randomblob(16), 'manual', 0 from accounts`,
+  )
+  posthorn.clock.advance(HOUR_MS)
+  const email = await posthorn.emailWhen(id, 'suppressed')
+  assert.equal(types(email), ['email.scheduled', 'email.suppressed'])
+})
+
+test('a repetition with its key after its time gets the first id', async () => {
+  const options = {
+    key: posthorn.apiKey,
+    body: { ...MAIL, scheduled_at: inMs(HOUR_MS) },
+    headers: { 'idempotency-key': 'once' },
+  }
+  const first = insistOnOk(await posthorn.call('POST', '/emails', options))
+  posthorn.clock.advance(2 * HOUR_MS)
+  await posthorn.emailWhen(first.id, 'delivered')
+  assert.equal(insistOnOk(await posthorn.call('POST', '/emails', options)), first)
+})
+
+test.run()
