@@ -97,7 +97,7 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
       const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
       const correlation = createRefToken(secrets, 'correlation', ref, now)
       const unsigned = [...email.fields, { name: CORRELATION_HEADER, value: correlation }]
-      const signed = sign(unsigned, email.bodyHash, keys, now)
+      const signed = await sign(unsigned, email.bodyHash, keys, now)
       const head = Buffer.concat([serializeFields([...signed.fields, ...unsigned]), CRLF])
       return {
         mailFrom: returnPath(createRefToken(secrets, 'verp', ref, now), email.fromDomain),
@@ -157,14 +157,14 @@ async function attachmentsOf({ attachments }: EmailSource, db: Db, blobs: BlobFi
   )
 }
 
-function sign(
+async function sign(
   fields: readonly HeaderField[],
   hash: string,
   keys: readonly (SigningKey & { keyId: string })[],
   now: number,
-): { fields: HeaderField[]; stored: string | null } {
+): Promise<{ fields: HeaderField[]; stored: string | null }> {
   if (keys.length === 0) return { fields: [], stored: null }
-  const signatures = keys.map(key => ({ keyId: key.keyId, ...signMessage(fields, hash, key, now) }))
-  const stored = signatures.map(({ keyId, bytes }) => ({ keyId, bytes: bytes.toString('base64') }))
+  const signatures = await signMessage(fields, hash, keys, now)
+  const stored = signatures.map(({ key, bytes }) => ({ keyId: key.keyId, bytes: bytes.toString('base64') }))
   return { fields: signatures.map(({ field }) => field), stored: JSON.stringify(stored) }
 }

@@ -18,26 +18,34 @@ export interface SessionPool {
 }
 
 interface Idle extends PooledSession {
-  expiry: Timer
+  /** Monotonic ms. */
+  since: number
 }
 
 const IDLE_MS = 15_000
+/** How often idle sessions are looked at. */
+const SWEEP_MS = 1_000
 const MOST_MESSAGES = 100
 const MOST_AGE_MS = 300_000
 
 export function createSessionPool(clock: Clock): SessionPool {
   const idle = new Map<string, Idle[]>()
   const leaving = new Set<Promise<void>>()
+  let sweeping: Timer | undefined
   let closed = false
 
   const quit = ({ session }: PooledSession) => {
     const left = session.quit().finally(() => leaving.delete(left))
     leaving.add(left)
   }
-  const remove = (site: string, entry: Idle) => {
-    const rest = (idle.get(site) ?? []).filter(other => other !== entry)
-    if (rest.length > 0) idle.set(site, rest)
-    else idle.delete(site)
+  const sweep = () => {
+    const before = clock.monotonic() - IDLE_MS
+    for (const [site, entries] of idle) {
+      const kept = entries.findIndex(({ since }) => since > before)
+      for (const entry of entries.splice(0, kept < 0 ? entries.length : kept)) quit(entry)
+      if (entries.length === 0) idle.delete(site)
+    }
+    sweeping = idle.size > 0 ? clock.timer(SWEEP_MS, sweep) : undefined
   }
 
   return {
@@ -45,7 +53,6 @@ export function createSessionPool(clock: Clock): SessionPool {
       const entries = idle.get(site)
       for (let entry = entries?.pop(); entry; entry = entries?.pop()) {
         if (entries!.length === 0) idle.delete(site)
-        entry.expiry.cancel()
         if (entry.session.alive) return entry
       }
       return undefined
@@ -56,22 +63,16 @@ export function createSessionPool(clock: Clock): SessionPool {
       if (!session.alive) return
       const isWorn = transactionCount >= MOST_MESSAGES || clock.now() - openedAt >= MOST_AGE_MS
       if (closed || isWorn) return quit(pooled)
-      const entry: Idle = { session, mxHost, expiry: { cancel() {} } }
-      entry.expiry = clock.timer(IDLE_MS, () => {
-        remove(site, entry)
-        quit(entry)
-      })
+      const entry = { session, mxHost, since: clock.monotonic() }
+      sweeping ??= clock.timer(SWEEP_MS, sweep)
       const entries = idle.get(site)
       if (entries) entries.push(entry)
       else idle.set(site, [entry])
     },
     async close() {
       closed = true
-      for (const entries of idle.values())
-        for (const entry of entries) {
-          entry.expiry.cancel()
-          quit(entry)
-        }
+      sweeping?.cancel()
+      for (const entries of idle.values()) for (const entry of entries) quit(entry)
       idle.clear()
       await Promise.all(leaving)
     },

@@ -1,5 +1,6 @@
 /** Signs messages: the last step before a message is handed to the SMTP client (RFC 6376 §3.5, §3.7). */
-import { hash as digest, sign } from 'node:crypto'
+import { hash as digest, type KeyObject, sign } from 'node:crypto'
+import { promisify } from 'node:util'
 import type { HeaderField } from '../smtp/header-field.ts'
 import type { SignerIdentity, SigningKey } from './keys.ts'
 import { relaxedField, type SignedFields, selectSignedFields } from './signed-fields.ts'
@@ -15,27 +16,37 @@ const FIELD_NAME = 'DKIM-Signature'
 const LINE_CHARACTERS = 76
 
 /**
- * A relaxed/relaxed signature over the whole body. Blocks for as long as the key takes: RSA-2048 about 0.25
- * ms.
+ * Relaxed/relaxed signatures over the whole body, one a key, in the keys' order. RSA-2048 takes about 0.25 ms of CPU;
+ * it is worked on by the thread pool, so that the caller can go on with other messages.
  *
  * @param hash of the body, from `bodyHash`
  * @param signedAt epoch ms; the t= tag has seconds
  */
-export function signMessage(
+export async function signMessage<K extends SigningKey>(
   fields: readonly HeaderField[],
   hash: string,
-  key: SigningKey,
+  keys: readonly K[],
   signedAt: number,
-): Signature {
+): Promise<(Signature & { key: K })[]> {
   const signed = selectSignedFields(fields)
-  const unsigned = unsignedValue(signed, hash, key, signedAt)
-  const input = Buffer.from(signed.canonical + relaxedField(FIELD_NAME.toLowerCase(), unsigned))
-  const bytes =
-    key.algorithm === 'rsa-sha256'
-      ? sign('sha256', input, key.privateKey)
-      : sign(null, digest('sha256', input, 'buffer'), key.privateKey) // RFC 8463 §3: Ed25519 signs the digest
-  return { field: withSignature(unsigned, bytes), bytes }
+  return Promise.all(
+    keys.map(async key => {
+      const unsigned = unsignedValue(signed, hash, key, signedAt)
+      const input = signed.canonical + relaxedField(FIELD_NAME.toLowerCase(), unsigned)
+      const bytes = await signatureOf(Buffer.from(input), key)
+      return { key, field: withSignature(unsigned, bytes), bytes }
+    }),
+  )
 }
+
+/** RFC 8463 §3: Ed25519 signs the digest. That takes less time than a way through the thread pool. */
+function signatureOf(input: Buffer, { algorithm, privateKey }: SigningKey): Buffer | Promise<Buffer> {
+  return algorithm === 'rsa-sha256'
+    ? signInPool('sha256', input, privateKey)
+    : sign(null, digest('sha256', input, 'buffer'), privateKey)
+}
+
+const signInPool = promisify<string, Buffer, KeyObject, Buffer>(sign)
 
 /** The field that `signMessage` made, built again without the key from what was kept of it. */
 export function signatureField(

@@ -10,12 +10,24 @@ export interface Content {
 
 const WORTH_COMPRESSING_BYTES = 256
 const MOST_BYTES = 256 * 1024 * 1024
+const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
+/** A context for small contents needs less memory to be cleared, which is most of the work there. */
+const SMALL_BYTES = 8_192
+const SMALL_COMPRESSION = {
+  chunkSize: SMALL_BYTES,
+  params: {
+    ...COMPRESSION.params,
+    [constants.ZSTD_c_windowLog]: 13,
+    [constants.ZSTD_c_hashLog]: 12,
+    [constants.ZSTD_c_chainLog]: 12,
+  },
+}
 
 export function encodeContent({ html, text }: Content): Pick<ContentRow, 'sizeBytes' | 'encoding' | 'body'> {
   const plain = Buffer.from(JSON.stringify({ html, text }))
   if (plain.length < WORTH_COMPRESSING_BYTES)
     return { sizeBytes: plain.length, encoding: 'plain', body: plain }
-  const body = zstdCompressSync(plain, { params: { [constants.ZSTD_c_compressionLevel]: 3 } })
+  const body = zstdCompressSync(plain, plain.length <= SMALL_BYTES ? SMALL_COMPRESSION : COMPRESSION)
   return body.length < plain.length
     ? { sizeBytes: plain.length, encoding: 'zstd', body }
     : { sizeBytes: plain.length, encoding: 'plain', body: plain }

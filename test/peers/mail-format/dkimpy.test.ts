@@ -29,14 +29,14 @@ test('verifies both signatures of every message, but for its known faults', asyn
     assert.equal(others, [])
   }
 
-  function* messagesOf() {
-    for (const message of asked) yield signed(message, keys)
+  async function* messagesOf() {
+    for (const message of asked) yield await signed(message, keys)
   }
 })
 
 test('refuses what was altered, so that its consent means something', async t => {
   const key = await createTestKey('rsa-sha256')
-  const message = signed(corpus.find(({ name }) => name === 'plain text')!, [key]).toString('latin1')
+  const message = (await signed(corpus.find(({ name }) => name === 'plain text')!, [key])).toString('latin1')
   const folder = await temporaryFolder(t)
   const altered = [message.replace('Bob,', 'Eve,'), message.replace('From:', 'From: eve@evil.test\r\nFrom:')]
   await writeMessages(

@@ -19,14 +19,14 @@ test('verifies both signatures of every message, but for its known faults', asyn
   for (const message of corpus) {
     const result = faultOf('opendkim', message.name)?.verdict ?? 'pass'
     const expected = [`rsa-sha256 ${result}`, `ed25519-sha256 ${result}`]
-    assert.equal(await verdicts(socketPath, signed(message, keys)), expected, message.name)
+    assert.equal(await verdicts(socketPath, await signed(message, keys)), expected, message.name)
   }
 })
 
 test('refuses what was altered, so that its consent means something', async t => {
   const key = await createTestKey('ed25519-sha256')
   const socketPath = await startOpendkim(t, [key])
-  const message = signed(corpus.find(({ name }) => name === 'plain text')!, [key]).toString('latin1')
+  const message = (await signed(corpus.find(({ name }) => name === 'plain text')!, [key])).toString('latin1')
   for (const altered of [message.replace('Bob,', 'Eve,'), message.replace('Subject: ', 'Subject: not ')])
     assert.equal(await verdicts(socketPath, Buffer.from(altered, 'latin1')), ['ed25519-sha256 fail'])
 })

@@ -20,9 +20,12 @@ export async function temporaryFolder(t: TestContext): Promise<string> {
 }
 
 /** Writes messages as `0.eml`, `1.eml`, … in their order. */
-export async function writeMessages(folder: string, messages: Iterable<Buffer>): Promise<void> {
+export async function writeMessages(
+  folder: string,
+  messages: Iterable<Buffer> | AsyncIterable<Buffer>,
+): Promise<void> {
   let position = 0
-  for (const message of messages) await writeFile(join(folder, `${position++}.eml`), message)
+  for await (const message of messages) await writeFile(join(folder, `${position++}.eml`), message)
 }
 
 /**

@@ -3,7 +3,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import * as assert from 'uvu/assert'
 import { bodyHash } from '../../../src/dkim/body-hash.ts'
 import { dkimRecord } from '../../../src/dkim/keys.ts'
-import { signatureField, signMessage } from '../../../src/dkim/signature.ts'
+import { type Signature, signatureField, signMessage } from '../../../src/dkim/signature.ts'
 import { composeHead } from '../../../src/mime/compose-head.ts'
 import type { HeaderField } from '../../../src/smtp/header-field.ts'
 import { suite } from '../../kit/suite.ts'
@@ -19,8 +19,24 @@ const fields: HeaderField[] = [
   { name: 'MIME-Version', value: '1.0' },
 ]
 
-test('the field has the tags in their order, in lines of at most 76 octets', () => {
-  const { field } = signMessage(fields, bodyHash(body), rsa, SIGNED_AT)
+async function signatureBy(key: TestKey, signedAt = SIGNED_AT): Promise<Signature> {
+  const [signature] = await signMessage(fields, bodyHash(body), [key], signedAt)
+  return signature!
+}
+
+test('several keys sign in their order, the later ones not the signatures of the former', async () => {
+  const both = await signMessage(fields, bodyHash(body), [ed25519, rsa], SIGNED_AT)
+  assert.equal(
+    both.map(({ key, field }) => [key, field]),
+    [
+      [ed25519, (await signatureBy(ed25519)).field],
+      [rsa, (await signatureBy(rsa)).field],
+    ],
+  )
+})
+
+test('the field has the tags in their order, in lines of at most 76 octets', async () => {
+  const { field } = await signatureBy(rsa)
   assert.is(field.name, 'DKIM-Signature')
   const lines = `${field.name}: ${field.value}`.split('\r\n')
   assert.equal(lines.slice(0, -5), [
@@ -37,8 +53,8 @@ test('the field has the tags in their order, in lines of at most 76 octets', () 
 })
 
 for (const key of [rsa, ed25519]) {
-  test(`${key.algorithm}: the same field comes from the bare signature, without the key`, () => {
-    const { field, bytes } = signMessage(fields, bodyHash(body), key, SIGNED_AT)
+  test(`${key.algorithm}: the same field comes from the bare signature, without the key`, async () => {
+    const { field, bytes } = await signatureBy(key)
     const { domain, selector, algorithm } = key
     assert.equal(
       signatureField(fields, bodyHash(body), { domain, selector, algorithm }, SIGNED_AT, bytes),
@@ -48,14 +64,14 @@ for (const key of [rsa, ed25519]) {
     assert.is(base64Of(field), bytes.toString('base64'))
   })
 
-  test(`${key.algorithm}: the same message gives the same signature`, () => {
-    const twice = [0, 999].map(ms => signMessage(fields, bodyHash(body), key, SIGNED_AT - 999 + ms).field)
-    assert.equal(twice[0], twice[1])
+  test(`${key.algorithm}: the same message gives the same signature`, async () => {
+    const twice = [await signatureBy(key, SIGNED_AT - 999), await signatureBy(key, SIGNED_AT)]
+    assert.equal(twice[0]!.field, twice[1]!.field)
   })
 
   for (const [what, change] of Object.entries(changes()))
     test(`${key.algorithm}: ${what} breaks the signature`, async () => {
-      const message = signed({ fields, body }, [key]).toString('latin1')
+      const message = (await signed({ fields, body }, [key])).toString('latin1')
       assert.is(await verdict(message, key), 'pass')
       assert.is.not(change(message), message)
       assert.is.not(await verdict(change(message), key), 'pass')
@@ -63,7 +79,7 @@ for (const key of [rsa, ed25519]) {
 
   for (const [what, change] of Object.entries(relays()))
     test(`${key.algorithm}: ${what} leaves it whole`, async () => {
-      const message = signed({ fields, body }, [key]).toString('latin1')
+      const message = (await signed({ fields, body }, [key])).toString('latin1')
       assert.is.not(change(message), message)
       assert.is(await verdict(change(message), key), 'pass')
     })
@@ -71,18 +87,18 @@ for (const key of [rsa, ed25519]) {
 
 test('a signature of another key does not pass', async () => {
   const stranger = await createTestKey('rsa-sha256')
-  const message = signed({ fields, body }, [stranger]).toString('latin1')
+  const message = (await signed({ fields, body }, [stranger])).toString('latin1')
   assert.is.not(await verdict(message, rsa), 'pass')
 })
 
 test('a revoked key does not pass', async () => {
-  const message = signed({ fields, body }, [rsa]).toString('latin1')
+  const message = (await signed({ fields, body }, [rsa])).toString('latin1')
   assert.is.not(await verdict(message, { ...rsa, record: dkimRecord('rsa-sha256', '') }), 'pass')
 })
 
 test('two domains sign one message, each for itself', async () => {
   const provider = await createTestKey('rsa-sha256', 'mail.provider.test')
-  const message = signed({ fields, body }, [rsa, provider]).toString('latin1')
+  const message = (await signed({ fields, body }, [rsa, provider])).toString('latin1')
   assert.is(await verdict(message, rsa, provider), 'pass pass')
 })
 
@@ -90,19 +106,21 @@ test('long domains and selectors are folded like all else', async () => {
   const domain = `${'a'.repeat(60)}.${'b'.repeat(60)}.test`
   const long = { ...(await createTestKey('ed25519-sha256', domain)), selector: 'c'.repeat(63) }
   long.recordName = `${long.selector}._domainkey.${domain}`
-  const message = signed({ fields, body }, [long]).toString('latin1')
+  const message = (await signed({ fields, body }, [long])).toString('latin1')
   assert.is(await verdict(message, long), 'pass')
   for (const line of message.split('\r\n')) assert.ok(line.length <= 130)
 })
 
 test('an address outside ASCII is signed as the UTF-8 that is sent', async () => {
   const head = composeHead(headSource({ from: mailbox('jörg@here.test', 'Jörg') }))
-  const message = signed({ fields: head, body }, [rsa]).toString('latin1')
+  const message = (await signed({ fields: head, body }, [rsa])).toString('latin1')
   assert.is(await verdict(message, rsa), 'pass')
 })
 
-test('the octets under the signature are those of RFC 6376 §3.7', () => {
-  const { field, bytes } = signMessage([{ name: 'From', value: 'a@b.test' }], 'aGFzaA==', rsa, 1000)
+test('the octets under the signature are those of RFC 6376 §3.7', async () => {
+  const from = [{ name: 'From', value: 'a@b.test' }]
+  const [signature] = await signMessage(from, 'aGFzaA==', [rsa], 1000)
+  const { field, bytes } = signature!
   const unsigned = field.value.slice(0, field.value.indexOf(' b=') + 3).replace(/\r\n /g, ' ')
   const input = Buffer.from(`from:a@b.test\r\ndkim-signature:${unsigned}`)
   assert.match(unsigned, /^v=1; a=rsa-sha256; .* t=1; h=from:from:sender:.*; bh=aGFzaA==; b=$/)

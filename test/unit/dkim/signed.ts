@@ -38,15 +38,14 @@ export async function createTestKey(algorithm: DkimAlgorithm, domain = 'here.tes
  * The message as it arrives, with a signature by each key on top. SMTP ends the last line where it has no end
  * (RFC 5321 §4.1.1.4); the signature must hold for it none the less.
  */
-export function signed(
+export async function signed(
   { fields, body }: { fields: readonly HeaderField[]; body: Buffer },
   keys: readonly SigningKey[],
-): Buffer {
-  const hash = bodyHash(body)
-  const signatures = keys.map(key => signMessage(fields, hash, key, SIGNED_AT).field)
+): Promise<Buffer> {
+  const signatures = await signMessage(fields, bodyHash(body), keys, SIGNED_AT)
   const ended = body.length === 0 || body.subarray(-2).equals(CRLF)
   return Buffer.concat([
-    serializeFields([...signatures, ...fields]),
+    serializeFields([...signatures.map(({ field }) => field), ...fields]),
     CRLF,
     body,
     ended ? Buffer.alloc(0) : CRLF,
