@@ -27,6 +27,11 @@ export function isGlobalUnicast(text: string): boolean {
   return !isIsatap(address) || isGlobalIpv4(lastIpv4(address))
 }
 
+/** True for this host itself: 127.0.0.0/8 and ::1, and no other spelling of them. */
+export function isLoopback(text: string): boolean {
+  return isIP(text) !== 0 && !text.includes('%') && ipaddr.parse(text).range() === 'loopback'
+}
+
 /** `::8.8.8.8` as `::808:808`, since ipaddr.js takes the dotted form for a mapped address (`::ffff:8.8.8.8`). */
 function withoutDots(text: string): string {
   return text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>

@@ -12,7 +12,7 @@ const ROWS = [
   ['lib'],
   ['smtp'],
   ['dns', 'mime', 'dkim', 'reports'],
-  ['store'],
+  ['store', 'outbound'],
   ['events'],
   ['accounts', 'domains', 'suppressions', 'templates', 'contacts'],
   ['accept', 'queue'],

@@ -1,0 +1,43 @@
+/** Where a URL from a stranger may lead: its scheme, host and port are judged before anything is looked up. */
+import { isIP } from 'node:net'
+
+export interface Target {
+  url: URL
+  /** A name without final dot, or an IP literal without brackets. */
+  host: string
+  port: number
+  isSecure: boolean
+}
+
+export interface TargetRules {
+  /** Takes `http://` with the literal host 127.0.0.1 or [::1], and nothing more. */
+  allowInsecureLoopback: boolean
+}
+
+const LONGEST_URL = 2_048
+const INSECURE_HOSTS = new Set(['127.0.0.1', '::1'])
+const FIRST_FREE_PORT = 1_024
+/** Ports of other protocols from 1024 up that browsers keep away from, too ("bad port" in the Fetch standard). */
+const FOREIGN_PORTS = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+  10080,
+])
+
+/** @returns the target, or what is wrong with the URL, completing "the URL …" */
+export function readTarget(text: string, { allowInsecureLoopback }: TargetRules): Target | { fault: string } {
+  if (text.length > LONGEST_URL) return { fault: `is longer than ${LONGEST_URL} characters` }
+  const url = /[\0- \x7f]/.test(text) ? null : URL.parse(text)
+  if (!url) return { fault: 'cannot be read' }
+  const isSecure = url.protocol === 'https:'
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  const isInsecureLoopback = allowInsecureLoopback && url.protocol === 'http:' && INSECURE_HOSTS.has(host)
+  if (!isSecure && !isInsecureLoopback) return { fault: 'must begin with https://' }
+  if (url.username !== '' || url.password !== '')
+    return { fault: 'must not contain a user name or a password' }
+  const ownPort = isSecure ? 443 : 80
+  const port = url.port === '' ? ownPort : Number(url.port)
+  const isFree = port >= FIRST_FREE_PORT && !FOREIGN_PORTS.has(port)
+  if (port !== ownPort && !isFree) return { fault: `must not lead to port ${port}` }
+  if (isIP(host) === 0 && !host.includes('.')) return { fault: 'must name its host in full' }
+  return { url, host, port, isSecure }
+}
