@@ -151,28 +151,17 @@ async function startDelivery(
 async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, started: (() => unknown)[]) {
   const { config, clock, log, store, secrets, generateKey } = parts
   const { db, run } = store
-  const newId = createIdSource()
+  const common = { db, run, clock, newId: createIdSource() }
   const passwords = createPasswords()
-  const sessions = createSessions({ db, run, clock, newId, passwords })
-  const apiKeys = createApiKeys({
-    db,
-    find: store.find,
-    run,
-    clock,
-    newId,
-    log,
-    prefix: config.apiKeys.prefix,
-  })
+  const sessions = createSessions({ ...common, passwords })
+  const apiKeys = createApiKeys({ ...common, find: store.find, log, prefix: config.apiKeys.prefix })
   started.push(apiKeys.close)
   const verifying = verifyingResolvers(config.dns.verifyResolvers, clock)
   started.push(verifying.close)
   const regions = Object.keys(config.regions)
   const { mailHost } = config
   const domains = createDomains({
-    db,
-    run,
-    clock,
-    newId,
+    ...common,
     secrets,
     generateKey,
     mailHost,
@@ -183,10 +172,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
   const cookie = sessionCookie(config.http.baseUrl)
   const { requestsPerSecond } = config.rateLimit
   const firstRun = await prepareFirstRun({
-    db,
-    run,
-    clock,
-    newId,
+    ...common,
     passwords,
     email: config.admin.email,
     password: config.admin.password,
@@ -199,8 +185,8 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
         ...authRoutes({ sessions, db, cookie }),
         ...apiKeyRoutes({ apiKeys }),
         ...domainRoutes({ domains, mailHost, regions }),
-        ...templateRoutes({ templates: createTemplates({ db, run, clock, newId }) }),
-        ...sendingRoutes(parts, newId),
+        ...templateRoutes({ templates: createTemplates(common) }),
+        ...sendingRoutes(parts, common.newId),
       ],
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),
       clientAddressOf: createClientAddress(config.http.trustedProxies),
@@ -221,6 +207,7 @@ function sendingRoutes({ config, clock, store }: Parts, newId: IdSource): Route[
   const { quotaOf, horizonOf } = plansOf(config, store, clock)
   const regions = Object.keys(config.regions)
   const accept = createAccept({
+    db: store.db,
     run: store.run,
     blobs: store.blobs,
     clock,

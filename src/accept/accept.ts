@@ -5,17 +5,19 @@ import { type IdSource, idText, wireId } from '../lib/ids.ts'
 import type { Mailbox } from '../smtp/address.ts'
 import type { BlobFiles, StagedBlob } from '../store/blobs.ts'
 import type { Run } from '../store/command.ts'
-import { DELIVERY_CLASS } from '../store/schema.ts'
+import { type Db, DELIVERY_CLASS } from '../store/schema.ts'
 import type { Accepted, acceptCommands, NewEmail } from './commit.ts'
 import { envelopeRecipients, MOST_RECIPIENTS } from './recipients.ts'
-import { type Refusal, refuseField } from './refusal.ts'
+import { isRefusal, type Refusal, refuseField } from './refusal.ts'
 import {
   encodedSize,
   type IdempotencyToken,
   MOST_MESSAGE_BYTES,
   type Sender,
   type Submission,
+  type Worded,
 } from './submission.ts'
+import { wordFinder } from './template.ts'
 
 /** One attachment of an email as stored. */
 export interface StoredAttachment {
@@ -41,6 +43,7 @@ export interface Accept {
 }
 
 interface AcceptOptions {
+  db: Db
   run: Run<typeof acceptCommands>
   blobs: BlobFiles
   clock: Clock
@@ -52,15 +55,19 @@ interface AcceptOptions {
 }
 
 export function createAccept(options: AcceptOptions): Accept {
-  const { run, clock, feedbackRegions, quotaOf } = options
+  const { db, run, clock, feedbackRegions, quotaOf } = options
   return {
     async send(sender, submission, idempotency) {
       const refusal = refusalOf(sender, submission)
       if (refusal) return refusal
       const now = clock.now()
-      const email = await prepare(options, sender, submission, now)
+      const request = { sender, now, idempotency, feedbackRegions }
+      const worded = withinSize(await wordFinder(db, sender.accountId)(submission))
+      if (isRefusal(worded))
+        return idempotency ? run('accept', { ...request, emails: [], quota: null, refusal: worded }) : worded
+      const email = await prepare(options, sender, worded, now)
       const quota = await quotaOf(sender.accountId)
-      return run('accept', { sender, now, idempotency, emails: [email], feedbackRegions, quota })
+      return run('accept', { ...request, emails: [email], quota })
     },
   }
 }
@@ -76,7 +83,11 @@ function refusalOf({ domain }: Sender, submission: Submission): Refusal | undefi
       'to',
       `An email may have at most ${MOST_RECIPIENTS} recipients in to, cc and bcc together.`,
     )
-  if (encodedSize(submission) <= MOST_MESSAGE_BYTES) return undefined
+  return undefined
+}
+
+function withinSize(submission: Worded | Refusal): Worded | Refusal {
+  if (isRefusal(submission) || encodedSize(submission) <= MOST_MESSAGE_BYTES) return submission
   const limit = `${MOST_MESSAGE_BYTES / 1024 / 1024} MB`
   return submission.attachments.length > 0
     ? refuseField('invalid_attachment', 'attachments', `The message is larger than ${limit} once encoded.`)
@@ -86,7 +97,7 @@ function refusalOf({ domain }: Sender, submission: Submission): Refusal | undefi
 async function prepare(
   { blobs, newId, simulatorDomain, expireAfterMs }: AcceptOptions,
   sender: Sender,
-  submission: Submission,
+  submission: Worded,
   now: number,
 ): Promise<NewEmail> {
   const id = newId(now)
@@ -113,7 +124,7 @@ async function prepare(
       openCount: 0,
       clickCount: 0,
       broadcastId: null,
-      templateId: null,
+      templateId: submission.template?.id ?? null,
       topicId: null,
     },
     fromDomain: submission.from.domain,
@@ -127,7 +138,7 @@ async function prepare(
 }
 
 function attachmentJson(
-  { attachments }: Submission,
+  { attachments }: Worded,
   staged: readonly StagedBlob[],
   newAttachmentId: () => string,
 ): string | null {

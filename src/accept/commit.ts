@@ -48,6 +48,8 @@ export interface AcceptInput {
   now: number
   idempotency: IdempotencyToken | null
   emails: NewEmail[]
+  /** What is answered unless the request has been answered before. */
+  refusal?: Refusal
   /** What the account's plan lets it send; null is any number. */
   quota: Quota | null
   /** Regions whose domains get delivery feedback. */
@@ -101,6 +103,7 @@ function decide(
 ): Decided[] | Accepted | Refusal {
   const former = keys.answerFor(input)
   if (former) return former
+  if (input.refusal) return input.refusal
   const decided: Decided[] = []
   for (const email of input.emails) {
     const untimely = refuseSendTime(email.row.scheduledAt, input.now)

@@ -8,6 +8,7 @@ export const REFUSALS = {
   invalid_attachment: { http: 422, name: 'invalid_attachment', reply: '550 5.6.0' },
   too_many_recipients: { http: 422, name: 'validation_error', reply: '452 4.5.3' },
   message_too_large: { http: 413, name: 'validation_error', reply: '552 5.3.4' },
+  unknown_template: { http: 404, name: 'not_found', reply: '550 5.6.0' },
   foreign_domain: { http: 403, name: 'invalid_access', reply: '550 5.7.1' },
   not_scheduled: { http: 422, name: 'validation_error', reply: '550 5.5.1' },
   domain_not_verified: { http: 403, name: 'validation_error', reply: '550 5.7.1' },

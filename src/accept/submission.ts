@@ -2,6 +2,7 @@
 import { base64LinesSize } from '../mime/base64-lines.ts'
 import { textEntity } from '../mime/text-entity.ts'
 import type { Mailbox } from '../smtp/address.ts'
+import type { TemplateUse } from './template.ts'
 
 export interface SubmittedAttachment {
   filename: string
@@ -18,7 +19,8 @@ export interface Submission {
   cc: Mailbox[]
   bcc: Mailbox[]
   replyTo: Mailbox[]
-  subject: string
+  /** Null where the template is to give it. */
+  subject: string | null
   html: string | null
   text: string | null
   /** The user's own header fields. */
@@ -29,6 +31,13 @@ export interface Submission {
   tags: unknown[]
   /** Epoch ms; null to send at once. */
   scheduledAt: number | null
+  /** Gives subject, html and text where they are null. */
+  template: TemplateUse | null
+}
+
+/** A submission that says all that it is going to say. */
+export interface Worded extends Submission {
+  subject: string
 }
 
 /** After encoding for transport; larger messages find no taker. */

@@ -49,6 +49,7 @@ export function submissionOf({
     attachments: [],
     tags: [],
     scheduledAt: null,
+    template: null,
     ...rest,
   }
 }
@@ -82,7 +83,7 @@ export interface Post {
 }
 
 export function postOver(
-  store: Pick<LocalStore<Commands>, 'run' | 'blobs' | 'connection'>,
+  store: Pick<LocalStore<Commands>, 'run' | 'db' | 'blobs' | 'connection'>,
   {
     clock = createManualClock(),
     feedbackRegions = ['us-west-2'],
@@ -91,6 +92,7 @@ export function postOver(
 ): Post {
   const { raw } = store.connection
   const options = {
+    db: store.db,
     blobs: store.blobs,
     clock,
     newId,

@@ -7,7 +7,8 @@ import type { Submission } from '../../accept/submission.ts'
 import { type Mailbox, parseMailbox } from '../../smtp/address.ts'
 import { invalidField, refusedBy } from '../refused.ts'
 import { readAttachments } from './attachment.ts'
-import { bodyReader, type Camel, oneOrMany, readTime } from './read.ts'
+import { bodyReader, type Camel, oneOrMany, presentPicker, readTime } from './read.ts'
+import { readTemplateUse } from './template-use.ts'
 
 export const sendEmailSchema = z.object({
   from: z.string(),
@@ -28,20 +29,26 @@ export const sendEmailSchema = z.object({
   topic_id: z.unknown().optional(),
 })
 
-const readRequest = bodyReader(sendEmailSchema, { emptyMeansAbsent: ['from', 'subject'] })
+const templatedSchema = sendEmailSchema.extend({ subject: z.string().optional() })
+
+const EMPTY_MEANS_ABSENT = { emptyMeansAbsent: ['from', 'subject'] }
+const readRequest = bodyReader(sendEmailSchema, EMPTY_MEANS_ABSENT)
+const readTemplatedRequest = bodyReader(templatedSchema, EMPTY_MEANS_ABSENT)
+const presentTemplate = presentPicker(['template', 'template_id'])
 
 /** Fields whose feature is still to come: refused, never ignored. */
-const NOT_YET = ['template', 'templateId', 'templateData', 'topicId'] as const
+const NOT_YET = ['topicId'] as const
 const MOST_TAGS = 50
 const MOST_TAG_BYTES = 4 * 1024
 
 /** @throws Refused */
 export function readSendEmail(body: unknown): Submission {
-  const request = readRequest(body)
+  const request = namesTemplate(body) ? readTemplatedRequest(body) : readRequest(body)
   for (const key of NOT_YET)
     if (request[key] !== undefined)
       throw invalidField(snakeCase(key), `The \`${snakeCase(key)}\` field is not supported yet.`)
-  if (request.html === undefined && request.text === undefined)
+  const template = readTemplateUse(request)
+  if (!template && request.html === undefined && request.text === undefined)
     throw invalidField('html', 'Missing `html` or `text` field.', 'missing_required_field')
   const headers = request.headers === undefined ? undefined : orThrow(readHeaders(request.headers))
   const replyTo = readMailboxes('reply_to', request.replyTo)
@@ -53,7 +60,7 @@ export function readSendEmail(body: unknown): Submission {
     cc: readMailboxes('cc', request.cc),
     bcc: readMailboxes('bcc', request.bcc),
     replyTo: headers?.replyTo ?? replyTo,
-    subject: readSubject(request.subject),
+    subject: request.subject === undefined ? null : readSubject(request.subject),
     html: request.html ?? null,
     text: request.text ?? null,
     headers: headers?.fields ?? [],
@@ -61,7 +68,13 @@ export function readSendEmail(body: unknown): Submission {
     attachments: readAttachments(request.attachments),
     tags: readTags(request.tags),
     scheduledAt: request.scheduledAt === undefined ? null : readTime('scheduled_at', request.scheduledAt),
+    template,
   }
+}
+
+function namesTemplate(body: unknown): boolean {
+  const { template, template_id: id } = presentTemplate(body as Record<string, unknown>)
+  return template !== undefined || id !== undefined
 }
 
 function readFrom(text: string): Mailbox {

@@ -143,6 +143,27 @@ test('keeps templates, with a session in place of a key', async () => {
   assert.equal([error?.name, error?.statusCode], ['not_found', 404])
 })
 
+test('sends what a template says', async () => {
+  const session = await posthorn.signIn()
+  const { body: template } = await posthorn.call('POST', '/templates', {
+    session,
+    body: { name: 'Order', subject: 'Order {{no}}', html: '<p>{{{items}}} for {{name|you}}</p>' },
+  })
+  const { id } = insistOn(
+    await resend.emails.send({
+      from: MAIL.from,
+      to: MAIL.to,
+      template: { id: template.id, variables: { no: 4711, items: '<b>2</b> horns' } },
+    }),
+  )
+  const message = await received('Order 4711')
+  assert.is(message.html?.trim(), '<p><b>2</b> horns for you</p>')
+  assert.equal((await posthorn.email(id)).template_id, template.id)
+  const { error } = await resend.emails.send({ from: MAIL.from, to: MAIL.to, template: { id: template.id } })
+  assert.equal([error?.name, error?.statusCode], ['validation_error', 422])
+  assert.match(error!.message, /`no`, `items`/)
+})
+
 const wrong = { ...MAIL, to: 'nobody' }
 const unsent = { ...MAIL, from: 'ann@nowhere.example' }
 const ERRORS: [string, () => Promise<{ error: ErrorResponse | null }>, string, number][] = [

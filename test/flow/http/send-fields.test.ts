@@ -122,9 +122,6 @@ refused('tags of more than 4 KB', { tags: [{ name: 'é'.repeat(2_100) }] }, { ..
 for (const [field, value] of [
   ['scheduled_at', '2099-01-01T00:00:00Z'],
   ['scheduledAt', '2099-01-01T00:00:00Z'],
-  ['template_id', 'tpl_01990000-0000-7000-8000-000000000000'],
-  ['template', { id: 'tpl_01990000-0000-7000-8000-000000000000' }],
-  ['template_data', { name: 'Ann' }],
   ['topic_id', 'top_01990000-0000-7000-8000-000000000000'],
   ['topicId', 'top_01990000-0000-7000-8000-000000000000'],
 ] as const) {
