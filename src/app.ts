@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { createAccept } from './accept/accept.ts'
+import { createFetchAttachments } from './accept/fetch-attachments.ts'
 import { createApiKeys } from './accounts/api-keys.ts'
 import { type FirstRun, prepareFirstRun } from './accounts/first-run.ts'
 import { createPasswords } from './accounts/password.ts'
@@ -12,6 +13,7 @@ import type { Commands } from './commands.ts'
 import type { Config } from './config/config.ts'
 import { type DeliverySettings, type DeliveryThreads, startDeliveryThreads } from './deliver/threads.ts'
 import { generateDkimKey } from './dkim/keys.ts'
+import { createResolver } from './dns/resolver.ts'
 import { createDomains, type GenerateKey } from './domains/domains.ts'
 import { createHttpApp } from './http/app.ts'
 import { createReadBody } from './http/body.ts'
@@ -34,6 +36,7 @@ import { type Clock, systemClock } from './lib/clock.ts'
 import { createIdSource, type Id, type IdSource } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.ts'
+import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { startProviderDns, verifyingResolvers } from './provider-dns.ts'
 import { createReleaser } from './queue/releaser.ts'
 import { createReadiness } from './readiness.ts'
@@ -186,7 +189,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
         ...apiKeyRoutes({ apiKeys }),
         ...domainRoutes({ domains, mailHost, regions }),
         ...templateRoutes({ templates: createTemplates(common) }),
-        ...sendingRoutes(parts, common.newId),
+        ...sendingRoutes(parts, common.newId, startOutbound(parts, started)),
       ],
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),
       clientAddressOf: createClientAddress(config.http.trustedProxies),
@@ -202,14 +205,26 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
   return { http, firstRun }
 }
 
+/** The client for what users name by URLs. */
+function startOutbound({ config, clock }: Parts, started: (() => unknown)[]): Outbound {
+  const resolver = createResolver({ servers: config.dns.resolvers, clock })
+  const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
+  started.push(resolver.close, outbound.close)
+  return outbound
+}
+
 /** Emails: sent, looked at, moved and canceled. */
-function sendingRoutes({ config, clock, store }: Parts, newId: IdSource): Route[] {
+function sendingRoutes({ config, clock, store }: Parts, newId: IdSource, outbound: Outbound): Route[] {
   const { quotaOf, horizonOf } = plansOf(config, store, clock)
   const regions = Object.keys(config.regions)
   const accept = createAccept({
     db: store.db,
     run: store.run,
     blobs: store.blobs,
+    fetchAttachments: createFetchAttachments({
+      outbound: config.fetch.attachments ? outbound : null,
+      clock,
+    }),
     clock,
     newId,
     simulatorDomain: config.simulator.domain,

@@ -7,6 +7,7 @@ import type { BlobFiles, StagedBlob } from '../store/blobs.ts'
 import type { Run } from '../store/command.ts'
 import { type Db, DELIVERY_CLASS } from '../store/schema.ts'
 import type { Accepted, acceptCommands, NewEmail } from './commit.ts'
+import type { FetchAttachments } from './fetch-attachments.ts'
 import { envelopeRecipients, MOST_RECIPIENTS } from './recipients.ts'
 import { isRefusal, type Refusal, refuseField } from './refusal.ts'
 import {
@@ -15,6 +16,7 @@ import {
   MOST_MESSAGE_BYTES,
   type Sender,
   type Submission,
+  type WholeSubmission,
   type Worded,
 } from './submission.ts'
 import { wordFinder } from './template.ts'
@@ -46,6 +48,7 @@ interface AcceptOptions {
   db: Db
   run: Run<typeof acceptCommands>
   blobs: BlobFiles
+  fetchAttachments: FetchAttachments
   clock: Clock
   newId: IdSource
   simulatorDomain: string
@@ -55,21 +58,33 @@ interface AcceptOptions {
 }
 
 export function createAccept(options: AcceptOptions): Accept {
-  const { db, run, clock, feedbackRegions, quotaOf } = options
+  const { run, clock, feedbackRegions, quotaOf } = options
   return {
     async send(sender, submission, idempotency) {
       const refusal = refusalOf(sender, submission)
       if (refusal) return refusal
+      const whole = await complete(options, sender, submission)
       const now = clock.now()
       const request = { sender, now, idempotency, feedbackRegions }
-      const worded = withinSize(await wordFinder(db, sender.accountId)(submission))
-      if (isRefusal(worded))
-        return idempotency ? run('accept', { ...request, emails: [], quota: null, refusal: worded }) : worded
-      const email = await prepare(options, sender, worded, now)
+      if (isRefusal(whole))
+        return idempotency ? run('accept', { ...request, emails: [], quota: null, refusal: whole }) : whole
+      const email = await prepare(options, sender, whole, now)
       const quota = await quotaOf(sender.accountId)
       return run('accept', { ...request, emails: [email], quota })
     },
   }
+}
+
+/** The submission with all its words and bytes, or what is missing. */
+async function complete(
+  { db, fetchAttachments }: AcceptOptions,
+  { accountId }: Sender,
+  submission: Submission,
+): Promise<WholeSubmission | Refusal> {
+  const worded = withinSize(await wordFinder(db, accountId)(submission))
+  if (isRefusal(worded)) return worded
+  const whole = await fetchAttachments(accountId, worded)
+  return whole === worded ? whole : withinSize(whole)
 }
 
 /** A domain's name never changes, and so no race gets past the sender's bond to one. */
@@ -86,7 +101,7 @@ function refusalOf({ domain }: Sender, submission: Submission): Refusal | undefi
   return undefined
 }
 
-function withinSize(submission: Worded | Refusal): Worded | Refusal {
+function withinSize<S extends Worded>(submission: S | Refusal): S | Refusal {
   if (isRefusal(submission) || encodedSize(submission) <= MOST_MESSAGE_BYTES) return submission
   const limit = `${MOST_MESSAGE_BYTES / 1024 / 1024} MB`
   return submission.attachments.length > 0
@@ -97,7 +112,7 @@ function withinSize(submission: Worded | Refusal): Worded | Refusal {
 async function prepare(
   { blobs, newId, simulatorDomain, expireAfterMs }: AcceptOptions,
   sender: Sender,
-  submission: Worded,
+  submission: WholeSubmission,
   now: number,
 ): Promise<NewEmail> {
   const id = newId(now)
@@ -138,7 +153,7 @@ async function prepare(
 }
 
 function attachmentJson(
-  { attachments }: Worded,
+  { attachments }: WholeSubmission,
   staged: readonly StagedBlob[],
   newAttachmentId: () => string,
 ): string | null {

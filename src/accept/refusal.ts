@@ -7,6 +7,7 @@ export const REFUSALS = {
   invalid_from: { http: 422, name: 'invalid_from_address', reply: '550 5.1.7' },
   invalid_attachment: { http: 422, name: 'invalid_attachment', reply: '550 5.6.0' },
   too_many_recipients: { http: 422, name: 'validation_error', reply: '452 4.5.3' },
+  busy: { http: 503, name: 'application_error', reply: '451 4.3.2' },
   message_too_large: { http: 413, name: 'validation_error', reply: '552 5.3.4' },
   unknown_template: { http: 404, name: 'not_found', reply: '550 5.6.0' },
   foreign_domain: { http: 403, name: 'invalid_access', reply: '550 5.7.1' },

@@ -1,5 +1,6 @@
 /** What a door hands over: a message whose every field has been parsed and found good by itself. */
 import { base64LinesSize } from '../mime/base64-lines.ts'
+import { nameForType } from '../mime/file-type.ts'
 import { textEntity } from '../mime/text-entity.ts'
 import type { Mailbox } from '../smtp/address.ts'
 import type { TemplateUse } from './template.ts'
@@ -11,6 +12,16 @@ export interface SubmittedAttachment {
   /** Without angle brackets; makes the part inline. */
   contentId: string | null
   content: Uint8Array
+}
+
+/** An attachment that is to be fetched before the email is accepted. */
+export interface RemoteAttachment {
+  url: string
+  /** Null: it follows from the URL. */
+  filename: string | null
+  /** Null: it follows from the file name or the reply. */
+  contentType: string | null
+  contentId: string | null
 }
 
 export interface Submission {
@@ -27,7 +38,7 @@ export interface Submission {
   headers: [name: string, value: string][]
   /** The user's own Message-ID, with angle brackets. */
   messageId: string | null
-  attachments: SubmittedAttachment[]
+  attachments: (SubmittedAttachment | RemoteAttachment)[]
   tags: unknown[]
   /** Epoch ms; null to send at once. */
   scheduledAt: number | null
@@ -40,6 +51,20 @@ export interface Worded extends Submission {
   subject: string
 }
 
+/** One with the bytes of all its attachments, too. */
+export interface WholeSubmission extends Worded {
+  attachments: SubmittedAttachment[]
+}
+
+/** What an attachment without a name is called. @param index from 0 */
+export function attachmentName(index: number, type: string | undefined): string {
+  return nameForType(`attachment-${index + 1}`, type)
+}
+
+export function isRemote(attachment: SubmittedAttachment | RemoteAttachment): attachment is RemoteAttachment {
+  return 'url' in attachment
+}
+
 /** After encoding for transport; larger messages find no taker. */
 export const MOST_MESSAGE_BYTES = 40 * 1024 * 1024
 
@@ -49,13 +74,18 @@ const MEASURED_FROM_CHARACTERS = 128 * 1024
 const WORST_TEXT_GROWTH = 2.5
 const PART_HEADER_OCTETS = 500
 
-/** An upper estimate of the message's size on the wire, close to the truth where the limit is near. */
+/**
+ * An upper estimate of the message's size on the wire, close to the truth where the limit is near; without what is
+ * still to be fetched.
+ */
 export function encodedSize({ html, text, attachments }: Submission): number {
   const files = attachments.reduce((sum, attachment) => sum + encodedAttachmentSize(attachment), 0)
   return files + encodedTextSize(html) + encodedTextSize(text)
 }
 
-function encodedAttachmentSize({ filename, contentType, content }: SubmittedAttachment): number {
+function encodedAttachmentSize(attachment: SubmittedAttachment | RemoteAttachment): number {
+  if (isRemote(attachment)) return 0
+  const { filename, contentType, content } = attachment
   const names = 8 * Buffer.byteLength(filename) + 2 * Buffer.byteLength(contentType)
   return base64LinesSize(content.length) + names + PART_HEADER_OCTETS
 }

@@ -87,7 +87,10 @@ export const schema = {
   virus: { clamd: planned(optionalText('clamd (`host:port`), asked for a virus verdict of inbound mail.')) },
   autoconfigure: { cloudflareBaseUrl: planned(optionalText('Base address of the DNS provider.')) },
   tracking: { baseUrl: planned(optionalText('Base address of tracking, share and unsubscribe links.')) },
-  fetch: { allowLoopback: planned(flag(false, 'Let outbound fetches reach loopback, for tests.')) },
+  fetch: {
+    attachments: flag(false, 'Fetch attachments that are named by `path`, an https URL.'),
+    allowLoopback: flag(false, 'Let outbound fetches reach loopback, for tests.'),
+  },
   webhooks: {
     allowInsecureLoopback: planned(flag(false, 'Allow `http://` webhooks to loopback, for tests.')),
   },

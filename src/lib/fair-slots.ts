@@ -1,7 +1,8 @@
 /** A bounded number of places, of which no single owner gets more than a share; whoever waits gets one in turn. */
+import { TooManyWaiting } from './semaphore.ts'
 
 export interface FairSlots {
-  /** Resolves with what gives the place back, once the owner has one. */
+  /** Resolves with what gives the place back, once the owner has one. @throws TooManyWaiting */
   take(owner: string): Promise<() => void>
 }
 
@@ -10,7 +11,11 @@ interface Waiting {
   enter(leave: () => void): void
 }
 
-export function createFairSlots(most: number, mostOfAnOwner: number): FairSlots {
+export function createFairSlots(
+  most: number,
+  mostOfAnOwner: number,
+  mostWaitingOfAnOwner = Number.POSITIVE_INFINITY,
+): FairSlots {
   const held = new Map<string, number>()
   const waiting: Waiting[] = []
   let taken = 0
@@ -40,7 +45,10 @@ export function createFairSlots(most: number, mostOfAnOwner: number): FairSlots 
 
   return {
     take: owner =>
-      new Promise(resolve => {
+      new Promise((resolve, reject) => {
+        const isFull = taken >= most || heldBy(owner) >= mostOfAnOwner
+        if (isFull && waiting.filter(one => one.owner === owner).length >= mostWaitingOfAnOwner)
+          return reject(new TooManyWaiting(`more than ${mostWaitingOfAnOwner} are waiting`))
         waiting.push({ owner, enter: resolve })
         letIn()
       }),

@@ -67,7 +67,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       if ('fault' in target) return new OutboundFault('forbidden', `the URL ${target.fault}`)
       const limit = new AbortController()
       const timer = clock.timer(wanted.limitMs, () =>
-        limit.abort(new OutboundFault('timeout', `there was no reply within ${wanted.limitMs / 1000} s`)),
+        limit.abort(new OutboundFault('timeout', 'the host did not answer in time')),
       )
       try {
         return await exchanged(target, wanted, AbortSignal.any([limit.signal, closing.signal]))

@@ -1,6 +1,7 @@
 /** Accounts, domains and accepted emails in a store, in a line each. */
 import { createAccept } from '../../src/accept/accept.ts'
 import type { AcceptInput, acceptCommands } from '../../src/accept/commit.ts'
+import { createFetchAttachments } from '../../src/accept/fetch-attachments.ts'
 import { isRefusal, type Refusal } from '../../src/accept/refusal.ts'
 import type { IdempotencyToken, Submission } from '../../src/accept/submission.ts'
 import type { Plans } from '../../src/accounts/plans.ts'
@@ -94,6 +95,7 @@ export function postOver(
   const options = {
     db: store.db,
     blobs: store.blobs,
+    fetchAttachments: createFetchAttachments({ outbound: null, clock }),
     clock,
     newId,
     simulatorDomain: SIMULATOR,

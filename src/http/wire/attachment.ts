@@ -1,7 +1,7 @@
-/** The `attachments` of a request that sends an email: from JSON to files whose bytes are at hand. */
-import { extension, lookup as mediaTypeOf } from 'mime-types'
+/** The `attachments` of a request that sends an email: from JSON to files whose bytes are at hand, or to be fetched. */
 import { z } from 'zod'
-import type { SubmittedAttachment } from '../../accept/submission.ts'
+import { attachmentName, type RemoteAttachment, type SubmittedAttachment } from '../../accept/submission.ts'
+import { ANY_BYTES, isMediaType, typeOfFile } from '../../mime/file-type.ts'
 import { invalidField, type Refused } from '../refused.ts'
 import { dataUrlType, readContent } from './attachment-content.ts'
 import { presentPicker } from './read.ts'
@@ -23,13 +23,14 @@ type Refuse = (key: string, message: string) => Refused
 const pickPresent = presentPicker(Object.keys(schema.shape), { emptyMeansAbsent: ['filename'] })
 
 const MOST_ATTACHMENTS = 100
-const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+/-]+|"[^"\\\r\n]*"))*$/
 const CHARSET = /\s*;\s*charset=(?:"[^"]*"|[^\s;]*)/gi
 const CONTENT_ID = /^[!-;=?-~]{1,200}$/
 const BREAKS = /[\r\n\0]/
 
 /** @throws Refused 422 invalid_attachment, which names the attachment and its field */
-export function readAttachments(list: readonly Record<string, unknown>[] = []): SubmittedAttachment[] {
+export function readAttachments(
+  list: readonly Record<string, unknown>[] = [],
+): (SubmittedAttachment | RemoteAttachment)[] {
   if (list.length > MOST_ATTACHMENTS)
     throw invalidField(
       'attachments',
@@ -52,25 +53,26 @@ function refuser(index: number): Refuse {
     invalidField(`attachments[${index}]${key}`, `Attachment ${index + 1}: ${message}.`, 'invalid_attachment')
 }
 
-function readAttachment(raw: Record<string, unknown>, index: number): SubmittedAttachment {
+function readAttachment(raw: Record<string, unknown>, index: number): SubmittedAttachment | RemoteAttachment {
   const refuse = refuser(index)
-  const { filename, content, path, content_type: given, ...fields } = readFields(raw, refuse)
-  if (path !== undefined)
-    throw invalidField(
-      `attachments[${index}].path`,
-      'The `path` field of attachments is not supported yet.',
-      'invalid_attachment',
-    )
-  if (content === undefined) throw refuse('', 'it has no `content`')
-  if (given !== undefined && !MEDIA_TYPE.test(given))
+  const fields = readFields(raw, refuse)
+  const { content, path, content_type: type } = fields
+  if (content === undefined && path === undefined) throw refuse('', 'it has no `content`')
+  if (content !== undefined && path !== undefined) throw refuse('.path', 'it has both `content` and `path`')
+  if (type !== undefined && !isMediaType(type))
     throw refuse('.content_type', '`content_type` is not a media type')
+  const contentId = readContentId(fields, refuse)
+  if (path === undefined) return { ...readFile(fields, index, refuse), contentId }
+  return { url: path, filename: fields.filename ?? null, contentType: type ?? null, contentId }
+}
+
+function readFile({ filename, content, content_type: given }: Fields, index: number, refuse: Refuse) {
   const read = readContent(content, /^text\//i.test(given ?? ''))
   if ('fault' in read) throw refuse('.content', `\`content\` ${read.fault}`)
-  const type = given ?? typeByName(filename) ?? typeByDataUrl(content)
+  const type = given ?? typeOfFile(filename ?? '') ?? typeByDataUrl(content)
   return {
-    filename: filename ?? nameByType(index, type),
-    contentType: read.isPlainText ? inUtf8(type!) : (type ?? 'application/octet-stream'),
-    contentId: readContentId(fields, refuse),
+    filename: filename ?? attachmentName(index, type),
+    contentType: read.isPlainText ? inUtf8(type!) : (type ?? ANY_BYTES),
     content: read.bytes,
   }
 }
@@ -100,18 +102,9 @@ function readContentId(
   throw refuse(`.${key}`, `\`${key}\` must be printable ASCII without blanks or brackets`)
 }
 
-function typeByName(filename = ''): string | undefined {
-  return mediaTypeOf(filename) || undefined
-}
-
 function typeByDataUrl(content: unknown): string | undefined {
   const type = dataUrlType(content)
-  return type !== undefined && MEDIA_TYPE.test(type) ? type : undefined
-}
-
-function nameByType(index: number, type: string | undefined): string {
-  const ending = type === undefined ? false : extension(type)
-  return `attachment-${index + 1}${ending ? `.${ending}` : ''}`
+  return type !== undefined && isMediaType(type) ? type : undefined
 }
 
 function inUtf8(type: string): string {

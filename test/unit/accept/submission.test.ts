@@ -17,7 +17,8 @@ const attachment = (bytes: number, filename = 'a.bin'): SubmittedAttachment => (
 
 function sizes(parts: { html?: string | null; text?: string | null; attachments?: SubmittedAttachment[] }) {
   const submission = submissionOf({ text: null, ...parts })
-  const { html, text, attachments } = submission
+  const { html, text } = submission
+  const attachments = parts.attachments ?? []
   const body = composeBody({ html, text, attachments: attachments.map(withBuffer), seed: 'seed' }).body
   return { estimated: encodedSize(submission), actual: body.length }
 }

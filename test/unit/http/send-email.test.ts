@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { isRemote, type SubmittedAttachment } from '../../../src/accept/submission.ts'
 import { Refused } from '../../../src/http/refused.ts'
 import { readSendEmail } from '../../../src/http/wire/send-email.ts'
 import { suite } from '../../kit/suite.ts'
@@ -6,10 +7,15 @@ import { suite } from '../../kit/suite.ts'
 const test = suite('http: a request to send')
 const GOOD = { from: 'Ann <ann@here.example>', to: 'bob@there.example', subject: 'hi', text: 'hello' }
 
+function attachmentOf(given: object): SubmittedAttachment {
+  const [attachment] = readSendEmail({ ...GOOD, attachments: [given] }).attachments
+  if (isRemote(attachment!)) throw new Error('the attachment is to be fetched')
+  return attachment!
+}
+
 function contentOf(content: unknown): string | undefined {
   try {
-    const [attachment] = readSendEmail({ ...GOOD, attachments: [{ content }] }).attachments
-    return Buffer.from(attachment!.content).toString('latin1')
+    return Buffer.from(attachmentOf({ content }).content).toString('latin1')
   } catch (error) {
     if (error instanceof Refused && error.errorName === 'invalid_attachment') return undefined
     throw error
@@ -94,10 +100,9 @@ for (const [given, content, type, bytes] of [
   ['text/plain', '', 'text/plain', ''],
 ] as const)
   test(`${JSON.stringify(content)} as ${given} is ${type}`, () => {
-    const attachments = [{ content, content_type: given }]
-    const [attachment] = readSendEmail({ ...GOOD, attachments }).attachments
-    assert.is(attachment!.contentType, type)
-    assert.is(Buffer.from(attachment!.content).toString(), bytes || content)
+    const attachment = attachmentOf({ content, content_type: given })
+    assert.is(attachment.contentType, type)
+    assert.is(Buffer.from(attachment.content).toString(), bytes || content)
   })
 
 test('becomes a submission with every field in its place', () => {
@@ -124,6 +129,20 @@ test('becomes a submission with every field in its place', () => {
     [attachment?.filename, attachment?.contentType, attachment?.contentId],
     ['a.txt', 'text/plain', 'a'],
   )
+})
+
+test('a path is kept for later, with what is said of the file', () => {
+  const { attachments } = readSendEmail({
+    ...GOOD,
+    attachments: [
+      { path: 'https://files.example/a.pdf' },
+      { path: 'x', filename: 'b', content_type: 'text/plain', content_id: '<c>', content: null },
+    ],
+  })
+  assert.equal(attachments, [
+    { url: 'https://files.example/a.pdf', filename: null, contentType: null, contentId: null },
+    { url: 'x', filename: 'b', contentType: 'text/plain', contentId: 'c' },
+  ])
 })
 
 test('an empty html is an html', () => {

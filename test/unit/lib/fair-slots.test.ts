@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createFairSlots, type FairSlots } from '../../../src/lib/fair-slots.ts'
+import { TooManyWaiting } from '../../../src/lib/semaphore.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/fair-slots')
@@ -55,6 +56,21 @@ test('a place is given back once, however often it is said', async () => {
   leave('a')
   await settled()
   assert.equal(inside, ['a', 'b'])
+})
+
+test('an owner beyond its number of waiting ones is told so at once, others may wait', async () => {
+  const slots = createFairSlots(1, 1, 2)
+  const leave = await slots.take('greedy')
+  const second = slots.take('greedy')
+  const third = slots.take('greedy')
+  const other = slots.take('modest')
+  const refused = await slots.take('greedy').catch(error => error)
+  assert.instance(refused, TooManyWaiting)
+  leave()
+  ;(await second)()
+  ;(await third)()
+  ;(await other)()
+  ;(await slots.take('greedy'))()
 })
 
 test.run()

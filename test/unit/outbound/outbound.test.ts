@@ -331,7 +331,7 @@ for (const [what, serve] of Object.entries({
     await heard
     clock.advance(9_999)
     clock.advance(1)
-    assert.is(faultOf(await result), 'timeout: there was no reply within 10 s')
+    assert.is(faultOf(await result), 'timeout: the host did not answer in time')
     await until(() => [...sockets].every(socket => socket.destroyed || socket.readableEnded))
     assert.is(clock.timerCount, 0)
   })

@@ -1,0 +1,20 @@
+/** What the name of a file says of its type, and the other way round. */
+import { extension, lookup } from 'mime-types'
+
+export const ANY_BYTES = 'application/octet-stream'
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+/-]+|"[^"\\\r\n]*"))*$/
+
+/** Whether the text is a media type with or without parameters (RFC 2045 §5.1). */
+export function isMediaType(text: string): boolean {
+  return MEDIA_TYPE.test(text)
+}
+
+export function typeOfFile(name: string): string | undefined {
+  return lookup(name) || undefined
+}
+
+/** `stem`, with the usual extension of the type where it has one. */
+export function nameForType(stem: string, type: string | undefined): string {
+  const ending = type === undefined ? false : extension(type)
+  return ending ? `${stem}.${ending}` : stem
+}
