@@ -42,6 +42,7 @@ import { createReleaser } from './queue/releaser.ts'
 import { createReadiness } from './readiness.ts'
 import { openStore, type Store } from './store/open.ts'
 import { insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
+import { createReadyTemplates } from './templates/ready.ts'
 import { createTemplates } from './templates/templates.ts'
 
 export interface AppDeps {
@@ -218,7 +219,7 @@ function sendingRoutes({ config, clock, store }: Parts, newId: IdSource, outboun
   const { quotaOf, horizonOf } = plansOf(config, store, clock)
   const regions = Object.keys(config.regions)
   const accept = createAccept({
-    db: store.db,
+    findTemplate: createReadyTemplates(store.find),
     run: store.run,
     blobs: store.blobs,
     fetchAttachments: createFetchAttachments({

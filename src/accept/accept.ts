@@ -5,7 +5,8 @@ import { type IdSource, idText, wireId } from '../lib/ids.ts'
 import type { Mailbox } from '../smtp/address.ts'
 import type { BlobFiles, StagedBlob } from '../store/blobs.ts'
 import type { Run } from '../store/command.ts'
-import { type Db, DELIVERY_CLASS } from '../store/schema.ts'
+import { DELIVERY_CLASS } from '../store/schema.ts'
+import type { FindReadyTemplate } from '../templates/ready.ts'
 import type { Accepted, acceptCommands, NewEmail } from './commit.ts'
 import type { FetchAttachments } from './fetch-attachments.ts'
 import { envelopeRecipients, MOST_RECIPIENTS } from './recipients.ts'
@@ -45,7 +46,7 @@ export interface Accept {
 }
 
 interface AcceptOptions {
-  db: Db
+  findTemplate: FindReadyTemplate
   run: Run<typeof acceptCommands>
   blobs: BlobFiles
   fetchAttachments: FetchAttachments
@@ -77,11 +78,11 @@ export function createAccept(options: AcceptOptions): Accept {
 
 /** The submission with all its words and bytes, or what is missing. */
 async function complete(
-  { db, fetchAttachments }: AcceptOptions,
+  { findTemplate, fetchAttachments }: AcceptOptions,
   { accountId }: Sender,
   submission: Submission,
 ): Promise<WholeSubmission | Refusal> {
-  const worded = withinSize(await wordFinder(db, accountId)(submission))
+  const worded = withinSize(await wordFinder(findTemplate, accountId)(submission))
   if (isRefusal(worded)) return worded
   const whole = await fetchAttachments(accountId, worded)
   return whole === worded ? whole : withinSize(whole)

@@ -1,9 +1,8 @@
 /** Emails made from templates: a submission that names one gets the words it has not itself. */
 import { type Id, idKey } from '../lib/ids.ts'
-import type { Db } from '../store/schema.ts'
-import { findTemplate } from '../store/templates.ts'
-import { compileTemplate, type EmailText } from '../templates/compile.ts'
+import type { CompiledTemplate } from '../templates/compile.ts'
 import { MOST_RENDERED_CHARACTERS } from '../templates/limits.ts'
+import type { FindReadyTemplate } from '../templates/ready.ts'
 import { type Rendering, renderTemplate, type Values } from '../templates/render.ts'
 import { type Refusal, refuseField } from './refusal.ts'
 import { subjectFault } from './subject.ts'
@@ -24,12 +23,12 @@ const NO_SUBJECT = refuseField('missing_field', 'subject', 'Missing `subject` fi
 const NO_BODY = refuseField('missing_field', 'html', 'Missing `html` or `text` field, in the template, too.')
 
 /** For the submissions of one request: they see one state of a template, whatever becomes of it meanwhile. */
-export function wordFinder(db: Db, accountId: Id): FindWords {
-  const read = new Map<string, Promise<EmailText | undefined>>()
+export function wordFinder(findTemplate: FindReadyTemplate, accountId: Id): FindWords {
+  const found = new Map<string, Promise<CompiledTemplate | undefined>>()
   const find = (id: Id) => {
     const key = idKey(id)
-    const template = read.get(key) ?? findTemplate(db, accountId, id)
-    read.set(key, template)
+    const template = found.get(key) ?? findTemplate(accountId, id)
+    found.set(key, template)
     return template
   }
   return async submission => {
@@ -38,30 +37,31 @@ export function wordFinder(db: Db, accountId: Id): FindWords {
     const template = await find(use.id)
     if (!template)
       return refuseField('unknown_template', use.fields.id, `Template not found (\`${use.fields.id}\`).`)
-    const own = { subject: submission.subject, html: submission.html, text: submission.text }
-    const rendering = render(template, own, use.values)
+    const rendering = render(template, submission, use.values)
     if (!rendering.ok) return refuseRendering(rendering, use)
-    const { subject, html, text } = rendering
+    const { subject, html, text } = submission
     return complete({
       ...submission,
-      subject: own.subject ?? subject,
-      html: own.html ?? html,
-      text: own.text ?? text,
+      subject: subject ?? rendering.subject,
+      html: html ?? rendering.html,
+      text: text ?? rendering.text,
     })
   }
 }
 
 /** What the submission says itself is not looked for in the template, and so its variables are not missed. */
-function render(template: EmailText, own: EmailText, values: Values): Rendering {
+function render(
+  { variables, subject, html, text }: CompiledTemplate,
+  own: Submission,
+  values: Values,
+): Rendering {
   const wanted = {
-    subject: own.subject === null ? template.subject : null,
-    html: own.html === null ? template.html : null,
-    text: own.text === null ? template.text : null,
+    variables,
+    subject: own.subject === null ? subject : null,
+    html: own.html === null ? html : null,
+    text: own.text === null ? text : null,
   }
-  return renderTemplate(compileTemplate(wanted), values, {
-    missing: 'report',
-    mostCharacters: MOST_RENDERED_CHARACTERS,
-  })
+  return renderTemplate(wanted, values, { missing: 'report', mostCharacters: MOST_RENDERED_CHARACTERS })
 }
 
 function refuseRendering(rendering: Extract<Rendering, { ok: false }>, { fields }: TemplateUse): Refusal {

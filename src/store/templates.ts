@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { foldText } from '../lib/fold-text.ts'
 import type { Id } from '../lib/ids.ts'
 import { type Content, decodeContent } from './contents.ts'
+import type { Find } from './read.ts'
 import type { ContentRow, Db, TemplateRow, TemplateVersionRow } from './schema.ts'
 
 /** A template but for its html and text. */
@@ -26,6 +27,24 @@ export async function findTemplate(db: Db, accountId: Id, id: Id): Promise<Store
     .where('templates.id', '=', id)
     .executeTakeFirst()
   return row && withContent(row)
+}
+
+/**
+ * What a send needs, by kept statements. Once nobody uses a content, its key may be given to another: so the template
+ * must still name it after it was read.
+ */
+export async function readTemplate(
+  find: Find,
+  accountId: Id,
+  id: Id,
+): Promise<(Pick<TemplateRow, 'subject' | 'contentId'> & Content) | undefined> {
+  for (;;) {
+    const [row] = await find('templates', [{ accountId, id }], ['subject', 'contentId'])
+    if (!row) return undefined
+    const [content] = await find('contents', [{ id: row.contentId }], ['encoding', 'body'])
+    const [after] = await find('templates', [{ accountId, id }], ['contentId'])
+    if (content && after?.contentId === row.contentId) return { ...row, ...decodeContent(content) }
+  }
 }
 
 /** Newest first; with `search`, those whose name contains it. */

@@ -30,6 +30,7 @@ export interface Variable {
   fallback: string | null
 }
 
+/** A part may be taken away by making it null. */
 export interface CompiledTemplate {
   /** Each name once, in the order of subject, html and text. */
   variables: readonly Variable[]

@@ -29,7 +29,7 @@ interface Filling {
   escaped: (string | undefined)[]
 }
 
-/** Every variable is looked up once; all that cannot be filled are reported together. */
+/** Every variable is looked up once; all that cannot be filled in the parts that are there are reported together. */
 export function renderTemplate(
   template: CompiledTemplate,
   values: Values,
@@ -37,7 +37,7 @@ export function renderTemplate(
 ): Rendering {
   const plain = template.variables.map(({ path }) => textOf(valueAt(values, path)))
   if (missing === 'report') {
-    const problems = problemsOf(template.variables, plain, values)
+    const problems = problemsOf(template, plain, values)
     if (problems.length > 0) return { ok: false, problems }
   }
   const filling: Filling = { plain, escaped: [] }
@@ -80,14 +80,17 @@ function valueFor({ variable, fallback, inHtml }: Hole, { plain, escaped }: Fill
 }
 
 function problemsOf(
-  variables: readonly Variable[],
+  { variables, subject, html, text }: CompiledTemplate,
   plain: readonly (string | undefined)[],
   values: Values,
 ): VariableProblem[] {
-  return variables.flatMap(({ name, path, fallback }, i) => {
-    if (plain[i] !== undefined || fallback !== null) return []
+  const unfilled = new Set<Variable>()
+  for (const part of [subject, html, text])
+    for (const { variable, fallback } of part?.holes ?? [])
+      if (fallback === null && plain[variable] === undefined) unfilled.add(variables[variable]!)
+  return [...unfilled].map(({ name, path }) => {
     const value = valueAt(values, path)
-    return [{ name, problem: value === undefined || value === null ? 'missing' : 'not-a-text' } as const]
+    return { name, problem: value === undefined || value === null ? 'missing' : 'not-a-text' }
   })
 }
 

@@ -11,6 +11,7 @@ import type { Finish } from '../../src/queue/commands.ts'
 import { type Mailbox, parseMailbox } from '../../src/smtp/address.ts'
 import type { ClaimedDelivery, Run } from '../../src/store/command.ts'
 import type { DomainStatus } from '../../src/store/schema.ts'
+import { createReadyTemplates } from '../../src/templates/ready.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import type { LocalStore } from './store.ts'
 
@@ -84,7 +85,7 @@ export interface Post {
 }
 
 export function postOver(
-  store: Pick<LocalStore<Commands>, 'run' | 'db' | 'blobs' | 'connection'>,
+  store: Pick<LocalStore<Commands>, 'run' | 'find' | 'blobs' | 'connection'>,
   {
     clock = createManualClock(),
     feedbackRegions = ['us-west-2'],
@@ -93,7 +94,7 @@ export function postOver(
 ): Post {
   const { raw } = store.connection
   const options = {
-    db: store.db,
+    findTemplate: createReadyTemplates(store.find),
     blobs: store.blobs,
     fetchAttachments: createFetchAttachments({ outbound: null, clock }),
     clock,

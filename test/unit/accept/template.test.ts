@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { isRefusal } from '../../../src/accept/refusal.ts'
 import { type TemplateUse, wordFinder } from '../../../src/accept/template.ts'
 import type { Id } from '../../../src/lib/ids.ts'
+import { createReadyTemplates } from '../../../src/templates/ready.ts'
 import { createTemplates } from '../../../src/templates/templates.ts'
 import { newId, postOver, submissionOf } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
@@ -18,28 +19,28 @@ async function open(t: TestContext) {
   const templates = createTemplates({ ...store, clock: post.clock, newId })
   const create = async (words: Partial<typeof WORDS> = {}) =>
     (await templates.create(accountId, { ...WORDS, ...words })).id
-  return { ...store, ...post, templates, accountId, create }
+  return { ...store, ...post, templates, accountId, create, ready: createReadyTemplates(store.find) }
 }
 
 const using = (id: Id, values: TemplateUse['values'] = { name: 'Ann' }) =>
   submissionOf({ subject: null, text: null, template: { id, values, fields: FIELDS } })
 
 test('a submission without a template says what it says', async t => {
-  const { db, accountId } = await open(t)
+  const { ready, accountId } = await open(t)
   const submission = submissionOf({ subject: '' })
-  assert.equal(await wordFinder(db, accountId)(submission), submission)
+  assert.equal(await wordFinder(ready, accountId)(submission), submission)
 })
 
 test('without a template there must be a subject, which may be empty', async t => {
-  const { db, accountId } = await open(t)
-  const words = await wordFinder(db, accountId)(submissionOf({ subject: null }))
+  const { ready, accountId } = await open(t)
+  const words = await wordFinder(ready, accountId)(submissionOf({ subject: null }))
   assert.is(isRefusal(words) && words.refused, 'missing_field')
 })
 
 test('the submissions of one request see one state of a template', async t => {
-  const { db, accountId, templates, create } = await open(t)
+  const { ready, accountId, templates, create } = await open(t)
   const id = await create()
-  const find = wordFinder(db, accountId)
+  const find = wordFinder(ready, accountId)
   const first = await find(using(id))
   await templates.replace(accountId, id, { ...WORDS, subject: 'Bye {{name}}' })
   const second = await find(using(id, { name: 'Bob' }))
@@ -53,7 +54,7 @@ test('the submissions of one request see one state of a template', async t => {
       ['Hi Cem', '<p>Cem</p>', 'Cem'],
     ],
   )
-  const later = await wordFinder(db, accountId)(using(id))
+  const later = await wordFinder(ready, accountId)(using(id))
   assert.is(isRefusal(later) && later.refused, 'unknown_template')
 })
 
