@@ -23,7 +23,15 @@ export async function enterNamespaces(keep: boolean): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   chmodSync(folder, 0o755)
   // a shell is the first process inside: it clears up after processes whose parents have ended
-  const inside = ['sh', '-c', '"$@"; exit $?', 'sh', process.execPath, ...process.argv.slice(1)]
+  const inside = [
+    'sh',
+    '-c',
+    '"$@"; exit $?',
+    'sh',
+    process.execPath,
+    ...process.execArgv,
+    ...process.argv.slice(1),
+  ]
   const run = spawn('unshare', ['-n', '-m', '-p', '-f', '--mount-proc', '--kill-child', ...inside], {
     stdio: 'inherit',
     env: { ...process.env, BENCH_FOLDER: folder },
