@@ -2,7 +2,7 @@
  * Benchmarks, each next to its peers in the same run on the same machine. Needs root and Debian's postfix, opendkim,
  * unbound, wrk, iproute2 and strace.
  *
- *   npm run bench -- <scenario> [--rounds N] [--n N] [--only name] [--json file] [--profile folder] [--slots 1,3] [--keep]
+ *   npm run bench -- <scenario> [--rounds N] [--n N] [--domains N] [--only name] [--json file] [--profile folder] [--slots 1,3] [--keep]
  */
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -16,6 +16,7 @@ const { values, positionals } = parseArgs({
   options: {
     rounds: { type: 'string' },
     n: { type: 'string' },
+    domains: { type: 'string' },
     only: { type: 'string' },
     json: { type: 'string' },
     profile: { type: 'string' },
@@ -27,11 +28,11 @@ const name = positionals[0] ?? ''
 const scenario = Object.hasOwn(scenarios, name) ? scenarios[name] : undefined
 if (!scenario) {
   console.error(
-    'usage: npm run bench -- <scenario> [--rounds N] [--n messages] [--only name] [--json file] [--profile folder] ' +
+    'usage: npm run bench -- <scenario> [--rounds N] [--n messages] [--domains N] [--only name] [--json file] [--profile folder] ' +
       '[--slots 1,3] [--keep]\n',
   )
-  for (const [known, { what, rounds, count }] of Object.entries(scenarios))
-    console.error(`  ${known.padEnd(8)} ${what} (--rounds ${rounds} --n ${count})`)
+  for (const [known, { what, rounds, count, domainCount }] of Object.entries(scenarios))
+    console.error(`  ${known.padEnd(8)} ${what} (--rounds ${rounds} --n ${count} --domains ${domainCount})`)
   process.exit(2)
 }
 const folder = await enterNamespaces(values.keep ?? false)
@@ -39,6 +40,7 @@ const folder = await enterNamespaces(values.keep ?? false)
 const options = {
   rounds: Number(values.rounds ?? scenario.rounds),
   count: Number(values.n ?? scenario.count),
+  domainCount: Number(values.domains ?? scenario.domainCount),
   only: values.only,
   profiles: values.profile === undefined ? undefined : resolve(values.profile),
   signingSlots: values.slots.split(',').map(Number),

@@ -8,6 +8,8 @@ export interface ScenarioOptions {
   rounds: number
   /** Messages a round. */
   count: number
+  /** Destination domains, where the scenario lets one choose. */
+  domainCount: number
   /** A part of the name of the contenders that take part; all when absent. */
   only: string | undefined
   /** Folder for CPU profiles of Posthorn's threads. */
@@ -21,6 +23,7 @@ export interface Scenario {
   what: string
   rounds: number
   count: number
+  domainCount: number
   run(options: ScenarioOptions): Promise<Findings>
 }
 

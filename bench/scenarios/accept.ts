@@ -1,5 +1,5 @@
 /** Durably accepted, nothing delivered: Posthorn over HTTP, Postfix over SMTP with all mail put on hold. */
-import type { Contender } from '../kit/contender.ts'
+import type { Contender, FeedOptions } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
@@ -12,6 +12,7 @@ export const accept: Scenario = {
   what: 'accept durably while delivery is held',
   rounds: 5,
   count: 10_000,
+  domainCount: 1,
   run,
 }
 
@@ -28,8 +29,8 @@ const COLUMNS: Column[] = [
 ]
 
 async function run(options: ScenarioOptions): Promise<Findings> {
-  const { folder, count, signingSlots, profiles } = options
-  const unbound = await prepareNetwork(folder, 1)
+  const { folder, count, domainCount, signingSlots, profiles } = options
+  const unbound = await prepareNetwork(folder, domainCount)
   const ours = posthorn(folder, { signingSlots, profiles })
   const measurements = await inTurns(
     options,
@@ -37,7 +38,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
     async contender => {
       const tried: Measurement['figures'][] = []
       for (const connections of contender === ours ? [HTTP_CONNECTIONS] : POSTFIX_CONNECTIONS)
-        tried.push(await measured(contender, count, connections))
+        tried.push(await measured(contender, { count, connections, domainCount }))
       return tried.reduce((a, b) => (a.acceptedPerSecond! >= b.acceptedPerSecond! ? a : b))
     },
   )
@@ -46,13 +47,13 @@ async function run(options: ScenarioOptions): Promise<Findings> {
 }
 
 /** @throws when the server does not hold exactly what it has confirmed */
-async function measured(contender: Contender, count: number, connections: number) {
+async function measured(contender: Contender, load: FeedOptions) {
   return withStarted(contender, { held: true }, async () => {
-    const load = { connections, domainCount: 1 }
+    const { count, connections } = load
     await contender.feed({ ...load, count: WARM_UP_COUNT })
     const cpuBefore = contender.weigh().cpuSeconds
     const rss = watchPeakRss(contender.roots)
-    const { elapsedMs, p99Ms, feederCpuSeconds } = await contender.feed({ ...load, count })
+    const { elapsedMs, p99Ms, feederCpuSeconds } = await contender.feed(load)
     const cpuSeconds = contender.weigh().cpuSeconds - cpuBefore
     const peakRssMb = rss.stop() / 2 ** 20
     const held = contender.queuedCount() - WARM_UP_COUNT

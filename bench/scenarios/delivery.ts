@@ -1,6 +1,6 @@
 /** Accepted and delivered, everything signed but where the name says otherwise. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Contender } from '../kit/contender.ts'
+import type { Contender, FeedOptions } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
@@ -14,14 +14,16 @@ export const e2e: Scenario = {
   what: 'accept and deliver to one domain',
   rounds: 5,
   count: 5_000,
-  run: options => deliver(options, 1),
+  domainCount: 1,
+  run,
 }
 
 export const domains: Scenario = {
-  what: 'accept and deliver to 1,000 domains with an MX host each',
+  what: 'accept and deliver to many domains with an MX host each',
   rounds: 5,
   count: 5_000,
-  run: options => deliver(options, 1_000),
+  domainCount: 1_000,
+  run,
 }
 
 const COLUMNS: Column[] = [
@@ -38,8 +40,8 @@ const COLUMNS: Column[] = [
   { figure: 'extraCount', title: 'delivered twice', digits: 0 },
 ]
 
-async function deliver(options: ScenarioOptions, domainCount: number): Promise<Findings> {
-  const { folder, count, signingSlots, profiles } = options
+async function run(options: ScenarioOptions): Promise<Findings> {
+  const { folder, count, domainCount, signingSlots, profiles } = options
   const unbound = await prepareNetwork(folder, domainCount)
   const ours = posthorn(folder, { signingSlots, profiles })
   const contenders = [postfix(folder, { signing: false }), postfix(folder, { signing: true }), ours]
@@ -59,7 +61,7 @@ async function deliver(options: ScenarioOptions, domainCount: number): Promise<F
 async function measured(
   contender: Contender,
   sink: Sink,
-  load: { count: number; connections: number; domainCount: number },
+  load: FeedOptions,
 ): Promise<Measurement['figures']> {
   await contender.feed({ ...load, count: WARM_UP_COUNT })
   await sink.reached(WARM_UP_COUNT)

@@ -1,5 +1,5 @@
 /** A queue that was held is let go: how long until the last message is delivered. */
-import type { Contender } from '../kit/contender.ts'
+import type { Contender, FeedOptions } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, SMTP_CONNECTIONS } from '../kit/load.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
@@ -13,6 +13,7 @@ export const drain: Scenario = {
   what: 'deliver what was held',
   rounds: 5,
   count: 20_000,
+  domainCount: 1,
   run,
 }
 
@@ -26,14 +27,15 @@ const COLUMNS: Column[] = [
 ]
 
 async function run(options: ScenarioOptions): Promise<Findings> {
-  const { folder, count, signingSlots, profiles } = options
-  const unbound = await prepareNetwork(folder, 1)
+  const { folder, count, domainCount, signingSlots, profiles } = options
+  const unbound = await prepareNetwork(folder, domainCount)
   const ours = posthorn(folder, { signingSlots, profiles })
   const measurements = await inTurns(options, [postfix(folder, { signing: true }), ours], contender =>
     withSink(folder, sink =>
       withStarted(contender, { held: true }, () =>
         measured(contender, sink, {
           count,
+          domainCount,
           connections: contender === ours ? HTTP_CONNECTIONS : SMTP_CONNECTIONS,
         }),
       ),
@@ -43,12 +45,9 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   return { columns: COLUMNS, measurements }
 }
 
-async function measured(
-  contender: Contender,
-  sink: Sink,
-  { count, connections }: { count: number; connections: number },
-) {
-  const { elapsedMs } = await contender.feed({ count, connections, domainCount: 1 })
+async function measured(contender: Contender, sink: Sink, load: FeedOptions) {
+  const { count } = load
+  const { elapsedMs } = await contender.feed(load)
   if (contender.queuedCount() !== count || sink.count() > 0)
     throw new Error(`${contender.name} holds ${contender.queuedCount()} of ${count} messages`)
   const { at, cpuSeconds: cpuBefore } = await contender.release()

@@ -11,6 +11,7 @@ export const queued: Scenario = {
   what: 'memory with a long queue',
   rounds: 1,
   count: 100_000,
+  domainCount: 1_000,
   run,
 }
 
@@ -23,8 +24,7 @@ const COLUMNS: Column[] = [
 ]
 
 async function run(options: ScenarioOptions): Promise<Findings> {
-  const { folder, count, signingSlots, profiles } = options
-  const domainCount = 1_000
+  const { folder, count, domainCount, signingSlots, profiles } = options
   const unbound = await prepareNetwork(folder, domainCount)
   const ours = posthorn(folder, { signingSlots, profiles })
   const measurements = await inTurns(options, [ours], contender =>

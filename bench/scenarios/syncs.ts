@@ -1,6 +1,6 @@
 /** How often a message makes a server wait for the disk: counted under strace, so that no time here means anything. */
 import { join } from 'node:path'
-import type { Contender } from '../kit/contender.ts'
+import type { Contender, FeedOptions } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, SMTP_CONNECTIONS } from '../kit/load.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
@@ -14,6 +14,7 @@ export const syncs: Scenario = {
   what: 'fsyncs a message, under strace',
   rounds: 1,
   count: 2_000,
+  domainCount: 1,
   run,
 }
 
@@ -26,20 +27,16 @@ const COLUMNS: Column[] = [
 const ONE_CONNECTION_COUNT = 200
 
 async function run(options: ScenarioOptions): Promise<Findings> {
-  const { folder, count, signingSlots } = options
-  const unbound = await prepareNetwork(folder, 1)
+  const { folder, count, domainCount, signingSlots } = options
+  const unbound = await prepareNetwork(folder, domainCount)
   const ours = posthorn(folder, { signingSlots })
   const measurements = await inTurns(options, [postfix(folder, { signing: true }), ours], async contender => {
-    const many = contender === ours ? HTTP_CONNECTIONS : SMTP_CONNECTIONS
+    const one: FeedOptions = { count: ONE_CONNECTION_COUNT, connections: 1, domainCount }
+    const many = { count, connections: contender === ours ? HTTP_CONNECTIONS : SMTP_CONNECTIONS, domainCount }
     return {
-      acceptOne: await counted(contender, {
-        folder,
-        held: true,
-        count: ONE_CONNECTION_COUNT,
-        connections: 1,
-      }),
-      acceptMany: await counted(contender, { folder, held: true, count, connections: many }),
-      deliver: await counted(contender, { folder, held: false, count, connections: many }),
+      acceptOne: await counted(contender, folder, { held: true, load: one }),
+      acceptMany: await counted(contender, folder, { held: true, load: many }),
+      deliver: await counted(contender, folder, { held: false, load: many }),
     } satisfies Measurement['figures']
   })
   await unbound.end()
@@ -48,15 +45,16 @@ async function run(options: ScenarioOptions): Promise<Findings> {
 
 async function counted(
   contender: Contender,
-  { folder, held, count, connections }: { folder: string; held: boolean; count: number; connections: number },
+  folder: string,
+  { held, load }: { held: boolean; load: FeedOptions },
 ): Promise<number> {
   const syncTrace = join(folder, `syncs.${Date.now()}`)
   return withSink(folder, sink =>
     withStarted(contender, { held, syncTrace }, async () => {
       const before = syncCount(syncTrace)
-      await contender.feed({ count, connections, domainCount: 1 })
-      if (!held) await sink.reached(count)
-      return (syncCount(syncTrace) - before) / count
+      await contender.feed(load)
+      if (!held) await sink.reached(load.count)
+      return (syncCount(syncTrace) - before) / load.count
     }),
   )
 }
