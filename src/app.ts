@@ -40,6 +40,7 @@ import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { startProviderDns, verifyingResolvers } from './provider-dns.ts'
 import { createReleaser } from './queue/releaser.ts'
 import { createReadiness } from './readiness.ts'
+import { KEYS_DELETED } from './store/api-keys.ts'
 import { openStore, type Store } from './store/open.ts'
 import { insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
 import { createReadyTemplates } from './templates/ready.ts'
@@ -160,6 +161,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
   const sessions = createSessions({ ...common, passwords })
   const apiKeys = createApiKeys({ ...common, find: store.find, log, prefix: config.apiKeys.prefix })
   started.push(apiKeys.close)
+  store.on(KEYS_DELETED, apiKeys.forget)
   const verifying = verifyingResolvers(config.dns.verifyResolvers, clock)
   started.push(verifying.close)
   const regions = Object.keys(config.regions)

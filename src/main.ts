@@ -5,9 +5,12 @@ import { ConfigError, loadConfig } from './config/config.ts'
 import { createLog } from './lib/log.ts'
 import { welcome } from './welcome.ts'
 
-// Each thread has a heap of its own; young generations that start and stay at 8 MB save memory and collections.
-setFlagsFromString('--min-semi-space-size=8')
-setFlagsFromString('--max-semi-space-size=8')
+/**
+ * Each thread has a heap of its own. Young generations that start and stay at 8 MB (the main thread's by the command
+ * line) and old ones that at most double between collections keep the whole small, at no cost that was measured.
+ */
+for (const flag of ['--min-semi-space-size=8', '--max-semi-space-size=8', '--heap-growing-percent=100'])
+  setFlagsFromString(flag)
 
 const root = new URL('..', import.meta.url).pathname
 

@@ -34,7 +34,11 @@ export function posthorn(folder: string, { signingSlots, profiles }: PosthornOpt
 
   const launch = async ({ held, syncTrace }: StartOptions) => {
     const output = join(folder, `posthorn.${Date.now()}.log`)
-    const node = [process.execPath, ...(profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [])]
+    const node = [
+      process.execPath,
+      '--max-semi-space-size=8',
+      ...(profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : []),
+    ]
     const [program, ...args] = [...syncTracer(syncTrace), ...node, 'src/main.ts']
     running = await startProcess(program!, args, {
       cwd: ROOT,

@@ -24,6 +24,8 @@ export interface ApiKeys {
     key: { name: string; domainId: Id | null },
   ): Promise<{ id: Id; token: string } | undefined>
   find(token: string): Promise<KeyHolder | undefined>
+  /** Keys were deleted: what was read of them does not count any more. */
+  forget(): void
   list(accountId: Id): Promise<ApiKeyView[]>
   /** False when the account has no such key. */
   delete(accountId: Id, id: Id): Promise<boolean>
@@ -33,6 +35,7 @@ export interface ApiKeys {
 
 const SHOWN_CHARACTERS = 8
 const TOUCH_EVERY_MS = 60_000
+const MOST_REMEMBERED = 1_000
 
 interface ApiKeyOptions {
   db: Db
@@ -66,6 +69,8 @@ export function newApiKey(options: {
 
 export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix }: ApiKeyOptions): ApiKeys {
   const used = new Map<string, Id>()
+  /** By hash of their token. */
+  const remembered = new Map<string, KeyHolder>()
   let timer: Timer | undefined
 
   const flush = async () => {
@@ -84,6 +89,16 @@ export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix
     timer ??= clock.timer(TOUCH_EVERY_MS, () => void flush())
   }
 
+  const holderOf = async (tokenHash: Uint8Array): Promise<KeyHolder | undefined> => {
+    const hash = idKey(tokenHash)
+    const known = remembered.get(hash)
+    if (known) return known
+    const key = await findKeyHolder(lookUp, tokenHash)
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    if (key) remembered.set(hash, key)
+    return key
+  }
+
   return {
     async create(accountId, { name, domainId }) {
       const now = clock.now()
@@ -91,12 +106,13 @@ export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix
       return (await run('createApiKey', row)) ? { id: row.id, token } : undefined
     },
     async find(token) {
-      const key = await findKeyHolder(lookUp, hashToken(token))
+      const key = await holderOf(hashToken(token))
       if (!key) return undefined
       used.set(idKey(key.id), key.id)
       flushLater()
       return key
     },
+    forget: () => remembered.clear(),
     list: accountId => listApiKeys(db, accountId),
     delete: (accountId, id) => run('deleteApiKey', { accountId, id }),
     close: flush,

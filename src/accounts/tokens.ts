@@ -1,5 +1,5 @@
 /** Random tokens that are shown once and kept as hashes: API keys and sessions. */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const TOKEN_CHARACTERS = 40
@@ -17,5 +17,5 @@ export function createToken(prefix: string): string {
 
 /** What is stored of a token. A token has enough bits of its own to need no salt. */
 export function hashToken(token: string): Uint8Array {
-  return new Uint8Array(createHash('sha256').update(token).digest())
+  return new Uint8Array(hash('sha256', token, 'buffer'))
 }

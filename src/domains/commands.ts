@@ -1,6 +1,7 @@
 /** What changes domains in the store, with the events that tell of it. */
 import { recordEvents } from '../events/record.ts'
 import type { Id } from '../lib/ids.ts'
+import { announceDeletedKeys } from '../store/api-keys.ts'
 import { command, type Tx } from '../store/command.ts'
 import { type DomainWithKeys, findDomain } from '../store/domains.ts'
 import type { DkimKeyRow, DomainRow } from '../store/schema.ts'
@@ -54,6 +55,7 @@ export const domainCommands = {
     const domain = await findDomain(tx.db, accountId, id)
     if (!domain) return false
     await tx.db.deleteFrom('apiKeys').where('accountId', '=', accountId).where('domainId', '=', id).execute()
+    announceDeletedKeys(tx)
     await tx.db.deleteFrom('domains').where('id', '=', id).execute()
     await recordDomainEvent(tx, domain, 'domain.deleted', at)
     return true

@@ -1,6 +1,6 @@
 /** API keys: what an application shows to act for its account. */
 import type { Id } from '../lib/ids.ts'
-import { command } from './command.ts'
+import { command, type Tx } from './command.ts'
 import type { Find } from './read.ts'
 import type { ApiKeyRow, Db } from './schema.ts'
 
@@ -30,6 +30,13 @@ export async function listApiKeys(db: Db, accountId: Id): Promise<ApiKeyRow[]> {
     .execute()
 }
 
+/** Topic of the announcement that keys were deleted: nobody may go by what was read of a key before. */
+export const KEYS_DELETED = 'keys deleted'
+
+export function announceDeletedKeys(tx: Tx): void {
+  tx.announce(KEYS_DELETED, null)
+}
+
 export const apiKeyCommands = {
   /** False when the account has no such domain as the key is to be bound to. */
   createApiKey: command<ApiKeyRow, boolean>(async (tx, key) => {
@@ -47,6 +54,7 @@ export const apiKeyCommands = {
       .where('accountId', '=', accountId)
       .where('id', '=', id)
       .executeTakeFirstOrThrow()
+    announceDeletedKeys(tx)
     return numDeletedRows > 0n
   }),
 

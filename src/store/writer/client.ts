@@ -25,7 +25,7 @@ export interface ClientOptions {
   lazyMs?: Readonly<Record<string, number>>
 }
 
-const MOST_IN_A_POST = 64
+const MOST_IN_A_POST = 8
 
 /** Requests made in one turn of the event loop leave together. */
 export function createWriterClient<C extends Commands>(

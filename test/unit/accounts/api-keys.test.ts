@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { createApiKeys } from '../../../src/accounts/api-keys.ts'
 import { type Id, idText } from '../../../src/lib/ids.ts'
 import { createLog } from '../../../src/lib/log.ts'
+import { KEYS_DELETED } from '../../../src/store/api-keys.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { settled } from '../../kit/manual-clock.ts'
@@ -20,6 +21,7 @@ async function open(t: TestContext) {
   const run: typeof store.run = (name, input) =>
     broken ? Promise.reject(new StorageUnavailable('disk full')) : store.run(name, input)
   const keys = createApiKeys({ ...store, run, clock: post.clock, newId, log, prefix: 're_' })
+  store.on(KEYS_DELETED, keys.forget)
   return {
     ...store,
     ...post,
@@ -68,6 +70,7 @@ test('an account sees its own keys, newest first, and can delete no other', asyn
   )
   assert.is(await keys.delete(other, first.id), false)
   assert.is(await keys.delete(one, newId(1)), false)
+  assert.ok(await keys.find(first.token))
   assert.is(await keys.delete(one, first.id), true)
   assert.is(await keys.find(first.token), undefined)
   assert.ok(await keys.find(second.token))
