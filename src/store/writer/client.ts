@@ -27,7 +27,7 @@ export interface ClientOptions {
 
 const MOST_IN_A_POST = 8
 
-/** Requests made in one turn of the event loop leave together. */
+/** Requests made in one turn of the event loop leave together, but the writer can begin with the first few. */
 export function createWriterClient<C extends Commands>(
   port: MessagePort,
   { clock, lazyMs = {} }: ClientOptions,
