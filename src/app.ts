@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { createAccept } from './accept/accept.ts'
 import { createFetchAttachments } from './accept/fetch-attachments.ts'
+import { createAccounts } from './accounts/accounts.ts'
 import { createApiKeys } from './accounts/api-keys.ts'
 import { type FirstRun, prepareFirstRun } from './accounts/first-run.ts'
 import { createPasswords } from './accounts/password.ts'
@@ -23,12 +24,14 @@ import { createFindCredential } from './http/credentials.ts'
 import { createLargeBodies } from './http/large-bodies.ts'
 import { createSpendRequest } from './http/rate-limit.ts'
 import type { Route } from './http/route.ts'
+import { accountRoutes } from './http/routes/accounts.ts'
 import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { domainRoutes } from './http/routes/domains.ts'
 import { emailRoutes } from './http/routes/emails.ts'
 import { healthRoutes } from './http/routes/health.ts'
 import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
+import { suppressionRoutes } from './http/routes/suppressions.ts'
 import { templateRoutes } from './http/routes/templates.ts'
 import { startHttpServer } from './http/server.ts'
 import type { AdjustableClock } from './lib/adjustable-clock.ts'
@@ -40,9 +43,11 @@ import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { startProviderDns, verifyingResolvers } from './provider-dns.ts'
 import { createReleaser } from './queue/releaser.ts'
 import { createReadiness } from './readiness.ts'
+import { plansInUse } from './store/accounts.ts'
 import { KEYS_DELETED } from './store/api-keys.ts'
 import { openStore, type Store } from './store/open.ts'
 import { insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
+import { createSuppressions } from './suppressions/suppressions.ts'
 import { createReadyTemplates } from './templates/ready.ts'
 import { createTemplates } from './templates/templates.ts'
 
@@ -71,6 +76,7 @@ interface Parts {
   clock: Clock
   log: Log
   store: Store<Commands>
+  plans: Plans
   secrets: SecretKeys
   generateKey: GenerateKey
 }
@@ -102,7 +108,9 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
       : readOrCreateSecret(resolve(config.dataDir))
     const secrets = createSecretKeys(secret)
     await insistOnSameSecret(store.db, store.run, secrets)
-    const parts = { config, clock, log, store, secrets, generateKey: deps.generateKey ?? generateDkimKey }
+    const plans = await openPlans(config, store, clock, log)
+    const generateKey = deps.generateKey ?? generateDkimKey
+    const parts = { config, clock, log, store, plans, secrets, generateKey }
 
     const dns = await startProviderDns(config, store.db, clock, log)
     started.push(dns.close)
@@ -154,12 +162,10 @@ async function startDelivery(
 
 /** The HTTP door with what stands behind it. */
 async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, started: (() => unknown)[]) {
-  const { config, clock, log, store, secrets, generateKey } = parts
+  const { config, clock, log, store, plans, secrets, generateKey } = parts
   const { db, run } = store
   const common = { db, run, clock, newId: createIdSource() }
-  const passwords = createPasswords()
-  const sessions = createSessions({ ...common, passwords })
-  const apiKeys = createApiKeys({ ...common, find: store.find, log, prefix: config.apiKeys.prefix })
+  const { passwords, sessions, apiKeys, accounts } = accountParts(parts, common.newId)
   started.push(apiKeys.close)
   store.on(KEYS_DELETED, apiKeys.forget)
   const verifying = verifyingResolvers(config.dns.verifyResolvers, clock)
@@ -189,6 +195,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
       routes: [
         ...healthRoutes({ notReady }),
         ...authRoutes({ sessions, db, cookie }),
+        ...accountRoutes({ accounts, plans }),
         ...apiKeyRoutes({ apiKeys }),
         ...domainRoutes({ domains, mailHost, regions }),
         ...templateRoutes({ templates: createTemplates(common) }),
@@ -216,9 +223,9 @@ function startOutbound({ config, clock }: Parts, started: (() => unknown)[]): Ou
   return outbound
 }
 
-/** Emails: sent, looked at, moved and canceled. */
-function sendingRoutes({ config, clock, store }: Parts, newId: IdSource, outbound: Outbound): Route[] {
-  const { quotaOf, horizonOf } = plansOf(config, store, clock)
+/** Emails: sent, looked at, moved and canceled; and the addresses that get none. */
+function sendingRoutes({ config, clock, store, plans }: Parts, newId: IdSource, outbound: Outbound): Route[] {
+  const { quotaOf, horizonOf } = plans
   const regions = Object.keys(config.regions)
   const accept = createAccept({
     findTemplate: createReadyTemplates(store.find),
@@ -238,15 +245,35 @@ function sendingRoutes({ config, clock, store }: Parts, newId: IdSource, outboun
   return [
     ...emailRoutes({ accept, horizonOf, store }),
     ...scheduledEmailRoutes({ horizonOf, store, now: clock.now }),
+    ...suppressionRoutes({ suppressions: createSuppressions({ ...store, clock }) }),
   ]
 }
 
-function plansOf({ plans }: Config, { find, on }: Store<Commands>, clock: Clock): Plans {
+/** Who may do what. */
+function accountParts({ config, clock, log, store, plans }: Parts, newId: IdSource) {
+  const { db, find, run } = store
+  const passwords = createPasswords()
+  return {
+    passwords,
+    sessions: createSessions({ db, run, clock, newId, passwords }),
+    apiKeys: createApiKeys({ db, find, run, clock, newId, log, prefix: config.apiKeys.prefix }),
+    accounts: createAccounts({ db, find, run, clock, newId, passwords, plans }),
+  }
+}
+
+async function openPlans({ plans: configured }: Config, store: Store<Commands>, clock: Clock, log: Log) {
   const onAccountChanged = (listener: (accountId: Id) => void) =>
-    on('account', accountIds => {
+    store.on('account', accountIds => {
       for (const accountId of accountIds) listener(accountId as Id)
     })
-  return createPlans({ plans, find, clock, onAccountChanged })
+  const plans = createPlans({ plans: configured, find: store.find, clock, onAccountChanged })
+  const lost = (await plansInUse(store.db)).filter(name => !plans.all.has(name))
+  if (lost.length > 0)
+    log.warn(
+      { plans: lost },
+      'accounts are on plans that are not configured: nothing of theirs is limited or deleted',
+    )
+  return plans
 }
 
 function deliverySettings({ delivery, log, mailHost, simulator, dns }: Config): DeliverySettings {

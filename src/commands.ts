@@ -5,14 +5,17 @@ import { domainCommands } from './domains/commands.ts'
 import { recipientCommands } from './events/commands.ts'
 import { queueCommands } from './queue/commands.ts'
 import { releaseCommands } from './queue/release.ts'
+import { accountCommands } from './store/accounts.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
 import { settingCommands } from './store/settings.ts'
+import { suppressionCommands } from './store/suppressions.ts'
 import { userCommands } from './store/users.ts'
 import { templateCommands } from './templates/commands.ts'
 
 export const commands = {
   ...settingCommands,
   ...userCommands,
+  ...accountCommands,
   ...apiKeyCommands,
   ...domainCommands,
   ...templateCommands,
@@ -21,6 +24,7 @@ export const commands = {
   ...releaseCommands,
   ...queueCommands,
   ...recipientCommands,
+  ...suppressionCommands,
 }
 
 export type Commands = typeof commands

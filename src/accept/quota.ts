@@ -6,10 +6,8 @@ import type { Quota } from '../accounts/plans.ts'
 import type { Id } from '../lib/ids.ts'
 import { utcDay, utcMonth } from '../lib/periods.ts'
 import type { Tx } from '../store/command.ts'
+import { RECIPIENTS } from '../store/counters.ts'
 import type { Refusal } from './refusal.ts'
-
-/** The counter of recipients, with a day or a month as its period. */
-export const RECIPIENTS = 'recipients'
 
 interface Request {
   sender: { accountId: Id }

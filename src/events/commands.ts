@@ -3,6 +3,7 @@ import { type Id, sameId } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
 import { command, type Tx } from '../store/command.ts'
 import { DELIVERY_STATE } from '../store/schema.ts'
+import { addSuppressions } from '../store/suppressions.ts'
 import { recordDeliveries, recordEvents } from './record.ts'
 import type { EventData } from './types.ts'
 
@@ -33,19 +34,9 @@ export const recipientCommands = {
       },
     ])
     if (suppress)
-      await tx.rows.insert(
-        'suppressions',
-        [
-          {
-            accountId,
-            email: foldAddress(delivery.address),
-            id: tx.newId(at),
-            reason: 'complaint',
-            createdAt: at,
-          },
-        ],
-        'ignore',
-      )
+      await addSuppressions(tx, [
+        { accountId, email: foldAddress(delivery.address), reason: 'complaint', sourceId: emailId, at },
+      ])
     return true
   }),
 

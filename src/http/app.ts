@@ -4,6 +4,7 @@ import Router from '@koa/router'
 import Koa, { type Context, type Middleware } from 'koa'
 import { idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import { TooManyWaiting } from '../lib/semaphore.ts'
 import { StorageUnavailable } from '../store/command.ts'
 import { bareIds, wantsBareIds } from './bare-ids.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, type ReadBody } from './body.ts'
@@ -73,7 +74,7 @@ function turnErrorsIntoReplies(log: Log): Middleware {
       await next()
     } catch (error) {
       const refused = refusedBy(error)
-      if (!(error instanceof Refused)) logFault(log, ctx, error)
+      if (refused.status >= 500 && error !== refused) logFault(log, ctx, error)
       ctx.status = refused.status
       ctx.set(refused.headers)
       ctx.body = refused.body()
@@ -86,6 +87,10 @@ function refusedBy(error: unknown): Refused {
   if (error instanceof StorageUnavailable)
     return new Refused(503, 'application_error', 'Nothing can be stored at the moment; try again later.', {
       headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+    })
+  if (error instanceof TooManyWaiting)
+    return new Refused(429, 'rate_limit_exceeded', 'Too much of this is under way; try again in 1 s.', {
+      headers: { 'retry-after': '1' },
     })
   return new Refused(500, 'internal_server_error', 'Something went wrong on our side.')
 }

@@ -9,3 +9,15 @@ export function utcDay(at: number): string {
 export function utcMonth(at: number): string {
   return new Date(at).toISOString().slice(0, 7)
 }
+
+/** Epoch ms at which the next UTC day begins. */
+export function nextUtcDay(at: number): number {
+  const date = new Date(at)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + 1)
+}
+
+/** Epoch ms at which the next UTC month begins. */
+export function nextUtcMonth(at: number): number {
+  const date = new Date(at)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
+}

@@ -19,6 +19,7 @@ import {
   DELIVERY_STATE,
   type DeliveryStatus,
 } from '../store/schema.ts'
+import { addSuppressions } from '../store/suppressions.ts'
 
 /** Names one attempt of one delivery; good only while the lease is. */
 export interface LeaseRef {
@@ -206,18 +207,17 @@ function withSource(delivery: ClaimedDelivery, source: EmailSource | undefined):
 }
 
 async function suppress(tx: Tx, finishes: readonly Finish[]) {
-  await tx.rows.insert(
-    'suppressions',
+  await addSuppressions(
+    tx,
     finishes
       .filter(finish => finish.suppress)
-      .map(({ accountId, address, finishedAt: createdAt }) => ({
+      .map(({ accountId, address, emailId: sourceId, finishedAt: at }) => ({
         accountId,
         email: foldAddress(address),
-        id: tx.newId(createdAt),
         reason: 'bounce' as const,
-        createdAt,
+        sourceId,
+        at,
       })),
-    'ignore',
   )
 }
 

@@ -11,7 +11,7 @@ type Table = keyof Schema
 
 /** Many rows at once, by the cheapest means the database has. */
 export interface RowOps {
-  insert<T extends Table>(table: T, rows: readonly Partial<Schema[T]>[], onConflict?: 'ignore'): Promise<void>
+  insert<T extends Table>(table: T, rows: readonly Partial<Schema[T]>[]): Promise<void>
   /** Sets the other columns of the rows found by their `key` columns. */
   update<T extends Table>(
     table: T,

@@ -258,6 +258,8 @@ export interface SuppressionRow {
   email: string
   id: Id
   reason: SuppressionReason
+  /** The email that brought it about; null when somebody entered it. */
+  sourceId: Id | null
   createdAt: number
 }
 

@@ -133,6 +133,12 @@ export function postOver(
           'insert into suppressions (account_id, email, id, reason, created_at) values (?, ?, ?, ?, ?)',
         )
         .run(accountId, address.toLowerCase(), newId(clock.now()), 'manual', clock.now())
+      raw
+        .prepare(
+          `insert into counters (account_id, kind, period, count) values (?, 'suppressions.manual', '', 1)
+           on conflict do update set count = count + 1`,
+        )
+        .run(accountId)
     },
     async send(accountId, submission) {
       const accepted = await submit(accountId, submission)

@@ -3,15 +3,14 @@ import { z } from 'zod'
 import { PASSWORD_LENGTH } from '../../accounts/password.ts'
 import { SESSION_IDLE_MS, type Sessions } from '../../accounts/sessions.ts'
 import { type Id, wireId } from '../../lib/ids.ts'
-import { TooManyWaiting } from '../../lib/semaphore.ts'
 import { foldAddress } from '../../smtp/address.ts'
 import type { Db } from '../../store/schema.ts'
 import { findAccount } from '../../store/users.ts'
 import { clearCookie, type SessionCookie, setCookie } from '../cookie.ts'
 import { Refused } from '../refused.ts'
 import { type ApiRequest, ok, type Route, sessionOf } from '../route.ts'
+import { accountView } from '../wire/account.ts'
 import { bodyReader } from '../wire/read.ts'
-import { timestamp } from '../wire/timestamp.ts'
 
 interface AuthRoutesOptions {
   sessions: Sessions
@@ -28,7 +27,7 @@ const readPasswordChange = bodyReader(
 export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[] {
   const view = async (user: { id: Id; accountId: Id; email: string; operator: boolean }) => ({
     user: { id: wireId('usr', user.id), email: user.email, operator: user.operator },
-    account: await accountView(db, user.accountId),
+    account: accountView(await accountOf(db, user.accountId)),
   })
   return [
     {
@@ -38,7 +37,7 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
       async handle(request) {
         const { email, password } = readLogin(await request.body())
         const attempt = { email: foldAddress(email.trim()), password, clientAddress: request.clientAddress }
-        const result = await sessions.signIn({ ...attempt, kind: 'cookie' }).catch(refuseWhenBusy)
+        const result = await sessions.signIn({ ...attempt, kind: 'cookie' })
         if (result.kind === 'too-many') throw tooMany(result.waitMs)
         if (result.kind === 'refused') throw wrongLogin()
         const { user } = result
@@ -77,7 +76,7 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
       async handle(request) {
         const { currentPassword: current, newPassword: next } = readPasswordChange(await request.body())
         const session = sessionOf(request)
-        const result = await sessions.changePassword(session, { current, next }).catch(refuseWhenBusy)
+        const result = await sessions.changePassword(session, { current, next })
         if (result.kind === 'too-many') throw tooMany(result.waitMs)
         if (result.kind === 'refused') throw wrongPassword()
         return ok({ object: 'user', id: wireId('usr', session.userId), sessions_ended: result.endedCount })
@@ -86,15 +85,10 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
   ]
 }
 
-async function accountView(db: Db, id: Id) {
+async function accountOf(db: Db, id: Id) {
   const account = await findAccount(db, id)
   if (!account) throw new Error('a user has no account')
-  return {
-    id: wireId('acc', account.id),
-    name: account.name,
-    plan: account.plan,
-    created_at: timestamp(account.createdAt),
-  }
+  return account
 }
 
 /** Browsers always say where a POST comes from. */
@@ -116,8 +110,4 @@ function tooMany(waitMs: number): Refused {
   return new Refused(429, 'rate_limit_exceeded', `Too many attempts; try again in ${seconds} s.`, {
     headers: { 'retry-after': seconds },
   })
-}
-
-function refuseWhenBusy(error: unknown): never {
-  throw error instanceof TooManyWaiting ? tooMany(1_000) : error
 }

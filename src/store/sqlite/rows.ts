@@ -8,12 +8,10 @@ type Row = Record<string, unknown>
 export function sqliteRows(connection: SqliteConnection): RowOps {
   const sqlOf = remembered()
   return {
-    async insert(table, rows, onConflict) {
+    async insert(table, rows) {
       for (const row of rows as readonly Row[]) {
         const columns = Object.keys(row)
-        const sql = sqlOf(`insert ${onConflict} ${table} ${columns}`, () =>
-          insertSql(table, columns, onConflict),
-        )
+        const sql = sqlOf(`insert ${table} ${columns}`, () => insertSql(table, columns))
         connection.prepare(sql).run(...Object.values(row))
       }
     },
@@ -50,9 +48,9 @@ function remembered() {
   }
 }
 
-function insertSql(table: keyof Schema, columns: readonly string[], onConflict?: 'ignore'): string {
+function insertSql(table: keyof Schema, columns: readonly string[]): string {
   const places = columns.map(() => '?').join(', ')
-  return `insert ${onConflict ? 'or ignore ' : ''}into ${snake(table)} (${columns.map(snake).join(', ')}) values (${places})`
+  return `insert into ${snake(table)} (${columns.map(snake).join(', ')}) values (${places})`
 }
 
 function updateSql(table: keyof Schema, key: readonly string[], columns: readonly string[]): string {

@@ -36,7 +36,13 @@ test.before(async () => {
   const { body: template } = await posthorn.call('POST', '/templates', { session, body: { name: 'first' } })
   await posthorn.call('PUT', `/templates/${template.id}`, { session, body: { name: 'second' } })
   owned.set('templates', template.id)
+  const { body: suppression } = await posthorn.call('POST', '/suppressions', {
+    session,
+    body: { email: 'nobody@there.example' },
+  })
   owned.set('domains', domain.id).set('api-keys', key.id).set('emails', email)
+  const { body: account } = await posthorn.call('GET', '/account', { session })
+  owned.set('suppressions', suppression.id).set('accounts', account.id)
 })
 test.after(async () => {
   await posthorn.close()

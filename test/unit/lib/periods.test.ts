@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { utcDay, utcMonth } from '../../../src/lib/periods.ts'
+import { nextUtcDay, nextUtcMonth, utcDay, utcMonth } from '../../../src/lib/periods.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/periods')
@@ -9,6 +9,14 @@ test('days and months are those of UTC, wherever the machine stands', () => {
   const last = Date.UTC(2026, 11, 31, 23, 59, 59, 999)
   assert.equal([utcDay(last), utcMonth(last)], ['2026-12-31', '2026-12'])
   assert.equal([utcDay(last + 1), utcMonth(last + 1)], ['2027-01-01', '2027-01'])
+})
+
+test('the next ones begin at midnight, also over the end of a year', () => {
+  const noon = Date.UTC(2026, 10, 30, 12)
+  assert.equal([nextUtcDay(noon), nextUtcMonth(noon)], [Date.UTC(2026, 11, 1), Date.UTC(2026, 11, 1)])
+  const last = Date.UTC(2026, 11, 31, 23, 59, 59, 999)
+  assert.equal([nextUtcDay(last), nextUtcMonth(last)], [last + 1, last + 1])
+  assert.is(nextUtcDay(last + 1), last + 1 + 86_400_000)
 })
 
 test.run()

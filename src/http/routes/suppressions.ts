@@ -1,0 +1,91 @@
+/** Suppressions of the account: listed, searched, added and removed, one by one or many at once. */
+import { wireId } from '../../lib/ids.ts'
+import type { Suppressions } from '../../suppressions/suppressions.ts'
+import { insistOnWholeAccount } from '../bound-key.ts'
+import { notFound } from '../refused.ts'
+import { created, ok, type Route } from '../route.ts'
+import {
+  readRemovals,
+  readSuppression,
+  readSuppressionQuery,
+  readSuppressions,
+  suppressionRef,
+  suppressionView,
+} from '../wire/suppression.ts'
+
+export function suppressionRoutes({ suppressions }: { suppressions: Suppressions }): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/suppressions',
+      access: 'key',
+      async handle({ credential, ...request }) {
+        insistOnWholeAccount(credential)
+        const { emails, reason } = readSuppression(await request.body())
+        const [added] = await suppressions.add(credential.accountId, emails, reason)
+        const { row, isNew } = added!
+        return isNew ? created(suppressionView(row)) : ok(suppressionView(row))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/suppressions',
+      access: 'key',
+      async handle({ query, credential: { accountId } }) {
+        const { filter, page } = readSuppressionQuery(query)
+        const { total, hasMore, rows } = await suppressions.list(accountId, filter, page)
+        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(suppressionView) })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/suppressions/batch/add',
+      access: 'key',
+      async handle({ credential, ...request }) {
+        insistOnWholeAccount(credential)
+        const { emails, reason } = readSuppressions(await request.body())
+        const added = await suppressions.add(credential.accountId, emails, reason)
+        return ok({ data: added.map(({ row }) => suppressionView(row)) })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/suppressions/batch/remove',
+      access: 'key',
+      async handle({ credential, ...request }) {
+        insistOnWholeAccount(credential)
+        const wanted = readRemovals(await request.body())
+        const refs = wanted.flatMap(({ ref }) => ref ?? [])
+        const removed = await suppressions.remove(credential.accountId, refs)
+        const data = wanted.map(({ text, ref }) => {
+          const row = ref && removed.shift()
+          return { object: 'suppression', id: row ? wireId('sup', row.id) : text, deleted: row !== undefined }
+        })
+        return ok({ data })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/suppressions/:id',
+      access: 'key',
+      async handle({ params, credential: { accountId } }) {
+        const ref = suppressionRef(params.id!)
+        const row = ref && (await suppressions.find(accountId, ref))
+        if (!row) throw notFound('Suppression')
+        return ok(suppressionView(row))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/suppressions/:id',
+      access: 'key',
+      async handle({ params, credential }) {
+        insistOnWholeAccount(credential)
+        const ref = suppressionRef(params.id!)
+        const [row] = ref ? await suppressions.remove(credential.accountId, [ref]) : []
+        if (!row) throw notFound('Suppression')
+        return ok({ object: 'suppression', id: wireId('sup', row.id), deleted: true })
+      },
+    },
+  ]
+}

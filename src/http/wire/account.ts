@@ -1,0 +1,80 @@
+/** Accounts, and what they have used of their plans, as the API reads and shows them. */
+import { z } from 'zod'
+import type { AccountChange, NewAccount, PeriodUsage, Usage } from '../../accounts/accounts.ts'
+import { DEFAULT_PLAN } from '../../accounts/plans.ts'
+import { wireId } from '../../lib/ids.ts'
+import { foldAddress, parseAddress } from '../../smtp/address.ts'
+import type { AccountWithOwner } from '../../store/accounts.ts'
+import type { AccountRow } from '../../store/schema.ts'
+import { invalidField } from '../refused.ts'
+import { bodyReader } from './read.ts'
+import { timestamp } from './timestamp.ts'
+
+const name = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^\P{Cc}*$/u, 'it contains control characters')
+const [plan, ownerEmail] = [z.string(), z.string()]
+const emptyMeansAbsent = ['name', 'plan', 'owner_email'] as const
+const readNew = bodyReader(z.object({ name, plan: plan.default(DEFAULT_PLAN), owner_email: ownerEmail }), {
+  emptyMeansAbsent,
+})
+const readChange = bodyReader(z.object({ name, plan, owner_email: ownerEmail }).partial(), {
+  emptyMeansAbsent,
+})
+
+/** @param plans names there are @throws Refused 422 */
+export function readNewAccount(body: unknown, plans: ReadonlyMap<string, unknown>): NewAccount {
+  const account = readNew(body)
+  insistOnPlan(account.plan, plans)
+  return { ...account, ownerEmail: readOwner(account.ownerEmail) }
+}
+
+/** @param plans names there are @throws Refused 422 */
+export function readAccountChange(body: unknown, plans: ReadonlyMap<string, unknown>): AccountChange {
+  const { ownerEmail, ...change } = readChange(body)
+  if (change.plan !== undefined) insistOnPlan(change.plan, plans)
+  return ownerEmail === undefined ? change : { ...change, ownerEmail: readOwner(ownerEmail) }
+}
+
+export function ownerTaken() {
+  return invalidField('owner_email', 'Somebody signs in with this `owner_email` already.')
+}
+
+export function accountView({ id, name, plan, createdAt }: AccountRow) {
+  return { object: 'account', id: wireId('acc', id), name, plan, created_at: timestamp(createdAt) }
+}
+
+export function ownedAccountView(account: AccountWithOwner) {
+  return { ...accountView(account), owner_email: account.ownerEmail }
+}
+
+export function usageView({ planName, plan, daily, monthly }: Usage) {
+  return {
+    object: 'usage',
+    plan: planName,
+    retention_days: plan.retentionDays,
+    emails: { daily: periodView(daily), monthly: periodView(monthly) },
+  }
+}
+
+function periodView({ used, limit, resetsAt }: PeriodUsage) {
+  return {
+    used,
+    limit,
+    remaining: limit === null ? null : Math.max(0, limit - used),
+    resets_at: timestamp(resetsAt),
+  }
+}
+
+function insistOnPlan(plan: string, plans: ReadonlyMap<string, unknown>): void {
+  if (!plans.has(plan))
+    throw invalidField('plan', `The \`plan\` must be one of ${[...plans.keys()].join(', ')}.`)
+}
+
+function readOwner(text: string): string {
+  const parsed = parseAddress(text.trim())
+  if ('fault' in parsed) throw invalidField('owner_email', `The address in \`owner_email\` ${parsed.fault}.`)
+  return foldAddress(parsed.address)
+}

@@ -1,0 +1,118 @@
+/** Suppressions as the API reads and shows them. */
+import { z } from 'zod'
+import { parseWireId, wireId } from '../../lib/ids.ts'
+import { foldAddress, parseAddress } from '../../smtp/address.ts'
+import type { SuppressionReason, SuppressionRow } from '../../store/schema.ts'
+import type { SuppressionFilter, SuppressionPage } from '../../store/suppression-list.ts'
+import { SUPPRESSION_REASONS, type SuppressionRef } from '../../store/suppressions.ts'
+import { invalidField, Refused } from '../refused.ts'
+import { bodyReader, readPage } from './read.ts'
+import { timestamp } from './timestamp.ts'
+
+const MOST_IN_A_BATCH = 100
+
+const reasons = {
+  reason: z.enum(SUPPRESSION_REASONS).optional(),
+  origin: z.enum(SUPPRESSION_REASONS).optional(),
+}
+const batch = z.array(z.string()).max(MOST_IN_A_BATCH)
+const readOne = bodyReader(z.object({ email: z.string(), ...reasons }), {
+  emptyMeansAbsent: ['email', 'reason', 'origin'],
+})
+const readMany = bodyReader(z.object({ emails: batch.min(1), ...reasons }), {
+  emptyMeansAbsent: ['reason', 'origin'],
+})
+const readRefs = bodyReader(z.object({ emails: batch.optional(), ids: batch.optional() }))
+
+export interface WantedSuppressions {
+  /** Folded, in the order given. */
+  emails: string[]
+  reason: SuppressionReason
+}
+
+/** @throws Refused 422 */
+export function readSuppression(body: unknown): WantedSuppressions {
+  const { email, reason, origin } = readOne(body)
+  return { emails: foldedAddresses([email], () => 'email'), reason: reason ?? origin ?? 'manual' }
+}
+
+/** All of them or none. @throws Refused 422 naming every address at fault */
+export function readSuppressions(body: unknown): WantedSuppressions {
+  const { emails, reason, origin } = readMany(body)
+  return { emails: foldedAddresses(emails, i => `emails[${i}]`), reason: reason ?? origin ?? 'manual' }
+}
+
+/** What is to be removed, as given and as it may be found; undefined for what names nothing. @throws Refused 422 */
+export function readRemovals(body: unknown): { text: string; ref: SuppressionRef | undefined }[] {
+  const { emails, ids } = readRefs(body)
+  if (emails && ids) throw invalidField('ids', 'Give either `emails` or `ids`, not both.')
+  const texts = emails ?? ids
+  if (!texts) throw invalidField('emails', 'Missing `emails` or `ids` field.', 'missing_required_field')
+  return texts.map(text => ({ text, ref: suppressionRef(text) }))
+}
+
+/** An id or an address; undefined for what is neither. */
+export function suppressionRef(text: string): SuppressionRef | undefined {
+  const id = parseWireId('sup', text)
+  if (id) return { id }
+  const parsed = parseAddress(text.trim())
+  return 'fault' in parsed ? undefined : { email: foldAddress(parsed.address) }
+}
+
+/** @throws Refused 422 */
+export function readSuppressionQuery(query: URLSearchParams): {
+  filter: SuppressionFilter
+  page: SuppressionPage
+} {
+  const reason = query.get('origin') ?? query.get('reason')
+  const known = SUPPRESSION_REASONS.find(candidate => candidate === reason)
+  if (reason !== null && known === undefined) {
+    const name = query.has('origin') ? 'origin' : 'reason'
+    throw invalidField(name, `The \`${name}\` parameter must be one of ${SUPPRESSION_REASONS.join(', ')}.`)
+  }
+  return {
+    filter: { reason: known ?? null, search: readSearch(query) },
+    page: { ...readPage(query), cursor: readCursor(query) },
+  }
+}
+
+/** In the form in which addresses are stored. */
+function readSearch(query: URLSearchParams): string {
+  const text = query.get('q') ?? ''
+  if (text.includes('\0')) throw invalidField('q', 'The `q` parameter must not contain NUL.')
+  return foldAddress(text.normalize('NFC').trim())
+}
+
+function readCursor(query: URLSearchParams): SuppressionPage['cursor'] {
+  const given = (['after', 'before'] as const).filter(name => query.has(name))
+  const [name] = given
+  if (name === undefined) return null
+  if (given.length > 1 || query.has('offset'))
+    throw invalidField(name, 'Only one of `after`, `before` and `offset` can be given.')
+  const id = parseWireId('sup', query.get(name)!)
+  if (!id) throw invalidField(name, `The \`${name}\` parameter must be the id of a suppression.`)
+  return { id, side: name === 'after' ? 'older' : 'newer' }
+}
+
+export function suppressionView({ id, email, reason, sourceId, createdAt }: SuppressionRow) {
+  return {
+    object: 'suppression',
+    id: wireId('sup', id),
+    email,
+    reason,
+    origin: reason,
+    source_id: sourceId && wireId('eml', sourceId),
+    created_at: timestamp(createdAt),
+  }
+}
+
+function foldedAddresses(texts: readonly string[], pathOf: (i: number) => string): string[] {
+  const parsed = texts.map(text => parseAddress(text.trim()))
+  const errors = parsed.flatMap((address, i) =>
+    'fault' in address
+      ? [{ path: pathOf(i), message: `The address in \`${pathOf(i)}\` ${address.fault}.` }]
+      : [],
+  )
+  if (errors.length > 0) throw new Refused(422, 'validation_error', errors[0]!.message, { errors })
+  return parsed.flatMap(address => ('fault' in address ? [] : [foldAddress(address.address)]))
+}

@@ -1,0 +1,5 @@
+/** Patterns for `like … escape '!'`, in which every character of what is searched stands for itself. */
+
+export function containing(text: string): string {
+  return `%${text.replace(/[!%_]/g, '!$&')}%`
+}

@@ -1,0 +1,154 @@
+import fc from 'fast-check'
+import * as assert from 'uvu/assert'
+import { createIdSource, type Id, idText } from '../../../src/lib/ids.ts'
+import { containing } from '../../../src/store/pattern.ts'
+import type { SuppressionReason } from '../../../src/store/schema.ts'
+import { listSuppressions, type SuppressionPage } from '../../../src/store/suppression-list.ts'
+import { SUPPRESSION_REASONS } from '../../../src/store/suppressions.ts'
+import { postOver } from '../../kit/mail.ts'
+import { type LocalStore, openLocalStore, STORE_EPOCH } from '../../kit/store.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('store/suppression-list', { limitMs: 60_000 })
+
+interface Entry {
+  id: Id
+  email: string
+  reason: SuppressionReason
+}
+
+/** More than two stretches of the walk, oldest first. */
+const ENTRIES = 25_003
+let store: LocalStore<never>
+let accountId: Id
+let entries: Entry[]
+
+test.before(async () => {
+  store = (await openLocalStore()) as unknown as LocalStore<never>
+  const post = postOver(store as never)
+  accountId = post.account()
+  const [newId, other] = [createIdSource(), post.account('Other')]
+  entries = Array.from({ length: ENTRIES }, (_, i) => ({
+    id: newId(STORE_EPOCH + i),
+    email: `${i % 1_000 === 0 ? 'rare' : 'user'}.${i}@${i % 2 ? 'odd' : 'even'}.example`,
+    reason: SUPPRESSION_REASONS[i % 5 === 0 ? 2 : 0]!,
+  }))
+  const { raw } = store.connection
+  const insert = raw.prepare(
+    'insert into suppressions (account_id, email, id, reason, created_at) values (?, ?, ?, ?, ?)',
+  )
+  const count = raw.prepare("insert into counters (account_id, kind, period, count) values (?, ?, '', ?)")
+  raw.transaction(() => {
+    for (const [i, { id, email, reason }] of entries.entries())
+      insert.run(accountId, email, id, reason, STORE_EPOCH + i)
+    insert.run(other, 'rare.0@even.example', newId(STORE_EPOCH), 'manual', STORE_EPOCH)
+    for (const reason of SUPPRESSION_REASONS)
+      count.run(accountId, `suppressions.${reason}`, entries.filter(entry => entry.reason === reason).length)
+  })()
+})
+test.after(() => store.close())
+
+interface Query {
+  reason?: SuppressionReason | null
+  search?: string
+  limit?: number
+  offset?: number
+  cursor?: SuppressionPage['cursor']
+}
+
+async function list({ reason = null, search = '', limit = 20, offset = 0, cursor = null }: Query = {}) {
+  const found = await listSuppressions(store, accountId, { reason, search }, { limit, offset, cursor })
+  return { ...found, rows: found.rows.map(({ email }) => email) }
+}
+
+/** The same, by going through all of them. */
+function expected({ reason = null, search = '', limit = 20, offset = 0, cursor = null }: Query) {
+  const all = entries.filter(
+    entry => (reason === null || entry.reason === reason) && entry.email.includes(search),
+  )
+  const newestFirst = all.toReversed()
+  const key = cursor && idText(cursor.id)
+  const after = newestFirst.filter(({ id }) => !key || idText(id) < key).slice(offset)
+  const before = newestFirst.filter(({ id }) => key && idText(id) > key)
+  const rows = cursor?.side === 'newer' ? before.slice(-limit) : after.slice(0, limit)
+  const left = cursor?.side === 'newer' ? before.length : after.length
+  return { total: all.length, hasMore: left > limit, rows: rows.map(({ email }) => email) }
+}
+
+test('any page, search and cursor shows what a look at every entry would', async () => {
+  const anyEntry = fc.integer({ min: 0, max: ENTRIES - 1 })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        reason: fc.constantFrom(null, 'manual' as const, 'complaint' as const, 'bounce' as const),
+        search: fc.constantFrom('', 'rare', '.1', 'odd', '.24999@', 'nowhere', 'user.7@odd.example'),
+        limit: fc.integer({ min: 1, max: 100 }),
+        offset: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: ENTRIES + 10 })),
+        side: fc.constantFrom(null, 'older' as const, 'newer' as const),
+        at: anyEntry,
+      }),
+      async ({ side, at, offset, ...query }) => {
+        const cursor = side === null ? null : { id: entries[at]!.id, side }
+        const asked = { ...query, cursor, offset: cursor ? 0 : offset }
+        assert.equal(await list(asked), expected(asked))
+      },
+    ),
+    { seed: 20261121, numRuns: 150 },
+  )
+})
+
+test('pages by cursor go through all entries, forth and back, each once', async () => {
+  const idOf = new Map(entries.map(({ email, id }) => [email, id]))
+  const through = async (side: 'older' | 'newer', start: string) => {
+    const seen: string[] = []
+    for (let last = start; ; ) {
+      const { rows, hasMore } = await list({
+        limit: 100,
+        search: 'rare',
+        cursor: { id: idOf.get(last)!, side },
+      })
+      seen.push(...rows)
+      if (!hasMore) return seen
+      last = side === 'older' ? rows.at(-1)! : rows[0]!
+    }
+  }
+  const rare = expected({ search: 'rare', limit: ENTRIES }).rows
+  assert.equal(await through('older', rare[0]!), rare.slice(1))
+  assert.equal((await through('newer', rare.at(-1)!)).toSorted(), rare.slice(0, -1).toSorted())
+})
+
+test('the search never holds the thread for the whole list', async () => {
+  let turns = 0
+  let ended = false
+  const count = () => {
+    turns++
+    if (!ended) setImmediate(count)
+  }
+  setImmediate(count)
+  await list({ search: 'nowhere' })
+  ended = true
+  assert.ok(turns >= 2, `${turns}`)
+})
+
+test('every look-up goes by an index that holds what is searched', () => {
+  const plan = (sql: string, ...parameters: unknown[]) =>
+    store.rows<{ detail: string }>(`explain query plan ${sql}`, ...parameters).map(({ detail }) => detail)
+  const where = `account_id = ? and id < ? and id >= ? and email like ? escape '!'`
+  const [a, b] = [entries[9]!.id, entries[1]!.id]
+  const covering = /USING COVERING INDEX suppressions_listed \(account_id=\? AND id>\? AND id<\?\)/
+  for (const sql of [
+    `select count(*) from suppressions where ${where}`,
+    `select email from suppressions where ${where} order by id desc limit 20`,
+    `select email from suppressions where ${where} and reason = 'manual' order by id desc limit 20`,
+  ]) {
+    const steps = plan(sql, accountId, a, b, containing('x'))
+    assert.is(steps.length, 1)
+    assert.match(steps[0]!, covering)
+  }
+})
+
+test('in a pattern every character stands for itself', () => {
+  assert.is(containing('50%_off!'), '%50!%!_off!!%')
+})
+
+test.run()
