@@ -28,6 +28,7 @@ import { accountRoutes } from './http/routes/accounts.ts'
 import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { domainRoutes } from './http/routes/domains.ts'
+import { emailListRoutes } from './http/routes/email-list.ts'
 import { emailRoutes } from './http/routes/emails.ts'
 import { healthRoutes } from './http/routes/health.ts'
 import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
@@ -43,6 +44,7 @@ import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { startProviderDns, verifyingResolvers } from './provider-dns.ts'
 import { createReleaser } from './queue/releaser.ts'
 import { createReadiness } from './readiness.ts'
+import { type Reading, startReading } from './reading.ts'
 import { plansInUse } from './store/accounts.ts'
 import { KEYS_DELETED } from './store/api-keys.ts'
 import { openStore, type Store } from './store/open.ts'
@@ -78,6 +80,7 @@ interface Parts {
   store: Store<Commands>
   plans: Plans
   secrets: SecretKeys
+  reading: Reading
   generateKey: GenerateKey
 }
 
@@ -108,9 +111,18 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
       : readOrCreateSecret(resolve(config.dataDir))
     const secrets = createSecretKeys(secret)
     await insistOnSameSecret(store.db, store.run, secrets)
+    const reading = startReading({
+      entry: new URL('./reading-thread.ts', import.meta.url),
+      location: store.location,
+      connectWriter: store.connectThread,
+      clockSeat: deps.clock?.seat ?? null,
+      logLevel: config.log.level,
+      log,
+    })
+    started.push(reading.stop)
     const plans = await openPlans(config, store, clock, log)
     const generateKey = deps.generateKey ?? generateDkimKey
-    const parts = { config, clock, log, store, plans, secrets, generateKey }
+    const parts = { config, clock, log, store, plans, secrets, reading, generateKey }
 
     const dns = await startProviderDns(config, store.db, clock, log)
     started.push(dns.close)
@@ -182,7 +194,6 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
   const largeBodies = createLargeBodies(new URL('./body-thread.ts', import.meta.url))
   started.push(largeBodies.close)
   const cookie = sessionCookie(config.http.baseUrl)
-  const { requestsPerSecond } = config.rateLimit
   const firstRun = await prepareFirstRun({
     ...common,
     passwords,
@@ -204,10 +215,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),
       clientAddressOf: createClientAddress(config.http.trustedProxies),
       readBody: createReadBody(largeBodies),
-      spendRequest:
-        requestsPerSecond === 0
-          ? undefined
-          : createSpendRequest(createRateLimit({ clock, requestsPerSecond })),
+      spendRequest: spendRequestOf(config, clock),
       log,
     }),
     config.http.listen ?? { host: '127.0.0.1', port: 0 },
@@ -223,8 +231,12 @@ function startOutbound({ config, clock }: Parts, started: (() => unknown)[]): Ou
   return outbound
 }
 
-/** Emails: sent, looked at, moved and canceled; and the addresses that get none. */
-function sendingRoutes({ config, clock, store, plans }: Parts, newId: IdSource, outbound: Outbound): Route[] {
+/** Emails: sent, listed, looked at, moved and canceled; and the addresses that get none. */
+function sendingRoutes(
+  { config, clock, store, plans, reading }: Parts,
+  newId: IdSource,
+  outbound: Outbound,
+): Route[] {
   const { quotaOf, horizonOf } = plans
   const regions = Object.keys(config.regions)
   const accept = createAccept({
@@ -243,10 +255,17 @@ function sendingRoutes({ config, clock, store, plans }: Parts, newId: IdSource, 
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
   })
   return [
+    ...emailListRoutes({ reader: reading.reader, horizonOf }),
     ...emailRoutes({ accept, horizonOf, store }),
     ...scheduledEmailRoutes({ horizonOf, store, now: clock.now }),
     ...suppressionRoutes({ suppressions: createSuppressions({ ...store, clock }) }),
   ]
+}
+
+/** Undefined where the rate is not limited. */
+function spendRequestOf({ rateLimit: { requestsPerSecond } }: Config, clock: Clock) {
+  if (requestsPerSecond === 0) return undefined
+  return createSpendRequest(createRateLimit({ clock, requestsPerSecond }))
 }
 
 /** Who may do what. */

@@ -5,6 +5,7 @@ import { domainCommands } from './domains/commands.ts'
 import { recipientCommands } from './events/commands.ts'
 import { queueCommands } from './queue/commands.ts'
 import { releaseCommands } from './queue/release.ts'
+import { sealCommands } from './search/commands.ts'
 import { accountCommands } from './store/accounts.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
 import { settingCommands } from './store/settings.ts'
@@ -25,6 +26,7 @@ export const commands = {
   ...queueCommands,
   ...recipientCommands,
   ...suppressionCommands,
+  ...sealCommands,
 }
 
 export type Commands = typeof commands

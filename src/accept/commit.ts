@@ -154,6 +154,7 @@ async function store(tx: Tx, accepted: readonly Decided[]): Promise<void> {
     'emails',
     accepted.map((decided, i) => emailRow(decided, firstContentId + i)),
   )
+  await tx.segments.arrived(accepted.map(({ email }) => email.row))
   await tx.rows.insert('deliveries', accepted.flatMap(deliveryRows))
   for (const decided of accepted) {
     const { email } = decided

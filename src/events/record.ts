@@ -167,6 +167,7 @@ export async function moveEmail(
 ): Promise<void> {
   await tx.rows.update('emails', ['accountId', 'id'], [{ ...set, accountId, id }])
   if (set.status === former) return
+  await tx.segments.moved(accountId, id, set.status)
   tx.count(accountId, `emails.${former}`, '', -1)
   tx.count(accountId, `emails.${set.status}`, '', 1)
 }

@@ -1,5 +1,5 @@
 /** What an API key that is bound to one domain may see and do; sessions and other keys act for the whole account. */
-import { parseMailboxes } from '../store/emails.ts'
+import { isSentFrom } from '../store/emails.ts'
 import { Refused } from './refused.ts'
 import type { Credential } from './route.ts'
 
@@ -9,9 +9,8 @@ export function boundDomain(credential: Credential): string | null {
 }
 
 /** Whether an email is one the credential may see or change; to others it must look as if there were none. */
-export function mayTouch(credential: Credential, { sender }: { sender: string }): boolean {
-  const domain = boundDomain(credential)
-  return domain === null || parseMailboxes(sender)[0]?.domain === domain
+export function mayTouch(credential: Credential, email: { sender: string }): boolean {
+  return isSentFrom(boundDomain(credential), email)
 }
 
 /** For what concerns the account as a whole. @throws Refused 403 */

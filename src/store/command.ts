@@ -5,6 +5,7 @@
 import { type Id, type IdSource, idKey } from '../lib/ids.ts'
 import type { EmailSource } from './email-source.ts'
 import type { Db, Schema } from './schema.ts'
+import type { SegmentOps } from './segments.ts'
 import type { RecentEmails } from './writer/recent.ts'
 
 type Table = keyof Schema
@@ -78,6 +79,7 @@ export interface Tx {
   readonly db: Db
   readonly rows: RowOps
   readonly queue: QueueOps
+  readonly segments: SegmentOps
   readonly recent: RecentEmails
   newId: IdSource
   /** Adds to a counter; the sums are written once, at the end of the group. */

@@ -45,6 +45,11 @@ export async function findEmailParts(
   return email && content && { email, content: decodeContent(content), deliveries, attempts, events }
 }
 
+/** Whether an email was sent from a domain; null stands for any. */
+export function isSentFrom(domain: string | null, { sender }: Pick<EmailRow, 'sender'>): boolean {
+  return domain === null || parseMailboxes(sender)[0]?.domain === domain
+}
+
 /** Mailboxes from a stored list. */
 export function parseMailboxes(json: string | null): Mailbox[] {
   if (json === null) return []

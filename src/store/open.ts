@@ -6,10 +6,10 @@ import type { Clock } from '../lib/clock.ts'
 import { type BlobFiles, createBlobFiles } from './blobs.ts'
 import type { Commands } from './command.ts'
 import { lockFolder } from './lock.ts'
-import type { Find, ReadTogether } from './read.ts'
+import type { Find, ReadTogether, Snapshot } from './read.ts'
 import type { Db } from './schema.ts'
 import { openForReading } from './sqlite/connection.ts'
-import { kyselyOver, readTogetherOver } from './sqlite/kysely.ts'
+import { kyselyOver, readTogetherOver, snapshotOver } from './sqlite/kysely.ts'
 import { sqliteRows } from './sqlite/rows.ts'
 import { createWriterClient, type WriterClient } from './writer/client.ts'
 import type { WriterNotice, WriterOrder, WriterThreadData } from './writer/thread.ts'
@@ -90,13 +90,16 @@ export function openReader({ databaseFile, blobFolder }: StoreLocation): {
   db: Db
   find: Find
   readTogether: ReadTogether
+  snapshot: Snapshot
   blobs: BlobFiles
 } {
   const connection = openForReading(databaseFile)
+  const db = kyselyOver(connection)
   return {
-    db: kyselyOver(connection),
+    db,
     find: sqliteRows(connection).find,
     readTogether: readTogetherOver(connection),
+    snapshot: snapshotOver(connection, db),
     blobs: createBlobFiles(blobFolder),
   }
 }

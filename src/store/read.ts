@@ -1,6 +1,7 @@
 /** Reading beyond single queries. */
 import type { CompiledQuery } from 'kysely'
 import type { RowOps } from './command.ts'
+import type { Db } from './schema.ts'
 
 export interface Compilable<R = unknown> {
   compile(): CompiledQuery<R>
@@ -12,6 +13,9 @@ export type RowsOf<Q extends readonly Compilable[]> = {
 
 /** Runs queries that must see the same commit; one list of rows per query, in their order. */
 export type ReadTogether = <Q extends readonly Compilable[]>(...queries: Q) => Promise<RowsOf<Q>>
+
+/** Reads that must see the same commit, where later ones depend on what earlier ones have found. One at a time. */
+export type Snapshot = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
 /** Point reads on a reading connection, by kept statements: what is read for every message goes this way. */
 export type Find = RowOps['find']

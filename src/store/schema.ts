@@ -112,17 +112,21 @@ export interface BlobRow {
   createdAt: number
 }
 
-export type EmailStatus =
-  | 'queued'
-  | 'scheduled'
-  | 'sent'
-  | 'delivery_delayed'
-  | 'delivered'
-  | 'bounced'
-  | 'complained'
-  | 'suppressed'
-  | 'failed'
-  | 'canceled'
+/** Segments keep a status by its place here: new ones come last. */
+export const EMAIL_STATUSES = [
+  'queued',
+  'scheduled',
+  'sent',
+  'delivery_delayed',
+  'delivered',
+  'bounced',
+  'complained',
+  'suppressed',
+  'failed',
+  'canceled',
+] as const
+
+export type EmailStatus = (typeof EMAIL_STATUSES)[number]
 
 export interface EmailRow {
   accountId: Id
@@ -162,6 +166,45 @@ export interface EmailRow {
   broadcastId: Id | null
   templateId: Id | null
   topicId: Id | null
+}
+
+/** Emails of an account that follow each other, as they are searched: packed once, and changed in their statuses only. */
+export interface EmailSegmentRow {
+  id: number
+  accountId: Id
+  /** It holds every email of its account whose id is greater than this, up to and with `lastId`. */
+  afterId: Id
+  lastId: Id
+  /** Of their `createdAt`. */
+  earliestAt: number
+  latestAt: number
+  /** 16 bytes an email, ascending: the place of an email in it is its ordinal. */
+  ids: Uint8Array
+  /** Their folded subjects, see `search/subjects.ts`. */
+  subjects: Uint8Array
+}
+
+/** The statuses of a segment's emails, a byte each, see `store/segments.ts`. */
+export interface EmailSegmentStatusRow {
+  segmentId: number
+  statuses: Uint8Array
+}
+
+/** Which emails of a segment have something by which emails are found, see `search/facets.ts`. */
+export interface EmailTermRow {
+  segmentId: number
+  term: string
+  ordinals: Uint8Array
+}
+
+/** A link under which an email is shown to whoever has it. */
+export interface EmailShareRow {
+  id: Id
+  accountId: Id
+  emailId: Id
+  tokenHash: Uint8Array
+  createdAt: number
+  expiresAt: number
 }
 
 export type RecipientKind = 'to' | 'cc' | 'bcc'
@@ -309,6 +352,10 @@ export interface Schema {
   contents: ContentRow
   blobs: BlobRow
   emails: EmailRow
+  emailSegments: EmailSegmentRow
+  emailSegmentStatuses: EmailSegmentStatusRow
+  emailTerms: EmailTermRow
+  emailShares: EmailShareRow
   deliveries: DeliveryRow
   attempts: AttemptRow
   events: EventRow

@@ -13,7 +13,7 @@ const ROWS = [
   ['smtp'],
   ['dns', 'mime', 'dkim', 'reports'],
   ['store', 'outbound'],
-  ['events'],
+  ['events', 'search'],
   ['accounts', 'domains', 'suppressions', 'templates', 'contacts'],
   ['accept', 'queue'],
   ['deliver', 'inbound', 'broadcasts', 'tracking', 'simulator', 'webhooks'],

@@ -2,6 +2,7 @@
 import type { StoredAttachment } from '../../accept/accept.ts'
 import { withoutFeedback } from '../../events/email-status.ts'
 import { wireId } from '../../lib/ids.ts'
+import type { ListedEmail } from '../../search/list.ts'
 import type { Mailbox } from '../../smtp/address.ts'
 import { type EmailParts, parseMailboxes } from '../../store/emails.ts'
 import type { AttemptRow, DeliveryRow, EmailRow, EventRow } from '../../store/schema.ts'
@@ -10,30 +11,14 @@ import { timestamp } from './timestamp.ts'
 export function emailView({ email, content, deliveries, attempts, events }: EmailParts) {
   return {
     object: 'email',
-    id: wireId('eml', email.id),
-    message_id: email.messageId,
-    from: mailboxText(parseMailboxes(email.sender)[0]!),
-    to: mailboxTexts(email.toList),
-    cc: mailboxTexts(email.ccList),
-    bcc: mailboxTexts(email.bccList),
-    reply_to: mailboxTexts(email.replyToList),
-    subject: email.subject,
+    ...emailRowView(email),
     html: content.html,
     text: content.text,
     headers: Object.fromEntries(parseList<[string, string]>(email.headers)),
     tags: parseList(email.tags),
     attachments: parseList<StoredAttachment>(email.attachments).map(attachmentView),
-    status: email.status,
-    last_event: email.status,
     error: email.error,
-    open_count: email.openCount,
-    click_count: email.clickCount,
-    broadcast_id: email.broadcastId && wireId('brd', email.broadcastId),
     template_id: email.templateId && wireId('tpl', email.templateId),
-    topic_id: email.topicId && wireId('top', email.topicId),
-    scheduled_at: timestamp(email.scheduledAt),
-    created_at: timestamp(email.createdAt),
-    last_event_at: timestamp(email.lastEventAt),
     recipients: deliveries.map(delivery =>
       recipientView(
         email,
@@ -42,6 +27,29 @@ export function emailView({ email, content, deliveries, attempts, events }: Emai
       ),
     ),
     events: events.map(eventView),
+  }
+}
+
+/** An email in a list. */
+export function emailRowView(email: ListedEmail) {
+  return {
+    id: wireId('eml', email.id),
+    message_id: email.messageId,
+    from: mailboxText(parseMailboxes(email.sender)[0]!),
+    to: mailboxTexts(email.toList),
+    cc: mailboxTexts(email.ccList),
+    bcc: mailboxTexts(email.bccList),
+    reply_to: mailboxTexts(email.replyToList),
+    subject: email.subject,
+    status: email.status,
+    last_event: email.status,
+    open_count: email.openCount,
+    click_count: email.clickCount,
+    broadcast_id: email.broadcastId && wireId('brd', email.broadcastId),
+    topic_id: email.topicId && wireId('top', email.topicId),
+    scheduled_at: timestamp(email.scheduledAt),
+    created_at: timestamp(email.createdAt),
+    last_event_at: timestamp(email.lastEventAt),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import { up as mainPath } from './001-main-path.ts'
 import { up as templates } from './003-templates.ts'
 import { up as accounts } from './004-accounts.ts'
+import { up as reading } from './005-reading.ts'
 import { up as scheduled } from './006-scheduled.ts'
 import type { Columns } from './columns.ts'
 
@@ -15,5 +16,6 @@ export const migrations: readonly Migration[] = [
   { name: '001-main-path', up: mainPath },
   { name: '003-templates', up: templates },
   { name: '004-accounts', up: accounts },
+  { name: '005-reading', up: reading },
   { name: '006-scheduled', up: scheduled },
 ]

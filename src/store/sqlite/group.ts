@@ -12,6 +12,7 @@ import type { SqliteConnection } from './connection.ts'
 import { kyselyOver } from './kysely.ts'
 import { sqliteQueue } from './queue.ts'
 import { sqliteRows } from './rows.ts'
+import { sqliteSegments } from './segments.ts'
 import { codeOf, isFatal, isUnavailable } from './trouble.ts'
 
 export interface GroupResult {
@@ -102,10 +103,12 @@ export function createGroupRunner(connection: SqliteConnection, commands: Comman
 }
 
 function transactionOver(connection: SqliteConnection, db: Db, state: GroupState): Tx {
+  const announce: Tx['announce'] = (topic, payload) => state.own.announce(topic, payload)
   return {
     db,
     rows: sqliteRows(connection),
     queue: sqliteQueue(connection),
+    segments: sqliteSegments(connection, announce),
     recent: createRecentEmails(),
     newId: createIdSource(),
     count: (accountId, kind, period, delta) => state.own.count({ accountId, kind, period, delta }),
@@ -116,7 +119,7 @@ function transactionOver(connection: SqliteConnection, db: Db, state: GroupState
       const added = [state.effects, state.own].map(effects => effects.counted(accountId, kind, period))
       return (row?.count ?? 0) + added[0]! + added[1]!
     },
-    announce: (topic, payload) => state.own.announce(topic, payload),
+    announce,
   }
 }
 

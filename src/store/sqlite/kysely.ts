@@ -14,7 +14,7 @@ import {
   SqliteQueryCompiler,
   type UnknownRow,
 } from 'kysely'
-import type { Compilable, ReadTogether, RowsOf } from '../read.ts'
+import type { Compilable, ReadTogether, RowsOf, Snapshot } from '../read.ts'
 import type { Db, Schema } from '../schema.ts'
 import type { SqliteConnection } from './connection.ts'
 
@@ -61,7 +61,7 @@ export function readTogetherOver(connection: SqliteConnection): ReadTogether {
   const commit = connection.prepare('commit')
   return async <Q extends readonly Compilable[]>(...queries: Q) => {
     const compiled = queries.map(query => query.compile())
-    const isOwn = connection.streamCount === 0
+    const isOwn = connection.streamCount === 0 && !connection.raw.inTransaction
     if (isOwn) begin.run()
     let results: QueryResult<unknown>[]
     try {
@@ -74,6 +74,25 @@ export function readTogetherOver(connection: SqliteConnection): ReadTogether {
       return (await camelCase.transformResult({ result: result as QueryResult<UnknownRow>, queryId })).rows
     })
     return (await Promise.all(rows)) as RowsOf<Q>
+  }
+}
+
+/** Keeps the connection in one read transaction; other reads on it see the same commit meanwhile. */
+export function snapshotOver(connection: SqliteConnection, db: Db): Snapshot {
+  const begin = connection.prepare('begin')
+  const commit = connection.prepare('commit')
+  let last: Promise<unknown> = Promise.resolve()
+  return work => {
+    const running = last.then(async () => {
+      begin.run()
+      try {
+        return await work(db)
+      } finally {
+        commit.run()
+      }
+    })
+    last = running.catch(() => {})
+    return running
   }
 }
 

@@ -204,6 +204,7 @@ for (const route of routes)
 test('every route is reached, under the access it was written for', () => {
   assert.equal(routes.map(({ access, method, path }) => `${access} ${method} ${path}`).sort(), [
     'key DELETE /suppressions/:id',
+    'key GET /emails',
     'key GET /emails/:id',
     'key GET /suppressions',
     'key GET /suppressions/:id',

@@ -1,0 +1,64 @@
+/** What a client asks of the list of emails, read from the query. Parameters that are empty count as absent. */
+import { parseWireId } from '../../lib/ids.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
+import { type EmailFilter, foldText } from '../../search/facets.ts'
+import type { Page } from '../../search/list.ts'
+import { parseDomain, parseMailbox } from '../../smtp/address.ts'
+import { EMAIL_STATUSES, type EmailStatus } from '../../store/schema.ts'
+import { invalidField } from '../refused.ts'
+import { readPage } from './read.ts'
+
+/** @throws Refused 422 naming the parameter */
+export function readEmailFilter(query: URLSearchParams): EmailFilter {
+  const read = <T>(name: string, parse: (text: string) => T | undefined, what: string): T | undefined => {
+    const text = query.get(name) ?? ''
+    const value = text === '' ? undefined : parse(text)
+    if (text !== '' && value === undefined) throw invalidParameter(name, what)
+    return value
+  }
+  return {
+    status: read('status', statusOf, `one of ${EMAIL_STATUSES.join(', ')}`),
+    subject: read('q', foldText, 'a text'),
+    from: read('from', addressOf, 'an email address'),
+    to: read('to', addressOf, 'an email address'),
+    tag: read('tag', text => text, 'a text'),
+    domain: read('domain', parseDomain, 'a domain name'),
+    broadcastId: read('broadcast_id', text => parseWireId('brd', text), "a broadcast's id"),
+    createdFrom: read('created_after', timeOf, TIME),
+    createdBefore: read('created_before', timeOf, TIME),
+  }
+}
+
+/** @throws Refused 422 */
+export function readEmailPage(query: URLSearchParams): Page {
+  const edge = (name: string) => {
+    const text = query.get(name) ?? ''
+    const id = text === '' ? undefined : parseWireId('eml', text)
+    if (text !== '' && !id) throw invalidParameter(name, "an email's id")
+    return id
+  }
+  const after = edge('after')
+  const before = edge('before')
+  if (after && before) throw invalidField('before', 'The `before` parameter cannot be used with `after`.')
+  return { ...readPage(query), after, before }
+}
+
+const TIME = 'an ISO 8601 date, or a time with an offset or `Z`'
+
+function statusOf(text: string): EmailStatus | undefined {
+  return EMAIL_STATUSES.find(status => status === text)
+}
+
+function addressOf(text: string): string | undefined {
+  const parsed = parseMailbox(text)
+  return 'fault' in parsed ? undefined : parsed.address
+}
+
+/** A date stands for its beginning in UTC. */
+function timeOf(text: string): number | undefined {
+  return parseIsoTime(text) ?? parseIsoTime(`${text}T00:00Z`)
+}
+
+function invalidParameter(name: string, what: string) {
+  return invalidField(name, `The \`${name}\` parameter must be ${what}.`)
+}

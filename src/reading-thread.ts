@@ -1,0 +1,48 @@
+/** Entry of the reading thread: what takes long to read is read here, apart from the thread that takes requests. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { Commands } from './commands.ts'
+import { type ClockSeat, createAdjustableClock } from './lib/adjustable-clock.ts'
+import { serveCalls } from './lib/calls.ts'
+import { systemClock } from './lib/clock.ts'
+import type { Id } from './lib/ids.ts'
+import { createLog, type LogLevel } from './lib/log.ts'
+import { createPacker } from './search/pack.ts'
+import { createPacking } from './search/packing.ts'
+import { createEmailReader } from './search/reader.ts'
+import { openReader, type StoreLocation } from './store/open.ts'
+import { UNSEALED } from './store/segments.ts'
+import { createWriterClient } from './store/writer/client.ts'
+
+export interface ReadingThreadData {
+  location: StoreLocation
+  writer: MessagePort
+  calls: MessagePort
+  clockSeat: ClockSeat | null
+  logLevel: LogLevel
+}
+
+const data = workerData as ReadingThreadData
+const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
+const clock = adjustable ?? systemClock
+const log = createLog(data.logLevel).child({ thread: 'reading' })
+const writer = createWriterClient<Commands>(data.writer, { clock })
+const { db, snapshot } = openReader(data.location)
+
+const packing = createPacking({
+  packer: createPacker({ db, run: writer.run, pause: turn }),
+  clock,
+  onError: error => log.warn({ err: error }, 'emails could not be sealed; they are searched one by one'),
+})
+writer.on(UNSEALED, accountIds => packing.note(accountIds as Id[]))
+packing.note((await db.selectFrom('accounts').select('id').execute()).map(({ id }) => id))
+
+serveCalls(data.calls, createEmailReader({ snapshot }))
+parentPort!.once('message', async () => {
+  data.calls.close()
+  await packing.close()
+  writer.close()
+  await db.destroy()
+  adjustable?.close()
+  parentPort!.close()
+})

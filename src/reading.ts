@@ -1,0 +1,74 @@
+/** The reading thread as the main thread sees it: started, asked, started again when it dies, stopped. */
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { ClockSeat } from './lib/adjustable-clock.ts'
+import { type Caller, createCaller } from './lib/calls.ts'
+import type { Log, LogLevel } from './lib/log.ts'
+import { TooManyWaiting } from './lib/semaphore.ts'
+import type { ReadingThreadData } from './reading-thread.ts'
+import type { EmailReader } from './search/reader.ts'
+import type { StoreLocation } from './store/open.ts'
+
+export interface Reading {
+  /** Its functions throw TooManyWaiting when more has been asked than can be answered soon. */
+  reader: EmailReader
+  stop(): Promise<void>
+}
+
+interface ReadingOptions {
+  entry: URL
+  location: StoreLocation
+  connectWriter(): MessagePort
+  clockSeat: ClockSeat | null
+  logLevel: LogLevel
+  log: Log
+}
+
+const MOST_WAITING = 200
+const RESTART_AFTER_MS = 1_000
+
+export function startReading(options: ReadingOptions): Reading {
+  const { log } = options
+  let current: { worker: Worker; caller: Caller }
+  let restart: NodeJS.Timeout | undefined
+  let isStopping = false
+  let ended = Promise.resolve()
+
+  const start = () => {
+    current = openThread(options)
+    const { worker } = current
+    worker.on('error', error => log.error({ err: error }, 'the reading thread died'))
+    ended = new Promise(resolve =>
+      worker.on('exit', () => {
+        resolve()
+        if (!isStopping) restart = setTimeout(start, RESTART_AFTER_MS)
+      }),
+    )
+  }
+  const ask = <K extends keyof EmailReader>(name: K): EmailReader[K] => {
+    const asked = async (input: unknown) => {
+      if (current.caller.pendingCount() >= MOST_WAITING)
+        throw new TooManyWaiting(`more than ${MOST_WAITING} questions wait for the reading thread`)
+      return current.caller.call(name, input)
+    }
+    return asked as EmailReader[K]
+  }
+
+  start()
+  return {
+    reader: { listEmails: ask('listEmails') },
+    async stop() {
+      isStopping = true
+      clearTimeout(restart)
+      current.worker.postMessage('stop')
+      await ended
+    },
+  }
+}
+
+function openThread({ entry, location, connectWriter, clockSeat, logLevel }: ReadingOptions) {
+  const writer = connectWriter()
+  const { port1, port2 } = new MessageChannel()
+  const data: ReadingThreadData = { location, writer, calls: port2, clockSeat, logLevel }
+  const worker = new Worker(entry, { workerData: data, transferList: [writer, port2] })
+  return { worker, caller: createCaller(port1) }
+}

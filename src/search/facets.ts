@@ -1,0 +1,81 @@
+/** By what emails are found: terms that an email has or has not, and its folded subject. */
+import { type Id, idText } from '../lib/ids.ts'
+import { foldAddress } from '../smtp/address.ts'
+import { parseMailboxes } from '../store/emails.ts'
+import type { EmailRow, EmailStatus } from '../store/schema.ts'
+
+/** Whose emails are looked at. */
+export interface Scope {
+  accountId: Id
+  /** Epoch ms; emails that ended then or before are out of sight. */
+  horizon: number
+  /** Name of the only sending domain whose emails are seen; null for all. */
+  domain: string | null
+}
+
+/** All that is given must be true of an email. */
+export interface EmailFilter {
+  status?: EmailStatus | undefined
+  /** Found anywhere in the subject, without regard to case. */
+  subject?: string | undefined
+  /** Bare addresses, compared without regard to case. */
+  from?: string | undefined
+  to?: string | undefined
+  /** The name of a tag, or `name:value`. */
+  tag?: string | undefined
+  /** Name of the sender's domain. */
+  domain?: string | undefined
+  broadcastId?: Id | undefined
+  /** Epoch ms; from then on. */
+  createdFrom?: number | undefined
+  /** Epoch ms; before then. */
+  createdBefore?: number | undefined
+}
+
+/** What the facets of an email are made from. */
+export const FACET_COLUMNS = ['sender', 'toList', 'tags', 'subject', 'broadcastId'] as const
+export type FacetSource = Pick<EmailRow, (typeof FACET_COLUMNS)[number]>
+
+/** Texts that differ only in case or compatibility forms fold alike (Unicode NFKC, lower case). */
+export function foldText(text: string): string {
+  return text.normalize('NFKC').toLowerCase().replaceAll('\0', '\ufffd')
+}
+
+/** Every term of an email, each once. */
+export function termsOf(row: FacetSource): Set<string> {
+  const [from] = parseMailboxes(row.sender)
+  const terms = new Set([fromTerm(from!.address), domainTerm(from!.domain)])
+  for (const { address } of parseMailboxes(row.toList)) terms.add(toTerm(address))
+  if (row.tags !== null) for (const term of tagTerms(row.tags)) terms.add(term)
+  if (row.broadcastId) terms.add(broadcastTerm(row.broadcastId))
+  return terms
+}
+
+/** The terms an email must have to be found. */
+export function termsWanted(scope: Scope, filter: EmailFilter): string[] {
+  const { from, to, tag, domain, broadcastId } = filter
+  const wanted: string[] = []
+  if (scope.domain !== null) wanted.push(domainTerm(scope.domain))
+  if (from !== undefined) wanted.push(fromTerm(from))
+  if (to !== undefined) wanted.push(toTerm(to))
+  if (tag !== undefined) wanted.push(tagTerm(tag))
+  if (domain !== undefined) wanted.push(domainTerm(domain))
+  if (broadcastId !== undefined) wanted.push(broadcastTerm(broadcastId))
+  return wanted
+}
+
+/** Tags of the form `{name, value}` are found by their name, and by name and value. */
+function tagTerms(json: string): string[] {
+  const tags = JSON.parse(json) as Record<string, unknown>[]
+  return tags.flatMap(({ name, value }) => {
+    if (typeof name !== 'string') return []
+    const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    return isPlain ? [tagTerm(name), tagTerm(`${name}:${value}`)] : [tagTerm(name)]
+  })
+}
+
+const fromTerm = (address: string) => `from ${foldAddress(address)}`
+const toTerm = (address: string) => `to ${foldAddress(address)}`
+const tagTerm = (text: string) => `tag ${text.replaceAll('\0', '\ufffd')}`
+const domainTerm = (name: string) => `domain ${name}`
+const broadcastTerm = (id: Id) => `broadcast ${idText(id)}`

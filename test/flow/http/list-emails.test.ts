@@ -1,0 +1,207 @@
+import * as assert from 'uvu/assert'
+import { addAccount, type OtherAccount } from '../../kit/accounts.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('GET /emails', { limitMs: 15_000 })
+let posthorn: Posthorn
+let stranger: OtherAccount
+/** Oldest first. */
+const sent: string[] = []
+const MINUTE_MS = 60_000
+const HELLO = { from: 'Ann <ann@here.example>', to: 'delivered@simulator.test', text: 't' }
+const EMAILS = [
+  { ...HELLO, subject: 'Order 1', cc: 'Cy <delivered+cc@simulator.test>', reply_to: 'r@here.example' },
+  { ...HELLO, subject: 'ORDER 2', to: ['Bounced@simulator.test', 'delivered+two@simulator.test'] },
+  { ...HELLO, subject: 'Größe 100%', from: 'bob@other.example', tags: [{ name: 'kind', value: 'a' }] },
+  { ...HELLO, subject: 'ＧＲＯＥＳＳＥ _', tags: [{ name: 'kind', value: 'b' }, { note: 'free' }] },
+  { ...HELLO, subject: "x' or '1'='1", to: 'failed@simulator.test' },
+]
+
+test.before(async () => {
+  posthorn = await startPosthorn()
+  stranger = addAccount(posthorn, 'stranger')
+  for (const email of EMAILS) {
+    sent.push(await posthorn.send(email))
+    posthorn.clock.advance(MINUTE_MS)
+  }
+  for (const id of sent) await posthorn.emailWhen(id, 'delivered', 'bounced', 'failed')
+})
+test.after(() => posthorn.close())
+
+const list = (query = '', key = posthorn.apiKey) => posthorn.call('GET', `/emails${query}`, { key })
+
+/** Numbers of the emails that a query finds, in its order. */
+async function found(query: string): Promise<number[]> {
+  const { status, body } = await list(query)
+  assert.is(status, 200, JSON.stringify(body))
+  assert.is(body.total, body.data.length)
+  return body.data.map(({ id }: { id: string }) => sent.indexOf(id))
+}
+
+test('shows the newest first, with all that is known of each in a line', async () => {
+  const { status, body } = await list()
+  assert.is(status, 200)
+  assert.equal([body.object, body.total, body.has_more], ['list', 5, false])
+  assert.equal(
+    body.data.map(({ id }: { id: string }) => id),
+    sent.toReversed(),
+  )
+  const { message_id: messageId, created_at: createdAt, last_event_at: lastEventAt, ...first } = body.data[4]
+  assert.equal(first, {
+    id: sent[0],
+    from: 'Ann <ann@here.example>',
+    to: ['delivered@simulator.test'],
+    cc: ['Cy <delivered+cc@simulator.test>'],
+    bcc: [],
+    reply_to: ['r@here.example'],
+    subject: 'Order 1',
+    status: 'delivered',
+    last_event: 'delivered',
+    open_count: 0,
+    click_count: 0,
+    broadcast_id: null,
+    topic_id: null,
+    scheduled_at: null,
+  })
+  assert.match(messageId, /^<.+@here\.example>$/)
+  for (const time of [createdAt, lastEventAt]) assert.match(time, /^\d{4}-.+T.+\.\d{3}Z$/)
+})
+
+test('is open to a session, too', async () => {
+  const { body } = await posthorn.call('GET', '/emails', { session: await posthorn.signIn() })
+  assert.is(body.total, 5)
+})
+
+const FILTERS: [string, number[]][] = [
+  ['?status=delivered', [3, 2, 0]],
+  ['?status=bounced', [1]],
+  ['?status=failed', [4]],
+  ['?status=canceled', []],
+  ['?q=order', [1, 0]],
+  ['?q=DER%202', [1]],
+  ['?q=gr%C3%B6%C3%9Fe', [2]],
+  ['?q=groesse', [3]],
+  ['?q=%25', [2]],
+  ['?q=_', [3]],
+  ['?q=%27%20or%20%271%27%3D%271', [4]],
+  ['?q=%25order%25', []],
+  ['?q=%00', []],
+  ['?q=', [4, 3, 2, 1, 0]],
+  ['?from=ANN@here.example', [4, 3, 1, 0]],
+  ['?from=Bob%20%3Cbob%40other.example%3E', [2]],
+  ['?to=bounced@simulator.test', [1]],
+  ['?to=delivered%2Btwo@simulator.test', [1]],
+  ['?tag=kind', [3, 2]],
+  ['?tag=kind:a', [2]],
+  ['?tag=free', []],
+  ['?domain=Other.example', [2]],
+  ['?domain=nowhere.example', []],
+  ['?broadcast_id=brd_01990000-0000-7000-8000-000000000000', []],
+  ['?status=delivered&q=o&from=ann@here.example', [3, 0]],
+  ['?status=bounced&q=1', []],
+]
+for (const [query, numbers] of FILTERS)
+  test(`${query} finds ${numbers.length || 'nothing'}`, async () => {
+    assert.equal(await found(query), numbers)
+  })
+
+test('creation times bound the list: from the one, before the other', async () => {
+  const { body } = await list()
+  const at = (i: number) => encodeURIComponent(body.data[4 - i].created_at)
+  assert.equal(await found(`?created_after=${at(1)}&created_before=${at(3)}`), [2, 1])
+  assert.equal(await found(`?created_after=${at(3)}`), [4, 3])
+  assert.equal(await found('?created_before=2020-01-01'), [])
+  const offset = body.data[4].created_at.replace('Z', '%2B00:00')
+  assert.equal(await found(`?created_before=${offset}`), [])
+})
+
+test('goes by limit and offset', async () => {
+  const page = async (query: string) => {
+    const { body } = await list(query)
+    return [body.data.map(({ id }: { id: string }) => sent.indexOf(id)), body.has_more, body.total]
+  }
+  assert.equal(await page('?limit=2'), [[4, 3], true, 5])
+  assert.equal(await page('?limit=2&offset=2'), [[2, 1], true, 5])
+  assert.equal(await page('?limit=2&offset=4'), [[0], false, 5])
+  assert.equal(await page('?limit=100&offset=5'), [[], false, 5])
+  assert.equal(await page('?limit=1&q=order'), [[1], true, 2])
+})
+
+test("goes by the clients' cursors", async () => {
+  const page = async (query: string) => {
+    const { body } = await list(query)
+    return [body.data.map(({ id }: { id: string }) => sent.indexOf(id)), body.has_more, body.total]
+  }
+  assert.equal(await page(`?limit=2&after=${sent[4]}`), [[3, 2], true, 5])
+  assert.equal(await page(`?limit=3&after=${sent[3]!.slice(4)}`), [[2, 1, 0], false, 5])
+  assert.equal(await page(`?limit=2&before=${sent[0]}`), [[2, 1], true, 5])
+  assert.equal(await page(`?limit=9&before=${sent[2]}`), [[4, 3], false, 5])
+  assert.equal(await page(`?after=${sent[3]}&status=delivered`), [[2, 0], false, 3])
+  assert.equal(await page(`?after=${sent[0]}`), [[], false, 5])
+})
+
+const UNKNOWN = '01990000-0000-7000-8000-000000000000'
+const REFUSED: [string, string][] = [
+  ['?limit=0', 'limit'],
+  ['?limit=101', 'limit'],
+  ['?limit=ten', 'limit'],
+  ['?limit=', 'limit'],
+  ['?limit=1.5', 'limit'],
+  ['?offset=-1', 'offset'],
+  ['?offset=1e3', 'offset'],
+  ['?status=opened', 'status'],
+  ['?status=Delivered', 'status'],
+  ['?status=__proto__', 'status'],
+  ['?from=nobody', 'from'],
+  ['?to=a@b.example,c@d.example', 'to'],
+  ['?domain=no%20domain', 'domain'],
+  ['?broadcast_id=1', 'broadcast_id'],
+  [`?broadcast_id=eml_${UNKNOWN}`, 'broadcast_id'],
+  ['?created_after=yesterday', 'created_after'],
+  ['?created_after=2026-02-30', 'created_after'],
+  ['?created_before=2026-01-01T00:00:00', 'created_before'],
+  ['?after=1', 'after'],
+  [`?after=dom_${UNKNOWN}`, 'after'],
+  [`?before=${UNKNOWN}%00`, 'before'],
+  [`?after=${UNKNOWN}&before=${UNKNOWN}`, 'before'],
+]
+for (const [query, path] of REFUSED)
+  test(`${query} is refused`, async () => {
+    assertRefusal(await list(query), { status: 422, name: 'validation_error', path })
+  })
+
+test('a page cannot begin at an email that is not there, or is of another account', async () => {
+  for (const direction of ['after', 'before']) {
+    assertRefusal(await list(`?${direction}=${UNKNOWN}`), { status: 404, name: 'not_found' })
+    assertRefusal(await list(`?${direction}=${sent[0]}`, stranger.apiKey), { status: 404, name: 'not_found' })
+  }
+})
+
+test('another account sees nothing of it', async () => {
+  for (const query of ['', '?status=delivered', '?q=order', '?from=ann@here.example']) {
+    const { body } = await list(query, stranger.apiKey)
+    assert.equal([body.total, body.data], [0, []])
+  }
+})
+
+test('what is older than the plan keeps is neither listed nor counted, nor a place to begin at', async () => {
+  const old = await startPosthorn({ env: { POSTHORN_PLANS_SCALE_RETENTION_DAYS: '7' } })
+  try {
+    const first = await old.send({ ...HELLO, subject: 'old' })
+    await old.emailWhen(first, 'delivered')
+    old.clock.advance(7 * 24 * 60 * MINUTE_MS + 1)
+    const second = await old.send({ ...HELLO, subject: 'new' })
+    const { body } = await old.call('GET', '/emails', { key: old.apiKey })
+    assert.equal([body.total, body.data.map(({ id }: { id: string }) => id)], [1, [second]])
+    assertRefusal(await old.call('GET', `/emails?after=${first}`, { key: old.apiKey }), {
+      status: 404,
+      name: 'not_found',
+    })
+  } finally {
+    await old.close()
+  }
+})
+
+test.run()
