@@ -149,7 +149,8 @@ test('HEAD is GET without its body', async () => {
   for (const [path, status] of [
     ['/healthz', 200],
     ['/nowhere', 404],
-    ['/emails', 405],
+    ['/auth/login', 405],
+    ['/emails', 401],
     ['/domains', 401],
   ] as const) {
     const reply = await rawRequest(posthorn.baseUrl, request(`HEAD ${path} HTTP/1.1`), { head: true })
