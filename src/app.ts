@@ -27,6 +27,7 @@ import type { Route } from './http/route.ts'
 import { accountRoutes } from './http/routes/accounts.ts'
 import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { authRoutes } from './http/routes/auth.ts'
+import { batchRoutes } from './http/routes/batch.ts'
 import { domainRoutes } from './http/routes/domains.ts'
 import { emailListRoutes } from './http/routes/email-list.ts'
 import { emailRoutes } from './http/routes/emails.ts'
@@ -242,6 +243,7 @@ function sendingRoutes(
   const accept = createAccept({
     findTemplate: createReadyTemplates(store.find),
     run: store.run,
+    find: store.find,
     blobs: store.blobs,
     fetchAttachments: createFetchAttachments({
       outbound: config.fetch.attachments ? outbound : null,
@@ -257,6 +259,7 @@ function sendingRoutes(
   return [
     ...emailListRoutes({ reader: reading.reader, horizonOf }),
     ...emailRoutes({ accept, horizonOf, store }),
+    ...batchRoutes({ accept }),
     ...scheduledEmailRoutes({ horizonOf, store, now: clock.now }),
     ...suppressionRoutes({ suppressions: createSuppressions({ ...store, clock }) }),
   ]

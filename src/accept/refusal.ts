@@ -15,6 +15,7 @@ export const REFUSALS = {
   domain_not_verified: { http: 403, name: 'validation_error', reply: '550 5.7.1' },
   daily_quota: { http: 429, name: 'daily_quota_exceeded', reply: '451 4.7.1' },
   monthly_quota: { http: 429, name: 'monthly_quota_exceeded', reply: '451 4.7.1' },
+  idempotency_running: { http: 409, name: 'concurrent_idempotent_requests', reply: '451 4.3.2' },
   idempotency_mismatch: { http: 409, name: 'invalid_idempotent_request', reply: '550 5.5.4' },
 } as const
 
@@ -35,6 +36,20 @@ export interface Refusal {
 
 export function refuseField(refused: RefusalKind, path: string, message: string): Refusal {
   return { refused, message, errors: [{ path, message }] }
+}
+
+/** The refusal of one email of a batch as that of the batch. */
+export function refuseAt(index: number, { refused, message, errors }: Refusal): Refusal {
+  return {
+    refused,
+    message: `[${index}]: ${message}`,
+    errors: (errors ?? [{ path: '', message }]).map(error => atIndex(index, error)),
+  }
+}
+
+/** `[3].to` */
+export function atIndex(index: number, { path, message }: FieldProblem): FieldProblem {
+  return { path: path === '' ? `[${index}]` : `[${index}].${path}`, message }
 }
 
 export function isRefusal(value: unknown): value is Refusal {

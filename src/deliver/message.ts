@@ -1,5 +1,5 @@
 /** The message of one delivery: the email's body, composed once and kept a while, and the delivery's own signed head. */
-import type { StoredAttachment } from '../accept/accept.ts'
+import type { StoredAttachment } from '../accept/prepare.ts'
 import { bodyHash } from '../dkim/body-hash.ts'
 import type { SigningKey } from '../dkim/keys.ts'
 import { signMessage } from '../dkim/signature.ts'

@@ -33,6 +33,17 @@ function chained(ms: number, fn: () => void): Timer {
   return { cancel: () => step.cancel() }
 }
 
+/** What the promise resolves with, or undefined when that takes longer than `ms` of monotonic time. */
+export async function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  const timer = clock.timer(ms, () => resolve(undefined))
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    timer.cancel()
+  }
+}
+
 /** Resolves after `ms` of monotonic time, or rejects with the signal's reason. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

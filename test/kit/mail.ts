@@ -1,5 +1,7 @@
 /** Accounts, domains and accepted emails in a store, in a line each. */
 import { createAccept } from '../../src/accept/accept.ts'
+import type { Accepted, LeftOut } from '../../src/accept/answer.ts'
+import type { BatchMode } from '../../src/accept/batch.ts'
 import type { AcceptInput, acceptCommands } from '../../src/accept/commit.ts'
 import { createFetchAttachments } from '../../src/accept/fetch-attachments.ts'
 import { isRefusal, type Refusal } from '../../src/accept/refusal.ts'
@@ -69,7 +71,13 @@ export interface Post {
     accountId: Id,
     submission?: Parameters<typeof submissionOf>[0],
     idempotency?: IdempotencyToken | null,
-  ): Promise<{ ids: Id[] } | Refusal>
+  ): Promise<Accepted | Refusal>
+  /** Accepts a batch or refuses it. */
+  submitBatch(
+    accountId: Id,
+    submissions: Parameters<typeof submissionOf>[0][],
+    over?: { mode?: BatchMode; firstIndex?: number; leftOut?: LeftOut[] },
+  ): Promise<Accepted | Refusal>
   /** The same as a request for a group. */
   request(
     accountId: Id,
@@ -97,6 +105,7 @@ export function postOver(
     findTemplate: createReadyTemplates(store.find),
     blobs: store.blobs,
     fetchAttachments: createFetchAttachments({ outbound: null, clock }),
+    find: store.find,
     clock,
     newId,
     simulatorDomain: SIMULATOR,
@@ -110,6 +119,13 @@ export function postOver(
   return {
     clock,
     submit,
+    submitBatch(accountId, submissions, { mode = 'strict', firstIndex = 0, leftOut = [] } = {}) {
+      const emails = submissions.map((submission, i) => ({
+        index: firstIndex + i,
+        submission: submissionOf(submission),
+      }))
+      return accept.sendBatch({ accountId, apiKeyId: null, domain: null }, { mode, emails, leftOut }, null)
+    },
     account(name = 'Main') {
       const id = newId(clock.now())
       raw
@@ -149,7 +165,7 @@ export function postOver(
       const { promise, resolve } = Promise.withResolvers<AcceptInput>()
       const run = async (_: string, input: AcceptInput) => {
         resolve(input)
-        return { ids: [] }
+        return { ids: [], leftOut: [] }
       }
       await createAccept({ ...options, run: run as Run<typeof acceptCommands> }).send(
         { accountId, apiKeyId: null, domain: null },

@@ -1,17 +1,16 @@
 /** Emails: sent and looked at. */
 import type { Accept } from '../../accept/accept.ts'
-import { LONGEST_KEY } from '../../accept/idempotency.ts'
 import { isRefusal } from '../../accept/refusal.ts'
-import type { IdempotencyToken } from '../../accept/submission.ts'
 import type { Plans } from '../../accounts/plans.ts'
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { findEmailParts } from '../../store/emails.ts'
 import type { ReadTogether } from '../../store/read.ts'
 import type { Db } from '../../store/schema.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../body.ts'
-import { boundDomain, mayTouch } from '../bound-key.ts'
-import { notFound, Refused, refusedBy } from '../refused.ts'
-import { type ApiRequest, ok, type Route } from '../route.ts'
+import { mayTouch } from '../bound-key.ts'
+import { notFound, refusedBy } from '../refused.ts'
+import { readRepeatable, senderOf } from '../repeatable.ts'
+import { ok, type Route } from '../route.ts'
 import { emailView } from '../wire/email-view.ts'
 import { readSendEmail } from '../wire/send-email.ts'
 
@@ -31,8 +30,10 @@ export function emailRoutes({ accept, horizonOf, store }: EmailRoutesOptions): R
       bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
       async handle(request) {
         const { body, idempotency } = await readRepeatable(request, '/emails')
-        const submission = readSendEmail(body)
-        const accepted = await accept.send(senderOf(request), submission, idempotency)
+        const sender = senderOf(request)
+        const accepted = await accept.once(sender, idempotency, () =>
+          accept.send(sender, readSendEmail(body), idempotency),
+        )
         if (isRefusal(accepted)) throw refusedBy(accepted)
         return ok({ id: wireId('eml', accepted.ids[0]!) })
       },
@@ -50,26 +51,4 @@ export function emailRoutes({ accept, horizonOf, store }: EmailRoutesOptions): R
       },
     },
   ]
-}
-
-function senderOf({ credential }: ApiRequest) {
-  const apiKeyId = credential.kind === 'key' ? credential.apiKeyId : null
-  return { accountId: credential.accountId, apiKeyId, domain: boundDomain(credential) }
-}
-
-/** The body, and what makes the request known when it is repeated. @throws Refused 400 when the key is unusable */
-async function readRepeatable(
-  request: ApiRequest,
-  endpoint: string,
-): Promise<{ body: unknown; idempotency: IdempotencyToken | null }> {
-  const key = request.headers['idempotency-key']
-  if (key === undefined) return { body: await request.body(), idempotency: null }
-  const { body, hash: bodyHash } = await request.hashedBody()
-  if (typeof key !== 'string' || key.trim() === '' || key.length > LONGEST_KEY)
-    throw new Refused(
-      400,
-      'invalid_idempotency_key',
-      `The Idempotency-Key header must have 1 to ${LONGEST_KEY} characters.`,
-    )
-  return { body, idempotency: { endpoint, key, bodyHash } }
 }

@@ -1,5 +1,5 @@
 /** An email as the API shows it. */
-import type { StoredAttachment } from '../../accept/accept.ts'
+import type { StoredAttachment } from '../../accept/prepare.ts'
 import { withoutFeedback } from '../../events/email-status.ts'
 import { wireId } from '../../lib/ids.ts'
 import type { ListedEmail } from '../../search/list.ts'

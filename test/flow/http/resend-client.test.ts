@@ -164,6 +164,53 @@ test('sends what a template says', async () => {
   assert.match(error!.message, /`no`, `items`/)
 })
 
+test('sends a batch, strictly or permissively, and once with its idempotencyKey', async () => {
+  const batch = ['one', 'two'].map(subject => ({ ...MAIL, subject }))
+  const { data } = insistOn(await resend.batch.send(batch))
+  for (const [i, { id }] of data.entries())
+    assert.is((await posthorn.emailWhen(id, 'delivered')).subject, batch[i]!.subject)
+
+  const { error } = await resend.batch.send([MAIL, { ...MAIL, to: 'nobody' }])
+  assert.equal([error?.name, error?.statusCode], ['validation_error', 422])
+  assert.match(error!.message, /^\[1\]: .*`to`/)
+
+  const permissive = insistOn(
+    await resend.batch.send([MAIL, { ...MAIL, to: 'nobody' }], { batchValidation: 'permissive' }),
+  )
+  assert.is(permissive.data.length, 1)
+  assert.equal(
+    permissive.errors.map(({ index, message }) => [index, /`to`/.test(message)]),
+    [[1, true]],
+  )
+
+  const options = { idempotencyKey: 'batch-1' }
+  const first = insistOn(await resend.batch.send(batch, options))
+  assert.equal(insistOn(await resend.batch.send(batch, options)), first)
+})
+
+test('schedules an email, moves it, cancels it', async () => {
+  const inHours = (hours: number) => new Date(posthorn.clock.now() + hours * 3_600_000).toISOString()
+  const send = (hours: number) => resend.emails.send({ ...MAIL, scheduledAt: inHours(hours) })
+  const { id } = insistOn(await send(1))
+  const scheduledAt = inHours(2)
+  const moved = insistOn(await resend.emails.update({ id, scheduledAt }))
+  assert.equal([moved.object, moved.id], ['email', id])
+  const waiting = insistOn(await resend.emails.get(id))
+  assert.equal([waiting.last_event, waiting.scheduled_at], ['scheduled', scheduledAt])
+  const canceled = insistOn(await resend.emails.cancel(id))
+  assert.equal([canceled.object, canceled.id], ['email', id])
+  assert.is(insistOn(await resend.emails.get(id)).last_event, 'canceled')
+
+  const { error } = await resend.emails.cancel(id)
+  assert.equal([error?.name, error?.statusCode], ['validation_error', 422])
+  const words = await resend.emails.send({ ...MAIL, scheduledAt: 'in 1 hour' })
+  assert.match(words.error!.message, /ISO 8601/)
+
+  const { id: due } = insistOn(await send(1))
+  posthorn.clock.advance(3_600_000)
+  await posthorn.emailWhen(due, 'delivered')
+})
+
 const wrong = { ...MAIL, to: 'nobody' }
 const unsent = { ...MAIL, from: 'ann@nowhere.example' }
 const ERRORS: [string, () => Promise<{ error: ErrorResponse | null }>, string, number][] = [

@@ -1,0 +1,179 @@
+/** The writing half of acceptance: content, emails, deliveries, counters and first events of what has been decided. */
+import { countNewEmail, type NewEvent, recordEvents } from '../events/record.ts'
+import { scheduledEvent } from '../events/scheduled.ts'
+import type { Id } from '../lib/ids.ts'
+import { referBlobs, type StagedBlob } from '../store/blobs.ts'
+import { laneKey, type Tx } from '../store/command.ts'
+import { type Content, encodeContent } from '../store/contents.ts'
+import type { DueLane } from '../store/lanes.ts'
+import {
+  DELIVERY_STATE,
+  type DeliveryRow,
+  type EmailRow,
+  type EmailStatus,
+  type Flag,
+} from '../store/schema.ts'
+import type { Recipient } from './recipients.ts'
+
+/** An email ready to be stored but for what the transaction decides. */
+export interface NewEmail {
+  row: Omit<
+    EmailRow,
+    'domainId' | 'contentId' | 'status' | 'feedback' | 'error' | 'sentAt' | 'lastEventAt' | 'endedAt'
+  >
+  fromDomain: string
+  /** The same object for emails of a request that say the same. */
+  content: Content
+  blobs: StagedBlob[]
+  recipients: Recipient[]
+  /** All recipients are at the simulator: no verified domain is needed. */
+  simulated: boolean
+  class: number
+  expiresAt: number
+}
+
+/** An email with everything decided. */
+export interface Decided {
+  email: NewEmail
+  domainId: Id | null
+  feedback: Flag
+  /** By ordinal; of a scheduled email nobody is, yet: who is then is found out at its time. */
+  suppressed: boolean[]
+}
+
+/** Part of the command that accepts. */
+export async function storeEmails(tx: Tx, accepted: readonly Decided[]): Promise<void> {
+  if (accepted.length === 0) return
+  const contentIds = await storeContents(tx, accepted)
+  await tx.rows.insert(
+    'emails',
+    accepted.map(decided => emailRow(decided, contentIds.get(decided.email.content)!)),
+  )
+  await tx.segments.arrived(accepted.map(({ email }) => email.row))
+  await tx.rows.insert('deliveries', accepted.flatMap(deliveryRows))
+  for (const decided of accepted) {
+    const { email } = decided
+    if (email.blobs.length > 0) await referBlobs(tx, email.blobs, email.row.createdAt)
+    countEmail(tx, decided)
+    if (email.row.scheduledAt === null) keepAtHand(tx, decided)
+  }
+  announceDue(tx, accepted)
+  announceScheduled(tx, accepted)
+  await recordEvents(tx, accepted.flatMap(firstEvents))
+}
+
+/** Emails that came with one and the same content share a row. */
+async function storeContents(tx: Tx, accepted: readonly Decided[]): Promise<Map<Content, number>> {
+  const uses = new Map<Content, number>()
+  for (const { email } of accepted) uses.set(email.content, (uses.get(email.content) ?? 0) + 1)
+  const firstId = await tx.rows.reserve('contents', uses.size)
+  const rows = [...uses].map(([content, refs], i) => ({ id: firstId + i, ...encodeContent(content), refs }))
+  await tx.rows.insert('contents', rows)
+  return new Map([...uses.keys()].map((content, i) => [content, firstId + i]))
+}
+
+function emailRow(decided: Decided, contentId: number): EmailRow {
+  const { email, domainId, feedback, suppressed } = decided
+  const { createdAt, scheduledAt } = email.row
+  const status = statusOf(decided)
+  return {
+    ...email.row,
+    domainId,
+    contentId,
+    feedback,
+    status,
+    error: status === 'suppressed' ? 'All recipients are on the suppression list.' : null,
+    sentAt: null,
+    lastEventAt: scheduledAt !== null || suppressed.some(Boolean) ? createdAt : null,
+    endedAt: status === 'suppressed' ? createdAt : null,
+  }
+}
+
+function statusOf({ email, suppressed }: Decided): EmailStatus {
+  if (email.row.scheduledAt !== null) return 'scheduled'
+  return suppressed.every(Boolean) ? 'suppressed' : 'queued'
+}
+
+function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
+  const { accountId, id: emailId, createdAt, scheduledAt } = email.row
+  const waiting = scheduledAt === null ? DELIVERY_STATE.waiting : DELIVERY_STATE.scheduled
+  return email.recipients.map(({ address, domain, kind }, ordinal) => ({
+    emailId,
+    ordinal,
+    accountId,
+    address,
+    domain,
+    kind,
+    class: email.class,
+    state: suppressed[ordinal] ? DELIVERY_STATE.done : waiting,
+    status: suppressed[ordinal] ? 'suppressed' : 'queued',
+    attempts: 0,
+    nextAt: scheduledAt ?? createdAt,
+    expiresAt: email.expiresAt,
+  }))
+}
+
+/** For the claim that is about to come. */
+function keepAtHand(tx: Tx, { email, domainId, suppressed }: Decided) {
+  const {
+    id,
+    sender,
+    toList,
+    ccList,
+    replyToList,
+    subject,
+    headers,
+    attachments,
+    messageId,
+    recipientCount,
+  } = email.row
+  const { createdAt, scheduledAt } = email.row
+  if (suppressed.every(Boolean)) return
+  const mailboxes = { sender, toList, ccList, replyToList }
+  const rest = { subject, headers, attachments, messageId, recipientCount, createdAt, scheduledAt }
+  tx.recent.put(id, { domainId, ...mailboxes, ...rest, content: email.content }, createdAt)
+}
+
+function countEmail(tx: Tx, decided: Decided) {
+  countNewEmail(tx, decided.email.row.accountId, statusOf(decided))
+}
+
+/** Each lane once, however many emails go to it. */
+function announceDue(tx: Tx, accepted: readonly Decided[]) {
+  const lanes = new Map<string, DueLane>()
+  for (const { email, suppressed } of accepted) {
+    const { accountId, createdAt: at, scheduledAt } = email.row
+    if (scheduledAt !== null) continue
+    for (const [i, { domain }] of email.recipients.entries()) {
+      const lane = { domain, class: email.class, accountId, at }
+      const key = laneKey(lane)
+      if (!suppressed[i] && !lanes.has(key)) lanes.set(key, lane)
+    }
+  }
+  for (const lane of lanes.values()) tx.announce('due', lane)
+}
+
+/** The earliest time alone: from then on the releaser sees for itself. */
+function announceScheduled(tx: Tx, accepted: readonly Decided[]) {
+  const times = accepted.flatMap(({ email }) => email.row.scheduledAt ?? [])
+  if (times.length > 0)
+    tx.announce(
+      'scheduled',
+      times.reduce((first, at) => Math.min(first, at)),
+    )
+}
+
+function firstEvents({ email, suppressed }: Decided): NewEvent[] {
+  const { accountId, id: subjectId, createdAt: at, scheduledAt } = email.row
+  if (scheduledAt !== null) return [scheduledEvent(accountId, subjectId, scheduledAt, at)]
+  return email.recipients
+    .filter((_, i) => suppressed[i])
+    .map(({ address: recipient }) => ({
+      accountId,
+      subjectId,
+      type: 'email.suppressed' as const,
+      recipient,
+      data: { suppressed: { message: 'The address is on the suppression list.', type: 'Suppressed' } },
+      at,
+    }))
+}

@@ -1,0 +1,46 @@
+/** Several emails by one request. */
+import type { Accept } from '../../accept/accept.ts'
+import type { BatchMode } from '../../accept/batch.ts'
+import { isRefusal } from '../../accept/refusal.ts'
+import { wireId } from '../../lib/ids.ts'
+import { SEND_BODY_LIMIT_BYTES } from '../body.ts'
+import { Refused, refusedBy } from '../refused.ts'
+import { readRepeatable, senderOf } from '../repeatable.ts'
+import { type ApiRequest, ok, type Route } from '../route.ts'
+import { readBatch } from '../wire/send-batch.ts'
+
+export function batchRoutes({ accept }: { accept: Accept }): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/emails/batch',
+      access: 'key',
+      bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
+      async handle(request) {
+        const mode = modeOf(request)
+        const { body, idempotency } = await readRepeatable(request, '/emails/batch')
+        const sender = senderOf(request)
+        const accepted = await accept.once(sender, idempotency, () =>
+          accept.sendBatch(sender, readBatch(body, mode), idempotency),
+        )
+        if (isRefusal(accepted)) throw refusedBy(accepted)
+        const { ids, leftOut } = accepted
+        return ok({
+          data: ids.map(id => ({ id: wireId('eml', id) })),
+          ...((mode === 'permissive' || leftOut.length > 0) && { errors: leftOut }),
+        })
+      },
+    },
+  ]
+}
+
+/** @throws Refused 422 */
+function modeOf({ headers }: ApiRequest): BatchMode {
+  const mode = String(headers['x-batch-validation'] ?? 'strict').toLowerCase()
+  if (mode === 'strict' || mode === 'permissive') return mode
+  throw new Refused(
+    422,
+    'validation_error',
+    'The x-batch-validation header must be `strict` or `permissive`.',
+  )
+}

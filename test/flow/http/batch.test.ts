@@ -1,0 +1,324 @@
+import * as assert from 'uvu/assert'
+import { type ApiAnswer, type CallOptions, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal, refuses } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('batches', { limitMs: 15_000 })
+const HOUR_MS = 3_600_000
+let posthorn: Posthorn
+test.before(async () => {
+  posthorn = await startPosthorn()
+})
+test.after(() => posthorn.close())
+
+const ID = /^eml_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const mail = (over: object = {}) => ({
+  from: 'ann@here.example',
+  to: 'delivered@simulator.test',
+  subject: 'hi',
+  text: 'hello',
+  ...over,
+})
+const many = (count: number, over: object = {}) =>
+  Array.from({ length: count }, (_, i) => mail({ subject: `email ${i}`, ...over }))
+
+function send(body: unknown, headers: Record<string, string> = {}): Promise<ApiAnswer> {
+  return posthorn.call('POST', '/emails/batch', { key: posthorn.apiKey, body, headers })
+}
+
+const permissively = (body: unknown, headers: Record<string, string> = {}) =>
+  send(body, { 'x-batch-validation': 'permissive', ...headers })
+
+function insistOnOk({ status, body }: ApiAnswer) {
+  assert.is(status, 200, JSON.stringify(body).slice(0, 500))
+  return body
+}
+
+const refused = (body: unknown, expected: Parameters<typeof refuses>[2], over: CallOptions = {}) =>
+  refuses(posthorn, ['POST', '/emails/batch', { key: posthorn.apiKey, body, ...over }], expected)
+
+const emailCount = () => posthorn.rows<{ count: number }>('select count(*) as count from emails')[0]!.count
+
+test('every email of it is sent, and the ids come in the order of the emails', async () => {
+  const body = insistOnOk(await send(many(5)))
+  assert.equal(Object.keys(body), ['data'])
+  assert.is(body.data.length, 5)
+  for (const [i, { id, ...rest }] of body.data.entries()) {
+    assert.match(id, ID)
+    assert.equal(rest, {})
+    assert.is((await posthorn.emailWhen(id, 'delivered')).subject, `email ${i}`)
+  }
+})
+
+test('each email may be as different as single ones are', async () => {
+  const content = Buffer.from('file').toString('base64')
+  const scheduledAt = new Date(posthorn.clock.now() + HOUR_MS).toISOString()
+  const { data } = insistOnOk(
+    await send([
+      mail({ html: '<p>one</p>', headers: { 'X-One': '1' }, tags: [{ name: 'n', value: 'v' }] }),
+      mail({ cc: 'delivered+cc@simulator.test', reply_to: ['r@here.example'], text: 'zwei' }),
+      mail({ attachments: [{ filename: 'a.txt', content }] }),
+      mail({ scheduled_at: scheduledAt }),
+    ]),
+  )
+  const [one, two, three, four] = await Promise.all(
+    data.map(({ id }: { id: string }) => posthorn.emailWhen(id, 'delivered', 'scheduled')),
+  )
+  assert.equal(
+    [one.html, one.headers, one.tags],
+    ['<p>one</p>', { 'X-One': '1' }, [{ name: 'n', value: 'v' }]],
+  )
+  assert.equal(
+    [two.cc, two.reply_to, two.text],
+    [['delivered+cc@simulator.test'], ['r@here.example'], 'zwei'],
+  )
+  assert.equal([three.attachments[0].filename, three.attachments[0].size], ['a.txt', 4])
+  assert.equal([four.status, four.scheduled_at], ['scheduled', scheduledAt])
+})
+
+test('a hundred are taken, a hundred and one are not, and neither is none', async () => {
+  assert.is(insistOnOk(await send(many(100))).data.length, 100)
+  const expected = { status: 422, name: 'validation_error', says: /1 to 100 emails/ }
+  await refused(many(101), expected)
+  await refused([], expected)
+  await refused(many(101), expected, { headers: { 'x-batch-validation': 'permissive' } })
+})
+
+for (const [what, raw] of [
+  ['one email', JSON.stringify(mail())],
+  ['nothing', ''],
+  ['an object with a list', JSON.stringify({ emails: [mail()] })],
+])
+  test(`${what} is no batch`, async () => {
+    await refuses(posthorn, ['POST', '/emails/batch', { key: posthorn.apiKey, raw: raw! }], {
+      status: 400,
+      name: 'validation_error',
+      says: /array of emails/,
+    })
+  })
+
+test('one bad email, and none is sent; all that is wrong is told, by place and field', async () => {
+  const { body } = await refused(
+    [mail(), mail({ to: 'nobody' }), mail(), mail({ from: undefined, subject: undefined })],
+    { status: 422, name: 'validation_error', path: '[1].to', says: /^\[1\]: .*`to`/ },
+  )
+  assert.equal(
+    body.errors.map(({ path }: { path: string }) => path),
+    ['[1].to', '[3].from', '[3].subject'],
+  )
+})
+
+for (const [what, email, status, name, path] of [
+  ['a missing field', { subject: undefined }, 422, 'missing_required_field', '[1].subject'],
+  ['a bad sender', { from: 'ann' }, 422, 'invalid_from_address', '[1].from'],
+  [
+    'a bad attachment',
+    { attachments: [{ content: '!' }] },
+    422,
+    'invalid_attachment',
+    '[1].attachments[0].content',
+  ],
+  ['a bad header', { headers: { Bcc: 'x' } }, 422, 'validation_error', '[1].headers.Bcc'],
+  ['a time that is none', { scheduled_at: 'soon' }, 422, 'validation_error', '[1].scheduled_at'],
+  [
+    'a time that is past',
+    { scheduled_at: '2020-01-01T00:00:00Z' },
+    422,
+    'validation_error',
+    '[1].scheduled_at',
+  ],
+  ['an unverified domain', { to: 'ok@there.example' }, 403, 'validation_error', '[1].from'],
+  [
+    'too many recipients',
+    { to: Array.from({ length: 51 }, (_, i) => `delivered+${i}@simulator.test`) },
+    422,
+    'validation_error',
+    '[1].to',
+  ],
+  [
+    'a file to be fetched',
+    { attachments: [{ path: 'https://x.example/a' }] },
+    422,
+    'invalid_attachment',
+    '[1].attachments[0].path',
+  ],
+] as const)
+  test(`${what} is refused as in a single email, and named with its place`, async () => {
+    const { body } = await refused([mail(), mail(email), mail()], { status, name, path, says: /^\[1\]: / })
+    assert.is(body.errors.length, 1)
+    const { body: permissive } = await permissively([mail(), mail(email), mail()])
+    assert.is(permissive.data.length, 2)
+    assert.equal(permissive.errors, [{ index: 1, message: body.message.slice('[1]: '.length) }])
+  })
+
+for (const [what, item] of [
+  ['null', null],
+  ['a text', 'hello'],
+  ['a number', 7],
+  ['a list', [mail()]],
+] as const)
+  test(`${what} is no email`, async () => {
+    await refused([mail(), item], { status: 422, name: 'validation_error', path: '[1]', says: /JSON object/ })
+    const { data, errors } = insistOnOk(await permissively([item, mail()]))
+    assert.equal([data.length, errors], [1, [{ index: 0, message: 'An email must be a JSON object.' }]])
+  })
+
+test('permissively, the good ones are sent and the bad ones told of, by their place', async () => {
+  const { data, errors } = insistOnOk(
+    await permissively([
+      mail({ to: 'nobody' }),
+      mail({ subject: 'first' }),
+      mail({ to: 'ok@there.example' }),
+      mail({ scheduled_at: '2020-01-01T00:00:00Z' }),
+      mail({ subject: 'second' }),
+      mail({ html: undefined, text: undefined }),
+    ]),
+  )
+  assert.equal(
+    errors.map(({ index, message }: { index: number; message: string }) => [index, typeof message]),
+    [0, 2, 3, 5].map(index => [index, 'string']),
+  )
+  const emails = await Promise.all(data.map(({ id }: { id: string }) => posthorn.emailWhen(id, 'delivered')))
+  assert.equal(
+    emails.map(({ subject }) => subject),
+    ['first', 'second'],
+  )
+})
+
+test('permissively, a batch without a bad email has no errors, and one without a good one no emails', async () => {
+  assert.equal(insistOnOk(await permissively([mail()])).errors, [])
+  const before = emailCount()
+  const { data, errors } = insistOnOk(
+    await permissively([mail({ to: 'x' }), mail({ to: 'ok@there.example' })]),
+  )
+  assert.equal([data, errors.length, emailCount()], [[], 2, before])
+})
+
+test('the mode is strict or permissive, in any case', async () => {
+  insistOnOk(await send([mail()], { 'x-batch-validation': 'STRICT' }))
+  assert.ok(insistOnOk(await send([mail({ to: 'x' })], { 'x-batch-validation': 'Permissive' })).errors)
+  await refused(
+    [mail()],
+    { status: 422, name: 'validation_error', says: /x-batch-validation/ },
+    { headers: { 'x-batch-validation': 'lenient' } },
+  )
+})
+
+test('the errors of hostile batches stay few', async () => {
+  const attachments = Array.from({ length: 500 }, () => 7)
+  const { status, body } = await send(many(100, { attachments }))
+  assert.is(status, 422)
+  assert.is(body.errors.length, 100)
+})
+
+test('what all emails say is stored once', async () => {
+  const { data } = insistOnOk(
+    await send([
+      ...many(3, { text: 'the same words' }),
+      ...many(2, { text: 'other words' }),
+      mail({ text: 'the same words' }),
+    ]),
+  )
+  const refs = posthorn.rows<{ refs: number; uses: number }>(
+    `select refs, (select count(*) from emails where content_id = c.id) as uses from contents c
+     where id in (select content_id from emails where id >= ?) order by id`,
+    Buffer.from(data[0].id.slice(4).replaceAll('-', ''), 'hex'),
+  )
+  assert.equal(refs, [
+    { refs: 3, uses: 3 },
+    { refs: 2, uses: 2 },
+    { refs: 1, uses: 1 },
+  ])
+})
+
+test('a suppressed recipient spoils nothing', async () => {
+  posthorn.change(
+    `insert into suppressions (account_id, email, id, reason, created_at)
+     select id, 'delivered+no@simulator.test', randomblob(16), 'manual', 0 from accounts`,
+  )
+  const { data } = insistOnOk(await send([mail(), mail({ to: 'delivered+no@simulator.test' })]))
+  await posthorn.emailWhen(data[0].id, 'delivered')
+  await posthorn.emailWhen(data[1].id, 'suppressed')
+})
+
+test('repeated with its key it gets the same answer and sends nothing', async () => {
+  const headers = { 'idempotency-key': 'batch-1' }
+  const first = insistOnOk(await send(many(10), headers))
+  const before = emailCount()
+  assert.equal(insistOnOk(await send(many(10), headers)), first)
+  assert.is(emailCount(), before)
+  assertRefusal(await send(many(9), headers), { status: 409, name: 'invalid_idempotent_request' })
+  assertRefusal(await send(many(10).toReversed(), headers), {
+    status: 409,
+    name: 'invalid_idempotent_request',
+  })
+})
+
+test('repeated with its key a permissive one tells the same errors, too', async () => {
+  const headers = { 'idempotency-key': 'batch-2' }
+  const batch = [mail({ to: 'x' }), mail(), mail({ to: 'ok@there.example' })]
+  const first = insistOnOk(await permissively(batch, headers))
+  assert.equal([first.data.length, first.errors.length], [1, 2])
+  assert.equal(insistOnOk(await permissively(batch, headers)), first)
+  await posthorn.verifiedDomain('here.example')
+  assert.equal(insistOnOk(await permissively(batch, headers)), first)
+})
+
+test('a batch and a single email with one key are two requests', async () => {
+  const headers = { 'idempotency-key': 'shared' }
+  const { data } = insistOnOk(await send([mail()], headers))
+  const { body } = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, body: mail(), headers })
+  assert.match(body.id, ID)
+  assert.is.not(body.id, data[0].id)
+})
+
+test('fifty at once with one key are one batch', async () => {
+  const before = emailCount()
+  const headers = { 'idempotency-key': 'fifty' }
+  const answers = await Promise.all(Array.from({ length: 50 }, () => send(many(3), headers)))
+  for (const answer of answers) assert.equal(insistOnOk(answer), answers[0]!.body)
+  assert.is(emailCount(), before + 3)
+})
+
+test('a refused batch leaves its key to the next', async () => {
+  const headers = { 'idempotency-key': 'refused' }
+  assert.is((await send([mail({ to: 'x' })], headers)).status, 422)
+  assert.is((await send([mail({ from: 'a@nowhere.example', to: 'ok@there.example' })], headers)).status, 403)
+  assert.is(insistOnOk(await permissively([mail({ to: 'x' })], headers)).data.length, 0)
+  assert.is(insistOnOk(await send([mail()], headers)).data.length, 1)
+})
+
+test('a key that is bound to a domain sends from that domain alone', async () => {
+  const session = await posthorn.signIn()
+  const { id: domain_id } = await posthorn.verifiedDomain('bound.example')
+  const { body: key } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'b', domain_id } })
+  const options = { key: key.token, body: [mail({ from: 'a@bound.example' }), mail()] }
+  assertRefusal(await posthorn.call('POST', '/emails/batch', options), {
+    status: 403,
+    name: 'invalid_access',
+    path: '[1].from',
+    says: /bound\.example/,
+  })
+})
+
+test('the ids come bare to the client that wants them so', async () => {
+  const { data } = insistOnOk(await send([mail()], { 'user-agent': 'resend-sdk/0.11.0 dotnet/8' }))
+  assert.match(data[0].id, /^[0-9a-f]{8}-/)
+})
+
+test('a quota is taken by the whole batch or not at all', async t => {
+  const small = await t.using(
+    startPosthorn({ env: { POSTHORN_PLANS_SCALE_DAILY: '10', POSTHORN_PLANS_SCALE_MONTHLY: '100' } }),
+  )
+  const call = (body: unknown, headers = {}) =>
+    small.call('POST', '/emails/batch', { key: small.apiKey, body, headers })
+  insistOnOk(await call(many(6)))
+  assertRefusal(await call(many(5)), { status: 429, name: 'daily_quota_exceeded' })
+  const permissive = { 'x-batch-validation': 'permissive' }
+  assertRefusal(await call(many(5), permissive), { status: 429, name: 'daily_quota_exceeded' })
+  insistOnOk(await call([...many(4), mail({ to: 'x' })], permissive))
+  assertRefusal(await call([mail()]), { status: 429, name: 'daily_quota_exceeded' })
+  assert.is(small.rows('select id from emails').length, 10)
+})
+
+test.run()
