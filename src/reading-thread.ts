@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Commands } from './commands.ts'
+import { emailCsv } from './http/wire/email-csv.ts'
 import { type ClockSeat, createAdjustableClock } from './lib/adjustable-clock.ts'
 import { serveCalls } from './lib/calls.ts'
 import { systemClock } from './lib/clock.ts'
@@ -9,7 +10,7 @@ import type { Id } from './lib/ids.ts'
 import { createLog, type LogLevel } from './lib/log.ts'
 import { createPacker } from './search/pack.ts'
 import { createPacking } from './search/packing.ts'
-import { createEmailReader } from './search/reader.ts'
+import { createEmailReader, type EmailReader } from './search/reader.ts'
 import { openReader, type StoreLocation } from './store/open.ts'
 import { UNSEALED } from './store/segments.ts'
 import { createWriterClient } from './store/writer/client.ts'
@@ -37,7 +38,18 @@ const packing = createPacking({
 writer.on(UNSEALED, accountIds => packing.note(accountIds as Id[]))
 packing.note((await db.selectFrom('accounts').select('id').execute()).map(({ id }) => id))
 
-serveCalls(data.calls, createEmailReader({ snapshot }))
+const reader = createEmailReader({ snapshot })
+const functions = {
+  listEmails: reader.listEmails,
+  async exportEmails(input: Parameters<EmailReader['readBatch']>[0]) {
+    const { emails, next } = await reader.readBatch(input)
+    return { csv: new Uint8Array(Buffer.from(emailCsv(emails))), next }
+  },
+}
+/** What can be asked of this thread. */
+export type ReadingFunctions = typeof functions
+
+serveCalls(data.calls, functions)
 parentPort!.once('message', async () => {
   data.calls.close()
   await packing.close()

@@ -4,13 +4,12 @@ import type { ClockSeat } from './lib/adjustable-clock.ts'
 import { type Caller, createCaller } from './lib/calls.ts'
 import type { Log, LogLevel } from './lib/log.ts'
 import { TooManyWaiting } from './lib/semaphore.ts'
-import type { ReadingThreadData } from './reading-thread.ts'
-import type { EmailReader } from './search/reader.ts'
+import type { ReadingFunctions, ReadingThreadData } from './reading-thread.ts'
 import type { StoreLocation } from './store/open.ts'
 
 export interface Reading {
   /** Its functions throw TooManyWaiting when more has been asked than can be answered soon. */
-  reader: EmailReader
+  reader: ReadingFunctions
   stop(): Promise<void>
 }
 
@@ -44,18 +43,18 @@ export function startReading(options: ReadingOptions): Reading {
       }),
     )
   }
-  const ask = <K extends keyof EmailReader>(name: K): EmailReader[K] => {
+  const ask = <K extends keyof ReadingFunctions>(name: K): ReadingFunctions[K] => {
     const asked = async (input: unknown) => {
       if (current.caller.pendingCount() >= MOST_WAITING)
         throw new TooManyWaiting(`more than ${MOST_WAITING} questions wait for the reading thread`)
       return current.caller.call(name, input)
     }
-    return asked as EmailReader[K]
+    return asked as ReadingFunctions[K]
   }
 
   start()
   return {
-    reader: { listEmails: ask('listEmails') },
+    reader: { listEmails: ask('listEmails'), exportEmails: ask('exportEmails') },
     async stop() {
       isStopping = true
       clearTimeout(restart)

@@ -12,7 +12,8 @@ import type { ClientAddressOf } from './client-address.ts'
 import type { FindCredential } from './credentials.ts'
 import type { SpendRequest } from './rate-limit.ts'
 import { Refused } from './refused.ts'
-import type { ApiReply, Credential, Route } from './route.ts'
+import type { ApiReply, Credential, RawReply, Route } from './route.ts'
+import { streamReply } from './stream.ts'
 
 interface HttpAppOptions {
   routes: readonly Route[]
@@ -120,7 +121,7 @@ function routerOf(options: HttpAppOptions): Router {
     router.register(route.path, [route.method], async ctx => {
       const credential = await options.findCredential(ctx.req, route.access)
       if (credential && route.access !== 'public') options.spendRequest?.(ctx, credential.accountId)
-      send(ctx, await answer(options, route, ctx, credential))
+      await send(ctx, await answer(options, route, ctx, credential), options.log)
     })
   return router
 }
@@ -130,7 +131,7 @@ function answer(
   route: Route,
   ctx: Context,
   credential: Credential | null,
-): Promise<ApiReply> {
+): Promise<ApiReply | RawReply> {
   const limitBytes = route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES
   const clientAddress = clientAddressOf(ctx.req)
   const owner = credential ? idKey(credential.accountId) : clientAddress
@@ -149,10 +150,12 @@ function answer(
   return route.handle({ ...request, credential: credential! })
 }
 
-function send(ctx: Context, { status, body, headers = {} }: ApiReply) {
-  ctx.status = status
-  ctx.set(headers)
-  ctx.body = wantsBareIds(ctx.headers) ? bareIds(body) : body
+async function send(ctx: Context, reply: ApiReply | RawReply, log: Log): Promise<void> {
+  ctx.status = reply.status
+  ctx.set(reply.headers ?? {})
+  if ('body' in reply) ctx.body = wantsBareIds(ctx.headers) ? bareIds(reply.body) : reply.body
+  else if (Symbol.asyncIterator in reply.content) await streamReply(ctx, reply.content, log)
+  else ctx.body = Buffer.from(reply.content.buffer, reply.content.byteOffset, reply.content.byteLength)
 }
 
 /** Nothing has answered: the path is unknown, or known with other methods only. */

@@ -30,6 +30,13 @@ export interface ApiReply {
   headers?: Record<string, string>
 }
 
+/** A reply that is not JSON. */
+export interface RawReply {
+  status: number
+  headers: Record<string, string> & { 'content-type': string }
+  content: Uint8Array | AsyncIterable<Uint8Array>
+}
+
 interface RouteShape {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** With `:name` parameters. */
@@ -40,8 +47,8 @@ interface RouteShape {
 
 export type Route = RouteShape &
   (
-    | { access: 'public'; handle(request: ApiRequest<Credential | null>): Promise<ApiReply> }
-    | { access: 'key' | 'session'; handle(request: ApiRequest): Promise<ApiReply> }
+    | { access: 'public'; handle(request: ApiRequest<Credential | null>): Promise<ApiReply | RawReply> }
+    | { access: 'key' | 'session'; handle(request: ApiRequest): Promise<ApiReply | RawReply> }
   )
 
 export function ok(body: object): ApiReply {

@@ -32,6 +32,9 @@ export interface EmailFilter {
   createdBefore?: number | undefined
 }
 
+/** A filter with the terms an email must have. */
+export type Asked = EmailFilter & { terms: readonly string[] }
+
 /** What the facets of an email are made from. */
 export const FACET_COLUMNS = ['sender', 'toList', 'tags', 'subject', 'broadcastId'] as const
 export type FacetSource = Pick<EmailRow, (typeof FACET_COLUMNS)[number]>

@@ -3,8 +3,8 @@ import type { Id } from '../lib/ids.ts'
 import type { Db, EmailRow } from '../store/schema.ts'
 import { ID_BYTES, idAt } from '../store/segments.ts'
 import type { EmailFilter, Scope } from './facets.ts'
-import { type Found, findMatches, type Reads } from './matches.ts'
-import { isBefore, isWithin, listParts } from './parts.ts'
+import { type Found, findMatches } from './matches.ts'
+import { isBefore, isWithin, listParts, type Reads } from './parts.ts'
 
 export interface Page {
   limit: number

@@ -1,6 +1,14 @@
 /** An account's emails as a row of parts, newest first: sealed segments, and the gaps between and beyond them. */
 import type { Id } from '../lib/ids.ts'
 import type { Db, EmailSegmentRow } from '../store/schema.ts'
+import type { SubjectCache } from './subjects.ts'
+
+/** What questions are answered from. */
+export interface Reads {
+  /** In a snapshot. */
+  db: Db
+  subjects: SubjectCache
+}
 
 export type SegmentHead = Pick<EmailSegmentRow, 'id' | 'afterId' | 'lastId' | 'earliestAt' | 'latestAt'>
 

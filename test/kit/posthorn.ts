@@ -30,6 +30,7 @@ export interface PosthornOptions {
 export interface ApiAnswer {
   status: number
   headers: Headers
+  /** The text itself where it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
   body: any
 }
@@ -158,10 +159,11 @@ class RunningPosthorn implements Posthorn {
       ...(payload === undefined ? {} : { body: payload }),
     })
     const text = await response.text()
+    const isJson = /^application\/json\b/.test(response.headers.get('content-type') ?? '')
     return {
       status: response.status,
       headers: response.headers,
-      body: text === '' ? undefined : JSON.parse(text),
+      body: text === '' ? undefined : isJson ? JSON.parse(text) : text,
     }
   }
 

@@ -1,14 +1,21 @@
-/** Emails listed and searched. */
+/** Emails listed, searched, and exported. */
 import type { Plans } from '../../accounts/plans.ts'
+import type { Id } from '../../lib/ids.ts'
 import type { EmailReader } from '../../search/reader.ts'
 import { boundDomain } from '../bound-key.ts'
 import { notFound } from '../refused.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
+import { CSV_HEADER } from '../wire/email-csv.ts'
 import { readEmailFilter, readEmailPage } from '../wire/email-query.ts'
 import { emailRowView } from '../wire/email-view.ts'
 
 interface EmailListRoutesOptions {
-  reader: Pick<EmailReader, 'listEmails'>
+  reader: Pick<EmailReader, 'listEmails'> & {
+    /** A batch of emails as lines of CSV, and where the next one begins. */
+    exportEmails(
+      input: Parameters<EmailReader['readBatch']>[0],
+    ): Promise<{ csv: Uint8Array; next: Id | null }>
+  }
   /** Emails that ended then or before are out of the account's sight. */
   horizonOf: Plans['horizonOf']
 }
@@ -33,5 +40,35 @@ export function emailListRoutes({ reader, horizonOf }: EmailListRoutesOptions): 
         return ok({ object: 'list', total, has_more: hasMore, data: emails.map(emailRowView) })
       },
     },
+    {
+      method: 'GET',
+      path: '/emails/export',
+      access: 'key',
+      async handle(request) {
+        const filter = readEmailFilter(request.query)
+        const scope = await scopeOf(request)
+        const first = await reader.exportEmails({ scope, filter, from: null })
+        const following = (from: Id) => reader.exportEmails({ scope, filter, from })
+        return { status: 200, headers: EXPORT_HEADERS, content: linesOf(first, following) }
+      },
+    },
   ]
+}
+
+const EXPORT_HEADERS = {
+  'content-type': 'text/csv; charset=utf-8; header=present',
+  'content-disposition': 'attachment; filename="emails.csv"',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+}
+
+async function* linesOf(
+  first: { csv: Uint8Array; next: Id | null },
+  following: (from: Id) => Promise<typeof first>,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(CSV_HEADER)
+  for (let batch = first; ; batch = await following(batch.next)) {
+    if (batch.csv.length > 0) yield batch.csv
+    if (batch.next === null) return
+  }
 }

@@ -2,9 +2,11 @@ import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { commands as allCommands } from '../../../src/commands.ts'
 import { type Id, idText } from '../../../src/lib/ids.ts'
+import { type Batch, readBatch } from '../../../src/search/export.ts'
 import type { EmailFilter, Scope } from '../../../src/search/facets.ts'
 import { listEmails, type Page } from '../../../src/search/list.ts'
 import { createPacker } from '../../../src/search/pack.ts'
+import type { Reads } from '../../../src/search/parts.ts'
 import { createSubjectCache } from '../../../src/search/subjects.ts'
 import { command } from '../../../src/store/command.ts'
 import { endings, finishFor, newId, postOver } from '../../kit/mail.ts'
@@ -174,6 +176,10 @@ test('however emails came, moved, went and were sealed, a list holds what their 
               wanted,
               JSON.stringify({ filter, page: { limit, offset, cursor } }),
             )
+            assert.equal(
+              await exported(reads, scope, filter),
+              expected(rows, scope, filter, { limit: rows.length, offset: 0 }).ids,
+            )
           }
         } finally {
           await store.close()
@@ -196,6 +202,18 @@ async function remove(store: LocalStore<typeof commands>, accountId: Uint8Array,
   const rows = store.rows<{ id: Uint8Array }>('select id from emails where account_id = ?', accountId)
   if (rows.length === 0) return
   await store.run('deleteEmail', { accountId, id: rows[index % rows.length]!.id })
+}
+
+/** All that is found, batch by batch. */
+async function exported(reads: Reads, scope: Scope, filter: EmailFilter): Promise<string[]> {
+  const ids: string[] = []
+  let from: Id | null = null
+  do {
+    const batch: Batch = await readBatch(reads, scope, filter, from, { emails: 3, parts: 2, slice: 3 })
+    ids.push(...batch.emails.map(({ id }) => idText(id)))
+    from = batch.next
+  } while (from)
+  return ids
 }
 
 /** The same, the slow way. */

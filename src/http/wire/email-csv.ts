@@ -1,0 +1,48 @@
+/** Emails as lines of CSV (RFC 4180): the columns of the list, and the error. */
+import type { ListedEmail } from '../../search/list.ts'
+import { emailRowView } from './email-view.ts'
+
+const COLUMNS = [
+  'id',
+  'from',
+  'to',
+  'cc',
+  'bcc',
+  'reply_to',
+  'subject',
+  'message_id',
+  'status',
+  'last_event',
+  'error',
+  'open_count',
+  'click_count',
+  'broadcast_id',
+  'topic_id',
+  'scheduled_at',
+  'created_at',
+  'last_event_at',
+] as const
+
+export const CSV_HEADER = line(COLUMNS)
+
+export function emailCsv(emails: readonly ListedEmail[]): string {
+  return emails
+    .map(email => {
+      const view = { ...emailRowView(email), error: email.error }
+      return line(COLUMNS.map(column => view[column]))
+    })
+    .join('')
+}
+
+function line(cells: readonly (string | number | null | readonly string[])[]): string {
+  return `${cells.map(cell => quoted(harmless([cell ?? ''].flat().join(', ')))).join(',')}\r\n`
+}
+
+/** A spreadsheet takes a text with such a beginning for a formula, and runs it: an apostrophe makes it a text. */
+function harmless(text: string): string {
+  return /^[\s\u00a0\ufeff]*[=+\-@＝＋－＠]|^[\t\r\n]/.test(text) ? `'${text}` : text
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

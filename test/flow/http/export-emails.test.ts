@@ -1,0 +1,99 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import * as assert from 'uvu/assert'
+import { addAccount } from '../../kit/accounts.ts'
+import { addEmails } from '../../kit/many-emails.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('GET /emails/export', { limitMs: 20_000 })
+const MANY = 20_000
+let posthorn: Posthorn
+test.before(async () => {
+  posthorn = await startPosthorn()
+  const email = { from: 'Ann <ann@here.example>', to: 'failed@simulator.test', subject: '=cmd()', text: 't' }
+  await posthorn.emailWhen(await posthorn.send(email), 'failed')
+  addEmails(posthorn, MANY, i => `number ${i} ${'x'.repeat(1_000)}`)
+})
+test.after(() => posthorn.close())
+
+function ask(path: string, key = posthorn.apiKey): Promise<Response> {
+  return fetch(posthorn.baseUrl + path, { headers: { authorization: `Bearer ${key}` } })
+}
+
+async function linesOf(path: string, key?: string): Promise<string[]> {
+  const response = await ask(path, key)
+  assert.is(response.status, 200)
+  const text = await response.text()
+  assert.ok(text.endsWith('\r\n'))
+  return text.slice(0, -2).split('\r\n')
+}
+
+/** A reply of which nothing is read but its head. */
+async function unread(): Promise<IncomingMessage> {
+  const headers = { authorization: `Bearer ${posthorn.apiKey}` }
+  const [reply] = await once(get(`${posthorn.baseUrl}/emails/export`, { headers }), 'response')
+  return reply
+}
+
+test('is a CSV file of all emails, newest first', async () => {
+  const response = await ask('/emails/export')
+  assert.equal(
+    ['content-type', 'content-disposition', 'x-content-type-options', 'cache-control'].map(name =>
+      response.headers.get(name),
+    ),
+    ['text/csv; charset=utf-8; header=present', 'attachment; filename="emails.csv"', 'nosniff', 'no-store'],
+  )
+  const [header, first, second, ...rest] = (await response.text()).split('\r\n')
+  assert.match(header!, /^id,from,to,cc,/)
+  assert.match(first!, /,'=cmd\(\),.*,failed,failed,/)
+  assert.match(second!, new RegExp(`number ${MANY - 1} `))
+  assert.is(rest.length, MANY, 'the others and the end of the last line')
+})
+
+test('takes the filters of the list', async () => {
+  assert.is((await linesOf('/emails/export?status=failed')).length, 2)
+  assert.is((await linesOf('/emails/export?q=NUMBER%20777%20')).length, 2)
+  assert.is((await linesOf('/emails/export?from=many@here.example')).length, MANY + 1)
+  assert.is((await linesOf('/emails/export?status=bounced')).length, 1)
+  assertRefusal(await posthorn.call('GET', '/emails/export?status=x', { key: posthorn.apiKey }), {
+    status: 422,
+    name: 'validation_error',
+    path: 'status',
+  })
+})
+
+test("has nothing of another account's", async () => {
+  const stranger = addAccount(posthorn, 'stranger')
+  assert.is((await linesOf('/emails/export', stranger.apiKey)).length, 1)
+})
+
+test('a client that stops reading holds no state of the database, and others are served', async () => {
+  const reply = await unread()
+  addEmails(posthorn, 10, () => 'later')
+  const database = new Database(join(posthorn.dataDir, 'posthorn.db'))
+  try {
+    const [{ busy, log, checkpointed }] = database.pragma('wal_checkpoint(TRUNCATE)') as [
+      { busy: number; log: number; checkpointed: number },
+    ]
+    assert.equal([busy, log, checkpointed], [0, 0, 0])
+  } finally {
+    database.close()
+  }
+  const { body } = await posthorn.call('GET', '/emails?limit=1', { key: posthorn.apiKey })
+  assert.is(body.data[0].subject, 'later')
+  let size = 0
+  for await (const chunk of reply) size += chunk.length
+  assert.ok(size > MANY * 1_000, 'it gets the rest when it reads on')
+})
+
+test('a client that leaves ends its export', async () => {
+  const reply = await unread()
+  reply.destroy()
+  assert.is((await linesOf('/emails/export?status=failed')).length, 2)
+})
+
+test.run()
