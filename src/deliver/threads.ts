@@ -80,15 +80,22 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
         restart(index, owner).catch(error => log.fatal({ err: error }, 'delivery cannot be restarted'))
     })
     await notice(worker, 'ready')
-    worker.postMessage({ order: 'lanes', lanes: await listDueLanes(db) } satisfies DeliveryOrder)
+  }
+  /** To all, since the thread at home in a domain passes its lane to the one of its site: both must be listening. */
+  const announceDue = async () => {
+    const order: DeliveryOrder = { order: 'lanes', lanes: await listDueLanes(db) }
+    for (const worker of threads) worker.postMessage(order)
   }
   const restart = async (index: number, owner: string) => {
     await new Promise(resolve => setTimeout(resolve, RESTART_AFTER_MS))
     await run('voidLeases', { owner, now: now() })
-    if (!stopping) await start(index)
+    if (stopping) return
+    await start(index)
+    await announceDue()
   }
 
   await Promise.all(Array.from({ length: settings.threadCount }, (_, index) => start(index)))
+  await announceDue()
   return {
     async stop(graceMs) {
       stopping = true

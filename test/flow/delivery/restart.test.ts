@@ -64,6 +64,24 @@ test('with the role api it takes mail and delivers none until it has all roles',
   assert.is(mx.messages.length, 1)
 })
 
+test('what waits for many domains finds its way among several threads at the start', async t => {
+  const domains = Array.from({ length: 24 }, (_, i) => `there-${i}.example`)
+  const zone = domains.map(name => `${name} MX 10 mx.${name}\nmx.${name} A 127.0.0.2`).join('\n')
+  const dataDir = folder(t)
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const options = { zone, dataDir, mxPort: mx.port }
+  const holding = await startPosthorn({ ...options, env: { POSTHORN_ROLES: 'api' } })
+  await holding.verifiedDomain('here.example')
+  const ids = await Promise.all(
+    domains.map(name => holding.send({ from: 'a@here.example', to: `ok@${name}`, subject: 's', text: 't' })),
+  )
+  await holding.close()
+
+  const second = await t.using(startPosthorn({ ...options, env: { POSTHORN_DELIVERY_THREADS: '4' } }))
+  second.apiKey = holding.apiKey
+  for (const id of ids) await second.emailWhen(id, 'delivered')
+})
+
 test('an attempt under way is given time to end', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const dataDir = folder(t)
