@@ -32,6 +32,7 @@ import { domainRoutes } from './http/routes/domains.ts'
 import { emailListRoutes } from './http/routes/email-list.ts'
 import { emailRoutes } from './http/routes/emails.ts'
 import { healthRoutes } from './http/routes/health.ts'
+import { openapiRoutes } from './http/routes/openapi.ts'
 import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
 import { suppressionRoutes } from './http/routes/suppressions.ts'
 import { templateRoutes } from './http/routes/templates.ts'
@@ -202,17 +203,18 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
     password: config.admin.password,
     apiKeyPrefix: config.apiKeys.prefix,
   })
+  const routes = [
+    ...healthRoutes({ notReady }),
+    ...authRoutes({ sessions, db, cookie }),
+    ...accountRoutes({ accounts, plans }),
+    ...apiKeyRoutes({ apiKeys }),
+    ...domainRoutes({ domains, mailHost, regions }),
+    ...templateRoutes({ templates: createTemplates(common) }),
+    ...sendingRoutes(parts, common.newId, startOutbound(parts, started)),
+  ]
   const http = await startHttpServer(
     createHttpApp({
-      routes: [
-        ...healthRoutes({ notReady }),
-        ...authRoutes({ sessions, db, cookie }),
-        ...accountRoutes({ accounts, plans }),
-        ...apiKeyRoutes({ apiKeys }),
-        ...domainRoutes({ domains, mailHost, regions }),
-        ...templateRoutes({ templates: createTemplates(common) }),
-        ...sendingRoutes(parts, common.newId, startOutbound(parts, started)),
-      ],
+      routes: [...routes, ...openapiRoutes({ routes, cookie })],
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),
       clientAddressOf: createClientAddress(config.http.trustedProxies),
       readBody: createReadBody(largeBodies),

@@ -1,28 +1,41 @@
 /** How the API says no: one error shape for every reply that is not 2xx, with names from the list its clients know. */
+import { z } from 'zod'
 import { type FieldProblem, REFUSALS, type Refusal } from '../accept/refusal.ts'
 
-export type ErrorName =
-  | 'invalid_idempotency_key'
-  | 'validation_error'
-  | 'missing_api_key'
-  | 'restricted_api_key'
-  | 'invalid_api_key'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'invalid_idempotent_request'
-  | 'concurrent_idempotent_requests'
-  | 'invalid_attachment'
-  | 'invalid_from_address'
-  | 'invalid_access'
-  | 'invalid_parameter'
-  | 'invalid_region'
-  | 'missing_required_field'
-  | 'monthly_quota_exceeded'
-  | 'daily_quota_exceeded'
-  | 'rate_limit_exceeded'
-  | 'security_error'
-  | 'application_error'
-  | 'internal_server_error'
+export const ERROR_NAMES = [
+  'invalid_idempotency_key',
+  'validation_error',
+  'missing_api_key',
+  'restricted_api_key',
+  'invalid_api_key',
+  'not_found',
+  'method_not_allowed',
+  'invalid_idempotent_request',
+  'concurrent_idempotent_requests',
+  'invalid_attachment',
+  'invalid_from_address',
+  'invalid_access',
+  'invalid_parameter',
+  'invalid_region',
+  'missing_required_field',
+  'monthly_quota_exceeded',
+  'daily_quota_exceeded',
+  'rate_limit_exceeded',
+  'security_error',
+  'application_error',
+  'internal_server_error',
+] as const
+
+export type ErrorName = (typeof ERROR_NAMES)[number]
+
+export const errorSchema = z
+  .object({
+    statusCode: z.int().meta({ description: 'The HTTP status.' }),
+    name: z.enum(ERROR_NAMES),
+    message: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).exactOptional(),
+  })
+  .meta({ id: 'Error', description: 'Every reply that is not 2xx; `errors` where fields are to blame.' })
 
 interface RefusedOptions {
   errors?: readonly FieldProblem[] | undefined

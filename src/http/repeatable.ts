@@ -1,9 +1,14 @@
 /** Requests that send: who sends, and what makes the request known when it is repeated. */
+import { z } from 'zod'
 import { LONGEST_KEY } from '../accept/idempotency.ts'
 import type { IdempotencyToken, Sender } from '../accept/submission.ts'
 import { boundDomain } from './bound-key.ts'
 import { Refused } from './refused.ts'
 import type { ApiRequest } from './route.ts'
+
+export const idempotencyHeader = {
+  'idempotency-key': z.string().min(1).max(LONGEST_KEY).optional(),
+}
 
 export function senderOf({ credential }: ApiRequest): Sender {
   const apiKeyId = credential.kind === 'key' ? credential.apiKeyId : null

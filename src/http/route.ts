@@ -1,5 +1,6 @@
 /** What a route is: a method, a path, who may use it, and a function from a request to a reply. */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { z } from 'zod'
 import type { Session } from '../accounts/sessions.ts'
 import type { Id } from '../lib/ids.ts'
 
@@ -37,7 +38,20 @@ export interface RawReply {
   content: Uint8Array | AsyncIterable<Uint8Array>
 }
 
-interface RouteShape {
+/** What `/openapi.json` says of a route, and what tests hold its replies against. */
+interface RouteDescription {
+  summary: string
+  /** Of the request's JSON body, where one is read. */
+  body?: z.ZodType
+  /** By the names of query parameters; missing ones are optional or have a default. */
+  query?: Readonly<Record<string, z.ZodType>>
+  /** Request headers the route looks at, by their names. */
+  headers?: Readonly<Record<string, z.ZodType>>
+  /** By 2xx status: the JSON it answers with, or the media type of what is no JSON. */
+  replies: Readonly<Record<number, z.ZodType | string>>
+}
+
+interface RouteShape extends RouteDescription {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** With `:name` parameters. */
   path: string

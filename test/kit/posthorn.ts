@@ -11,6 +11,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import type { GenerateKey } from '../../src/domains/domains.ts'
 import { type AdjustableClock, createAdjustableClock } from '../../src/lib/adjustable-clock.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { assertAsDescribed } from './contract.ts'
 import { readyKeys } from './dkim-keys.ts'
 import { until } from './until.ts'
 import { type ScriptedZone, startZone } from './zone.ts'
@@ -158,13 +159,10 @@ class RunningPosthorn implements Posthorn {
       },
       ...(payload === undefined ? {} : { body: payload }),
     })
-    const text = await response.text()
-    const isJson = /^application\/json\b/.test(response.headers.get('content-type') ?? '')
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: text === '' ? undefined : isJson ? JSON.parse(text) : text,
-    }
+    const answer = { status: response.status, headers: response.headers, body: await bodyOf(response) }
+    if (new Headers(options.headers).get('user-agent')?.startsWith('resend-sdk/')) return answer
+    await assertAsDescribed(method, path, answer)
+    return answer
   }
 
   async send(email: object): Promise<string> {
@@ -226,6 +224,13 @@ class RunningPosthorn implements Posthorn {
     this.clock.close()
     if (!this.#keepData) rmSync(this.dataDir, { recursive: true })
   }
+}
+
+/** JSON as what it says, anything else as text. */
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text()
+  if (text === '') return undefined
+  return /^application\/json\b/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : text
 }
 
 /** The records of a domain as lines of a zone. */

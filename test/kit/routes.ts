@@ -21,3 +21,21 @@ export async function allRoutes(): Promise<Route[]> {
 export function pathOf({ path }: Route, id = '01990000-0000-7000-8000-000000000000'): string {
   return path.replace(':version', '1').replace(/:[a-z_]+/g, id)
 }
+
+/** The route that answers a request; undefined where none does. */
+export function routeAt(routes: readonly Route[], method: string, target: string): Route | undefined {
+  const parts = partsOf(target.split(/[?#]/, 1)[0]!)
+  const found = routes.filter(route => route.method === method && fits(partsOf(route.path), parts))
+  return found.find(({ path }) => !path.includes(':')) ?? found[0]
+}
+
+/** Slashes too many count for nothing. */
+function partsOf(path: string): string[] {
+  return path.split('/').filter(part => part !== '')
+}
+
+function fits(pattern: readonly string[], parts: readonly string[]): boolean {
+  return (
+    pattern.length === parts.length && pattern.every((part, i) => part.startsWith(':') || part === parts[i])
+  )
+}

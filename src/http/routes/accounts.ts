@@ -6,13 +6,19 @@ import { insistOnOperator, isOperator } from '../operator.ts'
 import { notFound } from '../refused.ts'
 import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
 import {
+  accountChangeSchema,
+  accountWithPasswordSchema,
+  newAccountSchema,
+  ownedAccountSchema,
   ownedAccountView,
   ownerTaken,
   readAccountChange,
   readNewAccount,
+  usageSchema,
   usageView,
 } from '../wire/account.ts'
-import { readPage } from '../wire/read.ts'
+import { pageQuery, readPage } from '../wire/read.ts'
+import { listSchema } from '../wire/reply-schemas.ts'
 
 interface AccountRoutesOptions {
   accounts: Accounts
@@ -25,6 +31,9 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       method: 'POST',
       path: '/accounts',
       access: 'session',
+      summary: 'Make an account and its owner (operator); the answer shows the password, once',
+      body: newAccountSchema,
+      replies: { 201: accountWithPasswordSchema },
       async handle(request) {
         insistOnOperator(request)
         const wanted = readNewAccount(await request.body(), plans.all)
@@ -37,6 +46,9 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       method: 'GET',
       path: '/accounts',
       access: 'session',
+      summary: 'List all accounts (operator)',
+      query: pageQuery(),
+      replies: { 200: listSchema(ownedAccountSchema) },
       async handle(request) {
         insistOnOperator(request)
         const page = readPage(request.query)
@@ -48,12 +60,17 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       method: 'GET',
       path: '/accounts/:id',
       access: 'session',
+      summary: 'An account: the own one, or any for an operator',
+      replies: { 200: ownedAccountSchema },
       handle: async request => ok(ownedAccountView(await find(accounts, seenId(request)))),
     },
     {
       method: 'PATCH',
       path: '/accounts/:id',
       access: 'session',
+      summary: 'Change an account (operator)',
+      body: accountChangeSchema,
+      replies: { 200: ownedAccountSchema },
       async handle(request) {
         const id = steeredId(request)
         const result = await accounts.change(id, readAccountChange(await request.body(), plans.all))
@@ -66,6 +83,8 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       method: 'POST',
       path: '/accounts/:id/reset-password',
       access: 'session',
+      summary: "Give an account's owner a new password (operator)",
+      replies: { 200: accountWithPasswordSchema },
       async handle(request) {
         const account = await find(accounts, steeredId(request))
         const password = await accounts.resetPassword(account.id)
@@ -77,12 +96,16 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       method: 'GET',
       path: '/account',
       access: 'session',
+      summary: 'The own account',
+      replies: { 200: ownedAccountSchema },
       handle: async ({ credential: { accountId } }) => ok(ownedAccountView(await find(accounts, accountId))),
     },
     {
       method: 'GET',
       path: '/account/usage',
       access: 'session',
+      summary: 'The plan, its limits and what has been used of them',
+      replies: { 200: usageSchema },
       async handle({ credential: { accountId } }) {
         const usage = await accounts.usage(accountId)
         if (!usage) throw notFound('Account')

@@ -5,6 +5,7 @@ import { type Id, parseWireId, wireId } from '../../lib/ids.ts'
 import { notFound, Refused } from '../refused.ts'
 import { created, listReply, ok, type Route } from '../route.ts'
 import { bodyReader } from '../wire/read.ts'
+import { deletedSchema, idSchema, listSchema, timeSchema } from '../wire/reply-schemas.ts'
 import { timestamp } from '../wire/timestamp.ts'
 
 const createKeySchema = z.object({
@@ -16,6 +17,19 @@ const createKeySchema = z.object({
   domain_id: z.string().optional(),
 })
 
+const keySchema = z.object({
+  object: z.literal('api_key'),
+  id: idSchema('key'),
+  name: z.string(),
+  token_start: z.string(),
+  domain_id: idSchema('dom').nullable(),
+  created_at: timeSchema,
+  last_used_at: timeSchema.nullable(),
+})
+const newKeySchema = keySchema
+  .pick({ object: true, id: true, name: true, domain_id: true })
+  .extend({ token: z.string() })
+
 const readCreateKey = bodyReader(createKeySchema, { emptyMeansAbsent: ['name'] })
 
 export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
@@ -24,6 +38,9 @@ export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
       method: 'POST',
       path: '/api-keys',
       access: 'session',
+      summary: 'Make an API key; the answer shows its token, once',
+      body: createKeySchema,
+      replies: { 201: newKeySchema },
       async handle(request) {
         const { name, domainId: text } = readCreateKey(await request.body())
         const domainId = text === undefined ? null : readDomainId(text)
@@ -42,6 +59,8 @@ export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
       method: 'GET',
       path: '/api-keys',
       access: 'session',
+      summary: 'List API keys',
+      replies: { 200: listSchema(keySchema) },
       async handle({ credential: { accountId } }) {
         const keys = await apiKeys.list(accountId)
         return listReply({ total: keys.length, offset: 0 }, keys.map(keyView))
@@ -51,6 +70,8 @@ export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
       method: 'DELETE',
       path: '/api-keys/:id',
       access: 'session',
+      summary: 'Delete an API key',
+      replies: { 200: deletedSchema('api_key', 'key') },
       async handle({ params, credential: { accountId } }) {
         const id = parseWireId('key', params.id!)
         if (!id || !(await apiKeys.delete(accountId, id))) throw notFound('API key')
@@ -72,7 +93,14 @@ function unknownDomain(): Refused {
   return new Refused(404, 'not_found', message, { errors: [{ path: 'domain_id', message }] })
 }
 
-function keyView({ id, name, tokenStart, domainId, createdAt, lastUsedAt }: ApiKeyView) {
+function keyView({
+  id,
+  name,
+  tokenStart,
+  domainId,
+  createdAt,
+  lastUsedAt,
+}: ApiKeyView): z.output<typeof keySchema> {
   return {
     object: 'api_key',
     id: wireId('key', id),

@@ -9,8 +9,9 @@ import { findAccount } from '../../store/users.ts'
 import { clearCookie, type SessionCookie, setCookie } from '../cookie.ts'
 import { Refused } from '../refused.ts'
 import { type ApiRequest, ok, type Route, sessionOf } from '../route.ts'
-import { accountView } from '../wire/account.ts'
+import { accountSchema, accountView } from '../wire/account.ts'
 import { bodyReader } from '../wire/read.ts'
+import { idSchema } from '../wire/reply-schemas.ts'
 
 interface AuthRoutesOptions {
   sessions: Sessions
@@ -19,10 +20,26 @@ interface AuthRoutesOptions {
 }
 
 const password = z.string().max(PASSWORD_LENGTH.most)
-const readLogin = bodyReader(z.object({ email: z.string().max(254), password }))
-const readPasswordChange = bodyReader(
-  z.object({ current_password: password, new_password: password.min(PASSWORD_LENGTH.least) }),
-)
+const loginSchema = z.object({ email: z.string().max(254), password })
+const readLogin = bodyReader(loginSchema)
+const passwordChangeSchema = z.object({
+  current_password: password,
+  new_password: password.min(PASSWORD_LENGTH.least),
+})
+const readPasswordChange = bodyReader(passwordChangeSchema)
+
+const sessionSchema = z.object({
+  user: z.object({ id: idSchema('usr'), email: z.string(), operator: z.boolean() }),
+  account: accountSchema,
+})
+/** To browsers the token is a cookie alone. */
+const signedInSchema = sessionSchema.extend({ token: z.string().exactOptional() })
+const signedOutSchema = z.object({ object: z.literal('session'), deleted: z.literal(true) })
+const passwordChangedSchema = z.object({
+  object: z.literal('user'),
+  id: idSchema('usr'),
+  sessions_ended: z.int().min(0),
+})
 
 export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[] {
   const view = async (user: { id: Id; accountId: Id; email: string; operator: boolean }) => ({
@@ -34,6 +51,9 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
       method: 'POST',
       path: '/auth/login',
       access: 'public',
+      summary: 'Sign in',
+      body: loginSchema,
+      replies: { 200: signedInSchema },
       async handle(request) {
         const { email, password } = readLogin(await request.body())
         const attempt = { email: foldAddress(email.trim()), password, clientAddress: request.clientAddress }
@@ -55,6 +75,8 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
       method: 'POST',
       path: '/auth/logout',
       access: 'session',
+      summary: 'Sign out',
+      replies: { 200: signedOutSchema },
       async handle(request) {
         await sessions.end(sessionOf(request).sessionId)
         return { ...ok({ object: 'session', deleted: true }), headers: { 'set-cookie': clearCookie(cookie) } }
@@ -64,6 +86,8 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
       method: 'GET',
       path: '/auth/session',
       access: 'session',
+      summary: 'Who is signed in',
+      replies: { 200: sessionSchema },
       async handle(request) {
         const { userId: id, accountId, email, operator } = sessionOf(request)
         return ok(await view({ id, accountId, email, operator }))
@@ -73,6 +97,9 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
       method: 'POST',
       path: '/auth/password',
       access: 'session',
+      summary: 'Change the password; ends all other sessions',
+      body: passwordChangeSchema,
+      replies: { 200: passwordChangedSchema },
       async handle(request) {
         const { currentPassword: current, newPassword: next } = readPasswordChange(await request.body())
         const session = sessionOf(request)

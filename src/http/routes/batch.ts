@@ -1,13 +1,21 @@
 /** Several emails by one request. */
+import { z } from 'zod'
 import type { Accept } from '../../accept/accept.ts'
 import type { BatchMode } from '../../accept/batch.ts'
 import { isRefusal } from '../../accept/refusal.ts'
 import { wireId } from '../../lib/ids.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../body.ts'
 import { Refused, refusedBy } from '../refused.ts'
-import { readRepeatable, senderOf } from '../repeatable.ts'
+import { idempotencyHeader, readRepeatable, senderOf } from '../repeatable.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
-import { readBatch } from '../wire/send-batch.ts'
+import { idSchema } from '../wire/reply-schemas.ts'
+import { batchSchema, readBatch } from '../wire/send-batch.ts'
+
+/** `errors` name what a permissive batch has left out. */
+const batchAnswerSchema = z.object({
+  data: z.array(z.object({ id: idSchema('eml') })),
+  errors: z.array(z.object({ index: z.int(), message: z.string() })).exactOptional(),
+})
 
 export function batchRoutes({ accept }: { accept: Accept }): Route[] {
   return [
@@ -16,6 +24,10 @@ export function batchRoutes({ accept }: { accept: Accept }): Route[] {
       path: '/emails/batch',
       access: 'key',
       bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
+      summary: 'Send up to 100 emails',
+      body: batchSchema,
+      headers: { ...idempotencyHeader, 'x-batch-validation': z.enum(['strict', 'permissive']).optional() },
+      replies: { 200: batchAnswerSchema },
       async handle(request) {
         const mode = modeOf(request)
         const { body, idempotency } = await readRepeatable(request, '/emails/batch')

@@ -6,8 +6,9 @@ import { parseDomain } from '../../smtp/address.ts'
 import type { DomainWithKeys } from '../../store/domains.ts'
 import { invalidField, notFound } from '../refused.ts'
 import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
-import { domainView } from '../wire/domain-view.ts'
-import { bodyReader, readPage } from '../wire/read.ts'
+import { domainSchema, domainView, verifiedDomainSchema } from '../wire/domain-view.ts'
+import { bodyReader, pageQuery, readPage } from '../wire/read.ts'
+import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 
 interface DomainRoutesOptions {
   domains: Domains
@@ -15,7 +16,8 @@ interface DomainRoutesOptions {
   regions: readonly string[]
 }
 
-const readCreateDomain = bodyReader(z.object({ name: z.string(), region: z.string().optional() }))
+const createDomainSchema = z.object({ name: z.string(), region: z.string().optional() })
+const readCreateDomain = bodyReader(createDomainSchema)
 const DEFAULT_REGION = 'us-west-2'
 
 export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions): Route[] {
@@ -25,6 +27,9 @@ export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions
       method: 'POST',
       path: '/domains',
       access: 'session',
+      summary: 'Register a sending domain',
+      body: createDomainSchema,
+      replies: { 201: domainSchema },
       async handle(request) {
         const { name: text, region = DEFAULT_REGION } = readCreateDomain(await request.body())
         const name = parseDomain(text.trim())
@@ -44,6 +49,9 @@ export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions
       method: 'GET',
       path: '/domains',
       access: 'session',
+      summary: 'List sending domains',
+      query: pageQuery(),
+      replies: { 200: listSchema(domainSchema) },
       async handle({ query, credential: { accountId } }) {
         const page = readPage(query)
         const { total, rows } = await domains.list(accountId, page)
@@ -54,6 +62,8 @@ export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions
       method: 'GET',
       path: '/domains/:id',
       access: 'session',
+      summary: 'A sending domain and its DNS records',
+      replies: { 200: domainSchema },
       async handle(request) {
         const domain = await domains.find(request.credential.accountId, idOf(request))
         if (!domain) throw notFound('Domain')
@@ -64,6 +74,8 @@ export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions
       method: 'POST',
       path: '/domains/:id/verify',
       access: 'session',
+      summary: 'Look the DNS records up now',
+      replies: { 200: verifiedDomainSchema },
       async handle(request) {
         const verified = await domains.verify(request.credential.accountId, idOf(request))
         if (!verified) throw notFound('Domain')
@@ -74,6 +86,8 @@ export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions
       method: 'DELETE',
       path: '/domains/:id',
       access: 'session',
+      summary: 'Delete a sending domain and its API keys',
+      replies: { 200: deletedSchema('domain', 'dom') },
       async handle(request) {
         const id = idOf(request)
         if (!(await domains.delete(request.credential.accountId, id))) throw notFound('Domain')

@@ -6,8 +6,9 @@ import { boundDomain } from '../bound-key.ts'
 import { notFound } from '../refused.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
 import { CSV_HEADER } from '../wire/email-csv.ts'
-import { readEmailFilter, readEmailPage } from '../wire/email-query.ts'
-import { emailRowView } from '../wire/email-view.ts'
+import { emailFilterQuery, emailPageQuery, readEmailFilter, readEmailPage } from '../wire/email-query.ts'
+import { emailRowSchema, emailRowView } from '../wire/email-view.ts'
+import { listSchema } from '../wire/reply-schemas.ts'
 
 interface EmailListRoutesOptions {
   reader: Pick<EmailReader, 'listEmails'> & {
@@ -31,6 +32,9 @@ export function emailListRoutes({ reader, horizonOf }: EmailListRoutesOptions): 
       method: 'GET',
       path: '/emails',
       access: 'key',
+      summary: 'List and search emails, newest first',
+      query: { ...emailFilterQuery, ...emailPageQuery },
+      replies: { 200: listSchema(emailRowSchema) },
       async handle(request) {
         const filter = readEmailFilter(request.query)
         const page = readEmailPage(request.query)
@@ -44,6 +48,9 @@ export function emailListRoutes({ reader, horizonOf }: EmailListRoutesOptions): 
       method: 'GET',
       path: '/emails/export',
       access: 'key',
+      summary: 'Export emails as CSV',
+      query: emailFilterQuery,
+      replies: { 200: 'text/csv' },
       async handle(request) {
         const filter = readEmailFilter(request.query)
         const scope = await scopeOf(request)

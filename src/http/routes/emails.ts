@@ -1,4 +1,5 @@
 /** Emails: sent and looked at. */
+import { z } from 'zod'
 import type { Accept } from '../../accept/accept.ts'
 import { isRefusal } from '../../accept/refusal.ts'
 import type { Plans } from '../../accounts/plans.ts'
@@ -9,10 +10,11 @@ import type { Db } from '../../store/schema.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../body.ts'
 import { mayTouch } from '../bound-key.ts'
 import { notFound, refusedBy } from '../refused.ts'
-import { readRepeatable, senderOf } from '../repeatable.ts'
+import { idempotencyHeader, readRepeatable, senderOf } from '../repeatable.ts'
 import { ok, type Route } from '../route.ts'
-import { emailView } from '../wire/email-view.ts'
-import { readSendEmail } from '../wire/send-email.ts'
+import { emailSchema, emailView } from '../wire/email-view.ts'
+import { idSchema } from '../wire/reply-schemas.ts'
+import { readSendEmail, sendEmailSchema } from '../wire/send-email.ts'
 
 interface EmailRoutesOptions {
   accept: Accept
@@ -28,6 +30,10 @@ export function emailRoutes({ accept, horizonOf, store }: EmailRoutesOptions): R
       path: '/emails',
       access: 'key',
       bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
+      summary: 'Send an email, now or later',
+      body: sendEmailSchema,
+      headers: idempotencyHeader,
+      replies: { 200: z.object({ id: idSchema('eml') }) },
       async handle(request) {
         const { body, idempotency } = await readRepeatable(request, '/emails')
         const sender = senderOf(request)
@@ -42,6 +48,8 @@ export function emailRoutes({ accept, horizonOf, store }: EmailRoutesOptions): R
       method: 'GET',
       path: '/emails/:id',
       access: 'key',
+      summary: 'An email: what it says, its recipients, every attempt, its timeline',
+      replies: { 200: emailSchema },
       async handle({ params, credential }) {
         const { accountId } = credential
         const id = parseWireId('eml', params.id!)

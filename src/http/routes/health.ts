@@ -1,4 +1,5 @@
 /** Whether the process is up, and whether it is ready for work. */
+import { z } from 'zod'
 import { Refused } from '../refused.ts'
 import { ok, type Route } from '../route.ts'
 
@@ -13,12 +14,16 @@ export function healthRoutes({ notReady }: HealthRoutesOptions): Route[] {
       method: 'GET',
       path: '/healthz',
       access: 'public',
+      summary: 'Whether the process is up',
+      replies: { 200: z.object({ status: z.literal('ok') }) },
       handle: async () => ok({ status: 'ok' }),
     },
     {
       method: 'GET',
       path: '/readyz',
       access: 'public',
+      summary: 'Whether the service can take work',
+      replies: { 200: z.object({ status: z.literal('ready') }) },
       async handle() {
         const missing = await notReady()
         if (missing.length > 0)

@@ -11,7 +11,7 @@ import type { Db } from '../../store/schema.ts'
 import { mayTouch } from '../bound-key.ts'
 import { notFound, refusedBy } from '../refused.ts'
 import { type ApiReply, type ApiRequest, ok, type Route } from '../route.ts'
-import { emailView } from '../wire/email-view.ts'
+import { emailSchema, emailView } from '../wire/email-view.ts'
 import { bodyReader, readTime } from '../wire/read.ts'
 
 interface ScheduledEmailRoutesOptions {
@@ -21,7 +21,10 @@ interface ScheduledEmailRoutesOptions {
   now(): number
 }
 
-const readReschedule = bodyReader(z.object({ scheduled_at: z.unknown() }))
+const rescheduleSchema = z.object({
+  scheduled_at: z.unknown().meta({ type: 'string', format: 'date-time' }),
+})
+const readReschedule = bodyReader(rescheduleSchema)
 
 export function scheduledEmailRoutes({ horizonOf, store, now }: ScheduledEmailRoutesOptions): Route[] {
   const { run } = store
@@ -49,6 +52,9 @@ export function scheduledEmailRoutes({ horizonOf, store, now }: ScheduledEmailRo
       method: 'PATCH',
       path: '/emails/:id',
       access: 'key',
+      summary: 'Move a scheduled email to another time',
+      body: rescheduleSchema,
+      replies: { 200: emailSchema },
       async handle(request) {
         return change(request, async email => {
           const body = readReschedule(await request.body())
@@ -61,6 +67,8 @@ export function scheduledEmailRoutes({ horizonOf, store, now }: ScheduledEmailRo
       method: 'POST',
       path: '/emails/:id/cancel',
       access: 'key',
+      summary: 'Cancel a scheduled email',
+      replies: { 200: emailSchema },
       async handle(request) {
         return change(request, async email => {
           await request.body()

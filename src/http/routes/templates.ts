@@ -1,14 +1,32 @@
 /** Templates: written, listed, replaced, deleted, and put back to a former version. */
+import { z } from 'zod'
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { LONGEST_TEMPLATE_NAME } from '../../templates/limits.ts'
 import type { Templates } from '../../templates/templates.ts'
 import { invalidField, notFound } from '../refused.ts'
 import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
-import { readPage } from '../wire/read.ts'
-import { readTemplate, templateRow, templateView, versionRow, versionView } from '../wire/template.ts'
+import { pageQuery, readPage } from '../wire/read.ts'
+import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
+import {
+  readTemplate,
+  templateBodySchema,
+  templateRow,
+  templateRowSchema,
+  templateSchema,
+  templateView,
+  versionRow,
+  versionRowSchema,
+  versionSchema,
+  versionView,
+} from '../wire/template.ts'
 
 /** Html and text at their largest, with room for what JSON makes of them. */
 const TEMPLATE_BODY_LIMIT_BYTES = 16 * 1024 * 1024
+
+const templateQuery = {
+  q: z.string().max(LONGEST_TEMPLATE_NAME).optional().meta({ description: 'Part of the name.' }),
+  ...pageQuery(),
+}
 
 export function templateRoutes({ templates }: { templates: Templates }): Route[] {
   return [...templateObjectRoutes(templates), ...versionRoutes(templates)]
@@ -21,6 +39,9 @@ function templateObjectRoutes(templates: Templates): Route[] {
       path: '/templates',
       access: 'session',
       bodyLimitBytes: TEMPLATE_BODY_LIMIT_BYTES,
+      summary: 'Write a template',
+      body: templateBodySchema,
+      replies: { 201: templateSchema },
       async handle(request) {
         const fields = readTemplate(await request.body())
         return created(templateView(await templates.create(request.credential.accountId, fields)))
@@ -30,6 +51,9 @@ function templateObjectRoutes(templates: Templates): Route[] {
       method: 'GET',
       path: '/templates',
       access: 'session',
+      summary: 'List templates',
+      query: templateQuery,
+      replies: { 200: listSchema(templateRowSchema) },
       async handle({ query, credential: { accountId } }) {
         const page = readPage(query)
         const { total, rows } = await templates.list(accountId, { ...page, search: readSearch(query) })
@@ -40,6 +64,8 @@ function templateObjectRoutes(templates: Templates): Route[] {
       method: 'GET',
       path: '/templates/:id',
       access: 'session',
+      summary: 'A template',
+      replies: { 200: templateSchema },
       async handle(request) {
         const template = await templates.find(request.credential.accountId, idOf(request))
         if (!template) throw notFound('Template')
@@ -51,6 +77,9 @@ function templateObjectRoutes(templates: Templates): Route[] {
       path: '/templates/:id',
       access: 'session',
       bodyLimitBytes: TEMPLATE_BODY_LIMIT_BYTES,
+      summary: 'Replace all four fields of a template',
+      body: templateBodySchema,
+      replies: { 200: templateSchema },
       async handle(request) {
         const id = idOf(request)
         const fields = readTemplate(await request.body())
@@ -63,6 +92,8 @@ function templateObjectRoutes(templates: Templates): Route[] {
       method: 'DELETE',
       path: '/templates/:id',
       access: 'session',
+      summary: 'Delete a template',
+      replies: { 200: deletedSchema('template', 'tpl') },
       async handle(request) {
         const id = idOf(request)
         if (!(await templates.delete(request.credential.accountId, id))) throw notFound('Template')
@@ -78,6 +109,8 @@ function versionRoutes(templates: Templates): Route[] {
       method: 'GET',
       path: '/templates/:id/versions',
       access: 'session',
+      summary: 'The versions of a template',
+      replies: { 200: z.array(versionRowSchema) },
       async handle(request) {
         const versions = await templates.versions(request.credential.accountId, idOf(request))
         if (!versions) throw notFound('Template')
@@ -88,6 +121,8 @@ function versionRoutes(templates: Templates): Route[] {
       method: 'GET',
       path: '/templates/:id/versions/:version',
       access: 'session',
+      summary: 'A version of a template',
+      replies: { 200: versionSchema },
       async handle(request) {
         const { id, version: number } = versionKeyOf(request)
         const version = await templates.version(request.credential.accountId, id, number)
@@ -99,6 +134,8 @@ function versionRoutes(templates: Templates): Route[] {
       method: 'POST',
       path: '/templates/:id/versions/:version/restore',
       access: 'session',
+      summary: 'Put a template back to a version',
+      replies: { 200: templateSchema },
       async handle(request) {
         const { id, version } = versionKeyOf(request)
         const template = await templates.restore(request.credential.accountId, id, version)

@@ -8,6 +8,7 @@ import type { AccountWithOwner } from '../../store/accounts.ts'
 import type { AccountRow } from '../../store/schema.ts'
 import { invalidField } from '../refused.ts'
 import { bodyReader } from './read.ts'
+import { idSchema, timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'
 
 const name = z
@@ -17,11 +18,33 @@ const name = z
   .regex(/^\P{Cc}*$/u, 'it contains control characters')
 const [plan, ownerEmail] = [z.string(), z.string()]
 const emptyMeansAbsent = ['name', 'plan', 'owner_email'] as const
-const readNew = bodyReader(z.object({ name, plan: plan.default(DEFAULT_PLAN), owner_email: ownerEmail }), {
-  emptyMeansAbsent,
+export const newAccountSchema = z.object({ name, plan: plan.default(DEFAULT_PLAN), owner_email: ownerEmail })
+export const accountChangeSchema = z.object({ name, plan, owner_email: ownerEmail }).partial()
+const readNew = bodyReader(newAccountSchema, { emptyMeansAbsent })
+const readChange = bodyReader(accountChangeSchema, { emptyMeansAbsent })
+
+export const accountSchema = z.object({
+  object: z.literal('account'),
+  id: idSchema('acc'),
+  name: z.string(),
+  plan: z.string(),
+  created_at: timeSchema,
 })
-const readChange = bodyReader(z.object({ name, plan, owner_email: ownerEmail }).partial(), {
-  emptyMeansAbsent,
+export const ownedAccountSchema = accountSchema.extend({ owner_email: z.string().nullable() })
+/** The answer that shows a password, once. */
+export const accountWithPasswordSchema = ownedAccountSchema.extend({ password: z.string() })
+
+const periodSchema = z.object({
+  used: z.int(),
+  limit: z.int().nullable(),
+  remaining: z.int().nullable(),
+  resets_at: timeSchema,
+})
+export const usageSchema = z.object({
+  object: z.literal('usage'),
+  plan: z.string(),
+  retention_days: z.int().nullable(),
+  emails: z.object({ daily: periodSchema, monthly: periodSchema }),
 })
 
 /** @param plans names there are @throws Refused 422 */
@@ -42,15 +65,15 @@ export function ownerTaken() {
   return invalidField('owner_email', 'Somebody signs in with this `owner_email` already.')
 }
 
-export function accountView({ id, name, plan, createdAt }: AccountRow) {
+export function accountView({ id, name, plan, createdAt }: AccountRow): z.output<typeof accountSchema> {
   return { object: 'account', id: wireId('acc', id), name, plan, created_at: timestamp(createdAt) }
 }
 
-export function ownedAccountView(account: AccountWithOwner) {
+export function ownedAccountView(account: AccountWithOwner): z.output<typeof ownedAccountSchema> {
   return { ...accountView(account), owner_email: account.ownerEmail }
 }
 
-export function usageView({ planName, plan, daily, monthly }: Usage) {
+export function usageView({ planName, plan, daily, monthly }: Usage): z.output<typeof usageSchema> {
   return {
     object: 'usage',
     plan: planName,

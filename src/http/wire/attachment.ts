@@ -16,6 +16,26 @@ const schema = z.object({
   inline_content_id: z.string().optional(),
 })
 
+/** How the API's description shows an attachment. */
+export const attachmentMeta = {
+  properties: {
+    ...z.toJSONSchema(schema.omit({ content: true }), { io: 'input' }).properties,
+    content: {
+      description: 'Base64, or a list of integers from 0 to 255; or a Buffer as Node.js writes it into JSON.',
+      anyOf: [
+        { type: 'string' },
+        { type: 'array', items: { type: 'integer', minimum: 0, maximum: 255 } },
+        { type: 'object', properties: { type: { const: 'Buffer' }, data: { type: 'array' } } },
+      ],
+    },
+    path: {
+      type: 'string',
+      format: 'uri',
+      description: 'In place of `content`, where the operator allows it.',
+    },
+  },
+}
+
 type Fields = z.output<typeof schema>
 /** @param key of the attachment, with its dot; empty for the attachment as a whole */
 type Refuse = (key: string, message: string) => Refused

@@ -1,13 +1,58 @@
 /** A domain as the API shows it, with the state of each of its records. */
+import { z } from 'zod'
 import { type DnsRecord, dnsRecordsOf } from '../../domains/dns-records.ts'
 import type { Check, DomainChecks } from '../../domains/verify.ts'
 import { wireId } from '../../lib/ids.ts'
 import type { DomainWithKeys } from '../../store/domains.ts'
+import { idSchema, timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'
 
 const TTL = 'Auto'
 
-export function domainView(domain: DomainWithKeys, mailHost: string) {
+const checkStatus = z.enum(['verified', 'pending', 'failed'])
+const recordSchema = z.object({
+  record: z.enum(['Verification', 'DKIM 1', 'DKIM 2', 'DKIM 3', 'SPF', 'MX']),
+  type: z.enum(['TXT', 'CNAME', 'MX']),
+  host: z.string(),
+  name: z.string(),
+  value: z.string(),
+  priority: z.int().exactOptional(),
+  ttl: z.literal(TTL),
+  status: z.enum([...checkStatus.options, 'not_started']),
+})
+export const domainSchema = z
+  .object({
+    object: z.literal('domain'),
+    id: idSchema('dom'),
+    name: z.string(),
+    status: z.enum(['pending', 'verified', 'temporary_failure', 'failed']),
+    region: z.string(),
+    records: z.array(recordSchema).length(6),
+    open_tracking: z.boolean(),
+    click_tracking: z.boolean(),
+    receiving: z.object({
+      enabled: z.boolean(),
+      record: z.object({ type: z.literal('MX'), host: z.string(), value: z.string(), priority: z.int() }),
+    }),
+    created_at: timeSchema,
+    verified_at: timeSchema.nullable(),
+    last_checked_at: timeSchema.nullable(),
+  })
+  .meta({ id: 'Domain' })
+
+const checkSchema = z.object({ status: checkStatus, expected: z.string(), found: z.array(z.string()) })
+const checksSchema: z.ZodType<DomainChecks> = z.object({
+  ownership: checkSchema.extend({
+    resolvers: z.array(z.object({ server: z.string(), status: checkStatus, found: z.array(z.string()) })),
+  }),
+  dkim: z.object({ status: checkStatus, selectors: z.array(checkSchema.extend({ host: z.string() })) }),
+  spf: checkSchema,
+  mx: checkSchema,
+  dmarc: checkSchema.extend({ advice: z.string().nullable() }),
+})
+export const verifiedDomainSchema = domainSchema.extend({ checks: checksSchema })
+
+export function domainView(domain: DomainWithKeys, mailHost: string): z.output<typeof domainSchema> {
   const checks = domain.checks === null ? null : (JSON.parse(domain.checks) as DomainChecks)
   return {
     object: 'domain',
@@ -49,5 +94,5 @@ function recordStatus(
 
 /** What brings the domain's own mail here. */
 function receivingRecord({ name }: DomainWithKeys, mailHost: string) {
-  return { type: 'MX', host: name, value: mailHost, priority: 10 }
+  return { type: 'MX' as const, host: name, value: mailHost, priority: 10 }
 }

@@ -1,4 +1,5 @@
 /** What a client asks of the list of emails, read from the query. Parameters that are empty count as absent. */
+import { z } from 'zod'
 import { parseWireId } from '../../lib/ids.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
 import { type EmailFilter, foldText } from '../../search/facets.ts'
@@ -6,7 +7,27 @@ import type { Page } from '../../search/list.ts'
 import { parseDomain, parseMailbox } from '../../smtp/address.ts'
 import { EMAIL_STATUSES, type EmailStatus } from '../../store/schema.ts'
 import { invalidField } from '../refused.ts'
-import { readPage } from './read.ts'
+import { pageQuery, readPage } from './read.ts'
+import { idSchema } from './reply-schemas.ts'
+
+const text = (description: string) => z.string().optional().meta({ description })
+
+export const emailFilterQuery = {
+  status: z.enum(EMAIL_STATUSES).optional(),
+  q: text('Part of the subject.'),
+  from: text("The sender's address."),
+  to: text("A recipient's address."),
+  tag: text('Name or value of a tag.'),
+  domain: text("The sender's domain."),
+  broadcast_id: idSchema('brd').optional(),
+  created_after: text('A time, or a date.'),
+  created_before: text('A time, or a date.'),
+}
+export const emailPageQuery = {
+  ...pageQuery(),
+  after: idSchema('eml').optional(),
+  before: idSchema('eml').optional(),
+}
 
 /** @throws Refused 422 naming the parameter */
 export function readEmailFilter(query: URLSearchParams): EmailFilter {

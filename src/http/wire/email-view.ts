@@ -1,14 +1,99 @@
 /** An email as the API shows it. */
+import { z } from 'zod'
 import type { StoredAttachment } from '../../accept/prepare.ts'
 import { withoutFeedback } from '../../events/email-status.ts'
+import { EMAIL_EVENTS } from '../../events/types.ts'
 import { wireId } from '../../lib/ids.ts'
 import type { ListedEmail } from '../../search/list.ts'
 import type { Mailbox } from '../../smtp/address.ts'
 import { type EmailParts, parseMailboxes } from '../../store/emails.ts'
-import type { AttemptRow, DeliveryRow, EmailRow, EventRow } from '../../store/schema.ts'
+import {
+  type AttemptRow,
+  type DeliveryRow,
+  EMAIL_STATUSES,
+  type EmailRow,
+  type EventRow,
+} from '../../store/schema.ts'
+import { idSchema, timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'
 
-export function emailView({ email, content, deliveries, attempts, events }: EmailParts) {
+const status = z.enum(EMAIL_STATUSES).meta({ id: 'EmailStatus' })
+const texts = z.array(z.string())
+
+export const emailRowSchema = z
+  .object({
+    id: idSchema('eml'),
+    message_id: z.string(),
+    from: z.string(),
+    to: texts,
+    cc: texts,
+    bcc: texts,
+    reply_to: texts,
+    subject: z.string(),
+    status,
+    last_event: status,
+    open_count: z.int(),
+    click_count: z.int(),
+    broadcast_id: idSchema('brd').nullable(),
+    topic_id: idSchema('top').nullable(),
+    scheduled_at: timeSchema.nullable(),
+    created_at: timeSchema,
+    last_event_at: timeSchema.nullable(),
+  })
+  .meta({ id: 'EmailRow' })
+
+const attemptSchema = z.object({
+  attempt: z.int().min(1),
+  at: timeSchema,
+  finished_at: timeSchema.nullable(),
+  outcome: z.enum(['delivered', 'deferred', 'bounced', 'unknown']),
+  phase: z.string().nullable(),
+  reply: z.string().nullable(),
+  mx_host: z.string().nullable(),
+  mx_ip: z.string().nullable(),
+  tls: z.string().nullable(),
+})
+const recipientSchema = z.object({
+  address: z.string(),
+  kind: z.enum(['to', 'cc', 'bcc']),
+  status,
+  attempts: z.int().min(0),
+  next_attempt_at: timeSchema.nullable(),
+  mx_host: z.string().nullable(),
+  reply: z.string().nullable(),
+  transcripts: z.array(attemptSchema),
+})
+const eventSchema = z.object({
+  id: idSchema('evt'),
+  type: z.enum(EMAIL_EVENTS),
+  created_at: timeSchema,
+  recipient: z.string().nullable(),
+  data: z.record(z.string(), z.unknown()),
+})
+export const attachmentSchema = z.object({
+  id: idSchema('att'),
+  filename: z.string(),
+  content_type: z.string(),
+  content_id: z.string().nullable(),
+  size: z.int().min(0),
+})
+export const emailSchema = emailRowSchema
+  .extend({
+    object: z.literal('email'),
+    html: z.string().nullable(),
+    text: z.string().nullable(),
+    headers: z.record(z.string(), z.string()),
+    tags: z.array(z.looseObject({})),
+    attachments: z.array(attachmentSchema),
+    error: z.string().nullable(),
+    template_id: idSchema('tpl').nullable(),
+    recipients: z.array(recipientSchema),
+    events: z.array(eventSchema),
+  })
+  .meta({ id: 'Email' })
+
+export function emailView(parts: EmailParts): z.output<typeof emailSchema> {
+  const { email, content, deliveries, attempts, events } = parts
   return {
     object: 'email',
     ...emailRowView(email),
@@ -31,7 +116,7 @@ export function emailView({ email, content, deliveries, attempts, events }: Emai
 }
 
 /** An email in a list. */
-export function emailRowView(email: ListedEmail) {
+export function emailRowView(email: ListedEmail): z.output<typeof emailRowSchema> {
   return {
     id: wireId('eml', email.id),
     message_id: email.messageId,
@@ -54,7 +139,11 @@ export function emailRowView(email: ListedEmail) {
 }
 
 /** Where the region gives no feedback, the account sees that the message was sent, and no more. */
-function recipientView(email: EmailRow, delivery: DeliveryRow, attempts: readonly AttemptRow[]) {
+function recipientView(
+  email: EmailRow,
+  delivery: DeliveryRow,
+  attempts: readonly AttemptRow[],
+): z.output<typeof recipientSchema> {
   const { address, kind } = delivery
   const told = email.feedback === 1 || withoutFeedback(delivery.status) === delivery.status
   if (!told) {
@@ -82,7 +171,7 @@ function statusWord(email: EmailRow, { status, attempts }: DeliveryRow) {
   return attempts > 0 ? 'sent' : 'queued'
 }
 
-function attemptView(attempt: AttemptRow) {
+function attemptView(attempt: AttemptRow): z.output<typeof attemptSchema> {
   return {
     attempt: attempt.number,
     at: timestamp(attempt.startedAt),
@@ -96,17 +185,18 @@ function attemptView(attempt: AttemptRow) {
   }
 }
 
-function eventView({ id, type, createdAt, recipient, data }: EventRow) {
+function eventView({ id, type, createdAt, recipient, data }: EventRow): z.output<typeof eventSchema> {
   return {
     id: wireId('evt', id),
-    type,
+    type: type as (typeof EMAIL_EVENTS)[number],
     created_at: timestamp(createdAt),
     recipient,
     data: JSON.parse(data) as Record<string, unknown>,
   }
 }
 
-function attachmentView({ id, filename, contentType, contentId, sizeBytes }: StoredAttachment) {
+function attachmentView(attachment: StoredAttachment): z.output<typeof attachmentSchema> {
+  const { id, filename, contentType, contentId, sizeBytes } = attachment
   return { id, filename, content_type: contentType, content_id: contentId, size: sizeBytes }
 }
 

@@ -19,6 +19,10 @@ interface ReadOptions {
   emptyMeansAbsent?: readonly string[]
 }
 
+/** Of a page. */
+const MOST_ROWS = 100
+const LARGEST_OFFSET = 1_000_000_000
+
 /** A key as it is on the wire and in code. */
 type Spelling = readonly [wire: string, code: string]
 
@@ -85,10 +89,18 @@ export function readNumber(
   throw invalidField(name, `The \`${name}\` parameter must be a whole number from ${least} to ${most}.`)
 }
 
+/** What `readPage` reads. */
+export function pageQuery(fallback = 20) {
+  return {
+    limit: z.int().min(1).max(MOST_ROWS).default(fallback),
+    offset: z.int().min(0).max(LARGEST_OFFSET).default(0),
+  }
+}
+
 export function readPage(query: URLSearchParams, fallback = 20): { limit: number; offset: number } {
   return {
-    limit: readNumber(query, 'limit', { fallback, least: 1, most: 100 }),
-    offset: readNumber(query, 'offset', { fallback: 0, least: 0, most: 1_000_000_000 }),
+    limit: readNumber(query, 'limit', { fallback, least: 1, most: MOST_ROWS }),
+    offset: readNumber(query, 'offset', { fallback: 0, least: 0, most: LARGEST_OFFSET }),
   }
 }
 

@@ -1,11 +1,14 @@
 /** The request that sends a batch: a list of emails, each of the shape of a single one. */
+import { z } from 'zod'
 import type { BatchMode, BatchSubmission } from '../../accept/batch.ts'
 import { atIndex, type FieldProblem } from '../../accept/refusal.ts'
 import type { Submission } from '../../accept/submission.ts'
 import { Refused } from '../refused.ts'
-import { readSendEmail } from './send-email.ts'
+import { readSendEmail, sendEmailSchema } from './send-email.ts'
 
 const MOST_EMAILS = 100
+/** Of the body; each email is read by itself. */
+export const batchSchema = z.array(sendEmailSchema).min(1).max(MOST_EMAILS)
 /** Of all emails together; more help nobody. */
 const MOST_PROBLEMS = 100
 

@@ -6,9 +6,9 @@ import { subjectFault } from '../../accept/subject.ts'
 import type { Submission } from '../../accept/submission.ts'
 import { type Mailbox, parseMailbox } from '../../smtp/address.ts'
 import { invalidField, refusedBy } from '../refused.ts'
-import { readAttachments } from './attachment.ts'
+import { attachmentMeta, readAttachments } from './attachment.ts'
 import { bodyReader, type Camel, oneOrMany, presentPicker, readTime } from './read.ts'
-import { readTemplateUse } from './template-use.ts'
+import { readTemplateUse, templateMeta } from './template-use.ts'
 
 export const sendEmailSchema = z.object({
   from: z.string(),
@@ -19,14 +19,17 @@ export const sendEmailSchema = z.object({
   subject: z.string(),
   html: z.string().optional(),
   text: z.string().optional(),
-  headers: z.unknown().optional(),
-  attachments: z.array(z.looseObject({})).optional(),
+  headers: z
+    .unknown()
+    .optional()
+    .meta({ type: 'object', additionalProperties: { type: 'string' } }),
+  attachments: z.array(z.looseObject({}).meta(attachmentMeta)).optional(),
   tags: z.array(z.looseObject({})).optional(),
-  template: z.unknown().optional(),
-  template_id: z.unknown().optional(),
-  template_data: z.unknown().optional(),
-  scheduled_at: z.unknown().optional(),
-  topic_id: z.unknown().optional(),
+  template: z.unknown().optional().meta(templateMeta),
+  template_id: z.unknown().optional().meta({ type: 'string' }),
+  template_data: z.unknown().optional().meta({ type: 'object' }),
+  scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
+  topic_id: z.unknown().optional().meta({ type: 'string', description: 'Not supported yet: refused.' }),
 })
 
 const templatedSchema = sendEmailSchema.extend({ subject: z.string().optional() })

@@ -6,7 +6,8 @@ import type { SuppressionReason, SuppressionRow } from '../../store/schema.ts'
 import type { SuppressionFilter, SuppressionPage } from '../../store/suppression-list.ts'
 import { SUPPRESSION_REASONS, type SuppressionRef } from '../../store/suppressions.ts'
 import { invalidField, Refused } from '../refused.ts'
-import { bodyReader, readPage } from './read.ts'
+import { bodyReader, pageQuery, readPage } from './read.ts'
+import { idSchema, timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'
 
 const MOST_IN_A_BATCH = 100
@@ -16,13 +17,39 @@ const reasons = {
   origin: z.enum(SUPPRESSION_REASONS).optional(),
 }
 const batch = z.array(z.string()).max(MOST_IN_A_BATCH)
-const readOne = bodyReader(z.object({ email: z.string(), ...reasons }), {
-  emptyMeansAbsent: ['email', 'reason', 'origin'],
+export const newSuppressionSchema = z.object({ email: z.string(), ...reasons })
+export const newSuppressionsSchema = z.object({ emails: batch.min(1), ...reasons })
+export const removalsSchema = z.object({ emails: batch.optional(), ids: batch.optional() })
+const readOne = bodyReader(newSuppressionSchema, { emptyMeansAbsent: ['email', 'reason', 'origin'] })
+const readMany = bodyReader(newSuppressionsSchema, { emptyMeansAbsent: ['reason', 'origin'] })
+const readRefs = bodyReader(removalsSchema)
+
+export const suppressionQuery = {
+  ...reasons,
+  q: z.string().optional().meta({ description: 'Part of the address.' }),
+  ...pageQuery(),
+  after: idSchema('sup').optional(),
+  before: idSchema('sup').optional(),
+}
+
+export const suppressionSchema = z
+  .object({
+    object: z.literal('suppression'),
+    id: idSchema('sup'),
+    email: z.string(),
+    reason: z.enum(SUPPRESSION_REASONS),
+    origin: z.enum(SUPPRESSION_REASONS),
+    source_id: idSchema('eml').nullable(),
+    created_at: timeSchema,
+  })
+  .meta({ id: 'Suppression' })
+
+/** What was named to be removed: `id` is as it was given where there was nothing. */
+export const removalSchema = z.object({
+  object: z.literal('suppression'),
+  id: z.string(),
+  deleted: z.boolean(),
 })
-const readMany = bodyReader(z.object({ emails: batch.min(1), ...reasons }), {
-  emptyMeansAbsent: ['reason', 'origin'],
-})
-const readRefs = bodyReader(z.object({ emails: batch.optional(), ids: batch.optional() }))
 
 export interface WantedSuppressions {
   /** Folded, in the order given. */
@@ -94,7 +121,8 @@ function readCursor(query: URLSearchParams): SuppressionPage['cursor'] {
   return { id, side: name === 'after' ? 'older' : 'newer' }
 }
 
-export function suppressionView({ id, email, reason, sourceId, createdAt }: SuppressionRow) {
+export function suppressionView(row: SuppressionRow): z.output<typeof suppressionSchema> {
+  const { id, email, reason, sourceId, createdAt } = row
   return {
     object: 'suppression',
     id: wireId('sup', id),

@@ -10,6 +10,13 @@ interface TemplateFields {
   templateData?: unknown
 }
 
+/** How the API's description shows the `template` field. */
+export const templateMeta = {
+  type: 'object',
+  properties: { id: { type: 'string' }, variables: { type: 'object' } },
+  required: ['id'],
+} as const
+
 const presentOfTemplate = presentPicker(['id', 'variables'])
 
 /** Null when the email is to be made without one. @throws Refused */

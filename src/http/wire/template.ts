@@ -7,10 +7,11 @@ import { compileTemplate } from '../../templates/compile.ts'
 import { LONGEST_TEMPLATE_NAME, templateFault } from '../../templates/limits.ts'
 import { invalidField } from '../refused.ts'
 import { bodyReader } from './read.ts'
+import { idSchema, timeSchema } from './reply-schemas.ts'
 import { readSubject } from './send-email.ts'
 import { timestamp } from './timestamp.ts'
 
-const templateSchema = z.object({
+export const templateBodySchema = z.object({
   name: z
     .string()
     .max(LONGEST_TEMPLATE_NAME)
@@ -20,7 +21,45 @@ const templateSchema = z.object({
   text: z.string().optional(),
 })
 
-const readBody = bodyReader(templateSchema, { emptyMeansAbsent: ['name', 'subject'] })
+const readBody = bodyReader(templateBodySchema, { emptyMeansAbsent: ['name', 'subject'] })
+
+export const templateRowSchema = z.object({
+  object: z.literal('template'),
+  id: idSchema('tpl'),
+  name: z.string(),
+  subject: z.string().nullable(),
+  alias: z.null(),
+  status: z.literal('published'),
+  published_at: timeSchema,
+  created_at: timeSchema,
+  updated_at: timeSchema,
+})
+const variableSchema = z.object({
+  key: z.string(),
+  type: z.literal('string'),
+  fallback_value: z.string().nullable(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+})
+export const templateSchema = templateRowSchema
+  .extend({
+    html: z.string().nullable(),
+    text: z.string().nullable(),
+    from: z.null(),
+    reply_to: z.null(),
+    variables: z.array(variableSchema),
+  })
+  .meta({ id: 'Template' })
+export const versionRowSchema = z.object({
+  version: z.int().min(1),
+  name: z.string(),
+  subject: z.string().nullable(),
+  created_at: timeSchema,
+})
+export const versionSchema = versionRowSchema.extend({
+  html: z.string().nullable(),
+  text: z.string().nullable(),
+})
 
 /** All four fields; what is absent is null. @throws Refused */
 export function readTemplate(body: unknown): TemplateFields {
@@ -36,7 +75,7 @@ export function readTemplate(body: unknown): TemplateFields {
   return fields
 }
 
-export function templateView(template: StoredTemplate) {
+export function templateView(template: StoredTemplate): z.output<typeof templateSchema> {
   const { html, text } = template
   return {
     ...templateRow(template),
@@ -49,7 +88,8 @@ export function templateView(template: StoredTemplate) {
 }
 
 /** As lists show it. There are no drafts here, and no other names. */
-export function templateRow({ id, name, subject, createdAt, updatedAt }: TemplateFacts) {
+export function templateRow(template: TemplateFacts): z.output<typeof templateRowSchema> {
+  const { id, name, subject, createdAt, updatedAt } = template
   return {
     object: 'template',
     id: wireId('tpl', id),
@@ -64,7 +104,7 @@ export function templateRow({ id, name, subject, createdAt, updatedAt }: Templat
 }
 
 /** A variable without a fallback must be given a value. */
-function variablesOf(template: StoredTemplate) {
+function variablesOf(template: StoredTemplate): z.output<typeof variableSchema>[] {
   const [created_at, updated_at] = [timestamp(template.createdAt), timestamp(template.updatedAt)]
   return compileTemplate(template).variables.map(({ name, fallback }) => ({
     key: name,
@@ -75,10 +115,11 @@ function variablesOf(template: StoredTemplate) {
   }))
 }
 
-export function versionView(version: StoredVersion) {
+export function versionView(version: StoredVersion): z.output<typeof versionSchema> {
   return { ...versionRow(version), html: version.html, text: version.text }
 }
 
-export function versionRow({ version, name, subject, createdAt }: VersionFacts) {
+export function versionRow(facts: VersionFacts): z.output<typeof versionRowSchema> {
+  const { version, name, subject, createdAt } = facts
   return { version, name, subject, created_at: timestamp(createdAt) }
 }

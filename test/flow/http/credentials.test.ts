@@ -217,6 +217,7 @@ test('every route is reached, under the access it was written for', () => {
     'key POST /suppressions/batch/add',
     'key POST /suppressions/batch/remove',
     'public GET /healthz',
+    'public GET /openapi.json',
     'public GET /readyz',
     'public POST /auth/login',
     'session DELETE /api-keys/:id',

@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import * as assert from 'uvu/assert'
+import { z } from 'zod'
 import { createRateLimit } from '../../../src/accounts/rate-limit.ts'
 import { createHttpApp } from '../../../src/http/app.ts'
 import { createReadBody } from '../../../src/http/body.ts'
@@ -18,20 +19,23 @@ const newId = createIdSource()
 const HEADERS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'retry-after']
 const TOO_MANY = { status: 429, name: 'rate_limit_exceeded', says: /3 a second/ }
 
+const described = { summary: 'For the test', replies: { 200: z.looseObject({}) } }
 const routes: Route[] = [
   {
     method: 'POST',
     path: '/things',
     access: 'key',
+    ...described,
     handle: async request => ok({ body: await request.body() }),
   },
   {
     method: 'GET',
     path: '/broken',
     access: 'key',
+    ...described,
     handle: () => Promise.reject(new Error('a bug')),
   },
-  { method: 'GET', path: '/open', access: 'public', handle: async () => ok({}) },
+  { method: 'GET', path: '/open', access: 'public', ...described, handle: async () => ok({}) },
 ]
 
 const largeBodies = createLargeBodies(new URL('../../../src/body-thread.ts', import.meta.url))

@@ -1,0 +1,101 @@
+import * as assert from 'uvu/assert'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { allRoutes } from '../../kit/routes.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('GET /openapi.json', { limitMs: 15_000 })
+const routes = await allRoutes()
+let posthorn: Posthorn
+// biome-ignore lint/suspicious/noExplicitAny: a document of many shapes
+let document: any
+test.before(async () => {
+  posthorn = await startPosthorn()
+  document = (await posthorn.call('GET', '/openapi.json')).body
+})
+test.after(() => posthorn.close())
+
+// biome-ignore lint/suspicious/noExplicitAny: see above
+const operationOf = ({ method, path }: { method: string; path: string }): any =>
+  document.paths[path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()]
+
+test('says that it is OpenAPI 3.1', () => {
+  assert.match(document.openapi, /^3\.1\.\d$/)
+  assert.is(document.info.title, 'Posthorn')
+})
+
+test('names every parameter of a path', () => {
+  for (const route of routes) {
+    const named = (operationOf(route).parameters ?? []).filter((one: { in: string }) => one.in === 'path')
+    assert.equal(
+      named.map(({ name, required }: { name: string; required: boolean }) => [name, required]),
+      [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => [name, true]),
+    )
+  }
+})
+
+test('describes every route, and no other', () => {
+  const described = Object.entries(document.paths as Record<string, object>).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+  )
+  assert.equal(described.sort(), routes.map(({ method, path }) => `${method} ${path}`).sort())
+})
+
+test('names each operation once', () => {
+  const ids = routes.map(route => operationOf(route).operationId)
+  assert.is(new Set(ids).size, ids.length)
+})
+
+test('refers to nothing that it does not contain', () => {
+  for (const [, pointer] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    const found = pointer!
+      .split('/')
+      .reduce<Record<string, unknown> | undefined>(
+        (value, key) => value?.[key] as Record<string, unknown>,
+        document,
+      )
+    assert.ok(found, pointer)
+  }
+})
+
+test('tells which credential a route takes', () => {
+  const schemes = (route: { method: string; path: string }) =>
+    operationOf(route).security.flatMap((scheme: object) => Object.keys(scheme))
+  for (const route of routes)
+    assert.equal(
+      schemes(route),
+      { public: [], key: ['apiKey', 'session', 'cookie'], session: ['session', 'cookie'] }[route.access],
+    )
+  assert.is(document.components.securitySchemes.cookie.name, 'posthorn_session')
+})
+
+test('tells how to send', () => {
+  const { parameters, requestBody, responses } = operationOf({ method: 'POST', path: '/emails' })
+  assert.equal(
+    parameters.map(({ in: place, name, required }: Record<string, unknown>) => [place, name, required]),
+    [['header', 'idempotency-key', false]],
+  )
+  const { schema } = requestBody.content['application/json']
+  assert.equal(schema.required, ['from', 'to', 'subject'])
+  assert.equal(schema.properties.to.anyOf[0], { type: 'string' })
+  assert.ok(schema.properties.attachments.items.properties.content.anyOf)
+  assert.equal(Object.keys(responses), ['200', 'default'])
+  assert.equal(responses.default, { $ref: '#/components/responses/Error' })
+})
+
+test('tells what replies say, and that more may come', () => {
+  const { schema } = operationOf({ method: 'GET', path: '/emails/:id' }).responses[200].content[
+    'application/json'
+  ]
+  assert.equal(schema, { $ref: '#/components/schemas/Email' })
+  const { Email, Error: refusal } = document.components.schemas
+  assert.ok(Email.required.includes('recipients'))
+  assert.equal(refusal.required, ['statusCode', 'name', 'message'])
+  assert.not(JSON.stringify(document).includes('"additionalProperties":false'))
+})
+
+test('is made once', async () => {
+  const answers = await Promise.all([1, 2].map(() => posthorn.call('GET', '/openapi.json')))
+  for (const { body } of answers) assert.equal(body, document)
+})
+
+test.run()
