@@ -1,6 +1,7 @@
 /** The scenarios there are. */
 import type { Scenario } from './kit/scenario.ts'
 import { accept } from './scenarios/accept.ts'
+import { batch } from './scenarios/batch.ts'
 import { claim } from './scenarios/claim.ts'
 import { domains, e2e } from './scenarios/delivery.ts'
 import { drain } from './scenarios/drain.ts'
@@ -9,6 +10,7 @@ import { syncs } from './scenarios/syncs.ts'
 
 export const scenarios: Readonly<Record<string, Scenario>> = {
   accept,
+  batch,
   e2e,
   domains,
   drain,

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import type { Contender, StartOptions } from './contender.ts'
-import { feedHttp } from './feed-http.ts'
+import { type BatchShape, feedHttp } from './feed-http.ts'
 import { SENDER_DOMAIN } from './message.ts'
 import { type RunningProcess, startProcess, weigh } from './process.ts'
 import { syncTracer } from './sync-trace.ts'
@@ -14,6 +14,8 @@ import { epochNow } from './time.ts'
 interface PosthornOptions {
   /** Key slots that sign: 1 and 2 are RSA-2048, 3 is Ed25519. */
   signingSlots: readonly number[]
+  /** Fed by batches instead of single messages. */
+  batch?: BatchShape
   /** Folder for CPU profiles, one a thread and start. */
   profiles?: string | undefined
 }
@@ -26,7 +28,10 @@ export interface PosthornContender extends Contender {
   databaseBytes(): number
 }
 
-export function posthorn(folder: string, { signingSlots, profiles }: PosthornOptions): PosthornContender {
+export function posthorn(
+  folder: string,
+  { signingSlots, batch, profiles }: PosthornOptions,
+): PosthornContender {
   let running: RunningProcess | undefined
   let dataDir = ''
   let apiKey = ''
@@ -60,7 +65,7 @@ export function posthorn(folder: string, { signingSlots, profiles }: PosthornOpt
   }
 
   return {
-    name: signingSlots.length > 0 ? 'Posthorn' : 'Posthorn, unsigned',
+    name: nameOf(signingSlots, batch),
     roots,
     weigh: () => weigh(roots()),
     async start(options) {
@@ -69,7 +74,7 @@ export function posthorn(folder: string, { signingSlots, profiles }: PosthornOpt
       apiKey = /API key +(\S+)/.exec(log)![1]!
       await registerSender(log, dataDir, signingSlots)
     },
-    feed: options => feedHttp({ ...options, ...HTTP, apiKey, folder }),
+    feed: options => feedHttp({ ...options, ...HTTP, apiKey, folder, batch }),
     queuedCount() {
       const database = new Database(join(dataDir, 'posthorn.db'), { readonly: true })
       const row = database.prepare('select count(*) as count from deliveries where state = 0').get()
@@ -89,6 +94,11 @@ export function posthorn(folder: string, { signingSlots, profiles }: PosthornOpt
       await running!.end()
     },
   }
+}
+
+function nameOf(signingSlots: readonly number[], batch: BatchShape | undefined): string {
+  if (batch) return `Posthorn, batches of ${batch.size}, ${batch.distinct ? 'all different' : 'all the same'}`
+  return signingSlots.length > 0 ? 'Posthorn' : 'Posthorn, unsigned'
 }
 
 /** The benchmark is not about DNS: the domain is registered through the API and marked as verified in the database. */

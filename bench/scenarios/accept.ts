@@ -17,9 +17,9 @@ export const accept: Scenario = {
 }
 
 /** Postfix gets the best of these in each round. */
-const POSTFIX_CONNECTIONS = [10, 20, 50]
+export const POSTFIX_CONNECTIONS = [10, 20, 50]
 
-const COLUMNS: Column[] = [
+export const ACCEPT_COLUMNS: Column[] = [
   { figure: 'acceptedPerSecond', title: 'accepted/s', digits: 0, against: ['Postfix'] },
   { figure: 'p99Ms', title: 'p99, ms', digits: 1 },
   { figure: 'connections', title: 'connections', digits: 0 },
@@ -38,16 +38,16 @@ async function run(options: ScenarioOptions): Promise<Findings> {
     async contender => {
       const tried: Measurement['figures'][] = []
       for (const connections of contender === ours ? [HTTP_CONNECTIONS] : POSTFIX_CONNECTIONS)
-        tried.push(await measured(contender, { count, connections, domainCount }))
+        tried.push(await measuredAccept(contender, { count, connections, domainCount }))
       return tried.reduce((a, b) => (a.acceptedPerSecond! >= b.acceptedPerSecond! ? a : b))
     },
   )
   await unbound.end()
-  return { columns: COLUMNS, measurements }
+  return { columns: ACCEPT_COLUMNS, measurements }
 }
 
 /** @throws when the server does not hold exactly what it has confirmed */
-async function measured(contender: Contender, load: FeedOptions) {
+export async function measuredAccept(contender: Contender, load: FeedOptions) {
   return withStarted(contender, { held: true }, async () => {
     const { count, connections } = load
     await contender.feed({ ...load, count: WARM_UP_COUNT })
