@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { createAccept } from './accept/accept.ts'
 import { createFetchAttachments } from './accept/fetch-attachments.ts'
+import { startKeySweeper } from './accept/key-sweeper.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiKeys } from './accounts/api-keys.ts'
 import { type FirstRun, prepareFirstRun } from './accounts/first-run.ts'
@@ -122,6 +123,12 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
       log,
     })
     started.push(reading.stop)
+    const sweeper = startKeySweeper({
+      run: store.run,
+      clock,
+      onError: error => log.error({ err: error }, 'old idempotency keys could not be deleted'),
+    })
+    started.push(sweeper.stop)
     const plans = await openPlans(config, store, clock, log)
     const generateKey = deps.generateKey ?? generateDkimKey
     const parts = { config, clock, log, store, plans, secrets, reading, generateKey }

@@ -1,5 +1,6 @@
 /** Every command there is; the writer thread runs them, everybody else names them. */
 import { acceptCommands } from './accept/commit.ts'
+import { keyCommands } from './accept/key-sweeper.ts'
 import { scheduledCommands } from './accept/scheduled.ts'
 import { domainCommands } from './domains/commands.ts'
 import { recipientCommands } from './events/commands.ts'
@@ -22,6 +23,7 @@ export const commands = {
   ...templateCommands,
   ...acceptCommands,
   ...scheduledCommands,
+  ...keyCommands,
   ...releaseCommands,
   ...queueCommands,
   ...recipientCommands,
