@@ -6,13 +6,13 @@ import type { Accepted } from './answer.ts'
 import { type BatchSubmission, prepareBatch } from './batch.ts'
 import type { AcceptInput, acceptCommands } from './commit.ts'
 import { emailPreparer, type PrepareOptions } from './prepare.ts'
-import { isRefusal, type Refusal } from './refusal.ts'
-import { createRepeats, type Repeats } from './repeats.ts'
+import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
+import { createRepeats } from './repeats.ts'
 import type { IdempotencyToken, Sender, Submission } from './submission.ts'
 
-export interface Accept extends Repeats {
+export interface Accept {
   /**
-   * Resolves once the email is durably stored.
+   * Resolves once the email is durably stored; a repeated request is answered as its first was.
    * @throws StorageUnavailable
    */
   send(
@@ -37,6 +37,7 @@ interface AcceptOptions extends PrepareOptions {
 
 export function createAccept(options: AcceptOptions): Accept {
   const { run, clock, feedbackRegions, quotaOf } = options
+  const { once } = createRepeats(options)
 
   const commit = async (prepared: Pick<AcceptInput, 'sender' | 'idempotency' | 'emails' | 'batch'>) => {
     const quota = await quotaOf(prepared.sender.accountId)
@@ -44,17 +45,35 @@ export function createAccept(options: AcceptOptions): Accept {
   }
 
   return {
-    ...createRepeats(options),
     async send(sender, submission, idempotency) {
-      const email = await emailPreparer(options, sender)(submission)
-      if (isRefusal(email)) return email
-      return commit({ sender, idempotency, emails: [email], batch: null })
+      const foreign = refuseForeign(sender, submission)
+      if (foreign) return foreign
+      return once(sender, idempotency, async () => {
+        const email = await emailPreparer(options, sender)(submission)
+        if (isRefusal(email)) return email
+        return commit({ sender, idempotency, emails: [email], batch: null })
+      })
     },
     async sendBatch(sender, submitted, idempotency) {
-      const batch = await prepareBatch(emailPreparer(options, sender), submitted)
-      if (isRefusal(batch)) return batch
-      const { emails, ...rest } = batch
-      return commit({ sender, idempotency, emails, batch: rest })
+      for (const { index, submission } of submitted.emails) {
+        const foreign = refuseForeign(sender, submission)
+        if (foreign) return refuseAt(index, foreign)
+      }
+      return once(sender, idempotency, async () => {
+        const batch = await prepareBatch(emailPreparer(options, sender), submitted)
+        if (isRefusal(batch)) return batch
+        const { emails, ...rest } = batch
+        return commit({ sender, idempotency, emails, batch: rest })
+      })
     },
   }
+}
+
+/**
+ * Asked before any former answer is given, which may be another credential's, and in every mode of a batch. A domain's
+ * name never changes, and so no race gets past the sender's bond to one.
+ */
+function refuseForeign({ domain }: Sender, { from }: Submission): Refusal | undefined {
+  if (domain === null || from.domain === domain) return undefined
+  return refuseField('foreign_domain', 'from', `This API key may send \`from\` ${domain} only.`)
 }

@@ -48,7 +48,7 @@ export function emailPreparer(options: PrepareOptions, sender: Sender): PrepareE
   const { findTemplate, fetchAttachments } = options
   const findWords = wordFinder(findTemplate, sender.accountId)
   return async submission => {
-    const refusal = refusalOf(sender, submission)
+    const refusal = refusalOf(submission)
     if (refusal) return refusal
     const worded = withinSize(await findWords(submission))
     if (isRefusal(worded)) return worded
@@ -58,11 +58,7 @@ export function emailPreparer(options: PrepareOptions, sender: Sender): PrepareE
   }
 }
 
-/** A domain's name never changes, and so no race gets past the sender's bond to one. */
-function refusalOf({ domain }: Sender, submission: Submission): Refusal | undefined {
-  const { from, to, cc, bcc } = submission
-  if (domain !== null && from.domain !== domain)
-    return refuseField('foreign_domain', 'from', `This API key may send \`from\` ${domain} only.`)
+function refusalOf({ to, cc, bcc }: Submission): Refusal | undefined {
   if (to.length + cc.length + bcc.length > MOST_RECIPIENTS)
     return refuseField(
       'too_many_recipients',

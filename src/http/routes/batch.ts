@@ -31,10 +31,7 @@ export function batchRoutes({ accept }: { accept: Accept }): Route[] {
       async handle(request) {
         const mode = modeOf(request)
         const { body, idempotency } = await readRepeatable(request, '/emails/batch')
-        const sender = senderOf(request)
-        const accepted = await accept.once(sender, idempotency, () =>
-          accept.sendBatch(sender, readBatch(body, mode), idempotency),
-        )
+        const accepted = await accept.sendBatch(senderOf(request), readBatch(body, mode), idempotency)
         if (isRefusal(accepted)) throw refusedBy(accepted)
         const { ids, leftOut } = accepted
         return ok({

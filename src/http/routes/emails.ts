@@ -36,10 +36,7 @@ export function emailRoutes({ accept, horizonOf, store }: EmailRoutesOptions): R
       replies: { 200: z.object({ id: idSchema('eml') }) },
       async handle(request) {
         const { body, idempotency } = await readRepeatable(request, '/emails')
-        const sender = senderOf(request)
-        const accepted = await accept.once(sender, idempotency, () =>
-          accept.send(sender, readSendEmail(body), idempotency),
-        )
+        const accepted = await accept.send(senderOf(request), readSendEmail(body), idempotency)
         if (isRefusal(accepted)) throw refusedBy(accepted)
         return ok({ id: wireId('eml', accepted.ids[0]!) })
       },

@@ -299,6 +299,30 @@ test('a key that is bound to a domain sends from that domain alone', async () =>
     path: '[1].from',
     says: /bound\.example/,
   })
+  const permissive = { ...options, headers: { 'x-batch-validation': 'permissive' } }
+  assertRefusal(await posthorn.call('POST', '/emails/batch', permissive), {
+    status: 403,
+    name: 'invalid_access',
+    path: '[1].from',
+    says: /bound\.example/,
+  })
+})
+
+test('a key that is bound to a domain does not learn what another credential sent under its idempotency key', async () => {
+  const session = await posthorn.signIn()
+  const { id: domain_id } = await posthorn.verifiedDomain('curious.example')
+  const { body: key } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'c', domain_id } })
+  for (const mode of ['strict', 'permissive']) {
+    const headers = { 'idempotency-key': `secret-${mode}`, 'x-batch-validation': mode }
+    const body = [mail(), mail({ from: 'a@curious.example' })]
+    insistOnOk(await send(body, headers))
+    assertRefusal(await posthorn.call('POST', '/emails/batch', { key: key.token, body, headers }), {
+      status: 403,
+      name: 'invalid_access',
+      path: '[0].from',
+      says: /curious\.example/,
+    })
+  }
 })
 
 test('the ids come bare to the client that wants them so', async () => {
