@@ -1,4 +1,5 @@
 /** What every refusal of the API must look like, and that it leaves nothing behind. */
+import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -106,13 +107,8 @@ const DELIVERY_TRAIL = { attempts: 'false', counters: 'false', events: "type not
 
 /** How many rows each table holds, delivery's trail left out, and how many files lie beside the database. */
 export function storedIn(posthorn: Posthorn): Record<string, number> {
-  const tables = posthorn
-    .rows<{ name: string }>(
-      "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'",
-    )
-    .map(({ name }) => name)
   const counts = posthorn.rows<{ name: string; count: number }>(
-    tables
+    tablesOf(posthorn)
       .map(
         name =>
           `select '${name}' as name, count(*) as count from "${name}" where ${DELIVERY_TRAIL[name] ?? 'true'}`,
@@ -121,6 +117,29 @@ export function storedIn(posthorn: Posthorn): Record<string, number> {
   )
   const files = filesIn(join(posthorn.dataDir, 'blobs'))
   return { ...Object.fromEntries(counts.map(({ name, count }) => [name, count])), files }
+}
+
+/** What changes by itself, and when credentials are used. */
+const COLUMNS_OF_USE = new Set(['last_seen_at', 'last_used_at'])
+
+/** A digest of every row of every table, delivery's trail left out, by table. */
+export function contentsOf(posthorn: Posthorn): Record<string, string> {
+  const tables = tablesOf(posthorn).filter(name => !(name in DELIVERY_TRAIL))
+  return Object.fromEntries(
+    tables.map(name => {
+      const rows = posthorn.rows(`select * from "${name}"`)
+      const text = JSON.stringify(rows, (key, value) => (COLUMNS_OF_USE.has(key) ? null : value))
+      return [name, createHash('sha256').update(text).digest('hex')]
+    }),
+  )
+}
+
+function tablesOf(posthorn: Posthorn): string[] {
+  return posthorn
+    .rows<{ name: string }>(
+      "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'",
+    )
+    .map(({ name }) => name)
 }
 
 function filesIn(folder: string): number {

@@ -20,6 +20,7 @@ const NO_KEY = { status: 401, name: 'missing_api_key' }
 const BAD_KEY = { status: 401, name: 'invalid_api_key' }
 const ONLY_SENDING = { status: 401, name: 'restricted_api_key' }
 const ELSEWHERE = { status: 403, name: 'security_error' }
+const BOUND = { status: 403, name: 'invalid_access' }
 const IN = 'let in'
 
 /** What a kind of route says to a kind of credential. */
@@ -30,6 +31,8 @@ interface Row {
   session: object | typeof IN
   /** Where writing differs from reading. */
   write?: object
+  /** Where a write concerns the account as a whole. */
+  wholeAccount?: object
 }
 
 const bearer = (token: string): CallOptions => ({ headers: { authorization: `Bearer ${token}` } })
@@ -39,6 +42,22 @@ const cookie = (value: string, headers: Record<string, string> = {}): CallOption
 })
 const freshCookie = () => `${COOKIE}=${openSession(posthorn, 'cookie')}`
 const unknownKey = `re_${'x'.repeat(40)}`
+
+let bound: Promise<string> | undefined
+
+function boundKey(): Promise<string> {
+  const make = async () => {
+    const session = openSession(posthorn, 'bearer')
+    const { body: domain } = await posthorn.call('POST', '/domains', {
+      session,
+      body: { name: 'bound.example' },
+    })
+    const body = { name: 'bound', domain_id: domain.id }
+    return (await posthorn.call('POST', '/api-keys', { session, body })).body.token as string
+  }
+  bound ??= make()
+  return bound
+}
 
 async function deletedKey(): Promise<string> {
   const session = openSession(posthorn, 'bearer')
@@ -76,6 +95,13 @@ const TABLE: Row[] = [
   },
   { who: 'a deleted key', with: async () => bearer(await deletedKey()), key: BAD_KEY, session: BAD_KEY },
   { who: 'an API key', with: () => bearer(posthorn.apiKey), key: IN, session: ONLY_SENDING },
+  {
+    who: 'an API key bound to a domain',
+    with: async () => bearer(await boundKey()),
+    key: IN,
+    session: ONLY_SENDING,
+    wholeAccount: BOUND,
+  },
   {
     who: 'an API key after BEARER and blanks',
     with: () => authorization(`BEARER   ${posthorn.apiKey} `),
@@ -186,6 +212,10 @@ const TABLE: Row[] = [
   },
 ]
 
+function isOfWholeAccount({ path }: Route): boolean {
+  return path.startsWith('/suppressions')
+}
+
 function isLetIn({ status, body }: ApiAnswer): boolean {
   return ![401, 403, 405].includes(status) && !(status === 404 && /^There is no/.test(body.message))
 }
@@ -193,7 +223,8 @@ function isLetIn({ status, body }: ApiAnswer): boolean {
 for (const route of routes)
   for (const row of TABLE) {
     const writes = route.method !== 'GET'
-    const expected = route.access === 'public' ? IN : (writes && row.write) || row[route.access]
+    const special = writes && (row.write ?? (isOfWholeAccount(route) && row.wholeAccount))
+    const expected = route.access === 'public' ? IN : special || row[route.access]
     test(`${route.method} ${route.path} ${expected === IN ? 'lets in' : 'refuses'} ${row.who}`, async () => {
       const answer = await posthorn.call(route.method, pathOf(route), await row.with())
       if (expected === IN) assert.ok(isLetIn(answer), JSON.stringify([answer.status, answer.body]))

@@ -1,14 +1,14 @@
 import * as assert from 'uvu/assert'
-import type { Route } from '../../../src/http/route.ts'
 import { addAccount, type OtherAccount } from '../../kit/accounts.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { bodyFor, filled, type Owned, ownEverything, paramsOf } from '../../kit/owned.ts'
 import { type ApiAnswer, type Posthorn, startPosthorn, zoneText } from '../../kit/posthorn.ts'
-import { assertRefusal, storedIn } from '../../kit/refusals.ts'
+import { assertRefusal, contentsOf } from '../../kit/refusals.ts'
 import { allRoutes, pathOf } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('what one account sees of another', { limitMs: 15_000 })
-const withId = (await allRoutes()).filter(({ path }) => path.includes(':id'))
+const withId = (await allRoutes()).filter(({ path }) => path.includes(':'))
 const THERE = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.2
@@ -16,33 +16,19 @@ const THERE = `
 let mx: FakeMx
 let posthorn: Posthorn
 let stranger: OtherAccount
-/** What the first account has, by the first part of its path. */
-const owned = new Map<string, string>()
+/** What the first account has, and what the stranger has. */
+let owned: Owned
+let strange: Owned
 
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
   posthorn = await startPosthorn({ zone: THERE, mxPort: mx.port })
   stranger = addAccount(posthorn, 'stranger')
   const session = await posthorn.signIn()
-  const domain = await posthorn.verifiedDomain('here.example')
-  const { body: key } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'second' } })
-  const email = await posthorn.send({
-    from: 'ann@here.example',
-    to: 'delivered@simulator.test',
-    subject: 'private',
-    text: 'private',
-  })
-  await posthorn.emailWhen(email, 'delivered')
-  const { body: template } = await posthorn.call('POST', '/templates', { session, body: { name: 'first' } })
-  await posthorn.call('PUT', `/templates/${template.id}`, { session, body: { name: 'second' } })
-  owned.set('templates', template.id)
-  const { body: suppression } = await posthorn.call('POST', '/suppressions', {
-    session,
-    body: { email: 'nobody@there.example' },
-  })
-  owned.set('domains', domain.id).set('api-keys', key.id).set('emails', email)
-  const { body: account } = await posthorn.call('GET', '/account', { session })
-  owned.set('suppressions', suppression.id).set('accounts', account.id)
+  await posthorn.verifiedDomain('here.example')
+  owned = await ownEverything(posthorn, { session, key: posthorn.apiKey, domain: 'mine.example' })
+  const { session: theirs, apiKey: key } = stranger
+  strange = await ownEverything(posthorn, { session: theirs, key, domain: 'strange.example' })
 })
 test.after(async () => {
   await posthorn.close()
@@ -52,19 +38,18 @@ test.after(async () => {
 const UNKNOWN = '01990000-0000-7000-8000-000000000000'
 const NOT_FOUND = { status: 404, name: 'not_found' }
 
-/** A good body, where a route looks at it before it looks for the id. */
-const BODIES = new Map<string, object>([['PUT /templates/:id', { name: 'theirs' }]])
+const bare = (id: string) => id.slice(id.indexOf('_') + 1)
 
-function bodyFor({ method, path }: Route): { body?: object } {
-  const body = BODIES.get(`${method} ${path}`)
-  return body ? { body } : {}
-}
-
-function ownedAt(path: string): string {
-  const id = owned.get(path.split('/')[1]!)
-  if (id === undefined) throw new Error(`nothing is owned at ${path}`)
-  return id
-}
+test('everything named by a parameter is there for its owner', async () => {
+  for (const route of withId) {
+    const path = filled(route, paramsOf(owned, route))
+    if (route.method !== 'GET') continue
+    for (const options of [{ session: await posthorn.signIn() }, { key: posthorn.apiKey }]) {
+      if (route.access === 'session' && 'key' in options) continue
+      assert.is((await posthorn.call('GET', path, options)).status, 200, path)
+    }
+  }
+})
 
 for (const route of withId)
   for (const [what, credential] of [
@@ -73,19 +58,32 @@ for (const route of withId)
   ] as const) {
     if (route.access === 'session' && what === 'key') continue
     test(`${route.method} ${route.path}, by a stranger's ${what}, answers as if there were nothing`, async () => {
-      const id = ownedAt(route.path)
+      const params = paramsOf(owned, route)
+      const { id = '' } = params
       const options = { ...credential(), ...bodyFor(route) }
       const unknown = await posthorn.call(route.method, pathOf(route), options)
       assertRefusal(unknown, NOT_FOUND)
-      for (const spelling of [id, id.slice(id.indexOf('_') + 1), id.toUpperCase()]) {
-        const before = storedIn(posthorn)
-        const foreign = await posthorn.call(route.method, pathOf(route, spelling), options)
+      const before = contentsOf(posthorn)
+      for (const spelling of [id, bare(id), id.toUpperCase()]) {
+        const path = filled(route, { ...params, id: spelling })
+        const foreign = await posthorn.call(route.method, path, options)
         assert.equal([foreign.status, foreign.body], [unknown.status, unknown.body])
         assert.equal(namesOf(foreign), namesOf(unknown))
-        assert.equal(storedIn(posthorn), before)
       }
+      assert.equal(contentsOf(posthorn), before, 'a refused request must change nothing')
     })
   }
+
+/** Parts of something else, named by ids of their own. */
+for (const route of withId.filter(({ path }) => /:\w+_id/.test(path)))
+  test(`${route.method} ${route.path} finds no foreign part in what is the stranger's own`, async () => {
+    const own = paramsOf(strange, route)
+    for (const [name, value] of Object.entries(paramsOf(owned, route)).filter(([name]) => name !== 'id'))
+      for (const spelling of [value, bare(value)]) {
+        const path = filled(route, { ...own, [name]: spelling })
+        assertRefusal(await posthorn.call(route.method, path, { session: stranger.session }), NOT_FOUND)
+      }
+  })
 
 function namesOf({ headers }: ApiAnswer): string[] {
   return [...headers.keys()].sort()
@@ -94,28 +92,33 @@ function namesOf({ headers }: ApiAnswer): string[] {
 for (const route of withId)
   test(`${route.method} ${route.path} takes no id of another kind`, async () => {
     const session = await posthorn.signIn()
-    const uuid = ownedAt(route.path).slice(4)
-    for (const id of [
-      ...['acc', 'usr', 'key', 'dom', 'eml', 'ses', 'evt', 'x', ''].map(prefix => `${prefix}_${uuid}`),
-      uuid.slice(1),
-      `${uuid}0`,
-      uuid.replaceAll('-', ''),
-      UNKNOWN,
-      `%20${uuid}`,
-      `${uuid}%00`,
-    ].filter(id => id !== ownedAt(route.path)))
-      assertRefusal(
-        await posthorn.call(route.method, pathOf(route, id), { session, ...bodyFor(route) }),
-        NOT_FOUND,
-      )
+    const params = paramsOf(owned, route)
+    for (const [name, value] of Object.entries(params).filter(([name]) => name !== 'version')) {
+      const uuid = bare(value)
+      for (const id of [
+        ...['acc', 'usr', 'key', 'dom', 'eml', 'ses', 'evt', 'att', 'sup', 'tpl', 'x', ''].map(
+          prefix => `${prefix}_${uuid}`,
+        ),
+        uuid.slice(1),
+        `${uuid}0`,
+        uuid.replaceAll('-', ''),
+        UNKNOWN,
+        `%20${uuid}`,
+        `${uuid}%00`,
+      ].filter(id => id !== value)) {
+        const path = filled(route, { ...params, [name]: id })
+        assertRefusal(await posthorn.call(route.method, path, { session, ...bodyFor(route) }), NOT_FOUND)
+      }
+    }
   })
 
 test('lists show nothing of it', async () => {
-  for (const path of ['/domains', '/api-keys', '/templates']) {
+  for (const path of ['/domains', '/api-keys', '/templates', '/emails', '/suppressions']) {
     const { body } = await posthorn.call('GET', path, { session: stranger.session })
-    const expected = path === '/api-keys' ? 1 : 0
-    assert.equal([body.total, body.data.length, body.has_more], [expected, expected, false])
-    assert.not(body.data.some(({ id }: { id: string }) => [...owned.values()].includes(id)))
+    const own = path === '/api-keys' ? 2 : 1
+    assert.equal([body.total, body.data.length, body.has_more], [own, own, false], path)
+    const foreign = owned.get(path.slice(1))!.id
+    assert.not(body.data.some(({ id }: { id: string }) => id === foreign))
   }
 })
 

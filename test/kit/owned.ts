@@ -1,0 +1,74 @@
+/** One of everything that routes name by parameters, owned by an account: the fixtures of the tests over all routes. */
+import type { Route } from '../../src/http/route.ts'
+import type { Posthorn } from './posthorn.ts'
+
+/** What stands for the parameters of a route, by their names; for every collection, the first part of a path. */
+export type Owned = Map<string, Record<string, string>>
+
+interface Owner {
+  session: string
+  key: string
+  /** Registered, not verified. */
+  domain: string
+}
+
+/** A new collection, or a new parameter of one, is to be added here. */
+export async function ownEverything(posthorn: Posthorn, { session, key, domain }: Owner): Promise<Owned> {
+  const make = async (path: string, body: object) => {
+    const answer = await posthorn.call('POST', path, { session, body })
+    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  const { body: account } = await posthorn.call('GET', '/account', { session })
+  const { id: email } = await make('/emails', {
+    from: `ann@${domain}`,
+    to: 'delivered@simulator.test',
+    subject: 'private',
+    text: 'private',
+    attachments: [{ filename: 'private.txt', content: 'cHJpdmF0ZQ==' }],
+  })
+  const attachments = await delivered(posthorn, key, email)
+  const template = await make('/templates', { name: 'first' })
+  await posthorn.call('PUT', `/templates/${template.id}`, { session, body: { name: 'second' } })
+  return new Map([
+    ['accounts', { id: account.id }],
+    ['api-keys', { id: (await make('/api-keys', { name: 'second' })).id }],
+    ['domains', { id: (await make('/domains', { name: domain })).id }],
+    ['emails', { id: email, attachment_id: attachments[0]!.id }],
+    ['suppressions', { id: (await make('/suppressions', { email: `nobody@${domain}` })).id }],
+    ['templates', { id: template.id, version: '1' }],
+  ])
+}
+
+/** A good body, where a route looks at it before it looks for what is named. */
+const BODIES = new Map<string, object>([['PUT /templates/:id', { name: 'theirs' }]])
+
+export function bodyFor({ method, path }: Route): { body?: object } {
+  const body = BODIES.get(`${method} ${path}`)
+  return body ? { body } : {}
+}
+
+/** @throws when a parameter of the route has no fixture */
+export function paramsOf(owned: Owned, { path }: Route): Record<string, string> {
+  const fixtures = owned.get(path.split('/')[1]!)
+  return Object.fromEntries(
+    [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
+      const value = fixtures?.[name!]
+      if (value === undefined) throw new Error(`${path}: there is no fixture for its \`${name}\``)
+      return [name!, value]
+    }),
+  )
+}
+
+/** The path with these values in place of its parameters. */
+export function filled({ path }: Route, params: Readonly<Record<string, string>>): string {
+  return path.replace(/:(\w+)/g, (_, name: string) => params[name]!)
+}
+
+async function delivered(posthorn: Posthorn, key: string, id: string): Promise<{ id: string }[]> {
+  for (;;) {
+    const { status, body } = await posthorn.call('GET', `/emails/${id}`, { key })
+    if (status !== 200) throw new Error(JSON.stringify(body))
+    if (body.status === 'delivered') return body.attachments
+  }
+}
