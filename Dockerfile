@@ -2,6 +2,7 @@ FROM node:24-slim
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+COPY bin ./bin
 COPY config ./config
 COPY src ./src
 RUN mkdir data && chown node:node data

@@ -1,18 +1,18 @@
 /** The composition root: builds every part of the service from the configuration, starts and stops them in order. */
 import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
 import { createAccept } from './accept/accept.ts'
 import { createFetchAttachments } from './accept/fetch-attachments.ts'
 import { startKeySweeper } from './accept/key-sweeper.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiKeys } from './accounts/api-keys.ts'
 import { type FirstRun, prepareFirstRun } from './accounts/first-run.ts'
-import { createPasswords } from './accounts/password.ts'
+import { createPasswords, type Passwords } from './accounts/password.ts'
 import { createPlans, type Plans } from './accounts/plans.ts'
 import { createRateLimit } from './accounts/rate-limit.ts'
 import { createSessions } from './accounts/sessions.ts'
 import type { Commands } from './commands.ts'
 import type { Config } from './config/config.ts'
+import { type ControlServer, startControlServer } from './control/server.ts'
 import { type DeliverySettings, type DeliveryThreads, startDeliveryThreads } from './deliver/threads.ts'
 import { generateDkimKey } from './dkim/keys.ts'
 import { createResolver } from './dns/resolver.ts'
@@ -87,6 +87,8 @@ interface Parts {
   generateKey: GenerateKey
 }
 
+/** The command line holds the data folder of a service that does not run, but not for long. */
+const COMMAND_LINE_MS = 5_000
 const HTTP_GRACE_MS = 5_000
 const DELIVERY_GRACE_MS = 20_000
 const HOUR_MS = 3_600_000
@@ -101,17 +103,16 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   }
   try {
     const store = await openStore<Commands>({
-      dataDir: resolve(config.dataDir),
+      dataDir: config.dataDir,
       url: config.database.url,
       writerThread: new URL('./writer-thread.ts', import.meta.url),
       clock,
       onWriterDeath: deps.onFatal,
+      patienceMs: COMMAND_LINE_MS,
     })
     started.push(store.close)
     if (store.migrations.length > 0) log.info({ migrations: store.migrations }, 'database migrated')
-    const secret = config.secretKey
-      ? Buffer.from(config.secretKey)
-      : readOrCreateSecret(resolve(config.dataDir))
+    const secret = config.secretKey ? Buffer.from(config.secretKey) : readOrCreateSecret(config.dataDir)
     const secrets = createSecretKeys(secret)
     await insistOnSameSecret(store.db, store.run, secrets)
     const reading = startReading({
@@ -149,6 +150,14 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     await stop()
     throw error
   }
+}
+
+/** What the command line asks of a running service. */
+function startControl({ config, clock, log, store }: Parts, passwords: Passwords): Promise<ControlServer> {
+  const { db, run } = store
+  const apiKeyPrefix = config.apiKeys.prefix
+  const parts = { db, run, clock, newId: createIdSource(), passwords, apiKeyPrefix }
+  return startControlServer({ folder: config.dataDir, parts, log })
 }
 
 async function startDelivery(
@@ -219,6 +228,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
     ...templateRoutes({ templates: createTemplates(common) }),
     ...sendingRoutes(parts, common.newId, startOutbound(parts, started)),
   ]
+  started.push((await startControl(parts, passwords)).close)
   const http = await startHttpServer(
     createHttpApp({
       routes: [...routes, ...openapiRoutes({ routes, cookie })],

@@ -6,6 +6,7 @@ import { domainCommands } from './domains/commands.ts'
 import { recipientCommands } from './events/commands.ts'
 import { queueCommands } from './queue/commands.ts'
 import { releaseCommands } from './queue/release.ts'
+import { retryCommands } from './queue/retry-now.ts'
 import { sealCommands } from './search/commands.ts'
 import { accountCommands } from './store/accounts.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
@@ -25,6 +26,7 @@ export const commands = {
   ...scheduledCommands,
   ...keyCommands,
   ...releaseCommands,
+  ...retryCommands,
   ...queueCommands,
   ...recipientCommands,
   ...suppressionCommands,

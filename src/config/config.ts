@@ -1,4 +1,5 @@
 /** Puts the configuration together: defaults, then files, then environment; the result is frozen and fully typed. */
+import { resolve } from 'node:path'
 import { DEFAULT_MAIL_HOST, FAMILY_NAME, families, schema } from './schema.ts'
 import { type Setting, SettingFault } from './setting.ts'
 import { fileSources, type Source, secretFile } from './sources.ts'
@@ -36,7 +37,7 @@ export function loadConfig(root: string, env: NodeJS.ProcessEnv): LoadedConfig {
   const environment = environmentSource(settings, env, problems, warnings)
   const values = readAll(settings, [...files, environment], problems, warnings)
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
-  return { config: deepFreeze(derive(nest(values) as Config)), warnings }
+  return { config: deepFreeze(derive(nest(values) as Config, root)), warnings }
 }
 
 /** The schema as a map of dotted snake_case keys, families expanded by the names the files use. */
@@ -101,12 +102,13 @@ function readAll(
   return values
 }
 
-/** Defaults that hang on other settings. */
-function derive(config: Config): Config {
+/** Defaults that hang on other settings, and paths from the program's folder. */
+function derive(config: Config, root: string): Config {
   const { mailHost, http, simulator, admin, dns } = config
   const laboratory = mailHost === DEFAULT_MAIL_HOST
   return {
     ...config,
+    dataDir: resolve(root, config.dataDir),
     http: { ...http, baseUrl: http.baseUrl.replace(/\/+$/, '') },
     simulator: { domain: simulator.domain || (laboratory ? 'simulator.test' : `simulator.${mailHost}`) },
     admin: { ...admin, email: admin.email || `admin@${mailHost}` },

@@ -18,7 +18,10 @@ export const DEFAULT_MAIL_HOST = 'posthorn.test'
 
 /** Keys are the camelCase of the names in files (`data_dir`, `http.base_url`). */
 export const schema = {
-  dataDir: text('data', 'Folder of the database, stored files and the secret key.'),
+  dataDir: text(
+    'data',
+    'Folder of the database, stored files and the secret key; from the program’s folder where it is no full path.',
+  ),
   database: {
     url: text('sqlite:posthorn.db', 'Where everything is stored; a SQLite file lies in `data_dir`.'),
   },

@@ -37,6 +37,26 @@ export function announceDeletedKeys(tx: Tx): void {
   tx.announce(KEYS_DELETED, null)
 }
 
+/** Whose key it is; undefined when there is no such key. */
+export async function findApiKeyAccount(db: Db, id: Id): Promise<Id | undefined> {
+  const key = await db.selectFrom('apiKeys').select('accountId').where('id', '=', id).executeTakeFirst()
+  return key?.accountId
+}
+
+/** Of all accounts, oldest first. */
+export async function listEveryApiKey(
+  db: Db,
+): Promise<(ApiKeyRow & { account: string; domain: string | null })[]> {
+  return db
+    .selectFrom('apiKeys')
+    .innerJoin('accounts', 'accounts.id', 'apiKeys.accountId')
+    .leftJoin('domains', 'domains.id', 'apiKeys.domainId')
+    .selectAll('apiKeys')
+    .select(['accounts.name as account', 'domains.name as domain'])
+    .orderBy('apiKeys.id')
+    .execute()
+}
+
 export const apiKeyCommands = {
   /** False when the account has no such domain as the key is to be bound to. */
   createApiKey: command<ApiKeyRow, boolean>(async (tx, key) => {

@@ -6,7 +6,10 @@ export interface FolderLock {
   release(): void
 }
 
-/** @throws when another process, or another app of this one, holds the folder */
+/** Another process, or another app of this one, holds the folder. */
+export class FolderInUse extends Error {}
+
+/** @throws FolderInUse when another process, or another app of this one, holds the folder */
 export function lockFolder(folder: string): FolderLock {
   const lock = new Database(join(folder, 'lock'), { timeout: 0 })
   try {
@@ -14,7 +17,7 @@ export function lockFolder(folder: string): FolderLock {
   } catch (error) {
     lock.close()
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
-    throw new Error(`the data folder ${folder} is in use by another process`)
+    throw new FolderInUse(`the data folder ${folder} is in use by another process`)
   }
   return { release: () => void lock.close() }
 }

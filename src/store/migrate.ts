@@ -29,3 +29,10 @@ export async function migrate(
   }
   return pending.map(({ name }) => name)
 }
+
+/** Whether the database is of the present schema. */
+export async function isCurrent(db: Kysely<unknown>): Promise<boolean> {
+  const { rows } = await sql<{ name: string }>`select name from migrations`.execute(db)
+  const applied = new Set(rows.map(({ name }) => name))
+  return applied.size === migrations.length && migrations.every(({ name }) => applied.has(name))
+}

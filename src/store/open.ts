@@ -2,10 +2,10 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, sleep } from '../lib/clock.ts'
 import { type BlobFiles, createBlobFiles } from './blobs.ts'
 import type { Commands } from './command.ts'
-import { lockFolder } from './lock.ts'
+import { FolderInUse, type FolderLock, lockFolder } from './lock.ts'
 import type { Find, ReadTogether, Snapshot } from './read.ts'
 import type { Db } from './schema.ts'
 import { openForReading } from './sqlite/connection.ts'
@@ -13,6 +13,9 @@ import { kyselyOver, readTogetherOver, snapshotOver } from './sqlite/kysely.ts'
 import { sqliteRows } from './sqlite/rows.ts'
 import { createWriterClient, type WriterClient } from './writer/client.ts'
 import type { WriterNotice, WriterOrder, WriterThreadData } from './writer/thread.ts'
+
+/** While another process holds the folder. */
+const LOOK_EVERY_MS = 100
 
 export interface StoreOptions {
   dataDir: string
@@ -23,6 +26,8 @@ export interface StoreOptions {
   clock: Clock
   /** Called when the writer thread dies: nothing can be stored any more. */
   onWriterDeath(error: Error): void
+  /** How long another process may still hold the folder; not at all when absent. */
+  patienceMs?: number
 }
 
 export interface Store<C extends Commands> {
@@ -51,7 +56,7 @@ export interface StoreLocation {
 export async function openStore<C extends Commands>(options: StoreOptions): Promise<Store<C>> {
   const location = locate(options)
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
-  const lock = lockFolder(options.dataDir)
+  const lock = await lockPatiently(options)
   const thread = new Worker(options.writerThread, {
     workerData: { file: location.databaseFile, nowMs: options.clock.now() } satisfies WriterThreadData,
   })
@@ -104,7 +109,20 @@ export function openReader({ databaseFile, blobFolder }: StoreLocation): {
   }
 }
 
-function locate({ dataDir, url }: StoreOptions): StoreLocation {
+/** @throws FolderInUse */
+async function lockPatiently({ dataDir, clock, patienceMs = 0 }: StoreOptions): Promise<FolderLock> {
+  for (const endsAt = clock.monotonic() + patienceMs; ; ) {
+    try {
+      return lockFolder(dataDir)
+    } catch (error) {
+      if (!(error instanceof FolderInUse) || clock.monotonic() >= endsAt) throw error
+      await sleep(clock, LOOK_EVERY_MS)
+    }
+  }
+}
+
+/** @throws when the URL names no database that there can be */
+export function locate({ dataDir, url }: Pick<StoreOptions, 'dataDir' | 'url'>): StoreLocation {
   const file = /^sqlite:(.+)$/.exec(url)?.[1]
   if (file === undefined) throw new Error(`database.url must be sqlite:<file>, not "${url}"`)
   return { databaseFile: resolve(dataDir, file), blobFolder: join(resolve(dataDir), 'blobs') }

@@ -25,6 +25,25 @@ export async function findAccount(db: Db, id: Id): Promise<AccountRow | undefine
   return db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** Everybody who can sign in, oldest first. */
+export async function listUsers(
+  db: Db,
+): Promise<(Pick<UserRow, 'id' | 'accountId' | 'email' | 'operator' | 'createdAt'> & { account: string })[]> {
+  return db
+    .selectFrom('users')
+    .innerJoin('accounts', 'accounts.id', 'users.accountId')
+    .select(['users.id', 'users.accountId', 'users.email', 'users.operator', 'users.createdAt'])
+    .select('accounts.name as account')
+    .orderBy('users.id')
+    .execute()
+}
+
+/** The only account there is; undefined when there are several, or none. */
+export async function findOnlyAccount(db: Db): Promise<AccountRow | undefined> {
+  const [account, another] = await db.selectFrom('accounts').selectAll().limit(2).execute()
+  return another ? undefined : account
+}
+
 export async function hasUsers(db: Db): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
 }
@@ -53,6 +72,37 @@ export const userCommands = {
       await tx.db.insertInto('users').values(user).execute()
       await tx.db.insertInto('apiKeys').values(apiKey).execute()
       return true
+    },
+  ),
+
+  /** Another user, in an account that is there or in a new one. */
+  createUser: command<{ user: UserRow; newAccount: AccountRow | null }, 'created' | 'taken' | 'no-account'>(
+    async (tx, { user, newAccount }) => {
+      const [known] = await tx.rows.find('users', [{ email: user.email }], ['id'])
+      if (known) return 'taken'
+      if (newAccount) await tx.db.insertInto('accounts').values(newAccount).execute()
+      const [account] = await tx.rows.find('accounts', [{ id: user.accountId }], ['id'])
+      if (!account) return 'no-account'
+      await tx.db.insertInto('users').values(user).execute()
+      return 'created'
+    },
+  ),
+
+  /** Replaces the password and ends all sessions of the user; answers how many, or undefined for nobody. */
+  resetPassword: command<{ email: string; passwordHash: string }, number | undefined>(
+    async (tx, { email, passwordHash }) => {
+      const user = await tx.db
+        .updateTable('users')
+        .set({ passwordHash })
+        .where('email', '=', email)
+        .returning('id')
+        .executeTakeFirst()
+      if (!user) return undefined
+      const { numDeletedRows } = await tx.db
+        .deleteFrom('sessions')
+        .where('userId', '=', user.id)
+        .executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
     },
   ),
 

@@ -16,7 +16,7 @@ const ROWS = [
   ['events', 'search'],
   ['accounts', 'domains', 'suppressions', 'templates', 'contacts'],
   ['accept', 'queue'],
-  ['deliver', 'inbound', 'broadcasts', 'tracking', 'simulator', 'webhooks'],
+  ['deliver', 'inbound', 'broadcasts', 'tracking', 'simulator', 'webhooks', 'control'],
   ['http', 'submission', 'dashboard', 'cli'],
   ['.', 'config'],
 ]

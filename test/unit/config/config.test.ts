@@ -28,15 +28,25 @@ function problemsOf(root: string, env: NodeJS.ProcessEnv = {}): string {
 }
 
 test('every setting has its default', t => {
-  const { config, warnings } = loadConfig(rootWith(t), {})
+  const root = rootWith(t)
+  const { config, warnings } = loadConfig(root, {})
   assert.equal(config.http.listen, { host: '127.0.0.1', port: 3000 })
-  assert.is(config.dataDir, 'data')
+  assert.is(config.dataDir, join(root, 'data'))
   assert.is(config.mailHost, 'posthorn.test')
   assert.is(config.simulator.domain, 'simulator.test')
   assert.is(config.admin.email, 'admin@posthorn.test')
   assert.is(config.delivery.port, 25)
   assert.equal(config.dns.verifyResolvers, ['1.1.1.1', '8.8.8.8', '9.9.9.9'])
   assert.equal(warnings, [])
+})
+
+test('the data folder is the same wherever the program is started from', t => {
+  const root = rootWith(t)
+  for (const [given, folder] of [
+    ['mine/data', join(root, 'mine/data')],
+    ['/var/lib/posthorn', '/var/lib/posthorn'],
+  ] as const)
+    assert.is(loadConfig(root, { POSTHORN_DATA_DIR: given }).config.dataDir, folder)
 })
 
 test('the shipped file holds the plans and regions of the decisions page', () => {

@@ -1,0 +1,43 @@
+/** Entry of the program `posthorn`: the operator's commands. `bin/posthorn` starts it on the right runtime. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { openInstallation } from './cli/installation.ts'
+import { runProgram } from './cli/program.ts'
+import { CommandError } from './cli/result.ts'
+import { type Config, ConfigError, loadConfig } from './config/config.ts'
+import { systemClock } from './lib/clock.ts'
+
+const root = new URL('..', import.meta.url).pathname
+
+process.stdout.on('error', error => {
+  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+  process.exit() // whoever reads has seen enough
+})
+
+process.exitCode = await runProgram(process.argv.slice(2), {
+  version: (JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { version: string }).version,
+  openInstallation(dataDir) {
+    const { dataDir: configured, database, apiKeys } = readConfig()
+    return openInstallation({
+      dataDir: dataDir === undefined ? configured : resolve(dataDir),
+      databaseUrl: database.url,
+      apiKeyPrefix: apiKeys.prefix,
+      writerThread: new URL('./writer-thread.ts', import.meta.url),
+      clock: systemClock,
+    })
+  },
+  readInput: () => text(process.stdin),
+  out: line => void process.stdout.write(line),
+  err: line => void process.stderr.write(line),
+})
+
+/** @throws CommandError */
+function readConfig(): Config {
+  try {
+    return loadConfig(root, process.env).config
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new CommandError(`the configuration is wrong:\n${error.message}`)
+  }
+}

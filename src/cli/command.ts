@@ -1,0 +1,40 @@
+/** What a command of the program is: its usage, its options, and a function from its arguments to a result. */
+import type { ParseArgsConfig } from 'node:util'
+import type { Change } from '../control/operations.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Db } from '../store/schema.ts'
+import type { Result } from './result.ts'
+
+/** The installation that a command is about. */
+export interface Installation {
+  /** Reads the database as it is, whether the service runs or not. */
+  db: Db
+  /** Has whoever holds the data folder change something. @throws OperationRefused */
+  change: Change
+  clock: Clock
+}
+
+export interface CommandInput {
+  values: Readonly<Record<string, string | boolean | undefined>>
+  positionals: readonly string[]
+  /** To be called once the arguments are found good. @throws CommandError when there is none that can be used */
+  open(): Promise<Installation>
+  /** All of the standard input. */
+  readInput(): Promise<string>
+}
+
+export interface CliCommand {
+  /** Two words: what it is about, and what is done. */
+  name: `${string} ${string}`
+  /** What follows the name, as in `<address> [--operator]`. */
+  usage: string
+  /** A sentence without its full stop. */
+  summary: string
+  /** Further lines for its own help. */
+  details?: string
+  options?: ParseArgsConfig['options']
+  /** How many words may follow the name. */
+  positionals?: { least: number; most: number }
+  /** @throws UsageError, CommandError, OperationRefused */
+  run(input: CommandInput): Promise<Result>
+}

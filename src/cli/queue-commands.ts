@@ -1,0 +1,122 @@
+/** `posthorn queue …`: what waits for delivery, and what is to be tried again at once. */
+import { domainToASCII } from 'node:url'
+import { MOST_DOMAINS } from '../control/queue-operations.ts'
+import type { Db } from '../store/schema.ts'
+import { findLastReply, listWaitingDomains, type WaitingDomain } from '../store/waiting.ts'
+import type { CliCommand } from './command.ts'
+import { duration, isoTime, printable, table, UsageError } from './result.ts'
+
+const SHOWN_DOMAINS = 50
+const LONGEST_REPLY = 60
+
+type ShownDomain = WaitingDomain & { reply: string | null }
+
+export const queueCommands: CliCommand[] = [
+  {
+    name: 'queue show',
+    usage: '[--limit <n>]',
+    summary: 'Shows what waits for delivery, by domain, those with most first',
+    details: `  --limit <n>  So many domains; ${SHOWN_DOMAINS} without it.`,
+    options: { limit: { type: 'string' } },
+    async run({ values: { limit }, open }) {
+      const most = limitOf(limit)
+      const { db, clock } = await open()
+      const domains = await listWaitingDomains(db)
+      const shown = await Promise.all(domains.slice(0, most).map(domain => withReply(db, domain)))
+      const now = clock.now()
+      return { json: queueJson(domains, shown), text: queueText(domains, shown, now) }
+    },
+  },
+  {
+    name: 'queue retry',
+    usage: '<domain>… | --all',
+    summary: 'Tries deferred deliveries again now, without waiting for their time',
+    options: { all: { type: 'boolean' } },
+    positionals: { least: 0, most: MOST_DOMAINS },
+    async run({ values: { all }, positionals, open }) {
+      if ((all === true) === positionals.length > 0)
+        throw new UsageError('name the domains whose deliveries are to be tried, or give --all')
+      const named = positionals.map(asQueued)
+      const { db, change } = await open()
+      const domains = all ? await deferredDomains(db) : named
+      let deliveries = 0
+      for (let at = 0; at < domains.length; at += MOST_DOMAINS)
+        deliveries += (await change('queue.retry', { domains: domains.slice(at, at + MOST_DOMAINS) }))
+          .deliveries
+      const text = deliveries === 1 ? '1 delivery is due now.' : `${deliveries} deliveries are due now.`
+      return { json: { deliveries }, text }
+    },
+  },
+]
+
+/** @throws UsageError */
+function limitOf(text: string | boolean | undefined): number {
+  if (text === undefined) return SHOWN_DOMAINS
+  if (typeof text === 'string' && /^[1-9]\d{0,5}$/.test(text)) return Number(text)
+  throw new UsageError('--limit takes a whole number from 1 to 999999')
+}
+
+/** As deliveries have it: lower case, in A-labels. @throws UsageError */
+function asQueued(domain: string): string {
+  const queued = domainToASCII(domain)
+  if (queued === '') throw new UsageError(`"${domain}" is no domain`)
+  return queued
+}
+
+async function deferredDomains(db: Db): Promise<string[]> {
+  const domains = await listWaitingDomains(db)
+  return domains.filter(({ deferredCount }) => deferredCount > 0).map(({ domain }) => domain)
+}
+
+async function withReply(db: Db, waiting: WaitingDomain): Promise<ShownDomain> {
+  const last = waiting.deferredCount > 0 ? await findLastReply(db, waiting.domain) : undefined
+  if (!last?.lastReply) return { ...waiting, reply: null }
+  return { ...waiting, reply: last.lastMxHost ? `${last.lastMxHost}: ${last.lastReply}` : last.lastReply }
+}
+
+function queueJson(domains: readonly WaitingDomain[], shown: readonly ShownDomain[]) {
+  return {
+    ...totalsOf(domains),
+    domain_count: domains.length,
+    domains: shown.map(({ domain, freshCount, deferredCount, leasedCount, oldestAt, nextAt, reply }) => ({
+      domain,
+      fresh: freshCount,
+      deferred: deferredCount,
+      under_way: leasedCount,
+      oldest_at: isoTime(oldestAt),
+      next_at: nextAt === null ? null : isoTime(nextAt),
+      last_reply: reply,
+    })),
+  }
+}
+
+function queueText(domains: readonly WaitingDomain[], shown: readonly ShownDomain[], now: number): string {
+  if (domains.length === 0) return 'Nothing is waiting.'
+  const { fresh, deferred, under_way: underWay } = totalsOf(domains)
+  const rows = shown.map(({ domain, freshCount, deferredCount, leasedCount, oldestAt, nextAt, reply }) => [
+    domain,
+    freshCount,
+    deferredCount,
+    leasedCount,
+    duration(now - oldestAt),
+    nextAt === null ? '' : nextAt <= now ? 'now' : `in ${duration(nextAt - now)}`,
+    printable(reply ?? '').slice(0, LONGEST_REPLY),
+  ])
+  const lines = [
+    table(['DOMAIN', 'FRESH', 'DEFERRED', 'UNDER WAY', 'OLDEST', 'NEXT', 'LAST REPLY'], rows),
+    '',
+    `${fresh} fresh, ${deferred} deferred, ${underWay} under way, to ${domains.length} domains.`,
+  ]
+  if (shown.length < domains.length) lines.push(`The first ${shown.length} are shown; --limit shows more.`)
+  return lines.join('\n')
+}
+
+function totalsOf(domains: readonly WaitingDomain[]) {
+  const sum = (count: (domain: WaitingDomain) => number) =>
+    domains.reduce((total, domain) => total + count(domain), 0)
+  return {
+    fresh: sum(({ freshCount }) => freshCount),
+    deferred: sum(({ deferredCount }) => deferredCount),
+    under_way: sum(({ leasedCount }) => leasedCount),
+  }
+}

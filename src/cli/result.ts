@@ -1,0 +1,49 @@
+/** What a command has to say, for people and for programs, and why it could not do what was asked. */
+
+export interface Result {
+  /** For `--json`: snake_case keys, ISO times. */
+  json: unknown
+  /** For people; without final line break. */
+  text: string
+}
+
+/** The command line is wrong: exit code 2. */
+export class UsageError extends Error {}
+
+/** What was asked for cannot be had: exit code 1, and the message without a stack. */
+export class CommandError extends Error {}
+
+/** Rows in aligned columns under their headings; numbers stand on the right. */
+export function table(headings: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const texts = rows.map(row => row.map(String))
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...texts.map(row => row[column]!.length)),
+  )
+  const isNumber = headings.map((_, column) => rows.some(row => typeof row[column] === 'number'))
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) =>
+        isNumber[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+      )
+      .join('  ')
+      .trimEnd()
+  return [line(headings), ...texts.map(line)].join('\n')
+}
+
+/** What may stand in a line on a terminal: no control characters, which a stranger's words may hold. */
+export function printable(text: string): string {
+  return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+}
+
+/** `3 d`, `5 h`, `12 min`, `40 s`: the largest unit alone. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3_600) return `${Math.round(seconds / 60)} min`
+  if (seconds < 2 * 86_400) return `${Math.round(seconds / 3_600)} h`
+  return `${Math.round(seconds / 86_400)} d`
+}
+
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,49 @@
+/** The other end of the control socket: asks the running service, where there is one. */
+import { connect, type Socket } from 'node:net'
+import { OperationFailed, OperationRefused } from './operation.ts'
+import { type ControlReply, controlPath, readLine } from './protocol.ts'
+
+/** Nobody listens: the service does not run, or is just starting or stopping. */
+export const NOT_RUNNING = Symbol('not running')
+
+/**
+ * Resolves with what the operation gave, or `NOT_RUNNING`.
+ * @throws OperationRefused, OperationFailed
+ */
+export async function askService(
+  folder: string,
+  operation: string,
+  input: unknown,
+): Promise<unknown | typeof NOT_RUNNING> {
+  const path = controlPath(folder)
+  const socket = path === undefined ? undefined : await connected(path)
+  if (!socket) return NOT_RUNNING
+  try {
+    socket.write(`${JSON.stringify({ operation, input })}\n`)
+    const line = await readLine(socket).catch(() => undefined)
+    if (line === undefined)
+      throw new OperationFailed('The service ended before it answered; look whether it was done.')
+    return outputOf(JSON.parse(line) as ControlReply)
+  } finally {
+    socket.destroy()
+  }
+}
+
+function outputOf(reply: ControlReply): unknown {
+  if ('refused' in reply) throw new OperationRefused(reply.refused)
+  if ('failed' in reply) throw new OperationFailed(`The service could not do it: ${reply.failed}`)
+  return reply.output
+}
+
+function connected(path: string): Promise<Socket | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path)
+    socket.once('connect', () => resolve(socket))
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(undefined)
+      else if (error.code === 'EACCES')
+        reject(new OperationRefused('The service belongs to another user of this machine.'))
+      else reject(error)
+    })
+  })
+}

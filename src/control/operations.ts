@@ -1,0 +1,33 @@
+/** Every operation there is, by name, and how one is carried out. */
+import { keyOperations } from './key-operations.ts'
+import {
+  type OperationInput,
+  type OperationOutput,
+  type OperationParts,
+  OperationRefused,
+  type Operations,
+} from './operation.ts'
+import { queueOperations } from './queue-operations.ts'
+import { userOperations } from './user-operations.ts'
+
+const operations = { ...userOperations, ...keyOperations, ...queueOperations }
+
+type Table = typeof operations
+
+/** @throws OperationRefused */
+export type Change = <K extends keyof Table & string>(
+  name: K,
+  input: OperationInput<Table[K]>,
+) => Promise<OperationOutput<Table[K]>>
+
+/** Carries out an operation named by a stranger, whose input is checked. @throws OperationRefused */
+export async function carryOut(parts: OperationParts, name: string, input: unknown): Promise<unknown> {
+  const wanted = Object.hasOwn(operations, name) ? (operations as Operations)[name] : undefined
+  if (!wanted) throw new OperationRefused(`The service does not know ${name}; it may be of another version.`)
+  const read = wanted.input.safeParse(input)
+  if (!read.success) {
+    const [{ path, message } = { path: [], message: '' }] = read.error.issues
+    throw new OperationRefused(`${path.join('.') || 'The input'}: ${message}.`)
+  }
+  return wanted.run(parts, read.data)
+}

@@ -1,0 +1,287 @@
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { type CommandLineOptions, posthornCommand } from '../../kit/command-line.ts'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type Program, printedApiKey, startProgram, verifyDomain } from '../../kit/process.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+import { type ScriptedZone, startZone } from '../../kit/zone.ts'
+
+const test = suite('bin/posthorn', { limitMs: 60_000 })
+const PASSWORD = 'correct horse battery staple'
+const NOBODY_ID = 65_534
+const ZONE = `
+  there.example     MX 10 mx.there.example
+  mx.there.example  A 127.0.0.2
+`
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'posthorn-cli-'))
+  t.after(() => rmSync(path, { recursive: true }))
+  return path
+}
+
+/** One service that runs all the while, and one folder in which another has run and stopped. */
+let service: Scene
+let used: string
+test.before(async () => {
+  service = await startScene()
+  const parent = mkdtempSync(join(tmpdir(), 'posthorn-cli-'))
+  used = join(parent, 'data')
+  const program = await startProgram({ dataDir: used, settings: { ADMIN_PASSWORD: PASSWORD } })
+  await program.end('SIGTERM')
+})
+test.after(async () => {
+  await service.close()
+  rmSync(join(used, '..'), { recursive: true })
+})
+
+interface Scene {
+  program: Program
+  dataDir: string
+  close(): Promise<void>
+}
+
+/** A service that can send to `there.example`. */
+async function startScene(): Promise<Scene> {
+  const parent = mkdtempSync(join(tmpdir(), 'posthorn-cli-'))
+  const dataDir = join(parent, 'data')
+  const zone: ScriptedZone = await startZone(ZONE)
+  const mx: FakeMx = await startFakeMx({ host: '127.0.0.2' })
+  const delivery = { DNS_RESOLVERS: zone.server, DELIVERY_PORT: String(mx.port), DELIVERY_THREADS: '1' }
+  const program = await startProgram({ dataDir, settings: { ADMIN_PASSWORD: PASSWORD, ...delivery } })
+  await verifyDomain(program, zone, { name: 'here.example', password: PASSWORD })
+  return {
+    program,
+    dataDir,
+    async close() {
+      await program.close()
+      await mx.close()
+      await zone.close()
+      rmSync(parent, { recursive: true })
+    },
+  }
+}
+
+/** A copy of the folder in which a service has run and stopped, or was killed. */
+function stopped(t: TestContext, how: 'stopped' | 'killed' = 'stopped') {
+  const dataDir = join(folder(t), 'data')
+  cpSync(used, dataDir, { recursive: true })
+  if (how === 'killed') writeFileSync(join(dataDir, 'control.sock'), '')
+  const start = () => t.using(startProgram({ dataDir, settings: { ADMIN_PASSWORD: PASSWORD } }))
+  return { dataDir, start, ...typed({ dataDir }) }
+}
+
+function typed(options: CommandLineOptions) {
+  const type = (line: string, more: Partial<CommandLineOptions> = {}) =>
+    posthornCommand(line.split(' '), { ...options, ...more })
+  /** What a line prints with --json. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into outputs of every shape
+  const done = async (line: string, more: Partial<CommandLineOptions> = {}): Promise<any> => {
+    const { code, out, err } = await type(`${line} --json`, more)
+    if (code !== 0) throw new Error(`"${line}" ended with ${code}: ${err}`)
+    return JSON.parse(out)
+  }
+  return { type, done }
+}
+
+async function signIn(program: Program, email: string, password: string) {
+  return program.call('POST', '/auth/login', { body: { email, password } })
+}
+
+test('while the service runs, users and keys are made, shown, changed and deleted at once', async () => {
+  const { program, dataDir } = service
+  const { type, done } = typed({ dataDir })
+  const made = await done('user create Ann@Here.example --operator')
+  const login = await signIn(program, 'ann@here.example', made.password)
+  assert.equal([login.status, login.body.user.operator], [200, true])
+  const { users } = await done('user list')
+  assert.equal(
+    users.map(({ address }: { address: string }) => address),
+    ['admin@posthorn.test', 'ann@here.example'],
+  )
+  const again = await type('user create ann@here.example')
+  assert.equal([again.code, again.out], [1, ''])
+  assert.match(again.err, /^posthorn: There is a user ann@here\.example already\.\n$/)
+
+  const reset = await done('user password ann@here.example --password-stdin', { input: 'another one\n' })
+  assert.equal([reset.password, reset.ended_sessions], [null, 2])
+  assert.is((await program.call('GET', '/auth/session', { token: login.body.token })).status, 401)
+  assert.is((await signIn(program, 'ann@here.example', made.password)).status, 401)
+  assert.is((await signIn(program, 'ann@here.example', 'another one')).status, 200)
+
+  const key = await done('key create CI')
+  assert.is((await program.call('POST', '/emails', { token: key.token, body: {} })).status, 422)
+  assert.equal(
+    (await done('key list')).keys.map(({ name }: { name: string }) => name),
+    ['First key', 'CI'],
+  )
+  await done(`key delete ${key.id}`)
+  assert.is((await program.call('POST', '/emails', { token: key.token, body: {} })).status, 401)
+  assert.not(program.output.includes(key.token) || program.output.includes(made.password))
+})
+
+for (const how of ['stopped', 'killed'] as const)
+  test(`with the service ${how} the same is done without it, and it finds that at its next start`, async t => {
+    const { dataDir, start, done, type } = stopped(t, how)
+    const made = await done('user create ann@here.example --new-account Second')
+    await done('user password admin@posthorn.test --password-stdin', { input: 'another one' })
+    const key = await done(`key create CI --account ${made.account_id}`)
+    assert.equal(
+      (await done('user list')).users.map(({ account }: { account: string }) => account),
+      ['Main', 'Second'],
+    )
+    assert.match((await type('key create CI')).err, /more than one account/)
+    assert.is((await type('queue')).out, 'Nothing is waiting.\n')
+    const program = await start()
+    assert.is((await signIn(program, 'ann@here.example', made.password)).status, 200)
+    assert.is((await signIn(program, 'admin@posthorn.test', PASSWORD)).status, 401)
+    assert.is((await signIn(program, 'admin@posthorn.test', 'another one')).status, 200)
+    assert.is((await program.call('POST', '/emails', { token: key.token, body: {} })).status, 422)
+    assert.is((await done('key list')).keys.length, 2)
+    assert.is(statSync(join(dataDir, 'control.sock')).mode & 0o777, 0o600)
+  })
+
+test('changes made at once without the service wait for each other', async t => {
+  const { done } = stopped(t)
+  const made = await Promise.all([1, 2, 3].map(i => done(`key create CI-${i}`)))
+  assert.is(new Set(made.map(({ id }) => id)).size, 3)
+  assert.is((await done('key list')).keys.length, 4)
+})
+
+test('a service that is just starting is waited for', async t => {
+  const { start, done } = stopped(t)
+  const [program, key] = await Promise.all([start(), done('key create CI')])
+  assert.is((await program.call('POST', '/emails', { token: key.token, body: {} })).status, 422)
+})
+
+test('the queue shows what is deferred and why, and retry sends it now', async () => {
+  const { program, dataDir } = service
+  const { type, done } = typed({ dataDir })
+  const token = printedApiKey(program)
+  const body = { from: 'ann@here.example', to: 'grey-1@there.example', subject: 'hi', text: 'hi' }
+  const { body: sent } = await program.call('POST', '/emails', { token, body })
+  const email = async () => (await program.call('GET', `/emails/${sent.id}`, { token })).body
+  await until(async () => (await email()).status === 'delivery_delayed')
+  const shown = await done('queue')
+  assert.equal([shown.fresh, shown.deferred, shown.domain_count], [0, 1, 1])
+  assert.is(shown.domains[0].domain, 'there.example')
+  assert.match(shown.domains[0].last_reply, /^mx\.there\.example: 4/)
+  assert.match((await type('queue')).out, /there\.example +0 +1 +0 +\d+ s +in \d+ \w+ +mx\.there\.example: 4/)
+  assert.equal(await done('queue retry elsewhere.example'), { deliveries: 0 })
+  assert.equal(await done('queue retry THERE.example'), { deliveries: 1 })
+  await until(async () => (await email()).status === 'delivered')
+  assert.is((await type('queue')).out, 'Nothing is waiting.\n')
+})
+
+test('where there is no data, nothing is made', async t => {
+  const dataDir = join(folder(t), 'data')
+  for (const line of ['user list', 'key create CI', 'queue']) {
+    const { code, out, err } = await typed({ dataDir }).type(line)
+    assert.equal([code, out], [1, ''])
+    assert.match(err, /^posthorn: there is no database in .*--data-dir\)\n$/)
+  }
+  assert.not(existsSync(dataDir))
+  mkdirSync(dataDir)
+  assert.is((await typed({ dataDir }).type('key create CI')).code, 1)
+  assert.equal(readdirSync(dataDir), [])
+})
+
+test('a file that is no database, and one of another version, are left as they are', async t => {
+  const { dataDir, type } = stopped(t)
+  const { default: Database } = await import('better-sqlite3')
+  const database = new Database(join(dataDir, 'posthorn.db'))
+  database.prepare("insert into migrations (name, applied_at) values ('999-later', 0)").run()
+  database.close()
+  for (const line of ['key list', 'key create CI']) {
+    const { code, err } = await type(line)
+    assert.is(code, 1)
+    assert.match(err, /another version/)
+  }
+  rmSync(join(dataDir, 'posthorn.db-wal'), { force: true })
+  rmSync(join(dataDir, 'posthorn.db-shm'), { force: true })
+  writeFileSync(join(dataDir, 'posthorn.db'), 'this is no database at all')
+  const { code, err } = await type('key list')
+  assert.is(code, 1)
+  assert.match(err, /cannot be read: file is not a database/)
+})
+
+test('a wrong configuration is named, and a wrong line needs none', async t => {
+  const env = { POSTHORN_DELIVERY_THREADS: 'many' }
+  const { type } = typed({ dataDir: folder(t), env })
+  const { code, err } = await type('user list')
+  assert.is(code, 1)
+  assert.match(err, /configuration is wrong:\ndelivery\.threads/)
+  assert.is((await type('user lst')).code, 2)
+  assert.is((await type('version')).code, 0)
+})
+
+test('a folder can be named from anywhere, and is the program’s own when it is not', async t => {
+  const { dataDir } = stopped(t)
+  const env = { POSTHORN_DATA_DIR: 'no/such/folder' }
+  const there = typed({ dataDir, env, cwd: join(dataDir, '..') })
+  assert.is((await there.done('key list --data-dir data')).keys.length, 1)
+  const { err } = await there.type('key list')
+  assert.match(
+    err,
+    new RegExp(`there is no database in ${join(import.meta.dirname, '../../..', 'no/such/folder')}`),
+  )
+})
+
+test('it runs on the runtime of the lockfile, whatever Node the path has, also by a link', async t => {
+  const path = folder(t)
+  writeFileSync(join(path, 'node'), '#!/bin/sh\nexit 99\n')
+  chmodSync(join(path, 'node'), 0o755)
+  const link = join(path, 'posthorn')
+  symlinkSync(join(import.meta.dirname, '../../../bin/posthorn'), link)
+  const env = { PATH: `${path}:${process.env.PATH}` }
+  const { code, out } = await posthornCommand(['version'], { dataDir: path, env, program: link })
+  assert.equal([code, /^\d+\.\d+\.\d+\n$/.test(out)], [0, true])
+})
+
+test('without that runtime the path’s Node must be recent enough', async t => {
+  const path = folder(t)
+  const bin = join(path, 'app', 'bin')
+  mkdirSync(join(path, 'app', 'node_modules'), { recursive: true })
+  cpSync(join(import.meta.dirname, '../../../bin'), bin, { recursive: true })
+  mkdirSync(join(path, 'tools'))
+  const node = (script: string) => {
+    writeFileSync(join(path, 'tools', 'node'), `#!/bin/sh\n${script}\n`)
+    chmodSync(join(path, 'tools', 'node'), 0o755)
+  }
+  const env = { PATH: `${join(path, 'tools')}:/usr/bin:/bin`, NODE_OPTIONS: '' }
+  const run = () => posthornCommand(['version'], { dataDir: path, env, program: join(bin, 'posthorn') })
+  node('case "$1" in -e) exit 1;; -p) echo 20.1.0;; *) exit 99;; esac')
+  const old = await run()
+  assert.is(old.code, 1)
+  assert.match(old.err, /Node 20\.1\.0 is too old; please install Node 22\.19/)
+  node('case "$1" in -e) exit 0;; *) echo "$@";; esac')
+  assert.equal(await run(), { code: 0, out: `${join(path, 'app')}/src/cli.ts version\n`, err: '' })
+})
+
+test('root acts as the folder’s owner, so that the service can go on with it', async t => {
+  if (process.getuid!() !== 0) return
+  const { dataDir, done } = stopped(t)
+  chmodSync(join(dataDir, '..'), 0o755)
+  for (const file of ['', ...readdirSync(dataDir)]) chownSync(join(dataDir, file), NOBODY_ID, NOBODY_ID)
+  await done('key create CI')
+  assert.is((await done('key list')).keys.length, 2)
+  const owners = ['', ...readdirSync(dataDir)].map(file => statSync(join(dataDir, file)).uid)
+  assert.equal([...new Set(owners)], [NOBODY_ID])
+})
+
+test.run()

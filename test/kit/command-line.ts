@@ -1,0 +1,46 @@
+/** The operator's program as a process of its own, as it is typed. */
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../../bin/posthorn', import.meta.url))
+const guard = new URL('./guard.ts', import.meta.url).href
+
+export interface CommandLineOptions {
+  dataDir: string
+  /** The standard input. */
+  input?: string
+  /** Environment variables beside the data folder. */
+  env?: Record<string, string>
+  cwd?: string
+  /** Another copy of the program. */
+  program?: string
+}
+
+export interface CommandLineEnd {
+  code: number | null
+  out: string
+  err: string
+}
+
+export async function posthornCommand(
+  args: readonly string[],
+  { dataDir, input = '', env = {}, cwd = '/', program: file = program }: CommandLineOptions,
+): Promise<CommandLineEnd> {
+  const child = spawn(file, args, {
+    cwd,
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_OPTIONS: `--import ${guard}`,
+      POSTHORN_DATA_DIR: dataDir,
+      ...env,
+    },
+  })
+  child.stdin.on('error', () => {}) // it may end before it has read
+  child.stdin.end(input)
+  const [out, err, code] = await Promise.all([
+    child.stdout.setEncoding('utf8').toArray(),
+    child.stderr.setEncoding('utf8').toArray(),
+    new Promise<number | null>(resolve => child.once('close', resolve)),
+  ])
+  return { code, out: out.join(''), err: err.join('') }
+}

@@ -1,0 +1,316 @@
+import * as assert from 'uvu/assert'
+import { runProgram } from '../../../src/cli/program.ts'
+import { CommandError, duration, printable, table } from '../../../src/cli/result.ts'
+import { OperationFailed, OperationRefused } from '../../../src/control/operation.ts'
+import { carryOut } from '../../../src/control/operations.ts'
+import { newId, postOver } from '../../kit/mail.ts'
+import { openLocalStore } from '../../kit/store.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('cli')
+
+interface Asked {
+  name: string
+  input: unknown
+}
+
+/** The program over a real database, whose changes are only noted, or fail as the test wants. */
+async function open(t: TestContext, { fails, input = '' }: { fails?: Error; input?: string } = {}) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  const asked: Asked[] = []
+  const folders: (string | undefined)[] = []
+  const outputs: Record<string, unknown> = {
+    'user.create': {
+      id: 'usr_1',
+      address: 'a@b.c',
+      operator: false,
+      account_id: 'acc_1',
+      password: 'secret',
+    },
+    'user.reset_password': { address: 'a@b.c', password: null, ended_sessions: 1 },
+    'key.create': { id: 'key_1', name: 'n', account_id: 'acc_1', domain: null, token: 're_secret' },
+    'key.delete': { id: 'key_1' },
+    'queue.retry': { deliveries: 2 },
+  }
+  const run = async (...args: string[]) => {
+    let [out, err] = ['', '']
+    const code = await runProgram(args, {
+      version: '1.2.3',
+      async openInstallation(dataDir) {
+        folders.push(dataDir)
+        const change = async (name: string, value: unknown) => {
+          asked.push({ name, input: value })
+          if (fails) throw fails
+          return outputs[name]
+        }
+        return { db: store.db, clock: post.clock, change: change as never, close: async () => {} }
+      },
+      readInput: async () => input,
+      out: text => {
+        out += text
+      },
+      err: text => {
+        err += text
+      },
+    })
+    return { code, out, err }
+  }
+  return { ...store, ...post, accountId, asked, folders, runLine: run }
+}
+
+test('help names every command, and tells of each', async t => {
+  const { runLine, folders } = await open(t)
+  for (const args of [['help'], ['--help'], ['-h']]) {
+    const { code, out } = await runLine(...args)
+    assert.is(code, 0)
+    for (const name of ['user list', 'user create', 'key delete', 'queue show', 'queue retry', 'version'])
+      assert.ok(out.includes(name), name)
+  }
+  for (const args of [
+    ['help', 'user', 'create'],
+    ['user', 'create', '--help'],
+    ['user', 'create', '-h', 'x', 'y'],
+  ]) {
+    const { code, out } = await runLine(...args)
+    assert.is(code, 0)
+    assert.match(out, /Usage: posthorn user create <address>/)
+    assert.match(out, /--password-stdin/)
+  }
+  const family = await runLine('help', 'user')
+  assert.match(family.out, /user list[\s\S]+user create[\s\S]+user password/)
+  assert.equal(folders, [])
+})
+
+test('version says which', async t => {
+  const { runLine } = await open(t)
+  assert.equal(await runLine('version'), { code: 0, out: '1.2.3\n', err: '' })
+  assert.equal(await runLine('--version'), { code: 0, out: '1.2.3\n', err: '' })
+})
+
+for (const [args, says] of [
+  [[], /which command/],
+  [['usr'], /no command usr/],
+  [['help', 'usr'], /no command usr/],
+  [['user'], /user what\?[\s\S]+user create/],
+  [['user', 'drop'], /user what\?/],
+  [['user', 'create'], /something is missing[\s\S]+Usage: posthorn user create/],
+  [['user', 'create', 'a@b.c', 'd@e.f'], /what is "d@e\.f" to mean/],
+  [['user', 'create', 'a@b.c', '--operater'], /Unknown option '--operater'/],
+  [['user', 'create', 'a@b.c', '--account'], /argument missing/],
+  [['user', 'create', 'a@b.c', '--account', 'x', '--new-account', 'y'], /cannot both be meant/],
+  [['user', 'create', 'a@b.c', '--operator=yes'], /does not take an argument/],
+  [['user', 'list', 'x'], /what is "x" to mean/],
+  [['queue', 'x'], /what is "x" to mean/],
+  [['queue', '--limit', '0'], /--limit/],
+  [['queue', '--limit', '1e3'], /--limit/],
+  [['queue', 'retry'], /name the domains/],
+  [['queue', 'retry', '--all', 'there.test'], /name the domains/],
+  [['queue', 'retry', 'no domain'], /"no domain" is no domain/],
+  [['key', 'create'], /something is missing/],
+  [['key', 'delete', 'a', 'b'], /what is "b" to mean/],
+] as const)
+  test(`"${args.join(' ')}" is a wrong line, and nothing is opened`, async t => {
+    const { runLine, folders } = await open(t)
+    const { code, out, err } = await runLine(...args)
+    assert.equal([code, out], [2, ''])
+    assert.match(err, /^posthorn: /)
+    assert.match(err, says)
+    assert.equal(folders, [])
+  })
+
+for (const [args, name, input] of [
+  [
+    ['user', 'create', 'a@b.c'],
+    'user.create',
+    { address: 'a@b.c', operator: false, account_id: null, new_account: null, password: null },
+  ],
+  [
+    ['user', 'create', '--operator', 'a@b.c', '--account', 'acc_1', '--password-stdin'],
+    'user.create',
+    { address: 'a@b.c', operator: true, account_id: 'acc_1', new_account: null, password: 'from input' },
+  ],
+  [
+    ['user', 'create', 'a@b.c', '--new-account', 'Two words'],
+    'user.create',
+    { address: 'a@b.c', operator: false, account_id: null, new_account: 'Two words', password: null },
+  ],
+  [['user', 'password', 'a@b.c'], 'user.reset_password', { address: 'a@b.c', password: null }],
+  [['key', 'create', 'CI key'], 'key.create', { name: 'CI key', account_id: null, domain: null }],
+  [
+    ['key', 'create', 'CI', '--account=acc_1', '--domain=here.test'],
+    'key.create',
+    { name: 'CI', account_id: 'acc_1', domain: 'here.test' },
+  ],
+  [['key', 'delete', 'key_1'], 'key.delete', { id: 'key_1' }],
+  [
+    ['queue', 'retry', 'There.TEST', 'bücher.test'],
+    'queue.retry',
+    { domains: ['there.test', 'xn--bcher-kva.test'] },
+  ],
+] as const)
+  test(`"${args.join(' ')}" is ${name}`, async t => {
+    const { runLine, asked } = await open(t, { input: 'from input\r\nsecond line\n' })
+    const { code, err } = await runLine(...args)
+    assert.equal([code, err], [0, ''])
+    assert.equal(asked, [{ name, input }])
+  })
+
+test('what is made is shown, and with --json as it came', async t => {
+  const { runLine } = await open(t)
+  assert.match(
+    (await runLine('user', 'create', 'a@b.c')).out,
+    /User a@b\.c can sign in\.\nPassword.*: secret\n/,
+  )
+  assert.is(JSON.parse((await runLine('user', 'create', 'a@b.c', '--json')).out).password, 'secret')
+  assert.is(
+    (await runLine('user', 'password', 'a@b.c')).out,
+    'a@b.c has another password; 1 session has ended.\n',
+  )
+  assert.match((await runLine('key', 'create', 'n')).out, /^key_1\nKey.*: re_secret\n$/)
+  assert.equal(JSON.parse((await runLine('key', 'delete', 'key_1', '--json')).out), {
+    id: 'key_1',
+    deleted: true,
+  })
+  assert.is((await runLine('queue', 'retry', 'there.test')).out, '2 deliveries are due now.\n')
+})
+
+test('an empty input holds no password', async t => {
+  const { runLine, asked } = await open(t, { input: '\n' })
+  const { code, err } = await runLine('user', 'password', 'a@b.c', '--password-stdin')
+  assert.is(code, 1)
+  assert.match(err, /holds no password/)
+  assert.equal(asked, [])
+})
+
+for (const [fails, says] of [
+  [new OperationRefused('There is no user a@b.c.'), /^posthorn: There is no user a@b\.c\.\n$/],
+  [new OperationFailed('The service ended.'), /^posthorn: The service ended\.\n$/],
+  [new CommandError('it is in use'), /^posthorn: it is in use\n$/],
+  [new TypeError('a bug'), /^posthorn: TypeError: a bug\n +at /],
+] as const)
+  test(`${fails.message} ends with 1`, async t => {
+    const { runLine } = await open(t, { fails })
+    const { code, out, err } = await runLine('user', 'password', 'a@b.c')
+    assert.equal([code, out], [1, ''])
+    assert.match(err, says)
+  })
+
+test('--data-dir says which folder is meant', async t => {
+  const { runLine, folders } = await open(t)
+  await runLine('user', 'list')
+  await runLine('user', 'list', '--data-dir', 'some/where')
+  assert.equal(folders, [undefined, 'some/where'])
+})
+
+test('users and keys are listed', async t => {
+  const { runLine, run, db, clock, connection } = await open(t)
+  const passwords = { hash: async () => 'hash', verify: async () => true }
+  const parts = { db, run, clock, newId, passwords, apiKeyPrefix: 're_' }
+  const user = { operator: true, account_id: null, new_account: null, password: null }
+  await carryOut(parts, 'user.create', { ...user, address: 'ann@here.test' })
+  await carryOut(parts, 'key.create', { name: 'CI', account_id: null, domain: null })
+  connection.raw.prepare("update accounts set name = 'Main' || char(27) || '[31m'").run()
+  const users = JSON.parse((await runLine('user', 'list', '--json')).out).users
+  assert.equal(
+    users.map((shown: { address: string; operator: boolean; account: string }) => [
+      shown.address,
+      shown.operator,
+      shown.account,
+    ]),
+    [['ann@here.test', true, 'Main\x1b[31m']],
+  )
+  assert.match(
+    (await runLine('user', 'list')).out,
+    /^ADDRESS +OPERATOR .*\nann@here\.test +yes +Main \[31m +acc_/,
+  )
+  const { out } = await runLine('key', 'list')
+  assert.match(out, /CI +re_\w{5} +Main \[31m +all +never/)
+  assert.not.match(out, /\x1b/)
+  const [key] = JSON.parse((await runLine('key', 'list', '--json')).out).keys
+  assert.equal([key.name, key.domain, key.last_used_at], ['CI', null, null])
+})
+
+test('the queue is shown by domain, its most first, and a stranger’s words in one line', async t => {
+  const { runLine, send, domain, accountId, clock, connection } = await open(t)
+  domain(accountId, 'here.test')
+  await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@far.test'] })
+  const set = (values: string, address: string) =>
+    connection.raw.prepare(`update deliveries set ${values} where address = ?`).run(address)
+  const next = clock.now() + 4 * 3_600_000
+  set(
+    `class = 2, next_at = ${next}, last_reply = '451 4.7.1 \x1b[31mbusy\r\nnow', last_mx_host = 'mx.there.test'`,
+    'a@there.test',
+  )
+  set('state = 1', 'c@far.test')
+  clock.advance(3 * 3_600_000)
+  const { out } = await runLine('queue')
+  assert.equal(out.split('\n').slice(0, 3), [
+    'DOMAIN      FRESH  DEFERRED  UNDER WAY  OLDEST  NEXT  LAST REPLY',
+    'there.test      1         1          0  3 h     now   mx.there.test: 451 4.7.1 [31mbusy now',
+    'far.test        0         0          1  3 h',
+  ])
+  assert.match(out, /1 fresh, 1 deferred, 1 under way, to 2 domains\./)
+  const limited = await runLine('queue', 'show', '--limit', '1')
+  assert.match(limited.out, /The first 1 are shown/)
+  assert.not.match(limited.out, /far\.test/)
+  const json = JSON.parse((await runLine('queue', '--json')).out)
+  assert.equal([json.fresh, json.deferred, json.under_way, json.domain_count], [1, 1, 1, 2])
+  assert.equal(json.domains[0], {
+    domain: 'there.test',
+    fresh: 1,
+    deferred: 1,
+    under_way: 0,
+    oldest_at: new Date(clock.now() - 3 * 3_600_000).toISOString(),
+    next_at: new Date(clock.now() - 3 * 3_600_000).toISOString(),
+    last_reply: 'mx.there.test: 451 4.7.1 \x1b[31mbusy\r\nnow',
+  })
+})
+
+test('an empty queue is said to be empty', async t => {
+  const { runLine } = await open(t)
+  assert.is((await runLine('queue')).out, 'Nothing is waiting.\n')
+})
+
+test('queue retry --all means the domains that have deferred deliveries', async t => {
+  const { runLine, send, domain, accountId, connection, asked } = await open(t)
+  domain(accountId, 'here.test')
+  await send(accountId, { to: ['a@there.test', 'b@far.test', 'c@fresh.test'] })
+  connection.raw.prepare("update deliveries set class = 2 where domain <> 'fresh.test'").run()
+  await runLine('queue', 'retry', '--all')
+  assert.equal(asked, [{ name: 'queue.retry', input: { domains: ['far.test', 'there.test'] } }])
+})
+
+test('columns are aligned, numbers to the right', () => {
+  assert.is(
+    table(
+      ['A', 'COUNT', 'C'],
+      [
+        ['long name', 5, ''],
+        ['b', 12_345, 'x'],
+      ],
+    ),
+    'A          COUNT  C\nlong name      5\nb          12345  x',
+  )
+})
+
+for (const [ms, text] of [
+  [-5, '0 s'],
+  [0, '0 s'],
+  [59_000, '59 s'],
+  [60_000, '1 min'],
+  [3_599_000, '60 min'],
+  [3_600_000, '1 h'],
+  [47 * 3_600_000, '47 h'],
+  [48 * 3_600_000, '2 d'],
+] as const)
+  test(`${ms} ms is ${text}`, () => {
+    assert.is(duration(ms), text)
+  })
+
+test('what could move the cursor is a blank', () => {
+  assert.is(printable('a\r\n\x1b[2Jb\u202ec\u2028d'), 'a [2Jb c d')
+})
+
+test.run()

@@ -1,0 +1,366 @@
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { createPasswords } from '../../../src/accounts/password.ts'
+import { hashToken } from '../../../src/accounts/tokens.ts'
+import { askService, NOT_RUNNING } from '../../../src/control/client.ts'
+import { OperationFailed, type OperationParts, OperationRefused } from '../../../src/control/operation.ts'
+import { carryOut } from '../../../src/control/operations.ts'
+import { startControlServer } from '../../../src/control/server.ts'
+import { parseWireId, wireId } from '../../../src/lib/ids.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { newId, postOver } from '../../kit/mail.ts'
+import { openLocalStore, tempFolder } from '../../kit/store.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('control', { limitMs: 10_000 })
+const silent = createLog('silent')
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const { db, run } = store
+  const parts: OperationParts = {
+    db,
+    run,
+    clock: post.clock,
+    newId,
+    passwords: createPasswords(),
+    apiKeyPrefix: 're_',
+  }
+  const refusal = async (name: string, input: unknown) => {
+    const error = await carryOut(parts, name, input).then(
+      () => undefined,
+      reason => reason,
+    )
+    if (!(error instanceof OperationRefused)) throw new Error(`not refused: ${error}`)
+    return error.message
+  }
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into outputs of every shape
+  const done = (name: string, input: unknown): Promise<any> => carryOut(parts, name, input)
+  return { ...store, ...post, parts, done, refusal }
+}
+
+const NEW_USER = {
+  address: 'Ann@Here.Example',
+  operator: false,
+  account_id: null,
+  new_account: null,
+  password: null,
+}
+
+test('a user is made in the only account, with a password that is told', async t => {
+  const { done, account, rows, parts } = await open(t)
+  const accountId = account()
+  const made = await done('user.create', NEW_USER)
+  assert.equal(
+    [made.address, made.operator, made.account_id],
+    ['ann@here.example', false, wireId('acc', accountId)],
+  )
+  const [user] = rows<{ id: Uint8Array; email: string; password_hash: string; operator: number }>(
+    'select * from users',
+  )
+  assert.equal([user!.email, user!.operator], ['ann@here.example', 0])
+  assert.equal(Buffer.from(user!.id), Buffer.from(parseWireId('usr', made.id)!))
+  assert.ok(await parts.passwords.verify(made.password, user!.password_hash))
+})
+
+test('a password that was given is not told back', async t => {
+  const { done, account, rows, parts } = await open(t)
+  account()
+  const made = await done('user.create', { ...NEW_USER, operator: true, password: 'a long password' })
+  assert.is(made.password, null)
+  const [user] = rows<{ password_hash: string; operator: number }>('select * from users')
+  assert.is(user!.operator, 1)
+  assert.ok(await parts.passwords.verify('a long password', user!.password_hash))
+})
+
+test('a user is made in the account that is named, or in one of its own', async t => {
+  const { done, account, rows, refusal } = await open(t)
+  const [first] = [account('First'), account('Second')]
+  assert.match(await refusal('user.create', NEW_USER), /more than one account/)
+  const made = await done('user.create', { ...NEW_USER, account_id: wireId('acc', first!) })
+  assert.is(made.account_id, wireId('acc', first!))
+  const own = await done('user.create', { ...NEW_USER, address: 'bob@here.example', new_account: 'Third' })
+  assert.equal(rows("select name, plan from accounts where name = 'Third'"), [
+    { name: 'Third', plan: 'scale' },
+  ])
+  assert.is.not(own.account_id, made.account_id)
+})
+
+for (const [what, input, says] of [
+  ['an address that is none', { address: 'ann' }, /The address/],
+  ['an address with a line break', { address: 'ann@here.example\r\n' }, /The address/],
+  ['a short password', { password: 'short' }, /at least 8/],
+  ['an account that is not there', { account_id: wireId('acc', newId(1)) }, /no account acc_/],
+  ['an account id that is none', { account_id: 'main' }, /no account main/],
+  ['an account without a name', { new_account: '' }, /new_account/],
+  ['an account whose name breaks the line', { new_account: 'a\nb' }, /new_account/],
+  ['an operator of another kind', { operator: 'yes' }, /operator/],
+] as const)
+  test(`no user is made with ${what}, and no account`, async t => {
+    const { refusal, account, rows } = await open(t)
+    account()
+    assert.match(await refusal('user.create', { ...NEW_USER, ...input }), says)
+    assert.equal([rows('select * from users').length, rows('select * from accounts').length], [0, 1])
+  })
+
+test('an address signs in once only, whatever its case, and the account it was to have is not made', async t => {
+  const { done, refusal, account, rows } = await open(t)
+  account()
+  await done('user.create', NEW_USER)
+  const again = { ...NEW_USER, address: 'ANN@here.example', new_account: 'Another' }
+  assert.match(await refusal('user.create', again), /already/)
+  assert.equal([rows('select * from users').length, rows('select * from accounts').length], [1, 1])
+})
+
+test('another password ends all sessions of the user, and of nobody else', async t => {
+  const { done, refusal, account, rows, run, parts } = await open(t)
+  account()
+  const ann = await done('user.create', NEW_USER)
+  const bob = await done('user.create', { ...NEW_USER, address: 'bob@here.example' })
+  for (const { id } of [ann, ann, bob]) {
+    const userId = parseWireId('usr', id)!
+    const [{ hash }] = rows<{ hash: string }>(
+      `select password_hash as hash from users where hex(id) = '${Buffer.from(userId).toString('hex').toUpperCase()}'`,
+    ) as [{ hash: string }]
+    const session = {
+      id: newId(1),
+      userId,
+      tokenHash: hashToken(`${Math.random()}`),
+      createdAt: 1,
+      lastSeenAt: 1,
+    }
+    await run('createSession', { session: { ...session, kind: 'bearer' }, passwordHash: hash })
+  }
+  const reset = await done('user.reset_password', { address: 'Ann@here.example', password: null })
+  assert.equal([reset.address, reset.ended_sessions], ['ann@here.example', 2])
+  const [{ hash }] = rows<{ hash: string }>(
+    "select password_hash as hash from users where email = 'ann@here.example'",
+  ) as [{ hash: string }]
+  assert.ok(await parts.passwords.verify(reset.password, hash))
+  assert.is(rows('select * from sessions').length, 1)
+  assert.match(
+    await refusal('user.reset_password', { address: 'c@here.example', password: null }),
+    /no user c@/,
+  )
+})
+
+test('a key is made for an account, or for one of its domains, and is found by its token', async t => {
+  const { done, refusal, account, domain, rows } = await open(t)
+  const accountId = account()
+  const domainId = domain(accountId, 'here.test')
+  const key = { name: 'CI', account_id: null, domain: null }
+  const made = await done('key.create', key)
+  const bound = await done('key.create', { ...key, domain: 'HERE.test' })
+  const stored = rows<{ token_hash: Uint8Array; domain_id: Uint8Array | null }>(
+    'select * from api_keys order by id',
+  )
+  assert.equal(
+    stored.map(({ token_hash }) => Buffer.from(token_hash).toString('hex')),
+    [made, bound].map(({ token }) => Buffer.from(hashToken(token)).toString('hex')),
+  )
+  assert.equal([stored[0]!.domain_id, Buffer.from(stored[1]!.domain_id!)], [null, Buffer.from(domainId)])
+  assert.match(await refusal('key.create', { ...key, domain: 'there.test' }), /no domain there\.test/)
+  assert.match(await refusal('key.create', { ...key, name: '' }), /name/)
+  assert.match(await refusal('key.create', { ...key, name: 'x'.repeat(51) }), /name/)
+})
+
+test('a key of any account is deleted, and those who remember keys hear of it', async t => {
+  const { done, refusal, account, rows, announced } = await open(t)
+  account()
+  const { id } = await done('key.create', { name: 'CI', account_id: null, domain: null })
+  assert.equal(await done('key.delete', { id }), { id })
+  assert.equal(rows('select * from api_keys'), [])
+  assert.is(announced('keys deleted').length, 1)
+  for (const gone of [id, 'key_x', wireId('dom', newId(1))])
+    assert.match(await refusal('key.delete', { id: gone }), /no API key/)
+})
+
+test('deferred deliveries of the named domains are due now, however many there are', async t => {
+  const { done, account, domain, send, connection, clock } = await open(t)
+  const accountId = account()
+  domain(accountId, 'here.test')
+  const to = Array.from({ length: 50 }, (_, i) => `a${i}@there.test`)
+  for (let i = 0; i < 25; i++) await send(accountId, { to })
+  await send(accountId, { to: ['a@far.test', 'b@near.test'] })
+  connection.raw.prepare('update deliveries set class = 2, next_at = next_at + 1000').run()
+  assert.equal(await done('queue.retry', { domains: ['there.test', 'far.test', 'nowhere.test'] }), {
+    deliveries: 1_251,
+  })
+  const waiting = connection.raw.prepare('select domain from deliveries where next_at > ?').all(clock.now())
+  assert.equal(waiting, [{ domain: 'near.test' }])
+})
+
+for (const [name, input] of [
+  ['user.drop', {}],
+  ['__proto__', {}],
+  ['constructor', {}],
+  ['', {}],
+  ['queue.retry', null],
+  ['queue.retry', { domains: 'x' }],
+  ['queue.retry', { domains: Array(501).fill('x') }],
+  ['key.delete', { id: 5 }],
+] as const)
+  test(`${name} with ${JSON.stringify(input).slice(0, 30)} is refused`, async t => {
+    const { refusal } = await open(t)
+    assert.ok((await refusal(name, input)).length > 0)
+  })
+
+/** A service that has nothing but its control socket. */
+async function serve(t: TestContext, change: Partial<OperationParts> = {}) {
+  const opened = await open(t)
+  opened.account()
+  const folder = await t.using(tempFolder())
+  const server = await startControlServer({
+    folder: folder.path,
+    parts: { ...opened.parts, ...change },
+    log: silent,
+  })
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= server.close()
+    return closing
+  }
+  t.after(close)
+  return { ...opened, folder: folder.path, socket: join(folder.path, 'control.sock'), close }
+}
+
+async function errorOf(asking: Promise<unknown>): Promise<Error> {
+  return asking.then(
+    () => new Error('it was done'),
+    (error: Error) => error,
+  )
+}
+
+/** What comes back for bytes that are written as they are. */
+async function raw(path: string, bytes: string): Promise<string> {
+  const socket = connect(path)
+  socket.on('error', () => {})
+  socket.end(bytes)
+  const chunks = await socket.toArray().catch(() => [])
+  return Buffer.concat(chunks).toString()
+}
+
+test('the command line asks the service, which does it or says why not', async t => {
+  const { folder, rows } = await serve(t)
+  const made = (await askService(folder, 'key.create', { name: 'CI', account_id: null, domain: null })) as {
+    id: string
+  }
+  assert.is(rows('select * from api_keys').length, 1)
+  assert.equal(await askService(folder, 'key.delete', { id: made.id }), { id: made.id })
+  const refused = await errorOf(askService(folder, 'key.delete', { id: made.id }))
+  assert.instance(refused, OperationRefused)
+  assert.match(refused.message, /no API key/)
+})
+
+test('what fails in the service is told as a failure', async t => {
+  const { folder } = await serve(t, {
+    run: async () => {
+      throw new Error('disk full')
+    },
+  })
+  const failed = await errorOf(
+    askService(folder, 'key.create', { name: 'CI', account_id: null, domain: null }),
+  )
+  assert.instance(failed, OperationFailed)
+  assert.match(failed.message, /disk full/)
+})
+
+test('the socket is its owner’s alone, and is gone with the service', async t => {
+  const { socket, close, folder } = await serve(t)
+  assert.is(statSync(socket).mode & 0o777, 0o600)
+  await close()
+  assert.not(existsSync(socket))
+  assert.is(await askService(folder, 'key.delete', { id: 'x' }), NOT_RUNNING)
+})
+
+test('what a killed service has left is in nobody’s way', async t => {
+  const folder = await t.using(tempFolder())
+  writeFileSync(join(folder.path, 'control.sock'), '')
+  assert.is(await askService(folder.path, 'key.delete', { id: 'x' }), NOT_RUNNING)
+  const { parts } = await open(t)
+  const server = await startControlServer({ folder: folder.path, parts, log: silent })
+  t.after(() => server.close())
+  assert.instance(await errorOf(askService(folder.path, 'key.delete', { id: 'x' })), OperationRefused)
+})
+
+test('a folder whose path is too long for a socket has none, and the service starts all the same', async t => {
+  const { path } = await t.using(tempFolder())
+  const folder = join(path, 'x'.repeat(120))
+  mkdirSync(folder)
+  const { parts } = await open(t)
+  const server = await startControlServer({ folder, parts, log: silent })
+  assert.is(await askService(folder, 'key.delete', { id: 'x' }), NOT_RUNNING)
+  await server.close()
+})
+
+for (const [what, bytes] of [
+  ['nothing', ''],
+  ['half a line', '{"operation":"key.delete"'],
+  ['more than a line can hold', `${'x'.repeat(1_100_000)}\n`],
+] as const)
+  test(`${what} is not answered, and the next one is`, async t => {
+    const { socket, folder } = await serve(t)
+    assert.is(await raw(socket, bytes), '')
+    assert.instance(await errorOf(askService(folder, 'key.delete', { id: 'x' })), OperationRefused)
+  })
+
+for (const line of ['no json', '5', 'null', '[]', '{}', '{"operation":5}', '{"operation":"key.delete"}'])
+  test(`${line} is refused`, async t => {
+    const { socket } = await serve(t)
+    assert.match(await raw(socket, `${line}\n`), /^\{"refused":".+"\}\n$/)
+  })
+
+test('closing lets what is under way end, and takes nothing more', async t => {
+  let go: (() => void) | undefined
+  const { promise: asked, resolve: hear } = Promise.withResolvers<void>()
+  const { folder, socket, close } = await serve(t, {
+    run: () =>
+      new Promise(resolve => {
+        go = () => resolve(true as never)
+        hear()
+      }),
+  })
+  const answer = askService(folder, 'key.create', { name: 'CI', account_id: null, domain: null })
+  await asked
+  const closed = close()
+  await until(() => !existsSync(socket))
+  assert.is(await askService(folder, 'key.delete', { id: 'x' }), NOT_RUNNING)
+  go!()
+  assert.match(((await answer) as { token: string }).token, /^re_/)
+  await closed
+})
+
+test('a client that leaves before its answer harms nobody', async t => {
+  let go: (() => void) | undefined
+  const { promise: asked, resolve: hear } = Promise.withResolvers<void>()
+  const { socket, close } = await serve(t, {
+    run: () =>
+      new Promise(resolve => {
+        go = () => resolve(true as never)
+        hear()
+      }),
+  })
+  const client = connect(socket)
+  client.write('{"operation":"key.create","input":{"name":"a","account_id":null,"domain":null}}\n')
+  await asked
+  client.destroy()
+  go!()
+  await close()
+})
+
+test('a service that ends before it answers is told of as such', async t => {
+  const { path } = await t.using(tempFolder())
+  const { createServer } = await import('node:net')
+  const server = createServer(socket => socket.once('data', () => socket.destroy()))
+  await new Promise<void>(resolve => server.listen(join(path, 'control.sock'), resolve))
+  t.after(() => server.close())
+  const failed = await errorOf(askService(path, 'key.delete', { id: 'x' }))
+  assert.instance(failed, OperationFailed)
+  assert.match(failed.message, /ended before it answered/)
+})
+
+test.run()
