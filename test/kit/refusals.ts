@@ -122,9 +122,9 @@ export function storedIn(posthorn: Posthorn): Record<string, number> {
 /** What changes by itself, and when credentials are used. */
 const COLUMNS_OF_USE = new Set(['last_seen_at', 'last_used_at'])
 
-/** A digest of every row of every table, delivery's trail left out, by table. */
-export function contentsOf(posthorn: Posthorn): Record<string, string> {
-  const tables = tablesOf(posthorn).filter(name => !(name in DELIVERY_TRAIL))
+/** A digest of every row of every table, delivery's trail and some others left out, by table. */
+export function contentsOf(posthorn: Posthorn, without: readonly string[] = []): Record<string, string> {
+  const tables = tablesOf(posthorn).filter(name => !(name in DELIVERY_TRAIL || without.includes(name)))
   return Object.fromEntries(
     tables.map(name => {
       const rows = posthorn.rows(`select * from "${name}"`)
