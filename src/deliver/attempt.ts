@@ -54,7 +54,7 @@ export async function attempt(
   transaction: Transaction,
 ): Promise<AttemptResult> {
   const trials: HostTrial[] = []
-  const pooled = options.pool.take(site)
+  const pooled = options.pool.take(site, transaction.recipients[0]!)
   if (pooled) {
     const outcome = await transact(options, site, pooled, transaction, trials)
     if (!outcome.hostTrouble) return { outcome, trials }
@@ -118,10 +118,10 @@ async function transact(
   const { facts } = session
   const fresh = facts.transactionCount === 0
   const result = await session.send(transaction).catch(error => {
-    pool.give(site, pooled) // nothing was sent
+    pool.give(site, pooled, transaction.recipients[0]!) // nothing was sent
     throw error
   })
-  if (result.reusable) pool.give(site, pooled)
+  if (result.reusable) pool.give(site, pooled, transaction.recipients[0]!)
   else session.destroy()
   const outcome = outcomeOf(result.recipients[0]!)
   trials.push({

@@ -1,7 +1,9 @@
 /** Carries one message to where its route leads, and says how that ended. */
+import { wireId } from '../lib/ids.ts'
 import { needsSmtpUtf8 } from '../smtp/address.ts'
 import type { ClaimedDelivery } from '../store/command.ts'
 import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts'
+import type { Transaction } from './client/types.ts'
 import type { Ending } from './finish.ts'
 import type { OutgoingMessage } from './message.ts'
 import type { Route } from './route.ts'
@@ -59,11 +61,17 @@ function carried({ outcome, trials }: AttemptResult): Carried {
 }
 
 function transactionOf(
-  { address }: ClaimedDelivery,
+  { address, emailId }: ClaimedDelivery,
   { mailFrom, bytes, sizeBytes, smtpUtf8 }: OutgoingMessage,
-) {
-  const needsUtf8 = smtpUtf8 || needsSmtpUtf8(address)
-  return { mailFrom, recipients: [address], message: bytes, size: sizeBytes, smtpUtf8: needsUtf8 }
+): Transaction {
+  return {
+    mailFrom,
+    recipients: [address],
+    message: bytes,
+    size: sizeBytes,
+    smtpUtf8: smtpUtf8 || needsSmtpUtf8(address),
+    envelopeId: () => wireId('eml', emailId),
+  }
 }
 
 function withoutReply(kind: Ending['kind'], bounceClass: Ending['class'], text: string): Ending {

@@ -6,13 +6,15 @@ import type { Session } from './client/types.ts'
 export interface PooledSession {
   session: Session
   mxHost: string
+  /** Where it has taken mail for, of a peer that bounds their number. */
+  domains?: Set<string>
 }
 
 export interface SessionPool {
-  /** A live session of the site, or undefined. */
-  take(site: string): PooledSession | undefined
-  /** Takes a session back, or leave of it when it has served enough. */
-  give(site: string, pooled: PooledSession): void
+  /** A live session of the site that takes mail for the address, or undefined. */
+  take(site: string, address: string): PooledSession | undefined
+  /** Takes a session back that was used for the address, or leave of it when it has served enough. */
+  give(site: string, pooled: PooledSession, address: string): void
   /** Takes leave of all, and at once of those that are given back later. */
   close(): Promise<void>
 }
@@ -49,21 +51,27 @@ export function createSessionPool(clock: Clock): SessionPool {
   }
 
   return {
-    take(site) {
+    take(site, address) {
       const entries = idle.get(site)
-      for (let entry = entries?.pop(); entry; entry = entries?.pop()) {
-        if (entries!.length === 0) idle.delete(site)
+      if (!entries) return undefined
+      for (let at = entries.length - 1; at >= 0; at--) {
+        const entry = entries[at]!
+        if (entry.session.alive && !takes(entry, address)) continue
+        entries.splice(at, 1)
+        if (entries.length === 0) idle.delete(site)
         if (entry.session.alive) return entry
       }
       return undefined
     },
-    give(site, pooled) {
+    give(site, pooled, address) {
       const { session, mxHost } = pooled
-      const { transactionCount, openedAt } = session.facts
+      const { transactionCount, openedAt, limits } = session.facts
       if (!session.alive) return
-      const isWorn = transactionCount >= MOST_MESSAGES || clock.now() - openedAt >= MOST_AGE_MS
+      const isWorn =
+        transactionCount >= Math.min(MOST_MESSAGES, limits.mails) || clock.now() - openedAt >= MOST_AGE_MS
       if (closed || isWorn) return quit(pooled)
-      const entry = { session, mxHost, since: clock.monotonic() }
+      const entry: Idle = { session, mxHost, since: clock.monotonic() }
+      if (limits.domains !== Infinity) entry.domains = (pooled.domains ?? new Set()).add(domainOf(address))
       sweeping ??= clock.timer(SWEEP_MS, sweep)
       const entries = idle.get(site)
       if (entries) entries.push(entry)
@@ -77,4 +85,14 @@ export function createSessionPool(clock: Clock): SessionPool {
       await Promise.all(leaving)
     },
   }
+}
+
+function takes({ session, domains }: PooledSession, address: string): boolean {
+  return (
+    domains === undefined || domains.size < session.facts.limits.domains || domains.has(domainOf(address))
+  )
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 }

@@ -5,7 +5,40 @@ const END = Buffer.from('\r\n.\r\n')
 const LONGEST_LINE = 998
 const BARE = /\r(?!\n)|(?<!\r)\n/
 
-export class DataCollector {
+/** What takes a message in until it is complete. */
+export interface MessageCollector {
+  /** Takes bytes; once the message is complete, returns what follows it. */
+  push(chunk: Buffer): Buffer | undefined
+  message(): Buffer
+  violations(): string[]
+}
+
+/** The octets of one BDAT command (RFC 3030 §2). */
+export class ChunkCollector implements MessageCollector {
+  #chunks: Buffer[] = []
+  #missing: number
+
+  constructor(sizeBytes: number) {
+    this.#missing = sizeBytes
+  }
+
+  push(chunk: Buffer): Buffer | undefined {
+    const own = chunk.subarray(0, this.#missing)
+    this.#chunks.push(own)
+    this.#missing -= own.length
+    return this.#missing > 0 ? undefined : chunk.subarray(own.length)
+  }
+
+  message(): Buffer {
+    return Buffer.concat(this.#chunks)
+  }
+
+  violations(): string[] {
+    return lineFaults(this.message().toString('latin1'))
+  }
+}
+
+export class DataCollector implements MessageCollector {
   #chunks: Buffer[] = []
   /** The last bytes of the stream, so that an end that spans chunks is found; DATA's own CRLF comes first. */
   #tail = Buffer.from('\r\n')
@@ -36,9 +69,7 @@ export class DataCollector {
 
   violations(): string[] {
     const wire = this.#wire()
-    const found: string[] = []
-    if (BARE.test(wire)) found.push('bare CR or LF in the message')
-    if (longestLine(wire) > LONGEST_LINE) found.push('a line of more than 998 bytes')
+    const found = lineFaults(wire)
     if (/\r\n\.[^.\r]|^\.[^.\r]/.test(wire)) found.push('a line that begins with an unstuffed dot')
     return found
   }
@@ -46,6 +77,13 @@ export class DataCollector {
   #wire(): string {
     return Buffer.concat(this.#chunks).toString('latin1')
   }
+}
+
+function lineFaults(wire: string): string[] {
+  const found: string[] = []
+  if (BARE.test(wire)) found.push('bare CR or LF in the message')
+  if (longestLine(wire) > LONGEST_LINE) found.push('a line of more than 998 bytes')
+  return found
 }
 
 function longestLine(text: string): number {

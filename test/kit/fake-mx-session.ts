@@ -3,12 +3,13 @@ import { isAscii } from 'node:buffer'
 import type { Socket } from 'node:net'
 import type { FakeMxState } from './fake-mx.ts'
 import { type Behaviour, behaviourOf, type Fault, type Point } from './fake-mx-behaviour.ts'
-import { DataCollector } from './fake-mx-data.ts'
+import { ChunkCollector, DataCollector, type MessageCollector } from './fake-mx-data.ts'
 import { FakeMxLine } from './fake-mx-line.ts'
 
 interface Recipient {
   address: string
   behaviour: Behaviour
+  params: Map<string, string>
 }
 
 interface Mail {
@@ -24,6 +25,17 @@ interface Mail {
 const LAST_IN_GROUP = new Set(['EHLO', 'HELO', 'DATA', 'QUIT', 'NOOP', 'VRFY', 'EXPN', 'STARTTLS'])
 const PATH = /^(?:MAIL FROM|RCPT TO):<([^<>]*)>((?: [A-Z0-9-]+(?:=[^ ]+)?)*)$/i
 const LF = 10
+/** The extension that allows a parameter of MAIL or RCPT. */
+const ALLOWED_BY: Record<string, string> = {
+  SIZE: 'SIZE',
+  BODY: '8BITMIME',
+  SMTPUTF8: 'SMTPUTF8',
+  REQUIRETLS: 'REQUIRETLS',
+  RET: 'DSN',
+  ENVID: 'DSN',
+  NOTIFY: 'DSN',
+  ORCPT: 'DSN',
+}
 
 export class FakeMxSession {
   readonly #mx: FakeMxState
@@ -34,7 +46,9 @@ export class FakeMxSession {
   #jobCount = 0
   #greeted = false
   #mail: Mail | undefined
-  #data: DataCollector | undefined
+  #data: MessageCollector | undefined
+  /** The message of former chunks, while the last one is still to come. */
+  #chunks: Buffer[] = []
   #messageCount = 0
 
   constructor(mx: FakeMxState, socket: Socket, id: number) {
@@ -87,7 +101,7 @@ export class FakeMxSession {
     const verb = command.split(' ')[0]!.toUpperCase()
     if (this.#input.length > 0 && LAST_IN_GROUP.has(verb))
       this.#line.violation(`something after ${verb} in one group`)
-    else if (this.#input.length > 0 && !this.#pipelining)
+    else if (this.#input.length > 0 && !this.#pipelining && verb !== 'BDAT')
       this.#line.violation('pipelining without permission')
     if (verb === 'EHLO') return this.#onEhlo()
     if (verb === 'HELO') return void (await this.#answer('helo', `250 ${this.#mx.name}`))
@@ -95,6 +109,7 @@ export class FakeMxSession {
     if (verb === 'MAIL') return this.#onMail(command)
     if (verb === 'RCPT') return this.#onRcpt(command)
     if (verb === 'DATA') return this.#onDataCommand()
+    if (verb === 'BDAT' && this.#mx.extensions.includes('CHUNKING')) return this.#onBdat(command)
     this.#mail = undefined
     if (verb === 'RSET') return void (await this.#answer('rset', '250 2.0.0 reset'))
     if (verb === 'QUIT') {
@@ -131,7 +146,7 @@ export class FakeMxSession {
       this.#line.violation(`a bad or nested MAIL: ${command}`)
       return this.#line.say('503 5.5.1 bad MAIL')
     }
-    const params = new Map(parsed[2]!.split(' ').filter(Boolean).map(parameter))
+    const params = this.#parametersOf(parsed[2]!)
     const next = /^RCPT TO:<(.*)>/im.exec(this.#input.toString('utf8'))
     const fault = next && behaviourOf(next[1]!).at.mail
     if (fault) return this.#line.misbehave(fault)
@@ -144,7 +159,8 @@ export class FakeMxSession {
     const mail = this.#mail
     if (!parsed) this.#line.violation(`a bad RCPT: ${command}`)
     if (!parsed || !mail) return this.#line.say('503 5.5.1 need MAIL first')
-    const recipient = { address: parsed[1]!, behaviour: behaviourOf(parsed[1]!) }
+    const address = parsed[1]!
+    const recipient = { address, behaviour: behaviourOf(address), params: this.#parametersOf(parsed[2]!) }
     const tries = (this.#mx.tries.get(recipient.address.toLowerCase()) ?? 0) + 1
     this.#mx.tries.set(recipient.address.toLowerCase(), tries)
     const refusal = this.#refusalOf(recipient.behaviour, mail, tries)
@@ -154,6 +170,14 @@ export class FakeMxSession {
       return
     }
     mail.refused = true
+  }
+
+  #parametersOf(text: string): Map<string, string> {
+    const params = new Map(text.split(' ').filter(Boolean).map(parameter))
+    const offered = new Set(this.#mx.extensions.map(extension => extension.split(' ')[0]))
+    for (const name of params.keys())
+      if (!offered.has(ALLOWED_BY[name] ?? '')) this.#line.violation(`${name} without permission`)
+    return params
   }
 
   #refusalOf(behaviour: Behaviour, mail: Mail, tries: number): Fault | undefined {
@@ -177,14 +201,45 @@ export class FakeMxSession {
     if (early.length > 0) this.#onMessage(this.#data, early)
   }
 
-  #onMessage(data: DataCollector, chunk: Buffer) {
-    const fault = this.#faultAt('body', this.#mail!.recipients)
+  /** The octets come whatever is made of the command. */
+  async #onBdat(command: string) {
+    const [, size, last] = /^BDAT (\d+)( LAST)?$/i.exec(command) ?? []
+    if (size === undefined) return this.#line.violation(`a bad BDAT: ${command}`)
+    const data = new ChunkCollector(Number(size))
+    const isLast = last !== undefined
+    this.#onChunk = () => this.#onChunkEnd(data, isLast)
+    this.#data = data
+    const early = this.#input
+    this.#input = Buffer.alloc(0)
+    if (early.length > 0 || size === '0') this.#onMessage(data, early)
+  }
+
+  /** What happens once the octets of a BDAT are in; undefined while DATA is under way. */
+  #onChunk: (() => Promise<void>) | undefined
+
+  async #onChunkEnd(data: ChunkCollector, isLast: boolean) {
+    const mail = this.#mail
+    for (const violation of data.violations()) this.#line.violation(violation)
+    if (!mail || mail.recipients.length === 0) return this.#line.say('503 5.5.1 no valid recipients')
+    this.#chunks.push(data.message())
+    if (!isLast) return this.#line.say('250 2.0.0 next')
+    const message = Buffer.concat(this.#chunks.splice(0))
+    this.#line.note('C', `(${message.length} bytes of message)`)
+    if (await this.#answer('dot', '250 2.0.0 taken', mail.recipients, () => this.#take(mail, message)))
+      this.#mail = undefined
+    if (this.#mx.acceptThenClose) await this.#line.end('drop')
+  }
+
+  #onMessage(data: MessageCollector, chunk: Buffer) {
+    const fault = this.#faultAt('body', this.#mail?.recipients)
     if (fault !== undefined) return this.#enqueue(() => this.#breakOff(fault))
     const rest = data.push(chunk)
     if (rest === undefined) return
     this.#data = undefined
     this.#input = rest
-    this.#enqueue(() => this.#onDot(data))
+    const onChunk = this.#onChunk
+    this.#onChunk = undefined
+    this.#enqueue(onChunk ?? (() => this.#onDot(data)))
   }
 
   /** After a fault in the middle of a message nothing more is read. */
@@ -194,7 +249,7 @@ export class FakeMxSession {
     if (!this.#line.over) await this.#line.end('stall')
   }
 
-  async #onDot(data: DataCollector) {
+  async #onDot(data: MessageCollector) {
     const mail = this.#mail!
     this.#mail = undefined
     for (const violation of data.violations()) this.#line.violation(violation)
@@ -225,6 +280,7 @@ export class FakeMxSession {
       clientAddress: this.#line.clientAddress,
       tls: this.#line.secured,
       params: mail.params,
+      rcptParams: mail.recipients.map(({ params }) => params),
     })
   }
 

@@ -32,7 +32,7 @@ export interface FakeMxOptions {
   port?: number
   /** Its name in the greeting. */
   name?: string
-  /** EHLO keywords; PIPELINING and STARTTLS are governed by the options below. */
+  /** EHLO keywords; PIPELINING and STARTTLS are governed by the options below. CHUNKING makes it take BDAT. */
   extensions?: string[]
   pipelining?: boolean
   /** Default `off`: STARTTLS is not offered. `hang` and `handshake-fails` do so after a positive reply. */
@@ -69,6 +69,8 @@ export interface TakenMessage {
   tls: boolean
   /** Parameters of MAIL, keywords in capitals. */
   params: Map<string, string>
+  /** Parameters of RCPT, of each recipient that was not refused. */
+  rcptParams: Map<string, string>[]
 }
 
 export interface FakeMx {

@@ -1,8 +1,11 @@
-/** A message as it goes over the line after DATA: checked, dot-stuffed, ended, and cut into blocks (RFC 5321 §4.5.2). */
+/**
+ * A message as it goes over the line, checked and cut into blocks: after DATA dot-stuffed and ended (RFC 5321 §4.5.2),
+ * after BDAT as it is (RFC 3030 §2).
+ */
 import { isAscii } from 'node:buffer'
 
 export interface FramedMessage {
-  /** All bytes up to and including the final dot's CRLF. Small messages have one block. */
+  /** All bytes, after DATA up to and including the final dot's CRLF. Small messages have one block. */
   blocks: Buffer[]
   /** Whether any byte has its high bit set. */
   eightBit: boolean
@@ -15,8 +18,11 @@ const CRLF = Buffer.from('\r\n')
 const END_OF_DATA = Buffer.from('.\r\n')
 export const EMPTY_MESSAGE = END_OF_DATA
 
-/** @throws when a CR or LF stands alone: what a peer makes of it could end the message early, or break its signature. */
-export function frameMessage(parts: readonly Buffer[]): FramedMessage {
+/**
+ * @param chunked for BDAT: without stuffing and final dot
+ * @throws when a CR or LF stands alone: what a peer makes of it could end the message early, or break its signature.
+ */
+export function frameMessage(parts: readonly Buffer[], chunked = false): FramedMessage {
   const pieces: Buffer[] = []
   let last = '\n'
   let eightBit = false
@@ -24,21 +30,21 @@ export function frameMessage(parts: readonly Buffer[]): FramedMessage {
     eightBit ||= !isAscii(part)
     for (let at = 0; at < part.length; at += BLOCK_BYTES) {
       const window = part.length <= BLOCK_BYTES ? part : part.subarray(at, at + BLOCK_BYTES)
-      last = stuff(window, last, pieces)
+      last = take(window, last, pieces, !chunked)
     }
   }
   if (last === '\r') throw bareLineEnd()
   if (last !== '\n') pieces.push(CRLF)
-  pieces.push(END_OF_DATA)
+  if (!chunked) pieces.push(END_OF_DATA)
   return { blocks: blocksOf(pieces), eightBit }
 }
 
-/** Adds the window to the pieces with its leading dots doubled. `before` is the character before it, the last one is returned. */
-function stuff(window: Buffer, before: string, pieces: Buffer[]): string {
+/** Adds the window to the pieces, its leading dots doubled. `before` is the character before it, the last one is returned. */
+function take(window: Buffer, before: string, pieces: Buffer[], stuffing: boolean): string {
   const text = window.toString('latin1')
   let from = 0
   const lineStartsAt = (at: number) => {
-    if (text[at] !== '.') return
+    if (!stuffing || text[at] !== '.') return
     pieces.push(window.subarray(from, at), DOT)
     from = at
   }

@@ -1,5 +1,6 @@
 /** Opens a session to one address of an MX host: connection, greeting, EHLO, STARTTLS, and the fallback without it. */
 import { cleanText, formatReply, isPermanent, replyOf } from '../../smtp/reply.ts'
+import { limitsOf } from './limits.ts'
 import type { RawReply } from './reply-reader.ts'
 import { leave, WireSession } from './session.ts'
 import type {
@@ -41,7 +42,8 @@ async function attempt(
   const opened = await open(opening)
   if (!isFailure(opened)) {
     const { timings } = opening
-    const times = { openedAt: clock.now(), timings, transactionCount: 0 }
+    const limits = limitsOf(opened.extensions.get('LIMITS'))
+    const times = { openedAt: clock.now(), timings, transactionCount: 0, limits }
     return new WireSession(
       wire,
       { ...opened, ...times, tlsFallback, peerAddress: address, peerPort: port },

@@ -13,7 +13,9 @@ import type {
 } from './types.ts'
 import type { Wire } from './wire.ts'
 
-interface Job extends Prepared {
+interface Job {
+  transaction: Transaction
+  prepared: Prepared
   envelopeSent: boolean
   resolve(result: TransactionResult): void
   reject(error: unknown): void
@@ -24,6 +26,7 @@ export class WireSession implements Session {
   readonly #wire: Wire
   readonly #clock: Clock
   readonly #pipelining: boolean
+  #chunking: boolean
   readonly #jobs: Job[] = []
   #work: Promise<void> | undefined
   #left: Promise<void> | undefined
@@ -32,6 +35,7 @@ export class WireSession implements Session {
     this.#wire = wire
     this.#clock = clock
     this.#pipelining = facts.extensions.has('PIPELINING')
+    this.#chunking = facts.extensions.has('CHUNKING')
     this.facts = facts
   }
 
@@ -40,14 +44,14 @@ export class WireSession implements Session {
   }
 
   async send(transaction: Transaction): Promise<TransactionResult> {
-    const prepared = prepare(transaction, this.facts)
+    const prepared = prepare(transaction, this.facts, this.#chunking)
     if ('refusal' in prepared) {
       const result: RecipientResult = { kind: 'refused', phase: 'mail', reply: prepared.refusal, local: true }
       return { recipients: transaction.recipients.map(() => result), reusable: this.alive, timings: {} }
     }
     if (this.#left) return failed(transaction, 'the session is taking leave')
     return new Promise((resolve, reject) => {
-      this.#jobs.push({ ...prepared, envelopeSent: false, resolve, reject })
+      this.#jobs.push({ transaction, prepared, envelopeSent: false, resolve, reject })
       this.#work ??= this.#workOff()
     })
   }
@@ -73,22 +77,25 @@ export class WireSession implements Session {
 
   async #carryOut(job: Job) {
     const wire = this.#wire
+    const { prepared, transaction } = job
     const writeNext = () => {
       const next = this.#pipelining ? this.#jobs[0] : undefined
-      if (!next) return
-      wire.write(next.commands.join(''), next.commands.length)
+      if (!next || next.prepared.chunked) return
+      wire.write(next.prepared.commands.join(''), next.prepared.commands.length)
       next.envelopeSent = true
     }
     try {
       if (wire.alive) this.facts.transactionCount++
-      const outcome = await transact(job, {
+      const outcome = await transact(prepared, {
         wire,
         pipelining: this.#pipelining,
         envelopeSent: job.envelopeSent,
         writeNext,
         monotonic: this.#clock.monotonic,
       })
-      job.resolve({ recipients: outcome.recipients, timings: outcome.timings, reusable: this.alive })
+      if (outcome.bdatUnknown) return await this.#carryOutByData(job)
+      const recipients = withSurplus(outcome.recipients, transaction)
+      job.resolve({ recipients, timings: outcome.timings, reusable: this.alive })
       if (outcome.resetting) await this.#resetAnswered()
     } catch (error) {
       wire.close('destroyed after an internal error')
@@ -96,11 +103,29 @@ export class WireSession implements Session {
     }
   }
 
+  /** Once more, and for the rest of the session, without what the peer promised and does not know. */
+  async #carryOutByData(job: Job) {
+    await this.#resetAnswered()
+    this.#chunking = false
+    for (const later of [job, ...this.#jobs])
+      later.prepared = prepare(later.transaction, this.facts, false) as Prepared
+    await this.#carryOut(job)
+  }
+
   async #resetAnswered() {
     const raw = await this.#wire.reply('rset')
     if ('kind' in raw || raw.code < 300) return
     this.#wire.close('the peer refused RSET', replyOf(raw.code, raw.lines))
   }
+}
+
+/** The results of all recipients: those that the peer takes no more in one transaction are for a later one. */
+function withSurplus(results: RecipientResult[], { recipients }: Transaction): RecipientResult[] {
+  if (results.length === recipients.length) return results
+  const text = `this server takes ${results.length} recipients at once`
+  const reply = { code: 452, enhanced: '4.5.3', text }
+  const surplus = { kind: 'refused', phase: 'rcpt', reply, local: true } as const
+  return recipients.map((_, i) => results[i] ?? surplus)
 }
 
 function failed({ recipients }: Transaction, message: string): TransactionResult {

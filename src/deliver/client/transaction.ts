@@ -22,6 +22,8 @@ export interface TransactionOutcome {
   timings: PhaseTimings
   /** Whether RSET was written; its reply is still owed. */
   resetting: boolean
+  /** The peer offers BDAT and does not know it: nobody has a verdict that counts. */
+  bdatUnknown: boolean
 }
 
 type EnvelopePhase = 'mail' | 'rcpt' | 'data'
@@ -33,7 +35,13 @@ interface Progress extends Prepared, TransactionContext {
   timings: PhaseTimings
   markedAt: number
   resetting: boolean
+  bdatUnknown: boolean
+  /** Whether the message left together with its envelope. */
+  whole: boolean
 }
+
+/** Replies to a command that is not known, not implemented, or not expected. */
+const UNKNOWN_COMMAND = new Set([500, 501, 502, 503, 504])
 
 /** Never fails: what goes wrong is in the results. On any failure the wire is closed. */
 export async function transact(prepared: Prepared, context: TransactionContext): Promise<TransactionOutcome> {
@@ -44,19 +52,31 @@ export async function transact(prepared: Prepared, context: TransactionContext):
     timings: {},
     markedAt: context.monotonic(),
     resetting: false,
+    bdatUnknown: false,
+    whole: context.pipelining && prepared.chunked && prepared.blocks.length === 1,
   }
-  const failure = await converse(progress)
-  if (failure) {
+  const ended = await converse(progress)
+  if (ended) {
+    const failure =
+      progress.whole && mayHaveArrived(ended) ? { ...ended, phase: 'final-dot' as const } : ended
     settle(progress, { kind: 'failed', phase: failure.phase, failure })
     context.wire.close(failure.message, failure.reply)
   }
-  const { timings, resetting } = progress
-  return { recipients: progress.results as RecipientResult[], timings, resetting }
+  const { timings, resetting, bdatUnknown } = progress
+  return { recipients: progress.results as RecipientResult[], timings, resetting, bdatUnknown }
+}
+
+/**
+ * Of a message that left with its envelope in one piece: the peer may have read all of it before it fell silent. One that
+ * closes without any answer has not.
+ */
+function mayHaveArrived({ kind, phase, reply }: Failure): boolean {
+  return reply === null && (phase !== 'mail' || kind === 'timeout')
 }
 
 async function converse(progress: Progress): Promise<Failure | undefined> {
-  const { wire, pipelining, commands, recipientCount } = progress
-  if (pipelining && !progress.envelopeSent) wire.write(commands.join(''), commands.length)
+  const { pipelining, recipientCount, chunked } = progress
+  if (pipelining && !progress.envelopeSent) writeEnvelope(progress)
   const mail = await ask(progress, 'mail', 0)
   if (isFailure(mail)) return mail
   const mailAccepted = mail.code < 400
@@ -67,12 +87,51 @@ async function converse(progress: Progress): Promise<Failure | undefined> {
     if (isFailure(rcpt)) return rcpt
     if (rcpt.code >= 400) progress.results[i] ??= refusal('rcpt', rcpt)
   }
+  if (chunked) return sendChunk(progress)
   if (!pipelining && allSettled(progress)) return reset(progress)
   const data = await ask(progress, 'data', 1 + recipientCount)
   if (isFailure(data)) return data
   if (data.code === 354) return allSettled(progress) ? sendNothing(progress) : sendMessage(progress)
   settle(progress, refusal('data', data))
   return mailAccepted ? reset(progress) : undefined
+}
+
+/** All commands at once; with a chunk that is short, the message, too. A longer one waits for who will get it. */
+function writeEnvelope({ wire, commands, chunked, whole, blocks }: Progress) {
+  if (whole)
+    wire.together(() => {
+      wire.write(commands.join(''), commands.length)
+      wire.write(blocks[0]!, 0)
+    })
+  else if (chunked) wire.write(commands.slice(0, -1).join(''), commands.length - 1)
+  else wire.write(commands.join(''), commands.length)
+}
+
+/** The message as one chunk, the last (RFC 3030 §2). After a refusal the peer's state is unknown: RSET. */
+async function sendChunk(progress: Progress): Promise<Failure | undefined> {
+  const { wire, whole, blocks, commands } = progress
+  if (!whole) {
+    if (allSettled(progress)) return reset(progress)
+    wire.together(() => {
+      wire.write(commands.at(-1)!, 1)
+      wire.write(blocks[0]!, 0)
+    })
+    for (const block of blocks.slice(1)) {
+      await wire.writable('body')
+      if (wire.hasReply || !wire.alive) return stopEarly(progress)
+      wire.write(block, 0)
+    }
+  }
+  mark(progress, 'body')
+  const reply = await answer(progress, 'final-dot')
+  if (isFailure(reply)) return reply
+  if (reply.code < 400) {
+    settle(progress, { kind: 'accepted', phase: 'final-dot', reply: replyOf(reply.code, reply.lines) })
+    return undefined
+  }
+  progress.bdatUnknown = UNKNOWN_COMMAND.has(reply.code) && !allSettled(progress)
+  settle(progress, refusal('final-dot', reply))
+  return reset(progress)
 }
 
 /** The peer wants a message although it took no recipient: an empty one, whose fate does not matter (RFC 2920 §3.1). */

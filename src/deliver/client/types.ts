@@ -2,6 +2,7 @@
 import type { ConnectionOptions, SecureContext } from 'node:tls'
 import type { Clock } from '../../lib/clock.ts'
 import type { Reply } from '../../smtp/reply.ts'
+import type { SessionLimits } from './limits.ts'
 
 /** The step of a session that was under way: what was waited for, or being written. */
 export type Phase =
@@ -106,6 +107,7 @@ export interface TlsFacts {
 export interface SessionFacts {
   /** EHLO keywords in capitals with their parameters; empty after HELO. */
   extensions: ReadonlyMap<string, string>
+  limits: SessionLimits
   tls: TlsFacts | null
   /** Why an opportunistic session is not encrypted although STARTTLS was offered; null otherwise. */
   tlsFallback: Failure | null
@@ -132,6 +134,10 @@ export interface Transaction {
   size: number
   /** Whether an address or header needs RFC 6531. */
   smtpUtf8: boolean
+  /** Whether every host from the peer on must pass it on over TLS (RFC 8689). */
+  requireTls?: boolean
+  /** Under what name later reports shall speak of it (RFC 3461 §4.4); asked where the peer offers DSN. */
+  envelopeId?: () => string
 }
 
 /** What became of one recipient. */

@@ -284,7 +284,7 @@ test('a message that cannot be sent is an error, and the session is there for th
     () => assert.unreachable(),
     error => assert.match(error.message, /CR or LF/),
   )
-  assert.is(pool.take(SITE)?.session.alive, true)
+  assert.is(pool.take(SITE, 'ok@there.test')?.session.alive, true)
   assert.is(mxs[0]!.sessionCount, 1)
 })
 

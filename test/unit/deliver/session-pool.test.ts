@@ -10,6 +10,7 @@ import { until } from '../../kit/until.ts'
 
 const test = suite('deliver/session-pool')
 const SITE = 'mx.there.test'
+const TO = 'ok@there.test'
 
 async function open(t: TestContext, options: FakeMxOptions = {}) {
   const mx = await t.using(startFakeMx(options))
@@ -49,28 +50,28 @@ async function send(session: Session) {
 
 test('a session that was given back is taken again, with its host', async t => {
   const { pool, dial } = await open(t)
-  assert.is(pool.take(SITE), undefined)
+  assert.is(pool.take(SITE, TO), undefined)
   const session = await dial()
-  pool.give(SITE, { session, mxHost: 'mx2.there.test' })
-  const taken = pool.take(SITE)
+  pool.give(SITE, { session, mxHost: 'mx2.there.test' }, TO)
+  const taken = pool.take(SITE, TO)
   assert.is(taken?.session, session)
   assert.is(taken?.mxHost, 'mx2.there.test')
-  assert.is(pool.take(SITE), undefined)
+  assert.is(pool.take(SITE, TO), undefined)
 })
 
 test('each site has sessions of its own', async t => {
   const { pool, dial } = await open(t)
   const session = await dial()
-  pool.give(SITE, { session, mxHost: SITE })
-  assert.is(pool.take('mx.far.test'), undefined)
-  assert.is(pool.take(SITE)?.session, session)
+  pool.give(SITE, { session, mxHost: SITE }, TO)
+  assert.is(pool.take('mx.far.test', TO), undefined)
+  assert.is(pool.take(SITE, TO)?.session, session)
 })
 
 test('the session given back last is taken first', async t => {
   const { pool, dial } = await open(t)
   const sessions = [await dial(), await dial(), await dial()]
-  for (const session of sessions) pool.give(SITE, { session, mxHost: SITE })
-  const taken = [1, 2, 3].map(() => pool.take(SITE)?.session)
+  for (const session of sessions) pool.give(SITE, { session, mxHost: SITE }, TO)
+  const taken = [1, 2, 3].map(() => pool.take(SITE, TO)?.session)
   assert.equal(
     taken.map(session => sessions.indexOf(session!)),
     [2, 1, 0],
@@ -80,15 +81,15 @@ test('the session given back last is taken first', async t => {
 test('a session that idles for fifteen seconds takes its leave', async t => {
   const { pool, dial, clock, mx } = await open(t)
   const session = await dial()
-  pool.give(SITE, { session, mxHost: SITE })
+  pool.give(SITE, { session, mxHost: SITE }, TO)
   clock.advance(14_000)
-  assert.is(pool.take(SITE)?.session, session)
-  pool.give(SITE, { session, mxHost: SITE })
+  assert.is(pool.take(SITE, TO)?.session, session)
+  pool.give(SITE, { session, mxHost: SITE }, TO)
   clock.advance(14_000)
   await settled()
   assert.is(session.alive, true)
   clock.advance(1_000)
-  assert.is(pool.take(SITE), undefined)
+  assert.is(pool.take(SITE, TO), undefined)
   await mx.until(/C: QUIT/)
 })
 
@@ -96,11 +97,11 @@ test('a session that has carried a hundred messages takes its leave', async t =>
   const { pool, dial, mx } = await open(t)
   const session = await dial()
   for (let i = 1; i < 100; i++) await send(session)
-  pool.give(SITE, { session, mxHost: SITE })
-  assert.is(pool.take(SITE)?.session, session)
+  pool.give(SITE, { session, mxHost: SITE }, TO)
+  assert.is(pool.take(SITE, TO)?.session, session)
   await send(session)
-  pool.give(SITE, { session, mxHost: SITE })
-  assert.is(pool.take(SITE), undefined)
+  pool.give(SITE, { session, mxHost: SITE }, TO)
+  assert.is(pool.take(SITE, TO), undefined)
   await mx.until(/C: QUIT/)
 })
 
@@ -108,54 +109,77 @@ test('a session older than five minutes takes its leave', async t => {
   const { pool, dial, clock, mx } = await open(t)
   const session = await dial()
   clock.advance(299_000)
-  pool.give(SITE, { session, mxHost: SITE })
-  assert.is(pool.take(SITE)?.session, session)
+  pool.give(SITE, { session, mxHost: SITE }, TO)
+  assert.is(pool.take(SITE, TO)?.session, session)
   clock.advance(1_000)
-  pool.give(SITE, { session, mxHost: SITE })
-  assert.is(pool.take(SITE), undefined)
+  pool.give(SITE, { session, mxHost: SITE }, TO)
+  assert.is(pool.take(SITE, TO), undefined)
   await mx.until(/C: QUIT/)
 })
 
 test('a session whose peer has left is dropped, and one behind it taken', async t => {
   const { pool, dial, mx } = await open(t)
   const [good, dead] = [await dial(), await dial()]
-  pool.give(SITE, { session: good, mxHost: SITE })
-  pool.give(SITE, { session: dead, mxHost: SITE })
+  pool.give(SITE, { session: good, mxHost: SITE }, TO)
+  pool.give(SITE, { session: dead, mxHost: SITE }, TO)
   dead.destroy()
-  assert.is(pool.take(SITE)?.session, good)
-  pool.give(SITE, { session: good, mxHost: SITE })
+  assert.is(pool.take(SITE, TO)?.session, good)
+  pool.give(SITE, { session: good, mxHost: SITE }, TO)
   await mx.close()
   await until(() => !good.alive)
-  assert.is(pool.take(SITE), undefined)
+  assert.is(pool.take(SITE, TO), undefined)
 })
 
 test('a session that is no longer alive is not taken back', async t => {
   const { pool, dial } = await open(t)
   const session = await dial()
   session.destroy()
-  pool.give(SITE, { session, mxHost: SITE })
-  assert.is(pool.take(SITE), undefined)
+  pool.give(SITE, { session, mxHost: SITE }, TO)
+  assert.is(pool.take(SITE, TO), undefined)
 })
 
 test('closing takes leave of all, and waits for it', async t => {
   const { pool, dial, mx } = await open(t)
   const sessions = [await dial(), await dial(), await dial()]
-  pool.give(SITE, { session: sessions[0]!, mxHost: SITE })
-  pool.give(SITE, { session: sessions[1]!, mxHost: SITE })
-  pool.give('mx.far.test', { session: sessions[2]!, mxHost: 'mx.far.test' })
+  pool.give(SITE, { session: sessions[0]!, mxHost: SITE }, TO)
+  pool.give(SITE, { session: sessions[1]!, mxHost: SITE }, TO)
+  pool.give('mx.far.test', { session: sessions[2]!, mxHost: 'mx.far.test' }, TO)
   await pool.close()
   assert.ok(sessions.every(({ alive }) => !alive))
   assert.is(mx.transcript.filter(line => /C: QUIT/.test(line)).length, 3)
-  assert.is(pool.take(SITE), undefined)
+  assert.is(pool.take(SITE, TO), undefined)
 })
 
 test('a session that comes back after the close takes its leave at once', async t => {
   const { pool, dial, mx } = await open(t)
   const session = await dial()
   await pool.close()
-  pool.give(SITE, { session, mxHost: SITE })
-  assert.is(pool.take(SITE), undefined)
+  pool.give(SITE, { session, mxHost: SITE }, TO)
+  assert.is(pool.take(SITE, TO), undefined)
   await mx.until(/C: QUIT/)
+})
+
+test('a peer that takes so many messages in a session gets no more', async t => {
+  const { pool, dial } = await open(t, { extensions: ['LIMITS MAILMAX=2 RCPTMAX=1'] })
+  const session = await dial()
+  await send(session)
+  pool.give(SITE, { session, mxHost: SITE }, TO)
+  assert.is(pool.take(SITE, TO)?.session, session)
+  await send(session)
+  pool.give(SITE, { session, mxHost: SITE }, TO)
+  assert.is(pool.take(SITE, TO), undefined)
+})
+
+test('a peer that takes so many domains in a session gets mail for those alone', async t => {
+  const { pool, dial } = await open(t, { extensions: ['LIMITS RCPTDOMAINMAX=2'] })
+  const session = await dial()
+  const use = (address: string) => {
+    const taken = pool.take(SITE, address)
+    if (taken) pool.give(SITE, taken, address)
+    return taken !== undefined
+  }
+  pool.give(SITE, { session, mxHost: SITE }, 'a@one.test')
+  assert.equal(['b@ONE.test', 'a@two.test', 'a@three.test', 'c@one.test'].map(use), [true, true, false, true])
 })
 
 test.run()
