@@ -30,6 +30,7 @@ import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
 import { domainRoutes } from './http/routes/domains.ts'
+import { emailAttachmentRoutes } from './http/routes/email-attachments.ts'
 import { emailListRoutes } from './http/routes/email-list.ts'
 import { emailRoutes } from './http/routes/emails.ts'
 import { healthRoutes } from './http/routes/health.ts'
@@ -227,6 +228,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
     ...domainRoutes({ domains, mailHost, regions }),
     ...templateRoutes({ templates: createTemplates(common) }),
     ...sendingRoutes(parts, common.newId, startOutbound(parts, started)),
+    ...readingRoutes(parts, () => baseUrlOf(config, http.address())),
   ]
   started.push((await startControl(parts, passwords)).close)
   const http = await startHttpServer(
@@ -282,6 +284,12 @@ function sendingRoutes(
     ...scheduledEmailRoutes({ horizonOf, store, now: clock.now }),
     ...suppressionRoutes({ suppressions: createSuppressions({ ...store, clock }) }),
   ]
+}
+
+/** What more there is to read of emails. @param baseUrl to be called once the door is open */
+function readingRoutes({ clock, store, plans, secrets }: Parts, baseUrl: () => string): Route[] {
+  const { horizonOf } = plans
+  return [...emailAttachmentRoutes({ horizonOf, store, secrets, clock, baseUrl })]
 }
 
 /** Undefined where the rate is not limited. */

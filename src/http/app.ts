@@ -36,6 +36,7 @@ export function createHttpApp(options: HttpAppOptions): Koa {
   app.use(turnErrorsIntoReplies(options.log))
   app.use(insistOnHost)
   app.use(tidyPath)
+  app.use(refuseReserved)
   const router = routerOf(options)
   app.use(router.routes())
   app.use(refuseTheRest(router))
@@ -115,6 +116,18 @@ const tidyPath: Middleware = (ctx, next) => {
   return next()
 }
 
+/** Stands where an email's id could, and is none: what it is for is still to come. */
+const RESERVED = /^\/emails\/receiving(?:\/|$)/
+
+const refuseReserved: Middleware = (ctx, next) => {
+  if (RESERVED.test(ctx.path)) throw unknownPath(ctx)
+  return next()
+}
+
+function unknownPath({ path }: Context): Refused {
+  return new Refused(404, 'not_found', `There is no ${path}.`)
+}
+
 function routerOf(options: HttpAppOptions): Router {
   const router = new Router()
   for (const route of options.routes)
@@ -154,15 +167,16 @@ async function send(ctx: Context, reply: ApiReply | RawReply, log: Log): Promise
   ctx.status = reply.status
   ctx.set(reply.headers ?? {})
   if ('body' in reply) ctx.body = wantsBareIds(ctx.headers) ? bareIds(reply.body) : reply.body
-  else if (Symbol.asyncIterator in reply.content) await streamReply(ctx, reply.content, log)
-  else ctx.body = Buffer.from(reply.content.buffer, reply.content.byteOffset, reply.content.byteLength)
+  else if (Symbol.asyncIterator in reply.content) {
+    if (ctx.method !== 'HEAD') await streamReply(ctx, reply.content, log)
+  } else ctx.body = Buffer.from(reply.content.buffer, reply.content.byteOffset, reply.content.byteLength)
 }
 
 /** Nothing has answered: the path is unknown, or known with other methods only. */
 function refuseTheRest(router: Router): Middleware {
   return async ctx => {
     const methods = router.match(ctx.path, ctx.method).path.flatMap(layer => layer.methods)
-    if (methods.length === 0) throw new Refused(404, 'not_found', `There is no ${ctx.path}.`)
+    if (methods.length === 0) throw unknownPath(ctx)
     const allow = [...new Set(methods)].join(', ')
     throw new Refused(405, 'method_not_allowed', `${ctx.path} takes ${allow}, not ${ctx.method}.`, {
       headers: { allow },

@@ -80,7 +80,7 @@ function hasContentId({ contentId }: Attachment): boolean {
 const CID_URL = /\bcid:([^\s"'<>()]+)/gi
 
 /** Whether the HTML refers to an attachment by a `cid:` URL, as it is or percent-encoded (RFC 2392 §2). */
-function shownBy(html: string): (attachment: Attachment) => boolean {
+export function shownBy(html: string): (attachment: Pick<Attachment, 'contentId'>) => boolean {
   const named = new Set<string>()
   for (const [, url] of html.matchAll(CID_URL)) named.add(url!.replaceAll('&amp;', '&'))
   return ({ contentId }) => {

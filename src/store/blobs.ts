@@ -3,7 +3,8 @@
  * in a file that is on the disk, with its folder, before the row that names it is committed.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, utimes } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readFile, rename, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Tx } from './command.ts'
 import type { Db } from './schema.ts'
@@ -20,6 +21,14 @@ export interface BlobFiles {
   stage(bytes: Uint8Array): Promise<StagedBlob>
   /** @throws when there is no such blob */
   read(db: Db, hash: Uint8Array): Promise<Buffer>
+  /** For bytes that are passed on: a file is read piece by piece. @throws when there is no such blob */
+  open(db: Db, hash: Uint8Array): Promise<OpenBlob>
+}
+
+export interface OpenBlob {
+  sizeBytes: number
+  /** To be read once, or not at all: a file is opened with the first piece, and closed after the last. */
+  content: AsyncIterable<Uint8Array>
 }
 
 const LARGEST_INLINE_BYTES = 64 * 1024
@@ -39,11 +48,30 @@ export function createBlobFiles(folder: string): BlobFiles {
       return { hash, sizeBytes: bytes.length, body: null }
     },
     async read(db, hash) {
-      const row = await db.selectFrom('blobs').select('body').where('hash', '=', hash).executeTakeFirst()
-      if (!row) throw new Error(`there is no blob ${Buffer.from(hash).toString('hex')}`)
-      return row.body === null ? readFile(pathOf(hash)) : Buffer.from(row.body)
+      const { body } = await rowOf(db, hash)
+      return body === null ? readFile(pathOf(hash)) : Buffer.from(body)
+    },
+    async open(db, hash) {
+      const { body } = await rowOf(db, hash)
+      if (body !== null) return { sizeBytes: body.length, content: onePiece(body) }
+      const { size: sizeBytes } = await stat(pathOf(hash))
+      return { sizeBytes, content: piecesOf(pathOf(hash)) }
     },
   }
+}
+
+async function rowOf(db: Db, hash: Uint8Array): Promise<{ body: Uint8Array | null }> {
+  const row = await db.selectFrom('blobs').select('body').where('hash', '=', hash).executeTakeFirst()
+  if (!row) throw new Error(`there is no blob ${Buffer.from(hash).toString('hex')}`)
+  return row
+}
+
+async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path) as AsyncIterable<Buffer>
 }
 
 /** Part of a command: one more use of each blob. */

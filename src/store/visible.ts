@@ -4,7 +4,7 @@
  */
 import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely'
 import type { Id } from '../lib/ids.ts'
-import type { Db, EmailStatus, Schema } from './schema.ts'
+import type { Db, EmailRow, EmailStatus, Schema } from './schema.ts'
 
 /**
  * For `where(visibleSince(horizon))` in a query over `emails`.
@@ -13,6 +13,11 @@ import type { Db, EmailStatus, Schema } from './schema.ts'
 export function visibleSince(horizon: number) {
   return (eb: ExpressionBuilder<Schema, 'emails'>): ExpressionWrapper<Schema, 'emails', SqlBool> =>
     eb.or([eb('emails.endedAt', 'is', null), eb('emails.endedAt', '>', horizon)])
+}
+
+/** The same of one email that has been read. */
+export function isVisible({ endedAt }: Pick<EmailRow, 'endedAt'>, horizon: number): boolean {
+  return endedAt === null || endedAt > horizon
 }
 
 /** How many emails beyond the horizon are still stored, by status: the totals kept in `counters` include them. */

@@ -2,21 +2,19 @@
 import { z } from 'zod'
 import { isRefusal, type Refusal } from '../../accept/refusal.ts'
 import type { scheduledCommands } from '../../accept/scheduled.ts'
-import type { Plans } from '../../accounts/plans.ts'
-import { type Id, parseWireId } from '../../lib/ids.ts'
+import type { Id } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import { findEmailParts } from '../../store/emails.ts'
 import type { Find, ReadTogether } from '../../store/read.ts'
 import type { Db } from '../../store/schema.ts'
-import { mayTouch } from '../bound-key.ts'
+import { createFindOwnEmail, type OwnEmailParts } from '../own-email.ts'
 import { notFound, refusedBy } from '../refused.ts'
 import { type ApiReply, type ApiRequest, ok, type Route } from '../route.ts'
 import { emailSchema, emailView } from '../wire/email-view.ts'
 import { bodyReader, readTime } from '../wire/read.ts'
 
 interface ScheduledEmailRoutesOptions {
-  /** Emails that ended then or before are out of the account's sight. */
-  horizonOf: Plans['horizonOf']
+  horizonOf: OwnEmailParts['horizonOf']
   store: { db: Db; find: Find; readTogether: ReadTogether; run: Run<typeof scheduledCommands> }
   now(): number
 }
@@ -28,18 +26,14 @@ const readReschedule = bodyReader(rescheduleSchema)
 
 export function scheduledEmailRoutes({ horizonOf, store, now }: ScheduledEmailRoutesOptions): Route[] {
   const { run } = store
+  const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
 
   /** Has an email of the account changed, and answers with it as the change has left it. */
   const change = async (
-    { params, credential }: ApiRequest,
+    request: ApiRequest,
     command: (email: { accountId: Id; id: Id; now: number }) => Promise<true | Refusal | undefined>,
   ): Promise<ApiReply> => {
-    const { accountId } = credential
-    const id = parseWireId('eml', params.id!)
-    const horizon = await horizonOf(accountId)
-    const [email] = id ? await store.find('emails', [{ accountId, id }], ['sender', 'endedAt']) : []
-    if (!id || !email || !mayTouch(credential, email)) throw notFound('Email')
-    if (email.endedAt !== null && email.endedAt <= horizon) throw notFound('Email')
+    const { accountId, id, horizon } = await findOwnEmail(request, [])
     const changed = await command({ accountId, id, now: now() })
     if (isRefusal(changed)) throw refusedBy(changed)
     const parts = changed && (await findEmailParts(store, accountId, id, horizon))

@@ -237,6 +237,8 @@ test('every route is reached, under the access it was written for', () => {
     'key DELETE /suppressions/:id',
     'key GET /emails',
     'key GET /emails/:id',
+    'key GET /emails/:id/attachments',
+    'key GET /emails/:id/attachments/:attachment_id',
     'key GET /emails/export',
     'key GET /suppressions',
     'key GET /suppressions/:id',
@@ -247,6 +249,7 @@ test('every route is reached, under the access it was written for', () => {
     'key POST /suppressions',
     'key POST /suppressions/batch/add',
     'key POST /suppressions/batch/remove',
+    'public GET /downloads',
     'public GET /healthz',
     'public GET /openapi.json',
     'public GET /readyz',
@@ -309,6 +312,20 @@ test('an unknown path is 404 and a wrong method 405, whoever asks', async () => 
       assert.is(said.includes('HEAD'), allowed.includes('GET'))
     }
   }
+})
+
+test('what will be of received mail is unknown yet, and taken for no id', async () => {
+  for (const options of [{}, bearer('garbage'), bearer(posthorn.apiKey)])
+    for (const [method, path] of [
+      ['GET', '/emails/receiving'],
+      ['GET', '//emails/receiving/'],
+      ['PATCH', '/emails/receiving'],
+      ['POST', '/emails/receiving/cancel'],
+      ['GET', '/emails/receiving/attachments'],
+    ] as const)
+      assertRefusal(await posthorn.call(method, path, options), {
+        ...{ status: 404, name: 'not_found', says: /^There is no \/emails\/receiving/ },
+      })
 })
 
 test('a bad credential is told before a bad body', async () => {

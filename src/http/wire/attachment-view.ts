@@ -1,0 +1,43 @@
+/** An attachment of a sent email as its own endpoints show it, with a link to its bytes. */
+import { z } from 'zod'
+import type { StoredAttachment } from '../../accept/prepare.ts'
+import { shownBy } from '../../mime/compose-body.ts'
+import { attachmentSchema } from './email-view.ts'
+import { timeSchema } from './reply-schemas.ts'
+import { timestamp } from './timestamp.ts'
+
+export const linkedAttachmentSchema = attachmentSchema.extend({
+  content_disposition: z.enum(['inline', 'attachment']),
+  download_url: z.url(),
+  expires_at: timeSchema,
+})
+
+export interface DownloadLink {
+  url: string
+  /** Epoch ms. */
+  expiresAt: number
+}
+
+/**
+ * @param html of the email: what it shows by a `cid:` URL is inline
+ * @param linkTo makes the link to an attachment's bytes
+ */
+export function linkedAttachmentViewer(
+  html: string | null,
+  linkTo: (attachment: StoredAttachment) => DownloadLink,
+): (attachment: StoredAttachment) => z.output<typeof linkedAttachmentSchema> {
+  const isShown = html === null ? () => false : shownBy(html)
+  return attachment => {
+    const { url, expiresAt } = linkTo(attachment)
+    return {
+      id: attachment.id,
+      filename: attachment.filename,
+      size: attachment.sizeBytes,
+      content_type: attachment.contentType,
+      content_disposition: isShown(attachment) ? 'inline' : 'attachment',
+      content_id: attachment.contentId,
+      download_url: url,
+      expires_at: timestamp(expiresAt),
+    }
+  }
+}
