@@ -35,6 +35,7 @@ import { emailListRoutes } from './http/routes/email-list.ts'
 import { emailRoutes } from './http/routes/emails.ts'
 import { healthRoutes } from './http/routes/health.ts'
 import { openapiRoutes } from './http/routes/openapi.ts'
+import { rawEmailRoutes } from './http/routes/raw-email.ts'
 import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
 import { suppressionRoutes } from './http/routes/suppressions.ts'
 import { templateRoutes } from './http/routes/templates.ts'
@@ -120,6 +121,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
       entry: new URL('./reading-thread.ts', import.meta.url),
       location: store.location,
       connectWriter: store.connectThread,
+      secret: new Uint8Array(secret),
       clockSeat: deps.clock?.seat ?? null,
       logLevel: config.log.level,
       log,
@@ -287,9 +289,12 @@ function sendingRoutes(
 }
 
 /** What more there is to read of emails. @param baseUrl to be called once the door is open */
-function readingRoutes({ clock, store, plans, secrets }: Parts, baseUrl: () => string): Route[] {
+function readingRoutes({ clock, store, plans, secrets, reading }: Parts, baseUrl: () => string): Route[] {
   const { horizonOf } = plans
-  return [...emailAttachmentRoutes({ horizonOf, store, secrets, clock, baseUrl })]
+  return [
+    ...emailAttachmentRoutes({ horizonOf, store, secrets, clock, baseUrl }),
+    ...rawEmailRoutes({ horizonOf, store, reader: reading.reader }),
+  ]
 }
 
 /** Undefined where the rate is not limited. */

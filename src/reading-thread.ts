@@ -2,12 +2,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Commands } from './commands.ts'
+import { rebuildMessage } from './deliver/rebuild.ts'
 import { emailCsv } from './http/wire/email-csv.ts'
 import { type ClockSeat, createAdjustableClock } from './lib/adjustable-clock.ts'
 import { serveCalls } from './lib/calls.ts'
 import { systemClock } from './lib/clock.ts'
 import type { Id } from './lib/ids.ts'
 import { createLog, type LogLevel } from './lib/log.ts'
+import { createSecretKeys } from './lib/secret-keys.ts'
 import { createPacker } from './search/pack.ts'
 import { createPacking } from './search/packing.ts'
 import { createEmailReader, type EmailReader } from './search/reader.ts'
@@ -19,6 +21,7 @@ export interface ReadingThreadData {
   location: StoreLocation
   writer: MessagePort
   calls: MessagePort
+  secret: Uint8Array
   clockSeat: ClockSeat | null
   logLevel: LogLevel
 }
@@ -28,7 +31,8 @@ const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : unde
 const clock = adjustable ?? systemClock
 const log = createLog(data.logLevel).child({ thread: 'reading' })
 const writer = createWriterClient<Commands>(data.writer, { clock })
-const { db, snapshot } = openReader(data.location)
+const { db, find, blobs, snapshot } = openReader(data.location)
+const secrets = createSecretKeys(data.secret)
 
 const packing = createPacking({
   packer: createPacker({ db, run: writer.run, pause: turn }),
@@ -44,6 +48,12 @@ const functions = {
   async exportEmails(input: Parameters<EmailReader['readBatch']>[0]) {
     const { emails, next } = await reader.readBatch(input)
     return { csv: new Uint8Array(Buffer.from(emailCsv(emails))), next }
+  },
+  async rebuildMessage(delivery: Parameters<typeof rebuildMessage>[1]) {
+    const message = await rebuildMessage({ db, find, blobs, secrets }, delivery)
+    if (!message) return undefined
+    const { fidelity, head, body } = message
+    return { fidelity, head: new Uint8Array(head), body: new Uint8Array(body) }
   },
 }
 /** What can be asked of this thread. */

@@ -17,6 +17,7 @@ interface ReadingOptions {
   entry: URL
   location: StoreLocation
   connectWriter(): MessagePort
+  secret: Uint8Array
   clockSeat: ClockSeat | null
   logLevel: LogLevel
   log: Log
@@ -54,7 +55,11 @@ export function startReading(options: ReadingOptions): Reading {
 
   start()
   return {
-    reader: { listEmails: ask('listEmails'), exportEmails: ask('exportEmails') },
+    reader: {
+      listEmails: ask('listEmails'),
+      exportEmails: ask('exportEmails'),
+      rebuildMessage: ask('rebuildMessage'),
+    },
     async stop() {
       isStopping = true
       clearTimeout(restart)
@@ -64,10 +69,10 @@ export function startReading(options: ReadingOptions): Reading {
   }
 }
 
-function openThread({ entry, location, connectWriter, clockSeat, logLevel }: ReadingOptions) {
+function openThread({ entry, location, connectWriter, secret, clockSeat, logLevel }: ReadingOptions) {
   const writer = connectWriter()
   const { port1, port2 } = new MessageChannel()
-  const data: ReadingThreadData = { location, writer, calls: port2, clockSeat, logLevel }
+  const data: ReadingThreadData = { location, writer, calls: port2, secret, clockSeat, logLevel }
   const worker = new Worker(entry, { workerData: data, transferList: [writer, port2] })
   return { worker, caller: createCaller(port1) }
 }

@@ -1,21 +1,15 @@
 /** The message of one delivery: the email's body, composed once and kept a while, and the delivery's own signed head. */
-import type { StoredAttachment } from '../accept/prepare.ts'
-import { bodyHash } from '../dkim/body-hash.ts'
 import type { SigningKey } from '../dkim/keys.ts'
 import { signMessage } from '../dkim/signature.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
-import type { Attachment } from '../mime/attachment-entity.ts'
-import { composeBody } from '../mime/compose-body.ts'
-import { composeHead } from '../mime/compose-head.ts'
-import { needsSmtpUtf8 } from '../smtp/address.ts'
 import { type HeaderField, serializeFields } from '../smtp/header-field.ts'
 import { createRefToken, type DeliveryRef, returnPath } from '../smtp/verp.ts'
 import type { BlobFiles } from '../store/blobs.ts'
 import { type EmailSource, readEmailSource } from '../store/email-source.ts'
-import { parseMailboxes } from '../store/emails.ts'
 import type { Find } from '../store/read.ts'
 import type { Db } from '../store/schema.ts'
+import { type Composed, composeEmail } from './composed.ts'
 import type { KeyRing } from './key-ring.ts'
 
 export interface OutgoingMessage {
@@ -30,6 +24,13 @@ export interface OutgoingMessage {
   signedAt: number
   /** JSON `[{keyId, bytes}]`, base64; null for an unsigned message. */
   signatures: string | null
+}
+
+/** As kept in the `signatures` of a delivery. */
+export interface StoredSignature {
+  keyId: string
+  /** Base64. */
+  bytes: string
 }
 
 /** Why no message can be made of an email that was accepted. */
@@ -52,17 +53,6 @@ interface MessageOptions {
   keyRing: KeyRing
 }
 
-/** What all deliveries of one email share. */
-interface Composed {
-  fromDomain: string
-  domainId: Id | null
-  dueAt: number
-  fields: HeaderField[]
-  body: Buffer
-  bodyHash: string
-  smtpUtf8: boolean
-}
-
 export const CORRELATION_HEADER = 'X-Posthorn-Ref'
 const KEPT_EMAILS = 32
 const LARGEST_KEPT_BYTES = 1024 * 1024
@@ -80,7 +70,7 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
     if (known) return known
     const source = atHand ?? (await readEmailSource(find, accountId, emailId))
     if (!source) return undefined
-    const fresh = compose(source, await attachmentsOf(source, db, blobs))
+    const fresh = await composeEmail(source, { db, blobs })
     if (source.recipientCount > 1 && fresh.body.length <= LARGEST_KEPT_BYTES) {
       if (kept.size >= KEPT_EMAILS) kept.delete(kept.keys().next().value!)
       kept.set(key, fresh)
@@ -114,49 +104,6 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
 
 const CRLF = Buffer.from('\r\n')
 
-function compose(source: EmailSource, attachments: Attachment[]): Composed {
-  const [from] = parseMailboxes(source.sender)
-  const to = parseMailboxes(source.toList)
-  const cc = parseMailboxes(source.ccList)
-  const replyTo = parseMailboxes(source.replyToList)
-  const { html, text } = source.content
-  const dueAt = source.scheduledAt ?? source.createdAt
-  const { fields, body } = composeBody({ html, text, attachments, seed: source.messageId })
-  const head = composeHead({
-    from: from!,
-    to,
-    cc,
-    replyTo,
-    subject: source.subject,
-    sentAt: dueAt,
-    messageId: source.messageId,
-    headers: source.headers === null ? [] : (JSON.parse(source.headers) as [string, string][]),
-  })
-  return {
-    fromDomain: from!.domain,
-    domainId: source.domainId,
-    dueAt,
-    fields: [...head, ...fields],
-    body,
-    bodyHash: bodyHash(body),
-    smtpUtf8: [from!, ...to, ...cc, ...replyTo].some(({ address }) => needsSmtpUtf8(address)),
-  }
-}
-
-async function attachmentsOf({ attachments }: EmailSource, db: Db, blobs: BlobFiles): Promise<Attachment[]> {
-  if (attachments === null) return []
-  return Promise.all(
-    (JSON.parse(attachments) as StoredAttachment[]).map(
-      async ({ filename, contentType, contentId, hash }) => ({
-        filename,
-        contentType,
-        contentId,
-        content: await blobs.read(db, new Uint8Array(Buffer.from(hash, 'hex'))),
-      }),
-    ),
-  )
-}
-
 async function sign(
   fields: readonly HeaderField[],
   hash: string,
@@ -165,6 +112,9 @@ async function sign(
 ): Promise<{ fields: HeaderField[]; stored: string | null }> {
   if (keys.length === 0) return { fields: [], stored: null }
   const signatures = await signMessage(fields, hash, keys, now)
-  const stored = signatures.map(({ key, bytes }) => ({ keyId: key.keyId, bytes: bytes.toString('base64') }))
+  const stored: StoredSignature[] = signatures.map(({ key, bytes }) => ({
+    keyId: key.keyId,
+    bytes: bytes.toString('base64'),
+  }))
   return { fields: signatures.map(({ field }) => field), stored: JSON.stringify(stored) }
 }

@@ -2,7 +2,7 @@
  * DKIM keys: made when a domain is registered or its key rotates, published in DNS, loaded by the delivery
  * threads.
  */
-import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 
 /** RFC 8301 §3.1, RFC 8463 §3. */
@@ -76,6 +76,17 @@ export function loadSigningKey(identity: SignerIdentity, der: Uint8Array): Signi
       `the key of ${selector}._domainkey.${domain} has ${bits} bits, fewer than ${MIN_RSA_BITS}`,
     )
   return { domain, selector, algorithm, privateKey }
+}
+
+/** @param publicKey as it stands in p=, see `DkimKeyPair` */
+export function loadPublicKey({
+  algorithm,
+  publicKey,
+}: Pick<SignerIdentity, 'algorithm'> & { publicKey: string }): KeyObject {
+  const bytes = Buffer.from(publicKey, 'base64')
+  if (algorithm === 'rsa-sha256') return createPublicKey({ key: bytes, format: 'der', type: 'spki' })
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: bytes.toString('base64url') }
+  return createPublicKey({ key: jwk, format: 'jwk' })
 }
 
 function toPkcs8(key: KeyObject): Buffer {

@@ -1,8 +1,8 @@
 /** Signs messages: the last step before a message is handed to the SMTP client (RFC 6376 §3.5, §3.7). */
-import { hash as digest, type KeyObject, sign } from 'node:crypto'
+import { hash as digest, type KeyObject, sign, verify } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { HeaderField } from '../smtp/header-field.ts'
-import type { SignerIdentity, SigningKey } from './keys.ts'
+import { loadPublicKey, type SignerIdentity, type SigningKey } from './keys.ts'
 import { relaxedField, type SignedFields, selectSignedFields } from './signed-fields.ts'
 
 export interface Signature {
@@ -57,6 +57,26 @@ export function signatureField(
   bytes: Uint8Array,
 ): HeaderField {
   return withSignature(unsignedValue(selectSignedFields(fields), hash, identity, signedAt), bytes)
+}
+
+/**
+ * Whether that field holds over these fields and this body, as a receiver would find it.
+ * @param publicKey as it stands in p=
+ */
+export function signatureHolds(
+  fields: readonly HeaderField[],
+  hash: string,
+  identity: SignerIdentity & { publicKey: string },
+  signedAt: number,
+  bytes: Uint8Array,
+): boolean {
+  const signed = selectSignedFields(fields)
+  const unsigned = unsignedValue(signed, hash, identity, signedAt)
+  const input = Buffer.from(signed.canonical + relaxedField(FIELD_NAME.toLowerCase(), unsigned))
+  const key = loadPublicKey(identity)
+  return identity.algorithm === 'rsa-sha256'
+    ? verify('sha256', input, key, bytes)
+    : verify(null, digest('sha256', input, 'buffer'), key, bytes)
 }
 
 /** The value up to and with `b=`, folded. */

@@ -167,9 +167,13 @@ async function send(ctx: Context, reply: ApiReply | RawReply, log: Log): Promise
   ctx.status = reply.status
   ctx.set(reply.headers ?? {})
   if ('body' in reply) ctx.body = wantsBareIds(ctx.headers) ? bareIds(reply.body) : reply.body
-  else if (Symbol.asyncIterator in reply.content) {
-    if (ctx.method !== 'HEAD') await streamReply(ctx, reply.content, log)
-  } else ctx.body = Buffer.from(reply.content.buffer, reply.content.byteOffset, reply.content.byteLength)
+  else if (Symbol.asyncIterator in reply.content)
+    try {
+      if (ctx.method !== 'HEAD') await streamReply(ctx, reply.content, log)
+    } finally {
+      reply.done?.()
+    }
+  else ctx.body = Buffer.from(reply.content.buffer, reply.content.byteOffset, reply.content.byteLength)
 }
 
 /** Nothing has answered: the path is unknown, or known with other methods only. */

@@ -36,6 +36,8 @@ export interface RawReply {
   status: number
   headers: Record<string, string> & { 'content-type': string }
   content: Uint8Array | AsyncIterable<Uint8Array>
+  /** Called once when nothing more will be read of the content, or none of it was. */
+  done?(): void
 }
 
 /** What `/openapi.json` says of a route, and what tests hold its replies against. */

@@ -56,6 +56,11 @@ export async function findPublishedKey(
     .executeTakeFirst()
 }
 
+/** Also of a key that signs no more; undefined when its domain is gone. */
+export async function findKeyFacts(db: Db, id: Id): Promise<DkimKeyFacts | undefined> {
+  return db.selectFrom('dkimKeys').select(KEY_FACTS).where('id', '=', id).executeTakeFirst()
+}
+
 /** The keys that sign for a domain now. */
 export async function findSigningKeys(db: Db, domainId: Id): Promise<DkimKeyRow[]> {
   return db

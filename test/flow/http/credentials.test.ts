@@ -239,6 +239,7 @@ test('every route is reached, under the access it was written for', () => {
     'key GET /emails/:id',
     'key GET /emails/:id/attachments',
     'key GET /emails/:id/attachments/:attachment_id',
+    'key GET /emails/:id/raw',
     'key GET /emails/export',
     'key GET /suppressions',
     'key GET /suppressions/:id',

@@ -3,7 +3,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import * as assert from 'uvu/assert'
 import { bodyHash } from '../../../src/dkim/body-hash.ts'
 import { dkimRecord } from '../../../src/dkim/keys.ts'
-import { type Signature, signatureField, signMessage } from '../../../src/dkim/signature.ts'
+import { type Signature, signatureField, signatureHolds, signMessage } from '../../../src/dkim/signature.ts'
 import { composeHead } from '../../../src/mime/compose-head.ts'
 import type { HeaderField } from '../../../src/smtp/header-field.ts'
 import { suite } from '../../kit/suite.ts'
@@ -34,6 +34,27 @@ test('several keys sign in their order, the later ones not the signatures of the
     ],
   )
 })
+
+for (const key of [rsa, ed25519])
+  test(`a signature by ${key.algorithm} holds over what was signed, and over nothing else`, async () => {
+    const { bytes } = await signatureBy(key)
+    const identity = { ...key, publicKey: /p=(.+)$/.exec(key.record)![1]! }
+    const holds = (of: readonly HeaderField[], text: Buffer, at: number, signature: Uint8Array) =>
+      signatureHolds(of, bodyHash(text), identity, at, signature)
+    assert.ok(holds(fields, body, SIGNED_AT, bytes))
+    assert.not(holds(fields.slice(1), body, SIGNED_AT, bytes))
+    assert.not(holds(fields, Buffer.from('Hello Eve\r\n'), SIGNED_AT, bytes))
+    assert.not(holds(fields, body, SIGNED_AT + 1_000, bytes))
+    assert.not(
+      holds(
+        fields,
+        body,
+        SIGNED_AT,
+        bytes.map(byte => byte ^ 1),
+      ),
+    )
+    assert.not(holds(fields, body, SIGNED_AT, bytes.subarray(1)))
+  })
 
 test('the field has the tags in their order, in lines of at most 76 octets', async () => {
   const { field } = await signatureBy(rsa)

@@ -1,0 +1,94 @@
+/**
+ * A delivery's message as it was sent, made again from what is stored: the message itself is not. Its own signatures
+ * tell whether that has succeeded.
+ */
+import { signatureField, signatureHolds } from '../dkim/signature.ts'
+import { type Id, parseWireId } from '../lib/ids.ts'
+import type { SecretKeys } from '../lib/secret-keys.ts'
+import { type HeaderField, serializeFields } from '../smtp/header-field.ts'
+import { createRefToken } from '../smtp/verp.ts'
+import type { BlobFiles } from '../store/blobs.ts'
+import { findKeyFacts } from '../store/domains.ts'
+import { readEmailSource } from '../store/email-source.ts'
+import type { Find } from '../store/read.ts'
+import type { Db, DeliveryRow } from '../store/schema.ts'
+import { type Composed, composeEmail } from './composed.ts'
+import { CORRELATION_HEADER, type StoredSignature } from './message.ts'
+
+/**
+ * `exact`: as the last attempt that has ended sent it, and its signatures hold.
+ * `unsigned`: likewise, but it was not signed, so that nothing proves it.
+ * `not-sent`: no attempt has ended; as it would be, without what an attempt adds.
+ * `inexact`: a key is gone, or the signatures do not hold, as after a change of the composer.
+ */
+export const FIDELITIES = ['exact', 'unsigned', 'not-sent', 'inexact'] as const
+export type Fidelity = (typeof FIDELITIES)[number]
+
+export interface RebuiltMessage {
+  fidelity: Fidelity
+  /** With the empty line at its end. */
+  head: Buffer
+  body: Buffer
+}
+
+interface RebuildParts {
+  db: Db
+  find: Find
+  blobs: BlobFiles
+  secrets: SecretKeys
+}
+
+interface DeliveryName {
+  accountId: Id
+  emailId: Id
+  ordinal: number
+}
+
+/** Undefined when the account has no such delivery (any more). */
+export async function rebuildMessage(
+  parts: RebuildParts,
+  { accountId, emailId, ordinal }: DeliveryName,
+): Promise<RebuiltMessage | undefined> {
+  const { find, secrets } = parts
+  const source = await readEmailSource(find, accountId, emailId)
+  const [delivery] = source
+    ? await find('deliveries', [{ emailId, ordinal }], ['signedAt', 'signatures'])
+    : []
+  if (!source || !delivery) return undefined
+  const email = await composeEmail(source, parts)
+  const { signedAt } = delivery
+  if (signedAt === null) return messageOf('not-sent', email.fields, email.body)
+  const correlation = createRefToken(secrets, 'correlation', { emailId, ordinal }, signedAt)
+  const fields = [...email.fields, { name: CORRELATION_HEADER, value: correlation }]
+  const { fidelity, signatures } = await signaturesOf(parts.db, { ...delivery, signedAt }, email, fields)
+  return messageOf(fidelity, [...signatures, ...fields], email.body)
+}
+
+function messageOf(fidelity: Fidelity, fields: readonly HeaderField[], body: Buffer): RebuiltMessage {
+  return { fidelity, head: Buffer.concat([serializeFields([...fields]), Buffer.from('\r\n')]), body }
+}
+
+/** The DKIM-Signature fields; that of a key which is gone cannot be made. */
+async function signaturesOf(
+  db: Db,
+  { signedAt, signatures }: Pick<DeliveryRow, 'signatures'> & { signedAt: number },
+  { fromDomain: domain, bodyHash }: Composed,
+  fields: readonly HeaderField[],
+): Promise<{ fidelity: Fidelity; signatures: HeaderField[] }> {
+  if (signatures === null) return { fidelity: 'unsigned', signatures: [] }
+  const made: HeaderField[] = []
+  let fidelity: Fidelity = 'exact'
+  for (const { keyId, bytes: text } of JSON.parse(signatures) as StoredSignature[]) {
+    const key = await findKeyFacts(db, parseWireId('key', keyId)!)
+    if (!key) {
+      fidelity = 'inexact'
+      continue
+    }
+    const { token: selector, algorithm, publicKey } = key
+    const identity = { domain, selector, algorithm, publicKey }
+    const bytes = Buffer.from(text, 'base64')
+    if (!signatureHolds(fields, bodyHash, identity, signedAt, bytes)) fidelity = 'inexact'
+    made.push(signatureField(fields, bodyHash, identity, signedAt, bytes))
+  }
+  return { fidelity, signatures: made }
+}

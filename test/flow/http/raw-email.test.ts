@@ -1,0 +1,231 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import PostalMime from 'postal-mime'
+import * as assert from 'uvu/assert'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('GET /emails/:id/raw', { limitMs: 20_000 })
+const ZONE = `
+  there.example     MX 10 mx.there.example
+  mx.there.example  A 127.0.0.2
+`
+const DAY_MS = 86_400_000
+const MAIL = { from: 'Ann <ann@here.example>', subject: 'Hello', text: 'text' }
+let mx: FakeMx
+let posthorn: Posthorn
+test.before(async () => {
+  mx = await startFakeMx({ host: '127.0.0.2', tls: 'good' })
+  posthorn = await startPosthorn({ zone: ZONE, mxPort: mx.port })
+  for (const name of ['here.example', 'gone.example']) await posthorn.verifiedDomain(name)
+})
+test.after(async () => {
+  await posthorn.close()
+  await mx.close()
+})
+
+interface Raw {
+  status: number
+  fidelity: string | null
+  headers: Headers
+  bytes: Buffer
+}
+
+async function raw(id: string, query = '', method = 'GET'): Promise<Raw> {
+  const { status, headers, ...response } = await answer(id, query, method)
+  return { status, headers, fidelity: headers.get('x-posthorn-raw'), bytes: response.bytes }
+}
+
+async function answer(id: string, query: string, method = 'GET') {
+  const response = await fetch(`${posthorn.baseUrl}/emails/${id}/raw${query}`, {
+    method,
+    headers: { authorization: `Bearer ${posthorn.apiKey}` },
+  })
+  const { status, headers } = response
+  return { status, headers, bytes: Buffer.from(await response.arrayBuffer()) }
+}
+
+const ask = (id: string, query = '') =>
+  posthorn.call('GET', `/emails/${id}/raw${query}`, { key: posthorn.apiKey })
+
+/** What the MX took for an address, last. */
+const taken = (address: string) => mx.messages.findLast(({ rcptTo }) => rcptTo.includes(address))!.data
+const sameBytes = (a: Buffer, b: Buffer) => assert.ok(a.equals(b), `\n${a}\n-----\n${b}`)
+
+test('is byte for byte what each recipient was sent', async () => {
+  const recipients = ['ok-a@there.example', 'ok-b@there.example', 'ok-c@there.example']
+  const id = await posthorn.send({
+    from: 'Änn Émile <ann@here.example>',
+    to: `Bob <${recipients[0]}>`,
+    cc: recipients[1],
+    bcc: recipients[2],
+    reply_to: 'replies@here.example',
+    subject: `Grüße 😀 ${'und noch mehr '.repeat(20)}`,
+    html: `<p>héllo</p>\n.\n..\n<img src="cid:logo">${'x'.repeat(3_000)}`,
+    text: '.\r\nFrom here\n\ttab  \nlast line without an end',
+    headers: { 'X-Entity-Ref-ID': 'ref-1', 'In-Reply-To': '<a@b.example>' },
+    attachments: [
+      { filename: 'ä.txt', content: 'aGVsbG8=' },
+      { filename: 'logo.png', content: Buffer.alloc(200_000, 7).toString('base64'), content_id: 'logo' },
+    ],
+  })
+  await posthorn.emailWhen(id, 'delivered')
+  for (const address of recipients) {
+    const { status, fidelity, headers, bytes } = await raw(id, `?recipient=${address}`)
+    assert.equal([status, fidelity, headers.get('content-type')], [200, 'exact', 'message/rfc822'])
+    assert.is(headers.get('content-length'), String(bytes.length))
+    sameBytes(bytes, taken(address))
+  }
+  assert.not(taken(recipients[0]!).equals(taken(recipients[1]!)), 'each has a reference of its own')
+  sameBytes((await raw(id)).bytes, taken(recipients[0]!))
+  sameBytes((await raw(id, '?recipient=OK-B@There.Example')).bytes, taken(recipients[1]!))
+})
+
+for (const [what, mail] of [
+  ['empty text', { text: '' }],
+  ['html alone', { html: '<p>only</p>' }],
+  ['an attached message', { text: 't', attachments: [{ filename: 'a.eml', content: 'QTogYg0KDQpj' }] }],
+  ['a scheduled time', { text: 't', scheduled_at: 'soon' }],
+] as const)
+  test(`so it is with ${what}`, async () => {
+    const to = `ok-${what.replaceAll(' ', '-')}@there.example`
+    const later = 'scheduled_at' in mail
+    const at = new Date(posthorn.clock.now() + 60_000).toISOString()
+    const base = { from: MAIL.from, subject: 's', to, html: '<p>html</p>' }
+    const id = await posthorn.send({ ...base, ...mail, ...(later ? { scheduled_at: at } : {}) })
+    if (later) posthorn.clock.advance(61_000)
+    await posthorn.emailWhen(id, 'delivered')
+    const { fidelity, bytes } = await raw(id)
+    assert.is(fidelity, 'exact')
+    sameBytes(bytes, taken(to))
+  })
+
+test('the signatures hold for a stranger', async () => {
+  const to = 'ok-verified@there.example'
+  const id = await posthorn.send({ ...MAIL, to })
+  await posthorn.emailWhen(id, 'delivered')
+  const { bytes } = await raw(id)
+  const { results } = await dkimVerify(bytes, { resolver: keysInStore })
+  assert.equal(
+    results.map(({ status }: { status: { result: string } }) => status.result),
+    ['pass', 'pass'],
+  )
+})
+
+/** The keys as their TXT records say them. */
+async function keysInStore(name: string): Promise<string[][]> {
+  const token = name.split('.')[0]!
+  const [key] = posthorn.rows<{ algorithm: string; public_key: string }>(
+    'select algorithm, public_key from dkim_keys where token = ?',
+    token,
+  )
+  return [[`v=DKIM1; k=${key!.algorithm.split('-')[0]}; p=${key!.public_key}`]]
+}
+
+test('after a deferral it is what the last attempt sent', async () => {
+  const to = 'dot-451@there.example'
+  const id = await posthorn.send({ ...MAIL, to })
+  await posthorn.emailWhen(id, 'delivery_delayed')
+  const first = await raw(id)
+  assert.is(first.fidelity, 'exact')
+  posthorn.clock.advance(2 * 3_600_000)
+  for (;;) {
+    const [recipient] = (await posthorn.email(id)).recipients
+    if (recipient.attempts > 1 && recipient.transcripts.length > 1) break
+  }
+  const second = await raw(id)
+  assert.is(second.fidelity, 'exact')
+  const time = ({ bytes }: Raw) => Number(/t=(\d+);/.exec(`${bytes}`)![1])
+  assert.ok(time(second) - time(first) >= 7_200)
+})
+
+test('before an attempt has ended it says so, and has no signature', async () => {
+  const scheduled = { ...MAIL, scheduled_at: new Date(posthorn.clock.now() + DAY_MS).toISOString() }
+  const id = await posthorn.send({ ...scheduled, to: 'ok-waiting@there.example' })
+  const { status, fidelity, bytes } = await raw(id)
+  assert.equal([status, fidelity], [200, 'not-sent'])
+  assert.not.match(`${bytes}`, /DKIM-Signature|X-Posthorn-Ref/i)
+  const { subject, text } = await PostalMime.parse(bytes)
+  assert.equal([subject, text?.trim()], ['Hello', 'text'])
+})
+
+test('mail of the simulator from a domain that is not verified is not signed, and said to be so', async () => {
+  const id = await posthorn.send({ ...MAIL, from: 'ann@nowhere.example', to: 'delivered@simulator.test' })
+  await posthorn.emailWhen(id, 'delivered')
+  const { fidelity, bytes } = await raw(id)
+  assert.is(fidelity, 'unsigned')
+  assert.match(`${bytes}`, /^X-Posthorn-Ref: /m)
+  assert.not.match(`${bytes}`, /DKIM-Signature/i)
+})
+
+test('when what is stored no longer gives what was signed, it says that it is not exact', async () => {
+  const id = await posthorn.send({ ...MAIL, to: 'ok-changed@there.example' })
+  await posthorn.emailWhen(id, 'delivered')
+  const messageId = (await posthorn.email(id)).message_id
+  posthorn.change('update emails set subject = ? where message_id = ?', 'Hullo', messageId)
+  const { fidelity, bytes } = await raw(id)
+  assert.is(fidelity, 'inexact')
+  assert.match(`${bytes}`, /^Subject: Hullo/m)
+})
+
+test('when the domain is gone, so are its keys: it is shown without their signatures', async () => {
+  const to = 'ok-gone@there.example'
+  const id = await posthorn.send({ ...MAIL, from: 'ann@gone.example', to })
+  await posthorn.emailWhen(id, 'delivered')
+  const session = await posthorn.signIn()
+  const { body } = await posthorn.call('GET', '/domains', { session })
+  const domain = body.data.find(({ name }: { name: string }) => name === 'gone.example')
+  await posthorn.call('DELETE', `/domains/${domain.id}`, { session })
+  const { fidelity, bytes } = await raw(id)
+  assert.is(fidelity, 'inexact')
+  const sent = `${taken(to)}`
+  assert.is(`${bytes}`, sent.slice(sent.indexOf('Date: ')))
+})
+
+test('takes a session, too, and HEAD', async () => {
+  const id = await posthorn.send({ ...MAIL, to: 'delivered@simulator.test' })
+  await posthorn.emailWhen(id, 'delivered')
+  const session = await posthorn.signIn()
+  const shown = await posthorn.call('GET', `/emails/${id}/raw`, { session })
+  assert.match(shown.body, /^Subject: Hello/m)
+  const { status, headers, bytes } = await raw(id, '', 'HEAD')
+  assert.equal([status, bytes.length], [200, 0])
+  assert.is(headers.get('content-length'), String(Buffer.byteLength(shown.body)))
+})
+
+test('names a recipient who is none of it, or no address', async () => {
+  const id = await posthorn.send({ ...MAIL, to: 'delivered@simulator.test' })
+  assertRefusal(await ask(id, '?recipient=bob@there.example'), { status: 404, name: 'not_found' })
+  assertRefusal(await ask(id, '?recipient=nobody'), {
+    ...{ status: 422, name: 'validation_error', path: 'recipient' },
+  })
+})
+
+test('those that are not read keep nobody from theirs, and HEAD holds no place', async () => {
+  const content = Buffer.alloc(8 * 1024 * 1024, 1).toString('base64')
+  const attachments = [{ filename: 'large.bin', content }]
+  const id = await posthorn.send({ ...MAIL, to: 'delivered@simulator.test', attachments })
+  await posthorn.emailWhen(id, 'delivered')
+  for (let i = 0; i < 5; i++) assert.is((await raw(id, '', 'HEAD')).status, 200)
+  const headers = { authorization: `Bearer ${posthorn.apiKey}` }
+  const unread: IncomingMessage[] = []
+  for (let i = 0; i < 2; i++)
+    unread.push((await once(get(`${posthorn.baseUrl}/emails/${id}/raw`, { headers }), 'response'))[0])
+  const third = raw(id)
+  const { body } = await posthorn.call('GET', '/emails?limit=1', { key: posthorn.apiKey })
+  assert.is(body.data.length, 1)
+  for (const reply of unread) reply.destroy()
+  assert.ok((await third).bytes.length > 8 * 1024 * 1024, 'it comes when the others have left')
+})
+
+test('leaves with its email', async () => {
+  const id = await posthorn.send({ ...MAIL, to: 'delivered@simulator.test' })
+  await posthorn.emailWhen(id, 'delivered')
+  posthorn.clock.advance(91 * DAY_MS)
+  assertRefusal(await ask(id), { status: 404, name: 'not_found', says: /^Email not found/ })
+})
+
+test.run()
