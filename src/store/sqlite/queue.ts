@@ -8,8 +8,7 @@ const CLAIM = `
     select email_id, ordinal from deliveries
     where state = 0 and domain = ? and class = ? and account_id = ? and next_at <= ?
     order by next_at limit ?)
-  returning email_id as "emailId", ordinal, account_id as "accountId", address, domain, attempts as attempt,
-    expires_at as "expiresAt"`
+  returning email_id as "emailId", ordinal, address, attempts as attempt, expires_at as "expiresAt"`
 
 const NEXT_DUE = `
   select min(next_at) as "nextAt" from deliveries where state = 0 and domain = ? and class = ? and account_id = ?`
@@ -18,13 +17,17 @@ const RELEASE = `
   update deliveries set state = 0, expires_at = expires_at - next_at + ? where email_id = ? and state = 3
   returning domain, class, account_id as "accountId"`
 
+type ClaimedRow = Omit<ClaimedDelivery, 'accountId' | 'domain' | 'source'>
+
 export function sqliteQueue(connection: SqliteConnection): QueueOps {
   return {
     async claim(lanes, { owner, now, until }) {
       return lanes.map(({ domain, class: laneClass, accountId, limit }): Claim => {
-        const deliveries = connection
+        const rows = connection
           .prepare(CLAIM)
-          .all(owner, until, domain, laneClass, accountId, now, limit) as ClaimedDelivery[]
+          .all(owner, until, domain, laneClass, accountId, now, limit) as ClaimedRow[]
+        // one account id for all is one object for the message to the claiming thread
+        const deliveries = rows.map((row): ClaimedDelivery => ({ ...row, accountId, domain }))
         const { nextAt } = connection.prepare(NEXT_DUE).get(domain, laneClass, accountId) as {
           nextAt: number | null
         }

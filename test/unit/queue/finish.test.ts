@@ -70,7 +70,7 @@ test('a deferred attempt puts the delivery back, into the class of retries, and 
   })
   assert.equal(rows('select next_at from deliveries'), [{ next_at: at }])
   assert.equal(announced('due').slice(before), [
-    { domain: 'there.test', class: DELIVERY_CLASS.retry, accountId: Buffer.from(accountId), at },
+    { domain: 'there.test', class: DELIVERY_CLASS.retry, accountId, at },
   ])
   assert.equal(types(), ['email.sent', 'email.delivery_delayed'])
   assert.equal(rows('select status from emails'), [{ status: 'delivery_delayed' }])
