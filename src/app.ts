@@ -2,7 +2,6 @@
 import { availableParallelism } from 'node:os'
 import { createAccept } from './accept/accept.ts'
 import { createFetchAttachments } from './accept/fetch-attachments.ts'
-import { startKeySweeper } from './accept/key-sweeper.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiKeys } from './accounts/api-keys.ts'
 import { type FirstRun, prepareFirstRun } from './accounts/first-run.ts'
@@ -55,6 +54,7 @@ import { KEYS_DELETED } from './store/api-keys.ts'
 import { openStore, type Store } from './store/open.ts'
 import { insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
 import { createSuppressions } from './suppressions/suppressions.ts'
+import { startSweepers } from './sweepers.ts'
 import { createReadyTemplates } from './templates/ready.ts'
 import { createTemplates } from './templates/templates.ts'
 
@@ -127,13 +127,8 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
       log,
     })
     started.push(reading.stop)
-    const sweeper = startKeySweeper({
-      run: store.run,
-      clock,
-      onError: error => log.error({ err: error }, 'old idempotency keys could not be deleted'),
-    })
-    started.push(sweeper.stop)
     const plans = await openPlans(config, store, clock, log)
+    started.push(startSweepers({ store, plans, clock, log }).stop)
     const generateKey = deps.generateKey ?? generateDkimKey
     const parts = { config, clock, log, store, plans, secrets, reading, generateKey }
 

@@ -7,6 +7,7 @@ import { recipientCommands } from './events/commands.ts'
 import { queueCommands } from './queue/commands.ts'
 import { releaseCommands } from './queue/release.ts'
 import { retryCommands } from './queue/retry-now.ts'
+import { retentionCommands } from './retention/commands.ts'
 import { sealCommands } from './search/commands.ts'
 import { accountCommands } from './store/accounts.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
@@ -31,6 +32,7 @@ export const commands = {
   ...recipientCommands,
   ...suppressionCommands,
   ...sealCommands,
+  ...retentionCommands,
 }
 
 export type Commands = typeof commands

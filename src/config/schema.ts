@@ -133,10 +133,14 @@ export const families = {
     feedback: flag(false, 'Whether domains of the region get delivery and bounce events.'),
   },
   plans: {
-    retentionDays: integer(90, 'How long emails of an account on the plan are kept.', {
-      least: 1,
-      unit: 'days',
-    }),
+    retentionDays: limit(
+      90,
+      'How long emails of an account on the plan are kept; `none` keeps them for ever.',
+      {
+        least: 1,
+        unit: 'days',
+      },
+    ),
     daily: limit(null, 'Recipients a UTC day.', { shown: 'none' }),
     monthly: limit(null, 'Recipients a UTC month.', { shown: 'none' }),
   },

@@ -76,9 +76,13 @@ export function integer(
 }
 
 /** A number, or null for "no limit" (`null` in a file, `none` or nothing in the environment). */
-export function limit(fallback: number | null, doc: string, extras: Extras = {}): Setting<number | null> {
+export function limit(
+  fallback: number | null,
+  doc: string,
+  { least = 0, ...extras }: { least?: number } & Extras = {},
+): Setting<number | null> {
   const read = (raw: unknown) =>
-    raw === null || raw === '' || raw === 'none' ? null : readInteger(raw, 0, Number.MAX_SAFE_INTEGER)
+    raw === null || raw === '' || raw === 'none' ? null : readInteger(raw, least, Number.MAX_SAFE_INTEGER)
   return { read, fallback, doc, ...extras }
 }
 

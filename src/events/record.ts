@@ -103,6 +103,11 @@ export function countNewEmail(tx: Tx, accountId: Id, status: EmailStatus): void 
   tx.count(accountId, `emails.${status}`, '', 1)
 }
 
+/** The same for emails that have been deleted. */
+export function countDeletedEmail(tx: Tx, accountId: Id, status: EmailStatus): void {
+  tx.count(accountId, `emails.${status}`, '', -1)
+}
+
 async function recordOfEmail(tx: Tx, email: EmailState, changes: readonly DeliveryChange[]): Promise<void> {
   const handedOverAt = changes.find(change => change.handedOverAt !== null)?.handedOverAt ?? null
   const only = email.feedback === 1 && email.recipientCount === 1 ? changes.at(-1)! : undefined

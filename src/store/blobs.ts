@@ -4,8 +4,9 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readFile, rename, stat, utimes } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { createKeyedLock } from '../lib/keyed-lock.ts'
 import type { Tx } from './command.ts'
 import type { Db } from './schema.ts'
 
@@ -23,6 +24,14 @@ export interface BlobFiles {
   read(db: Db, hash: Uint8Array): Promise<Buffer>
   /** For bytes that are passed on: a file is read piece by piece. @throws when there is no such blob */
   open(db: Db, hash: Uint8Array): Promise<OpenBlob>
+  /**
+   * Removes a file that no row names, unless it was staged a short while ago: a row may be about to name it.
+   * @param name as `names` tells it; that of a blob's file is its hash in hex
+   * @returns whether there was such a file
+   */
+  discard(db: Db, name: string): Promise<boolean>
+  /** Every file there is, those that were not finished included; folder by folder. */
+  names(): AsyncGenerator<string[]>
 }
 
 export interface OpenBlob {
@@ -32,37 +41,64 @@ export interface OpenBlob {
 }
 
 const LARGEST_INLINE_BYTES = 64 * 1024
+const HASH_DIGITS = 64
+const INNER_FOLDER = /^[0-9a-f]{2}$/
+/** One that was not finished has its draft's number behind it. */
+const FILE = /^[0-9a-f]{64}(\.[0-9a-f]{12})?$/
+/** No request takes so long from staging its attachments to the end of its command. */
+const STAGED_FOR_MS = 3_600_000
 
-/** @param folder where the files lie; made when needed */
-export function createBlobFiles(folder: string): BlobFiles {
-  const pathOf = (hash: Uint8Array) => {
-    const name = Buffer.from(hash).toString('hex')
-    return join(folder, name.slice(0, 2), name)
+/**
+ * @param folder where the files lie; made when needed
+ * @param now epoch ms; tells when a file was last staged
+ */
+export function createBlobFiles(folder: string, now: () => number = Date.now): BlobFiles {
+  const pathOf = (name: string) => join(folder, name.slice(0, 2), name)
+  /** Of one hash, staging and removing wait for each other. */
+  const alone = createKeyedLock()
+
+  const discard = async (db: Db, name: string) => {
+    const stagedAt = await modifiedAt(pathOf(name))
+    if (stagedAt === undefined || now() - stagedAt < STAGED_FOR_MS) return false
+    if (name.length === HASH_DIGITS && (await findBlob(db, Buffer.from(name, 'hex')))) return false
+    await unlink(pathOf(name))
+    return true
   }
+
   return {
     async stage(bytes) {
       const hash = new Uint8Array(createHash('sha256').update(bytes).digest())
       if (bytes.length <= LARGEST_INLINE_BYTES)
         return { hash, sizeBytes: bytes.length, body: new Uint8Array(bytes) }
-      await writeDurably(pathOf(hash), bytes)
+      const name = nameOf(hash)
+      await alone(name, () => writeDurably(pathOf(name), bytes, now()))
       return { hash, sizeBytes: bytes.length, body: null }
     },
     async read(db, hash) {
       const { body } = await rowOf(db, hash)
-      return body === null ? readFile(pathOf(hash)) : Buffer.from(body)
+      return body === null ? readFile(pathOf(nameOf(hash))) : Buffer.from(body)
     },
     async open(db, hash) {
       const { body } = await rowOf(db, hash)
       if (body !== null) return { sizeBytes: body.length, content: onePiece(body) }
-      const { size: sizeBytes } = await stat(pathOf(hash))
-      return { sizeBytes, content: piecesOf(pathOf(hash)) }
+      const path = pathOf(nameOf(hash))
+      const { size: sizeBytes } = await stat(path)
+      return { sizeBytes, content: piecesOf(path) }
+    },
+    discard: (db, name) => alone(name.slice(0, HASH_DIGITS), () => discard(db, name)),
+    async *names() {
+      for (const inner of await entriesOf(folder, INNER_FOLDER)) yield entriesOf(join(folder, inner), FILE)
     },
   }
 }
 
+function nameOf(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('hex')
+}
+
 async function rowOf(db: Db, hash: Uint8Array): Promise<{ body: Uint8Array | null }> {
   const row = await db.selectFrom('blobs').select('body').where('hash', '=', hash).executeTakeFirst()
-  if (!row) throw new Error(`there is no blob ${Buffer.from(hash).toString('hex')}`)
+  if (!row) throw new Error(`there is no blob ${nameOf(hash)}`)
   return row
 }
 
@@ -72,6 +108,10 @@ async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(path) as AsyncIterable<Buffer>
+}
+
+async function findBlob(db: Db, hash: Uint8Array) {
+  return db.selectFrom('blobs').select('sizeBytes').where('hash', '=', hash).executeTakeFirst()
 }
 
 /** Part of a command: one more use of each blob. */
@@ -84,15 +124,40 @@ export async function referBlobs(tx: Tx, blobs: readonly StagedBlob[], nowMs: nu
       .execute()
 }
 
+/**
+ * Part of a command: one use less for every time a hash (in hex) is named; what nobody uses any more goes.
+ * @returns names of files that no row names any more, once the command is committed
+ */
+export async function releaseBlobs(tx: Tx, hashes: readonly string[]): Promise<string[]> {
+  const unused: string[] = []
+  for (const [name, uses] of Map.groupBy(hashes, each => each)) {
+    const hash = Buffer.from(name, 'hex')
+    await tx.db
+      .updateTable('blobs')
+      .set(eb => ({ refs: eb('refs', '-', uses.length) }))
+      .where('hash', '=', hash)
+      .execute()
+    const gone = await tx.db
+      .deleteFrom('blobs')
+      .where('hash', '=', hash)
+      .where('refs', '<=', 0)
+      .returning('sizeBytes')
+      .executeTakeFirst()
+    if (gone && gone.sizeBytes > LARGEST_INLINE_BYTES) unused.push(name)
+  }
+  return unused
+}
+
 /** Written whole, synced, renamed, and the folder synced; a file already there is only marked as fresh. */
-async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
-  if (await touched(path)) return
+async function writeDurably(path: string, bytes: Uint8Array, nowMs: number): Promise<void> {
+  if (await touched(path, nowMs)) return
   const folder = dirname(path)
   const made = await mkdir(folder, { recursive: true })
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   const file = await open(draft, 'wx', 0o600)
   try {
     await file.writeFile(bytes)
+    await file.utimes(nowMs / 1_000, nowMs / 1_000)
     await file.sync()
   } finally {
     await file.close()
@@ -102,14 +167,26 @@ async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   if (made) await syncFolder(dirname(folder))
 }
 
-async function touched(path: string): Promise<boolean> {
-  const now = new Date()
+async function touched(path: string, nowMs: number): Promise<boolean> {
+  return (await unlessMissing(utimes(path, nowMs / 1_000, nowMs / 1_000).then(() => true))) ?? false
+}
+
+/** Epoch ms; undefined when there is no such file. */
+async function modifiedAt(path: string): Promise<number | undefined> {
+  return (await unlessMissing(stat(path)))?.mtimeMs
+}
+
+/** None where there is no such folder. */
+async function entriesOf(folder: string, kind: RegExp): Promise<string[]> {
+  return ((await unlessMissing(readdir(folder))) ?? []).filter(name => kind.test(name))
+}
+
+async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
   try {
-    await utimes(path, now, now)
-    return true
+    return await result
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return false
+    return undefined
   }
 }
 

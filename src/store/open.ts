@@ -65,7 +65,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
     const migrations = await ready(thread)
     thread.on('error', options.onWriterDeath)
     const client = createWriterClient<C>(connect(thread), { clock: options.clock })
-    const { db, find, readTogether, blobs } = openReader(location)
+    const { db, find, readTogether, blobs } = openReader(location, options.clock.now)
     return {
       run: client.run,
       on: client.on,
@@ -90,8 +90,11 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   }
 }
 
-/** The reading half, for any thread. */
-export function openReader({ databaseFile, blobFolder }: StoreLocation): {
+/** The reading half, for any thread. @param now tells when attachments were staged */
+export function openReader(
+  { databaseFile, blobFolder }: StoreLocation,
+  now?: () => number,
+): {
   db: Db
   find: Find
   readTogether: ReadTogether
@@ -105,7 +108,7 @@ export function openReader({ databaseFile, blobFolder }: StoreLocation): {
     find: sqliteRows(connection).find,
     readTogether: readTogetherOver(connection),
     snapshot: snapshotOver(connection, db),
-    blobs: createBlobFiles(blobFolder),
+    blobs: createBlobFiles(blobFolder, now),
   }
 }
 

@@ -141,6 +141,21 @@ export const userCommands = {
     await tx.db.deleteFrom('sessions').where('id', '=', id).execute()
   }),
 
+  /** Deletes sessions last seen earlier than `before` (epoch ms), at most `limit`; answers how many there were. */
+  forgetSessions: command<{ before: number; limit: number }, number>(async (tx, { before, limit }) => {
+    const ended = tx.db
+      .selectFrom('sessions')
+      .select('id')
+      .where('lastSeenAt', '<', before)
+      .orderBy('lastSeenAt')
+      .limit(limit)
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('sessions')
+      .where('id', 'in', ended)
+      .executeTakeFirstOrThrow()
+    return Number(numDeletedRows)
+  }),
+
   /**
    * Replaces the password and ends all sessions of the user but one; answers how many. Undefined when the former
    * password is no longer the user's, or the session has ended.

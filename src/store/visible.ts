@@ -3,8 +3,7 @@
  * as its plan keeps emails. Every read on an account's behalf goes by this; what lies beyond is about to be deleted.
  */
 import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely'
-import type { Id } from '../lib/ids.ts'
-import type { Db, EmailRow, EmailStatus, Schema } from './schema.ts'
+import type { EmailRow, Schema } from './schema.ts'
 
 /**
  * For `where(visibleSince(horizon))` in a query over `emails`.
@@ -18,20 +17,4 @@ export function visibleSince(horizon: number) {
 /** The same of one email that has been read. */
 export function isVisible({ endedAt }: Pick<EmailRow, 'endedAt'>, horizon: number): boolean {
   return endedAt === null || endedAt > horizon
-}
-
-/** How many emails beyond the horizon are still stored, by status: the totals kept in `counters` include them. */
-export async function countHidden(
-  db: Db,
-  accountId: Id,
-  horizon: number,
-): Promise<{ status: EmailStatus; count: number }[]> {
-  const rows = await db
-    .selectFrom('emails')
-    .select(eb => ['status', eb.fn.countAll<number>().as('count')])
-    .where('accountId', '=', accountId)
-    .where('endedAt', '<=', horizon)
-    .groupBy('status')
-    .execute()
-  return rows.map(({ status, count }) => ({ status, count: Number(count) }))
 }

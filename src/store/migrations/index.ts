@@ -5,6 +5,7 @@ import { up as templates } from './003-templates.ts'
 import { up as accounts } from './004-accounts.ts'
 import { up as reading } from './005-reading.ts'
 import { up as scheduled } from './006-scheduled.ts'
+import { up as retention } from './008-retention.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   { name: '004-accounts', up: accounts },
   { name: '005-reading', up: reading },
   { name: '006-scheduled', up: scheduled },
+  { name: '008-retention', up: retention },
 ]

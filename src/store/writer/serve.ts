@@ -1,6 +1,6 @@
 /**
  * The loop of the writer thread: while one group commits, requests of all clients gather for the next;
- * each client gets one report a group; checkpoints run when nobody waits.
+ * each client gets one report a group; checkpoints run, and space is given back, when nobody waits.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Announcement, GroupReport, WriteReply, WriteRequest } from './protocol.ts'
@@ -9,6 +9,8 @@ export interface ServedStore {
   run(requests: readonly WriteRequest[]): Promise<{ replies: WriteReply[]; announcements: Announcement[] }>
   /** Moves the log into the database file. */
   checkpoint(): void
+  /** Does a little of what can wait for an idle moment; false when there is nothing to do. */
+  tidy(): boolean
 }
 
 export interface WriterLoop {
@@ -60,7 +62,12 @@ export function serveWriter(store: ServedStore): WriterLoop {
       if (sinceCheckpoint >= CHECKPOINT_AFTER_REQUESTS) checkpoint()
       gather()
     }
-    idle = setTimeout(checkpoint, IDLE_MS)
+    idle = setTimeout(whenIdle, IDLE_MS)
+  }
+
+  const whenIdle = () => {
+    checkpoint()
+    if (store.tidy()) idle = setTimeout(whenIdle, IDLE_MS)
   }
 
   const start = () => {

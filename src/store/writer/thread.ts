@@ -6,6 +6,7 @@ import { migrate } from '../migrate.ts'
 import { openForWriting, type SqliteConnection } from '../sqlite/connection.ts'
 import { createGroupRunner } from '../sqlite/group.ts'
 import { kyselyOver } from '../sqlite/kysely.ts'
+import { giveSpaceBack } from '../sqlite/space.ts'
 import { isFatal, isUnavailable } from '../sqlite/trouble.ts'
 import { serveWriter } from './serve.ts'
 
@@ -24,11 +25,15 @@ export async function runWriterThread(commands: Commands): Promise<void> {
   const connection = openForWriting(file)
   const migrations = await migrated(connection, nowMs)
   const runner = createGroupRunner(connection, commands)
-  const loop = serveWriter({ run: runner.run, checkpoint: () => checkpoint(connection, 'PASSIVE') })
+  const loop = serveWriter({
+    run: runner.run,
+    checkpoint: () => attempted(() => checkpoint(connection, 'PASSIVE')),
+    tidy: () => attempted(() => giveSpaceBack(connection)),
+  })
   control.on('message', (message: WriterOrder) => {
     if (message.order === 'connect') return loop.connect(message.port)
     loop.end().then(() => {
-      checkpoint(connection, 'TRUNCATE')
+      attempted(() => checkpoint(connection, 'TRUNCATE'))
       connection.close()
       control.postMessage({ notice: 'stopped' } satisfies WriterNotice)
       control.close()
@@ -49,11 +54,16 @@ async function migrated(connection: SqliteConnection, nowMs: number): Promise<st
   }
 }
 
-/** Moves the log into the database file. False when the disk has no room for that: the log keeps what it has. */
+/** Moves the log into the database file. */
 function checkpoint(connection: SqliteConnection, mode: 'PASSIVE' | 'TRUNCATE'): boolean {
+  connection.raw.pragma(`wal_checkpoint(${mode})`)
+  return true
+}
+
+/** False also when the disk has no room for it: it waits for another time. */
+function attempted(upkeep: () => boolean): boolean {
   try {
-    connection.raw.pragma(`wal_checkpoint(${mode})`)
-    return true
+    return upkeep()
   } catch (error) {
     if (isFatal(error) || !isUnavailable(error)) throw error
     return false

@@ -1,8 +1,7 @@
 import * as assert from 'uvu/assert'
-import { startKeySweeper } from '../../../src/accept/key-sweeper.ts'
+import { sweepKeys } from '../../../src/accept/key-sweeper.ts'
 import type { IdempotencyToken } from '../../../src/accept/submission.ts'
 import { HOUR_MS, postOver } from '../../kit/mail.ts'
-import { createManualClock, settled } from '../../kit/manual-clock.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
@@ -51,43 +50,20 @@ test('emails stay when their keys go', async t => {
   assert.is(rows('select id from emails').length, 1)
 })
 
-test('it sweeps in steps until nothing old is left, and again every hour', async t => {
-  const clock = createManualClock()
-  let old = 1_200
-  const asked: number[] = []
-  const run = async (_: string, { before, limit }: { before: number; limit: number }) => {
-    asked.push(before)
-    const deleted = Math.min(old, limit)
-    old -= deleted
-    return deleted
-  }
-  const onError = (error: unknown) => assert.unreachable(String(error))
-  const sweeper = startKeySweeper({ run: run as never, clock, onError })
-  t.after(sweeper.stop)
-  await settled()
-  assert.equal([old, asked.length, asked[0]], [0, 3, clock.now() - DAY_MS])
-  old = 1
-  clock.advance(HOUR_MS - 1)
-  await settled()
-  assert.is(old, 1)
-  clock.advance(1)
-  await settled()
-  assert.is(old, 0)
-})
-
-test('a failure is told of and the next hour tries again; once stopped there is no timer', async () => {
-  const clock = createManualClock()
-  const errors: unknown[] = []
-  const run = async () => {
-    throw new Error('the disk is full')
-  }
-  const sweeper = startKeySweeper({ run: run as never, clock, onError: error => errors.push(error) })
-  await settled()
-  clock.advance(HOUR_MS)
-  await settled()
-  assert.is(errors.length, 2)
-  await sweeper.stop()
-  assert.is(clock.timerCount, 0)
+test('a round takes the old ones away in steps of 500', async t => {
+  const store = await open(t)
+  const insert = store.connection.raw.prepare(
+    `insert into idempotency_keys (account_id, endpoint, key, body_hash, response, created_at)
+     values (x'01', '/emails', ?, x'02', '{}', ?)`,
+  )
+  store.connection.raw.transaction(() => {
+    for (let i = 0; i < 1_200; i++) insert.run(`old ${i}`, store.clock.now())
+  })()
+  store.clock.advance(DAY_MS)
+  insert.run('young', store.clock.now())
+  const left: number[] = []
+  for await (const _ of sweepKeys(store)) left.push(store.keys().length)
+  assert.equal([left, store.keys()], [[701, 201, 1], ['young']])
 })
 
 test.run()

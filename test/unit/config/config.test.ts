@@ -63,6 +63,20 @@ test('the shipped file holds the plans and regions of the decisions page', () =>
   )
 })
 
+test('a plan keeps emails for some days or for ever, but not for none', t => {
+  const root = rootWith(t, {
+    'default.json': { plans: { a: { retention_days: 7 }, b: { retention_days: null } } },
+  })
+  const setting = 'POSTHORN_PLANS_A_RETENTION_DAYS'
+  const daysOf = (env = {}) => {
+    const { plans } = loadConfig(root, env).config
+    return [plans.a!.retentionDays, plans.b!.retentionDays]
+  }
+  assert.equal(daysOf(), [7, null])
+  assert.equal(daysOf({ [setting]: 'none' }), [null, null])
+  assert.throws(() => daysOf({ [setting]: '0' }), /plans\.a\.retention_days/)
+})
+
 test('a local file overrides the shipped one, the environment overrides both', t => {
   const root = rootWith(t, {
     'default.json': { mail_host: 'a.test', http: { base_url: 'https://a.test' } },

@@ -15,7 +15,7 @@ import { suite } from '../../kit/suite.ts'
 
 const test = suite('search/histories', { limitMs: 60_000 })
 
-/** Retention's way to delete, in short. */
+/** One email, wherever it stands; retention begins with those that ended first. */
 const deleteEmail = command<{ accountId: Id; id: Id }, void>(async (tx, { accountId, id }) => {
   await tx.db.deleteFrom('emails').where('accountId', '=', accountId).where('id', '=', id).execute()
   await tx.segments.moved(accountId, id, null)
@@ -50,6 +50,7 @@ const step = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), email: fc.nat(60) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire' as const), horizon: fc.nat(100) }) },
 )
 
 /** Absent as a rule, so that few conditions meet. */
@@ -86,6 +87,7 @@ interface Row {
 
 test('however emails came, moved, went and were sealed, a list holds what their rows say', async () => {
   let sealedCount = 0
+  let expiredCount = 0
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 10, maxLength: 30 }),
@@ -103,6 +105,7 @@ test('however emails came, moved, went and were sealed, a list holds what their 
             }
           const begin = post.clock.now()
           const reads = { db: store.db, subjects: createSubjectCache(100) }
+          const at = (share: number) => begin + Math.round(((post.clock.now() - begin) * share) / 100)
           const anything = { accountId, domain: null, horizon: 0 }
           const packer = createPacker({
             db: store.db,
@@ -147,6 +150,9 @@ test('however emails came, moved, went and were sealed, a list holds what their 
                   'finish',
                   finishFor(delivery, post.clock.now(), action.bounce ? endings.bounced() : {}),
                 )
+            else if (action.kind === 'expire')
+              expiredCount += (await store.run('deleteBeyond', { accountId, horizon: at(action.horizon) }))
+                .emailCount
             else await remove(store, accountId, action.email)
           }
           sealedCount += store.rows('select id from email_segments').length
@@ -155,7 +161,6 @@ test('however emails came, moved, went and were sealed, a list holds what their 
             accountId,
           )
           for (const { created, bound, horizon, limit, offset, cursor, ...terms } of questions) {
-            const at = (share: number) => begin + Math.round(((post.clock.now() - begin) * share) / 100)
             const scope: Scope = {
               accountId,
               domain: bound ?? null,
@@ -189,6 +194,7 @@ test('however emails came, moved, went and were sealed, a list holds what their 
     { seed: 20261121, numRuns: 40 },
   )
   assert.ok(sealedCount > 100, `only ${sealedCount} segments were sealed`)
+  assert.ok(expiredCount > 50, `only ${expiredCount} emails went beyond a horizon`)
 })
 
 /** An id as another process may have made it at that time. */

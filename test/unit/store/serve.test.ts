@@ -22,6 +22,7 @@ function slowStore() {
       return { replies, announcements: loud ? [{ topic: 'news', payloads: ['something'] }] : [] }
     },
     checkpoint() {},
+    tidy: () => false,
   }
   return { store, groups, began: began.promise, go: gate.resolve }
 }
@@ -131,6 +132,29 @@ test('the log is moved into the database when nobody asks for anything', async t
   ask(port, 'a')
   go()
   await moved.promise
+  await loop.end()
+})
+
+test('what can wait is done in idle moments, a little in each, until there is nothing left', async t => {
+  const { store, go } = slowStore()
+  const done: string[] = []
+  const finished = Promise.withResolvers<void>()
+  let left = 3
+  const loop = serveWriter({
+    ...store,
+    checkpoint: () => void done.push('checkpoint'),
+    tidy() {
+      done.push(`${left} left`)
+      if (left === 0) finished.resolve()
+      return left-- > 0
+    },
+  })
+  const port = connected(t, loop)
+  ask(port, 'a')
+  go()
+  await finished.promise
+  const round = (count: number) => ['checkpoint', `${count} left`]
+  assert.equal(done, [3, 2, 1, 0].flatMap(round))
   await loop.end()
 })
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { findEmailParts } from '../../../src/store/emails.ts'
-import { countHidden, visibleSince } from '../../../src/store/visible.ts'
+import { visibleSince } from '../../../src/store/visible.ts'
 import { endings, finishFor, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -56,33 +56,6 @@ test('no part of an email beyond the horizon can be read', async t => {
   const parts = await findEmailParts(store, store.accountId, id, at - 1)
   assert.is(parts?.email.subject, 'private')
   assert.is(await findEmailParts(store, store.accountId, id, at), undefined)
-})
-
-test('what is out of sight is counted by status, for its own account', async t => {
-  const { ended, db, accountId, account, clock } = await open(t)
-  await ended('one')
-  await ended('two', endings.bounced())
-  const { at } = await ended('three')
-  await ended('four')
-  const counts = await countHidden(db, accountId, at)
-  assert.equal(
-    counts.sort((a, b) => a.count - b.count),
-    [
-      { status: 'bounced', count: 1 },
-      { status: 'delivered', count: 2 },
-    ],
-  )
-  assert.equal(await countHidden(db, account('Other'), clock.now()), [])
-})
-
-test('counting them goes by an index of what has ended', async t => {
-  const { rows, accountId } = await open(t)
-  const [plan] = rows<{ detail: string }>(
-    'explain query plan select status, count(*) from emails where account_id = ? and ended_at <= ? group by status',
-    accountId,
-    0,
-  )
-  assert.match(plan!.detail, /emails_ended/)
 })
 
 test.run()

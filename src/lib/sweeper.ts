@@ -1,0 +1,58 @@
+/** Work in the background that never ends: done in small steps, with rests between them in which others get their turn. */
+import type { Clock } from './clock.ts'
+
+export interface Sweeper {
+  /** Resolves when nothing is under way. */
+  stop(): Promise<void>
+}
+
+interface SweeperOptions {
+  /** One round of the work; yields after every step. */
+  sweep(): AsyncIterable<unknown>
+  /** Between the end of a round and the next, ms. */
+  everyMs: number
+  clock: Clock
+  onError(error: unknown): void
+}
+
+/** So many times as long as a step took: the work gets a third of the time at most, and less where others wait, too. */
+const REST = 2
+
+/** Sweeps at once, then again and again. A round that fails is told of and ends; the next begins at its time. */
+export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions): Sweeper {
+  let stopped = false
+  let wake = () => {}
+
+  const rest = (ms: number) =>
+    new Promise<void>(resolve => {
+      const timer = clock.timer(ms, resolve)
+      wake = () => {
+        timer.cancel()
+        resolve()
+      }
+    })
+  const round = async () => {
+    let beganAt = clock.monotonic()
+    for await (const _ of sweep()) {
+      const tookMs = clock.monotonic() - beganAt
+      if (tookMs > 0 && !stopped) await rest(tookMs * REST)
+      if (stopped) return
+      beganAt = clock.monotonic()
+    }
+  }
+  const rounds = async () => {
+    while (!stopped) {
+      await round().catch(onError)
+      if (!stopped) await rest(everyMs)
+    }
+  }
+
+  const running = rounds()
+  return {
+    async stop() {
+      stopped = true
+      wake()
+      await running
+    },
+  }
+}

@@ -1,0 +1,58 @@
+/** Goes through all accounts and has deleted what is beyond their horizons; what is under way is never touched. */
+import { horizon, type Plans } from '../accounts/plans.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Id } from '../lib/ids.ts'
+import type { BlobFiles } from '../store/blobs.ts'
+import type { Run } from '../store/command.ts'
+import type { Db } from '../store/schema.ts'
+import type { Beyond, retentionCommands } from './commands.ts'
+
+interface EmailSweeperOptions {
+  db: Db
+  run: Run<typeof retentionCommands>
+  blobs: BlobFiles
+  plans: Pick<Plans, 'named'>
+  clock: Clock
+}
+
+const ACCOUNTS_AT_ONCE = 100
+
+/** For a sweeper. */
+export async function* sweepEmails(options: EmailSweeperOptions): AsyncGenerator<void> {
+  const { db, plans, clock } = options
+  for (let after: Id = new Uint8Array(16), more = true; more; yield) {
+    const accounts = await db
+      .selectFrom('accounts')
+      .select(['id', 'plan'])
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(ACCOUNTS_AT_ONCE)
+      .execute()
+    for (const { id: accountId, plan } of accounts) {
+      const beyond = { accountId, horizon: horizon(plans.named(plan), clock.now()) }
+      if (await hasAny(db, beyond)) yield* sweepAccount(options, beyond)
+    }
+    more = accounts.length === ACCOUNTS_AT_ONCE
+    after = accounts.at(-1)?.id ?? after
+  }
+}
+
+/** Rows go first, then the files they named: a file that is left over by a kill is found by the sweeper of files. */
+async function* sweepAccount({ db, run, blobs }: EmailSweeperOptions, beyond: Beyond): AsyncGenerator<void> {
+  for (let more = true; more; yield) {
+    const deleted = await run('deleteBeyond', beyond)
+    for (const name of deleted.unusedFiles) await blobs.discard(db, name)
+    more = deleted.more
+  }
+}
+
+async function hasAny(db: Db, { accountId, horizon }: Beyond): Promise<boolean> {
+  const email = await db
+    .selectFrom('emails')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .where('endedAt', '<=', horizon)
+    .limit(1)
+    .executeTakeFirst()
+  return email !== undefined
+}

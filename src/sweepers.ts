@@ -1,0 +1,43 @@
+/** What is taken away in the background: each kind in a round of its own, and none in the way of what users ask for. */
+import { sweepKeys } from './accept/key-sweeper.ts'
+import type { Plans } from './accounts/plans.ts'
+import { sweepSessions } from './accounts/session-sweeper.ts'
+import type { Commands } from './commands.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Log } from './lib/log.ts'
+import { type Sweeper, startSweeper } from './lib/sweeper.ts'
+import { sweepEmails } from './retention/email-sweeper.ts'
+import { sweepFiles } from './retention/file-sweeper.ts'
+import type { Store } from './store/open.ts'
+
+interface SweepersOptions {
+  store: Store<Commands>
+  plans: Plans
+  clock: Clock
+  log: Log
+}
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+export function startSweepers({ store, plans, clock, log }: SweepersOptions): Sweeper {
+  const parts = { ...store, plans, clock }
+  const start = (what: string, everyMs: number, sweep: () => AsyncIterable<unknown>) =>
+    startSweeper({
+      sweep,
+      everyMs,
+      clock,
+      onError: error => log.error({ err: error }, `${what} could not be deleted; it is tried again later`),
+    })
+  const sweepers = [
+    start('old idempotency keys', HOUR_MS, () => sweepKeys(parts)),
+    start('ended sessions', HOUR_MS, () => sweepSessions(parts)),
+    start('emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(parts)),
+    start('unused files', 24 * HOUR_MS, () => sweepFiles(parts)),
+  ]
+  return {
+    async stop() {
+      await Promise.all(sweepers.map(sweeper => sweeper.stop()))
+    },
+  }
+}
