@@ -129,7 +129,7 @@ function unknownPath({ path }: Context): Refused {
 }
 
 function routerOf(options: HttpAppOptions): Router {
-  const router = new Router()
+  const router = new Router({ sensitive: true })
   for (const route of options.routes)
     router.register(route.path, [route.method], async ctx => {
       const credential = await options.findCredential(ctx.req, route.access)

@@ -1,0 +1,137 @@
+/** Values made after a JSON schema, good ones and such as have been spoilt in one place or several. */
+import fc, { type Arbitrary } from 'fast-check'
+
+interface JsonSchema {
+  type?: string
+  const?: unknown
+  enum?: unknown[]
+  anyOf?: JsonSchema[]
+  format?: string
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  items?: JsonSchema
+  maxItems?: number
+  properties?: Record<string, JsonSchema>
+  additionalProperties?: JsonSchema | boolean
+}
+
+/** Texts that are good for a property, by its name; others are made up. */
+export type Vocabulary = ReadonlyMap<string, readonly string[]>
+
+const LONGEST_LIST = 3
+const LONGEST_TEXT = 300
+
+/** Values that people do not think of. */
+export const oddValue: Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom<unknown>(
+    ...[
+      null,
+      true,
+      false,
+      0,
+      -1,
+      1.5,
+      -0,
+      1e308,
+      2 ** 53,
+      [],
+      {},
+      [null],
+      [[]],
+      '',
+      ' ',
+      '\0',
+      '\r\n',
+      '\ud800',
+    ],
+    ...['__proto__', 'constructor', 'toString', '../..', '%00', "' or 1=1 --", '{{a}}', '{{{', '\u202e', '𝒳'],
+    ...[{ constructor: { prototype: { x: 1 } } }, { toString: 1, length: -1 }],
+    ...['x'.repeat(5_000), Array(200).fill(0), Array(300).fill('a@b.example'), nested(40)],
+  ),
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+)
+
+function nested(levels: number): unknown {
+  return levels === 0 ? 'deep' : { a: [nested(levels - 1)] }
+}
+
+/** A value that the schema allows; what only the code behind it checks comes from the vocabulary, mostly. */
+export function goodValue(schema: JsonSchema, words: Vocabulary, name = ''): Arbitrary<unknown> {
+  if ('const' in schema) return fc.constant(schema.const)
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map(one => goodValue(one, words, name)))
+  switch (schema.type) {
+    case 'object':
+      return objectOf(schema, words)
+    case 'array':
+      return fc.array(goodValue(schema.items ?? {}, words, name), {
+        maxLength: Math.min(schema.maxItems ?? LONGEST_LIST, LONGEST_LIST),
+      })
+    case 'integer':
+      return fc.integer({ min: schema.minimum ?? -10, max: Math.min(schema.maximum ?? 1_000, 1_000) })
+    case 'boolean':
+      return fc.boolean()
+    case 'string':
+      return textOf(schema, words.get(name))
+    default:
+      return fc.jsonValue({ maxDepth: 2 })
+  }
+}
+
+function textOf({ minLength = 0, maxLength = LONGEST_TEXT }: JsonSchema, known: readonly string[] = []) {
+  const made = fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, LONGEST_TEXT) })
+  return known.length === 0 ? made : fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...known) }, made)
+}
+
+function objectOf(
+  { properties = {}, additionalProperties }: JsonSchema,
+  words: Vocabulary,
+): Arbitrary<object> {
+  const further = typeof additionalProperties === 'object' ? additionalProperties : {}
+  const keys = Object.entries(properties).map(([key, value]) => [key, goodValue(value, words, key)])
+  if (keys.length === 0) return fc.dictionary(fc.string({ maxLength: 12 }), goodValue(further, words))
+  return fc.record(Object.fromEntries(keys) as Record<string, Arbitrary<unknown>>, { requiredKeys: [] })
+}
+
+/** The value with an odd one in place of something in it, or with a key too many, once or twice. */
+export function spoilt(value: Arbitrary<unknown>): Arbitrary<unknown> {
+  const change = fc.record({ at: fc.nat(), odd: oddValue, key: fc.option(fc.constantFrom(...ODD_KEYS)) })
+  return fc
+    .tuple(value, fc.array(change, { minLength: 1, maxLength: 2 }))
+    .map(([whole, changes]) => changes.reduce(spoil, whole))
+}
+
+const ODD_KEYS = ['__proto__', 'constructor', 'id', 'replyTo', 'scheduledAt', 'contentType', '', 'toString']
+
+interface Change {
+  at: number
+  odd: unknown
+  key: string | null
+}
+
+/** A copy; which of its values it is counts in the order in which they are met. */
+function spoil(whole: unknown, { at, odd, key }: Change): unknown {
+  let left = at % countOf(whole)
+  const walk = (value: unknown): unknown => {
+    if (left-- === 0) {
+      if (key === null || !isRecord(value)) return odd
+      return Object.defineProperty({ ...value }, key, { value: odd, enumerable: true })
+    }
+    if (Array.isArray(value)) return value.map(walk)
+    if (!isRecord(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, walk(item)]))
+  }
+  return walk(whole)
+}
+
+function countOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1
+  return Object.values(value).reduce<number>((sum, item) => sum + countOf(item), 1)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
