@@ -2,13 +2,17 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { ClockSeat } from './lib/adjustable-clock.ts'
 import { type Caller, createCaller } from './lib/calls.ts'
+import type { Clock, Timer } from './lib/clock.ts'
 import type { Log, LogLevel } from './lib/log.ts'
 import { TooManyWaiting } from './lib/semaphore.ts'
 import type { ReadingFunctions, ReadingThreadData } from './reading-thread.ts'
 import type { StoreLocation } from './store/open.ts'
 
 export interface Reading {
-  /** Its functions throw TooManyWaiting when more has been asked than can be answered soon. */
+  /**
+   * Its functions throw TooManyWaiting when more has been asked than can be answered soon, and ThreadEnded until a
+   * thread that died has been started again.
+   */
   reader: ReadingFunctions
   stop(): Promise<void>
 }
@@ -18,6 +22,8 @@ interface ReadingOptions {
   location: StoreLocation
   connectWriter(): MessagePort
   secret: Uint8Array
+  clock: Clock
+  /** Of the same clock. */
   clockSeat: ClockSeat | null
   logLevel: LogLevel
   log: Log
@@ -27,9 +33,9 @@ const MOST_WAITING = 200
 const RESTART_AFTER_MS = 1_000
 
 export function startReading(options: ReadingOptions): Reading {
-  const { log } = options
+  const { log, clock } = options
   let current: { worker: Worker; caller: Caller }
-  let restart: NodeJS.Timeout | undefined
+  let restart: Timer | undefined
   let isStopping = false
   let ended = Promise.resolve()
 
@@ -40,7 +46,7 @@ export function startReading(options: ReadingOptions): Reading {
     ended = new Promise(resolve =>
       worker.on('exit', () => {
         resolve()
-        if (!isStopping) restart = setTimeout(start, RESTART_AFTER_MS)
+        if (!isStopping) restart = clock.timer(RESTART_AFTER_MS, start)
       }),
     )
   }
@@ -62,7 +68,7 @@ export function startReading(options: ReadingOptions): Reading {
     },
     async stop() {
       isStopping = true
-      clearTimeout(restart)
+      restart?.cancel()
       current.worker.postMessage('stop')
       await ended
     },

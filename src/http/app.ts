@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context, type Middleware } from 'koa'
+import { ThreadEnded } from '../lib/calls.ts'
+import type { Clock } from '../lib/clock.ts'
 import { idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { TooManyWaiting } from '../lib/semaphore.ts'
@@ -22,6 +24,7 @@ interface HttpAppOptions {
   readBody: ReadBody
   /** Undefined when accounts may make any number of requests. */
   spendRequest: SpendRequest | undefined
+  clock: Clock
   log: Log
 }
 
@@ -90,6 +93,15 @@ function refusedBy(error: unknown): Refused {
     return new Refused(503, 'application_error', 'Nothing can be stored at the moment; try again later.', {
       headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
     })
+  if (error instanceof ThreadEnded)
+    return new Refused(
+      503,
+      'application_error',
+      'A part of the service is starting anew; try again in 2 s.',
+      {
+        headers: { 'retry-after': '2' },
+      },
+    )
   if (error instanceof TooManyWaiting)
     return new Refused(429, 'rate_limit_exceeded', 'Too much of this is under way; try again in 1 s.', {
       headers: { 'retry-after': '1' },
@@ -134,7 +146,7 @@ function routerOf(options: HttpAppOptions): Router {
     router.register(route.path, [route.method], async ctx => {
       const credential = await options.findCredential(ctx.req, route.access)
       if (credential && route.access !== 'public') options.spendRequest?.(ctx, credential.accountId)
-      await send(ctx, await answer(options, route, ctx, credential), options.log)
+      await send(ctx, await answer(options, route, ctx, credential), options)
     })
   return router
 }
@@ -163,13 +175,17 @@ function answer(
   return route.handle({ ...request, credential: credential! })
 }
 
-async function send(ctx: Context, reply: ApiReply | RawReply, log: Log): Promise<void> {
+async function send(
+  ctx: Context,
+  reply: ApiReply | RawReply,
+  options: Pick<HttpAppOptions, 'clock' | 'log'>,
+): Promise<void> {
   ctx.status = reply.status
   ctx.set(reply.headers ?? {})
   if ('body' in reply) ctx.body = wantsBareIds(ctx.headers) ? bareIds(reply.body) : reply.body
   else if (Symbol.asyncIterator in reply.content)
     try {
-      if (ctx.method !== 'HEAD') await streamReply(ctx, reply.content, log)
+      if (ctx.method !== 'HEAD') await streamReply(ctx, reply.content, options)
     } finally {
       reply.done?.()
     }

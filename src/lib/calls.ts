@@ -14,8 +14,11 @@ type Answer =
   | { seq: number; ok: true; output: unknown }
   | { seq: number; ok: false; message: string; stack: string | undefined }
 
+/** The other thread has ended before it answered; whether it did what it was asked to do is not known. */
+export class ThreadEnded extends Error {}
+
 export interface Caller {
-  /** @throws Error what the function threw, or that the other thread has ended */
+  /** @throws ThreadEnded; Error what the function threw */
   call(name: string, input: unknown): Promise<unknown>
   /** Calls not answered yet. */
   pendingCount(): number
@@ -52,12 +55,12 @@ export function createCaller(port: MessagePort): Caller {
   })
   port.on('close', () => {
     isClosed = true
-    for (const { reject } of pending.values()) reject(new Error('the thread that was asked has ended'))
+    for (const { reject } of pending.values()) reject(new ThreadEnded('the thread that was asked has ended'))
     pending.clear()
   })
   return {
     async call(name, input) {
-      if (isClosed) throw new Error('the thread that was asked has ended')
+      if (isClosed) throw new ThreadEnded('the thread that was asked has ended')
       const waiting = Promise.withResolvers<unknown>()
       pending.set(++seq, waiting)
       port.postMessage({ seq, name, input } satisfies Call)

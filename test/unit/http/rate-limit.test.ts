@@ -56,6 +56,7 @@ async function openDoor(t: TestContext) {
     clientAddressOf: () => '127.0.0.1',
     readBody: createReadBody(largeBodies),
     spendRequest: createSpendRequest(createRateLimit({ clock, requestsPerSecond: 3 })),
+    clock,
     log: pino({ level: 'silent' }),
   })
   const server = await startHttpServer(app, { host: '127.0.0.1', port: 0 })
