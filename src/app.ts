@@ -1,4 +1,5 @@
 /** The composition root: builds every part of the service from the configuration, starts and stops them in order. */
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { createAccept } from './accept/accept.ts'
 import { createFetchAttachments } from './accept/fetch-attachments.ts'
@@ -338,7 +339,13 @@ function deliverySettings({ delivery, log, mailHost, simulator, dns }: Config): 
     port: delivery.port,
     allowPrivateAddresses: delivery.allowPrivateAddresses,
     sourceIps: delivery.sourceIps,
+    authorities: readAuthorities(delivery.caFile),
   }
+}
+
+/** @throws when the file cannot be read */
+function readAuthorities(caFile: string | null): string[] | undefined {
+  return caFile === null ? undefined : [readFileSync(caFile, 'utf8')]
 }
 
 function baseUrlOf(

@@ -1,10 +1,10 @@
 /** Entry of a delivery thread: builds its worker from what the main thread hands over. */
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
 import type { Commands } from './commands.ts'
-import { createClientContext } from './deliver/client/tls.ts'
 import type { Ending } from './deliver/finish.ts'
 import { createKeyRing } from './deliver/key-ring.ts'
 import { createMessageMaker } from './deliver/message.ts'
+import { createTermsBook } from './deliver/policy/host-terms.ts'
 import { createRouter, type Route } from './deliver/route.ts'
 import { createSessionPool } from './deliver/session-pool.ts'
 import type { DeliveryNotice, DeliveryOrder, DeliveryThreadData } from './deliver/threads.ts'
@@ -53,7 +53,7 @@ const worker = createDeliveryWorker({
   localName: data.localName,
   port: data.port,
   allowPrivateAddresses: data.allowPrivateAddresses,
-  secureContext: createClientContext(),
+  terms: createTermsBook({ clock, authorities: data.authorities }),
   ...(data.sourceIps[0] === undefined ? {} : { sourceAddress: data.sourceIps[0] }),
   pool: createSessionPool(clock),
   router: createRouter({

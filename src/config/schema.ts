@@ -76,6 +76,9 @@ export const schema = {
     allowPrivateAddresses: flag(false, 'Deliver to private and loopback addresses, for laboratories.'),
     sourceIps: list([], 'Local addresses to connect from.', { shown: "the system's" }),
     threads: integer(0, 'Delivery threads; 0 means one per core.', { most: 64 }),
+    caFile: optionalText(
+      "Authorities that MX hosts and policy hosts must be certified by, PEM; in place of the runtime's, for laboratories.",
+    ),
     smartHost: planned(optionalText('Relay that takes all outbound mail.')),
     expireAfterHours: integer(48, 'Give a delivery up after this time.', {
       least: 1,

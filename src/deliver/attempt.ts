@@ -1,27 +1,21 @@
 /** One attempt at one recipient: over an open session, or over new ones to the MX hosts in their order. */
-import type { SecureContext } from 'node:tls'
 import { isGlobalUnicast } from '../dns/address-safety.ts'
-import { lookUpAddresses, type MxHost } from '../dns/mx-hosts.ts'
+import { lookUpAddresses } from '../dns/mx-hosts.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import type { Clock } from '../lib/clock.ts'
-import { formatReply } from '../smtp/reply.ts'
 import { openSession } from './client/open.ts'
-import { DEFAULT_TIMEOUTS, type PhaseTimings, type TlsFacts, type Transaction } from './client/types.ts'
+import {
+  DEFAULT_TIMEOUTS,
+  type Session,
+  type SessionFailure,
+  type Transaction,
+  type TransactionResult,
+} from './client/types.ts'
 import { type Outcome, outcomeOf, outcomeOfFailure, outcomeOfHosts, outcomeWithoutHost } from './outcome.ts'
+import type { HostTerms, TermsBook } from './policy/host-terms.ts'
+import type { Way } from './policy/way.ts'
 import type { PooledSession, SessionPool } from './session-pool.ts'
-
-/** One host spoken to, for the record. */
-export interface HostTrial {
-  host: string
-  ip: string
-  phase: string | null
-  reply: string
-  /** Such as `TLSv1.3`; null for plain text. */
-  tls: string | null
-  /** Why it is plain text although TLS was offered. */
-  tlsFallback: string | null
-  timings: PhaseTimings
-}
+import { type HostTrial, lastWord, type PhaseRecord, phaseRecords, tlsRecord } from './trial.ts'
 
 export interface AttemptResult {
   outcome: Outcome
@@ -33,7 +27,7 @@ export interface AttemptOptions {
   clock: Clock
   resolver: Resolver
   pool: SessionPool
-  secureContext: SecureContext
+  terms: TermsBook
   random: () => number
   localName: string
   port: number
@@ -49,29 +43,31 @@ const FAMILIES = ['ipv4', 'ipv6'] as const
 /** @param transaction with one recipient */
 export async function attempt(
   options: AttemptOptions,
-  site: string,
-  hosts: readonly MxHost[],
+  way: Way,
   transaction: Transaction,
 ): Promise<AttemptResult> {
   const trials: HostTrial[] = []
-  const pooled = options.pool.take(site, transaction.recipients[0]!)
+  const pooled = options.pool.take(way.sessions, transaction.recipients[0]!)
   if (pooled) {
-    const outcome = await transact(options, site, pooled, transaction, trials)
+    const outcome = await transact(options, way, pooled, transaction, trials)
     if (!outcome.hostTrouble) return { outcome, trials }
     if (isStale(outcome)) trials.pop()
   }
   const outcomes: Outcome[] = []
   let sessions = 0
-  for await (const { host, address } of addressesOf(options, hosts, outcomes)) {
-    const opened = await openSession(sessionOptions(options, host, address))
+  for await (const { host, address } of addressesOf(options, way, outcomes)) {
+    const terms = options.terms.termsOf(way, host)
+    const opened = await openSession({ ...sessionOptions(options, host, address), ...terms.options })
+    const { tlsFallback } = 'failure' in opened ? opened : opened.facts
+    if (tlsFallback) options.terms.brokeTls(host, tlsFallback)
     if ('failure' in opened) {
-      const outcome = outcomeOfFailure(opened.failure)
-      const tlsFallback = opened.tlsFallback?.message ?? null
-      trials.push({ host, ip: address, ...lastWord(outcome), tls: null, tlsFallback, timings: {} })
+      const outcome = outcomeOfOpening(opened, terms)
+      trials.push(trialInVain(host, address, opened, terms, outcome))
       outcomes.push(outcome)
       continue
     }
-    const outcome = await transact(options, site, { session: opened, mxHost: host }, transaction, trials)
+    const fresh = { session: opened, mxHost: host, policy: terms.policy }
+    const outcome = await transact(options, way, fresh, transaction, trials, terms.brokenTls)
     if (!outcome.hostTrouble) return { outcome, trials }
     outcomes.push(outcome)
     if (++sessions >= MOST_SESSIONS) break
@@ -82,7 +78,7 @@ export async function attempt(
 /** The addresses to try, looked up host by host; what keeps a host from being tried goes to `outcomes`. */
 async function* addressesOf(
   { resolver, random, allowPrivateAddresses }: AttemptOptions,
-  hosts: readonly MxHost[],
+  { hosts }: Way,
   outcomes: Outcome[],
 ): AsyncGenerator<{ host: string; address: string }> {
   let left = MOST_ADDRESSES
@@ -109,30 +105,60 @@ async function* addressesOf(
 
 async function transact(
   { pool }: AttemptOptions,
-  site: string,
+  { sessions }: Way,
   pooled: PooledSession,
   transaction: Transaction,
   trials: HostTrial[],
+  brokenTls: string | null = null,
 ): Promise<Outcome> {
-  const { session, mxHost } = pooled
+  const { session, mxHost, policy } = pooled
   const { facts } = session
   const fresh = facts.transactionCount === 0
   const result = await session.send(transaction).catch(error => {
-    pool.give(site, pooled, transaction.recipients[0]!) // nothing was sent
+    pool.give(sessions, pooled, transaction.recipients[0]!) // nothing was sent
     throw error
   })
-  if (result.reusable) pool.give(site, pooled, transaction.recipients[0]!)
+  if (result.reusable) pool.give(sessions, pooled, transaction.recipients[0]!)
   else session.destroy()
   const outcome = outcomeOf(result.recipients[0]!)
   trials.push({
     host: mxHost,
     ip: facts.peerAddress,
     ...lastWord(outcome),
-    tls: facts.tls && tlsText(facts.tls),
-    tlsFallback: facts.tlsFallback?.message ?? null,
-    timings: fresh ? { ...facts.timings, ...result.timings } : result.timings,
+    tls: facts.tls && tlsRecord(facts.tls),
+    tlsFallback: facts.tlsFallback?.message ?? brokenTls,
+    policy,
+    phases: phasesOf(session, result, fresh),
   })
   return outcome
+}
+
+/** What a new session took to open belongs to its first transaction. */
+function phasesOf(
+  { facts }: Session,
+  { timings, replies }: TransactionResult,
+  fresh: boolean,
+): PhaseRecord[] {
+  const own = phaseRecords(timings, replies)
+  return fresh ? [...phaseRecords(facts.timings, facts.replies), ...own] : own
+}
+
+function trialInVain(
+  host: string,
+  ip: string,
+  { tlsFallback, timings, replies }: SessionFailure,
+  { policy, brokenTls }: HostTerms,
+  outcome: Outcome,
+): HostTrial {
+  const phases = phaseRecords(timings, replies)
+  const why = tlsFallback?.message ?? brokenTls
+  return { host, ip, ...lastWord(outcome), tls: null, tlsFallback: why, policy, phases }
+}
+
+/** A host that does not fulfil our terms is well: others may go there on theirs. */
+function outcomeOfOpening({ failure }: SessionFailure, { policy }: HostTerms): Outcome {
+  const outcome = outcomeOfFailure(failure)
+  return policy !== 'none' && failure.kind === 'tls' ? { ...outcome, onOurTerms: true } : outcome
 }
 
 /** A kept connection that the peer had closed, or closes now with 421: a new one may do, and the host is well. */
@@ -140,24 +166,14 @@ function isStale({ phase, reply }: Outcome): boolean {
   return phase === 'mail' && (reply === null || reply.code === 421)
 }
 
-function lastWord({ phase, reply, text }: Outcome): { phase: string | null; reply: string } {
-  return { phase, reply: reply ? formatReply(reply) : text }
-}
-
-function tlsText({ protocol, authorized }: TlsFacts): string {
-  return authorized ? `${protocol} verified` : protocol
-}
-
 function sessionOptions(options: AttemptOptions, mxHost: string, address: string) {
-  const { clock, port, localName, secureContext, sourceAddress } = options
+  const { clock, port, localName, sourceAddress } = options
   return {
     address,
     port,
     mxHost,
     localName,
-    secureContext,
     clock,
-    tls: 'opportunistic' as const,
     timeouts: DEFAULT_TIMEOUTS,
     ...(sourceAddress === undefined ? {} : { sourceAddress }),
   }

@@ -11,6 +11,7 @@ import type { BlobFiles } from '../store/blobs.ts'
 import type { EmailSource } from '../store/email-source.ts'
 import { parseMailboxes } from '../store/emails.ts'
 import type { Db } from '../store/schema.ts'
+import { type TlsWish, tlsWishOf } from './policy/wish.ts'
 
 export interface Composed {
   fromDomain: string
@@ -22,6 +23,8 @@ export interface Composed {
   body: Buffer
   bodyHash: string
   smtpUtf8: boolean
+  /** What the email itself asks of connections. */
+  tlsWish: TlsWish
 }
 
 /** The same email gives the same octets. @throws when an attachment is not there */
@@ -40,6 +43,9 @@ function compose(source: EmailSource, attachments: Attachment[]): Composed {
   const { html, text } = source.content
   const dueAt = source.scheduledAt ?? source.createdAt
   const { fields, body } = composeBody({ html, text, attachments, seed: source.messageId })
+  const { wish, headers } = tlsWishOf(
+    source.headers === null ? [] : (JSON.parse(source.headers) as [string, string][]),
+  )
   const head = composeHead({
     from: from!,
     to,
@@ -48,7 +54,7 @@ function compose(source: EmailSource, attachments: Attachment[]): Composed {
     subject: source.subject,
     sentAt: dueAt,
     messageId: source.messageId,
-    headers: source.headers === null ? [] : (JSON.parse(source.headers) as [string, string][]),
+    headers,
   })
   return {
     fromDomain: from!.domain,
@@ -57,6 +63,7 @@ function compose(source: EmailSource, attachments: Attachment[]): Composed {
     fields: [...head, ...fields],
     body,
     bodyHash: bodyHash(body),
+    tlsWish: wish,
     smtpUtf8: [from!, ...to, ...cc, ...replyTo].some(({ address }) => needsSmtpUtf8(address)),
   }
 }

@@ -6,6 +6,8 @@ import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts'
 import type { Transaction } from './client/types.ts'
 import type { Ending } from './finish.ts'
 import type { OutgoingMessage } from './message.ts'
+import type { Outcome } from './outcome.ts'
+import { wayTo } from './policy/way.ts'
 import type { Route } from './route.ts'
 import type { SiteSignal } from './sites.ts'
 
@@ -37,8 +39,19 @@ export async function carry(
     case 'unknown':
       return { ending: withoutReply('deferred', 'unknown', destination.reason), signal: 'nothing' }
     case 'hosts':
-      return carried(await attempt(options, site, destination.hosts, transactionOf(delivery, message)))
+      return carried(
+        await attempt(
+          options,
+          wayTo(delivery.domain, site, destination.hosts, message.tls),
+          transactionOf(delivery, message),
+        ),
+      )
   }
+}
+
+function signalOf({ hostTrouble, onOurTerms = false, reply }: Outcome): SiteSignal {
+  if (hostTrouble) return onOurTerms ? 'nothing' : 'trouble'
+  return reply ? 'through' : 'nothing'
 }
 
 /** The email cannot be made into a message: it fails before transfer. */
@@ -52,17 +65,17 @@ export function brokenInside(): Carried {
 }
 
 function carried({ outcome, trials }: AttemptResult): Carried {
-  const { verdict, phase, reply, text, hostTrouble } = outcome
+  const { verdict, phase, reply, text } = outcome
   const bounceClass = verdict.kind === 'delivered' ? 'unknown' : verdict.class
   return {
     ending: { kind: verdict.kind, class: bounceClass, phase, reply, text, trials },
-    signal: hostTrouble ? 'trouble' : reply ? 'through' : 'nothing',
+    signal: signalOf(outcome),
   }
 }
 
 function transactionOf(
   { address, emailId }: ClaimedDelivery,
-  { mailFrom, bytes, sizeBytes, smtpUtf8 }: OutgoingMessage,
+  { mailFrom, bytes, sizeBytes, smtpUtf8, tls }: OutgoingMessage,
 ): Transaction {
   return {
     mailFrom,
@@ -70,6 +83,7 @@ function transactionOf(
     message: bytes,
     size: sizeBytes,
     smtpUtf8: smtpUtf8 || needsSmtpUtf8(address),
+    requireTls: tls === 'required',
     envelopeId: () => wireId('eml', emailId),
   }
 }

@@ -5,7 +5,7 @@ import { nextAttemptAt } from '../queue/retry-schedule.ts'
 import { type BounceClass, blamesAddress, bounceType } from '../reports/classify.ts'
 import type { Reply } from '../smtp/reply.ts'
 import type { ClaimedDelivery } from '../store/command.ts'
-import type { HostTrial } from './attempt.ts'
+import { type HostTrial, tlsText } from './trial.ts'
 
 /** How an attempt ended, wherever it was made. */
 export interface Ending {
@@ -145,7 +145,7 @@ function common(
       reply: ending.text,
       mxHost: last?.host ?? null,
       mxIp: last?.ip ?? null,
-      tls: last?.tls ?? null,
+      tls: last?.tls ? tlsText(last.tls) : null,
       transcript: ending.trials.length > 0 ? JSON.stringify(ending.trials) : null,
     },
   }
@@ -156,7 +156,7 @@ function deliveryData({ text, trials }: Ending, { startedAt, finishedAt }: Finis
   return {
     mx_host: last?.host ?? null,
     mx_ip: last?.ip ?? null,
-    tls: last?.tls ?? null,
+    tls: last?.tls ? tlsText(last.tls) : null,
     reply: text,
     duration_ms: finishedAt - startedAt,
   }

@@ -1,17 +1,22 @@
-/** The signing keys of domains, opened once and kept for a minute. */
+/** The signing keys of domains, opened once and kept for a minute, with what a domain asks of connections. */
 import { loadSigningKey, type SigningKey } from '../dkim/keys.ts'
 import { dkimContext } from '../domains/domains.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Id, idKey, wireId } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
-import { findSigningKeys } from '../store/domains.ts'
-import type { Db } from '../store/schema.ts'
+import { findDomainTls, findSigningKeys } from '../store/domains.ts'
+import type { Db, DomainRow } from '../store/schema.ts'
 
 export type RingKey = SigningKey & { keyId: string }
 
+export interface SigningDomain {
+  keys: readonly RingKey[]
+  tls: DomainRow['tls']
+}
+
 export interface KeyRing {
   /** Undefined when the domain has no key that signs: it has been deleted. */
-  keysOf(domainId: Id, domain: string): Promise<readonly RingKey[] | undefined>
+  keysOf(domainId: Id, domain: string): Promise<SigningDomain | undefined>
 }
 
 const KEPT_MS = 60_000
@@ -26,15 +31,16 @@ export function createKeyRing({
   secrets: SecretKeys
   clock: Clock
 }): KeyRing {
-  const kept = new Map<string, { keys: Promise<readonly RingKey[] | undefined>; until: number }>()
+  const kept = new Map<string, { keys: Promise<SigningDomain | undefined>; until: number }>()
 
-  const load = async (domainId: Id, domain: string): Promise<readonly RingKey[] | undefined> => {
-    const rows = await findSigningKeys(db, domainId)
-    if (rows.length === 0) return undefined
-    return rows.map(({ id, token, algorithm, privateKey }) => ({
+  const load = async (domainId: Id, domain: string): Promise<SigningDomain | undefined> => {
+    const [rows, tls] = await Promise.all([findSigningKeys(db, domainId), findDomainTls(db, domainId)])
+    if (rows.length === 0 || tls === undefined) return undefined
+    const keys = rows.map(({ id, token, algorithm, privateKey }) => ({
       keyId: wireId('key', id),
       ...loadSigningKey({ domain, selector: token, algorithm }, secrets.open(privateKey, dkimContext(token))),
     }))
+    return { keys, tls }
   }
 
   return {

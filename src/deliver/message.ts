@@ -10,7 +10,9 @@ import { type EmailSource, readEmailSource } from '../store/email-source.ts'
 import type { Find } from '../store/read.ts'
 import type { Db } from '../store/schema.ts'
 import { type Composed, composeEmail } from './composed.ts'
-import type { KeyRing } from './key-ring.ts'
+import type { KeyRing, SigningDomain } from './key-ring.ts'
+import type { MessageTls } from './policy/way.ts'
+import { messageTlsOf } from './policy/wish.ts'
 
 export interface OutgoingMessage {
   mailFrom: string
@@ -18,6 +20,8 @@ export interface OutgoingMessage {
   bytes: Buffer[]
   sizeBytes: number
   smtpUtf8: boolean
+  /** What is asked of the connection it goes over. */
+  tls: MessageTls
   /** When it was to be sent first: accepted, or scheduled. Epoch ms, the `Date` field. */
   dueAt: number
   /** Epoch ms, the `t=` of the signatures. */
@@ -82,18 +86,20 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
     async make(delivery, now) {
       const email = await composed(delivery)
       if (!email) return { reason: 'the email is gone' }
-      const keys = email.domainId === null ? [] : await keyRing.keysOf(email.domainId, email.fromDomain)
-      if (!keys) return { reason: `the domain ${email.fromDomain} is gone` }
+      const signing =
+        email.domainId === null ? UNSIGNED : await keyRing.keysOf(email.domainId, email.fromDomain)
+      if (!signing) return { reason: `the domain ${email.fromDomain} is gone` }
       const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
       const correlation = createRefToken(secrets, 'correlation', ref, now)
       const unsigned = [...email.fields, { name: CORRELATION_HEADER, value: correlation }]
-      const signed = await sign(unsigned, email.bodyHash, keys, now)
+      const signed = await sign(unsigned, email.bodyHash, signing.keys, now)
       const head = Buffer.concat([serializeFields([...signed.fields, ...unsigned]), CRLF])
       return {
         mailFrom: returnPath(createRefToken(secrets, 'verp', ref, now), email.fromDomain),
         bytes: [head, email.body],
         sizeBytes: head.length + email.body.length,
         smtpUtf8: email.smtpUtf8,
+        tls: messageTlsOf(email.tlsWish, signing.tls),
         dueAt: email.dueAt,
         signedAt: now,
         signatures: signed.stored,
@@ -102,6 +108,7 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
   }
 }
 
+const UNSIGNED: SigningDomain = { keys: [], tls: 'opportunistic' }
 const CRLF = Buffer.from('\r\n')
 
 async function sign(

@@ -18,6 +18,8 @@ export interface Outcome {
   text: string
   /** The host itself is in trouble or wants fewer connections: another host may do better, and this one needs rest. */
   hostTrouble: boolean
+  /** The trouble is that the host does not fulfil what a policy asks of it: others may well go there. */
+  onOurTerms?: boolean
 }
 
 /** The peer's verdict about the recipient, or the lack of one. */

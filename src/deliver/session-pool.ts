@@ -1,11 +1,14 @@
 /** Sessions that wait for their next message: a connection is reused for a while and a number of messages. */
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Session } from './client/types.ts'
+import type { PolicyName } from './policy/host-terms.ts'
 
 /** A session and the MX host it leads to. */
 export interface PooledSession {
   session: Session
   mxHost: string
+  /** By which rule it is secured. */
+  policy: PolicyName
   /** Where it has taken mail for, of a peer that bounds their number. */
   domains?: Set<string>
 }
@@ -64,13 +67,13 @@ export function createSessionPool(clock: Clock): SessionPool {
       return undefined
     },
     give(site, pooled, address) {
-      const { session, mxHost } = pooled
+      const { session, mxHost, policy } = pooled
       const { transactionCount, openedAt, limits } = session.facts
       if (!session.alive) return
       const isWorn =
         transactionCount >= Math.min(MOST_MESSAGES, limits.mails) || clock.now() - openedAt >= MOST_AGE_MS
       if (closed || isWorn) return quit(pooled)
-      const entry: Idle = { session, mxHost, since: clock.monotonic() }
+      const entry: Idle = { session, mxHost, policy, since: clock.monotonic() }
       if (limits.domains !== Infinity) entry.domains = (pooled.domains ?? new Set()).add(domainOf(address))
       sweeping ??= clock.timer(SWEEP_MS, sweep)
       const entries = idle.get(site)

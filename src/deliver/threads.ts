@@ -32,6 +32,8 @@ export interface DeliverySettings {
   port: number
   allowPrivateAddresses: boolean
   sourceIps: readonly string[]
+  /** PEM of the authorities to trust, in place of the runtime's. */
+  authorities: string[] | undefined
 }
 
 export type DeliveryOrder = { order: 'lanes'; lanes: DueLane[] } | { order: 'stop'; graceMs: number }

@@ -9,6 +9,9 @@ import { afterCheck } from './status.ts'
 
 export type CreateDomainResult = 'created' | 'exists' | 'verified-elsewhere'
 
+/** Settings that their owner changes; those absent stay as they are. */
+export type DomainChanges = Partial<Pick<DomainRow, 'tls' | 'openTracking' | 'clickTracking'>>
+
 export interface DomainCheckRecord {
   accountId: Id
   id: Id
@@ -49,6 +52,20 @@ export const domainCommands = {
       await recordDomainEvent(tx, domain, 'domain.verified', check.at)
     return findDomain(tx.db, check.accountId, check.id)
   }),
+
+  /** Undefined when the account has no such domain. */
+  changeDomain: command<{ accountId: Id; id: Id; changes: DomainChanges }, DomainWithKeys | undefined>(
+    async (tx, { accountId, id, changes }) => {
+      if (Object.keys(changes).length > 0)
+        await tx.db
+          .updateTable('domains')
+          .set(changes)
+          .where('accountId', '=', accountId)
+          .where('id', '=', id)
+          .execute()
+      return findDomain(tx.db, accountId, id)
+    },
+  ),
 
   /** With the API keys that are bound to it. False when the account has no such domain. */
   deleteDomain: command<{ accountId: Id; id: Id; at: number }, boolean>(async (tx, { accountId, id, at }) => {

@@ -8,7 +8,7 @@ import type { SecretKeys } from '../lib/secret-keys.ts'
 import type { Run } from '../store/command.ts'
 import { type DomainWithKeys, findDomain, listDomains } from '../store/domains.ts'
 import type { Db, DkimKeyRow } from '../store/schema.ts'
-import type { CreateDomainResult, domainCommands } from './commands.ts'
+import type { CreateDomainResult, DomainChanges, domainCommands } from './commands.ts'
 import { dnsRecordsOf } from './dns-records.ts'
 import { checkDomain, type DomainChecks, type NamedResolver } from './verify.ts'
 
@@ -25,6 +25,8 @@ export interface Domains {
   find(accountId: Id, id: Id): Promise<DomainWithKeys | undefined>
   /** Looks the records up now. Undefined when the account has no such domain. */
   verify(accountId: Id, id: Id): Promise<{ domain: DomainWithKeys; checks: DomainChecks } | undefined>
+  /** Undefined when the account has no such domain. */
+  change(accountId: Id, id: Id, changes: DomainChanges): Promise<DomainWithKeys | undefined>
   delete(accountId: Id, id: Id): Promise<boolean>
 }
 
@@ -65,6 +67,7 @@ export function createDomains(options: DomainOptions): Domains {
         openTracking: 0 as const,
         clickTracking: 0 as const,
         receiving: 1 as const,
+        tls: 'opportunistic' as const,
         createdAt: now,
         verifiedAt: null,
         lastCheckedAt: null,
@@ -100,6 +103,7 @@ export function createDomains(options: DomainOptions): Domains {
       })
       return checked && { domain: checked, checks }
     },
+    change: (accountId, id, changes) => run('changeDomain', { accountId, id, changes }),
     delete: (accountId, id) => run('deleteDomain', { accountId, id, at: clock.now() }),
   }
 }

@@ -73,6 +73,12 @@ export async function findSigningKeys(db: Db, domainId: Id): Promise<DkimKeyRow[
     .execute()
 }
 
+/** What its mail asks of connections; undefined when it is gone. */
+export async function findDomainTls(db: Db, domainId: Id): Promise<DomainRow['tls'] | undefined> {
+  const row = await db.selectFrom('domains').select('tls').where('id', '=', domainId).executeTakeFirst()
+  return row?.tls
+}
+
 async function withKeys(db: Db, rows: DomainRow[]): Promise<DomainWithKeys[]> {
   if (rows.length === 0) return []
   const keys = await db

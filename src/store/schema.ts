@@ -4,6 +4,7 @@
  */
 import type { Kysely } from 'kysely'
 import type { Id } from '../lib/ids.ts'
+import type { MtaStsPolicyRow, TlsResultRow } from './tls-rows.ts'
 
 export type Flag = 0 | 1
 type Json = string
@@ -64,6 +65,8 @@ export interface DomainRow {
   openTracking: Flag
   clickTracking: Flag
   receiving: Flag
+  /** What its outgoing mail asks of connections: `enforced` is TLS with a certificate that verifies. */
+  tls: 'opportunistic' | 'enforced'
   createdAt: number
   verifiedAt: number | null
   lastCheckedAt: number | null
@@ -364,6 +367,8 @@ export interface Schema {
   counters: CounterRow
   templates: TemplateRow
   templateVersions: TemplateVersionRow
+  mtaStsPolicies: MtaStsPolicyRow
+  tlsResults: TlsResultRow
 }
 
 export type Db = Kysely<Schema>

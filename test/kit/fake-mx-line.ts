@@ -84,7 +84,10 @@ export class FakeMxLine {
     this.secured = true
     const { secureContext } = this.#mx
     const socket = new TLSSocket(this.#socket, { isServer: true, ...(secureContext && { secureContext }) })
-    socket.once('secure', () => this.note('-', `${socket.getProtocol()} for ${socket.servername}`))
+    socket.once('secure', () => {
+      this.note('-', `${socket.getProtocol()} for ${socket.servername}`)
+      this.note('-', `session ${socket.isSessionReused() ? 'resumed' : 'new'}`)
+    })
     this.#socket = socket
     this.#listen()
   }

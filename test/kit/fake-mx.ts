@@ -25,7 +25,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { Fault, Point } from './fake-mx-behaviour.ts'
 import { FakeMxSession } from './fake-mx-session.ts'
-import { testCertificate } from './tls.ts'
+import { CERTIFICATE_NAMES, testCertificate } from './tls.ts'
 
 export interface FakeMxOptions {
   host?: string
@@ -36,7 +36,16 @@ export interface FakeMxOptions {
   extensions?: string[]
   pipelining?: boolean
   /** Default `off`: STARTTLS is not offered. `hang` and `handshake-fails` do so after a positive reply. */
-  tls?: 'off' | 'good' | 'expired' | 'wrong-name' | 'handshake-fails' | 'hang' | 'refused-454'
+  tls?:
+    | 'off'
+    | 'good'
+    | 'expired'
+    | 'wrong-name'
+    | 'self-signed'
+    | '1.0-only'
+    | 'handshake-fails'
+    | 'hang'
+    | 'refused-454'
   /**
    * Faults whatever the recipient; a function is called each time the point is reached, with how often it was
    * before. A reply given here is said as it is and changes nothing: MAIL or RCPT answered so were not taken.
@@ -177,8 +186,12 @@ export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> 
   }
 }
 
+/** What OpenSSL asks for before it speaks a version so old. */
+const TLS_1_0 = { minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+
 function contextFor(tls: NonNullable<FakeMxOptions['tls']>): SecureContext {
-  return createSecureContext(testCertificate(tls === 'expired' || tls === 'wrong-name' ? tls : 'good'))
+  const named = CERTIFICATE_NAMES.find(name => name === tls) ?? 'good'
+  return createSecureContext({ ...testCertificate(named), ...(tls === '1.0-only' && TLS_1_0) })
 }
 
 function enter(ledgerFile: number, { headers, rcptTo }: TakenMessage) {

@@ -1,11 +1,13 @@
 /**
  * Certificates for test servers, made once with the openssl tool: one P-256 key for all of them, leaves signed by
  * a test authority whose own key was thrown away. `good` and `expired` name mx.test, localhost, 127.0.0.1,
- * *.there.test and *.example.test; `wrong-name` names elsewhere.invalid. `good` and `wrong-name` last until 2125.
+ * *.there.test and *.example.test; `wrong-name` names elsewhere.invalid. `self-signed` has the names
+ * of `good` and no authority. All but `expired` last until 2125.
  */
 import { readFileSync } from 'node:fs'
 
-export type CertificateName = 'good' | 'wrong-name' | 'expired'
+export const CERTIFICATE_NAMES = ['good', 'wrong-name', 'expired', 'self-signed'] as const
+export type CertificateName = (typeof CERTIFICATE_NAMES)[number]
 
 const read = (file: string) => readFileSync(new URL(`certs/${file}.pem`, import.meta.url), 'utf8')
 

@@ -6,6 +6,7 @@ import { leave, WireSession } from './session.ts'
 import type {
   Failure,
   Phase,
+  PhaseReplies,
   PhaseTimings,
   Session,
   SessionFacts,
@@ -38,12 +39,12 @@ async function attempt(
 ): Promise<Session | SessionFailure> {
   const { clock, address, port } = options
   const wire = new Wire(options)
-  const opening: Opening = { wire, options, timings: {}, markedAt: clock.monotonic() }
+  const opening: Opening = { wire, options, timings: {}, replies: {}, markedAt: clock.monotonic() }
   const opened = await open(opening)
   if (!isFailure(opened)) {
-    const { timings } = opening
+    const { timings, replies } = opening
     const limits = limitsOf(opened.extensions.get('LIMITS'))
-    const times = { openedAt: clock.now(), timings, transactionCount: 0, limits }
+    const times = { openedAt: clock.now(), timings, replies, transactionCount: 0, limits }
     return new WireSession(
       wire,
       { ...opened, ...times, tlsFallback, peerAddress: address, peerPort: port },
@@ -52,13 +53,14 @@ async function attempt(
   }
   if (opened.kind === 'reply' && opened.reply?.code !== 421 && opened.phase !== 'starttls') void leave(wire)
   else wire.close(opened.message)
-  return { failure: opened, tlsFallback }
+  return { failure: opened, tlsFallback, timings: opening.timings, replies: opening.replies }
 }
 
 interface Opening {
   wire: Wire
   options: SessionOptions
   timings: PhaseTimings
+  replies: PhaseReplies
   markedAt: number
 }
 
@@ -124,7 +126,9 @@ async function answer(opening: Opening, phase: Phase): Promise<RawReply | Failur
   const { wire } = opening
   const raw = await wire.reply(phase)
   mark(opening, phase)
-  if (isFailure(raw) || raw.code < 300) return raw
+  if (isFailure(raw)) return raw
+  opening.replies[phase] = raw
+  if (raw.code < 300) return raw
   const reply = replyOf(raw.code, raw.lines)
   if (raw.code >= 400) return { phase, kind: 'reply', reply, message: formatReply(reply) }
   wire.breach(`the peer answered ${raw.code} in phase ${phase}`)

@@ -47,7 +47,12 @@ export class WireSession implements Session {
     const prepared = prepare(transaction, this.facts, this.#chunking)
     if ('refusal' in prepared) {
       const result: RecipientResult = { kind: 'refused', phase: 'mail', reply: prepared.refusal, local: true }
-      return { recipients: transaction.recipients.map(() => result), reusable: this.alive, timings: {} }
+      return {
+        recipients: transaction.recipients.map(() => result),
+        reusable: this.alive,
+        timings: {},
+        replies: {},
+      }
     }
     if (this.#left) return failed(transaction, 'the session is taking leave')
     return new Promise((resolve, reject) => {
@@ -95,7 +100,8 @@ export class WireSession implements Session {
       })
       if (outcome.bdatUnknown) return await this.#carryOutByData(job)
       const recipients = withSurplus(outcome.recipients, transaction)
-      job.resolve({ recipients, timings: outcome.timings, reusable: this.alive })
+      const { timings, replies } = outcome
+      job.resolve({ recipients, timings, replies, reusable: this.alive })
       if (outcome.resetting) await this.#resetAnswered()
     } catch (error) {
       wire.close('destroyed after an internal error')
@@ -131,7 +137,7 @@ function withSurplus(results: RecipientResult[], { recipients }: Transaction): R
 function failed({ recipients }: Transaction, message: string): TransactionResult {
   const failure: Failure = { phase: 'mail', kind: 'closed', reply: null, message }
   const result: RecipientResult = { kind: 'failed', phase: 'mail', failure }
-  return { recipients: recipients.map(() => result), reusable: false, timings: {} }
+  return { recipients: recipients.map(() => result), reusable: false, timings: {}, replies: {} }
 }
 
 /** QUIT, and whatever the peer makes of it. */

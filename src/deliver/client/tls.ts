@@ -1,31 +1,63 @@
 /** The TLS side of a session: the shared context, the handshake over an open connection, and what came of it. */
 import { isIP, type Socket } from 'node:net'
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import type { Ticket } from './tickets.ts'
 import type { SessionOptions, TlsFacts } from './types.ts'
 
-/** TLS 1.2 and later with the system's trust anchors. One is enough for all sessions. */
-export function createClientContext(): SecureContext {
-  return createSecureContext({ minVersion: 'TLSv1.2' })
+/**
+ * TLS 1.2 and later. One is enough for all sessions.
+ * @param authorities PEM of those to trust; the runtime's when absent
+ */
+export function createClientContext(authorities?: string[]): SecureContext {
+  return createSecureContext({ minVersion: 'TLSv1.2', ...(authorities && { ca: authorities }) })
 }
 
-/** Begins a handshake over `socket`, which is from now on read and written through the result alone. */
-export function startTls(socket: Socket, options: SessionOptions): TLSSocket {
-  const { mxHost, secureContext, rejectUnauthorized = false, checkServerIdentity } = options
-  return connect({
+/**
+ * Begins a handshake over `socket`, which is from now on read and written through the result alone.
+ * @param ticket of a former session with the host, to be resumed
+ */
+export function startTls(socket: Socket, options: SessionOptions, ticket: Ticket | undefined): TLSSocket {
+  const { mxHost, secureContext, rejectUnauthorized = false, checkServerIdentity, tickets } = options
+  const secured = connect({
     socket,
     minVersion: 'TLSv1.2',
     rejectUnauthorized,
     ...(isIP(mxHost) === 0 && { servername: mxHost }),
     ...(secureContext && { secureContext }),
     ...(checkServerIdentity && { checkServerIdentity }),
+    ...(ticket && { session: ticket.session }),
+  })
+  if (tickets) keepTickets(secured, ticket, next => tickets.give(mxHost, next))
+  return secured
+}
+
+/** A ticket may come before the handshake is over, and before it is known what the certificate is worth. */
+function keepTickets(socket: TLSSocket, former: Ticket | undefined, keep: (ticket: Ticket) => void) {
+  let latest: Buffer | undefined
+  let established = false
+  const tryToKeep = () => {
+    if (established && latest)
+      keep({ session: latest, unauthorizedReason: tlsFactsOf(socket, former).unauthorizedReason })
+  }
+  socket.on('session', session => {
+    latest = session
+    tryToKeep()
+  })
+  socket.once('secureConnect', () => {
+    established = true
+    tryToKeep()
   })
 }
 
-export function tlsFactsOf(socket: TLSSocket): TlsFacts {
+/** @param former the ticket that was offered: where it was taken, the certificate is as good as it was then */
+export function tlsFactsOf(socket: TLSSocket, former: Ticket | undefined): TlsFacts {
+  const resumed = former !== undefined && socket.isSessionReused()
+  const reason = socket.authorized ? null : String(socket.authorizationError)
+  const unauthorizedReason = resumed ? former.unauthorizedReason : reason
   return {
     protocol: socket.getProtocol() ?? '',
     cipher: socket.getCipher().name,
-    authorized: socket.authorized,
-    unauthorizedReason: socket.authorized ? null : String(socket.authorizationError),
+    authorized: unauthorizedReason === null,
+    unauthorizedReason,
   }
 }

@@ -3,7 +3,7 @@ import { formatReply, type Reply, replyOf } from '../../smtp/reply.ts'
 import type { Prepared } from './envelope.ts'
 import { EMPTY_MESSAGE } from './framing.ts'
 import type { RawReply } from './reply-reader.ts'
-import type { Failure, PhaseTimings, RecipientResult } from './types.ts'
+import type { Failure, PhaseReplies, PhaseTimings, RecipientResult } from './types.ts'
 import type { Wire } from './wire.ts'
 
 export interface TransactionContext {
@@ -20,6 +20,7 @@ export interface TransactionContext {
 export interface TransactionOutcome {
   recipients: RecipientResult[]
   timings: PhaseTimings
+  replies: PhaseReplies
   /** Whether RSET was written; its reply is still owed. */
   resetting: boolean
   /** The peer offers BDAT and does not know it: nobody has a verdict that counts. */
@@ -33,6 +34,7 @@ interface Progress extends Prepared, TransactionContext {
   /** Empty where a recipient has no verdict yet. */
   results: (RecipientResult | undefined)[]
   timings: PhaseTimings
+  replies: PhaseReplies
   markedAt: number
   resetting: boolean
   bdatUnknown: boolean
@@ -50,6 +52,7 @@ export async function transact(prepared: Prepared, context: TransactionContext):
     ...context,
     results: new Array<undefined>(prepared.recipientCount).fill(undefined),
     timings: {},
+    replies: {},
     markedAt: context.monotonic(),
     resetting: false,
     bdatUnknown: false,
@@ -62,8 +65,8 @@ export async function transact(prepared: Prepared, context: TransactionContext):
     settle(progress, { kind: 'failed', phase: failure.phase, failure })
     context.wire.close(failure.message, failure.reply)
   }
-  const { timings, resetting, bdatUnknown } = progress
-  return { recipients: progress.results as RecipientResult[], timings, resetting, bdatUnknown }
+  const { timings, replies, resetting, bdatUnknown } = progress
+  return { recipients: progress.results as RecipientResult[], timings, replies, resetting, bdatUnknown }
 }
 
 /**
@@ -193,6 +196,7 @@ async function answer(progress: Progress, phase: VerdictPhase): Promise<RawReply
   const raw = await wire.reply(phase)
   mark(progress, phase)
   if (isFailure(raw)) return raw
+  progress.replies[phase] = raw
   if (raw.code === 421) {
     const reply = replyOf(raw.code, raw.lines)
     return { phase, kind: 'reply', reply, message: formatReply(reply) }

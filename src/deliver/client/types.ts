@@ -1,8 +1,10 @@
 /** What an SMTP client session takes and gives: options, phases, results and failures, as the rest of `deliver` sees them. */
-import type { ConnectionOptions, SecureContext } from 'node:tls'
+import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls'
 import type { Clock } from '../../lib/clock.ts'
 import type { Reply } from '../../smtp/reply.ts'
 import type { SessionLimits } from './limits.ts'
+import type { RawReply } from './reply-reader.ts'
+import type { Tickets } from './tickets.ts'
 
 /** The step of a session that was under way: what was waited for, or being written. */
 export type Phase =
@@ -62,6 +64,10 @@ export interface SessionOptions {
   rejectUnauthorized?: boolean
   /** Replaces the check of the certificate's names, for stricter policies. */
   checkServerIdentity?: NonNullable<ConnectionOptions['checkServerIdentity']>
+  /** Judges the peer after the handshake, in place of the authorities; says what is wrong with it. */
+  checkPeer?: (socket: TLSSocket) => string | undefined
+  /** Lets later sessions with a host resume the TLS session of former ones. */
+  tickets?: Tickets
   timeouts: PhaseTimeouts
   clock: Clock
   /** Receives the dialogue line by line, `C: …` and `S: …`; message content is given as its size only. */
@@ -89,10 +95,14 @@ export interface SessionFailure {
   failure: Failure
   /** Why the TLS attempt before this plain one failed, or null. */
   tlsFallback: Failure | null
+  timings: PhaseTimings
+  replies: PhaseReplies
 }
 
 /** Ms spent in each phase that was entered. */
 export type PhaseTimings = Partial<Record<Phase, number>>
+/** The last reply in each phase that had one. */
+export type PhaseReplies = Partial<Record<Phase, RawReply>>
 
 export interface TlsFacts {
   /** As in `TLSv1.3`. */
@@ -121,6 +131,7 @@ export interface SessionFacts {
   openedAt: number
   /** How long opening took. */
   timings: PhaseTimings
+  replies: PhaseReplies
 }
 
 export interface Transaction {
@@ -158,6 +169,7 @@ export interface TransactionResult {
   /** Whether the session can take another transaction. */
   reusable: boolean
   timings: PhaseTimings
+  replies: PhaseReplies
 }
 
 export interface Session {

@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls'
 import { formatReply, type Reply, replyOf } from '../../smtp/reply.ts'
 import { Deadline } from './deadline.ts'
 import { type RawReply, ReplyReader } from './reply-reader.ts'
+import type { Ticket } from './tickets.ts'
 import { startTls, tlsFactsOf } from './tls.ts'
 import {
   type Failure,
@@ -32,6 +33,7 @@ export class Wire {
   #flushed = true
   #end: Omit<Failure, 'phase'> | undefined
   #wake: (() => void) | undefined
+  #ticket: Ticket | undefined
   #waitsIn: Phase = 'connect'
 
   /** Starts to connect; the peer owes its greeting. */
@@ -101,15 +103,22 @@ export class Wire {
     this.#established = false
     this.#securing = true
     this.#lastReply = false
-    this.#socket = startTls(this.#socket, this.#options)
+    this.#ticket = this.#options.tickets?.take(this.#options.mxHost)
+    this.#socket = startTls(this.#socket, this.#options, this.#ticket)
     this.#listen('secureConnect')
     while (!this.#established && !this.#end) await this.#event('tls')
     this.#securing = false
+    if (!this.#end) this.#judgePeer()
     return this.#end && this.failure('tls')
   }
 
   tlsFacts(): TlsFacts {
-    return tlsFactsOf(this.#socket as TLSSocket)
+    return tlsFactsOf(this.#socket as TLSSocket, this.#ticket)
+  }
+
+  #judgePeer() {
+    const fault = this.#options.checkPeer?.(this.#socket as TLSSocket)
+    if (fault !== undefined) this.#finish('tls', fault, null, 'UNTRUSTED_PEER')
   }
 
   /** Ends the connection from our side at once; whatever waits or asks later is told so. */

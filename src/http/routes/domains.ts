@@ -1,12 +1,13 @@
 /** Sending domains: registered, shown with their DNS records, verified, deleted. */
 import { z } from 'zod'
+import type { DomainChanges } from '../../domains/commands.ts'
 import type { Domains } from '../../domains/domains.ts'
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { parseDomain } from '../../smtp/address.ts'
 import type { DomainWithKeys } from '../../store/domains.ts'
 import { invalidField, notFound } from '../refused.ts'
 import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
-import { domainSchema, domainView, verifiedDomainSchema } from '../wire/domain-view.ts'
+import { domainSchema, domainView, tlsSchema, verifiedDomainSchema } from '../wire/domain-view.ts'
 import { bodyReader, pageQuery, readPage } from '../wire/read.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 
@@ -18,6 +19,12 @@ interface DomainRoutesOptions {
 
 const createDomainSchema = z.object({ name: z.string(), region: z.string().optional() })
 const readCreateDomain = bodyReader(createDomainSchema)
+const changeDomainSchema = z.object({
+  tls: tlsSchema.optional(),
+  open_tracking: z.boolean().optional(),
+  click_tracking: z.boolean().optional(),
+})
+const readChangeDomain = bodyReader(changeDomainSchema)
 const DEFAULT_REGION = 'us-west-2'
 
 export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions): Route[] {
@@ -82,6 +89,7 @@ export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions
         return ok({ ...view(verified.domain), checks: verified.checks })
       },
     },
+    changeRoute(domains, view),
     {
       method: 'DELETE',
       path: '/domains/:id',
@@ -95,6 +103,35 @@ export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions
       },
     },
   ]
+}
+
+function changeRoute(domains: Domains, view: (domain: DomainWithKeys) => object): Route {
+  return {
+    method: 'PATCH',
+    path: '/domains/:id',
+    access: 'session',
+    summary: 'Change the settings of a sending domain',
+    body: changeDomainSchema,
+    replies: { 200: domainSchema },
+    async handle(request) {
+      const id = idOf(request)
+      const domain = await domains.change(
+        request.credential.accountId,
+        id,
+        changesOf(readChangeDomain(await request.body())),
+      )
+      if (!domain) throw notFound('Domain')
+      return ok(view(domain))
+    },
+  }
+}
+
+function changesOf({ tls, openTracking, clickTracking }: ReturnType<typeof readChangeDomain>): DomainChanges {
+  return {
+    ...(tls !== undefined && { tls }),
+    ...(openTracking !== undefined && { openTracking: openTracking ? 1 : 0 }),
+    ...(clickTracking !== undefined && { clickTracking: clickTracking ? 1 : 0 }),
+  }
 }
 
 function idOf({ params }: ApiRequest) {

@@ -10,6 +10,7 @@ import { timestamp } from './timestamp.ts'
 const TTL = 'Auto'
 
 const checkStatus = z.enum(['verified', 'pending', 'failed'])
+export const tlsSchema = z.enum(['opportunistic', 'enforced'])
 const recordSchema = z.object({
   record: z.enum(['Verification', 'DKIM 1', 'DKIM 2', 'DKIM 3', 'SPF', 'MX']),
   type: z.enum(['TXT', 'CNAME', 'MX']),
@@ -30,6 +31,7 @@ export const domainSchema = z
     records: z.array(recordSchema).length(6),
     open_tracking: z.boolean(),
     click_tracking: z.boolean(),
+    tls: tlsSchema,
     receiving: z.object({
       enabled: z.boolean(),
       record: z.object({ type: z.literal('MX'), host: z.string(), value: z.string(), priority: z.int() }),
@@ -68,6 +70,7 @@ export function domainView(domain: DomainWithKeys, mailHost: string): z.output<t
     })),
     open_tracking: domain.openTracking === 1,
     click_tracking: domain.clickTracking === 1,
+    tls: domain.tls,
     receiving: { enabled: domain.receiving === 1, record: receivingRecord(domain, mailHost) },
     created_at: timestamp(domain.createdAt),
     verified_at: timestamp(domain.verifiedAt),

@@ -1,6 +1,8 @@
 /** An email as the API shows it. */
 import { z } from 'zod'
 import type { StoredAttachment } from '../../accept/prepare.ts'
+import { POLICY_NAMES } from '../../deliver/policy/host-terms.ts'
+import type { HostTrial } from '../../deliver/trial.ts'
 import { withoutFeedback } from '../../events/email-status.ts'
 import { EMAIL_EVENTS } from '../../events/types.ts'
 import { wireId } from '../../lib/ids.ts'
@@ -42,6 +44,18 @@ export const emailRowSchema = z
   })
   .meta({ id: 'EmailRow' })
 
+const hostSchema = z.object({
+  host: z.string(),
+  ip: z.string(),
+  phase: z.string().nullable(),
+  reply: z.string(),
+  tls: z
+    .object({ version: z.string(), cipher: z.string(), verified: z.boolean(), reason: z.string().nullable() })
+    .nullable(),
+  tls_fallback: z.string().nullable(),
+  policy: z.enum(POLICY_NAMES),
+  phases: z.array(z.object({ phase: z.string(), ms: z.int().min(0), reply: z.string().nullable() })),
+})
 const attemptSchema = z.object({
   attempt: z.int().min(1),
   at: timeSchema,
@@ -52,6 +66,7 @@ const attemptSchema = z.object({
   mx_host: z.string().nullable(),
   mx_ip: z.string().nullable(),
   tls: z.string().nullable(),
+  hosts: z.array(hostSchema),
 })
 const recipientSchema = z.object({
   address: z.string(),
@@ -182,6 +197,15 @@ function attemptView(attempt: AttemptRow): z.output<typeof attemptSchema> {
     mx_host: attempt.mxHost,
     mx_ip: attempt.mxIp,
     tls: attempt.tls,
+    hosts: parseList<HostTrial>(attempt.transcript).map(hostView),
+  }
+}
+
+function hostView({ tlsFallback, phases, ...trial }: HostTrial): z.output<typeof hostSchema> {
+  return {
+    ...trial,
+    tls_fallback: tlsFallback,
+    phases: phases.map(([phase, ms, reply]) => ({ phase, ms, reply })),
   }
 }
 

@@ -6,6 +6,7 @@ import { up as accounts } from './004-accounts.ts'
 import { up as reading } from './005-reading.ts'
 import { up as scheduled } from './006-scheduled.ts'
 import { up as retention } from './008-retention.ts'
+import { up as tls } from './009-tls.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   { name: '005-reading', up: reading },
   { name: '006-scheduled', up: scheduled },
   { name: '008-retention', up: retention },
+  { name: '009-tls', up: tls },
 ]

@@ -1,11 +1,13 @@
-import { createSecureContext } from 'node:tls'
 import * as assert from 'uvu/assert'
 import { type AttemptOptions, type AttemptResult, attempt } from '../../../src/deliver/attempt.ts'
 import type { Transaction } from '../../../src/deliver/client/types.ts'
+import { createTermsBook } from '../../../src/deliver/policy/host-terms.ts'
+import { type MessageTls, wayTo } from '../../../src/deliver/policy/way.ts'
 import { createSessionPool } from '../../../src/deliver/session-pool.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type FakeMx, type FakeMxOptions, startFakeMx } from '../../kit/fake-mx.ts'
+import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { testAuthority } from '../../kit/tls.ts'
 import { startZone } from '../../kit/zone.ts'
@@ -31,7 +33,7 @@ async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions[]) {
     clock: systemClock,
     resolver,
     pool,
-    secureContext: createSecureContext({ minVersion: 'TLSv1.2' }),
+    terms: createTermsBook({ clock: systemClock }),
     random: () => 0.99,
     localName: 'out.posthorn.test',
     port: mxs[0]?.port ?? 1,
@@ -41,12 +43,17 @@ async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions[]) {
     recipient: string,
     names = ['mx1.test', 'mx2.test', 'mx3.test'],
     over: Partial<AttemptOptions> = {},
+    asked: MessageTls = 'any',
   ) =>
     attempt(
       { ...options, ...over },
-      SITE,
-      names.map((name, i) => ({ name, preference: i })),
-      mailTo(recipient),
+      wayTo(
+        'there.test',
+        SITE,
+        names.map((name, i) => ({ name, preference: i })),
+        asked,
+      ),
+      mailTo(recipient, { requireTls: asked === 'required' }),
     )
   return { mxs, pool, options, to, zone: server }
 }
@@ -63,6 +70,7 @@ function mailTo(localPart: string, over: Partial<Transaction> = {}): Transaction
   }
 }
 
+const trustingTerms = () => createTermsBook({ clock: systemClock, authorities: [testAuthority()] })
 const HOSTS = 'mx1.test A 127.0.0.2\nmx2.test A 127.0.0.3\nmx3.test A 127.0.0.4'
 
 /** `delivered`, or kind and class; and the hosts spoken to, with what they said. */
@@ -76,10 +84,14 @@ test('the first host takes the message, and is the only one spoken to', async t 
   const { to, mxs } = await open(t, HOSTS, {}, {})
   const result = await to('ok')
   assert.equal(short(result), ['delivered', 'mx1.test final-dot 250'])
-  const [{ host, ip, tls, tlsFallback, timings }] = result.trials as [AttemptResult['trials'][0]]
+  const [{ host, ip, tls, tlsFallback, phases }] = result.trials as [AttemptResult['trials'][0]]
   assert.equal([host, ip, tls, tlsFallback], ['mx1.test', '127.0.0.2', null, null])
   for (const phase of ['connect', 'banner', 'ehlo', 'mail', 'rcpt', 'data', 'final-dot'] as const)
-    assert.ok(timings[phase] !== undefined, phase)
+    assert.match(
+      phases.find(([name]) => name === phase)?.[2] ?? '',
+      phase === 'connect' ? /^$/ : /^[23]\d\d /,
+      phase,
+    )
   assert.equal(
     mxs.map(({ messages }) => messages.length),
     [1, 0],
@@ -219,7 +231,10 @@ test('a session is used again for the next message', async t => {
     mxs[0]!.messages.map(({ rcptTo }) => rcptTo[0]),
     ['ok@there.test', 'ok2@there.test'],
   )
-  assert.is(trials[0]!.timings.connect, undefined)
+  assert.equal(
+    trials[0]!.phases.map(([phase]) => phase),
+    ['mail', 'rcpt', 'data', 'body', 'final-dot'],
+  )
   assert.equal(mxs[0]!.violations, [])
 })
 
@@ -256,10 +271,81 @@ test('a refusal over a session that was used before is a refusal', async t => {
 
 test('TLS is used where it is offered; a certificate that verifies is noted', async t => {
   const plain = await open(t, HOSTS, { tls: 'good' })
-  assert.is((await plain.to('ok')).trials[0]!.tls, 'TLSv1.3')
+  const [{ tls, policy }] = (await plain.to('ok')).trials as [AttemptResult['trials'][0]]
+  assert.equal(
+    [tls?.version, tls?.verified, tls?.reason],
+    ['TLSv1.3', false, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  )
+  assert.match(tls!.cipher, /AES|CHACHA/)
+  assert.is(policy, 'none')
   const trusting = await open(t, 'mx.test A 127.0.0.2', { tls: 'good' })
-  const secureContext = createSecureContext({ minVersion: 'TLSv1.2', ca: testAuthority() })
-  assert.is((await trusting.to('ok', ['mx.test'], { secureContext })).trials[0]!.tls, 'TLSv1.3 verified')
+  assert.is((await trusting.to('ok', ['mx.test'], { terms: trustingTerms() })).trials[0]!.tls?.verified, true)
+})
+
+test('a host whose TLS broke is spoken to in plain text at once, for an hour', async t => {
+  const { to, mxs } = await open(t, HOSTS, { tls: 'handshake-fails' })
+  const clock = createManualClock()
+  const terms = createTermsBook({ clock })
+  const trial = async () => {
+    const fresh = createSessionPool(systemClock)
+    const { trials } = await to('ok', ['mx1.test'], { terms, pool: fresh })
+    await fresh.close()
+    return trials[0]!
+  }
+  for (const sessions of [2, 3]) {
+    assert.match((await trial()).tlsFallback ?? '', /wrong version|closed the connection/i)
+    assert.is(mxs[0]!.sessionCount, sessions)
+  }
+  clock.advance(3_600_000)
+  await trial()
+  assert.is(mxs[0]!.sessionCount, 5)
+})
+
+test('a host that has no TLS now is asked for it again the next time', async t => {
+  const { to, mxs } = await open(t, HOSTS, { tls: 'refused-454', acceptThenClose: true })
+  await to('ok', ['mx1.test'])
+  await to('ok', ['mx1.test'])
+  assert.is(mxs[0]!.transcript.filter(line => line.endsWith('C: STARTTLS')).length, 2)
+})
+
+for (const asked of ['enforced', 'required'] as const) {
+  for (const [tls, reason] of [
+    ['expired', /expired/],
+    ['wrong-name', /altnames/],
+    ['self-signed', /self-signed/],
+    ['1.0-only', /version|protocol/],
+    ['handshake-fails', /wrong version|closed the connection/],
+    ['refused-454', /454/],
+    ['off', /does not offer STARTTLS/],
+  ] as const)
+    test(`${asked}: a host with TLS ${tls} gets nothing, and the next one is tried`, async t => {
+      const { to, mxs } = await open(
+        t,
+        `${HOSTS}\nmx.test A 127.0.0.3`,
+        { tls },
+        { tls: 'good', extensions: ['REQUIRETLS'] },
+      )
+      const terms = trustingTerms()
+      const alone = await to('ok', ['mx1.test'], { terms }, asked)
+      assert.equal(alone.outcome.verdict, { kind: 'deferred', class: 'unknown' })
+      assert.match(alone.trials[0]!.reply, reason)
+      assert.is(alone.trials[0]!.policy, 'domain')
+      const both = await to('ok', ['mx1.test', 'mx.test'], { terms }, asked)
+      assert.equal(both.outcome.verdict, { kind: 'delivered' })
+      assert.is(both.trials.at(-1)!.tls?.verified, true)
+      assert.is(mxs[0]!.messages.length, 0)
+    })
+}
+
+test('a session without a verified certificate is not used for a message that asks for one', async t => {
+  const { to, mxs } = await open(t, 'mx.test A 127.0.0.2', { tls: 'good' })
+  const terms = trustingTerms()
+  for (const asked of ['any', 'enforced', 'any', 'enforced'] as const)
+    await to('ok', ['mx.test'], { terms }, asked)
+  assert.equal(
+    mxs[0]!.messages.map(({ sessionId }) => sessionId),
+    [1, 2, 1, 2],
+  )
 })
 
 test('where TLS fails the message goes without, and the reason is noted', async t => {
@@ -280,7 +366,7 @@ test('a message that cannot be sent is an error, and the session is there for th
   const { options, pool, mxs } = await open(t, HOSTS, {})
   const hosts = [{ name: 'mx1.test', preference: 0 }]
   const broken = mailTo('ok', { message: [Buffer.from('Subject: a\n\nbare line ends\n')] })
-  await attempt(options, SITE, hosts, broken).then(
+  await attempt(options, wayTo('there.test', SITE, hosts, 'any'), broken).then(
     () => assert.unreachable(),
     error => assert.match(error.message, /CR or LF/),
   )

@@ -1,7 +1,7 @@
-import { createSecureContext } from 'node:tls'
 import * as assert from 'uvu/assert'
 import { type Carried, type CarryOptions, carry, failedBeforeTransfer } from '../../../src/deliver/ending.ts'
 import type { OutgoingMessage } from '../../../src/deliver/message.ts'
+import { createTermsBook } from '../../../src/deliver/policy/host-terms.ts'
 import type { Destination, Route } from '../../../src/deliver/route.ts'
 import { createSessionPool } from '../../../src/deliver/session-pool.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
@@ -30,6 +30,7 @@ const message: OutgoingMessage = {
   bytes: [Buffer.from('Subject: a\r\n\r\n'), Buffer.from('b\r\n')],
   sizeBytes: 17,
   smtpUtf8: false,
+  tls: 'any',
   dueAt: 0,
   signedAt: 0,
   signatures: null,
@@ -51,7 +52,7 @@ async function open(t: TestContext) {
     clock: systemClock,
     resolver,
     pool,
-    secureContext: createSecureContext(),
+    terms: createTermsBook({ clock: systemClock }),
     random: Math.random,
     localName: 'out.posthorn.test',
     port: mx.port,

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import type { HostTrial } from '../../../src/deliver/attempt.ts'
 import { type Ending, finishOf } from '../../../src/deliver/finish.ts'
+import type { HostTrial } from '../../../src/deliver/trial.ts'
 import { type BounceClass, blamesAddress } from '../../../src/reports/classify.ts'
 import { replyOf } from '../../../src/smtp/reply.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'
@@ -26,9 +26,10 @@ const trial = (host: string, reply: string): HostTrial => ({
   ip: '192.0.2.1',
   phase: 'rcpt',
   reply,
-  tls: 'TLSv1.3',
+  tls: { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified: false, reason: 'CERT_HAS_EXPIRED' },
   tlsFallback: null,
-  timings: { connect: 3 },
+  policy: 'none',
+  phases: [['connect', 3, null]],
 })
 
 function endingOf(kind: Ending['kind'], line: string, over: Partial<Ending> = {}): Ending {

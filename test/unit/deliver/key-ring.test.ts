@@ -10,7 +10,8 @@ const test = suite('deliver/key-ring')
 test('the keys that sign for a domain, by slot', async t => {
   const { verifiedDomain, keyRing } = await openSigned(t)
   const domain = await verifiedDomain('here.test')
-  const keys = (await keyRing.keysOf(domain.id, 'here.test'))!
+  const { keys, tls } = (await keyRing.keysOf(domain.id, 'here.test'))!
+  assert.is(tls, 'opportunistic')
   assert.equal(
     keys.map(({ domain: name, selector, algorithm, keyId }) => [name, selector, algorithm, keyId]),
     [domain.keys[0]!, domain.keys[2]!].map(({ id, token, algorithm }) => [
@@ -45,6 +46,15 @@ test('keys are kept for a minute, and then read anew', async t => {
   assert.is(await keyRing.keysOf(domain.id, 'here.test'), undefined)
 })
 
+test('what a domain asks of connections is read with its keys', async t => {
+  const { verifiedDomain, keyRing, domains, accountId, clock } = await openSigned(t)
+  const { id } = await verifiedDomain('here.test')
+  assert.is((await keyRing.keysOf(id, 'here.test'))?.tls, 'opportunistic')
+  await domains.change(accountId, id, { tls: 'enforced' })
+  clock.advance(60_000)
+  assert.is((await keyRing.keysOf(id, 'here.test'))?.tls, 'enforced')
+})
+
 test('many deliveries at once open the keys once', async t => {
   const { verifiedDomain, keyRing } = await openSigned(t)
   const { id } = await verifiedDomain('here.test')
@@ -56,7 +66,7 @@ test('a retired key does not sign', async t => {
   const { verifiedDomain, keyRing, connection } = await openSigned(t)
   const { id } = await verifiedDomain('here.test')
   connection.raw.exec('update dkim_keys set retired_at = 1 where slot = 1')
-  const keys = (await keyRing.keysOf(id, 'here.test'))!
+  const { keys } = (await keyRing.keysOf(id, 'here.test'))!
   assert.equal(
     keys.map(({ algorithm }) => algorithm),
     ['ed25519-sha256'],

@@ -52,7 +52,7 @@ test('a session that was given back is taken again, with its host', async t => {
   const { pool, dial } = await open(t)
   assert.is(pool.take(SITE, TO), undefined)
   const session = await dial()
-  pool.give(SITE, { session, mxHost: 'mx2.there.test' }, TO)
+  pool.give(SITE, { session, mxHost: 'mx2.there.test', policy: 'none' }, TO)
   const taken = pool.take(SITE, TO)
   assert.is(taken?.session, session)
   assert.is(taken?.mxHost, 'mx2.there.test')
@@ -62,7 +62,7 @@ test('a session that was given back is taken again, with its host', async t => {
 test('each site has sessions of its own', async t => {
   const { pool, dial } = await open(t)
   const session = await dial()
-  pool.give(SITE, { session, mxHost: SITE }, TO)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   assert.is(pool.take('mx.far.test', TO), undefined)
   assert.is(pool.take(SITE, TO)?.session, session)
 })
@@ -70,7 +70,7 @@ test('each site has sessions of its own', async t => {
 test('the session given back last is taken first', async t => {
   const { pool, dial } = await open(t)
   const sessions = [await dial(), await dial(), await dial()]
-  for (const session of sessions) pool.give(SITE, { session, mxHost: SITE }, TO)
+  for (const session of sessions) pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   const taken = [1, 2, 3].map(() => pool.take(SITE, TO)?.session)
   assert.equal(
     taken.map(session => sessions.indexOf(session!)),
@@ -81,10 +81,10 @@ test('the session given back last is taken first', async t => {
 test('a session that idles for fifteen seconds takes its leave', async t => {
   const { pool, dial, clock, mx } = await open(t)
   const session = await dial()
-  pool.give(SITE, { session, mxHost: SITE }, TO)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   clock.advance(14_000)
   assert.is(pool.take(SITE, TO)?.session, session)
-  pool.give(SITE, { session, mxHost: SITE }, TO)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   clock.advance(14_000)
   await settled()
   assert.is(session.alive, true)
@@ -97,10 +97,10 @@ test('a session that has carried a hundred messages takes its leave', async t =>
   const { pool, dial, mx } = await open(t)
   const session = await dial()
   for (let i = 1; i < 100; i++) await send(session)
-  pool.give(SITE, { session, mxHost: SITE }, TO)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   assert.is(pool.take(SITE, TO)?.session, session)
   await send(session)
-  pool.give(SITE, { session, mxHost: SITE }, TO)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   assert.is(pool.take(SITE, TO), undefined)
   await mx.until(/C: QUIT/)
 })
@@ -109,10 +109,10 @@ test('a session older than five minutes takes its leave', async t => {
   const { pool, dial, clock, mx } = await open(t)
   const session = await dial()
   clock.advance(299_000)
-  pool.give(SITE, { session, mxHost: SITE }, TO)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   assert.is(pool.take(SITE, TO)?.session, session)
   clock.advance(1_000)
-  pool.give(SITE, { session, mxHost: SITE }, TO)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   assert.is(pool.take(SITE, TO), undefined)
   await mx.until(/C: QUIT/)
 })
@@ -120,11 +120,11 @@ test('a session older than five minutes takes its leave', async t => {
 test('a session whose peer has left is dropped, and one behind it taken', async t => {
   const { pool, dial, mx } = await open(t)
   const [good, dead] = [await dial(), await dial()]
-  pool.give(SITE, { session: good, mxHost: SITE }, TO)
-  pool.give(SITE, { session: dead, mxHost: SITE }, TO)
+  pool.give(SITE, { session: good, mxHost: SITE, policy: 'none' }, TO)
+  pool.give(SITE, { session: dead, mxHost: SITE, policy: 'none' }, TO)
   dead.destroy()
   assert.is(pool.take(SITE, TO)?.session, good)
-  pool.give(SITE, { session: good, mxHost: SITE }, TO)
+  pool.give(SITE, { session: good, mxHost: SITE, policy: 'none' }, TO)
   await mx.close()
   await until(() => !good.alive)
   assert.is(pool.take(SITE, TO), undefined)
@@ -134,16 +134,16 @@ test('a session that is no longer alive is not taken back', async t => {
   const { pool, dial } = await open(t)
   const session = await dial()
   session.destroy()
-  pool.give(SITE, { session, mxHost: SITE }, TO)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   assert.is(pool.take(SITE, TO), undefined)
 })
 
 test('closing takes leave of all, and waits for it', async t => {
   const { pool, dial, mx } = await open(t)
   const sessions = [await dial(), await dial(), await dial()]
-  pool.give(SITE, { session: sessions[0]!, mxHost: SITE }, TO)
-  pool.give(SITE, { session: sessions[1]!, mxHost: SITE }, TO)
-  pool.give('mx.far.test', { session: sessions[2]!, mxHost: 'mx.far.test' }, TO)
+  pool.give(SITE, { session: sessions[0]!, mxHost: SITE, policy: 'none' }, TO)
+  pool.give(SITE, { session: sessions[1]!, mxHost: SITE, policy: 'none' }, TO)
+  pool.give('mx.far.test', { session: sessions[2]!, mxHost: 'mx.far.test', policy: 'none' }, TO)
   await pool.close()
   assert.ok(sessions.every(({ alive }) => !alive))
   assert.is(mx.transcript.filter(line => /C: QUIT/.test(line)).length, 3)
@@ -154,7 +154,7 @@ test('a session that comes back after the close takes its leave at once', async 
   const { pool, dial, mx } = await open(t)
   const session = await dial()
   await pool.close()
-  pool.give(SITE, { session, mxHost: SITE }, TO)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   assert.is(pool.take(SITE, TO), undefined)
   await mx.until(/C: QUIT/)
 })
@@ -163,10 +163,10 @@ test('a peer that takes so many messages in a session gets no more', async t => 
   const { pool, dial } = await open(t, { extensions: ['LIMITS MAILMAX=2 RCPTMAX=1'] })
   const session = await dial()
   await send(session)
-  pool.give(SITE, { session, mxHost: SITE }, TO)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   assert.is(pool.take(SITE, TO)?.session, session)
   await send(session)
-  pool.give(SITE, { session, mxHost: SITE }, TO)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   assert.is(pool.take(SITE, TO), undefined)
 })
 
@@ -178,7 +178,7 @@ test('a peer that takes so many domains in a session gets mail for those alone',
     if (taken) pool.give(SITE, taken, address)
     return taken !== undefined
   }
-  pool.give(SITE, { session, mxHost: SITE }, 'a@one.test')
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, 'a@one.test')
   assert.equal(['b@ONE.test', 'a@two.test', 'a@three.test', 'c@one.test'].map(use), [true, true, false, true])
 })
 

@@ -1,6 +1,6 @@
-import { createSecureContext } from 'node:tls'
 import * as assert from 'uvu/assert'
 import type { MessageMaker } from '../../../src/deliver/message.ts'
+import { createTermsBook } from '../../../src/deliver/policy/host-terms.ts'
 import { createRouter, type Route } from '../../../src/deliver/route.ts'
 import { createSessionPool } from '../../../src/deliver/session-pool.ts'
 import { createDeliveryWorker } from '../../../src/deliver/worker.ts'
@@ -55,7 +55,7 @@ async function open(
     localName: 'out.posthorn.test',
     port: mx.port,
     allowPrivateAddresses: true,
-    secureContext: createSecureContext(),
+    terms: createTermsBook({ clock }),
     pool: createSessionPool(clock),
     router: createRouter({ resolver, clock, random, simulatorDomain: SIMULATOR, ownNames: [] }),
     maker: { make: make(signed.maker) },

@@ -1,6 +1,8 @@
 import { createSecureContext } from 'node:tls'
 import * as assert from 'uvu/assert'
+import { createTickets } from '../../../../src/deliver/client/tickets.ts'
 import { startFakeMx } from '../../../kit/fake-mx.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 import { testAuthority } from '../../../kit/tls.ts'
 import { dial, dialInVain, mailTo, short, shortFailure } from './dial.ts'
@@ -160,6 +162,47 @@ test('no protocol below TLS 1.2 is spoken', async t => {
   const mx = await t.using(startFakeMx({ tls: 'good' }))
   const { facts } = await dial(t, mx, { tls: 'required', secureContext: old })
   assert.is(facts.tls?.protocol, 'TLSv1.2')
+})
+
+for (const [certificate, reason] of [
+  ['good', null],
+  ['wrong-name', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+] as const)
+  test(`a resumed session is worth what the ${certificate} certificate was when it was shown`, async t => {
+    const mx = await t.using(startFakeMx({ tls: certificate }))
+    const tickets = createTickets(createManualClock())
+    const options = { tls: 'opportunistic', secureContext: trusting, tickets } as const
+    for (const isResumed of [false, true]) {
+      const session = await dial(t, mx, options)
+      assert.is(session.facts.tls?.unauthorizedReason, reason)
+      assert.equal(short(await session.send(mailTo('ok'))), ['accepted 250'])
+      await mx.until(new RegExp(`-: session ${isResumed ? 'resumed' : 'new'}`))
+      assert.ok(tickets.take('mx.test'))
+    }
+  })
+
+test('a ticket is kept for an hour, and for one host', () => {
+  const clock = createManualClock()
+  const tickets = createTickets(clock)
+  tickets.give('mx.test', { session: Buffer.from('ticket'), unauthorizedReason: null })
+  assert.is(tickets.take('other.test'), undefined)
+  assert.ok(tickets.take('mx.test'))
+  clock.advance(3_600_000)
+  assert.is(tickets.take('mx.test'), undefined)
+})
+
+test('a check of the peer takes the place of the authorities', async t => {
+  const mx = await t.using(startFakeMx({ tls: 'wrong-name' }))
+  const seen: string[] = []
+  const checkPeer = (verdict: string | undefined) => (socket: import('node:tls').TLSSocket) => {
+    seen.push(String(socket.getPeerX509Certificate()?.subjectAltName))
+    return verdict
+  }
+  const { facts } = await dial(t, mx, { tls: 'required', checkPeer: checkPeer(undefined) })
+  assert.ok(facts.tls)
+  const { failure } = await dialInVain(mx, { tls: 'required', checkPeer: checkPeer('no TLSA record fits') })
+  assert.equal([shortFailure(failure), failure.message], ['tls tls', 'no TLSA record fits'])
+  assert.equal(seen, ['DNS:elsewhere.invalid', 'DNS:elsewhere.invalid'])
 })
 
 test.run()

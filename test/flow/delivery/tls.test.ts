@@ -1,0 +1,128 @@
+import * as assert from 'uvu/assert'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('how connections are secured')
+
+const ZONE = `
+  good.test          MX 10 mx1.there.test
+  expired.test       MX 10 mx2.there.test
+  plain.test         MX 10 mx3.there.test
+  both.test          MX 10 mx2.there.test
+  both.test          MX 20 mx1.there.test
+  mx1.there.test     A 127.0.0.2
+  mx2.there.test     A 127.0.0.3
+  mx3.there.test     A 127.0.0.4
+`
+const CA_FILE = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
+
+let good: FakeMx
+let expired: FakeMx
+let plain: FakeMx
+let posthorn: Posthorn
+let strictId: string
+
+test.before(async () => {
+  good = await startFakeMx({ host: '127.0.0.2', tls: 'good', extensions: ['REQUIRETLS', 'DSN', 'CHUNKING'] })
+  expired = await startFakeMx({ host: '127.0.0.3', port: good.port, tls: 'expired' })
+  plain = await startFakeMx({ host: '127.0.0.4', port: good.port })
+  posthorn = await startPosthorn({
+    zone: ZONE,
+    mxPort: good.port,
+    env: { POSTHORN_DELIVERY_CA_FILE: CA_FILE },
+  })
+  await posthorn.verifiedDomain('here.example')
+  strictId = (await posthorn.verifiedDomain('strict.example')).id
+  const session = await posthorn.signIn()
+  const { body } = await posthorn.call('PATCH', `/domains/${strictId}`, {
+    session,
+    body: { tls: 'enforced' },
+  })
+  assert.is(body.tls, 'enforced')
+})
+
+test.after(async () => {
+  await posthorn.close()
+  for (const host of [good, expired, plain]) await host.close()
+})
+
+function send(from: string, to: string, headers?: Record<string, string>) {
+  return posthorn.send({ from: `ann@${from}`, to, subject: 'hi', text: 'hi', headers })
+}
+
+async function firstTranscript(id: string) {
+  return until(async () => (await posthorn.email(id)).recipients[0].transcripts[0])
+}
+
+test('mail of any domain goes as well as it can: an expired certificate and plain text will do', async () => {
+  for (const to of ['a@expired.test', 'a@plain.test'])
+    await posthorn.emailWhen(await send('here.example', to), 'delivered')
+  assert.is(expired.messages.at(-1)!.tls, true)
+  assert.is(plain.messages.at(-1)!.tls, false)
+})
+
+test('the transcript tells each phase with its reply and time, and how the connection was secured', async () => {
+  const id = await send('here.example', 'b@good.test')
+  const email = await posthorn.emailWhen(id, 'delivered')
+  const [attempt] = email.recipients[0].transcripts
+  const [host] = attempt.hosts
+  assert.is(attempt.outcome, 'delivered')
+  assert.equal(
+    [host.host, host.ip, host.policy, host.tls_fallback],
+    ['mx1.there.test', '127.0.0.2', 'none', null],
+  )
+  assert.equal([host.tls.version, host.tls.verified, host.tls.reason], ['TLSv1.3', true, null])
+  assert.equal(
+    host.phases.map(({ phase }: { phase: string }) => phase),
+    ['connect', 'banner', 'ehlo', 'starttls', 'tls', 'mail', 'rcpt', 'body', 'final-dot'],
+  )
+  assert.match(host.phases[1].reply, /^220 /)
+  assert.match(host.phases.at(-1).reply, /^250 2.0.0 taken/)
+  assert.is(good.messages.at(-1)!.params.get('ENVID'), id)
+})
+
+test('mail of a domain that enforces TLS goes to no host whose certificate does not verify', async () => {
+  const id = await send('strict.example', 'c@expired.test')
+  const attempt = await firstTranscript(id)
+  assert.is(attempt.outcome, 'deferred')
+  assert.equal([attempt.hosts[0].policy, attempt.hosts[0].tls], ['domain', null])
+  assert.match(attempt.reply, /expired/)
+  assert.not.ok(expired.messages.some(({ rcptTo }) => rcptTo[0] === 'c@expired.test'))
+  await posthorn.clock.advance(49 * 3_600_000)
+  const email = await posthorn.emailWhen(id, 'failed')
+  assert.match(email.error, /^expired after 48 h: .*expired/)
+})
+
+test('nor in plain text; where one of several hosts will do, there', async () => {
+  const toPlain = await firstTranscript(await send('strict.example', 'd@plain.test'))
+  assert.match(toPlain.reply, /does not offer STARTTLS/)
+  const email = await posthorn.emailWhen(await send('strict.example', 'd@both.test'), 'delivered')
+  assert.equal(
+    email.recipients[0].transcripts[0].hosts.map(({ host }: { host: string }) => host),
+    ['mx2.there.test', 'mx1.there.test'],
+  )
+})
+
+test('TLS-Required: No travels with the message, and does not loosen what its domain enforces', async () => {
+  const headers = { 'TLS-Required': 'No' }
+  await posthorn.emailWhen(await send('here.example', 'e@expired.test', headers), 'delivered')
+  assert.match(expired.messages.at(-1)!.headers, /^TLS-Required: No\r$/m)
+  assert.is(
+    (await firstTranscript(await send('strict.example', 'e@expired.test', headers))).outcome,
+    'deferred',
+  )
+})
+
+test('a domain that the account does not have is 404, and a setting that is none is named', async () => {
+  const session = await posthorn.signIn()
+  const patch = (id: string, body: unknown) => posthorn.call('PATCH', `/domains/${id}`, { session, body })
+  assert.is((await patch('dom_00000000000000000000000000', { tls: 'enforced' })).status, 404)
+  const refused = await patch(strictId, { tls: 'sometimes' })
+  assert.equal([refused.status, refused.body.errors[0].path], [422, 'tls'])
+  const { body } = await patch(strictId, { open_tracking: true })
+  assert.equal([body.tls, body.open_tracking, body.click_tracking], ['enforced', true, false])
+})
+
+test.run()
