@@ -37,6 +37,7 @@ import { healthRoutes } from './http/routes/health.ts'
 import { openapiRoutes } from './http/routes/openapi.ts'
 import { rawEmailRoutes } from './http/routes/raw-email.ts'
 import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
+import { shareRoutes } from './http/routes/shares.ts'
 import { suppressionRoutes } from './http/routes/suppressions.ts'
 import { templateRoutes } from './http/routes/templates.ts'
 import { startHttpServer } from './http/server.ts'
@@ -227,7 +228,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
     ...domainRoutes({ domains, mailHost, regions }),
     ...templateRoutes({ templates: createTemplates(common) }),
     ...sendingRoutes(parts, common.newId, startOutbound(parts, started)),
-    ...readingRoutes(parts, () => baseUrlOf(config, http.address())),
+    ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),
   ]
   started.push((await startControl(parts, passwords)).close)
   const http = await startHttpServer(
@@ -287,11 +288,17 @@ function sendingRoutes(
 }
 
 /** What more there is to read of emails. @param baseUrl to be called once the door is open */
-function readingRoutes({ clock, store, plans, secrets, reading }: Parts, baseUrl: () => string): Route[] {
+function readingRoutes(
+  { config, clock, store, plans, secrets, reading }: Parts,
+  newId: IdSource,
+  baseUrl: () => string,
+): Route[] {
   const { horizonOf } = plans
+  const shareBaseUrl = () => config.tracking.baseUrl || baseUrl()
   return [
     ...emailAttachmentRoutes({ horizonOf, store, secrets, clock, baseUrl }),
     ...rawEmailRoutes({ horizonOf, store, reader: reading.reader }),
+    ...shareRoutes({ horizonOf, store, clock, newId, baseUrl: shareBaseUrl }),
   ]
 }
 

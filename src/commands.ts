@@ -12,6 +12,7 @@ import { sealCommands } from './search/commands.ts'
 import { accountCommands } from './store/accounts.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
 import { settingCommands } from './store/settings.ts'
+import { shareCommands } from './store/shares.ts'
 import { suppressionCommands } from './store/suppressions.ts'
 import { userCommands } from './store/users.ts'
 import { templateCommands } from './templates/commands.ts'
@@ -33,6 +34,7 @@ export const commands = {
   ...suppressionCommands,
   ...sealCommands,
   ...retentionCommands,
+  ...shareCommands,
 }
 
 export type Commands = typeof commands

@@ -9,6 +9,7 @@ import { type Sweeper, startSweeper } from './lib/sweeper.ts'
 import { sweepEmails } from './retention/email-sweeper.ts'
 import { sweepFiles } from './retention/file-sweeper.ts'
 import type { Store } from './store/open.ts'
+import { sweepShares } from './store/shares.ts'
 
 interface SweepersOptions {
   store: Store<Commands>
@@ -32,6 +33,7 @@ export function startSweepers({ store, plans, clock, log }: SweepersOptions): Sw
   const sweepers = [
     start('old idempotency keys', HOUR_MS, () => sweepKeys(parts)),
     start('ended sessions', HOUR_MS, () => sweepSessions(parts)),
+    start('expired links to emails', HOUR_MS, () => sweepShares(parts)),
     start('emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(parts)),
     start('unused files', 24 * HOUR_MS, () => sweepFiles(parts)),
   ]

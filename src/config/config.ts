@@ -104,16 +104,21 @@ function readAll(
 
 /** Defaults that hang on other settings, and paths from the program's folder. */
 function derive(config: Config, root: string): Config {
-  const { mailHost, http, simulator, admin, dns } = config
+  const { mailHost, http, simulator, admin, dns, tracking } = config
   const laboratory = mailHost === DEFAULT_MAIL_HOST
   return {
     ...config,
     dataDir: resolve(root, config.dataDir),
-    http: { ...http, baseUrl: http.baseUrl.replace(/\/+$/, '') },
+    http: { ...http, baseUrl: withoutSlash(http.baseUrl) },
+    tracking: { baseUrl: withoutSlash(tracking.baseUrl) },
     simulator: { domain: simulator.domain || (laboratory ? 'simulator.test' : `simulator.${mailHost}`) },
     admin: { ...admin, email: admin.email || `admin@${mailHost}` },
     dns: { ...dns, verifyResolvers: verifyResolvers(dns) },
   }
+}
+
+function withoutSlash(address: string): string {
+  return address.replace(/\/+$/, '')
 }
 
 const PUBLIC_RESOLVERS = ['1.1.1.1', '8.8.8.8', '9.9.9.9']

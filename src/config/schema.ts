@@ -92,7 +92,11 @@ export const schema = {
   },
   virus: { clamd: planned(optionalText('clamd (`host:port`), asked for a virus verdict of inbound mail.')) },
   autoconfigure: { cloudflareBaseUrl: planned(optionalText('Base address of the DNS provider.')) },
-  tracking: { baseUrl: planned(optionalText('Base address of tracking, share and unsubscribe links.')) },
+  tracking: {
+    baseUrl: text('', 'Base address of tracking, share and unsubscribe links, where it is another one.', {
+      shown: '`http.base_url`',
+    }),
+  },
   fetch: {
     attachments: flag(false, 'Fetch attachments that are named by `path`, an https URL.'),
     allowLoopback: flag(false, 'Let outbound fetches reach loopback, for tests.'),

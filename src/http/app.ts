@@ -12,6 +12,7 @@ import { bareIds, wantsBareIds } from './bare-ids.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, type ReadBody } from './body.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import type { FindCredential } from './credentials.ts'
+import { loggedPath } from './logged-path.ts'
 import type { SpendRequest } from './rate-limit.ts'
 import { Refused } from './refused.ts'
 import type { ApiReply, Credential, RawReply, Route } from './route.ts'
@@ -68,7 +69,8 @@ function logRequest(log: Log): Middleware {
     await next()
     if (!log.isLevelEnabled('debug')) return
     const ms = Math.round(performance.now() - startedAt)
-    const { method, path, status } = ctx
+    const { method, status } = ctx
+    const path = loggedPath(ctx.path)
     log.debug({ requestId: ctx.state.requestId, method, path, status, ms }, 'http request')
   }
 }
@@ -110,7 +112,7 @@ function refusedBy(error: unknown): Refused {
 }
 
 function logFault(log: Log, ctx: Context, error: unknown) {
-  const context = { requestId: ctx.state.requestId, method: ctx.method, path: ctx.path }
+  const context = { requestId: ctx.state.requestId, method: ctx.method, path: loggedPath(ctx.path) }
   if (ctx.req.destroyed) log.debug({ ...context, err: error }, 'the client left before its reply')
   else log.error({ ...context, err: error }, 'a request failed')
 }

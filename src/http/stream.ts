@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Context } from 'koa'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { loggedPath } from './logged-path.ts'
 
 /** A client that takes less than a piece in so long is let go. */
 const STALLED_MS = 120_000
@@ -24,7 +25,7 @@ export async function streamReply(
   try {
     await pipeline(inPieces(content, wait), res)
   } catch (error) {
-    const context = { requestId: ctx.state.requestId, path: ctx.path, err: error }
+    const context = { requestId: ctx.state.requestId, path: loggedPath(ctx.path), err: error }
     if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE')
       log.debug(context, 'the client left before its reply')
     else log.error(context, 'a reply broke off')

@@ -25,8 +25,10 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
     to: 'delivered@simulator.test',
     subject: 'private',
     text: 'private',
+    html: '<p>private</p>',
     attachments: [{ filename: 'private.txt', content: 'cHJpdmF0ZQ==' }],
   })
+  const share = await make(`/emails/${email}/share`, {})
   const attachments = await delivered(posthorn, key, email)
   const template = await make('/templates', { name: 'first' })
   await posthorn.call('PUT', `/templates/${template.id}`, { session, body: { name: 'second' } })
@@ -34,7 +36,8 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
     ['accounts', { id: account.id }],
     ['api-keys', { id: (await make('/api-keys', { name: 'second' })).id }],
     ['domains', { id: (await make('/domains', { name: domain })).id }],
-    ['emails', { id: email, attachment_id: attachments[0]!.id }],
+    ['emails', { id: email, attachment_id: attachments[0]!.id, share_id: share.share_id }],
+    ['s', { token: share.url.split('/').at(-1) }],
     ['suppressions', { id: (await make('/suppressions', { email: `nobody@${domain}` })).id }],
     ['templates', { id: template.id, version: '1' }],
   ])

@@ -24,7 +24,7 @@ interface EmailAttachmentRoutesOptions {
   store: { db: Db; find: Find; blobs: BlobFiles }
   secrets: SecretKeys
   clock: Clock
-  /** The address under which clients reach the service, with or without a slash at its end. */
+  /** The address under which clients reach the service. */
   baseUrl(): string
 }
 
@@ -45,7 +45,7 @@ export function emailAttachmentRoutes(options: EmailAttachmentRoutesOptions): Ro
     const linkTo = ({ id }: StoredAttachment) => {
       const ref = { accountId: email.accountId, emailId: email.id, attachmentId: parseWireId('att', id)! }
       const token = createDownloadToken(secrets, ref, expiresAt)
-      return { url: `${baseUrl().replace(/\/+$/, '')}/downloads?token=${token}`, expiresAt }
+      return { url: `${baseUrl()}/downloads?token=${token}`, expiresAt }
     }
     return { attachments: readStored(email.attachments), view: linkedAttachmentViewer(html, linkTo) }
   }

@@ -5,6 +5,7 @@ import { up as templates } from './003-templates.ts'
 import { up as accounts } from './004-accounts.ts'
 import { up as reading } from './005-reading.ts'
 import { up as scheduled } from './006-scheduled.ts'
+import { up as shares } from './007-shares.ts'
 import { up as retention } from './008-retention.ts'
 import { up as tls } from './009-tls.ts'
 import type { Columns } from './columns.ts'
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   { name: '004-accounts', up: accounts },
   { name: '005-reading', up: reading },
   { name: '006-scheduled', up: scheduled },
+  { name: '007-shares', up: shares },
   { name: '008-retention', up: retention },
   { name: '009-tls', up: tls },
 ]

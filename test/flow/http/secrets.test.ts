@@ -91,7 +91,21 @@ async function useSecrets({ program, zone, secrets }: Scene) {
     'a@nowhere.example',
   ])
     await finished(program, key, { ...email, to })
+  await followLinks(program, secrets, { ...email, to: 'delivered@simulator.test' })
   await program.call('POST', '/auth/logout', { token })
+}
+
+/** Links open something by themselves. */
+async function followLinks(program: Program, secrets: Record<string, string>, email: object) {
+  const token = secrets.firstKey!
+  const { body: sent } = await program.call('POST', '/emails', { token, body: email })
+  const { body: share } = await program.call('POST', `/emails/${sent.id}/share`, { token, body: {} })
+  const { body: list } = await program.call('GET', `/emails/${sent.id}/attachments`, { token })
+  const { href: download, searchParams } = new URL(list.data[0].download_url)
+  secrets.shareToken = share.url.split('/').at(-1)
+  secrets.downloadToken = searchParams.get('token')!
+  for (const url of [share.url, `${share.url}/html`, `${share.url}/none`, download, `${download}x`])
+    await (await fetch(url)).arrayBuffer()
 }
 
 async function finished(program: Program, token: string, email: object) {

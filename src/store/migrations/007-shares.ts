@@ -1,0 +1,6 @@
+/** Links to emails that have expired are found by their time. */
+import type { Kysely } from 'kysely'
+
+export async function up({ schema }: Kysely<unknown>): Promise<void> {
+  await schema.createIndex('email_shares_expires').on('email_shares').column('expires_at').execute()
+}

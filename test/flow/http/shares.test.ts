@@ -1,0 +1,271 @@
+import * as assert from 'uvu/assert'
+import { addAccount } from '../../kit/accounts.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal, refuses } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('shared emails', { limitMs: 20_000 })
+const HOUR_MS = 3_600_000
+const HOSTILE =
+  '</iframe><script>parent.document.title="owned"</script><meta http-equiv="refresh" content="0;url=https://evil.example">' +
+  '<img src="https://evil.example/x.png" onerror="alert(1)"><form action="https://evil.example"><button>Go</button></form>'
+let posthorn: Posthorn
+let id = ''
+test.before(async () => {
+  posthorn = await startPosthorn()
+  id = await send({ html: '<p>the <b>html</b></p>', text: 'the text' })
+})
+test.after(() => posthorn.close())
+
+async function send(email: object): Promise<string> {
+  const base = { from: 'Ann <ann@here.example>', to: 'delivered@simulator.test', subject: 'Hello' }
+  const sent = await posthorn.send({ ...base, ...email })
+  await posthorn.emailWhen(sent, 'delivered')
+  return sent
+}
+
+const share = (of: string, body: object = {}, key = posthorn.apiKey) =>
+  posthorn.call('POST', `/emails/${of}/share`, { key, body })
+
+/** As a visitor without any credential. */
+async function visit(url: string, method = 'GET') {
+  const response = await fetch(url, { method })
+  const { status, headers } = response
+  const text = await response.text()
+  const isJson = headers.get('content-type')?.startsWith('application/json')
+  return { status, headers, text, body: isJson && text ? JSON.parse(text) : null }
+}
+
+const NO_SHARE = { status: 404, name: 'not_found', says: /^Share not found/ }
+const NO_EMAIL = { status: 404, name: 'not_found', says: /^Email not found/ }
+
+test('are named by links that cannot be guessed, and of which only hashes are stored', async () => {
+  const { status, body } = await share(id)
+  assert.is(status, 200)
+  assert.equal([body.object, body.id], ['email', id])
+  const token = /\/s\/([a-z2-7]{26})$/.exec(body.url)![1]!
+  assert.ok(body.url.startsWith(`${posthorn.baseUrl}/s/`))
+  assert.is.not((await share(id)).body.url, body.url)
+  const stored = JSON.stringify(posthorn.rows('select hex(token_hash) as hash from email_shares'))
+  assert.not(stored.includes(token))
+  assert.ok(Math.abs(Date.parse(body.expires_at) - posthorn.clock.now() - HOUR_MS) < 60_000)
+})
+
+test('have a page with their head, and a frame with what they say', async () => {
+  const { body } = await share(
+    await send({
+      html: '<p>html</p>',
+      cc: 'Cora <delivered+c@simulator.test>',
+      bcc: 'delivered+secret@simulator.test',
+    }),
+  )
+  const page = await visit(body.url)
+  assert.is(page.status, 200)
+  for (const shown of [
+    '<h1>Hello</h1>',
+    'Ann &lt;ann@here.example&gt;',
+    'delivered@simulator.test',
+    'Cora &lt;',
+  ])
+    assert.ok(page.text.includes(shown), shown)
+  assert.not(page.text.includes('secret'))
+  const [, frame] = /<iframe sandbox referrerpolicy="no-referrer" title="The email" src="([^"]+)">/.exec(
+    page.text,
+  )!
+  const html = await visit(new URL(frame!, body.url).href)
+  assert.equal([html.status, html.text], [200, '<p>html</p>'])
+})
+
+test('text alone is shown as text', async () => {
+  const { body } = await share(await send({ text: '<script>alert("x")</script>\n& more' }))
+  const { text } = await visit(body.url)
+  assert.ok(text.includes('<pre>&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;\n&amp; more</pre>'))
+  assert.not(text.includes('<iframe'))
+  assertRefusal(await visit(`${body.url}/html`), NO_SHARE)
+})
+
+test('nobody keeps them, finds them, or learns where they were seen', async () => {
+  const { url } = (await share(id)).body
+  for (const path of [url, `${url}/html`]) {
+    const { headers } = await visit(path)
+    assert.equal(
+      ['content-type', 'cache-control', 'referrer-policy', 'x-robots-tag', 'x-content-type-options'].map(
+        name => headers.get(name),
+      ),
+      ['text/html; charset=utf-8', 'no-store', 'no-referrer', 'noindex, nofollow, noarchive', 'nosniff'],
+    )
+    assert.is(headers.get('set-cookie'), null)
+  }
+})
+
+test('hostile mail can do nothing: it runs in a sandbox, loads nothing, and sends nothing', async () => {
+  const { url } = (await share(await send({ html: HOSTILE, subject: '</title><script>alert(1)</script>' })))
+    .body
+  const page = await visit(url)
+  assert.not(page.text.includes('<script'), 'nothing of the mail is markup in the page')
+  assert.not(page.text.includes('evil.example'))
+  const directives = (headers: Headers) => headers.get('content-security-policy')!.split('; ')
+  const outer = directives(page.headers)
+  for (const rule of [
+    "default-src 'none'",
+    "frame-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ])
+    assert.ok(outer.includes(rule), rule)
+  assert.not.match(outer.join(), /unsafe|script-src/)
+
+  const frame = await visit(`${url}/html`)
+  assert.is(frame.text, HOSTILE)
+  assert.equal(directives(frame.headers), [
+    'sandbox',
+    "default-src 'none'",
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    'font-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+  ])
+})
+
+test('names with markup are shown as they are', async () => {
+  const { url } = (await share(await send({ from: '"<b>Ann & Co</b>" <ann@here.example>', text: 't' }))).body
+  const { text } = await visit(url)
+  assert.not(text.includes('<b>'))
+  assert.ok(text.includes('&lt;b&gt;Ann &amp; Co&lt;/b&gt;'))
+})
+
+for (const [expires, ms] of [
+  ['2 hours', 2 * HOUR_MS],
+  ['30 minutes', HOUR_MS / 2],
+  ['45m', 45 * 60_000],
+  ['1 day', 24 * HOUR_MS],
+  ['48h', 48 * HOUR_MS],
+  ['90', 90_000],
+  [90, 90_000],
+  [null, HOUR_MS],
+  ['', HOUR_MS],
+] as const)
+  test(`are good for ${JSON.stringify(expires)} when so asked`, async () => {
+    const { body } = await share(id, { expires_in: expires })
+    assert.ok(Math.abs(Date.parse(body.expires_at) - posthorn.clock.now() - ms) < 30_000, body.expires_at)
+  })
+
+for (const expires of [
+  '49h',
+  '3 days',
+  172_801,
+  0,
+  -1,
+  1.5,
+  '0',
+  'tomorrow',
+  '1 fortnight',
+  true,
+  {},
+  ['1h'],
+  '9'.repeat(400),
+])
+  test(`are refused for ${JSON.stringify(expires).slice(0, 20)}`, async () => {
+    const options = { key: posthorn.apiKey, body: { expires_in: expires } }
+    const expected = { status: 422, name: 'validation_error', path: 'expires_in' }
+    await refuses(posthorn, ['POST', `/emails/${id}/share`, options], expected)
+  })
+
+test('end with their time', async () => {
+  const { url } = (await share(id, { expires_in: '1 hour' })).body
+  posthorn.clock.advance(HOUR_MS - 60_000)
+  assert.is((await visit(url)).status, 200)
+  posthorn.clock.advance(61_000)
+  for (const path of [url, `${url}/html`]) assertRefusal(await visit(path), NO_SHARE)
+})
+
+test('are listed while they are good, without what opens them, and end when they are revoked', async () => {
+  const own = await send({ html: '<p>x</p>' })
+  const first = (await share(own)).body
+  const second = (await share(own, { expires_in: '2h' })).body
+  const list = () => posthorn.call('GET', `/emails/${own}/share`, { key: posthorn.apiKey })
+  const { body } = await list()
+  assert.equal(
+    [body.total, body.data.map((one: { id: string }) => one.id)],
+    [2, [second.share_id, first.share_id]],
+  )
+  assert.not(JSON.stringify(body).includes('/s/'))
+  const revoke = (of: string) =>
+    posthorn.call('DELETE', `/emails/${of}/share/${first.share_id}`, { key: posthorn.apiKey })
+  assertRefusal(await revoke(id), NO_SHARE)
+  assert.equal((await revoke(own)).body, { object: 'share', id: first.share_id, deleted: true })
+  assertRefusal(await visit(first.url), NO_SHARE)
+  assertRefusal(await visit(`${first.url}/html`), NO_SHARE)
+  assert.is((await visit(second.url)).status, 200)
+  assertRefusal(await revoke(own), NO_SHARE)
+  posthorn.clock.advance(2 * HOUR_MS + 1_000)
+  assert.is((await list()).body.total, 0)
+})
+
+test('an email has a hundred links at a time at most', async () => {
+  const own = await send({ text: 't' })
+  const answers = await Promise.all(Array.from({ length: 103 }, () => share(own)))
+  assert.is(answers.filter(({ status }) => status === 200).length, 100)
+  assertRefusal(answers.find(({ status }) => status !== 200)!, {
+    ...{ status: 422, name: 'validation_error', says: /100 links/ },
+  })
+  posthorn.clock.advance(HOUR_MS + 1_000)
+  assert.is((await share(own)).status, 200)
+})
+
+test('no other account makes, lists or revokes them', async () => {
+  const { apiKey } = addAccount(posthorn, 'stranger')
+  const { share_id: shareId } = (await share(id)).body
+  assertRefusal(await share(id, {}, apiKey), NO_EMAIL)
+  for (const [method, path] of [
+    ['GET', ''],
+    ['DELETE', `/${shareId}`],
+  ] as const)
+    assertRefusal(await posthorn.call(method, `/emails/${id}/share${path}`, { key: apiKey }), NO_EMAIL)
+})
+
+test('a link that was never made shows nothing', async () => {
+  const { url } = (await share(id)).body
+  const token: string = url.split('/').at(-1)
+  for (const wrong of [
+    'x',
+    token.slice(1),
+    `${token}a`,
+    token.toUpperCase(),
+    `${token}%00`,
+    '%ff',
+    '..'.repeat(3),
+  ])
+    assertRefusal(await visit(`${posthorn.baseUrl}/s/${wrong}`), NO_SHARE)
+})
+
+test('HEAD of a page is as GET without it', async () => {
+  const { status, text, headers } = await visit((await share(id)).body.url, 'HEAD')
+  assert.equal([status, text], [200, ''])
+  assert.match(headers.get('content-security-policy')!, /frame-src/)
+})
+
+test('leave with their email', async () => {
+  const own = await send({ text: 't' })
+  posthorn.clock.advance(90 * 24 * HOUR_MS - HOUR_MS)
+  const { url } = (await share(own, { expires_in: '48h' })).body
+  assert.is((await visit(url)).status, 200)
+  posthorn.clock.advance(2 * HOUR_MS)
+  assertRefusal(await visit(url), NO_SHARE)
+})
+
+test('links are made for another host where one is configured', async t => {
+  const env = { POSTHORN_TRACKING_BASE_URL: 'https://links.here.example/' }
+  const elsewhere = await startPosthorn({ env })
+  t.after(() => elsewhere.close())
+  const mail = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 's', text: 't' }
+  const { body } = await elsewhere.call('POST', `/emails/${await elsewhere.send(mail)}/share`, {
+    key: elsewhere.apiKey,
+  })
+  assert.match(body.url, /^https:\/\/links\.here\.example\/s\/[a-z2-7]{26}$/)
+})
+
+test.run()
