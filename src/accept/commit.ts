@@ -38,21 +38,35 @@ interface Decision {
 }
 
 export const acceptCommands = {
-  accept: batchCommand<AcceptInput, Accepted | Refusal>(async (tx, inputs) => {
-    const keys = await lookUpKeys(tx.rows.find, inputs)
-    const domains = await lookUpDomains(tx, inputs)
-    const suppressed = await lookUpSuppressions(tx, inputs)
-    const outputs: (Accepted | Refusal)[] = []
-    const accepted: Decided[] = []
-    for (const input of inputs) {
-      const decision = keys.answerFor(input) ?? decide(input, domains, suppressed)
-      const output = 'taken' in decision ? await take(tx, input, decision, keys) : decision
-      if ('taken' in decision && !isRefusal(output)) accepted.push(...decision.taken)
-      outputs.push(output)
-    }
-    await storeEmails(tx, accepted)
-    return outputs
-  }),
+  accept: batchCommand<AcceptInput, Accepted | Refusal>(
+    async (tx, inputs) => {
+      const keys = await lookUpKeys(tx.rows.find, inputs)
+      const domains = await lookUpDomains(tx, inputs)
+      const suppressed = await lookUpSuppressions(tx, inputs)
+      const outputs: (Accepted | Refusal)[] = []
+      const accepted: Decided[] = []
+      for (const input of inputs) {
+        const decision = keys.answerFor(input) ?? decide(input, domains, suppressed)
+        const output = 'taken' in decision ? await take(tx, input, decision, keys) : decision
+        if ('taken' in decision && !isRefusal(output)) accepted.push(...decision.taken)
+        outputs.push(output)
+      }
+      await storeEmails(tx, accepted)
+      return outputs
+    },
+    { weigh: weightOf },
+  ),
+}
+
+/** Of an email with little to say. */
+const USUAL_CHARACTERS = 8_192
+
+function weightOf({ emails }: AcceptInput): number {
+  const characters = emails.reduce(
+    (sum, { content: { html, text } }) => sum + (html?.length ?? 0) + (text?.length ?? 0),
+    0,
+  )
+  return emails.length + Math.floor(characters / USUAL_CHARACTERS)
 }
 
 /** Which emails to store, or why none. */

@@ -34,18 +34,21 @@ const MOST_EMAILS = 128
 export function retentionCommandsWith(clock: Pick<Clock, 'monotonic'>) {
   return {
     /** The emails that ended first, first. */
-    deleteBeyond: command<Beyond, Deleted>(async (tx, beyond) => {
-      const endsAt = clock.monotonic() + MOST_MS
-      const deleted: Deleted = { emailCount: 0, more: true, unusedFiles: [] }
-      do {
-        const emails = await findBeyond(tx, beyond)
-        deleted.more = emails.length === EMAILS_AT_ONCE
-        if (!(await deleteRecords(tx, emails))) return { ...deleted, more: true }
-        deleted.unusedFiles.push(...(await deleteEmails(tx, beyond.accountId, emails)))
-        deleted.emailCount += emails.length
-      } while (deleted.more && deleted.emailCount < MOST_EMAILS && clock.monotonic() < endsAt)
-      return deleted
-    }),
+    deleteBeyond: command<Beyond, Deleted>(
+      async (tx, beyond) => {
+        const endsAt = clock.monotonic() + MOST_MS
+        const deleted: Deleted = { emailCount: 0, more: true, unusedFiles: [] }
+        do {
+          const emails = await findBeyond(tx, beyond)
+          deleted.more = emails.length === EMAILS_AT_ONCE
+          if (!(await deleteRecords(tx, emails))) return { ...deleted, more: true }
+          deleted.unusedFiles.push(...(await deleteEmails(tx, beyond.accountId, emails)))
+          deleted.emailCount += emails.length
+        } while (deleted.more && deleted.emailCount < MOST_EMAILS && clock.monotonic() < endsAt)
+        return deleted
+      },
+      { weigh: () => MOST_EMAILS },
+    ),
   }
 }
 

@@ -93,6 +93,8 @@ export interface Tx {
 /** Runs many inputs of its kind together; `outputs[i]` answers `inputs[i]`. */
 export interface Command<I, O> {
   run(tx: Tx, inputs: readonly I[]): Promise<O[]>
+  /** How much an input asks for, where it is more than what is usual, which is 1: a few rows in some kilobytes. */
+  weigh?(input: I): number
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of commands with different inputs and outputs has no other type
@@ -110,8 +112,12 @@ export type Run<C extends Commands> = <K extends keyof C & string>(
 ) => Promise<OutputOf<C[K]>>
 
 /** A command that handles its inputs one after another. */
-export function command<I, O>(body: (tx: Tx, input: I) => Promise<O>): Command<I, O> {
+export function command<I, O>(
+  body: (tx: Tx, input: I) => Promise<O>,
+  more: Pick<Command<I, O>, 'weigh'> = {},
+): Command<I, O> {
   return {
+    ...more,
     async run(tx, inputs) {
       const outputs: O[] = []
       for (const input of inputs) outputs.push(await body(tx, input))
@@ -121,8 +127,11 @@ export function command<I, O>(body: (tx: Tx, input: I) => Promise<O>): Command<I
 }
 
 /** A command of the hot path that handles its inputs together. */
-export function batchCommand<I, O>(run: (tx: Tx, inputs: readonly I[]) => Promise<O[]>): Command<I, O> {
-  return { run }
+export function batchCommand<I, O>(
+  run: (tx: Tx, inputs: readonly I[]) => Promise<O[]>,
+  more: Pick<Command<I, O>, 'weigh'> = {},
+): Command<I, O> {
+  return { ...more, run }
 }
 
 /** The store cannot take anything at the moment: disk full, read-only, or locked. Nothing was stored. */

@@ -7,6 +7,8 @@ import type { Announcement, GroupReport, WriteReply, WriteRequest } from './prot
 
 export interface ServedStore {
   run(requests: readonly WriteRequest[]): Promise<{ replies: WriteReply[]; announcements: Announcement[] }>
+  /** 1 for a usual request. */
+  weigh(request: WriteRequest): number
   /** Moves the log into the database file. */
   checkpoint(): void
   /** Does a little of what can wait for an idle moment; false when there is nothing to do. */
@@ -22,27 +24,53 @@ export interface WriterLoop {
 interface Waiting {
   port: MessagePort
   request: WriteRequest
+  weight: number
 }
 
+/** By weight; so much memory a group takes, and so long its last request waits. */
 const LARGEST_GROUP = 1_000
 const IDLE_MS = 50
 /** About 64 MiB of log, when no idle moment comes. */
-const CHECKPOINT_AFTER_REQUESTS = 8_000
+const CHECKPOINT_AFTER = 8_000
 
 export function serveWriter(store: ServedStore): WriterLoop {
   const ports = new Set<MessagePort>()
   let waiting: Waiting[] = []
+  let waitingWeight = 0
   let running: Promise<void> | undefined
   let sinceCheckpoint = 0
   let idle: NodeJS.Timeout | undefined
 
+  const wait = (port: MessagePort, requests: readonly WriteRequest[]) => {
+    for (const request of requests) {
+      const weight = store.weigh(request)
+      waiting.push({ port, request, weight })
+      waitingWeight += weight
+    }
+  }
+  /** From each client in turn, so that none with very much to ask keeps the others from being heard. */
   const gather = () => {
-    for (const port of ports)
-      while (waiting.length < LARGEST_GROUP) {
+    let heard = true
+    while (heard && waitingWeight < LARGEST_GROUP) {
+      heard = false
+      for (const port of ports) {
         const received = receiveMessageOnPort(port)
-        if (!received) break
-        for (const request of received.message as WriteRequest[]) waiting.push({ port, request })
+        if (!received) continue
+        heard = true
+        wait(port, received.message as WriteRequest[])
       }
+    }
+  }
+  /** The next group, in the order of asking: what is too heavy for any goes alone. */
+  const takeGroup = () => {
+    let weight = 0
+    let count = 0
+    do weight += waiting[count++]!.weight
+    while (count < waiting.length && weight + waiting[count]!.weight <= LARGEST_GROUP)
+    const group = waiting.slice(0, count)
+    waiting = waiting.slice(count)
+    waitingWeight -= weight
+    return { group, weight }
   }
 
   const checkpoint = () => {
@@ -54,12 +82,11 @@ export function serveWriter(store: ServedStore): WriterLoop {
     clearTimeout(idle)
     while (waiting.length > 0) {
       gather()
-      const group = waiting
-      waiting = []
+      const { group, weight } = takeGroup()
       const { replies, announcements } = await store.run(group.map(({ request }) => request))
       report(ports, group, replies, announcements)
-      sinceCheckpoint += group.length
-      if (sinceCheckpoint >= CHECKPOINT_AFTER_REQUESTS) checkpoint()
+      sinceCheckpoint += weight
+      if (sinceCheckpoint >= CHECKPOINT_AFTER) checkpoint()
       gather()
     }
     idle = setTimeout(whenIdle, IDLE_MS)
@@ -81,7 +108,7 @@ export function serveWriter(store: ServedStore): WriterLoop {
     connect(port) {
       ports.add(port)
       port.on('message', (requests: WriteRequest[]) => {
-        for (const request of requests) waiting.push({ port, request })
+        wait(port, requests)
         void start()
       })
       port.on('close', () => ports.delete(port))

@@ -27,6 +27,7 @@ export async function runWriterThread(commands: Commands): Promise<void> {
   const runner = createGroupRunner(connection, commands)
   const loop = serveWriter({
     run: runner.run,
+    weigh: ({ name, input }) => (Object.hasOwn(commands, name) && commands[name]!.weigh?.(input)) || 1,
     checkpoint: () => attempted(() => checkpoint(connection, 'PASSIVE')),
     tidy: () => attempted(() => giveSpaceBack(connection)),
   })

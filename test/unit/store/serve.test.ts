@@ -21,6 +21,7 @@ function slowStore() {
       const loud = requests.some(({ name }) => name === 'announce')
       return { replies, announcements: loud ? [{ topic: 'news', payloads: ['something'] }] : [] }
     },
+    weigh: ({ input }) => (typeof input === 'object' ? (input as { weight: number }).weight : 1),
     checkpoint() {},
     tidy: () => false,
   }
@@ -62,7 +63,7 @@ test('what all clients ask for while a group commits makes up the next group', a
   go()
   assert.equal(outputs(await nextReport(b)), ['b1'])
   assert.equal(outputs(await reportsOfA), ['a1', 'a2'])
-  assert.equal(groups, [['first'], ['a1', 'a2', 'b1']])
+  assert.equal(groups, [['first'], ['a1', 'b1', 'a2']])
   await loop.end()
 })
 
@@ -80,6 +81,38 @@ test('a group has at most 1,000 requests, whoever asks', async t => {
     groups.map(group => group.length),
     [1, 1_000, 1_000, 200],
   )
+})
+
+test('heavy requests make smaller groups, and one that is too heavy for any goes alone', async t => {
+  const { store, groups, began, go } = slowStore()
+  const loop = serveWriter(store)
+  const port = connected(t, loop)
+  ask(port, 'first')
+  await began
+  const heavy = (weight: number) => ({ weight })
+  ask(port, heavy(600), 'light', heavy(399), heavy(400), heavy(5_000), heavy(700), 'last')
+  go()
+  await loop.end()
+  assert.equal(groups.slice(1), [
+    [heavy(600), 'light', heavy(399)],
+    [heavy(400)],
+    [heavy(5_000)],
+    [heavy(700), 'last'],
+  ])
+})
+
+test('a client with very much to ask keeps no other from being heard', async t => {
+  const { store, groups, began, go } = slowStore()
+  const loop = serveWriter(store)
+  const [greedy, modest] = [connected(t, loop), connected(t, loop)]
+  ask(greedy, 'first')
+  await began
+  ask(greedy, ...Array.from({ length: 50 }, (_, i) => ({ weight: 400, i })))
+  ask(modest, 'a', 'b', 'c')
+  go()
+  await loop.end()
+  const places = ['a', 'b', 'c'].map(name => groups.findIndex(group => group.includes(name)))
+  assert.ok(Math.max(...places) <= 4, `they were heard in groups ${places} of ${groups.length}`)
 })
 
 test('announcements reach all clients, replies only those who asked', async t => {
@@ -158,7 +191,7 @@ test('what can wait is done in idle moments, a little in each, until there is no
   await loop.end()
 })
 
-test('under load that never pauses, the log is moved every 8,000 requests', async t => {
+test('under load that never pauses, the log is moved after requests of a weight of 8,000', async t => {
   const { store, groups, began, go } = slowStore()
   const movedAfter: number[] = []
   const loop = serveWriter({ ...store, checkpoint: () => movedAfter.push(groups.flat().length) })
