@@ -14,6 +14,7 @@ interface JsonSchema {
   items?: JsonSchema
   maxItems?: number
   properties?: Record<string, JsonSchema>
+  required?: string[]
   additionalProperties?: JsonSchema | boolean
 }
 
@@ -22,6 +23,7 @@ export type Vocabulary = ReadonlyMap<string, readonly string[]>
 
 const LONGEST_LIST = 3
 const LONGEST_TEXT = 300
+const MOST_OPTIONAL_KEYS = 4
 
 /** Values that people do not think of. */
 export const oddValue: Arbitrary<unknown> = fc.oneof(
@@ -86,22 +88,52 @@ function textOf({ minLength = 0, maxLength = LONGEST_TEXT }: JsonSchema, known: 
   return known.length === 0 ? made : fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...known) }, made)
 }
 
+/** With few of the keys that it may lack: all of them together are seldom good. */
 function objectOf(
-  { properties = {}, additionalProperties }: JsonSchema,
+  { properties = {}, required = [], additionalProperties }: JsonSchema,
   words: Vocabulary,
 ): Arbitrary<object> {
   const further = typeof additionalProperties === 'object' ? additionalProperties : {}
-  const keys = Object.entries(properties).map(([key, value]) => [key, goodValue(value, words, key)])
-  if (keys.length === 0) return fc.dictionary(fc.string({ maxLength: 12 }), goodValue(further, words))
-  return fc.record(Object.fromEntries(keys) as Record<string, Arbitrary<unknown>>, { requiredKeys: [] })
+  const values = Object.entries(properties).map(([key, value]) => [key, goodValue(value, words, key)])
+  if (values.length === 0) return fc.dictionary(fc.string({ maxLength: 12 }), goodValue(further, words))
+  const whole = fc.record(Object.fromEntries(values) as Record<string, Arbitrary<unknown>>)
+  const optional = Object.keys(properties).filter(key => !required.includes(key))
+  return fc
+    .tuple(whole, fc.subarray(optional, { maxLength: Math.min(optional.length, MOST_OPTIONAL_KEYS) }))
+    .map(([object, kept]) =>
+      Object.fromEntries(
+        Object.entries(object).filter(([key]) => required.includes(key) || kept.includes(key)),
+      ),
+    )
 }
 
 /** The value with an odd one in place of something in it, or with a key too many, once or twice. */
 export function spoilt(value: Arbitrary<unknown>): Arbitrary<unknown> {
-  const change = fc.record({ at: fc.nat(), odd: oddValue, key: fc.option(fc.constantFrom(...ODD_KEYS)) })
+  const change = fc.record({
+    at: fc.noBias(fc.nat()),
+    odd: oddValue,
+    key: fc.option(fc.constantFrom(...ODD_KEYS)),
+  })
   return fc
     .tuple(value, fc.array(change, { minLength: 1, maxLength: 2 }))
     .map(([whole, changes]) => changes.reduce(spoil, whole))
+}
+
+/** As little as will do, and one odd value, at any depth: everything before it has been found good when it is read. */
+export function oddInOnePlace(schema: JsonSchema, words: Vocabulary): Arbitrary<unknown> {
+  if (schema.items) return fc.tuple(oddInOnePlace(schema.items, words))
+  const keys = Object.entries(schema.properties ?? {})
+  if (keys.length === 0) return oddValue
+  const required = keys.filter(([key]) => schema.required?.includes(key))
+  const least = fc.record(
+    Object.fromEntries(required.map(([key, value]) => [key, goodValue(value, words, key)])),
+  )
+  return fc.oneof(
+    ...keys.map(([key, value]) => {
+      const odd = fc.oneof(oddValue, oddInOnePlace(value, words))
+      return fc.tuple(least, odd).map(([object, item]) => ({ ...object, [key]: item }))
+    }),
+  )
 }
 
 const ODD_KEYS = ['__proto__', 'constructor', 'id', 'replyTo', 'scheduledAt', 'contentType', '', 'toString']
