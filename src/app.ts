@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { createAccept } from './accept/accept.ts'
 import { createFetchAttachments } from './accept/fetch-attachments.ts'
+import { createPreparation } from './accept/prepare.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiKeys } from './accounts/api-keys.ts'
 import { type FirstRun, prepareFirstRun } from './accounts/first-run.ts'
@@ -53,6 +54,8 @@ import { createReadiness } from './readiness.ts'
 import { type Reading, startReading } from './reading.ts'
 import { plansInUse } from './store/accounts.ts'
 import { KEYS_DELETED } from './store/api-keys.ts'
+import { createBlobClaims } from './store/blob-claims.ts'
+import type { HashFile } from './store/blob-stream.ts'
 import { openStore, type Store } from './store/open.ts'
 import { insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
 import { createSuppressions } from './suppressions/suppressions.ts'
@@ -210,7 +213,15 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
     mailHost,
     resolvers: verifying.resolvers,
   })
-  const largeBodies = createLargeBodies(new URL('./body-thread.ts', import.meta.url))
+  const largeBodies = createLargeBodies({
+    entry: new URL('./body-thread.ts', import.meta.url),
+    location: store.location,
+    log,
+  })
+  const preparation = createPreparation({
+    findTemplate: createReadyTemplates(store.find),
+    blobs: store.blobs,
+  })
   started.push(largeBodies.close)
   const cookie = sessionCookie(config.http.baseUrl)
   const firstRun = await prepareFirstRun({
@@ -227,7 +238,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
     ...apiKeyRoutes({ apiKeys }),
     ...domainRoutes({ domains, mailHost, regions }),
     ...templateRoutes({ templates: createTemplates(common) }),
-    ...sendingRoutes(parts, common.newId, startOutbound(parts, started)),
+    ...sendingRoutes(parts, common.newId, startOutbound(parts, started), largeBodies.hashFile),
     ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),
   ]
   started.push((await startControl(parts, passwords)).close)
@@ -236,7 +247,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
       routes: [...routes, ...openapiRoutes({ routes, cookie })],
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),
       clientAddressOf: createClientAddress(config.http.trustedProxies),
-      readBody: createReadBody(largeBodies),
+      readBody: createReadBody(largeBodies, preparation),
       spendRequest: spendRequestOf(config, clock),
       clock,
       log,
@@ -256,20 +267,26 @@ function startOutbound({ config, clock }: Parts, started: (() => unknown)[]): Ou
 
 /** Emails: sent, listed, looked at, moved and canceled; and the addresses that get none. */
 function sendingRoutes(
-  { config, clock, store, plans, reading }: Parts,
+  { config, clock, log, store, plans, reading }: Parts,
   newId: IdSource,
   outbound: Outbound,
+  hashFile: HashFile,
 ): Route[] {
   const { quotaOf, horizonOf } = plans
   const regions = Object.keys(config.regions)
   const accept = createAccept({
-    findTemplate: createReadyTemplates(store.find),
     run: store.run,
     find: store.find,
-    blobs: store.blobs,
-    fetchAttachments: createFetchAttachments({
+    claims: createBlobClaims({
+      blobs: store.blobs,
+      db: store.db,
+      onLeftBehind: error => log.warn({ err: error }, 'a file that is not needed could not be removed'),
+    }),
+    openFetching: createFetchAttachments({
       outbound: config.fetch.attachments ? outbound : null,
       clock,
+      blobs: store.blobs,
+      hashFile,
     }),
     clock,
     newId,

@@ -1,8 +1,17 @@
-/** Entry of the thread that parses large request bodies. */
-import { parentPort } from 'node:worker_threads'
-import { type BodyJob, doBodyJob } from './http/body-job.ts'
+/** Entry of the thread that does all the work on large request bodies: it hands over what is left to be decided. */
+import { workerData } from 'node:worker_threads'
+import { createPreparation } from './accept/prepare.ts'
+import { type BodyJob, type BodyThreadData, doBodyJob } from './http/large-body-job.ts'
+import { serveCalls } from './lib/calls.ts'
+import { hashFile } from './store/blob-stream.ts'
+import { openReader } from './store/open.ts'
+import { createReadyTemplates } from './templates/ready.ts'
 
-parentPort!.on('message', (job: BodyJob) => {
-  const { answer, transfer } = doBodyJob(job)
-  parentPort!.postMessage(answer, transfer)
+const { location, calls } = workerData as BodyThreadData
+const { find, blobs } = openReader(location)
+const preparation = createPreparation({ findTemplate: createReadyTemplates(find), blobs })
+
+serveCalls(calls, {
+  read: (job: BodyJob) => doBodyJob(job, preparation),
+  hashFile,
 })

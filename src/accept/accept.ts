@@ -1,70 +1,73 @@
 /** The one door: what a user submits becomes stored emails and due deliveries, or a refusal and no change. */
 import type { Plans } from '../accounts/plans.ts'
+import type { BlobClaims } from '../store/blob-claims.ts'
 import type { Run } from '../store/command.ts'
 import type { Find } from '../store/read.ts'
 import type { Accepted } from './answer.ts'
-import { type BatchSubmission, prepareBatch } from './batch.ts'
 import type { AcceptInput, acceptCommands } from './commit.ts'
-import { emailPreparer, type PrepareOptions } from './prepare.ts'
+import { completeEmails } from './complete.ts'
+import type { OpenFetching } from './fetch-attachments.ts'
+import type { NewEmailOptions } from './new-email.ts'
+import type { PreparedRequest } from './prepared.ts'
 import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
 import { createRepeats } from './repeats.ts'
-import type { IdempotencyToken, Sender, Submission } from './submission.ts'
+import type { IdempotencyToken, Sender } from './submission.ts'
+import { travellingMemory } from './travelling-memory.ts'
 
 export interface Accept {
   /**
-   * Resolves once the email is durably stored; a repeated request is answered as its first was.
+   * Resolves once the emails are durably stored; a repeated request is answered as its first was. Nothing that was
+   * staged for a request that is refused stays behind.
    * @throws StorageUnavailable
    */
   send(
     sender: Sender,
-    submission: Submission,
-    idempotency: IdempotencyToken | null,
-  ): Promise<Accepted | Refusal>
-  /** The same for a batch: one command, one commit. */
-  sendBatch(
-    sender: Sender,
-    batch: BatchSubmission,
+    prepared: PreparedRequest,
     idempotency: IdempotencyToken | null,
   ): Promise<Accepted | Refusal>
 }
 
-interface AcceptOptions extends PrepareOptions {
+interface AcceptOptions extends NewEmailOptions {
   run: Run<typeof acceptCommands>
   find: Find
+  claims: BlobClaims
+  openFetching: OpenFetching
   feedbackRegions: string[]
   quotaOf: Plans['quotaOf']
 }
 
 export function createAccept(options: AcceptOptions): Accept {
-  const { run, clock, feedbackRegions, quotaOf } = options
+  const { run, clock, claims, feedbackRegions, quotaOf } = options
   const { once } = createRepeats(options)
 
-  const commit = async (prepared: Pick<AcceptInput, 'sender' | 'idempotency' | 'emails' | 'batch'>) => {
-    const quota = await quotaOf(prepared.sender.accountId)
-    return run('accept', { ...prepared, now: clock.now(), feedbackRegions, quota })
-  }
-
   return {
-    async send(sender, submission, idempotency) {
-      const foreign = refuseForeign(sender, submission)
-      if (foreign) return foreign
-      return once(sender, idempotency, async () => {
-        const email = await emailPreparer(options, sender)(submission)
-        if (isRefusal(email)) return email
-        return commit({ sender, idempotency, emails: [email], batch: null })
-      })
-    },
-    async sendBatch(sender, submitted, idempotency) {
-      for (const { index, submission } of submitted.emails) {
-        const foreign = refuseForeign(sender, submission)
-        if (foreign) return refuseAt(index, foreign)
+    async send(sender, prepared, idempotency) {
+      const claim = claims.open(prepared.blobs)
+      const work = async (): Promise<Accepted | Refusal> => {
+        const complete = await completeEmails(options, sender, prepared, claim)
+        if (isRefusal(complete)) return complete
+        const blobs = complete.emails.flatMap(email => email.blobs)
+        await claim.place(blobs)
+        const quota = await quotaOf(sender.accountId)
+        const input: AcceptInput = {
+          sender,
+          idempotency,
+          ...complete,
+          now: clock.now(),
+          feedbackRegions,
+          quota,
+        }
+        const contents = complete.emails.map(({ content }) => content)
+        return run('accept', input, travellingMemory(contents, blobs))
       }
-      return once(sender, idempotency, async () => {
-        const batch = await prepareBatch(emailPreparer(options, sender), submitted)
-        if (isRefusal(batch)) return batch
-        const { emails, ...rest } = batch
-        return commit({ sender, idempotency, emails, batch: rest })
-      })
+      let isSettled = false
+      try {
+        const answer = refuseForeign(sender, prepared) ?? (await once(sender, idempotency, work))
+        isSettled = true
+        return answer
+      } finally {
+        await claim.end(isSettled)
+      }
     },
   }
 }
@@ -73,7 +76,9 @@ export function createAccept(options: AcceptOptions): Accept {
  * Asked before any former answer is given, which may be another credential's, and in every mode of a batch. A domain's
  * name never changes, and so no race gets past the sender's bond to one.
  */
-function refuseForeign({ domain }: Sender, { from }: Submission): Refusal | undefined {
-  if (domain === null || from.domain === domain) return undefined
-  return refuseField('foreign_domain', 'from', `This API key may send \`from\` ${domain} only.`)
+function refuseForeign({ domain: own }: Sender, { senders, mode }: PreparedRequest): Refusal | undefined {
+  const foreign = own === null ? undefined : senders.find(({ domain }) => domain !== own)
+  if (!foreign) return undefined
+  const refusal = refuseField('foreign_domain', 'from', `This API key may send \`from\` ${own} only.`)
+  return mode === null ? refusal : refuseAt(foreign.index, refusal)
 }

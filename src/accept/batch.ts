@@ -1,14 +1,16 @@
-/** Several emails of one request, on their way to one command: what one bad email means for the others. */
+/** Several emails of one request: what one bad email means for the others. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Content } from '../store/contents.ts'
 import type { LeftOut } from './answer.ts'
-import type { PrepareEmail } from './prepare.ts'
-import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
-import type { NewEmail } from './store-emails.ts'
-import { isRemote, type Submission } from './submission.ts'
-
-/** With a bad email among them, nothing is taken, or all the others are. */
-export type BatchMode = 'strict' | 'permissive'
+import {
+  type BatchMode,
+  characterCount,
+  type PreparedEmail,
+  type PreparedRequest,
+  type PrepareEmail,
+} from './prepared.ts'
+import { isRefusal, type Refusal, refuseAt } from './refusal.ts'
+import type { Submission } from './submission.ts'
 
 export interface BatchSubmission {
   mode: BatchMode
@@ -19,37 +21,30 @@ export interface BatchSubmission {
 }
 
 /** The emails that are good so far. */
-export interface PreparedBatch {
-  mode: BatchMode
-  emails: NewEmail[]
-  /** Their places in the request. */
-  indexes: number[]
-  leftOut: LeftOut[]
-}
+export type PreparedBatch = Pick<PreparedRequest, 'emails' | 'leftOut'>
 
 /** Html and text of all emails together: what a request may hold, and a template may make of a smaller one. */
 const MOST_CHARACTERS = 56 * 1024 * 1024
 /** Others get their turn after so much. */
 const PAUSE_AFTER_CHARACTERS = 1024 * 1024
 
-/** One after another, so that no more than one is in memory with its attachments. */
+/** One after another, so that others get their turn. */
 export async function prepareBatch(
   prepare: PrepareEmail,
   { mode, emails, leftOut }: BatchSubmission,
 ): Promise<PreparedBatch | Refusal> {
-  const batch: PreparedBatch = { mode, emails: [], indexes: [], leftOut: [...leftOut] }
+  const batch: PreparedBatch = { emails: [], leftOut: [...leftOut] }
   const admit = createTextLimit()
   let sincePause = 0
   for (const { index, submission } of emails) {
-    const prepared = refusePath(submission) ?? (await prepare(submission))
+    const prepared = await prepare(submission)
     const email = isRefusal(prepared) ? prepared : admit(prepared)
     if (isRefusal(email)) {
       if (mode === 'strict') return refuseAt(index, email)
       batch.leftOut.push({ index, message: email.message })
       continue
     }
-    batch.emails.push(email)
-    batch.indexes.push(index)
+    batch.emails.push({ index, email })
     sincePause += characterCount(email.content)
     if (sincePause < PAUSE_AFTER_CHARACTERS) continue
     sincePause = 0
@@ -58,8 +53,10 @@ export async function prepareBatch(
   return batch
 }
 
+type WordedEmail = PreparedEmail & { content: Content }
+
 /** Emails that follow each other often say the same: they share one object then, which travels and is stored once. */
-function createTextLimit(): (email: NewEmail) => NewEmail | Refusal {
+function createTextLimit(): (email: WordedEmail) => WordedEmail | Refusal {
   let left = MOST_CHARACTERS
   let last: Content | undefined
   return email => {
@@ -74,19 +71,4 @@ function createTextLimit(): (email: NewEmail) => NewEmail | Refusal {
     last = email.content
     return email
   }
-}
-
-/** A hundred emails could have us wait for and keep very much: in a batch, files come with the request. */
-function refusePath({ attachments }: Submission): Refusal | undefined {
-  const remote = attachments.findIndex(isRemote)
-  if (remote < 0) return undefined
-  return refuseField(
-    'invalid_attachment',
-    `attachments[${remote}].path`,
-    `Attachment ${remote + 1}: \`path\` is not fetched for emails of a batch; send the bytes of the file as \`content\`.`,
-  )
-}
-
-function characterCount({ html, text }: Content): number {
-  return (html?.length ?? 0) + (text?.length ?? 0)
 }

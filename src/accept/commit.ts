@@ -9,8 +9,8 @@ import { foldAddress } from '../smtp/address.ts'
 import { batchCommand, type Tx } from '../store/command.ts'
 import type { DomainRow } from '../store/schema.ts'
 import type { Accepted, LeftOut } from './answer.ts'
-import type { PreparedBatch } from './batch.ts'
 import { type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
+import type { BatchMode } from './prepared.ts'
 import { takeQuota } from './quota.ts'
 import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
 import { refuseSendTime } from './send-time.ts'
@@ -27,7 +27,11 @@ export interface AcceptInput {
   /** Regions whose domains get delivery feedback. */
   feedbackRegions: string[]
   /** Of a request with several emails. */
-  batch: Omit<PreparedBatch, 'emails'> | null
+  batch: {
+    mode: BatchMode /** Places of the emails in the request. */
+    indexes: number[]
+    leftOut: LeftOut[]
+  } | null
 }
 
 type KnownDomain = Pick<DomainRow, 'id' | 'status' | 'region'>

@@ -1,5 +1,7 @@
-/** Attachments that are named by a URL: fetched one after another, for few emails at a time, before anything is stored. */
-
+/**
+ * Attachments that are named by a URL: fetched one after another, for few requests at a time, before anything is
+ * stored. They go to the disk while they come; one and the same URL is fetched once a request.
+ */
 import type { Clock } from '../lib/clock.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
 import { type Id, idKey } from '../lib/ids.ts'
@@ -8,89 +10,180 @@ import { ANY_BYTES, isMediaType, nameForType, typeOfFile } from '../mime/file-ty
 import type { OutboundReply } from '../outbound/exchange.ts'
 import { OutboundFault } from '../outbound/fault.ts'
 import type { Outbound } from '../outbound/outbound.ts'
-import { isRefusal, type Refusal, refuseField } from './refusal.ts'
+import type { HashFile } from '../store/blob-stream.ts'
+import type { BlobFiles } from '../store/blobs.ts'
+import type { StagedBlob } from '../store/staged-blob.ts'
+import type { WholeEmail } from './new-email.ts'
+import type { PreparedEmail } from './prepared.ts'
+import { type Refusal, refuseField } from './refusal.ts'
 import {
   attachmentName,
-  encodedSize,
+  encodedFileSize,
   isRemote,
   MOST_MESSAGE_BYTES,
   type RemoteAttachment,
-  type SubmittedAttachment,
-  type WholeSubmission,
-  type Worded,
+  type StagedAttachment,
 } from './submission.ts'
 
-/** The submission with all its bytes, or why one of them is not to be had. */
-export type FetchAttachments = (accountId: Id, submission: Worded) => Promise<WholeSubmission | Refusal>
+/** For the emails of one request. */
+export interface Fetching {
+  /** The email with all its files, or why one of them is not to be had. @throws StorageUnavailable */
+  complete(email: PreparedEmail): Promise<WholeEmail | Refusal>
+  /** Lets the next request have its turn. */
+  end(): void
+}
 
-const EMAILS_AT_ONCE = 6
-const EMAILS_AT_ONCE_OF_AN_ACCOUNT = 2
-const EMAILS_WAITING_OF_AN_ACCOUNT = 50
-/** For all attachments of an email together. */
+/** @param onStaged hears of every file that has been stored for the request */
+export type OpenFetching = (accountId: Id, onStaged: (blob: StagedBlob) => void) => Fetching
+
+interface FetchOptions {
+  /** Null where nothing is to be fetched. */
+  outbound: Outbound | null
+  clock: Clock
+  blobs: Pick<BlobFiles, 'receive'>
+  hashFile: HashFile
+}
+
+/** What came of a URL. */
+interface Fetched {
+  reply: OutboundReply | OutboundFault
+  /** Null where there is nothing to attach. */
+  blob: StagedBlob | null
+  limitBytes: number
+}
+
+const REQUESTS_AT_ONCE = 6
+const REQUESTS_AT_ONCE_OF_AN_ACCOUNT = 2
+const REQUESTS_WAITING_OF_AN_ACCOUNT = 50
+/** For all attachments of a request together. */
 const LIMIT_MS = 30_000
+const MOST_BYTES = 56 * 1024 * 1024
 /** What base64 in lines makes of a byte. */
 const ENCODED_OCTETS_PER_BYTE = 78 / 57
 const LONGEST_NAME = 200
+const BUSY: Refusal = {
+  refused: 'busy',
+  message: 'Too many attachments are being fetched; try again later.',
+}
 
-/** @param outbound null where nothing is to be fetched */
-export function createFetchAttachments({
-  outbound,
-  clock,
-}: {
-  outbound: Outbound | null
-  clock: Clock
-}): FetchAttachments {
-  const slots = createFairSlots(EMAILS_AT_ONCE, EMAILS_AT_ONCE_OF_AN_ACCOUNT, EMAILS_WAITING_OF_AN_ACCOUNT)
-  return async (accountId, submission) => {
-    const first = submission.attachments.findIndex(isRemote)
-    if (first < 0) return submission as WholeSubmission
-    if (!outbound) return refuse(first, '`path` is not fetched here; send the bytes of the file as `content`')
-    try {
-      const leave = await slots.take(idKey(accountId))
-      try {
-        return await fetchAll(outbound, clock, submission)
-      } finally {
-        leave()
-      }
-    } catch (error) {
-      if (!(error instanceof TooManyWaiting)) throw error
-      return { refused: 'busy', message: 'Too many attachments are being fetched; try again later.' }
+export function createFetchAttachments(options: FetchOptions): OpenFetching {
+  const { outbound } = options
+  const slots = createFairSlots(REQUESTS_AT_ONCE, REQUESTS_AT_ONCE_OF_AN_ACCOUNT, {
+    mostOfAnOwner: REQUESTS_WAITING_OF_AN_ACCOUNT,
+  })
+  return (accountId, onStaged) => {
+    let leave: (() => void) | undefined
+    let fetch: ReturnType<typeof createFetch> | undefined
+    return {
+      async complete(email) {
+        const first = email.attachments.findIndex(isRemote)
+        if (first < 0) return email as WholeEmail
+        if (!outbound)
+          return refuse(first, '`path` is not fetched here; send the bytes of the file as `content`')
+        try {
+          leave ??= await slots.take(idKey(accountId))
+        } catch (error) {
+          if (error instanceof TooManyWaiting) return BUSY
+          throw error
+        }
+        fetch ??= createFetch({ ...options, outbound, onStaged })
+        return completed(email, fetch)
+      },
+      end: () => leave?.(),
     }
   }
 }
 
-async function fetchAll(
-  outbound: Outbound,
-  clock: Clock,
-  submission: Worded,
-): Promise<WholeSubmission | Refusal> {
-  const endsAt = clock.monotonic() + LIMIT_MS
-  const attachments = [...submission.attachments]
-  for (const [index, attachment] of attachments.entries()) {
-    if (!isRemote(attachment)) continue
-    const room = MOST_MESSAGE_BYTES - encodedSize({ ...submission, attachments })
-    const result = await outbound.send({
-      url: attachment.url,
-      limitMs: Math.max(1, endsAt - clock.monotonic()),
-      limitBytes: Math.max(0, Math.floor(room / ENCODED_OCTETS_PER_BYTE)),
-    })
-    const file = fileOf(attachment, index, result)
-    if (isRefusal(file)) return file
-    attachments[index] = file
+async function completed(
+  email: PreparedEmail,
+  fetch: (url: string, mostBytes: number) => Promise<Fetched>,
+): Promise<WholeEmail | Refusal> {
+  const attachments: StagedAttachment[] = []
+  let { encodedOctets } = email
+  for (const [index, attachment] of email.attachments.entries()) {
+    if (!isRemote(attachment)) {
+      attachments.push(attachment)
+      continue
+    }
+    const room = Math.floor((MOST_MESSAGE_BYTES - encodedOctets) / ENCODED_OCTETS_PER_BYTE)
+    const { reply, blob } = await fetch(attachment.url, Math.max(0, room))
+    const fault = faultOf(reply)
+    if (fault !== undefined) return refuse(index, fault)
+    const file = fileOf(attachment, index, reply as OutboundReply, blob!)
+    encodedOctets += encodedFileSize(file, blob!.sizeBytes)
+    if (encodedOctets > MOST_MESSAGE_BYTES) return refuse(index, TOO_LARGE)
+    attachments.push(file)
   }
-  return { ...submission, attachments: attachments as SubmittedAttachment[] }
+  return { ...email, attachments, encodedOctets }
+}
+
+/** The fetches of one request share their limits and what they have found. */
+function createFetch({
+  outbound,
+  clock,
+  blobs,
+  hashFile,
+  onStaged,
+}: FetchOptions & { outbound: Outbound; onStaged: (blob: StagedBlob) => void }) {
+  const endsAt = clock.monotonic() + LIMIT_MS
+  const known = new Map<string, Fetched>()
+  let leftBytes = MOST_BYTES
+
+  const fetched = async (url: string, limitBytes: number): Promise<Fetched> => {
+    const stream = blobs.receive(hashFile)
+    let kept = false
+    try {
+      const reply = await outbound.send({
+        url,
+        limitMs: Math.max(1, endsAt - clock.monotonic()),
+        limitBytes,
+        into(piece) {
+          leftBytes -= piece.length
+          return stream.write(piece)
+        },
+      })
+      if (faultOf(reply) !== undefined) return { reply, blob: null, limitBytes }
+      const blob = await stream.finish()
+      kept = true
+      onStaged(blob)
+      return { reply, blob, limitBytes }
+    } finally {
+      if (!kept) await stream.discard()
+    }
+  }
+
+  return async (url: string, mostBytes: number): Promise<Fetched> => {
+    const limitBytes = Math.max(0, Math.min(mostBytes, leftBytes))
+    const former = known.get(url)
+    if (former && !(isTooLarge(former.reply) && former.limitBytes < limitBytes)) return former
+    const fresh = await fetched(url, limitBytes)
+    known.set(url, fresh)
+    return fresh
+  }
+}
+
+const TOO_LARGE = 'the file behind `path` is too large for a message'
+
+function isTooLarge(reply: OutboundReply | OutboundFault): boolean {
+  return reply instanceof OutboundFault && reply.kind === 'too-large'
+}
+
+/** Why there is nothing to attach, to be put after the attachment's number. */
+function faultOf(reply: OutboundReply | OutboundFault): string | undefined {
+  if (reply instanceof OutboundFault)
+    return isTooLarge(reply) ? TOO_LARGE : `\`path\` cannot be fetched: ${reply.message}`
+  if (reply.status !== 200) return `\`path\` cannot be fetched: the host answers ${reply.status}`
+  if ((reply.headers['content-encoding'] ?? 'identity') !== 'identity')
+    return '`path` cannot be fetched: the reply is compressed'
+  return undefined
 }
 
 function fileOf(
   { url, filename: givenName, contentType: givenType, contentId }: RemoteAttachment,
   index: number,
-  result: OutboundReply | OutboundFault,
-): SubmittedAttachment | Refusal {
-  if (result instanceof OutboundFault) return refuse(index, reasonOf(result))
-  const { status, headers, body } = result
-  if (status !== 200) return refuse(index, `\`path\` cannot be fetched: the host answers ${status}`)
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    return refuse(index, '`path` cannot be fetched: the reply is compressed')
+  { headers }: OutboundReply,
+  blob: StagedBlob,
+): StagedAttachment {
   const foundName = givenName ?? nameIn(url)
   const type = givenType ?? typeOfFile(foundName) ?? typeIn(headers['content-type'])
   const filename = foundName === '' ? attachmentName(index, type) : foundName
@@ -98,14 +191,8 @@ function fileOf(
     filename: givenName ?? (typeOfFile(filename) ? filename : nameForType(filename, type)),
     contentType: type ?? ANY_BYTES,
     contentId,
-    content: body,
+    blob,
   }
-}
-
-function reasonOf({ kind, message }: OutboundFault): string {
-  return kind === 'too-large'
-    ? 'the file behind `path` is too large for a message'
-    : `\`path\` cannot be fetched: ${message}`
 }
 
 function refuse(index: number, message: string): Refusal {

@@ -1,147 +1,147 @@
-/** From a submission to an email that only the transaction has still to decide about. */
-import type { Clock } from '../lib/clock.ts'
-import { type IdSource, idText, wireId } from '../lib/ids.ts'
-import type { Mailbox } from '../smtp/address.ts'
-import type { BlobFiles, StagedBlob } from '../store/blobs.ts'
-import { DELIVERY_CLASS } from '../store/schema.ts'
+/**
+ * What a request asks for, made ready on whichever thread has read it: words found, sizes judged, attachments staged,
+ * large texts in the form in which they are stored. What comes of it is small and can travel to another thread.
+ */
+import type { Id } from '../lib/ids.ts'
+import type { BlobFiles } from '../store/blobs.ts'
+import { encodeContent } from '../store/contents.ts'
+import { blobName, type StagedBlob } from '../store/staged-blob.ts'
 import type { FindReadyTemplate } from '../templates/ready.ts'
-import type { FetchAttachments } from './fetch-attachments.ts'
-import { envelopeRecipients, MOST_RECIPIENTS } from './recipients.ts'
+import { type BatchSubmission, prepareBatch } from './batch.ts'
+import { characterCount, type PreparedEmail, type PreparedRequest, type PrepareEmail } from './prepared.ts'
+import { refuseTooMany } from './recipients.ts'
 import { isRefusal, type Refusal, refuseField } from './refusal.ts'
-import type { NewEmail } from './store-emails.ts'
 import {
   encodedSize,
+  isRemote,
   MOST_MESSAGE_BYTES,
-  type Sender,
+  type StagedAttachment,
   type Submission,
-  type WholeSubmission,
-  type Worded,
+  type SubmittedAttachment,
 } from './submission.ts'
 import { wordFinder } from './template.ts'
 
-/** One attachment of an email as stored. */
-export interface StoredAttachment {
-  id: string
-  filename: string
-  contentType: string
-  contentId: string | null
-  sizeBytes: number
-  /** SHA-256, hex. */
-  hash: string
+export interface Preparation {
+  /** @throws StorageUnavailable */
+  email(accountId: Id, submission: Submission): Promise<PreparedRequest>
+  batch(accountId: Id, batch: BatchSubmission): Promise<PreparedRequest>
 }
 
-export interface PrepareOptions {
+interface PreparationOptions {
   findTemplate: FindReadyTemplate
   blobs: BlobFiles
-  fetchAttachments: FetchAttachments
-  clock: Clock
-  newId: IdSource
-  simulatorDomain: string
-  expireAfterMs: number
 }
 
-/** Its words found, its attachments fetched and staged; or why it cannot be sent. */
-export type PrepareEmail = (submission: Submission) => Promise<NewEmail | Refusal>
+/** Longer texts are stored as they leave here; shorter ones are of use to the delivery that is about to come. */
+const ENCODED_FROM_CHARACTERS = 64 * 1024
 
-/** For the submissions of one request. */
-export function emailPreparer(options: PrepareOptions, sender: Sender): PrepareEmail {
-  const { findTemplate, fetchAttachments } = options
-  const findWords = wordFinder(findTemplate, sender.accountId)
-  return async submission => {
-    const refusal = refusalOf(submission)
-    if (refusal) return refusal
-    const worded = withinSize(await findWords(submission))
-    if (isRefusal(worded)) return worded
-    const fetched = await fetchAttachments(sender.accountId, worded)
-    const whole = fetched === worded ? fetched : withinSize(fetched)
-    return isRefusal(whole) ? whole : emailOf(options, sender, whole)
+export function createPreparation({ findTemplate, blobs: files }: PreparationOptions): Preparation {
+  const withStage = async (
+    accountId: Id,
+    work: (prepare: PrepareEmail) => Promise<Omit<PreparedRequest, 'blobs'>>,
+  ): Promise<PreparedRequest> => {
+    const stage = createStage(files)
+    const findWords = wordFinder(findTemplate, accountId)
+    try {
+      const prepared = await work(submission => prepareEmail(submission, findWords, stage.put))
+      return { ...prepared, emails: encodeLarge(prepared.emails), blobs: stage.all() }
+    } catch (error) {
+      await stage.discard()
+      throw error
+    }
   }
-}
 
-function refusalOf({ to, cc, bcc }: Submission): Refusal | undefined {
-  if (to.length + cc.length + bcc.length > MOST_RECIPIENTS)
-    return refuseField(
-      'too_many_recipients',
-      'to',
-      `An email may have at most ${MOST_RECIPIENTS} recipients in to, cc and bcc together.`,
-    )
-  return undefined
-}
-
-function withinSize<S extends Worded>(submission: S | Refusal): S | Refusal {
-  if (isRefusal(submission) || encodedSize(submission) <= MOST_MESSAGE_BYTES) return submission
-  const limit = `${MOST_MESSAGE_BYTES / 1024 / 1024} MB`
-  return submission.attachments.length > 0
-    ? refuseField('invalid_attachment', 'attachments', `The message is larger than ${limit} once encoded.`)
-    : { refused: 'message_too_large', message: `The message is larger than ${limit} once encoded.` }
-}
-
-async function emailOf(
-  { blobs, clock, newId, simulatorDomain, expireAfterMs }: PrepareOptions,
-  sender: Sender,
-  submission: WholeSubmission,
-): Promise<NewEmail> {
-  const now = clock.now()
-  const id = newId(now)
-  const staged = await Promise.all(submission.attachments.map(({ content }) => blobs.stage(content)))
-  const recipients = envelopeRecipients(submission)
   return {
-    row: {
-      accountId: sender.accountId,
-      id,
-      apiKeyId: sender.apiKeyId,
-      sender: mailboxJson([submission.from])!,
-      toList: mailboxJson(submission.to),
-      ccList: mailboxJson(submission.cc),
-      bccList: mailboxJson(submission.bcc),
-      replyToList: mailboxJson(submission.replyTo),
-      subject: submission.subject,
-      headers: jsonOrNull(submission.headers),
-      attachments: attachmentJson(submission, staged, () => wireId('att', newId(now))),
-      tags: jsonOrNull(submission.tags),
-      messageId: submission.messageId ?? `<${idText(id)}@${submission.from.domain}>`,
-      recipientCount: recipients.length,
-      createdAt: now,
-      scheduledAt: submission.scheduledAt,
-      openCount: 0,
-      clickCount: 0,
-      broadcastId: null,
-      templateId: submission.template?.id ?? null,
-      topicId: null,
-    },
-    fromDomain: submission.from.domain,
-    content: { html: submission.html, text: submission.text },
-    blobs: staged,
-    recipients,
-    simulated: recipients.every(({ domain }) => domain === simulatorDomain),
-    class: DELIVERY_CLASS.transactional,
-    expiresAt: (submission.scheduledAt ?? now) + expireAfterMs,
+    email: (accountId, submission) =>
+      withStage(accountId, async prepare => {
+        const email = await prepare(submission)
+        const common = { senders: [{ index: 0, domain: submission.from.domain }], leftOut: [], mode: null }
+        return isRefusal(email)
+          ? { ...common, emails: [], refusal: email }
+          : { ...common, emails: [{ index: 0, email }], refusal: null }
+      }),
+    batch: (accountId, batch) =>
+      withStage(accountId, async prepare => {
+        const { mode, emails } = batch
+        const senders = emails.map(({ index, submission }) => ({ index, domain: submission.from.domain }))
+        const prepared = await prepareBatch(prepare, batch)
+        return isRefusal(prepared)
+          ? { senders, mode, emails: [], leftOut: [], refusal: prepared }
+          : { senders, mode, ...prepared, refusal: null }
+      }),
   }
 }
 
-function attachmentJson(
-  { attachments }: WholeSubmission,
-  staged: readonly StagedBlob[],
-  newAttachmentId: () => string,
-): string | null {
-  const stored = attachments.map(
-    ({ filename, contentType, contentId }, i): StoredAttachment => ({
-      id: newAttachmentId(),
-      filename,
-      contentType,
-      contentId,
-      sizeBytes: staged[i]!.sizeBytes,
-      hash: Buffer.from(staged[i]!.hash).toString('hex'),
-    }),
-  )
-  return jsonOrNull(stored)
+async function prepareEmail(
+  submission: Submission,
+  findWords: ReturnType<typeof wordFinder>,
+  stage: (content: Uint8Array) => Promise<StagedBlob>,
+): ReturnType<PrepareEmail> {
+  const refusal = refuseTooMany(submission)
+  if (refusal) return refusal
+  const worded = await findWords(submission)
+  if (isRefusal(worded)) return worded
+  const encodedOctets = encodedSize(worded)
+  const tooLarge = refuseTooLarge(encodedOctets, worded.attachments.length > 0)
+  if (tooLarge) return tooLarge
+  const { html, text, template, attachments, ...rest } = worded
+  const staged: PreparedEmail['attachments'] = []
+  for (const attachment of attachments)
+    staged.push(isRemote(attachment) ? attachment : await stagedAttachment(attachment, stage))
+  return {
+    ...rest,
+    templateId: template?.id ?? null,
+    content: { html, text },
+    attachments: staged,
+    encodedOctets,
+  }
 }
 
-/** Stored without the domain, which follows from the address. */
-function mailboxJson(mailboxes: readonly Mailbox[]): string | null {
-  return jsonOrNull(mailboxes.map(({ name, address }) => (name === null ? { address } : { name, address })))
+export function refuseTooLarge(encodedOctets: number, hasAttachments: boolean): Refusal | undefined {
+  if (encodedOctets <= MOST_MESSAGE_BYTES) return undefined
+  const message = `The message is larger than ${MOST_MESSAGE_BYTES / 1024 / 1024} MB once encoded.`
+  return hasAttachments
+    ? refuseField('invalid_attachment', 'attachments', message)
+    : { refused: 'message_too_large', message }
 }
 
-function jsonOrNull(list: readonly unknown[]): string | null {
-  return list.length === 0 ? null : JSON.stringify(list)
+async function stagedAttachment(
+  { content, ...rest }: SubmittedAttachment,
+  stage: (content: Uint8Array) => Promise<StagedBlob>,
+): Promise<StagedAttachment> {
+  return { ...rest, blob: await stage(content) }
+}
+
+/** What a request brings several times is staged once. */
+function createStage(files: BlobFiles) {
+  const staged = new Map<string, StagedBlob>()
+  return {
+    async put(content: Uint8Array): Promise<StagedBlob> {
+      const fresh = await files.stage(content)
+      const name = blobName(fresh.hash)
+      const known = staged.get(name)
+      if (known && fresh.draft !== null) await files.drafts.discard(fresh.draft)
+      staged.set(name, known ?? fresh)
+      return known ?? fresh
+    },
+    all: () => [...staged.values()],
+    async discard() {
+      for (const { draft } of staged.values()) if (draft !== null) await files.drafts.discard(draft)
+    },
+  }
+}
+
+function encodeLarge(emails: PreparedRequest['emails']): PreparedRequest['emails'] {
+  const stored = new Map<PreparedEmail['content'], PreparedEmail['content']>()
+  return emails.map(({ index, email }) => {
+    const content = stored.get(email.content) ?? storedForm(email.content)
+    stored.set(email.content, content)
+    return { index, email: { ...email, content } }
+  })
+}
+
+function storedForm(content: PreparedEmail['content']): PreparedEmail['content'] {
+  if ('encoding' in content || characterCount(content) <= ENCODED_FROM_CHARACTERS) return content
+  const { body, ...rest } = encodeContent(content)
+  return { ...rest, body: new Uint8Array(body) }
 }

@@ -1,6 +1,7 @@
 /** Envelope recipients of a submission: everybody named in to, cc and bcc, each once. */
 import { foldAddress, type Mailbox } from '../smtp/address.ts'
 import type { RecipientKind } from '../store/schema.ts'
+import { type Refusal, refuseField } from './refusal.ts'
 
 /** The contract's limit; it counts the entries as given. */
 export const MOST_RECIPIENTS = 50
@@ -9,6 +10,16 @@ export interface Recipient {
   address: string
   domain: string
   kind: RecipientKind
+}
+
+/** Asked before any address is read, and so of lists of anything. */
+export function refuseTooMany(lists: Record<RecipientKind, readonly unknown[]>): Refusal | undefined {
+  if (lists.to.length + lists.cc.length + lists.bcc.length <= MOST_RECIPIENTS) return undefined
+  return refuseField(
+    'too_many_recipients',
+    'to',
+    `An email may have at most ${MOST_RECIPIENTS} recipients in to, cc and bcc together.`,
+  )
 }
 
 /** An address named more than once keeps its first spelling and kind. */

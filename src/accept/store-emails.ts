@@ -2,9 +2,9 @@
 import { countNewEmail, type NewEvent, recordEvents } from '../events/record.ts'
 import { scheduledEvent } from '../events/scheduled.ts'
 import type { Id } from '../lib/ids.ts'
-import { referBlobs, type StagedBlob } from '../store/blobs.ts'
+import { referBlobs } from '../store/blobs.ts'
 import { laneKey, type Tx } from '../store/command.ts'
-import { type Content, encodeContent } from '../store/contents.ts'
+import { type Content, type EncodedContent, encodeContent } from '../store/contents.ts'
 import type { DueLane } from '../store/lanes.ts'
 import {
   DELIVERY_STATE,
@@ -13,6 +13,7 @@ import {
   type EmailStatus,
   type Flag,
 } from '../store/schema.ts'
+import type { StagedBlob } from '../store/staged-blob.ts'
 import type { Recipient } from './recipients.ts'
 
 /** An email ready to be stored but for what the transaction decides. */
@@ -23,7 +24,7 @@ export interface NewEmail {
   >
   fromDomain: string
   /** The same object for emails of a request that say the same. */
-  content: Content
+  content: Content | EncodedContent
   blobs: StagedBlob[]
   recipients: Recipient[]
   /** All recipients are at the simulator: no verified domain is needed. */
@@ -63,13 +64,20 @@ export async function storeEmails(tx: Tx, accepted: readonly Decided[]): Promise
 }
 
 /** Emails that came with one and the same content share a row. */
-async function storeContents(tx: Tx, accepted: readonly Decided[]): Promise<Map<Content, number>> {
-  const uses = new Map<Content, number>()
+async function storeContents(
+  tx: Tx,
+  accepted: readonly Decided[],
+): Promise<Map<NewEmail['content'], number>> {
+  const uses = new Map<NewEmail['content'], number>()
   for (const { email } of accepted) uses.set(email.content, (uses.get(email.content) ?? 0) + 1)
   const firstId = await tx.rows.reserve('contents', uses.size)
-  const rows = [...uses].map(([content, refs], i) => ({ id: firstId + i, ...encodeContent(content), refs }))
+  const rows = [...uses].map(([content, refs], i) => ({ id: firstId + i, ...storedForm(content), refs }))
   await tx.rows.insert('contents', rows)
   return new Map([...uses.keys()].map((content, i) => [content, firstId + i]))
+}
+
+function storedForm(content: NewEmail['content']): EncodedContent {
+  return 'encoding' in content ? content : encodeContent(content)
 }
 
 function emailRow(decided: Decided, contentId: number): EmailRow {
@@ -113,7 +121,7 @@ function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
   }))
 }
 
-/** For the claim that is about to come. */
+/** For the claim that is about to come; large ones are read again. */
 function keepAtHand(tx: Tx, { email, domainId, suppressed }: Decided) {
   const {
     id,
@@ -128,10 +136,11 @@ function keepAtHand(tx: Tx, { email, domainId, suppressed }: Decided) {
     recipientCount,
   } = email.row
   const { createdAt, scheduledAt } = email.row
-  if (suppressed.every(Boolean)) return
+  const { content } = email
+  if (suppressed.every(Boolean) || 'encoding' in content) return
   const mailboxes = { sender, toList, ccList, replyToList }
   const rest = { subject, headers, attachments, messageId, recipientCount, createdAt, scheduledAt }
-  tx.recent.put(id, { domainId, ...mailboxes, ...rest, content: email.content }, createdAt)
+  tx.recent.put(id, { domainId, ...mailboxes, ...rest, content }, createdAt)
 }
 
 function countEmail(tx: Tx, decided: Decided) {

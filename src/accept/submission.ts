@@ -3,6 +3,7 @@ import { base64LinesSize } from '../mime/base64-lines.ts'
 import { nameForType } from '../mime/file-type.ts'
 import { textEntity } from '../mime/text-entity.ts'
 import type { Mailbox } from '../smtp/address.ts'
+import type { StagedBlob } from '../store/staged-blob.ts'
 import type { TemplateUse } from './template.ts'
 
 export interface SubmittedAttachment {
@@ -12,6 +13,11 @@ export interface SubmittedAttachment {
   /** Without angle brackets; makes the part inline. */
   contentId: string | null
   content: Uint8Array
+}
+
+/** One whose bytes are on their way into the store. */
+export interface StagedAttachment extends Omit<SubmittedAttachment, 'content'> {
+  blob: StagedBlob
 }
 
 /** An attachment that is to be fetched before the email is accepted. */
@@ -51,17 +57,14 @@ export interface Worded extends Submission {
   subject: string
 }
 
-/** One with the bytes of all its attachments, too. */
-export interface WholeSubmission extends Worded {
-  attachments: SubmittedAttachment[]
-}
-
 /** What an attachment without a name is called. @param index from 0 */
 export function attachmentName(index: number, type: string | undefined): string {
   return nameForType(`attachment-${index + 1}`, type)
 }
 
-export function isRemote(attachment: SubmittedAttachment | RemoteAttachment): attachment is RemoteAttachment {
+export function isRemote(
+  attachment: SubmittedAttachment | StagedAttachment | RemoteAttachment,
+): attachment is RemoteAttachment {
   return 'url' in attachment
 }
 
@@ -84,10 +87,16 @@ export function encodedSize({ html, text, attachments }: Submission): number {
 }
 
 function encodedAttachmentSize(attachment: SubmittedAttachment | RemoteAttachment): number {
-  if (isRemote(attachment)) return 0
-  const { filename, contentType, content } = attachment
+  return isRemote(attachment) ? 0 : encodedFileSize(attachment, attachment.content.length)
+}
+
+/** What an attachment adds to the message. @param sizeBytes of its content */
+export function encodedFileSize(
+  { filename, contentType }: Pick<SubmittedAttachment, 'filename' | 'contentType'>,
+  sizeBytes: number,
+): number {
   const names = 8 * Buffer.byteLength(filename) + 2 * Buffer.byteLength(contentType)
-  return base64LinesSize(content.length) + names + PART_HEADER_OCTETS
+  return base64LinesSize(sizeBytes) + names + PART_HEADER_OCTETS
 }
 
 function encodedTextSize(text: string | null): number {

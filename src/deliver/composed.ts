@@ -1,5 +1,5 @@
 /** A stored email composed: what the messages to all its recipients have in common. */
-import type { StoredAttachment } from '../accept/prepare.ts'
+import type { StoredAttachment } from '../accept/new-email.ts'
 import { bodyHash } from '../dkim/body-hash.ts'
 import type { Id } from '../lib/ids.ts'
 import type { Attachment } from '../mime/attachment-entity.ts'

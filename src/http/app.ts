@@ -10,6 +10,7 @@ import { TooManyWaiting } from '../lib/semaphore.ts'
 import { StorageUnavailable } from '../store/command.ts'
 import { bareIds, wantsBareIds } from './bare-ids.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, type ReadBody } from './body.ts'
+import type { SendWork } from './body-work.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import type { FindCredential } from './credentials.ts'
 import { loggedPath } from './logged-path.ts'
@@ -167,11 +168,8 @@ function answer(
     query: new URLSearchParams(ctx.querystring),
     headers: ctx.headers,
     clientAddress,
-    body: async () => (await readBody(ctx.req, { limitBytes, owner })).value,
-    async hashedBody() {
-      const { value: body, hash } = await readBody(ctx.req, { limitBytes, owner, hashed: true })
-      return { body, hash: hash! }
-    },
+    body: () => readBody(ctx.req, { limitBytes, owner }, null),
+    sendBody: (work: SendWork) => readBody(ctx.req, { limitBytes, owner }, work),
   }
   if (route.access === 'public') return route.handle({ ...request, credential })
   return route.handle({ ...request, credential: credential! })

@@ -1,84 +1,128 @@
 /**
  * Reads a request's JSON body: bounded while it streams, strict about its type, and `{}` when there is none.
- * Large bodies are read few at a time and parsed on a thread of their own.
+ * Large bodies are read few at a time and worked on by a thread of their own.
  */
 import type { IncomingMessage } from 'node:http'
-import { bodyHash, parseJson } from './json-body.ts'
-import type { LargeBodies, ParsedBody } from './large-bodies.ts'
+import type { Preparation } from '../accept/prepare.ts'
+import { type BodyOf, type BodyWork, doBodyWork } from './body-work.ts'
+import { type ByteBlocks, createByteBlocks } from './byte-blocks.ts'
+import { parseJson } from './json-body.ts'
+import type { LargeBodies } from './large-bodies.ts'
 import { Refused } from './refused.ts'
 
 export interface ReadBodyOptions {
   limitBytes: number
   /** Whose request it is; large bodies of one owner wait for each other. */
   owner: string
-  /** Whether the hash is wanted. */
-  hashed?: boolean
 }
 
-/** @throws Refused 413, 415 or 400 */
-export type ReadBody = (request: IncomingMessage, options: ReadBodyOptions) => Promise<ParsedBody>
+/** @throws Refused 413, 415, 400 or 503, and what the work throws */
+export type ReadBody = <W extends BodyWork>(
+  request: IncomingMessage,
+  options: ReadBodyOptions,
+  work: W,
+) => Promise<BodyOf<W>>
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 export const SEND_BODY_LIMIT_BYTES = 56 * 1024 * 1024
 /** A client that sends too much is read to its end, so that it hears the reply; beyond this, its connection is closed. */
 const MOST_DISCARDED_BYTES = 64 * 1024 * 1024
-const LARGE_FROM_BYTES = 256 * 1024
+/** What smaller ones may cost the main thread is little, whatever is in them. */
+const LARGE_FROM_BYTES = 128 * 1024
 
-export function createReadBody(large: LargeBodies): ReadBody {
-  return async (request, { limitBytes, owner, hashed = false }) => {
+export function createReadBody(large: LargeBodies, preparation: Preparation): ReadBody {
+  return async (request, { limitBytes, owner }, work) => {
     let place: Promise<() => void> | undefined
     const makeRoom = () => {
-      place ??= large.enter(owner)
+      place ??= large.enter(owner, Math.min(limitBytes, declaredLength(request) ?? limitBytes))
       return place
     }
     try {
       const bytes = await readBytes(request, limitBytes, makeRoom)
-      if (bytes.length > 0) insistOnJson(request)
-      if (bytes.length >= LARGE_FROM_BYTES) return await large.parse(bytes, hashed)
-      const value = bytes.length === 0 ? {} : parseJson(bytes)
-      return { value, hash: hashed ? bodyHash(value) : null }
+      if ('length' in bytes && bytes.length === 0) return await doBodyWork({}, work, preparation)
+      insistOnJson(request)
+      return 'length' in bytes
+        ? await doBodyWork(parseJson(bytes), work, preparation)
+        : await large.read(bytes.end(), work)
     } finally {
-      place?.then(leave => leave())
+      place?.then(
+        leave => leave(),
+        () => {}, // there was no room: the request has been told
+      )
     }
   }
 }
 
-/** Counts while the body streams; a stream's events cost half of what iterating over it does. */
+/** Wrong ones have been refused by the server. */
+function declaredLength({ headers }: IncomingMessage): number | undefined {
+  const length = headers['content-length']
+  return length === undefined ? undefined : Number(length)
+}
+
+/**
+ * Counts while the body streams; a stream's events cost half of what iterating over it does.
+ *
+ * @returns a large body as blocks
+ */
 function readBytes(
   request: IncomingMessage,
   limitBytes: number,
   makeRoom: () => Promise<unknown>,
-): Promise<Buffer> {
+): Promise<Buffer | ByteBlocks> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
+    let blocks: ByteBlocks | undefined
     let size = 0
+    let discarding = false
+    let isWhole = false
     const refuse = (headers: Record<string, string>) =>
       reject(
         new Refused(413, 'validation_error', `The request body is larger than ${limitBytes} bytes.`, {
           headers,
         }),
       )
-    const waitForRoom = () => {
+    const becomeLarge = () => {
       request.pause()
-      makeRoom().then(() => request.resume(), reject)
+      makeRoom().then(() => {
+        blocks = createByteBlocks()
+        for (const chunk of chunks.splice(0)) blocks.add(chunk)
+        if (isWhole) resolve(blocks)
+        else request.resume()
+      }, turnAway)
+    }
+    /** Reads on all the same, so that the client hears the reply. */
+    const turnAway = (error: unknown) => {
+      discarding = true
+      chunks.length = 0
+      blocks = undefined
+      reject(error)
+      request.resume()
     }
     request.on('data', (chunk: Buffer) => {
       const wasSmall = size < LARGE_FROM_BYTES
       size += chunk.length
+      if (discarding) return void (size > limitBytes + MOST_DISCARDED_BYTES && request.destroy())
       if (size <= limitBytes) {
-        chunks.push(chunk)
-        if (wasSmall && size >= LARGE_FROM_BYTES) waitForRoom()
+        if (blocks) blocks.add(chunk)
+        else chunks.push(chunk)
+        if (wasSmall && size >= LARGE_FROM_BYTES) becomeLarge()
         return
       }
       chunks.length = 0
+      blocks = undefined
       if (size > limitBytes + MOST_DISCARDED_BYTES) refuse({ connection: 'close' })
     })
     request.on('end', () => {
       if (size > limitBytes) refuse({})
-      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+      else if (size < LARGE_FROM_BYTES)
+        resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+      else if (blocks) resolve(blocks)
+      isWhole = true
     })
     request.on('error', reject)
-    request.on('close', () => reject(new Error('the client left in the middle of its request')))
+    request.on('close', () => {
+      if (!isWhole) reject(new Error('the client left in the middle of its request'))
+    })
   })
 }
 

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash, randomUUID } from 'node:crypto'
 import { canonicalJson } from '../lib/canonical-json.ts'
-import { type ByteList, MOST_VALUES, surveyJson, tooManyValues } from './json-survey.ts'
+import { type ByteList, MOST_VALUES, surveyJson } from './json-survey.ts'
 import { Refused } from './refused.ts'
 
 const DEEPEST_NESTING = 64
@@ -10,8 +10,7 @@ const DEEPEST_NESTING = 64
 /** @throws Refused 400 */
 export function parseJson(bytes: Buffer): object {
   const body = parse(textOf(bytes))
-  if (isDeeperThan(body, DEEPEST_NESTING))
-    throw malformed(`it is nested deeper than ${DEEPEST_NESTING} levels`)
+  if (isDeeperThan(body, DEEPEST_NESTING)) throw tooDeep()
   return body
 }
 
@@ -19,11 +18,11 @@ export function parseJson(bytes: Buffer): object {
  * The same for a large body, at a bounded cost: one with very many values is refused, and a long list of bytes
  * that is the content of an attachment comes as a Uint8Array.
  *
- * @throws Refused 400
+ * @throws Refused 400, or 413 for too many values
  */
 export function parseLargeJson(bytes: Buffer): object {
   const lists = surveyJson(bytes, DEEPEST_NESTING)
-  if ('fault' in lists) throw malformed(lists.fault)
+  if ('tooMuch' in lists) throw lists.tooMuch === 'depth' ? tooDeep() : tooManyValues()
   if (lists.length === 0) return parse(textOf(bytes))
   const mark = `${randomUUID()} `
   return putBack(parse(textOf(withMarks(bytes, lists, mark))), lists, mark)
@@ -52,6 +51,18 @@ function parse(text: string): object {
 
 function malformed(why: string): Refused {
   return new Refused(400, 'validation_error', `The request body is not valid JSON: ${why}.`)
+}
+
+function tooDeep(): Refused {
+  return malformed(`it is nested deeper than ${DEEPEST_NESTING} levels`)
+}
+
+function tooManyValues(): Refused {
+  return new Refused(
+    413,
+    'validation_error',
+    `The request body has more than ${MOST_VALUES} values (a list of integers from 0 to 255 that stands for a file counts as one).`,
+  )
 }
 
 /** The text with a list of one string that nobody could guess in place of each list. */
@@ -87,7 +98,7 @@ function putBack(parsed: object, lists: readonly ByteList[], mark: string): obje
       else if (place === 'content' || place === 'data') visit.node[key] = lists[index]!.bytes
       else {
         valueCount += lists[index]!.bytes.length
-        if (valueCount > MOST_VALUES) throw malformed(tooManyValues())
+        if (valueCount > MOST_VALUES) throw tooManyValues()
         visit.node[key] = Array.from(lists[index]!.bytes)
       }
     }

@@ -27,9 +27,9 @@ const [OPEN_OBJECT, CLOSE_OBJECT, ZERO, NINE] = [...Buffer.from('{}09')] as [num
 /**
  * Whether the text is well formed is left to the parser.
  *
- * @returns the long lists of bytes, in their order, or what is too much
+ * @returns the long lists of bytes, in their order, or what there is too much of
  */
-export function surveyJson(text: Buffer, deepest: number): ByteList[] | { fault: string } {
+export function surveyJson(text: Buffer, deepest: number): ByteList[] | { tooMuch: 'depth' | 'values' } {
   const lists: ByteList[] = []
   let valueCount = 1
   let depth = 0
@@ -43,15 +43,11 @@ export function surveyJson(text: Buffer, deepest: number): ByteList[] | { fault:
       if (list) {
         lists.push(list)
         at = list.end - 1
-      } else if (++depth > deepest) return { fault: `it is nested deeper than ${deepest} levels` }
+      } else if (++depth > deepest) return { tooMuch: 'depth' }
     } else if (character === CLOSE || character === CLOSE_OBJECT) depth--
-    if (valueCount > MOST_VALUES) return { fault: tooManyValues() }
+    if (valueCount > MOST_VALUES) return { tooMuch: 'values' }
   }
   return lists
-}
-
-export function tooManyValues(): string {
-  return `it has more than ${MOST_VALUES} values (a list of integers from 0 to 255 that stands for a file counts as one)`
 }
 
 /** Where the string ends that begins at `start`: at its quote, or at the end of the text. */

@@ -42,6 +42,10 @@ interface RefusedOptions {
   headers?: Readonly<Record<string, string>>
 }
 
+/** What a client has made up is told back to it no further than this, so that replies stay small. */
+const LONGEST_MESSAGE = 64 * 1024
+const LONGEST_OF_A_FIELD = 1_000
+
 /** Thrown on the way through the HTTP door and turned into a reply at its frame. */
 export class Refused extends Error {
   readonly status: number
@@ -55,10 +59,13 @@ export class Refused extends Error {
     message: string,
     { errors, headers }: RefusedOptions = {},
   ) {
-    super(message)
+    super(shortened(message, LONGEST_MESSAGE))
     this.status = status
     this.errorName = errorName
-    this.errors = errors
+    this.errors = errors?.map(problem => ({
+      path: shortened(problem.path, LONGEST_OF_A_FIELD),
+      message: shortened(problem.message, LONGEST_OF_A_FIELD),
+    }))
     this.headers = headers ?? {}
   }
 
@@ -66,6 +73,10 @@ export class Refused extends Error {
     const { status, errorName, message, errors } = this
     return { statusCode: status, name: errorName, message, ...(errors ? { errors } : {}) }
   }
+}
+
+function shortened(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`
 }
 
 /** A refusal of the accept path, as this door puts it. */

@@ -1,6 +1,7 @@
 /** Requests that send: who sends, and what makes the request known when it is repeated. */
 import { z } from 'zod'
 import { LONGEST_KEY } from '../accept/idempotency.ts'
+import type { BatchMode, PreparedRequest } from '../accept/prepared.ts'
 import type { IdempotencyToken, Sender } from '../accept/submission.ts'
 import { boundDomain } from './bound-key.ts'
 import { Refused } from './refused.ts'
@@ -15,19 +16,31 @@ export function senderOf({ credential }: ApiRequest): Sender {
   return { accountId: credential.accountId, apiKeyId, domain: boundDomain(credential) }
 }
 
-/** The body with the token of its `Idempotency-Key`. @throws Refused 400 when the key is unusable */
+/**
+ * What the body asks for, with the token of its `Idempotency-Key`.
+ *
+ * @param mode null of a single email
+ * @throws Refused 400 when the key is unusable, and what reading the body throws
+ */
 export async function readRepeatable(
   request: ApiRequest,
   endpoint: string,
-): Promise<{ body: unknown; idempotency: IdempotencyToken | null }> {
-  const key = request.headers['idempotency-key']
-  if (key === undefined) return { body: await request.body(), idempotency: null }
-  const { body, hash: bodyHash } = await request.hashedBody()
+  mode: BatchMode | null,
+): Promise<{ prepared: PreparedRequest; idempotency: IdempotencyToken | null }> {
+  const key = readKey(request)
+  const { accountId } = request.credential
+  const { prepared, hash } = await request.sendBody({ accountId, mode, hashed: key !== undefined })
+  return { prepared, idempotency: key === undefined ? null : { endpoint, key, bodyHash: hash! } }
+}
+
+function readKey({ headers }: ApiRequest): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
   if (typeof key !== 'string' || key.trim() === '' || key.length > LONGEST_KEY)
     throw new Refused(
       400,
       'invalid_idempotency_key',
       `The Idempotency-Key header must have 1 to ${LONGEST_KEY} characters.`,
     )
-  return { body, idempotency: { endpoint, key, bodyHash } }
+  return key
 }

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { z } from 'zod'
 import type { Session } from '../accounts/sessions.ts'
 import type { Id } from '../lib/ids.ts'
+import type { SendBody, SendWork } from './body-work.ts'
 
 /** Whom a request acts for. */
 export type Credential =
@@ -21,8 +22,8 @@ export interface ApiRequest<C = Credential> {
   credential: C
   /** The JSON body, `{}` when there is none; read once. @throws Refused */
   body(): Promise<unknown>
-  /** The same, with the SHA-256 of its canonical form. */
-  hashedBody(): Promise<{ body: unknown; hash: Uint8Array }>
+  /** In place of `body`, by routes that send: what the body asks for, made ready. @throws Refused */
+  sendBody(work: SendWork): Promise<SendBody>
 }
 
 export interface ApiReply {

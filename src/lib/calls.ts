@@ -4,6 +4,17 @@ import type { MessagePort } from 'node:worker_threads'
 // biome-ignore lint/suspicious/noExplicitAny: a table of functions with different inputs and outputs has no other type
 export type Callable = Record<string, (input: any) => Promise<unknown>>
 
+/** An output with the memory that moves to the caller instead of being copied. */
+export class Moved<T = unknown> {
+  readonly output: T
+  readonly memory: readonly ArrayBuffer[]
+
+  constructor(output: T, memory: Iterable<ArrayBuffer>) {
+    this.output = output
+    this.memory = [...new Set(memory)]
+  }
+}
+
 interface Call {
   seq: number
   name: string
@@ -18,8 +29,11 @@ type Answer =
 export class ThreadEnded extends Error {}
 
 export interface Caller {
-  /** @throws ThreadEnded; Error what the function threw */
-  call(name: string, input: unknown): Promise<unknown>
+  /**
+   * @param memory moves to the other thread instead of being copied
+   * @throws ThreadEnded; Error what the function threw
+   */
+  call(name: string, input: unknown, memory?: readonly ArrayBuffer[]): Promise<unknown>
   /** Calls not answered yet. */
   pendingCount(): number
 }
@@ -27,7 +41,10 @@ export interface Caller {
 /** Answers every call that comes. */
 export function serveCalls(port: MessagePort, functions: Callable): void {
   port.on('message', async ({ seq, name, input }: Call) => {
-    port.postMessage(await answerTo(functions, { seq, name, input }))
+    const answer = await answerTo(functions, { seq, name, input })
+    const moved = answer.ok && answer.output instanceof Moved ? answer.output : undefined
+    if (moved) port.postMessage({ ...answer, output: moved.output }, moved.memory)
+    else port.postMessage(answer)
   })
 }
 
@@ -59,11 +76,11 @@ export function createCaller(port: MessagePort): Caller {
     pending.clear()
   })
   return {
-    async call(name, input) {
+    async call(name, input, memory = []) {
       if (isClosed) throw new ThreadEnded('the thread that was asked has ended')
       const waiting = Promise.withResolvers<unknown>()
       pending.set(++seq, waiting)
-      port.postMessage({ seq, name, input } satisfies Call)
+      port.postMessage({ seq, name, input } satisfies Call, memory)
       return waiting.promise
     },
     pendingCount: () => pending.size,

@@ -1,56 +1,80 @@
-/** A bounded number of places, of which no single owner gets more than a share; whoever waits gets one in turn. */
+/** A bounded amount of room, of which no single owner gets more than a share; whoever waits gets some in turn. */
 import { TooManyWaiting } from './semaphore.ts'
 
 export interface FairSlots {
-  /** Resolves with what gives the place back, once the owner has one. @throws TooManyWaiting */
-  take(owner: string): Promise<() => void>
+  /**
+   * Resolves with what gives the room back, once the owner has so much of it.
+   * @throws TooManyWaiting
+   */
+  take(owner: string, amount?: number): Promise<() => void>
+}
+
+/** Who may wait, beyond which one is told to come back. */
+interface WaitingLimits {
+  mostOfAnOwner?: number
+  most?: number
 }
 
 interface Waiting {
   owner: string
+  amount: number
   enter(leave: () => void): void
 }
 
 export function createFairSlots(
   most: number,
   mostOfAnOwner: number,
-  mostWaitingOfAnOwner = Number.POSITIVE_INFINITY,
+  waitingLimits: WaitingLimits = {},
 ): FairSlots {
+  const mostWaitingOfAnOwner = waitingLimits.mostOfAnOwner ?? Number.POSITIVE_INFINITY
+  const mostWaiting = waitingLimits.most ?? Number.POSITIVE_INFINITY
   const held = new Map<string, number>()
   const waiting: Waiting[] = []
   let taken = 0
 
   const heldBy = (owner: string) => held.get(owner) ?? 0
-  const enter = (owner: string): (() => void) => {
-    taken++
-    held.set(owner, heldBy(owner) + 1)
+  const enter = ({ owner, amount }: Waiting): (() => void) => {
+    taken += amount
+    held.set(owner, heldBy(owner) + amount)
     let left = false
     return () => {
       if (left) return
       left = true
-      taken--
-      if (heldBy(owner) === 1) held.delete(owner)
-      else held.set(owner, heldBy(owner) - 1)
+      taken -= amount
+      if (heldBy(owner) === amount) held.delete(owner)
+      else held.set(owner, heldBy(owner) - amount)
       letIn()
     }
   }
+  /** The first whose owner has not its share; an owner's own come in their order. */
+  const nextIndex = () => {
+    const blocked = new Set<string>()
+    return waiting.findIndex(({ owner, amount }) => {
+      if (!blocked.has(owner) && heldBy(owner) + amount <= mostOfAnOwner) return true
+      blocked.add(owner)
+      return false
+    })
+  }
+  /** One that needs much is not overtaken by those that need less. */
   const letIn = () => {
-    while (taken < most) {
-      const next = waiting.findIndex(({ owner }) => heldBy(owner) < mostOfAnOwner)
-      if (next < 0) return
-      const [{ owner, enter: admit }] = waiting.splice(next, 1) as [Waiting]
-      admit(enter(owner))
+    for (let next = nextIndex(); next >= 0; next = nextIndex()) {
+      if (taken + waiting[next]!.amount > most) return
+      const [admitted] = waiting.splice(next, 1) as [Waiting]
+      admitted.enter(enter(admitted))
     }
   }
 
   return {
-    take: owner =>
+    take: (owner, amount = 1) =>
       new Promise((resolve, reject) => {
-        const isFull = taken >= most || heldBy(owner) >= mostOfAnOwner
-        if (isFull && waiting.filter(one => one.owner === owner).length >= mostWaitingOfAnOwner)
-          return reject(new TooManyWaiting(`more than ${mostWaitingOfAnOwner} are waiting`))
-        waiting.push({ owner, enter: resolve })
+        const asked: Waiting = { owner, amount, enter: resolve }
+        waiting.push(asked)
         letIn()
+        const ownCount = waiting.filter(one => one.owner === owner).length
+        if (!waiting.includes(asked)) return
+        if (waiting.length <= mostWaiting && ownCount <= mostWaitingOfAnOwner) return
+        waiting.splice(waiting.indexOf(asked), 1)
+        reject(new TooManyWaiting('too many are waiting'))
       }),
   }
 }

@@ -22,6 +22,8 @@ export interface OutboundRequest {
   limitBytes: number
   /** A longer reply is a fault, or loses its end. */
   whenLonger?: 'fault' | 'cut'
+  /** Takes the reply's body piece by piece, no faster than it resolves. The reply has an empty one then. */
+  into?(piece: Buffer): Promise<void>
 }
 
 export interface OutboundReply {
@@ -51,9 +53,10 @@ export class StaleConnection extends OutboundFault {
 export function exchange(
   { url, host, port, isSecure }: Target,
   agent: Agent,
-  { method = 'GET', headers = {}, body, limitBytes, whenLonger = 'fault' }: OutboundRequest,
+  wanted: OutboundRequest,
   signal: AbortSignal,
 ): Promise<OutboundReply> {
+  const { method = 'GET', headers = {}, body } = wanted
   return new Promise((resolve, reject) => {
     const options: RequestOptions & DialledOptions = {
       agent,
@@ -87,7 +90,7 @@ export function exchange(
     signal.addEventListener('abort', () => fail(signal.reason), { once: true })
     client.on('response', response => {
       isAnswered = true
-      readReply(response, limitBytes, whenLonger).then(resolve, fail)
+      readReply(response, wanted).then(resolve, fail)
     })
     client.on('close', () => {
       if (!isAnswered) reject(new OutboundFault('broken', 'the host does not answer in HTTP'))
@@ -98,12 +101,24 @@ export function exchange(
 
 function readReply(
   response: IncomingMessage,
-  limitBytes: number,
-  whenLonger: 'fault' | 'cut',
+  { limitBytes, whenLonger = 'fault', into }: OutboundRequest,
 ): Promise<OutboundReply> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
+    let taken = Promise.resolve()
+    let isWhole = false
+    const handOn = (chunk: Buffer) => {
+      response.pause()
+      taken = into!(chunk)
+      taken.then(
+        () => response.resume(),
+        error => {
+          response.destroy()
+          reject(error)
+        },
+      )
+    }
     const done = () =>
       resolve({
         status: response.statusCode!,
@@ -118,12 +133,18 @@ function readReply(
     if (whenLonger === 'fault' && Number(response.headers['content-length'] ?? 0) > limitBytes)
       return tooLarge()
     response.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
       size += chunk.length
+      if (!into) chunks.push(chunk)
       if (size > limitBytes) tooLarge()
+      else if (into) handOn(chunk)
     })
-    response.on('end', done)
+    response.on('end', () => {
+      isWhole = true
+      taken.then(done, reject)
+    })
     response.on('error', reject)
-    response.on('close', () => reject(new OutboundFault('broken', 'the reply broke off')))
+    response.on('close', () => {
+      if (!isWhole) reject(new OutboundFault('broken', 'the reply broke off'))
+    })
   })
 }

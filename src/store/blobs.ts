@@ -2,24 +2,26 @@
  * Bytes that are kept as they came (attachments, raw mail), by their SHA-256: small ones in a row, large ones
  * in a file that is on the disk, with its folder, before the row that names it is committed.
  */
-import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir, readFile, rm, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createKeyedLock } from '../lib/keyed-lock.ts'
+import { createDrafts, type Drafts } from './blob-drafts.ts'
+import { type BlobStream, createBlobStream, type HashFile } from './blob-stream.ts'
 import type { Tx } from './command.ts'
 import type { Db } from './schema.ts'
-
-/** A blob on its way into the store. `body` is null when its file has been written. */
-export interface StagedBlob {
-  hash: Uint8Array
-  sizeBytes: number
-  body: Uint8Array | null
-}
+import { blobName, LARGEST_INLINE_BYTES, type StagedBlob, sha256 } from './staged-blob.ts'
 
 export interface BlobFiles {
-  /** Gets bytes ready to be named by a command: hashed, and written to a file when they are large. */
+  /** Gets bytes ready to be claimed: hashed, and written to a draft when they are large. @throws StorageUnavailable */
   stage(bytes: Uint8Array): Promise<StagedBlob>
+  /** The same for bytes that come piece by piece. */
+  receive(hashOf: HashFile): BlobStream
+  drafts: Pick<Drafts, 'discard'>
+  /** Puts a draft where a row may name it. @throws StorageUnavailable */
+  place(blob: StagedBlob): Promise<void>
+  /** Removes a file that no row names, unless somebody counts on it. @param isClaimed is asked when nothing is placed */
+  remove(db: Db, hash: Uint8Array, isClaimed: () => boolean): Promise<void>
   /** @throws when there is no such blob */
   read(db: Db, hash: Uint8Array): Promise<Buffer>
   /** For bytes that are passed on: a file is read piece by piece. @throws when there is no such blob */
@@ -40,7 +42,6 @@ export interface OpenBlob {
   content: AsyncIterable<Uint8Array>
 }
 
-const LARGEST_INLINE_BYTES = 64 * 1024
 const HASH_DIGITS = 64
 const INNER_FOLDER = /^[0-9a-f]{2}$/
 /** One that was not finished has its draft's number behind it. */
@@ -56,6 +57,7 @@ export function createBlobFiles(folder: string, now: () => number = Date.now): B
   const pathOf = (name: string) => join(folder, name.slice(0, 2), name)
   /** Of one hash, staging and removing wait for each other. */
   const alone = createKeyedLock()
+  const drafts = createDrafts(folder)
 
   const discard = async (db: Db, name: string) => {
     const stagedAt = await modifiedAt(pathOf(name))
@@ -67,21 +69,31 @@ export function createBlobFiles(folder: string, now: () => number = Date.now): B
 
   return {
     async stage(bytes) {
-      const hash = new Uint8Array(createHash('sha256').update(bytes).digest())
-      if (bytes.length <= LARGEST_INLINE_BYTES)
-        return { hash, sizeBytes: bytes.length, body: new Uint8Array(bytes) }
-      const name = nameOf(hash)
-      await alone(name, () => writeDurably(pathOf(name), bytes, now()))
-      return { hash, sizeBytes: bytes.length, body: null }
+      const staged = { hash: sha256(bytes), sizeBytes: bytes.length }
+      if (bytes.length <= LARGEST_INLINE_BYTES) return { ...staged, body: new Uint8Array(bytes), draft: null }
+      return { ...staged, body: null, draft: await drafts.write(bytes) }
+    },
+    receive: hashOf => createBlobStream(drafts, hashOf),
+    drafts,
+    place({ draft, hash }) {
+      const name = blobName(hash)
+      return alone(name, () => drafts.place(draft!, pathOf(name), now()))
+    },
+    remove(db, hash, isClaimed) {
+      const name = blobName(hash)
+      return alone(name, async () => {
+        if (isClaimed() || (await findBlob(db, hash))) return
+        await rm(pathOf(name), { force: true })
+      })
     },
     async read(db, hash) {
       const { body } = await rowOf(db, hash)
-      return body === null ? readFile(pathOf(nameOf(hash))) : Buffer.from(body)
+      return body === null ? readFile(pathOf(blobName(hash))) : Buffer.from(body)
     },
     async open(db, hash) {
       const { body } = await rowOf(db, hash)
       if (body !== null) return { sizeBytes: body.length, content: onePiece(body) }
-      const path = pathOf(nameOf(hash))
+      const path = pathOf(blobName(hash))
       const { size: sizeBytes } = await stat(path)
       return { sizeBytes, content: piecesOf(path) }
     },
@@ -92,13 +104,9 @@ export function createBlobFiles(folder: string, now: () => number = Date.now): B
   }
 }
 
-function nameOf(hash: Uint8Array): string {
-  return Buffer.from(hash).toString('hex')
-}
-
 async function rowOf(db: Db, hash: Uint8Array): Promise<{ body: Uint8Array | null }> {
   const row = await db.selectFrom('blobs').select('body').where('hash', '=', hash).executeTakeFirst()
-  if (!row) throw new Error(`there is no blob ${nameOf(hash)}`)
+  if (!row) throw new Error(`there is no blob ${blobName(hash)}`)
   return row
 }
 
@@ -116,10 +124,10 @@ async function findBlob(db: Db, hash: Uint8Array) {
 
 /** Part of a command: one more use of each blob. */
 export async function referBlobs(tx: Tx, blobs: readonly StagedBlob[], nowMs: number): Promise<void> {
-  for (const blob of blobs)
+  for (const { hash, sizeBytes, body } of blobs)
     await tx.db
       .insertInto('blobs')
-      .values({ ...blob, refs: 1, createdAt: nowMs })
+      .values({ hash, sizeBytes, body, refs: 1, createdAt: nowMs })
       .onConflict(conflict => conflict.column('hash').doUpdateSet(eb => ({ refs: eb('blobs.refs', '+', 1) })))
       .execute()
 }
@@ -148,29 +156,6 @@ export async function releaseBlobs(tx: Tx, hashes: readonly string[]): Promise<s
   return unused
 }
 
-/** Written whole, synced, renamed, and the folder synced; a file already there is only marked as fresh. */
-async function writeDurably(path: string, bytes: Uint8Array, nowMs: number): Promise<void> {
-  if (await touched(path, nowMs)) return
-  const folder = dirname(path)
-  const made = await mkdir(folder, { recursive: true })
-  const draft = `${path}.${randomBytes(6).toString('hex')}`
-  const file = await open(draft, 'wx', 0o600)
-  try {
-    await file.writeFile(bytes)
-    await file.utimes(nowMs / 1_000, nowMs / 1_000)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(draft, path)
-  await syncFolder(folder)
-  if (made) await syncFolder(dirname(folder))
-}
-
-async function touched(path: string, nowMs: number): Promise<boolean> {
-  return (await unlessMissing(utimes(path, nowMs / 1_000, nowMs / 1_000).then(() => true))) ?? false
-}
-
 /** Epoch ms; undefined when there is no such file. */
 async function modifiedAt(path: string): Promise<number | undefined> {
   return (await unlessMissing(stat(path)))?.mtimeMs
@@ -187,14 +172,5 @@ async function unlessMissing<T>(result: Promise<T>): Promise<T | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     return undefined
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }

@@ -104,11 +104,13 @@ export type OutputOf<C> = C extends Command<never, infer O> ? O : never
 
 /**
  * Has the writer run a command. Resolves after the commit.
+ * @param memory of the input, which moves to the writer instead of being copied
  * @throws StorageUnavailable when nothing could be stored
  */
 export type Run<C extends Commands> = <K extends keyof C & string>(
   name: K,
   input: InputOf<C[K]>,
+  memory?: readonly ArrayBuffer[],
 ) => Promise<OutputOf<C[K]>>
 
 /** A command that handles its inputs one after another. */

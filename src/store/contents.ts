@@ -8,6 +8,9 @@ export interface Content {
   text: string | null
 }
 
+/** As it is stored. */
+export type EncodedContent = Pick<ContentRow, 'sizeBytes' | 'encoding' | 'body'>
+
 const WORTH_COMPRESSING_BYTES = 256
 const MOST_BYTES = 256 * 1024 * 1024
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
@@ -23,7 +26,7 @@ const SMALL_COMPRESSION = {
   },
 }
 
-export function encodeContent({ html, text }: Content): Pick<ContentRow, 'sizeBytes' | 'encoding' | 'body'> {
+export function encodeContent({ html, text }: Content): EncodedContent {
   const plain = Buffer.from(JSON.stringify({ html, text }))
   if (plain.length < WORTH_COMPRESSING_BYTES)
     return { sizeBytes: plain.length, encoding: 'plain', body: plain }

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type Clock, sleep } from '../lib/clock.ts'
+import { clearDrafts } from './blob-drafts.ts'
 import { type BlobFiles, createBlobFiles } from './blobs.ts'
 import type { Commands } from './command.ts'
 import { FolderInUse, type FolderLock, lockFolder } from './lock.ts'
@@ -57,6 +58,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   const location = locate(options)
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const lock = await lockPatiently(options)
+  clearDrafts(location.blobFolder)
   const thread = new Worker(options.writerThread, {
     workerData: { file: location.databaseFile, nowMs: options.clock.now() } satisfies WriterThreadData,
   })

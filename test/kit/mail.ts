@@ -1,9 +1,10 @@
 /** Accounts, domains and accepted emails in a store, in a line each. */
 import { createAccept } from '../../src/accept/accept.ts'
 import type { Accepted, LeftOut } from '../../src/accept/answer.ts'
-import type { BatchMode } from '../../src/accept/batch.ts'
 import type { AcceptInput, acceptCommands } from '../../src/accept/commit.ts'
 import { createFetchAttachments } from '../../src/accept/fetch-attachments.ts'
+import { createPreparation } from '../../src/accept/prepare.ts'
+import type { BatchMode } from '../../src/accept/prepared.ts'
 import { isRefusal, type Refusal } from '../../src/accept/refusal.ts'
 import type { IdempotencyToken, Submission } from '../../src/accept/submission.ts'
 import type { Plans } from '../../src/accounts/plans.ts'
@@ -11,6 +12,8 @@ import type { Commands } from '../../src/commands.ts'
 import { createIdSource, type Id } from '../../src/lib/ids.ts'
 import type { Finish } from '../../src/queue/commands.ts'
 import { type Mailbox, parseMailbox } from '../../src/smtp/address.ts'
+import { createBlobClaims } from '../../src/store/blob-claims.ts'
+import { hashFile } from '../../src/store/blob-stream.ts'
 import type { ClaimedDelivery, Run } from '../../src/store/command.ts'
 import type { DomainStatus } from '../../src/store/schema.ts'
 import { createReadyTemplates } from '../../src/templates/ready.ts'
@@ -93,7 +96,7 @@ export interface Post {
 }
 
 export function postOver(
-  store: Pick<LocalStore<Commands>, 'run' | 'find' | 'blobs' | 'connection'>,
+  store: Pick<LocalStore<Commands>, 'run' | 'db' | 'find' | 'blobs' | 'connection'>,
   {
     clock = createManualClock(),
     feedbackRegions = ['us-west-2'],
@@ -102,9 +105,14 @@ export function postOver(
 ): Post {
   const { raw } = store.connection
   const options = {
-    findTemplate: createReadyTemplates(store.find),
-    blobs: store.blobs,
-    fetchAttachments: createFetchAttachments({ outbound: null, clock }),
+    claims: createBlobClaims({
+      blobs: store.blobs,
+      db: store.db,
+      onLeftBehind(error) {
+        throw error
+      },
+    }),
+    openFetching: createFetchAttachments({ outbound: null, clock, blobs: store.blobs, hashFile }),
     find: store.find,
     clock,
     newId,
@@ -114,17 +122,24 @@ export function postOver(
     expireAfterMs: 48 * HOUR_MS,
   }
   const accept = createAccept({ ...options, run: store.run })
-  const submit: Post['submit'] = (accountId, submission, idempotency = null) =>
-    accept.send({ accountId, apiKeyId: null, domain: null }, submissionOf(submission), idempotency)
+  const preparation = createPreparation({
+    findTemplate: createReadyTemplates(store.find),
+    blobs: store.blobs,
+  })
+  const submit: Post['submit'] = async (accountId, submission, idempotency = null) => {
+    const prepared = await preparation.email(accountId, submissionOf(submission))
+    return accept.send({ accountId, apiKeyId: null, domain: null }, prepared, idempotency)
+  }
   return {
     clock,
     submit,
-    submitBatch(accountId, submissions, { mode = 'strict', firstIndex = 0, leftOut = [] } = {}) {
+    async submitBatch(accountId, submissions, { mode = 'strict', firstIndex = 0, leftOut = [] } = {}) {
       const emails = submissions.map((submission, i) => ({
         index: firstIndex + i,
         submission: submissionOf(submission),
       }))
-      return accept.sendBatch({ accountId, apiKeyId: null, domain: null }, { mode, emails, leftOut }, null)
+      const prepared = await preparation.batch(accountId, { mode, emails, leftOut })
+      return accept.send({ accountId, apiKeyId: null, domain: null }, prepared, null)
     },
     account(name = 'Main') {
       const id = newId(clock.now())
@@ -169,7 +184,7 @@ export function postOver(
       }
       await createAccept({ ...options, run: run as Run<typeof acceptCommands> }).send(
         { accountId, apiKeyId: null, domain: null },
-        submissionOf(submission),
+        await preparation.email(accountId, submissionOf(submission)),
         idempotency,
       )
       return { name: 'accept', input: await promise }

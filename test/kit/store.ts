@@ -80,6 +80,7 @@ export interface LocalStore<C extends Commands> {
   find: Find
   readTogether: ReadTogether
   blobs: BlobFiles
+  blobFolder: string
   file: string
   rows<T = Record<string, unknown>>(sql: string, ...parameters: unknown[]): T[]
   close(): Promise<void>
@@ -125,6 +126,7 @@ export async function openLocalStore<C extends Commands = typeof allCommands>(
     find: sqliteRows(reading).find,
     readTogether: readTogetherOver(reading),
     blobs: createBlobFiles(join(folder.path, 'blobs')),
+    blobFolder: join(folder.path, 'blobs'),
     file,
     rows: <T>(sql: string, ...parameters: unknown[]) => reading.raw.prepare(sql).all(...parameters) as T[],
     async close() {

@@ -1,7 +1,7 @@
 /** Several emails by one request. */
 import { z } from 'zod'
 import type { Accept } from '../../accept/accept.ts'
-import type { BatchMode } from '../../accept/batch.ts'
+import type { BatchMode } from '../../accept/prepared.ts'
 import { isRefusal } from '../../accept/refusal.ts'
 import { wireId } from '../../lib/ids.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../body.ts'
@@ -9,7 +9,7 @@ import { Refused, refusedBy } from '../refused.ts'
 import { idempotencyHeader, readRepeatable, senderOf } from '../repeatable.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
 import { idSchema } from '../wire/reply-schemas.ts'
-import { batchSchema, readBatch } from '../wire/send-batch.ts'
+import { batchSchema } from '../wire/send-batch.ts'
 
 /** `errors` name what a permissive batch has left out. */
 const batchAnswerSchema = z.object({
@@ -30,8 +30,8 @@ export function batchRoutes({ accept }: { accept: Accept }): Route[] {
       replies: { 200: batchAnswerSchema },
       async handle(request) {
         const mode = modeOf(request)
-        const { body, idempotency } = await readRepeatable(request, '/emails/batch')
-        const accepted = await accept.sendBatch(senderOf(request), readBatch(body, mode), idempotency)
+        const { prepared, idempotency } = await readRepeatable(request, '/emails/batch', mode)
+        const accepted = await accept.send(senderOf(request), prepared, idempotency)
         if (isRefusal(accepted)) throw refusedBy(accepted)
         const { ids, leftOut } = accepted
         return ok({

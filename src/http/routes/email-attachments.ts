@@ -1,7 +1,7 @@
 /** Attachments of sent emails: listed, looked at, and their bytes under signed links. */
 import contentDisposition from 'content-disposition'
 import { z } from 'zod'
-import type { StoredAttachment } from '../../accept/prepare.ts'
+import type { StoredAttachment } from '../../accept/new-email.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, parseWireId, sameId } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'

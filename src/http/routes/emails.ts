@@ -14,7 +14,7 @@ import { idempotencyHeader, readRepeatable, senderOf } from '../repeatable.ts'
 import { ok, type Route } from '../route.ts'
 import { emailSchema, emailView } from '../wire/email-view.ts'
 import { idSchema } from '../wire/reply-schemas.ts'
-import { readSendEmail, sendEmailSchema } from '../wire/send-email.ts'
+import { sendEmailSchema } from '../wire/send-email.ts'
 
 interface EmailRoutesOptions {
   accept: Accept
@@ -35,8 +35,8 @@ export function emailRoutes({ accept, horizonOf, store }: EmailRoutesOptions): R
       headers: idempotencyHeader,
       replies: { 200: z.object({ id: idSchema('eml') }) },
       async handle(request) {
-        const { body, idempotency } = await readRepeatable(request, '/emails')
-        const accepted = await accept.send(senderOf(request), readSendEmail(body), idempotency)
+        const { prepared, idempotency } = await readRepeatable(request, '/emails', null)
+        const accepted = await accept.send(senderOf(request), prepared, idempotency)
         if (isRefusal(accepted)) throw refusedBy(accepted)
         return ok({ id: wireId('eml', accepted.ids[0]!) })
       },

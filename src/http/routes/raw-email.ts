@@ -32,7 +32,7 @@ const PIECE_BYTES = 64 * 1024
 
 export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptions): Route[] {
   const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
-  const slots = createFairSlots(MOST_AT_ONCE, MOST_OF_AN_ACCOUNT, MOST_WAITING)
+  const slots = createFairSlots(MOST_AT_ONCE, MOST_OF_AN_ACCOUNT, { mostOfAnOwner: MOST_WAITING })
   return [
     {
       method: 'GET',

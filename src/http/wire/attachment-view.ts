@@ -1,6 +1,6 @@
 /** An attachment of a sent email as its own endpoints show it, with a link to its bytes. */
 import { z } from 'zod'
-import type { StoredAttachment } from '../../accept/prepare.ts'
+import type { StoredAttachment } from '../../accept/new-email.ts'
 import { shownBy } from '../../mime/compose-body.ts'
 import { attachmentSchema } from './email-view.ts'
 import { timeSchema } from './reply-schemas.ts'

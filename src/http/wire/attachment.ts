@@ -42,7 +42,7 @@ type Refuse = (key: string, message: string) => Refused
 
 const pickPresent = presentPicker(Object.keys(schema.shape), { emptyMeansAbsent: ['filename'] })
 
-const MOST_ATTACHMENTS = 100
+export const MOST_ATTACHMENTS = 100
 const CHARSET = /\s*;\s*charset=(?:"[^"]*"|[^\s;]*)/gi
 const CONTENT_ID = /^[!-;=?-~]{1,200}$/
 const BREAKS = /[\r\n\0]/
@@ -51,12 +51,6 @@ const BREAKS = /[\r\n\0]/
 export function readAttachments(
   list: readonly Record<string, unknown>[] = [],
 ): (SubmittedAttachment | RemoteAttachment)[] {
-  if (list.length > MOST_ATTACHMENTS)
-    throw invalidField(
-      'attachments',
-      `An email may have ${MOST_ATTACHMENTS} attachments.`,
-      'invalid_attachment',
-    )
   const attachments = list.map(readAttachment)
   const seen = new Set<string>()
   for (const [index, { contentId }] of attachments.entries()) {
@@ -66,6 +60,14 @@ export function readAttachments(
     seen.add(contentId)
   }
   return attachments
+}
+
+export function tooManyAttachments(): Refused {
+  return invalidField(
+    'attachments',
+    `An email may have ${MOST_ATTACHMENTS} attachments.`,
+    'invalid_attachment',
+  )
 }
 
 function refuser(index: number): Refuse {

@@ -1,6 +1,6 @@
 /** An email as the API shows it. */
 import { z } from 'zod'
-import type { StoredAttachment } from '../../accept/prepare.ts'
+import type { StoredAttachment } from '../../accept/new-email.ts'
 import { POLICY_NAMES } from '../../deliver/policy/host-terms.ts'
 import type { HostTrial } from '../../deliver/trial.ts'
 import { withoutFeedback } from '../../events/email-status.ts'

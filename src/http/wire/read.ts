@@ -14,11 +14,23 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
 /** A request as code sees it; only the schema's own keys are renamed, never those of user data. */
 export type Camel<T> = { [K in keyof T as K extends string ? CamelCase<K> : never]: T[K] }
 
+/** A list of the body that may have so many entries. */
+interface ListLimit {
+  key: string
+  most: number
+  /** @returns what to say of a longer one */
+  refuse(): Refused
+}
+
 interface ReadOptions {
+  /** Asked before any entry is looked at: an entry at fault costs a thousand times what a good one does. */
+  listLimits?: readonly ListLimit[]
   /** Keys for which an empty text means absent. */
   emptyMeansAbsent?: readonly string[]
 }
 
+/** More problems help nobody. */
+const MOST_PROBLEMS = 100
 /** Of a page. */
 const MOST_ROWS = 100
 const LARGEST_OFFSET = 1_000_000_000
@@ -35,15 +47,32 @@ export function bodyReader<S extends z.ZodObject>(
   options: ReadOptions = {},
 ): (body: unknown) => Camel<z.output<S>> {
   const pick = presentPicker(Object.keys(schema.shape), options)
+  const limits = [...(options.listLimits ?? []), ...limitsIn(schema)]
   const spellings = spellingsOf(Object.keys(schema.shape))
   return body => {
     if (Array.isArray(body))
       throw new Refused(400, 'validation_error', 'The request body must be a JSON object.')
     const present = pick(body as Record<string, unknown>)
+    for (const { key, most, refuse } of limits)
+      if (Array.isArray(present[key]) && present[key].length > most) throw refuse()
     const result = schema.safeParse(present)
     if (!result.success) throw refusedFields(result.error, present)
     return camelKeys(result.data, spellings) as Camel<z.output<S>>
   }
+}
+
+/** Of the lists that have a limit in the schema. */
+function limitsIn({ shape }: z.ZodObject): ListLimit[] {
+  return Object.entries(shape).flatMap(([key, field]) => {
+    const inner = field instanceof z.ZodOptional ? field.unwrap() : field
+    const most = inner instanceof z.ZodArray ? mostEntries(inner) : undefined
+    if (most === undefined) return []
+    return [{ key, most, refuse: () => invalidField(key, `The \`${key}\` field may have ${most} entries.`) }]
+  })
+}
+
+function mostEntries(list: z.ZodArray): number | undefined {
+  return (list._zod.bag as { maximum?: number }).maximum
 }
 
 /** `null` and empty lists are absent; a snake_case key may come in camelCase when it is absent itself. */
@@ -120,7 +149,7 @@ function refusedFields(error: z.ZodError, body: Readonly<Record<string, unknown>
   const missing = problems.find(problem => problem.missing)
   const first = missing ?? problems[0]!
   return new Refused(422, missing ? 'missing_required_field' : 'validation_error', first.message, {
-    errors: problems.map(({ path, message }) => ({ path, message })),
+    errors: problems.slice(0, MOST_PROBLEMS).map(({ path, message }) => ({ path, message })),
   })
 }
 

@@ -1,6 +1,7 @@
 /** The request that sends a batch: a list of emails, each of the shape of a single one. */
 import { z } from 'zod'
-import type { BatchMode, BatchSubmission } from '../../accept/batch.ts'
+import type { BatchSubmission } from '../../accept/batch.ts'
+import type { BatchMode } from '../../accept/prepared.ts'
 import { atIndex, type FieldProblem } from '../../accept/refusal.ts'
 import type { Submission } from '../../accept/submission.ts'
 import { Refused } from '../refused.ts'

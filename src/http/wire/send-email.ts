@@ -1,12 +1,13 @@
 /** The request that sends an email: from JSON to a submission whose every field is parsed and good by itself. */
 import { z } from 'zod'
 import { readHeaders } from '../../accept/header-policy.ts'
+import { MOST_RECIPIENTS, refuseTooMany } from '../../accept/recipients.ts'
 import { isRefusal } from '../../accept/refusal.ts'
 import { subjectFault } from '../../accept/subject.ts'
 import type { Submission } from '../../accept/submission.ts'
 import { type Mailbox, parseMailbox } from '../../smtp/address.ts'
-import { invalidField, refusedBy } from '../refused.ts'
-import { attachmentMeta, readAttachments } from './attachment.ts'
+import { invalidField, type Refused, refusedBy } from '../refused.ts'
+import { attachmentMeta, MOST_ATTACHMENTS, readAttachments, tooManyAttachments } from './attachment.ts'
 import { bodyReader, type Camel, oneOrMany, presentPicker, readTime } from './read.ts'
 import { readTemplateUse, templateMeta } from './template-use.ts'
 
@@ -34,18 +35,27 @@ export const sendEmailSchema = z.object({
 
 const templatedSchema = sendEmailSchema.extend({ subject: z.string().optional() })
 
-const EMPTY_MEANS_ABSENT = { emptyMeansAbsent: ['from', 'subject'] }
-const readRequest = bodyReader(sendEmailSchema, EMPTY_MEANS_ABSENT)
-const readTemplatedRequest = bodyReader(templatedSchema, EMPTY_MEANS_ABSENT)
+const MOST_TAGS = 50
+const MOST_TAG_BYTES = 4 * 1024
+const READING = {
+  emptyMeansAbsent: ['from', 'subject'],
+  listLimits: [
+    { key: 'reply_to', most: MOST_RECIPIENTS, refuse: tooManyReplyTo },
+    { key: 'attachments', most: MOST_ATTACHMENTS, refuse: tooManyAttachments },
+    { key: 'tags', most: MOST_TAGS, refuse: tooManyTags },
+  ],
+}
+const readRequest = bodyReader(sendEmailSchema, READING)
+const readTemplatedRequest = bodyReader(templatedSchema, READING)
+const presentRecipients = presentPicker(['to', 'cc', 'bcc'])
 const presentTemplate = presentPicker(['template', 'template_id'])
 
 /** Fields whose feature is still to come: refused, never ignored. */
 const NOT_YET = ['topicId'] as const
-const MOST_TAGS = 50
-const MOST_TAG_BYTES = 4 * 1024
 
 /** @throws Refused */
 export function readSendEmail(body: unknown): Submission {
+  insistOnFewRecipients(body)
   const request = namesTemplate(body) ? readTemplatedRequest(body) : readRequest(body)
   for (const key of NOT_YET)
     if (request[key] !== undefined)
@@ -73,6 +83,17 @@ export function readSendEmail(body: unknown): Submission {
     scheduledAt: request.scheduledAt === undefined ? null : readTime('scheduled_at', request.scheduledAt),
     template,
   }
+}
+
+/** Before any of them is looked at. */
+function insistOnFewRecipients(body: unknown) {
+  const { to, cc, bcc } = presentRecipients(body as Record<string, unknown>)
+  orThrow(refuseTooMany({ to: listOf(to), cc: listOf(cc), bcc: listOf(bcc) }))
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (value === undefined) return []
+  return Array.isArray(value) ? value : [value]
 }
 
 function namesTemplate(body: unknown): boolean {
@@ -113,10 +134,17 @@ export function readSubject(subject: string): string {
 }
 
 function readTags(tags: readonly object[] = []): unknown[] {
-  if (tags.length > MOST_TAGS) throw invalidField('tags', `At most ${MOST_TAGS} tags are allowed.`)
   if (Buffer.byteLength(JSON.stringify(tags)) > MOST_TAG_BYTES)
     throw invalidField('tags', `Tags may have ${MOST_TAG_BYTES} bytes together.`)
   return [...tags]
+}
+
+function tooManyTags(): Refused {
+  return invalidField('tags', `At most ${MOST_TAGS} tags are allowed.`)
+}
+
+function tooManyReplyTo(): Refused {
+  return invalidField('reply_to', `At most ${MOST_RECIPIENTS} \`reply_to\` addresses are allowed.`)
 }
 
 function orThrow<T>(value: T): Exclude<T, { refused: unknown }> {

@@ -25,6 +25,11 @@ export interface ClientOptions {
   lazyMs?: Readonly<Record<string, number>>
 }
 
+interface Leaving {
+  request: WriteRequest
+  memory: readonly ArrayBuffer[]
+}
+
 const MOST_IN_A_POST = 8
 
 /** Requests made in one turn of the event loop leave together, but the writer can begin with the first few. */
@@ -49,12 +54,12 @@ export function createWriterClient<C extends Commands>(
     pending.clear()
   })
 
-  const run = (name: string, input: unknown) =>
+  const run = (name: string, input: unknown, memory: readonly ArrayBuffer[] = []) =>
     new Promise<unknown>((resolve, rejectRun) => {
       if (closed) return rejectRun(new StorageUnavailable('the writer has ended'))
       const request: WriteRequest = { seq: ++seq, name, input }
       pending.set(request.seq, { name, resolve, reject: rejectRun })
-      outbox.add(request, lazyMs[name] ?? 0)
+      outbox.add({ request, memory }, lazyMs[name] ?? 0)
     })
   return {
     run: run as Run<C>,
@@ -68,7 +73,7 @@ export function createWriterClient<C extends Commands>(
 }
 
 function createOutbox(port: MessagePort, clock: Clock, onUnsendable: (seq: number, error: Error) => void) {
-  let requests: WriteRequest[] = []
+  let outgoing: Leaving[] = []
   let soon: NodeJS.Immediate | undefined
   let later: Timer | undefined
 
@@ -77,29 +82,36 @@ function createOutbox(port: MessagePort, clock: Clock, onUnsendable: (seq: numbe
     later?.cancel()
     soon = undefined
     later = undefined
-    if (requests.length === 0) return
-    const leaving = requests
-    requests = []
+    if (outgoing.length === 0) return
+    const leaving = outgoing
+    outgoing = []
     try {
-      port.postMessage(leaving)
+      post(leaving)
     } catch {
-      for (const request of leaving) postAlone(request)
+      for (const one of leaving) postAlone(one)
     }
   }
+  const post = (leaving: readonly Leaving[]) => {
+    const moved = leaving.flatMap(({ memory }) => memory)
+    port.postMessage(
+      leaving.map(({ request }) => request),
+      moved,
+    )
+  }
   /** One that cannot be cloned must not hold up the others. */
-  const postAlone = (request: WriteRequest) => {
+  const postAlone = (leaving: Leaving) => {
     try {
-      port.postMessage([request])
+      post([leaving])
     } catch (error) {
-      onUnsendable(request.seq, error as Error)
+      onUnsendable(leaving.request.seq, error as Error)
     }
   }
 
   return {
     flush,
-    add(request: WriteRequest, patienceMs: number) {
-      requests.push(request)
-      if (requests.length >= MOST_IN_A_POST) flush()
+    add(leaving: Leaving, patienceMs: number) {
+      outgoing.push(leaving)
+      if (outgoing.length >= MOST_IN_A_POST) flush()
       else if (patienceMs === 0) soon ??= setImmediate(flush)
       else later ??= clock.timer(patienceMs, flush)
     },

@@ -232,12 +232,12 @@ test('a fetch that has failed leaves the key to the next try', async () => {
   assert.is((await posthorn.call(...call(attachments, headers))).status, 200)
 })
 
-test('two emails of an account are fetched for at a time, and nobody else waits for it', async () => {
+test('two requests of an account are fetched for at a time, and nobody else waits for it', async () => {
   const other = addAccount(posthorn, 'other')
-  const path = serve('/slow.pdf', 'x')
+  const [path, otherPath] = [serve('/slow.pdf', 'x'), serve('/slow-too.pdf', 'x')]
   const before = web.requests.length
   held = []
-  const greedy = Array.from({ length: 5 }, () => posthorn.call(...call([{ path }, { path }])))
+  const greedy = Array.from({ length: 5 }, () => posthorn.call(...call([{ path }, { path: otherPath }])))
   await until(() => held!.length === 2)
   const modest = posthorn.call(...call([{ path }], {}, other.apiKey))
   await until(() => held!.length === 3)
@@ -251,6 +251,69 @@ test('two emails of an account are fetched for at a time, and nobody else waits 
     [200, 200, 200, 200, 200, 200],
   )
   assert.is(web.requests.length, before + 11)
+})
+
+function batch(emails: object[][], headers: Record<string, string> = {}) {
+  const body = emails.map(attachments => ({ ...GOOD, attachments }))
+  return ['POST', '/emails/batch', { key: posthorn.apiKey, headers, body }] as const
+}
+
+test('in a batch one and the same file is fetched once, and is with every email that names it', async () => {
+  const [path, other] = [serve('/shared.pdf', Buffer.alloc(100_000, 'y')), serve('/own.pdf', 'z')]
+  const before = web.requests.length
+  const { status, body } = await posthorn.call(
+    ...batch([[{ path }], [], [{ path }, { path: other }], [{ path, filename: 'mine.txt' }]]),
+  )
+  assert.is(status, 200)
+  assert.is(web.requests.length, before + 2)
+  const emails = await Promise.all(body.data.map(({ id }: { id: string }) => posthorn.email(id)))
+  assert.equal(
+    emails.map(({ attachments }) =>
+      attachments.map(({ filename, size }: Record<string, unknown>) => [filename, size]),
+    ),
+    [
+      [['shared.pdf', 100_000]],
+      [],
+      [
+        ['shared.pdf', 100_000],
+        ['own.pdf', 1],
+      ],
+      [['mine.txt', 100_000]],
+    ],
+  )
+})
+
+test('a strict batch is refused with the first file that is not to be had, and keeps no other', async () => {
+  const path = serve('/kept-not.pdf', Buffer.alloc(100_000, 'k'))
+  await refuses(posthorn, [...batch([[{ path }], [{ content: 'YQ==' }, { path: url('/gone') }]])], {
+    ...BAD,
+    path: '[1].attachments[1].path',
+    says: /^\[1\]: Attachment 2: .*404/,
+  })
+})
+
+test('a permissive batch leaves out the emails whose files are not to be had', async () => {
+  const path = serve('/permitted.pdf', 'x')
+  const call = batch([[{ path: url('/gone') }], [{ path }]], { 'x-batch-validation': 'permissive' })
+  const { status, body } = await posthorn.call(...call)
+  assert.equal([status, body.data.length], [200, 1])
+  assert.equal(
+    body.errors.map(({ index }: { index: number }) => index),
+    [0],
+  )
+  assert.match(body.errors[0].message, /404/)
+})
+
+test('a file that is fetched for a request that is refused in the end does not stay', async () => {
+  const path = serve('/in-vain.pdf', Buffer.alloc(100_000, 'v'))
+  const before = web.requests.length
+  const body = { ...GOOD, from: 'ann@unknown.example', to: 'bob@far.example', attachments: [{ path }] }
+  await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], {
+    status: 403,
+    name: 'validation_error',
+    says: /not registered/,
+  })
+  assert.is(web.requests.length, before + 1)
 })
 
 test('where it is switched off, no path is fetched', async t => {

@@ -210,7 +210,7 @@ for (const [what, part] of Object.entries({ objects: '{}', lists: '[]', 'numbers
     const list = `[${`${part},`.repeat((20 * MIB) / (part.length + 1))}${part}]`
     const raw = `{"from":"a@here.example","attachments":[{"content":${list}}]}`
     const call = ['POST', '/emails', { key: posthorn.apiKey, raw }] as const
-    await refuses(posthorn, [...call], { status: 400, name: 'validation_error', says: /values/ })
+    await refuses(posthorn, [...call], { status: 413, name: 'validation_error', says: /values/ })
     await sent([{ content: CONTENT }])
   })
 

@@ -1,10 +1,11 @@
 import * as assert from 'uvu/assert'
 import type { Accepted } from '../../../src/accept/answer.ts'
-import { type BatchMode, type PreparedBatch, prepareBatch } from '../../../src/accept/batch.ts'
+import { type PreparedBatch, prepareBatch } from '../../../src/accept/batch.ts'
+import type { BatchMode, PreparedEmail } from '../../../src/accept/prepared.ts'
 import { isRefusal, type Refusal, refuseField } from '../../../src/accept/refusal.ts'
-import type { NewEmail } from '../../../src/accept/store-emails.ts'
 import type { Submission } from '../../../src/accept/submission.ts'
 import { idText } from '../../../src/lib/ids.ts'
+import type { Content } from '../../../src/store/contents.ts'
 import { postOver, submissionOf } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -23,7 +24,8 @@ async function open(t: TestContext) {
 }
 
 /** As the maker of emails would, with its words alone. */
-const prepare = async ({ html, text }: Submission) => ({ content: { html, text } }) as NewEmail
+const prepare = async ({ html, text }: Submission) =>
+  ({ content: { html, text } }) as PreparedEmail & { content: Content }
 
 const batchOf = (mode: BatchMode, ...submissions: Submission[]) => ({
   mode,
@@ -97,7 +99,7 @@ test('emails that follow each other and say the same share what they say', async
     submissionOf({ html: '<p>a</p>', text: 'b' }),
     same,
   )
-  const contents = emails.map(({ content }) => content)
+  const contents = emails.map(({ email }) => email.content)
   assert.is(contents[1], contents[0])
   assert.is.not(contents[2], contents[0])
   assert.is.not(contents[3], contents[2])

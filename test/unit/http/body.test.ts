@@ -1,9 +1,7 @@
 import { PassThrough } from 'node:stream'
 import * as assert from 'uvu/assert'
-import { createReadBody } from '../../../src/http/body.ts'
-import { bodyHash } from '../../../src/http/json-body.ts'
-import { createLargeBodies } from '../../../src/http/large-bodies.ts'
 import { Refused } from '../../../src/http/refused.ts'
+import { type BodyReading, openBodyReading } from '../../kit/bodies.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { request } from './request.ts'
@@ -11,21 +9,25 @@ import { request } from './request.ts'
 const test = suite('http: JSON bodies')
 const JSON_TYPE = { 'content-type': 'application/json' }
 const LIMIT_BYTES = 100
-const LARGE_BYTES = 256 * 1024
-const large = createLargeBodies(new URL('../../../src/body-thread.ts', import.meta.url))
-test.after(() => large.close())
+const LARGE_BYTES = 128 * 1024
+const MIB = 1024 * 1024
+let reading: BodyReading
+test.before(async () => {
+  reading = await openBodyReading()
+})
+test.after(() => reading.close())
 
-async function readJsonBody(from: ReturnType<typeof request>, limitBytes: number) {
-  return (await createReadBody(large)(from, { limitBytes, owner: 'ann' })).value
+function readJsonBody(from: ReturnType<typeof request>, limitBytes: number, owner = 'ann') {
+  return reading.readBody(from, { limitBytes, owner }, null)
 }
 
 function read(...body: (string | Uint8Array)[]) {
   return readJsonBody(request({ headers: JSON_TYPE, body }), LIMIT_BYTES)
 }
 
-async function statusOf(reading: Promise<unknown>): Promise<number> {
+async function statusOf(read: Promise<unknown>): Promise<number> {
   try {
-    await reading
+    await read
     return 200
   } catch (error) {
     if (error instanceof Refused) return error.status
@@ -123,13 +125,10 @@ const filling = 'x'.repeat(LARGE_BYTES)
 test('a large body is read on another thread, and is the same', async () => {
   const body = { a: filling, attachments: [{ content: [1, 2] }], __proto__: null }
   const from = request({ headers: JSON_TYPE, body: [JSON.stringify(body)] })
-  const { value, hash } = await createReadBody(large)(from, {
-    limitBytes: 10 * LARGE_BYTES,
-    owner: 'ann',
-    hashed: true,
+  assert.equal(await readJsonBody(from, 10 * LARGE_BYTES), {
+    a: filling,
+    attachments: [{ content: [1, 2] }],
   })
-  assert.equal(value, { a: filling, attachments: [{ content: [1, 2] }] })
-  assert.equal(hash, bodyHash(body))
 })
 
 test('own keys called __proto__ stay own keys in a large body, too', async () => {
@@ -141,14 +140,14 @@ test('own keys called __proto__ stay own keys in a large body, too', async () =>
 
 for (const [what, text, status] of [
   ['broken', `{"a":"${filling}"`, 400],
-  ['of too many values', `[${'{},'.repeat(300_000)}{}]`, 400],
+  ['of too many values', `[${'{},'.repeat(300_000)}{}]`, 413],
   ['too deep', `{"a":"${filling}","b":${'['.repeat(64)}${']'.repeat(64)}}`, 400],
 ] as const)
   test(`a large body that is ${what} gives ${status}, and the next one is read`, async () => {
-    const reading = (piece: string) =>
+    const readLarge = (piece: string) =>
       readJsonBody(request({ headers: JSON_TYPE, body: [piece] }), 10 * LARGE_BYTES)
-    assert.is(await statusOf(reading(text)), status)
-    assert.equal(await reading(`["${filling}"]`), [filling])
+    assert.is(await statusOf(readLarge(text)), status)
+    assert.equal(await readLarge(`["${filling}"]`), [filling])
   })
 
 test('a large body of a wrong type gives 415', async () => {
@@ -157,49 +156,84 @@ test('a large body of a wrong type gives 415', async () => {
 })
 
 /** A request whose body comes when it is told to. */
-function openRequest() {
+function openRequest(headers: Record<string, string> = {}) {
   const pieces = new PassThrough({ highWaterMark: 1 })
-  return Object.assign(pieces, { headers: JSON_TYPE }) as unknown as PassThrough & ReturnType<typeof request>
+  return Object.assign(pieces, { headers: { ...JSON_TYPE, ...headers } }) as unknown as PassThrough &
+    ReturnType<typeof request>
 }
 
+/** Of which an owner may have two in memory. */
+const LIMIT_OF_SENDS = 56 * MIB
+
 test('the third large body of an owner waits until one of two is read, and holds up nobody else', async () => {
-  const read = createReadBody(large)
   const text = `["${filling}"]`
   const [first, second, third, other] = [openRequest(), openRequest(), openRequest(), openRequest()]
-  const reading = (from: ReturnType<typeof openRequest>, owner: string) => {
+  const begun = (from: ReturnType<typeof openRequest>, owner: string) => {
     from.write(text.slice(0, -1))
-    return read(from, { limitBytes: 10 * LARGE_BYTES, owner })
+    return readJsonBody(from, LIMIT_OF_SENDS, owner)
   }
-  const readings = [reading(first, 'ann'), reading(second, 'ann'), reading(third, 'ann')]
-  const others = reading(other, 'bob')
+  const readings = [begun(first, 'ann'), begun(second, 'ann'), begun(third, 'ann')]
+  const others = begun(other, 'bob')
   await until(() => third.isPaused() && !second.isPaused() && !other.isPaused())
   other.end(']')
-  assert.equal((await others).value, [filling])
+  assert.equal(await others, [filling])
   assert.ok(third.isPaused())
   first.end(']')
-  assert.equal((await readings[0]!).value, [filling])
+  assert.equal(await readings[0]!, [filling])
   await until(() => !third.isPaused())
   second.end(']')
   third.end(']')
   assert.equal((await Promise.all(readings)).length, 3)
 })
 
+test('what says that it is smaller takes less room', async () => {
+  const text = `["${filling}"]`
+  const begun = Array.from({ length: 5 }, () => openRequest({ 'content-length': String(text.length) }))
+  const readings = begun.map(from => {
+    from.write(text.slice(0, -1))
+    return readJsonBody(from, LIMIT_OF_SENDS)
+  })
+  await until(() => begun.every(from => !from.isPaused()))
+  for (const from of begun) from.end(']')
+  assert.equal(await Promise.all(readings), Array(5).fill([filling]))
+})
+
+test('when too many of an owner wait, one is told to come back, and read to its end', async () => {
+  const text = `["${filling}"]`
+  const begun = Array.from({ length: 53 }, () => openRequest())
+  const readings = begun.map(from => {
+    from.write(text.slice(0, -1))
+    return readJsonBody(from, LIMIT_OF_SENDS).catch(error => error as Refused)
+  })
+  const refused = (await readings.at(-1)) as Refused
+  assert.instance(refused, Refused)
+  assert.equal([refused.status, refused.errorName], [503, 'application_error'])
+  assert.equal(refused.headers, { 'retry-after': '5' })
+  let hasEnded = false
+  begun.at(-1)!.once('end', () => {
+    hasEnded = true
+  })
+  for (const from of begun) from.end(']')
+  const read = await Promise.all(readings.slice(0, -1))
+  assert.equal(read, Array(52).fill([filling]))
+  await until(() => hasEnded)
+})
+
 test('a client that leaves while it waits gives its place to the next', async () => {
-  const read = createReadBody(large)
   const begun = Array.from({ length: 3 }, () => openRequest())
   const readings = begun.map(from => {
     from.write(`["${filling}`)
-    return statusOrLeft(read(from, { limitBytes: 10 * LARGE_BYTES, owner: 'ann' }))
+    return statusOrLeft(readJsonBody(from, LIMIT_OF_SENDS))
   })
   await until(() => begun[2]!.isPaused())
   for (const from of begun) from.destroy()
   assert.equal(await Promise.all(readings), ['left', 'left', 'left'])
   const from = request({ headers: JSON_TYPE, body: [`["${filling}"]`] })
-  assert.equal((await read(from, { limitBytes: 10 * LARGE_BYTES, owner: 'ann' })).value, [filling])
+  assert.equal(await readJsonBody(from, LIMIT_OF_SENDS), [filling])
 })
 
-async function statusOrLeft(reading: Promise<unknown>): Promise<string> {
-  return reading.then(
+async function statusOrLeft(readingOne: Promise<unknown>): Promise<string> {
+  return readingOne.then(
     () => 'read',
     error => (/the client left/.test(error.message) ? 'left' : error.message),
   )

@@ -3,13 +3,12 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { createRateLimit } from '../../../src/accounts/rate-limit.ts'
 import { createHttpApp } from '../../../src/http/app.ts'
-import { createReadBody } from '../../../src/http/body.ts'
-import { createLargeBodies } from '../../../src/http/large-bodies.ts'
 import { createSpendRequest } from '../../../src/http/rate-limit.ts'
 import { Refused } from '../../../src/http/refused.ts'
 import { type Credential, ok, type Route } from '../../../src/http/route.ts'
 import { startHttpServer } from '../../../src/http/server.ts'
 import { createIdSource } from '../../../src/lib/ids.ts'
+import { type BodyReading, openBodyReading } from '../../kit/bodies.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -38,7 +37,11 @@ const routes: Route[] = [
   { method: 'GET', path: '/open', access: 'public', ...described, handle: async () => ok({}) },
 ]
 
-const largeBodies = createLargeBodies(new URL('../../../src/body-thread.ts', import.meta.url))
+let reading: BodyReading
+test.before(async () => {
+  reading = await openBodyReading()
+})
+test.after(() => reading.close())
 
 /** A door that takes three requests a second; the bearer token names the account. */
 async function openDoor(t: TestContext) {
@@ -54,7 +57,7 @@ async function openDoor(t: TestContext) {
       return credential ?? null
     },
     clientAddressOf: () => '127.0.0.1',
-    readBody: createReadBody(largeBodies),
+    readBody: reading.readBody,
     spendRequest: createSpendRequest(createRateLimit({ clock, requestsPerSecond: 3 })),
     clock,
     log: pino({ level: 'silent' }),

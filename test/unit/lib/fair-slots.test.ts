@@ -59,7 +59,7 @@ test('a place is given back once, however often it is said', async () => {
 })
 
 test('an owner beyond its number of waiting ones is told so at once, others may wait', async () => {
-  const slots = createFairSlots(1, 1, 2)
+  const slots = createFairSlots(1, 1, { mostOfAnOwner: 2 })
   const leave = await slots.take('greedy')
   const second = slots.take('greedy')
   const third = slots.take('greedy')

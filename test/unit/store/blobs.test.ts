@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { createBlobFiles, referBlobs, type StagedBlob } from '../../../src/store/blobs.ts'
+import { createBlobClaims } from '../../../src/store/blob-claims.ts'
+import { clearDrafts } from '../../../src/store/blob-drafts.ts'
+import { referBlobs } from '../../../src/store/blobs.ts'
 import { command } from '../../../src/store/command.ts'
-import { openLocalStore, tempFolder } from '../../kit/store.ts'
+import type { StagedBlob } from '../../../src/store/staged-blob.ts'
+import { openLocalStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('store/blobs')
@@ -17,21 +20,43 @@ const scripted = {
   }),
 }
 
-const open = () => openLocalStore(scripted)
+async function open() {
+  const store = await openLocalStore(scripted)
+  const claims = createBlobClaims({
+    blobs: store.blobs,
+    db: store.db,
+    onLeftBehind(error) {
+      throw error
+    },
+  })
+  /** Staged and in its place. */
+  const placed = async (bytes: Uint8Array) => {
+    const blob = await store.blobs.stage(bytes)
+    const claim = claims.open([blob])
+    await claim.place([blob])
+    return { blob, claim }
+  }
+  const files = () =>
+    existsSync(store.blobFolder)
+      ? readdirSync(store.blobFolder, { recursive: true, withFileTypes: true })
+          .filter(entry => entry.isFile())
+          .map(({ name }) => name)
+      : []
+  return { ...store, claims, placed, files }
+}
 const bytesOf = (length: number, fill = 'x') => Buffer.alloc(length, fill)
 const hexOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 test('small bytes lie in a row, up to 64 KiB; larger ones in a file named by their hash', async t => {
-  const folder = await t.using(tempFolder())
-  const files = createBlobFiles(join(folder.path, 'blobs'))
-  const small = await files.stage(bytesOf(64 * 1024))
+  const { blobs, blobFolder, placed } = await t.using(open())
+  const small = await blobs.stage(bytesOf(64 * 1024))
   assert.is(small.body?.length, 64 * 1024)
-  assert.not(existsSync(join(folder.path, 'blobs')))
-  const large = await files.stage(bytesOf(64 * 1024 + 1))
-  assert.is(large.body, null)
-  assert.is(large.sizeBytes, 64 * 1024 + 1)
+  assert.not(existsSync(blobFolder))
+  const { blob } = await placed(bytesOf(64 * 1024 + 1))
+  assert.is(blob.body, null)
+  assert.is(blob.sizeBytes, 64 * 1024 + 1)
   const name = hexOf(bytesOf(64 * 1024 + 1))
-  const path = join(folder.path, 'blobs', name.slice(0, 2), name)
+  const path = join(blobFolder, name.slice(0, 2), name)
   assert.equal(readFileSync(path), bytesOf(64 * 1024 + 1))
   assert.is(statSync(path).mode & 0o777, 0o600)
 })
@@ -39,24 +64,20 @@ test('small bytes lie in a row, up to 64 KiB; larger ones in a file named by the
 test('the file is whole before any row can name it, and nothing else is left beside it', async t => {
   const store = await t.using(open())
   const bytes = bytesOf(300_000, 'abc')
-  const staged = await store.blobs.stage(bytes)
-  const folder = join(store.file, '..', 'blobs')
-  const stored = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
-  assert.equal(
-    stored.map(({ name }) => name),
-    [hexOf(bytes)],
-  )
+  const { blob, claim } = await store.placed(bytes)
+  assert.equal(store.files(), [hexOf(bytes)])
   assert.equal(store.rows('select * from blobs'), [])
-  await store.run('refer', [staged])
-  assert.equal(await store.blobs.read(store.db, staged.hash), bytes)
+  await store.run('refer', [blob])
+  await claim.end(true)
+  assert.equal(await store.blobs.read(store.db, blob.hash), bytes)
 })
 
 test('bytes come back as they were, from the row and from the file', async t => {
   const store = await t.using(open())
   for (const bytes of [Buffer.alloc(0), Buffer.from([0, 255, 13, 10, 0]), bytesOf(70_000, '\0\xff')]) {
-    const staged = await store.blobs.stage(bytes)
-    await store.run('refer', [staged])
-    assert.equal(await store.blobs.read(store.db, staged.hash), bytes)
+    const { blob } = await store.placed(bytes)
+    await store.run('refer', [blob])
+    assert.equal(await store.blobs.read(store.db, blob.hash), bytes)
   }
 })
 
@@ -87,28 +108,84 @@ test('a use by a command that fails is not counted', async t => {
   assert.equal(store.rows('select refs from blobs'), [{ refs: 1 }])
 })
 
-test('the same large bytes are written once; later uses only mark the file as fresh', async t => {
+test('the same large bytes are kept once; later uses only mark the file as fresh', async t => {
   const store = await t.using(open())
   const bytes = bytesOf(200_000)
-  await store.blobs.stage(bytes)
+  await store.placed(bytes)
   const name = hexOf(bytes)
-  const path = join(store.file, '..', 'blobs', name.slice(0, 2), name)
+  const path = join(store.blobFolder, name.slice(0, 2), name)
   const { ino } = statSync(path)
   utimesSync(path, 1, 1)
-  await store.blobs.stage(bytes)
+  await store.placed(bytes)
   assert.is(statSync(path).ino, ino)
   assert.ok(statSync(path).mtimeMs > 1_000_000)
+  assert.equal(store.files(), [name])
 })
 
-test('many may stage the same large bytes at once', async t => {
+test('many may store the same large bytes at once', async t => {
   const store = await t.using(open())
   const bytes = bytesOf(100_000)
-  const staged = await Promise.all(Array.from({ length: 20 }, () => store.blobs.stage(bytes)))
-  await store.run('refer', staged)
-  assert.equal(await store.blobs.read(store.db, staged[0]!.hash), bytes)
-  const folder = join(store.file, '..', 'blobs')
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
-  assert.is(files.length, 1)
+  const all = await Promise.all(Array.from({ length: 20 }, () => store.placed(bytes)))
+  await store.run(
+    'refer',
+    all.map(({ blob }) => blob),
+  )
+  assert.equal(await store.blobs.read(store.db, all[0]!.blob.hash), bytes)
+  assert.equal(store.files(), [hexOf(bytes)])
+})
+
+test('what is staged in vain goes, before its place and in it', async t => {
+  const store = await t.using(open())
+  const [draft, { claim: placed }] = [
+    store.claims.open([await store.blobs.stage(bytesOf(70_000, 'a'))]),
+    await store.placed(bytesOf(70_000, 'b')),
+  ]
+  assert.is(store.files().length, 2)
+  await draft.end(false)
+  assert.equal(store.files(), [hexOf(bytesOf(70_000, 'b'))])
+  await placed.end(true)
+  assert.equal(store.files(), [])
+})
+
+test('what another counts on, or a row names, stays', async t => {
+  const store = await t.using(open())
+  const bytes = bytesOf(70_000)
+  const [refused, taken] = [await store.placed(bytes), await store.placed(bytes)]
+  await refused.claim.end(true)
+  assert.equal(store.files(), [hexOf(bytes)])
+  await store.run('refer', [taken.blob])
+  await taken.claim.end(true)
+  const late = await store.placed(bytes)
+  await late.claim.end(true)
+  assert.equal(await store.blobs.read(store.db, taken.blob.hash), bytes)
+})
+
+test('where nobody knows whether it has been stored, the file stays', async t => {
+  const store = await t.using(open())
+  const { claim } = await store.placed(bytesOf(70_000))
+  await claim.end(false)
+  assert.equal(store.files(), [hexOf(bytesOf(70_000))])
+})
+
+test('files come and go while many bring the same: none is missing that a row names', async t => {
+  const store = await t.using(open())
+  const bytes = bytesOf(70_000)
+  const one = async (isTaken: boolean) => {
+    const { blob, claim } = await store.placed(bytes)
+    if (isTaken) await store.run('refer', [blob])
+    await claim.end(true)
+  }
+  await Promise.all(Array.from({ length: 30 }, (_, i) => one(i > 20 && i % 3 === 0)))
+  assert.equal(store.rows('select refs from blobs'), [{ refs: 3 }])
+  assert.equal(store.files(), [hexOf(bytes)])
+})
+
+test('what a former process has left half done is cleared away, and nothing else', async t => {
+  const store = await t.using(open())
+  await store.placed(bytesOf(70_000, 'a'))
+  await store.blobs.stage(bytesOf(70_000, 'b'))
+  clearDrafts(store.blobFolder)
+  assert.equal(store.files(), [hexOf(bytesOf(70_000, 'a'))])
 })
 
 test('a blob nobody has stored is an error that names it', async t => {

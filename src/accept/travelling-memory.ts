@@ -1,0 +1,14 @@
+/** What of emails is in memory that is worth moving to another thread instead of being copied. */
+import type { Content, EncodedContent } from '../store/contents.ts'
+import type { StagedBlob } from '../store/staged-blob.ts'
+
+/** Each once. All of it belongs to the emails alone: whoever made it has put it into memory of its own. */
+export function travellingMemory(
+  contents: readonly (Content | EncodedContent)[],
+  blobs: readonly StagedBlob[],
+): ArrayBuffer[] {
+  const memory = new Set<ArrayBuffer>()
+  for (const content of contents) if ('encoding' in content) memory.add(content.body.buffer as ArrayBuffer)
+  for (const { body } of blobs) if (body) memory.add(body.buffer as ArrayBuffer)
+  return [...memory]
+}

@@ -1,0 +1,22 @@
+/** A blob on its way into the store. */
+import { createHash } from 'node:crypto'
+
+export interface StagedBlob {
+  hash: Uint8Array
+  sizeBytes: number
+  /** Null when it is in a file. */
+  body: Uint8Array | null
+  /** Name of its draft, which a claim puts in its place; null when there is none. */
+  draft: string | null
+}
+
+/** Larger ones are in files. */
+export const LARGEST_INLINE_BYTES = 64 * 1024
+
+export function sha256(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(createHash('sha256').update(bytes).digest())
+}
+
+export function blobName(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('hex')
+}

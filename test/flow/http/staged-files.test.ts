@@ -1,0 +1,87 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { refuses } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('files of requests', { limitMs: 20_000 })
+let posthorn: Posthorn
+test.before(async () => {
+  posthorn = await startPosthorn()
+})
+test.after(() => posthorn.close())
+
+const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
+/** Read on the main thread, and on that of large bodies. */
+const SIZES = { small: 70_000, large: 500_000 }
+const REFUSED = { status: 403, name: 'validation_error', says: /not registered/ }
+
+const attachment = (bytes: number, fill: string) => ({
+  content: Buffer.alloc(bytes, fill).toString('base64'),
+})
+
+function files(): string[] {
+  const entries = readdirSync(join(posthorn.dataDir, 'blobs'), { recursive: true, withFileTypes: true })
+  return entries.filter(entry => entry.isFile()).map(({ name }) => name)
+}
+
+function call(body: object, path = '/emails', headers: Record<string, string> = {}) {
+  return ['POST', path, { key: posthorn.apiKey, headers, body }] as const
+}
+
+for (const [what, bytes] of Object.entries(SIZES)) {
+  test(`a ${what} request that is refused in the end leaves no file`, async () => {
+    const attachments = [attachment(bytes, 'a'), attachment(bytes, 'b')]
+    const body = { ...GOOD, to: 'bob@far.example', attachments }
+    await refuses(posthorn, [...call(body)], REFUSED)
+    await refuses(posthorn, [...call([{ ...GOOD, attachments }, body], '/emails/batch')], {
+      ...REFUSED,
+      says: /^\[1\]/,
+    })
+  })
+
+  test(`a file that an earlier ${what} request has stored stays when a later one is refused`, async () => {
+    const attachments = [attachment(bytes, 'c')]
+    const id = await posthorn.send({ ...GOOD, attachments })
+    await posthorn.emailWhen(id, 'delivered')
+    await refuses(posthorn, [...call({ ...GOOD, to: 'bob@far.example', attachments })], REFUSED)
+    const again = await posthorn.send({ ...GOOD, attachments })
+    await posthorn.emailWhen(again, 'delivered')
+  })
+
+  test(`a ${what} request that is repeated stores nothing more`, async () => {
+    const body = { ...GOOD, attachments: [attachment(bytes, 'd')] }
+    const headers = { 'idempotency-key': `files-${what}` }
+    const first = await posthorn.call(...call(body, '/emails', headers))
+    const before = files()
+    const second = await posthorn.call(...call(body, '/emails', headers))
+    assert.equal([second.status, second.body], [200, first.body])
+    const other = await posthorn.call(
+      ...call({ ...body, attachments: [attachment(bytes, 'e')] }, '/emails', headers),
+    )
+    assert.is(other.status, 409)
+    assert.equal(files(), before)
+  })
+
+  test(`what a permissive ${what} batch leaves out leaves no file`, async () => {
+    const mails = [
+      { ...GOOD, attachments: [attachment(bytes, 'f')] },
+      { ...GOOD, to: 'bob@far.example', attachments: [attachment(bytes, 'g')] },
+    ]
+    const before = files().length
+    const answer = await posthorn.call(
+      ...call(mails, '/emails/batch', { 'x-batch-validation': 'permissive' }),
+    )
+    assert.equal([answer.status, answer.body.data.length, answer.body.errors.length], [200, 1, 1])
+    assert.is(files().length, before + 1)
+  })
+}
+
+test('a long text in a large request is stored and sent as it was', async () => {
+  const html = `<p>${'ü€ '.repeat(200_000)}</p>`
+  const id = await posthorn.send({ ...GOOD, html })
+  assert.is((await posthorn.emailWhen(id, 'delivered')).html, html)
+})
+
+test.run()
