@@ -1,6 +1,5 @@
 /**
- * Finds files that no row names: attachments of mail that was refused after it had been staged, and what a kill has
- * left over.
+ * Finds files that no row names: what a kill has left over, and what could not be removed when its request was refused.
  */
 import type { BlobFiles } from '../store/blobs.ts'
 import type { Db } from '../store/schema.ts'

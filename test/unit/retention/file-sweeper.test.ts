@@ -36,7 +36,7 @@ async function open(t: TestContext) {
     folder,
     files: () =>
       readdirSync(folder, { recursive: true, withFileTypes: true })
-        .filter(entry => entry.isFile())
+        .filter(entry => entry.isFile() && !entry.parentPath.endsWith('drafts'))
         .map(({ name }) => name)
         .sort(),
     async sweep() {
