@@ -10,7 +10,7 @@ import { batchCommand, type Tx } from '../store/command.ts'
 import type { DomainRow } from '../store/schema.ts'
 import type { Accepted, LeftOut } from './answer.ts'
 import { type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
-import type { BatchMode } from './prepared.ts'
+import { type BatchMode, characterCount } from './prepared.ts'
 import { takeQuota } from './quota.ts'
 import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
 import { refuseSendTime } from './send-time.ts'
@@ -28,7 +28,8 @@ export interface AcceptInput {
   feedbackRegions: string[]
   /** Of a request with several emails. */
   batch: {
-    mode: BatchMode /** Places of the emails in the request. */
+    mode: BatchMode
+    /** Places of the emails in the request. */
     indexes: number[]
     leftOut: LeftOut[]
   } | null
@@ -67,7 +68,7 @@ const USUAL_CHARACTERS = 8_192
 
 function weightOf({ emails }: AcceptInput): number {
   const characters = emails.reduce(
-    (sum, { content: { html, text } }) => sum + (html?.length ?? 0) + (text?.length ?? 0),
+    (sum, { content }) => sum + ('encoding' in content ? content.body.length : characterCount(content)),
     0,
   )
   return emails.length + Math.floor(characters / USUAL_CHARACTERS)
