@@ -1,0 +1,117 @@
+import * as assert from 'uvu/assert'
+import { z } from 'zod'
+import type { Route } from '../../../src/http/route.ts'
+import { openSession } from '../../kit/accounts.ts'
+import { goodBodyFor } from '../../kit/good-bodies.ts'
+import { filled, type Owned, ownEverything, paramsOf } from '../../kit/owned.ts'
+import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal } from '../../kit/refusals.ts'
+import { allRoutes } from '../../kit/routes.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('every route that reads a body', { limitMs: 30_000 })
+const routes = (await allRoutes()).filter(({ body }) => body !== undefined)
+let posthorn: Posthorn
+let owned: Owned
+test.before(async () => {
+  posthorn = await startPosthorn()
+  const session = openSession(posthorn, 'bearer')
+  owned = await ownEverything(posthorn, { session, key: posthorn.apiKey, domain: 'here.example' })
+})
+test.after(() => posthorn.close())
+
+const MAIL = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
+type Body = Record<string, unknown>
+const inAnHour = () => new Date(posthorn.clock.now() + 3_600_000).toISOString()
+const goodBody = (route: Route) => goodBodyFor(posthorn, route)
+
+/** By a session of its own: some end all others. */
+async function send(route: Route, body: Body, spelling = (id: string) => id): Promise<ApiAnswer> {
+  const params = paramsOf(owned, route)
+  if (route.path === '/emails/:id') params.id = await posthorn.send({ ...MAIL, scheduled_at: inAnHour() })
+  const target = filled(
+    route,
+    Object.fromEntries(Object.entries(params).map(([name, value]) => [name, spelling(value)])),
+  )
+  const session = openSession(posthorn, 'bearer')
+  const payload = isList(route) ? [body] : body
+  return posthorn.call(route.method, target, { session, body: payload })
+}
+
+const isList = ({ body }: Route) => body instanceof z.ZodArray
+
+/** Names of its keys, and whether each may be missing. */
+function keysOf({ body }: Route): { key: string; optional: boolean }[] {
+  const { shape } = (body instanceof z.ZodArray ? body.element : body) as z.ZodObject
+  return Object.entries(shape).map(([key, schema]) => ({
+    key,
+    optional: (schema as z.ZodType).safeParse(undefined).success,
+  }))
+}
+
+for (const route of routes) {
+  const name = `${route.method} ${route.path}`
+  const good = async (change: (body: Body) => Body, what: string) => {
+    const answer = await send(route, change(goodBody(route)))
+    assert.ok(answer.status < 300, `${what}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  }
+  const optional = keysOf(route).filter(key => key.optional)
+
+  test(`${name}: null and empty lists mean absent`, async () => {
+    for (const nothing of [null, []])
+      for (const { key } of optional)
+        await good(body => ({ [key]: nothing, ...body }), `${key}: ${JSON.stringify(nothing)}`)
+    const all = Object.fromEntries(optional.map(({ key }) => [key, null]))
+    await good(body => ({ ...all, ...body }), 'all null')
+  })
+
+  test(`${name}: what must be there and is null, or an empty list, is missing`, async () => {
+    for (const [key, value] of Object.entries(goodBody(route)).filter(([key]) => mustHave(route, key)))
+      for (const nothing of [null, [], undefined]) {
+        const answer = await send(route, { ...goodBody(route), [key]: nothing })
+        assert.ok(value)
+        const path = isList(route) ? `[0].${key}` : key
+        assert.equal([answer.status, answer.body.name], [422, 'missing_required_field'], key)
+        assert.is(answer.body.errors[0].path, path)
+      }
+  })
+
+  test(`${name}: camelCase is taken where snake_case is absent`, async () => {
+    for (const key of Object.keys(goodBody(route)).filter(key => key.includes('_'))) {
+      const turn = ({ [key]: value, ...body }: Body) => ({ ...body, [camel(key)]: value })
+      await good(turn, camel(key))
+      await good(body => ({ ...turn(body), [key]: null }), `${key}: null beside ${camel(key)}`)
+      await good(body => ({ ...body, [camel(key)]: { nonsense: true } }), `${key} before ${camel(key)}`)
+    }
+  })
+
+  test(`${name}: keys that nobody knows are ignored`, async () => {
+    const clutter = { id: 5, object: [], email_id: 'eml_x', created_at: {}, nonsense: null, toString: 'x' }
+    await good(body => ({ ...clutter, ...body }), 'clutter')
+  })
+
+  if (/:/.test(route.path))
+    test(`${name}: ids are taken with and without their prefix, others are unknown`, async () => {
+      const bare = (id: string) => id.replace(/^[a-z]+_/, '')
+      for (const spelling of [bare, (id: string) => bare(id).toUpperCase()]) {
+        const answer = await send(route, goodBody(route), spelling)
+        assert.ok(answer.status < 300, JSON.stringify(answer.body))
+      }
+      for (const prefix of ['dom', 'usr', 'x', ''].filter(
+        prefix => !prefixOf(route).startsWith(`${prefix}_`),
+      )) {
+        const answer = await send(route, goodBody(route), id => `${prefix}_${bare(id)}`)
+        assertRefusal(answer, { status: 404, name: 'not_found' })
+      }
+    })
+}
+
+const camel = (key: string) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+const prefixOf = (route: Route) => Object.values(paramsOf(owned, route))[0]!
+
+/** The login of somebody without a password is wrong, not incomplete, and so on: only what the schema asks for. */
+function mustHave(route: Route, key: string): boolean {
+  return keysOf(route).some(one => one.key === key && !one.optional)
+}
+
+test.run()

@@ -1,0 +1,42 @@
+/** A body that is taken, for each route that needs one: the fixtures of the test over all of them. */
+import type { Route } from '../../src/http/route.ts'
+import type { Posthorn } from './posthorn.ts'
+
+type Body = Record<string, unknown>
+
+let made = 0
+
+/** Taken again and again. A new route that has to be given something is to be added here. */
+const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
+  ['POST /auth/login', ({ admin }) => ({ ...admin })],
+  [
+    'POST /auth/password',
+    ({ admin }) => ({ current_password: admin.password, new_password: admin.password }),
+  ],
+  ['POST /accounts', () => ({ name: 'shop', owner_email: `owner${++made}@shop.example` })],
+  ['PATCH /accounts/:id', () => ({ name: 'mine' })],
+  ['POST /api-keys', () => ({ name: 'key' })],
+  ['POST /domains', () => ({ name: `d${++made}.example` })],
+  ['PATCH /domains/:id', () => ({ open_tracking: true })],
+  ['POST /emails', mail],
+  ['POST /emails/batch', mail],
+  ['POST /emails/:id/share', () => ({ expires_in: 60 })],
+  ['PATCH /emails/:id', ({ clock }) => ({ scheduled_at: new Date(clock.now() + 3_600_000).toISOString() })],
+  ['POST /suppressions', () => ({ email: 'nobody@there.example' })],
+  ['POST /suppressions/batch/add', () => ({ emails: ['nobody@there.example'] })],
+  ['POST /suppressions/batch/remove', () => ({ emails: ['nobody@there.example'] })],
+  ['POST /templates', () => ({ name: 'a name' })],
+  ['PUT /templates/:id', () => ({ name: 'a name' })],
+])
+
+function mail(): Body {
+  return { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
+}
+
+/** Of a route that takes a list, what may stand in it. @throws when the route needs a body and has none here */
+export function goodBodyFor(posthorn: Posthorn, { method, path, body }: Route): Body {
+  const make = BODIES.get(`${method} ${path}`)
+  if (make) return make(posthorn)
+  if (body?.safeParse({}).success) return {}
+  throw new Error(`${method} ${path}: there is no body for it here`)
+}
