@@ -352,7 +352,7 @@ async function openPlans({ plans: configured }: Config, store: Store<Commands>, 
   return plans
 }
 
-function deliverySettings({ delivery, log, mailHost, simulator, dns }: Config): DeliverySettings {
+function deliverySettings({ delivery, log, mailHost, simulator, dns, providers }: Config): DeliverySettings {
   return {
     threadCount: delivery.threads || availableParallelism(),
     logLevel: log.level,
@@ -364,6 +364,9 @@ function deliverySettings({ delivery, log, mailHost, simulator, dns }: Config): 
     allowPrivateAddresses: delivery.allowPrivateAddresses,
     sourceIps: delivery.sourceIps,
     authorities: readAuthorities(delivery.caFile),
+    connections: delivery.connections,
+    accountConnections: delivery.accountConnections,
+    providers,
   }
 }
 

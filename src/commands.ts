@@ -5,6 +5,7 @@ import { scheduledCommands } from './accept/scheduled.ts'
 import { domainCommands } from './domains/commands.ts'
 import { recipientCommands } from './events/commands.ts'
 import { queueCommands } from './queue/commands.ts'
+import { expireCommands } from './queue/expire.ts'
 import { releaseCommands } from './queue/release.ts'
 import { retryCommands } from './queue/retry-now.ts'
 import { retentionCommands } from './retention/commands.ts'
@@ -13,6 +14,7 @@ import { accountCommands } from './store/accounts.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
 import { settingCommands } from './store/settings.ts'
 import { shareCommands } from './store/shares.ts'
+import { siteCommands } from './store/site-states.ts'
 import { suppressionCommands } from './store/suppressions.ts'
 import { userCommands } from './store/users.ts'
 import { templateCommands } from './templates/commands.ts'
@@ -30,6 +32,8 @@ export const commands = {
   ...releaseCommands,
   ...retryCommands,
   ...queueCommands,
+  ...expireCommands,
+  ...siteCommands,
   ...recipientCommands,
   ...suppressionCommands,
   ...sealCommands,

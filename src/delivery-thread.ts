@@ -5,8 +5,10 @@ import type { Ending } from './deliver/finish.ts'
 import { createKeyRing } from './deliver/key-ring.ts'
 import { createMessageMaker } from './deliver/message.ts'
 import { createTermsBook } from './deliver/policy/host-terms.ts'
+import { siteLimits } from './deliver/providers.ts'
 import { createRouter, type Route } from './deliver/route.ts'
 import { createSessionPool } from './deliver/session-pool.ts'
+import { createSlots } from './deliver/slots.ts'
 import type { DeliveryNotice, DeliveryOrder, DeliveryThreadData } from './deliver/threads.ts'
 import { createDeliveryWorker } from './deliver/worker.ts'
 import { createResolver } from './dns/resolver.ts'
@@ -19,6 +21,7 @@ import { simulatedEnding, simulatedSequel } from './simulator/ending.ts'
 import type { ClaimedDelivery } from './store/command.ts'
 import type { DueLane } from './store/lanes.ts'
 import { openReader } from './store/open.ts'
+import { listPausedSites } from './store/site-states.ts'
 import { createWriterClient } from './store/writer/client.ts'
 
 interface ForwardedLane {
@@ -42,6 +45,8 @@ const resolver = createResolver({ servers: data.resolvers, clock })
 const lanes = new BroadcastChannel(data.lanesChannel)
 const random = Math.random
 
+const limitsOf = siteLimits(data.providers)
+
 const worker = createDeliveryWorker({
   clock,
   resolver,
@@ -55,7 +60,12 @@ const worker = createDeliveryWorker({
   allowPrivateAddresses: data.allowPrivateAddresses,
   terms: createTermsBook({ clock, authorities: data.authorities }),
   ...(data.sourceIps[0] === undefined ? {} : { sourceAddress: data.sourceIps[0] }),
-  pool: createSessionPool(clock),
+  pool: createSessionPool(clock, { messagesPerConnection: host => limitsOf(host).messagesPerConnection }),
+  slots: createSlots({
+    most: Math.ceil(data.connections / data.threadCount),
+    mostOfAccount: Math.ceil((data.accountConnections ?? Number.POSITIVE_INFINITY) / data.threadCount),
+  }),
+  limitsOf,
   router: createRouter({
     resolver,
     clock,
@@ -70,6 +80,9 @@ const worker = createDeliveryWorker({
     logEnding(delivery, ending)
     if (ending.simulated) await simulatedSequel(writer.run, delivery, ending, clock.now())
   },
+  onPause: (site, { until, reason }) =>
+    log.warn({ site, until: new Date(until).toISOString(), reason }, 'a site is left alone for a while'),
+  onRecovery: site => log.info({ site }, 'a site answers again'),
   onError: (error, delivery) =>
     log.error({ err: error, ...(delivery && names(delivery)) }, 'a delivery step failed'),
 })
@@ -83,6 +96,8 @@ control.on('message', (message: DeliveryOrder) => {
   if (message.order === 'lanes') return worker.announced(message.lanes)
   stop(message.graceMs).catch(error => log.error({ err: error }, 'a delivery thread did not stop cleanly'))
 })
+for (const { site, pausedUntil: until, pauseMs: ms, reason } of await listPausedSites(db, clock.now()))
+  worker.resume(site, { until, ms, reason })
 control.postMessage({ notice: 'ready' } satisfies DeliveryNotice)
 
 async function stop(graceMs: number) {

@@ -114,6 +114,7 @@ function derive(config: Config, root: string): Config {
     simulator: { domain: simulator.domain || (laboratory ? 'simulator.test' : `simulator.${mailHost}`) },
     admin: { ...admin, email: admin.email || `admin@${mailHost}` },
     dns: { ...dns, verifyResolvers: verifyResolvers(dns) },
+    providers: config.providers ?? {},
   }
 }
 

@@ -79,6 +79,11 @@ export const schema = {
     caFile: optionalText(
       "Authorities that MX hosts and policy hosts must be certified by, PEM; in place of the runtime's, for laboratories.",
     ),
+    connections: integer(1_000, 'Deliveries under way at once, to all sites together.', {
+      least: 1,
+      most: 100_000,
+    }),
+    accountConnections: limit(null, 'Of them, those of one account.', { least: 1, shown: 'any number' }),
     smartHost: planned(optionalText('Relay that takes all outbound mail.')),
     expireAfterHours: integer(48, 'Give a delivery up after this time.', {
       least: 1,
@@ -150,6 +155,17 @@ export const families = {
     ),
     daily: limit(null, 'Recipients a UTC day.', { shown: 'none' }),
     monthly: limit(null, 'Recipients a UTC month.', { shown: 'none' }),
+  },
+  providers: {
+    connections: limit(null, 'Sessions at once to the mailbox provider, such as `google`.', {
+      least: 1,
+      shown: 'by a table',
+    }),
+    messagesPerConnection: limit(null, 'Messages that one session to it carries.', {
+      least: 1,
+      shown: 'by a table',
+    }),
+    messagesPerSecond: limit(null, 'Attempts begun a second there.', { least: 1, shown: 'any number' }),
   },
 }
 

@@ -23,7 +23,7 @@ export interface CarryOptions extends AttemptOptions {
 
 export async function carry(
   options: CarryOptions,
-  { site, destination }: Route,
+  { destination }: Route,
   delivery: ClaimedDelivery,
   message: OutgoingMessage,
 ): Promise<Carried> {
@@ -42,7 +42,7 @@ export async function carry(
       return carried(
         await attempt(
           options,
-          wayTo(delivery.domain, site, destination.hosts, message.tls),
+          wayTo(delivery.domain, destination.hostSet, destination.hosts, message.tls),
           transactionOf(delivery, message),
         ),
       )

@@ -2,15 +2,17 @@
 import { lookUpMxHosts, type MxHost, type MxHosts } from '../dns/mx-hosts.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import type { Clock } from '../lib/clock.ts'
+import { providerOf } from './providers.ts'
 
 export interface Route {
-  /** Deliveries of one site share connections, concurrency and pauses. */
+  /** Deliveries of one site share concurrency, pace and pauses. */
   site: string
   destination: Destination
 }
 
 export type Destination =
-  | { kind: 'hosts'; hosts: readonly MxHost[] }
+  /** Domains with the same `hostSet` share connections. */
+  | { kind: 'hosts'; hosts: readonly MxHost[]; hostSet: string }
   /** Handled without the network. */
   | { kind: 'simulator' }
   /** No mail can go there; `enhanced` and `reason` say why. */
@@ -64,18 +66,16 @@ export function createRouter({ resolver, clock, random, simulatorDomain, ownName
 
   async function lookUp(domain: string): Promise<Route> {
     const found = await lookUpMxHosts(resolver, domain, { ownNames, random })
-    if (found.kind === 'hosts')
-      return { site: siteOf(found.hosts), destination: { kind: 'hosts', hosts: found.hosts } }
+    if (found.kind === 'hosts') return routeTo(found.hosts)
     return { site: `!${domain}`, destination: deadEnd(found, domain) }
   }
 }
 
-/** The set of MX hosts, whatever their preferences. */
-export function siteOf(hosts: readonly MxHost[]): string {
-  return hosts
-    .map(({ name }) => name)
-    .sort()
-    .join(' ')
+/** The site is a provider's where all hosts are, else the set of the hosts, whatever their preferences. */
+export function routeTo(hosts: readonly MxHost[]): Route {
+  const names = hosts.map(({ name }) => name).sort()
+  const hostSet = names.join(' ')
+  return { site: providerOf(names)?.name ?? hostSet, destination: { kind: 'hosts', hosts, hostSet } }
 }
 
 function deadEnd(found: Exclude<MxHosts, { kind: 'hosts' }>, domain: string): Destination {

@@ -14,10 +14,10 @@ export interface PooledSession {
 }
 
 export interface SessionPool {
-  /** A live session of the site that takes mail for the address, or undefined. */
-  take(site: string, address: string): PooledSession | undefined
+  /** A live session of the set of hosts that takes mail for the address, or undefined. */
+  take(hostSet: string, address: string): PooledSession | undefined
   /** Takes a session back that was used for the address, or leave of it when it has served enough. */
-  give(site: string, pooled: PooledSession, address: string): void
+  give(hostSet: string, pooled: PooledSession, address: string): void
   /** Takes leave of all, and at once of those that are given back later. */
   close(): Promise<void>
 }
@@ -30,12 +30,19 @@ interface Idle extends PooledSession {
 const IDLE_MS = 15_000
 /** How often idle sessions are looked at. */
 const SWEEP_MS = 1_000
-const MOST_MESSAGES = 100
+/** Idle ones, to all hosts together. */
+const MOST_IDLE = 250
 const MOST_AGE_MS = 300_000
 
-export function createSessionPool(clock: Clock): SessionPool {
+export interface SessionPoolOptions {
+  /** How many messages a session to the host carries. */
+  messagesPerConnection(mxHost: string): number
+}
+
+export function createSessionPool(clock: Clock, { messagesPerConnection }: SessionPoolOptions): SessionPool {
   const idle = new Map<string, Idle[]>()
   const leaving = new Set<Promise<void>>()
+  let idleCount = 0
   let sweeping: Timer | undefined
   let closed = false
 
@@ -45,40 +52,53 @@ export function createSessionPool(clock: Clock): SessionPool {
   }
   const sweep = () => {
     const before = clock.monotonic() - IDLE_MS
-    for (const [site, entries] of idle) {
+    for (const [hostSet, entries] of idle) {
       const kept = entries.findIndex(({ since }) => since > before)
-      for (const entry of entries.splice(0, kept < 0 ? entries.length : kept)) quit(entry)
-      if (entries.length === 0) idle.delete(site)
+      const old = entries.splice(0, kept < 0 ? entries.length : kept)
+      idleCount -= old.length
+      for (const entry of old) quit(entry)
+      if (entries.length === 0) idle.delete(hostSet)
     }
     sweeping = idle.size > 0 ? clock.timer(SWEEP_MS, sweep) : undefined
   }
 
+  /** Of the set of hosts that has kept one longest. */
+  const dropOldest = () => {
+    const [hostSet, entries] = idle.entries().next().value!
+    quit(entries.shift()!)
+    idleCount--
+    if (entries.length === 0) idle.delete(hostSet)
+  }
+
   return {
-    take(site, address) {
-      const entries = idle.get(site)
+    take(hostSet, address) {
+      const entries = idle.get(hostSet)
       if (!entries) return undefined
       for (let at = entries.length - 1; at >= 0; at--) {
         const entry = entries[at]!
         if (entry.session.alive && !takes(entry, address)) continue
         entries.splice(at, 1)
-        if (entries.length === 0) idle.delete(site)
+        idleCount--
+        if (entries.length === 0) idle.delete(hostSet)
         if (entry.session.alive) return entry
       }
       return undefined
     },
-    give(site, pooled, address) {
+    give(hostSet, pooled, address) {
       const { session, mxHost, policy } = pooled
       const { transactionCount, openedAt, limits } = session.facts
       if (!session.alive) return
       const isWorn =
-        transactionCount >= Math.min(MOST_MESSAGES, limits.mails) || clock.now() - openedAt >= MOST_AGE_MS
+        transactionCount >= Math.min(messagesPerConnection(mxHost), limits.mails) ||
+        clock.now() - openedAt >= MOST_AGE_MS
       if (closed || isWorn) return quit(pooled)
       const entry: Idle = { session, mxHost, policy, since: clock.monotonic() }
       if (limits.domains !== Infinity) entry.domains = (pooled.domains ?? new Set()).add(domainOf(address))
       sweeping ??= clock.timer(SWEEP_MS, sweep)
-      const entries = idle.get(site)
+      const entries = idle.get(hostSet)
       if (entries) entries.push(entry)
-      else idle.set(site, [entry])
+      else idle.set(hostSet, [entry])
+      if (++idleCount > MOST_IDLE) dropOldest()
     },
     async close() {
       closed = true

@@ -1,115 +1,132 @@
-/** Works deliveries off, site by site: a bounded number waits in memory, a window's worth is under way. */
-import { once } from 'node:events'
+/** Works deliveries off, site by site: a bounded number waits in memory, as many are under way as the site bears. */
 import type { Clock } from '../lib/clock.ts'
+import type { Room } from '../queue/turns.ts'
 import type { ClaimedDelivery } from '../store/command.ts'
-import { createWindow, type Window } from './window.ts'
+import type { PauseFacts } from './pause.ts'
+import type { SiteLimits } from './providers.ts'
+import { createSite, isIdle, NO_ROOM, roomIn, type Site } from './site.ts'
+import { createSlotRunner } from './slot-runner.ts'
+import type { Slots } from './slots.ts'
 
 /** What an attempt told about its site. */
 export type SiteSignal = 'through' | 'trouble' | 'nothing'
 
+/** Takes note of what an attempt told. @param text its last word, for people */
+export type Judge = (signal: SiteSignal, text: string) => void
+
 export interface Sites {
   /** How many more deliveries of the site may be claimed now. */
-  roomOf(site: string): number
-  take(site: string, deliveries: readonly ClaimedDelivery[]): void
+  roomOf(site: string): Room
+  /** @param laneClass of all of them */
+  take(site: string, laneClass: number, deliveries: readonly ClaimedDelivery[]): void
+  /** A pause that began in a former life. */
+  resume(site: string, pause: PauseFacts): void
   /** Resolves when nothing is under way, or after so long. */
   idle(withinMs: number): Promise<void>
   /** Begins nothing more; gives back what has not been begun. */
   stop(): ClaimedDelivery[]
 }
 
-interface SitesOptions {
+export interface SitesOptions {
   clock: Clock
-  deliver(delivery: ClaimedDelivery): Promise<SiteSignal>
+  slots: Slots
+  limitsOf(site: string): SiteLimits
+  deliver(delivery: ClaimedDelivery, judge: Judge): Promise<void>
   /** The site has room again. */
   onRoom(site: string): void
+  /** The site rests; what was claimed for it and not begun is given back. */
+  onPause(site: string, pause: PauseFacts, givenBack: ClaimedDelivery[]): void
+  /** A paused site answers again; the delivery showed it. */
+  onRecovery(site: string, delivery: ClaimedDelivery): void
   onError(error: unknown): void
 }
 
-interface SiteState {
-  name: string
-  window: Window
-  waiting: ClaimedDelivery[]
-  active: number
-}
-
-/** Claimed ahead for each delivery under way, so that a slot need not wait for the next claim's commit. */
-const AHEAD = 3
 /** At all sites together. */
 const MOST_WAITING = 2_000
+/** Sites that are remembered while nothing waits for them. */
+const MOST_KEPT = 10_000
 
-export function createSites({ clock, deliver, onRoom, onError }: SitesOptions): Sites {
-  const sites = new Map<string, SiteState>()
-  const slots = new Set<Promise<void>>()
-  let waitingCount = 0
+export function createSites(options: SitesOptions): Sites {
+  const { clock, slots, limitsOf, onError } = options
+  const sites = new Map<string, Site>()
+  const waiting = { count: 0 }
   let stopped = false
 
-  const stateOf = (name: string): SiteState =>
-    sites.get(name) ?? { name, window: createWindow(), waiting: [], active: 0 }
+  const siteOf = (name: string): Site =>
+    sites.get(name) ?? createSite(name, limitsOf(name), { clock, waiting, wake })
+  const wake = (site: Site) => {
+    runner.start(site)
+    offerRoom(site)
+  }
+  const runner = createSlotRunner({
+    clock,
+    slots,
+    deliver(site, delivery) {
+      return options.deliver(delivery, (signal, text) => learn(site, delivery, signal, text))
+    },
+    onMoved(site) {
+      if (isIdle(site)) keep(site)
+      offerRoom(site)
+    },
+    onError,
+  })
 
-  const startSlots = (site: SiteState) => {
-    while (!stopped && site.active < site.window.size && site.waiting.length > 0) {
-      site.active++
-      const slot = runSlot(site)
-        .catch(onError)
-        .finally(() => slots.delete(slot))
-      slots.add(slot)
+  const learn = (site: Site, delivery: ClaimedDelivery, signal: SiteSignal, text: string) => {
+    if (signal === 'through') {
+      site.isProven = true
+      site.window.grow()
+      if (site.pause.clear()) options.onRecovery(site.name, delivery)
+    } else if (signal === 'trouble') {
+      site.window.shrink()
+      const begun = site.pause.trouble(text)
+      if (begun) options.onPause(site.name, begun, unclaim(site))
     }
   }
-
-  const runSlot = async (site: SiteState) => {
-    try {
-      while (!stopped && site.active <= site.window.size) {
-        const delivery = site.waiting.shift()
-        if (!delivery) break
-        waitingCount--
-        if (roomIn(site) > 0) onRoom(site.name)
-        const signal = await deliver(delivery)
-        if (signal === 'through') site.window.grow()
-        if (signal === 'trouble') site.window.shrink()
-        startSlots(site)
-      }
-    } finally {
-      site.active--
-      if (site.waiting.length > 0) startSlots(site)
-      else if (site.active === 0) forget(site)
-      if (!stopped && roomIn(site) > 0) onRoom(site.name)
-    }
+  const unclaim = (site: Site): ClaimedDelivery[] => {
+    runner.leave(site)
+    return site.claimed.clear()
   }
 
-  /**
-   * Room is offered by the half-full, so that claims are few and large. There is always room for what can begin
-   * at once, however many wait at other sites.
-   */
-  const roomIn = ({ window, waiting, active }: SiteState): number => {
-    const most = window.size * AHEAD
-    if (waiting.length * 2 > most) return 0
-    const atOnce = Math.max(0, window.size - active - waiting.length)
-    return Math.min(most - waiting.length, Math.max(atOnce, MOST_WAITING - waitingCount))
+  const roomOf = (site: Site) => roomIn(site, MOST_WAITING - waiting.count)
+  const offerRoom = (site: Site) => {
+    const { any, transactional } = roomOf(site)
+    const isNews = any > 0 || (transactional > 0 && !site.hadRoom)
+    site.hadRoom = transactional > 0
+    if (isNews && !stopped) options.onRoom(site.name)
   }
 
-  const forget = (site: SiteState) => {
-    if (site.window.isFresh) sites.delete(site.name)
+  /** What was learnt of a site is kept for a while. */
+  const keep = (site: Site) => {
+    sites.delete(site.name)
+    sites.set(site.name, site)
+    if (sites.size <= MOST_KEPT) return
+    for (const other of sites.values())
+      if (isIdle(other) && !other.pause.isOn) return void sites.delete(other.name)
   }
 
   return {
-    roomOf: name => (stopped ? 0 : roomIn(stateOf(name))),
-    take(name, deliveries) {
-      const site = stateOf(name)
+    roomOf: name => (stopped ? NO_ROOM : roomOf(siteOf(name))),
+    take(name, laneClass, deliveries) {
+      const site = siteOf(name)
       sites.set(name, site)
-      site.waiting.push(...deliveries)
-      waitingCount += deliveries.length
-      startSlots(site)
+      site.claimed.put(laneClass, deliveries)
+      site.hadRoom = roomOf(site).transactional > 0
+      runner.start(site)
     },
-    async idle(withinMs) {
-      const deadline = new AbortController()
-      const timer = clock.timer(withinMs, () => deadline.abort())
-      while (slots.size > 0 && !deadline.signal.aborted)
-        await Promise.race([...slots, once(deadline.signal, 'abort')])
-      timer.cancel()
+    resume(name, pause) {
+      const site = siteOf(name)
+      sites.set(name, site)
+      site.pause.resume(pause)
     },
+    idle: runner.idle,
     stop() {
       stopped = true
-      return [...sites.values()].flatMap(({ waiting }) => waiting.splice(0))
+      runner.stop()
+      return [...sites.values()].flatMap(site => {
+        site.pause.close()
+        site.pace.close()
+        return unclaim(site)
+      })
     },
   }
 }

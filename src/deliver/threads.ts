@@ -7,6 +7,7 @@ import type { Run } from '../store/command.ts'
 import { type DueLane, listDueLanes } from '../store/lanes.ts'
 import type { StoreLocation } from '../store/open.ts'
 import type { Db } from '../store/schema.ts'
+import type { LimitSettings } from './providers.ts'
 
 /** What a delivery thread is told at its start. */
 export interface DeliveryThreadData extends DeliverySettings {
@@ -34,6 +35,11 @@ export interface DeliverySettings {
   sourceIps: readonly string[]
   /** PEM of the authorities to trust, in place of the runtime's. */
   authorities: string[] | undefined
+  /** Deliveries under way at once, in all threads. */
+  connections: number
+  /** Of one account; any number when null. */
+  accountConnections: number | null
+  providers: LimitSettings
 }
 
 export type DeliveryOrder = { order: 'lanes'; lanes: DueLane[] } | { order: 'stop'; graceMs: number }

@@ -1,4 +1,7 @@
-/** How many deliveries go to one site at once: grows while they get through, halves when the site pushes back. */
+/**
+ * How many deliveries go to one site at once: one more for each that gets through until the site first pushes back,
+ * from then on one more for a windowful; half when it pushes back.
+ */
 
 export interface Window {
   readonly size: number
@@ -11,21 +14,24 @@ export interface Window {
 }
 
 const FIRST = 5
-const MOST = 20
 
-export function createWindow(): Window {
-  let size = FIRST
+/** @param most what the site bears at once */
+export function createWindow(most: number): Window {
+  const first = Math.min(FIRST, most)
+  let size = first
+  let hasShrunk = false
   return {
     get size() {
       return Math.floor(size)
     },
     get isFresh() {
-      return size >= FIRST
+      return size >= first
     },
     grow() {
-      size = Math.min(MOST, size + 1 / size)
+      size = Math.min(most, size + (hasShrunk ? 1 / size : 1))
     },
     shrink() {
+      hasShrunk = true
       size = Math.max(1, size / 2)
     },
   }

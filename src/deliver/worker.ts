@@ -2,14 +2,17 @@
 import { hashText } from '../lib/hash.ts'
 import { LEASE_MS, type queueCommands } from '../queue/commands.ts'
 import { createScheduler } from '../queue/scheduler.ts'
-import type { ClaimedDelivery, Run } from '../store/command.ts'
+import type { Run } from '../store/command.ts'
 import type { DueLane } from '../store/lanes.ts'
-import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './ending.ts'
-import { type Ending, finishOf } from './finish.ts'
-import type { MessageMaker } from './message.ts'
+import { createDelivering, type DeliveringOptions } from './delivering.ts'
+
+import { createOutages, leaseRef, type OutageCommands } from './outages.ts'
+import type { PauseFacts } from './pause.ts'
+import type { SiteLimits } from './providers.ts'
 import { createRecorder } from './recorder.ts'
-import type { Route, Router } from './route.ts'
-import { createSites, type SiteSignal } from './sites.ts'
+import type { Route } from './route.ts'
+import { createSites } from './sites.ts'
+import type { Slots } from './slots.ts'
 import { createSlowWatch } from './slow-watch.ts'
 
 export interface DeliveryWorker {
@@ -17,14 +20,16 @@ export interface DeliveryWorker {
   announced(lanes: readonly DueLane[]): void
   /** A lane another thread found to belong here, by this route. */
   forwarded(lane: DueLane, route: Route): void
+  /** A pause that began in a former life; of a site that belongs here, or else nothing happens. */
+  resume(site: string, pause: PauseFacts): void
   /** Begins nothing more, lets attempts under way end for so long, gives unbegun leases back. */
   stop(graceMs: number): Promise<void>
 }
 
-export interface WorkerOptions extends CarryOptions {
-  run: Run<typeof queueCommands>
-  router: Router
-  maker: MessageMaker
+export interface WorkerOptions extends DeliveringOptions {
+  run: Run<typeof queueCommands & OutageCommands>
+  slots: Slots
+  limitsOf(site: string): SiteLimits
   /** Marks the leases of this thread's life. */
   owner: string
   /** Which of the delivery threads this is. */
@@ -32,51 +37,35 @@ export interface WorkerOptions extends CarryOptions {
   threadCount: number
   /** Passes a lane to the thread that serves its site; with the route, so that both agree on it. */
   forward(threadIndex: number, lane: DueLane, route: Route): void
-  /** Called when the end of an attempt is stored. */
-  onStored(delivery: ClaimedDelivery, ending: Ending): Promise<void>
-  onError(error: unknown, delivery?: ClaimedDelivery): void
+  /** A site is left alone for a while. */
+  onPause(site: string, pause: PauseFacts): void
+  /** It answers again. */
+  onRecovery(site: string): void
 }
 
 export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
-  const { clock, run, router, maker, owner, threadCount, index, onError } = options
+  const { clock, run, router, owner, threadCount, index, onError } = options
   const stopping = new AbortController()
   const recorder = createRecorder(run, clock, stopping.signal)
   const slow = createSlowWatch(run, clock, onError)
   const threadOf = (key: string) => hashText(key) % threadCount
 
-  const attemptOf = async (delivery: ClaimedDelivery, startedAt: number) => {
-    const message = await maker.make(delivery, startedAt)
-    if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null }
-    const route = await router.routeOf(delivery.domain)
-    return { ...(await carry(options, route, delivery, message)), message }
-  }
-
-  const deliver = async (delivery: ClaimedDelivery): Promise<SiteSignal> => {
-    await recorder.room()
-    const startedAt = clock.now()
-    const watched = slow.begin(delivery, startedAt)
-    try {
-      const { ending, signal, message } = await attemptOf(delivery, startedAt).catch(error => {
-        onError(error, delivery)
-        return { ...brokenInside(), message: null }
-      })
-      const finish = finishOf(
-        delivery,
-        ending,
-        { startedAt, finishedAt: clock.now(), message },
-        options.random,
-      )
-      recorder
-        .record(finish)
-        .then(good => (good ? options.onStored(delivery, ending) : undefined))
-        .catch(error => onError(error, delivery))
-      return signal
-    } finally {
-      slow.end(watched)
-    }
-  }
-
-  const sites = createSites({ clock, deliver, onRoom: site => scheduler.freed(site), onError })
+  const sites = createSites({
+    clock,
+    slots: options.slots,
+    limitsOf: options.limitsOf,
+    deliver: createDelivering(options, recorder, slow),
+    onRoom: site => scheduler.freed(site),
+    onPause(site, pause, unbegun) {
+      options.onPause(site, pause)
+      outages.began(site, pause, unbegun).catch(onError)
+    },
+    onRecovery(site, { domain }) {
+      options.onRecovery(site)
+      outages.ended(site, domain).catch(onError)
+    },
+    onError,
+  })
   const scheduler = createScheduler({
     clock,
     async siteOf(lane) {
@@ -91,6 +80,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     take: sites.take,
     onError,
   })
+  const outages = createOutages(run, clock, scheduler.lanesOf)
 
   return {
     announced: lanes => scheduler.note(lanes.filter(({ domain }) => threadOf(domain) === index)),
@@ -98,15 +88,12 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       router.prime(lane.domain, route)
       scheduler.note([lane])
     },
+    resume(site, pause) {
+      if (threadOf(site) === index) sites.resume(site, pause)
+    },
     async stop(graceMs) {
       await scheduler.stop()
-      const leases = sites.stop().map(({ accountId, emailId, ordinal, attempt }) => ({
-        accountId,
-        emailId,
-        ordinal,
-        attempt,
-      }))
-      await Promise.all(leases.map(lease => run('release', lease)))
+      await Promise.all(sites.stop().map(lease => run('release', leaseRef(lease))))
       await sites.idle(graceMs)
       slow.close()
       stopping.abort(new Error('the delivery worker is stopping'))

@@ -97,12 +97,18 @@ export const queueCommands = {
     return good
   }),
 
-  /** Gives leases back whose attempts were not begun. */
+  /** Gives leases back whose attempts were not begun: they are due again. */
   release: batchCommand<LeaseRef, void>(async (tx, refs) => {
-    const rows = await tx.rows.find('deliveries', refs.map(rowKey), ['state', 'attempts'])
-    const valid = refs.filter(
-      ({ attempt }, i) => rows[i]?.state === DELIVERY_STATE.leased && rows[i].attempts === attempt,
-    )
+    const rows = await tx.rows.find('deliveries', refs.map(rowKey), [
+      'state',
+      'attempts',
+      'domain',
+      'class',
+      'nextAt',
+    ])
+    const isValid = ({ attempt }: LeaseRef, i: number) =>
+      rows[i]?.state === DELIVERY_STATE.leased && rows[i].attempts === attempt
+    const valid = refs.filter(isValid)
     await tx.rows.update(
       'deliveries',
       ['emailId', 'ordinal'],
@@ -113,6 +119,11 @@ export const queueCommands = {
         attempts: ref.attempt - 1,
       })),
     )
+    for (const [i, ref] of refs.entries()) {
+      if (!isValid(ref, i)) continue
+      const { domain, class: laneClass, nextAt: at } = rows[i]!
+      tx.announce('due', { domain, class: laneClass, accountId: ref.accountId, at })
+    }
     return refs.map(() => undefined)
   }),
 

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Claim, ClaimedDelivery, Lane } from '../store/command.ts'
 import type { DueLane } from '../store/lanes.ts'
 import { type BookedLane, createLaneBook } from './lane-book.ts'
-import { createTurns, type Turn } from './turns.ts'
+import { createTurns, type Room, type Turn } from './turns.ts'
 
 export interface Scheduler {
   /** Lanes that have become due, or will. */
@@ -12,6 +12,8 @@ export interface Scheduler {
   freed(site: string): void
   /** Lanes with waiting deliveries. */
   laneCount(): number
+  /** Lanes that are due and wait for room at the site. */
+  lanesOf(site: string): Lane[]
   /** Takes nothing more; resolves when no claim is under way. */
   stop(): Promise<void>
 }
@@ -20,10 +22,10 @@ interface SchedulerOptions {
   clock: Clock
   /** The site that takes the lane's mail, or null when another scheduler serves it. */
   siteOf(lane: Lane): Promise<string | null>
-  /** How many more deliveries the site can take now. */
-  roomOf(site: string): number
+  roomOf(site: string): Room
   claim(lanes: readonly (Lane & { limit: number })[]): Promise<Claim[]>
-  take(site: string, deliveries: readonly ClaimedDelivery[]): void
+  /** @param laneClass of all of them */
+  take(site: string, laneClass: number, deliveries: readonly ClaimedDelivery[]): void
   onError(error: unknown): void
 }
 
@@ -53,9 +55,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   const serve = async (taken: readonly Turn[]) => {
     const claims = await options.claim(taken.map(({ lane, limit }) => ({ ...laneOf(lane), limit })))
-    for (const [i, { lane, site }] of taken.entries()) {
+    for (const [i, { lane, site, limit }] of taken.entries()) {
       const { deliveries, nextAt } = claims[i]!
-      if (deliveries.length > 0) options.take(site, deliveries)
+      if (deliveries.length > 0) options.take(site, lane.class, deliveries)
+      if (deliveries.length < limit) turns.reopen(site)
       book.served(lane, nextAt)
     }
   }
@@ -85,6 +88,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (turns.reopen(site)) pump()
     },
     laneCount: book.size,
+    lanesOf: site => turns.lanesOf(site).map(laneOf),
     async stop() {
       stopped = true
       book.close()

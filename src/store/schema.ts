@@ -14,6 +14,16 @@ export interface SettingRow {
   value: string
 }
 
+/** A site in trouble. */
+export interface SiteStateRow {
+  /** As the route names it. */
+  site: string
+  pausedUntil: number
+  pauseMs: number
+  reason: string
+  changedAt: number
+}
+
 export interface AccountRow {
   id: Id
   name: string
@@ -346,6 +356,7 @@ export interface CounterRow {
 
 export interface Schema {
   settings: SettingRow
+  siteStates: SiteStateRow
   accounts: AccountRow
   users: UserRow
   sessions: SessionRow

@@ -24,7 +24,7 @@ async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions[]) {
   }
   const server = await t.using(startZone(zone))
   const resolver = createResolver({ servers: [server.server], clock: systemClock, timeoutMs: 300, tries: 1 })
-  const pool = createSessionPool(systemClock)
+  const pool = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
   t.after(async () => {
     await pool.close()
     resolver.close()
@@ -287,7 +287,7 @@ test('a host whose TLS broke is spoken to in plain text at once, for an hour', a
   const clock = createManualClock()
   const terms = createTermsBook({ clock })
   const trial = async () => {
-    const fresh = createSessionPool(systemClock)
+    const fresh = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
     const { trials } = await to('ok', ['mx1.test'], { terms, pool: fresh })
     await fresh.close()
     return trials[0]!

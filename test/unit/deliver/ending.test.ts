@@ -37,13 +37,17 @@ const message: OutgoingMessage = {
 }
 
 const routeTo = (destination: Destination): Route => ({ site: 'site', destination })
-const hosts = routeTo({ kind: 'hosts', hosts: [{ name: 'mx.there.test', preference: 0 }] })
+const hosts = routeTo({
+  kind: 'hosts',
+  hostSet: 'mx.there.test',
+  hosts: [{ name: 'mx.there.test', preference: 0 }],
+})
 
 async function open(t: TestContext) {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const zone = await t.using(startZone('mx.there.test A 127.0.0.2'))
   const resolver = createResolver({ servers: [zone.server], clock: systemClock, timeoutMs: 300, tries: 1 })
-  const pool = createSessionPool(systemClock)
+  const pool = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
   t.after(async () => {
     await pool.close()
     resolver.close()

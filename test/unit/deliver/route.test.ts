@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createRouter, siteOf } from '../../../src/deliver/route.ts'
+import { createRouter, routeTo } from '../../../src/deliver/route.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
 import { createAdjustableClock } from '../../../src/lib/adjustable-clock.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -42,6 +42,7 @@ test('a domain’s mail goes to its MX hosts, the preferred first', async t => {
   const { destination } = await router.routeOf('there.test')
   assert.equal(destination, {
     kind: 'hosts',
+    hostSet: 'mx1.there.test mx2.there.test',
     hosts: [
       { name: 'mx1.there.test', preference: 10 },
       { name: 'mx2.there.test', preference: 20 },
@@ -57,16 +58,37 @@ test('domains with the same set of hosts share a site, whatever the preferences'
 })
 
 test('the name of a site is the names of its hosts, sorted', () => {
-  const host = (name: string) => ({ name, preference: 10 })
-  assert.is(siteOf([host('b.test'), host('a.test')]), 'a.test b.test')
-  assert.is(siteOf([host('a.test')]), 'a.test')
+  assert.is(siteOf('b.test', 'a.test'), 'a.test b.test')
+  assert.is(siteOf('a.test'), 'a.test')
 })
+
+test('all domains at one large provider share a site, and connections only where they have the same hosts', () => {
+  assert.is(siteOf('aspmx.l.google.com', 'alt1.aspmx.l.google.com'), 'google')
+  assert.is(siteOf('gmail-smtp-in.l.google.com'), 'google')
+  assert.is(siteOf('one-test.mail.protection.outlook.com'), 'microsoft365')
+  assert.is(siteOf('hotmail-com.olc.protection.outlook.com'), 'outlook')
+  const { destination } = routeTo([{ name: 'one-test.mail.protection.outlook.com', preference: 0 }])
+  assert.is(destination.kind === 'hosts' && destination.hostSet, 'one-test.mail.protection.outlook.com')
+})
+
+test('a domain with one host at a provider and one elsewhere is a site of its own', () => {
+  assert.is(siteOf('aspmx.l.google.com', 'mx.there.test'), 'aspmx.l.google.com mx.there.test')
+  assert.is(siteOf('mx.notgoogle.com'), 'mx.notgoogle.com')
+})
+
+function siteOf(...hosts: string[]): string {
+  return routeTo(hosts.map(name => ({ name, preference: 10 }))).site
+}
 
 test('a domain without MX is its own host', async t => {
   const { router } = await open(t)
   assert.equal(await router.routeOf('implicit.test'), {
     site: 'implicit.test',
-    destination: { kind: 'hosts', hosts: [{ name: 'implicit.test', preference: 0 }] },
+    destination: {
+      kind: 'hosts',
+      hostSet: 'implicit.test',
+      hosts: [{ name: 'implicit.test', preference: 0 }],
+    },
   })
 })
 

@@ -15,7 +15,7 @@ const TO = 'ok@there.test'
 async function open(t: TestContext, options: FakeMxOptions = {}) {
   const mx = await t.using(startFakeMx(options))
   const clock = await t.using(createAdjustableClock())
-  const pool = createSessionPool(clock)
+  const pool = createSessionPool(clock, { messagesPerConnection: () => 100 })
   t.after(() => pool.close())
   return { mx, clock, pool, dial: () => dial(t, mx, clock) }
 }

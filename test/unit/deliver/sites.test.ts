@@ -1,51 +1,82 @@
 import * as assert from 'uvu/assert'
-import { createSites, type SiteSignal } from '../../../src/deliver/sites.ts'
+import { type SiteLimits, USUAL_LIMITS } from '../../../src/deliver/providers.ts'
+import { createSites, type Judge, type SiteSignal } from '../../../src/deliver/sites.ts'
+import { createSlots } from '../../../src/deliver/slots.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'
+import { DELIVERY_CLASS } from '../../../src/store/schema.ts'
 import { createManualClock, settled } from '../../kit/manual-clock.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('deliver/sites')
 
-const named = (...names: string[]) => names.map(address => ({ address }) as ClaimedDelivery)
+const account = (number: number) => new Uint8Array(16).fill(number)
+const named = (...names: string[]) =>
+  names.map(address => ({ address, accountId: account(1) }) as ClaimedDelivery)
 const many = (count: number, prefix = 'd') =>
   named(...Array.from({ length: count }, (_, i) => `${prefix}${i}`))
 
+interface OpenOptions {
+  limits?: Partial<SiteLimits>
+  most?: number
+  mostOfAccount?: number
+}
+
 /** Sites whose deliveries end when the test says so. */
-function openSites() {
+function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000 }: OpenOptions = {}) {
   const clock = createManualClock()
-  const underWay = new Map<string, PromiseWithResolvers<SiteSignal>>()
+  const underWay = new Map<string, { judge: Judge; end: PromiseWithResolvers<void> }>()
   const begun: string[] = []
   const rooms: string[] = []
   const errors: string[] = []
-  const sites = createSites({
+  const pauses: string[] = []
+  const real = createSites({
     clock,
-    deliver({ address }) {
+    slots: createSlots({ most, mostOfAccount }),
+    limitsOf: () => ({ ...USUAL_LIMITS, ...limits }),
+    deliver({ address }, judge) {
       begun.push(address)
-      const end = Promise.withResolvers<SiteSignal>()
-      underWay.set(address, end)
+      const end = Promise.withResolvers<void>()
+      underWay.set(address, { judge, end })
       return end.promise
     },
     onRoom: site => rooms.push(site),
+    onPause: (site, { ms, reason }, unbegun) =>
+      void pauses.push(`${site} rests ${ms / 1_000} s: ${reason}, ${unbegun.length} given back`),
+    onRecovery: (site, { address }) => void pauses.push(`${site} answered ${address}`),
     onError: error => errors.push((error as Error).message),
   })
+  const sites = {
+    ...real,
+    take: (
+      site: string,
+      deliveries: readonly ClaimedDelivery[],
+      laneClass: number = DELIVERY_CLASS.broadcast,
+    ) => real.take(site, laneClass, deliveries),
+    roomOf: (site: string) => real.roomOf(site).any,
+  }
   return {
     clock,
     sites,
     begun,
     rooms,
     errors,
+    pauses,
     underWay,
+    transactionalRoomOf: (site: string) => real.roomOf(site).transactional,
     async end(name: string, signal: SiteSignal | Error = 'through') {
-      const end = underWay.get(name)!
+      const { judge, end } = underWay.get(name)!
       underWay.delete(name)
       if (signal instanceof Error) end.reject(signal)
-      else end.resolve(signal)
+      else {
+        judge(signal, '421 too busy')
+        end.resolve()
+      }
       await settled()
     },
     /** Ends everything, also what begins meanwhile. */
     async endAll() {
       while (underWay.size > 0) {
-        for (const { resolve } of underWay.values()) resolve('nothing')
+        for (const { end } of underWay.values()) end.resolve()
         underWay.clear()
         await settled()
       }
@@ -73,12 +104,11 @@ test('sites do not wait for each other', () => {
 test('success lets more go at once, trouble fewer', async () => {
   const { sites, begun, end, underWay } = openSites()
   sites.take('site', many(60))
-  for (let i = 0; i < 6; i++) await end(begun[i]!, 'through')
-  assert.is(underWay.size, 6)
-  await end(begun[6]!, 'trouble')
-  await end([...underWay.keys()][0]!, 'nothing')
-  await end([...underWay.keys()][0]!, 'nothing')
-  assert.is(underWay.size, 3)
+  for (let i = 0; i < 3; i++) await end(begun[i]!, 'through')
+  assert.is(underWay.size, 8)
+  await end(begun[3]!, 'trouble')
+  for (let i = 0; i < 4; i++) await end([...underWay.keys()][0]!, 'nothing')
+  assert.is(underWay.size, 4)
 })
 
 test('a site that was in trouble is not forgotten between two claims', async () => {
@@ -202,6 +232,149 @@ test('when everything has been worked off, the sites are as at the beginning', a
   assert.is(underWay.size, 0)
   assert.is(sites.roomOf('site 3'), 15)
   assert.equal(sites.stop(), [])
+})
+
+test('a site that fails five times in a row rests for a minute; what was claimed for it is given back', async () => {
+  const { sites, begun, end, pauses, clock, rooms, underWay } = openSites()
+  sites.take('site', many(12))
+  await end('d0', 'through')
+  await end('d1', 'through')
+  assert.is(underWay.size, 7)
+  for (let i = 2; i < 7; i++) await end(begun[i]!, 'trouble')
+  assert.equal(pauses, ['site rests 60 s: 421 too busy, 3 given back'])
+  assert.is(sites.roomOf('site'), 0)
+  rooms.length = 0
+  await end('d7', 'trouble')
+  await end('d8', 'nothing')
+  assert.is(underWay.size, 0)
+  assert.is(pauses.length, 1)
+  clock.advance(59_999)
+  assert.not(rooms.includes('site'))
+  clock.advance(1)
+  assert.ok(rooms.includes('site'))
+})
+
+test('after a rest one delivery goes as a probe; each that fails doubles the rest, up to 15 minutes', async () => {
+  const { sites, begun, end, pauses, clock } = openSites()
+  sites.take('site', many(5))
+  for (let i = 0; i < 5; i++) await end(begun[i]!, 'trouble')
+  for (const ms of [60_000, 120_000, 240_000, 480_000, 900_000, 900_000]) {
+    clock.advance(ms)
+    assert.is(sites.roomOf('site'), 1)
+    sites.take('site', many(2, `probe ${pauses.length} `))
+    assert.is(sites.roomOf('site'), 0)
+    await end(begun.at(-1)!, 'trouble')
+  }
+  assert.equal(
+    pauses.map(pause => pause.split(':')[0]),
+    [60, 120, 240, 480, 900, 900, 900].map(seconds => `site rests ${seconds} s`),
+  )
+})
+
+test('a probe that gets through ends it: all goes again, more with each success', async () => {
+  const { sites, begun, end, pauses, clock, underWay } = openSites()
+  sites.take('site', many(5))
+  for (let i = 0; i < 5; i++) await end(begun[i]!, 'trouble')
+  clock.advance(60_000)
+  sites.take('site', named('probe'))
+  await end('probe', 'through')
+  assert.is(pauses.at(-1), 'site answered probe')
+  sites.take('site', many(6, 'more '))
+  assert.is(underWay.size, 2)
+  for (let i = 0; i < 5; i++) await end(`more ${i}`, 'trouble')
+  assert.is(pauses.at(-1), 'site rests 60 s: 421 too busy, 1 given back')
+})
+
+test('success between failures is no row of them', async () => {
+  const { sites, begun, end, pauses } = openSites()
+  sites.take('site', many(30))
+  for (let i = 0; i < 20; i++) await end(begun[i]!, i % 4 === 3 ? 'through' : 'trouble')
+  assert.equal(pauses, [])
+})
+
+test('a pause of a former life goes on, with the rest that is left of it', async () => {
+  const { sites, clock, rooms, begun, end, pauses } = openSites()
+  sites.resume('site', { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' })
+  assert.is(sites.roomOf('site'), 0)
+  clock.advance(30_000)
+  assert.equal(rooms, ['site'])
+  sites.take('site', named('probe'))
+  await end(begun[0]!, 'trouble')
+  assert.equal(pauses, ['site rests 240 s: 421 too busy, 0 given back'])
+})
+
+test('stopping ends pauses and leaves no timer', () => {
+  const { sites, clock } = openSites({ limits: { messagesPerSecond: 1 } })
+  sites.resume('site', { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' })
+  sites.take('other', many(3))
+  assert.is(clock.timerCount, 2)
+  sites.stop()
+  assert.is(clock.timerCount, 0)
+})
+
+test('transactional mail passes what else has been claimed, but for every third', async () => {
+  const { sites, begun, end } = openSites({ limits: { connections: 1 } })
+  sites.take('site', many(3, 'b'), DELIVERY_CLASS.broadcast)
+  sites.take('site', many(5, 't'), DELIVERY_CLASS.transactional)
+  for (let i = 0; i < 7; i++) await end(begun[i]!, 'nothing')
+  assert.equal(begun, ['b0', 't0', 't1', 'b1', 't2', 't3', 'b2', 't4'])
+})
+
+test('there is room for transactional mail where other mail has taken all', async () => {
+  const { sites, transactionalRoomOf, rooms, end, begun } = openSites()
+  sites.take('site', many(20), DELIVERY_CLASS.broadcast)
+  assert.is(sites.roomOf('site'), 0)
+  assert.is(transactionalRoomOf('site'), 15)
+  sites.take('site', many(15, 't'), DELIVERY_CLASS.transactional)
+  assert.is(transactionalRoomOf('site'), 0)
+  rooms.length = 0
+  for (let i = 0; i < 10; i++) await end(begun[i]!, 'nothing')
+  assert.equal(rooms, [])
+  await end(begun[10]!, 'nothing')
+  assert.equal(rooms, ['site'])
+})
+
+test('no more attempts begin in a second than the site bears', async () => {
+  const { sites, begun, end, clock } = openSites({ limits: { messagesPerSecond: 2 } })
+  sites.take('site', many(5))
+  assert.equal(begun, ['d0', 'd1'])
+  await end('d0', 'nothing')
+  clock.advance(499)
+  assert.is(begun.length, 2)
+  clock.advance(1)
+  assert.equal(begun, ['d0', 'd1', 'd2'])
+  clock.advance(1_000)
+  assert.is(begun.length, 5)
+})
+
+test('all sites together have no more under way than there are slots, and take turns', async () => {
+  const { sites, begun, end, underWay } = openSites({ most: 8 })
+  for (const site of ['a', 'b', 'c', 'd']) sites.take(site, many(3, site))
+  assert.is(underWay.size, 5)
+  for (let i = 0; i < 20 && underWay.size > 0; i++) {
+    assert.ok(underWay.size <= 8)
+    await end([...underWay.keys()][0]!, 'through')
+  }
+  assert.is(new Set(begun).size, 12)
+})
+
+test('sites that never answered leave a part of the slots to those that did', async () => {
+  const { sites, begun, end, underWay } = openSites({ most: 40 })
+  sites.take('good', many(1, 'g'))
+  await end('g0', 'through')
+  for (let i = 0; i < 100; i++) sites.take(`tarpit ${i}`, many(5, `t${i}/`))
+  assert.is(underWay.size, 30)
+  sites.take('good', many(6, 'h'))
+  assert.is(begun.filter(name => name.startsWith('h')).length, 6)
+})
+
+test('an account has no more under way than its share, and holds up no other', async () => {
+  const { sites, begun, end } = openSites({ mostOfAccount: 2 })
+  const other = { address: 'other', accountId: account(2) } as ClaimedDelivery
+  sites.take('site', [...many(4), other])
+  assert.equal(begun, ['d0', 'd1', 'other'])
+  await end('d0', 'nothing')
+  assert.equal(begun.slice(3), ['d2'])
 })
 
 test.run()

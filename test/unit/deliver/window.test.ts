@@ -9,11 +9,21 @@ const times = (count: number, act: () => void) => {
 }
 
 test('a site begins with five deliveries at once', () => {
-  assert.is(createWindow().size, 5)
+  assert.is(createWindow(20).size, 5)
 })
 
-test('it grows by one for about as many successes as it has room, up to twenty', () => {
-  const window = createWindow()
+test('it grows by one for each success, up to what the site bears', () => {
+  const window = createWindow(20)
+  times(6, window.grow)
+  assert.is(window.size, 11)
+  times(100, window.grow)
+  assert.is(window.size, 20)
+})
+
+test('after trouble it grows by one for a windowful of successes', () => {
+  const window = createWindow(20)
+  times(15, window.grow)
+  times(2, window.shrink)
   times(6, window.grow)
   assert.is(window.size, 6)
   times(7, window.grow)
@@ -22,8 +32,14 @@ test('it grows by one for about as many successes as it has room, up to twenty',
   assert.is(window.size, 20)
 })
 
+test('a site that bears little begins with that', () => {
+  const window = createWindow(2)
+  times(9, window.grow)
+  assert.is(window.size, 2)
+})
+
 test('trouble halves it, down to one', () => {
-  const window = createWindow()
+  const window = createWindow(20)
   times(1_000, window.grow)
   const sizes = [1, 2, 3, 4, 5, 6].map(() => {
     window.shrink()
@@ -33,14 +49,14 @@ test('trouble halves it, down to one', () => {
 })
 
 test('a window of one grows again', () => {
-  const window = createWindow()
+  const window = createWindow(20)
   times(9, window.shrink)
   window.grow()
   assert.is(window.size, 2)
 })
 
 test('it may be forgotten while nothing was learnt that would be lost', () => {
-  const window = createWindow()
+  const window = createWindow(20)
   assert.is(window.isFresh, true)
   window.shrink()
   assert.is(window.isFresh, false)

@@ -1,107 +1,14 @@
 import * as assert from 'uvu/assert'
-import type { MessageMaker } from '../../../src/deliver/message.ts'
-import { createTermsBook } from '../../../src/deliver/policy/host-terms.ts'
-import { createRouter, type Route } from '../../../src/deliver/route.ts'
-import { createSessionPool } from '../../../src/deliver/session-pool.ts'
-import { createDeliveryWorker } from '../../../src/deliver/worker.ts'
-import { createResolver } from '../../../src/dns/resolver.ts'
-import { systemClock } from '../../../src/lib/clock.ts'
+import type { Route } from '../../../src/deliver/route.ts'
 import { hashText } from '../../../src/lib/hash.ts'
-import { simulatedEnding } from '../../../src/simulator/ending.ts'
-import { StorageUnavailable } from '../../../src/store/command.ts'
-import type { DueLane } from '../../../src/store/lanes.ts'
-import { startFakeMx } from '../../kit/fake-mx.ts'
-import { SIMULATOR } from '../../kit/mail.ts'
-import { suite, type TestContext } from '../../kit/suite.ts'
+import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
-import { startZone } from '../../kit/zone.ts'
-import { openSigned } from './signed-domain.ts'
+import { openWorker } from './open-worker.ts'
 
 const test = suite('deliver/worker', { limitMs: 10_000 })
-const ZONE = 'there.test MX 10 mx.there.test\nmx.there.test A 127.0.0.2'
-
-interface Options {
-  zone?: string
-  threadCount?: number
-  make?: (real: MessageMaker) => MessageMaker['make']
-}
-
-/** A worker over a real store, real DNS and a scripted MX; only the clock stands still. */
-async function open(
-  t: TestContext,
-  { zone = ZONE, threadCount = 1, make = real => real.make }: Options = {},
-) {
-  const signed = await openSigned(t)
-  await signed.verifiedDomain('here.test')
-  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
-  const server = await t.using(startZone(zone))
-  const resolver = createResolver({ servers: [server.server], clock: systemClock, timeoutMs: 300, tries: 1 })
-  const { clock } = signed
-  const random = () => 0.5
-  const failing = new Set<string>()
-  const run: typeof signed.run = (name, input) =>
-    failing.has(name) ? Promise.reject(new StorageUnavailable('disk full')) : signed.run(name, input)
-  const errors: string[] = []
-  const stored: string[] = []
-  const forwarded: { to: number; lane: DueLane; route: Route }[] = []
-  const worker = createDeliveryWorker({
-    clock,
-    resolver,
-    random,
-    run,
-    owner: 'worker',
-    index: 0,
-    threadCount,
-    localName: 'out.posthorn.test',
-    port: mx.port,
-    allowPrivateAddresses: true,
-    terms: createTermsBook({ clock }),
-    pool: createSessionPool(clock),
-    router: createRouter({ resolver, clock, random, simulatorDomain: SIMULATOR, ownNames: [] }),
-    maker: { make: make(signed.maker) },
-    simulate: simulatedEnding,
-    forward: (to, lane, route) => void forwarded.push({ to, lane, route }),
-    onStored: async ({ address }, { kind }) => void stored.push(`${address} ${kind}`),
-    onError: error => void errors.push((error as Error).message),
-  })
-  signed.on('due', lanes => worker.announced(lanes as DueLane[]))
-  let stopped: Promise<void> | undefined
-  const stop = (graceMs = 0) => {
-    stopped ??= worker.stop(graceMs)
-    return stopped
-  }
-  t.after(async () => {
-    let isStopped = false
-    const stopping = stop().then(() => {
-      isStopped = true
-    })
-    await until(() => {
-      clock.advance(60_000)
-      return isStopped
-    })
-    await stopping
-    resolver.close()
-  })
-  const statusOf = (address: string) =>
-    signed.rows<{ status: string }>('select status from deliveries where address = ?', address)[0]?.status
-  return {
-    ...signed,
-    mx,
-    worker,
-    failing,
-    errors,
-    stored,
-    forwarded,
-    stop,
-    statusOf,
-    when: (address: string, status: string) => until(() => statusOf(address) === status),
-    send: (...to: string[]) => signed.send(signed.accountId, { to: to.map(name => `${name}@there.test`) }),
-    sendTo: (to: string[]) => signed.send(signed.accountId, { to }),
-  }
-}
 
 test('what is accepted is delivered, and its end stored', async t => {
-  const { send, when, mx, stored, rows } = await open(t)
+  const { send, when, mx, stored, rows } = await openWorker(t)
   await send('ok')
   await when('ok@there.test', 'delivered')
   assert.is(mx.messages.length, 1)
@@ -114,7 +21,7 @@ test('what is accepted is delivered, and its end stored', async t => {
 })
 
 test('what is deferred is tried again when its time has come', async t => {
-  const { send, when, mx, clock } = await open(t)
+  const { send, when, mx, clock } = await openWorker(t)
   await send('grey-2')
   await when('grey-2@there.test', 'delivery_delayed')
   clock.advance(59_000)
@@ -127,7 +34,7 @@ test('what is deferred is tried again when its time has come', async t => {
 })
 
 test('each recipient of an email has an end of its own', async t => {
-  const { send, when, stored } = await open(t)
+  const { send, when, stored } = await openWorker(t)
   await send('ok', 'perm-550-511', 'defer-451')
   await when('ok@there.test', 'delivered')
   await when('perm-550-511@there.test', 'bounced')
@@ -138,7 +45,7 @@ test('each recipient of an email has an end of its own', async t => {
 test('more sites than can be served at once are all served', async t => {
   const domains = Array.from({ length: 250 }, (_, i) => `d${i}.test`)
   const zone = domains.map(domain => `${domain} MX 10 mx.${domain}\nmx.${domain} A 127.0.0.2`).join('\n')
-  const { mx, rows, sendTo } = await open(t, { zone })
+  const { mx, rows, sendTo } = await openWorker(t, { zone })
   for (let at = 0; at < 250; at += 50) await sendTo(domains.slice(at, at + 50).map(domain => `ok@${domain}`))
   await mx.waitFor(250)
   await until(() => rows("select 1 from deliveries where status <> 'delivered'").length === 0)
@@ -146,7 +53,7 @@ test('more sites than can be served at once are all served', async t => {
 
 test('an error of our own defers the delivery instead of leaving it in its lease for ever', async t => {
   let broken = true
-  const { send, when, errors, clock, rows } = await open(t, {
+  const { send, when, errors, clock, rows } = await openWorker(t, {
     make:
       ({ make }) =>
       (ref, now) =>
@@ -167,7 +74,9 @@ test('an error of our own defers the delivery instead of leaving it in its lease
 })
 
 test('an email of which no message can be made fails', async t => {
-  const { send, when, rows } = await open(t, { make: () => async () => ({ reason: 'the email is gone' }) })
+  const { send, when, rows } = await openWorker(t, {
+    make: () => async () => ({ reason: 'the email is gone' }),
+  })
   await send('ok')
   await when('ok@there.test', 'failed')
   assert.equal(rows('select status, error, sent_at from emails'), [
@@ -176,7 +85,7 @@ test('an email of which no message can be made fails', async t => {
 })
 
 test('a store without room holds deliveries up, and loses none', async t => {
-  const { send, when, failing, errors, clock, mx } = await open(t)
+  const { send, when, failing, errors, clock, mx } = await openWorker(t)
   failing.add('claim')
   await send('ok')
   await until(() => errors.length === 1)
@@ -195,7 +104,7 @@ test('a store without room holds deliveries up, and loses none', async t => {
 })
 
 test('an attempt that takes its time makes its email sent meanwhile', async t => {
-  const { send, mx, clock, rows } = await open(t)
+  const { send, mx, clock, rows } = await openWorker(t)
   await send('hang-after-data')
   await mx.until(/C: DATA/)
   clock.advance(1_000)
@@ -203,7 +112,7 @@ test('an attempt that takes its time makes its email sent meanwhile', async t =>
 })
 
 test('lanes at home with another thread are none of ours', async t => {
-  const { worker, mx, accountId, clock, forwarded } = await open(t, { threadCount: 2 })
+  const { worker, mx, accountId, clock, forwarded } = await openWorker(t, { threadCount: 2 })
   const foreign = ['a.test', 'b.test', 'c.test', 'd.test'].find(domain => hashText(domain) % 2 === 1)!
   worker.announced([{ domain: foreign, class: 0, accountId, at: clock.now() }])
   await new Promise(setImmediate)
@@ -213,7 +122,7 @@ test('lanes at home with another thread are none of ours', async t => {
 
 test('a lane whose site is served by another thread is passed to it, with the route', async t => {
   const domains = Array.from({ length: 20 }, (_, i) => `d${i}.test`)
-  const { worker, forwarded, accountId, clock } = await open(t, {
+  const { worker, forwarded, accountId, clock } = await openWorker(t, {
     threadCount: 2,
     zone: domains.map(domain => `${domain} MX 10 mx.${domain}`).join('\n'),
   })
@@ -225,13 +134,17 @@ test('a lane whose site is served by another thread is passed to it, with the ro
 })
 
 test('a lane passed to us is served by the route that came with it', async t => {
-  const { worker, send, when, accountId, clock } = await open(t, {
+  const { worker, send, when, accountId, clock } = await openWorker(t, {
     threadCount: 1,
     zone: 'mx.there.test A 127.0.0.2\nthere.test SERVFAIL',
   })
   const route: Route = {
     site: 'mx.there.test',
-    destination: { kind: 'hosts', hosts: [{ name: 'mx.there.test', preference: 0 }] },
+    destination: {
+      kind: 'hosts',
+      hostSet: 'mx.there.test',
+      hosts: [{ name: 'mx.there.test', preference: 0 }],
+    },
   }
   worker.forwarded({ domain: 'there.test', class: 0, accountId, at: clock.now() }, route)
   await send('ok')
@@ -239,7 +152,7 @@ test('a lane passed to us is served by the route that came with it', async t => 
 })
 
 test('stopping lets what is under way end, and gives back what was not begun', async t => {
-  const { send, stop, mx, rows } = await open(t)
+  const { send, stop, mx, rows } = await openWorker(t)
   await send(...Array.from({ length: 12 }, (_, i) => `slow-dot-50+${i}`))
   await mx.until(/C: DATA/)
   await stop(60_000)
@@ -256,7 +169,7 @@ test('stopping lets what is under way end, and gives back what was not begun', a
 })
 
 test('stopping does not wait longer than the grace; what hangs keeps its lease', async t => {
-  const { send, stop, mx, clock, rows } = await open(t)
+  const { send, stop, mx, clock, rows } = await openWorker(t)
   await send('hang-after-dot')
   await mx.until(/bytes of message/)
   const timerCount = clock.timerCount

@@ -21,14 +21,31 @@ async function open(t: TestContext, ...addresses: string[]) {
   set('state = 1', 'leased%')
   set('state = 2', 'done%')
   set(`next_at = ${now - 5}`, 'due%')
-  const retry = (domain: string, limit = 100) => store.run('retryNow', { domain, now, limit })
+  const retry = (domain: string, limit = 100, brokenOff = false) =>
+    store.run('retryNow', { domain, now, limit, brokenOff })
+  /** How the attempt with the number ended. */
+  const attempted = (like: string, number: number, phase: string) =>
+    store.connection.raw
+      .prepare(
+        `insert into attempts (email_id, ordinal, number, started_at, outcome, phase)
+         select email_id, ordinal, ?, 0, 'deferred', ? from deliveries where address like ?`,
+      )
+      .run(number, phase, like)
   const times = () =>
     Object.fromEntries(
       store
         .rows<{ address: string; next_at: number; attempts: number }>('select * from deliveries')
         .map(({ address, next_at: at }) => [address, at === now ? 'now' : at === later ? 'later' : 'before']),
     )
-  return { ...store, accountId, now, retry, times, announcedAtFirst: store.announced('due').length }
+  return {
+    ...store,
+    accountId,
+    now,
+    retry,
+    attempted,
+    times,
+    announcedAtFirst: store.announced('due').length,
+  }
 }
 
 test('deferred deliveries of the domain are due now, and nothing else is touched', async t => {
@@ -49,6 +66,26 @@ test('deferred deliveries of the domain are due now, and nothing else is touched
     'a@sub.there.test': 'later',
   })
   assert.equal(rows('select distinct attempts from deliveries where class = 2'), [{ attempts: 3 }])
+})
+
+test('of a site that answers again only what never came to a recipient is due now', async t => {
+  const { retry, attempted, times } = await open(
+    t,
+    ...['refused@there.test', 'greylisted@there.test', 'better@there.test', 'worse@there.test'],
+  )
+  attempted('refused%', 3, 'connect')
+  attempted('greylisted%', 3, 'rcpt')
+  attempted('better%', 2, 'connect')
+  attempted('better%', 3, 'final-dot')
+  attempted('worse%', 2, 'rcpt')
+  attempted('worse%', 3, 'banner')
+  assert.is(await retry('there.test', 100, true), 2)
+  assert.equal(times(), {
+    'refused@there.test': 'now',
+    'greylisted@there.test': 'later',
+    'better@there.test': 'later',
+    'worse@there.test': 'now',
+  })
 })
 
 test('the queue hears of it, once a lane', async t => {

@@ -32,7 +32,7 @@ function openScheduler({ siteOf = async (lane: Lane): Promise<string | null> => 
   const scheduler = createScheduler({
     clock,
     siteOf,
-    roomOf: site => rooms.get(site) ?? 100,
+    roomOf: site => ({ any: rooms.get(site) ?? 100, transactional: rooms.get(site) ?? 100 }),
     claim(lanes) {
       const { promise, resolve, reject } = Promise.withResolvers<Claim[]>()
       claims.push({
@@ -48,7 +48,7 @@ function openScheduler({ siteOf = async (lane: Lane): Promise<string | null> => 
       })
       return promise
     },
-    take: (site, deliveries) => void taken.push(`${deliveries.length} for ${site}`),
+    take: (site, _, deliveries) => void taken.push(`${deliveries.length} for ${site}`),
     onError: error => void errors.push((error as Error).message),
   })
   return {
@@ -144,6 +144,15 @@ test('a site without room is claimed for when it has room again', async () => {
   scheduler.freed('full.test')
   await settled()
   assert.equal(claims[1]!.lanes, [{ domain: 'full.test', class: 0, accountId, limit: 2 }])
+})
+
+test('a claim that finds less than there was room for leaves the room to the lanes that wait for it', async () => {
+  const { note, claims, rooms } = openScheduler({ siteOf: async () => 'site' })
+  rooms.set('site', 24)
+  await note('a.test', 'b.test')
+  assert.equal(claims.map(domains), [['a.test']])
+  await claims[0]!.answer(nothing)
+  assert.equal(claims.map(domains), [['a.test'], ['b.test']])
 })
 
 test('a claim that fails is told, and tried again a second later', async () => {

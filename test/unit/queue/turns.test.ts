@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import type { BookedLane } from '../../../src/queue/lane-book.ts'
-import { createTurns, type Turns } from '../../../src/queue/turns.ts'
+import { createTurns, type Room, type Turns } from '../../../src/queue/turns.ts'
 import { laneKey } from '../../../src/store/command.ts'
 import { DELIVERY_CLASS } from '../../../src/store/schema.ts'
 import { suite } from '../../kit/suite.ts'
@@ -14,10 +14,11 @@ function lane(domain: string, laneClass: number = transactional, account = 1): B
   return { ...bare, key: laneKey(bare) }
 }
 
-const roomy = () => 1_000
+const free = (count: number): Room => ({ any: count, transactional: count })
+const roomy = () => free(1_000)
 
 /** Serves rounds of turns, each lane coming back with more work, and sums up what each class was given. */
-function serveRounds(turns: Turns, rounds: number, roomOf: (site: string) => number) {
+function serveRounds(turns: Turns, rounds: number, roomOf: (site: string) => Room) {
   const given = new Map<number, number>()
   for (let i = 0; i < rounds; i++) {
     const taken = turns.next(roomOf)
@@ -46,14 +47,56 @@ test('where all classes wait for one site, they share it 8 to 3 to 1', () => {
 test('a lone retry lane gets all there is', () => {
   const turns = createTurns()
   turns.add('site', lane('a.test', retry))
-  assert.equal(serveRounds(turns, 10, roomy), [0, 0, 20])
+  assert.equal(serveRounds(turns, 10, roomy), [0, 0, 240])
+})
+
+test('a site with little room serves all classes all the same', () => {
+  const turns = createTurns()
+  for (const laneClass of [retry, broadcast, transactional]) turns.add('site', lane('a.test', laneClass))
+  const given = serveRounds(turns, 120, () => free(5))
+  const sum = given.reduce((a, b) => a + b)
+  assert.ok(given[1]! / sum > 0.2 && given[2]! / sum > 0.06, `shares were ${given}`)
+})
+
+test('an account gets no more of a site for having many lanes there', () => {
+  const turns = createTurns()
+  for (let i = 0; i < 50; i++) turns.add('site', lane(`d${i}.test`, broadcast, 1))
+  turns.add('site', lane('b.test', broadcast, 2))
+  const given = new Map<number, number>()
+  for (let i = 0; i < 100; i++) {
+    const taken = turns.next(() => free(24))
+    for (const { lane: served, limit } of taken) {
+      const account = served.accountId[0]!
+      given.set(account, (given.get(account) ?? 0) + limit)
+    }
+    for (const { lane: served, site } of taken) turns.add(site, served)
+    turns.reopen('site')
+  }
+  assert.equal([given.get(1), given.get(2)], [1_200, 1_200])
+})
+
+test('transactional mail that comes while a site has no room for any other is served', () => {
+  const turns = createTurns()
+  const crowded = () => ({ any: 0, transactional: 10 })
+  turns.add('site', lane('a.test', broadcast))
+  assert.equal(turns.next(crowded), [])
+  turns.add('site', lane('a.test', transactional))
+  assert.equal(
+    turns.next(crowded).map(({ lane: served, limit }) => [served.class, limit]),
+    [[transactional, 10]],
+  )
+  turns.reopen('site')
+  assert.equal(
+    turns.next(roomy).map(({ lane: served }) => served.class),
+    [broadcast],
+  )
 })
 
 test('accounts take turns within a class, in the order of their coming', () => {
   const turns = createTurns()
   for (const account of [3, 1, 2]) turns.add('site', lane('a.test', transactional, account))
   const accounts = () => {
-    const [turn] = turns.next(() => 16)
+    const [turn] = turns.next(() => free(16))
     turns.add('site', turn!.lane)
     return turn!.lane.accountId[0]
   }
@@ -67,10 +110,10 @@ test('accounts take turns within a class, in the order of their coming', () => {
 test('no more is claimed for a site than it has room for', () => {
   const turns = createTurns()
   for (let account = 1; account <= 5; account++) turns.add('site', lane('a.test', transactional, account))
-  const taken = turns.next(() => 20)
+  const taken = turns.next(() => free(30))
   assert.equal(
     taken.map(({ limit }) => limit),
-    [16, 4],
+    [24, 6],
   )
 })
 
@@ -78,7 +121,7 @@ test('a site without room is passed over until it says that it has some', () => 
   const turns = createTurns()
   turns.add('full', lane('full.test'))
   turns.add('free', lane('free.test'))
-  const roomOf = (site: string) => (site === 'free' ? 5 : 0)
+  const roomOf = (site: string) => free(site === 'free' ? 5 : 0)
   assert.equal(
     turns.next(roomOf).map(({ site }) => site),
     ['free'],
@@ -86,7 +129,7 @@ test('a site without room is passed over until it says that it has some', () => 
   const asked: string[] = []
   turns.next(site => {
     asked.push(site)
-    return 0
+    return free(0)
   })
   assert.equal(asked, [])
   assert.is(turns.reopen('full'), true)
@@ -108,19 +151,19 @@ test('opening a site where nothing waits means nothing', () => {
 test('what is left of a site that had room for a part waits for more room', () => {
   const turns = createTurns()
   for (let account = 1; account <= 3; account++) turns.add('site', lane('a.test', transactional, account))
-  assert.is(turns.next(() => 16).length, 1)
+  assert.is(turns.next(() => free(24)).length, 1)
   assert.equal(
-    turns.next(() => 16),
+    turns.next(() => free(24)),
     [],
   )
   turns.reopen('site')
-  assert.is(turns.next(() => 32).length, 2)
+  assert.is(turns.next(() => free(48)).length, 2)
 })
 
 test('a lane that joins a site without room lets it be asked again', () => {
   const turns = createTurns()
   turns.add('site', lane('a.test'))
-  turns.next(() => 0)
+  turns.next(() => free(0))
   turns.add('site', lane('b.test'))
   assert.is(turns.next(roomy).length, 2)
 })
@@ -128,7 +171,7 @@ test('a lane that joins a site without room lets it be asked again', () => {
 test('of 1,000 sites every one comes to its turn, 100 a round', () => {
   const turns = createTurns()
   for (let i = 0; i < 1_000; i++) turns.add(`site ${i}`, lane(`d${i}.test`))
-  const rounds = Array.from({ length: 10 }, () => turns.next(() => 5).map(({ site }) => site))
+  const rounds = Array.from({ length: 10 }, () => turns.next(() => free(5)).map(({ site }) => site))
   assert.equal(
     rounds.map(round => round.length),
     Array.from({ length: 10 }, () => 100),
@@ -141,8 +184,8 @@ test('one site with very many lanes does not keep others from their turn', () =>
   const turns = createTurns()
   for (let account = 0; account < 250; account++) turns.add('large', lane('large.test', retry, account))
   turns.add('small', lane('small.test'))
-  const first = turns.next(roomy)
-  const second = turns.next(roomy)
+  const first = turns.next(() => free(10_000))
+  const second = turns.next(() => free(10_000))
   assert.is(first.length, 100)
   assert.ok(second.some(({ site }) => site === 'small'))
 })
@@ -161,16 +204,17 @@ test('whatever the rooms, every lane is served and no site is overrun', () => {
           turns.add(`site ${site}`, booked)
         }
         for (let round = 0; round < 3_000 && waiting.size > 0; round++) {
-          const room = new Map<string, number>()
+          const room = new Map<string, Room>()
           const taken = turns.next(site => {
-            const free = rooms.next().value as number
-            room.set(site, free)
-            return free
+            const [any, transactional] = [rooms.next().value as number, rooms.next().value as number]
+            room.set(site, { any, transactional })
+            return { any, transactional }
           })
           for (const { lane: served, site, limit } of taken) {
             assert.ok(limit > 0)
-            room.set(site, room.get(site)! - limit)
-            assert.ok(room.get(site)! >= 0, `${site} was overrun`)
+            const kind = served.class === transactional ? 'transactional' : 'any'
+            room.get(site)![kind] -= limit
+            assert.ok(room.get(site)![kind] >= 0, `${site} was overrun`)
             assert.ok(waiting.delete(served), 'a lane was served twice')
           }
           for (let site = 0; site < 10; site++) turns.reopen(`site ${site}`)

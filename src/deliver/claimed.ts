@@ -1,0 +1,64 @@
+/** Deliveries of one site that are claimed and wait for their turn: transactional mail passes most of the rest. */
+import type { Id } from '../lib/ids.ts'
+import type { Room } from '../queue/turns.ts'
+import type { ClaimedDelivery } from '../store/command.ts'
+import { DELIVERY_CLASS } from '../store/schema.ts'
+
+export interface ClaimedQueue {
+  readonly length: number
+  put(laneClass: number, deliveries: readonly ClaimedDelivery[]): void
+  /** The next one whose account may go on. */
+  next(mayGo: (accountId: Id) => boolean): ClaimedDelivery | undefined
+  /** How many more there is room for, of `most`. */
+  room(most: number): Room
+  /** Takes all. */
+  clear(): ClaimedDelivery[]
+}
+
+/** So many transactional ones pass before another class has its turn. */
+const TRANSACTIONAL_IN_A_ROW = 2
+
+/** @param waiting counts what waits in all of them */
+export function createClaimedQueue(waiting: { count: number }): ClaimedQueue {
+  const transactional: ClaimedDelivery[] = []
+  const others: ClaimedDelivery[] = []
+  let passed = 0
+
+  const from = (queue: ClaimedDelivery[], mayGo: (accountId: Id) => boolean) => {
+    const at = queue.findIndex(({ accountId }) => mayGo(accountId))
+    if (at < 0) return undefined
+    waiting.count--
+    return queue.splice(at, 1)[0]
+  }
+
+  return {
+    get length() {
+      return transactional.length + others.length
+    },
+    put(laneClass, deliveries) {
+      const queue = laneClass === DELIVERY_CLASS.transactional ? transactional : others
+      queue.push(...deliveries)
+      waiting.count += deliveries.length
+    },
+    next(mayGo) {
+      const othersFirst = passed >= TRANSACTIONAL_IN_A_ROW
+      const queues = othersFirst ? [others, transactional] : [transactional, others]
+      for (const queue of queues) {
+        const delivery = from(queue, mayGo)
+        if (!delivery) continue
+        passed = queue === transactional ? passed + 1 : 0
+        return delivery
+      }
+      return undefined
+    },
+    room: most => ({
+      any: Math.max(0, most - transactional.length - others.length),
+      transactional: Math.max(0, most - transactional.length),
+    }),
+    clear() {
+      const all = [...transactional.splice(0), ...others.splice(0)]
+      waiting.count -= all.length
+      return all
+    },
+  }
+}

@@ -1,0 +1,60 @@
+/** One delivery from its message to the record of how its attempt ended. */
+import type { Clock } from '../lib/clock.ts'
+import type { ClaimedDelivery } from '../store/command.ts'
+import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './ending.ts'
+import { type Ending, finishOf } from './finish.ts'
+import type { MessageMaker } from './message.ts'
+import type { Recorder } from './recorder.ts'
+import type { Router } from './route.ts'
+import type { Judge } from './sites.ts'
+import type { SlowWatch } from './slow-watch.ts'
+
+export interface DeliveringOptions extends CarryOptions {
+  clock: Clock
+  router: Router
+  maker: MessageMaker
+  /** Called when the end of an attempt is stored. */
+  onStored(delivery: ClaimedDelivery, ending: Ending): Promise<void>
+  onError(error: unknown, delivery?: ClaimedDelivery): void
+}
+
+/** @returns resolves when the attempt has ended; that is recorded meanwhile */
+export function createDelivering(
+  options: DeliveringOptions,
+  recorder: Recorder,
+  slow: SlowWatch,
+): (delivery: ClaimedDelivery, judge: Judge) => Promise<void> {
+  const { clock, router, maker, onError } = options
+
+  const attemptOf = async (delivery: ClaimedDelivery, startedAt: number) => {
+    const message = await maker.make(delivery, startedAt)
+    if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null }
+    const route = await router.routeOf(delivery.domain)
+    return { ...(await carry(options, route, delivery, message)), message }
+  }
+
+  return async (delivery, judge) => {
+    await recorder.room()
+    const startedAt = clock.now()
+    const watched = slow.begin(delivery, startedAt)
+    try {
+      const { ending, signal, message } = await attemptOf(delivery, startedAt).catch(error => {
+        onError(error, delivery)
+        return { ...brokenInside(), message: null }
+      })
+      judge(signal, ending.text)
+      const finish = finishOf(
+        delivery,
+        ending,
+        { startedAt, finishedAt: clock.now(), message },
+        options.random,
+      )
+      recorder
+        .record(finish)
+        .then(good => (good ? options.onStored(delivery, ending) : undefined))
+        .catch(error => onError(error, delivery))
+    } finally {
+      slow.end(watched)
+    }
+  }
+}

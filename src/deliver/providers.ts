@@ -1,0 +1,109 @@
+/**
+ * Large mailbox providers by the names of their MX hosts, and what each bears at once. Many domains lead to the same
+ * machines there: they share one site, so that limits and pauses hold for all of them together.
+ */
+
+export interface SiteLimits {
+  /** Sessions at once. */
+  connections: number
+  /** Messages that one session carries. */
+  messagesPerConnection: number
+  /** Attempts begun a second; any number when null. */
+  messagesPerSecond: number | null
+}
+
+export interface Provider extends SiteLimits {
+  /** Name of the site. No MX host is called so: it has no dot. */
+  name: string
+  /** Its MX hosts are named so, or end in a dot and this. Lower case. */
+  hosts: readonly string[]
+}
+
+/** For sites that are nobody's we know. */
+export const USUAL_LIMITS: SiteLimits = {
+  connections: 20,
+  messagesPerConnection: 100,
+  messagesPerSecond: null,
+}
+
+function provider(name: string, hosts: string, connections: number, messagesPerConnection: number): Provider {
+  return { name, hosts: hosts.split(' '), connections, messagesPerConnection, messagesPerSecond: null }
+}
+
+export const PROVIDERS: readonly Provider[] = [
+  provider('google', 'google.com googlemail.com', 10, 50),
+  provider('yahoo', 'yahoodns.net', 10, 20),
+  provider('outlook', 'olc.protection.outlook.com', 10, 50),
+  provider('microsoft365', 'mail.protection.outlook.com mx.microsoft', 20, 50),
+  provider('apple', 'icloud.com apple.com', 5, 5),
+  provider('proofpoint', 'pphosted.com ppe-hosted.com', 20, 100),
+  provider(
+    'mimecast',
+    'mimecast.com mimecast.co.za mimecast-offshore.com mimecast.net mimecast.org',
+    20,
+    100,
+  ),
+  provider('barracuda', 'barracudanetworks.com ess.barracuda.com', 10, 50),
+  provider('cisco', 'iphmx.com', 20, 100),
+  provider('messagelabs', 'messagelabs.com', 10, 50),
+  provider('gmx', 'gmx.net web.de kundenserver.de 1and1.com ionos.com perfora.net', 10, 50),
+  provider('telekom', 't-online.de', 5, 20),
+  provider('orange', 'orange.fr wanadoo.fr', 2, 50),
+  provider('free', 'free.fr', 4, 20),
+  provider('sfr', 'sfr.fr', 4, 50),
+  provider('laposte', 'laposte.net', 4, 50),
+  provider('comcast', 'comcast.net', 10, 100),
+  provider('charter', 'charter.net rr.com', 10, 50),
+  provider('cox', 'cox.net', 5, 20),
+  provider('libero', 'libero.it italiaonline.it', 4, 50),
+  provider('mailru', 'mail.ru', 10, 50),
+  provider('yandex', 'yandex.ru yandex.net', 10, 50),
+  provider('qq', 'qq.com', 5, 20),
+  provider('netease', '163.com 126.com netease.com', 5, 20),
+  provider('naver', 'naver.com', 5, 20),
+  provider('docomo', 'docomo.ne.jp', 2, 20),
+  provider('au', 'au.com ezweb.ne.jp', 2, 20),
+  provider('softbank', 'softbank.ne.jp softbank.jp', 2, 20),
+  provider('zoho', 'zoho.com zoho.eu zoho.in', 10, 50),
+  provider('fastmail', 'messagingengine.com', 10, 100),
+  provider('proton', 'protonmail.ch proton.ch', 10, 100),
+]
+
+/** What is set by the operator for a provider goes before what the table says. */
+export type LimitSettings = Readonly<Record<string, { readonly [K in keyof SiteLimits]?: number | null }>>
+
+/** @returns the limits of a site, by its name or by one of its hosts */
+export function siteLimits(settings: LimitSettings): (name: string) => SiteLimits {
+  const set = new Map(Object.entries(settings))
+  return name => {
+    const provider = BY_NAME.get(name) ?? providerOf([name])
+    const { connections, messagesPerConnection, messagesPerSecond } = provider ?? USUAL_LIMITS
+    const own = set.get(provider?.name ?? name)
+    return {
+      connections: own?.connections ?? connections,
+      messagesPerConnection: own?.messagesPerConnection ?? messagesPerConnection,
+      messagesPerSecond: own?.messagesPerSecond ?? messagesPerSecond,
+    }
+  }
+}
+
+/** The provider that all of the hosts belong to. */
+export function providerOf(hosts: readonly string[]): Provider | undefined {
+  const provider = hosts[0] === undefined ? undefined : BY_SUFFIX.get(suffixOf(hosts[0]) ?? '')
+  return provider && hosts.every(host => BY_SUFFIX.get(suffixOf(host) ?? '') === provider)
+    ? provider
+    : undefined
+}
+
+const BY_SUFFIX: ReadonlyMap<string, Provider> = new Map(
+  PROVIDERS.flatMap(entry => entry.hosts.map(host => [host, entry] as const)),
+)
+
+const BY_NAME: ReadonlyMap<string, Provider> = new Map(PROVIDERS.map(entry => [entry.name, entry]))
+
+/** The longest known name that the host has or ends in. */
+function suffixOf(host: string): string | undefined {
+  for (let name = host; name.includes('.'); name = name.slice(name.indexOf('.') + 1))
+    if (BY_SUFFIX.has(name)) return name
+  return undefined
+}

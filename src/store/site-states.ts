@@ -1,0 +1,31 @@
+/** Sites that rest, and why. */
+import { command } from './command.ts'
+import type { Db, SiteStateRow } from './schema.ts'
+
+/** Its mail has expired by then, and so has what is known of it. */
+const KEPT_MS = 14 * 86_400_000
+
+/** Those whose pause has not ended. */
+export function listPausedSites(db: Db, now: number): Promise<SiteStateRow[]> {
+  return db.selectFrom('siteStates').selectAll().where('pausedUntil', '>', now).execute()
+}
+
+export const siteCommands = {
+  putSiteState: command<SiteStateRow, void>(async (tx, row) => {
+    const { site, ...state } = row
+    await tx.db
+      .insertInto('siteStates')
+      .values(row)
+      .onConflict(conflict => conflict.column('site').doUpdateSet(state))
+      .execute()
+    await tx.db
+      .deleteFrom('siteStates')
+      .where('changedAt', '<', row.changedAt - KEPT_MS)
+      .execute()
+  }),
+
+  /** The site answers again. */
+  clearSiteState: command<{ site: string }, void>(async (tx, { site }) => {
+    await tx.db.deleteFrom('siteStates').where('site', '=', site).execute()
+  }),
+}

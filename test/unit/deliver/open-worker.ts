@@ -1,0 +1,112 @@
+/** A delivery worker over a real store, real DNS and a scripted MX. */
+import type { MessageMaker } from '../../../src/deliver/message.ts'
+
+import { createTermsBook } from '../../../src/deliver/policy/host-terms.ts'
+
+import { siteLimits } from '../../../src/deliver/providers.ts'
+
+import { createRouter, type Route } from '../../../src/deliver/route.ts'
+import { createSessionPool } from '../../../src/deliver/session-pool.ts'
+import { createSlots } from '../../../src/deliver/slots.ts'
+import { createDeliveryWorker } from '../../../src/deliver/worker.ts'
+import { createResolver } from '../../../src/dns/resolver.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { simulatedEnding } from '../../../src/simulator/ending.ts'
+import { StorageUnavailable } from '../../../src/store/command.ts'
+import type { DueLane } from '../../../src/store/lanes.ts'
+import { type FakeMxOptions, startFakeMx } from '../../kit/fake-mx.ts'
+import { SIMULATOR } from '../../kit/mail.ts'
+import type { TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+import { startZone } from '../../kit/zone.ts'
+import { openSigned } from './signed-domain.ts'
+
+const ZONE = 'there.test MX 10 mx.there.test\nmx.there.test A 127.0.0.2'
+
+export interface OpenOptions {
+  zone?: string
+  threadCount?: number
+  make?: (real: MessageMaker) => MessageMaker['make']
+  /** How the MX misbehaves. */
+  at?: FakeMxOptions['at']
+}
+
+/** Only the clock stands still. */
+export async function openWorker(
+  t: TestContext,
+  { zone = ZONE, threadCount = 1, make = real => real.make, at = {} }: OpenOptions = {},
+) {
+  const signed = await openSigned(t)
+  await signed.verifiedDomain('here.test')
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2', at }))
+  const server = await t.using(startZone(zone))
+  const resolver = createResolver({ servers: [server.server], clock: systemClock, timeoutMs: 300, tries: 1 })
+  const { clock } = signed
+  const random = () => 0.5
+  const failing = new Set<string>()
+  const run: typeof signed.run = (name, input) =>
+    failing.has(name) ? Promise.reject(new StorageUnavailable('disk full')) : signed.run(name, input)
+  const errors: string[] = []
+  const stored: string[] = []
+  const pauses: string[] = []
+  const forwarded: { to: number; lane: DueLane; route: Route }[] = []
+  const worker = createDeliveryWorker({
+    clock,
+    resolver,
+    random,
+    run,
+    slots: createSlots({ most: 100, mostOfAccount: 100 }),
+    limitsOf: siteLimits({}),
+    owner: 'worker',
+    index: 0,
+    threadCount,
+    localName: 'out.posthorn.test',
+    port: mx.port,
+    allowPrivateAddresses: true,
+    terms: createTermsBook({ clock }),
+    pool: createSessionPool(clock, { messagesPerConnection: () => 100 }),
+    router: createRouter({ resolver, clock, random, simulatorDomain: SIMULATOR, ownNames: [] }),
+    maker: { make: make(signed.maker) },
+    simulate: simulatedEnding,
+    forward: (to, lane, route) => void forwarded.push({ to, lane, route }),
+    onStored: async ({ address }, { kind }) => void stored.push(`${address} ${kind}`),
+    onPause: (site, { ms }) => void pauses.push(`${site} ${ms}`),
+    onRecovery: site => void pauses.push(`${site} answers`),
+    onError: error => void errors.push((error as Error).message),
+  })
+  signed.on('due', lanes => worker.announced(lanes as DueLane[]))
+  let stopped: Promise<void> | undefined
+  const stop = (graceMs = 0) => {
+    stopped ??= worker.stop(graceMs)
+    return stopped
+  }
+  t.after(async () => {
+    let isStopped = false
+    const stopping = stop().then(() => {
+      isStopped = true
+    })
+    await until(() => {
+      clock.advance(60_000)
+      return isStopped
+    })
+    await stopping
+    resolver.close()
+  })
+  const statusOf = (address: string) =>
+    signed.rows<{ status: string }>('select status from deliveries where address = ?', address)[0]?.status
+  return {
+    ...signed,
+    mx,
+    worker,
+    failing,
+    errors,
+    stored,
+    pauses,
+    forwarded,
+    stop,
+    statusOf,
+    when: (address: string, status: string) => until(() => statusOf(address) === status),
+    send: (...to: string[]) => signed.send(signed.accountId, { to: to.map(name => `${name}@there.test`) }),
+    sendTo: (to: string[]) => signed.send(signed.accountId, { to }),
+  }
+}

@@ -1,0 +1,78 @@
+import * as assert from 'uvu/assert'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+import { openWorker } from './open-worker.ts'
+
+const test = suite('deliver/outages', { limitMs: 10_000 })
+const HOUR_MS = 3_600_000
+
+/** A site that is down until the test says otherwise. */
+async function open(t: TestContext) {
+  let isDown = true
+  const worker = await openWorker(t, {
+    at: { banner: () => (isDown ? '421 4.3.2 going down' : undefined) },
+  })
+  const { clock, rows } = worker
+  return {
+    ...worker,
+    comesBack: () => {
+      isDown = false
+    },
+    count: (status: string) => rows('select 1 from deliveries where status = ?', status).length,
+    states: () =>
+      rows('select site, paused_until - ? as rest, pause_ms, reason from site_states', clock.now()),
+    waiting: () => rows('select attempts from deliveries where state = 0 and next_at <= ?', clock.now()),
+  }
+}
+
+const names = (count: number) => Array.from({ length: count }, (_, i) => `ok+${i}`)
+
+test('a site that is down costs a few attempts; the rest of its mail waits in the queue, untouched', async t => {
+  const { send, count, pauses, states, waiting, rows } = await open(t)
+  await send(...names(20))
+  await until(() => count('delivery_delayed') === 5 && states().length === 1)
+  assert.equal(pauses, ['mx.there.test 60000'])
+  assert.equal(states(), [
+    { site: 'mx.there.test', rest: 60_000, pause_ms: 60_000, reason: '421 4.3.2 going down' },
+  ])
+  await until(() => rows('select 1 from deliveries where state = 1').length === 0)
+  assert.equal(
+    waiting(),
+    Array.from({ length: 15 }, () => ({ attempts: 0 })),
+  )
+})
+
+test('each probe costs one attempt, and the rest is told of in the store', async t => {
+  const { send, count, pauses, states, clock } = await open(t)
+  await send(...names(20))
+  await until(() => states().length === 1 && count('delivery_delayed') === 5)
+  clock.advance(60_000)
+  await until(() => pauses.length === 2 && states()[0]?.pause_ms === 120_000)
+  await until(() => clock.timerCount > 0)
+  assert.ok(count('delivery_delayed') <= 6)
+})
+
+test('when it answers again everything goes at once', async t => {
+  const { send, count, states, comesBack, clock, pauses } = await open(t)
+  await send(...names(20))
+  await until(() => states().length === 1 && count('delivery_delayed') === 5)
+  comesBack()
+  clock.advance(60_000)
+  await until(() => count('delivered') === 20)
+  assert.is(pauses.at(-1), 'mx.there.test answers')
+  await until(() => states().length === 0)
+})
+
+test('mail whose time runs out while its site is down is given up, without an attempt of its own', async t => {
+  const { send, count, states, clock, pauses, rows } = await open(t)
+  await send(...names(20))
+  await until(() => states().length === 1 && count('delivery_delayed') === 5)
+  clock.advance(48 * HOUR_MS)
+  await until(() => pauses.length === 2)
+  await until(() => count('failed') >= 15)
+  const [{ error }] = rows<{ error: string }>('select error from emails') as [{ error: string }]
+  assert.is(error, 'expired after 48 h: 421 4.3.2 going down')
+  assert.ok(rows("select 1 from events where type = 'email.failed'").length >= 15)
+})
+
+test.run()
