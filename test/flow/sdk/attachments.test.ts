@@ -1,19 +1,18 @@
-import { Resend } from 'resend'
+import type { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
-import { assertTold, insistOn } from '../../kit/resend-versions.ts'
+import { assertTold, insistOn, MODERN_VERSIONS, openResend } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('the resend package reads attachments', { limitMs: 15_000 })
+const test = suite('resend packages read attachments', { limitMs: 15_000 })
 const LOGO = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 255])
 let posthorn: Posthorn
-let resend: Resend
 let emailId = ''
 test.before(async () => {
   posthorn = await startPosthorn()
-  resend = new Resend(posthorn.apiKey, { baseUrl: posthorn.baseUrl })
+  const { emails } = await openResend(MODERN_VERSIONS[0]!, posthorn)
   const { id } = insistOn(
-    await resend.emails.send({
+    await emails.send({
       from: 'Ann <ann@here.example>',
       to: 'delivered@simulator.test',
       subject: 'Hello',
@@ -28,37 +27,43 @@ test.before(async () => {
 })
 test.after(() => posthorn.close())
 
-test('as a list', async () => {
-  const { object, has_more: hasMore, data } = insistOn(await resend.emails.attachments.list({ emailId }))
-  assert.equal([object, hasMore], ['list', false])
-  assert.equal(
-    data.map(one => [one.filename, one.size, one.content_type, one.content_disposition, one.content_id]),
-    [
-      ['logo.png', LOGO.length, 'image/png', 'inline', 'logo'],
-      ['note.txt', 4, 'text/plain', 'attachment', null],
-    ],
-  )
-})
+for (const release of MODERN_VERSIONS) {
+  test(`${release.version}: as a list`, async () => {
+    const resend: Resend = await openResend(release, posthorn)
+    const { object, has_more: hasMore, data } = insistOn(await resend.emails.attachments.list({ emailId }))
+    assert.equal([object, hasMore], ['list', false])
+    assert.equal(
+      data.map(one => [one.filename, one.size, one.content_type, one.content_disposition, one.content_id]),
+      [
+        ['logo.png', LOGO.length, 'image/png', 'inline', 'logo'],
+        ['note.txt', 4, 'text/plain', 'attachment', null],
+      ],
+    )
+  })
 
-test('page by page', async () => {
-  const first = insistOn(await resend.emails.attachments.list({ emailId, limit: 1 }))
-  assert.equal([first.has_more, first.data.length], [true, 1])
-  const after = first.data[0]!.id
-  const second = insistOn(await resend.emails.attachments.list({ emailId, limit: 1, after }))
-  assert.equal([second.has_more, second.data[0]!.filename], [false, 'note.txt'])
-})
+  test(`${release.version}: page by page`, async () => {
+    const resend: Resend = await openResend(release, posthorn)
+    const first = insistOn(await resend.emails.attachments.list({ emailId, limit: 1 }))
+    assert.equal([first.has_more, first.data.length], [true, 1])
+    const after = first.data[0]!.id
+    const second = insistOn(await resend.emails.attachments.list({ emailId, limit: 1, after }))
+    assert.equal([second.has_more, second.data[0]!.filename], [false, 'note.txt'])
+  })
 
-test('one by one, and gets the bytes by a link that needs no key', async () => {
-  const { data } = insistOn(await resend.emails.attachments.list({ emailId }))
-  const one = insistOn(await resend.emails.attachments.get({ emailId, id: data[0]!.id }))
-  assert.equal([one.object, one.id, one.filename], ['attachment', data[0]!.id, 'logo.png'])
-  assert.ok(Date.parse(one.expires_at) > posthorn.clock.now())
-  const response = await fetch(one.download_url)
-  assert.ok(LOGO.equals(Buffer.from(await response.arrayBuffer())))
-})
+  test(`${release.version}: one by one, and gets the bytes by a link that needs no key`, async () => {
+    const resend: Resend = await openResend(release, posthorn)
+    const { data } = insistOn(await resend.emails.attachments.list({ emailId }))
+    const one = insistOn(await resend.emails.attachments.get({ emailId, id: data[0]!.id }))
+    assert.equal([one.object, one.id, one.filename], ['attachment', data[0]!.id, 'logo.png'])
+    assert.ok(Date.parse(one.expires_at) > posthorn.clock.now())
+    const response = await fetch(one.download_url)
+    assert.ok(LOGO.equals(Buffer.from(await response.arrayBuffer())))
+  })
 
-test('and is told of one that is not there', async () => {
-  assertTold(await resend.emails.attachments.get({ emailId, id: emailId }), 'not_found', 404)
-})
+  test(`${release.version}: and is told of one that is not there`, async () => {
+    const resend: Resend = await openResend(release, posthorn)
+    assertTold(await resend.emails.attachments.get({ emailId, id: emailId }), 'not_found', 404)
+  })
+}
 
 test.run()

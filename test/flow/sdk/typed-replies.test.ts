@@ -117,6 +117,14 @@ test('lists: full, empty, and of one page of many', async () => {
     await readable('list', ask('GET', `/emails${query}`))
 })
 
+test('attachments, of a list and alone', async () => {
+  const id = await posthorn.send(FULL)
+  const [list] = await readable('attachments', ask('GET', `/emails/${id}/attachments`))
+  for (const { id: file } of list!.body.data)
+    await readable('attachment', ask('GET', `/emails/${id}/attachments/${file}`))
+  await readable('attachments', ask('GET', `/emails/${await posthorn.send(MAIL)}/attachments`))
+})
+
 const ERRORS: [what: string, ask: (service: Posthorn) => Promise<ApiAnswer>][] = [
   ['malformed', p => p.call('POST', '/emails', { key: p.apiKey, raw: '{' })],
   ['missing', p => p.call('POST', '/emails', { key: p.apiKey, body: {} })],
