@@ -352,7 +352,15 @@ async function openPlans({ plans: configured }: Config, store: Store<Commands>, 
   return plans
 }
 
-function deliverySettings({ delivery, log, mailHost, simulator, dns, providers }: Config): DeliverySettings {
+function deliverySettings({
+  delivery,
+  log,
+  mailHost,
+  simulator,
+  dns,
+  providers,
+  fetch,
+}: Config): DeliverySettings {
   return {
     threadCount: delivery.threads || availableParallelism(),
     logLevel: log.level,
@@ -367,6 +375,9 @@ function deliverySettings({ delivery, log, mailHost, simulator, dns, providers }
     connections: delivery.connections,
     accountConnections: delivery.accountConnections,
     providers,
+    mtaSts: delivery.mtaSts,
+    policyPort: delivery.policyPort,
+    fetchLoopback: fetch.allowLoopback,
   }
 }
 

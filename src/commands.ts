@@ -16,6 +16,7 @@ import { settingCommands } from './store/settings.ts'
 import { shareCommands } from './store/shares.ts'
 import { siteCommands } from './store/site-states.ts'
 import { suppressionCommands } from './store/suppressions.ts'
+import { tlsCommands } from './store/tls.ts'
 import { userCommands } from './store/users.ts'
 import { templateCommands } from './templates/commands.ts'
 
@@ -37,6 +38,7 @@ export const commands = {
   ...recipientCommands,
   ...suppressionCommands,
   ...sealCommands,
+  ...tlsCommands,
   ...retentionCommands,
   ...shareCommands,
 }

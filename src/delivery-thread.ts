@@ -4,7 +4,9 @@ import type { Commands } from './commands.ts'
 import type { Ending } from './deliver/finish.ts'
 import { createKeyRing } from './deliver/key-ring.ts'
 import { createMessageMaker } from './deliver/message.ts'
+import { createSecurityOf } from './deliver/policy/domain-security.ts'
 import { createTermsBook } from './deliver/policy/host-terms.ts'
+import { createStsBook } from './deliver/policy/sts-book.ts'
 import { siteLimits } from './deliver/providers.ts'
 import { createRouter, type Route } from './deliver/route.ts'
 import { createSessionPool } from './deliver/session-pool.ts'
@@ -17,6 +19,7 @@ import { systemClock } from './lib/clock.ts'
 import { wireId } from './lib/ids.ts'
 import { createLog } from './lib/log.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
+import { createOutbound } from './outbound/outbound.ts'
 import { simulatedEnding, simulatedSequel } from './simulator/ending.ts'
 import type { ClaimedDelivery } from './store/command.ts'
 import type { DueLane } from './store/lanes.ts'
@@ -44,6 +47,12 @@ const { db, find, blobs } = openReader(data.location)
 const resolver = createResolver({ servers: data.resolvers, clock })
 const lanes = new BroadcastChannel(data.lanesChannel)
 const random = Math.random
+const outbound = createOutbound({
+  resolver,
+  clock,
+  allowLoopback: data.fetchLoopback,
+  ...(data.authorities && { authorities: data.authorities }),
+})
 
 const limitsOf = siteLimits(data.providers)
 
@@ -72,6 +81,7 @@ const worker = createDeliveryWorker({
     random,
     simulatorDomain: data.simulatorDomain,
     ownNames: data.ownNames,
+    securityOf: createSecurityOf({ sts: data.mtaSts ? stsBook() : null }),
   }),
   maker: createMessageMaker({ db, find, blobs, secrets, keyRing: createKeyRing({ db, secrets, clock }) }),
   simulate: simulatedEnding,
@@ -100,8 +110,23 @@ for (const { site, pausedUntil: until, pauseMs: ms, reason } of await listPaused
   worker.resume(site, { until, ms, reason })
 control.postMessage({ notice: 'ready' } satisfies DeliveryNotice)
 
+function stsBook() {
+  return createStsBook({
+    resolver,
+    outbound,
+    find,
+    run: writer.run,
+    clock,
+    port: data.policyPort,
+    onFault: (domain, { type, fault }) =>
+      log.info({ domain, type, fault }, 'an MTA-STS policy cannot be had'),
+    onError: error => log.error({ err: error }, 'an MTA-STS policy cannot be kept'),
+  })
+}
+
 async function stop(graceMs: number) {
   await worker.stop(graceMs)
+  outbound.close()
   resolver.close()
   lanes.close()
   writer.close()

@@ -76,6 +76,11 @@ export const schema = {
     allowPrivateAddresses: flag(false, 'Deliver to private and loopback addresses, for laboratories.'),
     sourceIps: list([], 'Local addresses to connect from.', { shown: "the system's" }),
     threads: integer(0, 'Delivery threads; 0 means one per core.', { most: 64 }),
+    mtaSts: flag(true, 'Honour the MTA-STS policies of receiving domains.'),
+    policyPort: integer(443, 'Port of MTA-STS policy hosts; another one is for laboratories.', {
+      least: 1,
+      most: 65_535,
+    }),
     caFile: optionalText(
       "Authorities that MX hosts and policy hosts must be certified by, PEM; in place of the runtime's, for laboratories.",
     ),

@@ -55,8 +55,7 @@ export async function attempt(
   }
   const outcomes: Outcome[] = []
   let sessions = 0
-  for await (const { host, address } of addressesOf(options, way, outcomes)) {
-    const terms = options.terms.termsOf(way, host)
+  for await (const { host, address, terms } of addressesOf(options, way, outcomes)) {
     const opened = await openSession({ ...sessionOptions(options, host, address), ...terms.options })
     const { tlsFallback } = 'failure' in opened ? opened : opened.facts
     if (tlsFallback) options.terms.brokeTls(host, tlsFallback)
@@ -77,13 +76,18 @@ export async function attempt(
 
 /** The addresses to try, looked up host by host; what keeps a host from being tried goes to `outcomes`. */
 async function* addressesOf(
-  { resolver, random, allowPrivateAddresses }: AttemptOptions,
-  { hosts }: Way,
+  { resolver, random, allowPrivateAddresses, terms: termsBook }: AttemptOptions,
+  way: Way,
   outcomes: Outcome[],
-): AsyncGenerator<{ host: string; address: string }> {
+): AsyncGenerator<{ host: string; address: string; terms: HostTerms }> {
   let left = MOST_ADDRESSES
-  for (const { name: host } of hosts) {
+  for (const { name: host } of way.hosts) {
     if (left === 0) return
+    const terms = await termsBook.termsOf(way, host)
+    if ('refusal' in terms) {
+      outcomes.push(outcomeWithoutHost('deferred', 'policy', terms.refusal))
+      continue
+    }
     const found = await lookUpAddresses(resolver, host, { families: FAMILIES, limit: left, random })
     if (found.kind === 'failure')
       outcomes.push(
@@ -98,7 +102,7 @@ async function* addressesOf(
         continue
       }
       left--
-      yield { host, address }
+      yield { host, address, terms }
     }
   }
 }

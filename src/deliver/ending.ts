@@ -38,14 +38,15 @@ export async function carry(
     }
     case 'unknown':
       return { ending: withoutReply('deferred', 'unknown', destination.reason), signal: 'nothing' }
-    case 'hosts':
-      return carried(
-        await attempt(
-          options,
-          wayTo(delivery.domain, destination.hostSet, destination.hosts, message.tls),
-          transactionOf(delivery, message),
-        ),
-      )
+    case 'hosts': {
+      const { hosts, hostSet, security } = destination
+      const way = wayTo({ domain: delivery.domain, hosts, hostSet, security }, message.tls)
+      if ('reason' in way) {
+        const { kind, reason, enhanced } = way
+        return { ending: { ...withoutReply(kind, 'policy', reason), enhanced }, signal: 'nothing' }
+      }
+      return carried(await attempt(options, way, transactionOf(delivery, message)))
+    }
   }
 }
 

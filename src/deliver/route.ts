@@ -2,6 +2,7 @@
 import { lookUpMxHosts, type MxHost, type MxHosts } from '../dns/mx-hosts.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { DomainSecurity } from './policy/way.ts'
 import { providerOf } from './providers.ts'
 
 export interface Route {
@@ -11,8 +12,14 @@ export interface Route {
 }
 
 export type Destination =
-  /** Domains with the same `hostSet` share connections. */
-  | { kind: 'hosts'; hosts: readonly MxHost[]; hostSet: string }
+  /** Domains with the same `hostSet` share connections, as far as they ask the same of them. */
+  | {
+      kind: 'hosts'
+      hosts: readonly MxHost[]
+      hostSet: string
+      /** Absent where nothing is asked. */
+      security?: DomainSecurity | undefined
+    }
   /** Handled without the network. */
   | { kind: 'simulator' }
   /** No mail can go there; `enhanced` and `reason` say why. */
@@ -32,6 +39,8 @@ interface RouterOptions {
   random: () => number
   simulatorDomain: string
   ownNames: readonly string[]
+  /** What the domain's owner asks of connections; undefined where that is nothing. */
+  securityOf(domain: string): Promise<DomainSecurity | undefined>
 }
 
 const KEPT_MS = 60_000
@@ -39,7 +48,8 @@ const UNKNOWN_KEPT_MS = 5_000
 const MOST_KEPT = 20_000
 const SIMULATOR_ROUTE: Route = { site: 'simulator', destination: { kind: 'simulator' } }
 
-export function createRouter({ resolver, clock, random, simulatorDomain, ownNames }: RouterOptions): Router {
+export function createRouter(options: RouterOptions): Router {
+  const { resolver, clock, random, simulatorDomain, ownNames, securityOf } = options
   const kept = new Map<string, { route: Promise<Route>; until: number }>()
   const keep = (domain: string, route: Promise<Route>) => {
     const entry = { route, until: clock.monotonic() + KEPT_MS }
@@ -65,17 +75,23 @@ export function createRouter({ resolver, clock, random, simulatorDomain, ownName
   }
 
   async function lookUp(domain: string): Promise<Route> {
-    const found = await lookUpMxHosts(resolver, domain, { ownNames, random })
-    if (found.kind === 'hosts') return routeTo(found.hosts)
+    const [found, security] = await Promise.all([
+      lookUpMxHosts(resolver, domain, { ownNames, random }),
+      securityOf(domain),
+    ])
+    if (found.kind === 'hosts') return routeTo(found.hosts, security)
     return { site: `!${domain}`, destination: deadEnd(found, domain) }
   }
 }
 
 /** The site is a provider's where all hosts are, else the set of the hosts, whatever their preferences. */
-export function routeTo(hosts: readonly MxHost[]): Route {
+export function routeTo(hosts: readonly MxHost[], security?: DomainSecurity): Route {
   const names = hosts.map(({ name }) => name).sort()
   const hostSet = names.join(' ')
-  return { site: providerOf(names)?.name ?? hostSet, destination: { kind: 'hosts', hosts, hostSet } }
+  return {
+    site: providerOf(names)?.name ?? hostSet,
+    destination: { kind: 'hosts', hosts, hostSet, ...(security && { security }) },
+  }
 }
 
 function deadEnd(found: Exclude<MxHosts, { kind: 'hosts' }>, domain: string): Destination {

@@ -40,6 +40,11 @@ export interface DeliverySettings {
   /** Of one account; any number when null. */
   accountConnections: number | null
   providers: LimitSettings
+  mtaSts: boolean
+  /** Of hosts with MTA-STS policies. */
+  policyPort: number
+  /** Whether they may be on this host, for tests. */
+  fetchLoopback: boolean
 }
 
 export type DeliveryOrder = { order: 'lanes'; lanes: DueLane[] } | { order: 'stop'; graceMs: number }

@@ -3,25 +3,26 @@ import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../lib/clock.ts'
 import { createTickets, type Tickets } from '../client/tickets.ts'
 import { createClientContext } from '../client/tls.ts'
-import type { Failure, SessionOptions, TlsMode } from '../client/types.ts'
+import type { Failure, SessionOptions } from '../client/types.ts'
 import { type BrokenTls, createBrokenTls } from './broken-tls.ts'
+import { fitsPolicy } from './sts-policy.ts'
 import type { Way } from './way.ts'
 
-/** By which rule TLS is demanded. */
-export const POLICY_NAMES = ['none', 'domain'] as const
+/** By which rule TLS is demanded: none, the sending domain's or message's wish, the receiving domain's policy. */
+export const POLICY_NAMES = ['none', 'domain', 'mta-sts'] as const
 export type PolicyName = (typeof POLICY_NAMES)[number]
 
 export interface HostTerms {
   policy: PolicyName
-  mode: TlsMode
   /** Why it is plain text from the start. */
   brokenTls: string | null
   /** What a session on these terms is opened with. */
-  options: Pick<SessionOptions, 'tls' | 'secureContext' | 'rejectUnauthorized' | 'tickets'>
+  options: Pick<SessionOptions, 'tls' | 'secureContext' | 'rejectUnauthorized' | 'tickets' | 'checkPeer'>
 }
 
 export interface TermsBook {
-  termsOf(way: Way, host: string): HostTerms
+  /** Or why the host is not spoken to. */
+  termsOf(way: Way, host: string): Promise<HostTerms | { refusal: string }>
   /** A session had to go on in plain text. */
   brokeTls(host: string, failure: Failure): void
 }
@@ -36,22 +37,27 @@ export function createTermsBook({ clock, authorities }: TermsOptions): TermsBook
   const secureContext = createClientContext(authorities)
   const broken = createBrokenTls(clock)
   const loose = termsWith(secureContext, 'none', createTickets(clock))
-  const plain = { ...loose, mode: 'none' as const, options: { tls: 'none' as const } }
-  const verified = termsWith(secureContext, 'domain', createTickets(clock))
+  const verifiedTickets = createTickets(clock)
+  const verified = termsWith(secureContext, 'domain', verifiedTickets)
+  const bySts = termsWith(secureContext, 'mta-sts', verifiedTickets)
   return {
-    termsOf({ verified: mustVerify }, host) {
+    async termsOf({ domain, verified: mustVerify, sts }, host) {
+      if (sts?.mode === 'enforce')
+        return fitsPolicy(sts, host)
+          ? bySts
+          : { refusal: `${host} is not in the MTA-STS policy of ${domain}` }
       if (mustVerify) return verified
-      const reason = broken.reasonOf(host)
-      return reason === undefined ? loose : { ...plain, brokenTls: reason }
+      const brokenTls = broken.reasonOf(host)
+      return brokenTls === undefined ? loose : { policy: 'none', brokenTls, options: { tls: 'none' } }
     },
     brokeTls: (host, failure) => rememberBroken(broken, host, failure),
   }
 }
 
 function termsWith(secureContext: SecureContext, policy: PolicyName, tickets: Tickets): HostTerms {
-  const mode = policy === 'none' ? 'opportunistic' : 'required'
+  const tls = policy === 'none' ? 'opportunistic' : 'required'
   const rejectUnauthorized = policy !== 'none'
-  return { policy, mode, brokenTls: null, options: { tls: mode, secureContext, rejectUnauthorized, tickets } }
+  return { policy, brokenTls: null, options: { tls, secureContext, rejectUnauthorized, tickets } }
 }
 
 /** A host that says it cannot do TLS now may well do it the next time; one that fails at it mostly fails again. */

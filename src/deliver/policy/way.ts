@@ -1,5 +1,6 @@
 /** What the way to a domain must fulfil: what its owner asks of senders, and what the sender asks for one message. */
 import type { MxHost } from '../../dns/mx-hosts.ts'
+import type { StsPolicy } from './sts-book.ts'
 
 /**
  * What the sender asks. `any`: encrypted where it can be. `enforced`: TLS with a certificate that verifies, by the
@@ -8,17 +9,64 @@ import type { MxHost } from '../../dns/mx-hosts.ts'
  */
 export type MessageTls = 'any' | 'enforced' | 'required' | 'waived'
 
-export interface Way {
+/** What a domain's owner asks, kept with its route. Plain data: it goes from thread to thread. */
+export interface DomainSecurity {
+  /** Its MTA-STS policy, unless the mode is none. */
+  sts: StsPolicy | null
+  /** Whether its MX records are authenticated by DNSSEC, so that DANE may apply to its hosts. */
+  secureMx: boolean
+  /** Why not all of this is known; null where it is. */
+  unknown: string | null
+}
+
+export interface Destination {
   /** The recipient's domain. */
   domain: string
   hosts: readonly MxHost[]
-  /** Under which its sessions are kept: shared among deliveries that ask no more of them. */
+  /** Domains with the same share connections. */
+  hostSet: string
+  /** Absent where nothing is asked. */
+  security?: DomainSecurity | undefined
+}
+
+export interface Way {
+  domain: string
+  hosts: readonly MxHost[]
+  /** Under which its sessions are kept: shared among deliveries that ask the same of them. */
   sessions: string
   /** Whether certificates must verify. */
   verified: boolean
+  sts: StsPolicy | null
+  /** Whether hosts are to be asked about in DNS. */
+  dane: boolean
 }
 
-export function wayTo(domain: string, site: string, hosts: readonly MxHost[], asked: MessageTls): Way {
-  const verified = asked === 'enforced' || asked === 'required'
-  return { domain, hosts, sessions: verified ? `${site} verified` : site, verified }
+/** No connection could be good enough. */
+export interface NoWay {
+  kind: 'bounced' | 'deferred'
+  enhanced: string
+  reason: string
+}
+
+export function wayTo({ domain, hosts, hostSet, security }: Destination, asked: MessageTls): Way | NoWay {
+  const insists = asked === 'enforced' || asked === 'required'
+  if (asked === 'required') {
+    const fault = faultOfNames(domain, security)
+    if (fault) return fault
+  }
+  const { sts = null, secureMx: dane = false } = (asked === 'waived' ? undefined : security) ?? {}
+  const isEnforced = sts?.mode === 'enforce'
+  let sessions = hostSet
+  if (dane) sessions += ' dane'
+  if (isEnforced) sessions += ` sts ${sts.mx.join(' ')}`
+  else if (insists) sessions += ' verified'
+  return { domain, hosts, sessions, verified: insists || isEnforced, sts, dane }
+}
+
+/** A certificate proves a host's name; that the name is the right one must be known, too (RFC 8689 §4.2.1). */
+function faultOfNames(domain: string, security: DomainSecurity | undefined): NoWay | undefined {
+  if (security?.secureMx || security?.sts?.mode === 'enforce') return undefined
+  if (security?.unknown) return { kind: 'deferred', enhanced: '4.7.5', reason: security.unknown }
+  const reason = `the message requires TLS, and ${domain} secures the names of its hosts neither by MTA-STS nor by DNSSEC`
+  return { kind: 'bounced', enhanced: '5.7.30', reason }
 }

@@ -3,6 +3,7 @@ import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
+import { startWebHost, type WebHost } from '../../kit/web-host.ts'
 
 const test = suite('how connections are secured')
 
@@ -15,7 +16,15 @@ const ZONE = `
   mx1.there.test     A 127.0.0.2
   mx2.there.test     A 127.0.0.3
   mx3.there.test     A 127.0.0.4
+  there.test         MX 10 mx2.there.test
+  there.test         MX 20 mx1.there.test
+  _mta-sts.there.test TXT "v=STSv1; id=1"
+  mta-sts.there.test  A 127.0.0.1
+  example.test       MX 10 mx2.there.test
+  _mta-sts.example.test TXT "v=STSv1; id=1"
+  mta-sts.example.test  A 127.0.0.1
 `
+const POLICY = (mode: string, mx: string) => `version: STSv1\nmode: ${mode}\nmx: ${mx}\nmax_age: 86400\n`
 const CA_FILE = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
 
 let good: FakeMx
@@ -23,15 +32,29 @@ let expired: FakeMx
 let plain: FakeMx
 let posthorn: Posthorn
 let strictId: string
+let policyHost: WebHost
+const policies = new Map<string, string>()
 
 test.before(async () => {
   good = await startFakeMx({ host: '127.0.0.2', tls: 'good', extensions: ['REQUIRETLS', 'DSN', 'CHUNKING'] })
   expired = await startFakeMx({ host: '127.0.0.3', port: good.port, tls: 'expired' })
   plain = await startFakeMx({ host: '127.0.0.4', port: good.port })
+  policies.set('mta-sts.there.test', POLICY('enforce', 'mx1.there.test'))
+  policies.set('mta-sts.example.test', POLICY('enforce', '*.there.test'))
+  policyHost = await startWebHost({
+    answer({ headers }, response) {
+      response.writeHead(200, { 'content-type': 'text/plain' })
+      response.end(policies.get(headers.host!.replace(/:.*/, '')))
+    },
+  })
   posthorn = await startPosthorn({
     zone: ZONE,
     mxPort: good.port,
-    env: { POSTHORN_DELIVERY_CA_FILE: CA_FILE },
+    env: {
+      POSTHORN_DELIVERY_CA_FILE: CA_FILE,
+      POSTHORN_DELIVERY_POLICY_PORT: String(policyHost.port),
+      POSTHORN_FETCH_ALLOW_LOOPBACK: 'true',
+    },
   })
   await posthorn.verifiedDomain('here.example')
   strictId = (await posthorn.verifiedDomain('strict.example')).id
@@ -45,7 +68,7 @@ test.before(async () => {
 
 test.after(async () => {
   await posthorn.close()
-  for (const host of [good, expired, plain]) await host.close()
+  for (const host of [good, expired, plain, policyHost]) await host.close()
 })
 
 function send(from: string, to: string, headers?: Record<string, string>) {
@@ -113,6 +136,46 @@ test('TLS-Required: No travels with the message, and does not loosen what its do
     (await firstTranscript(await send('strict.example', 'e@expired.test', headers))).outcome,
     'deferred',
   )
+})
+
+test('a domain with an MTA-STS policy gets mail through the hosts it names, with verified certificates', async () => {
+  const email = await posthorn.emailWhen(await send('here.example', 'f@there.test'), 'delivered')
+  const { hosts } = email.recipients[0].transcripts[0]
+  assert.equal(
+    hosts.map(({ host, policy, tls }: { host: string; policy: string; tls: { verified: boolean } }) => [
+      host,
+      policy,
+      tls.verified,
+    ]),
+    [['mx1.there.test', 'mta-sts', true]],
+  )
+})
+
+test('where no host fulfils the policy the message waits, unless it says that it had rather arrive', async () => {
+  const attempt = await firstTranscript(await send('here.example', 'g@example.test'))
+  assert.equal([attempt.outcome, attempt.hosts[0].policy], ['deferred', 'mta-sts'])
+  assert.match(attempt.reply, /expired/)
+  await posthorn.emailWhen(
+    await send('here.example', 'h@example.test', { 'TLS-Required': 'No' }),
+    'delivered',
+  )
+})
+
+test('a policy that is only tested holds nothing back', async () => {
+  policies.set('mta-sts.example.test', POLICY('testing', '*.there.test'))
+  posthorn.zone.remove('_mta-sts.example.test')
+  posthorn.zone.add('_mta-sts.example.test TXT "v=STSv1; id=2"')
+  posthorn.clock.advance(61_000)
+  await posthorn.emailWhen(await send('here.example', 'i@example.test'), 'delivered')
+})
+
+test('a message that requires TLS on its whole way goes where that is promised, and nowhere else', async () => {
+  const headers = { 'TLS-Required': 'Yes' }
+  await posthorn.emailWhen(await send('here.example', 'j@there.test', headers), 'delivered')
+  assert.ok(good.messages.at(-1)!.params.has('REQUIRETLS'))
+  assert.not.match(good.messages.at(-1)!.headers, /TLS-Required/)
+  const email = await posthorn.emailWhen(await send('here.example', 'j@good.test', headers), 'bounced')
+  assert.match(email.error, /^5\.7\.30 .*good\.test secures the names of its hosts neither/)
 })
 
 test('a domain that the account does not have is 404, and a setting that is none is named', async () => {

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { type AttemptOptions, type AttemptResult, attempt } from '../../../src/deliver/attempt.ts'
 import type { Transaction } from '../../../src/deliver/client/types.ts'
 import { createTermsBook } from '../../../src/deliver/policy/host-terms.ts'
-import { type MessageTls, wayTo } from '../../../src/deliver/policy/way.ts'
+import { type DomainSecurity, type MessageTls, type Way, wayTo } from '../../../src/deliver/policy/way.ts'
 import { createSessionPool } from '../../../src/deliver/session-pool.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -47,12 +47,7 @@ async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions[]) {
   ) =>
     attempt(
       { ...options, ...over },
-      wayTo(
-        'there.test',
-        SITE,
-        names.map((name, i) => ({ name, preference: i })),
-        asked,
-      ),
+      wayOver(names, asked),
       mailTo(recipient, { requireTls: asked === 'required' }),
     )
   return { mxs, pool, options, to, zone: server }
@@ -68,6 +63,19 @@ function mailTo(localPart: string, over: Partial<Transaction> = {}): Transaction
     smtpUtf8: false,
     ...over,
   }
+}
+
+/** Over hosts in this order, whose names are known to be right. */
+function wayOver(
+  names: readonly string[],
+  asked: MessageTls = 'any',
+  over: Partial<DomainSecurity> = {},
+): Way {
+  const hosts = names.map((name, preference) => ({ name, preference }))
+  const security = { sts: null, secureMx: asked === 'required', unknown: null, ...over }
+  const way = wayTo({ domain: 'there.test', hostSet: SITE, hosts, security }, asked)
+  if ('reason' in way) throw new Error(way.reason)
+  return way
 }
 
 const trustingTerms = () => createTermsBook({ clock: systemClock, authorities: [testAuthority()] })
@@ -364,9 +372,8 @@ test('connections come from the address they are told to come from', async t => 
 
 test('a message that cannot be sent is an error, and the session is there for the next one', async t => {
   const { options, pool, mxs } = await open(t, HOSTS, {})
-  const hosts = [{ name: 'mx1.test', preference: 0 }]
   const broken = mailTo('ok', { message: [Buffer.from('Subject: a\n\nbare line ends\n')] })
-  await attempt(options, wayTo('there.test', SITE, hosts, 'any'), broken).then(
+  await attempt(options, wayOver(['mx1.test']), broken).then(
     () => assert.unreachable(),
     error => assert.match(error.message, /CR or LF/),
   )

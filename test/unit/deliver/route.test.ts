@@ -20,6 +20,8 @@ const ZONE = `
   broken.test        SERVFAIL
 `
 
+const NONE_ASKED = async () => undefined
+
 async function open(t: TestContext) {
   const zone = await t.using(startZone(ZONE))
   const clock = await t.using(createAdjustableClock())
@@ -30,6 +32,7 @@ async function open(t: TestContext) {
     clock,
     random: () => 0,
     simulatorDomain: 'simulator.test',
+    securityOf: NONE_ASKED,
     ownNames: ['mail.posthorn.test'],
   })
   const asked = (name: string) =>
@@ -176,6 +179,7 @@ test('a look-up that breaks is no answer to be remembered', async t => {
     clock,
     random: () => 0,
     simulatorDomain: 'simulator.test',
+    securityOf: NONE_ASKED,
     ownNames: [],
   })
   await router.routeOf('there.test').then(
@@ -184,6 +188,25 @@ test('a look-up that breaks is no answer to be remembered', async t => {
   )
   broken = false
   assert.is((await router.routeOf('there.test')).destination.kind, 'hosts')
+})
+
+test('what the domain’s owner asks of connections stands with the route', async t => {
+  const zone = await t.using(startZone(ZONE))
+  const clock = await t.using(createAdjustableClock())
+  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 300, tries: 1 })
+  t.after(() => resolver.close())
+  const security = { sts: null, secureMx: true, unknown: null }
+  const router = createRouter({
+    resolver,
+    clock,
+    random: () => 0,
+    simulatorDomain: 'simulator.test',
+    ownNames: [],
+    securityOf: async domain => (domain === 'there.test' ? security : undefined),
+  })
+  const [asking, free] = [await router.routeOf('there.test'), await router.routeOf('other.test')]
+  assert.is(asking.destination.kind === 'hosts' && asking.destination.security, security)
+  assert.not.ok('security' in free.destination)
 })
 
 test.run()
