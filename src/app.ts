@@ -33,6 +33,7 @@ import { batchRoutes } from './http/routes/batch.ts'
 import { domainRoutes } from './http/routes/domains.ts'
 import { emailAttachmentRoutes } from './http/routes/email-attachments.ts'
 import { emailListRoutes } from './http/routes/email-list.ts'
+import { emailMetricsRoutes } from './http/routes/email-metrics.ts'
 import { emailRoutes } from './http/routes/emails.ts'
 import { healthRoutes } from './http/routes/health.ts'
 import { openapiRoutes } from './http/routes/openapi.ts'
@@ -297,6 +298,7 @@ function sendingRoutes(
   })
   return [
     ...emailListRoutes({ reader: reading.reader, horizonOf }),
+    ...emailMetricsRoutes({ reader: reading.reader, horizonOf, store, clock }),
     ...emailRoutes({ accept, horizonOf, store }),
     ...batchRoutes({ accept }),
     ...scheduledEmailRoutes({ horizonOf, store, now: clock.now }),

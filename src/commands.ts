@@ -9,6 +9,7 @@ import { expireCommands } from './queue/expire.ts'
 import { releaseCommands } from './queue/release.ts'
 import { retryCommands } from './queue/retry-now.ts'
 import { retentionCommands } from './retention/commands.ts'
+import { metricCommands } from './retention/metric-sweeper.ts'
 import { sealCommands } from './search/commands.ts'
 import { accountCommands } from './store/accounts.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
@@ -40,6 +41,7 @@ export const commands = {
   ...sealCommands,
   ...tlsCommands,
   ...retentionCommands,
+  ...metricCommands,
   ...shareCommands,
 }
 

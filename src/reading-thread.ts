@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Commands } from './commands.ts'
 import { rebuildMessage } from './deliver/rebuild.ts'
+import { type MetricsQuestion, reportMetrics } from './events/metrics-report.ts'
 import { emailCsv } from './http/wire/email-csv.ts'
 import { type ClockSeat, createAdjustableClock } from './lib/adjustable-clock.ts'
 import { serveCalls } from './lib/calls.ts'
@@ -49,6 +50,7 @@ const functions = {
     const { emails, next } = await reader.readBatch(input)
     return { csv: new Uint8Array(Buffer.from(emailCsv(emails))), next }
   },
+  reportMetrics: (question: MetricsQuestion) => snapshot(db => reportMetrics(db, question)),
   async rebuildMessage(delivery: Parameters<typeof rebuildMessage>[1]) {
     const message = await rebuildMessage({ db, find, blobs, secrets }, delivery)
     if (!message) return undefined

@@ -65,6 +65,7 @@ export function startReading(options: ReadingOptions): Reading {
       listEmails: ask('listEmails'),
       exportEmails: ask('exportEmails'),
       rebuildMessage: ask('rebuildMessage'),
+      reportMetrics: ask('reportMetrics'),
     },
     async stop() {
       isStopping = true

@@ -8,6 +8,7 @@ import type { Log } from './lib/log.ts'
 import { type Sweeper, startSweeper } from './lib/sweeper.ts'
 import { sweepEmails } from './retention/email-sweeper.ts'
 import { sweepFiles } from './retention/file-sweeper.ts'
+import { sweepMetrics } from './retention/metric-sweeper.ts'
 import type { Store } from './store/open.ts'
 import { sweepShares } from './store/shares.ts'
 
@@ -35,6 +36,7 @@ export function startSweepers({ store, plans, clock, log }: SweepersOptions): Sw
     start('ended sessions', HOUR_MS, () => sweepSessions(parts)),
     start('expired links to emails', HOUR_MS, () => sweepShares(parts)),
     start('emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(parts)),
+    start('metrics beyond retention', 24 * HOUR_MS, () => sweepMetrics(parts)),
     start('unused files', 24 * HOUR_MS, () => sweepFiles(parts)),
   ]
   return {

@@ -51,7 +51,7 @@ export const scheduledCommands = {
     const scheduled = { accountId, id, status: 'scheduled' } as const
     await moveEmail(tx, scheduled, { status: 'canceled', lastEventAt: at, endedAt: at })
     await recordEvents(tx, [
-      { accountId, subjectId: id, type: 'email.canceled', recipient: null, data: {}, at },
+      { accountId, subjectId: id, type: 'email.canceled', recipient: null, data: {}, at, origin: null },
     ])
     return true
   }),

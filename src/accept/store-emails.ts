@@ -172,8 +172,8 @@ function announceScheduled(tx: Tx, accepted: readonly Decided[]) {
     )
 }
 
-function firstEvents({ email, suppressed }: Decided): NewEvent[] {
-  const { accountId, id: subjectId, createdAt: at, scheduledAt } = email.row
+function firstEvents({ email, domainId, suppressed }: Decided): NewEvent[] {
+  const { accountId, id: subjectId, createdAt: at, scheduledAt, broadcastId } = email.row
   if (scheduledAt !== null) return [scheduledEvent(accountId, subjectId, scheduledAt, at)]
   return email.recipients
     .filter((_, i) => suppressed[i])
@@ -184,5 +184,6 @@ function firstEvents({ email, suppressed }: Decided): NewEvent[] {
       recipient,
       data: { suppressed: { message: 'The address is on the suppression list.', type: 'Suppressed' } },
       at,
+      origin: { domainId, broadcastId },
     }))
 }

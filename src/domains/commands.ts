@@ -118,5 +118,7 @@ async function recordDomainEvent(
   type: 'domain.created' | 'domain.verified' | 'domain.deleted',
   at: number,
 ) {
-  await recordEvents(tx, [{ accountId, subjectId: id, type, recipient: null, data: { name, region }, at }])
+  await recordEvents(tx, [
+    { accountId, subjectId: id, type, recipient: null, data: { name, region }, at, origin: null },
+  ])
 }

@@ -60,7 +60,12 @@ async function engaged(
   const { accountId, emailId, at, data } = ref
   const delivery = await findDelivery(tx, ref)
   if (!delivery) return
-  await recordEvents(tx, [{ accountId, subjectId: emailId, type, recipient: delivery.address, data, at }])
+  const { address: recipient } = delivery
+  const [origin] = await tx.rows.find('emails', [{ accountId, id: emailId }], ['domainId', 'broadcastId'])
+  const isRepeated = await hasHappened(tx, emailId, type, recipient)
+  await recordEvents(tx, [
+    { accountId, subjectId: emailId, type, recipient, data, at, origin: origin ?? null, isRepeated },
+  ])
   const counter = type === 'email.opened' ? 'openCount' : 'clickCount'
   await tx.db
     .updateTable('emails')
@@ -68,4 +73,16 @@ async function engaged(
     .where('accountId', '=', accountId)
     .where('id', '=', emailId)
     .execute()
+}
+
+async function hasHappened(tx: Tx, emailId: Id, type: string, recipient: string): Promise<boolean> {
+  const former = await tx.db
+    .selectFrom('events')
+    .select('id')
+    .where('subjectId', '=', emailId)
+    .where('type', '=', type)
+    .where('recipient', '=', recipient)
+    .limit(1)
+    .executeTakeFirst()
+  return former !== undefined
 }

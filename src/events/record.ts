@@ -9,6 +9,7 @@ import {
   type EmailStatus,
 } from '../store/schema.ts'
 import { emailStatus, withoutFeedback } from './email-status.ts'
+import { countEvent, type EmailOrigin } from './metrics.ts'
 import type { EventData, EventType } from './types.ts'
 
 export interface NewEvent {
@@ -19,6 +20,10 @@ export interface NewEvent {
   recipient: string | null
   data: EventData
   at: number
+  /** By what it is counted in the metrics; null where it is not. */
+  origin: EmailOrigin | null
+  /** The recipient had done the like before; for opens and clicks. */
+  isRepeated?: boolean
 }
 
 /** A delivery's new state, with the event that tells of it. */
@@ -46,6 +51,8 @@ const EMAIL_COLUMNS = [
   'sentAt',
   'lastEventAt',
   'endedAt',
+  'domainId',
+  'broadcastId',
 ] as const
 type EmailState = Pick<EmailRow, (typeof EMAIL_COLUMNS)[number]>
 type DeliveryState = Pick<DeliveryRow, 'ordinal' | 'status' | 'state' | 'signedAt'>
@@ -64,6 +71,7 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
       createdAt: at,
     })),
   )
+  for (const event of events) if (event.origin) countEvent(tx, event, event.origin)
 }
 
 /** Applies the changes and brings the emails concerned to the status that follows from all their deliveries. */
@@ -116,7 +124,7 @@ async function recordOfEmail(tx: Tx, email: EmailState, changes: readonly Delive
   const events: NewEvent[] = []
   if (email.sentAt === null && handedOverAt !== null) events.push(sentEvent(email, handedOverAt))
   for (const { accountId, emailId: subjectId, recipient, event, at } of told)
-    if (event) events.push({ accountId, subjectId, type: event.type, recipient, data: event.data, at })
+    if (event) events.push({ ...event, accountId, subjectId, recipient, at, origin: email })
   await recordEvents(tx, events)
 
   const sentAt = email.sentAt ?? handedOverAt
@@ -177,6 +185,7 @@ export async function moveEmail(
   tx.count(accountId, `emails.${set.status}`, '', 1)
 }
 
-function sentEvent({ accountId, id: subjectId }: EmailState, at: number): NewEvent {
-  return { accountId, subjectId, type: 'email.sent', recipient: null, data: {}, at }
+function sentEvent(email: EmailState, at: number): NewEvent {
+  const { accountId, id: subjectId } = email
+  return { accountId, subjectId, type: 'email.sent', recipient: null, data: {}, at, origin: email }
 }

@@ -4,5 +4,5 @@ import type { NewEvent } from './record.ts'
 
 export function scheduledEvent(accountId: Id, subjectId: Id, scheduledAt: number, at: number): NewEvent {
   const data = { scheduled: { scheduled_at: new Date(scheduledAt).toISOString() } }
-  return { accountId, subjectId, type: 'email.scheduled', recipient: null, data, at }
+  return { accountId, subjectId, type: 'email.scheduled', recipient: null, data, at, origin: null }
 }

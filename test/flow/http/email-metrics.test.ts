@@ -1,0 +1,170 @@
+import { Resend } from 'resend'
+import * as assert from 'uvu/assert'
+import { addAccount } from '../../kit/accounts.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal } from '../../kit/refusals.ts'
+import { insistOn } from '../../kit/resend-versions.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('GET /emails/metrics', { limitMs: 20_000 })
+const DAY_MS = 86_400_000
+const TO = ['delivered', 'bounced', 'soft-bounced', 'complained', 'suppressed', 'failed', 'opened', 'clicked']
+let posthorn: Posthorn
+let one = ''
+let two = ''
+const ids: string[] = []
+test.before(async () => {
+  posthorn = await startPosthorn()
+  one = (await posthorn.verifiedDomain('one.example')).id
+  two = (await posthorn.verifiedDomain('two.example')).id
+  for (const from of ['ann@one.example', 'bob@nowhere.example'])
+    for (const to of TO) {
+      const id = await posthorn.send({ from, to: `${to}@simulator.test`, subject: 's', text: 't' })
+      ids.push(id)
+    }
+  const ends = ['email.opened', 'email.clicked', 'email.complained']
+  for (const [i, id] of ids.entries())
+    for (;;) {
+      const { events } = await posthorn.email(id)
+      const wanted = { opened: ends[0], clicked: ends[1], complained: ends[2] }[TO[i % TO.length]!]
+      if (events.some(({ type }: { type: string }) => type !== 'email.sent' && (!wanted || type === wanted)))
+        break
+    }
+})
+test.after(() => posthorn.close())
+
+const ask = (query = '', key = posthorn.apiKey) => posthorn.call('GET', `/emails/metrics${query}`, { key })
+const COUNTS = {
+  sent: 8,
+  delivered: 4,
+  bounced: 2,
+  bounced_permanent: 1,
+  bounced_transient: 1,
+  complained: 1,
+  suppressed: 1,
+  failed: 1,
+  unique_clicked: 1,
+  clicked: 1,
+}
+const some = (body: Record<string, number>) =>
+  Object.fromEntries(Object.keys(COUNTS).map(metric => [metric, body[metric]]))
+const twice = Object.fromEntries(Object.entries(COUNTS).map(([metric, count]) => [metric, 2 * count]))
+
+test('counts what has happened in the last days, without being asked for more', async () => {
+  const { status, body } = await ask()
+  assert.is(status, 200)
+  assert.equal(
+    [body.object, body.granularity, body.dimensions, body.data],
+    ['metrics', 'daily', [], undefined],
+  )
+  assert.equal(some(body.totals), twice)
+  assert.equal(Object.keys(body.totals).sort(), body.metrics.toSorted())
+  assert.equal([body.totals.received, body.totals.unsubscribed], [0, 0])
+  assert.is(body.totals.delivery_rate, Math.round((8 / 14) * 10_000) / 10_000)
+  assert.is(body.totals.complaint_rate, 0.25)
+  const span = Date.parse(body.end_date) - Date.parse(body.start_date)
+  assert.ok(span >= 6 * DAY_MS && span < 6 * DAY_MS + 900_000)
+})
+
+test('by domain, with what is from no domain of the account apart', async () => {
+  const { body } = await ask('?dimensions=domain&metrics=sent,bounced')
+  assert.equal(body.data, [
+    { domain_id: null, domain_name: null, sent: 8, bounced: 2 },
+    { domain_id: one, domain_name: 'one.example', sent: 8, bounced: 2 },
+  ])
+  assert.equal(body.totals, { sent: 16, bounced: 4 })
+  const only = await ask(`?domain_id=${one}&dimensions=period,domain&metrics=sent`)
+  assert.equal(only.body.totals, { sent: 8 })
+  assert.ok(only.body.data.every((row: { domain_id: string }) => row.domain_id === one))
+  assert.equal((await ask(`?domain_id=${two}`)).body.totals.sent, 0)
+})
+
+test('by period, in a time zone', async () => {
+  const { body } = await ask('?dimensions=period&granularity=monthly&metrics=sent&timezone=Asia/Tokyo')
+  const month = new Date(posthorn.clock.now())
+    .toLocaleDateString('sv-SE', { timeZone: 'Asia/Tokyo' })
+    .slice(0, 7)
+  assert.equal(body.data, [{ period: `${month}-01`, sent: 16 }])
+})
+
+test('by email', async () => {
+  const [delivered, bounced] = ids
+  const { body } = await ask(`?dimensions=email&email_id=${delivered},${bounced}&metrics=delivered,bounced`)
+  assert.equal(body.data, [
+    { email_id: delivered, delivered: 1, bounced: 0 },
+    { email_id: bounced, delivered: 0, bounced: 1 },
+  ])
+})
+
+test('the resend package reads it', async () => {
+  const resend = new Resend(posthorn.apiKey, { baseUrl: posthorn.baseUrl })
+  const all = insistOn(await resend.emails.metrics())
+  assert.equal([all.object, all.totals.sent], ['metrics', 16])
+  const report = insistOn(
+    await resend.emails.metrics({
+      startDate: new Date(posthorn.clock.now() - DAY_MS).toISOString(),
+      timezone: 'Europe/Vienna',
+      granularity: 'hourly',
+      metrics: ['sent', 'delivery_rate'],
+      dimensions: ['period', 'domain'],
+      domainId: [one],
+    }),
+  )
+  assert.equal(
+    [report.metrics, report.dimensions],
+    [
+      ['sent', 'delivery_rate'],
+      ['period', 'domain'],
+    ],
+  )
+  assert.match(report.data![0]!.period!, /^\d{4}-\d\d-\d\dT\d\d:00:00\+0[12]:00$/)
+  assert.equal(report.totals, { sent: 8, delivery_rate: Math.round((4 / 7) * 10_000) / 10_000 })
+})
+
+test('a date means the whole day, and the future nothing', async () => {
+  const today = new Date(posthorn.clock.now()).toISOString().slice(0, 10)
+  const { body } = await ask(`?start_date=2000-01-01&end_date=${today}&metrics=sent`)
+  assert.is(body.totals.sent, 16)
+  assert.ok(Date.parse(body.end_date) <= posthorn.clock.now())
+  const past = await ask('?start_date=2000-01-01&end_date=2000-01-31')
+  assert.equal([past.status, past.body.totals.sent], [200, 0])
+})
+
+test('an account, and a key of a domain, see their own alone', async () => {
+  const stranger = addAccount(posthorn, 'stranger')
+  assert.is((await ask('', stranger.apiKey)).body.totals.sent, 0)
+  for (const query of [`?domain_id=${one}`, `?email_id=${ids[0]}`])
+    assertRefusal(await ask(query, stranger.apiKey), { status: 404, name: 'not_found' })
+  const session = await posthorn.signIn()
+  const body = { name: 'bound', domain_id: two }
+  const { token } = (await posthorn.call('POST', '/api-keys', { session, body })).body
+  assert.is((await ask('', token)).body.totals.sent, 0)
+  for (const query of [`?domain_id=${one}`, `?domain_id=${two},${one}`, `?email_id=${ids[0]}`])
+    assertRefusal(await ask(query, token), { status: 404, name: 'not_found' })
+  assert.is((await ask(`?domain_id=${two}`, token)).status, 200)
+})
+
+for (const [query, path] of [
+  ['start_date=yesterday', 'start_date'],
+  ['start_date=2999-01-01', 'start_date'],
+  ['end_date=2026-13-01', 'end_date'],
+  ['timezone=Mars/Olympus', 'timezone'],
+  ['granularity=yearly', 'granularity'],
+  ['metrics=sent,nonsense', 'metrics'],
+  ['dimensions=color', 'dimensions'],
+  ['dimensions=email', 'email_id'],
+  ['domain_id=x', 'domain_id'],
+  ['email_id=eml_01990000-0000-7000-8000-000000000000&dimensions=broadcast', 'email_id'],
+] as const)
+  test(`refuses ${query}`, async () => {
+    assertRefusal(await ask(`?${query}`), { status: 422, name: 'validation_error', path })
+  })
+
+test('reaches back no further than the plan keeps emails', async () => {
+  posthorn.clock.advance(91 * DAY_MS)
+  const { body } = await ask('?start_date=2020-01-01&metrics=sent')
+  assert.is(body.totals.sent, 0)
+  assert.ok(Date.parse(body.start_date) >= posthorn.clock.now() - 90 * DAY_MS)
+})
+
+test.run()
