@@ -60,7 +60,7 @@ export async function attempt(
     const { tlsFallback } = 'failure' in opened ? opened : opened.facts
     if (tlsFallback) options.terms.brokeTls(host, tlsFallback)
     if ('failure' in opened) {
-      const outcome = outcomeOfOpening(opened, terms)
+      const outcome = outcomeOfOpening(opened, terms, host)
       trials.push(trialInVain(host, address, opened, terms, outcome))
       outcomes.push(outcome)
       continue
@@ -124,7 +124,7 @@ async function transact(
   })
   if (result.reusable) pool.give(sessions, pooled, transaction.recipients[0]!)
   else session.destroy()
-  const outcome = outcomeOf(result.recipients[0]!)
+  const outcome = outcomeOf(result.recipients[0]!, mxHost)
   trials.push({
     host: mxHost,
     ip: facts.peerAddress,
@@ -160,8 +160,8 @@ function trialInVain(
 }
 
 /** A host that does not fulfil our terms is well: others may go there on theirs. */
-function outcomeOfOpening({ failure }: SessionFailure, { policy }: HostTerms): Outcome {
-  const outcome = outcomeOfFailure(failure)
+function outcomeOfOpening({ failure }: SessionFailure, { policy }: HostTerms, mxHost: string): Outcome {
+  const outcome = outcomeOfFailure(failure, mxHost)
   return policy !== 'none' && failure.kind === 'tls' ? { ...outcome, onOurTerms: true } : outcome
 }
 

@@ -34,7 +34,7 @@ export async function carry(
       const { enhanced, reason } = destination
       const isDomainFault = enhanced !== '5.4.6' && enhanced !== '5.4.4'
       const ending = withoutReply('bounced', isDomainFault ? 'bad-domain' : 'no-route', reason)
-      return { ending: { ...ending, enhanced }, signal: 'nothing' }
+      return { ending: { ...ending, enhanced, blamesAddress: isDomainFault }, signal: 'nothing' }
     }
     case 'unknown':
       return { ending: withoutReply('deferred', 'unknown', destination.reason), signal: 'nothing' }
@@ -50,8 +50,9 @@ export async function carry(
   }
 }
 
-function signalOf({ hostTrouble, onOurTerms = false, reply }: Outcome): SiteSignal {
+function signalOf({ hostTrouble, onOurTerms = false, reply, meaning }: Outcome): SiteSignal {
   if (hostTrouble) return onOurTerms ? 'nothing' : 'trouble'
+  if (meaning?.pressure === 'congestion') return 'trouble'
   return reply ? 'through' : 'nothing'
 }
 
@@ -66,10 +67,20 @@ export function brokenInside(): Carried {
 }
 
 function carried({ outcome, trials }: AttemptResult): Carried {
-  const { verdict, phase, reply, text } = outcome
+  const { verdict, phase, reply, text, meaning } = outcome
   const bounceClass = verdict.kind === 'delivered' ? 'unknown' : verdict.class
   return {
-    ending: { kind: verdict.kind, class: bounceClass, phase, reply, text, trials },
+    ending: {
+      kind: verdict.kind,
+      class: bounceClass,
+      phase,
+      reply,
+      text,
+      trials,
+      ...(meaning?.blamesAddress && { blamesAddress: true }),
+      ...(meaning?.hintMs === undefined ? {} : { hintMs: meaning.hintMs }),
+      ...(meaning?.alert === undefined ? {} : { alert: meaning.alert }),
+    },
     signal: signalOf(outcome),
   }
 }

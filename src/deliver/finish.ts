@@ -2,7 +2,8 @@
 import { idTime } from '../lib/ids.ts'
 import type { Finish } from '../queue/commands.ts'
 import { nextAttemptAt } from '../queue/retry-schedule.ts'
-import { type BounceClass, blamesAddress, bounceType } from '../reports/classify.ts'
+import { type BounceClass, bounceType } from '../reports/bounce-class.ts'
+import type { Alert } from '../reports/rules/rule.ts'
 import type { Reply } from '../smtp/reply.ts'
 import type { ClaimedDelivery } from '../store/command.ts'
 import { type HostTrial, tlsText } from './trial.ts'
@@ -20,7 +21,13 @@ export interface Ending {
   trials: readonly HostTrial[]
   /** A wait that replaces the retry schedule's. */
   retryAfterMs?: number
-  /** The simulator's bounces suppress nothing. */
+  /** A wait the other side asked for: no earlier than that. */
+  hintMs?: number
+  /** No further mail should go to the address. */
+  blamesAddress?: boolean
+  /** What the operator must see to. */
+  alert?: Alert
+  /** Nothing was said by a real recipient. */
   simulated?: boolean
 }
 
@@ -45,7 +52,9 @@ export function finishOf(
       now: facts.finishedAt,
       attempts: delivery.attempt,
       expiresAt: delivery.expiresAt,
+      isGreylisted: ending.class === 'greylisted',
       ...(ending.retryAfterMs === undefined ? {} : { wantedMs: ending.retryAfterMs }),
+      ...(ending.hintMs === undefined ? {} : { hintMs: ending.hintMs }),
     },
     random,
   )
@@ -84,7 +93,7 @@ function finalFinish(delivery: ClaimedDelivery, ending: Ending, facts: FinishFac
         outcome: 'bounced',
         event: { type: 'email.bounced', data: { bounce: bounceData(ending) } },
         error: errorText(ending),
-        suppress: !ending.simulated && blamesAddress(ending.class),
+        suppress: ending.blamesAddress ?? false,
       }
     case 'suppressed': {
       const message = 'The address is on the suppression list.'

@@ -1,7 +1,11 @@
 /** What one attempt comes to: delivered, deferred or bounced, with what the other side said. Values, never exceptions. */
-import { type BounceClass, classify, type ReplyPhase } from '../reports/classify.ts'
-import { formatReply, isPermanent, type Reply } from '../smtp/reply.ts'
+
+import type { BounceClass } from '../reports/bounce-class.ts'
+import { classify, type Meaning } from '../reports/classify.ts'
+import type { ReplyPhase } from '../reports/reading.ts'
+import { formatReply, type Reply } from '../smtp/reply.ts'
 import type { Failure, Phase, RecipientResult } from './client/types.ts'
+import { providerOf } from './providers.ts'
 
 export type Verdict =
   | { kind: 'delivered' }
@@ -20,10 +24,15 @@ export interface Outcome {
   hostTrouble: boolean
   /** The trouble is that the host does not fulfil what a policy asks of it: others may well go there. */
   onOurTerms?: boolean
+  /** Of a negative reply: all that it means; null where nothing of the kind was said. */
+  meaning: Meaning | null
 }
 
-/** The peer's verdict about the recipient, or the lack of one. */
-export function outcomeOf(result: RecipientResult): Outcome {
+/**
+ * The peer's verdict about the recipient, or the lack of one.
+ * @param mxHost that gave it
+ */
+export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
   if (result.kind === 'accepted')
     return {
       verdict: { kind: 'delivered' },
@@ -31,17 +40,18 @@ export function outcomeOf(result: RecipientResult): Outcome {
       reply: result.reply,
       text: formatReply(result.reply),
       hostTrouble: false,
+      meaning: null,
     }
-  if (result.kind === 'failed') return outcomeOfFailure(result.failure)
+  if (result.kind === 'failed') return outcomeOfFailure(result.failure, mxHost)
   const { phase, reply } = result
-  const { action, class: bounceClass } = classify(replyPhaseOf(phase), reply)
+  const meaning = classify(replyPhaseOf(phase), reply, providerOf([mxHost])?.name)
   return {
-    verdict: { kind: action === 'bounce' ? 'bounced' : 'deferred', class: bounceClass },
+    verdict: verdictOf(meaning),
     phase,
     reply,
     text: formatReply(reply),
-    hostTrouble:
-      reply.code === 421 || (phase === 'mail' && !isPermanent(reply)) || bounceClass === 'rate-limited',
+    hostTrouble: meaning.pressure === 'congestion',
+    meaning,
   }
 }
 
@@ -49,18 +59,17 @@ export function outcomeOf(result: RecipientResult): Outcome {
  * A session or transaction that broke off. Nothing of it is a verdict about the recipient. Once the final dot
  * is out the message may have arrived, so no other host is tried in the same attempt.
  */
-export function outcomeOfFailure(failure: Failure): Outcome {
+export function outcomeOfFailure(failure: Failure, mxHost: string): Outcome {
   const { phase, reply, message } = failure
-  const { action, class: bounceClass } =
-    reply && failure.kind === 'reply' && phase !== 'final-dot'
-      ? classify('host', reply)
-      : { action: 'defer' as const, class: 'unknown' as const }
+  const meaning =
+    reply && failure.kind === 'reply' ? classify('host', reply, providerOf([mxHost])?.name) : null
   return {
-    verdict: { kind: action === 'bounce' ? 'bounced' : 'deferred', class: bounceClass },
+    verdict: meaning ? verdictOf(meaning) : { kind: 'deferred', class: 'unknown' },
     phase,
     reply,
     text: reply ? formatReply(reply) : message,
-    hostTrouble: phase !== 'final-dot',
+    hostTrouble: phase !== 'final-dot' && meaning?.class !== 'greylisted',
+    meaning,
   }
 }
 
@@ -70,7 +79,18 @@ export function outcomeWithoutHost(
   bounceClass: BounceClass,
   text: string,
 ): Outcome {
-  return { verdict: { kind, class: bounceClass }, phase: 'dns', reply: null, text, hostTrouble: false }
+  return {
+    verdict: { kind, class: bounceClass },
+    phase: 'dns',
+    reply: null,
+    text,
+    hostTrouble: false,
+    meaning: null,
+  }
+}
+
+function verdictOf({ action, class: bounceClass }: Meaning): Verdict {
+  return { kind: action === 'bounce' ? 'bounced' : 'deferred', class: bounceClass }
 }
 
 /**

@@ -53,6 +53,7 @@ export const PROVIDERS: readonly Provider[] = [
   provider('sfr', 'sfr.fr', 4, 50),
   provider('laposte', 'laposte.net', 4, 50),
   provider('comcast', 'comcast.net', 10, 100),
+  provider('att', 'att.net prodigy.net', 10, 50),
   provider('charter', 'charter.net rr.com', 10, 50),
   provider('cox', 'cox.net', 5, 20),
   provider('libero', 'libero.it italiaonline.it', 4, 50),

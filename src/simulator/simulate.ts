@@ -1,5 +1,5 @@
 /** The recipient that never leaves: the local part of a simulator address says what becomes of the mail. */
-import type { BounceClass } from '../reports/classify.ts'
+import type { BounceClass } from '../reports/bounce-class.ts'
 import type { Reply } from '../smtp/reply.ts'
 
 export type SimulatedEvent = 'complained' | 'opened' | 'clicked'

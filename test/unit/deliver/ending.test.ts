@@ -8,7 +8,7 @@ import { createResolver } from '../../../src/dns/resolver.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { simulatedEnding } from '../../../src/simulator/ending.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'
-import { startFakeMx } from '../../kit/fake-mx.ts'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { newId } from '../../kit/mail.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { startZone } from '../../kit/zone.ts'
@@ -43,8 +43,8 @@ const hosts = routeTo({
   hosts: [{ name: 'mx.there.test', preference: 0 }],
 })
 
-async function open(t: TestContext) {
-  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+async function open(t: TestContext, given?: FakeMx) {
+  const mx = given ?? (await t.using(startFakeMx({ host: '127.0.0.2' })))
   const zone = await t.using(startZone('mx.there.test A 127.0.0.2'))
   const resolver = createResolver({ servers: [zone.server], clock: systemClock, timeoutMs: 300, tries: 1 })
   const pool = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
@@ -87,6 +87,19 @@ test('an ending holds reply, phase and all trials', async t => {
   )
 })
 
+test('an ending holds what the reply means for the address, the wait and the operator', async t => {
+  const { mx, carryTo } = await open(t)
+  assert.is((await carryTo('perm-550-511@there.test')).ending.blamesAddress, true)
+  assert.is((await carryTo('perm-550-571@there.test')).ending.blamesAddress, undefined)
+  assert.is(mx.violations.length, 0)
+  const says = async (rcpt: string) => {
+    const strict = await t.using(startFakeMx({ host: '127.0.0.2', port: 0, at: { rcpt } }))
+    return (await open(t, strict)).carryTo('a@there.test')
+  }
+  assert.is((await says('451 4.7.1 Greylisted, come back in 300 s')).ending.hintMs, 300_000)
+  assert.is((await says('550 5.7.1 blocked using zen.spamhaus.org')).ending.alert, 'ip-reputation')
+})
+
 test('an address that needs SMTPUTF8 has it, though nothing in the message does', async t => {
   const { carryTo, mx } = await open(t)
   assert.is((await carryTo('jürgen@there.test')).ending.kind, 'delivered')
@@ -114,6 +127,7 @@ for (const [enhanced, reason, expected] of [
     assert.is(short(carried), expected)
     const { phase, reply, text, trials } = carried.ending
     assert.equal([phase, reply, text, trials, carried.ending.enhanced], ['dns', null, reason, [], enhanced])
+    assert.is(carried.ending.blamesAddress, expected.includes('bad-domain'))
   })
 
 test('where nothing is known now, it is tried again', async t => {

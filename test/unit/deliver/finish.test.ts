@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Ending, finishOf } from '../../../src/deliver/finish.ts'
 import type { HostTrial } from '../../../src/deliver/trial.ts'
-import { type BounceClass, blamesAddress } from '../../../src/reports/classify.ts'
+import type { BounceClass } from '../../../src/reports/bounce-class.ts'
 import { replyOf } from '../../../src/smtp/reply.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'
 import { HOUR_MS, newId } from '../../kit/mail.ts'
@@ -197,21 +197,21 @@ test('bounced without a host: our own status code takes the place of a reply', (
   )
 })
 
-test('a bounce suppresses where the address is at fault, and never for the simulator', () => {
-  const classes: BounceClass[] = [
-    'invalid-recipient',
-    'inactive-mailbox',
-    'bad-domain',
-    'mailbox-full',
-    'spam',
-    'no-route',
-    'unknown',
-  ]
+test('a bounce suppresses where the reply blames the address, and for no class alone', () => {
+  const classes: BounceClass[] = ['invalid-recipient', 'inactive-mailbox', 'bad-domain', 'spam', 'unknown']
   for (const bounceClass of classes) {
     const ending = endingOf('bounced', '550 no', { class: bounceClass })
-    assert.is(finish(ending).suppress, blamesAddress(bounceClass), bounceClass)
-    assert.is(finish({ ...ending, simulated: true }).suppress, false, bounceClass)
+    assert.is(finish(ending).suppress, false, bounceClass)
+    assert.is(finish({ ...ending, blamesAddress: true }).suppress, true, bounceClass)
   }
+})
+
+test('a host’s wish and greylisting put off as they say', () => {
+  const wished = finish(endingOf('deferred', '451 later', { hintMs: 600_000 }), { attempt: 1 })
+  assert.is(wished.nextAt, ACCEPTED_AT + 1_000 + 630_000)
+  const greylisted = endingOf('deferred', '451 later', { class: 'greylisted' })
+  const waits = [1, 2, 3, 12].map(attempt => finish(greylisted, { attempt }).nextAt! - ACCEPTED_AT - 1_000)
+  assert.equal(waits, [60_000, 300_000, 300_000, 300_000])
 })
 
 test('suppressed and failed endings', () => {

@@ -11,6 +11,7 @@ import { replyOf } from '../../../src/smtp/reply.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('deliver/outcome')
+const HOST = 'mx.there.test'
 
 const replyFrom = (line: string) => replyOf(Number(line.slice(0, 3)), [line.slice(4)])
 
@@ -21,7 +22,7 @@ function short({ verdict, hostTrouble }: Outcome): string {
 }
 
 const refused = (phase: 'mail' | 'rcpt' | 'data' | 'body' | 'final-dot', line: string, local = false) =>
-  outcomeOf({ kind: 'refused', phase, reply: replyFrom(line), local })
+  outcomeOf({ kind: 'refused', phase, reply: replyFrom(line), local }, HOST)
 
 const failure = (phase: Phase, kind: Failure['kind'], line?: string): Failure => ({
   phase,
@@ -36,12 +37,13 @@ test('an accepted message is delivered, with the reply to the final dot', () => 
     phase: 'final-dot',
     reply: replyFrom('250 2.0.0 taken'),
   }
-  assert.equal(outcomeOf(accepted), {
+  assert.equal(outcomeOf(accepted, HOST), {
     verdict: { kind: 'delivered' },
     phase: 'final-dot',
     reply: { code: 250, enhanced: '2.0.0', text: 'taken' },
     text: '250 2.0.0 taken',
     hostTrouble: false,
+    meaning: null,
   })
 })
 
@@ -52,7 +54,10 @@ for (const [phase, line, expected] of [
   ['rcpt', '452 4.2.2 over quota', 'deferred mailbox-full'],
   ['rcpt', '450 4.7.0 too many connections', 'deferred rate-limited, host in trouble'],
   ['mail', '550 5.7.1 sender rejected', 'bounced sender'],
+  ['rcpt', '450 4.2.1 the user gets mail too quickly', 'deferred rate-limited'],
   ['mail', '451 4.3.2 not now', 'deferred unknown, host in trouble'],
+  ['mail', '451 4.7.1 Greylisted', 'deferred greylisted'],
+  ['mail', '451 4.1.8 domain of sender does not resolve', 'deferred sender'],
   ['data', '554 5.5.1 no', 'bounced content'],
   ['data', '451 4.3.0 later', 'deferred unknown'],
   ['body', '552 5.3.4 too large', 'bounced message-too-large'],
@@ -90,24 +95,35 @@ for (const [phase, kind, line, expected] of [
   ['starttls', 'tls', undefined, 'deferred unknown, host in trouble'],
   ['mail', 'closed', undefined, 'deferred unknown, host in trouble'],
   ['rcpt', 'reply', '421 4.7.0 enough', 'deferred unknown, host in trouble'],
+  ['rcpt', 'reply', '421 4.7.1 Greylisted', 'deferred greylisted'],
   ['rcpt', 'closed', '550 5.1.1 no such user', 'deferred unknown, host in trouble'],
   ['data', 'timeout', undefined, 'deferred unknown, host in trouble'],
   ['body', 'closed', undefined, 'deferred unknown, host in trouble'],
   ['final-dot', 'closed', undefined, 'deferred unknown'],
   ['final-dot', 'timeout', undefined, 'deferred unknown'],
   ['final-dot', 'reply', '421 4.3.0 shutting down', 'deferred unknown'],
+  ['final-dot', 'reply', '421 4.7.0 rate limited', 'deferred rate-limited'],
 ] as const)
   test(`a session that ends in ${phase} (${kind}${line ? `: ${line}` : ''}): ${expected}`, () => {
-    const outcome = outcomeOfFailure(failure(phase, kind, line))
+    const outcome = outcomeOfFailure(failure(phase, kind, line), HOST)
     assert.is(short(outcome), expected)
     assert.is(outcome.text, line ?? `${kind} in ${phase}`)
-    assert.equal(outcomeOf({ kind: 'failed', phase, failure: failure(phase, kind, line) }), outcome)
+    assert.equal(outcomeOf({ kind: 'failed', phase, failure: failure(phase, kind, line) }, HOST), outcome)
   })
 
 const deferred = outcomeWithoutHost('deferred', 'unknown', 'not known')
 const bounced = outcomeWithoutHost('bounced', 'no-route', 'no address')
-const connectFailed = outcomeOfFailure(failure('connect', 'network'))
-const sentAway = outcomeOfFailure(failure('banner', 'reply', '554 go away'))
+const connectFailed = outcomeOfFailure(failure('connect', 'network'), HOST)
+const sentAway = outcomeOfFailure(failure('banner', 'reply', '554 go away'), HOST)
+
+test('a host of a large provider is judged by that provider’s rules', () => {
+  const reply = replyFrom('550 5.5.0 mailbox unavailable')
+  const meaningAt = (host: string) =>
+    outcomeOf({ kind: 'refused', phase: 'final-dot', reply, local: false }, host).meaning!
+  assert.is(meaningAt('there.olc.protection.outlook.com').rule, 'microsoft: mailbox unavailable')
+  assert.is(meaningAt('there.olc.protection.outlook.com').blamesAddress, true)
+  assert.is(meaningAt(HOST).blamesAddress, false)
+})
 
 test('several hosts: permanent only when every one refused for good', () => {
   assert.is(outcomeOfHosts([sentAway, sentAway]).verdict.kind, 'bounced')
@@ -118,7 +134,7 @@ test('several hosts: permanent only when every one refused for good', () => {
 })
 
 test('several hosts: the last word of the verdict’s kind is the one that is told', () => {
-  const first = outcomeOfFailure(failure('connect', 'timeout'))
+  const first = outcomeOfFailure(failure('connect', 'timeout'), HOST)
   assert.is(outcomeOfHosts([first, connectFailed, sentAway]), connectFailed)
   assert.is(outcomeOfHosts([bounced, sentAway]), sentAway)
 })
@@ -130,6 +146,7 @@ test('what falls before any host was spoken to is no trouble of a host', () => {
     reply: null,
     text: 'not known',
     hostTrouble: false,
+    meaning: null,
   })
 })
 

@@ -55,6 +55,36 @@ test('a wait of the other side replaces the schedule’s, jitter included', () =
   assert.equal([wanted(0), wanted(0.5), wanted(1)], [1_800, 2_000, 2_200])
 })
 
+test('greylisted: a minute, then every five minutes for an hour, then as always', () => {
+  const waits = Array.from(
+    { length: 19 },
+    (_, i) =>
+      (nextAttemptAt({ now, attempts: i + 1, expiresAt: never, isGreylisted: true }, middle)! - now) /
+      MINUTE_MS,
+  )
+  assert.equal(waits, [1, ...Array(11).fill(5), 20, 40, 80, 120, 240, 240, 240])
+})
+
+test('what the other side asks for is waited for, and a little longer, never shorter', () => {
+  const after = (random: number) =>
+    nextAttemptAt({ now, attempts: 1, expiresAt: never, hintMs: 10 * MINUTE_MS }, () => random)! - now
+  assert.equal([after(0), after(0.5), after(1)], [10 * MINUTE_MS, 10.5 * MINUTE_MS, 11 * MINUTE_MS])
+})
+
+test('who asks for half a minute again and again is soon asked by the schedule', () => {
+  const after = (attempts: number) =>
+    nextAttemptAt({ now, attempts, expiresAt: never, hintMs: MINUTE_MS / 2 }, () => 0)! - now
+  assert.equal([after(1), after(12)], [MINUTE_MS / 2, MINUTE_MS / 2])
+  assert.is(after(13), 240 * MINUTE_MS)
+})
+
+test('a wish that would let the delivery expire gives way to the schedule', () => {
+  const after = (expiresAt: number) =>
+    nextAttemptAt({ now, attempts: 1, expiresAt, hintMs: HOUR_MS }, () => 0.5)
+  assert.is(after(now + 10 * MINUTE_MS), now + MINUTE_MS)
+  assert.is(after(now), undefined)
+})
+
 test('what would come after the expiry is given up', () => {
   const at = (expiresAt: number, wantedMs?: number) =>
     nextAttemptAt({ now, attempts: 1, expiresAt, ...(wantedMs === undefined ? {} : { wantedMs }) }, middle)

@@ -1,0 +1,86 @@
+/** What of a reply the rules look at: code, status, and the words that are the server's own. */
+import type { Reply } from '../smtp/reply.ts'
+
+/** `host`: before MAIL; the other side speaks to every sender alike. */
+export type ReplyPhase = 'host' | 'mail' | 'rcpt' | 'data' | 'final-dot'
+
+export interface Reading {
+  phase: ReplyPhase
+  provider: string | undefined
+  /** Three digits. */
+  code: string
+  /** Subject and detail of the enhanced status code, as in `1.1` (RFC 3463); undefined where there is none. */
+  status: string | undefined
+  /** The enhanced status code is of another class than the reply code: one of them is wrong. */
+  contradicts: boolean
+  /** Lower case, without accents, addresses, host names and quoted subjects. */
+  words: string
+}
+
+/** More is not looked at. */
+const MOST_CHARACTERS = 1024
+
+/**
+ * Where a status code stands when it does not open the line: behind a colon, in brackets as qmail has it, or in
+ * the reply of a host further on. Never a piece of an address or a version: no digit or dot may touch it.
+ */
+const STATUS_IN_TEXT = [
+  /^#?([245])\.(\d{1,3}\.\d{1,3})(?=[:;,\-_\])]|$)/,
+  /[(#[]([245])\.(\d{1,3}\.\d{1,3})(?=[ :;,)\]]|$)/,
+  /(?:^|[ :<])[45]\d\d[ -]([245])\.(\d{1,3}\.\d{1,3})(?=[ :;,]|$)/,
+]
+const QUOTED_ADDRESS = /"[^"]{1,64}"@/g
+/** What stands in quotation marks behind such a word is the message's, not the server's. */
+const QUOTED_SUBJECT =
+  /(subject|header|betreff|sujet|objet|asunto|assunto|oggetto|тема|temat|件名|主题|file ?name|phrase|text)([^"'“„«]{0,16})["'“„«][^"'”“»]{1,400}["'”“»]/giu
+/** Block lists are known by their host names. */
+const LIST_HOST =
+  /spamhaus|spamcop|barracuda|sorbs|uceprotect|abusix|abuseat|dnsbl|rbl|surbl|uribl|mailspike|psbl|senderscore|invaluement/
+const HOST_NAME = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,8}$/
+
+export function readReply(phase: ReplyPhase, { code, enhanced, text }: Reply, provider?: string): Reading {
+  const said = text.slice(0, MOST_CHARACTERS)
+  const [statusClass, status] = enhanced === null ? statusIn(said) : [enhanced[0], enhanced.slice(2)]
+  return {
+    phase,
+    provider,
+    code: String(code),
+    status,
+    contradicts: statusClass !== undefined && statusClass !== String(code)[0],
+    words: wordsOf(said),
+  }
+}
+
+function statusIn(text: string): [statusClass: string | undefined, status: string | undefined] {
+  for (const place of STATUS_IN_TEXT) {
+    const found = place.exec(text)
+    if (found) return [found[1]!, found[2]!]
+  }
+  // Of the wrong class: `replyOf` leaves it in the text.
+  const leading = /^([245])\.(\d{1,3}\.\d{1,3}) /.exec(text)
+  return leading ? [leading[1]!, leading[2]!] : [undefined, undefined]
+}
+
+function wordsOf(said: string): string {
+  const own = said
+    .replace(QUOTED_ADDRESS, '@')
+    .replace(QUOTED_SUBJECT, '$1')
+    .split(' ')
+    .filter(word => !word.includes('@') && !isHostName(word))
+    .join(' ')
+  return fold(own)
+}
+
+function isHostName(word: string): boolean {
+  const bare = word.replace(/^[<([]/, '').replace(/[>)\],;:.]{1,3}$/, '')
+  return HOST_NAME.test(bare) && !LIST_HOST.test(bare)
+}
+
+/** Lower case; `ü` becomes `u` and `й` `и`; syllables of Japanese stay whole. */
+function fold(text: string): string {
+  return text
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .toLowerCase()
+}

@@ -1,0 +1,130 @@
+/** Rules by words that tell of one day or one sender: they excuse the address, whatever the status code says. */
+import { any, close, near, type Rule } from './rule.ts'
+
+export const EXCUSING_WORDS: readonly Rule[] = [
+  {
+    name: 'words: greylisted',
+    class: 'greylisted',
+    words:
+      /gr[ae]y[ -]?list|graue liste|listes? grise|listas? gris(?:es)?\b|lista cinza|list[ae] grigi[ae]|szar\S{1,3} list|греилист|сер\S{2,3} спис|グレ[ーイ]リスト|灰(?:色)?[名列]/,
+    tryAgain: true,
+    sample: 'rcpt 451 4.7.1 Greylisting in action, please come back in 00:05:00',
+  },
+  {
+    name: 'words: first contact is put off',
+    class: 'greylisted',
+    codes: ['4'],
+    statuses: ['2.0', '7.1', '7.0', 'none'],
+    words:
+      /(?:first[ -]time|unknown|new) (?:sender|triplet|client)|not yet authorized to deliver|unbekannter (?:sender|absender).{0,40}spater|premier (?:contact|envoi)|primer (?:contacto|envio)|primo contatto/,
+    sample: 'rcpt 451 4.7.1 First time sender, please try again',
+  },
+  {
+    name: 'words: too many recipients',
+    class: 'too-many-recipients',
+    words: /too many (?:recipients|rcpt)|recipient limit|maximum (?:number of )?recipients/,
+    tryAgain: true,
+    oneRecipient: true,
+    sample: 'rcpt 452 Too many recipients received this hour',
+  },
+  {
+    name: 'words: recipient gets too much',
+    class: 'rate-limited',
+    words:
+      /(?:user|recipient|mailbox)[^.]{0,60}(?:receiving|gets|getting) mail (?:too (?:quickly|fast)|at a rate)/,
+    oneRecipient: true,
+    sample: 'rcpt 450 4.2.1 The user gets mail too quickly',
+  },
+  {
+    name: 'words: asked to come back with less',
+    class: 'rate-limited',
+    codes: ['5'],
+    words:
+      /(?:rate|frequency|hourly|connections?|message|sending) limit.{0,80}(?:try again|later|retry)|temporarily (?:deferred|rate|throttled|limited|suspended)/,
+    tryAgain: true,
+    sample: 'rcpt 550 5.7.1 Hourly limit reached, try again later',
+  },
+  {
+    name: 'words: too much of us',
+    class: 'rate-limited',
+    words:
+      /rate[ -]?limit|too many (?:messages|e?-?mails|connections|requests|sessions|invalid|unknown|bad |errors|concurrent)|too (?:quickly|fast|much mail)|at a rate that|frequency limit|connections? limit|(?:hourly|daily|message|sending) limit|(?:maximum|concurrent) (?:number of )?(?:connections|sessions)|unexpected volume|server (?:is )?(?:too )?busy|throttl|slow down|resources? (?:temporarily )?(?:restricted|exhausted)|try again later.{0,40}rate/,
+    sample: 'host 421 Too many connections from your host',
+  },
+  {
+    name: 'words: too much of us, other languages',
+    class: 'rate-limited',
+    words: any(
+      /zu viele (?:verbindungen|nachrichten|mails|e-mails|anfragen|sitzungen)|trop de (?:connexions|messages|requetes|mails)|demasiad[ao]s (?:conexiones|mensajes)|muitas (?:conexoes|mensagens)|(?:limite|excesso) de (?:conexoes|mensagens|connexions|conexiones)|tropp[ei] (?:connessioni|messaggi)/,
+      /слишком (?:много|часто)|zbyt (?:wiele|duzo|czesto)|(?:接続|送信).{0,6}(?:多すぎ|制限|上限)|(?:连接|連線|发送|發送)(?:数)?.{0,6}(?:过多|過多|频率|頻率|限制|超)/,
+    ),
+    sample: 'host 421 Zu viele Verbindungen von Ihrem Host',
+  },
+  {
+    name: 'words: a link in the message is listed',
+    class: 'spam',
+    words: /(?:surbl|uribl)|(?:url|link|body|content)[^.]{0,40}(?:listed|black ?list|block ?list|reputation)/,
+    sample: 'final-dot 554 5.7.1 A link of this message is listed at multi.surbl.org',
+  },
+  {
+    name: 'words: banned file',
+    class: 'attachment',
+    words: /banned (?:file|content|attachment|name|extension)|- banned:/,
+    sample: 'final-dot 554 5.7.0 Reject, id=1-2 - BANNED: .exe',
+  },
+  {
+    name: 'words: listed or ill reputed',
+    class: 'blocked',
+    words:
+      /blocked using|block ?-?list|black ?-?list|deny ?-?list|spamhaus|spamcop|barracudacentral|sorbs\b|uceprotect|abusix|dnsbl|\brbl\b|(?<!not )listed (?:in|on|at|by)|reputation|banned|sender ?score|senderbase|bad (?:ip|host)\b|(?:ip|address|host|network|connection)[^.]{0,40}(?:is |been |was )?blocked/,
+    sample: 'rcpt 554 5.7.1 Service unavailable; client host [192.0.2.1] blocked using zen.spamhaus.org',
+  },
+  {
+    name: 'words: no good name for our address',
+    class: 'blocked',
+    words:
+      /reverse (?:dns|lookup|hostname|name)|\bptr\b|\brdns\b|\bfcrdns\b|cannot find your (?:reverse )?hostname|dynamic(?:ally)? (?:assigned |allocated )?(?:ip|address|host)|dial-?up|generic (?:host ?)?name/,
+    sample: 'rcpt 450 4.7.1 Client host rejected: cannot find your reverse hostname',
+  },
+  {
+    name: 'words: listed, other languages',
+    class: 'blocked',
+    words: any(
+      /(?:sperr|block|schwarz)(?:e |en |er )?liste|ip-adresse[^.]{0,40}(?:gesperrt|blockiert|gelistet)|listes? noires?|adresse ip[^.]{0,40}(?:bloqu|refus|liste)|listas? (?:negra|de bloqueo|de bloqueio)|lista nera|czarn\S{1,3} li[sś]/,
+      /черн\S{1,4} спис|ip[^.]{0,40}заблокирован|ブラックリスト|ブロックリスト|拒否リスト|黑名[单單]/,
+    ),
+    sample: 'host 554 Ihre IP-Adresse ist gesperrt',
+  },
+  {
+    name: 'words: mailbox full',
+    class: 'mailbox-full',
+    words:
+      /(?:mail ?|in)?box(?: is)? (?:too )?full|full mail ?box|(?:over|exceed\S{0,3}|above|beyond)[^.]{0,30}quota|over-?quota|quota[ -]?(?:is |has been |was )?(?:exceeded|exceeds|limit|exhausted|full|violat|reached)|quotaexceeded|out of (?:storage|space)|not enough (?:storage|space|room)|insufficient (?:storage|space|quota)|(?:storage|mailbox|disk) (?:allocation|limit|quota|size limit)|no (?:space|room) left|mailbox[^.]{0,30}exceed|account is full/,
+    sample: 'rcpt 550 Mailbox full',
+  },
+  {
+    name: 'words: mailbox full, other languages',
+    class: 'mailbox-full',
+    words: any(
+      near('postfach|mailbox|briefkasten|speicher', 'voll\\b|uberfullt|uberschritten|erschopft|erreicht'),
+      near('boite|bal', 'plein|sature'),
+      near('buzon|bandeja', 'llen[oa]'),
+      near('caixa', 'chei[ao]|lotad[ao]'),
+      near('casella|mailbox', 'pien[oa]|esaurit'),
+      near('ящик', 'переполнен|полон'),
+      near('skrzynk', 'pe.n[aey]|przepe.nion'),
+      near('quota|cuota|cota|kontingent|квот', 'depass|atteint|excedid|superad|ultrapassad|superat|превыш'),
+      /превыш\S{0,4} (?:квот|лимит\S{0,2} ящик)/,
+      close('メールボックス|受信箱|受信容量|容量', 'いっぱい|一杯|満杯|オーバー|超え|超過'),
+      close('邮箱|信箱|郵箱|邮件容量|容量|空间', '满|滿|不足|超出|超过|超過'),
+    ),
+    sample: 'rcpt 552 Das Postfach des Empfängers ist voll',
+  },
+  {
+    name: 'words: authentication of the sender',
+    class: 'authentication',
+    words:
+      /\b(?:open)?spf\b|\bdkim\b|\bdmarc\b|unauthenticated|authentication level|authentication (?:checks?|results?|fail)/,
+    sample: 'final-dot 550 5.7.1 Fails the DMARC policy of its domain',
+  },
+]

@@ -1,0 +1,28 @@
+/** All rules about replies, in their order: the first that holds gives the class. */
+import { ADDRESS_WORDS, VAGUE_ADDRESS_WORDS } from './address-words.ts'
+import { EXCUSING_WORDS } from './excusing-words.ts'
+import { MESSAGE_WORDS } from './message-words.ts'
+import { AMERICAN_RULES } from './providers-america.ts'
+import { ASIAN_RULES } from './providers-asia.ts'
+import { EUROPEAN_RULES } from './providers-europe.ts'
+import type { Rule } from './rule.ts'
+import { SOFTWARE_RULES } from './software.ts'
+import { ADDRESS_STATUS_RULES, LAST_RULES, NEUTRAL_STATUS_RULES } from './status.ts'
+
+/**
+ * What a server says of itself comes first, since it knows best what it means; then what tells of one day, one
+ * sender or one message; only then what blames the address.
+ */
+export const RULES: readonly Rule[] = [
+  ...AMERICAN_RULES,
+  ...EUROPEAN_RULES,
+  ...ASIAN_RULES,
+  ...SOFTWARE_RULES,
+  ...NEUTRAL_STATUS_RULES,
+  ...EXCUSING_WORDS,
+  ...MESSAGE_WORDS,
+  ...ADDRESS_STATUS_RULES,
+  ...ADDRESS_WORDS,
+  ...VAGUE_ADDRESS_WORDS,
+  ...LAST_RULES,
+]

@@ -1,0 +1,65 @@
+/** Rules by words that tell of the sender or of one message. */
+import { any, close, near, type Rule } from './rule.ts'
+
+const REFUSED_SENDER =
+  'abgelehnt|gesperrt|ungultig|refuse|rejete|invalid|bloque|rechazad|no (?:permitid|valid)|rejeitad|recusad|rifiutat|non valid|отклонен|запрещен|не существует|odrzucon|nieprawid.ow'
+
+export const MESSAGE_WORDS: readonly Rule[] = [
+  {
+    name: 'words: greeting',
+    class: 'policy',
+    words: /\b(?:helo|ehlo)\b|fully-?qualified|fqdn/,
+    sample: 'rcpt 504 5.5.2 HELO command rejected: need a fully-qualified host name',
+  },
+  {
+    name: 'words: sender',
+    class: 'sender',
+    words:
+      /sender (?:e?-?mail )?(?:address|domain|rejected|denied|refused|verif|blocked|unknown|not (?:allowed|permitted|exist))|(?:valid|envelope|invalid|forged|spoofed) sender|domain of (?:the )?sender|sender.s? (?:domain|address)|mail from (?:domain|address)|badmailfrom|return[ -]path/,
+    sample: 'rcpt 550 Sender verify failed',
+  },
+  {
+    name: 'words: sender, other languages',
+    class: 'sender',
+    words: any(
+      near('absender|expediteur|remitente|remetente|mittente|отправител|nadawc', REFUSED_SENDER),
+      close('送信者|差出人|发件人|發件人|发信人|寄件人', '拒否|無効|拒绝|拒絕|无效|無效|不存在|存在しません'),
+    ),
+    sample: 'mail 550 Die Absenderadresse wurde abgelehnt',
+  },
+  {
+    name: 'words: virus or phishing',
+    class: 'content',
+    words: /(?<!anti)(?<!anti-)virus|malware|infected|trojan|phish|schadsoftware|вирус|wirus|ウイルス|病毒/,
+    sample: 'final-dot 554 5.7.1 A virus was found in this message',
+  },
+  {
+    name: 'words: too large',
+    class: 'message-too-large',
+    words: any(
+      /too (?:large|big)|size limit|exceed\S{0,3} [^.]{0,40}size|(?:message|maximum|maximal) size|size exceed/,
+      /zu gro(?:ss|ß)|trop (?:gros|volumineu|grand)|demasiado grande|muito grande|troppo grande|слишком (?:больш|велик)|zbyt duz[aey]|サイズ.{0,10}(?:超|大き)|(?:邮件|信件|郵件).{0,6}(?:过大|太大|過大)/,
+    ),
+    sample: 'final-dot 552 The message is too large',
+  },
+  {
+    name: 'words: attachment',
+    class: 'attachment',
+    words:
+      /attachment|attached file|file ?type|file (?:name )?extension|anhang|pieces? jointes?|adjunto|\banexo|allegat|вложени|za.acznik|添付|附件/,
+    sample: 'final-dot 552 5.7.0 Attachments of this kind are not taken',
+  },
+  {
+    name: 'words: spam',
+    class: 'spam',
+    words:
+      /(?<!anti)(?<!anti-)(?<!anti )spam(?!haus|cop)|junk|unsolicited|bulk e?-?mail|unerwunscht|courrier indesirable|pourriel|no desead[oa]|correo basura|indesejad[oa]|indesiderat[ao]|спам|niechcian|迷惑メール|垃圾(?:邮件|郵件|信)/,
+    sample: 'final-dot 554 5.7.1 This looks like spam',
+  },
+  {
+    name: 'words: loop',
+    class: 'no-route',
+    words: /hop count|too many hops|(?:mail|routing) loop|loops? back/,
+    sample: 'rcpt 554 Too many hops',
+  },
+]

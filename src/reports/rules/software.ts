@@ -1,0 +1,131 @@
+/** Rules for mail software and gateways whose words would mislead the general rules. */
+import type { Rule } from './rule.ts'
+
+export const SOFTWARE_RULES: readonly Rule[] = [
+  {
+    name: 'our misunderstanding',
+    class: 'protocol',
+    codes: ['500', '502', '503'],
+    tryAgain: true,
+    sample: 'rcpt 503 5.5.1 MAIL comes first',
+  },
+  {
+    name: 'authentication is wanted of us',
+    class: 'policy',
+    words:
+      /(?:smtp )?authentication (?:is )?required|client was not authenticated|must (?:authenticate|log ?in|issue a starttls)|auth(?:entication)? first|relay.{0,30}auth/,
+    sample: 'mail 530 5.7.0 Authentication required',
+  },
+  {
+    name: 'exchange: group takes mail of its own people',
+    class: 'policy',
+    words: /sendernotauthenticated|resolver\.rst\.notauthorized/,
+    sample: 'rcpt 550 5.7.133 RESOLVER.RST.SenderNotAuthenticatedForGroup',
+  },
+  {
+    name: 'exchange: recipient not found by look-up',
+    class: 'invalid-recipient',
+    words: /recipientnotfound|recipnotfound/,
+    namesRecipient: true,
+    sample: 'final-dot 550 5.1.10 RESOLVER.ADR.RecipientNotFound; not found by look-up',
+  },
+  {
+    name: 'exchange: mailbox over its quota',
+    class: 'mailbox-full',
+    words: /quotaexceeded|mailboxfull/,
+    sample: 'final-dot 554 5.2.0 STOREDRV.Deliver.Exception:QuotaExceededException',
+  },
+  {
+    name: 'exchange: recipient thread limit',
+    class: 'rate-limited',
+    codes: ['4'],
+    words: /recipient thread limit|storedrv.{0,60}(?:limit|throttl)/,
+    oneRecipient: true,
+    sample: 'final-dot 432 4.3.2 STOREDRV.Deliver; recipient thread limit exceeded',
+  },
+  {
+    name: 'exchange: access denied to an unknown recipient',
+    class: 'invalid-recipient',
+    codes: ['550'],
+    statuses: ['4.1'],
+    words: /access denied/,
+    sample: 'rcpt 550 5.4.1 Recipient address rejected: Access denied',
+  },
+  {
+    name: 'exchange: transport rule',
+    class: 'content',
+    words: /transport\.rules/,
+    sample: 'final-dot 550 5.7.1 TRANSPORT.RULES.RejectMessage; refused by the organization',
+  },
+  {
+    name: 'exchange: back pressure',
+    class: 'unknown',
+    codes: ['4'],
+    statuses: ['3.1'],
+    sample: 'mail 452 4.3.1 Insufficient system resources',
+  },
+  {
+    name: 'proofpoint: address blocked',
+    class: 'blocked',
+    words: /ipcheck\.proofpoint|proofpoint.{0,40}(?:block|reputation)/,
+    sample: 'host 554 Blocked - see https://ipcheck.proofpoint.com/?ip=192.0.2.1',
+  },
+  {
+    name: 'mimecast: recipient unknown',
+    class: 'invalid-recipient',
+    provider: 'mimecast',
+    codes: ['550'],
+    words: /invalid recipient|known address verification/,
+    sample: 'rcpt 550 Invalid Recipient - see the community',
+  },
+  {
+    name: 'cisco: poor reputation',
+    class: 'blocked',
+    words:
+      /senderbase|poor (?:email )?reputation|bulk hosts? rejected|your access to this mail system has been rejected/,
+    sample: 'host 554 Your access to this mail system has been rejected due to the sending MTA',
+  },
+  {
+    name: 'trend micro: address listed',
+    class: 'blocked',
+    words: /mail-abuse|\bers\b.{0,40}(?:list|ip)|trendmicro.{0,60}(?:reputation|ers)/,
+    sample: 'host 550 5.7.1 Refused, mail from your address is listed: ERS-QIL IP',
+  },
+  {
+    name: 'postfix: address verification failed',
+    class: 'invalid-recipient',
+    words: /recipient address rejected: undeliverable address/,
+    sample: 'rcpt 550 Recipient address rejected: undeliverable address: host said: 550 no',
+  },
+  {
+    name: 'postfix: verification under way',
+    class: 'unknown',
+    codes: ['4'],
+    words: /recipient address rejected: (?:unverified|address verification)/,
+    sample: 'rcpt 450 4.1.1 Recipient address rejected: unverified address: address verification in progress',
+  },
+  {
+    name: 'postfix: told to try again by its policy',
+    class: 'greylisted',
+    codes: ['450', '451'],
+    statuses: ['2.0'],
+    words: /try again|later|temporar/,
+    sample: 'rcpt 450 4.2.0 Please try again in a while',
+  },
+  {
+    name: 'cannot be checked now',
+    class: 'unknown',
+    codes: ['4'],
+    words:
+      /(?:user|recipient|address|callout|ldap|look-?up|verif)[^.]{0,40}(?:temporar|timed? ?out|could not (?:be )?(?:complete|verif)|in progress|failure)/,
+    sample: 'rcpt 451 Could not complete recipient verify callout: verification timed out',
+  },
+  {
+    name: 'recipient takes mail of chosen senders',
+    class: 'policy',
+    statuses: ['2.1', '7.1', '7.2', '2.0', 'none'],
+    words:
+      /(?:only accepts|accepts (?:mail|messages) only|members only|not (?:whitelisted|on (?:the|my) (?:allow|white)))/,
+    sample: 'rcpt 550 5.2.1 This recipient only accepts mail of members',
+  },
+]
