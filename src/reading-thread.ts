@@ -14,7 +14,7 @@ import { createSecretKeys } from './lib/secret-keys.ts'
 import { createPacker } from './search/pack.ts'
 import { createPacking } from './search/packing.ts'
 import { createEmailReader, type EmailReader } from './search/reader.ts'
-import { openReader, type StoreLocation } from './store/open.ts'
+import { openReader, type StoreLocation } from './store/dialect.ts'
 import { UNSEALED } from './store/segments.ts'
 import { createWriterClient } from './store/writer/client.ts'
 

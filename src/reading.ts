@@ -6,7 +6,7 @@ import type { Clock, Timer } from './lib/clock.ts'
 import type { Log, LogLevel } from './lib/log.ts'
 import { TooManyWaiting } from './lib/semaphore.ts'
 import type { ReadingFunctions, ReadingThreadData } from './reading-thread.ts'
-import type { StoreLocation } from './store/open.ts'
+import type { StoreLocation } from './store/dialect.ts'
 
 export interface Reading {
   /**

@@ -6,10 +6,10 @@ import type { Quota } from '../accounts/plans.ts'
 import { maySend } from '../domains/status.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
-import { batchCommand, type Tx } from '../store/command.ts'
+import { batchCommand, besideOthers, type Tx } from '../store/command.ts'
 import type { DomainRow } from '../store/schema.ts'
 import type { Accepted, LeftOut } from './answer.ts'
-import { type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
+import { type KnownKeys, keyText, lookUpKeys, rememberKey } from './idempotency.ts'
 import { type BatchMode, characterCount } from './prepared.ts'
 import { takeQuota } from './quota.ts'
 import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
@@ -43,23 +43,13 @@ interface Decision {
 }
 
 export const acceptCommands = {
-  accept: batchCommand<AcceptInput, Accepted | Refusal>(
-    async (tx, inputs) => {
-      const keys = await lookUpKeys(tx.rows.find, inputs)
-      const domains = await lookUpDomains(tx, inputs)
-      const suppressed = await lookUpSuppressions(tx, inputs)
-      const outputs: (Accepted | Refusal)[] = []
-      const accepted: Decided[] = []
-      for (const input of inputs) {
-        const decision = keys.answerFor(input) ?? decide(input, domains, suppressed)
-        const output = 'taken' in decision ? await take(tx, input, decision, keys) : decision
-        if ('taken' in decision && !isRefusal(output)) accepted.push(...decision.taken)
-        outputs.push(output)
-      }
-      await storeEmails(tx, accepted)
-      return outputs
-    },
-    { weigh: weightOf },
+  accept: besideOthers(
+    batchCommand<AcceptInput, Accepted | Refusal>(acceptAll, { weigh: weightOf }),
+    ({ sender: { accountId }, idempotency, emails, quota }) => [
+      ...(idempotency ? [`idempotency key ${keyText({ sender: { accountId }, idempotency })}`] : []),
+      ...(quota ? [`quota ${idKey(accountId)}`] : []),
+      ...emails.flatMap(({ blobs }) => blobs.map(({ hash }) => `blob ${idKey(hash)}`)),
+    ],
   ),
 }
 
@@ -72,6 +62,22 @@ function weightOf({ emails }: AcceptInput): number {
     0,
   )
   return emails.length + Math.floor(characters / USUAL_CHARACTERS)
+}
+
+async function acceptAll(tx: Tx, inputs: readonly AcceptInput[]): Promise<(Accepted | Refusal)[]> {
+  const keys = await lookUpKeys(tx.rows.find, inputs)
+  const domains = await lookUpDomains(tx, inputs)
+  const suppressed = await lookUpSuppressions(tx, inputs)
+  const outputs: (Accepted | Refusal)[] = []
+  const accepted: Decided[] = []
+  for (const input of inputs) {
+    const decision = keys.answerFor(input) ?? decide(input, domains, suppressed)
+    const output = 'taken' in decision ? await take(tx, input, decision, keys) : decision
+    if ('taken' in decision && !isRefusal(output)) accepted.push(...decision.taken)
+    outputs.push(output)
+  }
+  await storeEmails(tx, accepted)
+  return outputs
 }
 
 /** Which emails to store, or why none. */

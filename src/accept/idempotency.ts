@@ -86,7 +86,7 @@ export async function rememberKey(
 }
 
 /** Tells keys of different accounts and endpoints apart. */
-export function keyText({ sender, idempotency }: Request): string {
+export function keyText({ sender, idempotency }: Pick<Request, 'sender' | 'idempotency'>): string {
   return `${idKey(sender.accountId)}${idempotency!.endpoint} ${idempotency!.key}`
 }
 

@@ -70,10 +70,10 @@ async function storeContents(
 ): Promise<Map<NewEmail['content'], number>> {
   const uses = new Map<NewEmail['content'], number>()
   for (const { email } of accepted) uses.set(email.content, (uses.get(email.content) ?? 0) + 1)
-  const firstId = await tx.rows.reserve('contents', uses.size)
-  const rows = [...uses].map(([content, refs], i) => ({ id: firstId + i, ...storedForm(content), refs }))
+  const ids = await tx.rows.reserve('contents', uses.size)
+  const rows = [...uses].map(([content, refs], i) => ({ id: ids[i]!, ...storedForm(content), refs }))
   await tx.rows.insert('contents', rows)
-  return new Map([...uses.keys()].map((content, i) => [content, firstId + i]))
+  return new Map([...uses.keys()].map((content, i) => [content, ids[i]!]))
 }
 
 function storedForm(content: NewEmail['content']): EncodedContent {

@@ -2,7 +2,7 @@
  * The installation in a data folder. It is read directly, whether the service runs or not; changes are made by whoever
  * holds the folder: the service, asked over its control socket, or else this program itself.
  */
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { Kysely } from 'kysely'
 import { createPasswords } from '../accounts/password.ts'
 import { askService, NOT_RUNNING } from '../control/client.ts'
@@ -11,9 +11,10 @@ import type { Clock } from '../lib/clock.ts'
 import { sleep } from '../lib/clock.ts'
 import { createIdSource } from '../lib/ids.ts'
 import type { Commands } from '../store/command.ts'
+import { describe, isThere, locate, openReader } from '../store/dialect.ts'
 import { FolderInUse } from '../store/lock.ts'
 import { isCurrent } from '../store/migrate.ts'
-import { locate, openReader, openStore } from '../store/open.ts'
+import { openStore } from '../store/open.ts'
 import type { Installation } from './command.ts'
 import { CommandError } from './result.ts'
 
@@ -36,13 +37,13 @@ export async function openInstallation(
 ): Promise<Installation & { close(): Promise<void> }> {
   const { dataDir, databaseUrl: url, clock } = options
   const location = locate({ dataDir, url })
-  if (!existsSync(location.databaseFile))
+  if (!isThere(location))
     throw new CommandError(
       `there is no database in ${dataDir}: start the service once, or say where its data is ` +
         '(setting data_dir, POSTHORN_DATA_DIR or --data-dir)',
     )
   actAsOwner(dataDir)
-  const db = await readable(location.databaseFile, () => openReader(location).db)
+  const db = await readable(describe(location), () => openReader(location).db)
   return { db, clock, change: changeIn(options), close: () => db.destroy() }
 }
 
@@ -55,15 +56,15 @@ export function actAsOwner(folder: string): void {
   process.setuid!(uid)
 }
 
-async function readable(file: string, open: () => Installation['db']): Promise<Installation['db']> {
+async function readable(database: string, open: () => Installation['db']): Promise<Installation['db']> {
   try {
     const db = open()
     if (await isCurrent(db as unknown as Kysely<unknown>)) return db
     await db.destroy()
   } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${(error as Error).message}`)
+    throw new CommandError(`${database} cannot be read: ${(error as Error).message}`)
   }
-  throw new CommandError(`${file} is of another version; a start of the service brings it up to this one`)
+  throw new CommandError(`${database} is of another version; a start of the service brings it up to this one`)
 }
 
 function changeIn(options: InstallationOptions): Change {

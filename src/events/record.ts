@@ -82,7 +82,7 @@ export async function recordDeliveries(tx: Tx, changes: readonly DeliveryChange[
     changes.map(({ emailId, ordinal, set }) => ({ ...set, emailId, ordinal })),
   )
   const byEmail = [...Map.groupBy(changes, ({ emailId }) => idKey(emailId)).values()]
-  const emails = await tx.rows.find(
+  const emails = await tx.rows.lock(
     'emails',
     byEmail.map(([change]) => ({ accountId: change!.accountId, id: change!.emailId })),
     EMAIL_COLUMNS,
@@ -95,7 +95,7 @@ export async function recordHandedOver(
   tx: Tx,
   handed: { accountId: Id; emailId: Id; at: number },
 ): Promise<void> {
-  const [email] = await tx.rows.find(
+  const [email] = await tx.rows.lock(
     'emails',
     [{ accountId: handed.accountId, id: handed.emailId }],
     EMAIL_COLUMNS,

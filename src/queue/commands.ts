@@ -1,10 +1,11 @@
 /** What moves deliveries through the queue: leases are taken, given back, finished, and voided after a crash. */
 import { type DeliveryChange, recordDeliveries, recordHandedOver } from '../events/record.ts'
 import type { EventData, EventType } from '../events/types.ts'
-import type { Id } from '../lib/ids.ts'
+import { type Id, idKey } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
 import {
   batchCommand,
+  besideOthers,
   type Claim,
   type ClaimedDelivery,
   command,
@@ -59,79 +60,90 @@ export interface Finish extends LeaseRef {
 
 export const queueCommands = {
   /** Leases due deliveries; those whose address has been suppressed meanwhile are finished instead. */
-  claim: command<ClaimInput, Claim[]>(async (tx, { lanes, owner, now, leaseUntil }) => {
-    const claims = await tx.queue.claim(lanes, { owner, now, until: leaseUntil })
-    const claimed = claims.flatMap(({ deliveries }) => deliveries)
-    const suppressed = await suppressedOf(tx, claimed)
-    if (suppressed.size > 0)
-      await recordDeliveries(
-        tx,
-        claimed
-          .filter(delivery => suppressed.has(delivery))
-          .map(delivery => suppressionChange(delivery, now)),
-      )
-    return claims.map(({ deliveries, nextAt }) => ({
-      deliveries: deliveries
-        .filter(delivery => !suppressed.has(delivery))
-        .map(delivery => withSource(delivery, tx.recent.take(delivery.emailId))),
-      nextAt,
-    }))
-  }),
+  claim: besideOthers(
+    command<ClaimInput, Claim[]>(async (tx, { lanes, owner, now, leaseUntil }) => {
+      const claims = await tx.queue.claim(lanes, { owner, now, until: leaseUntil })
+      const claimed = claims.flatMap(({ deliveries }) => deliveries)
+      const suppressed = await suppressedOf(tx, claimed)
+      if (suppressed.size > 0)
+        await recordDeliveries(
+          tx,
+          claimed
+            .filter(delivery => suppressed.has(delivery))
+            .map(delivery => suppressionChange(delivery, now)),
+        )
+      return claims.map(({ deliveries, nextAt }) => ({
+        deliveries: deliveries
+          .filter(delivery => !suppressed.has(delivery))
+          .map(delivery => withSource(delivery, tx.recent.take(delivery.emailId))),
+        nextAt,
+      }))
+    }),
+  ),
 
   /** The results of attempts. False for one whose lease is no longer good: nothing of it is recorded. */
-  finish: batchCommand<Finish, boolean>(async (tx, finishes) => {
-    const rows = await tx.rows.find('deliveries', finishes.map(rowKey), ['state', 'attempts', 'status'])
-    const good = finishes.map(
-      ({ attempt }, i) => rows[i]?.state === DELIVERY_STATE.leased && rows[i].attempts === attempt,
-    )
-    const valid = finishes.filter((_, i) => good[i])
-    const formerStatus = rows.filter((_, i) => good[i]).map(row => row!.status)
-    await tx.rows.insert('attempts', valid.map(attemptRow))
-    await recordDeliveries(
-      tx,
-      valid.map((finish, i) => changeOf(finish, formerStatus[i]!)),
-    )
-    await suppress(tx, valid)
-    for (const { domain, accountId, nextAt } of valid)
-      if (nextAt !== null) tx.announce('due', { domain, class: DELIVERY_CLASS.retry, accountId, at: nextAt })
-    return good
-  }),
+  finish: besideOthers(
+    batchCommand<Finish, boolean>(async (tx, finishes) => {
+      const rows = await tx.rows.lock('deliveries', finishes.map(rowKey), ['state', 'attempts', 'status'])
+      const good = finishes.map(
+        ({ attempt }, i) => rows[i]?.state === DELIVERY_STATE.leased && rows[i].attempts === attempt,
+      )
+      const valid = finishes.filter((_, i) => good[i])
+      const formerStatus = rows.filter((_, i) => good[i]).map(row => row!.status)
+      await tx.rows.insert('attempts', valid.map(attemptRow))
+      await recordDeliveries(
+        tx,
+        valid.map((finish, i) => changeOf(finish, formerStatus[i]!)),
+      )
+      await suppress(tx, valid)
+      for (const { domain, accountId, nextAt } of valid)
+        if (nextAt !== null)
+          tx.announce('due', { domain, class: DELIVERY_CLASS.retry, accountId, at: nextAt })
+      return good
+    }),
+    ({ accountId, address, suppress }) =>
+      suppress ? [`suppression ${idKey(accountId)}${foldAddress(address)}`] : [],
+  ),
 
   /** Gives leases back whose attempts were not begun: they are due again. */
-  release: batchCommand<LeaseRef, void>(async (tx, refs) => {
-    const rows = await tx.rows.find('deliveries', refs.map(rowKey), [
-      'state',
-      'attempts',
-      'domain',
-      'class',
-      'nextAt',
-    ])
-    const isValid = ({ attempt }: LeaseRef, i: number) =>
-      rows[i]?.state === DELIVERY_STATE.leased && rows[i].attempts === attempt
-    const valid = refs.filter(isValid)
-    await tx.rows.update(
-      'deliveries',
-      ['emailId', 'ordinal'],
-      valid.map(ref => ({
-        ...rowKey(ref),
-        ...NO_LEASE,
-        state: DELIVERY_STATE.waiting,
-        attempts: ref.attempt - 1,
-      })),
-    )
-    for (const [i, ref] of refs.entries()) {
-      if (!isValid(ref, i)) continue
-      const { domain, class: laneClass, nextAt: at } = rows[i]!
-      tx.announce('due', { domain, class: laneClass, accountId: ref.accountId, at })
-    }
-    return refs.map(() => undefined)
-  }),
+  release: besideOthers(
+    batchCommand<LeaseRef, void>(async (tx, refs) => {
+      const rows = await tx.rows.lock('deliveries', refs.map(rowKey), [
+        'state',
+        'attempts',
+        'domain',
+        'class',
+        'nextAt',
+      ])
+      const isValid = ({ attempt }: LeaseRef, i: number) =>
+        rows[i]?.state === DELIVERY_STATE.leased && rows[i].attempts === attempt
+      const valid = refs.filter(isValid)
+      await tx.rows.update(
+        'deliveries',
+        ['emailId', 'ordinal'],
+        valid.map(ref => ({
+          ...rowKey(ref),
+          ...NO_LEASE,
+          state: DELIVERY_STATE.waiting,
+          attempts: ref.attempt - 1,
+        })),
+      )
+      for (const [i, ref] of refs.entries()) {
+        if (!isValid(ref, i)) continue
+        const { domain, class: laneClass, nextAt: at } = rows[i]!
+        tx.announce('due', { domain, class: laneClass, accountId: ref.accountId, at })
+      }
+      return refs.map(() => undefined)
+    }),
+  ),
 
   /** An attempt takes its time: its email counts as sent from now on. */
-  handedOver: batchCommand<{ accountId: Id; emailId: Id; at: number }, void>(async (tx, inputs) => {
-    for (const input of inputs) await recordHandedOver(tx, input)
-    return inputs.map(() => undefined)
-  }),
+  handedOver: besideOthers(
+    batchCommand<{ accountId: Id; emailId: Id; at: number }, void>(async (tx, inputs) => {
+      for (const input of inputs) await recordHandedOver(tx, input)
+      return inputs.map(() => undefined)
+    }),
+  ),
 
   /**
    * Voids the leases of a thread that died, or of all threads of a former process: what became of their attempts

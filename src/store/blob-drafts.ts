@@ -3,7 +3,7 @@
  * and so it can be thrown away at any time.
  */
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { createReadStream, rmSync } from 'node:fs'
 import { mkdir, open, rename, rm, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { StorageUnavailable } from './command.ts'
@@ -19,6 +19,8 @@ export interface Drafts {
    * @throws StorageUnavailable
    */
   place(name: string, path: string, nowMs: number): Promise<void>
+  /** Piece by piece, for a place that is no file; the draft stays. */
+  pieces(name: string, size: number): AsyncIterable<Uint8Array>
   /** Nothing happens where it has been placed. */
   discard(name: string): Promise<void>
 }
@@ -54,6 +56,7 @@ export function createDrafts(folder: string): Drafts {
       return draft.name
     },
     place: (name, path, nowMs) => orUnavailable(place(pathOf(name), path, nowMs / 1_000)),
+    pieces: (name, highWaterMark) => createReadStream(pathOf(name), { highWaterMark }),
     discard,
   }
 }

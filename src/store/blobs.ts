@@ -9,7 +9,7 @@ import { createKeyedLock } from '../lib/keyed-lock.ts'
 import { createDrafts, type Drafts } from './blob-drafts.ts'
 import { type BlobStream, createBlobStream, type HashFile } from './blob-stream.ts'
 import type { Tx } from './command.ts'
-import type { Db } from './schema.ts'
+import type { BlobRow, Db } from './schema.ts'
 import { blobName, LARGEST_INLINE_BYTES, type StagedBlob, sha256 } from './staged-blob.ts'
 
 export interface BlobFiles {
@@ -47,7 +47,7 @@ const INNER_FOLDER = /^[0-9a-f]{2}$/
 /** One that was not finished has its draft's number behind it. */
 const FILE = /^[0-9a-f]{64}(\.[0-9a-f]{12})?$/
 /** No request takes so long from staging its attachments to the end of its command. */
-const STAGED_FOR_MS = 3_600_000
+export const STAGED_FOR_MS = 3_600_000
 
 /**
  * @param folder where the files lie; made when needed
@@ -68,13 +68,7 @@ export function createBlobFiles(folder: string, now: () => number = Date.now): B
   }
 
   return {
-    async stage(bytes) {
-      const staged = { hash: sha256(bytes), sizeBytes: bytes.length }
-      if (bytes.length <= LARGEST_INLINE_BYTES) return { ...staged, body: new Uint8Array(bytes), draft: null }
-      return { ...staged, body: null, draft: await drafts.write(bytes) }
-    },
-    receive: hashOf => createBlobStream(drafts, hashOf),
-    drafts,
+    ...stagingIn(drafts),
     place({ draft, hash }) {
       const name = blobName(hash)
       return alone(name, () => drafts.place(draft!, pathOf(name), now()))
@@ -104,13 +98,31 @@ export function createBlobFiles(folder: string, now: () => number = Date.now): B
   }
 }
 
-async function rowOf(db: Db, hash: Uint8Array): Promise<{ body: Uint8Array | null }> {
-  const row = await db.selectFrom('blobs').select('body').where('hash', '=', hash).executeTakeFirst()
+/** How bytes are made ready; the same wherever they are going to lie. */
+export function stagingIn(drafts: Drafts): Pick<BlobFiles, 'stage' | 'receive' | 'drafts'> {
+  return {
+    async stage(bytes) {
+      const staged = { hash: sha256(bytes), sizeBytes: bytes.length }
+      if (bytes.length <= LARGEST_INLINE_BYTES) return { ...staged, body: new Uint8Array(bytes), draft: null }
+      return { ...staged, body: null, draft: await drafts.write(bytes) }
+    },
+    receive: hashOf => createBlobStream(drafts, hashOf),
+    drafts,
+  }
+}
+
+/** @throws when there is no such blob */
+export async function rowOf(db: Db, hash: Uint8Array): Promise<Pick<BlobRow, 'body' | 'sizeBytes'>> {
+  const row = await db
+    .selectFrom('blobs')
+    .select(['body', 'sizeBytes'])
+    .where('hash', '=', hash)
+    .executeTakeFirst()
   if (!row) throw new Error(`there is no blob ${blobName(hash)}`)
   return row
 }
 
-async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+export async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
@@ -118,7 +130,7 @@ async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(path) as AsyncIterable<Buffer>
 }
 
-async function findBlob(db: Db, hash: Uint8Array) {
+export async function findBlob(db: Db, hash: Uint8Array) {
   return db.selectFrom('blobs').select('sizeBytes').where('hash', '=', hash).executeTakeFirst()
 }
 

@@ -25,8 +25,17 @@ export interface RowOps {
     keys: readonly Pick<Schema[T], K>[],
     columns: readonly C[],
   ): Promise<(Pick<Schema[T], C> | undefined)[]>
-  /** The first of `count` fresh consecutive integer keys. */
-  reserve(table: 'contents', count: number): Promise<number>
+  /**
+   * Like `find`, for rows that are about to be changed: until the commit nobody else changes them, and what was found
+   * stays true. Groups that wait for each other's rows do so in the order of the keys.
+   */
+  lock<T extends Table, K extends keyof Schema[T] & string, C extends keyof Schema[T] & string>(
+    table: T,
+    keys: readonly Pick<Schema[T], K>[],
+    columns: readonly C[],
+  ): Promise<(Pick<Schema[T], C> | undefined)[]>
+  /** So many fresh integer keys. */
+  reserve(table: 'contents', count: number): Promise<number[]>
 }
 
 /** Deliveries that wait for the same domain, of one class and account: they are claimed together, in order. */
@@ -95,6 +104,12 @@ export interface Command<I, O> {
   run(tx: Tx, inputs: readonly I[]): Promise<O[]>
   /** How much an input asks for, where it is more than what is usual, which is 1: a few rows in some kilobytes. */
   weigh?(input: I): number
+  /**
+   * A group with this command may run beside other such groups, where the database takes several at once. What is
+   * decided by more than the rows it locks is named here, as of the input: of two groups that hold the same name, one
+   * waits for the other's commit. A command without `holds` needs nothing of this kind: its group runs alone.
+   */
+  holds?(input: I): readonly string[]
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of commands with different inputs and outputs has no other type
@@ -134,6 +149,14 @@ export function batchCommand<I, O>(
   more: Pick<Command<I, O>, 'weigh'> = {},
 ): Command<I, O> {
   return { ...more, run }
+}
+
+/** Lets a command run beside others; see `holds`. */
+export function besideOthers<I, O>(
+  of: Command<I, O>,
+  holds: (input: I) => readonly string[] = () => [],
+): Command<I, O> {
+  return { ...of, holds }
 }
 
 /** The store cannot take anything at the moment: disk full, read-only, or locked. Nothing was stored. */

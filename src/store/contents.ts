@@ -44,9 +44,9 @@ export function decodeContent({ encoding, body }: Pick<ContentRow, 'encoding' | 
 
 /** Returns the key of a content that has one user. */
 export async function storeContent(tx: Tx, content: Content): Promise<number> {
-  const id = await tx.rows.reserve('contents', 1)
-  await tx.rows.insert('contents', [{ id, ...encodeContent(content), refs: 1 }])
-  return id
+  const [id] = await tx.rows.reserve('contents', 1)
+  await tx.rows.insert('contents', [{ id: id!, ...encodeContent(content), refs: 1 }])
+  return id!
 }
 
 /** One user more. */

@@ -1,17 +1,14 @@
 /** Opens the store: locks the data folder, starts the writer thread, opens the reading connection. */
 import { mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type Clock, sleep } from '../lib/clock.ts'
 import { clearDrafts } from './blob-drafts.ts'
-import { type BlobFiles, createBlobFiles } from './blobs.ts'
+import type { BlobFiles } from './blobs.ts'
 import type { Commands } from './command.ts'
+import { locate, openReader, type StoreLocation } from './dialect.ts'
 import { FolderInUse, type FolderLock, lockFolder } from './lock.ts'
-import type { Find, ReadTogether, Snapshot } from './read.ts'
+import type { Find, ReadTogether } from './read.ts'
 import type { Db } from './schema.ts'
-import { openForReading } from './sqlite/connection.ts'
-import { kyselyOver, readTogetherOver, snapshotOver } from './sqlite/kysely.ts'
-import { sqliteRows } from './sqlite/rows.ts'
 import { createWriterClient, type WriterClient } from './writer/client.ts'
 import type { WriterNotice, WriterOrder, WriterThreadData } from './writer/thread.ts'
 
@@ -20,7 +17,7 @@ const LOOK_EVERY_MS = 100
 
 export interface StoreOptions {
   dataDir: string
-  /** `sqlite:<file in dataDir>` */
+  /** `sqlite:<file in dataDir>`, or `postgres://…` */
   url: string
   /** Entry file of the writer thread; it names the commands there are. */
   writerThread: URL
@@ -47,12 +44,6 @@ export interface Store<C extends Commands> {
   close(): Promise<void>
 }
 
-/** What another thread needs to read the store by itself. */
-export interface StoreLocation {
-  databaseFile: string
-  blobFolder: string
-}
-
 /** @throws when the folder is in use, cannot be written, or holds a newer version's database */
 export async function openStore<C extends Commands>(options: StoreOptions): Promise<Store<C>> {
   const location = locate(options)
@@ -60,7 +51,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   const lock = await lockPatiently(options)
   clearDrafts(location.blobFolder)
   const thread = new Worker(options.writerThread, {
-    workerData: { file: location.databaseFile, nowMs: options.clock.now() } satisfies WriterThreadData,
+    workerData: { location, nowMs: options.clock.now() } satisfies WriterThreadData,
   })
   const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
   try {
@@ -92,28 +83,6 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   }
 }
 
-/** The reading half, for any thread. @param now tells when attachments were staged */
-export function openReader(
-  { databaseFile, blobFolder }: StoreLocation,
-  now?: () => number,
-): {
-  db: Db
-  find: Find
-  readTogether: ReadTogether
-  snapshot: Snapshot
-  blobs: BlobFiles
-} {
-  const connection = openForReading(databaseFile)
-  const db = kyselyOver(connection)
-  return {
-    db,
-    find: sqliteRows(connection).find,
-    readTogether: readTogetherOver(connection),
-    snapshot: snapshotOver(connection, db),
-    blobs: createBlobFiles(blobFolder, now),
-  }
-}
-
 /** @throws FolderInUse */
 async function lockPatiently({ dataDir, clock, patienceMs = 0 }: StoreOptions): Promise<FolderLock> {
   for (const endsAt = clock.monotonic() + patienceMs; ; ) {
@@ -124,13 +93,6 @@ async function lockPatiently({ dataDir, clock, patienceMs = 0 }: StoreOptions): 
       await sleep(clock, LOOK_EVERY_MS)
     }
   }
-}
-
-/** @throws when the URL names no database that there can be */
-export function locate({ dataDir, url }: Pick<StoreOptions, 'dataDir' | 'url'>): StoreLocation {
-  const file = /^sqlite:(.+)$/.exec(url)?.[1]
-  if (file === undefined) throw new Error(`database.url must be sqlite:<file>, not "${url}"`)
-  return { databaseFile: resolve(dataDir, file), blobFolder: join(resolve(dataDir), 'blobs') }
 }
 
 function connect(thread: Worker): MessagePort {

@@ -119,10 +119,20 @@ export interface ContentRow {
 export interface BlobRow {
   hash: Uint8Array
   sizeBytes: number
-  /** Null when the bytes lie in a file. */
+  /** Null when the bytes lie in a file, or in pieces. */
   body: Uint8Array | null
   refs: number
   createdAt: number
+}
+
+/** A large blob, piece by piece, where large ones lie in no files. */
+export interface BlobPieceRow {
+  hash: Uint8Array
+  /** From 0. */
+  number: number
+  /** Of the first piece: when the blob was last staged. */
+  stagedAt: number
+  body: Uint8Array
 }
 
 /** Segments keep a status by its place here: new ones come last. */
@@ -365,6 +375,7 @@ export interface Schema {
   dkimKeys: DkimKeyRow
   contents: ContentRow
   blobs: BlobRow
+  blobPieces: BlobPieceRow
   emails: EmailRow
   emailSegments: EmailSegmentRow
   emailSegmentStatuses: EmailSegmentStatusRow

@@ -21,7 +21,7 @@ export async function openBodyReading({
   entry?: URL
 } = {}): Promise<BodyReading> {
   const store = await openLocalStore()
-  const location = { databaseFile: store.file, blobFolder: store.blobFolder }
+  const { location } = store
   const large = createLargeBodies({ entry, location, log: pino({ level: 'silent' }) })
   const preparation = createPreparation({
     findTemplate: createReadyTemplates(store.find),

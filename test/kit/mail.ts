@@ -96,14 +96,13 @@ export interface Post {
 }
 
 export function postOver(
-  store: Pick<LocalStore<Commands>, 'run' | 'db' | 'find' | 'blobs' | 'connection'>,
+  store: Pick<LocalStore<Commands>, 'run' | 'db' | 'find' | 'blobs' | 'change'>,
   {
     clock = createManualClock(),
     feedbackRegions = ['us-west-2'],
     quotaOf = async () => null,
   }: { clock?: ManualClock; feedbackRegions?: string[]; quotaOf?: Plans['quotaOf'] } = {},
 ): Post {
-  const { raw } = store.connection
   const options = {
     claims: createBlobClaims({
       blobs: store.blobs,
@@ -143,33 +142,43 @@ export function postOver(
     },
     account(name = 'Main') {
       const id = newId(clock.now())
-      raw
-        .prepare('insert into accounts (id, name, plan, created_at) values (?, ?, ?, ?)')
-        .run(id, name, 'scale', clock.now())
+      store.change(
+        'insert into accounts (id, name, plan, created_at) values (?, ?, ?, ?)',
+        id,
+        name,
+        'scale',
+        clock.now(),
+      )
       return id
     },
     domain(accountId, name, { status = 'verified', region = 'us-west-2' } = {}) {
       const id = newId(clock.now())
-      raw
-        .prepare(
-          `insert into domains (id, account_id, name, region, status, verification_token, open_tracking,
+      store.change(
+        `insert into domains (id, account_id, name, region, status, verification_token, open_tracking,
              click_tracking, receiving, created_at) values (?, ?, ?, ?, ?, 'token', 0, 0, 1, ?)`,
-        )
-        .run(id, accountId, name, region, status, clock.now())
+        id,
+        accountId,
+        name,
+        region,
+        status,
+        clock.now(),
+      )
       return id
     },
     suppress(accountId, address) {
-      raw
-        .prepare(
-          'insert into suppressions (account_id, email, id, reason, created_at) values (?, ?, ?, ?, ?)',
-        )
-        .run(accountId, address.toLowerCase(), newId(clock.now()), 'manual', clock.now())
-      raw
-        .prepare(
-          `insert into counters (account_id, kind, period, count) values (?, 'suppressions.manual', '', 1)
-           on conflict do update set count = count + 1`,
-        )
-        .run(accountId)
+      store.change(
+        'insert into suppressions (account_id, email, id, reason, created_at) values (?, ?, ?, ?, ?)',
+        accountId,
+        address.toLowerCase(),
+        newId(clock.now()),
+        'manual',
+        clock.now(),
+      )
+      store.change(
+        `insert into counters (account_id, kind, period, count) values (?, 'suppressions.manual', '', 1)
+           on conflict (account_id, kind, period) do update set count = counters.count + 1`,
+        accountId,
+      )
     },
     async send(accountId, submission) {
       const accepted = await submit(accountId, submission)

@@ -1,6 +1,6 @@
 /**
- * Real stores for tests, on SQLite files in folders of their own: the whole store with its writer thread, or the
- * writer's group runner in this process, where a test can look at one group and reach the write connection.
+ * Real stores for tests, each on a database of its own: the whole store with its writer thread, or the writer's group
+ * runner in this process, where a test can look at one group.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,17 +8,19 @@ import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { commands as allCommands } from '../../src/commands.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { type BlobFiles, createBlobFiles } from '../../src/store/blobs.ts'
+import { createIdSource } from '../../src/lib/ids.ts'
 import { type Commands, type Run, StorageUnavailable } from '../../src/store/command.ts'
+import { locate, openReader, openWriting, type StoreLocation } from '../../src/store/dialect.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
-import type { Find, ReadTogether } from '../../src/store/read.ts'
-import type { Db } from '../../src/store/schema.ts'
-import { openForReading, openForWriting, type SqliteConnection } from '../../src/store/sqlite/connection.ts'
-import { createGroupRunner, type GroupResult } from '../../src/store/sqlite/group.ts'
-import { kyselyOver, readTogetherOver } from '../../src/store/sqlite/kysely.ts'
-import { sqliteRows } from '../../src/store/sqlite/rows.ts'
+import type { Reader } from '../../src/store/read.ts'
+import { openForWriting, type SqliteConnection } from '../../src/store/sqlite/connection.ts'
+import { sqliteSession } from '../../src/store/sqlite/group.ts'
+import { kyselyOver } from '../../src/store/sqlite/kysely.ts'
+import { createGroupRunner, type GroupResult, type GroupRunner } from '../../src/store/writer/group.ts'
 import type { Announcement, WriteReply } from '../../src/store/writer/protocol.ts'
+import { createRecentEmails } from '../../src/store/writer/recent.ts'
+import { createDatabase, isOnPostgres, sqliteDatabase, type TestDatabase } from './database.ts'
 
 export const STORE_EPOCH = Date.UTC(2026, 10, 21, 13, 0, 0)
 
@@ -32,22 +34,26 @@ export function tempFolder(): TempFolder {
   return { path, close: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** The store as the service opens it. A folder that is given is left in place. */
+/** The store as the service opens it. A folder that is given, with its database, is left in place. */
 export async function openThreadStore<C extends Commands = typeof allCommands>({
   folder,
+  database = isOnPostgres && folder === undefined ? createDatabase('', { isMigrated: true }) : undefined,
   writerThread = new URL('../../src/writer-thread.ts', import.meta.url),
   onWriterDeath = (error: Error) => {
     throw error
   },
 }: {
   folder?: string
+  /** Given together with the folder. */
+  database?: TestDatabase | undefined
   writerThread?: URL
   onWriterDeath?: (error: Error) => void
 } = {}): Promise<Store<C>> {
   const own = folder === undefined ? tempFolder() : undefined
+  const url = database?.url ?? 'sqlite:test.db'
   const store = await openStore<C>({
     dataDir: folder ?? own!.path,
-    url: 'sqlite:test.db',
+    url,
     writerThread,
     clock: { ...systemClock, now: () => STORE_EPOCH },
     onWriterDeath,
@@ -55,6 +61,7 @@ export async function openThreadStore<C extends Commands = typeof allCommands>({
   const close = async () => {
     await store.close()
     own?.close()
+    if (own) database?.drop()
   }
   return { ...store, close }
 }
@@ -64,7 +71,9 @@ export interface GroupRequest {
   input: unknown
 }
 
-export interface LocalStore<C extends Commands> {
+export interface LocalStore<C extends Commands> extends Reader, Pick<TestDatabase, 'rows' | 'change'> {
+  location: StoreLocation
+  blobFolder: string
   /** Runs one command, in a group of its own. */
   run: Run<C>
   /** Runs several commands in one group, after those that run already. */
@@ -73,31 +82,73 @@ export interface LocalStore<C extends Commands> {
   announced(topic: string): unknown[]
   /** Calls `listener` with what each group announces, once it is committed. */
   on(topic: string, listener: (payloads: unknown[]) => void): void
-  /** The write connection. */
-  connection: SqliteConnection
-  /** A reading connection of its own: it sees what is committed. */
-  db: Db
-  find: Find
-  readTogether: ReadTogether
-  blobs: BlobFiles
-  blobFolder: string
-  file: string
-  rows<T = Record<string, unknown>>(sql: string, ...parameters: unknown[]): T[]
   close(): Promise<void>
 }
 
-/** A migrated database and the group runner over it. */
+/** A migrated database and the group runner over it. Its `db` sees what is committed. */
 export async function openLocalStore<C extends Commands = typeof allCommands>(
   commands: C = allCommands as unknown as C,
 ): Promise<LocalStore<C>> {
+  if (!isOnPostgres) return openSqliteStore(commands)
+  const folder = tempFolder()
+  const database = createDatabase('', { isMigrated: true })
+  const location = locate({ dataDir: folder.path, url: database.url })
+  const writing = await openWriting(location, groupOptions(commands), STORE_EPOCH)
+  const reader = openReader(location)
+  return {
+    ...localStore(writing, reader, database, location),
+    async close() {
+      await reader.db.destroy()
+      await writing.close()
+      database.drop()
+      folder.close()
+    },
+  }
+}
+
+/** For tests that speak to SQLite itself. */
+export interface SqliteStore<C extends Commands> extends LocalStore<C> {
+  /** The write connection. */
+  connection: SqliteConnection
+  file: string
+}
+
+export async function openSqliteStore<C extends Commands = typeof allCommands>(
+  commands: C = allCommands as unknown as C,
+): Promise<SqliteStore<C>> {
   const folder = tempFolder()
   const file = join(folder.path, 'test.db')
   const connection = openForWriting(file)
   connection.raw.exec('begin')
   await migrate(kyselyOver(connection) as unknown as Kysely<unknown>, 'sqlite', STORE_EPOCH)
   connection.raw.exec('commit')
-  const runner = createGroupRunner(connection, commands)
-  const reading = openForReading(file)
+  const runner = createGroupRunner(sqliteSession(connection), groupOptions(commands))
+  const location = locate({ dataDir: folder.path, url: 'sqlite:test.db' })
+  const reader = openReader(location)
+  const { rows } = sqliteDatabase(file)
+  const change = (sql: string, ...parameters: unknown[]) => void connection.prepare(sql).run(...parameters)
+  return {
+    ...localStore(runner, reader, { rows, change }, location),
+    connection,
+    file,
+    async close() {
+      await reader.db.destroy()
+      connection.close()
+      folder.close()
+    },
+  }
+}
+
+function groupOptions(commands: Commands) {
+  return { commands, recent: createRecentEmails(), newId: createIdSource() }
+}
+
+function localStore<C extends Commands>(
+  runner: GroupRunner,
+  reader: Reader,
+  { rows, change }: Pick<TestDatabase, 'rows' | 'change'>,
+  location: StoreLocation,
+): Omit<LocalStore<C>, 'close'> {
   const announcements: Announcement[] = []
   const listeners = new Map<string, ((payloads: unknown[]) => void)[]>()
   let seq = 0
@@ -116,24 +167,16 @@ export async function openLocalStore<C extends Commands = typeof allCommands>(
   }
   const run = async (name: string, input: unknown) => outputOf((await group({ name, input })).replies[0]!)
   return {
+    ...reader,
     run: run as Run<C>,
     group,
     announced: topic =>
       announcements.flatMap(announcement => (announcement.topic === topic ? announcement.payloads : [])),
     on: (topic, listener) => void listeners.set(topic, [...(listeners.get(topic) ?? []), listener]),
-    connection,
-    db: kyselyOver(reading),
-    find: sqliteRows(reading).find,
-    readTogether: readTogetherOver(reading),
-    blobs: createBlobFiles(join(folder.path, 'blobs')),
-    blobFolder: join(folder.path, 'blobs'),
-    file,
-    rows: <T>(sql: string, ...parameters: unknown[]) => reading.raw.prepare(sql).all(...parameters) as T[],
-    async close() {
-      reading.close()
-      connection.close()
-      folder.close()
-    },
+    rows,
+    change,
+    location,
+    blobFolder: location.blobFolder,
   }
 }
 

@@ -63,6 +63,15 @@ test('only the composition root reads the configuration', () => {
   assert.equal(readers, [])
 })
 
+test('one file chooses the database, and nothing else knows which it is', () => {
+  const folders = /^src\/store\/(?:sqlite|postgres)\//
+  const knowing = imports.filter(
+    ({ file, target }) =>
+      !folders.test(file) && folders.test(relative(root, join(root, dirname(file), target))),
+  )
+  assert.equal([...new Set(knowing.map(({ file }) => file))], ['src/store/dialect.ts'])
+})
+
 test('every import names its file', () => {
   assert.equal(
     imports.filter(({ target }) => !/\.(?:ts|json)$/.test(target)),

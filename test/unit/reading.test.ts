@@ -26,7 +26,7 @@ async function open(t: TestContext) {
   } as unknown as Log
   const reading = startReading({
     entry: new URL('./scripted-reading.ts', import.meta.url),
-    location: { databaseFile: '', blobFolder: '' },
+    location: { kind: 'sqlite', databaseFile: '', blobFolder: '' },
     connectWriter() {
       const { port1, port2 } = new MessageChannel()
       writerPorts.push(port1)

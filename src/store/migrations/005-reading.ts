@@ -3,10 +3,10 @@ import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 
 export async function up({ schema }: Kysely<unknown>, columns: Columns): Promise<void> {
-  const { id, text, integer, bytes, clustered } = columns
+  const { id, text, integer, serial, bytes, clustered } = columns
   await schema
     .createTable('email_segments')
-    .addColumn('id', integer, c => c.primaryKey())
+    .addColumn('id', serial, c => c.primaryKey())
     .addColumn('account_id', id, c => c.notNull())
     .addColumn('after_id', id, c => c.notNull())
     .addColumn('last_id', id, c => c.notNull())

@@ -8,6 +8,7 @@ import { up as scheduled } from './006-scheduled.ts'
 import { up as shares } from './007-shares.ts'
 import { up as retention } from './008-retention.ts'
 import { up as tls } from './009-tls.ts'
+import { up as blobPieces } from './010-blob-pieces.ts'
 import { up as siteStates } from './011-site-states.ts'
 import type { Columns } from './columns.ts'
 
@@ -25,5 +26,6 @@ export const migrations: readonly Migration[] = [
   { name: '007-shares', up: shares },
   { name: '008-retention', up: retention },
   { name: '009-tls', up: tls },
+  { name: '010-blob-pieces', up: blobPieces },
   { name: '011-site-states', up: siteStates },
 ]

@@ -1,12 +1,19 @@
 /** Row operations on SQLite: kept single-row statements, run in a loop. */
 import type { RowOps } from '../command.ts'
 import type { Schema } from '../schema.ts'
+import { snake } from '../sql-names.ts'
 import type { SqliteConnection } from './connection.ts'
 
 type Row = Record<string, unknown>
 
 export function sqliteRows(connection: SqliteConnection): RowOps {
   const sqlOf = remembered()
+  const find: RowOps['find'] = async (table, keys, columns) =>
+    (keys as readonly Row[]).map(key => {
+      const by = Object.keys(key)
+      const sql = sqlOf(`find ${table} ${by} ${columns}`, () => findSql(table, by, columns))
+      return connection.prepare(sql).get(...Object.values(key)) as never
+    })
   return {
     async insert(table, rows) {
       for (const row of rows as readonly Row[]) {
@@ -22,16 +29,13 @@ export function sqliteRows(connection: SqliteConnection): RowOps {
         connection.prepare(sql).run(...columns.map(column => row[column]), ...key.map(column => row[column]))
       }
     },
-    async find(table, keys, columns) {
-      return (keys as readonly Row[]).map(key => {
-        const by = Object.keys(key)
-        const sql = sqlOf(`find ${table} ${by} ${columns}`, () => findSql(table, by, columns))
-        return connection.prepare(sql).get(...Object.values(key)) as never
-      })
-    },
-    async reserve(table) {
+    find,
+    /** There is only one who writes. */
+    lock: find,
+    async reserve(table, count) {
       const sql = sqlOf(`reserve ${table}`, () => `select coalesce(max(id), 0) + 1 as next from ${table}`)
-      return (connection.prepare(sql).get() as { next: number }).next
+      const { next } = connection.prepare(sql).get() as { next: number }
+      return Array.from({ length: count }, (_, i) => next + i)
     },
   }
 }
@@ -65,8 +69,4 @@ function findSql(table: keyof Schema, key: readonly string[], columns: readonly 
 
 function conditions(key: readonly string[]): string {
   return key.map(column => `${snake(column)} = ?`).join(' and ')
-}
-
-function snake(name: string): string {
-  return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 }

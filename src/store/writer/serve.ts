@@ -1,6 +1,6 @@
 /**
- * The loop of the writer thread: while one group commits, requests of all clients gather for the next;
- * each client gets one report a group; checkpoints run, and space is given back, when nobody waits.
+ * The loop of the writer thread: while groups commit, requests of all clients gather for the next; each client gets one
+ * report a group; checkpoints run, and space is given back, when nobody waits.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Announcement, GroupReport, WriteReply, WriteRequest } from './protocol.ts'
@@ -9,10 +9,19 @@ export interface ServedStore {
   run(requests: readonly WriteRequest[]): Promise<{ replies: WriteReply[]; announcements: Announcement[] }>
   /** 1 for a usual request. */
   weigh(request: WriteRequest): number
-  /** Moves the log into the database file. */
+  /** How many groups it takes at once. */
+  groupsAtOnce: number
+  /** Moves the log into the database file, where there is one. */
   checkpoint(): void
   /** Does a little of what can wait for an idle moment; false when there is nothing to do. */
   tidy(): boolean
+}
+
+/** The writing half of a store, with the present schema. */
+export interface WritingStore extends Omit<ServedStore, 'weigh'> {
+  /** Names of the migrations applied now. */
+  migrations: string[]
+  close(): Promise<void>
 }
 
 export interface WriterLoop {
@@ -35,43 +44,10 @@ const CHECKPOINT_AFTER = 8_000
 
 export function serveWriter(store: ServedStore): WriterLoop {
   const ports = new Set<MessagePort>()
-  let waiting: Waiting[] = []
-  let waitingWeight = 0
-  let running: Promise<void> | undefined
+  const line = createLine(ports, store.weigh)
+  const running = new Set<Promise<void>>()
   let sinceCheckpoint = 0
   let idle: NodeJS.Timeout | undefined
-
-  const wait = (port: MessagePort, requests: readonly WriteRequest[]) => {
-    for (const request of requests) {
-      const weight = store.weigh(request)
-      waiting.push({ port, request, weight })
-      waitingWeight += weight
-    }
-  }
-  /** From each client in turn, so that none with very much to ask keeps the others from being heard. */
-  const gather = () => {
-    let heard = true
-    while (heard && waitingWeight < LARGEST_GROUP) {
-      heard = false
-      for (const port of ports) {
-        const received = receiveMessageOnPort(port)
-        if (!received) continue
-        heard = true
-        wait(port, received.message as WriteRequest[])
-      }
-    }
-  }
-  /** The next group, in the order of asking: what is too heavy for any goes alone. */
-  const takeGroup = () => {
-    let weight = 0
-    let count = 0
-    do weight += waiting[count++]!.weight
-    while (count < waiting.length && weight + waiting[count]!.weight <= LARGEST_GROUP)
-    const group = waiting.slice(0, count)
-    waiting = waiting.slice(count)
-    waitingWeight -= weight
-    return { group, weight }
-  }
 
   const checkpoint = () => {
     sinceCheckpoint = 0
@@ -80,16 +56,15 @@ export function serveWriter(store: ServedStore): WriterLoop {
 
   const loop = async () => {
     clearTimeout(idle)
-    while (waiting.length > 0) {
-      gather()
-      const { group, weight } = takeGroup()
+    while (!line.isEmpty()) {
+      line.gather()
+      const { group, weight } = line.takeGroup()
       const { replies, announcements } = await store.run(group.map(({ request }) => request))
       report(ports, group, replies, announcements)
       sinceCheckpoint += weight
       if (sinceCheckpoint >= CHECKPOINT_AFTER) checkpoint()
-      gather()
+      line.gather()
     }
-    idle = setTimeout(whenIdle, IDLE_MS)
   }
 
   const whenIdle = () => {
@@ -98,26 +73,71 @@ export function serveWriter(store: ServedStore): WriterLoop {
   }
 
   const start = () => {
-    running ??= loop().finally(() => {
-      running = undefined
+    if (line.isEmpty() || running.size >= store.groupsAtOnce) return
+    const lane = loop().finally(() => {
+      running.delete(lane)
+      if (running.size === 0) idle = setTimeout(whenIdle, IDLE_MS)
     })
-    return running
+    running.add(lane)
   }
 
   return {
     connect(port) {
       ports.add(port)
       port.on('message', (requests: WriteRequest[]) => {
-        wait(port, requests)
-        void start()
+        line.add(port, requests)
+        start()
       })
       port.on('close', () => ports.delete(port))
     },
     async end() {
-      gather()
-      await start()
+      line.gather()
+      start()
+      while (running.size > 0) await Promise.all(running)
       clearTimeout(idle)
       for (const port of ports) port.close()
+    },
+  }
+}
+
+/** Requests that wait for their group. */
+function createLine(ports: ReadonlySet<MessagePort>, weigh: ServedStore['weigh']) {
+  let waiting: Waiting[] = []
+  let waitingWeight = 0
+
+  const add = (port: MessagePort, requests: readonly WriteRequest[]) => {
+    for (const request of requests) {
+      const weight = weigh(request)
+      waiting.push({ port, request, weight })
+      waitingWeight += weight
+    }
+  }
+  return {
+    add,
+    isEmpty: () => waiting.length === 0,
+    /** From each client in turn, so that none with very much to ask keeps the others from being heard. */
+    gather() {
+      let heard = true
+      while (heard && waitingWeight < LARGEST_GROUP) {
+        heard = false
+        for (const port of ports) {
+          const received = receiveMessageOnPort(port)
+          if (!received) continue
+          heard = true
+          add(port, received.message as WriteRequest[])
+        }
+      }
+    },
+    /** The next group, in the order of asking: what is too heavy for any goes alone. */
+    takeGroup() {
+      let weight = 0
+      let count = 0
+      do weight += waiting[count++]!.weight
+      while (count < waiting.length && weight + waiting[count]!.weight <= LARGEST_GROUP)
+      const group = waiting.slice(0, count)
+      waiting = waiting.slice(count)
+      waitingWeight -= weight
+      return { group, weight }
     },
   }
 }

@@ -1,17 +1,13 @@
-/** What the writer thread does: opens and migrates the database, serves clients, and checkpoints before it ends. */
+/** What the writer thread does: opens and migrates the database, and serves clients until it is told to end. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { Kysely } from 'kysely'
+import { createIdSource } from '../../lib/ids.ts'
 import type { Commands } from '../command.ts'
-import { migrate } from '../migrate.ts'
-import { openForWriting, type SqliteConnection } from '../sqlite/connection.ts'
-import { createGroupRunner } from '../sqlite/group.ts'
-import { kyselyOver } from '../sqlite/kysely.ts'
-import { giveSpaceBack } from '../sqlite/space.ts'
-import { isFatal, isUnavailable } from '../sqlite/trouble.ts'
+import { openWriting, type StoreLocation } from '../dialect.ts'
+import { createRecentEmails } from './recent.ts'
 import { serveWriter } from './serve.ts'
 
 export interface WriterThreadData {
-  file: string
+  location: StoreLocation
   nowMs: number
 }
 
@@ -21,52 +17,22 @@ export type WriterNotice = { notice: 'ready'; migrations: string[] } | { notice:
 /** The body of the writer thread's entry file. A failure ends the thread, and with it the process. */
 export async function runWriterThread(commands: Commands): Promise<void> {
   const control = parentPort!
-  const { file, nowMs } = workerData as WriterThreadData
-  const connection = openForWriting(file)
-  const migrations = await migrated(connection, nowMs)
-  const runner = createGroupRunner(connection, commands)
+  const { location, nowMs } = workerData as WriterThreadData
+  const options = { commands, recent: createRecentEmails(), newId: createIdSource() }
+  const store = await openWriting(location, options, nowMs)
   const loop = serveWriter({
-    run: runner.run,
+    ...store,
     weigh: ({ name, input }) => (Object.hasOwn(commands, name) && commands[name]!.weigh?.(input)) || 1,
-    checkpoint: () => attempted(() => checkpoint(connection, 'PASSIVE')),
-    tidy: () => attempted(() => giveSpaceBack(connection)),
   })
+  const end = async () => {
+    await loop.end()
+    await store.close()
+    control.postMessage({ notice: 'stopped' } satisfies WriterNotice)
+    control.close()
+  }
   control.on('message', (message: WriterOrder) => {
     if (message.order === 'connect') return loop.connect(message.port)
-    loop.end().then(() => {
-      attempted(() => checkpoint(connection, 'TRUNCATE'))
-      connection.close()
-      control.postMessage({ notice: 'stopped' } satisfies WriterNotice)
-      control.close()
-    })
+    void end()
   })
-  control.postMessage({ notice: 'ready', migrations } satisfies WriterNotice)
-}
-
-async function migrated(connection: SqliteConnection, nowMs: number): Promise<string[]> {
-  connection.raw.exec('begin immediate')
-  try {
-    const applied = await migrate(kyselyOver(connection) as unknown as Kysely<unknown>, 'sqlite', nowMs)
-    connection.raw.exec('commit')
-    return applied
-  } catch (error) {
-    connection.raw.exec('rollback')
-    throw error
-  }
-}
-
-/** Moves the log into the database file. */
-function checkpoint(connection: SqliteConnection, mode: 'PASSIVE' | 'TRUNCATE'): boolean {
-  connection.raw.pragma(`wal_checkpoint(${mode})`)
-  return true
-}
-
-/** False also when the disk has no room for it: it waits for another time. */
-function attempted(upkeep: () => boolean): boolean {
-  try {
-    return upkeep()
-  } catch (error) {
-    if (isFatal(error) || !isUnavailable(error)) throw error
-    return false
-  }
+  control.postMessage({ notice: 'ready', migrations: store.migrations } satisfies WriterNotice)
 }

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { sweepKeys } from '../../../src/accept/key-sweeper.ts'
 import type { IdempotencyToken } from '../../../src/accept/submission.ts'
+import { insertRows } from '../../kit/database.ts'
 import { HOUR_MS, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -52,15 +53,21 @@ test('emails stay when their keys go', async t => {
 
 test('a round takes the old ones away in steps of 500', async t => {
   const store = await open(t)
-  const insert = store.connection.raw.prepare(
-    `insert into idempotency_keys (account_id, endpoint, key, body_hash, response, created_at)
-     values (x'01', '/emails', ?, x'02', '{}', ?)`,
+  const row = (key: string) => ({
+    account_id: new Uint8Array([1]),
+    endpoint: '/emails',
+    key,
+    body_hash: new Uint8Array([2]),
+    response: '{}',
+    created_at: store.clock.now(),
+  })
+  insertRows(
+    store,
+    'idempotency_keys',
+    Array.from({ length: 1_200 }, (_, i) => row(`old ${i}`)),
   )
-  store.connection.raw.transaction(() => {
-    for (let i = 0; i < 1_200; i++) insert.run(`old ${i}`, store.clock.now())
-  })()
   store.clock.advance(DAY_MS)
-  insert.run('young', store.clock.now())
+  insertRows(store, 'idempotency_keys', [row('young')])
   const left: number[] = []
   for await (const _ of sweepKeys(store)) left.push(store.keys().length)
   assert.equal([left, store.keys()], [[701, 201, 1], ['young']])

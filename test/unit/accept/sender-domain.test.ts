@@ -107,12 +107,12 @@ test('feedback follows the region of the domain, and is there for the simulator 
 })
 
 test('the state of a domain is that at the time of the commit', async t => {
-  const { domain, accountId, connection, outcome } = await open(t)
+  const { domain, accountId, change, outcome } = await open(t)
   domain(accountId, 'here.test')
   assert.is(await outcome('x@here.test'), 'taken')
-  connection.raw.exec("update domains set status = 'failed'")
+  change("update domains set status = 'failed'")
   assert.match(await outcome('x@here.test'), /is not verified/)
-  connection.raw.exec('delete from domains')
+  change('delete from domains')
   assert.match(await outcome('x@here.test'), /is not registered/)
 })
 

@@ -94,11 +94,11 @@ test('a key may be bound to a domain of its account, and goes with it', async t 
 })
 
 test('a key whose domain has vanished is unknown, not one for the whole account', async t => {
-  const { keys, account, domain, connection } = await open(t)
+  const { keys, account, domain, change } = await open(t)
   const accountId = account()
   const domainId = domain(accountId, 'here.example')
   const { token } = (await keys.create(accountId, { name: 'bound', domainId }))!
-  connection.raw.prepare('delete from domains').run()
+  change('delete from domains')
   assert.is(await keys.find(token), undefined)
 })
 

@@ -32,7 +32,7 @@ async function open(t: TestContext) {
     },
   })
   const move = (accountId: Id, plan: string) =>
-    store.connection.raw.prepare('update accounts set plan = ? where id = ?').run(plan, accountId)
+    store.change('update accounts set plan = ? where id = ?', plan, accountId)
   return { ...post, plans, move, changed: (id: Id) => changed(id), lookUps: () => lookUps }
 }
 

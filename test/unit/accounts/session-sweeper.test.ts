@@ -1,6 +1,8 @@
 import * as assert from 'uvu/assert'
 import { sweepSessions } from '../../../src/accounts/session-sweeper.ts'
 import { SESSION_IDLE_MS } from '../../../src/accounts/sessions.ts'
+import type { Id } from '../../../src/lib/ids.ts'
+import { insertRows } from '../../kit/database.ts'
 import { newId } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { openLocalStore } from '../../kit/store.ts'
@@ -12,22 +14,25 @@ async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const clock = createManualClock()
   const [accountId, userId] = [newId(clock.now()), newId(clock.now())]
-  const { raw } = store.connection
-  raw.prepare("insert into accounts values (?, 'Main', 'scale', 0)").run(accountId)
-  raw
-    .prepare(
-      `insert into users (id, account_id, email, password_hash, operator, created_at)
-       values (?, ?, 'a@b.test', '', 1, 0)`,
-    )
-    .run(userId, accountId)
-  const insert = raw.prepare(
-    `insert into sessions (id, user_id, token_hash, kind, created_at, last_seen_at)
-     values (?, ?, ?, 'bearer', ?, ?)`,
+  insertRows(store, 'accounts', [{ id: accountId, name: 'Main', plan: 'scale', created_at: 0 }])
+  store.change(
+    `insert into users (id, account_id, email, password_hash, operator, created_at)
+     values (?, ?, 'a@b.test', '', 1, 0)`,
+    userId,
+    accountId,
   )
+  const rowOf = (id: Id, seenAt: number) => ({
+    id,
+    user_id: userId,
+    token_hash: id,
+    kind: 'bearer',
+    created_at: seenAt - 1_000,
+    last_seen_at: seenAt,
+  })
   /** A session that has been used `seenAt`, whenever it was opened. */
   const session = (seenAt: number) => {
     const id = newId(clock.now())
-    insert.run(id, userId, id, seenAt - 1_000, seenAt)
+    insertRows(store, 'sessions', [rowOf(id, seenAt)])
   }
   const idle = () =>
     store
@@ -45,9 +50,7 @@ test('sessions go once they are no longer good, and not before', async t => {
 
 test('a round takes them away in steps of 500', async t => {
   const store = await open(t)
-  store.connection.raw.transaction(() => {
-    for (let i = 0; i < 1_100; i++) store.session(0)
-  })()
+  for (let i = 0; i < 1_100; i++) store.session(0)
   const left: number[] = []
   for await (const _ of sweepSessions(store)) left.push(store.idle().length)
   assert.equal(left, [600, 100, 0])

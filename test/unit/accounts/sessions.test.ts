@@ -22,17 +22,17 @@ async function open(t: TestContext, passwords: Passwords = plainPasswords) {
   const clock = createManualClock()
   const sessions = createSessions({ ...store, clock, newId, passwords })
   const accountId = newId(clock.now())
-  const { raw } = store.connection
-  raw
-    .prepare("insert into accounts (id, name, plan, created_at) values (?, 'Main', 'scale', 0)")
-    .run(accountId)
+  store.change("insert into accounts (id, name, plan, created_at) values (?, 'Main', 'scale', 0)", accountId)
   const addUser = (email: string, operator = 0) => {
     const id = newId(clock.now())
-    raw
-      .prepare(
-        'insert into users (id, account_id, email, password_hash, operator, created_at) values (?, ?, ?, ?, ?, 0)',
-      )
-      .run(id, accountId, email, `password of ${email}`, operator)
+    store.change(
+      'insert into users (id, account_id, email, password_hash, operator, created_at) values (?, ?, ?, ?, ?, 0)',
+      id,
+      accountId,
+      email,
+      `password of ${email}`,
+      operator,
+    )
     return id
   }
   const signIn = (email: string, password = `password of ${email}`, clientAddress = '192.0.2.1') =>

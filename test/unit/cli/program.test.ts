@@ -205,13 +205,13 @@ test('--data-dir says which folder is meant', async t => {
 })
 
 test('users and keys are listed', async t => {
-  const { runLine, run, db, clock, connection } = await open(t)
+  const { runLine, run, db, clock, change } = await open(t)
   const passwords = { hash: async () => 'hash', verify: async () => true }
   const parts = { db, run, clock, newId, passwords, apiKeyPrefix: 're_' }
   const user = { operator: true, account_id: null, new_account: null, password: null }
   await carryOut(parts, 'user.create', { ...user, address: 'ann@here.test' })
   await carryOut(parts, 'key.create', { name: 'CI', account_id: null, domain: null })
-  connection.raw.prepare("update accounts set name = 'Main' || char(27) || '[31m'").run()
+  change('update accounts set name = ?', 'Main\x1b[31m')
   const users = JSON.parse((await runLine('user', 'list', '--json')).out).users
   assert.equal(
     users.map((shown: { address: string; operator: boolean; account: string }) => [
@@ -233,11 +233,11 @@ test('users and keys are listed', async t => {
 })
 
 test('the queue is shown by domain, its most first, and a stranger’s words in one line', async t => {
-  const { runLine, send, domain, accountId, clock, connection } = await open(t)
+  const { runLine, send, domain, accountId, clock, change } = await open(t)
   domain(accountId, 'here.test')
   await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@far.test'] })
   const set = (values: string, address: string) =>
-    connection.raw.prepare(`update deliveries set ${values} where address = ?`).run(address)
+    change(`update deliveries set ${values} where address = ?`, address)
   const next = clock.now() + 4 * 3_600_000
   set(
     `class = 2, next_at = ${next}, last_reply = '451 4.7.1 \x1b[31mbusy\r\nnow', last_mx_host = 'mx.there.test'`,
@@ -274,10 +274,10 @@ test('an empty queue is said to be empty', async t => {
 })
 
 test('queue retry --all means the domains that have deferred deliveries', async t => {
-  const { runLine, send, domain, accountId, connection, asked } = await open(t)
+  const { runLine, send, domain, accountId, change, asked } = await open(t)
   domain(accountId, 'here.test')
   await send(accountId, { to: ['a@there.test', 'b@far.test', 'c@fresh.test'] })
-  connection.raw.prepare("update deliveries set class = 2 where domain <> 'fresh.test'").run()
+  change("update deliveries set class = 2 where domain <> 'fresh.test'")
   await runLine('queue', 'retry', '--all')
   assert.equal(asked, [{ name: 'queue.retry', input: { domains: ['far.test', 'there.test'] } }])
 })

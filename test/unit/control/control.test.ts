@@ -180,17 +180,17 @@ test('a key of any account is deleted, and those who remember keys hear of it', 
 })
 
 test('deferred deliveries of the named domains are due now, however many there are', async t => {
-  const { done, account, domain, send, connection, clock } = await open(t)
+  const { done, account, domain, send, change, rows, clock } = await open(t)
   const accountId = account()
   domain(accountId, 'here.test')
   const to = Array.from({ length: 50 }, (_, i) => `a${i}@there.test`)
   for (let i = 0; i < 25; i++) await send(accountId, { to })
   await send(accountId, { to: ['a@far.test', 'b@near.test'] })
-  connection.raw.prepare('update deliveries set class = 2, next_at = next_at + 1000').run()
+  change('update deliveries set class = 2, next_at = next_at + 1000')
   assert.equal(await done('queue.retry', { domains: ['there.test', 'far.test', 'nowhere.test'] }), {
     deliveries: 1_251,
   })
-  const waiting = connection.raw.prepare('select domain from deliveries where next_at > ?').all(clock.now())
+  const waiting = rows('select domain from deliveries where next_at > ?', clock.now())
   assert.equal(waiting, [{ domain: 'near.test' }])
 })
 

@@ -63,9 +63,9 @@ test('many deliveries at once open the keys once', async t => {
 })
 
 test('a retired key does not sign', async t => {
-  const { verifiedDomain, keyRing, connection } = await openSigned(t)
+  const { verifiedDomain, keyRing, change } = await openSigned(t)
   const { id } = await verifiedDomain('here.test')
-  connection.raw.exec('update dkim_keys set retired_at = 1 where slot = 1')
+  change('update dkim_keys set retired_at = 1 where slot = 1')
   const { keys } = (await keyRing.keysOf(id, 'here.test'))!
   assert.equal(
     keys.map(({ algorithm }) => algorithm),

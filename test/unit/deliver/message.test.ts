@@ -199,13 +199,13 @@ test('of an email or a domain that is gone no message is made, and that is the r
 })
 
 test('attachments whose bytes are gone are an error, not a message without them', async t => {
-  const { send, maker, accountId, verifiedDomain, connection, clock } = await openSigned(t)
+  const { send, maker, accountId, verifiedDomain, change, clock } = await openSigned(t)
   await verifiedDomain('here.test')
   const attachments = [
     { filename: 'a', contentType: 'text/plain', contentId: null, content: Buffer.from('a') },
   ]
   const emailId = await send(accountId, { attachments })
-  connection.raw.exec('delete from blobs')
+  change('delete from blobs')
   await maker.make({ accountId, emailId, ordinal: 0 }, clock.now()).then(
     () => assert.unreachable(),
     error => assert.match(error.message, /there is no blob/),

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { idText } from '../../../src/lib/ids.ts'
 import { DELIVERY_CLASS } from '../../../src/store/schema.ts'
+import { planOf } from '../../kit/database.ts'
 import { endings, finishFor, HOUR_MS, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -55,16 +56,15 @@ test('nobody gets what another has claimed', async t => {
 })
 
 test('the oldest that are due go first, and no more than asked for', async t => {
-  const { send, claim, accountId, connection, clock } = await open(t)
+  const { send, claim, accountId, change, clock } = await open(t)
   for (const name of ['a', 'b', 'c', 'd']) await send(accountId, { to: [`${name}@there.test`] })
-  const put = connection.raw.prepare('update deliveries set next_at = ? where address = ?')
   for (const [name, ms] of [
     ['a', -10],
     ['b', -30],
     ['c', -20],
     ['d', 1],
   ] as const)
-    put.run(clock.now() + ms, `${name}@there.test`)
+    change('update deliveries set next_at = ? where address = ?', clock.now() + ms, `${name}@there.test`)
   const names = async (limit: number) =>
     (await claim(accountId, 'there.test', { limit })).map(({ address }) => address[0]).sort()
   assert.equal(await names(2), ['b', 'c'])
@@ -197,18 +197,20 @@ test('a claim that fails leases nothing', async t => {
 })
 
 test('claiming 100 of 20,000 reads no more than it takes', async t => {
-  const { connection, accountId, clock } = await open(t)
-  const plan = connection.raw
-    .prepare(
-      `explain query plan select email_id, ordinal from deliveries
-       where state = 0 and domain = ? and class = ? and account_id = ? and next_at <= ? order by next_at limit ?`,
-    )
-    .all('there.test', 0, accountId, clock.now(), 100) as { detail: string }[]
-  assert.equal(
-    plan.map(({ detail }) => detail),
-    [
-      'SEARCH deliveries USING COVERING INDEX deliveries_due (domain=? AND class=? AND account_id=? AND next_at<?)',
-    ],
+  const store = await open(t)
+  const plan = planOf(
+    store,
+    `select email_id, ordinal from deliveries
+     where state = 0 and domain = ? and class = ? and account_id = ? and next_at <= ? order by next_at limit ?`,
+    'there.test',
+    0,
+    store.accountId,
+    store.clock.now(),
+    100,
+  )
+  assert.match(
+    plan,
+    /^SEARCH deliveries USING COVERING INDEX deliveries_due \(domain=\? AND class=\? AND account_id=\? AND next_at<\?\)$|^Limit .* Index Scan using deliveries_due .*Index Cond: .*domain = .*class = .*account_id = .*next_at <= /,
   )
 })
 

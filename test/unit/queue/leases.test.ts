@@ -14,9 +14,10 @@ async function open(t: TestContext) {
   const accountId = post.account()
   post.domain(accountId, 'here.test')
   const states = () =>
-    store.rows('select address, state, attempts, next_at - $now as due from deliveries order by address', {
-      now: post.clock.now(),
-    })
+    store.rows(
+      'select address, state, attempts, next_at - ? as due from deliveries order by address',
+      post.clock.now(),
+    )
   return { ...store, ...post, accountId, states }
 }
 

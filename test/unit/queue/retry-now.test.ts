@@ -15,7 +15,7 @@ async function open(t: TestContext, ...addresses: string[]) {
   const now = post.clock.now()
   const later = now + 3_600_000
   const set = (values: string, like: string) =>
-    store.connection.raw.prepare(`update deliveries set ${values} where address like ?`).run(like)
+    store.change(`update deliveries set ${values} where address like ?`, like)
   set(`class = 2, attempts = 3, next_at = ${later}`, '%')
   set(`class = 0, attempts = 0`, 'fresh%')
   set('state = 1', 'leased%')
@@ -25,12 +25,13 @@ async function open(t: TestContext, ...addresses: string[]) {
     store.run('retryNow', { domain, now, limit, brokenOff })
   /** How the attempt with the number ended. */
   const attempted = (like: string, number: number, phase: string) =>
-    store.connection.raw
-      .prepare(
-        `insert into attempts (email_id, ordinal, number, started_at, outcome, phase)
-         select email_id, ordinal, ?, 0, 'deferred', ? from deliveries where address like ?`,
-      )
-      .run(number, phase, like)
+    store.change(
+      `insert into attempts (email_id, ordinal, number, started_at, outcome, phase)
+         select email_id, ordinal, cast(? as integer), 0, 'deferred', cast(? as text) from deliveries where address like ?`,
+      number,
+      phase,
+      like,
+    )
   const times = () =>
     Object.fromEntries(
       store

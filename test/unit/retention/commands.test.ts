@@ -2,9 +2,18 @@ import * as assert from 'uvu/assert'
 import { commands as allCommands } from '../../../src/commands.ts'
 import { type Id, idText } from '../../../src/lib/ids.ts'
 import { retentionCommandsWith } from '../../../src/retention/commands.ts'
+import { insertRows, isOnPostgres } from '../../kit/database.ts'
 import { endings, finishFor, HOUR_MS, newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore, refusalOf } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
+
+/** Makes the database refuse to delete contents. */
+const refuseDeletions = isOnPostgres
+  ? [
+      "create function no_delete() returns trigger language plpgsql as $$ begin raise 'no'; end $$",
+      'create trigger no_delete before delete on contents for each row execute function no_delete()',
+    ]
+  : ["create trigger no_delete before delete on contents begin select raise(rollback, 'no'); end"]
 
 const test = suite('retention/commands')
 const LARGE_BYTES = 100_000
@@ -77,12 +86,14 @@ test('an email goes with its deliveries, attempts, events, links, content and at
     attachments,
   })
   await store.finish()
-  store.connection.raw
-    .prepare(
-      `insert into email_shares (id, account_id, email_id, token_hash, created_at, expires_at)
-       values (?, ?, ?, x'00', 0, 1)`,
-    )
-    .run(newId(0), store.accountId, emailId)
+  store.change(
+    `insert into email_shares (id, account_id, email_id, token_hash, created_at, expires_at)
+     values (?, ?, ?, ?, 0, 1)`,
+    newId(0),
+    store.accountId,
+    emailId,
+    new Uint8Array(1),
+  )
   const { emails, deliveries, attempts, events, email_shares, contents, blobs } = store.stored()
   assert.equal([emails, deliveries, attempts, email_shares, contents, blobs], [1, 2, 2, 1, 1, 2])
   assert.ok(events! > 0)
@@ -173,10 +184,9 @@ test('a content and an attachment that others use stay until the last of them go
 
 test('a template keeps its content when the emails that were sent with it go', async t => {
   const store = await open(t)
-  const { connection } = store
   await store.send(store.accountId)
   await store.finish()
-  connection.raw.exec('update contents set refs = refs + 1')
+  store.change('update contents set refs = refs + 1')
   await store.delete()
   assert.equal(store.rows('select refs from contents'), [{ refs: 1 }])
 })
@@ -216,17 +226,23 @@ test('an email with very many events and attempts goes in several times, and is 
   const store = await open(t)
   const emailId = await store.send(store.accountId)
   await store.finish()
-  const { raw } = store.connection
-  const event = raw.prepare(
-    `insert into events (subject_id, id, account_id, type, data, created_at) values (?, ?, ?, 'email.opened', '{}', 0)`,
-  )
-  const attempt = raw.prepare(
-    `insert into attempts (email_id, ordinal, number, started_at, outcome) values (?, 0, ?, 0, 'deferred')`,
-  )
-  raw.transaction(() => {
-    for (let i = 0; i < 1_100; i++) event.run(emailId, newId(i), store.accountId)
-    for (let i = 0; i < 700; i++) attempt.run(emailId, 10 + i)
-  })()
+  const events = Array.from({ length: 1_100 }, (_, i) => ({
+    subject_id: emailId,
+    id: newId(i),
+    account_id: store.accountId,
+    type: 'email.opened',
+    data: '{}',
+    created_at: 0,
+  }))
+  const attempts = Array.from({ length: 700 }, (_, i) => ({
+    email_id: emailId,
+    ordinal: 0,
+    number: 10 + i,
+    started_at: 0,
+    outcome: 'deferred',
+  }))
+  insertRows(store, 'events', events)
+  insertRows(store, 'attempts', attempts)
   const steps: { emailCount: number; events: number; attempts: number }[] = []
   for (let more = true; more; ) {
     const deleted = await store.delete()
@@ -248,16 +264,14 @@ test('a group that is lost has deleted nothing, and the next time goes on', asyn
   const store = await open(t)
   await sendMany(store, 20)
   const before = [store.stored(), store.totals()]
-  store.connection.raw.exec(
-    `create trigger full before delete on contents begin select raise(rollback, 'no'); end`,
-  )
+  for (const statement of refuseDeletions) store.change(statement)
   const { replies } = await store.group({
     name: 'deleteBeyond',
     input: { accountId: store.accountId, horizon: store.clock.now() },
   })
   assert.match(refusalOf(replies), /no/)
   assert.equal([store.stored(), store.totals()], before)
-  store.connection.raw.exec('drop trigger full')
+  store.change(isOnPostgres ? 'drop trigger no_delete on contents' : 'drop trigger no_delete')
   assert.is((await store.delete()).emailCount, 20)
 })
 

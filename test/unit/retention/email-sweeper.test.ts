@@ -5,9 +5,10 @@ import { createPlans, type Plan } from '../../../src/accounts/plans.ts'
 import type { Id } from '../../../src/lib/ids.ts'
 import { sweepEmails } from '../../../src/retention/email-sweeper.ts'
 import { createBlobFiles } from '../../../src/store/blobs.ts'
+import { insertRows } from '../../kit/database.ts'
 import { finishFor, HOUR_MS, postOver } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
-import { openLocalStore } from '../../kit/store.ts'
+import { openSqliteStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
 const test = suite('retention/email-sweeper')
@@ -21,7 +22,7 @@ const PLANS: Record<string, Plan> = {
 
 async function open(t: TestContext) {
   const clock = createManualClock()
-  const local = await t.using(openLocalStore())
+  const local = await t.using(openSqliteStore())
   const blobs = createBlobFiles(join(local.file, '..', 'blobs'), clock.now)
   const store = { ...local, blobs }
   const post = postOver(store, { clock })
@@ -29,7 +30,7 @@ async function open(t: TestContext) {
   const account = (name: string, plan: string) => {
     const id = post.account(name)
     post.domain(id, 'here.test', { status: name === 'a' ? 'verified' : 'pending' })
-    store.connection.raw.prepare('update accounts set plan = ? where id = ?').run(plan, id)
+    store.change('update accounts set plan = ? where id = ?', plan, id)
     return id
   }
   const parts = { ...store, ...post, plans }
@@ -124,10 +125,13 @@ test('of an account with nothing to delete the writer is asked nothing', async t
 
 test('accounts are gone through a hundred at a time', async t => {
   const { account, delivered, clock, ...parts } = await open(t)
-  const insert = parts.connection.raw.prepare("insert into accounts values (?, ?, 'week', 0)")
-  parts.connection.raw.transaction(() => {
-    for (let i = 0; i < 250; i++) insert.run(Buffer.from(`account ${i}`.padEnd(16)), `n${i}`)
-  })()
+  const accounts = Array.from({ length: 250 }, (_, i) => ({
+    id: Buffer.from(`account ${i}`.padEnd(16)),
+    name: `n${i}`,
+    plan: 'week',
+    created_at: 0,
+  }))
+  insertRows(parts, 'accounts', accounts)
   await delivered(account('z', 'week'))
   clock.advance(7 * DAY_MS)
   let steps = 0

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { sweepFiles } from '../../../src/retention/file-sweeper.ts'
 import { createBlobFiles } from '../../../src/store/blobs.ts'
 import { HOUR_MS, postOver } from '../../kit/mail.ts'
-import { openLocalStore } from '../../kit/store.ts'
+import { openSqliteStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
 const test = suite('retention/file-sweeper')
@@ -13,7 +13,7 @@ const bytesOf = (fill: string) => Buffer.alloc(LARGE_BYTES, fill)
 const nameOf = ({ hash }: { hash: Uint8Array }) => Buffer.from(hash).toString('hex')
 
 async function open(t: TestContext) {
-  const store = await t.using(openLocalStore())
+  const store = await t.using(openSqliteStore())
   const folder = join(store.file, '..', 'blobs')
   const post = postOver(store)
   const files = createBlobFiles(folder, post.clock.now)

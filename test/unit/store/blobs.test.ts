@@ -7,7 +7,7 @@ import { clearDrafts } from '../../../src/store/blob-drafts.ts'
 import { referBlobs } from '../../../src/store/blobs.ts'
 import { command } from '../../../src/store/command.ts'
 import type { StagedBlob } from '../../../src/store/staged-blob.ts'
-import { openLocalStore } from '../../kit/store.ts'
+import { openSqliteStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('store/blobs')
@@ -21,7 +21,7 @@ const scripted = {
 }
 
 async function open() {
-  const store = await openLocalStore(scripted)
+  const store = await openSqliteStore(scripted)
   const claims = createBlobClaims({
     blobs: store.blobs,
     db: store.db,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import * as assert from 'uvu/assert'
 import { openForWriting } from '../../../src/store/sqlite/connection.ts'
 import { kyselyOver } from '../../../src/store/sqlite/kysely.ts'
-import { openLocalStore } from '../../kit/store.ts'
+import { openSqliteStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
 const test = suite('store/kysely')
@@ -10,7 +10,7 @@ const id = (text: string) => new Uint8Array(Buffer.from(text.padEnd(16, '.')))
 
 /** A database that may be written through Kysely itself. */
 async function writable(t: TestContext) {
-  const store = await t.using(openLocalStore())
+  const store = await t.using(openSqliteStore())
   return { ...store, db: kyselyOver(store.connection) }
 }
 
@@ -61,7 +61,7 @@ test('raw SQL takes parameters and gives camel case', async t => {
 })
 
 test('rows can be streamed while other statements run, the same one included', async t => {
-  const store = await t.using(openLocalStore())
+  const store = await t.using(openSqliteStore())
   for (const key of ['a', 'b', 'c', 'd']) await store.run('putSetting', { key, value: '' })
   const query = store.db.selectFrom('settings').select('key').orderBy('key')
   const seen: string[] = []
@@ -100,7 +100,7 @@ test('transactions are the writer’s business', async t => {
 })
 
 test('a statement is prepared once, and only so many are kept', async t => {
-  const store = await t.using(openLocalStore())
+  const store = await t.using(openSqliteStore())
   const connection = await t.using(openForWriting(store.file))
   const first = connection.prepare('select 0')
   assert.is(connection.prepare('select 0'), first)

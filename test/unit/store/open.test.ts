@@ -37,8 +37,11 @@ test('a fresh folder is made for its owner alone, and the database in it is migr
   const store = await t.using(openStore(optionsFor(dataDir)))
   assert.is(statSync(dataDir).mode & 0o777, 0o700)
   assert.ok(store.migrations.includes('001-main-path'))
-  assert.is(store.location.databaseFile, join(dataDir, 'test.db'))
-  assert.is(store.location.blobFolder, join(dataDir, 'blobs'))
+  assert.equal(store.location, {
+    kind: 'sqlite',
+    databaseFile: join(dataDir, 'test.db'),
+    blobFolder: join(dataDir, 'blobs'),
+  })
 })
 
 test('a second start migrates nothing', async t => {
@@ -61,14 +64,17 @@ test('a folder in use is refused by name, and free again after the close', async
 test('a start that fails gives the folder back', async t => {
   const folder = await t.using(tempFolder())
   const wrong = [
-    optionsFor(folder.path, { url: 'postgres://localhost/posthorn' }),
+    optionsFor(folder.path, { url: 'mysql://localhost/posthorn' }),
     optionsFor(folder.path, { url: 'sqlite:' }),
     optionsFor(folder.path, { writerThread: new URL('./no-such-file.ts', import.meta.url) }),
     optionsFor(folder.path, { url: 'sqlite:no-such-folder/test.db' }),
   ]
   const messages = []
   for (const options of wrong) messages.push(await refusal(options))
-  assert.match(messages[0]!, 'database.url must be sqlite:<file>, not "postgres://localhost/posthorn"')
+  assert.match(
+    messages[0]!,
+    'database.url must be sqlite:<file> or postgres://user:password@host:port/database',
+  )
   assert.match(messages[1]!, 'database.url must be sqlite:<file>')
   assert.match(messages[2]!, 'no-such-file.ts')
   assert.match(messages[3]!, 'directory')

@@ -22,6 +22,7 @@ function slowStore() {
       return { replies, announcements: loud ? [{ topic: 'news', payloads: ['something'] }] : [] }
     },
     weigh: ({ input }) => (typeof input === 'object' ? (input as { weight: number }).weight : 1),
+    groupsAtOnce: 1,
     checkpoint() {},
     tidy: () => false,
   }

@@ -1,18 +1,20 @@
 import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { giveSpaceBack } from '../../../src/store/sqlite/space.ts'
-import { type LocalStore, openLocalStore, openThreadStore } from '../../kit/store.ts'
+import { sqliteDatabase } from '../../kit/database.ts'
+import { openSqliteStore, openThreadStore, type SqliteStore, tempFolder } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('store/space')
 
-const count = ({ connection }: Pick<LocalStore<never>, 'connection'>, what: string) =>
+const count = ({ connection }: Pick<SqliteStore<never>, 'connection'>, what: string) =>
   connection.raw.pragma(what, { simple: true }) as number
 
 /** A store from which much has been deleted. */
 async function emptied() {
-  const store = await openLocalStore()
+  const store = await openSqliteStore()
   const { raw } = store.connection
   const insert = raw.prepare('insert into settings (key, value) values (?, ?)')
   raw.transaction(() => {
@@ -38,15 +40,17 @@ test('what was deleted is given back in steps of 128 pages, and a sixteenth stay
 })
 
 test('nothing is done where there is nothing to give back', async t => {
-  const store = await t.using(openLocalStore())
+  const store = await t.using(openSqliteStore())
   const size = count(store, 'page_count')
   assert.is(giveSpaceBack(store.connection), false)
   assert.is(count(store, 'page_count'), size)
 })
 
 test('the file of an idle store becomes smaller by itself', async t => {
-  const store = await t.using(openThreadStore())
-  const sizeOf = () => statSync(store.location.databaseFile).size
+  const folder = await t.using(tempFolder())
+  const file = join(folder.path, 'test.db')
+  const store = await t.using(openThreadStore({ folder: folder.path, database: sqliteDatabase(file) }))
+  const sizeOf = () => statSync(file).size
   const keys = Array.from({ length: 100 }, (_, i) => `key ${i}`)
   const putAll = (value: string) => Promise.all(keys.map(key => store.run('putSetting', { key, value })))
   await putAll('x'.repeat(20_000))

@@ -5,6 +5,7 @@ import { containing } from '../../../src/store/pattern.ts'
 import type { SuppressionReason } from '../../../src/store/schema.ts'
 import { listSuppressions, type SuppressionPage } from '../../../src/store/suppression-list.ts'
 import { SUPPRESSION_REASONS } from '../../../src/store/suppressions.ts'
+import { insertRows, planOf } from '../../kit/database.ts'
 import { postOver } from '../../kit/mail.ts'
 import { type LocalStore, openLocalStore, STORE_EPOCH } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
@@ -33,18 +34,26 @@ test.before(async () => {
     email: `${i % 1_000 === 0 ? 'rare' : 'user'}.${i}@${i % 2 ? 'odd' : 'even'}.example`,
     reason: SUPPRESSION_REASONS[i % 5 === 0 ? 2 : 0]!,
   }))
-  const { raw } = store.connection
-  const insert = raw.prepare(
-    'insert into suppressions (account_id, email, id, reason, created_at) values (?, ?, ?, ?, ?)',
+  insertRows(store, 'suppressions', [
+    ...entries.map((entry, i) => ({ account_id: accountId, ...entry, created_at: STORE_EPOCH + i })),
+    {
+      account_id: other,
+      id: newId(STORE_EPOCH),
+      email: 'rare.0@even.example',
+      reason: 'manual',
+      created_at: STORE_EPOCH,
+    },
+  ])
+  insertRows(
+    store,
+    'counters',
+    SUPPRESSION_REASONS.map(reason => ({
+      account_id: accountId,
+      kind: `suppressions.${reason}`,
+      period: '',
+      count: entries.filter(entry => entry.reason === reason).length,
+    })),
   )
-  const count = raw.prepare("insert into counters (account_id, kind, period, count) values (?, ?, '', ?)")
-  raw.transaction(() => {
-    for (const [i, { id, email, reason }] of entries.entries())
-      insert.run(accountId, email, id, reason, STORE_EPOCH + i)
-    insert.run(other, 'rare.0@even.example', newId(STORE_EPOCH), 'manual', STORE_EPOCH)
-    for (const reason of SUPPRESSION_REASONS)
-      count.run(accountId, `suppressions.${reason}`, entries.filter(entry => entry.reason === reason).length)
-  })()
 })
 test.after(() => store.close())
 
@@ -131,19 +140,16 @@ test('the search never holds the thread for the whole list', async () => {
 })
 
 test('every look-up goes by an index that holds what is searched', () => {
-  const plan = (sql: string, ...parameters: unknown[]) =>
-    store.rows<{ detail: string }>(`explain query plan ${sql}`, ...parameters).map(({ detail }) => detail)
   const where = `account_id = ? and id < ? and id >= ? and email like ? escape '!'`
   const [a, b] = [entries[9]!.id, entries[1]!.id]
-  const covering = /USING COVERING INDEX suppressions_listed \(account_id=\? AND id>\? AND id<\?\)/
+  const covering =
+    /^SEARCH \w+ USING COVERING INDEX suppressions_listed \(account_id=\? AND id>\? AND id<\?\)$|Index Only Scan \w* ?using suppressions_listed .*Index Cond: \(\(account_id = .* AND \(id < .* AND \(id >= /
   for (const sql of [
     `select count(*) from suppressions where ${where}`,
     `select email from suppressions where ${where} order by id desc limit 20`,
     `select email from suppressions where ${where} and reason = 'manual' order by id desc limit 20`,
   ]) {
-    const steps = plan(sql, accountId, a, b, containing('x'))
-    assert.is(steps.length, 1)
-    assert.match(steps[0]!, covering)
+    assert.match(planOf(store, sql, accountId, a, b, containing('x')), covering)
   }
 })
 

@@ -4,8 +4,8 @@ import * as assert from 'uvu/assert'
 import { createIdSource } from '../../../src/lib/ids.ts'
 import { command, StorageUnavailable } from '../../../src/store/command.ts'
 import { settingCommands } from '../../../src/store/settings.ts'
-import { DiskFailure } from '../../../src/store/sqlite/group.ts'
-import { type LocalStore, openLocalStore, refusalOf } from '../../kit/store.ts'
+import { DiskFailure } from '../../../src/store/trouble.ts'
+import { openSqliteStore, refusalOf, type SqliteStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('store/unavailable')
@@ -23,7 +23,7 @@ const scripted = {
   ),
 }
 
-type Scripted = LocalStore<typeof scripted>
+type Scripted = SqliteStore<typeof scripted>
 
 const put = (key: string, value = '') => ({ name: 'putSetting', input: { key, value } })
 const large = 'x'.repeat(200_000)
@@ -51,7 +51,7 @@ async function thrownBy(promise: Promise<unknown>): Promise<Error> {
 }
 
 test('a full disk refuses the whole group: every command of it is told that nothing can be stored', async t => {
-  const store = await t.using(openLocalStore(scripted))
+  const store = await t.using(openSqliteStore(scripted))
   fill(store)
   const { replies, announcements } = await store.group(
     put('before'),
@@ -66,7 +66,7 @@ test('a full disk refuses the whole group: every command of it is told that noth
 })
 
 test('what fits is stored while the disk is full, and everything once there is room again', async t => {
-  const store = await t.using(openLocalStore(scripted))
+  const store = await t.using(openSqliteStore(scripted))
   await store.run('putSetting', { key: 'first', value: large })
   fill(store)
   assert.instance(
@@ -83,7 +83,7 @@ test('what fits is stored while the disk is full, and everything once there is r
 })
 
 test('a locked database refuses the group, and takes the next one when it is free', async t => {
-  const store = await t.using(openLocalStore(scripted))
+  const store = await t.using(openSqliteStore(scripted))
   store.connection.raw.pragma('busy_timeout = 0')
   const other = await t.using(new Database(store.file) as { close(): void } & Database.Database)
   other.exec('begin immediate')
@@ -96,7 +96,7 @@ test('a locked database refuses the group, and takes the next one when it is fre
 })
 
 test('a database that cannot be written refuses', async t => {
-  const store = await t.using(openLocalStore(scripted))
+  const store = await t.using(openSqliteStore(scripted))
   store.connection.raw.pragma('query_only = on')
   const error = await thrownBy(store.run('putSetting', { key: 'a', value: '' }))
   assert.instance(error, StorageUnavailable)
@@ -107,7 +107,7 @@ test('a database that cannot be written refuses', async t => {
 })
 
 test('a damaged database is no passing trouble: nothing may go on', async t => {
-  const store = await t.using(openLocalStore(scripted))
+  const store = await t.using(openSqliteStore(scripted))
   for (let i = 0; i < 50; i++) await store.run('putSetting', { key: `key ${i}`, value: large.slice(0, 5000) })
   damage(store)
   for (const request of [{ name: 'readAll', input: null }, put('a')]) {

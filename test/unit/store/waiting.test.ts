@@ -12,7 +12,7 @@ async function open(t: TestContext) {
   const accountId = post.account()
   post.domain(accountId, 'here.test')
   const set = (address: string, values: string) =>
-    store.connection.raw.prepare(`update deliveries set ${values} where address = ?`).run(address)
+    store.change(`update deliveries set ${values} where address = ?`, address)
   return { ...store, ...post, accountId, set }
 }
 

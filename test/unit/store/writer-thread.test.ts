@@ -1,19 +1,23 @@
 import { once } from 'node:events'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
-import { openReader, type Store } from '../../../src/store/open.ts'
+import { openReader } from '../../../src/store/dialect.ts'
+import type { Store } from '../../../src/store/open.ts'
 import { createWriterClient } from '../../../src/store/writer/client.ts'
+import { createDatabase, isOnPostgres, sqliteDatabase, type TestDatabase } from '../../kit/database.ts'
 import { openThreadStore, tempFolder } from '../../kit/store.ts'
-import { suite } from '../../kit/suite.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
 import type { ScriptedCommands } from './scripted-writer.ts'
 
 const test = suite('store/writer-thread')
 const writerThread = new URL('./scripted-writer.ts', import.meta.url)
 
-const open = (options: { folder?: string; onWriterDeath?: (error: Error) => void } = {}) =>
-  openThreadStore<ScriptedCommands>({ writerThread, ...options })
+const open = (
+  options: { folder?: string; database?: TestDatabase; onWriterDeath?: (error: Error) => void } = {},
+) => openThreadStore<ScriptedCommands>({ writerThread, ...options })
 
 /** The store's own client and two more, as other threads have them. */
 function threeClients(store: Store<ScriptedCommands>) {
@@ -64,14 +68,17 @@ test('commands of one name and client are carried out in the order in which they
 
 test('when the answer arrives, any other connection sees the rows', async t => {
   const store = await t.using(open())
-  const other = await t.using(
-    new Database(store.location.databaseFile, { readonly: true }) as { close(): void } & Database.Database,
-  )
-  const find = other.prepare('select value from settings where key = ?').pluck()
+  const { db } = openReader(store.location)
+  t.after(() => db.destroy())
   await Promise.all(
     Array.from({ length: 200 }, async (_, i) => {
       const order = await store.run('append', `key ${i}`)
-      assert.is(find.get(`key ${i}`), String(order))
+      const { value } = await db
+        .selectFrom('settings')
+        .select('value')
+        .where('key', '=', `key ${i}`)
+        .executeTakeFirstOrThrow()
+      assert.is(value, String(order))
     }),
   )
 })
@@ -118,9 +125,17 @@ test('what a group announces is heard by all clients, after it is committed', as
   ])
 })
 
+/** A place that outlives a store. */
+async function lasting(t: TestContext): Promise<{ folder: string; database: TestDatabase }> {
+  const { path: folder } = await t.using(tempFolder())
+  const database = createDatabase(join(folder, 'test.db'), { isMigrated: true })
+  t.after(database.drop)
+  return { folder, database }
+}
+
 test('closing answers everything that has been asked, and stores it', async t => {
-  const folder = await t.using(tempFolder())
-  const store = await open({ folder: folder.path })
+  const place = await lasting(t)
+  const store = await open(place)
   const other = createWriterClient<ScriptedCommands>(store.connectThread(), { clock: systemClock })
   const asked = [store, other].flatMap((client, c) =>
     Array.from({ length: 1_500 }, (_, i) => client.run('append', `${c}/${i}`)),
@@ -129,13 +144,12 @@ test('closing answers everything that has been asked, and stores it', async t =>
   const orders = await Promise.all(asked)
   await closed
   assert.is(new Set(orders).size, 3_000)
-  const again = await t.using(open({ folder: folder.path }))
+  const again = await t.using(open(place))
   assert.is((await storedKeys(again)).length, 3_000)
 })
 
 test('after the end nothing is taken any more', async t => {
-  const folder = await t.using(tempFolder())
-  const store = await open({ folder: folder.path })
+  const store = await open(await lasting(t))
   const other = createWriterClient<ScriptedCommands>(store.connectThread(), { clock: systemClock })
   await other.run('append', 'a')
   await store.close()
@@ -149,21 +163,21 @@ test('after the end nothing is taken any more', async t => {
 
 test('a clean end leaves one file: the log has been moved into the database', async t => {
   const folder = await t.using(tempFolder())
-  const store = await open({ folder: folder.path })
+  const file = join(folder.path, 'test.db')
+  const store = await open({ folder: folder.path, database: sqliteDatabase(file) })
   await store.run('append', 'a')
-  const { databaseFile } = store.location
   await store.close()
-  const raw = await t.using(new Database(databaseFile) as { close(): void } & Database.Database)
+  const raw = await t.using(new Database(file) as { close(): void } & Database.Database)
   assert.equal(raw.prepare('select key from settings').pluck().all(), ['a'])
   assert.equal(raw.pragma('auto_vacuum', { simple: true }), 2)
   assert.equal(raw.pragma('journal_mode', { simple: true }), 'wal')
 })
 
 test('the death of the thread is told, what was under way is refused, and the store can still be closed', async t => {
-  const folder = await t.using(tempFolder())
+  const place = await lasting(t)
   const death = Promise.withResolvers<Error>()
   const ended = new Promise(resolve => process.once('worker', thread => thread.once('exit', resolve)))
-  const store = await open({ folder: folder.path, onWriterDeath: death.resolve })
+  const store = await open({ ...place, onWriterDeath: death.resolve })
   const other = createWriterClient<ScriptedCommands>(store.connectThread(), { clock: systemClock })
   await store.run('append', 'a')
   const dying = store.run('die', null).catch(() => {})
@@ -176,7 +190,7 @@ test('the death of the thread is told, what was under way is refused, and the st
     )
   await ended
   await store.close()
-  const again = await t.using(open({ folder: folder.path }))
+  const again = await t.using(open(place))
   assert.equal(await storedKeys(again), ['a'])
 })
 
@@ -209,7 +223,7 @@ test('a reading connection in any thread sees each commit, and can change nothin
     for (const write of writes)
       await write.execute().then(
         () => assert.unreachable('a reading connection wrote'),
-        error => assert.is(error.code, 'SQLITE_READONLY'),
+        error => assert.match(error.message, isOnPostgres ? /25006/ : /readonly database/),
       )
   }
   assert.is((await store.db.selectFrom('settings').selectAll().execute()).length, 1)

@@ -1,0 +1,50 @@
+/** Which database a store is on: the only place that knows both, and everything but this file and their folders neither. */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describeAddress, readPostgresUrl } from './postgres/address.ts'
+import { openPostgresReader, type PostgresLocation } from './postgres/reading.ts'
+import { openPostgresWriting } from './postgres/writing.ts'
+import type { Reader } from './read.ts'
+import { openSqliteReader, type SqliteLocation } from './sqlite/reading.ts'
+import { openSqliteWriting } from './sqlite/writing.ts'
+import type { GroupOptions } from './writer/group.ts'
+import type { WritingStore } from './writer/serve.ts'
+
+/** What a thread needs to open the store by itself. */
+export type StoreLocation = ({ kind: 'sqlite' } & SqliteLocation) | ({ kind: 'postgres' } & PostgresLocation)
+
+/** @throws when the URL names no database that there can be */
+export function locate({ dataDir, url }: { dataDir: string; url: string }): StoreLocation {
+  const blobFolder = join(resolve(dataDir), 'blobs')
+  if (/^postgres(?:ql)?:/.test(url)) return { kind: 'postgres', address: readPostgresUrl(url), blobFolder }
+  const file = /^sqlite:(.+)$/.exec(url)?.[1]
+  if (file === undefined)
+    throw new Error('database.url must be sqlite:<file> or postgres://user:password@host:port/database')
+  return { kind: 'sqlite', databaseFile: resolve(dataDir, file), blobFolder }
+}
+
+/** For people. */
+export function describe(location: StoreLocation): string {
+  return location.kind === 'sqlite' ? location.databaseFile : describeAddress(location.address)
+}
+
+/** False where the database has certainly not been made yet. */
+export function isThere(location: StoreLocation): boolean {
+  return location.kind === 'postgres' || existsSync(location.databaseFile)
+}
+
+/** The reading half, for any thread. @param now tells when attachments were staged */
+export function openReader(location: StoreLocation, now?: () => number): Reader {
+  return location.kind === 'sqlite' ? openSqliteReader(location, now) : openPostgresReader(location, now)
+}
+
+/** The writing half, for the writer thread; brings the database to the present schema. */
+export function openWriting(
+  location: StoreLocation,
+  options: GroupOptions,
+  nowMs: number,
+): Promise<WritingStore> {
+  return location.kind === 'sqlite'
+    ? openSqliteWriting(location.databaseFile, options, nowMs)
+    : openPostgresWriting(location.address, options, nowMs)
+}

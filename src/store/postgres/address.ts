@@ -1,0 +1,57 @@
+/** Where a PostgreSQL database is: the setting `database.url`, read. */
+import { readFileSync } from 'node:fs'
+import type { ConnectionOptions } from 'node:tls'
+
+export interface PostgresAddress {
+  /** A name, an address, or the folder of a Unix socket. */
+  host: string
+  port: number
+  user: string
+  password: string | undefined
+  database: string
+  tls: ConnectionOptions | null
+}
+
+const DEFAULT_PORT = 5432
+const URL_FORM = 'postgres://user:password@host:port/database'
+const PARAMETERS = ['host', 'port', 'user', 'password', 'sslmode', 'sslrootcert']
+
+/**
+ * Reads `postgres://user:password@host:port/database`, with `sslmode` (`disable`, `require`, `verify-full`) and
+ * `sslrootcert` as parameters; a `host` given as a parameter that begins with `/` is the folder of a Unix socket.
+ * @throws when it is none; the message holds nothing secret
+ */
+export function readPostgresUrl(url: string): PostgresAddress {
+  const parsed = URL.parse(url.replace(/^(\w+:\/\/(?:[^/@]*@)?)\//, '$1localhost/'))
+  if (!parsed || !/^postgres(?:ql)?:$/.test(parsed.protocol))
+    throw new Error(`database.url must have the form ${URL_FORM}`)
+  const parameters = parsed.searchParams
+  for (const name of parameters.keys())
+    if (!PARAMETERS.includes(name)) throw new Error(`database.url has an unknown parameter "${name}"`)
+  const of = (name: string, inUrl: string) => parameters.get(name) ?? decodeURIComponent(inUrl)
+  const user = of('user', parsed.username)
+  const database = decodeURIComponent(parsed.pathname.slice(1))
+  if (user === '') throw new Error(`database.url names no user; its form is ${URL_FORM}`)
+  if (database === '') throw new Error(`database.url names no database; its form is ${URL_FORM}`)
+  return {
+    host: of('host', parsed.hostname.replace(/^\[|\]$/g, '')),
+    port: Number(of('port', parsed.port) || DEFAULT_PORT),
+    user,
+    password: of('password', parsed.password) || undefined,
+    database,
+    tls: tlsOf(parameters.get('sslmode') ?? 'disable', parameters.get('sslrootcert')),
+  }
+}
+
+/** For people; without the password. */
+export function describeAddress({ host, port, user, database }: PostgresAddress): string {
+  return `database "${database}" at ${host.startsWith('/') ? host : `${host}:${port}`} as user "${user}"`
+}
+
+function tlsOf(mode: string, rootCertificate: string | null): ConnectionOptions | null {
+  const trust = rootCertificate === null ? {} : { ca: readFileSync(rootCertificate, 'utf8') }
+  if (mode === 'disable') return null
+  if (mode === 'require') return { ...trust, rejectUnauthorized: false }
+  if (mode === 'verify-full') return { ...trust, rejectUnauthorized: true }
+  throw new Error(`the sslmode of database.url must be disable, require or verify-full, not "${mode}"`)
+}

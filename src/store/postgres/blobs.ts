@@ -1,0 +1,105 @@
+/** Blobs as rows of PostgreSQL: small ones in their row, large ones in pieces that are stored before it. */
+import type { Drafts } from '../blob-drafts.ts'
+import { type BlobFiles, findBlob, onePiece, rowOf, STAGED_FOR_MS, stagingIn } from '../blobs.ts'
+import type { Db } from '../schema.ts'
+import { blobName } from '../staged-blob.ts'
+import type { PostgresPool, Query } from './connection.ts'
+import { kyselyOver } from './kysely.ts'
+
+const PIECE_BYTES = 256 * 1024
+const NAMES_AT_ONCE = 500
+
+/**
+ * @param drafts files of this machine, which become pieces when they are placed
+ * @param now epoch ms; tells when pieces were last staged, which the first of them knows
+ */
+export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => number): BlobFiles {
+  const writing = <T>(work: (query: Query) => Promise<T>): Promise<T> =>
+    pool.use(async ({ query }) => {
+      await query({ sql: 'begin read write' })
+      const result = await work(query)
+      await query({ sql: 'commit' })
+      return result
+    })
+  return {
+    ...stagingIn(drafts),
+    async place({ draft, hash }) {
+      await writing(query => writePieces(query, hash, drafts.pieces(draft!, PIECE_BYTES), now()))
+      await drafts.discard(draft!)
+    },
+    /** Another process may count on the pieces; those that nobody needs are discarded after a while. */
+    async remove() {},
+    async read(db, hash) {
+      const { body, sizeBytes } = await rowOf(db, hash)
+      if (body !== null) return Buffer.from(body)
+      return Buffer.concat(await Array.fromAsync(piecesOf(db, hash)), sizeBytes)
+    },
+    async open(db, hash) {
+      const { body, sizeBytes } = await rowOf(db, hash)
+      return { sizeBytes, content: body === null ? piecesOf(db, hash) : onePiece(body) }
+    },
+    discard: (_, name) => writing(query => discard(query, Buffer.from(name, 'hex'), now() - STAGED_FOR_MS)),
+    async *names() {
+      const db = kyselyOver(pool.query)
+      for (let last: Uint8Array = new Uint8Array(0), more = true; more; ) {
+        const rows = await db
+          .selectFrom('blobPieces')
+          .select('hash')
+          .where('number', '=', 0)
+          .where('hash', '>', last)
+          .orderBy('hash')
+          .limit(NAMES_AT_ONCE)
+          .execute()
+        yield rows.map(({ hash }) => blobName(hash))
+        more = rows.length === NAMES_AT_ONCE
+        last = rows.at(-1)?.hash ?? last
+      }
+    },
+  }
+}
+
+/** All of them or none; those that are there already are only marked as fresh. */
+async function writePieces(
+  query: Query,
+  hash: Uint8Array,
+  pieces: AsyncIterable<Uint8Array>,
+  nowMs: number,
+): Promise<void> {
+  const { rowCount } = await query({
+    sql: 'update blob_pieces set staged_at = $2 where hash = $1 and number = 0',
+    values: [hash, nowMs],
+  })
+  if (rowCount > 0) return
+  let number = 0
+  for await (const piece of pieces)
+    await query({
+      sql: 'insert into blob_pieces (hash, number, staged_at, body) values ($1, $2, $3, $4) on conflict do nothing',
+      values: [hash, number++, nowMs, piece],
+    })
+}
+
+/** Whoever stages the same bytes meanwhile waits for the end of it, and stores them again. */
+async function discard(query: Query, hash: Uint8Array, stagedBefore: number): Promise<boolean> {
+  const { rows } = await query({
+    sql: 'select staged_at as "stagedAt" from blob_pieces where hash = $1 and number = 0 for update',
+    values: [hash],
+  })
+  const first = (rows as { stagedAt: number }[])[0]
+  if (!first || first.stagedAt > stagedBefore || (await findBlob(kyselyOver(query), hash))) return false
+  await query({ sql: 'delete from blob_pieces where hash = $1', values: [hash] })
+  return true
+}
+
+/** One at a time. */
+async function* piecesOf(db: Db, hash: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let number = 0; ; number++) {
+    const piece = await db
+      .selectFrom('blobPieces')
+      .select('body')
+      .where('hash', '=', hash)
+      .where('number', '=', number)
+      .executeTakeFirst()
+    if (!piece) return
+    yield piece.body
+  }
+}

@@ -1,0 +1,184 @@
+/** Connections to PostgreSQL: opened when they are needed, and anew after they broke. */
+import pg from 'pg'
+import { StorageUnavailable } from '../command.ts'
+import { codeOf } from '../trouble.ts'
+import type { PostgresAddress } from './address.ts'
+import { troubleOf } from './trouble.ts'
+
+export interface Statement {
+  sql: string
+  values?: readonly unknown[]
+  /** It comes again and again: it is prepared once a connection. */
+  kept?: boolean
+}
+
+export interface Result {
+  rows: unknown[]
+  /** Rows found or changed. */
+  rowCount: number
+}
+
+/** @throws StorageUnavailable when the database cannot be reached, or takes nothing at the moment */
+export type Query = (statement: Statement) => Promise<Result>
+
+export interface PostgresConnection {
+  query: Query
+  /** Each time somebody notifies a channel that is listened to. */
+  onNotice(listener: (payload: string) => void): void
+  /** Once the connection is lost. */
+  onLost(listener: () => void): void
+}
+
+export interface PostgresPool {
+  /** On whichever connection is free. */
+  query: Query
+  /** Lends a connection, always the same object for it, until the work is done. One on which it failed is given up. */
+  use<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export interface PoolOptions {
+  /** Most connections. */
+  size: number
+  /** Settings of each session. */
+  settings: Readonly<Record<string, string>>
+}
+
+/** Small statements that are alike come again and again: what compiling them well would save is not worth its time. */
+const COMMON_SETTINGS = { jit: 'off', timezone: 'UTC', idle_in_transaction_session_timeout: '60s' }
+/**
+ * For what is written: every statement of the hot path meets its rows by an index. A planner that has not seen a table
+ * grow would read all of it instead.
+ */
+export const WRITING = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+}
+export const READING = { default_transaction_read_only: 'on' }
+
+const CONNECT_TIMEOUT_MS = 5_000
+/** Beyond it the server is taken for gone. */
+const ANSWER_TIMEOUT_MS = 60_000
+const INT8 = 20
+const BYTEA = 17
+const NUMERIC = 1700
+
+/** Counts and times are numbers here. */
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === INT8 || oid === NUMERIC) return Number
+    return oid === BYTEA ? bytesFromHex : pg.types.getTypeParser(oid, format as 'text')
+  },
+} as pg.CustomTypesConfig
+
+/** In memory of their own: a part of a shared piece would take all of it along to another thread. */
+function bytesFromHex(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow((text.length - '\\x'.length) / 2)
+  bytes.write(text.slice('\\x'.length), 'hex')
+  return bytes
+}
+
+export function openPool(address: PostgresAddress, { size, settings }: PoolOptions): PostgresPool {
+  const { host, port, user, password, database, tls } = address
+  const pool = new pg.Pool({
+    host,
+    port,
+    user,
+    password: password ?? '',
+    database,
+    ssl: tls ?? false,
+    types,
+    max: size,
+    idleTimeoutMillis: 0,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'posthorn',
+    options: Object.entries({ ...COMMON_SETTINGS, ...settings })
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
+  })
+  const names = new Map<string, string>()
+  const nameOf = (sql: string) => {
+    const known = names.get(sql)
+    if (known !== undefined) return known
+    const name = `s${names.size}`
+    names.set(sql, name)
+    return name
+  }
+  pool.on('connect', client => client.on('error', () => {})) // what is asked next on it fails, and says so
+  pool.on('error', () => {}) // an idle connection was lost; the pool opens another when one is needed
+
+  const connections = new WeakMap<pg.PoolClient, OpenConnection>()
+  const connectionOf = (client: pg.PoolClient) => {
+    const known = connections.get(client)
+    if (known) return known
+    const connection = connectionOver(client, nameOf)
+    connections.set(client, connection)
+    return connection
+  }
+  const use = async <T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> => {
+    const client = await pool.connect().catch(asUnavailable)
+    const connection = connectionOf(client)
+    let isGood = false
+    try {
+      const result = await work(connection)
+      isGood = !connection.isBroken
+      return result
+    } finally {
+      client.release(!isGood)
+    }
+  }
+  return {
+    use,
+    query: statement => use(({ query }) => query(statement)),
+    close: () => pool.end(),
+  }
+}
+
+interface OpenConnection extends PostgresConnection {
+  isBroken: boolean
+}
+
+function connectionOver(client: pg.PoolClient, nameOf: (sql: string) => string): OpenConnection {
+  const connection: OpenConnection = {
+    isBroken: false,
+    async query({ sql, values, kept }) {
+      const statement = {
+        text: sql,
+        ...(values && { values: values.map(bindable) }),
+        ...(kept && { name: nameOf(sql) }),
+      }
+      try {
+        const { rows = [], rowCount } = await client.query(statement)
+        return { rows, rowCount: rowCount ?? 0 }
+      } catch (error) {
+        connection.isBroken ||= troubleOf(error) === 'unavailable'
+        return asUnavailable(error)
+      }
+    },
+    onNotice: listener => void client.on('notification', ({ payload }) => listener(payload ?? '')),
+    onLost: listener => void client.once('end', listener),
+  }
+  return connection
+}
+
+function asUnavailable(error: unknown): never {
+  if (troubleOf(error) !== 'unavailable') throw error
+  const reason = codeOf(error) || (error as Error).message
+  throw new StorageUnavailable(`nothing can be stored at the moment (${reason})`, { cause: error })
+}
+
+/**
+ * A value as its parameter: what is neither text, number, bytes nor null is an error instead of its text. Text in
+ * PostgreSQL cannot hold NUL; it becomes the replacement character there.
+ */
+function bindable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(bindable)
+  if (value === null || value instanceof Uint8Array) return value
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  throw new TypeError(`a ${typeof value} cannot be stored`)
+}

@@ -1,0 +1,99 @@
+/** A PostgreSQL connection as groups of commands use it. Several may be at work at once, in this process and others. */
+import { hash } from 'node:crypto'
+import type { CountDelta } from '../writer/effects.ts'
+import type { GroupSession } from '../writer/group.ts'
+import type { Holds } from '../writer/holds.ts'
+import type { PostgresConnection, Query } from './connection.ts'
+import { kyselyOver } from './kysely.ts'
+import { postgresQueue } from './queue.ts'
+import { postgresRows, type RowStatements } from './rows.ts'
+import { type PendingSegments, postgresSegments } from './segments.ts'
+import { troubleOf } from './trouble.ts'
+
+/** The two halves of the key of the lock that a group takes: shared, or, to run alone, for itself. */
+const GATE = '1886350436, 1'
+
+export const COUNT = `
+  insert into counters (account_id, kind, period, count)
+  select * from unnest($1::bytea[], $2::text[], $3::text[], $4::int8[])
+  on conflict (account_id, kind, period) do update set count = counters.count + excluded.count`
+
+export function postgresSession(
+  { query }: PostgresConnection,
+  { statements, arrivals }: { statements: RowStatements; arrivals: Map<string, number> },
+): GroupSession {
+  const run = async (sql: string) => void (await query({ sql }))
+  let segments: PendingSegments | undefined
+  return {
+    db: kyselyOver(query),
+    rows: postgresRows(query, statements),
+    queue: postgresQueue(query),
+    segments(announce) {
+      segments = postgresSegments(query, announce, arrivals)
+      return segments
+    },
+    async storedCount(accountId, kind, period) {
+      const { rows } = await query({
+        sql: 'select count from counters where account_id = $1 and kind = $2 and period = $3',
+        values: [accountId, kind, period],
+        kept: true,
+      })
+      return (rows[0] as { count: number } | undefined)?.count ?? 0
+    },
+    begin: holds => run(beginSql(holds)),
+    savepoint: () => run('savepoint command'),
+    async keep() {
+      await segments?.flush()
+      await run('release command')
+    },
+    async undo() {
+      segments?.drop()
+      await run('rollback to command; release command')
+    },
+    async commit(sums) {
+      await writeCounts(query, sums)
+      await run('commit')
+    },
+    /** A connection that is broken is given up with its transaction. */
+    async rollback() {
+      segments?.drop()
+      await run('rollback').catch(() => {})
+    },
+    troubleOf,
+  }
+}
+
+/** Locks are taken in one order by all, before anything is read: no two groups wait for each other. */
+export function beginSql({ alone, names }: Holds): string {
+  const gate = `begin; select pg_advisory_xact_lock${alone ? '' : '_shared'}(${GATE})`
+  if (alone || names.length === 0) return gate
+  const keys = [...new Set(names.map(keyOf))].sort((a, b) => (a < b ? -1 : 1))
+  return `${gate}; select pg_advisory_xact_lock(key) from unnest('{${keys}}'::int8[]) as key`
+}
+
+/** 64 bits that stand for a name. */
+function keyOf(name: string): bigint {
+  return hash('sha1', name, 'buffer').readBigInt64BE()
+}
+
+/** In the order of their keys, so that no two groups wait for each other's rows. */
+async function writeCounts(query: Query, sums: readonly CountDelta[]) {
+  if (sums.length === 0) return
+  const sorted = sums.toSorted(
+    (a, b) =>
+      Buffer.compare(a.accountId, b.accountId) ||
+      compareText(a.kind, b.kind) ||
+      compareText(a.period, b.period),
+  )
+  const values = [
+    sorted.map(({ accountId }) => accountId),
+    sorted.map(({ kind }) => kind),
+    sorted.map(({ period }) => period),
+    sorted.map(({ delta }) => delta),
+  ]
+  await query({ sql: COUNT, values, kept: true })
+}
+
+function compareText(a: string, b: string): number {
+  return Number(a > b) - Number(a < b)
+}

@@ -1,0 +1,99 @@
+/** Kysely over connections to PostgreSQL; transactions are not Kysely's business, as with SQLite. */
+import {
+  CamelCasePlugin,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  HandleEmptyInListsPlugin,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+  replaceWithNoncontingentExpression,
+  type UnknownRow,
+} from 'kysely'
+import type { Compilable, ReadTogether, RowsOf, Snapshot } from '../read.ts'
+import type { Db, Schema } from '../schema.ts'
+import type { PostgresConnection, PostgresPool, Query, Result } from './connection.ts'
+
+const camelCase = new CamelCasePlugin()
+
+/** @param close called when Kysely is destroyed */
+export function kyselyOver(query: Query, close = async () => {}): Db {
+  return new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => driverOver(query, close),
+      createIntrospector: db => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+    plugins: [camelCase, new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
+  })
+}
+
+function driverOver(query: Query, close: () => Promise<void>): Driver {
+  const session: DatabaseConnection = {
+    executeQuery: async <R>({ sql, parameters }: CompiledQuery) =>
+      resultOf<R>(await query({ sql, values: parameters })),
+    streamQuery: () => {
+      throw new Error('rows are read in batches; no cursor is kept open')
+    },
+  }
+  return {
+    init: async () => {},
+    acquireConnection: async () => session,
+    releaseConnection: async () => {},
+    beginTransaction: notHere,
+    commitTransaction: notHere,
+    rollbackTransaction: notHere,
+    destroy: close,
+  }
+}
+
+/** Rows of several queries, all as of one commit. */
+export function readTogetherOver(pool: PostgresPool): ReadTogether {
+  return async <Q extends readonly Compilable[]>(...queries: Q) => {
+    const compiled = queries.map(query => query.compile())
+    const results = await pool.use(connection =>
+      inSnapshot(connection, async () => {
+        const all: Result[] = []
+        for (const { sql, parameters } of compiled)
+          all.push(await connection.query({ sql, values: parameters }))
+        return all
+      }),
+    )
+    const rows = results.map(async (result, i) => {
+      const { queryId } = compiled[i]!
+      return (await camelCase.transformResult({ result: resultOf<UnknownRow>(result), queryId })).rows
+    })
+    return (await Promise.all(rows)) as RowsOf<Q>
+  }
+}
+
+/** One at a time, as the promise is. */
+export function snapshotOver(pool: PostgresPool): Snapshot {
+  let last: Promise<unknown> = Promise.resolve()
+  return work => {
+    const running = last.then(() =>
+      pool.use(connection => inSnapshot(connection, () => work(kyselyOver(connection.query)))),
+    )
+    last = running.catch(() => {})
+    return running
+  }
+}
+
+async function inSnapshot<T>({ query }: PostgresConnection, work: () => Promise<T>): Promise<T> {
+  await query({ sql: 'begin isolation level repeatable read read only' })
+  const result = await work()
+  await query({ sql: 'commit' })
+  return result
+}
+
+async function notHere(): Promise<never> {
+  throw new Error('transactions belong to the writer; write through a command')
+}
+
+function resultOf<R>({ rows, rowCount }: Result): QueryResult<R> {
+  return { rows: rows as R[], numAffectedRows: BigInt(rowCount) }
+}

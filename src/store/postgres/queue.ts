@@ -1,0 +1,60 @@
+/** The queue's own statements on PostgreSQL: lanes are claimed together, and rows that others are claiming are passed over. */
+import { type Claim, type ClaimedDelivery, type Lane, laneKey, type QueueOps } from '../command.ts'
+import type { Query } from './connection.ts'
+
+const LANES = `unnest($1::text[], $2::int8[], $3::bytea[]`
+
+export const CLAIM = `
+  with due as materialized (
+    select l.place, d.email_id, d.ordinal
+    from ${LANES}, $4::int8[]) with ordinality as l(domain, class, account_id, most, place)
+    cross join lateral (
+      select email_id, ordinal from deliveries
+      where state = 0 and domain = l.domain and class = l.class and account_id = l.account_id and next_at <= $5
+      order by next_at limit l.most for update skip locked) d)
+  update deliveries d set state = 1, attempts = d.attempts + 1, lease_owner = $6, lease_until = $7
+  from due where d.email_id = due.email_id and d.ordinal = due.ordinal
+  returning due.place, d.email_id as "emailId", d.ordinal, d.address, d.attempts as attempt,
+    d.expires_at as "expiresAt"`
+
+export const NEXT_DUE = `
+  select l.place, d.next_at as "nextAt"
+  from ${LANES}) with ordinality as l(domain, class, account_id, place)
+  cross join lateral (
+    select next_at from deliveries
+    where state = 0 and domain = l.domain and class = l.class and account_id = l.account_id
+    order by next_at limit 1) d`
+
+const RELEASE = `
+  update deliveries set state = 0, expires_at = expires_at - next_at + $2 where email_id = any($1::bytea[]) and state = 3
+  returning domain, class, account_id as "accountId"`
+
+type ClaimedRow = Omit<ClaimedDelivery, 'accountId' | 'domain' | 'source'> & { place: number }
+
+export function postgresQueue(query: Query): QueueOps {
+  return {
+    async claim(lanes, { owner, now, until }) {
+      const names = [
+        lanes.map(({ domain }) => domain),
+        lanes.map(lane => lane.class),
+        lanes.map(({ accountId }) => accountId),
+      ]
+      const limits = lanes.map(({ limit }) => limit)
+      const claimed = await query({ sql: CLAIM, values: [...names, limits, now, owner, until], kept: true })
+      const next = await query({ sql: NEXT_DUE, values: names, kept: true })
+      const claims = lanes.map((): Claim => ({ deliveries: [], nextAt: null }))
+      for (const { place, ...row } of claimed.rows as ClaimedRow[]) {
+        // one account id for all is one object for the message to the claiming thread
+        const { accountId, domain } = lanes[place - 1]!
+        claims[place - 1]!.deliveries.push({ ...row, accountId, domain })
+      }
+      for (const { place, nextAt } of next.rows as { place: number; nextAt: number }[])
+        claims[place - 1]!.nextAt = nextAt
+      return claims
+    },
+    async release(emailIds, now) {
+      const { rows } = await query({ sql: RELEASE, values: [emailIds, now], kept: true })
+      return [...new Map((rows as Lane[]).map(lane => [laneKey(lane), lane])).values()]
+    },
+  }
+}

@@ -1,0 +1,46 @@
+/** The reading half of a store on PostgreSQL. */
+
+import { createDrafts } from '../blob-drafts.ts'
+import type { Find, Reader } from '../read.ts'
+import type { PostgresAddress } from './address.ts'
+import { createBlobRows } from './blobs.ts'
+import { readColumnTypes } from './column-types.ts'
+import { openPool, READING } from './connection.ts'
+import { kyselyOver, readTogetherOver, snapshotOver } from './kysely.ts'
+import { postgresRows, rowStatements } from './rows.ts'
+
+/** Of one thread. */
+const CONNECTIONS = 3
+
+export interface PostgresLocation {
+  address: PostgresAddress
+  /** Of drafts only. */
+  blobFolder: string
+}
+
+export function openPostgresReader(
+  { address, blobFolder }: PostgresLocation,
+  now: () => number = Date.now,
+): Reader {
+  const pool = openPool(address, { size: CONNECTIONS, settings: READING })
+  return {
+    db: kyselyOver(pool.query, pool.close),
+    find: createFind(pool.query),
+    readTogether: readTogetherOver(pool),
+    snapshot: snapshotOver(pool),
+    blobs: createBlobRows(pool, createDrafts(blobFolder), now),
+  }
+}
+
+/** The types of the columns are asked for with the first question; also again, when that failed. */
+function createFind(query: Parameters<typeof readColumnTypes>[0]): Find {
+  let finding: Promise<Find> | undefined
+  const prepare = async () => postgresRows(query, rowStatements(await readColumnTypes(query))).find
+  return async (table, keys, columns) => {
+    finding ??= prepare().catch(error => {
+      finding = undefined
+      throw error
+    })
+    return (await finding)(table, keys, columns)
+  }
+}

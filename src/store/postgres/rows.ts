@@ -1,0 +1,181 @@
+/** Row operations on PostgreSQL: one statement for all rows of a shape, their columns as arrays. */
+import type { RowOps } from '../command.ts'
+import { snake } from '../sql-names.ts'
+import type { ColumnTypes } from './column-types.ts'
+import type { Query } from './connection.ts'
+
+type Row = Record<string, unknown>
+
+/** Texts of statements by what they are for. */
+export interface RowStatements {
+  insert(table: string, columns: readonly string[]): string
+  update(table: string, key: readonly string[], columns: readonly string[]): string
+  find(table: string, key: readonly string[], columns: readonly string[], isLocking: boolean): string
+}
+
+/** More in one statement would only make it large. */
+const MOST_ROWS = 1_000
+const MOST_BYTES = 8 * 1024 * 1024
+
+export function postgresRows(query: Query, statements: RowStatements): RowOps {
+  const meet = async (
+    table: string,
+    keys: readonly Row[],
+    columns: readonly string[],
+    isLocking: boolean,
+  ) => {
+    const found: unknown[] = new Array(keys.length).fill(undefined)
+    const places = [...keys.keys()]
+    if (isLocking) places.sort((a, b) => compareKeys(keys[a]!, keys[b]!))
+    for (const { by, some } of shapesOf(places, place => keys[place]!)) {
+      const sql = statements.find(table, by, columns, isLocking)
+      const values = columnsOf(
+        some.map(place => keys[place]!),
+        by,
+      )
+      const { rows } = await query({ sql, values, kept: true })
+      for (const { place, ...row } of rows as (Row & { place: number })[]) found[some[place - 1]!] = row
+    }
+    return found as never
+  }
+  return {
+    async insert(table, rows) {
+      for (const { by, some } of shapesOf(rows as readonly Row[], row => row))
+        for (const part of inParts(some))
+          await query({ sql: statements.insert(table, by), values: columnsOf(part, by), kept: true })
+    },
+    async update(table, key, rows) {
+      for (const pass of passesOf(rows as readonly Row[], key))
+        for (const { by, some } of shapesOf(pass, row => row)) {
+          const columns = by.filter(column => !(key as readonly string[]).includes(column))
+          for (const part of inParts(some))
+            await query({
+              sql: statements.update(table, key, columns),
+              values: columnsOf(part, [...key, ...columns]),
+              kept: true,
+            })
+        }
+    },
+    find: (table, keys, columns) => meet(table, keys as readonly Row[], columns, false),
+    lock: (table, keys, columns) => meet(table, keys as readonly Row[], columns, true),
+    async reserve(table, count) {
+      const sql = `select nextval(pg_get_serial_sequence('${table}', 'id')) as id from generate_series(1, $1)`
+      const { rows } = await query({ sql, values: [count], kept: true })
+      return (rows as { id: number }[]).map(({ id }) => id)
+    },
+  }
+}
+
+/** Each text is made once. */
+export function rowStatements(typeOf: ColumnTypes): RowStatements {
+  const texts = new Map<string, string>()
+  const once = (purpose: string, make: () => string): string => {
+    const known = texts.get(purpose)
+    if (known !== undefined) return known
+    const sql = make()
+    texts.set(purpose, sql)
+    return sql
+  }
+  const arrays = (table: string, columns: readonly string[]) =>
+    columns.map((column, i) => `$${i + 1}::${typeOf(table, column)}[]`).join(', ')
+  const names = (columns: readonly string[]) => columns.map(snake).join(', ')
+  const same = (key: readonly string[]) =>
+    key.map(column => `t.${snake(column)} = r.${snake(column)}`).join(' and ')
+
+  return {
+    insert: (table, columns) =>
+      once(
+        `insert ${table} ${columns}`,
+        () =>
+          `insert into ${snake(table)} (${names(columns)}) select * from unnest(${arrays(table, columns)})`,
+      ),
+    update: (table, key, columns) =>
+      once(`update ${table} ${key} ${columns}`, () => {
+        const all = [...key, ...columns]
+        const assignments = columns.map(column => `${snake(column)} = r.${snake(column)}`).join(', ')
+        return `update ${snake(table)} t set ${assignments} from unnest(${arrays(table, all)}) as r(${names(all)}) where ${same(key)}`
+      }),
+    find: (table, key, columns, isLocking) =>
+      once(`${isLocking ? 'lock' : 'find'} ${table} ${key} ${columns}`, () => {
+        const selected = columns.map(column => `t.${snake(column)} as "${column}"`).join(', ')
+        const lock = isLocking ? ' for update' : ''
+        return (
+          `select r.place, f.* from unnest(${arrays(table, key)}) with ordinality as r(${names(key)}, place) ` +
+          `cross join lateral (select ${selected} from ${snake(table)} t where ${same(key)} limit 1${lock}) f`
+        )
+      }),
+  }
+}
+
+/** Values of rows of one shape, column by column. */
+function columnsOf(rows: readonly Row[], columns: readonly string[]): unknown[][] {
+  return columns.map(column => rows.map(row => row[column]))
+}
+
+/** Things whose rows have the same columns, together. */
+function shapesOf<T>(things: readonly T[], rowOf: (thing: T) => Row): { by: string[]; some: T[] }[] {
+  const shapes = new Map<string, { by: string[]; some: T[] }>()
+  for (const thing of things) {
+    const by = Object.keys(rowOf(thing)).sort()
+    const shape = by.join()
+    const known = shapes.get(shape)
+    if (known) known.some.push(thing)
+    else shapes.set(shape, { by, some: [thing] })
+  }
+  return [...shapes.values()]
+}
+
+/** Of several rows with one key, each is in a pass of its own: the last one counts. */
+function passesOf(rows: readonly Row[], key: readonly string[]): Row[][] {
+  if (rows.length < 2) return [[...rows]]
+  const passes: Row[][] = []
+  const times = new Map<string, number>()
+  for (const row of rows) {
+    const text = key.map(column => textOf(row[column])).join()
+    const time = times.get(text) ?? 0
+    times.set(text, time + 1)
+    passes[time] ??= []
+    passes[time].push(row)
+  }
+  return passes
+}
+
+/** So many that no statement becomes too large. */
+function* inParts(rows: readonly Row[]): Iterable<Row[]> {
+  let part: Row[] = []
+  let bytes = 0
+  for (const row of rows) {
+    const size = sizeOf(row)
+    if (part.length > 0 && (part.length === MOST_ROWS || bytes + size > MOST_BYTES)) {
+      yield part
+      part = []
+      bytes = 0
+    }
+    part.push(row)
+    bytes += size
+  }
+  if (part.length > 0) yield part
+}
+
+function sizeOf(row: Row): number {
+  let size = 0
+  for (const value of Object.values(row))
+    if (value instanceof Uint8Array || typeof value === 'string') size += value.length
+  return size
+}
+
+function compareKeys(a: Row, b: Row): number {
+  for (const column of Object.keys(a)) {
+    const [one, other] = [a[column], b[column]]
+    const order =
+      one instanceof Uint8Array && other instanceof Uint8Array
+        ? Buffer.compare(one, other)
+        : Number(one! > other!) - Number(one! < other!)
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+function textOf(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : `${typeof value} ${value}`
+}

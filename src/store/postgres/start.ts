@@ -1,0 +1,80 @@
+/** Makes sure that a PostgreSQL database can be used, and has it migrated by one process at a time. */
+import { StorageUnavailable } from '../command.ts'
+import { codeOf } from '../trouble.ts'
+import { describeAddress, type PostgresAddress } from './address.ts'
+import type { PostgresPool, Query } from './connection.ts'
+
+const OLDEST_VERSION = 14
+const LOCK = '1886350436, 2'
+
+/**
+ * Ids are bytes, which PostgreSQL can compare from of old, but take the least or greatest of from 18 on only.
+ * Features may ask for these anywhere.
+ */
+const BYTEA_AGGREGATES = (['min', 'max'] as const).map(name => {
+  const pick = name === 'min' ? 'least' : 'greatest'
+  return `
+    create or replace function posthorn_${pick}(a bytea, b bytea) returns bytea
+      language sql immutable strict parallel safe as 'select ${pick}(a, b)';
+    create aggregate ${name}(bytea) (
+      sfunc = posthorn_${pick}, stype = bytea, sortop = ${name === 'min' ? '<' : '>'}, parallel = safe)`
+})
+
+/**
+ * Runs `work` in one transaction under a lock of its own.
+ * @throws Error for the operator: unreachable, refused, unknown, too old, without the rights it needs
+ */
+export async function prepareDatabase<T>(
+  pool: PostgresPool,
+  address: PostgresAddress,
+  work: (query: Query) => Promise<T>,
+): Promise<T> {
+  try {
+    return await pool.use(async ({ query }) => {
+      await insistOnVersion(query, address)
+      await query({ sql: `begin; select pg_advisory_xact_lock(${LOCK})` })
+      await createAggregates(query)
+      const result = await work(query)
+      await query({ sql: 'commit' })
+      return result
+    })
+  } catch (error) {
+    throw forOperator(error, address)
+  }
+}
+
+async function insistOnVersion(query: Query, address: PostgresAddress) {
+  const { rows } = await query({
+    sql: `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_version') as version`,
+  })
+  const [{ major, version }] = rows as [{ major: number; version: string }]
+  if (major < OLDEST_VERSION)
+    throw new Error(
+      `${describeAddress(address)} runs on PostgreSQL ${version}; Posthorn needs ${OLDEST_VERSION} or newer`,
+    )
+}
+
+async function createAggregates(query: Query) {
+  const { rows } = await query({
+    sql: `select 1 from pg_aggregate a join pg_proc p on p.oid = a.aggfnoid
+          where p.proname = 'min' and p.proargtypes = array['bytea'::regtype]::oidvector`,
+  })
+  if (rows.length === 0) for (const sql of BYTEA_AGGREGATES) await query({ sql })
+}
+
+function forOperator(error: unknown, address: PostgresAddress): Error {
+  const cause = error instanceof StorageUnavailable ? error.cause : error
+  const what = describeAddress(address)
+  const said = cause instanceof Error ? cause.message : String(cause)
+  const say = (words: string) => new Error(words, { cause })
+  const code = codeOf(cause)
+  if (/^28/.test(code)) return say(`${what}: the server refuses the user or the password (${said})`)
+  if (code === '3D000') return say(`${what}: there is no such database; create it first`)
+  if (code === '42501')
+    return say(
+      `${what}: the user may not create tables there (${said}); make it the owner of the database, or grant it ` +
+        '"create" on the schema',
+    )
+  if (error instanceof StorageUnavailable) return say(`${what} cannot be reached: ${said || code}`)
+  return error as Error
+}

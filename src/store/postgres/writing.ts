@@ -1,0 +1,87 @@
+/** The writing half of a store on PostgreSQL: migrated, and two groups at a time, so that one gathers while another commits. */
+import type { Kysely } from 'kysely'
+import { migrate } from '../migrate.ts'
+import { DiskFailure } from '../trouble.ts'
+import { createGroupRunner, type GroupOptions, type GroupRunner, refuseAll } from '../writer/group.ts'
+import { holdsOf } from '../writer/holds.ts'
+import type { WriteRequest } from '../writer/protocol.ts'
+import type { WritingStore } from '../writer/serve.ts'
+import type { PostgresAddress } from './address.ts'
+import { type ColumnTypes, readColumnTypes } from './column-types.ts'
+import { openPool, type PostgresConnection, type PostgresPool, WRITING } from './connection.ts'
+import { postgresSession } from './group.ts'
+import { kyselyOver } from './kysely.ts'
+import { rowStatements } from './rows.ts'
+import { prepareDatabase } from './start.ts'
+import { troubleOf } from './trouble.ts'
+
+const GROUPS_AT_ONCE = 2
+
+/** @throws when the database cannot be used, in words for the operator */
+export async function openPostgresWriting(
+  address: PostgresAddress,
+  options: GroupOptions,
+  nowMs: number,
+): Promise<WritingStore> {
+  const pool = openPool(address, { size: GROUPS_AT_ONCE, settings: WRITING })
+  try {
+    const migrations = await migrated(pool, address, nowMs)
+    return {
+      migrations,
+      run: groupsOver(pool, await readColumnTypes(pool.query), options).run,
+      groupsAtOnce: GROUPS_AT_ONCE,
+      checkpoint() {},
+      tidy: () => false,
+      close: pool.close,
+    }
+  } catch (error) {
+    await pool.close()
+    throw error
+  }
+}
+
+/**
+ * Each group on whichever connection is free. One that runs alone also does so in its turn: commands of that kind are
+ * carried out in the order in which they were asked for.
+ */
+export function groupsOver(pool: PostgresPool, typeOf: ColumnTypes, options: GroupOptions): GroupRunner {
+  const shared = { statements: rowStatements(typeOf), arrivals: new Map<string, number>() }
+  const runners = new WeakMap<PostgresConnection, GroupRunner>()
+  const runnerOf = (connection: PostgresConnection) => {
+    const known = runners.get(connection)
+    if (known) return known
+    const runner = createGroupRunner(postgresSession(connection, shared), options)
+    runners.set(connection, runner)
+    return runner
+  }
+  const run = async (requests: readonly WriteRequest[]) => {
+    try {
+      return await pool.use(connection => runnerOf(connection).run(requests))
+    } catch (error) {
+      if (error instanceof DiskFailure) throw error
+      return refuseAll(requests, error, troubleOf(error))
+    }
+  }
+  const underWay = new Set<Promise<unknown>>()
+  let lastAlone: Promise<unknown> = Promise.resolve()
+  return {
+    run(requests) {
+      const { alone } = holdsOf(options.commands, requests)
+      const before = alone ? Promise.allSettled(underWay) : lastAlone
+      const running = before.then(() => run(requests)).finally(() => underWay.delete(running))
+      underWay.add(running)
+      if (alone) lastAlone = running.catch(() => {})
+      return running
+    },
+  }
+}
+
+export async function migrated(
+  pool: PostgresPool,
+  address: PostgresAddress,
+  nowMs: number,
+): Promise<string[]> {
+  return prepareDatabase(pool, address, async query =>
+    migrate(kyselyOver(query) as unknown as Kysely<unknown>, 'postgres', nowMs),
+  )
+}

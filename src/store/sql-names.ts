@@ -1,0 +1,6 @@
+/** Names of columns and tables in SQL. */
+
+/** `accountId` is `account_id` there. */
+export function snake(name: string): string {
+  return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+}

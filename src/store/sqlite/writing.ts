@@ -1,0 +1,58 @@
+/** The writing half of a store on SQLite: migrated, one group at a time, checkpointed. */
+import type { Kysely } from 'kysely'
+import { migrate } from '../migrate.ts'
+import { createGroupRunner, type GroupOptions } from '../writer/group.ts'
+import type { WritingStore } from '../writer/serve.ts'
+import { openForWriting, type SqliteConnection } from './connection.ts'
+import { sqliteSession } from './group.ts'
+import { kyselyOver } from './kysely.ts'
+import { giveSpaceBack } from './space.ts'
+import { troubleOf } from './trouble.ts'
+
+export async function openSqliteWriting(
+  file: string,
+  options: GroupOptions,
+  nowMs: number,
+): Promise<WritingStore> {
+  const connection = openForWriting(file)
+  const migrations = await migrated(connection, nowMs)
+  return {
+    migrations,
+    run: createGroupRunner(sqliteSession(connection), options).run,
+    groupsAtOnce: 1,
+    checkpoint: () => attempted(() => checkpoint(connection, 'PASSIVE')),
+    tidy: () => attempted(() => giveSpaceBack(connection)),
+    async close() {
+      attempted(() => checkpoint(connection, 'TRUNCATE'))
+      connection.close()
+    },
+  }
+}
+
+async function migrated(connection: SqliteConnection, nowMs: number): Promise<string[]> {
+  connection.raw.exec('begin immediate')
+  try {
+    const applied = await migrate(kyselyOver(connection) as unknown as Kysely<unknown>, 'sqlite', nowMs)
+    connection.raw.exec('commit')
+    return applied
+  } catch (error) {
+    connection.raw.exec('rollback')
+    throw error
+  }
+}
+
+/** Moves the log into the database file. */
+function checkpoint(connection: SqliteConnection, mode: 'PASSIVE' | 'TRUNCATE'): boolean {
+  connection.raw.pragma(`wal_checkpoint(${mode})`)
+  return true
+}
+
+/** False also when the disk has no room for it: it waits for another time. */
+function attempted(upkeep: () => boolean): boolean {
+  try {
+    return upkeep()
+  } catch (error) {
+    if (troubleOf(error) !== 'unavailable') throw error
+    return false
+  }
+}

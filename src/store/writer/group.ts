@@ -1,0 +1,167 @@
+/**
+ * Runs a group of commands in one transaction: commands of one name together under a savepoint, and singly when one of
+ * them fails, so that a failing command harms no other. Answers stand only after the commit.
+ */
+import type { Id, IdSource } from '../../lib/ids.ts'
+import { type Commands, StorageUnavailable, type Tx } from '../command.ts'
+import type { SegmentOps } from '../segments.ts'
+import { codeOf, DiskFailure, type Trouble } from '../trouble.ts'
+import { type CountDelta, createEffects, type Effects } from './effects.ts'
+import { type Holds, holdsOf } from './holds.ts'
+import type { Announcement, WriteReply, WriteRequest } from './protocol.ts'
+import type { RecentEmails } from './recent.ts'
+
+export interface GroupResult {
+  /** In the order of the requests. */
+  replies: WriteReply[]
+  announcements: Announcement[]
+}
+
+export interface GroupRunner {
+  /** @throws DiskFailure */
+  run(requests: readonly WriteRequest[]): Promise<GroupResult>
+}
+
+/** One connection that writes, as groups use it: one transaction after the other, each with savepoints. */
+export interface GroupSession extends Pick<Tx, 'db' | 'rows' | 'queue'> {
+  segments(announce: Tx['announce']): SegmentOps
+  storedCount(accountId: Id, kind: string, period: string): Promise<number>
+  begin(holds: Holds): Promise<void>
+  savepoint(): Promise<void>
+  /** Ends the savepoint, its changes kept. */
+  keep(): Promise<void>
+  /** Ends the savepoint, its changes undone. @throws when the transaction is gone */
+  undo(): Promise<void>
+  /** Adds the sums to the counters. */
+  commit(sums: readonly CountDelta[]): Promise<void>
+  /** Also where nothing was begun, or the transaction is gone. */
+  rollback(): Promise<void>
+  troubleOf(error: unknown): Trouble
+}
+
+/** What all groups of a writer share. */
+export interface GroupOptions {
+  commands: Commands
+  recent: RecentEmails
+  newId: IdSource
+}
+
+/** The transaction ended under a command, or cannot be committed: no command of the group has happened. */
+class GroupLost extends Error {
+  constructor(cause: unknown) {
+    super('the transaction was lost', { cause })
+  }
+}
+
+interface GroupState {
+  /** Of the group. */
+  effects: Effects
+  /** Of the savepoint that is open. */
+  own: Effects
+}
+
+/** Others were faster so often. */
+const MOST_TRIES = 5
+
+export function createGroupRunner(session: GroupSession, options: GroupOptions): GroupRunner {
+  const { commands } = options
+  const state: GroupState = { effects: createEffects(), own: createEffects() }
+  const tx = transactionOver(session, options, state)
+
+  /** @throws what the command threw, its changes undone; GroupLost when the transaction is gone */
+  const attempt = async (name: string, inputs: readonly unknown[]): Promise<unknown[]> => {
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+    if (!command) throw new Error(`there is no command "${name}"`)
+    state.own = createEffects()
+    await session.savepoint()
+    try {
+      const outputs = await command.run(tx, inputs)
+      await session.keep()
+      state.effects.absorb(state.own)
+      return outputs
+    } catch (error) {
+      if (session.troubleOf(error) !== 'own') throw new GroupLost(error)
+      await session.undo().catch(() => {
+        throw new GroupLost(error)
+      })
+      throw error
+    }
+  }
+
+  const runNamed = async (name: string, requests: readonly WriteRequest[]): Promise<WriteReply[]> => {
+    const inputs = requests.map(({ input }) => input)
+    try {
+      const outputs = await attempt(name, inputs)
+      return requests.map(({ seq }, i) => ({ seq, ok: true, output: outputs[i] }))
+    } catch (error) {
+      if (error instanceof GroupLost) throw error
+      if (requests.length === 1) return [failure(requests[0]!.seq, error)]
+    }
+    const replies: WriteReply[] = []
+    for (const request of requests) replies.push(...(await runNamed(name, [request])))
+    return replies
+  }
+
+  const runOnce = async (requests: readonly WriteRequest[]): Promise<GroupResult> => {
+    state.effects = createEffects()
+    const replies = new Map<WriteRequest, WriteReply>()
+    await session.begin(holdsOf(commands, requests))
+    for (const [name, named] of Map.groupBy(requests, request => request.name))
+      for (const [i, reply] of (await runNamed(name, named)).entries()) replies.set(named[i]!, reply)
+    await session.commit([...state.effects.counts()].filter(({ delta }) => delta !== 0))
+    return {
+      replies: requests.map(request => replies.get(request)!),
+      announcements: state.effects.announcements(),
+    }
+  }
+
+  return {
+    async run(requests) {
+      for (let tries = 1; ; tries++)
+        try {
+          return await runOnce(requests)
+        } catch (error) {
+          const cause = error instanceof GroupLost ? error.cause : error
+          const trouble = session.troubleOf(cause)
+          if (trouble === 'fatal') throw new DiskFailure(`the database failed: ${codeOf(cause)}`, { cause })
+          await session.rollback()
+          if (trouble !== 'contended' || tries === MOST_TRIES) return refuseAll(requests, cause, trouble)
+        }
+    },
+  }
+}
+
+/** No command of the group has happened. */
+export function refuseAll(requests: readonly WriteRequest[], cause: unknown, trouble: Trouble): GroupResult {
+  const isKnown = trouble === 'own' || cause instanceof StorageUnavailable
+  const reason = isKnown
+    ? cause
+    : new StorageUnavailable(`nothing can be stored at the moment (${codeOf(cause)})`)
+  return { replies: requests.map(({ seq }) => failure(seq, reason)), announcements: [] }
+}
+
+function transactionOver(session: GroupSession, { recent, newId }: GroupOptions, state: GroupState): Tx {
+  const { db, rows, queue } = session
+  const announce: Tx['announce'] = (topic, payload) => state.own.announce(topic, payload)
+  return {
+    db,
+    rows,
+    queue,
+    segments: session.segments(announce),
+    recent,
+    newId,
+    count: (accountId, kind, period, delta) => state.own.count({ accountId, kind, period, delta }),
+    async counted(accountId, kind, period) {
+      const stored = await session.storedCount(accountId, kind, period)
+      const added = [state.effects, state.own].map(effects => effects.counted(accountId, kind, period))
+      return stored + added[0]! + added[1]!
+    },
+    announce,
+  }
+}
+
+function failure(seq: number, error: unknown): WriteReply {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error))
+  const unavailable = error instanceof StorageUnavailable
+  return { seq, ok: false, unavailable, message, ...(stack === undefined ? {} : { stack }) }
+}

@@ -1,0 +1,21 @@
+/** What a group must have to itself, as its commands say. */
+import type { Commands } from '../command.ts'
+import type { WriteRequest } from './protocol.ts'
+
+export interface Holds {
+  /** No other group may run meanwhile. */
+  alone: boolean
+  /** Each once. */
+  names: string[]
+}
+
+export function holdsOf(commands: Commands, requests: readonly WriteRequest[]): Holds {
+  const names = new Set<string>()
+  let alone = false
+  for (const { name, input } of requests) {
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+    if (command?.holds) for (const held of command.holds(input)) names.add(held)
+    else if (command) alone = true
+  }
+  return { alone, names: [...names] }
+}

@@ -1,0 +1,138 @@
+/**
+ * The databases that tests run on: SQLite files, or databases of the PostgreSQL that POSTHORN_TEST_DATABASE_URL names
+ * by one that may make others.
+ */
+import { randomBytes } from 'node:crypto'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import Database from 'better-sqlite3'
+import type { Answer, PostgresThreadData, Question } from './postgres-thread.ts'
+
+export interface TestDatabase {
+  /** For the setting `database.url`. */
+  url: string
+  /** Rows as committed; `?` stands for parameters. */
+  rows<T = Record<string, unknown>>(sql: string, ...parameters: unknown[]): T[]
+  /** Changes it behind the service's back, where no command can bring about what a test needs. */
+  change(sql: string, ...parameters: unknown[]): void
+  drop(): void
+}
+
+const adminUrl = process.env.POSTHORN_TEST_DATABASE_URL
+
+/** Tests of what only one of the databases does ask for it. */
+export const isOnPostgres = adminUrl !== undefined
+
+/** A database of the test's own. @param file where a SQLite file would be. @param isMigrated of the present schema */
+export function createDatabase(file: string, { isMigrated = false } = {}): TestDatabase {
+  return adminUrl === undefined ? sqliteDatabase(file) : postgresDatabase(adminUrl, isMigrated)
+}
+
+/** How the database goes about a statement, by its own words; never by reading a whole table where it has an index. */
+export function planOf(database: Pick<TestDatabase, 'rows'>, sql: string, ...parameters: unknown[]): string {
+  const explain = isOnPostgres ? 'explain' : 'explain query plan'
+  return database
+    .rows<Record<string, string>>(`${explain} ${sql}`, ...parameters)
+    .map(step => step.detail ?? step['QUERY PLAN'])
+    .join('; ')
+}
+
+const MOST_PARAMETERS = 30_000
+
+/** Puts rows straight into the database, all of one shape. */
+export function insertRows(
+  { change }: Pick<TestDatabase, 'change'>,
+  table: string,
+  rows: readonly Record<string, unknown>[],
+): void {
+  const columns = Object.keys(rows[0] ?? {})
+  const places = `(${columns.map(() => '?').join(', ')})`
+  const atOnce = Math.floor(MOST_PARAMETERS / Math.max(1, columns.length))
+  for (let at = 0; at < rows.length; at += atOnce) {
+    const some = rows.slice(at, at + atOnce)
+    change(
+      `insert into ${table} (${columns.join(', ')}) values ${some.map(() => places).join(', ')}`,
+      ...some.flatMap(row => columns.map(column => row[column])),
+    )
+  }
+}
+
+/** The SQLite file is made by whoever opens it first. */
+export function sqliteDatabase(file: string): TestDatabase {
+  const withDatabase = <T>(use: (database: Database.Database) => T): T => {
+    const database = new Database(file, { fileMustExist: true, timeout: 5_000 })
+    try {
+      return use(database)
+    } finally {
+      database.close()
+    }
+  }
+  return {
+    url: `sqlite:${file}`,
+    rows: <T>(sql: string, ...parameters: unknown[]) =>
+      withDatabase(database => database.prepare(sql).all(...parameters) as T[]),
+    change: (sql, ...parameters) => withDatabase(database => void database.prepare(sql).run(...parameters)),
+    drop() {},
+  }
+}
+
+function postgresDatabase(serverUrl: string, isMigrated: boolean): TestDatabase {
+  const ask = askerFor(serverUrl)
+  const name = `posthorn_test_${randomBytes(8).toString('hex')}`
+  ask({ ask: 'create', name, isMigrated })
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  const query = (sql: string, values: unknown[]) => ask({ ask: 'query', name, sql: numbered(sql), values })
+  return {
+    url: url.href,
+    rows: <T>(sql: string, ...parameters: unknown[]) => query(sql, parameters) as T[],
+    change: (sql, ...parameters) => void query(sql, parameters),
+    drop: () => void ask({ ask: 'drop', name }),
+  }
+}
+
+/** Parameters in the way of PostgreSQL. */
+function numbered(sql: string): string {
+  let count = 0
+  return sql.replace(/'[^']*'|\?/g, part => (part === '?' ? `$${++count}` : part))
+}
+
+type Ask = (question: Question) => unknown[]
+
+const LONGEST_ANSWER_MS = 30_000
+const askers = new Map<string, Ask>()
+
+/** One thread a server, for as long as the process lives. */
+function askerFor(url: string): Ask {
+  const known = askers.get(url)
+  if (known) return known
+  const { port1, port2 } = new MessageChannel()
+  const bell = new Int32Array(new SharedArrayBuffer(4))
+  const data: PostgresThreadData = { url, port: port2, bell }
+  new Worker(new URL('./postgres-thread.ts', import.meta.url), {
+    workerData: data,
+    transferList: [port2],
+  }).unref()
+  const ask: Ask = question => answerOf(port1, bell, question)
+  askers.set(url, ask)
+  return ask
+}
+
+function answerOf(port: MessagePort, bell: Int32Array, question: Question): unknown[] {
+  const before = Atomics.load(bell, 0)
+  port.postMessage(question)
+  if (Atomics.wait(bell, 0, before, LONGEST_ANSWER_MS) === 'timed-out')
+    throw new Error(`PostgreSQL did not answer: ${JSON.stringify(question)}`)
+  const answer = receiveMessageOnPort(port)!.message as Answer
+  if ('error' in answer) throw new Error(`${answer.error}: ${JSON.stringify(question)}`)
+  return answer.rows.map(withBuffers)
+}
+
+/** As SQLite gives bytes. */
+function withBuffers(row: unknown): unknown {
+  return Object.fromEntries(
+    Object.entries(row as object).map(([name, value]) => [
+      name,
+      value instanceof Uint8Array ? Buffer.from(value) : value,
+    ]),
+  )
+}

@@ -1,0 +1,117 @@
+/**
+ * Asks PostgreSQL on behalf of a test that waits for the answer without giving up its turn: tests look into the
+ * database as they do with SQLite. Also makes and drops the databases that tests run on.
+ */
+import { createHash } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+import { type MessagePort, workerData } from 'node:worker_threads'
+import pg from 'pg'
+import { createIdSource } from '../../src/lib/ids.ts'
+import { readPostgresUrl } from '../../src/store/postgres/address.ts'
+import { openPostgresWriting } from '../../src/store/postgres/writing.ts'
+import { createRecentEmails } from '../../src/store/writer/recent.ts'
+
+export type Question =
+  | { ask: 'create'; name: string; isMigrated: boolean }
+  | { ask: 'drop'; name: string }
+  | { ask: 'query'; name: string; sql: string; values: unknown[] }
+
+export type Answer = { rows: unknown[] } | { error: string }
+
+export interface PostgresThreadData {
+  /** Of a database that may make others. */
+  url: string
+  port: MessagePort
+  /** Its first element changes when an answer is there. */
+  bell: Int32Array
+}
+
+const { url, port, bell } = workerData as PostgresThreadData
+const clients = new Map<string, Promise<pg.Client>>()
+let template: Promise<string> | undefined
+
+port.on('message', async (question: Question) => {
+  port.postMessage(await answerTo(question))
+  Atomics.add(bell, 0, 1)
+  Atomics.notify(bell, 0)
+})
+
+async function answerTo(question: Question): Promise<Answer> {
+  try {
+    return { rows: await carryOut(question) }
+  } catch (error) {
+    return { error: (error as Error).message }
+  }
+}
+
+async function carryOut(question: Question): Promise<unknown[]> {
+  if (question.ask === 'create') {
+    if (question.isMigrated) template ??= makeTemplate()
+    const from = question.isMigrated ? await template : 'template0'
+    await query('', `create database ${question.name} template ${from}`)
+    return []
+  }
+  if (question.ask === 'drop') {
+    await (await clients.get(question.name))?.end()
+    clients.delete(question.name)
+    await query('', `drop database if exists ${question.name} with (force)`)
+    return []
+  }
+  return query(question.name, question.sql, question.values)
+}
+
+/** A database of the present schema; made once, whoever needs it first. */
+async function makeTemplate(): Promise<string> {
+  const name = `posthorn_template_${schemaHash()}`
+  await query('', 'select pg_advisory_lock(4711)')
+  const known = await query('', 'select 1 from pg_database where datname = $1', [name])
+  if (known.length === 0) {
+    await query('', `create database ${name}_draft template template0`)
+    const options = { commands: {}, recent: createRecentEmails(), newId: createIdSource() }
+    const store = await openPostgresWriting(readPostgresUrl(databaseUrl(`${name}_draft`)), options, 1)
+    await store.close()
+    await query('', `alter database ${name}_draft rename to ${name}`)
+  }
+  await query('', 'select pg_advisory_unlock(4711)')
+  return name
+}
+
+function schemaHash(): string {
+  const store = new URL('../../src/store/', import.meta.url).pathname
+  const hash = createHash('sha256')
+  for (const name of [...globSync('migrations/*.ts', { cwd: store }), 'postgres/start.ts'].sort())
+    hash.update(readFileSync(store + name))
+  return hash.digest('hex').slice(0, 16)
+}
+
+/** @param name empty for the one that may make others */
+async function query(name: string, sql: string, values: unknown[] = []): Promise<unknown[]> {
+  const known = clients.get(name)
+  const opening = known ?? openClient(name)
+  clients.set(name, opening)
+  return (await (await opening).query(sql, values)).rows ?? []
+}
+
+async function openClient(name: string): Promise<pg.Client> {
+  const types = {
+    getTypeParser: (oid: number, format?: 'text') =>
+      oid === 20 || oid === 1700 ? Number : pg.types.getTypeParser(oid, format),
+  }
+  const { tls, ...address } = readPostgresUrl(databaseUrl(name))
+  const client = new pg.Client({
+    ...address,
+    ssl: tls ?? false,
+    types: types as pg.CustomTypesConfig,
+    statement_timeout: 20_000,
+    options: '-c enable_seqscan=off',
+  })
+  client.on('error', () => clients.delete(name))
+  await client.connect()
+  return client
+}
+
+function databaseUrl(name: string): string {
+  const parsed = new URL(url)
+  if (name !== '') parsed.pathname = `/${name}`
+  return parsed.href
+}
