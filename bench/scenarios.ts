@@ -5,6 +5,7 @@ import { batch } from './scenarios/batch.ts'
 import { claim } from './scenarios/claim.ts'
 import { domains, e2e } from './scenarios/delivery.ts'
 import { drain } from './scenarios/drain.ts'
+import { list } from './scenarios/list.ts'
 import { queued } from './scenarios/queued.ts'
 import { syncs } from './scenarios/syncs.ts'
 
@@ -15,6 +16,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   domains,
   drain,
   claim,
+  list,
   queued,
   syncs,
 }

@@ -24,8 +24,11 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const HTTP = { host: '127.0.0.1', port: 3990 }
 
 export interface PosthornContender extends Contender {
+  databaseFile(): string
   /** Size of the database with its log. */
   databaseBytes(): number
+  /** @throws when it is not answered 200 */
+  get(path: string): Promise<Response>
 }
 
 export function posthorn(
@@ -80,6 +83,13 @@ export function posthorn(
       const row = database.prepare('select count(*) as count from deliveries where state = 0').get()
       database.close()
       return (row as { count: number }).count
+    },
+    databaseFile: () => join(dataDir, 'posthorn.db'),
+    async get(path) {
+      const headers = { authorization: `Bearer ${apiKey}` }
+      const response = await fetch(`http://${HTTP.host}:${HTTP.port}${path}`, { headers })
+      if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+      return response
     },
     databaseBytes: () =>
       ['posthorn.db', 'posthorn.db-wal'].reduce((sum, file) => sum + statSync(join(dataDir, file)).size, 0),
