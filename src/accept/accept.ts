@@ -1,12 +1,14 @@
 /** The one door: what a user submits becomes stored emails and due deliveries, or a refusal and no change. */
 import type { Plans } from '../accounts/plans.ts'
+import { idKey } from '../lib/ids.ts'
 import type { BlobClaims } from '../store/blob-claims.ts'
 import type { Run } from '../store/command.ts'
 import type { Find } from '../store/read.ts'
 import type { Accepted } from './answer.ts'
-import type { AcceptInput, acceptCommands } from './commit.ts'
+import { type AcceptInput, type acceptCommands, weightOf } from './commit.ts'
 import { completeEmails } from './complete.ts'
 import type { OpenFetching } from './fetch-attachments.ts'
+import { createInFlight } from './in-flight.ts'
 import type { NewEmailOptions } from './new-email.ts'
 import type { PreparedRequest } from './prepared.ts'
 import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
@@ -39,6 +41,7 @@ interface AcceptOptions extends NewEmailOptions {
 export function createAccept(options: AcceptOptions): Accept {
   const { run, clock, claims, feedbackRegions, quotaOf } = options
   const { once } = createRepeats(options)
+  const inFlight = createInFlight()
 
   return {
     async send(sender, prepared, idempotency) {
@@ -58,7 +61,9 @@ export function createAccept(options: AcceptOptions): Accept {
           quota,
         }
         const contents = complete.emails.map(({ content }) => content)
-        return run('accept', input, travellingMemory(contents, blobs))
+        return inFlight(idKey(sender.accountId), weightOf(input), () =>
+          run('accept', input, travellingMemory(contents, blobs)),
+        )
       }
       let isSettled = false
       try {

@@ -56,7 +56,8 @@ export const acceptCommands = {
 /** Of an email with little to say. */
 const USUAL_CHARACTERS = 8_192
 
-function weightOf({ emails }: AcceptInput): number {
+/** What a request asks of the writer, in usual requests. */
+export function weightOf({ emails }: AcceptInput): number {
   const characters = emails.reduce(
     (sum, { content }) => sum + ('encoding' in content ? content.body.length : characterCount(content)),
     0,
