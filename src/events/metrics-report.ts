@@ -69,17 +69,14 @@ export async function reportMetrics(db: Db, question: MetricsQuestion): Promise<
 async function factsOfCounters(db: Db, question: MetricsQuestion): Promise<Fact[]> {
   const { accountId, dimensions, domains, broadcasts } = question
   const apart = dimensions.includes('domain') && !domains ? await domainsOf(db, accountId) : []
-  const facts: Fact[] = []
+  const cells: Fact[][] = []
   for (const broadcast of broadcasts ?? [null]) {
-    if (domains)
-      for (const domain of domains) facts.push(...(await readCell(db, question, domain, broadcast)))
-    else {
-      const parts: Fact[] = []
-      for (const domain of apart) parts.push(...(await readCell(db, question, domain, broadcast)))
-      facts.push(...parts, ...less(await readCell(db, question, null, broadcast), parts))
-    }
+    const parts: Fact[][] = []
+    for (const domain of domains ?? apart) parts.push(await readCell(db, question, domain, broadcast))
+    if (!domains) cells.push(less(await readCell(db, question, null, broadcast), parts.flat()))
+    cells.push(...parts)
   }
-  return facts
+  return cells.flat()
 }
 
 async function domainsOf(db: Db, accountId: Id): Promise<Id[]> {

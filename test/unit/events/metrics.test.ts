@@ -1,9 +1,18 @@
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
-import { metricsOf, QUARTER_MS } from '../../../src/events/metrics.ts'
+import { commands as allCommands } from '../../../src/commands.ts'
+import {
+  COUNTED_METRICS,
+  metricKind,
+  metricsOf,
+  periodOf,
+  QUARTER_MS,
+  quarterOf,
+} from '../../../src/events/metrics.ts'
 import { DIMENSIONS, type MetricsQuestion, reportMetrics } from '../../../src/events/metrics-report.ts'
 import type { EventType } from '../../../src/events/types.ts'
 import { type Id, idText } from '../../../src/lib/ids.ts'
+import { command } from '../../../src/store/command.ts'
 import { endings, finishFor, newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
@@ -162,6 +171,37 @@ test('whatever has happened, metrics say what the events say', async () => {
     { seed: 20261121, numRuns: 20 },
   )
   assert.ok(counted > 300, `only ${counted} events`)
+})
+
+/** Everything happens in every quarter of an hour. */
+const countAlways = command<
+  { accountId: Id; domain: Id | null; from: number; to: number; count: number },
+  void
+>(async (tx, { accountId, domain, from, to, count }) => {
+  for (const metric of COUNTED_METRICS)
+    for (let quarter = from; quarter < to; quarter++)
+      tx.count(accountId, metricKind(metric, domain, null), periodOf(quarter), count)
+})
+
+test('three months of an account in which everything happens all the time are told in one piece', async t => {
+  const store = await t.using(openLocalStore({ ...allCommands, countAlways }))
+  const post = postOver(store)
+  const accountId = post.account()
+  const domains = ['one.test', 'two.test'].map(name => post.domain(accountId, name))
+  const to = quarterOf(post.clock.now())
+  const from = to - 90 * 96
+  await store.run('countAlways', { accountId, domain: null, from, to, count: 3 })
+  for (const domain of domains) await store.run('countAlways', { accountId, domain, from, to, count: 1 })
+  const { totals, rows } = await reportMetrics(store.db, {
+    ...{ accountId, from: from * QUARTER_MS, to: to * QUARTER_MS, timeZone: 'UTC', granularity: 'monthly' },
+    ...{ dimensions: ['period', 'domain'], domains: null, broadcasts: null, emails: null },
+  })
+  assert.is(totals.sent, 3 * 90 * 96)
+  const ofNone = rows.filter(({ domainId }) => domainId === null)
+  assert.is(
+    ofNone.reduce((sum, { counts }) => sum + counts.sent!, 0),
+    90 * 96,
+  )
 })
 
 function endingOf(ending: (typeof ENDINGS)[number], now: number) {
