@@ -27,6 +27,7 @@ import { createLargeBodies } from './http/large-bodies.ts'
 import { createSpendRequest } from './http/rate-limit.ts'
 import type { Route } from './http/route.ts'
 import { accountRoutes } from './http/routes/accounts.ts'
+import { alertRoutes } from './http/routes/alerts.ts'
 import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
@@ -236,6 +237,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
     ...healthRoutes({ notReady }),
     ...authRoutes({ sessions, db, cookie }),
     ...accountRoutes({ accounts, plans }),
+    ...alertRoutes({ db }),
     ...apiKeyRoutes({ apiKeys }),
     ...domainRoutes({ domains, mailHost, regions }),
     ...templateRoutes({ templates: createTemplates(common) }),

@@ -13,6 +13,7 @@ import { metricCommands } from './retention/metric-sweeper.ts'
 import { sealCommands } from './search/commands.ts'
 import { accountCommands } from './store/accounts.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
+import { alertCommands } from './store/operator-alerts.ts'
 import { settingCommands } from './store/settings.ts'
 import { shareCommands } from './store/shares.ts'
 import { siteCommands } from './store/site-states.ts'
@@ -23,6 +24,7 @@ import { templateCommands } from './templates/commands.ts'
 
 export const commands = {
   ...settingCommands,
+  ...alertCommands,
   ...userCommands,
   ...accountCommands,
   ...apiKeyCommands,

@@ -1,6 +1,7 @@
 /** Entry of a delivery thread: builds its worker from what the main thread hands over. */
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
 import type { Commands } from './commands.ts'
+import { createAlerts } from './deliver/alerts.ts'
 import type { Ending } from './deliver/finish.ts'
 import { createKeyRing } from './deliver/key-ring.ts'
 import { createMessageMaker } from './deliver/message.ts'
@@ -55,6 +56,15 @@ const outbound = createOutbound({
 })
 
 const limitsOf = siteLimits(data.providers)
+const alerts = createAlerts(
+  writer.run,
+  data.sourceIps[0] ?? '',
+  ({ kind, provider, sourceIp, mxHost, reply }) =>
+    log.warn(
+      { kind, provider, sourceIp: sourceIp || null, mxHost, reply },
+      'a mail server holds something against us',
+    ),
+)
 
 const worker = createDeliveryWorker({
   clock,
@@ -88,6 +98,7 @@ const worker = createDeliveryWorker({
   forward: (to, lane, route) => lanes.postMessage({ to, lane, route } satisfies ForwardedLane),
   async onStored(delivery, ending) {
     logEnding(delivery, ending)
+    if (ending.alert) await alerts.note(delivery, ending, clock.now())
     if (ending.simulated) await simulatedSequel(writer.run, delivery, ending, clock.now())
   },
   onPause: (site, { until, reason }) =>

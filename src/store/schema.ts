@@ -4,6 +4,7 @@
  */
 import type { Kysely } from 'kysely'
 import type { Id } from '../lib/ids.ts'
+import type { OperatorAlertRow } from './alert-rows.ts'
 import type { MtaStsPolicyRow, TlsResultRow } from './tls-rows.ts'
 
 export type Flag = 0 | 1
@@ -367,6 +368,7 @@ export interface CounterRow {
 export interface Schema {
   settings: SettingRow
   siteStates: SiteStateRow
+  operatorAlerts: OperatorAlertRow
   accounts: AccountRow
   users: UserRow
   sessions: SessionRow

@@ -9,6 +9,7 @@ import { up as shares } from './007-shares.ts'
 import { up as retention } from './008-retention.ts'
 import { up as tls } from './009-tls.ts'
 import { up as blobPieces } from './010-blob-pieces.ts'
+import { up as operatorAlerts } from './010-operator-alerts.ts'
 import { up as siteStates } from './011-site-states.ts'
 import type { Columns } from './columns.ts'
 
@@ -27,5 +28,6 @@ export const migrations: readonly Migration[] = [
   { name: '008-retention', up: retention },
   { name: '009-tls', up: tls },
   { name: '010-blob-pieces', up: blobPieces },
+  { name: '010-operator-alerts', up: operatorAlerts },
   { name: '011-site-states', up: siteStates },
 ]

@@ -268,6 +268,7 @@ test('every route is reached, under the access it was written for', () => {
     'session GET /account/usage',
     'session GET /accounts',
     'session GET /accounts/:id',
+    'session GET /alerts',
     'session GET /api-keys',
     'session GET /auth/session',
     'session GET /domains',

@@ -1,0 +1,46 @@
+/** Tells the operator what replies say of us, once an hour for each kind, provider and source address. */
+
+import type { OperatorAlertRow } from '../store/alert-rows.ts'
+import type { ClaimedDelivery, Run } from '../store/command.ts'
+import { type alertCommands, hourOf } from '../store/operator-alerts.ts'
+import type { Ending } from './finish.ts'
+import { providerOf } from './providers.ts'
+
+export interface Alerts {
+  /** Keeps the ending's alert, if it has one that is new. */
+  note(delivery: Pick<ClaimedDelivery, 'domain'>, ending: Ending, at: number): Promise<void>
+}
+
+/** Stands for all hosts of no large provider: a listed address is refused by thousands of them at once. */
+const OTHERS = 'other'
+
+/**
+ * @param sourceIp from which mail is sent; empty where the system chooses
+ * @param onAlert told of what no thread has raised before
+ */
+export function createAlerts(
+  run: Run<typeof alertCommands>,
+  sourceIp: string,
+  onAlert: (alert: OperatorAlertRow) => void,
+): Alerts {
+  /** The last hour of each kind and provider. */
+  const noted = new Map<string, number>()
+
+  return {
+    async note({ domain }, { alert: kind, trials, text: reply }, at) {
+      if (kind === undefined) return
+      const mxHost = trials.at(-1)?.host ?? null
+      const provider = (mxHost === null ? undefined : providerOf([mxHost])?.name) ?? OTHERS
+      const hour = hourOf(at)
+      const key = `${kind} ${provider}`
+      if (noted.get(key) === hour) return
+      noted.set(key, hour)
+      const row = { hour, kind, provider, sourceIp, raisedAt: at, mxHost, domain, reply }
+      const isNew = await run('raiseAlert', row).catch(error => {
+        noted.delete(key)
+        throw error
+      })
+      if (isNew) onAlert(row)
+    },
+  }
+}

@@ -1,0 +1,106 @@
+import * as assert from 'uvu/assert'
+import { addAccount } from '../../kit/accounts.ts'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+/** Each is a fault that another platform has: it loses mail, or good addresses. */
+const test = suite('what others get wrong about replies')
+const MINUTE_MS = 60_000
+
+const HOSTS = {
+  octets: '550 mail from 5.1.1.7 refused by [5.1.1.1]',
+  listed: '550 5.7.1 your address is blocked using zen.spamhaus.org',
+  greylist: '451 4.7.1 Greylisted, please come back in 00:05:00',
+  exchange: '550 5.4.1 Recipient address rejected: Access denied',
+}
+type Name = keyof typeof HOSTS
+
+const names = Object.keys(HOSTS) as Name[]
+const ZONE = names
+  .map((name, i) => `${name}.example MX 10 mx.${name}.example\nmx.${name}.example A 127.0.0.${i + 2}`)
+  .join('\n')
+
+const hosts = {} as Record<Name, FakeMx>
+let posthorn: Posthorn
+let session = ''
+
+test.before(async () => {
+  let port: number | undefined
+  for (const [i, name] of names.entries()) {
+    const firstOnly = name === 'greylist'
+    hosts[name] = await startFakeMx({
+      host: `127.0.0.${i + 2}`,
+      ...(port === undefined ? {} : { port }),
+      at: { rcpt: times => (firstOnly && times > 0 ? undefined : HOSTS[name]) },
+    })
+    port = hosts[name].port
+  }
+  posthorn = await startPosthorn({ zone: ZONE, mxPort: port! })
+  await posthorn.verifiedDomain('here.example')
+  session = await posthorn.signIn()
+})
+
+test.after(async () => {
+  await posthorn.close()
+  for (const name of names) await hosts[name].close()
+})
+
+const send = (name: Name) =>
+  posthorn.send({ from: 'ann@here.example', to: `bob@${name}.example`, subject: 'hi', text: 'hi' })
+
+const suppressed = (name: Name) =>
+  posthorn.rows('select 1 from suppressions where email = ?', `bob@${name}.example`).length > 0
+
+test('octets of an address are no status code: nobody is suppressed for them', async () => {
+  const email = await posthorn.emailWhen(await send('octets'), 'bounced')
+  const { bounce } = email.events.at(-1).data
+  assert.equal([bounce.class, bounce.enhanced_code], ['policy', null])
+  assert.not.ok(suppressed('octets'))
+})
+
+test('a block list suppresses nobody, and tells the operator once', async () => {
+  const first = await posthorn.emailWhen(await send('listed'), 'bounced')
+  await posthorn.emailWhen(await send('listed'), 'bounced')
+  assert.is(first.events.at(-1).data.bounce.class, 'blocked')
+  assert.not.ok(suppressed('listed'))
+  const { body } = await until(async () => {
+    const answer = await posthorn.call('GET', '/alerts', { session })
+    return answer.body.total > 0 ? answer : undefined
+  })
+  assert.is(body.total, 1)
+  const { created_at: createdAt, ...alert } = body.data[0]
+  assert.match(createdAt, /Z$/)
+  assert.equal(alert, {
+    object: 'alert',
+    kind: 'ip-reputation',
+    provider: 'other',
+    source_ip: null,
+    mx_host: 'mx.listed.example',
+    domain: 'listed.example',
+    reply: HOSTS.listed,
+  })
+})
+
+test('alerts are the operator’s alone', async () => {
+  const { session: other } = addAccount(posthorn, 'other')
+  assert.is((await posthorn.call('GET', '/alerts', { session: other })).status, 403)
+})
+
+test('greylisting costs the time that the server names, and no mail', async () => {
+  const id = await send('greylist')
+  const delayed = await posthorn.emailWhen(id, 'delivery_delayed')
+  const wait = Date.parse(delayed.recipients[0].next_attempt_at) - Date.parse(delayed.last_event_at)
+  assert.ok(wait >= 5 * MINUTE_MS && wait <= 5.5 * MINUTE_MS, `waits ${wait} ms`)
+  posthorn.clock.advance(5.6 * MINUTE_MS)
+  assert.is((await posthorn.emailWhen(id, 'delivered')).recipients[0].attempts, 2)
+})
+
+test('an unknown recipient of Exchange is one, although its words say access', async () => {
+  const email = await posthorn.emailWhen(await send('exchange'), 'bounced')
+  assert.is(email.events.at(-1).data.bounce.class, 'invalid-recipient')
+  assert.ok(suppressed('exchange'))
+})
+
+test.run()
