@@ -28,6 +28,7 @@ const COLUMNS: Column[] = [
   { figure: 'medianMs', title: 'median, ms', digits: 1 },
   { figure: 'p95Ms', title: 'p95, ms', digits: 1 },
   { figure: 'mostMs', title: 'most, ms', digits: 1 },
+  { figure: 'cpuMs', title: 'CPU, ms', digits: 1 },
   { figure: 'found', title: 'found, median', digits: 0 },
   { figure: 'rowsPerSecond', title: 'rows/s', digits: 0 },
   { figure: 'rssBeforeMb', title: 'RSS before, MB', digits: 0 },
@@ -111,7 +112,9 @@ async function sealed(ours: PosthornContender, count: number): Promise<void> {
 async function measuredQuestion(ours: PosthornContender, query: (i: number) => Query) {
   const times: number[] = []
   const found: number[] = []
+  let cpuBefore = 0
   for (let i = -WARM_UP_ASKED; i < ASKED; i++) {
+    if (i === 0) cpuBefore = ours.weigh().cpuSeconds
     const path = `/emails?${new URLSearchParams(query(i < 0 ? ASKED - i : i))}`
     const beganAt = performance.now()
     const response = await ours.get(path)
@@ -124,6 +127,7 @@ async function measuredQuestion(ours: PosthornContender, query: (i: number) => Q
     medianMs: median(times),
     p95Ms: percentile(times, 0.95),
     mostMs: Math.max(...times),
+    cpuMs: ((ours.weigh().cpuSeconds - cpuBefore) * 1_000) / ASKED,
     found: median(found),
   }
 }
