@@ -1,6 +1,4 @@
 /** The composition root: builds every part of the service from the configuration, starts and stops them in order. */
-import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { createAccept } from './accept/accept.ts'
 import { createFetchAttachments } from './accept/fetch-attachments.ts'
 import { createPreparation } from './accept/prepare.ts'
@@ -14,7 +12,8 @@ import { createSessions } from './accounts/sessions.ts'
 import type { Commands } from './commands.ts'
 import type { Config } from './config/config.ts'
 import { type ControlServer, startControlServer } from './control/server.ts'
-import { type DeliverySettings, type DeliveryThreads, startDeliveryThreads } from './deliver/threads.ts'
+import { type DeliveryThreads, startDeliveryThreads } from './deliver/threads.ts'
+import { deliverySettings } from './delivery-settings.ts'
 import { generateDkimKey } from './dkim/keys.ts'
 import { createResolver } from './dns/resolver.ts'
 import { createDomains, type GenerateKey } from './domains/domains.ts'
@@ -354,40 +353,6 @@ async function openPlans({ plans: configured }: Config, store: Store<Commands>, 
       'accounts are on plans that are not configured: nothing of theirs is limited or deleted',
     )
   return plans
-}
-
-function deliverySettings({
-  delivery,
-  log,
-  mailHost,
-  simulator,
-  dns,
-  providers,
-  fetch,
-}: Config): DeliverySettings {
-  return {
-    threadCount: delivery.threads || availableParallelism(),
-    logLevel: log.level,
-    localName: mailHost,
-    ownNames: [mailHost],
-    simulatorDomain: simulator.domain,
-    resolvers: dns.resolvers,
-    port: delivery.port,
-    allowPrivateAddresses: delivery.allowPrivateAddresses,
-    sourceIps: delivery.sourceIps,
-    authorities: readAuthorities(delivery.caFile),
-    connections: delivery.connections,
-    accountConnections: delivery.accountConnections,
-    providers,
-    mtaSts: delivery.mtaSts,
-    policyPort: delivery.policyPort,
-    fetchLoopback: fetch.allowLoopback,
-  }
-}
-
-/** @throws when the file cannot be read */
-function readAuthorities(caFile: string | null): string[] | undefined {
-  return caFile === null ? undefined : [readFileSync(caFile, 'utf8')]
 }
 
 function baseUrlOf(

@@ -5,6 +5,7 @@ import { createAlerts } from './deliver/alerts.ts'
 import type { Ending } from './deliver/finish.ts'
 import { createKeyRing } from './deliver/key-ring.ts'
 import { createMessageMaker } from './deliver/message.ts'
+import { createDane, type Dane } from './deliver/policy/dane.ts'
 import { createSecurityOf } from './deliver/policy/domain-security.ts'
 import { createTermsBook } from './deliver/policy/host-terms.ts'
 import { createStsBook } from './deliver/policy/sts-book.ts'
@@ -14,7 +15,9 @@ import { createSessionPool } from './deliver/session-pool.ts'
 import { createSlots } from './deliver/slots.ts'
 import type { DeliveryNotice, DeliveryOrder, DeliveryThreadData } from './deliver/threads.ts'
 import { createDeliveryWorker } from './deliver/worker.ts'
+import { isLoopback } from './dns/address-safety.ts'
 import { createResolver } from './dns/resolver.ts'
+import { createValidatingClient, serverOf } from './dns/validating-client.ts'
 import { createAdjustableClock } from './lib/adjustable-clock.ts'
 import { systemClock } from './lib/clock.ts'
 import { wireId } from './lib/ids.ts'
@@ -48,6 +51,7 @@ const { db, find, blobs } = openReader(data.location)
 const resolver = createResolver({ servers: data.resolvers, clock })
 const lanes = new BroadcastChannel(data.lanesChannel)
 const random = Math.random
+const dane = openDane()
 const outbound = createOutbound({
   resolver,
   clock,
@@ -77,7 +81,7 @@ const worker = createDeliveryWorker({
   localName: data.localName,
   port: data.port,
   allowPrivateAddresses: data.allowPrivateAddresses,
-  terms: createTermsBook({ clock, authorities: data.authorities }),
+  terms: createTermsBook({ clock, authorities: data.authorities, dane }),
   ...(data.sourceIps[0] === undefined ? {} : { sourceAddress: data.sourceIps[0] }),
   pool: createSessionPool(clock, { messagesPerConnection: host => limitsOf(host).messagesPerConnection }),
   slots: createSlots({
@@ -91,7 +95,7 @@ const worker = createDeliveryWorker({
     random,
     simulatorDomain: data.simulatorDomain,
     ownNames: data.ownNames,
-    securityOf: createSecurityOf({ sts: data.mtaSts ? stsBook() : null }),
+    securityOf: createSecurityOf({ sts: data.mtaSts ? stsBook() : null, dane }),
   }),
   maker: createMessageMaker({ db, find, blobs, secrets, keyRing: createKeyRing({ db, secrets, clock }) }),
   simulate: simulatedEnding,
@@ -121,6 +125,31 @@ for (const { site, pausedUntil: until, pauseMs: ms, reason } of await listPaused
   worker.resume(site, { until, ms, reason })
 control.postMessage({ notice: 'ready' } satisfies DeliveryNotice)
 
+/** One thread speaks for all. */
+function openDane(): Dane | null {
+  const { validatingResolver, trustAd, signedName, port, index } = data
+  if (validatingResolver === null) return null
+  if (!trustAd && !isLoopback(serverOf(validatingResolver).host)) {
+    if (index === 0)
+      log.error(
+        { validatingResolver },
+        'DANE is off: the validating resolver is not on this host, and dns.trust_ad is not set',
+      )
+    return null
+  }
+  return createDane({
+    client: createValidatingClient({ server: validatingResolver, clock }),
+    clock,
+    port,
+    signedName: signedName.replace(/\.$/, ''),
+    onChange(isOn, reason) {
+      if (index > 0) return
+      if (isOn) log.info({ validatingResolver }, 'DANE is on')
+      else log.error({ validatingResolver, signedName, reason }, 'DANE is off')
+    },
+  })
+}
+
 function stsBook() {
   return createStsBook({
     resolver,
@@ -137,6 +166,7 @@ function stsBook() {
 
 async function stop(graceMs: number) {
   await worker.stop(graceMs)
+  dane?.close()
   outbound.close()
   resolver.close()
   lanes.close()

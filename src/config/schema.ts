@@ -67,6 +67,13 @@ export const schema = {
       'Public resolvers asked by domain checks; `dns.resolvers` when only that is set.',
       '1.1.1.1,8.8.8.8,9.9.9.9',
     ),
+    validatingResolver: servers(
+      [],
+      'Resolver that validates DNSSEC, on this host: with it, DANE is honoured. One address.',
+      'off',
+    ),
+    trustAd: flag(false, 'Believe `dns.validating_resolver` also where it is not on this host.'),
+    signedName: text('.', 'A signed name, by which `dns.validating_resolver` must show that it validates.'),
     addresses: list([], 'Public addresses of this host, for the A and AAAA records of the provider zone.', {
       shown: 'none',
     }),

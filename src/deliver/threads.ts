@@ -40,6 +40,12 @@ export interface DeliverySettings {
   /** Of one account; any number when null. */
   accountConnections: number | null
   providers: LimitSettings
+  /** Null where DANE is off. */
+  validatingResolver: string | null
+  /** Whether it is believed where it is not on this host. */
+  trustAd: boolean
+  /** By which it shows that it validates. */
+  signedName: string
   mtaSts: boolean
   /** Of hosts with MTA-STS policies. */
   policyPort: number

@@ -52,6 +52,8 @@ export const FLAG = {
   RD: 0x0100,
   /** Recursion available. */
   RA: 0x0080,
+  /** Authentic data (RFC 4035 §3.2.3). */
+  AD: 0x0020,
   /** Checking disabled (RFC 4035 §3.2.2). */
   CD: 0x0010,
 } as const

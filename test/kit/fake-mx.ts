@@ -25,7 +25,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { Fault, Point } from './fake-mx-behaviour.ts'
 import { FakeMxSession } from './fake-mx-session.ts'
-import { CERTIFICATE_NAMES, testCertificate } from './tls.ts'
+import { CERTIFICATE_NAMES, testAuthority, testCertificate } from './tls.ts'
 
 export interface FakeMxOptions {
   host?: string
@@ -39,6 +39,7 @@ export interface FakeMxOptions {
   tls?:
     | 'off'
     | 'good'
+    | 'good-chain'
     | 'expired'
     | 'wrong-name'
     | 'self-signed'
@@ -189,9 +190,18 @@ export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> 
 /** What OpenSSL asks for before it speaks a version so old. */
 const TLS_1_0 = { minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
 
+/** With the authority's certificate behind its own. */
+function chainOfGood() {
+  return { cert: testCertificate('good').cert + testAuthority() }
+}
+
 function contextFor(tls: NonNullable<FakeMxOptions['tls']>): SecureContext {
   const named = CERTIFICATE_NAMES.find(name => name === tls) ?? 'good'
-  return createSecureContext({ ...testCertificate(named), ...(tls === '1.0-only' && TLS_1_0) })
+  return createSecureContext({
+    ...testCertificate(named),
+    ...(tls === 'good-chain' && chainOfGood()),
+    ...(tls === '1.0-only' && TLS_1_0),
+  })
 }
 
 function enter(ledgerFile: number, { headers, rcptTo }: TakenMessage) {

@@ -50,6 +50,8 @@ function parseRecord(
       return { ...head, type, preference: Number(first), exchange: bareName(second) }
     case 'TXT':
       return { ...head, type, text: data.join('') }
+    case 'TLSA':
+      return { ...head, type, bytes: tlsaBytes(first, second, third, data[3] ?? '') }
     case 'CAA':
       return { ...head, type, flags: Number(first), tag: second, value: third }
     case 'SOA': {
@@ -66,6 +68,13 @@ function parseRecord(
     default:
       throw new Error(`zone text: cannot read "${line}"`)
   }
+}
+
+function tlsaBytes(usage: string, selector: string, matching: string, hex: string): Uint8Array {
+  return Buffer.concat([
+    Buffer.from([Number(usage), Number(selector), Number(matching)]),
+    Buffer.from(hex, 'hex'),
+  ])
 }
 
 /** Without the final dot; the root, `.`, is the empty name. */

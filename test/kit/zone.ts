@@ -31,6 +31,8 @@ export interface ZoneQuery {
 
 export interface ZoneOptions {
   host?: '127.0.0.1' | '::1'
+  /** Names at and under these count as signed: an answer about nothing else has the AD bit. */
+  signed?: readonly string[]
   /** Answers with the first CNAME alone instead of chasing it, as servers do that are no resolvers. */
   bareCname?: boolean
 }
@@ -57,6 +59,8 @@ export async function startZone(text = '', options: ZoneOptions = {}): Promise<S
   const host = options.host ?? '127.0.0.1'
   const world = createZoneWorld(text, { bareCname: options.bareCname ?? false })
   const queries: ZoneQuery[] = []
+  const isSigned = (name: string) =>
+    options.signed?.some(apex => `.${name.toLowerCase()}`.endsWith(`.${apex}`)) ?? false
   const listener = createDnsListener({
     listen: { host, port: 0 },
     log: createLog('warn'),
@@ -65,7 +69,9 @@ export async function startZone(text = '', options: ZoneOptions = {}): Promise<S
       const query = decodeMessage(packet)
       const { name, type } = query.question!
       queries.push({ name, type, transport })
-      return packetOf(query, await world.answer(name, type), transport)
+      const reply = await world.answer(name, type)
+      const names = [name, ...reply.answers.map(answer => answer.name)]
+      return packetOf(query, reply, transport, names.every(isSigned) ? FLAG.AD : 0)
     },
   })
   const { port } = await listener.listen()
@@ -84,12 +90,13 @@ function packetOf(
   query: Message,
   { rcode, answers, behaviour }: WorldReply,
   transport: Transport,
+  authentic: number,
 ): Buffer | undefined {
   if (behaviour === 'TIMEOUT') return undefined
   const cut = behaviour === 'TRUNCATED' && transport === 'udp'
   const message: Message = {
     id: query.id,
-    flags: FLAG.QR | FLAG.RA | (query.flags & FLAG.RD) | (cut ? FLAG.TC : 0),
+    flags: FLAG.QR | FLAG.RA | (query.flags & FLAG.RD) | (query.flags & authentic) | (cut ? FLAG.TC : 0),
     opcode: 0,
     rcode,
     question: query.question,

@@ -113,7 +113,8 @@ export class Wire {
   }
 
   tlsFacts(): TlsFacts {
-    return tlsFactsOf(this.#socket as TLSSocket, this.#ticket)
+    const facts = tlsFactsOf(this.#socket as TLSSocket, this.#ticket)
+    return this.#options.checkPeer ? { ...facts, authorized: true, unauthorizedReason: null } : facts
   }
 
   #judgePeer() {

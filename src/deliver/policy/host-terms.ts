@@ -5,11 +5,13 @@ import { createTickets, type Tickets } from '../client/tickets.ts'
 import { createClientContext } from '../client/tls.ts'
 import type { Failure, SessionOptions } from '../client/types.ts'
 import { type BrokenTls, createBrokenTls } from './broken-tls.ts'
+import type { Dane } from './dane.ts'
 import { fitsPolicy } from './sts-policy.ts'
+import { chainOf, daneFault, type Tlsa } from './tlsa.ts'
 import type { Way } from './way.ts'
 
 /** By which rule TLS is demanded: none, the sending domain's or message's wish, the receiving domain's policy. */
-export const POLICY_NAMES = ['none', 'domain', 'mta-sts'] as const
+export const POLICY_NAMES = ['none', 'domain', 'mta-sts', 'dane'] as const
 export type PolicyName = (typeof POLICY_NAMES)[number]
 
 export interface HostTerms {
@@ -31,9 +33,11 @@ interface TermsOptions {
   clock: Clock
   /** PEM of the authorities to trust, in place of the runtime's. */
   authorities?: string[] | undefined
+  /** Null without a validating resolver. */
+  dane: Pick<Dane, 'tlsaOf'> | null
 }
 
-export function createTermsBook({ clock, authorities }: TermsOptions): TermsBook {
+export function createTermsBook({ clock, authorities, dane }: TermsOptions): TermsBook {
   const secureContext = createClientContext(authorities)
   const broken = createBrokenTls(clock)
   const loose = termsWith(secureContext, 'none', createTickets(clock))
@@ -41,7 +45,15 @@ export function createTermsBook({ clock, authorities }: TermsOptions): TermsBook
   const verified = termsWith(secureContext, 'domain', verifiedTickets)
   const bySts = termsWith(secureContext, 'mta-sts', verifiedTickets)
   return {
-    async termsOf({ domain, verified: mustVerify, sts }, host) {
+    async termsOf(way, host) {
+      const { domain, verified: mustVerify, sts, secureHosts } = way
+      if (dane && secureHosts.length > 0) {
+        if (!secureHosts.includes(host)) return { refusal: `DNSSEC knows no MX host ${host} of ${domain}` }
+        const found = await dane.tlsaOf(host)
+        if (found.kind === 'failure') return { refusal: `DANE for ${host}: ${found.reason}` }
+        const usable = found.kind === 'records' && (found.records.length > 0 || !mustVerify)
+        if (usable) return termsByDane(secureContext, found.records, [host, domain], clock)
+      }
       if (sts?.mode === 'enforce')
         return fitsPolicy(sts, host)
           ? bySts
@@ -58,6 +70,19 @@ function termsWith(secureContext: SecureContext, policy: PolicyName, tickets: Ti
   const tls = policy === 'none' ? 'opportunistic' : 'required'
   const rejectUnauthorized = policy !== 'none'
   return { policy, brokenTls: null, options: { tls, secureContext, rejectUnauthorized, tickets } }
+}
+
+/** Without records that can be used, TLS is a must, and the certificate does not matter (RFC 7672 §2.2). */
+function termsByDane(
+  secureContext: SecureContext,
+  records: readonly Tlsa[],
+  names: readonly string[],
+  clock: Clock,
+): HostTerms {
+  const checkPeer: SessionOptions['checkPeer'] = socket =>
+    daneFault(records, chainOf(socket.getPeerX509Certificate()), names, clock.now())
+  const options = { tls: 'required', secureContext, ...(records.length > 0 && { checkPeer }) } as const
+  return { policy: 'dane', brokenTls: null, options }
 }
 
 /** A host that says it cannot do TLS now may well do it the next time; one that fails at it mostly fails again. */

@@ -13,10 +13,12 @@ export type MessageTls = 'any' | 'enforced' | 'required' | 'waived'
 export interface DomainSecurity {
   /** Its MTA-STS policy, unless the mode is none. */
   sts: StsPolicy | null
-  /** Whether its MX records are authenticated by DNSSEC, so that DANE may apply to its hosts. */
-  secureMx: boolean
+  /** Its MX hosts as far as DNSSEC vouches for their names: DANE may apply to them, and others are forged. */
+  secureHosts: readonly string[]
   /** Why not all of this is known; null where it is. */
   unknown: string | null
+  /** Why nothing may be sent to it now; null where it may. */
+  bogus: string | null
 }
 
 export interface Destination {
@@ -37,8 +39,8 @@ export interface Way {
   /** Whether certificates must verify. */
   verified: boolean
   sts: StsPolicy | null
-  /** Whether hosts are to be asked about in DNS. */
-  dane: boolean
+  /** Those that DNSSEC vouches for; where there are any, no others are spoken to. */
+  secureHosts: readonly string[]
 }
 
 /** No connection could be good enough. */
@@ -50,23 +52,30 @@ export interface NoWay {
 
 export function wayTo({ domain, hosts, hostSet, security }: Destination, asked: MessageTls): Way | NoWay {
   const insists = asked === 'enforced' || asked === 'required'
+  if (security?.bogus && asked !== 'waived')
+    return { kind: 'deferred', enhanced: '4.7.5', reason: security.bogus }
   if (asked === 'required') {
     const fault = faultOfNames(domain, security)
     if (fault) return fault
   }
-  const { sts = null, secureMx: dane = false } = (asked === 'waived' ? undefined : security) ?? {}
+  const { sts = null, secureHosts = [] } = (asked === 'waived' ? undefined : security) ?? {}
   const isEnforced = sts?.mode === 'enforce'
   let sessions = hostSet
-  if (dane) sessions += ' dane'
+  if (secureHosts.length > 0) sessions += ' dane'
   if (isEnforced) sessions += ` sts ${sts.mx.join(' ')}`
   else if (insists) sessions += ' verified'
-  return { domain, hosts, sessions, verified: insists || isEnforced, sts, dane }
+  return { domain, hosts, sessions, verified: insists || isEnforced, sts, secureHosts }
 }
 
 /** A certificate proves a host's name; that the name is the right one must be known, too (RFC 8689 §4.2.1). */
 function faultOfNames(domain: string, security: DomainSecurity | undefined): NoWay | undefined {
-  if (security?.secureMx || security?.sts?.mode === 'enforce') return undefined
-  if (security?.unknown) return { kind: 'deferred', enhanced: '4.7.5', reason: security.unknown }
+  if (!security) return noNames(domain)
+  if (security.secureHosts.length > 0 || security.sts?.mode === 'enforce') return undefined
+  if (security.unknown) return { kind: 'deferred', enhanced: '4.7.5', reason: security.unknown }
+  return noNames(domain)
+}
+
+function noNames(domain: string): NoWay {
   const reason = `the message requires TLS, and ${domain} secures the names of its hosts neither by MTA-STS nor by DNSSEC`
   return { kind: 'bounced', enhanced: '5.7.30', reason }
 }

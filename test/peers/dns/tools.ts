@@ -15,7 +15,13 @@ export const TOKEN = 'abcdefghij234567klmnop'
 export const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`
 export const LONG_TEXT = 'x'.repeat(3_000)
 
-const PACKAGES: Record<string, string> = { dig: 'bind9-dnsutils', kdig: 'knot-dnsutils', unbound: 'unbound' }
+const PACKAGES: Record<string, string> = {
+  dig: 'bind9-dnsutils',
+  kdig: 'knot-dnsutils',
+  unbound: 'unbound',
+  'ldns-keygen': 'ldnsutils',
+  'ldns-signzone': 'ldnsutils',
+}
 
 /** Runs a tool to its end. @throws with the package to install when it is not there */
 export function run(tool: string, args: readonly string[]): Promise<string> {

@@ -1,47 +1,20 @@
 /** Unbound in front of our servers, set as suspicious as it can be: what it believes, the world will. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import net from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { lookUpMxHosts } from '../../../src/dns/mx-hosts.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { askServer } from '../../kit/zone-client.ts'
-import { CUSTOMER, KEY, LONG_TEXT, MAIL_HOST, missing, serveCustomer, serveProvider, TOKEN } from './tools.ts'
+import { runUnbound } from './run-unbound.ts'
+import { CUSTOMER, KEY, LONG_TEXT, MAIL_HOST, serveCustomer, serveProvider, TOKEN } from './tools.ts'
 
 const test = suite('peers/dns: unbound', { limitMs: 30_000 })
 
-async function freePort(): Promise<number> {
-  const probe = net.createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as net.AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}
-
-function config(folder: string, port: number, stubs: Record<string, number>): string {
+function config(stubs: Record<string, number>): string {
   const zones = Object.entries(stubs).map(
     ([name, stubPort]) => `stub-zone:\n  name: "${name}"\n  stub-addr: 127.0.0.1@${stubPort}\n`,
   )
   return `
-server:
-  directory: "${folder}"
-  chroot: ""
-  username: ""
-  pidfile: ""
-  use-syslog: no
-  logfile: ""
-  verbosity: 2
-  num-threads: 1
-  interface: 127.0.0.1
-  port: ${port}
-  do-ip6: no
-  do-not-query-localhost: no
   module-config: "iterator"
   qname-minimisation: yes
   qname-minimisation-strict: yes
@@ -59,33 +32,9 @@ ${zones.join('')}`
 
 async function unbound(t: TestContext) {
   const stubs = { [MAIL_HOST]: await serveProvider(t), [CUSTOMER]: await serveCustomer(t) }
-  const folder = await mkdtemp(join(tmpdir(), 'unbound-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const port = await freePort()
-  const file = join(folder, 'unbound.conf')
-  await writeFile(file, config(folder, port, stubs))
-  const child = spawn('unbound', ['-d', '-p', '-c', file], { stdio: ['ignore', 'ignore', 'pipe'] })
-  const log: string[] = []
-  const ended = new Promise(done => child.once('close', done))
-  t.after(() => {
-    child.kill()
-    return ended
-  })
-  await started(child, log)
-  const server = `127.0.0.1:${port}`
+  const { server, log } = await runUnbound(t, () => config(stubs))
   const resolver = await t.using(createResolver({ servers: [server], clock: systemClock }))
   return { server, resolver, log }
-}
-
-function started(child: ChildProcess, log: string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    child.on('error', error => reject(missing('unbound', error)))
-    child.on('exit', code => reject(new Error(`unbound ended with ${code}:\n${log.join('')}`)))
-    child.stderr!.setEncoding('utf8').on('data', chunk => {
-      log.push(chunk)
-      if (log.join('').includes('start of service')) resolve()
-    })
-  })
 }
 
 test('every kind of record resolves, with the case of queries kept', async t => {

@@ -33,7 +33,7 @@ async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions[]) {
     clock: systemClock,
     resolver,
     pool,
-    terms: createTermsBook({ clock: systemClock }),
+    terms: createTermsBook({ clock: systemClock, dane: null }),
     random: () => 0.99,
     localName: 'out.posthorn.test',
     port: mxs[0]?.port ?? 1,
@@ -72,13 +72,20 @@ function wayOver(
   over: Partial<DomainSecurity> = {},
 ): Way {
   const hosts = names.map((name, preference) => ({ name, preference }))
-  const security = { sts: null, secureMx: asked === 'required', unknown: null, ...over }
+  const security = {
+    sts: null,
+    secureHosts: asked === 'required' ? names : [],
+    unknown: null,
+    bogus: null,
+    ...over,
+  }
   const way = wayTo({ domain: 'there.test', hostSet: SITE, hosts, security }, asked)
   if ('reason' in way) throw new Error(way.reason)
   return way
 }
 
-const trustingTerms = () => createTermsBook({ clock: systemClock, authorities: [testAuthority()] })
+const trustingTerms = () =>
+  createTermsBook({ clock: systemClock, authorities: [testAuthority()], dane: null })
 const HOSTS = 'mx1.test A 127.0.0.2\nmx2.test A 127.0.0.3\nmx3.test A 127.0.0.4'
 
 /** `delivered`, or kind and class; and the hosts spoken to, with what they said. */
@@ -293,7 +300,7 @@ test('TLS is used where it is offered; a certificate that verifies is noted', as
 test('a host whose TLS broke is spoken to in plain text at once, for an hour', async t => {
   const { to, mxs } = await open(t, HOSTS, { tls: 'handshake-fails' })
   const clock = createManualClock()
-  const terms = createTermsBook({ clock })
+  const terms = createTermsBook({ clock, dane: null })
   const trial = async () => {
     const fresh = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
     const { trials } = await to('ok', ['mx1.test'], { terms, pool: fresh })

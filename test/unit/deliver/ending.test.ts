@@ -56,7 +56,7 @@ async function open(t: TestContext, given?: FakeMx) {
     clock: systemClock,
     resolver,
     pool,
-    terms: createTermsBook({ clock: systemClock }),
+    terms: createTermsBook({ clock: systemClock, dane: null }),
     random: Math.random,
     localName: 'out.posthorn.test',
     port: mx.port,

@@ -63,7 +63,7 @@ export async function openWorker(
     localName: 'out.posthorn.test',
     port: mx.port,
     allowPrivateAddresses: true,
-    terms: createTermsBook({ clock }),
+    terms: createTermsBook({ clock, dane: null }),
     pool: createSessionPool(clock, { messagesPerConnection: () => 100 }),
     router: createRouter({
       resolver,

@@ -195,7 +195,7 @@ test('what the domain’s owner asks of connections stands with the route', asyn
   const clock = await t.using(createAdjustableClock())
   const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 300, tries: 1 })
   t.after(() => resolver.close())
-  const security = { sts: null, secureMx: true, unknown: null }
+  const security = { sts: null, secureHosts: ['mx1.there.test'], unknown: null, bogus: null }
   const router = createRouter({
     resolver,
     clock,

@@ -11,7 +11,7 @@ const sts = (mode: 'enforce' | 'testing') => ({
 })
 
 function way(asked: MessageTls, security?: Partial<DomainSecurity>) {
-  const found = security && { sts: null, secureMx: false, unknown: null, ...security }
+  const found = security && { sts: null, secureHosts: [], unknown: null, bogus: null, ...security }
   return wayTo({ domain: 'there.test', hostSet: 'site', hosts: [], security: found }, asked)
 }
 
@@ -25,11 +25,11 @@ for (const [asked, security, sessions, verified] of [
   ['waived', { sts: sts('enforce') }, 'site', false],
   ['any', { sts: sts('testing') }, 'site', false],
   ['enforced', { sts: sts('testing') }, 'site verified', true],
-  ['any', { secureMx: true }, 'site dane', false],
-  ['enforced', { secureMx: true }, 'site dane verified', true],
-  ['required', { secureMx: true }, 'site dane verified', true],
-  ['waived', { secureMx: true, sts: sts('enforce') }, 'site', false],
-  ['any', { secureMx: true, sts: sts('enforce') }, 'site dane sts *.there.test mx.test', true],
+  ['any', { secureHosts: ['mx.test'] }, 'site dane', false],
+  ['enforced', { secureHosts: ['mx.test'] }, 'site dane verified', true],
+  ['required', { secureHosts: ['mx.test'] }, 'site dane verified', true],
+  ['waived', { secureHosts: ['mx.test'], sts: sts('enforce') }, 'site', false],
+  ['any', { secureHosts: ['mx.test'], sts: sts('enforce') }, 'site dane sts *.there.test mx.test', true],
 ] as const)
   test(`${asked}, ${JSON.stringify(security)}: sessions "${sessions}"`, () => {
     const found = way(asked, security as Partial<DomainSecurity>)
@@ -48,5 +48,14 @@ for (const [what, security, kind] of [
     assert.equal(found.kind, kind)
     if (kind === 'bounced') assert.is(found.enhanced, '5.7.30')
   })
+
+test('a domain whose records are forged gets nothing, but what had rather arrive', () => {
+  const bogus = 'the MX hosts of there.test cannot be validated'
+  for (const asked of ['any', 'enforced', 'required'] as const) {
+    const found = way(asked, { bogus })
+    assert.equal('reason' in found && [found.kind, found.reason], ['deferred', bogus])
+  }
+  assert.ok('hosts' in way('waived', { bogus }))
+})
 
 test.run()

@@ -1,0 +1,42 @@
+/** What the delivery threads are told of the configuration. Part of the composition root. */
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import type { Config } from './config/config.ts'
+import type { DeliverySettings } from './deliver/threads.ts'
+
+/** @throws when the file of authorities cannot be read */
+export function deliverySettings({
+  delivery,
+  log,
+  mailHost,
+  simulator,
+  dns,
+  providers,
+  fetch,
+}: Config): DeliverySettings {
+  return {
+    threadCount: delivery.threads || availableParallelism(),
+    logLevel: log.level,
+    localName: mailHost,
+    ownNames: [mailHost],
+    simulatorDomain: simulator.domain,
+    resolvers: dns.resolvers,
+    port: delivery.port,
+    allowPrivateAddresses: delivery.allowPrivateAddresses,
+    sourceIps: delivery.sourceIps,
+    authorities: readAuthorities(delivery.caFile),
+    connections: delivery.connections,
+    accountConnections: delivery.accountConnections,
+    providers,
+    validatingResolver: dns.validatingResolver[0] ?? null,
+    trustAd: dns.trustAd,
+    signedName: dns.signedName,
+    mtaSts: delivery.mtaSts,
+    policyPort: delivery.policyPort,
+    fetchLoopback: fetch.allowLoopback,
+  }
+}
+
+function readAuthorities(caFile: string | null): string[] | undefined {
+  return caFile === null ? undefined : [readFileSync(caFile, 'utf8')]
+}
