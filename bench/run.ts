@@ -2,7 +2,7 @@
  * Benchmarks, each next to its peers in the same run on the same machine. Needs root and Debian's postfix, opendkim,
  * unbound, wrk, iproute2 and strace.
  *
- *   npm run bench -- <scenario> [--rounds N] [--n N] [--domains N] [--only name] [--json file] [--profile folder] [--slots 1,3] [--keep]
+ *   npm run bench -- <scenario> [--rounds N] [--n N] [--domains N] [--only name] [--json file] [--profile folder] [--slots 1,3] [--before checkout] [--keep]
  */
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -21,6 +21,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'string' },
     profile: { type: 'string' },
     slots: { type: 'string', default: '1,3' },
+    before: { type: 'string' },
     keep: { type: 'boolean' },
   },
 })
@@ -29,7 +30,7 @@ const scenario = Object.hasOwn(scenarios, name) ? scenarios[name] : undefined
 if (!scenario) {
   console.error(
     'usage: npm run bench -- <scenario> [--rounds N] [--n messages] [--domains N] [--only name] [--json file] [--profile folder] ' +
-      '[--slots 1,3] [--keep]\n',
+      '[--slots 1,3] [--before checkout] [--keep]\n',
   )
   for (const [known, { what, rounds, count, domainCount }] of Object.entries(scenarios))
     console.error(`  ${known.padEnd(8)} ${what} (--rounds ${rounds} --n ${count} --domains ${domainCount})`)
@@ -43,6 +44,7 @@ const options = {
   domainCount: Number(values.domains ?? scenario.domainCount),
   only: values.only,
   profiles: values.profile === undefined ? undefined : resolve(values.profile),
+  before: values.before === undefined ? undefined : resolve(values.before),
   signingSlots: values.slots.split(',').map(Number),
 }
 const findings = await scenario.run({ ...options, folder })

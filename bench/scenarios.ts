@@ -2,6 +2,7 @@
 import type { Scenario } from './kit/scenario.ts'
 import { accept } from './scenarios/accept.ts'
 import { batch } from './scenarios/batch.ts'
+import { bodies } from './scenarios/bodies.ts'
 import { claim } from './scenarios/claim.ts'
 import { domains, e2e } from './scenarios/delivery.ts'
 import { drain } from './scenarios/drain.ts'
@@ -12,6 +13,7 @@ import { syncs } from './scenarios/syncs.ts'
 export const scenarios: Readonly<Record<string, Scenario>> = {
   accept,
   batch,
+  bodies,
   e2e,
   domains,
   drain,

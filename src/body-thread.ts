@@ -7,9 +7,16 @@ import { hashFile } from './store/blob-stream.ts'
 import { openReader } from './store/dialect.ts'
 import { createReadyTemplates } from './templates/ready.ts'
 
+/** Beyond what the writer keeps at hand for the delivery. */
+const STORED_FROM_CHARACTERS = 64 * 1024 + 1
+
 const { location, calls } = workerData as BodyThreadData
 const { find, blobs } = openReader(location)
-const preparation = createPreparation({ findTemplate: createReadyTemplates(find), blobs })
+const preparation = createPreparation({
+  findTemplate: createReadyTemplates(find),
+  blobs,
+  storedFromCharacters: STORED_FROM_CHARACTERS,
+})
 
 serveCalls(calls, {
   read: (job: BodyJob) => doBodyJob(job, preparation),

@@ -18,9 +18,14 @@ interface PosthornOptions {
   batch?: BatchShape
   /** Folder for CPU profiles, one a thread and start. */
   profiles?: string | undefined
+  /** Another checkout, in place of this one. */
+  root?: string | undefined
+  /** Where `delay-probe.ts` is to write. */
+  delaysFile?: string
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const DELAY_PROBE = new URL('./delay-probe.ts', import.meta.url).href
 const HTTP = { host: '127.0.0.1', port: 3990 }
 
 export interface PosthornContender extends Contender {
@@ -29,11 +34,13 @@ export interface PosthornContender extends Contender {
   databaseBytes(): number
   /** @throws when it is not answered 200 */
   get(path: string): Promise<Response>
+  /** Once it is started. */
+  access(): { url: string; apiKey: string }
 }
 
 export function posthorn(
   folder: string,
-  { signingSlots, batch, profiles }: PosthornOptions,
+  { signingSlots, batch, profiles, root = ROOT, delaysFile }: PosthornOptions,
 ): PosthornContender {
   let running: RunningProcess | undefined
   let dataDir = ''
@@ -46,13 +53,15 @@ export function posthorn(
       process.execPath,
       '--max-semi-space-size=8',
       ...(profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : []),
+      ...(delaysFile ? ['--import', DELAY_PROBE] : []),
     ]
     const [program, ...args] = [...syncTracer(syncTrace), ...node, 'src/main.ts']
     running = await startProcess(program!, args, {
-      cwd: ROOT,
+      cwd: root,
       output,
       readyPort: HTTP,
       env: {
+        ...(delaysFile && { BENCH_DELAYS: delaysFile }),
         POSTHORN_DATA_DIR: dataDir,
         POSTHORN_HTTP_LISTEN: `${HTTP.host}:${HTTP.port}`,
         POSTHORN_DNS_LISTEN: '127.0.0.1:5390',
@@ -71,6 +80,7 @@ export function posthorn(
     name: nameOf(signingSlots, batch),
     roots,
     weigh: () => weigh(roots()),
+    access: () => ({ url: `http://${HTTP.host}:${HTTP.port}`, apiKey }),
     async start(options) {
       dataDir = mkdtempSync(join(folder, 'posthorn-'))
       const log = await launch(options)

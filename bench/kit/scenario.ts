@@ -14,6 +14,8 @@ export interface ScenarioOptions {
   only: string | undefined
   /** Folder for CPU profiles of Posthorn's threads. */
   profiles: string | undefined
+  /** Folder of another checkout to compare with, where the scenario does. */
+  before: string | undefined
   /** DKIM key slots of Posthorn that sign. */
   signingSlots: readonly number[]
 }

@@ -30,12 +30,18 @@ export interface Preparation {
 interface PreparationOptions {
   findTemplate: FindReadyTemplate
   blobs: BlobFiles
+  /**
+   * Longer texts get the form in which they are stored: on a thread that has the time. They are left as they are where
+   * this is not given, and by it where they are short enough to be of use to the delivery that is about to come.
+   */
+  storedFromCharacters?: number
 }
 
-/** Longer texts are stored as they leave here; shorter ones are of use to the delivery that is about to come. */
-const ENCODED_FROM_CHARACTERS = 64 * 1024
-
-export function createPreparation({ findTemplate, blobs: files }: PreparationOptions): Preparation {
+export function createPreparation({
+  findTemplate,
+  blobs: files,
+  storedFromCharacters = Number.POSITIVE_INFINITY,
+}: PreparationOptions): Preparation {
   const withStage = async (
     accountId: Id,
     work: (prepare: PrepareEmail) => Promise<Omit<PreparedRequest, 'blobs'>>,
@@ -44,7 +50,7 @@ export function createPreparation({ findTemplate, blobs: files }: PreparationOpt
     const findWords = wordFinder(findTemplate, accountId)
     try {
       const prepared = await work(submission => prepareEmail(submission, findWords, stage.put))
-      return { ...prepared, emails: encodeLarge(prepared.emails), blobs: stage.all() }
+      return { ...prepared, emails: storedForms(prepared.emails, storedFromCharacters), blobs: stage.all() }
     } catch (error) {
       await stage.discard()
       throw error
@@ -131,17 +137,17 @@ function createStage(files: BlobFiles) {
   }
 }
 
-function encodeLarge(emails: PreparedRequest['emails']): PreparedRequest['emails'] {
+function storedForms(emails: PreparedRequest['emails'], fromCharacters: number): PreparedRequest['emails'] {
   const stored = new Map<PreparedEmail['content'], PreparedEmail['content']>()
   return emails.map(({ index, email }) => {
-    const content = stored.get(email.content) ?? storedForm(email.content)
+    const content = stored.get(email.content) ?? storedForm(email.content, fromCharacters)
     stored.set(email.content, content)
     return { index, email: { ...email, content } }
   })
 }
 
-function storedForm(content: PreparedEmail['content']): PreparedEmail['content'] {
-  if ('encoding' in content || characterCount(content) <= ENCODED_FROM_CHARACTERS) return content
+function storedForm(content: PreparedEmail['content'], fromCharacters: number): PreparedEmail['content'] {
+  if ('encoding' in content || characterCount(content) < fromCharacters) return content
   const { body, ...rest } = encodeContent(content)
   return { ...rest, body: new Uint8Array(body) }
 }
