@@ -1,8 +1,8 @@
 /** Tells the operator what replies say of us, once an hour for each kind, provider and source address. */
 
-import type { OperatorAlertRow } from '../store/alert-rows.ts'
 import type { ClaimedDelivery, Run } from '../store/command.ts'
 import { type alertCommands, hourOf } from '../store/operator-alerts.ts'
+import type { OperatorAlertRow } from '../store/schema/alerts.ts'
 import type { Ending } from './finish.ts'
 import { providerOf } from './providers.ts'
 

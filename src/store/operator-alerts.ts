@@ -1,7 +1,7 @@
 /** What the operator must see to, as mail servers have told us: kept by the hour. */
 
-import type { OperatorAlertRow } from './alert-rows.ts'
 import { command } from './command.ts'
+import type { OperatorAlertRow } from './schema/alerts.ts'
 import type { Db } from './schema.ts'
 
 const HOUR_MS = 3_600_000

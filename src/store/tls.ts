@@ -1,6 +1,6 @@
 /** What is kept of other domains' TLS: the policies they have published, and what came of sessions with their hosts. */
 import { command } from './command.ts'
-import type { MtaStsPolicyRow } from './tls-rows.ts'
+import type { MtaStsPolicyRow } from './schema/tls.ts'
 
 export const tlsCommands = {
   putStsPolicy: command<MtaStsPolicyRow, void>(async (tx, { domain, ...policy }) => {

@@ -1,6 +1,6 @@
 /** Alerts as the API shows them. */
 import { z } from 'zod'
-import type { OperatorAlertRow } from '../../store/alert-rows.ts'
+import type { OperatorAlertRow } from '../../store/schema/alerts.ts'
 import { timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'
 

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { createAlerts } from '../../../src/deliver/alerts.ts'
 import type { Ending } from '../../../src/deliver/finish.ts'
-import type { OperatorAlertRow } from '../../../src/store/alert-rows.ts'
 import { listOperatorAlerts } from '../../../src/store/operator-alerts.ts'
+import type { OperatorAlertRow } from '../../../src/store/schema/alerts.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 

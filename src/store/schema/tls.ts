@@ -1,4 +1,4 @@
-/** Rows about the TLS of others: what they have published, and what came of it. Part of the schema. */
+/** Tables about the TLS of others: what they have published, and what came of it. */
 
 /** What a domain's owner has published by MTA-STS (RFC 8461). */
 export interface MtaStsPolicyRow {

@@ -1,0 +1,42 @@
+/** Tables of accounts, and of those who act for them. */
+import type { Id } from '../../lib/ids.ts'
+import type { Flag } from './values.ts'
+
+export interface AccountRow {
+  id: Id
+  name: string
+  plan: string
+  createdAt: number
+}
+
+export interface UserRow {
+  id: Id
+  accountId: Id
+  /** Folded. */
+  email: string
+  passwordHash: string
+  operator: Flag
+  createdAt: number
+}
+
+export interface SessionRow {
+  id: Id
+  userId: Id
+  tokenHash: Uint8Array
+  /** A bearer session is for scripts, a cookie session for browsers. */
+  kind: 'cookie' | 'bearer'
+  createdAt: number
+  lastSeenAt: number
+}
+
+export interface ApiKeyRow {
+  id: Id
+  accountId: Id
+  name: string
+  tokenHash: Uint8Array
+  /** The first characters, kept for display. */
+  tokenStart: string
+  domainId: Id | null
+  createdAt: number
+  lastUsedAt: number | null
+}

@@ -1,0 +1,44 @@
+/** Tables of sending domains and their keys. */
+import type { Id } from '../../lib/ids.ts'
+import type { Flag, Json } from './values.ts'
+
+export type DomainStatus = 'pending' | 'verified' | 'temporary_failure' | 'failed'
+
+export interface DomainRow {
+  id: Id
+  accountId: Id
+  name: string
+  region: string
+  status: DomainStatus
+  verificationToken: string
+  openTracking: Flag
+  clickTracking: Flag
+  receiving: Flag
+  /** What its outgoing mail asks of connections: `enforced` is TLS with a certificate that verifies. */
+  tls: 'opportunistic' | 'enforced'
+  createdAt: number
+  verifiedAt: number | null
+  lastCheckedAt: number | null
+  /** Since when checks have not found the records; null while they do. */
+  failingSince: number | null
+  /** Result of the last check, by record label. */
+  checks: Json | null
+}
+
+export interface DkimKeyRow {
+  id: Id
+  domainId: Id
+  /** 1 and 2 alternate RSA keys, 3 is Ed25519. */
+  slot: number
+  /** Selector at the customer's domain and name in the provider zone. */
+  token: string
+  algorithm: 'rsa-sha256' | 'ed25519-sha256'
+  /** Base64, as in the `p=` tag. */
+  publicKey: string
+  /** PKCS#8, sealed. */
+  privateKey: Uint8Array
+  createdAt: number
+  /** Signs from then on; null while it is only published. */
+  activeFrom: number | null
+  retiredAt: number | null
+}

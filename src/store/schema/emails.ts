@@ -1,0 +1,78 @@
+/** Tables of emails. */
+import type { Id } from '../../lib/ids.ts'
+import type { Flag, Json } from './values.ts'
+
+/** Segments keep a status by its place here: new ones come last. */
+export const EMAIL_STATUSES = [
+  'queued',
+  'scheduled',
+  'sent',
+  'delivery_delayed',
+  'delivered',
+  'bounced',
+  'complained',
+  'suppressed',
+  'failed',
+  'canceled',
+] as const
+
+export type EmailStatus = (typeof EMAIL_STATUSES)[number]
+
+export interface EmailRow {
+  accountId: Id
+  id: Id
+  /** Null when sent from an unverified domain to the simulator. */
+  domainId: Id | null
+  apiKeyId: Id | null
+  /** Mailboxes as JSON `[{name, address}]`; lists are null when empty. */
+  sender: Json
+  toList: Json | null
+  ccList: Json | null
+  bccList: Json | null
+  replyToList: Json | null
+  subject: string
+  contentId: number
+  /** `[[name, value], …]` as the user gave them. */
+  headers: Json | null
+  /** `[{id, filename, contentType, contentId, sizeBytes, hash}]` */
+  attachments: Json | null
+  tags: Json | null
+  messageId: string
+  status: EmailStatus
+  /** Deliveries of it. */
+  recipientCount: number
+  /** 0 where the region of its domain has no delivery feedback. */
+  feedback: Flag
+  error: string | null
+  createdAt: number
+  scheduledAt: number | null
+  /** When its first delivery was handed to the transfer agent. */
+  sentAt: number | null
+  lastEventAt: number | null
+  /** When the last of its deliveries was done: its age counts from then. Null while anything is under way. */
+  endedAt: number | null
+  openCount: number
+  clickCount: number
+  broadcastId: Id | null
+  templateId: Id | null
+  topicId: Id | null
+}
+
+/** A link under which an email is shown to whoever has it. */
+export interface EmailShareRow {
+  id: Id
+  accountId: Id
+  emailId: Id
+  tokenHash: Uint8Array
+  createdAt: number
+  expiresAt: number
+}
+
+export interface IdempotencyKeyRow {
+  accountId: Id
+  endpoint: string
+  key: string
+  bodyHash: Uint8Array
+  response: Json
+  createdAt: number
+}

@@ -1,0 +1,78 @@
+/** Tables of the queue: deliveries, what became of their attempts, and the sites they go to. */
+import type { Id } from '../../lib/ids.ts'
+import type { Json } from './values.ts'
+
+/** A site in trouble. */
+export interface SiteStateRow {
+  /** As the route names it. */
+  site: string
+  pausedUntil: number
+  pauseMs: number
+  reason: string
+  changedAt: number
+}
+
+export type RecipientKind = 'to' | 'cc' | 'bcc'
+
+export type DeliveryStatus =
+  | 'queued'
+  | 'delivery_delayed'
+  | 'delivered'
+  | 'bounced'
+  | 'complained'
+  | 'suppressed'
+  | 'failed'
+  | 'canceled'
+
+/** Where a delivery stands in the queue: waiting, being attempted, out of it, or not in it before its email's time. */
+export const DELIVERY_STATE = { waiting: 0, leased: 1, done: 2, scheduled: 3 } as const
+
+/** Which deliveries go first; deferred ones compete apart from fresh ones. */
+export const DELIVERY_CLASS = { transactional: 0, broadcast: 1, retry: 2 } as const
+
+/** One envelope recipient of an email: the queue. */
+export interface DeliveryRow {
+  emailId: Id
+  /** 0 to 49. */
+  ordinal: number
+  accountId: Id
+  address: string
+  /** Lower-case A-labels; deliveries of one domain share its MX hosts. */
+  domain: string
+  kind: RecipientKind
+  class: number
+  state: number
+  status: DeliveryStatus
+  /** Attempts begun; also the fencing token of the lease. */
+  attempts: number
+  nextAt: number
+  expiresAt: number
+  leaseOwner: string | null
+  leaseUntil: number | null
+  lastReply: string | null
+  lastMxHost: string | null
+  lastAttemptAt: number | null
+  /** `t=` of the signatures, epoch ms. */
+  signedAt: number | null
+  /** JSON `[{keyId, bytes}]`, base64: with them the message can be shown as it was sent. */
+  signatures: Json | null
+}
+
+/** `unknown`: the process died while the attempt was under way. */
+export type AttemptOutcome = 'delivered' | 'deferred' | 'bounced' | 'unknown'
+
+export interface AttemptRow {
+  emailId: Id
+  ordinal: number
+  number: number
+  startedAt: number
+  finishedAt: number | null
+  outcome: AttemptOutcome
+  phase: string | null
+  reply: string | null
+  mxHost: string | null
+  mxIp: string | null
+  tls: string | null
+  /** Times and replies by phase, JSON. */
+  transcript: Json | null
+}

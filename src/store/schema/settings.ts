@@ -1,0 +1,6 @@
+/** Facts about the installation, as a table. */
+
+export interface SettingRow {
+  key: string
+  value: string
+}
