@@ -5,6 +5,8 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const SHORTEST_MS = 30 * SECOND_MS
 const LONGEST_MS = 4 * HOUR_MS
+/** Looked at, of a text. */
+const MOST_CHARACTERS = 512
 
 const AGAIN =
   'try|retry|retries|again|back|wait|resend|resubmit|return|delay|grey-?list|gray-?list|defer|erneut|versuch|warten|r[eé]essa|intent|tent[ea]|riprov|попыт|повтор|prób|spróbuj'
@@ -27,7 +29,8 @@ const COUNTED =
   /(?:messages?|mails?|e-?mails?|connections?|last|past|per|within|every) (?:in |of |the ){0,2}$/i
 
 /** @returns ms, between 30 s and 4 h; undefined where the text names no time to wait */
-export function retryHintMs(text: string): number | undefined {
+export function retryHintMs(said: string): number | undefined {
+  const text = said.slice(0, MOST_CHARACTERS)
   const found = clockMs(text) ?? spanMs(text) ?? secondsMs(text)
   return found === undefined ? undefined : Math.min(LONGEST_MS, Math.max(SHORTEST_MS, found))
 }

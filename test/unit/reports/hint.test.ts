@@ -56,4 +56,10 @@ for (const text of [
 ])
   test(`${text || 'no text'}: no hint`, () => assert.is(retryHintMs(text), undefined))
 
+test('the first 512 characters are looked at, and no more', () => {
+  const hint = 'try again in 5 minutes'
+  assert.is(retryHintMs(' '.repeat(512 - hint.length) + hint), 5 * MINUTE_MS)
+  assert.is(retryHintMs(' '.repeat(512) + hint), undefined)
+})
+
 test.run()
