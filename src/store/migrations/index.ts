@@ -9,8 +9,8 @@ import { up as shares } from './007-shares.ts'
 import { up as retention } from './008-retention.ts'
 import { up as tls } from './009-tls.ts'
 import { up as blobPieces } from './010-blob-pieces.ts'
-import { up as operatorAlerts } from './010-operator-alerts.ts'
 import { up as siteStates } from './011-site-states.ts'
+import { up as operatorAlerts } from './013-operator-alerts.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -28,6 +28,6 @@ export const migrations: readonly Migration[] = [
   { name: '008-retention', up: retention },
   { name: '009-tls', up: tls },
   { name: '010-blob-pieces', up: blobPieces },
-  { name: '010-operator-alerts', up: operatorAlerts },
   { name: '011-site-states', up: siteStates },
+  { name: '013-operator-alerts', up: operatorAlerts },
 ]
