@@ -1,5 +1,5 @@
 /** The composition root: builds every part of the service from the configuration, starts and stops them in order. */
-import { createAccept } from './accept/accept.ts'
+import { type Accept, createAccept } from './accept/accept.ts'
 import { createFetchAttachments } from './accept/fetch-attachments.ts'
 import { createPreparation } from './accept/prepare.ts'
 import { createAccounts } from './accounts/accounts.ts'
@@ -63,6 +63,7 @@ import { createSuppressions } from './suppressions/suppressions.ts'
 import { startSweepers } from './sweepers.ts'
 import { createReadyTemplates } from './templates/ready.ts'
 import { createTemplates } from './templates/templates.ts'
+import { startTlsReports } from './tls-reports.ts'
 
 export interface AppDeps {
   log: Log
@@ -232,6 +233,10 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
     password: config.admin.password,
     apiKeyPrefix: config.apiKeys.prefix,
   })
+  const outbound = startOutbound(parts, started)
+  const accept = openDoor(parts, common.newId, outbound, largeBodies.hashFile)
+  const stopReports = startTlsReports({ ...parts, accept, preparation })
+  if (stopReports) started.push(stopReports)
   const routes = [
     ...healthRoutes({ notReady }),
     ...authRoutes({ sessions, db, cookie }),
@@ -240,7 +245,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
     ...apiKeyRoutes({ apiKeys }),
     ...domainRoutes({ domains, mailHost, regions }),
     ...templateRoutes({ templates: createTemplates(common) }),
-    ...sendingRoutes(parts, common.newId, startOutbound(parts, started), largeBodies.hashFile),
+    ...sendingRoutes(parts, accept),
     ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),
   ]
   started.push((await startControl(parts, passwords)).close)
@@ -267,16 +272,15 @@ function startOutbound({ config, clock }: Parts, started: (() => unknown)[]): Ou
   return outbound
 }
 
-/** Emails: sent, listed, looked at, moved and canceled; and the addresses that get none. */
-function sendingRoutes(
-  { config, clock, log, store, plans, reading }: Parts,
+/** What every submission goes through. */
+function openDoor(
+  { config, clock, log, store, plans }: Parts,
   newId: IdSource,
   outbound: Outbound,
   hashFile: HashFile,
-): Route[] {
-  const { quotaOf, horizonOf } = plans
+): Accept {
   const regions = Object.keys(config.regions)
-  const accept = createAccept({
+  return createAccept({
     run: store.run,
     find: store.find,
     claims: createBlobClaims({
@@ -294,9 +298,14 @@ function sendingRoutes(
     newId,
     simulatorDomain: config.simulator.domain,
     feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
-    quotaOf,
+    quotaOf: plans.quotaOf,
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
   })
+}
+
+/** Emails: sent, listed, looked at, moved and canceled; and the addresses that get none. */
+function sendingRoutes({ clock, store, plans, reading }: Parts, accept: Accept): Route[] {
+  const { horizonOf } = plans
   return [
     ...emailListRoutes({ reader: reading.reader, horizonOf }),
     ...emailMetricsRoutes({ reader: reading.reader, horizonOf, store, clock }),

@@ -31,12 +31,14 @@ export function deliverySettings({
     validatingResolver: dns.validatingResolver[0] ?? null,
     trustAd: dns.trustAd,
     signedName: dns.signedName,
+    tlsReports: delivery.tlsReportsFrom !== null,
     mtaSts: delivery.mtaSts,
     policyPort: delivery.policyPort,
     fetchLoopback: fetch.allowLoopback,
   }
 }
 
-function readAuthorities(caFile: string | null): string[] | undefined {
+/** @throws when the file cannot be read */
+export function readAuthorities(caFile: string | null): string[] | undefined {
   return caFile === null ? undefined : [readFileSync(caFile, 'utf8')]
 }

@@ -9,6 +9,7 @@ import { createDane, type Dane } from './deliver/policy/dane.ts'
 import { createSecurityOf } from './deliver/policy/domain-security.ts'
 import { createTermsBook } from './deliver/policy/host-terms.ts'
 import { createStsBook } from './deliver/policy/sts-book.ts'
+import { createTlsResults } from './deliver/policy/tls-results.ts'
 import { siteLimits } from './deliver/providers.ts'
 import { createRouter, type Route } from './deliver/route.ts'
 import { createSessionPool } from './deliver/session-pool.ts'
@@ -52,6 +53,7 @@ const resolver = createResolver({ servers: data.resolvers, clock })
 const lanes = new BroadcastChannel(data.lanesChannel)
 const random = Math.random
 const dane = openDane()
+const tlsResults = data.tlsReports ? openTlsResults() : null
 const outbound = createOutbound({
   resolver,
   clock,
@@ -82,6 +84,7 @@ const worker = createDeliveryWorker({
   port: data.port,
   allowPrivateAddresses: data.allowPrivateAddresses,
   terms: createTermsBook({ clock, authorities: data.authorities, dane }),
+  tlsResults,
   ...(data.sourceIps[0] === undefined ? {} : { sourceAddress: data.sourceIps[0] }),
   pool: createSessionPool(clock, { messagesPerConnection: host => limitsOf(host).messagesPerConnection }),
   slots: createSlots({
@@ -125,6 +128,11 @@ for (const { site, pausedUntil: until, pauseMs: ms, reason } of await listPaused
   worker.resume(site, { until, ms, reason })
 control.postMessage({ notice: 'ready' } satisfies DeliveryNotice)
 
+function openTlsResults() {
+  const onError = (error: unknown) => log.error({ err: error }, 'TLS results could not be stored')
+  return createTlsResults({ resolver, run: writer.run, clock, onError })
+}
+
 /** One thread speaks for all. */
 function openDane(): Dane | null {
   const { validatingResolver, trustAd, signedName, port, index } = data
@@ -158,14 +166,17 @@ function stsBook() {
     run: writer.run,
     clock,
     port: data.policyPort,
-    onFault: (domain, { type, fault }) =>
-      log.info({ domain, type, fault }, 'an MTA-STS policy cannot be had'),
+    onFault(domain, { type, fault }) {
+      log.info({ domain, type, fault }, 'an MTA-STS policy cannot be had')
+      tlsResults?.noteFault(domain, 'sts', type, fault)
+    },
     onError: error => log.error({ err: error }, 'an MTA-STS policy cannot be kept'),
   })
 }
 
 async function stop(graceMs: number) {
   await worker.stop(graceMs)
+  await tlsResults?.close().catch(error => log.error({ err: error }, 'TLS results could not be stored'))
   dane?.close()
   outbound.close()
   resolver.close()

@@ -11,6 +11,7 @@ import { sweepFiles } from './retention/file-sweeper.ts'
 import { sweepMetrics } from './retention/metric-sweeper.ts'
 import type { Store } from './store/open.ts'
 import { sweepShares } from './store/shares.ts'
+import { sweepStsPolicies } from './store/tls.ts'
 
 interface SweepersOptions {
   store: Store<Commands>
@@ -37,6 +38,7 @@ export function startSweepers({ store, plans, clock, log }: SweepersOptions): Sw
     start('expired links to emails', HOUR_MS, () => sweepShares(parts)),
     start('emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(parts)),
     start('metrics beyond retention', 24 * HOUR_MS, () => sweepMetrics(parts)),
+    start('ended MTA-STS policies', 24 * HOUR_MS, () => sweepStsPolicies(parts)),
     start('unused files', 24 * HOUR_MS, () => sweepFiles(parts)),
   ]
   return {

@@ -84,6 +84,9 @@ export const schema = {
     sourceIps: list([], 'Local addresses to connect from.', { shown: "the system's" }),
     threads: integer(0, 'Delivery threads; 0 means one per core.', { most: 64 }),
     mtaSts: flag(true, 'Honour the MTA-STS policies of receiving domains.'),
+    tlsReportsFrom: optionalText(
+      'Address of daily TLS reports to receiving domains that want them; at a verified domain of an account.',
+    ),
     policyPort: integer(443, 'Port of MTA-STS policy hosts; another one is for laboratories.', {
       least: 1,
       most: 65_535,

@@ -13,6 +13,7 @@ import {
 } from './client/types.ts'
 import { type Outcome, outcomeOf, outcomeOfFailure, outcomeOfHosts, outcomeWithoutHost } from './outcome.ts'
 import type { HostTerms, TermsBook } from './policy/host-terms.ts'
+import type { TlsResults } from './policy/tls-results.ts'
 import type { Way } from './policy/way.ts'
 import type { PooledSession, SessionPool } from './session-pool.ts'
 import { type HostTrial, lastWord, type PhaseRecord, phaseRecords, tlsRecord } from './trial.ts'
@@ -28,6 +29,8 @@ export interface AttemptOptions {
   resolver: Resolver
   pool: SessionPool
   terms: TermsBook
+  /** Null where nobody is told of TLS. */
+  tlsResults: TlsResults | null
   random: () => number
   localName: string
   port: number
@@ -59,6 +62,7 @@ export async function attempt(
     const opened = await openSession({ ...sessionOptions(options, host, address), ...terms.options })
     const { tlsFallback } = 'failure' in opened ? opened : opened.facts
     if (tlsFallback) options.terms.brokeTls(host, tlsFallback)
+    options.tlsResults?.note(way, terms, host, address, opened)
     if ('failure' in opened) {
       const outcome = outcomeOfOpening(opened, terms, host)
       trials.push(trialInVain(host, address, opened, terms, outcome))
@@ -76,7 +80,7 @@ export async function attempt(
 
 /** The addresses to try, looked up host by host; what keeps a host from being tried goes to `outcomes`. */
 async function* addressesOf(
-  { resolver, random, allowPrivateAddresses, terms: termsBook }: AttemptOptions,
+  { resolver, random, allowPrivateAddresses, terms: termsBook, tlsResults }: AttemptOptions,
   way: Way,
   outcomes: Outcome[],
 ): AsyncGenerator<{ host: string; address: string; terms: HostTerms }> {
@@ -85,7 +89,9 @@ async function* addressesOf(
     if (left === 0) return
     const terms = await termsBook.termsOf(way, host)
     if ('refusal' in terms) {
-      outcomes.push(outcomeWithoutHost('deferred', 'policy', terms.refusal))
+      const { refusal, policyType, result } = terms
+      tlsResults?.noteFault(way.domain, policyType, result, refusal)
+      outcomes.push(outcomeWithoutHost('deferred', 'policy', refusal))
       continue
     }
     const found = await lookUpAddresses(resolver, host, { families: FAMILIES, limit: left, random })

@@ -46,6 +46,8 @@ export interface DeliverySettings {
   trustAd: boolean
   /** By which it shows that it validates. */
   signedName: string
+  /** Whether results are counted for TLS reports. */
+  tlsReports: boolean
   mtaSts: boolean
   /** Of hosts with MTA-STS policies. */
   policyPort: number

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 
 /** Of each kind a message has at most one. */
-export type MultipartKind = 'mixed' | 'alternative' | 'related'
+export type MultipartKind = 'mixed' | 'alternative' | 'related' | 'report'
 
 export interface Boundaries {
   of(kind: MultipartKind): string

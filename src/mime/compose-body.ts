@@ -52,7 +52,10 @@ function rootEntity({ html, text, attachments, seed }: BodySource): Entity {
     else others.push(attachmentEntity(attachment, 'attachment', boundaries))
   const content = contentEntity(html, text, shown, boundaries)
   if (others.length === 0) return content ?? textEntity('plain', '')
-  return multipart('mixed', boundaries.of('mixed'), content ? [content, ...others] : others)
+  const parts = content ? [content, ...others] : others
+  if (attachments.some(isTlsReport))
+    return multipart('report', boundaries.of('report'), parts, ['report-type="tlsrpt"'])
+  return multipart('mixed', boundaries.of('mixed'), parts)
 }
 
 /** What the recipient reads, or undefined where the message is nothing but attachments. */
@@ -70,6 +73,11 @@ function contentEntity(
       ? page
       : multipart('related', boundaries.of('related'), [page, ...shown], ['type="text/html"'])
   return plain ? multipart('alternative', boundaries.of('alternative'), [plain, rich]) : rich
+}
+
+/** What makes the message a report on TLS (RFC 8460 §5.3). */
+function isTlsReport({ contentType }: Attachment): boolean {
+  return contentType === 'application/tlsrpt+gzip'
 }
 
 function hasContentId({ contentId }: Attachment): boolean {

@@ -73,6 +73,19 @@ export async function findSigningKeys(db: Db, domainId: Id): Promise<DkimKeyRow[
     .execute()
 }
 
+/** The one account's domain that has been verified under this name. */
+export async function findVerifiedDomain(
+  db: Db,
+  name: string,
+): Promise<Pick<DomainRow, 'accountId'> | undefined> {
+  return db
+    .selectFrom('domains')
+    .select('accountId')
+    .where('name', '=', name)
+    .where('status', 'in', ['verified', 'temporary_failure'])
+    .executeTakeFirst()
+}
+
 /** What its mail asks of connections; undefined when it is gone. */
 export async function findDomainTls(db: Db, domainId: Id): Promise<DomainRow['tls'] | undefined> {
   const row = await db.selectFrom('domains').select('tls').where('id', '=', domainId).executeTakeFirst()

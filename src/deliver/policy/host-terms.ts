@@ -7,7 +7,7 @@ import type { Failure, SessionOptions } from '../client/types.ts'
 import { type BrokenTls, createBrokenTls } from './broken-tls.ts'
 import type { Dane } from './dane.ts'
 import { fitsPolicy } from './sts-policy.ts'
-import { chainOf, daneFault, type Tlsa } from './tlsa.ts'
+import { chainOf, daneFault, type Tlsa, tlsaText } from './tlsa.ts'
 import type { Way } from './way.ts'
 
 /** By which rule TLS is demanded: none, the sending domain's or message's wish, the receiving domain's policy. */
@@ -18,13 +18,22 @@ export interface HostTerms {
   policy: PolicyName
   /** Why it is plain text from the start. */
   brokenTls: string | null
+  /** The TLSA records that decide, as text. */
+  tlsa?: readonly string[]
   /** What a session on these terms is opened with. */
   options: Pick<SessionOptions, 'tls' | 'secureContext' | 'rejectUnauthorized' | 'tickets' | 'checkPeer'>
 }
 
+/** With its type in a TLS report (RFC 8460 §4.3). */
+export interface HostRefusal {
+  refusal: string
+  policyType: 'sts' | 'tlsa'
+  result: 'validation-failure' | 'dnssec-invalid'
+}
+
 export interface TermsBook {
   /** Or why the host is not spoken to. */
-  termsOf(way: Way, host: string): Promise<HostTerms | { refusal: string }>
+  termsOf(way: Way, host: string): Promise<HostTerms | HostRefusal>
   /** A session had to go on in plain text. */
   brokeTls(host: string, failure: Failure): void
 }
@@ -48,22 +57,30 @@ export function createTermsBook({ clock, authorities, dane }: TermsOptions): Ter
     async termsOf(way, host) {
       const { domain, verified: mustVerify, sts, secureHosts } = way
       if (dane && secureHosts.length > 0) {
-        if (!secureHosts.includes(host)) return { refusal: `DNSSEC knows no MX host ${host} of ${domain}` }
+        if (!secureHosts.includes(host)) return refusedByDane(`DNSSEC knows no MX host ${host} of ${domain}`)
         const found = await dane.tlsaOf(host)
-        if (found.kind === 'failure') return { refusal: `DANE for ${host}: ${found.reason}` }
+        if (found.kind === 'failure') return refusedByDane(`DANE for ${host}: ${found.reason}`)
         const usable = found.kind === 'records' && (found.records.length > 0 || !mustVerify)
         if (usable) return termsByDane(secureContext, found.records, [host, domain], clock)
       }
       if (sts?.mode === 'enforce')
         return fitsPolicy(sts, host)
           ? bySts
-          : { refusal: `${host} is not in the MTA-STS policy of ${domain}` }
+          : refusedBySts(`${host} is not in the MTA-STS policy of ${domain}`)
       if (mustVerify) return verified
       const brokenTls = broken.reasonOf(host)
       return brokenTls === undefined ? loose : { policy: 'none', brokenTls, options: { tls: 'none' } }
     },
     brokeTls: (host, failure) => rememberBroken(broken, host, failure),
   }
+}
+
+function refusedByDane(refusal: string): HostRefusal {
+  return { refusal, policyType: 'tlsa', result: 'dnssec-invalid' }
+}
+
+function refusedBySts(refusal: string): HostRefusal {
+  return { refusal, policyType: 'sts', result: 'validation-failure' }
 }
 
 function termsWith(secureContext: SecureContext, policy: PolicyName, tickets: Tickets): HostTerms {
@@ -82,7 +99,7 @@ function termsByDane(
   const checkPeer: SessionOptions['checkPeer'] = socket =>
     daneFault(records, chainOf(socket.getPeerX509Certificate()), names, clock.now())
   const options = { tls: 'required', secureContext, ...(records.length > 0 && { checkPeer }) } as const
-  return { policy: 'dane', brokenTls: null, options }
+  return { policy: 'dane', brokenTls: null, tlsa: records.map(tlsaText), options }
 }
 
 /** A host that says it cannot do TLS now may well do it the next time; one that fails at it mostly fails again. */

@@ -25,6 +25,11 @@ export function parseTlsa(bytes: Uint8Array): Tlsa | undefined {
   return { usage, selector, matching, data: Buffer.from(rest) }
 }
 
+/** As zones have it. */
+export function tlsaText({ usage, selector, matching, data }: Tlsa): string {
+  return `${usage} ${selector} ${matching} ${data.toString('hex')}`
+}
+
 /** The host's certificate and those above it, as the host has sent them. */
 export function chainOf(leaf: X509Certificate | undefined): X509Certificate[] {
   const chain: X509Certificate[] = []

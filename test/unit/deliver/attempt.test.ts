@@ -34,6 +34,7 @@ async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions[]) {
     resolver,
     pool,
     terms: createTermsBook({ clock: systemClock, dane: null }),
+    tlsResults: null,
     random: () => 0.99,
     localName: 'out.posthorn.test',
     port: mxs[0]?.port ?? 1,

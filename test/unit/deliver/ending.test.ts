@@ -57,6 +57,7 @@ async function open(t: TestContext, given?: FakeMx) {
     resolver,
     pool,
     terms: createTermsBook({ clock: systemClock, dane: null }),
+    tlsResults: null,
     random: Math.random,
     localName: 'out.posthorn.test',
     port: mx.port,

@@ -64,6 +64,7 @@ export async function openWorker(
     port: mx.port,
     allowPrivateAddresses: true,
     terms: createTermsBook({ clock, dane: null }),
+    tlsResults: null,
     pool: createSessionPool(clock, { messagesPerConnection: () => 100 }),
     router: createRouter({
       resolver,

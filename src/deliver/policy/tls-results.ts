@@ -1,0 +1,141 @@
+/** Counts what became of TLS with the hosts of other domains, for the reports that their owners want (RFC 8460). */
+import type { Resolver } from '../../dns/resolver.ts'
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { utcDay } from '../../lib/periods.ts'
+import { reportDestinations } from '../../reports/tls-report.ts'
+import type { Run } from '../../store/command.ts'
+import type { TlsResultRow } from '../../store/schema/tls.ts'
+import type { tlsCommands } from '../../store/tls.ts'
+import type { Failure, Session, SessionFailure } from '../client/types.ts'
+import type { HostTerms } from './host-terms.ts'
+import { fitsPolicy } from './sts-policy.ts'
+import type { Way } from './way.ts'
+
+export interface TlsResults {
+  /** A session was opened, or not. */
+  note(way: Way, terms: HostTerms, host: string, ip: string, opened: Session | SessionFailure): void
+  /** No host was spoken to. */
+  noteFault(domain: string, policyType: TlsResultRow['policyType'], result: string, reason: string): void
+  /** Stores what has been counted. */
+  close(): Promise<void>
+}
+
+interface ResultsOptions {
+  resolver: Pick<Resolver, 'txt'>
+  run: Run<Pick<typeof tlsCommands, 'addTlsResults'>>
+  clock: Clock
+  onError(error: unknown): void
+}
+
+const STORE_EVERY_MS = 60_000
+/** Between two times of storing; what would be more is not counted. */
+const MOST_ROWS = 20_000
+const LONGEST_REASON = 200
+
+export function createTlsResults({ resolver, run, clock, onError }: ResultsOptions): TlsResults {
+  let rows = new Map<string, TlsResultRow>()
+  let timer: Timer | undefined
+
+  const count = (row: Omit<TlsResultRow, 'day' | 'count'>) => {
+    const day = utcDay(clock.now())
+    const key = [day, row.domain, row.policyType, row.result, row.mxHost].join(' ')
+    const known = rows.get(key)
+    if (known) known.count++
+    else if (rows.size < MOST_ROWS) rows.set(key, { ...row, day, count: 1 })
+    timer ??= clock.timer(STORE_EVERY_MS, () => void store().catch(onError))
+  }
+
+  /** Only what somebody wants to be told of. */
+  const store = async () => {
+    timer = undefined
+    const counted = [...rows.values()]
+    rows = new Map()
+    const wanted: TlsResultRow[] = []
+    for (const [domain, ofDomain] of Map.groupBy(counted, row => row.domain)) {
+      const answer = await resolver.txt(`_smtp._tls.${domain}`)
+      if (answer.kind === 'found' && reportDestinations(answer.records).length > 0) wanted.push(...ofDomain)
+    }
+    if (wanted.length > 0) await run('addTlsResults', wanted)
+  }
+
+  return {
+    note(way, terms, host, ip, opened) {
+      const found = 'failure' in opened ? failedResult(opened) : sessionResult(way, terms, host, opened)
+      if (found === undefined) return
+      const policyType = terms.policy === 'dane' ? 'tlsa' : way.sts ? 'sts' : 'no-policy-found'
+      const { result, reason } = found
+      const policy = JSON.stringify(policyText(way, terms))
+      count({ domain: way.domain, policyType, result, mxHost: host, policy, reason: cut(reason), mxIp: ip })
+    },
+    noteFault: (domain, policyType, result, reason) =>
+      count({ domain, policyType, result, mxHost: '', policy: '{}', reason: cut(reason), mxIp: null }),
+    async close() {
+      timer?.cancel()
+      await store()
+    },
+  }
+}
+
+interface Result {
+  /** Empty for a success. */
+  result: string
+  reason: string | null
+}
+
+const GOOD: Result = { result: '', reason: null }
+const NO_STARTTLS: Result = { result: 'starttls-not-supported', reason: null }
+const OF_CERTIFICATES = new Map([
+  ['CERT_HAS_EXPIRED', 'certificate-expired'],
+  ['CERT_NOT_YET_VALID', 'certificate-expired'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'certificate-host-mismatch'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'certificate-not-trusted'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'certificate-not-trusted'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'certificate-not-trusted'],
+  ['UNABLE_TO_GET_ISSUER_CERT', 'certificate-not-trusted'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'certificate-not-trusted'],
+])
+
+/** A policy that is only tested fails nothing, and is reported as if it had. */
+function sessionResult({ sts }: Way, { policy }: HostTerms, host: string, { facts }: Session): Result {
+  const { tls, tlsFallback } = facts
+  if (!tls) return tlsFallback ? tlsResult(tlsFallback) : NO_STARTTLS
+  if (!sts || policy === 'dane') return GOOD
+  if (!fitsPolicy(sts, host)) return { result: 'validation-failure', reason: 'the host is not in the policy' }
+  return tls.unauthorizedReason === null ? GOOD : certificateResult(tls.unauthorizedReason)
+}
+
+/** Undefined for a session that did not get as far as TLS. */
+function failedResult({ failure, tlsFallback }: SessionFailure): Result | undefined {
+  if (tlsFallback) return tlsResult(tlsFallback)
+  return failure.kind === 'tls' || failure.phase === 'starttls' ? tlsResult(failure) : undefined
+}
+
+function tlsResult({ phase, kind, code, message }: Failure): Result {
+  if (phase === 'starttls') return kind === 'tls' ? NO_STARTTLS : { ...NO_STARTTLS, reason: message }
+  return code !== undefined && OF_CERTIFICATES.has(code)
+    ? certificateResult(code)
+    : { result: 'validation-failure', reason: message }
+}
+
+function certificateResult(code: string): Result {
+  return { result: OF_CERTIFICATES.get(code) ?? 'certificate-not-trusted', reason: code }
+}
+
+function policyText(
+  { sts }: Way,
+  { tlsa }: HostTerms,
+): { strings?: readonly string[]; mxHosts?: readonly string[] } {
+  if (tlsa) return { strings: tlsa }
+  if (!sts) return {}
+  const strings = [
+    'version: STSv1',
+    `mode: ${sts.mode}`,
+    ...sts.mx.map(mx => `mx: ${mx}`),
+    `max_age: ${sts.maxAgeSeconds}`,
+  ]
+  return { strings, mxHosts: sts.mx }
+}
+
+function cut(reason: string | null): string | null {
+  return reason === null ? null : reason.slice(0, LONGEST_REASON)
+}

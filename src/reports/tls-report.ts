@@ -1,0 +1,94 @@
+/** Reports on TLS to the owners of domains (RFC 8460): where they want them, and what they say. */
+
+/** A policy with the sessions that fell under it. */
+export interface PolicyResults {
+  type: 'sts' | 'tlsa' | 'no-policy-found'
+  /** The policy as published, line by line or record by record. */
+  strings: readonly string[]
+  /** Host names or patterns of an MTA-STS policy. */
+  mxHosts: readonly string[]
+  successCount: number
+  failures: readonly FailureDetails[]
+}
+
+export interface FailureDetails {
+  /** A result type of RFC 8460 §4.3. */
+  result: string
+  /** Empty where no host was spoken to. */
+  mxHost: string
+  mxIp: string | null
+  count: number
+  reason: string | null
+}
+
+export interface TlsReport {
+  domain: string
+  /** UTC, as in `2026-11-21`. */
+  day: string
+  /** Who reports: our mail host, and an address for questions. */
+  submitter: string
+  contact: string
+  policies: readonly PolicyResults[]
+}
+
+export const TLS_REPORT_TYPE = 'application/tlsrpt+gzip'
+const RECORD = /^v=TLSRPTv1[ \t]*;/
+const MOST_DESTINATIONS = 4
+
+/** The `rua` addresses, `mailto:` or `https:`; empty where there is no record, or more than one (RFC 8460 §3). */
+export function reportDestinations(texts: readonly string[]): string[] {
+  const records = texts.filter(text => RECORD.test(text))
+  if (records.length !== 1) return []
+  const rua = records[0]!.split(';').find(field => /^\s*rua\s*=/.test(field))
+  if (rua === undefined) return []
+  return rua
+    .slice(rua.indexOf('=') + 1)
+    .split(',')
+    .map(uri => uri.trim())
+    .filter(uri => /^(?:mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/i.test(uri))
+    .slice(0, MOST_DESTINATIONS)
+}
+
+export function reportId({ day, domain, submitter }: TlsReport): string {
+  return `${day}.${domain}@${submitter}`
+}
+
+/** RFC 8460 §5.1 */
+export function reportFileName({ day, domain, submitter }: TlsReport): string {
+  const begin = Date.parse(day) / 1000
+  return `${submitter}!${domain}!${begin}!${begin + 86_399}.json.gz`
+}
+
+/** The report as RFC 8460 §4.4 has it. */
+export function reportJson(report: TlsReport): string {
+  const { domain, day, submitter, contact, policies } = report
+  return JSON.stringify({
+    'organization-name': submitter,
+    'date-range': { 'start-datetime': `${day}T00:00:00Z`, 'end-datetime': `${day}T23:59:59Z` },
+    'contact-info': contact,
+    'report-id': reportId(report),
+    policies: policies.map(({ type, strings, mxHosts, successCount, failures }) => ({
+      policy: {
+        'policy-type': type,
+        'policy-domain': domain,
+        ...(strings.length > 0 && { 'policy-string': strings }),
+        ...(mxHosts.length > 0 && { 'mx-host': mxHosts }),
+      },
+      summary: {
+        'total-successful-session-count': successCount,
+        'total-failure-session-count': failures.reduce((sum, { count }) => sum + count, 0),
+      },
+      ...(failures.length > 0 && { 'failure-details': failures.map(failureJson) }),
+    })),
+  })
+}
+
+function failureJson({ result, mxHost, mxIp, count, reason }: FailureDetails) {
+  return {
+    'result-type': result,
+    ...(mxHost !== '' && { 'receiving-mx-hostname': mxHost }),
+    ...(mxIp !== null && { 'receiving-ip': mxIp }),
+    'failed-session-count': count,
+    ...(reason !== null && { 'failure-reason-code': reason }),
+  }
+}

@@ -1,0 +1,126 @@
+import { gunzipSync } from 'node:zlib'
+import * as assert from 'uvu/assert'
+import { startFakeMx } from '../../kit/fake-mx.ts'
+import { startPosthorn } from '../../kit/posthorn.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+import { startWebHost } from '../../kit/web-host.ts'
+
+const test = suite('reports on TLS', { limitMs: 15_000 })
+const DAY_MS = 24 * 3_600_000
+const CA_FILE = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
+const POLICY = 'version: STSv1\nmode: testing\nmx: mx1.there.test\nmx: *.example.test\nmax_age: 86400\n'
+
+async function open(t: TestContext, env: Record<string, string> = {}) {
+  const good = await t.using(startFakeMx({ host: '127.0.0.2', tls: 'good' }))
+  const expired = await t.using(startFakeMx({ host: '127.0.0.3', port: good.port, tls: 'expired' }))
+  const web = await t.using(
+    startWebHost({
+      answer({ method }, response) {
+        response.writeHead(method === 'POST' ? 201 : 200, { 'content-type': 'text/plain' })
+        response.end(method === 'POST' ? '' : POLICY)
+      },
+    }),
+  )
+  const zone = `
+    there.test            MX 10 mx1.there.test
+    _mta-sts.there.test   TXT "v=STSv1; id=1"
+    mta-sts.there.test    A 127.0.0.1
+    _smtp._tls.there.test TXT "v=TLSRPTv1; rua=mailto:tls@reports.test,https://posted.there.test:${web.port}/tls"
+    posted.there.test     A 127.0.0.1
+    example.test          MX 10 mx2.example.test
+    _smtp._tls.example.test TXT "v=TLSRPTv1; rua=mailto:tls@reports.test"
+    silent.test           MX 10 mx1.there.test
+    reports.test          MX 10 mx1.there.test
+    mx1.there.test        A 127.0.0.2
+    mx2.example.test      A 127.0.0.3
+  `
+  const posthorn = await t.using(
+    startPosthorn({
+      zone,
+      mxPort: good.port,
+      env: {
+        POSTHORN_DELIVERY_CA_FILE: CA_FILE,
+        POSTHORN_DELIVERY_POLICY_PORT: String(web.port),
+        POSTHORN_FETCH_ALLOW_LOOPBACK: 'true',
+        POSTHORN_DELIVERY_TLS_REPORTS_FROM: 'tls-reports@here.example',
+        ...env,
+      },
+    }),
+  )
+  await posthorn.verifiedDomain('here.example')
+  for (const to of ['a@there.test', 'a@example.test', 'a@silent.test']) {
+    const id = await posthorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hi' })
+    await posthorn.emailWhen(id, 'delivered')
+  }
+  const counted = () =>
+    posthorn
+      .rows<{ domain: string }>('select distinct domain from tls_results order by domain')
+      .map(row => row.domain)
+  return { good, expired, web, posthorn, counted }
+}
+
+/** The file inside a mailed report. */
+function reportIn(data: Buffer) {
+  const [, base64] = /Content-Type: application\/tlsrpt\+gzip[\s\S]*?\r\n\r\n([\s\S]*?)\r\n--/.exec(
+    `${data}`,
+  )!
+  return JSON.parse(`${gunzipSync(Buffer.from(base64!, 'base64'))}`)
+}
+
+test('the owners of domains who want it are told the next day, by signed mail and by a POST', async t => {
+  const { good, posthorn, counted, web } = await open(t)
+  posthorn.clock.advance(61_000)
+  await until(() => counted().length === 2)
+  assert.equal(counted(), ['example.test', 'there.test'])
+  posthorn.clock.advance(DAY_MS + 5 * 3_600_000)
+  const reports = await until(() => {
+    const found = good.messages.filter(({ rcptTo }) => rcptTo[0] === 'tls@reports.test')
+    return found.length === 2 ? found : undefined
+  })
+  const there = reports.find(({ headers }) => /TLS-Report-Domain: there\.test/.test(headers))!
+  for (const field of [
+    /^From: tls-reports@here\.example\r$/m,
+    /^Subject: Report Domain: there\.test Submitter: posthorn\.test/m,
+    /^TLS-Report-Submitter: posthorn\.test\r$/m,
+    /^TLS-Required: No\r$/m,
+    /^Content-Type: multipart\/report;/m,
+    /report-type="?tlsrpt"?/,
+    /^DKIM-Signature: /m,
+  ])
+    assert.match(there.headers, field)
+  const report = reportIn(there.data)
+  assert.is(report['organization-name'], 'posthorn.test')
+  const [policy] = report.policies
+  assert.equal(policy.policy, {
+    'policy-type': 'sts',
+    'policy-domain': 'there.test',
+    'policy-string': [
+      'version: STSv1',
+      'mode: testing',
+      'mx: mx1.there.test',
+      'mx: *.example.test',
+      'max_age: 86400',
+    ],
+    'mx-host': ['mx1.there.test', '*.example.test'],
+  })
+  assert.equal(policy.summary, { 'total-successful-session-count': 1, 'total-failure-session-count': 0 })
+  await until(() => counted().length === 0)
+  const posts = web.requests.filter(({ method }) => method === 'POST')
+  assert.equal(
+    posts.map(({ path, headers }) => [path, headers['content-type']]),
+    [['/tls', 'application/tlsrpt+gzip']],
+  )
+  assert.equal(JSON.parse(`${gunzipSync(posts[0]!.body)}`), report)
+})
+
+test('without an address to come from nothing is counted, and nobody asked', async t => {
+  const { posthorn, counted } = await open(t, { POSTHORN_DELIVERY_TLS_REPORTS_FROM: '' })
+  posthorn.clock.advance(61_000)
+  const id = await posthorn.send({ from: 'ann@here.example', to: 'b@there.test', subject: 'hi', text: 'hi' })
+  await posthorn.emailWhen(id, 'delivered')
+  assert.equal(counted(), [])
+  assert.not.ok(posthorn.zone.queries.some(({ name }) => name.startsWith('_smtp._tls')))
+})
+
+test.run()
