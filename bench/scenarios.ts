@@ -7,6 +7,7 @@ import { claim } from './scenarios/claim.ts'
 import { domains, e2e } from './scenarios/delivery.ts'
 import { drain } from './scenarios/drain.ts'
 import { list } from './scenarios/list.ts'
+import { postgres } from './scenarios/postgres.ts'
 import { queued } from './scenarios/queued.ts'
 import { syncs } from './scenarios/syncs.ts'
 
@@ -19,6 +20,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   drain,
   claim,
   list,
+  postgres,
   queued,
   syncs,
 }

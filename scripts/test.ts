@@ -3,12 +3,14 @@
  * the system allows one. A file fails when a test fails, when it ran no test, when it keeps handles
  * open after its last test, when it hangs (the test is named), or when it reaches outside loopback.
  *
- *   node scripts/test.ts <folder or file>... [--match text]
+ *   node scripts/test.ts <folder or file>... [--match text] [--stores]
+ *
+ * With --stores, only files that open stores: those are run on PostgreSQL, too, which `test/kit/database.ts` is about.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { globSync, statSync } from 'node:fs'
+import { globSync, readFileSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { relative, resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 300_000)
@@ -56,7 +58,12 @@ function enterNamespace(): boolean {
 async function main(args: string[]): Promise<number> {
   const matchAt = args.indexOf('--match')
   const match = matchAt >= 0 ? args.splice(matchAt, 2)[1]! : ''
-  const files = args.flatMap(testFiles).filter(file => file.includes(match))
+  const storesAt = args.indexOf('--stores')
+  if (storesAt >= 0) args.splice(storesAt, 1)
+  const files = args
+    .flatMap(testFiles)
+    .filter(file => file.includes(match))
+    .filter(file => storesAt < 0 || opensStores(file))
   const waiting = [...files]
   const results: FileResult[] = []
   const lanes = Number(process.env.TEST_LANES ?? availableParallelism())
@@ -80,6 +87,23 @@ function testFiles(path: string): string[] {
   return globSync('**/*.test.ts', { cwd: absolute })
     .sort()
     .map(name => resolve(absolute, name))
+}
+
+/** What the database is to them is a file. */
+const ON_SQLITE_ALONE =
+  /test\/(?:flow\/cli\/|unit\/store\/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\.test\.ts$)/
+
+function opensStores(file: string): boolean {
+  return !ON_SQLITE_ALONE.test(file) && importsOf(file, new Set()).has(resolve(root, 'test/kit/database.ts'))
+}
+
+/** All files it loads, directly or not. */
+function importsOf(file: string, known: Set<string>): Set<string> {
+  if (known.has(file)) return known
+  known.add(file)
+  for (const [, target] of readFileSync(file, 'utf8').matchAll(/from '(\.{1,2}\/[^']+\.ts)'/g))
+    importsOf(resolve(dirname(file), target!), known)
+  return known
 }
 
 async function runFile(file: string): Promise<FileResult> {

@@ -44,12 +44,13 @@ import { suppressionRoutes } from './http/routes/suppressions.ts'
 import { templateRoutes } from './http/routes/templates.ts'
 import { startHttpServer } from './http/server.ts'
 import type { AdjustableClock } from './lib/adjustable-clock.ts'
-import { type Clock, systemClock } from './lib/clock.ts'
+import { type Clock, every, systemClock } from './lib/clock.ts'
 import { createIdSource, type Id, type IdSource } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { startProviderDns, verifyingResolvers } from './provider-dns.ts'
+import { leaseTerms } from './queue/leases.ts'
 import { createReleaser } from './queue/releaser.ts'
 import { createReadiness } from './readiness.ts'
 import { type Reading, startReading } from './reading.ts'
@@ -57,6 +58,7 @@ import { plansInUse } from './store/accounts.ts'
 import { KEYS_DELETED } from './store/api-keys.ts'
 import { createBlobClaims } from './store/blob-claims.ts'
 import type { HashFile } from './store/blob-stream.ts'
+import { MISSED } from './store/command.ts'
 import { openStore, type Store } from './store/open.ts'
 import { insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
 import { createSuppressions } from './suppressions/suppressions.ts'
@@ -101,6 +103,8 @@ const COMMAND_LINE_MS = 5_000
 const HTTP_GRACE_MS = 5_000
 const DELIVERY_GRACE_MS = 20_000
 const HOUR_MS = 3_600_000
+/** Where others change the store, too: hints of what is due may get lost. */
+const LOOK_EVERY_MS = 30_000
 
 /** Builds and starts the service; resolves when it is ready for work. @throws when a part cannot start */
 export async function startApp(config: Config, deps: AppDeps): Promise<App> {
@@ -180,7 +184,8 @@ async function startDelivery(
     location: store.location,
     secret: new Uint8Array(secret),
     clockSeat: adjustable?.seat ?? null,
-    now: clock.now,
+    leases: leaseTerms(store.isShared),
+    clock,
     log,
   })
   const onError = (error: unknown) => log.error({ err: error }, 'scheduled emails could not enter the queue')
@@ -188,8 +193,16 @@ async function startDelivery(
   store.on('scheduled', times => {
     for (const at of times as number[]) releaser.note(at)
   })
+  const look = () => {
+    threads.look()
+    releaser.note(clock.now())
+  }
+  store.on(MISSED, look)
+  const looking = store.isShared ? every(clock, LOOK_EVERY_MS, look) : undefined
   return {
+    look,
     async stop(graceMs) {
+      looking?.cancel()
       await releaser.stop()
       await threads.stop(graceMs)
     },
@@ -204,6 +217,7 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
   const { passwords, sessions, apiKeys, accounts } = accountParts(parts, common.newId)
   started.push(apiKeys.close)
   store.on(KEYS_DELETED, apiKeys.forget)
+  store.on(MISSED, apiKeys.forget)
   const verifying = verifyingResolvers(config.dns.verifyResolvers, clock)
   started.push(verifying.close)
   const regions = Object.keys(config.regions)

@@ -25,6 +25,8 @@ import { wireId } from './lib/ids.ts'
 import { createLog } from './lib/log.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
 import { createOutbound } from './outbound/outbound.ts'
+import { trackLeases } from './queue/held-leases.ts'
+import { startLeaseKeeper } from './queue/leases.ts'
 import { simulatedEnding, simulatedSequel } from './simulator/ending.ts'
 import type { ClaimedDelivery } from './store/command.ts'
 import { openReader } from './store/dialect.ts'
@@ -72,12 +74,14 @@ const alerts = createAlerts(
     ),
 )
 
+const leases = trackLeases(writer.run)
 const worker = createDeliveryWorker({
   clock,
   resolver,
   random,
-  run: writer.run,
+  run: leases.run,
   owner: data.owner,
+  leaseMs: data.leases.leaseMs,
   index: data.index,
   threadCount: data.threadCount,
   localName: data.localName,
@@ -114,6 +118,16 @@ const worker = createDeliveryWorker({
   onError: (error, delivery) =>
     log.error({ err: error, ...(delivery && names(delivery)) }, 'a delivery step failed'),
 })
+
+const keeper = data.leases.isShared
+  ? startLeaseKeeper({
+      run: writer.run,
+      clock,
+      held: leases.all,
+      leaseMs: data.leases.leaseMs,
+      onError: error => log.warn({ err: error }, 'leases could not be renewed'),
+    })
+  : undefined
 
 writer.on('due', due => worker.announced(due as DueLane[]))
 lanes.onmessage = ({ data: message }) => {
@@ -178,6 +192,7 @@ async function stop(graceMs: number) {
   await worker.stop(graceMs)
   await tlsResults?.close().catch(error => log.error({ err: error }, 'TLS results could not be stored'))
   dane?.close()
+  await keeper?.stop()
   outbound.close()
   resolver.close()
   lanes.close()

@@ -6,6 +6,7 @@ import type { Clock, Timer } from './lib/clock.ts'
 import type { Log, LogLevel } from './lib/log.ts'
 import { TooManyWaiting } from './lib/semaphore.ts'
 import type { ReadingFunctions, ReadingThreadData } from './reading-thread.ts'
+import { StorageUnavailable } from './store/command.ts'
 import type { StoreLocation } from './store/dialect.ts'
 
 export interface Reading {
@@ -54,7 +55,7 @@ export function startReading(options: ReadingOptions): Reading {
     const asked = async (input: unknown) => {
       if (current.caller.pendingCount() >= MOST_WAITING)
         throw new TooManyWaiting(`more than ${MOST_WAITING} questions wait for the reading thread`)
-      return current.caller.call(name, input)
+      return current.caller.call(name, input).catch(asThrown)
     }
     return asked as ReadingFunctions[K]
   }
@@ -74,6 +75,11 @@ export function startReading(options: ReadingOptions): Reading {
       await ended
     },
   }
+}
+
+/** Errors come from the thread with their names alone. */
+function asThrown(error: Error): never {
+  throw error.name === 'StorageUnavailable' ? new StorageUnavailable(error.message, { cause: error }) : error
 }
 
 function openThread({ entry, location, connectWriter, secret, clockSeat, logLevel }: ReadingOptions) {

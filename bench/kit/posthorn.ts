@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
+import pg from 'pg'
 import type { Contender, StartOptions } from './contender.ts'
 import { type BatchShape, feedHttp } from './feed-http.ts'
 import { SENDER_DOMAIN } from './message.ts'
@@ -22,6 +23,8 @@ interface PosthornOptions {
   root?: string | undefined
   /** Where `delay-probe.ts` is to write. */
   delaysFile?: string
+  /** On PostgreSQL: a database for each start. */
+  databases?: { create(): string }
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -40,9 +43,10 @@ export interface PosthornContender extends Contender {
 
 export function posthorn(
   folder: string,
-  { signingSlots, batch, profiles, root = ROOT, delaysFile }: PosthornOptions,
+  { signingSlots, batch, profiles, root = ROOT, delaysFile, databases }: PosthornOptions,
 ): PosthornContender {
   let running: RunningProcess | undefined
+  let databaseUrl: string | undefined
   let dataDir = ''
   let apiKey = ''
   const roots = () => [running!.pid]
@@ -63,6 +67,7 @@ export function posthorn(
       env: {
         ...(delaysFile && { BENCH_DELAYS: delaysFile }),
         POSTHORN_DATA_DIR: dataDir,
+        ...(databaseUrl === undefined ? {} : { POSTHORN_DATABASE_URL: databaseUrl }),
         POSTHORN_HTTP_LISTEN: `${HTTP.host}:${HTTP.port}`,
         POSTHORN_DNS_LISTEN: '127.0.0.1:5390',
         POSTHORN_DNS_RESOLVERS: '127.0.0.1:53',
@@ -77,15 +82,16 @@ export function posthorn(
   }
 
   return {
-    name: nameOf(signingSlots, batch),
+    name: nameOf(signingSlots, batch) + (databases ? ' on PostgreSQL' : ''),
     roots,
     weigh: () => weigh(roots()),
     access: () => ({ url: `http://${HTTP.host}:${HTTP.port}`, apiKey }),
     async start(options) {
       dataDir = mkdtempSync(join(folder, 'posthorn-'))
+      databaseUrl = databases?.create()
       const log = await launch(options)
       apiKey = /API key +(\S+)/.exec(log)![1]!
-      await registerSender(log, dataDir, signingSlots)
+      await registerSender(log, signingSlots, databaseUrl ?? join(dataDir, 'posthorn.db'))
     },
     feed: options => feedHttp({ ...options, ...HTTP, apiKey, folder, batch }),
     queuedCount() {
@@ -122,7 +128,7 @@ function nameOf(signingSlots: readonly number[], batch: BatchShape | undefined):
 }
 
 /** The benchmark is not about DNS: the domain is registered through the API and marked as verified in the database. */
-async function registerSender(log: string, dataDir: string, signingSlots: readonly number[]) {
+async function registerSender(log: string, signingSlots: readonly number[], database: string) {
   const password = /Password +(\S+)/.exec(log)![1]!
   const base = `http://${HTTP.host}:${HTTP.port}`
   const post = async (path: string, body: object, token = '') => {
@@ -136,9 +142,21 @@ async function registerSender(log: string, dataDir: string, signingSlots: readon
   }
   const { token } = await post('/auth/login', { email: 'admin@posthorn.test', password })
   await post('/domains', { name: SENDER_DOMAIN }, token)
-  const database = new Database(join(dataDir, 'posthorn.db'))
-  database.prepare(`update domains set status = 'verified', verified_at = 1`).run()
   const slots = signingSlots.join(', ')
-  database.prepare(`update dkim_keys set active_from = case when slot in (${slots}) then 1 end`).run()
-  database.close()
+  await change(database, `update domains set status = 'verified', verified_at = 1`)
+  await change(database, `update dkim_keys set active_from = case when slot in (${slots}) then 1 end`)
+}
+
+/** @param database a file, or the URL of one on PostgreSQL */
+async function change(database: string, sql: string) {
+  if (!database.startsWith('postgres:')) {
+    const file = new Database(database)
+    file.prepare(sql).run()
+    file.close()
+    return
+  }
+  const client = new pg.Client(database)
+  await client.connect()
+  await client.query(sql)
+  await client.end()
 }

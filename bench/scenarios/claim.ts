@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import type { Commands } from '../../src/commands.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createIdSource, type Id } from '../../src/lib/ids.ts'
-import { LEASE_MS } from '../../src/queue/commands.ts'
+import { leaseTerms } from '../../src/queue/leases.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { destination } from '../kit/namespace.ts'
 import { median, percentile } from '../kit/numbers.ts'
@@ -74,7 +74,12 @@ async function measured({ run }: Store<Commands>, accountId: Id, domainCount: nu
     const now = Date.now()
     const lanes = [{ domain, class: 0, accountId, limit: LIMIT }]
     const claimMs = await timed(async () => {
-      const [claimed] = await run('claim', { lanes, owner: 'bench', now, leaseUntil: now + LEASE_MS })
+      const [claimed] = await run('claim', {
+        lanes,
+        owner: 'bench',
+        now,
+        leaseUntil: now + leaseTerms(false).leaseMs,
+      })
       if (claimed!.deliveries.length !== LIMIT) throw new Error(`${claimed!.deliveries.length} were leased`)
     })
     const commitMs = await timed(() => run('putSetting', { key: 'bench', value: String(i) }))

@@ -2,7 +2,7 @@
  * The installation in a data folder. It is read directly, whether the service runs or not; changes are made by whoever
  * holds the folder: the service, asked over its control socket, or else this program itself.
  */
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { Kysely } from 'kysely'
 import { createPasswords } from '../accounts/password.ts'
 import { askService, NOT_RUNNING } from '../control/client.ts'
@@ -42,7 +42,7 @@ export async function openInstallation(
       `there is no database in ${dataDir}: start the service once, or say where its data is ` +
         '(setting data_dir, POSTHORN_DATA_DIR or --data-dir)',
     )
-  actAsOwner(dataDir)
+  if (existsSync(dataDir)) actAsOwner(dataDir)
   const db = await readable(describe(location), () => openReader(location).db)
   return { db, clock, change: changeIn(options), close: () => db.destroy() }
 }

@@ -23,7 +23,10 @@ export const schema = {
     'Folder of the database, stored files and the secret key; from the program’s folder where it is no full path.',
   ),
   database: {
-    url: text('sqlite:posthorn.db', 'Where everything is stored; a SQLite file lies in `data_dir`.'),
+    url: text(
+      'sqlite:posthorn.db',
+      'Where everything is stored: `sqlite:` and a file, which lies in `data_dir`, or `postgres://user:password@host:port/database`.',
+    ),
   },
   roles: choices(
     ['all', 'api'],

@@ -1,6 +1,6 @@
 /** One delivery from its message to the record of how its attempt ended. */
-import type { Clock } from '../lib/clock.ts'
-import type { ClaimedDelivery } from '../store/command.ts'
+import { type Clock, sleep } from '../lib/clock.ts'
+import { type ClaimedDelivery, StorageUnavailable } from '../store/command.ts'
 import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './ending.ts'
 import { type Ending, finishOf } from './finish.ts'
 import type { MessageMaker } from './message.ts'
@@ -18,19 +18,33 @@ export interface DeliveringOptions extends CarryOptions {
   onError(error: unknown, delivery?: ClaimedDelivery): void
 }
 
+const AFTER_FAILURE_MS = 1_000
+
 /** @returns resolves when the attempt has ended; that is recorded meanwhile */
 export function createDelivering(
   options: DeliveringOptions,
   recorder: Recorder,
   slow: SlowWatch,
+  stopping: AbortSignal,
 ): (delivery: ClaimedDelivery, judge: Judge) => Promise<void> {
   const { clock, router, maker, onError } = options
 
   const attemptOf = async (delivery: ClaimedDelivery, startedAt: number) => {
-    const message = await maker.make(delivery, startedAt)
+    const message = await makeWhenAnswered(delivery, startedAt)
     if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null }
     const route = await router.routeOf(delivery.domain)
     return { ...(await carry(options, route, delivery, message)), message }
+  }
+
+  /** While the store does not answer, nothing can be read: that is no failure of the delivery. */
+  const makeWhenAnswered = async (delivery: ClaimedDelivery, startedAt: number) => {
+    for (;;)
+      try {
+        return await maker.make(delivery, startedAt)
+      } catch (error) {
+        if (!(error instanceof StorageUnavailable) || stopping.aborted) throw error
+        await sleep(clock, AFTER_FAILURE_MS, stopping)
+      }
   }
 
   return async (delivery, judge) => {

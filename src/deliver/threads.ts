@@ -1,8 +1,10 @@
 /** The delivery threads as the main thread sees them: started, told of due lanes, restarted when one dies, stopped. */
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { ClockSeat } from '../lib/adjustable-clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
 import type { queueCommands } from '../queue/commands.ts'
+import { type LeaseTerms, type LeaseWork, startLeaseWatch } from '../queue/leases.ts'
 import type { Run } from '../store/command.ts'
 import type { StoreLocation } from '../store/dialect.ts'
 import { type DueLane, listDueLanes } from '../store/lanes.ts'
@@ -13,6 +15,7 @@ import type { LimitSettings } from './providers.ts'
 export interface DeliveryThreadData extends DeliverySettings {
   index: number
   owner: string
+  leases: LeaseTerms
   writer: MessagePort
   location: StoreLocation
   secret: Uint8Array
@@ -59,6 +62,8 @@ export type DeliveryOrder = { order: 'lanes'; lanes: DueLane[] } | { order: 'sto
 export type DeliveryNotice = { notice: 'ready' } | { notice: 'stopped' }
 
 export interface DeliveryThreads {
+  /** Something may have become due of which nobody has been told. */
+  look(): void
   /** @param graceMs for attempts under way */
   stop(graceMs: number): Promise<void>
 }
@@ -68,11 +73,12 @@ interface ThreadsOptions {
   settings: DeliverySettings
   db: Db
   run: Run<Pick<typeof queueCommands, 'voidLeases'>>
+  leases: LeaseTerms
+  clock: Clock
   connectWriter(): MessagePort
   location: StoreLocation
   secret: Uint8Array
   clockSeat: ClockSeat | null
-  now(): number
   log: Log
 }
 
@@ -80,25 +86,24 @@ const RESTART_AFTER_MS = 1_000
 /** Beyond the grace given to attempts. */
 const CUT_OFF_AFTER_MS = 5_000
 
-/** Voids the leases of a former life, then starts all threads; resolves when they are at work. */
+/** Sees to the leases of a former life, then starts all threads; resolves when they are at work. */
 export async function startDeliveryThreads(options: ThreadsOptions): Promise<DeliveryThreads> {
-  const { run, now, log, db, settings } = options
-  const voided = await run('voidLeases', { owner: null, now: now() })
-  if (voided > 0)
-    log.warn({ voided }, 'deliveries were under way when the former process ended; they are due again')
-  const lanesChannel = `lanes-${process.pid}-${crypto.randomUUID()}`
+  const { run, clock, log, db, settings } = options
+  const { leaseMs } = options.leases
+  const leases = await seeToLeases(options)
+  const instance = `${process.pid}-${crypto.randomUUID()}`
+  const lanesChannel = `lanes-${instance}`
   const threads: Worker[] = []
   let stopping = false
   let life = 0
 
   const start = async (index: number) => {
-    const owner = `${process.pid}.${++life}.${index}`
+    const owner = `${instance}.${++life}.${index}`
     const worker = openThread(options, index, owner, lanesChannel)
     threads[index] = worker
     worker.on('error', error => log.error({ err: error, thread: index }, 'a delivery thread died'))
     worker.on('exit', () => {
-      if (!stopping)
-        restart(index, owner).catch(error => log.fatal({ err: error }, 'delivery cannot be restarted'))
+      if (!stopping) void restart(index, owner)
     })
     await notice(worker, 'ready')
   }
@@ -107,19 +112,31 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
     const order: DeliveryOrder = { order: 'lanes', lanes: await listDueLanes(db) }
     for (const worker of threads) worker.postMessage(order)
   }
+  const look = () => {
+    announceDue().catch(error => log.warn({ err: error }, 'what is due could not be looked up'))
+  }
   const restart = async (index: number, owner: string) => {
-    await new Promise(resolve => setTimeout(resolve, RESTART_AFTER_MS))
-    await run('voidLeases', { owner, now: now() })
+    for (let isVoid = false; !isVoid && !stopping; ) {
+      await new Promise(resolve => setTimeout(resolve, RESTART_AFTER_MS))
+      isVoid = await run('voidLeases', { owner, now: clock.now(), leaseMs }).then(
+        () => true,
+        error => {
+          log.error({ err: error, thread: index }, 'a delivery thread cannot be restarted yet')
+          return false
+        },
+      )
+    }
     if (stopping) return
-    await start(index)
-    await announceDue()
+    await start(index).then(look, error => log.error({ err: error, thread: index }, 'a delivery thread died'))
   }
 
   await Promise.all(Array.from({ length: settings.threadCount }, (_, index) => start(index)))
   await announceDue()
   return {
+    look,
     async stop(graceMs) {
       stopping = true
+      await leases?.stop()
       await Promise.all(
         threads.map(async (worker, thread) => {
           const overdue = setTimeout(() => {
@@ -141,13 +158,31 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
   }
 }
 
+/** Of one process alone, all leases are of a former life, and void; of several, those are that have run out. */
+async function seeToLeases({ run, clock, leases, log }: ThreadsOptions): Promise<LeaseWork | undefined> {
+  const { leaseMs, isShared } = leases
+  if (isShared)
+    return startLeaseWatch({
+      run,
+      clock,
+      leaseMs,
+      onVoided: voided => log.warn({ voided }, 'nobody holds these deliveries any more; they are due again'),
+      onError: error => log.warn({ err: error }, 'leases could not be looked at'),
+    })
+  const voided = await run('voidLeases', { owner: null, now: clock.now(), leaseMs })
+  if (voided > 0)
+    log.warn({ voided }, 'deliveries were under way when the former process ended; they are due again')
+  return undefined
+}
+
 function openThread(options: ThreadsOptions, index: number, owner: string, lanesChannel: string): Worker {
-  const { entry, settings, location, secret, clockSeat } = options
+  const { entry, settings, location, secret, clockSeat, leases } = options
   const writer = options.connectWriter()
   const data: DeliveryThreadData = {
     ...settings,
     index,
     owner,
+    leases,
     writer,
     location,
     secret,

@@ -1,6 +1,6 @@
 /** The delivery worker of one thread: claims what is due at its sites, attempts it, and has the end recorded. */
 import { hashText } from '../lib/hash.ts'
-import { LEASE_MS, type queueCommands } from '../queue/commands.ts'
+import type { queueCommands } from '../queue/commands.ts'
 import { createScheduler } from '../queue/scheduler.ts'
 import type { Run } from '../store/command.ts'
 import type { DueLane } from '../store/lanes.ts'
@@ -32,6 +32,8 @@ export interface WorkerOptions extends DeliveringOptions {
   limitsOf(site: string): SiteLimits
   /** Marks the leases of this thread's life. */
   owner: string
+  /** How long its leases are good. */
+  leaseMs: number
   /** Which of the delivery threads this is. */
   index: number
   threadCount: number
@@ -54,7 +56,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     clock,
     slots: options.slots,
     limitsOf: options.limitsOf,
-    deliver: createDelivering(options, recorder, slow),
+    deliver: createDelivering(options, recorder, slow, stopping.signal),
     onRoom: site => scheduler.freed(site),
     onPause(site, pause, unbegun) {
       options.onPause(site, pause)
@@ -76,7 +78,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     },
     roomOf: sites.roomOf,
     claim: lanes =>
-      run('claim', { lanes: [...lanes], owner, now: clock.now(), leaseUntil: clock.now() + LEASE_MS }),
+      run('claim', { lanes: [...lanes], owner, now: clock.now(), leaseUntil: clock.now() + options.leaseMs }),
     take: sites.take,
     onError,
   })

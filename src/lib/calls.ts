@@ -1,4 +1,4 @@
-/** Functions of one thread called from another over a message port. Errors travel as their message and stack. */
+/** Functions of one thread called from another over a message port. Errors travel as their name, message and stack. */
 import type { MessagePort } from 'node:worker_threads'
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of functions with different inputs and outputs has no other type
@@ -23,7 +23,7 @@ interface Call {
 
 type Answer =
   | { seq: number; ok: true; output: unknown }
-  | { seq: number; ok: false; message: string; stack: string | undefined }
+  | { seq: number; ok: false; name: string; message: string; stack: string | undefined }
 
 /** The other thread has ended before it answered; whether it did what it was asked to do is not known. */
 export class ThreadEnded extends Error {}
@@ -53,8 +53,8 @@ async function answerTo(functions: Callable, { seq, name, input }: Call): Promis
     if (!Object.hasOwn(functions, name)) throw new Error(`there is no function "${name}"`)
     return { seq, ok: true, output: await functions[name]!(input) }
   } catch (error) {
-    const { message, stack } = error instanceof Error ? error : new Error(String(error))
-    return { seq, ok: false, message, stack }
+    const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
+    return { seq, ok: false, name, message, stack }
   }
 }
 
@@ -66,7 +66,7 @@ export function createCaller(port: MessagePort): Caller {
     const waiting = pending.get(answer.seq)
     pending.delete(answer.seq)
     if (answer.ok) return waiting?.resolve(answer.output)
-    const error = new Error(answer.message)
+    const error = Object.assign(new Error(answer.message), { name: answer.name })
     if (answer.stack !== undefined) error.stack = answer.stack
     return waiting?.reject(error)
   })

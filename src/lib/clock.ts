@@ -33,6 +33,16 @@ function chained(ms: number, fn: () => void): Timer {
   return { cancel: () => step.cancel() }
 }
 
+/** Calls `fn` again and again, until it is cancelled. */
+export function every(clock: Clock, ms: number, fn: () => void): Timer {
+  let next = clock.timer(ms, again)
+  function again() {
+    next = clock.timer(ms, again)
+    fn()
+  }
+  return { cancel: () => next.cancel() }
+}
+
 /** What the promise resolves with, or undefined when that takes longer than `ms` of monotonic time. */
 export async function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()

@@ -37,6 +37,15 @@ export interface ClaimInput {
   leaseUntil: number
 }
 
+export interface VoidInput {
+  owner: string | null
+  now: number
+  /** Epoch ms; leases that are good for longer stay. */
+  expiredBy?: number
+  /** How long leases are good, which tells when they were last known to be held. */
+  leaseMs: number
+}
+
 /** How an attempt ended, ready to be recorded. */
 export interface Finish extends LeaseRef {
   address: string
@@ -145,17 +154,33 @@ export const queueCommands = {
     }),
   ),
 
+  /** Leases are good until then, if they still are, or have run out and nobody has voided them yet. */
+  renewLeases: besideOthers(
+    command<{ leases: LeaseRef[]; until: number }, void>(async (tx, { leases, until }) => {
+      const rows = await tx.rows.lock('deliveries', leases.map(rowKey), ['state', 'attempts'])
+      const held = leases.filter(
+        ({ attempt }, i) => rows[i]?.state === DELIVERY_STATE.leased && rows[i].attempts === attempt,
+      )
+      await tx.rows.update(
+        'deliveries',
+        ['emailId', 'ordinal'],
+        held.map(lease => ({ ...rowKey(lease), leaseUntil: until })),
+      )
+    }),
+  ),
+
   /**
-   * Voids the leases of a thread that died, or of all threads of a former process: what became of their attempts
-   * is unknown, and they are due at once.
+   * Voids the leases of a thread that died, those of everybody (null), or of them only those that have run out: what
+   * became of their attempts is unknown, and they are due at once.
    * @returns how many there were
    */
-  voidLeases: command<{ owner: string | null; now: number }, number>(async (tx, { owner, now }) => {
+  voidLeases: command<VoidInput, number>(async (tx, { owner, now, expiredBy, leaseMs }) => {
     let leased = tx.db
       .selectFrom('deliveries')
       .select(['emailId', 'ordinal', 'attempts', 'domain', 'class', 'accountId', 'leaseUntil'])
       .where('state', '=', DELIVERY_STATE.leased)
     if (owner !== null) leased = leased.where('leaseOwner', '=', owner)
+    if (expiredBy !== undefined) leased = leased.where('leaseUntil', '<=', expiredBy)
     const rows = await leased.execute()
     await tx.rows.insert(
       'attempts',
@@ -163,7 +188,7 @@ export const queueCommands = {
         emailId,
         ordinal,
         number,
-        startedAt: (leaseUntil ?? now) - LEASE_MS,
+        startedAt: Math.min(now, (leaseUntil ?? now) - leaseMs),
         outcome: 'unknown' as const,
       })),
     )
@@ -184,8 +209,6 @@ export const queueCommands = {
   }),
 }
 
-/** How long a lease is good without being renewed. */
-export const LEASE_MS = 15 * 60_000
 const NO_LEASE = { leaseOwner: null, leaseUntil: null }
 
 function rowKey({ emailId, ordinal }: { emailId: Id; ordinal: number }) {

@@ -99,6 +99,9 @@ export interface Tx {
   announce(topic: string, payload: unknown): void
 }
 
+/** Announced where announcements of other processes may have been missed: who goes by them looks for itself. */
+export const MISSED = 'missed'
+
 /** Runs many inputs of its kind together; `outputs[i]` answers `inputs[i]`. */
 export interface Command<I, O> {
   run(tx: Tx, inputs: readonly I[]): Promise<O[]>
@@ -160,4 +163,6 @@ export function besideOthers<I, O>(
 }
 
 /** The store cannot take anything at the moment: disk full, read-only, or locked. Nothing was stored. */
-export class StorageUnavailable extends Error {}
+export class StorageUnavailable extends Error {
+  override readonly name = 'StorageUnavailable'
+}

@@ -28,6 +28,11 @@ export function describe(location: StoreLocation): string {
   return location.kind === 'sqlite' ? location.databaseFile : describeAddress(location.address)
 }
 
+/** Whether other processes may be at work on the store. */
+export function isShared(location: StoreLocation): boolean {
+  return location.kind === 'postgres'
+}
+
 /** False where the database has certainly not been made yet. */
 export function isThere(location: StoreLocation): boolean {
   return location.kind === 'postgres' || existsSync(location.databaseFile)

@@ -5,7 +5,7 @@ import { type Clock, sleep } from '../lib/clock.ts'
 import { clearDrafts } from './blob-drafts.ts'
 import type { BlobFiles } from './blobs.ts'
 import type { Commands } from './command.ts'
-import { locate, openReader, type StoreLocation } from './dialect.ts'
+import { isShared, locate, openReader, type StoreLocation } from './dialect.ts'
 import { FolderInUse, type FolderLock, lockFolder } from './lock.ts'
 import type { Find, ReadTogether } from './read.ts'
 import type { Db } from './schema.ts'
@@ -37,6 +37,8 @@ export interface Store<C extends Commands> {
   readTogether: ReadTogether
   blobs: BlobFiles
   location: StoreLocation
+  /** Other processes may be at work on it. */
+  isShared: boolean
   /** Names of the migrations applied by this start. */
   migrations: string[]
   /** The end of a channel to the writer, for another thread. */
@@ -67,6 +69,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
       readTogether,
       blobs,
       location,
+      isShared: isShared(location),
       migrations,
       connectThread: () => connect(thread),
       async close() {

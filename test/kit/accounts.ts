@@ -1,10 +1,9 @@
 /** Further accounts and sessions, put straight into the database of a running service. */
-import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { newApiKey } from '../../src/accounts/api-keys.ts'
 import { SESSION_TOKEN_PREFIX } from '../../src/accounts/sessions.ts'
 import { createToken, hashToken } from '../../src/accounts/tokens.ts'
 import { createIdSource, type Id } from '../../src/lib/ids.ts'
+import { insertRows } from './database.ts'
 import type { Posthorn } from './posthorn.ts'
 
 export interface OtherAccount {
@@ -67,15 +66,6 @@ function insertSession(posthorn: Posthorn, userId: Id, kind: string): string {
   return token
 }
 
-function insert({ dataDir }: Posthorn, table: string, row: Record<string, unknown>) {
-  const database = new Database(join(dataDir, 'posthorn.db'), { timeout: 5_000 })
-  try {
-    const columns = Object.keys(row)
-    const places = columns.map(() => '?').join(', ')
-    database
-      .prepare(`insert into ${table} (${columns.join(', ')}) values (${places})`)
-      .run(...Object.values(row))
-  } finally {
-    database.close()
-  }
+function insert(posthorn: Posthorn, table: string, row: Record<string, unknown>) {
+  insertRows(posthorn, table, [row])
 }

@@ -3,6 +3,7 @@
  * by one that may make others.
  */
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import type { Answer, PostgresThreadData, Question } from './postgres-thread.ts'
@@ -27,6 +28,22 @@ export function createDatabase(file: string, { isMigrated = false } = {}): TestD
   return adminUrl === undefined ? sqliteDatabase(file) : postgresDatabase(adminUrl, isMigrated)
 }
 
+const ofFolders = new Map<string, TestDatabase>()
+
+/** The database of the service whose data is in a folder, one and the same for every life of it. */
+export function databaseOf(dataDir: string): TestDatabase {
+  const known = ofFolders.get(dataDir)
+  if (known) return known
+  const database = createDatabase(join(dataDir, 'posthorn.db'), { isMigrated: true })
+  ofFolders.set(dataDir, database)
+  return database
+}
+
+/** The setting that makes the service use it; none where it does so by itself. */
+export function settingsFor(dataDir: string): { DATABASE_URL?: string } {
+  return isOnPostgres ? { DATABASE_URL: databaseOf(dataDir).url } : {}
+}
+
 /** How the database goes about a statement, by its own words; never by reading a whole table where it has an index. */
 export function planOf(database: Pick<TestDatabase, 'rows'>, sql: string, ...parameters: unknown[]): string {
   const explain = isOnPostgres ? 'explain' : 'explain query plan'
@@ -40,7 +57,7 @@ const MOST_PARAMETERS = 30_000
 
 /** Puts rows straight into the database, all of one shape. */
 export function insertRows(
-  { change }: Pick<TestDatabase, 'change'>,
+  database: Pick<TestDatabase, 'change'>,
   table: string,
   rows: readonly Record<string, unknown>[],
 ): void {
@@ -49,7 +66,7 @@ export function insertRows(
   const atOnce = Math.floor(MOST_PARAMETERS / Math.max(1, columns.length))
   for (let at = 0; at < rows.length; at += atOnce) {
     const some = rows.slice(at, at + atOnce)
-    change(
+    database.change(
       `insert into ${table} (${columns.join(', ')}) values ${some.map(() => places).join(', ')}`,
       ...some.flatMap(row => columns.map(column => row[column])),
     )
@@ -75,10 +92,16 @@ export function sqliteDatabase(file: string): TestDatabase {
   }
 }
 
-function postgresDatabase(serverUrl: string, isMigrated: boolean): TestDatabase {
+/** @param serverUrl names a database that may make others */
+export function postgresDatabase(serverUrl: string, isMigrated = false): TestDatabase {
   const ask = askerFor(serverUrl)
   const name = `posthorn_test_${randomBytes(8).toString('hex')}`
   ask({ ask: 'create', name, isMigrated })
+  const drop = () => {
+    process.off('exit', drop)
+    ask({ ask: 'drop', name })
+  }
+  process.once('exit', drop)
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   const query = (sql: string, values: unknown[]) => ask({ ask: 'query', name, sql: numbered(sql), values })
@@ -86,7 +109,7 @@ function postgresDatabase(serverUrl: string, isMigrated: boolean): TestDatabase 
     url: url.href,
     rows: <T>(sql: string, ...parameters: unknown[]) => query(sql, parameters) as T[],
     change: (sql, ...parameters) => void query(sql, parameters),
-    drop: () => void ask({ ask: 'drop', name }),
+    drop,
   }
 }
 
@@ -100,6 +123,7 @@ type Ask = (question: Question) => unknown[]
 
 const LONGEST_ANSWER_MS = 30_000
 const askers = new Map<string, Ask>()
+process.setMaxListeners(0)
 
 /** One thread a server, for as long as the process lives. */
 function askerFor(url: string): Ask {

@@ -5,13 +5,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { type App, startApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { GenerateKey } from '../../src/domains/domains.ts'
 import { type AdjustableClock, createAdjustableClock } from '../../src/lib/adjustable-clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { assertAsDescribed } from './contract.ts'
+import { databaseOf, isOnPostgres, type TestDatabase } from './database.ts'
 import { readyKeys } from './dkim-keys.ts'
 import { until } from './until.ts'
 import { type ScriptedZone, startZone } from './zone.ts'
@@ -88,8 +88,10 @@ export async function startPosthorn(options: PosthornOptions = {}): Promise<Post
   const zone = await startZone(options.zone ?? '')
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'posthorn-'))
   const clock = createAdjustableClock()
+  const database = databaseOf(dataDir)
   const { config } = loadConfig(root, {
     POSTHORN_DATA_DIR: dataDir,
+    ...(isOnPostgres && { POSTHORN_DATABASE_URL: database.url }),
     POSTHORN_HTTP_LISTEN: '127.0.0.1:0',
     POSTHORN_DNS_LISTEN: '127.0.0.1:0',
     POSTHORN_DNS_RESOLVERS: zone.server,
@@ -114,13 +116,20 @@ export async function startPosthorn(options: PosthornOptions = {}): Promise<Post
     throw error
   })
   if (app.dnsAddress) zone.forward(config.mailHost, `127.0.0.1:${app.dnsAddress.port}`)
-  return new RunningPosthorn(app, { zone, clock, dataDir, keepData: options.dataDir !== undefined })
+  return new RunningPosthorn(app, {
+    zone,
+    clock,
+    dataDir,
+    database,
+    keepData: options.dataDir !== undefined,
+  })
 }
 
 interface Surroundings {
   zone: ScriptedZone
   clock: AdjustableClock
   dataDir: string
+  database: TestDatabase
   keepData: boolean
 }
 
@@ -132,16 +141,18 @@ class RunningPosthorn implements Posthorn {
   readonly zone: ScriptedZone
   readonly clock: AdjustableClock
   readonly dataDir: string
+  readonly #database: TestDatabase
   readonly #keepData: boolean
   #session: Promise<string> | undefined
 
-  constructor(app: App, { zone, clock, dataDir, keepData }: Surroundings) {
+  constructor(app: App, { zone, clock, dataDir, database, keepData }: Surroundings) {
     this.app = app
     this.baseUrl = app.baseUrl
     this.apiKey = app.firstRun?.apiKey ?? ''
     this.zone = zone
     this.clock = clock
     this.dataDir = dataDir
+    this.#database = database
     this.#keepData = keepData
   }
 
@@ -202,27 +213,20 @@ class RunningPosthorn implements Posthorn {
   }
 
   rows<T>(sql: string, ...parameters: unknown[]): T[] {
-    return this.#withDatabase(database => database.prepare(sql).all(...parameters) as T[])
+    return this.#database.rows<T>(sql, ...parameters)
   }
 
   change(sql: string, ...parameters: unknown[]) {
-    this.#withDatabase(database => database.prepare(sql).run(...parameters))
-  }
-
-  #withDatabase<T>(use: (database: Database.Database) => T): T {
-    const database = new Database(join(this.dataDir, 'posthorn.db'), { fileMustExist: true })
-    try {
-      return use(database)
-    } finally {
-      database.close()
-    }
+    this.#database.change(sql, ...parameters)
   }
 
   async close() {
     await this.app.stop()
     await this.zone.close()
     this.clock.close()
-    if (!this.#keepData) rmSync(this.dataDir, { recursive: true })
+    if (this.#keepData) return
+    this.#database.drop()
+    rmSync(this.dataDir, { recursive: true })
   }
 }
 

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { settingsFor } from './database.ts'
 import { type ApiAnswer, type DnsRecordView, zoneText } from './posthorn.ts'
 import type { ScriptedZone } from './zone.ts'
 
@@ -135,7 +136,8 @@ function launch({ dataDir, settings = {} }: ProgramOptions): Launched {
     POSTHORN_DNS_RESOLVERS: NOBODY,
     POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
   }
-  for (const [name, value] of Object.entries(settings)) env[`POSTHORN_${name}`] = value
+  for (const [name, value] of Object.entries({ ...settingsFor(dataDir), ...settings }))
+    env[`POSTHORN_${name}`] = value
   const child = spawn(process.execPath, ['--import', guard, 'src/main.ts'], {
     cwd: root,
     env,

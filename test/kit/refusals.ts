@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { isOnPostgres } from './database.ts'
 import type { ApiAnswer, CallOptions, Posthorn } from './posthorn.ts'
 
 /** The closed list its clients know. */
@@ -137,7 +138,9 @@ export function contentsOf(posthorn: Posthorn, without: readonly string[] = []):
 function tablesOf(posthorn: Posthorn): string[] {
   return posthorn
     .rows<{ name: string }>(
-      "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'",
+      isOnPostgres
+        ? "select table_name as name from information_schema.tables where table_schema = 'public'"
+        : "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'",
     )
     .map(({ name }) => name)
 }

@@ -56,9 +56,9 @@ export const WRITING = {
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
 }
-export const READING = { default_transaction_read_only: 'on' }
+export const READING = { default_transaction_read_only: 'on', enable_seqscan: 'off' }
 
-const CONNECT_TIMEOUT_MS = 5_000
+const CONNECT_TIMEOUT_MS = 10_000
 /** Beyond it the server is taken for gone. */
 const ANSWER_TIMEOUT_MS = 60_000
 const INT8 = 20

@@ -4,13 +4,14 @@ import { migrate } from '../migrate.ts'
 import { DiskFailure } from '../trouble.ts'
 import { createGroupRunner, type GroupOptions, type GroupRunner, refuseAll } from '../writer/group.ts'
 import { holdsOf } from '../writer/holds.ts'
-import type { WriteRequest } from '../writer/protocol.ts'
+import type { Announcement, WriteRequest } from '../writer/protocol.ts'
 import type { WritingStore } from '../writer/serve.ts'
 import type { PostgresAddress } from './address.ts'
 import { type ColumnTypes, readColumnTypes } from './column-types.ts'
 import { openPool, type PostgresConnection, type PostgresPool, WRITING } from './connection.ts'
 import { postgresSession } from './group.ts'
 import { kyselyOver } from './kysely.ts'
+import { startNotices } from './notices.ts'
 import { rowStatements } from './rows.ts'
 import { prepareDatabase } from './start.ts'
 import { troubleOf } from './trouble.ts'
@@ -26,13 +27,29 @@ export async function openPostgresWriting(
   const pool = openPool(address, { size: GROUPS_AT_ONCE, settings: WRITING })
   try {
     const migrations = await migrated(pool, address, nowMs)
+    const groups = groupsOver(pool, await readColumnTypes(pool.query), options)
+    const heard: ((announcements: Announcement[]) => void)[] = []
+    const notices = startNotices({
+      pool: openPool(address, { size: 1, settings: {} }),
+      hear(announcements) {
+        for (const listener of heard) listener(announcements)
+      },
+    })
     return {
       migrations,
-      run: groupsOver(pool, await readColumnTypes(pool.query), options).run,
+      async run(requests) {
+        const result = await groups.run(requests)
+        notices.send(result.announcements)
+        return result
+      },
       groupsAtOnce: GROUPS_AT_ONCE,
+      onHeard: listener => void heard.push(listener),
       checkpoint() {},
       tidy: () => false,
-      close: pool.close,
+      async close() {
+        await notices.close()
+        await pool.close()
+      },
     }
   } catch (error) {
     await pool.close()

@@ -20,6 +20,7 @@ export async function openSqliteWriting(
     migrations,
     run: createGroupRunner(sqliteSession(connection), options).run,
     groupsAtOnce: 1,
+    onHeard() {},
     checkpoint: () => attempted(() => checkpoint(connection, 'PASSIVE')),
     tidy: () => attempted(() => giveSpaceBack(connection)),
     async close() {

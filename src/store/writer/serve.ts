@@ -21,11 +21,15 @@ export interface ServedStore {
 export interface WritingStore extends Omit<ServedStore, 'weigh'> {
   /** Names of the migrations applied now. */
   migrations: string[]
+  /** Calls `listener` with what other processes announce, where there may be any. */
+  onHeard(listener: (announcements: Announcement[]) => void): void
   close(): Promise<void>
 }
 
 export interface WriterLoop {
   connect(port: MessagePort): void
+  /** Tells all clients. */
+  announce(announcements: Announcement[]): void
   /** Answers what has been asked, then lets go of all clients. */
   end(): Promise<void>
 }
@@ -89,6 +93,9 @@ export function serveWriter(store: ServedStore): WriterLoop {
         start()
       })
       port.on('close', () => ports.delete(port))
+    },
+    announce(announcements) {
+      for (const port of ports) port.postMessage({ replies: [], announcements } satisfies GroupReport)
     },
     async end() {
       line.gather()

@@ -24,6 +24,7 @@ export async function runWriterThread(commands: Commands): Promise<void> {
     ...store,
     weigh: ({ name, input }) => (Object.hasOwn(commands, name) && commands[name]!.weigh?.(input)) || 1,
   })
+  store.onHeard(loop.announce)
   const end = async () => {
     await loop.end()
     await store.close()

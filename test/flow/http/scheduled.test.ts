@@ -302,7 +302,7 @@ test('an address suppressed by then gets nothing', async () => {
   const id = await schedule(HOUR_MS, { to: 'delivered+gone@simulator.test' })
   posthorn.change(
     `insert into suppressions (account_id, email, id, reason, created_at)
-     select id, 'delivered+gone@simulator.test', randomblob(16), 'manual', 0 from accounts`,
+     select id, 'delivered+gone@simulator.test', id, 'manual', 0 from accounts`,
   )
   posthorn.clock.advance(HOUR_MS)
   const email = await posthorn.emailWhen(id, 'suppressed')

@@ -5,7 +5,7 @@ import { createRepeats } from '../../../src/accept/repeats.ts'
 import type { IdempotencyToken, Sender } from '../../../src/accept/submission.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { settled } from '../../kit/manual-clock.ts'
-import { openLocalStore } from '../../kit/store.ts'
+import { openSqliteStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
 const test = suite('accept/repeats')
@@ -19,7 +19,7 @@ const token = (key = 'k', body = 'body', endpoint = '/emails'): IdempotencyToken
 const taken = (): Accepted => ({ ids: [newId(1)], leftOut: [] })
 
 async function open(t: TestContext) {
-  const store = await t.using(openLocalStore())
+  const store = await t.using(openSqliteStore())
   const post = postOver(store)
   const accountId = post.account()
   const repeats = createRepeats({ find: store.find, clock: post.clock })

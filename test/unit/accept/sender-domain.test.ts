@@ -17,7 +17,10 @@ async function open(t: TestContext) {
     const result = await post.submit(accountId, { from, to: to.length > 0 ? to : ['a@there.test'] })
     return isRefusal(result) ? `${result.refused}: ${result.message}` : 'taken'
   }
-  const emails = () => store.rows('select domain_id is not null as signed, feedback from emails order by id')
+  const emails = () =>
+    store.rows(
+      'select case when domain_id is null then 0 else 1 end as signed, feedback from emails order by id',
+    )
   return { ...store, ...post, accountId, outcome, emails }
 }
 

@@ -9,6 +9,7 @@ import { newId, postOver } from '../../kit/mail.ts'
 import { settled } from '../../kit/manual-clock.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('accounts/api-keys')
 
@@ -117,7 +118,7 @@ test('the last use is written down within a minute, for all keys used by then', 
     { name: 'c', at: null },
   ])
   clock.advance(30_000)
-  await settled()
+  await until(() => lastUsed()[0]!.at !== null)
   assert.equal(lastUsed(), [
     { name: 'a', at: clock.now() },
     { name: 'b', at: clock.now() },

@@ -58,6 +58,7 @@ export async function openWorker(
     slots: createSlots({ most: 100, mostOfAccount: 100 }),
     limitsOf: siteLimits({}),
     owner: 'worker',
+    leaseMs: 900_000,
     index: 0,
     threadCount,
     localName: 'out.posthorn.test',

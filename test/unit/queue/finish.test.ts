@@ -4,6 +4,7 @@ import { endings, finishFor, postOver } from '../../kit/mail.ts'
 import { openLocalStore, outputOf } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
+const LEASE_MS = 15 * 60_000
 const test = suite('queue/finish')
 const RETRY = { class: DELIVERY_CLASS.retry }
 
@@ -131,7 +132,7 @@ test('a result whose lease is void is not recorded at all', async t => {
   const { run, send, claim, accountId, clock, rows, types, delivery } = await open(t)
   await send(accountId)
   const [stale] = await claim(accountId)
-  await run('voidLeases', { owner: 'tester', now: clock.now() })
+  await run('voidLeases', { owner: 'tester', now: clock.now(), leaseMs: LEASE_MS })
   const [fresh] = await claim(accountId)
   const before = [delivery(), types(), rows('select * from counters'), rows('select * from attempts')]
   const finish = finishFor(stale!, clock.now(), { ...endings.bounced(), suppress: true })

@@ -6,6 +6,7 @@ import { endings, finishFor, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
+const LEASE_MS = 15 * 60_000
 const test = suite('queue/leases')
 
 async function open(t: TestContext) {
@@ -56,7 +57,7 @@ test('only the holder of the present lease can give it back', async t => {
   const { run, send, claim, accountId, clock, rows } = await open(t)
   await send(accountId)
   const [first] = await claim(accountId)
-  await run('voidLeases', { owner: null, now: clock.now() })
+  await run('voidLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS })
   const [second] = await claim(accountId)
   const before = rows('select * from deliveries')
   await run('release', leaseOf(first!))
@@ -91,7 +92,7 @@ test('voiding the leases of an owner makes its deliveries due at once, their att
   await claim(accountId, 'there.test', { owner: 'alive', limit: 1 })
   const before = announced('due').length
   clock.advance(20_000)
-  assert.is(await run('voidLeases', { owner: 'dead', now: clock.now() }), 2)
+  assert.is(await run('voidLeases', { owner: 'dead', now: clock.now(), leaseMs: LEASE_MS }), 2)
   assert.equal(states(), [
     { address: 'a@there.test', state: 0, attempts: 1, due: 0 },
     { address: 'b@there.test', state: 0, attempts: 1, due: 0 },
@@ -111,8 +112,8 @@ test('at a start the leases of everybody are void', async t => {
   await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@far.test'] })
   await claim(accountId, 'there.test', { owner: 'one', limit: 1 })
   await claim(accountId, 'there.test', { owner: 'two', limit: 1 })
-  assert.is(await run('voidLeases', { owner: null, now: clock.now() }), 2)
-  assert.is(await run('voidLeases', { owner: null, now: clock.now() }), 0)
+  assert.is(await run('voidLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS }), 2)
+  assert.is(await run('voidLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS }), 0)
   assert.equal(
     (await claim(accountId)).map(({ attempt }) => attempt),
     [2, 2],
@@ -126,7 +127,7 @@ test('a voided delivery goes on where it was: same class, next attempt, status u
   await run('finish', finishFor(first!, clock.now(), endings.deferred(clock.now())))
   clock.advance(60_000)
   await claim(accountId, 'there.test', { class: DELIVERY_CLASS.retry })
-  await run('voidLeases', { owner: null, now: clock.now() })
+  await run('voidLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS })
   const [third] = await claim(accountId, 'there.test', { class: DELIVERY_CLASS.retry })
   assert.is(third!.attempt, 3)
   await run('finish', finishFor(third!, clock.now()))
@@ -143,7 +144,7 @@ test('an attempt that was given back and then lost is recorded as what it was', 
   const [first] = await claim(accountId)
   await run('release', leaseOf(first!))
   await claim(accountId)
-  await run('voidLeases', { owner: null, now: clock.now() })
+  await run('voidLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS })
   const [again] = await claim(accountId)
   assert.is(again!.attempt, 2)
   assert.equal(rows('select number, outcome from attempts'), [{ number: 1, outcome: 'unknown' }])

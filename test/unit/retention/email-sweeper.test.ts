@@ -106,8 +106,9 @@ test('the files of attachments go after the rows that named them', async t => {
   const content = Buffer.alloc(100_000, 'x')
   const attachment = { filename: 'x', contentType: 'text/plain', contentId: null, content }
   await delivered(account('a', 'week'), 1, { attachments: [attachment] })
-  const [blob] = rows<{ hash: string }>('select lower(hex(hash)) as hash from blobs')
-  const path = join(file, '..', 'blobs', blob!.hash.slice(0, 2), blob!.hash)
+  const [blob] = rows<{ hash: Buffer }>('select hash from blobs')
+  const name = blob!.hash.toString('hex')
+  const path = join(file, '..', 'blobs', name.slice(0, 2), name)
   assert.ok(existsSync(path))
   clock.advance(7 * DAY_MS)
   await sweep()

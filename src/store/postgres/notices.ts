@@ -1,0 +1,126 @@
+/**
+ * Announcements between processes, by LISTEN and NOTIFY on a connection of their own: hints, sent together a few times
+ * a second and never in the transaction of a command. Whoever may have missed some is told that, and looks for itself.
+ */
+import { randomUUID } from 'node:crypto'
+import { MISSED } from '../command.ts'
+import type { Announcement } from '../writer/protocol.ts'
+import type { PostgresConnection, PostgresPool } from './connection.ts'
+
+export interface Notices {
+  send(announcements: readonly Announcement[]): void
+  close(): Promise<void>
+}
+
+interface NoticesOptions {
+  /** Of one connection. */
+  pool: PostgresPool
+  /** Gets what other processes announce. */
+  hear(announcements: Announcement[]): void
+}
+
+interface Notice {
+  from: string
+  announcements: Announcement[]
+}
+
+const CHANNEL = 'posthorn'
+const SEND_EVERY_MS = 100
+const RECONNECT_AFTER_MS = 1_000
+/** The database takes notices of less than 8,000 bytes. */
+const LONGEST = 7_500
+
+export function startNotices({ pool, hear }: NoticesOptions): Notices {
+  const from = randomUUID()
+  const waiting = new Map<string, Set<string>>()
+  let connection: PostgresConnection | undefined
+  let sending: NodeJS.Timeout | undefined
+  let again: NodeJS.Timeout | undefined
+  const closing = Promise.withResolvers<void>()
+  let isClosing = false
+
+  const flush = () => {
+    sending = undefined
+    if (!connection) {
+      waiting.clear()
+      waiting.set(MISSED, new Set(['null']))
+      return
+    }
+    const text = encode(from, waiting)
+    waiting.clear()
+    connection.query({ sql: `select pg_notify('${CHANNEL}', $1)`, values: [text], kept: true }).catch(() => {
+      // the connection is lost, which its listener sees to
+    })
+  }
+  /** Resolves when the connection is lost, or not needed any more. */
+  const listen = async (opened: PostgresConnection) => {
+    const lost = new Promise<void>(resolve => opened.onLost(resolve))
+    opened.onNotice(text => {
+      const notice = decode(text)
+      if (notice.from !== from) hear(notice.announcements)
+    })
+    await opened.query({ sql: `listen ${CHANNEL}` })
+    connection = opened
+    if (waiting.size > 0) flush()
+    hear([{ topic: MISSED, payloads: [null] }])
+    await Promise.race([lost, closing.promise])
+    connection = undefined
+  }
+  const keep = async (): Promise<void> => {
+    await pool.use(listen).catch(() => {
+      // it is tried again, and who writes meanwhile is told
+    })
+    if (isClosing) return
+    await new Promise<void>(resolve => {
+      again = setTimeout(resolve, RECONNECT_AFTER_MS)
+      void closing.promise.then(resolve)
+    })
+    if (!isClosing) return keep()
+  }
+  const kept = keep()
+
+  return {
+    send(announcements) {
+      for (const { topic, payloads } of announcements) {
+        const known = waiting.get(topic) ?? new Set()
+        waiting.set(topic, known)
+        for (const payload of payloads) known.add(JSON.stringify(payload, packBytes))
+      }
+      if (waiting.size > 0) sending ??= setTimeout(flush, SEND_EVERY_MS)
+    },
+    async close() {
+      isClosing = true
+      clearTimeout(sending)
+      clearTimeout(again)
+      closing.resolve()
+      await kept
+      await pool.close()
+    },
+  }
+}
+
+/** When it is too much for one notice, others are told to look for themselves. */
+function encode(from: string, waiting: ReadonlyMap<string, ReadonlySet<string>>): string {
+  const topics = [...waiting].map(
+    ([topic, payloads]) => `{"topic":${JSON.stringify(topic)},"payloads":[${[...payloads]}]}`,
+  )
+  const text = `{"from":"${from}","announcements":[${topics}]}`
+  if (Buffer.byteLength(text) <= LONGEST) return text
+  return JSON.stringify({ from, announcements: [{ topic: MISSED, payloads: [null] }] } satisfies Notice)
+}
+
+function decode(text: string): Notice {
+  return JSON.parse(text, unpackBytes) as Notice
+}
+
+const BYTES = '$bytes'
+
+function packBytes(this: Record<string, unknown>, key: string, value: unknown): unknown {
+  const own = this[key]
+  return own instanceof Uint8Array ? { [BYTES]: Buffer.from(own).toString('base64') } : value
+}
+
+function unpackBytes(_: string, value: unknown): unknown {
+  const packed = (value as Record<string, unknown> | null)?.[BYTES]
+  return typeof packed === 'string' ? new Uint8Array(Buffer.from(packed, 'base64')) : value
+}

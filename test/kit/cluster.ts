@@ -1,0 +1,99 @@
+/**
+ * A PostgreSQL server of a test's own: a fresh cluster in a folder of its own, on a loopback port and a Unix socket, run
+ * by an unprivileged user, which can be stopped in the middle of everything and started again.
+ */
+import { execFile, spawnSync } from 'node:child_process'
+import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { freePort } from './free-port.ts'
+
+export interface Cluster {
+  /** Of a database that may make others. @param by whether over the port or the socket, which no namespace keeps apart */
+  url(by?: 'port' | 'socket'): string
+  /** Of the process under which all others of the server are. */
+  pid(): number
+  /** Runs a statement as its administrator. */
+  sql(statement: string): void
+  start(): Promise<void>
+  /** `fast` ends every connection first, `immediate` is a crash. */
+  stop(mode: 'fast' | 'immediate'): Promise<void>
+  close(): Promise<void>
+}
+
+interface ClusterOptions {
+  /** False loses what was committed when the machine dies, and is quick. */
+  fsync: boolean
+  port?: number
+}
+
+const USER = 'postgres'
+const run = promisify(execFile)
+
+/** @throws when PostgreSQL is not installed */
+export async function startCluster({ fsync, port }: ClusterOptions): Promise<Cluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'posthorn-postgres-'))
+  const own = ownUser()
+  if (own) chownSync(folder, own.uid, own.gid)
+  const data = join(folder, 'data')
+  const command = (program: string, ...args: string[]) =>
+    run(join(binaries(), program), args, {
+      cwd: folder,
+      ...own,
+      env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' },
+    })
+  const listenPort = port ?? (await freePort())
+  await command('initdb', '-D', data, '-U', USER, '-A', 'trust', '-E', 'UTF8', '--no-sync')
+  const settings = {
+    port: listenPort,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: folder,
+    max_connections: 300,
+    ...(fsync ? {} : { fsync: 'off', full_page_writes: 'off' }),
+  }
+  const options = Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
+  const start = async () => {
+    await command('pg_ctl', '-D', data, '-w', '-l', join(folder, 'log'), '-o', options, 'start')
+  }
+  const stop = async (mode: 'fast' | 'immediate') => {
+    await command('pg_ctl', '-D', data, '-w', '-m', mode, 'stop')
+  }
+  await start()
+  return {
+    url(by = 'port') {
+      const base = `postgres://${USER}@127.0.0.1:${listenPort}/postgres`
+      return by === 'port' ? base : `${base}?host=${folder}`
+    },
+    sql(statement) {
+      const { status, stderr } = spawnSync(
+        join(binaries(), 'psql'),
+        ['-X', '-q', '-h', folder, '-p', String(listenPort), '-U', USER, '-c', statement, 'postgres'],
+        { encoding: 'utf8' },
+      )
+      if (status !== 0) throw new Error(stderr)
+    },
+    pid: () => Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10),
+    start,
+    stop,
+    async close() {
+      await stop('immediate').catch(() => {}) // it may be stopped already
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The server refuses to run as root. */
+function ownUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const id = (flag: string) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout)
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+function binaries(): string {
+  const found = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
+  if (found === undefined) throw new Error('PostgreSQL is not installed (Debian: apt-get install postgresql)')
+  return found
+}

@@ -1,0 +1,112 @@
+import * as assert from 'uvu/assert'
+import { createIdSource } from '../../../src/lib/ids.ts'
+import { StorageUnavailable } from '../../../src/store/command.ts'
+import { locate, openWriting } from '../../../src/store/dialect.ts'
+import { readPostgresUrl } from '../../../src/store/postgres/address.ts'
+import type { PostgresPool } from '../../../src/store/postgres/connection.ts'
+import { prepareDatabase } from '../../../src/store/postgres/start.ts'
+import { createRecentEmails } from '../../../src/store/writer/recent.ts'
+import { createDatabase, isOnPostgres } from '../../kit/database.ts'
+import { freePort } from '../../kit/free-port.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('store/postgres start')
+const address = readPostgresUrl('postgres://ann:secret@db.example/mail')
+
+async function refusal(opening: Promise<unknown>): Promise<string> {
+  try {
+    await opening
+  } catch (error) {
+    return (error as Error).message
+  }
+  throw new Error('it was opened')
+}
+
+const start = (url: string) =>
+  openWriting(
+    locate({ dataDir: '/nowhere', url }),
+    { commands: {}, recent: createRecentEmails(), newId: createIdSource() },
+    1,
+  )
+
+/** A pool whose server answers as a test wants. */
+function pool(query: (sql: string) => unknown[]): PostgresPool {
+  const answer = async ({ sql }: { sql: string }) => {
+    const rows = query(sql)
+    return { rows, rowCount: rows.length }
+  }
+  return {
+    query: answer,
+    use: work => work({ query: answer, onNotice() {}, onLost() {} }),
+    close: async () => {},
+  }
+}
+
+test('a server that is not there is named, with what was tried', async () => {
+  const port = await freePort()
+  const says = await refusal(start(`postgres://ann:secret@127.0.0.1:${port}/mail`))
+  assert.match(says, `database "mail" at 127.0.0.1:${port} as user "ann" cannot be reached`)
+  assert.match(says, 'ECONNREFUSED')
+  assert.not.match(says, 'secret')
+})
+
+test('a version that is too old is named, and the oldest that will do', async () => {
+  const old = pool(() => [{ major: 13, version: '13.11' }])
+  assert.match(
+    await refusal(prepareDatabase(old, address, async () => {})),
+    /runs on PostgreSQL 13\.11; Posthorn needs 14 or newer$/,
+  )
+})
+
+for (const [code, says] of [
+  ['28P01', /refuses the user or the password \(told\)$/],
+  ['28000', /refuses the user or the password \(told\)$/],
+  ['3D000', /there is no such database; create it first$/],
+] as const)
+  test(`${code} is told in words`, async () => {
+    const refusing: PostgresPool = {
+      ...pool(() => []),
+      use() {
+        throw new StorageUnavailable('x', { cause: Object.assign(new Error('told'), { code }) })
+      },
+    }
+    assert.match(await refusal(prepareDatabase(refusing, address, async () => {})), says)
+  })
+
+test('a user without rights is told which are missing', async () => {
+  const poor = pool(sql => {
+    if (/server_version/.test(sql)) return [{ major: 15, version: '15' }]
+    if (/pg_aggregate/.test(sql)) return [{}]
+    throw Object.assign(new Error('permission denied for schema public'), {
+      code: sql === 'commit' ? '0' : '42501',
+    })
+  })
+  assert.match(
+    await refusal(prepareDatabase(poor, address, query => query({ sql: 'create table x ()' }))),
+    /may not create tables there \(permission denied for schema public\); make it the owner of the database/,
+  )
+})
+
+if (isOnPostgres) {
+  test('a fresh database is migrated, by one of those that start at once', async t => {
+    const database = createDatabase('')
+    t.after(database.drop)
+    const stores = await Promise.all([1, 2, 3].map(() => start(database.url)))
+    for (const store of stores) t.after(store.close)
+    const counts = stores.map(({ migrations }) => migrations.length).sort((a, b) => a - b)
+    assert.equal(counts.slice(0, 2), [0, 0])
+    assert.ok(counts[2]! > 5)
+  })
+
+  test('the database of a newer version is refused and left as it is', async t => {
+    const database = createDatabase('', { isMigrated: true })
+    t.after(database.drop)
+    database.change("insert into migrations (name, applied_at) values ('999-from-the-future', 1)")
+    assert.match(
+      await refusal(start(database.url)),
+      'made by a newer version (999-from-the-future); upgrade Posthorn',
+    )
+  })
+}
+
+test.run()
