@@ -30,6 +30,7 @@ import { alertRoutes } from './http/routes/alerts.ts'
 import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
+import { destinationRoutes } from './http/routes/destinations.ts'
 import { domainRoutes } from './http/routes/domains.ts'
 import { emailAttachmentRoutes } from './http/routes/email-attachments.ts'
 import { emailListRoutes } from './http/routes/email-list.ts'
@@ -37,6 +38,7 @@ import { emailMetricsRoutes } from './http/routes/email-metrics.ts'
 import { emailRoutes } from './http/routes/emails.ts'
 import { healthRoutes } from './http/routes/health.ts'
 import { openapiRoutes } from './http/routes/openapi.ts'
+import { queueRoutes } from './http/routes/queue.ts'
 import { rawEmailRoutes } from './http/routes/raw-email.ts'
 import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
 import { shareRoutes } from './http/routes/shares.ts'
@@ -50,6 +52,7 @@ import type { Log } from './lib/log.ts'
 import { createSecretKeys, type SecretKeys } from './lib/secret-keys.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import { startProviderDns, verifyingResolvers } from './provider-dns.ts'
+import { createHands } from './queue/hands.ts'
 import { leaseTerms } from './queue/leases.ts'
 import { createReleaser } from './queue/releaser.ts'
 import { createReadiness } from './readiness.ts'
@@ -211,10 +214,12 @@ async function startDelivery(
 
 /** The HTTP door with what stands behind it. */
 async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, started: (() => unknown)[]) {
-  const { config, clock, log, store, plans, secrets, generateKey } = parts
+  const { config, clock, log, store, plans, secrets, reading, generateKey } = parts
   const { db, run } = store
   const common = { db, run, clock, newId: createIdSource() }
   const { passwords, sessions, apiKeys, accounts } = accountParts(parts, common.newId)
+  const hands = createHands(common)
+  await hands.settle()
   started.push(apiKeys.close)
   store.on(KEYS_DELETED, apiKeys.forget)
   store.on(MISSED, apiKeys.forget)
@@ -256,6 +261,8 @@ async function startHttpDoor(parts: Parts, notReady: () => Promise<string[]>, st
     ...authRoutes({ sessions, db, cookie }),
     ...accountRoutes({ accounts, plans }),
     ...alertRoutes({ db }),
+    ...queueRoutes({ hands, db, clock, reader: reading.reader }),
+    ...destinationRoutes({ reader: reading.reader, run, clock }),
     ...apiKeyRoutes({ apiKeys }),
     ...domainRoutes({ domains, mailHost, regions }),
     ...templateRoutes({ templates: createTemplates(common) }),

@@ -5,9 +5,12 @@ import { scheduledCommands } from './accept/scheduled.ts'
 import { domainCommands } from './domains/commands.ts'
 import { recipientCommands } from './events/commands.ts'
 import { queueCommands } from './queue/commands.ts'
+import { destinationCommands } from './queue/destination-sweeper.ts'
 import { expireCommands } from './queue/expire.ts'
+import { holdCommands } from './queue/hold.ts'
 import { releaseCommands } from './queue/release.ts'
 import { retryCommands } from './queue/retry-now.ts'
+import { steerCommands } from './queue/steer.ts'
 import { retentionCommands } from './retention/commands.ts'
 import { metricCommands } from './retention/metric-sweeper.ts'
 import { sealCommands } from './search/commands.ts'
@@ -35,6 +38,9 @@ export const commands = {
   ...keyCommands,
   ...releaseCommands,
   ...retryCommands,
+  ...holdCommands,
+  ...destinationCommands,
+  ...steerCommands,
   ...queueCommands,
   ...expireCommands,
   ...siteCommands,

@@ -26,12 +26,14 @@ import { createLog } from './lib/log.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { trackLeases } from './queue/held-leases.ts'
+import { HELD } from './queue/hold.ts'
 import { startLeaseKeeper } from './queue/leases.ts'
 import { simulatedEnding, simulatedSequel } from './simulator/ending.ts'
 import type { ClaimedDelivery } from './store/command.ts'
 import { openReader } from './store/dialect.ts'
 import type { DueLane } from './store/lanes.ts'
-import { listPausedSites } from './store/site-states.ts'
+import type { MailSelector } from './store/schema/steering.ts'
+import { listPausedSites, RESUMED } from './store/site-states.ts'
 import { createWriterClient } from './store/writer/client.ts'
 
 interface ForwardedLane {
@@ -114,6 +116,7 @@ const worker = createDeliveryWorker({
   },
   onPause: (site, { until, reason }) =>
     log.warn({ site, until: new Date(until).toISOString(), reason }, 'a site is left alone for a while'),
+  onResumed: site => log.info({ site }, 'a site is tried again by order of the operator'),
   onRecovery: site => log.info({ site }, 'a site answers again'),
   onError: (error, delivery) =>
     log.error({ err: error, ...(delivery && names(delivery)) }, 'a delivery step failed'),
@@ -130,6 +133,12 @@ const keeper = data.leases.isShared
   : undefined
 
 writer.on('due', due => worker.announced(due as DueLane[]))
+writer.on(HELD, selectors => {
+  for (const selector of selectors) worker.held(selector as MailSelector)
+})
+writer.on(RESUMED, sites => {
+  for (const site of sites) worker.endPause(site as string)
+})
 lanes.onmessage = ({ data: message }) => {
   const { to, lane, route } = message as ForwardedLane
   if (to === data.index) worker.forwarded(lane, route)

@@ -11,6 +11,8 @@ import { systemClock } from './lib/clock.ts'
 import type { Id } from './lib/ids.ts'
 import { createLog, type LogLevel } from './lib/log.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
+import { type DestinationQuestion, reportDestinations } from './queue/destination-report.ts'
+import { type QueueQuestion, viewQueue } from './queue/view.ts'
 import { createPacker } from './search/pack.ts'
 import { createPacking } from './search/packing.ts'
 import { createEmailReader, type EmailReader } from './search/reader.ts'
@@ -50,6 +52,8 @@ const functions = {
     const { emails, next } = await reader.readBatch(input)
     return { csv: new Uint8Array(Buffer.from(emailCsv(emails))), next }
   },
+  reportDestinations: (question: DestinationQuestion) => reportDestinations(db, question),
+  viewQueue: (question: QueueQuestion) => viewQueue(db, question),
   reportMetrics: (question: MetricsQuestion) => snapshot(db => reportMetrics(db, question)),
   async rebuildMessage(delivery: Parameters<typeof rebuildMessage>[1]) {
     const message = await rebuildMessage({ db, find, blobs, secrets }, delivery)

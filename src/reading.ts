@@ -67,6 +67,8 @@ export function startReading(options: ReadingOptions): Reading {
       exportEmails: ask('exportEmails'),
       rebuildMessage: ask('rebuildMessage'),
       reportMetrics: ask('reportMetrics'),
+      reportDestinations: ask('reportDestinations'),
+      viewQueue: ask('viewQueue'),
     },
     async stop() {
       isStopping = true

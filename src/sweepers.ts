@@ -6,6 +6,7 @@ import type { Commands } from './commands.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { type Sweeper, startSweeper } from './lib/sweeper.ts'
+import { sweepDestinations } from './queue/destination-sweeper.ts'
 import { sweepEmails } from './retention/email-sweeper.ts'
 import { sweepFiles } from './retention/file-sweeper.ts'
 import { sweepMetrics } from './retention/metric-sweeper.ts'
@@ -39,6 +40,7 @@ export function startSweepers({ store, plans, clock, log }: SweepersOptions): Sw
     start('emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(parts)),
     start('metrics beyond retention', 24 * HOUR_MS, () => sweepMetrics(parts)),
     start('ended MTA-STS policies', 24 * HOUR_MS, () => sweepStsPolicies(parts)),
+    start('old counters of destinations', 24 * HOUR_MS, () => sweepDestinations(parts)),
     start('unused files', 24 * HOUR_MS, () => sweepFiles(parts)),
   ]
   return {

@@ -3,7 +3,9 @@ import { parseArgs } from 'node:util'
 import { OperationFailed, OperationRefused } from '../control/operation.ts'
 import { StorageUnavailable } from '../store/command.ts'
 import type { CliCommand, Installation } from './command.ts'
+import { destinationCommands } from './destination-commands.ts'
 import { helpFor, overview } from './help.ts'
+import { holdCommands } from './hold-commands.ts'
 import { keyCommands } from './key-commands.ts'
 import { queueCommands } from './queue-commands.ts'
 import { CommandError, type Result, UsageError } from './result.ts'
@@ -20,7 +22,13 @@ export interface ProgramDeps {
 
 export const EXIT = { ok: 0, failure: 1, usage: 2 } as const
 
-const COMMANDS: readonly CliCommand[] = [...userCommands, ...keyCommands, ...queueCommands]
+const COMMANDS: readonly CliCommand[] = [
+  ...userCommands,
+  ...keyCommands,
+  ...queueCommands,
+  ...holdCommands,
+  ...destinationCommands,
+]
 /** Their messages say it all. */
 const FORESEEN = [CommandError, OperationRefused, OperationFailed, StorageUnavailable]
 const COMMON = {

@@ -3,7 +3,8 @@ import { domainToASCII } from 'node:url'
 import { MOST_DOMAINS } from '../control/queue-operations.ts'
 import type { Db } from '../store/schema.ts'
 import { findLastReply, listWaitingDomains, type WaitingDomain } from '../store/waiting.ts'
-import type { CliCommand } from './command.ts'
+import type { CliCommand, Installation } from './command.ts'
+import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
 import { duration, isoTime, printable, table, UsageError } from './result.ts'
 
 const SHOWN_DOMAINS = 50
@@ -29,25 +30,32 @@ export const queueCommands: CliCommand[] = [
   },
   {
     name: 'queue retry',
-    usage: '<domain>… | --all',
+    usage: '<domain>… | --all | [--account <id>] [--broadcast <id>] [--email <id>]',
     summary: 'Tries deferred deliveries again now, without waiting for their time',
-    options: { all: { type: 'boolean' } },
+    options: { ...SELECTING, all: { type: 'boolean' } },
     positionals: { least: 0, most: MOST_DOMAINS },
-    async run({ values: { all }, positionals, open }) {
-      if ((all === true) === positionals.length > 0)
+    async run({ values, positionals, open }) {
+      const isSelected = Object.keys(SELECTING).some(name => values[name] !== undefined)
+      const ways = [values.all === true, positionals.length > 0, isSelected].filter(Boolean)
+      if (ways.length !== 1)
         throw new UsageError('name the domains whose deliveries are to be tried, or give --all')
       const named = positionals.map(asQueued)
-      const { db, change } = await open()
-      const domains = all ? await deferredDomains(db) : named
-      let deliveries = 0
-      for (let at = 0; at < domains.length; at += MOST_DOMAINS)
-        deliveries += (await change('queue.retry', { domains: domains.slice(at, at + MOST_DOMAINS) }))
-          .deliveries
+      const installation = await open()
+      const deliveries = isSelected
+        ? await steerAll(installation, 'retry', selectedIn(values))
+        : await retryDomains(installation, values.all ? await deferredDomains(installation.db) : named)
       const text = deliveries === 1 ? '1 delivery is due now.' : `${deliveries} deliveries are due now.`
       return { json: { deliveries }, text }
     },
   },
 ]
+
+async function retryDomains({ change }: Installation, domains: readonly string[]): Promise<number> {
+  let deliveries = 0
+  for (let at = 0; at < domains.length; at += MOST_DOMAINS)
+    deliveries += (await change('queue.retry', { domains: domains.slice(at, at + MOST_DOMAINS) })).deliveries
+  return deliveries
+}
 
 /** @throws UsageError */
 function limitOf(text: string | boolean | undefined): number {

@@ -3,16 +3,20 @@ import type { z } from 'zod'
 import type { Passwords } from '../accounts/password.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
+import type { HandCommands } from '../queue/hands.ts'
 import type { retryCommands } from '../queue/retry-now.ts'
 import type { apiKeyCommands } from '../store/api-keys.ts'
 import type { Run } from '../store/command.ts'
 import type { Db } from '../store/schema.ts'
+import type { siteCommands } from '../store/site-states.ts'
 import type { userCommands } from '../store/users.ts'
 
 /** What operations work with. */
 export interface OperationParts {
   db: Db
-  run: Run<typeof userCommands & typeof apiKeyCommands & typeof retryCommands>
+  run: Run<
+    typeof userCommands & typeof apiKeyCommands & typeof retryCommands & HandCommands & typeof siteCommands
+  >
   clock: Clock
   newId: IdSource
   passwords: Passwords

@@ -11,8 +11,8 @@ export interface ClaimedQueue {
   next(mayGo: (accountId: Id) => boolean): ClaimedDelivery | undefined
   /** How many more there is room for, of `most`. */
   room(most: number): Room
-  /** Takes all. */
-  clear(): ClaimedDelivery[]
+  /** Takes those out that are meant; all without `isMeant`. */
+  clear(isMeant?: (delivery: ClaimedDelivery) => boolean): ClaimedDelivery[]
 }
 
 /** So many transactional ones pass before another class has its turn. */
@@ -55,10 +55,12 @@ export function createClaimedQueue(waiting: { count: number }): ClaimedQueue {
       any: Math.max(0, most - transactional.length - others.length),
       transactional: Math.max(0, most - transactional.length),
     }),
-    clear() {
-      const all = [...transactional.splice(0), ...others.splice(0)]
-      waiting.count -= all.length
-      return all
+    clear(isMeant = () => true) {
+      const taken: ClaimedDelivery[] = []
+      for (const queue of [transactional, others])
+        for (const delivery of queue.splice(0)) (isMeant(delivery) ? taken : queue).push(delivery)
+      waiting.count -= taken.length
+      return taken
     },
   }
 }

@@ -1,6 +1,7 @@
 /** One delivery from its message to the record of how its attempt ended. */
 import { type Clock, sleep } from '../lib/clock.ts'
 import { type ClaimedDelivery, StorageUnavailable } from '../store/command.ts'
+import { destinationOf } from './arrival.ts'
 import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './ending.ts'
 import { type Ending, finishOf } from './finish.ts'
 import type { MessageMaker } from './message.ts'
@@ -31,9 +32,10 @@ export function createDelivering(
 
   const attemptOf = async (delivery: ClaimedDelivery, startedAt: number) => {
     const message = await makeWhenAnswered(delivery, startedAt)
-    if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null }
+    if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null, site: null }
     const route = await router.routeOf(delivery.domain)
-    return { ...(await carry(options, route, delivery, message)), message }
+    const site = route.destination.kind === 'hosts' ? route.site : null
+    return { ...(await carry(options, route, delivery, message)), message, site }
   }
 
   /** While the store does not answer, nothing can be read: that is no failure of the delivery. */
@@ -52,9 +54,9 @@ export function createDelivering(
     const startedAt = clock.now()
     const watched = slow.begin(delivery, startedAt)
     try {
-      const { ending, signal, message } = await attemptOf(delivery, startedAt).catch(error => {
+      const { ending, signal, message, site } = await attemptOf(delivery, startedAt).catch(error => {
         onError(error, delivery)
-        return { ...brokenInside(), message: null }
+        return { ...brokenInside(), message: null, site: null }
       })
       judge(signal, ending.text)
       const finish = finishOf(
@@ -63,8 +65,9 @@ export function createDelivering(
         { startedAt, finishedAt: clock.now(), message },
         options.random,
       )
+      const destination = site === null ? undefined : destinationOf(site, ending, finish)
       recorder
-        .record(finish)
+        .record(destination ? { ...finish, destination } : finish)
         .then(good => (good ? options.onStored(delivery, ending) : undefined))
         .catch(error => onError(error, delivery))
     } finally {

@@ -22,6 +22,8 @@ export interface Pause {
   /** The site has answered. @returns whether there was a pause */
   clear(): boolean
   resume(facts: PauseFacts): void
+  /** It is over before its time, and the site is probed. @returns whether it was on */
+  end(): boolean
   close(): void
 }
 
@@ -68,6 +70,13 @@ export function createPause(clock: Clock, onEnd: () => void): Pause {
       return was
     },
     resume: begin,
+    end() {
+      if (!timer) return false
+      timer.cancel()
+      timer = undefined
+      onEnd()
+      return true
+    },
     close() {
       timer?.cancel()
       timer = undefined

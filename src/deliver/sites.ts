@@ -21,6 +21,10 @@ export interface Sites {
   take(site: string, laneClass: number, deliveries: readonly ClaimedDelivery[]): void
   /** A pause that began in a former life. */
   resume(site: string, pause: PauseFacts): void
+  /** The pause is over before its time. False when there is none. */
+  endPause(site: string): boolean
+  /** Gives back what is meant and has not been begun. */
+  recall(isMeant: (delivery: ClaimedDelivery) => boolean): ClaimedDelivery[]
   /** Resolves when nothing is under way, or after so long. */
   idle(withinMs: number): Promise<void>
   /** Begins nothing more; gives back what has not been begun. */
@@ -65,7 +69,7 @@ export function createSites(options: SitesOptions): Sites {
       return options.deliver(delivery, (signal, text) => learn(site, delivery, signal, text))
     },
     onMoved(site) {
-      if (isIdle(site)) keep(site)
+      if (isIdle(site)) keep(sites, site)
       offerRoom(site)
     },
     onError,
@@ -95,15 +99,6 @@ export function createSites(options: SitesOptions): Sites {
     if (isNews && !stopped) options.onRoom(site.name)
   }
 
-  /** What was learnt of a site is kept for a while. */
-  const keep = (site: Site) => {
-    sites.delete(site.name)
-    sites.set(site.name, site)
-    if (sites.size <= MOST_KEPT) return
-    for (const other of sites.values())
-      if (isIdle(other) && !other.pause.isOn) return void sites.delete(other.name)
-  }
-
   return {
     roomOf: name => (stopped ? NO_ROOM : roomOf(siteOf(name))),
     take(name, laneClass, deliveries) {
@@ -118,6 +113,14 @@ export function createSites(options: SitesOptions): Sites {
       sites.set(name, site)
       site.pause.resume(pause)
     },
+    endPause: name => sites.get(name)?.pause.end() ?? false,
+    recall(isMeant) {
+      return [...sites.values()].flatMap(site => {
+        const recalled = site.claimed.clear(isMeant)
+        if (recalled.length > 0) offerRoom(site)
+        return recalled
+      })
+    },
     idle: runner.idle,
     stop() {
       stopped = true
@@ -129,4 +132,13 @@ export function createSites(options: SitesOptions): Sites {
       })
     },
   }
+}
+
+/** What was learnt of a site is kept for a while. */
+function keep(sites: Map<string, Site>, site: Site) {
+  sites.delete(site.name)
+  sites.set(site.name, site)
+  if (sites.size <= MOST_KEPT) return
+  for (const other of sites.values())
+    if (isIdle(other) && !other.pause.isOn) return void sites.delete(other.name)
 }

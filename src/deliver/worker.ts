@@ -4,6 +4,8 @@ import type { queueCommands } from '../queue/commands.ts'
 import { createScheduler } from '../queue/scheduler.ts'
 import type { Run } from '../store/command.ts'
 import type { DueLane } from '../store/lanes.ts'
+import { mayBeAbout } from '../store/queue-holds.ts'
+import type { MailSelector } from '../store/schema/steering.ts'
 import { createDelivering, type DeliveringOptions } from './delivering.ts'
 
 import { createOutages, leaseRef, type OutageCommands } from './outages.ts'
@@ -22,6 +24,10 @@ export interface DeliveryWorker {
   forwarded(lane: DueLane, route: Route): void
   /** A pause that began in a former life; of a site that belongs here, or else nothing happens. */
   resume(site: string, pause: PauseFacts): void
+  /** The operator holds this mail: what has been claimed of it and not begun goes back. */
+  held(selector: MailSelector): void
+  /** The operator has the site tried before its pause is over. */
+  endPause(site: string): void
   /** Begins nothing more, lets attempts under way end for so long, gives unbegun leases back. */
   stop(graceMs: number): Promise<void>
 }
@@ -41,6 +47,8 @@ export interface WorkerOptions extends DeliveringOptions {
   forward(threadIndex: number, lane: DueLane, route: Route): void
   /** A site is left alone for a while. */
   onPause(site: string, pause: PauseFacts): void
+  /** The operator has it tried before its time. */
+  onResumed(site: string): void
   /** It answers again. */
   onRecovery(site: string): void
 }
@@ -92,6 +100,16 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     },
     resume(site, pause) {
       if (threadOf(site) === index) sites.resume(site, pause)
+    },
+    held(selector) {
+      // claims of the same commit arrive in this turn
+      setImmediate(() => {
+        for (const lease of sites.recall(delivery => mayBeAbout(selector, delivery)))
+          run('release', leaseRef(lease)).catch(onError)
+      })
+    },
+    endPause(site) {
+      if (sites.endPause(site)) options.onResumed(site)
     },
     async stop(graceMs) {
       await scheduler.stop()

@@ -2,8 +2,8 @@
 import type { DeliveryStatus, EmailStatus } from '../store/schema.ts'
 
 /**
- * The first rule that applies: any complained, any bounced, any failed, all suppressed, any delayed, all others
- * delivered; else `sent` once the first delivery was handed over, and what it was before until then.
+ * The first rule that applies: any complained, any bounced, any failed, all suppressed, all others canceled, any
+ * delayed, all others delivered; else `sent` once the first delivery was handed over, and what it was before until then.
  * @param before the status while nothing has been handed over: `queued`, `scheduled` or `canceled`
  */
 export function emailStatus(
@@ -15,8 +15,8 @@ export function emailStatus(
   if (any('complained')) return 'complained'
   if (any('bounced')) return 'bounced'
   if (any('failed')) return 'failed'
-  const wanted = deliveries.filter(status => status !== 'suppressed')
-  if (wanted.length === 0) return 'suppressed'
+  const wanted = deliveries.filter(status => status !== 'suppressed' && status !== 'canceled')
+  if (wanted.length === 0) return any('canceled') ? 'canceled' : 'suppressed'
   if (any('delivery_delayed')) return 'delivery_delayed'
   if (wanted.every(status => status === 'delivered')) return 'delivered'
   return handedOver ? 'sent' : before

@@ -21,6 +21,8 @@ import {
   type DeliveryStatus,
 } from '../store/schema.ts'
 import { addSuppressions } from '../store/suppressions.ts'
+import { type Arrival, countArrivals, type Destination } from './destinations.ts'
+import { inOrder, openSieve } from './sift.ts'
 
 /** Names one attempt of one delivery; good only while the lease is. */
 export interface LeaseRef {
@@ -64,14 +66,22 @@ export interface Finish extends LeaseRef {
   suppress: boolean
   signedAt: number | null
   signatures: string | null
+  /** Where it went; absent where that is not counted. */
+  destination?: Destination
   record: Pick<AttemptRow, 'phase' | 'reply' | 'mxHost' | 'mxIp' | 'tls' | 'transcript'>
 }
 
 export const queueCommands = {
-  /** Leases due deliveries; those whose address has been suppressed meanwhile are finished instead. */
+  /**
+   * Leases due deliveries, but for those that the operator holds; those whose address has been suppressed meanwhile
+   * are finished instead.
+   */
   claim: besideOthers(
     command<ClaimInput, Claim[]>(async (tx, { lanes, owner, now, leaseUntil }) => {
-      const claims = await tx.queue.claim(lanes, { owner, now, until: leaseUntil })
+      const sieve = await openSieve(tx)
+      const open = sieve.open(lanes)
+      const claims = await tx.queue.claim(open, { owner, now, until: leaseUntil })
+      for (const claim of claims) claim.deliveries = await sieve.sift(claim.deliveries, now)
       const claimed = claims.flatMap(({ deliveries }) => deliveries)
       const suppressed = await suppressedOf(tx, claimed)
       if (suppressed.size > 0)
@@ -81,12 +91,13 @@ export const queueCommands = {
             .filter(delivery => suppressed.has(delivery))
             .map(delivery => suppressionChange(delivery, now)),
         )
-      return claims.map(({ deliveries, nextAt }) => ({
+      const taken = claims.map(({ deliveries, nextAt }) => ({
         deliveries: deliveries
           .filter(delivery => !suppressed.has(delivery))
           .map(delivery => withSource(delivery, tx.recent.take(delivery.emailId))),
         nextAt,
       }))
+      return inOrder(lanes, open, taken, { deliveries: [], nextAt: null })
     }),
   ),
 
@@ -105,6 +116,7 @@ export const queueCommands = {
         valid.map((finish, i) => changeOf(finish, formerStatus[i]!)),
       )
       await suppress(tx, valid)
+      await countArrivals(tx, valid.flatMap(arrivalOf))
       for (const { domain, accountId, nextAt } of valid)
         if (nextAt !== null)
           tx.announce('due', { domain, class: DELIVERY_CLASS.retry, accountId, at: nextAt })
@@ -246,6 +258,10 @@ function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange 
       ...(finish.signedAt === null ? {} : { signedAt: finish.signedAt, signatures: finish.signatures }),
     },
   }
+}
+
+function arrivalOf({ domain, finishedAt, destination, record: { reply } }: Finish): Arrival[] {
+  return destination ? [{ domain, finishedAt, reply, destination }] : []
 }
 
 function withSource(delivery: ClaimedDelivery, source: EmailSource | undefined): ClaimedDelivery {

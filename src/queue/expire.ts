@@ -3,8 +3,10 @@
  * without an attempt of their own.
  */
 import { type DeliveryChange, recordDeliveries } from '../events/record.ts'
-import { command, type Lane } from '../store/command.ts'
+import { command, type Lane, type Tx } from '../store/command.ts'
+import { type HeldMail, holdsOf, listHolds } from '../store/queue-holds.ts'
 import { DELIVERY_STATE } from '../store/schema.ts'
+import { mailOf } from './sift.ts'
 
 export interface ExpireInput {
   lane: Lane
@@ -18,11 +20,11 @@ export interface ExpireInput {
 const HOUR_MS = 3_600_000
 
 export const expireCommands = {
-  /** @returns how many were given up; fewer than `limit` when there are no more */
+  /** What is held does not expire. @returns how many were given up; fewer than `limit` when there are no more */
   expireWaiting: command<ExpireInput, number>(async (tx, { lane, now, limit, reason }) => {
     const oldest = await tx.db
       .selectFrom('deliveries')
-      .select(['emailId', 'ordinal', 'accountId', 'address', 'expiresAt'])
+      .select(['emailId', 'ordinal', 'accountId', 'address', 'domain', 'expiresAt'])
       .where('state', '=', DELIVERY_STATE.waiting)
       .where('domain', '=', lane.domain)
       .where('class', '=', lane.class)
@@ -31,7 +33,7 @@ export const expireCommands = {
       .orderBy('nextAt')
       .limit(limit)
       .execute()
-    const expired = oldest.filter(({ expiresAt }) => expiresAt <= now)
+    const expired = await pastTheirTime(tx, oldest, now)
     const emails = await tx.rows.find(
       'emails',
       expired.map(({ accountId, emailId: id }) => ({ accountId, id })),
@@ -57,4 +59,20 @@ export const expireCommands = {
     )
     return expired.length
   }),
+}
+
+async function pastTheirTime<D extends Omit<HeldMail, 'email'> & { expiresAt: number }>(
+  tx: Tx,
+  deliveries: readonly D[],
+  now: number,
+): Promise<D[]> {
+  const old = deliveries.filter(({ expiresAt }) => expiresAt <= now)
+  if (old.length === 0) return old
+  const holds = holdsOf(await listHolds(tx.db))
+  if (holds.isEmpty) return old
+  const mail = await mailOf(tx, old)
+  return old.filter((delivery, i) => {
+    const isHeld = holds.holdsMail(mail[i]!)
+    return !isHeld && delivery.expiresAt + holds.heldMs(mail[i]!, now) <= now
+  })
 }

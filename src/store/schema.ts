@@ -12,6 +12,7 @@ import type { CounterRow, EventRow } from './schema/events.ts'
 import type { AttemptRow, DeliveryRow, SiteStateRow } from './schema/queue.ts'
 import type { EmailSegmentRow, EmailSegmentStatusRow, EmailTermRow } from './schema/segments.ts'
 import type { SettingRow } from './schema/settings.ts'
+import type { DestinationReplyRow, DomainSiteRow, QueueHoldRow } from './schema/steering.ts'
 import type { SuppressionRow } from './schema/suppressions.ts'
 import type { TemplateRow, TemplateVersionRow } from './schema/templates.ts'
 import type { MtaStsPolicyRow, TlsResultRow } from './schema/tls.ts'
@@ -31,6 +32,9 @@ export * from './schema/values.ts'
 export interface Schema {
   settings: SettingRow
   siteStates: SiteStateRow
+  queueHolds: QueueHoldRow
+  domainSites: DomainSiteRow
+  destinationReplies: DestinationReplyRow
   operatorAlerts: OperatorAlertRow
   accounts: AccountRow
   users: UserRow

@@ -2,6 +2,9 @@
 import { command } from './command.ts'
 import type { Db, SiteStateRow } from './schema.ts'
 
+/** Topic of announcements: names of sites whose pause the operator has ended. */
+export const RESUMED = 'site-resumed'
+
 /** Its mail has expired by then, and so has what is known of it. */
 const KEPT_MS = 14 * 86_400_000
 
@@ -22,6 +25,18 @@ export const siteCommands = {
       .deleteFrom('siteStates')
       .where('changedAt', '<', row.changedAt - KEPT_MS)
       .execute()
+  }),
+
+  /** Its pause ends now. False when it has none. */
+  resumeSite: command<{ site: string; now: number }, boolean>(async (tx, { site, now: pausedUntil }) => {
+    const { numUpdatedRows } = await tx.db
+      .updateTable('siteStates')
+      .set({ pausedUntil })
+      .where('site', '=', site)
+      .where('pausedUntil', '>', pausedUntil)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows > 0) tx.announce(RESUMED, site)
+    return numUpdatedRows > 0
   }),
 
   /** The site answers again. */

@@ -25,6 +25,11 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
   ['POST /suppressions', () => ({ email: 'nobody@there.example' })],
   ['POST /suppressions/batch/add', () => ({ emails: ['nobody@there.example'] })],
   ['POST /suppressions/batch/remove', () => ({ emails: ['nobody@there.example'] })],
+  ['POST /destinations/resume', () => ({ site: 'mx.held.example' })],
+  ['POST /queue/hold', () => ({ domain: 'held.example' })],
+  ['POST /queue/release', () => ({ domain: 'held.example' })],
+  ['POST /queue/retry', () => ({ domain: 'held.example' })],
+  ['POST /queue/cancel', () => ({ domain: 'held.example' })],
   ['POST /templates', () => ({ name: 'a name' })],
   ['PUT /templates/:id', () => ({ name: 'a name' })],
 ])

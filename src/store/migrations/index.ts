@@ -10,6 +10,7 @@ import { up as retention } from './008-retention.ts'
 import { up as tls } from './009-tls.ts'
 import { up as blobPieces } from './010-blob-pieces.ts'
 import { up as siteStates } from './011-site-states.ts'
+import { up as steering } from './012-steering.ts'
 import { up as operatorAlerts } from './013-operator-alerts.ts'
 import type { Columns } from './columns.ts'
 
@@ -29,5 +30,6 @@ export const migrations: readonly Migration[] = [
   { name: '009-tls', up: tls },
   { name: '010-blob-pieces', up: blobPieces },
   { name: '011-site-states', up: siteStates },
+  { name: '012-steering', up: steering },
   { name: '013-operator-alerts', up: operatorAlerts },
 ]

@@ -24,8 +24,11 @@ export type DeliveryStatus =
   | 'failed'
   | 'canceled'
 
-/** Where a delivery stands in the queue: waiting, being attempted, out of it, or not in it before its email's time. */
-export const DELIVERY_STATE = { waiting: 0, leased: 1, done: 2, scheduled: 3 } as const
+/**
+ * Where a delivery stands in the queue: waiting, being attempted, out of it, not in it before its email's time, or kept
+ * apart by a hold of its email or broadcast.
+ */
+export const DELIVERY_STATE = { waiting: 0, leased: 1, done: 2, scheduled: 3, held: 4 } as const
 
 /** Which deliveries go first; deferred ones compete apart from fresh ones. */
 export const DELIVERY_CLASS = { transactional: 0, broadcast: 1, retry: 2 } as const

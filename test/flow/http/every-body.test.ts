@@ -87,7 +87,9 @@ for (const route of routes) {
 
   test(`${name}: keys that nobody knows are ignored`, async () => {
     const clutter = { id: 5, object: [], email_id: 'eml_x', created_at: {}, nonsense: null, toString: 'x' }
-    await good(body => ({ ...clutter, ...body }), 'clutter')
+    const known = new Set(keysOf(route).map(({ key }) => key))
+    const unknown = Object.fromEntries(Object.entries(clutter).filter(([key]) => !known.has(key)))
+    await good(body => ({ ...unknown, ...body }), 'clutter')
   })
 
   if (/:/.test(route.path))

@@ -3,6 +3,7 @@ import { runProgram } from '../../../src/cli/program.ts'
 import { CommandError, duration, printable, table } from '../../../src/cli/result.ts'
 import { OperationFailed, OperationRefused } from '../../../src/control/operation.ts'
 import { carryOut } from '../../../src/control/operations.ts'
+import { wireId } from '../../../src/lib/ids.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -13,6 +14,8 @@ interface Asked {
   name: string
   input: unknown
 }
+
+const NO_MAIL = { domain: null, account_id: null, broadcast_id: null, email_id: null }
 
 /** The program over a real database, whose changes are only noted, or fail as the test wants. */
 async function open(t: TestContext, { fails, input = '' }: { fails?: Error; input?: string } = {}) {
@@ -33,6 +36,10 @@ async function open(t: TestContext, { fails, input = '' }: { fails?: Error; inpu
     'key.create': { id: 'key_1', name: 'n', account_id: 'acc_1', domain: null, token: 're_secret' },
     'key.delete': { id: 'key_1' },
     'queue.retry': { deliveries: 2 },
+    'queue.steer': { deliveries: 1, has_more: false },
+    'queue.hold': { id: 'hld_1', is_new: true },
+    'queue.release': { id: 'hld_1' },
+    'site.resume': { site: 'mx.there.test' },
   }
   const run = async (...args: string[]) => {
     let [out, err] = ['', '']
@@ -108,6 +115,13 @@ for (const [args, says] of [
   [['queue', 'retry'], /name the domains/],
   [['queue', 'retry', '--all', 'there.test'], /name the domains/],
   [['queue', 'retry', 'no domain'], /"no domain" is no domain/],
+  [['queue', 'retry', 'there.test', '--account', 'acc_1'], /name the domains/],
+  [['queue', 'hold'], /name the mail/],
+  [['queue', 'hold', 'there.test'], /what is "there\.test" to mean/],
+  [['queue', 'release', '--reason', 'x'], /Unknown option '--reason'/],
+  [['queue', 'cancel'], /name the mail/],
+  [['destinations', '--day', 'today'], /--day/],
+  [['destinations', 'resume'], /something is missing/],
   [['key', 'create'], /something is missing/],
   [['key', 'delete', 'a', 'b'], /what is "b" to mean/],
 ] as const)
@@ -149,6 +163,23 @@ for (const [args, name, input] of [
     'queue.retry',
     { domains: ['there.test', 'xn--bcher-kva.test'] },
   ],
+  [
+    ['queue', 'retry', '--account', 'acc_1'],
+    'queue.steer',
+    { what: 'retry', mail: { ...NO_MAIL, account_id: 'acc_1' } },
+  ],
+  [
+    ['queue', 'hold', '--domain', 'there.test', '--reason', 'spam run'],
+    'queue.hold',
+    { mail: { ...NO_MAIL, domain: 'there.test' }, reason: 'spam run' },
+  ],
+  [['queue', 'release', '--email', 'eml_1'], 'queue.release', { mail: { ...NO_MAIL, email_id: 'eml_1' } }],
+  [
+    ['queue', 'cancel', '--broadcast', 'brd_1'],
+    'queue.steer',
+    { what: 'cancel', mail: { ...NO_MAIL, broadcast_id: 'brd_1' } },
+  ],
+  [['destinations', 'resume', 'mx.there.test'], 'site.resume', { site: 'mx.there.test' }],
 ] as const)
   test(`"${args.join(' ')}" is ${name}`, async t => {
     const { runLine, asked } = await open(t, { input: 'from input\r\nsecond line\n' })
@@ -280,6 +311,51 @@ test('queue retry --all means the domains that have deferred deliveries', async 
   change("update deliveries set class = 2 where domain <> 'fresh.test'")
   await runLine('queue', 'retry', '--all')
   assert.equal(asked, [{ name: 'queue.retry', input: { domains: ['far.test', 'there.test'] } }])
+})
+
+test('what waits is shown by its age, by domain and by site, and apart what is held', async t => {
+  const { runLine, send, domain, accountId, clock, run, change } = await open(t)
+  domain(accountId, 'here.test')
+  await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@far.test'] })
+  const held = { domain: 'far.test', accountId: null, broadcastId: null, emailId: null }
+  const [id, createdAt] = [newId(clock.now()), clock.now()]
+  await run('putHold', { ...held, id, reason: 'a \x1b[31mreason', createdAt, releasedAt: null })
+  change("insert into domain_sites values ('there.test', 'mx.there.test', 0)")
+  clock.advance(7 * 60_000)
+  const { out } = await runLine('queue', 'ages')
+  assert.equal(
+    out.split('\n').map(line => line.split(/ +/).slice(0, 6).join(' ')),
+    ['DOMAIN ALL HELD 5 10 20', 'there.test 2 0 0 2 0', 'far.test 1 1 0 1 0', ''],
+  )
+  assert.match((await runLine('queue', 'sites')).out, /mx\.there\.test +2[\s\S]+\(not known yet\) +1/)
+  assert.match((await runLine('queue', 'holds')).out, /far\.test +7 min +a \[31mreason/)
+  const [hold] = JSON.parse((await runLine('queue', 'holds', '--json')).out)
+  assert.equal([hold.id, hold.domain, hold.account_id], [wireId('hld', id), 'far.test', null])
+})
+
+test('how sites took mail is shown, and what they said', async t => {
+  const { runLine, change, clock } = await open(t)
+  assert.match((await runLine('destinations')).out, /Nothing has gone/)
+  const day = new Date(clock.now()).toISOString().slice(0, 10)
+  change(
+    'insert into counters values (?, ?, ?, 3)',
+    new Uint8Array(16),
+    'destination.deferred.rate-limited mx.there.test',
+    day,
+  )
+  change(
+    'insert into destination_replies values (?, ?, ?, ?, ?, ?, 3, 0)',
+    ...[day, 'mx.there.test', '421 slow #', '421 slow\x1b down', 'deferred', 'rate-limited'],
+  )
+  assert.match(
+    (await runLine('destinations', '--day', day)).out,
+    /mx\.there\.test +0 +3 +0 +0 +421 slow down/,
+  )
+  const [site] = JSON.parse((await runLine('destinations', '--json')).out)
+  assert.equal(
+    [site.site, site.deferred_by_class, site.replies[0].count],
+    ['mx.there.test', { 'rate-limited': 3 }, 3],
+  )
 })
 
 test('columns are aligned, numbers to the right', () => {

@@ -194,6 +194,34 @@ test('deferred deliveries of the named domains are due now, however many there a
   assert.equal(waiting, [{ domain: 'near.test' }])
 })
 
+test('mail is held, released and canceled by what names it, and a wrong name is told', async t => {
+  const { done, refusal, account, domain, send, rows } = await open(t)
+  const accountId = account()
+  domain(accountId, 'here.test')
+  const emailId = await send(accountId, { to: ['a@there.test'] })
+  const none = { domain: null, account_id: null, broadcast_id: null, email_id: null }
+  const mail = { ...none, account_id: wireId('acc', accountId), domain: 'There.Test' }
+  assert.is((await done('queue.hold', { mail, reason: 'why' })).is_new, true)
+  assert.is((await done('queue.hold', { mail, reason: null })).is_new, false)
+  assert.equal(rows('select domain, reason from queue_holds'), [{ domain: 'there.test', reason: 'why' }])
+  assert.match(
+    await refusal('queue.release', { mail: { ...none, domain: 'there.test' } }),
+    /no hold of just this/,
+  )
+  await done('queue.release', { mail })
+  const named = { ...none, email_id: wireId('eml', emailId) }
+  assert.equal(await done('queue.steer', { what: 'cancel', mail: named }), { deliveries: 1, has_more: false })
+  const unknown = wireId('eml', newId(1))
+  for (const [wrong, says] of [
+    [none, /Name the mail/],
+    [{ ...none, domain: 'no domain' }, /no domain/],
+    [{ ...none, account_id: 'acc_x' }, /begins with acc_/],
+    [{ ...none, email_id: unknown }, /There is no email eml_/],
+  ] as const)
+    assert.match(await refusal('queue.steer', { what: 'retry', mail: wrong }), says)
+  assert.match(await refusal('site.resume', { site: 'mx.there.test' }), /does not rest/)
+})
+
 for (const [name, input] of [
   ['user.drop', {}],
   ['__proto__', {}],

@@ -11,9 +11,12 @@ import { createSlots } from '../../../src/deliver/slots.ts'
 import { createDeliveryWorker } from '../../../src/deliver/worker.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { HELD } from '../../../src/queue/hold.ts'
 import { simulatedEnding } from '../../../src/simulator/ending.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
 import type { DueLane } from '../../../src/store/lanes.ts'
+import type { MailSelector } from '../../../src/store/schema/steering.ts'
+import { RESUMED } from '../../../src/store/site-states.ts'
 import { type FakeMxOptions, startFakeMx } from '../../kit/fake-mx.ts'
 import { SIMULATOR } from '../../kit/mail.ts'
 import type { TestContext } from '../../kit/suite.ts'
@@ -80,10 +83,17 @@ export async function openWorker(
     forward: (to, lane, route) => void forwarded.push({ to, lane, route }),
     onStored: async ({ address }, { kind }) => void stored.push(`${address} ${kind}`),
     onPause: (site, { ms }) => void pauses.push(`${site} ${ms}`),
+    onResumed: site => void pauses.push(`${site} resumed`),
     onRecovery: site => void pauses.push(`${site} answers`),
     onError: error => void errors.push((error as Error).message),
   })
   signed.on('due', lanes => worker.announced(lanes as DueLane[]))
+  signed.on(HELD, selectors => {
+    for (const selector of selectors) worker.held(selector as MailSelector)
+  })
+  signed.on(RESUMED, sites => {
+    for (const site of sites) worker.endPause(site as string)
+  })
   let stopped: Promise<void> | undefined
   const stop = (graceMs = 0) => {
     stopped ??= worker.stop(graceMs)

@@ -75,4 +75,26 @@ test('mail whose time runs out while its site is down is given up, without an at
   assert.ok(rows("select 1 from events where type = 'email.failed'").length >= 15)
 })
 
+test('a site that rests is tried at once when the operator says so', async t => {
+  const { send, run, count, states, comesBack, clock, pauses } = await open(t)
+  await send(...names(20))
+  await until(() => states().length === 1 && count('delivery_delayed') === 5)
+  comesBack()
+  const resume = () => run('resumeSite', { site: 'mx.there.test', now: clock.now() })
+  assert.is(await resume(), true)
+  await until(() => count('delivered') === 20)
+  assert.equal(pauses, ['mx.there.test 60000', 'mx.there.test resumed', 'mx.there.test answers'])
+  await until(() => states().length === 0)
+  assert.is(await resume(), false)
+})
+
+test('a site that is still down after that rests for longer', async t => {
+  const { send, run, count, states, clock, pauses } = await open(t)
+  await send(...names(20))
+  await until(() => states().length === 1 && count('delivery_delayed') === 5)
+  await run('resumeSite', { site: 'mx.there.test', now: clock.now() })
+  await until(() => states()[0]?.pause_ms === 120_000)
+  assert.equal(pauses, ['mx.there.test 60000', 'mx.there.test resumed', 'mx.there.test 120000'])
+})
+
 test.run()

@@ -22,8 +22,9 @@ const RULES: readonly [EmailStatus, (all: readonly DeliveryStatus[]) => boolean]
   ['bounced', all => all.some(status => status === 'bounced')],
   ['failed', all => all.some(status => status === 'failed')],
   ['suppressed', all => all.every(status => status === 'suppressed')],
+  ['canceled', all => all.every(status => status === 'suppressed' || status === 'canceled')],
   ['delivery_delayed', all => all.some(status => status === 'delivery_delayed')],
-  ['delivered', all => all.every(status => status === 'suppressed' || status === 'delivered')],
+  ['delivered', all => all.every(status => ['suppressed', 'canceled', 'delivered'].includes(status))],
 ]
 
 function expected(all: readonly DeliveryStatus[], handedOver: boolean, before: EmailStatus): EmailStatus {
@@ -57,6 +58,10 @@ test('the rule in examples', () => {
   assert.is(status('delivered', 'suppressed'), 'delivered')
   assert.is(status('suppressed', 'suppressed'), 'suppressed')
   assert.is(status('suppressed', 'queued'), 'sent')
+  assert.is(status('canceled', 'suppressed'), 'canceled')
+  assert.is(status('canceled', 'delivered'), 'delivered')
+  assert.is(status('canceled', 'queued'), 'sent')
+  assert.is(status('canceled', 'failed'), 'failed')
   assert.is(status('delivered', 'delivery_delayed'), 'delivery_delayed')
   assert.is(status('delivered', 'delivered', 'bounced'), 'bounced')
   assert.is(status('failed', 'bounced'), 'bounced')

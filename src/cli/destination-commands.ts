@@ -1,0 +1,114 @@
+/** `posthorn destinations …` and `posthorn queue sites`: the queue and the mail of a day, by where it goes. */
+import { utcDay } from '../lib/periods.ts'
+import { type DestinationEntry, reportDestinations } from '../queue/destination-report.ts'
+import { AGE_LIMITS, type QueueEntry, VIEW_BY, viewQueue } from '../queue/view.ts'
+import type { CliCommand, Installation } from './command.ts'
+import { isoTime, printable, table, UsageError } from './result.ts'
+
+const SHOWN = 50
+const LONGEST_TEXT = 60
+
+export const destinationCommands: CliCommand[] = [
+  ...VIEW_BY.map(
+    (by): CliCommand => ({
+      name: by === 'domain' ? 'queue ages' : 'queue sites',
+      usage: '',
+      summary: `Shows how old what waits is, by ${by}, the first ${SHOWN}`,
+      details: '  Columns are minutes since the mail came: up to so many.',
+      async run({ open }) {
+        const { db, clock } = await open()
+        const now = clock.now()
+        const all = { domain: null, accountId: null, class: null, limit: SHOWN, offset: 0 }
+        const { entries } = await viewQueue(db, { ...all, by, now })
+        return { json: entries.map(entryJson(by)), text: agesText(by, entries) }
+      },
+    }),
+  ),
+  {
+    name: 'destinations show',
+    usage: '[--day <yyyy-mm-dd>]',
+    summary: `Shows how sites took our mail on a day (UTC), the busiest ${SHOWN} and those that rest`,
+    options: { day: { type: 'string' } },
+    async run({ values, open }) {
+      const given = dayOf(values.day)
+      const { db, clock } = await open()
+      const now = clock.now()
+      const question = { day: given ?? utcDay(now), site: null, now, limit: SHOWN, offset: 0 }
+      const { entries } = await reportDestinations(db, question)
+      return { json: entries.map(destinationJson), text: destinationsText(entries) }
+    },
+  },
+  {
+    name: 'destinations resume',
+    usage: '<site>',
+    summary: 'Tries a site that rests now, with a single delivery',
+    details: '  <site>  As `posthorn destinations` shows it; quote it where it has several hosts.',
+    positionals: { least: 1, most: 1 },
+    async run({ positionals, open }) {
+      const { change }: Pick<Installation, 'change'> = await open()
+      const resumed = await change('site.resume', { site: positionals[0]! })
+      return { json: resumed, text: 'It is tried now.' }
+    },
+  },
+]
+
+/** @throws UsageError */
+function dayOf(text: string | boolean | undefined): string | undefined {
+  if (text === undefined) return undefined
+  if (typeof text === 'string' && /^\d{4}-\d\d-\d\d$/.test(text)) return text
+  throw new UsageError('--day takes a date such as 2026-08-05')
+}
+
+function entryJson(by: (typeof VIEW_BY)[number]): (entry: QueueEntry) => unknown {
+  return ({ name, neverTried, deferred, underWay, held, ages, oldestAt, nextAt }) => ({
+    [by]: name,
+    never_tried: neverTried,
+    deferred,
+    under_way: underWay,
+    held,
+    ages: ages.map((deliveries, i) => ({ up_to_minutes: AGE_LIMITS[i] ?? null, deliveries })),
+    oldest_at: isoTime(oldestAt),
+    next_at: nextAt === null ? null : isoTime(nextAt),
+  })
+}
+
+function agesText(by: string, entries: readonly QueueEntry[]): string {
+  if (entries.length === 0) return 'Nothing is waiting.'
+  const limits = [...AGE_LIMITS.map(String), `${AGE_LIMITS.at(-1)}+`]
+  const rows = entries.map(({ name, ages, held }) => [
+    name === null ? '(not known yet)' : name.slice(0, LONGEST_TEXT),
+    ages.reduce((sum, count) => sum + count, 0),
+    held,
+    ...ages,
+  ])
+  return table([by.toUpperCase(), 'ALL', 'HELD', ...limits], rows)
+}
+
+function destinationJson({ site, counts, deferredBy, bouncedBy, pause, replies }: DestinationEntry) {
+  return {
+    site,
+    paused_until: pause === null ? null : isoTime(pause.until),
+    pause_reason: pause?.reason ?? null,
+    ...counts,
+    deferred_by_class: deferredBy,
+    bounced_by_class: bouncedBy,
+    replies: replies.map(({ form, example, count, lastAt }) => ({
+      ...{ form, example, count },
+      last_at: isoTime(lastAt),
+    })),
+  }
+}
+
+function destinationsText(entries: readonly DestinationEntry[]): string {
+  if (entries.length === 0) return 'Nothing has gone anywhere on that day.'
+  const rows = entries.map(({ site, counts, pause, replies }) => [
+    site.slice(0, LONGEST_TEXT),
+    counts.delivered,
+    counts.deferred,
+    counts.bounced,
+    counts.expired,
+    pause === null ? '' : isoTime(pause.until),
+    printable(pause?.reason ?? replies[0]?.example ?? '').slice(0, LONGEST_TEXT),
+  ])
+  return table(['SITE', 'DELIVERED', 'DEFERRED', 'BOUNCED', 'EXPIRED', 'RESTS UNTIL', 'MOST SAID'], rows)
+}

@@ -1,0 +1,174 @@
+/** The queue as operators see it, and how destinations take mail, as the API asks and tells. */
+import { z } from 'zod'
+import { parseWireId } from '../../lib/ids.ts'
+import { utcDay } from '../../lib/periods.ts'
+import type { DestinationEntry, DestinationQuestion } from '../../queue/destination-report.ts'
+import {
+  AGE_LIMITS,
+  type QueueEntry,
+  type QueueQuestion,
+  type QueueTally,
+  VIEW_BY,
+} from '../../queue/view.ts'
+import { parseDomain } from '../../smtp/address.ts'
+import { DELIVERY_CLASS } from '../../store/schema.ts'
+import { invalidField } from '../refused.ts'
+import { bodyReader, pageQuery, readPage } from './read.ts'
+import { idSchema, listSchema, timeSchema } from './reply-schemas.ts'
+import { timestamp } from './timestamp.ts'
+
+const CLASSES = ['transactional', 'broadcast', 'retry'] as const
+
+export const queueQuery = {
+  by: z.enum(VIEW_BY).default('domain'),
+  domain: z.string().optional(),
+  account_id: idSchema('acc').optional(),
+  class: z.enum(CLASSES).optional(),
+  ...pageQuery(),
+}
+export const destinationQuery = {
+  day: z.iso.date().optional().meta({ description: 'A UTC day; today without it.' }),
+  site: z.string().optional(),
+  ...pageQuery(),
+}
+
+const count = z.int().min(0)
+const tallySchema = z.object({
+  never_tried: count,
+  deferred: count,
+  under_way: count,
+  held: count,
+  ages: z
+    .array(z.object({ up_to_minutes: z.int().nullable(), deliveries: count }))
+    .meta({ description: 'By the time since their emails came; null stands for any time above.' }),
+})
+const entrySchema = tallySchema.extend({
+  object: z.literal('queue_entry'),
+  domain: z.string().nullable(),
+  site: z.string().nullable().meta({ description: 'Null where it is not known yet.' }),
+  oldest_at: timeSchema,
+  next_at: timeSchema.nullable(),
+  last_reply: z.string().nullable(),
+})
+export const queueSchema = z.object({
+  ...listSchema(entrySchema).shape,
+  totals: tallySchema,
+})
+
+const counts = z.record(z.string(), count)
+const destinationSchema = z.object({
+  object: z.literal('destination'),
+  site: z.string(),
+  day: z.iso.date(),
+  paused_until: timeSchema.nullable(),
+  pause_reason: z.string().nullable(),
+  delivered: count,
+  deferred: count,
+  bounced: count,
+  expired: count,
+  deferred_by_class: counts,
+  bounced_by_class: counts,
+  replies: z.array(
+    z.object({
+      form: z
+        .string()
+        .meta({ description: 'Alike but for addresses and numbers; empty for all the others.' }),
+      example: z.string(),
+      count,
+      result: z.string(),
+      class: z.string(),
+      last_at: timeSchema,
+    }),
+  ),
+})
+export const destinationsSchema = listSchema(destinationSchema)
+
+export const resumeBodySchema = z.object({ site: z.string().min(1).max(4_000) })
+export const readResume = bodyReader(resumeBodySchema, { emptyMeansAbsent: ['site'] })
+export const resumeSchema = z.object({
+  object: z.literal('destination_resume'),
+  site: z.string(),
+  resumed: z.boolean().meta({ description: 'False where the site did not rest.' }),
+})
+
+/** @throws Refused 422 */
+export function readQueueQuestion(query: URLSearchParams, now: number): QueueQuestion {
+  const by = oneOf(query, 'by', VIEW_BY) ?? 'domain'
+  const named = oneOf(query, 'class', CLASSES)
+  const domain = present(query, 'domain')
+  const account = present(query, 'account_id')
+  return {
+    by,
+    domain: domain === undefined ? null : (parseDomain(domain) ?? refuse('domain', 'a domain name')),
+    accountId:
+      account === undefined ? null : (parseWireId('acc', account) ?? refuse('account_id', "an account's id")),
+    class: named === undefined ? null : DELIVERY_CLASS[named],
+    now,
+    ...readPage(query),
+  }
+}
+
+/** @throws Refused 422 */
+export function readDestinationQuestion(query: URLSearchParams, now: number): DestinationQuestion {
+  const day = present(query, 'day') ?? utcDay(now)
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day))
+  if (!isDay || utcDay(Date.parse(day)) !== day) refuse('day', 'a date such as `2026-08-05`')
+  return { day, site: present(query, 'site') ?? null, now, ...readPage(query) }
+}
+
+export function entryView(by: QueueQuestion['by']): (entry: QueueEntry) => z.output<typeof entrySchema> {
+  return entry => ({
+    object: 'queue_entry',
+    domain: by === 'domain' ? entry.name : null,
+    site: by === 'site' ? entry.name : entry.site,
+    ...tallyView(entry),
+    oldest_at: timestamp(entry.oldestAt),
+    next_at: timestamp(entry.nextAt),
+    last_reply: entry.lastReply,
+  })
+}
+
+export function tallyView({ neverTried, deferred, underWay, held, ages }: QueueTally) {
+  return {
+    never_tried: neverTried,
+    deferred,
+    under_way: underWay,
+    held,
+    ages: ages.map((deliveries, i) => ({ up_to_minutes: AGE_LIMITS[i] ?? null, deliveries })),
+  }
+}
+
+export function destinationView(
+  day: string,
+): (entry: DestinationEntry) => z.output<typeof destinationSchema> {
+  return ({ site, counts: by, deferredBy, bouncedBy, pause, replies }) => ({
+    object: 'destination',
+    site,
+    day,
+    paused_until: timestamp(pause?.until ?? null),
+    pause_reason: pause?.reason ?? null,
+    ...by,
+    deferred_by_class: deferredBy,
+    bounced_by_class: bouncedBy,
+    replies: replies.map(({ form, example, count: said, result, class: why, lastAt }) => ({
+      ...{ form, example, count: said, result },
+      class: why,
+      last_at: timestamp(lastAt),
+    })),
+  })
+}
+
+function present(query: URLSearchParams, name: string): string | undefined {
+  return query.get(name) || undefined
+}
+
+function oneOf<T extends string>(query: URLSearchParams, name: string, choices: readonly T[]): T | undefined {
+  const text = present(query, name)
+  return text === undefined
+    ? undefined
+    : (choices.find(choice => choice === text) ?? refuse(name, `one of ${choices.join(', ')}`))
+}
+
+function refuse(name: string, what: string): never {
+  throw invalidField(name, `The \`${name}\` parameter must be ${what}.`)
+}

@@ -1,0 +1,103 @@
+/** The operator's holds as commands: put, released, and what they have kept apart let go. */
+import type { Id } from '../lib/ids.ts'
+import { command, type Lane, laneKey, type Tx } from '../store/command.ts'
+import type { DueLane } from '../store/lanes.ts'
+import { holdsOf, isSameSelector, listActiveHolds, listHolds } from '../store/queue-holds.ts'
+import type { MailSelector, QueueHoldRow } from '../store/schema/steering.ts'
+import { DELIVERY_STATE } from '../store/schema.ts'
+import { mailOf } from './sift.ts'
+
+/** Topic of announcements: a selector whose mail shall not be begun, though it may have been claimed. */
+export const HELD = 'held'
+
+export interface DeliveryKey {
+  emailId: Id
+  ordinal: number
+}
+
+interface Parked extends Lane, DeliveryKey {
+  nextAt: number
+}
+
+/** Mail that was held has left by then, or its time is over. */
+const KEPT_MS = 30 * 86_400_000
+
+export const holdCommands = {
+  /** @returns the hold of the same mail where there is one */
+  putHold: command<QueueHoldRow, { hold: QueueHoldRow; isNew: boolean }>(async (tx, hold) => {
+    const known = await findHold(tx, hold)
+    if (!known) await tx.db.insertInto('queueHolds').values(hold).execute()
+    const { domain, accountId, broadcastId, emailId } = hold
+    tx.announce(HELD, { domain, accountId, broadcastId, emailId } satisfies MailSelector)
+    return { hold: known ?? hold, isNew: !known }
+  }),
+
+  /** Undefined where nothing holds just this mail. It is remembered for a while: what it held has gained its time. */
+  releaseHold: command<{ selector: MailSelector; now: number }, QueueHoldRow | undefined>(
+    async (tx, { selector, now: releasedAt }) => {
+      const known = await findHold(tx, selector)
+      if (!known) return undefined
+      await tx.db.updateTable('queueHolds').set({ releasedAt }).where('id', '=', known.id).execute()
+      await tx.db
+        .deleteFrom('queueHolds')
+        .where('releasedAt', '<', releasedAt - KEPT_MS)
+        .execute()
+      return { ...known, releasedAt }
+    },
+  ),
+
+  /** The queue hears of lanes that wait. */
+  announceLanes: command<readonly DueLane[], void>(async (tx, lanes) => {
+    for (const lane of lanes) tx.announce('due', lane)
+  }),
+
+  /**
+   * Deliveries kept apart that no hold is about any more wait again. At most `limit` are looked at.
+   * @returns where to go on; null at the end
+   */
+  letGo: command<{ after: DeliveryKey | null; limit: number }, DeliveryKey | null>(
+    async (tx, { after, limit }) => {
+      const parked = await listParked(tx, after, limit)
+      const holds = holdsOf(await listHolds(tx.db))
+      const free = (await mailOf(tx, parked)).filter(mail => !holds.holdsMail(mail))
+      await tx.rows.update(
+        'deliveries',
+        ['emailId', 'ordinal'],
+        free.map(({ emailId, ordinal }) => ({ emailId, ordinal, state: DELIVERY_STATE.waiting })),
+      )
+      for (const lane of earliest(free)) tx.announce('due', lane)
+      const last = parked.at(-1)
+      if (!last || parked.length < limit) return null
+      return { emailId: last.emailId, ordinal: last.ordinal }
+    },
+    { weigh: ({ limit }) => limit },
+  ),
+}
+
+async function findHold({ db }: Tx, selector: MailSelector): Promise<QueueHoldRow | undefined> {
+  return (await listActiveHolds(db)).find(hold => isSameSelector(hold, selector))
+}
+
+/** Deliveries that a hold keeps apart, in the order of their keys. */
+async function listParked({ db }: Tx, after: DeliveryKey | null, limit: number): Promise<Parked[]> {
+  let parked = db
+    .selectFrom('deliveries')
+    .select(['emailId', 'ordinal', 'domain', 'class', 'accountId', 'nextAt'])
+    .where('state', '=', DELIVERY_STATE.held)
+  if (after)
+    parked = parked.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('emailId', 'ordinal'), '>', tuple(after.emailId, after.ordinal)),
+    )
+  return parked.orderBy('emailId').orderBy('ordinal').limit(limit).execute()
+}
+
+/** Each lane once. */
+function earliest(deliveries: readonly Parked[]): Iterable<DueLane> {
+  const lanes = new Map<string, DueLane>()
+  for (const { domain, class: laneClass, accountId, nextAt } of deliveries) {
+    const key = laneKey({ domain, class: laneClass, accountId })
+    const at = Math.min(nextAt, lanes.get(key)?.at ?? nextAt)
+    lanes.set(key, { domain, class: laneClass, accountId, at })
+  }
+  return lanes.values()
+}

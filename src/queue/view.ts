@@ -1,0 +1,193 @@
+/** The queue as the operator sees it: what waits, by domain or site, and how old it is. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { type Id, idTime } from '../lib/ids.ts'
+import { coversLane, type Holds, holdsOf, listHolds } from '../store/queue-holds.ts'
+import { type Db, DELIVERY_CLASS, DELIVERY_STATE } from '../store/schema.ts'
+import { findLastReply } from '../store/waiting.ts'
+
+export const VIEW_BY = ['domain', 'site'] as const
+
+export interface QueueQuestion {
+  by: (typeof VIEW_BY)[number]
+  /** Only what is of these; null for anything. */
+  domain: string | null
+  accountId: Id | null
+  class: number | null
+  now: number
+  limit: number
+  offset: number
+}
+
+export interface QueueTally {
+  neverTried: number
+  deferred: number
+  underWay: number
+  /** By the operator; counted apart from the rest. */
+  held: number
+  /** By the minutes since their emails came: up to each of `AGE_LIMITS`, and more. */
+  ages: number[]
+}
+
+export interface QueueEntry extends QueueTally {
+  /** A domain or a site; null for domains whose site is not known yet. */
+  name: string | null
+  /** Of a domain: where its mail went last. */
+  site: string | null
+  /** Epoch ms. */
+  oldestAt: number
+  /** When the next attempt is due; null while none is. */
+  nextAt: number | null
+  /** What a deferred delivery was told last, and by whom. */
+  lastReply: string | null
+}
+
+export interface QueueView {
+  total: number
+  totals: QueueTally
+  /** Those with most first. */
+  entries: QueueEntry[]
+}
+
+/** Minutes; each is twice the one before, as `qshape` has them. */
+export const AGE_LIMITS = [5, 10, 20, 40, 80, 160, 320, 640, 1_280] as const
+const MINUTE_MS = 60_000
+
+/** Deliveries of one lane in one state. */
+interface Group {
+  domain: string
+  class: number
+  accountId: Id
+  count: number
+  nextAt: number
+  oldestId: Id
+  /** How many are younger than each of the limits. */
+  younger: number[]
+}
+
+/** Groups are read so many at a time, and others have their turn in between. */
+const GROUPS_AT_ONCE = 500
+
+/** Steps over the index of what waits: it costs a look at each delivery that does. */
+export async function viewQueue(db: Db, question: QueueQuestion): Promise<QueueView> {
+  const holds = holdsOf(await listHolds(db))
+  const sites = question.by === 'site' ? await sitesOf(db) : undefined
+  const entries = new Map<string | null, QueueEntry>()
+  for (const state of [DELIVERY_STATE.waiting, DELIVERY_STATE.leased, DELIVERY_STATE.held])
+    for await (const group of groupsIn(db, state, question)) {
+      const name = sites ? (sites.get(group.domain) ?? null) : group.domain
+      const entry = entries.get(name) ?? emptyEntry(name)
+      entries.set(name, entry)
+      add(entry, group, state, holds)
+    }
+  const sorted = [...entries.values()].sort((a, b) => countOf(b) - countOf(a) || compare(a.name, b.name))
+  const page = sorted.slice(question.offset, question.offset + question.limit)
+  if (question.by === 'domain') await describe(db, page)
+  return { total: sorted.length, totals: totalOf(sorted), entries: page }
+}
+
+async function* groupsIn(db: Db, state: number, question: QueueQuestion): AsyncGenerator<Group> {
+  for (let last: Group | undefined, more = true; more; await turn()) {
+    const groups = await groupsAfter(db, state, question, last)
+    for (const group of groups) if (isWanted(question, group)) yield group
+    last = groups.at(-1)
+    more = groups.length === GROUPS_AT_ONCE
+  }
+}
+
+async function groupsAfter(
+  db: Db,
+  state: number,
+  { domain, now }: QueueQuestion,
+  last: Group | undefined,
+): Promise<Group[]> {
+  const after = last
+    ? sql`and (domain, class, account_id) > (${last.domain}, ${last.class}, ${last.accountId})`
+    : sql``
+  const ofDomain = domain === null ? sql`` : sql`and domain = ${domain}`
+  const younger = AGE_LIMITS.map(
+    (minutes, i) =>
+      sql`sum(case when email_id >= ${idAt(now - minutes * MINUTE_MS)} then 1 else 0 end) as ${sql.id(`younger_${i}`)}`,
+  )
+  const { rows } = await sql<Omit<Group, 'younger'> & Record<string, unknown>>`
+    select domain, class, account_id, count(*) as count, min(next_at) as next_at, min(email_id) as oldest_id,
+      ${sql.join(younger)}
+    from deliveries where state = ${sql.lit(state)} ${ofDomain} ${after}
+    group by domain, class, account_id order by domain, class, account_id limit ${GROUPS_AT_ONCE}`.execute(db)
+  return rows.map(row => ({
+    ...row,
+    count: Number(row.count),
+    younger: AGE_LIMITS.map((_, i) => Number(row[`younger${i}`])),
+  }))
+}
+
+/** Smaller than all ids made then or later. */
+function idAt(at: number): Id {
+  const id = Buffer.alloc(16)
+  id.writeUIntBE(Math.max(0, at), 0, 6)
+  return id
+}
+
+function isWanted({ accountId, class: wanted }: QueueQuestion, group: Group): boolean {
+  const selector = { domain: null, accountId, broadcastId: null, emailId: null }
+  return coversLane(selector, group) && (wanted === null || wanted === group.class)
+}
+
+function add(entry: QueueEntry, group: Group, state: number, holds: Holds): void {
+  const { waiting, leased } = DELIVERY_STATE
+  const isHeld = state === waiting ? holds.holdsLane(group) : state !== leased
+  if (isHeld) entry.held += group.count
+  else if (state === leased) entry.underWay += group.count
+  else if (group.class === DELIVERY_CLASS.retry) entry.deferred += group.count
+  else entry.neverTried += group.count
+  if (state === waiting && !isHeld)
+    entry.nextAt = Math.min(entry.nextAt ?? Number.POSITIVE_INFINITY, group.nextAt)
+  entry.oldestAt = Math.min(entry.oldestAt, idTime(group.oldestId))
+  const bounds = [0, ...group.younger, group.count]
+  for (const i of entry.ages.keys()) entry.ages[i]! += bounds[i + 1]! - bounds[i]!
+}
+
+/** What is looked up for those alone that are shown. */
+async function describe(db: Db, page: readonly QueueEntry[]): Promise<void> {
+  for (const entry of page) {
+    const domain = entry.name!
+    const known = await db.selectFrom('domainSites').select('site').where('domain', '=', domain).execute()
+    entry.site = known[0]?.site ?? null
+    const last = entry.deferred + entry.held > 0 ? await findLastReply(db, domain) : undefined
+    entry.lastReply = [last?.lastMxHost, last?.lastReply].filter(text => text).join(': ') || null
+  }
+}
+
+async function sitesOf(db: Db): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('domainSites').select(['domain', 'site']).execute()
+  return new Map(rows.map(({ domain, site }) => [domain, site]))
+}
+
+function emptyTally(): QueueTally {
+  return { neverTried: 0, deferred: 0, underWay: 0, held: 0, ages: Array(AGE_LIMITS.length + 1).fill(0) }
+}
+
+function emptyEntry(name: string | null): QueueEntry {
+  const times = { oldestAt: Number.POSITIVE_INFINITY, nextAt: null }
+  return { ...emptyTally(), ...times, name, site: null, lastReply: null }
+}
+
+function totalOf(entries: readonly QueueEntry[]): QueueTally {
+  const total = emptyTally()
+  for (const { neverTried, deferred, underWay, held, ages } of entries) {
+    total.neverTried += neverTried
+    total.deferred += deferred
+    total.underWay += underWay
+    total.held += held
+    for (const [i, count] of ages.entries()) total.ages[i]! += count
+  }
+  return total
+}
+
+function countOf({ neverTried, deferred, underWay, held }: QueueTally): number {
+  return neverTried + deferred + underWay + held
+}
+
+function compare(a: string | null, b: string | null): number {
+  return (a ?? '') < (b ?? '') ? -1 : 1
+}

@@ -1,0 +1,162 @@
+import * as assert from 'uvu/assert'
+import { addAccount } from '../../kit/accounts.ts'
+import { startFakeMx } from '../../kit/fake-mx.ts'
+import { startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal } from '../../kit/refusals.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('the queue in the hands of operators', { limitMs: 20_000 })
+
+const ZONE = `there.example MX 10 mx.there.example
+mx.there.example A 127.0.0.2
+far.example MX 10 mx.far.example
+mx.far.example A 127.0.0.3`
+
+async function open(t: TestContext) {
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const posthorn = await t.using(startPosthorn({ zone: ZONE, mxPort: mx.port }))
+  await posthorn.verifiedDomain('here.example')
+  const session = await posthorn.signIn()
+  const { body: account } = await posthorn.call('GET', '/account', { session })
+  const send = (...to: string[]) =>
+    posthorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hello' })
+  const post = async (path: string, body: object) => {
+    const answer = await posthorn.call('POST', path, { session, body })
+    if (answer.status >= 300) throw new Error(JSON.stringify(answer.body))
+    return answer.body
+  }
+  const get = async (path: string) => (await posthorn.call('GET', path, { session })).body
+  return { mx, posthorn, session, account, send, post, get }
+}
+
+test('an account is stopped at once, what waits is canceled, and after the release its mail goes again', async t => {
+  const { posthorn, account, send, post, get, mx } = await open(t)
+  const hold = await post('/queue/hold', { account_id: account.id, reason: 'spam run' })
+  assert.equal(
+    [hold.object, hold.account_id, hold.reason, hold.domain],
+    ['queue_hold', account.id, 'spam run', null],
+  )
+  const first = await send('ok1@there.example')
+  const queue = await until(async () => {
+    const view = await get('/queue')
+    return view.totals.held === 1 ? view : undefined
+  })
+  assert.equal(
+    [queue.total, queue.data[0].domain, queue.data[0].held, queue.data[0].ages[0]],
+    [1, 'there.example', 1, { up_to_minutes: 5, deliveries: 1 }],
+  )
+  assert.equal((await get('/queue/holds')).data, [hold])
+  const canceled = await post('/queue/cancel', { account_id: account.id })
+  assert.equal(canceled, { object: 'queue_change', deliveries: 1, has_more: false })
+  const email = await posthorn.email(first)
+  assert.equal([email.status, email.events.at(-1).type], ['canceled', 'email.canceled'])
+  const second = await send('ok2@there.example')
+  assert.equal((await post('/queue/release', { account_id: account.id })).released, true)
+  assert.equal((await post('/queue/release', { account_id: account.id })).released, false)
+  await posthorn.emailWhen(second, 'delivered')
+  assert.equal(
+    mx.messages.map(({ rcptTo }) => rcptTo),
+    [['ok2@there.example']],
+  )
+  assert.equal((await get('/queue/holds')).data, [])
+})
+
+test('what was deferred is tried now', async t => {
+  const { posthorn, send, post, mx } = await open(t)
+  const id = await send('grey-1@there.example')
+  await posthorn.emailWhen(id, 'delivery_delayed')
+  assert.is(mx.triesOf('grey-1@there.example'), 1)
+  assert.is((await post('/queue/retry', { email_id: id })).deliveries, 1)
+  await posthorn.emailWhen(id, 'delivered')
+})
+
+test('destinations tell how mail was taken, and a site that rests is tried when it is asked for', async t => {
+  const { posthorn, send, post, get, mx } = await open(t)
+  await posthorn.emailWhen(await send('ok@there.example'), 'delivered')
+  await posthorn.emailWhen(await send('perm-550-511@there.example'), 'bounced')
+  const [site] = (await get('/destinations')).data
+  assert.equal(
+    [site.site, site.delivered, site.bounced, site.bounced_by_class, site.paused_until],
+    ['mx.there.example', 1, 1, { 'invalid-recipient': 1 }, null],
+  )
+  assert.equal([site.replies.length, site.replies[0].count], [1, 1])
+  assert.match(site.replies[0].example, /^550 5\.1\.1/)
+  assert.equal((await get('/queue?by=site')).data, [])
+
+  const far = await Promise.all(Array.from({ length: 12 }, (_, i) => send(`ok${i}@far.example`)))
+  const resting = await until(async () => {
+    const { data } = await get('/destinations?site=mx.far.example')
+    return data[0]?.paused_until ? data[0] : undefined
+  })
+  assert.ok(resting.pause_reason.length > 0)
+  await t.using(startFakeMx({ host: '127.0.0.3', port: mx.port }))
+  const resume = async (name: string) => (await post('/destinations/resume', { site: name })).resumed
+  assert.is(await resume('mx.far.example'), true)
+  for (const id of far) await posthorn.emailWhen(id, 'delivered')
+  assert.is(await resume('mx.far.example'), false)
+})
+
+test('nobody else sees or steers it', async t => {
+  const { posthorn } = await open(t)
+  const { session, apiKey } = addAccount(posthorn, 'stranger')
+  for (const [method, path] of [
+    ['GET', '/queue'],
+    ['GET', '/queue/holds'],
+    ['GET', '/destinations'],
+    ['POST', '/queue/hold'],
+    ['POST', '/queue/release'],
+    ['POST', '/queue/retry'],
+    ['POST', '/queue/cancel'],
+    ['POST', '/destinations/resume'],
+  ] as const) {
+    const body = method === 'POST' ? { body: { domain: 'there.example', site: 'mx' } } : {}
+    assertRefusal(await posthorn.call(method, path, { session, ...body }), {
+      status: 403,
+      name: 'invalid_access',
+    })
+    assertRefusal(await posthorn.call(method, path, { key: apiKey, ...body }), {
+      status: 401,
+      name: 'restricted_api_key',
+    })
+  }
+  assert.equal(posthorn.rows('select 1 from queue_holds'), [])
+})
+
+test('a mistake is told by the name of its field, and changes nothing', async t => {
+  const { posthorn, session } = await open(t)
+  const UNKNOWN = '01990000-0000-7000-8000-000000000000'
+  for (const path of ['/queue/hold', '/queue/release', '/queue/retry', '/queue/cancel']) {
+    const ask = (body: object) => posthorn.call('POST', path, { session, body })
+    assertRefusal(await ask({}), { status: 422, name: 'missing_required_field', path: 'domain' })
+    assertRefusal(await ask({ domain: 'no domain' }), {
+      status: 422,
+      name: 'validation_error',
+      path: 'domain',
+    })
+    for (const [field, id] of [
+      ['account_id', `eml_${UNKNOWN}`],
+      ['broadcast_id', 'x'],
+      ['email_id', `acc_${UNKNOWN}`],
+    ])
+      assertRefusal(await ask({ [field!]: id }), { status: 422, name: 'validation_error', path: field! })
+    if (path === '/queue/release') continue
+    assertRefusal(await ask({ account_id: `acc_${UNKNOWN}` }), { status: 404, name: 'not_found' })
+    assertRefusal(await ask({ email_id: `eml_${UNKNOWN}` }), { status: 404, name: 'not_found' })
+  }
+  for (const query of ['by=age', 'domain=no%20domain', 'account_id=x', 'class=bulk', 'limit=0'])
+    assertRefusal(await posthorn.call('GET', `/queue?${query}`, { session }), {
+      status: 422,
+      name: 'validation_error',
+      path: query.split('=')[0]!,
+    })
+  for (const day of ['2026-02-30', 'today', '2026-1-1'])
+    assertRefusal(await posthorn.call('GET', `/destinations?day=${day}`, { session }), {
+      status: 422,
+      name: 'validation_error',
+      path: 'day',
+    })
+  assert.equal(posthorn.rows('select 1 from queue_holds'), [])
+})
+
+test.run()
