@@ -114,7 +114,7 @@ test(`its database restarted ${CYCLES} times under load: what is asked meanwhile
     const body = { from: `ann@${FROM_DOMAIN}`, to: 'never@there.example', subject: 's', text: 't' }
     const refused = await program.call('POST', '/emails', { token: stage.apiKey, body })
     assert.is(refused.status, 503)
-    assert.is((await program.call('GET', '/readyz')).status, 503)
+    await until(async () => (await program.call('GET', '/readyz')).status === 503)
     await cluster.start()
     await until(async () => (await program.call('GET', '/readyz')).status === 200)
   }

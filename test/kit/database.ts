@@ -25,7 +25,14 @@ export const isOnPostgres = adminUrl !== undefined
 
 /** A database of the test's own. @param file where a SQLite file would be. @param isMigrated of the present schema */
 export function createDatabase(file: string, { isMigrated = false } = {}): TestDatabase {
-  return adminUrl === undefined ? sqliteDatabase(file) : postgresDatabase(adminUrl, isMigrated)
+  if (adminUrl === undefined) return sqliteDatabase(file)
+  const database = postgresDatabase(adminUrl, isMigrated)
+  const drop = () => {
+    process.off('exit', drop)
+    database.drop()
+  }
+  process.once('exit', drop)
+  return { ...database, drop }
 }
 
 const ofFolders = new Map<string, TestDatabase>()
@@ -97,11 +104,6 @@ export function postgresDatabase(serverUrl: string, isMigrated = false): TestDat
   const ask = askerFor(serverUrl)
   const name = `posthorn_test_${randomBytes(8).toString('hex')}`
   ask({ ask: 'create', name, isMigrated })
-  const drop = () => {
-    process.off('exit', drop)
-    ask({ ask: 'drop', name })
-  }
-  process.once('exit', drop)
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   const query = (sql: string, values: unknown[]) => ask({ ask: 'query', name, sql: numbered(sql), values })
@@ -109,7 +111,7 @@ export function postgresDatabase(serverUrl: string, isMigrated = false): TestDat
     url: url.href,
     rows: <T>(sql: string, ...parameters: unknown[]) => query(sql, parameters) as T[],
     change: (sql, ...parameters) => void query(sql, parameters),
-    drop,
+    drop: () => void ask({ ask: 'drop', name }),
   }
 }
 
