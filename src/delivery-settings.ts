@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { Config } from './config/config.ts'
+import type { SmartHostAddress } from './config/smart-host.ts'
+import type { SmartHost, SmartHostSettings } from './deliver/smart-host.ts'
 import type { DeliverySettings } from './deliver/threads.ts'
 
 /** @throws when the file of authorities cannot be read */
@@ -12,6 +14,7 @@ export function deliverySettings({
   simulator,
   dns,
   providers,
+  smartHosts,
   fetch,
 }: Config): DeliverySettings {
   return {
@@ -28,6 +31,7 @@ export function deliverySettings({
     connections: delivery.connections,
     accountConnections: delivery.accountConnections,
     providers,
+    smartHosts: smartHostSettings(delivery.smartHost, smartHosts),
     validatingResolver: dns.validatingResolver[0] ?? null,
     trustAd: dns.trustAd,
     signedName: dns.signedName,
@@ -36,6 +40,19 @@ export function deliverySettings({
     policyPort: delivery.policyPort,
     fetchLoopback: fetch.allowLoopback,
   }
+}
+
+function smartHostSettings(
+  general: SmartHostAddress | null,
+  families: Config['smartHosts'],
+): SmartHostSettings {
+  const named = (name: string, address: SmartHostAddress | null): SmartHost | null =>
+    address && { name, ...address }
+  const special = Object.entries(families).map(([name, { url, domains }]) => ({
+    domains,
+    smartHost: named(`smart-host-${name}`, url),
+  }))
+  return { general: named('smart-host', general), special }
 }
 
 /** @throws when the file cannot be read */

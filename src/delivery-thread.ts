@@ -14,6 +14,7 @@ import { siteLimits } from './deliver/providers.ts'
 import { createRouter, type Route } from './deliver/route.ts'
 import { createSessionPool } from './deliver/session-pool.ts'
 import { createSlots } from './deliver/slots.ts'
+import { createSmartHostOf } from './deliver/smart-host.ts'
 import type { DeliveryNotice, DeliveryOrder, DeliveryThreadData } from './deliver/threads.ts'
 import { createDeliveryWorker } from './deliver/worker.ts'
 import { isLoopback } from './dns/address-safety.ts'
@@ -66,6 +67,7 @@ const outbound = createOutbound({
 })
 
 const limitsOf = siteLimits(data.providers)
+const smartHostOf = createSmartHostOf(data.smartHosts)
 const alerts = createAlerts(
   writer.run,
   data.sourceIps[0] ?? '',
@@ -98,12 +100,14 @@ const worker = createDeliveryWorker({
     mostOfAccount: Math.ceil((data.accountConnections ?? Number.POSITIVE_INFINITY) / data.threadCount),
   }),
   limitsOf,
+  smartHostOf,
   router: createRouter({
     resolver,
     clock,
     random,
     simulatorDomain: data.simulatorDomain,
     ownNames: data.ownNames,
+    smartHostOf,
     securityOf: createSecurityOf({ sts: data.mtaSts ? stsBook() : null, dane }),
   }),
   maker: createMessageMaker({ db, find, blobs, secrets, keyRing: createKeyRing({ db, secrets, clock }) }),

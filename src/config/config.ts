@@ -43,7 +43,8 @@ export function loadConfig(root: string, env: NodeJS.ProcessEnv): LoadedConfig {
 /** The schema as a map of dotted snake_case keys, families expanded by the names the files use. */
 export function settingsFor(files: readonly Source[], problems: string[]): Map<string, Setting<unknown>> {
   const settings = flatten(schema)
-  for (const [family, members] of Object.entries(families)) {
+  for (const [familyKey, members] of Object.entries(families)) {
+    const family = snakeCase(familyKey)
     for (const name of familyNames(family, files)) {
       if (!FAMILY_NAME.test(name)) problems.push(`${family}.${name}: is not a valid name`)
       else for (const [key, setting] of flatten(members)) settings.set(`${family}.${name}.${key}`, setting)
@@ -115,6 +116,7 @@ function derive(config: Config, root: string): Config {
     admin: { ...admin, email: admin.email || `admin@${mailHost}` },
     dns: { ...dns, verifyResolvers: verifyResolvers(dns) },
     providers: config.providers ?? {},
+    smartHosts: config.smartHosts ?? {},
   }
 }
 
@@ -150,7 +152,9 @@ function nest(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
   const root: Record<string, unknown> = {}
   for (const [key, value] of values) {
     const [first, ...rest] = key.split('.')
-    const path = [first!, ...rest].map((part, i) => (i === 1 && first! in families ? part : camelCase(part)))
+    const path = [first!, ...rest].map((part, i) =>
+      i === 1 && camelCase(first!) in families ? part : camelCase(part),
+    )
     let node = root
     for (const part of path.slice(0, -1)) {
       node[part] ??= Object.create(null)

@@ -14,6 +14,8 @@ import {
   text,
 } from './setting.ts'
 
+import { smartHost, smartHostDomains } from './smart-host.ts'
+
 export const DEFAULT_MAIL_HOST = 'posthorn.test'
 
 /** Keys are the camelCase of the names in files (`data_dir`, `http.base_url`). */
@@ -102,7 +104,9 @@ export const schema = {
       most: 100_000,
     }),
     accountConnections: limit(null, 'Of them, those of one account.', { least: 1, shown: 'any number' }),
-    smartHost: planned(optionalText('Relay that takes all outbound mail.')),
+    smartHost: smartHost(
+      'Relay that takes all outbound mail: `smtps://user:password@relay.example:465` or, with STARTTLS, `smtp://…:587` (`?tls=opportunistic`: for one without a login).',
+    ),
     expireAfterHours: integer(48, 'Give a delivery up after this time.', {
       least: 1,
       most: 24 * 14,
@@ -184,6 +188,12 @@ export const families = {
       shown: 'by a table',
     }),
     messagesPerSecond: limit(null, 'Attempts begun a second there.', { least: 1, shown: 'any number' }),
+  },
+  smartHosts: {
+    url: smartHost(
+      'Relay for the domains, in place of `delivery.smart_host`; without it: to their MX hosts.',
+    ),
+    domains: smartHostDomains('Recipient domains, `*.example.com` for all below one.'),
   },
 }
 

@@ -1,6 +1,7 @@
-/** One attempt at one recipient: over an open session, or over new ones to the MX hosts in their order. */
+/** One attempt at one recipient: over an open session, or over new ones to the MX hosts in their order, or the smart host. */
+import { isIP } from 'node:net'
 import { isGlobalUnicast } from '../dns/address-safety.ts'
-import { lookUpAddresses } from '../dns/mx-hosts.ts'
+import { type HostAddresses, lookUpAddresses } from '../dns/mx-hosts.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import type { Clock } from '../lib/clock.ts'
 import { openSession } from './client/open.ts'
@@ -8,6 +9,7 @@ import {
   DEFAULT_TIMEOUTS,
   type Session,
   type SessionFailure,
+  type SessionOptions,
   type Transaction,
   type TransactionResult,
 } from './client/types.ts'
@@ -15,7 +17,9 @@ import { type Outcome, outcomeOf, outcomeOfFailure, outcomeOfHosts, outcomeWitho
 import type { HostTerms, TermsBook } from './policy/host-terms.ts'
 import type { TlsResults } from './policy/tls-results.ts'
 import type { Way } from './policy/way.ts'
+import { relayed } from './relayed.ts'
 import type { PooledSession, SessionPool } from './session-pool.ts'
+import type { SmartHost } from './smart-host.ts'
 import { type HostTrial, lastWord, type PhaseRecord, phaseRecords, tlsRecord } from './trial.ts'
 
 export interface AttemptResult {
@@ -49,6 +53,15 @@ export async function attempt(
   way: Way,
   transaction: Transaction,
 ): Promise<AttemptResult> {
+  const result = await attemptHosts(options, way, transaction)
+  return way.smartHost ? { ...result, outcome: relayed(result.outcome) } : result
+}
+
+async function attemptHosts(
+  options: AttemptOptions,
+  way: Way,
+  transaction: Transaction,
+): Promise<AttemptResult> {
   const trials: HostTrial[] = []
   const pooled = options.pool.take(way.sessions, transaction.recipients[0]!)
   if (pooled) {
@@ -59,17 +72,21 @@ export async function attempt(
   const outcomes: Outcome[] = []
   let sessions = 0
   for await (const { host, address, terms } of addressesOf(options, way, outcomes)) {
-    const opened = await openSession({ ...sessionOptions(options, host, address), ...terms.options })
+    const opened = await openSession({
+      ...sessionOptions(options, host, address),
+      ...terms.options,
+      ...(way.smartHost && smartHostOptions(way.smartHost)),
+    })
     const { tlsFallback } = 'failure' in opened ? opened : opened.facts
     if (tlsFallback) options.terms.brokeTls(host, tlsFallback)
-    options.tlsResults?.note(way, terms, host, address, opened)
+    if (!way.smartHost) options.tlsResults?.note(way, terms, host, address, opened)
     if ('failure' in opened) {
       const outcome = outcomeOfOpening(opened, terms, host)
       trials.push(trialInVain(host, address, opened, terms, outcome))
       outcomes.push(outcome)
       continue
     }
-    const fresh = { session: opened, mxHost: host, policy: terms.policy }
+    const fresh = { session: opened, mxHost: host, policy: terms.policy, smartHost: way.smartHost?.name }
     const outcome = await transact(options, way, fresh, transaction, trials, terms.brokenTls)
     if (!outcome.hostTrouble) return { outcome, trials }
     outcomes.push(outcome)
@@ -94,7 +111,10 @@ async function* addressesOf(
       outcomes.push(outcomeWithoutHost('deferred', 'policy', refusal))
       continue
     }
-    const found = await lookUpAddresses(resolver, host, { families: FAMILIES, limit: left, random })
+    const found =
+      isIP(host) > 0
+        ? itself(host)
+        : await lookUpAddresses(resolver, host, { families: FAMILIES, limit: left, random })
     if (found.kind === 'failure')
       outcomes.push(
         outcomeWithoutHost('deferred', 'unknown', `the address of ${host} is not known: ${found.reason}`),
@@ -103,7 +123,7 @@ async function* addressesOf(
       outcomes.push(outcomeWithoutHost('bounced', 'no-route', `${host} has no address`))
     if (found.kind !== 'addresses') continue
     for (const address of found.addresses) {
-      if (!allowPrivateAddresses && !isGlobalUnicast(address)) {
+      if (!allowPrivateAddresses && !way.smartHost && !isGlobalUnicast(address)) {
         outcomes.push(outcomeWithoutHost('bounced', 'no-route', `${host} has the private address ${address}`))
         continue
       }
@@ -111,6 +131,11 @@ async function* addressesOf(
       yield { host, address, terms }
     }
   }
+}
+
+/** Only a smart host is known by its address. */
+function itself(address: string): HostAddresses {
+  return { kind: 'addresses', addresses: [address] }
 }
 
 async function transact(
@@ -187,4 +212,9 @@ function sessionOptions(options: AttemptOptions, mxHost: string, address: string
     timeouts: DEFAULT_TIMEOUTS,
     ...(sourceAddress === undefined ? {} : { sourceAddress }),
   }
+}
+
+/** Where its TLS may be missing, that is for the terms to say. */
+function smartHostOptions({ port, tls, login }: SmartHost): Partial<SessionOptions> {
+  return { port, ...(tls === 'implicit' && { tls }), ...(login && { login }) }
 }

@@ -7,9 +7,10 @@ import type { Transaction } from './client/types.ts'
 import type { Ending } from './finish.ts'
 import type { OutgoingMessage } from './message.ts'
 import type { Outcome } from './outcome.ts'
-import { wayTo } from './policy/way.ts'
+import { wayOver, wayTo } from './policy/way.ts'
 import type { Route } from './route.ts'
 import type { SiteSignal } from './sites.ts'
+import type { SmartHostOf } from './smart-host.ts'
 
 export interface Carried {
   ending: Ending
@@ -17,6 +18,7 @@ export interface Carried {
 }
 
 export interface CarryOptions extends AttemptOptions {
+  smartHostOf: SmartHostOf
   /** What becomes of mail to a simulator address. */
   simulate(delivery: ClaimedDelivery): Ending
 }
@@ -38,6 +40,10 @@ export async function carry(
     }
     case 'unknown':
       return { ending: withoutReply('deferred', 'unknown', destination.reason), signal: 'nothing' }
+    case 'smart-host': {
+      const way = wayOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
+      return carried(await attempt(options, way, transactionOf(delivery, message)))
+    }
     case 'hosts': {
       const { hosts, hostSet, security } = destination
       const way = wayTo({ domain: delivery.domain, hosts, hostSet, security }, message.tls)
@@ -67,7 +73,7 @@ export function brokenInside(): Carried {
 }
 
 function carried({ outcome, trials }: AttemptResult): Carried {
-  const { verdict, phase, reply, text, meaning } = outcome
+  const { verdict, phase, reply, text, meaning, alert = meaning?.alert } = outcome
   const bounceClass = verdict.kind === 'delivered' ? 'unknown' : verdict.class
   return {
     ending: {
@@ -79,7 +85,7 @@ function carried({ outcome, trials }: AttemptResult): Carried {
       trials,
       ...(meaning?.blamesAddress && { blamesAddress: true }),
       ...(meaning?.hintMs === undefined ? {} : { hintMs: meaning.hintMs }),
-      ...(meaning?.alert === undefined ? {} : { alert: meaning.alert }),
+      ...(alert && { alert }),
     },
     signal: signalOf(outcome),
   }

@@ -3,6 +3,7 @@
 import type { BounceClass } from '../reports/bounce-class.ts'
 import { classify, type Meaning } from '../reports/classify.ts'
 import type { ReplyPhase } from '../reports/reading.ts'
+import type { Alert } from '../reports/rules/rule.ts'
 import { formatReply, type Reply } from '../smtp/reply.ts'
 import type { Failure, Phase, RecipientResult } from './client/types.ts'
 import { providerOf } from './providers.ts'
@@ -26,6 +27,8 @@ export interface Outcome {
   onOurTerms?: boolean
   /** Of a negative reply: all that it means; null where nothing of the kind was said. */
   meaning: Meaning | null
+  /** In the place of the meaning's. */
+  alert?: Alert
 }
 
 /**

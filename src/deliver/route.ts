@@ -4,6 +4,7 @@ import type { Resolver } from '../dns/resolver.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DomainSecurity } from './policy/way.ts'
 import { providerOf } from './providers.ts'
+import type { SmartHostOf } from './smart-host.ts'
 
 export interface Route {
   /** Deliveries of one site share concurrency, pace and pauses. */
@@ -20,6 +21,8 @@ export type Destination =
       /** Absent where nothing is asked. */
       security?: DomainSecurity | undefined
     }
+  /** The one that is set for the domain. */
+  | { kind: 'smart-host' }
   /** Handled without the network. */
   | { kind: 'simulator' }
   /** No mail can go there; `enhanced` and `reason` say why. */
@@ -39,6 +42,7 @@ interface RouterOptions {
   random: () => number
   simulatorDomain: string
   ownNames: readonly string[]
+  smartHostOf: SmartHostOf
   /** What the domain's owner asks of connections; undefined where that is nothing. */
   securityOf(domain: string): Promise<DomainSecurity | undefined>
 }
@@ -49,7 +53,7 @@ const MOST_KEPT = 20_000
 const SIMULATOR_ROUTE: Route = { site: 'simulator', destination: { kind: 'simulator' } }
 
 export function createRouter(options: RouterOptions): Router {
-  const { resolver, clock, random, simulatorDomain, ownNames, securityOf } = options
+  const { resolver, clock, random, simulatorDomain, ownNames, smartHostOf, securityOf } = options
   const kept = new Map<string, { route: Promise<Route>; until: number }>()
   const keep = (domain: string, route: Promise<Route>) => {
     const entry = { route, until: clock.monotonic() + KEPT_MS }
@@ -68,6 +72,8 @@ export function createRouter(options: RouterOptions): Router {
   return {
     routeOf(domain) {
       if (domain === simulatorDomain) return Promise.resolve(SIMULATOR_ROUTE)
+      const smartHost = smartHostOf(domain)
+      if (smartHost) return Promise.resolve({ site: smartHost.name, destination: { kind: 'smart-host' } })
       const known = kept.get(domain)
       return known && known.until > clock.monotonic() ? known.route : keep(domain, lookUp(domain))
     },

@@ -9,6 +9,8 @@ export interface PooledSession {
   mxHost: string
   /** By which rule it is secured. */
   policy: PolicyName
+  /** Name of the smart host it leads to. */
+  smartHost?: string | undefined
   /** Where it has taken mail for, of a peer that bounds their number. */
   domains?: Set<string>
 }
@@ -35,8 +37,8 @@ const MOST_IDLE = 250
 const MOST_AGE_MS = 300_000
 
 export interface SessionPoolOptions {
-  /** How many messages a session to the host carries. */
-  messagesPerConnection(mxHost: string): number
+  /** How many messages a session carries, by its smart host or MX host. */
+  messagesPerConnection(host: string): number
 }
 
 export function createSessionPool(clock: Clock, { messagesPerConnection }: SessionPoolOptions): SessionPool {
@@ -85,14 +87,14 @@ export function createSessionPool(clock: Clock, { messagesPerConnection }: Sessi
       return undefined
     },
     give(hostSet, pooled, address) {
-      const { session, mxHost, policy } = pooled
+      const { session, mxHost, policy, smartHost } = pooled
       const { transactionCount, openedAt, limits } = session.facts
       if (!session.alive) return
       const isWorn =
-        transactionCount >= Math.min(messagesPerConnection(mxHost), limits.mails) ||
+        transactionCount >= Math.min(messagesPerConnection(smartHost ?? mxHost), limits.mails) ||
         clock.now() - openedAt >= MOST_AGE_MS
       if (closed || isWorn) return quit(pooled)
-      const entry: Idle = { session, mxHost, policy, since: clock.monotonic() }
+      const entry: Idle = { session, mxHost, policy, smartHost, since: clock.monotonic() }
       if (limits.domains !== Infinity) entry.domains = (pooled.domains ?? new Set()).add(domainOf(address))
       sweeping ??= clock.timer(SWEEP_MS, sweep)
       const entries = idle.get(hostSet)

@@ -10,6 +10,7 @@ import type { StoreLocation } from '../store/dialect.ts'
 import { type DueLane, listDueLanes } from '../store/lanes.ts'
 import type { Db } from '../store/schema.ts'
 import type { LimitSettings } from './providers.ts'
+import type { SmartHostSettings } from './smart-host.ts'
 
 /** What a delivery thread is told at its start. */
 export interface DeliveryThreadData extends DeliverySettings {
@@ -43,6 +44,7 @@ export interface DeliverySettings {
   /** Of one account; any number when null. */
   accountConnections: number | null
   providers: LimitSettings
+  smartHosts: SmartHostSettings
   /** Null where DANE is off. */
   validatingResolver: string | null
   /** Whether it is believed where it is not on this host. */

@@ -34,7 +34,7 @@ export const retryCommands = {
 }
 
 /** Steps before a recipient is named. */
-const HOST_PHASES = ['connect', 'banner', 'ehlo', 'starttls', 'tls', 'mail']
+const HOST_PHASES = ['connect', 'banner', 'ehlo', 'starttls', 'tls', 'auth', 'mail']
 
 function lastAttemptBrokeOff(eb: ExpressionBuilder<Schema, 'deliveries'>) {
   return eb.exists(

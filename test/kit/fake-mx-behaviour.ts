@@ -8,6 +8,7 @@ export type Point =
   | 'starttls'
   | 'tls'
   | 'ehlo-tls'
+  | 'auth'
   | 'mail'
   | 'rcpt'
   | 'data'

@@ -50,11 +50,15 @@ export class FakeMxSession {
   /** The message of former chunks, while the last one is still to come. */
   #chunks: Buffer[] = []
   #messageCount = 0
+  #loggedIn = false
+  /** Takes the next line in place of a command. */
+  #onLine: ((line: string) => Promise<void>) | undefined
 
   constructor(mx: FakeMxState, socket: Socket, id: number) {
     this.#mx = mx
     this.#id = id
     this.#line = new FakeMxLine(mx, socket, id, chunk => this.#onData(chunk))
+    if (mx.implicitTls) this.#line.startTls(undefined)
     this.#enqueue(() => this.#greet())
   }
 
@@ -92,7 +96,9 @@ export class FakeMxSession {
       const command = this.#input.toString('utf8', 0, end)
       this.#input = this.#input.subarray(end + 1)
       if (!/^[^\r]*\r$/.test(command)) this.#line.violation('a command with bare CR or LF')
-      await this.#obey(command.trimEnd())
+      const onLine = this.#onLine
+      this.#onLine = undefined
+      await (onLine ? onLine(command.trimEnd()) : this.#obey(command.trimEnd()))
     }
   }
 
@@ -106,6 +112,7 @@ export class FakeMxSession {
     if (verb === 'EHLO') return this.#onEhlo()
     if (verb === 'HELO') return void (await this.#answer('helo', `250 ${this.#mx.name}`))
     if (verb === 'STARTTLS') return this.#onStartTls()
+    if (verb === 'AUTH') return this.#onAuth(command)
     if (verb === 'MAIL') return this.#onMail(command)
     if (verb === 'RCPT') return this.#onRcpt(command)
     if (verb === 'DATA') return this.#onDataCommand()
@@ -123,8 +130,10 @@ export class FakeMxSession {
   async #onEhlo() {
     this.#mail = undefined
     const { secured } = this.#line
-    const offered = this.#mx.extensions.filter(word => !(secured && word === 'STARTTLS'))
-    const lines = [this.#mx.name, ...offered]
+    const { extensions, login } = this.#mx
+    const offered = extensions.filter(word => !(secured && word === 'STARTTLS'))
+    const auth = login && secured ? [`AUTH ${login.mechanisms ?? 'PLAIN LOGIN'}`] : []
+    const lines = [this.#mx.name, ...offered, ...auth]
     const reply = lines.map((text, i) => `250${i === lines.length - 1 ? ' ' : '-'}${text}`).join('\r\n')
     await this.#answer(secured ? 'ehlo-tls' : 'ehlo', reply)
   }
@@ -140,7 +149,29 @@ export class FakeMxSession {
     this.#line.startTls(this.#faultAt('tls') ?? faults[tls])
   }
 
+  /** PLAIN with its initial response, and LOGIN. */
+  async #onAuth(command: string) {
+    const { login } = this.#mx
+    const [, mechanism, initial] = command.split(' ')
+    if (!login || !this.#line.secured || this.#loggedIn) this.#line.violation('AUTH without permission')
+    if (mechanism === 'PLAIN') return this.#onSecret(`\0${login?.user}\0${login?.password}`, initial ?? '')
+    if (mechanism !== 'LOGIN') return this.#line.say('504 5.5.4 unknown mechanism')
+    this.#line.say('334 VXNlcm5hbWU6')
+    this.#onLine = async user => {
+      this.#line.say('334 UGFzc3dvcmQ6')
+      this.#onLine = password =>
+        this.#onSecret(`${login?.user} ${login?.password}`, password, `${decoded(user)} `)
+    }
+  }
+
+  async #onSecret(expected: string, given: string, before = '') {
+    if (before + decoded(given) !== expected)
+      return this.#line.say(`535 5.7.8 ${decoded(given)} is not right, nor is ${given}`)
+    this.#loggedIn = await this.#answer('auth', '235 2.7.0 welcome')
+  }
+
   async #onMail(command: string) {
+    if (this.#mx.login && !this.#loggedIn) return this.#line.say('530 5.7.0 who are you?')
     const parsed = PATH.exec(command)
     if (!parsed || this.#mail) {
       this.#line.violation(`a bad or nested MAIL: ${command}`)
@@ -314,6 +345,10 @@ export class FakeMxSession {
       general ?? recipients.map(({ behaviour }) => behaviour.at[point]).find(fault => fault !== undefined)
     )
   }
+}
+
+function decoded(base64: string): string {
+  return Buffer.from(base64, 'base64').toString()
 }
 
 function parameter(word: string): [string, string] {

@@ -47,6 +47,10 @@ export interface FakeMxOptions {
     | 'handshake-fails'
     | 'hang'
     | 'refused-454'
+  /** TLS begins with the connection. */
+  implicitTls?: boolean
+  /** MAIL is answered 530 until the client has logged in, which is offered over TLS alone. */
+  login?: { user: string; password: string; mechanisms?: string }
   /**
    * Faults whatever the recipient; a function is called each time the point is reached, with how often it was
    * before. A reply given here is said as it is and changes nothing: MAIL or RCPT answered so were not taken.

@@ -1,10 +1,12 @@
 /** Opens a session to one address of an MX host: connection, greeting, EHLO, STARTTLS, and the fallback without it. */
 import { cleanText, formatReply, isPermanent, replyOf } from '../../smtp/reply.ts'
+import { logIn } from './auth.ts'
 import { limitsOf } from './limits.ts'
 import type { RawReply } from './reply-reader.ts'
 import { leave, WireSession } from './session.ts'
 import type {
   Failure,
+  Login,
   Phase,
   PhaseReplies,
   PhaseTimings,
@@ -67,37 +69,74 @@ interface Opening {
 type Opened = Pick<SessionFacts, 'banner' | 'extensions' | 'tls'>
 
 async function open(opening: Opening): Promise<Opened | Failure> {
+  const opened = await secured(opening)
+  const { login } = opening.options
+  if (isFailure(opened) || !login) return opened
+  return (await authenticate(opening, login, opened)) ?? opened
+}
+
+/** A session as it is before anybody has said who we are. */
+async function secured(opening: Opening): Promise<Opened | Failure> {
   const { wire, options } = opening
   const failure = await wire.connected()
   mark(opening, 'connect')
   if (failure) return failure
+  if (options.tls === 'implicit') {
+    const broken = await handshake(opening)
+    if (broken) return broken
+  }
   const greeting = await answer(opening, 'banner')
   if (isFailure(greeting)) return greeting
   const banner = replyOf(greeting.code, greeting.lines).text
   const extensions = await greet(opening)
   if (isFailure(extensions)) return extensions
   if (options.tls === 'none') return { banner, extensions, tls: null }
+  if (options.tls === 'implicit') return { banner, extensions, tls: wire.tlsFacts() }
   if (extensions.has('STARTTLS')) {
-    const secured = await secure(opening)
-    return isFailure(secured) ? secured : { banner, ...secured }
+    const secure = await startTls(opening)
+    return isFailure(secure) ? secure : { banner, ...secure }
   }
   if (options.tls === 'opportunistic') return { banner, extensions, tls: null }
   return { phase: 'starttls', kind: 'tls', reply: null, message: 'the peer does not offer STARTTLS' }
 }
 
 /** STARTTLS, the handshake, and EHLO again: what the peer said before is void (RFC 3207 §4.2). */
-async function secure(opening: Opening): Promise<Pick<Opened, 'extensions' | 'tls'> | Failure> {
+async function startTls(opening: Opening): Promise<Pick<Opened, 'extensions' | 'tls'> | Failure> {
   const { wire } = opening
   wire.expectTls()
   wire.write('STARTTLS\r\n', 1)
   const reply = await answer(opening, 'starttls')
   if (isFailure(reply)) return reply
-  const failure = await wire.secure()
-  mark(opening, 'tls')
+  const failure = await handshake(opening)
   if (failure) return failure
   const tls = wire.tlsFacts()
   const extensions = await greet(opening)
   return isFailure(extensions) ? extensions : { extensions, tls }
+}
+
+async function handshake(opening: Opening): Promise<Failure | undefined> {
+  const failure = await opening.wire.secure()
+  mark(opening, 'tls')
+  return failure
+}
+
+/** Nothing of the login leaves where the peer has not proven its name. */
+async function authenticate(
+  opening: Opening,
+  login: Login,
+  { extensions, tls }: Opened,
+): Promise<Failure | undefined> {
+  if (!tls?.authorized)
+    return {
+      phase: 'auth',
+      kind: 'tls',
+      reply: null,
+      message: 'no login without TLS and a name that is proven',
+    }
+  const { failure, reply } = await logIn(opening.wire, login, extensions.get('AUTH'))
+  mark(opening, 'auth')
+  if (reply) opening.replies.auth = reply
+  return failure
 }
 
 /** EHLO, or HELO for a peer that refuses it (RFC 5321 §3.2). */

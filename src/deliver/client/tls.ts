@@ -22,7 +22,7 @@ export function startTls(socket: Socket, options: SessionOptions, ticket: Ticket
     socket,
     minVersion: 'TLSv1.2',
     rejectUnauthorized,
-    ...(isIP(mxHost) === 0 && { servername: mxHost }),
+    ...(isIP(mxHost) === 0 ? { servername: mxHost } : { host: mxHost }),
     ...(secureContext && { secureContext }),
     ...(checkServerIdentity && { checkServerIdentity }),
     ...(ticket && { session: ticket.session }),

@@ -13,6 +13,7 @@ export type Phase =
   | 'ehlo'
   | 'starttls'
   | 'tls'
+  | 'auth'
   | 'mail'
   | 'rcpt'
   | 'data'
@@ -33,6 +34,7 @@ export const DEFAULT_TIMEOUTS: PhaseTimeouts = {
   ehlo: 60_000,
   starttls: 30_000,
   tls: 30_000,
+  auth: 60_000,
   mail: 120_000,
   rcpt: 120_000,
   data: 120_000,
@@ -44,8 +46,17 @@ export const DEFAULT_TIMEOUTS: PhaseTimeouts = {
 /** Not an option: a client that gives up early here sends its message twice (RFC 5321 §4.5.3.2.6). */
 export const FINAL_DOT_TIMEOUT_MS = 600_000
 
-/** `opportunistic` encrypts where it can and falls back to plain text; `required` fails instead (RFC 3207). */
-export type TlsMode = 'opportunistic' | 'none' | 'required'
+/**
+ * `opportunistic` encrypts where it can and falls back to plain text; `required` fails instead (RFC 3207). `implicit`
+ * begins with the handshake (RFC 8314 §3.3).
+ */
+export type TlsMode = 'opportunistic' | 'none' | 'required' | 'implicit'
+
+/** Who we are to a relay. */
+export interface Login {
+  user: string
+  password: string
+}
 
 export interface SessionOptions {
   /** The IP address to connect to. */
@@ -66,11 +77,13 @@ export interface SessionOptions {
   checkServerIdentity?: NonNullable<ConnectionOptions['checkServerIdentity']>
   /** Judges the peer after the handshake, in place of the authorities; says what is wrong with it. */
   checkPeer?: (socket: TLSSocket) => string | undefined
+  /** Sent over TLS alone, after it; without TLS the session fails. */
+  login?: Login
   /** Lets later sessions with a host resume the TLS session of former ones. */
   tickets?: Tickets
   timeouts: PhaseTimeouts
   clock: Clock
-  /** Receives the dialogue line by line, `C: …` and `S: …`; message content is given as its size only. */
+  /** Receives the dialogue line by line, `C: …` and `S: …`; message content as its size only, logins not at all. */
   log?: (line: string) => void
 }
 

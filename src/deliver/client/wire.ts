@@ -65,11 +65,14 @@ export class Wire {
     return this.#end && this.failure('connect')
   }
 
-  /** Writes `bytes`, to which the peer owes `replyCount` replies. After the end it does nothing. */
-  write(bytes: string | Buffer, replyCount: number) {
+  /**
+   * Writes `bytes`, to which the peer owes `replyCount` replies. After the end it does nothing.
+   * @param shown what the log gets in their place
+   */
+  write(bytes: string | Buffer, replyCount: number, shown = bytes) {
     if (this.#end) return
     this.#owedCount += replyCount
-    this.#note('C', bytes)
+    this.#note('C', shown)
     this.#flushed = this.#socket.write(bytes)
   }
 

@@ -10,8 +10,11 @@ import { fitsPolicy } from './sts-policy.ts'
 import { chainOf, daneFault, type Tlsa, tlsaText } from './tlsa.ts'
 import type { Way } from './way.ts'
 
-/** By which rule TLS is demanded: none, the sending domain's or message's wish, the receiving domain's policy. */
-export const POLICY_NAMES = ['none', 'domain', 'mta-sts', 'dane'] as const
+/**
+ * By which rule TLS is demanded: none, the sending domain's or message's wish, the receiving domain's policy, the setting
+ * of the smart host.
+ */
+export const POLICY_NAMES = ['none', 'domain', 'mta-sts', 'dane', 'smart-host'] as const
 export type PolicyName = (typeof POLICY_NAMES)[number]
 
 export interface HostTerms {
@@ -52,6 +55,7 @@ export function createTermsBook({ clock, authorities, dane }: TermsOptions): Ter
   const loose = termsWith(secureContext, 'none', createTickets(clock))
   const verifiedTickets = createTickets(clock)
   const verified = termsWith(secureContext, 'domain', verifiedTickets)
+  const bySmartHost = termsWith(secureContext, 'smart-host', verifiedTickets)
   const bySts = termsWith(secureContext, 'mta-sts', verifiedTickets)
   return {
     async termsOf(way, host) {
@@ -67,7 +71,7 @@ export function createTermsBook({ clock, authorities, dane }: TermsOptions): Ter
         return fitsPolicy(sts, host)
           ? bySts
           : refusedBySts(`${host} is not in the MTA-STS policy of ${domain}`)
-      if (mustVerify) return verified
+      if (mustVerify) return way.smartHost ? bySmartHost : verified
       const brokenTls = broken.reasonOf(host)
       return brokenTls === undefined ? loose : { policy: 'none', brokenTls, options: { tls: 'none' } }
     },

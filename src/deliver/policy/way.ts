@@ -1,5 +1,6 @@
 /** What the way to a domain must fulfil: what its owner asks of senders, and what the sender asks for one message. */
 import type { MxHost } from '../../dns/mx-hosts.ts'
+import type { SmartHost } from '../smart-host.ts'
 import type { StsPolicy } from './sts-book.ts'
 
 /**
@@ -41,6 +42,8 @@ export interface Way {
   sts: StsPolicy | null
   /** Those that DNSSEC vouches for; where there are any, no others are spoken to. */
   secureHosts: readonly string[]
+  /** The only host, where there is one. */
+  smartHost?: SmartHost
 }
 
 /** No connection could be good enough. */
@@ -65,6 +68,22 @@ export function wayTo({ domain, hosts, hostSet, security }: Destination, asked: 
   if (isEnforced) sessions += ` sts ${sts.mx.join(' ')}`
   else if (insists) sessions += ' verified'
   return { domain, hosts, sessions, verified: insists || isEnforced, sts, secureHosts }
+}
+
+/** The operator answers for its name; what the recipient's domain asks is for the smart host to see to. */
+export function wayOver(smartHost: SmartHost, domain: string, asked: MessageTls): Way {
+  const { name, host, tls } = smartHost
+  const insists = asked === 'enforced' || asked === 'required'
+  const verified = insists || tls !== 'opportunistic'
+  return {
+    domain,
+    hosts: [{ name: host, preference: 0 }],
+    sessions: verified ? name : `${name} unverified`,
+    verified,
+    sts: null,
+    secureHosts: [],
+    smartHost,
+  }
 }
 
 /** A certificate proves a host's name; that the name is the right one must be known, too (RFC 8689 §4.2.1). */

@@ -7,7 +7,7 @@ import { timestamp } from './timestamp.ts'
 export const alertSchema = z
   .object({
     object: z.literal('alert'),
-    kind: z.string().meta({ description: '`ip-reputation` or `authentication`' }),
+    kind: z.string().meta({ description: '`ip-reputation`, `authentication` or `smart-host-login`' }),
     provider: z
       .string()
       .meta({ description: 'Of the mail servers; `other` for all that are of no large one.' }),

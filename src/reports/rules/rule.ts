@@ -3,7 +3,7 @@ import type { BounceClass } from '../bounce-class.ts'
 import type { Reading, ReplyPhase } from '../reading.ts'
 
 /** Something of ours that the operator must see to. */
-export type Alert = 'ip-reputation' | 'authentication'
+export type Alert = 'ip-reputation' | 'authentication' | 'smart-host-login'
 
 export interface Rule {
   /** Unique; logs and tests call it so. */

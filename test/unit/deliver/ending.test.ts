@@ -59,6 +59,7 @@ async function open(t: TestContext, given?: FakeMx) {
     terms: createTermsBook({ clock: systemClock, dane: null }),
     tlsResults: null,
     random: Math.random,
+    smartHostOf: () => undefined,
     localName: 'out.posthorn.test',
     port: mx.port,
     allowPrivateAddresses: true,

@@ -33,6 +33,7 @@ async function open(t: TestContext) {
     random: () => 0,
     simulatorDomain: 'simulator.test',
     securityOf: NONE_ASKED,
+    smartHostOf: () => undefined,
     ownNames: ['mail.posthorn.test'],
   })
   const asked = (name: string) =>
@@ -180,6 +181,7 @@ test('a look-up that breaks is no answer to be remembered', async t => {
     random: () => 0,
     simulatorDomain: 'simulator.test',
     securityOf: NONE_ASKED,
+    smartHostOf: () => undefined,
     ownNames: [],
   })
   await router.routeOf('there.test').then(
@@ -201,6 +203,7 @@ test('what the domain’s owner asks of connections stands with the route', asyn
     clock,
     random: () => 0,
     simulatorDomain: 'simulator.test',
+    smartHostOf: () => undefined,
     ownNames: [],
     securityOf: async domain => (domain === 'there.test' ? security : undefined),
   })

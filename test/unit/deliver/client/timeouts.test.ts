@@ -13,7 +13,7 @@ test('the defaults, in seconds', () => {
   const seconds = Object.entries(DEFAULT_TIMEOUTS).map(([phase, ms]) => `${phase} ${ms / 1000}`)
   assert.is(
     seconds.join(', '),
-    'connect 20, banner 60, ehlo 60, starttls 30, tls 30, mail 120, rcpt 120, data 120, body 180, rset 10, quit 5',
+    'connect 20, banner 60, ehlo 60, starttls 30, tls 30, auth 60, mail 120, rcpt 120, data 120, body 180, rset 10, quit 5',
   )
 })
 

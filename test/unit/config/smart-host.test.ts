@@ -1,0 +1,74 @@
+import * as assert from 'uvu/assert'
+import { smartHost, smartHostDomains } from '../../../src/config/smart-host.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('config/smart-host')
+
+const { read } = smartHost('A relay.')
+
+for (const [raw, ...expected] of [
+  ['smtps://ann:secret@Relay.Example', 'relay.example', 465, 'implicit', 'ann', 'secret'],
+  ['smtps://ann:secret@relay.example:2465/', 'relay.example', 2465, 'implicit', 'ann', 'secret'],
+  [
+    ' smtp://ann%40here.example:p%25%3A%2F%40@relay.example:25',
+    'relay.example',
+    25,
+    'required',
+    'ann@here.example',
+    'p%:/@',
+  ],
+  ['smtp://ann:s%C3%A9same+%20@127.0.0.1', '127.0.0.1', 587, 'required', 'ann', 'sésame+ '],
+  ['smtp://relay.example', 'relay.example', 587, 'required'],
+  ['smtp://relay.example?tls=required', 'relay.example', 587, 'required'],
+  ['smtp://relay:25?tls=opportunistic', 'relay', 25, 'opportunistic'],
+  ['smtps://[2001:db8::1]', '2001:db8::1', 465, 'implicit'],
+] as const)
+  test(`reads ${raw}`, () => {
+    const { host, port, tls, login } = read(raw)!
+    assert.equal([host, port, tls, ...(login ? [login.user, login.password] : [])], expected)
+  })
+
+test('nothing is no smart host', () => {
+  for (const raw of ['', null]) assert.is(read(raw), null)
+})
+
+for (const [raw, fault] of [
+  ['relay.example:587', 'must be smtps://'],
+  ['https://ann:sesame@relay.example', 'must be smtps://'],
+  ['smtps://ann:sesame@relay.example:99999', 'must be smtps://'],
+  [7, 'must be smtps://'],
+  ['smtps://', 'needs a host'],
+  ['smtps://ann:sesame@rel_ay', 'needs a host'],
+  ['smtps://ann:sesame@relay.example/x', 'after host and port'],
+  ['smtps://ann:ses/ame@relay.example', 'must be smtps://'],
+  ['smtps://ann:ses#ame@relay.example', 'must be smtps://'],
+  ['smtps://ann@relay.example', 'half a login'],
+  ['smtps://:sesame@relay.example', 'half a login'],
+  ['smtps://ann:ses%ame@relay.example', 'begins no escape'],
+  ['smtps://ann:ses%00ame@relay.example', 'a NUL'],
+  ['smtp://ann:sesame@relay.example?tls=opportunistic', 'has a login'],
+  ['smtp://relay.example?tls=none', 'an option'],
+  ['smtp://relay.example?tls=required&tls=required', 'an option'],
+  ['smtps://relay.example?tls=opportunistic', 'an option'],
+  ['smtp://relay.example?starttls=no', 'an option'],
+] as const)
+  test(`refuses ${raw}: ${fault}`, () => {
+    try {
+      read(raw)
+    } catch (error) {
+      const { message } = error as Error
+      assert.match(message, fault)
+      assert.not.match(message, /ann|ses.*ame/)
+      return
+    }
+    assert.unreachable()
+  })
+
+test('domains are lower-case A-labels, with a star for all below', () => {
+  const domains = smartHostDomains('Domains.')
+  assert.equal(domains.read('There.example, *.bücher.example'), ['there.example', '*.xn--bcher-kva.example'])
+  for (const wrong of ['*', '*.', 'a b.example', 'there.*', '@there.example'])
+    assert.throws(() => domains.read([wrong]), /which is no domain/, wrong)
+})
+
+test.run()
