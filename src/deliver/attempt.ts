@@ -115,10 +115,10 @@ async function* addressesOf(
       isIP(host) > 0
         ? itself(host)
         : await lookUpAddresses(resolver, host, { families: FAMILIES, limit: left, random })
-    if (found.kind === 'failure')
-      outcomes.push(
-        outcomeWithoutHost('deferred', 'unknown', `the address of ${host} is not known: ${found.reason}`),
-      )
+    if (found.kind === 'failure') {
+      const text = `the address of ${host} is not known: ${found.reason}`
+      outcomes.push({ ...outcomeWithoutHost('deferred', 'unknown', text), hostTrouble: true })
+    }
     if (found.kind === 'none')
       outcomes.push(outcomeWithoutHost('bounced', 'no-route', `${host} has no address`))
     if (found.kind !== 'addresses') continue

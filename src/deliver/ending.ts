@@ -39,7 +39,7 @@ export async function carry(
       return { ending: { ...ending, enhanced, blamesAddress: isDomainFault }, signal: 'nothing' }
     }
     case 'unknown':
-      return { ending: withoutReply('deferred', 'unknown', destination.reason), signal: 'nothing' }
+      return { ending: withoutReply('deferred', 'unknown', destination.reason), signal: 'trouble' }
     case 'smart-host': {
       const way = wayOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
       return carried(await attempt(options, way, transactionOf(delivery, message)))

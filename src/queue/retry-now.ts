@@ -33,8 +33,8 @@ export const retryCommands = {
   ),
 }
 
-/** Steps before a recipient is named. */
-const HOST_PHASES = ['connect', 'banner', 'ehlo', 'starttls', 'tls', 'auth', 'mail']
+/** Steps before a recipient is named; before all others, finding the hosts. */
+const HOST_PHASES = ['dns', 'connect', 'banner', 'ehlo', 'starttls', 'tls', 'auth', 'mail']
 
 function lastAttemptBrokeOff(eb: ExpressionBuilder<Schema, 'deliveries'>) {
   return eb.exists(

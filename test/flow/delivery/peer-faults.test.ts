@@ -5,8 +5,11 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-/** Each is a fault that another platform has: it loses mail, or good addresses. */
-const test = suite('what others get wrong about replies')
+/**
+ * Each is a fault that another platform has: it loses mail, or good addresses. Outages of hours, of hosts and of name
+ * servers, are in test/unit/deliver/outages.test.ts, kills after the remote 250 in test/faults/kill.test.ts.
+ */
+const test = suite('what others get wrong about delivery', { limitMs: 10_000 })
 const MINUTE_MS = 60_000
 
 const HOSTS = {
@@ -14,6 +17,8 @@ const HOSTS = {
   listed: '550 5.7.1 your address is blocked using zen.spamhaus.org',
   greylist: '451 4.7.1 Greylisted, please come back in 00:05:00',
   exchange: '550 5.4.1 Recipient address rejected: Access denied',
+  /** It takes all mail, and shows a certificate that nobody vouches for. */
+  selfSigned: undefined,
 }
 type Name = keyof typeof HOSTS
 
@@ -33,6 +38,7 @@ test.before(async () => {
     hosts[name] = await startFakeMx({
       host: `127.0.0.${i + 2}`,
       ...(port === undefined ? {} : { port }),
+      tls: name === 'selfSigned' ? 'self-signed' : 'off',
       at: { rcpt: times => (firstOnly && times > 0 ? undefined : HOSTS[name]) },
     })
     port = hosts[name].port
@@ -101,6 +107,38 @@ test('an unknown recipient of Exchange is one, although its words say access', a
   const email = await posthorn.emailWhen(await send('exchange'), 'bounced')
   assert.is(email.events.at(-1).data.bounce.class, 'invalid-recipient')
   assert.ok(suppressed('exchange'))
+})
+
+test('a certificate that nobody vouches for is better than none: the mail is delivered, encrypted', async () => {
+  const email = await posthorn.emailWhen(await send('selfSigned'), 'delivered')
+  assert.is(email.recipients[0].transcripts.length, 1)
+  assert.ok(hosts.selfSigned.messages.every(({ tls }) => tls))
+  assert.is(email.events.at(-1).data.delivery.tls, 'TLSv1.3')
+})
+
+test('DNS that fails for everybody defers all and bounces none; when it is back all arrives', async () => {
+  const domains = ['first', 'second', 'third'].map(name => `${name}.outage.example`)
+  posthorn.zone.add('*.outage.example SERVFAIL')
+  const ids = await Promise.all(
+    domains.flatMap(domain =>
+      ['ann', 'bob', 'eve'].map(name =>
+        posthorn.send({ from: 'ann@here.example', to: `${name}@${domain}`, subject: 'hi', text: 'hi' }),
+      ),
+    ),
+  )
+  for (const id of ids) {
+    const { events } = await posthorn.emailWhen(id, 'delivery_delayed')
+    assert.match(events.at(-1).data.delay.reply, /SERVFAIL/)
+  }
+  posthorn.zone.remove('*.outage.example')
+  posthorn.zone.add('*.outage.example MX 10 mx.selfSigned.example')
+  posthorn.clock.advance(1.1 * MINUTE_MS)
+  for (const id of ids)
+    assert.equal(
+      (await posthorn.emailWhen(id, 'delivered')).events.map(({ type }: { type: string }) => type),
+      ['email.sent', 'email.delivery_delayed', 'email.delivered'],
+    )
+  assert.equal(posthorn.rows("select 1 from suppressions where email like '%outage.example'"), [])
 })
 
 test.run()

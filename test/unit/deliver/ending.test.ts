@@ -135,7 +135,7 @@ for (const [enhanced, reason, expected] of [
 test('where nothing is known now, it is tried again', async t => {
   const { carryTo } = await open(t)
   const carried = await carryTo('a@there.test', routeTo({ kind: 'unknown', reason: 'SERVFAIL' }))
-  assert.is(short(carried), 'deferred unknown, nothing')
+  assert.is(short(carried), 'deferred unknown, trouble')
   assert.is(carried.ending.text, 'SERVFAIL')
 })
 

@@ -24,7 +24,7 @@ import { until } from '../../kit/until.ts'
 import { startZone } from '../../kit/zone.ts'
 import { openSigned } from './signed-domain.ts'
 
-const ZONE = 'there.test MX 10 mx.there.test\nmx.there.test A 127.0.0.2'
+export const ZONE = 'there.test MX 10 mx.there.test\nmx.there.test A 127.0.0.2'
 
 export interface OpenOptions {
   zone?: string
@@ -34,7 +34,7 @@ export interface OpenOptions {
   at?: FakeMxOptions['at']
 }
 
-/** Only the clock stands still. */
+/** Only the clock stands still; look-ups take real time, and are remembered by the clock. */
 export async function openWorker(
   t: TestContext,
   { zone = ZONE, threadCount = 1, make = real => real.make, at = {} }: OpenOptions = {},
@@ -43,8 +43,13 @@ export async function openWorker(
   await signed.verifiedDomain('here.test')
   const mx = await t.using(startFakeMx({ host: '127.0.0.2', at }))
   const server = await t.using(startZone(zone))
-  const resolver = createResolver({ servers: [server.server], clock: systemClock, timeoutMs: 300, tries: 1 })
   const { clock } = signed
+  const resolver = createResolver({
+    servers: [server.server],
+    clock: { ...systemClock, monotonic: clock.monotonic },
+    timeoutMs: 300,
+    tries: 1,
+  })
   const random = () => 0.5
   const failing = new Set<string>()
   const run: typeof signed.run = (name, input) =>
@@ -118,6 +123,7 @@ export async function openWorker(
   return {
     ...signed,
     mx,
+    zone: server,
     worker,
     failing,
     errors,

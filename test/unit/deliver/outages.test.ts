@@ -1,15 +1,16 @@
 import * as assert from 'uvu/assert'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
-import { openWorker } from './open-worker.ts'
+import { openWorker, ZONE } from './open-worker.ts'
 
 const test = suite('deliver/outages', { limitMs: 10_000 })
 const HOUR_MS = 3_600_000
 
 /** A site that is down until the test says otherwise. */
-async function open(t: TestContext) {
+async function open(t: TestContext, zone: string = ZONE) {
   let isDown = true
   const worker = await openWorker(t, {
+    zone,
     at: { banner: () => (isDown ? '421 4.3.2 going down' : undefined) },
   })
   const { clock, rows } = worker
@@ -96,5 +97,43 @@ test('a site that is still down after that rests for longer', async t => {
   await until(() => states()[0]?.pause_ms === 120_000)
   assert.equal(pauses, ['mx.there.test 60000', 'mx.there.test resumed', 'mx.there.test 120000'])
 })
+
+/** Waits out one rest after the other, each with its probe, until so much time has passed. */
+async function passProbed({ clock, pauses, states }: Awaited<ReturnType<typeof open>>, ms: number) {
+  for (const end = clock.now() + ms; clock.now() < end; ) {
+    const probes = pauses.length
+    clock.advance(Number(states()[0]!.rest))
+    await until(() => pauses.length > probes && Number(states()[0]?.rest) > 0)
+  }
+}
+
+for (const [what, outage, back] of [
+  ['an MX host that is down', null, null],
+  ['name servers that fail', 'there.test SERVFAIL', ZONE],
+  [
+    'a host whose address cannot be looked up',
+    'there.test MX 10 mx.there.test\nmx.there.test SERVFAIL',
+    ZONE,
+  ],
+] as const)
+  test(`${what} for six hours: nothing bounces, and all is delivered within a quarter of an hour after`, async t => {
+    const scene = await open(t, outage ?? ZONE)
+    const { send, count, states, comesBack, clock, rows, mx, zone } = scene
+    if (outage) comesBack()
+    await send(...names(20))
+    await until(() => states().length === 1 && count('delivery_delayed') === 5)
+    await passProbed(scene, 6 * HOUR_MS)
+    assert.is(count('queued') + count('delivery_delayed'), 20)
+    assert.ok(rows('select 1 from attempts').length <= 40, 'a rest costs one attempt')
+    assert.is(mx.messages.length, 0)
+
+    if (back) zone.set(back)
+    else comesBack()
+    clock.advance(Number(states()[0]!.rest))
+    await until(() => count('delivered') === 20)
+    assert.is(mx.messages.length, 20)
+    assert.equal(rows('select 1 from suppressions'), [])
+    await until(() => states().length === 0)
+  })
 
 test.run()

@@ -73,6 +73,7 @@ test('of a site that answers again only what never came to a recipient is due no
   const { retry, attempted, times } = await open(
     t,
     ...['refused@there.test', 'greylisted@there.test', 'better@there.test', 'worse@there.test'],
+    'unfound@there.test',
   )
   attempted('refused%', 3, 'connect')
   attempted('greylisted%', 3, 'rcpt')
@@ -80,9 +81,11 @@ test('of a site that answers again only what never came to a recipient is due no
   attempted('better%', 3, 'final-dot')
   attempted('worse%', 2, 'rcpt')
   attempted('worse%', 3, 'banner')
-  assert.is(await retry('there.test', 100, true), 2)
+  attempted('unfound%', 3, 'dns')
+  assert.is(await retry('there.test', 100, true), 3)
   assert.equal(times(), {
     'refused@there.test': 'now',
+    'unfound@there.test': 'now',
     'greylisted@there.test': 'later',
     'better@there.test': 'later',
     'worse@there.test': 'now',
