@@ -3,12 +3,18 @@ import type { Finish } from '../queue/commands.ts'
 import { type Destination, type DestinationResult, replyFormOf } from '../queue/destinations.ts'
 import type { DeliveryStatus } from '../store/schema.ts'
 import type { Ending } from './finish.ts'
+import type { Route } from './route.ts'
 
 const RESULTS: Partial<Record<DeliveryStatus, DestinationResult>> = {
   delivered: 'delivered',
   delivery_delayed: 'deferred',
   bounced: 'bounced',
   failed: 'expired',
+}
+
+/** Null where nobody is spoken to. */
+export function countedSite({ site, destination: { kind } }: Route): string | null {
+  return kind === 'hosts' || kind === 'smart-host' ? site : null
 }
 
 /** Undefined for what is not counted. */

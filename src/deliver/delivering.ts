@@ -1,7 +1,7 @@
 /** One delivery from its message to the record of how its attempt ended. */
 import { type Clock, sleep } from '../lib/clock.ts'
 import { type ClaimedDelivery, StorageUnavailable } from '../store/command.ts'
-import { destinationOf } from './arrival.ts'
+import { countedSite, destinationOf } from './arrival.ts'
 import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './ending.ts'
 import { type Ending, finishOf } from './finish.ts'
 import type { MessageMaker } from './message.ts'
@@ -34,7 +34,7 @@ export function createDelivering(
     const message = await makeWhenAnswered(delivery, startedAt)
     if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null, site: null }
     const route = await router.routeOf(delivery.domain)
-    const site = route.destination.kind === 'hosts' ? route.site : null
+    const site = countedSite(route)
     return { ...(await carry(options, route, delivery, message)), message, site }
   }
 
