@@ -1,0 +1,236 @@
+/** The HTTP door with all that stands behind it: the part of the composition root that answers requests. */
+import { type Accept, createAccept } from './accept/accept.ts'
+import { createFetchAttachments } from './accept/fetch-attachments.ts'
+import { createPreparation } from './accept/prepare.ts'
+import { createAccounts } from './accounts/accounts.ts'
+import { createApiKeys } from './accounts/api-keys.ts'
+import { prepareFirstRun } from './accounts/first-run.ts'
+import { createPasswords, type Passwords } from './accounts/password.ts'
+import { createRateLimit } from './accounts/rate-limit.ts'
+import { createSessions } from './accounts/sessions.ts'
+import type { Config } from './config/config.ts'
+import { type ControlServer, startControlServer } from './control/server.ts'
+import { createResolver } from './dns/resolver.ts'
+import { createDomains } from './domains/domains.ts'
+import { createHttpApp } from './http/app.ts'
+import { createReadBody } from './http/body.ts'
+import { createClientAddress } from './http/client-address.ts'
+import { sessionCookie } from './http/cookie.ts'
+import { createFindCredential } from './http/credentials.ts'
+import { createLargeBodies } from './http/large-bodies.ts'
+import { createSpendRequest } from './http/rate-limit.ts'
+import type { Route } from './http/route.ts'
+import { accountRoutes } from './http/routes/accounts.ts'
+import { alertRoutes } from './http/routes/alerts.ts'
+import { apiKeyRoutes } from './http/routes/api-keys.ts'
+import { authRoutes } from './http/routes/auth.ts'
+import { batchRoutes } from './http/routes/batch.ts'
+import { destinationRoutes } from './http/routes/destinations.ts'
+import { domainRoutes } from './http/routes/domains.ts'
+import { emailAttachmentRoutes } from './http/routes/email-attachments.ts'
+import { emailListRoutes } from './http/routes/email-list.ts'
+import { emailMetricsRoutes } from './http/routes/email-metrics.ts'
+import { emailRoutes } from './http/routes/emails.ts'
+import { healthRoutes } from './http/routes/health.ts'
+import { openapiRoutes } from './http/routes/openapi.ts'
+import { queueRoutes } from './http/routes/queue.ts'
+import { rawEmailRoutes } from './http/routes/raw-email.ts'
+import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
+import { shareRoutes } from './http/routes/shares.ts'
+import { suppressionRoutes } from './http/routes/suppressions.ts'
+import { templateRoutes } from './http/routes/templates.ts'
+import { startHttpServer } from './http/server.ts'
+import type { Clock } from './lib/clock.ts'
+import { createIdSource, type IdSource } from './lib/ids.ts'
+import { createOutbound, type Outbound } from './outbound/outbound.ts'
+import type { Parts } from './parts.ts'
+import { verifyingResolvers } from './provider-dns.ts'
+import { createHands } from './queue/hands.ts'
+import { KEYS_DELETED } from './store/api-keys.ts'
+import { createBlobClaims } from './store/blob-claims.ts'
+import type { HashFile } from './store/blob-stream.ts'
+import { MISSED } from './store/command.ts'
+import { createSuppressions } from './suppressions/suppressions.ts'
+import { createReadyTemplates } from './templates/ready.ts'
+import { createTemplates } from './templates/templates.ts'
+import { startTlsReports } from './tls-reports.ts'
+
+const HOUR_MS = 3_600_000
+
+/** @param started gets what is to be closed, in the order of the starts */
+export async function startHttpDoor(
+  parts: Parts,
+  notReady: () => Promise<string[]>,
+  started: (() => unknown)[],
+) {
+  const { config, clock, log, store, plans, secrets, reading, generateKey } = parts
+  const { db, run } = store
+  const common = { db, run, clock, newId: createIdSource() }
+  const { passwords, sessions, apiKeys, accounts } = accountParts(parts, common.newId)
+  const hands = createHands(common)
+  await hands.settle()
+  started.push(apiKeys.close)
+  store.on(KEYS_DELETED, apiKeys.forget)
+  store.on(MISSED, apiKeys.forget)
+  const verifying = verifyingResolvers(config.dns.verifyResolvers, clock)
+  started.push(verifying.close)
+  const regions = Object.keys(config.regions)
+  const { mailHost } = config
+  const domains = createDomains({
+    ...common,
+    secrets,
+    generateKey,
+    mailHost,
+    resolvers: verifying.resolvers,
+  })
+  const largeBodies = createLargeBodies({
+    entry: new URL('./body-thread.ts', import.meta.url),
+    location: store.location,
+    log,
+  })
+  const preparation = createPreparation({
+    findTemplate: createReadyTemplates(store.find),
+    blobs: store.blobs,
+  })
+  started.push(largeBodies.close)
+  const cookie = sessionCookie(config.http.baseUrl)
+  const firstRun = await prepareFirstRun({
+    ...common,
+    passwords,
+    email: config.admin.email,
+    password: config.admin.password,
+    apiKeyPrefix: config.apiKeys.prefix,
+  })
+  const outbound = startOutbound(parts, started)
+  const accept = openDoor(parts, common.newId, outbound, largeBodies.hashFile)
+  const stopReports = startTlsReports({ ...parts, accept, preparation })
+  if (stopReports) started.push(stopReports)
+  const routes = [
+    ...healthRoutes({ notReady }),
+    ...authRoutes({ sessions, db, cookie }),
+    ...accountRoutes({ accounts, plans }),
+    ...alertRoutes({ db }),
+    ...queueRoutes({ hands, db, clock, reader: reading.reader }),
+    ...destinationRoutes({ reader: reading.reader, run, clock }),
+    ...apiKeyRoutes({ apiKeys }),
+    ...domainRoutes({ domains, mailHost, regions }),
+    ...templateRoutes({ templates: createTemplates(common) }),
+    ...sendingRoutes(parts, accept),
+    ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),
+  ]
+  started.push((await startControl(parts, passwords)).close)
+  const http = await startHttpServer(
+    createHttpApp({
+      routes: [...routes, ...openapiRoutes({ routes, cookie })],
+      findCredential: createFindCredential({ sessions, apiKeys, cookie }),
+      clientAddressOf: createClientAddress(config.http.trustedProxies),
+      readBody: createReadBody(largeBodies, preparation),
+      spendRequest: spendRequestOf(config, clock),
+      clock,
+      log,
+    }),
+    config.http.listen ?? { host: '127.0.0.1', port: 0 },
+  )
+  return { http, firstRun }
+}
+
+/** What the command line asks of a running service. */
+function startControl({ config, clock, log, store }: Parts, passwords: Passwords): Promise<ControlServer> {
+  const { db, run } = store
+  const apiKeyPrefix = config.apiKeys.prefix
+  const parts = { db, run, clock, newId: createIdSource(), passwords, apiKeyPrefix }
+  return startControlServer({ folder: config.dataDir, parts, log })
+}
+
+/** The client for what users name by URLs. */
+function startOutbound({ config, clock }: Parts, started: (() => unknown)[]): Outbound {
+  const resolver = createResolver({ servers: config.dns.resolvers, clock })
+  const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
+  started.push(resolver.close, outbound.close)
+  return outbound
+}
+
+/** What every submission goes through. */
+function openDoor(
+  { config, clock, log, store, plans }: Parts,
+  newId: IdSource,
+  outbound: Outbound,
+  hashFile: HashFile,
+): Accept {
+  const regions = Object.keys(config.regions)
+  return createAccept({
+    run: store.run,
+    find: store.find,
+    claims: createBlobClaims({
+      blobs: store.blobs,
+      db: store.db,
+      onLeftBehind: error => log.warn({ err: error }, 'a file that is not needed could not be removed'),
+    }),
+    openFetching: createFetchAttachments({
+      outbound: config.fetch.attachments ? outbound : null,
+      clock,
+      blobs: store.blobs,
+      hashFile,
+    }),
+    clock,
+    newId,
+    simulatorDomain: config.simulator.domain,
+    feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
+    quotaOf: plans.quotaOf,
+    expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
+  })
+}
+
+/** Emails: sent, listed, looked at, moved and canceled; and the addresses that get none. */
+function sendingRoutes({ clock, store, plans, reading }: Parts, accept: Accept): Route[] {
+  const { horizonOf } = plans
+  return [
+    ...emailListRoutes({ reader: reading.reader, horizonOf }),
+    ...emailMetricsRoutes({ reader: reading.reader, horizonOf, store, clock }),
+    ...emailRoutes({ accept, horizonOf, store }),
+    ...batchRoutes({ accept }),
+    ...scheduledEmailRoutes({ horizonOf, store, now: clock.now }),
+    ...suppressionRoutes({ suppressions: createSuppressions({ ...store, clock }) }),
+  ]
+}
+
+/** What more there is to read of emails. @param baseUrl to be called once the door is open */
+function readingRoutes(
+  { config, clock, store, plans, secrets, reading }: Parts,
+  newId: IdSource,
+  baseUrl: () => string,
+): Route[] {
+  const { horizonOf } = plans
+  const shareBaseUrl = () => config.tracking.baseUrl || baseUrl()
+  return [
+    ...emailAttachmentRoutes({ horizonOf, store, secrets, clock, baseUrl }),
+    ...rawEmailRoutes({ horizonOf, store, reader: reading.reader }),
+    ...shareRoutes({ horizonOf, store, clock, newId, baseUrl: shareBaseUrl }),
+  ]
+}
+
+/** Undefined where the rate is not limited. */
+function spendRequestOf({ rateLimit: { requestsPerSecond } }: Config, clock: Clock) {
+  if (requestsPerSecond === 0) return undefined
+  return createSpendRequest(createRateLimit({ clock, requestsPerSecond }))
+}
+
+/** Who may do what. */
+function accountParts({ config, clock, log, store, plans }: Parts, newId: IdSource) {
+  const { db, find, run } = store
+  const passwords = createPasswords()
+  return {
+    passwords,
+    sessions: createSessions({ db, run, clock, newId, passwords }),
+    apiKeys: createApiKeys({ db, find, run, clock, newId, log, prefix: config.apiKeys.prefix }),
+    accounts: createAccounts({ db, find, run, clock, newId, passwords, plans }),
+  }
+}
+
+/** Where clients reach the API. */
+export function baseUrlOf(
+  { http }: Config,
+  { address, family, port }: { address: string; family: string; port: number },
+) {
+  return http.baseUrl || `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

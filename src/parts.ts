@@ -1,0 +1,21 @@
+/** What the parts of the composition root are built from. */
+import type { Plans } from './accounts/plans.ts'
+import type { Commands } from './commands.ts'
+import type { Config } from './config/config.ts'
+import type { GenerateKey } from './domains/domains.ts'
+import type { Clock } from './lib/clock.ts'
+import type { Log } from './lib/log.ts'
+import type { SecretKeys } from './lib/secret-keys.ts'
+import type { Reading } from './reading.ts'
+import type { Store } from './store/open.ts'
+
+export interface Parts {
+  config: Config
+  clock: Clock
+  log: Log
+  store: Store<Commands>
+  plans: Plans
+  secrets: SecretKeys
+  reading: Reading
+  generateKey: GenerateKey
+}
