@@ -32,12 +32,14 @@ export interface OpenOptions {
   make?: (real: MessageMaker) => MessageMaker['make']
   /** How the MX misbehaves. */
   at?: FakeMxOptions['at']
+  /** Deliveries under way at once. */
+  slots?: number
 }
 
 /** Only the clock stands still; look-ups take real time, and are remembered by the clock. */
 export async function openWorker(
   t: TestContext,
-  { zone = ZONE, threadCount = 1, make = real => real.make, at = {} }: OpenOptions = {},
+  { zone = ZONE, threadCount = 1, make = real => real.make, at = {}, slots = 100 }: OpenOptions = {},
 ) {
   const signed = await openSigned(t)
   await signed.verifiedDomain('here.test')
@@ -63,7 +65,7 @@ export async function openWorker(
     resolver,
     random,
     run,
-    slots: createSlots({ most: 100, mostOfAccount: 100 }),
+    slots: createSlots({ most: slots, mostOfAccount: slots }),
     limitsOf: siteLimits({}),
     smartHostOf: () => undefined,
     owner: 'worker',
