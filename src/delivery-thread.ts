@@ -15,6 +15,7 @@ import { createRouter, type Route } from './deliver/route.ts'
 import { createSessionPool } from './deliver/session-pool.ts'
 import { createSlots } from './deliver/slots.ts'
 import { createSmartHostOf } from './deliver/smart-host.ts'
+import { createSourceIps } from './deliver/source-ips.ts'
 import type { DeliveryNotice, DeliveryOrder, DeliveryThreadData } from './deliver/threads.ts'
 import { createDeliveryWorker } from './deliver/worker.ts'
 import { isLoopback } from './dns/address-safety.ts'
@@ -68,14 +69,11 @@ const outbound = createOutbound({
 
 const limitsOf = siteLimits(data.providers)
 const smartHostOf = createSmartHostOf(data.smartHosts)
-const alerts = createAlerts(
-  writer.run,
-  data.sourceIps[0] ?? '',
-  ({ kind, provider, sourceIp, mxHost, reply }) =>
-    log.warn(
-      { kind, provider, sourceIp: sourceIp || null, mxHost, reply },
-      'a mail server holds something against us',
-    ),
+const alerts = createAlerts(writer.run, ({ kind, provider, sourceIp, mxHost, reply }) =>
+  log.warn(
+    { kind, provider, sourceIp: sourceIp || null, mxHost, reply },
+    'a mail server holds something against us',
+  ),
 )
 
 const leases = trackLeases(writer.run)
@@ -93,7 +91,7 @@ const worker = createDeliveryWorker({
   allowPrivateAddresses: data.allowPrivateAddresses,
   terms: createTermsBook({ clock, authorities: data.authorities, dane }),
   tlsResults,
-  ...(data.sourceIps[0] === undefined ? {} : { sourceAddress: data.sourceIps[0] }),
+  sourceIps: createSourceIps(data.sourceIps, clock),
   pool: createSessionPool(clock, { messagesPerConnection: host => limitsOf(host).messagesPerConnection }),
   slots: createSlots({
     most: Math.ceil(data.connections / data.threadCount),

@@ -15,6 +15,7 @@ import {
 } from './setting.ts'
 
 import { smartHost, smartHostDomains } from './smart-host.ts'
+import { sourceIps } from './source-ips.ts'
 
 export const DEFAULT_MAIL_HOST = 'posthorn.test'
 
@@ -86,7 +87,9 @@ export const schema = {
   delivery: {
     port: integer(25, 'Port of MX hosts; another one is for laboratories.', { least: 1, most: 65_535 }),
     allowPrivateAddresses: flag(false, 'Deliver to private and loopback addresses, for laboratories.'),
-    sourceIps: list([], 'Local addresses to connect from.', { shown: "the system's" }),
+    sourceIps: sourceIps(
+      'Local addresses to connect from, each with its name for EHLO where that is not `mail_host`: `192.0.2.1=mail1.example.com,192.0.2.2=mail2.example.com`.',
+    ),
     threads: integer(0, 'Delivery threads; 0 means one per core.', { most: 64 }),
     mtaSts: flag(true, 'Honour the MTA-STS policies of receiving domains.'),
     tlsReportsFrom: optionalText(

@@ -14,25 +14,23 @@ export interface Alerts {
 /** Stands for all hosts of no large provider: a listed address is refused by thousands of them at once. */
 const OTHERS = 'other'
 
-/**
- * @param sourceIp from which mail is sent; empty where the system chooses
- * @param onAlert told of what no thread has raised before
- */
+/** @param onAlert told of what no thread has raised before */
 export function createAlerts(
   run: Run<typeof alertCommands>,
-  sourceIp: string,
   onAlert: (alert: OperatorAlertRow) => void,
 ): Alerts {
-  /** The last hour of each kind and provider. */
+  /** The last hour of each kind, provider and source address. */
   const noted = new Map<string, number>()
 
   return {
     async note({ domain }, { alert: kind, trials, text: reply }, at) {
       if (kind === undefined) return
-      const mxHost = trials.at(-1)?.host ?? null
+      const last = trials.at(-1)
+      const mxHost = last?.host ?? null
+      const sourceIp = last?.source ?? ''
       const provider = (mxHost === null ? undefined : providerOf([mxHost])?.name) ?? OTHERS
       const hour = hourOf(at)
-      const key = `${kind} ${provider}`
+      const key = `${kind} ${provider} ${sourceIp}`
       if (noted.get(key) === hour) return
       noted.set(key, hour)
       const row = { hour, kind, provider, sourceIp, raisedAt: at, mxHost, domain, reply }

@@ -1,5 +1,5 @@
 /** One attempt at one recipient: over an open session, or over new ones to the MX hosts in their order, or the smart host. */
-import { isIP } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 import { isGlobalUnicast } from '../dns/address-safety.ts'
 import { type HostAddresses, lookUpAddresses } from '../dns/mx-hosts.ts'
 import type { Resolver } from '../dns/resolver.ts'
@@ -20,6 +20,7 @@ import type { Way } from './policy/way.ts'
 import { relayed } from './relayed.ts'
 import type { PooledSession, SessionPool } from './session-pool.ts'
 import type { SmartHost } from './smart-host.ts'
+import type { SourceIp } from './source-ips.ts'
 import { type HostTrial, lastWord, type PhaseRecord, phaseRecords, tlsRecord } from './trial.ts'
 
 export interface AttemptResult {
@@ -39,7 +40,6 @@ export interface AttemptOptions {
   localName: string
   port: number
   allowPrivateAddresses: boolean
-  sourceAddress?: string
 }
 
 /** Addresses tried and sessions opened in one attempt, at most. */
@@ -47,13 +47,17 @@ const MOST_ADDRESSES = 5
 const MOST_SESSIONS = 2
 const FAMILIES = ['ipv4', 'ipv6'] as const
 
-/** @param transaction with one recipient */
+/**
+ * @param transaction with one recipient
+ * @param sources at most one of each family; none: the system chooses
+ */
 export async function attempt(
   options: AttemptOptions,
   way: Way,
   transaction: Transaction,
+  sources: readonly SourceIp[] = [],
 ): Promise<AttemptResult> {
-  const result = await attemptHosts(options, way, transaction)
+  const result = await attemptHosts(options, way, transaction, sources)
   return way.smartHost ? { ...result, outcome: relayed(result.outcome) } : result
 }
 
@@ -61,9 +65,10 @@ async function attemptHosts(
   options: AttemptOptions,
   way: Way,
   transaction: Transaction,
+  sources: readonly SourceIp[],
 ): Promise<AttemptResult> {
   const trials: HostTrial[] = []
-  const pooled = options.pool.take(way.sessions, transaction.recipients[0]!)
+  const pooled = takeSession(options, way, transaction, sources)
   if (pooled) {
     const outcome = await transact(options, way, pooled, transaction, trials)
     if (!outcome.hostTrouble) return { outcome, trials }
@@ -71,9 +76,10 @@ async function attemptHosts(
   }
   const outcomes: Outcome[] = []
   let sessions = 0
-  for await (const { host, address, terms } of addressesOf(options, way, outcomes)) {
+  for await (const { host, address, terms } of addressesOf(options, way, sources, outcomes)) {
+    const source = sources.find(candidate => isIPv4(candidate.address) === isIPv4(address))
     const opened = await openSession({
-      ...sessionOptions(options, host, address),
+      ...sessionOptions(options, host, address, source),
       ...terms.options,
       ...(way.smartHost && smartHostOptions(way.smartHost)),
     })
@@ -82,11 +88,18 @@ async function attemptHosts(
     if (!way.smartHost) options.tlsResults?.note(way, terms, host, address, opened)
     if ('failure' in opened) {
       const outcome = outcomeOfOpening(opened, terms, host)
-      trials.push(trialInVain(host, address, opened, terms, outcome))
+      const trial = trialInVain(host, address, opened, terms, outcome)
+      trials.push({ ...trial, ...(source && { source: source.address }) })
       outcomes.push(outcome)
       continue
     }
-    const fresh = { session: opened, mxHost: host, policy: terms.policy, smartHost: way.smartHost?.name }
+    const fresh = {
+      session: opened,
+      mxHost: host,
+      policy: terms.policy,
+      source: source?.address,
+      smartHost: way.smartHost?.name,
+    }
     const outcome = await transact(options, way, fresh, transaction, trials, terms.brokenTls)
     if (!outcome.hostTrouble) return { outcome, trials }
     outcomes.push(outcome)
@@ -95,13 +108,34 @@ async function attemptHosts(
   return { outcome: outcomeOfHosts(outcomes), trials }
 }
 
+function takeSession(
+  { pool }: AttemptOptions,
+  way: Way,
+  { recipients }: Transaction,
+  sources: readonly SourceIp[],
+): PooledSession | undefined {
+  if (sources.length === 0) return pool.take(way.sessions, recipients[0]!)
+  for (const { address } of sources) {
+    const found = pool.take(sessionsFrom(way, address), recipients[0]!)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** Sessions are shared among deliveries from the same address. */
+function sessionsFrom({ sessions }: Way, source: string | undefined): string {
+  return source === undefined ? sessions : `${sessions} from ${source}`
+}
+
 /** The addresses to try, looked up host by host; what keeps a host from being tried goes to `outcomes`. */
 async function* addressesOf(
   { resolver, random, allowPrivateAddresses, terms: termsBook, tlsResults }: AttemptOptions,
   way: Way,
+  sources: readonly SourceIp[],
   outcomes: Outcome[],
 ): AsyncGenerator<{ host: string; address: string; terms: HostTerms }> {
   let left = MOST_ADDRESSES
+  const families = familiesOf(sources)
   for (const { name: host } of way.hosts) {
     if (left === 0) return
     const terms = await termsBook.termsOf(way, host)
@@ -112,15 +146,19 @@ async function* addressesOf(
       continue
     }
     const found =
-      isIP(host) > 0
-        ? itself(host)
-        : await lookUpAddresses(resolver, host, { families: FAMILIES, limit: left, random })
+      isIP(host) > 0 ? itself(host) : await lookUpAddresses(resolver, host, { families, limit: left, random })
     if (found.kind === 'failure') {
       const text = `the address of ${host} is not known: ${found.reason}`
       outcomes.push({ ...outcomeWithoutHost('deferred', 'unknown', text), hostTrouble: true })
     }
     if (found.kind === 'none')
-      outcomes.push(outcomeWithoutHost('bounced', 'no-route', `${host} has no address`))
+      outcomes.push(
+        outcomeWithoutHost(
+          'bounced',
+          'no-route',
+          `${host} has no ${families.length === 1 ? `${families[0]} ` : ''}address`,
+        ),
+      )
     if (found.kind !== 'addresses') continue
     for (const address of found.addresses) {
       if (!allowPrivateAddresses && !way.smartHost && !isGlobalUnicast(address)) {
@@ -133,6 +171,12 @@ async function* addressesOf(
   }
 }
 
+/** Nobody is spoken to from an address that the operator did not name. */
+function familiesOf(sources: readonly SourceIp[]) {
+  if (sources.length === 0) return FAMILIES
+  return FAMILIES.filter(family => sources.some(({ address }) => isIPv4(address) === (family === 'ipv4')))
+}
+
 /** Only a smart host is known by its address. */
 function itself(address: string): HostAddresses {
   return { kind: 'addresses', addresses: [address] }
@@ -140,13 +184,14 @@ function itself(address: string): HostAddresses {
 
 async function transact(
   { pool }: AttemptOptions,
-  { sessions }: Way,
+  way: Way,
   pooled: PooledSession,
   transaction: Transaction,
   trials: HostTrial[],
   brokenTls: string | null = null,
 ): Promise<Outcome> {
-  const { session, mxHost, policy } = pooled
+  const { session, mxHost, policy, source } = pooled
+  const sessions = sessionsFrom(way, source)
   const { facts } = session
   const fresh = facts.transactionCount === 0
   const result = await session.send(transaction).catch(error => {
@@ -159,6 +204,7 @@ async function transact(
   trials.push({
     host: mxHost,
     ip: facts.peerAddress,
+    ...(source !== undefined && { source }),
     ...lastWord(outcome),
     tls: facts.tls && tlsRecord(facts.tls),
     tlsFallback: facts.tlsFallback?.message ?? brokenTls,
@@ -201,16 +247,16 @@ function isStale({ phase, reply }: Outcome): boolean {
   return phase === 'mail' && (reply === null || reply.code === 421)
 }
 
-function sessionOptions(options: AttemptOptions, mxHost: string, address: string) {
-  const { clock, port, localName, sourceAddress } = options
+function sessionOptions(options: AttemptOptions, mxHost: string, address: string, source?: SourceIp) {
+  const { clock, port, localName } = options
   return {
     address,
     port,
     mxHost,
-    localName,
+    localName: source?.name ?? localName,
     clock,
     timeouts: DEFAULT_TIMEOUTS,
-    ...(sourceAddress === undefined ? {} : { sourceAddress }),
+    ...(source && { sourceAddress: source.address }),
   }
 }
 

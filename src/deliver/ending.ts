@@ -11,6 +11,7 @@ import { wayOver, wayTo } from './policy/way.ts'
 import type { Route } from './route.ts'
 import type { SiteSignal } from './sites.ts'
 import type { SmartHostOf } from './smart-host.ts'
+import type { SourceIps } from './source-ips.ts'
 
 export interface Carried {
   ending: Ending
@@ -19,6 +20,7 @@ export interface Carried {
 
 export interface CarryOptions extends AttemptOptions {
   smartHostOf: SmartHostOf
+  sourceIps: SourceIps
   /** What becomes of mail to a simulator address. */
   simulate(delivery: ClaimedDelivery): Ending
 }
@@ -29,6 +31,7 @@ export async function carry(
   delivery: ClaimedDelivery,
   message: OutgoingMessage,
 ): Promise<Carried> {
+  const sourcesOf = () => options.sourceIps.sourcesOf(delivery.emailId, delivery.domain)
   switch (destination.kind) {
     case 'simulator':
       return { ending: options.simulate(delivery), signal: 'nothing' }
@@ -42,7 +45,7 @@ export async function carry(
       return { ending: withoutReply('deferred', 'unknown', destination.reason), signal: 'trouble' }
     case 'smart-host': {
       const way = wayOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
-      return carried(await attempt(options, way, transactionOf(delivery, message)))
+      return carried(await attempt(options, way, transactionOf(delivery, message), sourcesOf()))
     }
     case 'hosts': {
       const { hosts, hostSet, security } = destination
@@ -51,9 +54,23 @@ export async function carry(
         const { kind, reason, enhanced } = way
         return { ending: { ...withoutReply(kind, 'policy', reason), enhanced }, signal: 'nothing' }
       }
-      return carried(await attempt(options, way, transactionOf(delivery, message)))
+      const result = await attempt(options, way, transactionOf(delivery, message), sourcesOf())
+      return carriedFrom(options.sourceIps, delivery.domain, result)
     }
   }
+}
+
+/**
+ * Where our address is not wanted the next attempt is from another, if there is one: what was refused for good gets that
+ * chance, and the site is not to blame.
+ */
+function carriedFrom(sourceIps: SourceIps, domain: string, result: AttemptResult): Carried {
+  const { outcome, trials } = result
+  const source = trials.at(-1)?.source
+  const isUnwanted = source !== undefined && outcome.meaning?.pressure === 'reputation'
+  if (!isUnwanted || !sourceIps.coolOff(source, domain)) return carried(result)
+  const { ending } = carried(result)
+  return { ending: { ...ending, kind: 'deferred' }, signal: 'nothing' }
 }
 
 function signalOf({ hostTrouble, onOurTerms = false, reply, meaning }: Outcome): SiteSignal {

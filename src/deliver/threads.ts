@@ -11,6 +11,7 @@ import { type DueLane, listDueLanes } from '../store/lanes.ts'
 import type { Db } from '../store/schema.ts'
 import type { LimitSettings } from './providers.ts'
 import type { SmartHostSettings } from './smart-host.ts'
+import type { SourceIp } from './source-ips.ts'
 
 /** What a delivery thread is told at its start. */
 export interface DeliveryThreadData extends DeliverySettings {
@@ -36,7 +37,7 @@ export interface DeliverySettings {
   resolvers: readonly string[]
   port: number
   allowPrivateAddresses: boolean
-  sourceIps: readonly string[]
+  sourceIps: readonly SourceIp[]
   /** PEM of the authorities to trust, in place of the runtime's. */
   authorities: string[] | undefined
   /** Deliveries under way at once, in all threads. */

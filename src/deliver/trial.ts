@@ -20,6 +20,8 @@ export interface TlsRecord {
 export interface HostTrial {
   host: string
   ip: string
+  /** Our own address, where it is one of several. */
+  source?: string | undefined
   phase: string | null
   /** The last word. */
   reply: string

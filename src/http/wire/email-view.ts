@@ -47,6 +47,7 @@ export const emailRowSchema = z
 const hostSchema = z.object({
   host: z.string(),
   ip: z.string(),
+  source_ip: z.string().nullable(),
   phase: z.string().nullable(),
   reply: z.string(),
   tls: z
@@ -201,9 +202,10 @@ function attemptView(attempt: AttemptRow): z.output<typeof attemptSchema> {
   }
 }
 
-function hostView({ tlsFallback, phases, ...trial }: HostTrial): z.output<typeof hostSchema> {
+function hostView({ source, tlsFallback, phases, ...trial }: HostTrial): z.output<typeof hostSchema> {
   return {
     ...trial,
+    source_ip: source ?? null,
     tls_fallback: tlsFallback,
     phases: phases.map(([phase, ms, reply]) => ({ phase, ms, reply })),
   }

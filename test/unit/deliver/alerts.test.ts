@@ -18,7 +18,7 @@ function endingAt(host: string, alert?: Ending['alert']): Ending {
     phase: 'rcpt',
     reply: null,
     text: '550 5.7.1 listed',
-    trials: [{ host } as Ending['trials'][number]],
+    trials: [{ host, source: '192.0.2.1' } as Ending['trials'][number]],
     ...(alert && { alert }),
   }
 }
@@ -26,7 +26,7 @@ function endingAt(host: string, alert?: Ending['alert']): Ending {
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const told: OperatorAlertRow[] = []
-  const thread = () => createAlerts(store.run, '192.0.2.1', alert => told.push(alert))
+  const thread = () => createAlerts(store.run, alert => told.push(alert))
   const alerts = thread()
   const note = (host: string, at = AT, alert: Ending['alert'] = 'ip-reputation') =>
     alerts.note({ domain: 'there.test' }, endingAt(host, alert), at)
@@ -90,7 +90,6 @@ test('what could not be stored is tried again with the next reply', async () => 
       if (fails) throw new Error('not stored')
       return true as never
     },
-    '',
     alert => told.push(alert),
   )
   const note = () => alerts.note({ domain: 'there.test' }, endingAt('mx.there.test', 'ip-reputation'), AT)

@@ -373,9 +373,34 @@ test('where TLS fails the message goes without, and the reason is noted', async 
 })
 
 test('connections come from the address they are told to come from', async t => {
-  const { to, mxs } = await open(t, HOSTS, {})
-  await to('ok', ['mx1.test'], { sourceAddress: '127.0.0.77' })
-  assert.is(mxs[0]!.messages[0]!.clientAddress, '127.0.0.77')
+  const { options, mxs, pool } = await open(t, HOSTS, {})
+  const from = (number: number, name: string | null = null) =>
+    attempt(options, wayOver(['mx1.test']), mailTo('ok'), [{ address: `127.0.0.${number}`, name }])
+  const { trials } = await from(77, 'out77.test')
+  await from(78)
+  await from(77)
+  assert.equal(
+    mxs[0]!.messages.map(({ clientAddress, sessionId }) => [clientAddress, sessionId]),
+    [
+      ['127.0.0.77', 1],
+      ['127.0.0.78', 2],
+      ['127.0.0.77', 1],
+    ],
+  )
+  assert.equal(
+    mxs[0]!.transcript.filter(line => / EHLO /.test(line)),
+    ['1 C: EHLO out77.test', '2 C: EHLO out.posthorn.test'],
+  )
+  assert.is(trials[0]!.source, '127.0.0.77')
+  assert.is(pool.take('the site', 'ok@there.test'), undefined)
+})
+
+test('hosts are spoken to in the families that there are addresses of', async t => {
+  const { options, mxs } = await open(t, 'v6.test AAAA ::1', {})
+  const sources = [{ address: '127.0.0.77', name: null }]
+  const { outcome } = await attempt(options, wayOver(['v6.test']), mailTo('ok'), sources)
+  assert.equal([outcome.verdict.kind, outcome.text], ['bounced', 'v6.test has no ipv4 address'])
+  assert.is(mxs[0]!.sessionCount, 0)
 })
 
 test('a message that cannot be sent is an error, and the session is there for the next one', async t => {

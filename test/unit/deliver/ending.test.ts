@@ -4,6 +4,7 @@ import type { OutgoingMessage } from '../../../src/deliver/message.ts'
 import { createTermsBook } from '../../../src/deliver/policy/host-terms.ts'
 import type { Destination, Route } from '../../../src/deliver/route.ts'
 import { createSessionPool } from '../../../src/deliver/session-pool.ts'
+import { createSourceIps } from '../../../src/deliver/source-ips.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { simulatedEnding } from '../../../src/simulator/ending.ts'
@@ -43,7 +44,7 @@ const hosts = routeTo({
   hosts: [{ name: 'mx.there.test', preference: 0 }],
 })
 
-async function open(t: TestContext, given?: FakeMx) {
+async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps([], systemClock)) {
   const mx = given ?? (await t.using(startFakeMx({ host: '127.0.0.2' })))
   const zone = await t.using(startZone('mx.there.test A 127.0.0.2'))
   const resolver = createResolver({ servers: [zone.server], clock: systemClock, timeoutMs: 300, tries: 1 })
@@ -60,6 +61,7 @@ async function open(t: TestContext, given?: FakeMx) {
     tlsResults: null,
     random: Math.random,
     smartHostOf: () => undefined,
+    sourceIps,
     localName: 'out.posthorn.test',
     port: mx.port,
     allowPrivateAddresses: true,
@@ -100,6 +102,25 @@ test('an ending holds what the reply means for the address, the wait and the ope
   }
   assert.is((await says('451 4.7.1 Greylisted, come back in 300 s')).ending.hintMs, 300_000)
   assert.is((await says('550 5.7.1 blocked using zen.spamhaus.org')).ending.alert, 'ip-reputation')
+})
+
+test('where one of our addresses is not wanted the next attempt is from another, and the site is not to blame', async t => {
+  const rcpt = (times: number) => (times < 2 ? '550 5.7.1 blocked using zen.spamhaus.org' : undefined)
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2', at: { rcpt } }))
+  const two = ['127.0.0.31', '127.0.0.32'].map(address => ({ address, name: null }))
+  const { carryTo } = await open(t, mx, createSourceIps(two, systemClock))
+  const [first, second, third] = [
+    await carryTo('a@there.test'),
+    await carryTo('a@there.test'),
+    await carryTo('a@there.test'),
+  ]
+  assert.is(short(first), 'deferred blocked, nothing')
+  assert.is(first.ending.alert, 'ip-reputation')
+  assert.is(short(second), 'bounced blocked, through')
+  assert.is(short(third), 'delivered unknown, through')
+  const sources = [first, second, third].map(({ ending }) => ending.trials[0]!.source)
+  assert.equal([...sources].slice(0, 2).sort(), ['127.0.0.31', '127.0.0.32'])
+  assert.is(mx.messages[0]!.clientAddress, sources[2])
 })
 
 test('an address that needs SMTPUTF8 has it, though nothing in the message does', async t => {

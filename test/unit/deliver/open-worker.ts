@@ -8,6 +8,7 @@ import { siteLimits } from '../../../src/deliver/providers.ts'
 import { createRouter, type Route } from '../../../src/deliver/route.ts'
 import { createSessionPool } from '../../../src/deliver/session-pool.ts'
 import { createSlots } from '../../../src/deliver/slots.ts'
+import { createSourceIps } from '../../../src/deliver/source-ips.ts'
 import { createDeliveryWorker } from '../../../src/deliver/worker.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -68,6 +69,7 @@ export async function openWorker(
     slots: createSlots({ most: slots, mostOfAccount: slots }),
     limitsOf: siteLimits({}),
     smartHostOf: () => undefined,
+    sourceIps: createSourceIps([], systemClock),
     owner: 'worker',
     leaseMs: 900_000,
     index: 0,

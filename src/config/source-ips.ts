@@ -1,0 +1,31 @@
+/** The addresses to send from, as they are written: an address, or an address and its name for EHLO. */
+import { isIP } from 'node:net'
+import { list, type Setting, SettingFault } from './setting.ts'
+
+export interface SourceIpEntry {
+  address: string
+  /** Lower case. */
+  name: string | null
+}
+
+const NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
+
+export function sourceIps(doc: string): Setting<readonly SourceIpEntry[]> {
+  const { read } = list([], doc)
+  return { read: raw => distinct(read(raw).map(readEntry)), fallback: [], doc, shown: "the system's" }
+}
+
+function readEntry(entry: string): SourceIpEntry {
+  const [, address = '', name] = /^([^=]*)(?:=(.*))?$/.exec(entry) ?? []
+  if (isIP(address.trim()) === 0)
+    throw new SettingFault(`has "${entry}", which is neither an address nor address=name`)
+  if (name !== undefined && !NAME.test(name.trim().toLowerCase()))
+    throw new SettingFault(`has "${entry}", whose name is no host name of at least two labels`)
+  return { address: address.trim().toLowerCase(), name: name?.trim().toLowerCase() ?? null }
+}
+
+function distinct(entries: SourceIpEntry[]): SourceIpEntry[] {
+  const twice = entries.find(({ address }, at) => entries.findIndex(other => other.address === address) < at)
+  if (twice) throw new SettingFault(`has ${twice.address} twice`)
+  return entries
+}

@@ -1,0 +1,52 @@
+import * as assert from 'uvu/assert'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('mail from several addresses')
+const MINUTE_MS = 60_000
+const ZONE = 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2'
+
+let mx: FakeMx
+let posthorn: Posthorn
+
+test.before(async () => {
+  mx = await startFakeMx({ host: '127.0.0.2' })
+  posthorn = await startPosthorn({
+    zone: ZONE,
+    mxPort: mx.port,
+    env: { POSTHORN_DELIVERY_SOURCE_IPS: '127.0.0.41=out41.here.example,127.0.0.42=out42.here.example' },
+  })
+  await posthorn.verifiedDomain('here.example')
+})
+
+test.after(async () => {
+  await posthorn.close()
+  await mx.close()
+})
+
+function send(to: string) {
+  return posthorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hi' })
+}
+
+test('each email has one, by whose name we greet, and keeps it when it is tried again', async () => {
+  const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => send(`grey-1+${i}@there.example`)))
+  for (const id of ids) await posthorn.emailWhen(id, 'delivery_delayed')
+  posthorn.clock.advance(6 * MINUTE_MS)
+  const used = new Set<string>()
+  for (const id of ids) {
+    const { recipients } = await posthorn.emailWhen(id, 'delivered')
+    const [{ address, transcripts }] = recipients
+    const sources = transcripts.map(({ hosts }: { hosts: { source_ip: string }[] }) => hosts[0]!.source_ip)
+    assert.is(sources.length, 2)
+    assert.is(sources[0], sources[1])
+    const taken = mx.messages.find(({ rcptTo }) => rcptTo[0] === address)!
+    assert.is(taken.clientAddress, sources[0])
+    const greeting = mx.transcript.find(line => line.startsWith(`${taken.sessionId} C: EHLO`))
+    assert.is(greeting, `${taken.sessionId} C: EHLO out${sources[0].slice(-2)}.here.example`)
+    used.add(sources[0])
+  }
+  assert.is(used.size, 2)
+})
+
+test.run()

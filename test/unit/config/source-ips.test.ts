@@ -1,0 +1,30 @@
+import * as assert from 'uvu/assert'
+import { sourceIps } from '../../../src/config/source-ips.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('config/source-ips')
+const { read } = sourceIps('Addresses.')
+
+test('addresses have a name for EHLO, or none', () => {
+  assert.equal(read('192.0.2.1=Mail1.Example.com, 2001:DB8::1,'), [
+    { address: '192.0.2.1', name: 'mail1.example.com' },
+    { address: '2001:db8::1', name: null },
+  ])
+  assert.equal(read([]), [])
+})
+
+for (const [raw, fault] of [
+  ['mail1.example.com', 'neither an address'],
+  ['192.0.2.256', 'neither an address'],
+  ['=mail1.example.com', 'neither an address'],
+  ['192.0.2.1=', 'no host name'],
+  ['192.0.2.1=mail1', 'no host name'],
+  ['192.0.2.1=a.example=b.example', 'no host name'],
+  ['192.0.2.1=a.example RCPT', 'no host name'],
+  ['192.0.2.1=a.example,192.0.2.1=b.example', 'has 192.0.2.1 twice'],
+] as const)
+  test(`refuses ${raw}: ${fault}`, () => {
+    assert.throws(() => read(raw), new RegExp(fault))
+  })
+
+test.run()
