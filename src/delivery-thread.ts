@@ -20,6 +20,7 @@ import type { DeliveryNotice, DeliveryOrder, DeliveryThreadData } from './delive
 import { createDeliveryWorker } from './deliver/worker.ts'
 import { isLoopback } from './dns/address-safety.ts'
 import { createResolver } from './dns/resolver.ts'
+import { nameFaults } from './dns/reverse.ts'
 import { createValidatingClient, serverOf } from './dns/validating-client.ts'
 import { createAdjustableClock } from './lib/adjustable-clock.ts'
 import { systemClock } from './lib/clock.ts'
@@ -58,6 +59,7 @@ const { db, find, blobs } = openReader(data.location)
 const resolver = createResolver({ servers: data.resolvers, clock })
 const lanes = new BroadcastChannel(data.lanesChannel)
 const random = Math.random
+let stopping = false
 const dane = openDane()
 const tlsResults = data.tlsReports ? openTlsResults() : null
 const outbound = createOutbound({
@@ -152,10 +154,19 @@ control.on('message', (message: DeliveryOrder) => {
 for (const { site, pausedUntil: until, pauseMs: ms, reason } of await listPausedSites(db, clock.now()))
   worker.resume(site, { until, ms, reason })
 control.postMessage({ notice: 'ready' } satisfies DeliveryNotice)
+if (data.index === 0)
+  checkNames().catch(error => log.error({ err: error }, 'the names of our addresses cannot be checked'))
 
 function openTlsResults() {
   const onError = (error: unknown) => log.error({ err: error }, 'TLS results could not be stored')
   return createTlsResults({ resolver, run: writer.run, clock, onError })
+}
+
+/** Receivers look at them; one thread speaks for all. */
+async function checkNames() {
+  for (const { address, name } of data.sourceIps)
+    for (const fault of await nameFaults(resolver, address, name ?? data.localName))
+      if (!stopping) log.warn({ sourceIp: address }, fault)
 }
 
 /** One thread speaks for all. */
@@ -200,6 +211,7 @@ function stsBook() {
 }
 
 async function stop(graceMs: number) {
+  stopping = true
   await worker.stop(graceMs)
   await tlsResults?.close().catch(error => log.error({ err: error }, 'TLS results could not be stored'))
   dane?.close()

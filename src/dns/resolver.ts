@@ -24,6 +24,8 @@ export interface Resolver {
   txt: LookUp<string>
   cname: LookUp<string>
   ns: LookUp<string>
+  /** By the name in a reverse tree, see `reverse.ts`. */
+  ptr: LookUp<string>
   /** Ends what is under way; it and every later look-up is answered with a failure. */
   close(): void
 }
@@ -98,6 +100,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     })),
     cname: lookUp(async (channel, name) => ({ records: (await channel.resolveCname(name)).map(lower) })),
     ns: lookUp(async (channel, name) => ({ records: (await channel.resolveNs(name)).map(lower) })),
+    ptr: lookUp(async (channel, name) => ({ records: (await channel.resolvePtr(name)).map(lower) })),
     close() {
       closed = true
       for (const channel of channels) channel.cancel()

@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('mail from several addresses')
 const MINUTE_MS = 60_000
@@ -47,6 +48,15 @@ test('each email has one, by whose name we greet, and keeps it when it is tried 
     used.add(sources[0])
   }
   assert.is(used.size, 2)
+})
+
+test('their names are checked at the start', async () => {
+  const asked = (name: string, type: string) =>
+    until(() => posthorn.zone.queries.some(query => query.name === name && query.type === type))
+  for (const number of [41, 42]) {
+    await asked(`${number}.0.0.127.in-addr.arpa`, 'PTR')
+    await asked(`out${number}.here.example`, 'A')
+  }
 })
 
 test.run()

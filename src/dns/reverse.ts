@@ -1,0 +1,46 @@
+/** Whether one of our addresses and its name belong together, as receivers check it: from the address, and back to it. */
+import ipaddr from 'ipaddr.js'
+import type { Resolver } from './resolver.ts'
+
+/** The name under which PTR records of an address stand (RFC 1035 §3.5, RFC 3596 §2.5). */
+export function reverseName(address: string): string {
+  const parsed = ipaddr.parse(address)
+  if (parsed.kind() === 'ipv4') return `${parsed.toByteArray().reverse().join('.')}.in-addr.arpa`
+  const nibbles = Buffer.from(parsed.toByteArray()).toString('hex')
+  return `${[...nibbles].reverse().join('.')}.ip6.arpa`
+}
+
+/**
+ * @param ehlo the name we greet with from there
+ * @returns what is wrong, for people; nothing where the address has a name that leads back to it, and so does the greeting
+ */
+export async function nameFaults(
+  resolver: Pick<Resolver, 'ptr' | 'addresses4' | 'addresses6'>,
+  address: string,
+  ehlo: string,
+): Promise<string[]> {
+  const [names, greeting] = await Promise.all([
+    resolver.ptr(reverseName(address)),
+    leadsTo(resolver, ehlo, address),
+  ])
+  const faults: string[] = []
+  if (names.kind === 'failure') faults.push(`the name of ${address} (PTR) is not known: ${names.reason}`)
+  else if (names.kind !== 'found') faults.push(`${address} has no name (PTR)`)
+  else {
+    const back = await Promise.all(names.records.map(name => leadsTo(resolver, name, address)))
+    if (!back.includes(true))
+      faults.push(`${address} is named ${names.records.join(', ')}, which does not lead back to it`)
+  }
+  if (!greeting) faults.push(`${ehlo}, with which we greet from ${address}, does not lead to it`)
+  return faults
+}
+
+async function leadsTo(
+  { addresses4, addresses6 }: Pick<Resolver, 'addresses4' | 'addresses6'>,
+  name: string,
+  address: string,
+): Promise<boolean> {
+  const wanted = reverseName(address)
+  const answer = await (wanted.endsWith('.ip6.arpa') ? addresses6 : addresses4)(name)
+  return answer.kind === 'found' && answer.records.some(found => reverseName(found) === wanted)
+}
