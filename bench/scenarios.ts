@@ -9,7 +9,9 @@ import { drain } from './scenarios/drain.ts'
 import { list } from './scenarios/list.ts'
 import { postgres } from './scenarios/postgres.ts'
 import { queued } from './scenarios/queued.ts'
+import { recovery } from './scenarios/recovery.ts'
 import { syncs } from './scenarios/syncs.ts'
+import { tarpits } from './scenarios/tarpits.ts'
 
 export const scenarios: Readonly<Record<string, Scenario>> = {
   accept,
@@ -22,5 +24,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   list,
   postgres,
   queued,
+  recovery,
   syncs,
+  tarpits,
 }

@@ -42,6 +42,8 @@ export interface Contender {
   queuedCount(): number
   /** Lets what is held go out. */
   release(): Promise<Release>
+  /** Has what was deferred, all of it for `one.test`, tried again at once, by the operator's command. */
+  flush(): Promise<Release>
   weigh(): Weight
   roots(): readonly number[]
   stop(): Promise<void>

@@ -59,6 +59,15 @@ export function destination(index: number): string {
   return `d${String(index).padStart(4, '0')}.test`
 }
 
+/** Where the MX host of `one.test` is. */
+export const ONE_ADDRESS = '198.18.0.1'
+
+/** Where the MX host of a destination is; the first has the index 1. */
+export function addressOf(index: number): string {
+  const place = index - 1
+  return `198.18.${1 + Math.floor(place / 250)}.${1 + (place % 250)}`
+}
+
 function unboundConfig(folder: string, domainCount: number): string {
   const record = (data: string) => `local-data: "${data}"`
   const domain = (name: string, address: string) => [
@@ -79,10 +88,8 @@ function unboundConfig(folder: string, domainCount: number): string {
     'local-zone: "." static',
     'local-zone: "test." static',
     record('1.0.0.127.in-addr.arpa. PTR localhost.'),
-    ...domain('one.test', '198.18.0.1'),
-    ...Array.from({ length: domainCount }, (_, i) =>
-      domain(destination(i + 1), `198.18.${1 + Math.floor(i / 250)}.${1 + (i % 250)}`),
-    ).flat(),
+    ...domain('one.test', ONE_ADDRESS),
+    ...Array.from({ length: domainCount }, (_, i) => domain(destination(i + 1), addressOf(i + 1))).flat(),
     'remote-control:',
     'control-enable: no',
     '',

@@ -58,6 +58,11 @@ export function postfix(folder: string, { signing }: { signing: boolean }): Cont
       command(['postqueue', '-c', etc, '-f'])
       return release
     },
+    async flush() {
+      const release = { at: epochNow(), cpuSeconds: weigh(roots()).cpuSeconds }
+      command(['postqueue', '-c', etc, '-f'])
+      return release
+    },
     async stop() {
       command(['postfix', '-c', etc, 'stop'])
       await milter?.end()

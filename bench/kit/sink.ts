@@ -16,9 +16,13 @@ const TAIL_BYTES = 400
 /** It stands for many hosts: without this it leaves connections beyond 256 unanswered. */
 const MOST_SESSIONS = '15000'
 
-/** Does something while a sink listens on port 25 of all addresses. */
-export async function withSink<T>(folder: string, body: (sink: Sink) => Promise<T>): Promise<T> {
-  const sink = await startSink(folder)
+/** Does something while a sink listens on port 25 of all addresses, or of the one given. */
+export async function withSink<T>(
+  folder: string,
+  body: (sink: Sink) => Promise<T>,
+  address = '0.0.0.0',
+): Promise<T> {
+  const sink = await startSink(folder, address)
   try {
     return await body(sink)
   } finally {
@@ -26,14 +30,14 @@ export async function withSink<T>(folder: string, body: (sink: Sink) => Promise<
   }
 }
 
-async function startSink(folder: string): Promise<Sink & { stop(): Promise<void> }> {
+async function startSink(folder: string, address: string): Promise<Sink & { stop(): Promise<void> }> {
   const output = `${folder}/sink.${Date.now()}.out`
   const sink = await startProcess(
     'smtp-sink',
-    ['-c', '-u', 'nobody', '-m', MOST_SESSIONS, '0.0.0.0:25', '1000'],
+    ['-c', '-u', 'nobody', '-m', MOST_SESSIONS, `${address}:25`, '1000'],
     {
       output,
-      readyPort: { host: '127.0.0.1', port: 25 },
+      readyPort: { host: address === '0.0.0.0' ? '127.0.0.1' : address, port: 25 },
     },
   )
   const count = () => {
