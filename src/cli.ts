@@ -5,7 +5,10 @@ import { text } from 'node:stream/consumers'
 import { openInstallation } from './cli/installation.ts'
 import { runProgram } from './cli/program.ts'
 import { CommandError } from './cli/result.ts'
+import type { CheckedSource } from './cli/source-commands.ts'
 import { type Config, ConfigError, loadConfig } from './config/config.ts'
+import { createResolver } from './dns/resolver.ts'
+import { nameFaults } from './dns/reverse.ts'
 import { systemClock } from './lib/clock.ts'
 
 const root = new URL('..', import.meta.url).pathname
@@ -27,10 +30,27 @@ process.exitCode = await runProgram(process.argv.slice(2), {
       clock: systemClock,
     })
   },
+  checkSources,
   readInput: () => text(process.stdin),
   out: line => void process.stdout.write(line),
   err: line => void process.stderr.write(line),
 })
+
+/** @throws CommandError */
+async function checkSources(): Promise<CheckedSource[]> {
+  const { delivery, mailHost, dns } = readConfig()
+  const resolver = createResolver({ servers: dns.resolvers, clock: systemClock })
+  try {
+    return await Promise.all(
+      delivery.sourceIps.map(async ({ address, name }) => {
+        const ehlo = name ?? mailHost
+        return { address, name: ehlo, faults: await nameFaults(resolver, address, ehlo) }
+      }),
+    )
+  } finally {
+    resolver.close()
+  }
+}
 
 /** @throws CommandError */
 function readConfig(): Config {

@@ -4,6 +4,7 @@ import type { Change } from '../control/operations.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Db } from '../store/schema.ts'
 import type { Result } from './result.ts'
+import type { CheckedSource } from './source-commands.ts'
 
 /** The installation that a command is about. */
 export interface Installation {
@@ -19,6 +20,8 @@ export interface CommandInput {
   positionals: readonly string[]
   /** To be called once the arguments are found good. @throws CommandError when there is none that can be used */
   open(): Promise<Installation>
+  /** Looks up the names of the addresses in the configuration. @throws CommandError */
+  checkSources(): Promise<CheckedSource[]>
   /** All of the standard input. */
   readInput(): Promise<string>
 }

@@ -9,12 +9,15 @@ import { holdCommands } from './hold-commands.ts'
 import { keyCommands } from './key-commands.ts'
 import { queueCommands } from './queue-commands.ts'
 import { CommandError, type Result, UsageError } from './result.ts'
+import { type CheckedSource, sourceCommands } from './source-commands.ts'
 import { userCommands } from './user-commands.ts'
 
 export interface ProgramDeps {
   version: string
   /** @throws CommandError when there is none in the folder, or it cannot be used */
   openInstallation(dataDir: string | undefined): Promise<Installation & { close(): Promise<void> }>
+  /** @throws CommandError */
+  checkSources(): Promise<CheckedSource[]>
   readInput(): Promise<string>
   out(text: string): void
   err(text: string): void
@@ -28,6 +31,7 @@ const COMMANDS: readonly CliCommand[] = [
   ...queueCommands,
   ...holdCommands,
   ...destinationCommands,
+  ...sourceCommands,
 ]
 /** Their messages say it all. */
 const FORESEEN = [CommandError, OperationRefused, OperationFailed, StorageUnavailable]
@@ -68,7 +72,8 @@ async function run(args: readonly string[], deps: ProgramDeps): Promise<number> 
     return opened
   }
   try {
-    const result = await command.run({ values, positionals, open, readInput: deps.readInput })
+    const { readInput, checkSources } = deps
+    const result = await command.run({ values, positionals, open, readInput, checkSources })
     return say(deps, result, values.json === true)
   } finally {
     await opened?.close()

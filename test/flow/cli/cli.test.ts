@@ -284,4 +284,21 @@ test('root acts as the folder’s owner, so that the service can go on with it',
   assert.equal([...new Set(owners)], [NOBODY_ID])
 })
 
+test('the names of the addresses in the configuration are looked up, without a service', async t => {
+  const zone = await t.using(
+    startZone('1.2.0.192.in-addr.arpa PTR out.here.example\nout.here.example A 192.0.2.1'),
+  )
+  const env = {
+    POSTHORN_DNS_RESOLVERS: zone.server,
+    POSTHORN_DELIVERY_SOURCE_IPS: '192.0.2.1=out.here.example,192.0.2.2',
+  }
+  const { code, out } = await typed({ dataDir: folder(t), env }).type('source')
+  assert.is(code, 0)
+  assert.equal(out.split('\n').slice(0, 3), [
+    '192.0.2.1 out.here.example: good',
+    '192.0.2.2 posthorn.test: not good',
+    '  192.0.2.2 has no name (PTR)',
+  ])
+})
+
 test.run()

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { runProgram } from '../../../src/cli/program.ts'
 import { CommandError, duration, printable, table } from '../../../src/cli/result.ts'
+import type { CheckedSource } from '../../../src/cli/source-commands.ts'
 import { OperationFailed, OperationRefused } from '../../../src/control/operation.ts'
 import { carryOut } from '../../../src/control/operations.ts'
 import { wireId } from '../../../src/lib/ids.ts'
@@ -18,7 +19,10 @@ interface Asked {
 const NO_MAIL = { domain: null, account_id: null, broadcast_id: null, email_id: null }
 
 /** The program over a real database, whose changes are only noted, or fail as the test wants. */
-async function open(t: TestContext, { fails, input = '' }: { fails?: Error; input?: string } = {}) {
+async function open(
+  t: TestContext,
+  { fails, input = '', sources = [] }: { fails?: Error; input?: string; sources?: CheckedSource[] } = {},
+) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const accountId = post.account()
@@ -54,6 +58,7 @@ async function open(t: TestContext, { fails, input = '' }: { fails?: Error; inpu
         }
         return { db: store.db, clock: post.clock, change: change as never, close: async () => {} }
       },
+      checkSources: async () => sources,
       readInput: async () => input,
       out: text => {
         out += text
@@ -387,6 +392,21 @@ for (const [ms, text] of [
 
 test('what could move the cursor is a blank', () => {
   assert.is(printable('a\r\n\x1b[2Jb\u202ec\u2028d'), 'a [2Jb c d')
+})
+
+test('the addresses that mail is sent from are shown with what receivers would find wrong', async t => {
+  const sources = [
+    { address: '192.0.2.1', name: 'mail1.here.test', faults: [] },
+    { address: '192.0.2.2', name: 'mail2.here.test', faults: ['192.0.2.2 is named a\u001b[2J.test'] },
+  ]
+  const { runLine: run } = await open(t, { sources })
+  const shown = await run('source')
+  assert.is(
+    shown.out,
+    '192.0.2.1 mail1.here.test: good\n192.0.2.2 mail2.here.test: not good\n  192.0.2.2 is named a [2J.test\n',
+  )
+  assert.equal(JSON.parse((await run('source', '--json')).out), sources)
+  assert.match((await (await open(t)).runLine('source')).out, 'names none')
 })
 
 test.run()
