@@ -6,6 +6,7 @@ import { bodies } from './scenarios/bodies.ts'
 import { claim } from './scenarios/claim.ts'
 import { domains, e2e } from './scenarios/delivery.ts'
 import { drain } from './scenarios/drain.ts'
+import { fairness } from './scenarios/fairness.ts'
 import { list } from './scenarios/list.ts'
 import { postgres } from './scenarios/postgres.ts'
 import { queued } from './scenarios/queued.ts'
@@ -20,6 +21,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   e2e,
   domains,
   drain,
+  fairness,
   claim,
   list,
   postgres,
