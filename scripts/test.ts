@@ -15,6 +15,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 300_000)
 const EXIT_GRACE_MS = 4_000
+/** Tests to which the database is a file. */
+const ON_SQLITE_ALONE =
+  /test\/(?:flow\/cli\/|unit\/store\/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\.test\.ts$)/
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** What one test file has compiled, the next need not: a third of a flow test's CPU. */
 const COMPILED = resolve(root, 'node_modules/.cache/compiled')
@@ -90,10 +93,6 @@ function testFiles(path: string): string[] {
     .sort()
     .map(name => resolve(absolute, name))
 }
-
-/** What the database is to them is a file. */
-const ON_SQLITE_ALONE =
-  /test\/(?:flow\/cli\/|unit\/store\/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\.test\.ts$)/
 
 function opensStores(file: string): boolean {
   return !ON_SQLITE_ALONE.test(file) && importsOf(file, new Set()).has(resolve(root, 'test/kit/database.ts'))

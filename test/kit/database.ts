@@ -102,8 +102,8 @@ export function sqliteDatabase(file: string): TestDatabase {
 /** @param serverUrl names a database that may make others */
 export function postgresDatabase(serverUrl: string, isMigrated = false): TestDatabase {
   const ask = askerFor(serverUrl)
-  const name = `posthorn_test_${randomBytes(8).toString('hex')}`
-  ask({ ask: 'create', name, isMigrated })
+  const wanted = `posthorn_test_${randomBytes(8).toString('hex')}`
+  const [{ name }] = ask({ ask: 'create', name: wanted, isMigrated }) as [{ name: string }]
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   const query = (sql: string, values: unknown[]) => ask({ ask: 'query', name, sql: numbered(sql), values })
@@ -139,6 +139,7 @@ function askerFor(url: string): Ask {
     transferList: [port2],
   }).unref()
   const ask: Ask = question => answerOf(port1, bell, question)
+  if (url === adminUrl) process.once('exit', () => ask({ ask: 'end' }))
   askers.set(url, ask)
   return ask
 }

@@ -14,6 +14,7 @@ import { createRecentEmails } from '../../src/store/writer/recent.ts'
 export type Question =
   | { ask: 'create'; name: string; isMigrated: boolean }
   | { ask: 'drop'; name: string }
+  | { ask: 'end' }
   | { ask: 'query'; name: string; sql: string; values: unknown[] }
 
 export type Answer = { rows: unknown[] } | { error: string }
@@ -29,6 +30,9 @@ export interface PostgresThreadData {
 const { url, port, bell } = workerData as PostgresThreadData
 const clients = new Map<string, Promise<pg.Client>>()
 let template: Promise<string> | undefined
+/** Databases of the present schema, and those of them that nobody uses. */
+const migrated = new Set<string>()
+const emptied: string[] = []
 
 port.on('message', async (question: Question) => {
   port.postMessage(await answerTo(question))
@@ -45,19 +49,58 @@ async function answerTo(question: Question): Promise<Answer> {
 }
 
 async function carryOut(question: Question): Promise<unknown[]> {
-  if (question.ask === 'create') {
-    if (question.isMigrated) template ??= makeTemplate()
-    const from = question.isMigrated ? await template : 'template0'
-    await query('', `create database ${question.name} template ${from}`)
+  if (question.ask === 'end') {
+    for (const name of emptied) await drop(name)
     return []
   }
+  if (question.ask === 'create') {
+    if (question.isMigrated) template ??= makeTemplate()
+    const known = question.isMigrated ? emptied.pop() : undefined
+    if (known !== undefined) return [{ name: known }]
+    const from = question.isMigrated ? await template : 'template0'
+    await query('', `create database ${question.name} template ${from}`)
+    if (question.isMigrated) migrated.add(question.name)
+    return [{ name: question.name }]
+  }
   if (question.ask === 'drop') {
-    await (await clients.get(question.name))?.end()
-    clients.delete(question.name)
-    await query('', `drop database if exists ${question.name} with (force)`)
+    if (migrated.has(question.name) && (await isEmptied(question.name))) emptied.push(question.name)
+    else await drop(question.name)
     return []
   }
   return query(question.name, question.sql, question.values)
+}
+
+async function drop(name: string) {
+  await (await clients.get(name))?.end()
+  clients.delete(name)
+  await query('', `drop database if exists ${name} with (force)`)
+}
+
+/** Emptying a database takes a tenth of the time that making one takes. False when a test has changed more than rows. */
+async function isEmptied(name: string): Promise<boolean> {
+  const others = await query('', 'select 1 from pg_stat_activity where datname = $1 and pid <> all($2)', [
+    name,
+    [await ownPid(name)],
+  ])
+  const odd = await query(
+    name,
+    `select 1 from pg_trigger where not tgisinternal union all select 1 from migrations where applied_at <> 1`,
+  )
+  if (others.length > 0 || odd.length > 0) return false
+  const tables = (await query(
+    name,
+    "select table_name as name from information_schema.tables where table_schema = 'public' and table_name <> 'migrations'",
+  )) as { name: string }[]
+  await query(
+    name,
+    `set session_replication_role = replica; ${tables.map(table => `delete from ${table.name}`).join('; ')}`,
+  )
+  return true
+}
+
+async function ownPid(name: string): Promise<number> {
+  const [row] = (await query(name, 'select pg_backend_pid() as pid')) as [{ pid: number }]
+  return row.pid
 }
 
 /** A database of the present schema; made once, whoever needs it first. */

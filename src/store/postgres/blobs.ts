@@ -14,6 +14,8 @@ const NAMES_AT_ONCE = 500
  * @param now epoch ms; tells when pieces were last staged, which the first of them knows
  */
 export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => number): BlobFiles {
+  /** When this process placed what it has not removed or seen named by a row. */
+  const placed = new Map<string, number>()
   const writing = <T>(work: (query: Query) => Promise<T>): Promise<T> =>
     pool.use(async ({ query }) => {
       await query({ sql: 'begin read write' })
@@ -24,11 +26,18 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
   return {
     ...stagingIn(drafts),
     async place({ draft, hash }) {
-      await writing(query => writePieces(query, hash, drafts.pieces(draft!, PIECE_BYTES), now()))
+      const stagedAt = now()
+      await writing(query => writePieces(query, hash, drafts.pieces(draft!, PIECE_BYTES), stagedAt))
+      placed.set(blobName(hash), stagedAt)
       await drafts.discard(draft!)
     },
-    /** Another process may count on the pieces; those that nobody needs are discarded after a while. */
-    async remove() {},
+    /** Pieces that another process has staged since are counted on there. */
+    async remove(_, hash, isClaimed) {
+      const stagedAt = placed.get(blobName(hash))
+      if (isClaimed() || stagedAt === undefined) return
+      placed.delete(blobName(hash))
+      await writing(query => discard(query, hash, first => first === stagedAt && !isClaimed()))
+    },
     async read(db, hash) {
       const { body, sizeBytes } = await rowOf(db, hash)
       if (body !== null) return Buffer.from(body)
@@ -38,7 +47,10 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
       const { body, sizeBytes } = await rowOf(db, hash)
       return { sizeBytes, content: body === null ? piecesOf(db, hash) : onePiece(body) }
     },
-    discard: (_, name) => writing(query => discard(query, Buffer.from(name, 'hex'), now() - STAGED_FOR_MS)),
+    discard: (_, name) =>
+      writing(query =>
+        discard(query, Buffer.from(name, 'hex'), stagedAt => stagedAt <= now() - STAGED_FOR_MS),
+      ),
     async *names() {
       const db = kyselyOver(pool.query)
       for (let last: Uint8Array = new Uint8Array(0), more = true; more; ) {
@@ -79,13 +91,17 @@ async function writePieces(
 }
 
 /** Whoever stages the same bytes meanwhile waits for the end of it, and stores them again. */
-async function discard(query: Query, hash: Uint8Array, stagedBefore: number): Promise<boolean> {
+async function discard(
+  query: Query,
+  hash: Uint8Array,
+  mayGo: (stagedAt: number) => boolean,
+): Promise<boolean> {
   const { rows } = await query({
     sql: 'select staged_at as "stagedAt" from blob_pieces where hash = $1 and number = 0 for update',
     values: [hash],
   })
   const first = (rows as { stagedAt: number }[])[0]
-  if (!first || first.stagedAt > stagedBefore || (await findBlob(kyselyOver(query), hash))) return false
+  if (!first || !mayGo(first.stagedAt) || (await findBlob(kyselyOver(query), hash))) return false
   await query({ sql: 'delete from blob_pieces where hash = $1', values: [hash] })
   return true
 }

@@ -123,9 +123,9 @@ test('another password ends all sessions of the user, and of nobody else', async
   const bob = await done('user.create', { ...NEW_USER, address: 'bob@here.example' })
   for (const { id } of [ann, ann, bob]) {
     const userId = parseWireId('usr', id)!
-    const [{ hash }] = rows<{ hash: string }>(
-      `select password_hash as hash from users where hex(id) = '${Buffer.from(userId).toString('hex').toUpperCase()}'`,
-    ) as [{ hash: string }]
+    const [{ hash }] = rows('select password_hash as hash from users where id = ?', userId) as [
+      { hash: string },
+    ]
     const session = {
       id: newId(1),
       userId,

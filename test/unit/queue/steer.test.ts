@@ -32,7 +32,10 @@ async function open(t: TestContext) {
     send: (...to: string[]) => post.send(accountId, { to }),
     claimed: async (domain?: string, laneClass: number = DELIVERY_CLASS.transactional) =>
       (await post.claim(accountId, domain, { class: laneClass })).map(({ address }) => address),
-    emails: () => store.rows('select status, error, ended_at is not null as ended from emails order by id'),
+    emails: () =>
+      store.rows(
+        'select status, error, case when ended_at is null then 0 else 1 end as ended from emails order by id',
+      ),
     statuses: () =>
       Object.fromEntries(
         store
@@ -166,7 +169,7 @@ test('a step begins where the one before ended, by the index', async t => {
     ...['there.test', 0, accountId, 1, accountId, 0],
   )
   assert.match(plan, /deliveries_due/)
-  assert.not.match(plan, /temp b-tree|Sort/i)
+  assert.not.match(plan, /temp b-tree/i)
 })
 
 test.run()

@@ -126,7 +126,7 @@ test('however emails came, moved, went and were sealed, a list holds what their 
                 { limit: 1, offset: 0 },
               )
               const [row] = store.rows<{ count: number }>(
-                "select count(*) as count from emails where account_id = ? and subject like '%order%'",
+                "select count(*) as count from emails where account_id = ? and lower(subject) like '%order%'",
                 accountId,
               )
               assert.is(total, row!.count)
@@ -194,7 +194,7 @@ test('however emails came, moved, went and were sealed, a list holds what their 
     ),
     { seed: 20261121, numRuns: isOnPostgres ? 5 : 40 },
   )
-  assert.ok(sealedCount > 100, `only ${sealedCount} segments were sealed`)
+  assert.ok(sealedCount > (isOnPostgres ? 10 : 100), `only ${sealedCount} segments were sealed`)
   assert.ok(expiredCount > 50, `only ${expiredCount} emails went beyond a horizon`)
 })
 
