@@ -15,9 +15,16 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 300_000)
 const EXIT_GRACE_MS = 4_000
-/** Tests to which the database is a file. */
-const ON_SQLITE_ALONE =
-  /test\/(?:flow\/cli\/|unit\/store\/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\.test\.ts$)/
+/** Tests to which the database is a file; of the time that passes in a worker; and all of everything over HTTP, once. */
+const ON_SQLITE_ALONE = new RegExp(
+  [
+    'flow/cli/',
+    'unit/store/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\\.',
+    'unit/deliver/(?:holds|outages|worker)\\.',
+    'flow/http/(?:any-request|every-\\w+|credentials|hostile-http|openapi|send-\\w+)\\.',
+    'flow/sdk/',
+  ].join('|'),
+)
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** What one test file has compiled, the next need not: a third of a flow test's CPU. */
 const COMPILED = resolve(root, 'node_modules/.cache/compiled')

@@ -195,7 +195,7 @@ test('however emails came, moved, went and were sealed, a list holds what their 
     { seed: 20261121, numRuns: isOnPostgres ? 5 : 40 },
   )
   assert.ok(sealedCount > (isOnPostgres ? 10 : 100), `only ${sealedCount} segments were sealed`)
-  assert.ok(expiredCount > 50, `only ${expiredCount} emails went beyond a horizon`)
+  assert.ok(expiredCount > (isOnPostgres ? 0 : 50), `only ${expiredCount} emails went beyond a horizon`)
 })
 
 /** An id as another process may have made it at that time. */
