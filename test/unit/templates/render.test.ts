@@ -214,7 +214,7 @@ test('without three braces no value adds markup or a quote to html', () => {
       templates,
       fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', 'x') }),
       (template, value) => {
-        const html = template.replaceAll('{{{', '{{').replaceAll('}}}', '}}')
+        const html = template.replace(/\{{3,}/g, '{{').replace(/\}{3,}/g, '}}')
         const [tame, wild] = ['x', value].map(
           a => rendered({ html }, { a, b: a }, { missing: 'blank' }).html!,
         )
