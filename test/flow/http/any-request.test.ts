@@ -11,7 +11,7 @@ import { goodValue, oddInOnePlace, oddValue, spoilt } from '../../kit/schema-arb
 import { suite } from '../../kit/suite.ts'
 
 /** `FUZZ_SECONDS` for longer, `FUZZ_SEED` for the requests of a run that failed. */
-const SECONDS = Number(process.env.FUZZ_SECONDS ?? 8)
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? 4)
 const SEED = process.env.FUZZ_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.FUZZ_SEED)
 const test = suite('any request', { limitMs: (SECONDS + 60) * 1_000 })
 const routes = await allRoutes()
