@@ -89,7 +89,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const generateKey = deps.generateKey ?? generateDkimKey
     const parts = { config, clock, log, store, plans, secrets, reading, generateKey }
 
-    const dns = await startProviderDns(config, store.db, clock, log)
+    const dns = await startProviderDns(parts)
     started.push(dns.close)
     const readiness = createReadiness(store.run, clock)
     const { http, firstRun } = await startHttpDoor(parts, readiness.notReady, started)

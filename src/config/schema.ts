@@ -1,13 +1,17 @@
 /** Every setting there is, with its kind, unit and default. The names are stable: scripts and images rely on them. */
 import {
+  addresses,
   choice,
   choices,
   domain,
   flag,
+  hostNames,
   integer,
   limit,
   list,
   listen,
+  listens,
+  optionalMailbox,
   optionalText,
   planned,
   servers,
@@ -16,6 +20,7 @@ import {
 
 import { smartHost, smartHostDomains } from './smart-host.ts'
 import { sourceIps } from './source-ips.ts'
+import { zoneRecords } from './zone-records.ts'
 
 export const DEFAULT_MAIL_HOST = 'posthorn.test'
 
@@ -66,7 +71,10 @@ export const schema = {
     email: planned(optionalText('Contact address given to the ACME server.')),
   },
   dns: {
-    listen: listen('127.0.0.1:5300', 'Authoritative server of the provider zone, UDP and TCP. Empty: off.'),
+    listen: listens(
+      '127.0.0.1:5300',
+      'Authoritative server of the provider zone, UDP and TCP, at one or several addresses: `192.0.2.1:53,[2001:db8::1]:53`. Empty: off.',
+    ),
     resolvers: servers([], 'Resolvers for delivery.', "the system's"),
     verifyResolvers: servers(
       [],
@@ -80,9 +88,25 @@ export const schema = {
     ),
     trustAd: flag(false, 'Believe `dns.validating_resolver` also where it is not on this host.'),
     signedName: text('.', 'A signed name, by which `dns.validating_resolver` must show that it validates.'),
-    addresses: list([], 'Public addresses of this host, for the A and AAAA records of the provider zone.', {
-      shown: 'none',
-    }),
+    addresses: addresses(
+      'Public addresses of this host, for the A and AAAA records of the provider zone.',
+      "those of this host's interfaces that are public",
+    ),
+    nameServers: hostNames(
+      'Name servers of the provider zone, as its NS records name them.',
+      '`ns1.<mail_host>,ns2.<mail_host>`',
+    ),
+    records: zoneRecords(
+      'Further records of the provider zone, as in a zone file; in the environment with `;` between them: `@ CAA 0 issue "ca.example"; www A 192.0.2.1`.',
+    ),
+    reportsTo: optionalMailbox(
+      'Address for reports about `mail_host` itself, by DMARC and by TLS reporting.',
+    ),
+    responsesPerSecond: integer(
+      20,
+      'Answers that say the same to one network (/24, /56) over UDP; 0 means any number.',
+      { most: 1_000_000 },
+    ),
   },
   delivery: {
     port: integer(25, 'Port of MX hosts; another one is for laboratories.', { least: 1, most: 65_535 }),

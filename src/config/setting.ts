@@ -1,5 +1,7 @@
 /** The kinds of setting: each reads a raw value from a file or the environment, or says what is wrong with it. */
 
+import { isIP } from 'node:net'
+
 /** One setting: how it is read, what it is when nobody sets it, and what the documentation says of it. */
 export interface Setting<T> {
   readonly read: (raw: unknown) => T
@@ -20,6 +22,8 @@ export interface Listen {
   host: string
   port: number
 }
+
+const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
 
 type Extras = Pick<Setting<unknown>, 'shown' | 'unit' | 'secret'>
 
@@ -99,6 +103,12 @@ export function listen(fallback: string, doc: string): Setting<Listen | null> {
   return { read: readListen, fallback: readListen(fallback), doc, shown: fallback === '' ? 'off' : fallback }
 }
 
+/** Several `host:port`; an empty value switches all of them off. */
+export function listens(fallback: string, doc: string): Setting<readonly Listen[]> {
+  const read = (raw: unknown) => readList(raw).map(entry => readListen(entry)!)
+  return { read, fallback: read(fallback), doc, shown: fallback }
+}
+
 /** A list of `host:port` with literal addresses; the port may be left out. */
 export function servers(
   fallback: readonly string[],
@@ -114,10 +124,44 @@ export function servers(
   return { read, fallback, doc, ...(shown === undefined ? {} : { shown }) }
 }
 
+/** A list of IP literals. */
+export function addresses(doc: string, shown: string): Setting<readonly string[]> {
+  const read = (raw: unknown) => {
+    const entries = readList(raw)
+    const wrong = entries.find(entry => isIP(entry) === 0)
+    if (wrong !== undefined) throw new SettingFault(`has "${wrong}", which is no address`)
+    return entries
+  }
+  return { read, fallback: [], doc, shown }
+}
+
+/** One e-mail address that may stay unset. */
+export function optionalMailbox(doc: string): Setting<string | null> {
+  const read = (raw: unknown) => {
+    const text = readText(raw)
+    if (text !== '' && !/^[^\s@,;:!<>"]+@[^\s@,;:!<>"]+$/.test(text))
+      throw new SettingFault('must be an address')
+    return text || null
+  }
+  return { read, fallback: null, doc, shown: 'off' }
+}
+
+/** A list of host names. */
+export function hostNames(doc: string, shown: string): Setting<readonly string[]> {
+  const read = (raw: unknown) => {
+    const names = readList(raw).map(name => name.toLowerCase().replace(/\.$/, ''))
+    const wrong = names.find(name => !DOMAIN.test(name))
+    if (wrong !== undefined)
+      throw new SettingFault(`has "${wrong}", which is no host name of at least two labels`)
+    return names
+  }
+  return { read, fallback: [], doc, shown }
+}
+
 export function domain(fallback: string, doc: string, extras: Extras = {}): Setting<string> {
   const read = (raw: unknown) => {
     const name = readText(raw).toLowerCase()
-    if (name !== '' && !/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(name))
+    if (name !== '' && !DOMAIN.test(name))
       throw new SettingFault('must be a domain name of at least two labels')
     return name
   }

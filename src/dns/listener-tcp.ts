@@ -7,7 +7,7 @@ import { frame, readFrames } from './frames.ts'
 
 export interface TcpServiceOptions {
   /** The packet to send back, or undefined to say nothing. Must neither throw nor reject. */
-  respond(query: Buffer): Buffer | undefined | Promise<Buffer | undefined>
+  respond(query: Buffer, address: string): Buffer | undefined | Promise<Buffer | undefined>
   log: Log
   clock: Clock
 }
@@ -40,7 +40,7 @@ export function createTcpService(options: TcpServiceOptions): TcpService {
 
   return {
     async listen(host, port) {
-      server.listen(port, host)
+      server.listen({ port, host, ipv6Only: net.isIPv6(host) })
       await once(server, 'listening')
       server.on('error', error => options.log.warn({ err: error }, 'dns: tcp server'))
       return (server.address() as net.AddressInfo).port
@@ -56,6 +56,7 @@ export function createTcpService(options: TcpServiceOptions): TcpService {
 }
 
 async function serve(socket: net.Socket, { respond, log, clock }: TcpServiceOptions, used: () => void) {
+  const address = socket.remoteAddress ?? ''
   let idle: Timer | undefined
   const rearm = () => {
     idle?.cancel()
@@ -67,7 +68,7 @@ async function serve(socket: net.Socket, { respond, log, clock }: TcpServiceOpti
     for await (const query of readFrames(socket, MAX_QUERY_BYTES)) {
       rearm()
       used()
-      const reply = await respond(query)
+      const reply = await respond(query, address)
       if (reply && !socket.destroyed && !socket.write(frame(reply))) await drained(socket)
     }
     socket.end()

@@ -11,10 +11,14 @@ import { createTcpService } from './listener-tcp.ts'
 
 export type Transport = 'udp' | 'tcp'
 
-/** The packet to send back, or undefined to say nothing. Must neither throw nor reject. */
+/**
+ * The packet to send back, or undefined to say nothing. Must neither throw nor reject.
+ * @param address of the client, as it says
+ */
 export type Respond = (
   query: Buffer,
   transport: Transport,
+  address: string,
 ) => Buffer | undefined | Promise<Buffer | undefined>
 
 export interface ListenerOptions {
@@ -36,7 +40,7 @@ const MAX_PENDING_DATAGRAMS = 1_000
 const EPHEMERAL_PORT_TRIES = 10
 
 export function createDnsListener({ listen, respond, log, clock }: ListenerOptions): DnsListener {
-  const tcp = createTcpService({ respond: query => respond(query, 'tcp'), log, clock })
+  const tcp = createTcpService({ respond: (query, address) => respond(query, 'tcp', address), log, clock })
   let udp: dgram.Socket | undefined
 
   const bind = async (port: number) => {
@@ -71,7 +75,7 @@ export function createDnsListener({ listen, respond, log, clock }: ListenerOptio
 }
 
 async function openUdp(host: string, port: number, respond: Respond, log: Log): Promise<dgram.Socket> {
-  const socket = dgram.createSocket(net.isIPv6(host) ? 'udp6' : 'udp4')
+  const socket = dgram.createSocket({ type: net.isIPv6(host) ? 'udp6' : 'udp4', ipv6Only: net.isIPv6(host) })
   let open = true
   let pending = 0
   socket.bind(port, host)
@@ -94,7 +98,7 @@ async function openUdp(host: string, port: number, respond: Respond, log: Log): 
     // nobody can be answered at port 0: only a forged datagram comes from there
     if (peer.port === 0) return
     if (pending >= MAX_PENDING_DATAGRAMS) return
-    const reply = respond(query, 'udp')
+    const reply = respond(query, 'udp', peer.address)
     if (!(reply instanceof Promise)) return send(reply, peer)
     pending++
     void reply.then(ready => {

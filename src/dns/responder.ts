@@ -4,6 +4,8 @@
  */
 import type { Log } from '../lib/log.ts'
 import type { Respond, Transport } from './listener.ts'
+import { netblockOf } from './netblock.ts'
+import type { ResponseRate } from './response-rate.ts'
 import {
   CLASS_IN,
   type DnsRecord,
@@ -17,7 +19,7 @@ import {
   typeCode,
 } from './wire.ts'
 import { decodeMessage, MalformedMessage } from './wire-decode.ts'
-import { encodeMessage } from './wire-encode.ts'
+import { encodeMessage, encodeTruncated } from './wire-encode.ts'
 import type { SoaRecord, Zone } from './zone.ts'
 
 /** What unfragmented IPv6 carries; ours and the most we believe of any client (DNS flag day 2020). */
@@ -26,6 +28,8 @@ const PLAIN_UDP_BYTES = 512
 const MAX_TCP_BYTES = 65_535
 const MAX_CNAMES = 8
 const HINFO_TTL_SECONDS = 3_600
+/** An answer that is longer than so many questions counts as amplification. */
+const FAIR_FACTOR = 3
 
 interface Outcome {
   rcode: number
@@ -34,18 +38,64 @@ interface Outcome {
   authority: readonly DnsRecord[]
 }
 
-export function createResponder({ zone, log }: { zone: Zone; log: Log }): Respond {
-  return (packet, transport) => {
+export interface ResponderOptions {
+  zone: Zone
+  /** For datagrams; without it there is no limit. */
+  rate?: ResponseRate | undefined
+  log: Log
+}
+
+export function createResponder({ zone, rate, log }: ResponderOptions): Respond {
+  return (packet, transport, address) => {
     if (packet.length < HEADER_BYTES || isResponse(packet)) return undefined
-    if (opcodeOf(packet) !== OPCODE_QUERY) return headerOnly(packet, RCODE.NOTIMP)
-    if (packet.readUInt16BE(4) !== 1) return headerOnly(packet, RCODE.FORMERR)
+    const client: Client = {
+      transport,
+      packet,
+      limit: rate && transport === 'udp' ? { rate, network: netblockOf(address) } : undefined,
+    }
+    if (opcodeOf(packet) !== OPCODE_QUERY) return complaint(client, RCODE.NOTIMP)
+    if (packet.readUInt16BE(4) !== 1) return complaint(client, RCODE.FORMERR)
     const query = decoded(packet)
-    if (!query?.question) return headerOnly(packet, RCODE.FORMERR)
-    return answer(zone, query, query.question, transport).catch(error => {
-      log.error({ err: error, name: query.question?.name }, 'dns: query failed')
-      return headerOnly(packet, RCODE.SERVFAIL)
-    })
+    const question = query?.question
+    if (!question) return complaint(client, RCODE.FORMERR)
+    return outcomeOf(zone, query, question)
+      .then(outcome => reply(client, query, question, outcome))
+      .catch(error => {
+        log.error({ err: error, name: question.name }, 'dns: query failed')
+        return complaint(client, RCODE.SERVFAIL)
+      })
   }
+}
+
+interface Client {
+  transport: Transport
+  /** What it has sent. */
+  packet: Buffer
+  limit: { rate: ResponseRate; network: string } | undefined
+}
+
+/** Errors are of no use truncated: beyond the rate there are none. */
+function complaint({ packet, limit }: Client, rcode: number): Buffer | undefined {
+  const sending = limit?.rate.sendingOf(limit.network, `error ${rcode}`) ?? 'whole'
+  return sending === 'whole' ? headerOnly(packet, rcode) : undefined
+}
+
+function reply(
+  { transport, packet, limit }: Client,
+  query: Message,
+  question: Question,
+  outcome: Outcome,
+): Buffer | undefined {
+  const response = responseTo(query, question, outcome)
+  const mostBytes = mostBytesOf(query, transport)
+  if (!limit) return encodeMessage(response, mostBytes)
+  const sending = limit.rate.sendingOf(limit.network, samenessOf(question, outcome))
+  if (sending === 'nothing' || (sending === 'truncated' && isError(outcome))) return undefined
+  if (sending === 'truncated') return encodeTruncated(response, mostBytes)
+  const whole = encodeMessage(response, mostBytes)
+  const excess = whole.length - FAIR_FACTOR * packet.length
+  if (excess <= 0 || limit.rate.mayExceed(limit.network, excess)) return whole
+  return encodeTruncated(response, mostBytes)
 }
 
 function decoded(packet: Buffer): Message | undefined {
@@ -57,12 +107,10 @@ function decoded(packet: Buffer): Message | undefined {
   }
 }
 
-async function answer(zone: Zone, query: Message, question: Question, transport: Transport): Promise<Buffer> {
+function responseTo(query: Message, question: Question, outcome: Outcome): Message {
   const { edns } = query
-  const refusal = refusalOf(query, question)
-  const { rcode, authoritative, answers, authority } =
-    refusal === undefined ? await inZone(zone, question) : nothing(refusal)
-  const response: Message = {
+  const { rcode, authoritative, answers, authority } = outcome
+  return {
     id: query.id,
     flags: FLAG.QR | (query.flags & (FLAG.RD | FLAG.CD)) | (authoritative ? FLAG.AA : 0),
     opcode: OPCODE_QUERY,
@@ -73,8 +121,26 @@ async function answer(zone: Zone, query: Message, question: Question, transport:
     additional: [],
     edns: edns && { payloadBytes: MAX_UDP_BYTES, version: 0, dnssecOk: edns.dnssecOk },
   }
-  const asked = Math.max(edns?.payloadBytes ?? 0, PLAIN_UDP_BYTES)
-  return encodeMessage(response, transport === 'tcp' ? MAX_TCP_BYTES : Math.min(asked, MAX_UDP_BYTES))
+}
+
+function mostBytesOf({ edns }: Message, transport: Transport): number {
+  if (transport === 'tcp') return MAX_TCP_BYTES
+  return Math.min(Math.max(edns?.payloadBytes ?? 0, PLAIN_UDP_BYTES), MAX_UDP_BYTES)
+}
+
+async function outcomeOf(zone: Zone, query: Message, question: Question): Promise<Outcome> {
+  const refusal = refusalOf(query, question)
+  return refusal === undefined ? inZone(zone, question) : nothing(refusal)
+}
+
+/** What is said of names that do not exist is one answer, whatever they are. */
+function samenessOf({ name, type }: Question, { rcode, answers }: Outcome): string {
+  if (rcode !== RCODE.NOERROR) return `error ${rcode}`
+  return answers.length > 0 ? `${name} ${type}` : `${name} nothing`
+}
+
+function isError({ rcode }: Outcome): boolean {
+  return rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN
 }
 
 function refusalOf({ edns }: Message, question: Question): number | undefined {

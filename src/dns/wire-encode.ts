@@ -25,7 +25,7 @@ const POINTER = 0xc000
  * @throws RangeError when a name, string or number cannot be expressed at all
  */
 export function encodeMessage(message: Message, limitBytes: number): Buffer {
-  return write(message, limitBytes) ?? truncated(message, limitBytes)
+  return write(message, limitBytes) ?? encodeTruncated(message, limitBytes)
 }
 
 /** The question section's octets for a query of ours. */
@@ -37,7 +37,8 @@ export function encodeQuestion(name: string, type: TypeName): Buffer {
   return writer.done()
 }
 
-function truncated(message: Message, limitBytes: number): Buffer {
+/** The question alone with the TC bit: ask again over TCP. @throws RangeError when not even that fits */
+export function encodeTruncated(message: Message, limitBytes: number): Buffer {
   const bare = { ...message, flags: message.flags | FLAG.TC, answers: [], authority: [], additional: [] }
   const packet = write(bare, limitBytes)
   if (!packet) throw new RangeError(`a limit of ${limitBytes} octets has no room for the question`)

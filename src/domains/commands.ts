@@ -3,7 +3,7 @@ import { recordEvents } from '../events/record.ts'
 import type { Id } from '../lib/ids.ts'
 import { announceDeletedKeys } from '../store/api-keys.ts'
 import { command, type Tx } from '../store/command.ts'
-import { type DomainWithKeys, findDomain } from '../store/domains.ts'
+import { DKIM_KEYS_CHANGED, type DomainWithKeys, findDomain } from '../store/domains.ts'
 import type { DkimKeyRow, DomainRow } from '../store/schema.ts'
 import { afterCheck } from './status.ts'
 
@@ -31,6 +31,7 @@ export const domainCommands = {
       if (await isVerifiedElsewhere(tx, domain.accountId, domain.name)) return 'verified-elsewhere'
       await tx.db.insertInto('domains').values(domain).execute()
       await tx.db.insertInto('dkimKeys').values(keys).execute()
+      tx.announce(DKIM_KEYS_CHANGED, domain.id)
       await recordDomainEvent(tx, domain, 'domain.created', domain.createdAt)
       return 'created'
     },
@@ -74,6 +75,7 @@ export const domainCommands = {
     await tx.db.deleteFrom('apiKeys').where('accountId', '=', accountId).where('domainId', '=', id).execute()
     announceDeletedKeys(tx)
     await tx.db.deleteFrom('domains').where('id', '=', id).execute()
+    tx.announce(DKIM_KEYS_CHANGED, id)
     await recordDomainEvent(tx, domain, 'domain.deleted', at)
     return true
   }),
@@ -88,6 +90,7 @@ async function activateKeys(tx: Tx, { keys }: DomainWithKeys, { visibleSlots, at
     const wanted = key.algorithm === 'ed25519-sha256' || (key.slot === 1 && !rsaActive)
     if (!wanted || key.activeFrom !== null || !visibleSlots.includes(key.slot)) continue
     await tx.db.updateTable('dkimKeys').set({ activeFrom: at }).where('id', '=', key.id).execute()
+    tx.announce(DKIM_KEYS_CHANGED, key.domainId)
   }
 }
 

@@ -1,5 +1,6 @@
 /** Domains and their DKIM keys, as stored. */
 import type { Id } from '../lib/ids.ts'
+import type { Find } from './read.ts'
 import type { Db, DkimKeyRow, DomainRow } from './schema.ts'
 
 /** What may be known of a key without its secret. */
@@ -9,6 +10,9 @@ export interface DomainWithKeys extends DomainRow {
   /** By slot. */
   keys: DkimKeyFacts[]
 }
+
+/** Topic of announcements: the id of a domain whose keys, or which of them sign, have changed. */
+export const DKIM_KEYS_CHANGED = 'dkim-keys'
 
 const KEY_FACTS = [
   'id',
@@ -46,14 +50,10 @@ export async function listDomains(
 
 /** The public half of the key published under a token of the provider zone. */
 export async function findPublishedKey(
-  db: Db,
+  find: Find,
   token: string,
 ): Promise<Pick<DkimKeyRow, 'algorithm' | 'publicKey'> | undefined> {
-  return db
-    .selectFrom('dkimKeys')
-    .select(['algorithm', 'publicKey'])
-    .where('token', '=', token)
-    .executeTakeFirst()
+  return (await find('dkimKeys', [{ token }], ['algorithm', 'publicKey']))[0]
 }
 
 /** Also of a key that signs no more; undefined when its domain is gone. */

@@ -55,11 +55,11 @@ async function ask(
   asking: Parameters<typeof queryPacket>[2] = {},
   transport: 'udp' | 'tcp' = 'udp',
 ): Promise<Message> {
-  return decodeMessage((await respond(queryPacket(name, type, asking), transport))!)
+  return decodeMessage((await respond(queryPacket(name, type, asking), transport, '127.0.0.1'))!)
 }
 
 async function send(hex: string): Promise<string | undefined> {
-  return (await respond(Buffer.from(hex.replaceAll(/\s/g, ''), 'hex'), 'udp'))?.toString('hex')
+  return (await respond(Buffer.from(hex.replaceAll(/\s/g, ''), 'hex'), 'udp', '127.0.0.1'))?.toString('hex')
 }
 
 function has(message: Message, flag: number): boolean {
@@ -90,7 +90,7 @@ for (const [name, type, count] of RECORDS)
   })
 
 test('a key of 2048 bits fits into a datagram of 512 octets, whole', async () => {
-  const packet = await respond(queryPacket(`abc234.dkim.${APEX}`, 'TXT'), 'udp')
+  const packet = await respond(queryPacket(`abc234.dkim.${APEX}`, 'TXT'), 'udp', '127.0.0.1')
   assert.ok(packet!.length <= 512)
   const [record] = decodeMessage(packet!).answers
   assert.is(record?.type === 'TXT' && record.text, KEY)
@@ -166,7 +166,7 @@ test('zone transfers, other meta-types and other classes are refused', async () 
       assert.is((await ask(APEX, type, {}, transport)).rcode, RCODE.REFUSED, type)
   const chaos = queryPacket('version.bind', 'TXT')
   chaos.writeUInt16BE(3, chaos.length - 2)
-  assert.is(decodeMessage((await respond(chaos, 'udp'))!).rcode, RCODE.REFUSED)
+  assert.is(decodeMessage((await respond(chaos, 'udp', '127.0.0.1'))!).rcode, RCODE.REFUSED)
 })
 
 test('EDNS is answered with EDNS, and only then', async () => {
@@ -192,7 +192,7 @@ test('unknown EDNS options are passed over', async () => {
     queryPacket(APEX, 'A', { edns: EDNS }).subarray(0, -2),
     Buffer.from('000cfde900080102030405060708', 'hex'),
   ])
-  const reply = decodeMessage((await respond(packet, 'udp'))!)
+  const reply = decodeMessage((await respond(packet, 'udp', '127.0.0.1'))!)
   assert.is(reply.rcode, RCODE.NOERROR)
   assert.is(reply.answers.length, 1)
 })
@@ -208,7 +208,7 @@ for (const [name, payloadBytes, isWhole] of [
 ] as const)
   test(`${name} over UDP to a client of ${payloadBytes ?? 'no'} EDNS octets is ${isWhole ? 'whole' : 'cut'}`, async () => {
     const asking = payloadBytes === undefined ? {} : { edns: { ...EDNS, payloadBytes } }
-    const packet = (await respond(queryPacket(name, 'TXT', asking), 'udp'))!
+    const packet = (await respond(queryPacket(name, 'TXT', asking), 'udp', '127.0.0.1'))!
     assert.ok(packet.length <= Math.min(Math.max(payloadBytes ?? 512, 512), 1232))
     const reply = decodeMessage(packet)
     assert.is(has(reply, FLAG.TC), !isWhole)

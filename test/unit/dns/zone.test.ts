@@ -34,6 +34,7 @@ async function texts(zone: Zone, name: string, type: TypeName): Promise<string |
     : found.map(({ name: _, ttlSeconds: __, type: ___, ...data }) => Object.values(data).join(' '))
 }
 
+const at = (name: string, data: object) => ({ name, ttlSeconds: 60, ...data }) as DnsRecord
 const V4 = ['192.0.2.1', '192.0.2.2']
 const V6 = ['2001:db8::1']
 const SERVED: [string, TypeName, string[]][] = [
@@ -48,6 +49,7 @@ const SERVED: [string, TypeName, string[]][] = [
   [`feedback-smtp.us-west-2.${APEX}`, 'A', V4],
   [`feedback-smtp.eu-central-1.${APEX}`, 'AAAA', V6],
   [`simulator.${APEX}`, 'MX', ['0 ']],
+  [`_dmarc.${APEX}`, 'TXT', ['v=DMARC1; p=reject; adkim=s; aspf=s']],
 ]
 
 for (const [name, type, data] of SERVED)
@@ -121,12 +123,67 @@ test('the addresses that send may differ from those that are reached', async () 
   assert.equal(await texts(zone, APEX, 'TXT'), ['v=spf1 ip4:198.51.100.0/28 -all'])
 })
 
+test('who wants reports gets them, and only then says so', async () => {
+  const zone = zoneOf(provider({ reportsTo: 'reports@there.example' }))
+  assert.equal(await texts(zone, `_smtp._tls.${APEX}`, 'TXT'), [
+    'v=TLSRPTv1; rua=mailto:reports@there.example',
+  ])
+  assert.equal(await texts(zone, `_dmarc.${APEX}`, 'TXT'), [
+    'v=DMARC1; p=reject; adkim=s; aspf=s; rua=mailto:reports@there.example',
+  ])
+  assert.is(await texts(zoneOf(), `_smtp._tls.${APEX}`, 'TXT'), 'no-name')
+})
+
+test('an MTA-STS policy is pointed to where it is served', async () => {
+  const zone = zoneOf(provider({ mtaStsId: '20261121' }))
+  assert.equal(await texts(zone, `_mta-sts.${APEX}`, 'TXT'), ['v=STSv1; id=20261121'])
+  assert.equal(await texts(zone, `mta-sts.${APEX}`, 'A'), V4)
+  assert.is(await texts(zoneOf(), `_mta-sts.${APEX}`, 'TXT'), 'no-name')
+  assert.is(await texts(zoneOf(), `mta-sts.${APEX}`, 'A'), 'no-name')
+})
+
+test('the names we greet with lead to their addresses, unless they lie elsewhere', async () => {
+  const greetings = [
+    { name: `mail1.${APEX}`, address: '198.51.100.1' },
+    { name: `mail1.${APEX}`, address: '2001:db8::25' },
+    { name: 'mail.elsewhere.example', address: '198.51.100.2' },
+    { name: APEX, address: '198.51.100.3' },
+    { name: `ns1.${APEX}`, address: '198.51.100.4' },
+  ]
+  const zone = zoneOf(provider({ greetings }))
+  assert.equal(await texts(zone, `mail1.${APEX}`, 'A'), ['198.51.100.1'])
+  assert.equal(await texts(zone, `mail1.${APEX}`, 'AAAA'), ['2001:db8::25'])
+  assert.equal(await texts(zone, `mail1.${APEX}`, 'TXT'), ['v=spf1 a -all'])
+  assert.equal(await texts(zone, APEX, 'A'), V4)
+  assert.equal(await texts(zone, `ns1.${APEX}`, 'A'), V4)
+})
+
+test("the operator's own records take the place of ours or stand beside them", async () => {
+  const own: DnsRecord[] = [
+    at(APEX, { type: 'TXT', text: 'site-verification=1' }),
+    at(`_dmarc.${APEX}`, { type: 'TXT', text: 'v=DMARC1; p=none' }),
+    at(APEX, { type: 'MX', preference: 5, exchange: 'mx.elsewhere.example' }),
+    at(APEX, { type: 'CAA', flags: 0, tag: 'issue', value: 'ca.example' }),
+  ]
+  const zone = zoneOf(provider({ own }))
+  assert.equal(await texts(zone, APEX, 'TXT'), [
+    'v=spf1 ip4:192.0.2.1 ip4:192.0.2.2 ip6:2001:db8::1 -all',
+    'site-verification=1',
+  ])
+  assert.equal(await texts(zone, `_dmarc.${APEX}`, 'TXT'), ['v=DMARC1; p=none'])
+  assert.equal(await texts(zone, APEX, 'MX'), ['5 mx.elsewhere.example'])
+  assert.equal(await texts(zone, APEX, 'CAA'), ['0 issue ca.example'])
+  const spf = at(APEX, { type: 'TXT', text: 'v=spf1 include:relay.example -all' })
+  assert.equal(await texts(zoneOf(provider({ own: [spf] })), APEX, 'TXT'), [
+    'v=spf1 include:relay.example -all',
+  ])
+})
+
 test('a simulator elsewhere is not ours to describe', async () => {
   const zone = zoneOf(provider({ simulatorDomain: 'simulator.test' }))
   assert.is(await texts(zone, `simulator.${APEX}`, 'MX'), 'no-name')
 })
 
-const at = (name: string, data: object) => ({ name, ttlSeconds: 60, ...data }) as DnsRecord
 const NO_ZONES: [string, DnsRecord[], RegExp][] = [
   ['without SOA', provider().filter(({ type }) => type !== 'SOA'), /not exactly one SOA/],
   [

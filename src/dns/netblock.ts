@@ -1,0 +1,29 @@
+/** The network that an address belongs to, as far as rate limits tell networks apart. */
+
+/** What a site is given at least (RFC 6177 §2): below it anybody has as many addresses as they like. */
+const IPV6_BITS = 56
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+
+/**
+ * The /24 of an IPv4 address, the /56 of an IPv6 address, as a text that means nothing else.
+ *
+ * @param address as sockets write them: an IPv6 address may be shortened, hold an IPv4 address, or name its interface
+ */
+export function netblockOf(address: string): string {
+  if (!address.includes(':')) return address.slice(0, address.lastIndexOf('.'))
+  const mapped = MAPPED.exec(address)
+  if (mapped) return netblockOf(mapped[1]!)
+  const [first = '', rest] = address.split('::', 2)
+  const groups = first === '' ? [] : first.split(':')
+  if (rest !== undefined) while (groups.length < 8 - groupCount(rest)) groups.push('0')
+  const upper = groups.concat(rest ? rest.split(':') : []).slice(0, 4)
+  const whole = upper.map(group => group.padStart(4, '0')).join('')
+  return `${whole.slice(0, IPV6_BITS / 4).toLowerCase()}:`
+}
+
+/** Of 16 bits each; an IPv4 address at the end counts as two. */
+function groupCount(text: string): number {
+  if (text === '') return 0
+  const groups = text.split(':')
+  return groups.length + (text.includes('.') ? 1 : 0)
+}

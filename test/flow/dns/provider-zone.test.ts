@@ -1,0 +1,87 @@
+/** The provider zone as the running service serves it. */
+import * as assert from 'uvu/assert'
+import { FLAG, RCODE, type TypeName } from '../../../src/dns/wire.ts'
+import { freePort } from '../../kit/free-port.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { suite } from '../../kit/suite.ts'
+import { askServer } from '../../kit/zone-client.ts'
+
+const test = suite('dns/provider zone', { limitMs: 15_000 })
+const HOST = 'posthorn.test'
+const dataOf = async (server: string, name: string, type: TypeName, transport: 'udp' | 'tcp' = 'udp') =>
+  (await askServer(server, name, type, { transport })).answers.map(
+    ({ name: _, ttlSeconds: __, type: ___, ...data }) => Object.values(data).join(' '),
+  )
+const serverOf = ({ app }: Posthorn) => `127.0.0.1:${app.dnsAddress!.port}`
+
+test('it is served at every address, over UDP and TCP, with what the configuration says', async t => {
+  const port = await freePort()
+  const posthorn = await t.using(
+    startPosthorn({
+      env: {
+        POSTHORN_DNS_LISTEN: `127.0.0.1:${port},[::1]:${port}`,
+        POSTHORN_DNS_ADDRESSES: '192.0.2.1,2001:db8::1',
+        POSTHORN_DNS_NAME_SERVERS: `ns.${HOST},ns.elsewhere.example`,
+        POSTHORN_DNS_RECORDS: '@ CAA 0 issue "ca.example"; www A 192.0.2.9',
+        POSTHORN_DNS_REPORTS_TO: 'reports@there.example',
+      },
+    }),
+  )
+  assert.is(posthorn.app.dnsAddress!.port, port)
+  for (const server of [`127.0.0.1:${port}`, `[::1]:${port}`])
+    for (const transport of ['udp', 'tcp'] as const) {
+      const seen = (name: string, type: TypeName) => dataOf(server, name, type, transport)
+      assert.equal(await seen(HOST, 'NS'), [`ns.${HOST}`, 'ns.elsewhere.example'])
+      assert.equal(await seen(HOST, 'TXT'), ['v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 -all'])
+      assert.equal(await seen(`ns.${HOST}`, 'A'), ['192.0.2.1'])
+      assert.equal(await seen(`feedback-smtp.us-west-2.${HOST}`, 'AAAA'), ['2001:db8::1'])
+      assert.equal(await seen(HOST, 'CAA'), ['0 issue ca.example'])
+      assert.equal(await seen(`www.${HOST}`, 'A'), ['192.0.2.9'])
+      assert.equal(await seen(`_smtp._tls.${HOST}`, 'TXT'), ['v=TLSRPTv1; rua=mailto:reports@there.example'])
+    }
+})
+
+test('the key of a domain is there as soon as the domain, and gone with it', async t => {
+  const posthorn = await t.using(startPosthorn())
+  const session = await posthorn.signIn()
+  const server = serverOf(posthorn)
+  const { body: domain } = await posthorn.call('POST', '/domains', {
+    session,
+    body: { name: 'here.example' },
+  })
+  for (const { record, value } of domain.records.filter(({ type }: { type: string }) => type === 'CNAME'))
+    assert.match((await dataOf(server, value, 'TXT')).join(), /^v=DKIM1; k=(rsa|ed25519); p=\S+$/, record)
+  const [, { value }] = domain.records
+  await posthorn.call('DELETE', `/domains/${domain.id}`, { session })
+  assert.is((await askServer(server, value, 'TXT')).rcode, RCODE.NXDOMAIN)
+})
+
+test('a network that asks the same too often is held to the rate that is set', async t => {
+  const posthorn = await t.using(startPosthorn({ env: { POSTHORN_DNS_RESPONSES_PER_SECOND: '4' } }))
+  const server = serverOf(posthorn)
+  const asked = Array.from({ length: 12 }, () => askServer(server, HOST, 'SOA'))
+  const replies = (await Promise.allSettled(asked)).flatMap(ask =>
+    ask.status === 'fulfilled' ? ask.value : [],
+  )
+  const truncated = replies.filter(({ flags }) => (flags & FLAG.TC) !== 0)
+  assert.equal([replies.length - truncated.length, truncated.length], [4, 4])
+})
+
+test('switched off it is not served', async t => {
+  const posthorn = await t.using(startPosthorn({ env: { POSTHORN_DNS_LISTEN: '' } }))
+  assert.is(posthorn.app.dnsAddress, null)
+})
+
+test('a record that cannot stand in the zone keeps the service from starting, and says why', async () => {
+  try {
+    const posthorn = await startPosthorn({
+      env: { POSTHORN_DNS_RECORDS: 'www.elsewhere.example. A 192.0.2.1' },
+    })
+    await posthorn.close()
+    assert.unreachable()
+  } catch (error) {
+    assert.match((error as Error).message, /www\.elsewhere\.example lies outside/)
+  }
+})
+
+test.run()

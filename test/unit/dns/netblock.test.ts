@@ -1,0 +1,34 @@
+import * as assert from 'uvu/assert'
+import { netblockOf } from '../../../src/dns/netblock.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('dns/netblock')
+
+const SAME: [string, string][] = [
+  ['192.0.2.1', '192.0.2.254'],
+  ['2001:db8:1:200::1', '2001:db8:1:2ff:ffff:ffff:ffff:ffff'],
+  ['2001:db8::1', '2001:db8:0:00ff::'],
+  ['2001:DB8::1', '2001:db8::2'],
+  ['::1', '::ffff:0:1'],
+  ['fe80::1%eth0', 'fe80::2%eth1'],
+  ['::ffff:192.0.2.1', '192.0.2.9'],
+  ['1:2:3:4:5:6:7:8', '1:2:3:4::'],
+  ['1:2:3::8', '1:2:3:0:5:6:7:8'],
+  ['64:ff9b::192.0.2.1', '64:ff9b::203.0.113.1'],
+]
+const APART: [string, string][] = [
+  ['192.0.2.1', '192.0.3.1'],
+  ['2001:db8:1:200::1', '2001:db8:1:300::1'],
+  ['2001:db8:1::', '2001:db8:2::'],
+  ['1:23:4::', '12:3:4::'],
+  ['::1', '192.0.2.1'],
+  ['1.2.3.4', '12.3.4.5'],
+]
+
+for (const [one, other] of SAME)
+  test(`${one} and ${other} are of one network`, () => assert.is(netblockOf(one), netblockOf(other)))
+
+for (const [one, other] of APART)
+  test(`${one} and ${other} are not`, () => assert.is.not(netblockOf(one), netblockOf(other)))
+
+test.run()
