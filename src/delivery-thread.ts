@@ -4,6 +4,7 @@ import type { Commands } from './commands.ts'
 import { createAlerts } from './deliver/alerts.ts'
 import type { Ending } from './deliver/finish.ts'
 import { createKeyRing } from './deliver/key-ring.ts'
+import type { PathName } from './deliver/lessons.ts'
 import { createMessageMaker } from './deliver/message.ts'
 import { createDane, type Dane } from './deliver/policy/dane.ts'
 import { createSecurityOf } from './deliver/policy/domain-security.ts'
@@ -34,7 +35,7 @@ import { startLeaseKeeper } from './queue/leases.ts'
 import { simulatedEnding, simulatedSequel } from './simulator/ending.ts'
 import type { ClaimedDelivery } from './store/command.ts'
 import { openReader } from './store/dialect.ts'
-import type { DueLane } from './store/lanes.ts'
+import { type DueLane, stepDeferredLanes } from './store/lanes.ts'
 import type { MailSelector } from './store/schema/steering.ts'
 import { listPausedSites, RESUMED } from './store/site-states.ts'
 import { createWriterClient } from './store/writer/client.ts'
@@ -84,6 +85,7 @@ const worker = createDeliveryWorker({
   resolver,
   random,
   run: leases.run,
+  deferredLanesOf: (site, domain) => stepDeferredLanes(db, site, domain),
   owner: data.owner,
   leaseMs: data.leases.leaseMs,
   index: data.index,
@@ -118,10 +120,13 @@ const worker = createDeliveryWorker({
     if (ending.alert) await alerts.note(delivery, ending, clock.now())
     if (ending.simulated) await simulatedSequel(writer.run, delivery, ending, clock.now())
   },
-  onPause: (site, { until, reason }) =>
-    log.warn({ site, until: new Date(until).toISOString(), reason }, 'a site is left alone for a while'),
+  onPause: (name, { until, reason }) =>
+    log.warn(
+      { ...pathNames(name), until: new Date(until).toISOString(), reason },
+      'a site is left alone for a while',
+    ),
   onResumed: site => log.info({ site }, 'a site is tried again by order of the operator'),
-  onRecovery: site => log.info({ site }, 'a site answers again'),
+  onRecovery: name => log.info(pathNames(name), 'a site answers again'),
   onError: (error, delivery) =>
     log.error({ err: error, ...(delivery && names(delivery)) }, 'a delivery step failed'),
 })
@@ -151,8 +156,11 @@ control.on('message', (message: DeliveryOrder) => {
   if (message.order === 'lanes') return worker.announced(message.lanes)
   stop(message.graceMs).catch(error => log.error({ err: error }, 'a delivery thread did not stop cleanly'))
 })
-for (const { site, pausedUntil: until, pauseMs: ms, reason } of await listPausedSites(db, clock.now()))
-  worker.resume(site, { until, ms, reason })
+for (const { site, source, pausedUntil: until, pauseMs: ms, reason } of await listPausedSites(
+  db,
+  clock.now(),
+))
+  worker.resume({ site, source }, { until, ms, reason })
 control.postMessage({ notice: 'ready' } satisfies DeliveryNotice)
 if (data.index === 0)
   checkNames().catch(error => log.error({ err: error }, 'the names of our addresses cannot be checked'))
@@ -233,4 +241,8 @@ function logEnding(delivery: ClaimedDelivery, { kind, text, trials }: Ending) {
 
 function names({ emailId, address, attempt }: ClaimedDelivery) {
   return { email: wireId('eml', emailId), recipient: address, attempt }
+}
+
+function pathNames({ site, source }: PathName) {
+  return source === '' ? { site } : { site, sourceIp: source }
 }

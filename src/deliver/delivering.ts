@@ -4,11 +4,12 @@ import { type ClaimedDelivery, StorageUnavailable } from '../store/command.ts'
 import { countedSite, destinationOf } from './arrival.ts'
 import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './ending.ts'
 import { type Ending, finishOf } from './finish.ts'
+import type { Judge } from './lessons.ts'
 import type { MessageMaker } from './message.ts'
 import type { Recorder } from './recorder.ts'
 import type { Router } from './route.ts'
-import type { Judge } from './sites.ts'
 import type { SlowWatch } from './slow-watch.ts'
+import type { Source } from './source-ips.ts'
 
 export interface DeliveringOptions extends CarryOptions {
   clock: Clock
@@ -27,15 +28,15 @@ export function createDelivering(
   recorder: Recorder,
   slow: SlowWatch,
   stopping: AbortSignal,
-): (delivery: ClaimedDelivery, judge: Judge) => Promise<void> {
+): (delivery: ClaimedDelivery, source: Source, judge: Judge) => Promise<void> {
   const { clock, router, maker, onError } = options
 
-  const attemptOf = async (delivery: ClaimedDelivery, startedAt: number) => {
+  const attemptOf = async (delivery: ClaimedDelivery, source: Source, startedAt: number) => {
     const message = await makeWhenAnswered(delivery, startedAt)
     if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null, site: null }
     const route = await router.routeOf(delivery.domain)
     const site = countedSite(route)
-    return { ...(await carry(options, route, delivery, message)), message, site }
+    return { ...(await carry(options, route, delivery, message, source)), message, site }
   }
 
   /** While the store does not answer, nothing can be read: that is no failure of the delivery. */
@@ -49,12 +50,12 @@ export function createDelivering(
       }
   }
 
-  return async (delivery, judge) => {
+  return async (delivery, source, judge) => {
     await recorder.room()
     const startedAt = clock.now()
     const watched = slow.begin(delivery, startedAt)
     try {
-      const { ending, signal, message, site } = await attemptOf(delivery, startedAt).catch(error => {
+      const { ending, signal, message, site } = await attemptOf(delivery, source, startedAt).catch(error => {
         onError(error, delivery)
         return { ...brokenInside(), message: null, site: null }
       })

@@ -5,13 +5,13 @@ import type { ClaimedDelivery } from '../store/command.ts'
 import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts'
 import type { Transaction } from './client/types.ts'
 import type { Ending } from './finish.ts'
+import type { SiteSignal } from './lessons.ts'
 import type { OutgoingMessage } from './message.ts'
 import type { Outcome } from './outcome.ts'
 import { wayOver, wayTo } from './policy/way.ts'
 import type { Route } from './route.ts'
-import type { SiteSignal } from './sites.ts'
 import type { SmartHostOf } from './smart-host.ts'
-import type { SourceIps } from './source-ips.ts'
+import type { Source, SourceIps } from './source-ips.ts'
 
 export interface Carried {
   ending: Ending
@@ -30,8 +30,8 @@ export async function carry(
   { destination }: Route,
   delivery: ClaimedDelivery,
   message: OutgoingMessage,
+  { ips }: Source,
 ): Promise<Carried> {
-  const sourcesOf = () => options.sourceIps.sourcesOf(delivery.emailId, delivery.domain)
   switch (destination.kind) {
     case 'simulator':
       return { ending: options.simulate(delivery), signal: 'nothing' }
@@ -42,10 +42,13 @@ export async function carry(
       return { ending: { ...ending, enhanced, blamesAddress: isDomainFault }, signal: 'nothing' }
     }
     case 'unknown':
-      return { ending: withoutReply('deferred', 'unknown', destination.reason), signal: 'trouble' }
+      return {
+        ending: { ...withoutReply('deferred', 'unknown', destination.reason), brokeOff: true },
+        signal: 'trouble',
+      }
     case 'smart-host': {
       const way = wayOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
-      return carried(await attempt(options, way, transactionOf(delivery, message), sourcesOf()))
+      return carried(await attempt(options, way, transactionOf(delivery, message), ips))
     }
     case 'hosts': {
       const { hosts, hostSet, security } = destination
@@ -54,7 +57,7 @@ export async function carry(
         const { kind, reason, enhanced } = way
         return { ending: { ...withoutReply(kind, 'policy', reason), enhanced }, signal: 'nothing' }
       }
-      const result = await attempt(options, way, transactionOf(delivery, message), sourcesOf())
+      const result = await attempt(options, way, transactionOf(delivery, message), ips)
       return carriedFrom(options.sourceIps, delivery.domain, result)
     }
   }
@@ -62,15 +65,16 @@ export async function carry(
 
 /**
  * Where our address is not wanted the next attempt is from another, if there is one: what was refused for good gets that
- * chance, and the site is not to blame.
+ * chance. Where we have several, it is the trouble of this one alone.
  */
 function carriedFrom(sourceIps: SourceIps, domain: string, result: AttemptResult): Carried {
   const { outcome, trials } = result
   const source = trials.at(-1)?.source
   const isUnwanted = source !== undefined && outcome.meaning?.pressure === 'reputation'
-  if (!isUnwanted || !sourceIps.coolOff(source, domain)) return carried(result)
+  if (!isUnwanted || sourceIps.sources.length === 1) return carried(result)
   const { ending } = carried(result)
-  return { ending: { ...ending, kind: 'deferred' }, signal: 'nothing' }
+  const isElsewhere = sourceIps.coolOff(source, domain)
+  return { ending: isElsewhere ? { ...ending, kind: 'deferred' } : ending, signal: 'trouble' }
 }
 
 function signalOf({ hostTrouble, onOurTerms = false, reply, meaning }: Outcome): SiteSignal {
@@ -92,6 +96,7 @@ export function brokenInside(): Carried {
 function carried({ outcome, trials }: AttemptResult): Carried {
   const { verdict, phase, reply, text, meaning, alert = meaning?.alert } = outcome
   const bounceClass = verdict.kind === 'delivered' ? 'unknown' : verdict.class
+  const signal = signalOf(outcome)
   return {
     ending: {
       kind: verdict.kind,
@@ -103,8 +108,9 @@ function carried({ outcome, trials }: AttemptResult): Carried {
       ...(meaning?.blamesAddress && { blamesAddress: true }),
       ...(meaning?.hintMs === undefined ? {} : { hintMs: meaning.hintMs }),
       ...(alert && { alert }),
+      ...(signal === 'trouble' && { brokeOff: true }),
     },
-    signal: signalOf(outcome),
+    signal,
   }
 }
 

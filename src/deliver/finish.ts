@@ -25,6 +25,8 @@ export interface Ending {
   hintMs?: number
   /** No further mail should go to the address. */
   blamesAddress?: boolean
+  /** The host was in trouble: it is tried again as soon as that is over. */
+  brokeOff?: boolean
   /** What the operator must see to. */
   alert?: Alert
   /** Nothing was said by a real recipient. */
@@ -156,6 +158,7 @@ function common(
       mxIp: last?.ip ?? null,
       tls: last?.tls ? tlsText(last.tls) : null,
       transcript: ending.trials.length > 0 ? JSON.stringify(ending.trials) : null,
+      brokeOff: ending.brokeOff ? (1 as const) : null,
     },
   }
 }

@@ -2,32 +2,40 @@
 import type { Clock } from '../lib/clock.ts'
 import type { queueCommands } from '../queue/commands.ts'
 import type { expireCommands } from '../queue/expire.ts'
-import type { retryCommands } from '../queue/retry-now.ts'
+import type { steerCommands } from '../queue/steer.ts'
+import type { Mark } from '../queue/waiting-mail.ts'
 import type { ClaimedDelivery, Lane, Run } from '../store/command.ts'
 import type { siteCommands } from '../store/site-states.ts'
-import type { PauseFacts } from './pause.ts'
+import type { PathName, Rest } from './lessons.ts'
 
 export type OutageCommands = Pick<typeof queueCommands, 'release'> &
   typeof expireCommands &
-  typeof retryCommands &
+  Pick<typeof steerCommands, 'retryBrokenOff'> &
   typeof siteCommands
 
 export interface Outages {
-  /** The site rests; what had been claimed for it goes back into the queue. */
-  began(site: string, pause: PauseFacts, unbegun: readonly ClaimedDelivery[]): Promise<void>
-  /** Deliveries to the domain that had been put off because of the outage are due again. */
-  ended(site: string, domain: string): Promise<void>
+  /** A path rests; what had been claimed for it goes back into the queue. */
+  began(rest: Rest): Promise<void>
+  /**
+   * Deliveries that had been put off because of the outage are due again: those to the domain that showed its end, and to
+   * all others of the site. What was put off for another reason keeps its time.
+   */
+  ended(name: PathName, domain: string): Promise<void>
 }
 
 /** At a time, so that no commit is held up. */
 const TOGETHER = 200
 
-/** @param lanesOf the lanes that wait for a site */
-export function createOutages(
-  run: Run<OutageCommands>,
-  clock: Clock,
-  lanesOf: (site: string) => readonly Lane[],
-): Outages {
+export interface OutageOptions {
+  run: Run<OutageCommands>
+  clock: Clock
+  /** The lanes that are due and wait for a site. */
+  lanesOf(site: string): readonly Lane[]
+  /** The lanes of deferred mail that goes to a site, that of the domain in any case. */
+  deferredLanesOf(site: string, domain: string): AsyncIterable<Lane>
+}
+
+export function createOutages({ run, clock, lanesOf, deferredLanesOf }: OutageOptions): Outages {
   const expire = async (site: string, reason: string) => {
     for (const lane of lanesOf(site)) {
       const input = { lane, now: clock.now(), limit: TOGETHER, reason }
@@ -35,17 +43,20 @@ export function createOutages(
     }
   }
   return {
-    async began(site, { until: pausedUntil, ms: pauseMs, reason }, unbegun) {
+    async began({ site, source, pause, unbegun, isWhole }) {
+      const { until: pausedUntil, ms: pauseMs, reason } = pause
       await Promise.all([
-        run('putSiteState', { site, pausedUntil, pauseMs, reason, changedAt: clock.now() }),
+        run('putSiteState', { site, source, pausedUntil, pauseMs, reason, changedAt: clock.now() }),
         ...unbegun.map(lease => run('release', leaseRef(lease))),
       ])
-      await expire(site, reason)
+      if (isWhole) await expire(site, reason)
     },
-    async ended(site, domain) {
-      await run('clearSiteState', { site })
-      const input = { domain, now: clock.now(), limit: TOGETHER, brokenOff: true }
-      while ((await run('retryNow', input)) === TOGETHER);
+    async ended(name, domain) {
+      await run('clearSiteState', name)
+      const now = clock.now()
+      for await (const lane of deferredLanesOf(name.site, domain))
+        for (let after: Mark | null = null, isFirst = true; isFirst || after; isFirst = false)
+          ({ after } = await run('retryBrokenOff', { lane, after, limit: TOGETHER, now }))
     },
   }
 }

@@ -1,75 +1,73 @@
-/** What is known of one site: what it bears, whether it answers, and what waits and is under way there. */
-import type { Clock } from '../lib/clock.ts'
+/** One site, and the paths to it: one from each of our sources. */
 import type { Room } from '../queue/turns.ts'
-import { type ClaimedQueue, createClaimedQueue } from './claimed.ts'
-import { createPace, type Pace } from './pace.ts'
-import { createPause, type Pause } from './pause.ts'
-import type { SiteLimits } from './providers.ts'
-import { createWindow, type Window } from './window.ts'
+import type { ClaimedDelivery } from '../store/command.ts'
+import { DELIVERY_CLASS } from '../store/schema.ts'
+import { bearsMore, isIdle, type Path, roomOn } from './path.ts'
+import { inOrderOf, type SourceIps } from './source-ips.ts'
 
 export interface Site {
   readonly name: string
-  readonly window: Window
-  readonly pause: Pause
-  readonly pace: Pace
-  readonly claimed: ClaimedQueue
-  active: number
-  /** Something good has been heard from it. */
-  isProven: boolean
+  /** In the order of the sources; at least one. */
+  readonly paths: readonly Path[]
   /** There was room for transactional mail when it was last looked at. */
   hadRoom: boolean
 }
 
-/** Claimed ahead for each delivery under way, so that a slot need not wait for the next claim's commit. */
-const AHEAD = 3
-export const NO_ROOM: Room = { any: 0, transactional: 0 }
-const ROOM_FOR_ONE: Room = { any: 1, transactional: 1 }
-
-interface SiteOptions {
-  clock: Clock
-  /** Deliveries that wait at all sites. */
-  waiting: { count: number }
-  /** Called when a pause is over, or the next attempt may begin. */
-  wake(site: Site): void
-}
-
-export function createSite(name: string, limits: SiteLimits, { clock, waiting, wake }: SiteOptions): Site {
-  const woken = () => wake(site)
-  const site: Site = {
-    name,
-    window: createWindow(limits.connections),
-    pause: createPause(clock, woken),
-    pace: createPace(clock, limits.messagesPerSecond, woken),
-    claimed: createClaimedQueue(waiting),
-    active: 0,
-    isProven: false,
-    hadRoom: true,
+/**
+ * What all paths have together. One that is to be probed gets what prefers it among the mail for the others; alone, it has
+ * room for the probe.
+ */
+export function roomIn({ paths }: Site, ahead: number): Room {
+  if (paths.length === 1) return roomOn(paths[0]!, ahead)
+  const sound = paths.filter(({ pause }) => !pause.isOn && !pause.isProbing)
+  if (sound.length === 0) return roomOn(paths.find(({ pause }) => !pause.isOn) ?? paths[0]!, ahead)
+  const rooms = sound.map(path => roomOn(path, Math.ceil(ahead / sound.length)))
+  return {
+    any: rooms.reduce((sum, { any }) => sum + any, 0),
+    transactional: rooms.reduce((sum, { transactional }) => sum + transactional, 0),
   }
-  return site
 }
 
-/** How many deliveries may be under way there now. */
-export function widthOf({ pause, window }: Site): number {
-  if (pause.isOn) return 0
-  return pause.isProbing ? 1 : window.size
+/** Puts deliveries on their paths, one by one: each counts for the room that the next one finds. */
+export function place(
+  site: Site,
+  laneClass: number,
+  deliveries: readonly ClaimedDelivery[],
+  sourceIps: Pick<SourceIps, 'isWanted'>,
+): void {
+  const [only] = site.paths
+  if (site.paths.length === 1) only!.claimed.put(laneClass, deliveries)
+  else
+    for (const delivery of deliveries)
+      pathFor(site, laneClass, delivery, sourceIps).claimed.put(laneClass, [delivery])
 }
 
 /**
- * Room is offered by the half-full, so that claims are few and large. There is always room for what can begin
- * at once, however many wait at other sites.
- * @param ahead how many more may wait at all sites together
+ * The one that its email prefers, unless its source is not wanted by the domain, or it rests, or is full. Where none is
+ * better, it is that one all the same.
  */
-export function roomIn(site: Site, ahead: number): Room {
-  const { window, pause, claimed, active } = site
-  if (pause.isOn) return NO_ROOM
-  if (pause.isProbing) return active + claimed.length === 0 ? ROOM_FOR_ONE : NO_ROOM
-  const most = window.size * AHEAD
-  const atOnce = Math.max(0, window.size - active - claimed.length)
-  const offer = (room: number) => (room * 2 < most ? 0 : Math.min(room, Math.max(atOnce, ahead)))
-  const { any, transactional } = claimed.room(most)
-  return { any: offer(any), transactional: offer(transactional) }
+function pathFor(
+  { paths }: Site,
+  laneClass: number,
+  { emailId, domain }: ClaimedDelivery,
+  { isWanted }: Pick<SourceIps, 'isWanted'>,
+): Path {
+  const isTransactional = laneClass === DELIVERY_CLASS.transactional
+  const preferred = inOrderOf(emailId, paths)
+  const awake = preferred.filter(({ pause }) => !pause.isOn)
+  const wanted = awake.filter(({ source }) => isWanted(source, domain))
+  const [candidates = preferred] = [wanted, awake].filter(({ length }) => length > 0)
+  return (
+    candidates.find(path => bearsMore(path, isTransactional)) ??
+    candidates.find(({ pause }) => !pause.isProbing) ??
+    candidates[0]!
+  )
 }
 
-export function isIdle({ active, claimed }: Site): boolean {
-  return active + claimed.length === 0
+export function restsWhole({ paths }: Site): boolean {
+  return paths.every(({ pause }) => pause.isOn || pause.isProbing)
+}
+
+export function isIdleSite({ paths }: Site): boolean {
+  return paths.every(isIdle)
 }

@@ -2,17 +2,14 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Room } from '../queue/turns.ts'
 import type { ClaimedDelivery } from '../store/command.ts'
+import { createLessons, type Judge, type LessonsOptions, type PathName } from './lessons.ts'
+import { createPath, NO_ROOM, type Path } from './path.ts'
 import type { PauseFacts } from './pause.ts'
 import type { SiteLimits } from './providers.ts'
-import { createSite, isIdle, NO_ROOM, roomIn, type Site } from './site.ts'
+import { isIdleSite, place, roomIn, type Site } from './site.ts'
 import { createSlotRunner } from './slot-runner.ts'
 import type { Slots } from './slots.ts'
-
-/** What an attempt told about its site. */
-export type SiteSignal = 'through' | 'trouble' | 'nothing'
-
-/** Takes note of what an attempt told. @param text its last word, for people */
-export type Judge = (signal: SiteSignal, text: string) => void
+import type { Source } from './source-ips.ts'
 
 export interface Sites {
   /** How many more deliveries of the site may be claimed now. */
@@ -20,8 +17,8 @@ export interface Sites {
   /** @param laneClass of all of them */
   take(site: string, laneClass: number, deliveries: readonly ClaimedDelivery[]): void
   /** A pause that began in a former life. */
-  resume(site: string, pause: PauseFacts): void
-  /** The pause is over before its time. False when there is none. */
+  resume(name: PathName, pause: PauseFacts): void
+  /** The site's pauses are over before their time. False when there is none. */
   endPause(site: string): boolean
   /** Gives back what is meant and has not been begun. */
   recall(isMeant: (delivery: ClaimedDelivery) => boolean): ClaimedDelivery[]
@@ -31,17 +28,13 @@ export interface Sites {
   stop(): ClaimedDelivery[]
 }
 
-export interface SitesOptions {
+export interface SitesOptions extends Omit<LessonsOptions, 'siteOf' | 'unclaim'> {
   clock: Clock
   slots: Slots
   limitsOf(site: string): SiteLimits
-  deliver(delivery: ClaimedDelivery, judge: Judge): Promise<void>
+  deliver(delivery: ClaimedDelivery, source: Source, judge: Judge): Promise<void>
   /** The site has room again. */
   onRoom(site: string): void
-  /** The site rests; what was claimed for it and not begun is given back. */
-  onPause(site: string, pause: PauseFacts, givenBack: ClaimedDelivery[]): void
-  /** A paused site answers again; the delivery showed it. */
-  onRecovery(site: string, delivery: ClaimedDelivery): void
   onError(error: unknown): void
 }
 
@@ -51,45 +44,40 @@ const MOST_WAITING = 2_000
 const MOST_KEPT = 10_000
 
 export function createSites(options: SitesOptions): Sites {
-  const { clock, slots, limitsOf, onError } = options
+  const { clock, slots, limitsOf, sourceIps, onError } = options
   const sites = new Map<string, Site>()
   const waiting = { count: 0 }
   let stopped = false
 
-  const siteOf = (name: string): Site =>
-    sites.get(name) ?? createSite(name, limitsOf(name), { clock, waiting, wake })
-  const wake = (site: Site) => {
-    runner.start(site)
-    offerRoom(site)
+  const siteOf = (name: string): Site => sites.get(name) ?? createSite(name)
+  const createSite = (name: string): Site => {
+    const limits = limitsOf(name)
+    const paths = sourceIps.sources.map(source => createPath(name, source, limits, { clock, waiting, wake }))
+    return { name, paths, hadRoom: true }
+  }
+  const wake = (path: Path) => {
+    runner.start(path)
+    offerRoom(siteOf(path.site))
   }
   const runner = createSlotRunner({
     clock,
     slots,
-    deliver(site, delivery) {
-      return options.deliver(delivery, (signal, text) => learn(site, delivery, signal, text))
+    deliver(path, delivery) {
+      return options.deliver(delivery, path.source, (signal, text) => learn(path, delivery, signal, text))
     },
-    onMoved(site) {
-      if (isIdle(site)) keep(sites, site)
+    onMoved(path) {
+      const site = siteOf(path.site)
+      if (isIdleSite(site)) keep(sites, site)
       offerRoom(site)
     },
     onError,
   })
 
-  const learn = (site: Site, delivery: ClaimedDelivery, signal: SiteSignal, text: string) => {
-    if (signal === 'through') {
-      site.isProven = true
-      site.window.grow()
-      if (site.pause.clear()) options.onRecovery(site.name, delivery)
-    } else if (signal === 'trouble') {
-      site.window.shrink()
-      const begun = site.pause.trouble(text)
-      if (begun) options.onPause(site.name, begun, unclaim(site))
-    }
+  const unclaim = (path: Path): ClaimedDelivery[] => {
+    runner.leave(path)
+    return path.claimed.clear()
   }
-  const unclaim = (site: Site): ClaimedDelivery[] => {
-    runner.leave(site)
-    return site.claimed.clear()
-  }
+  const learn = createLessons({ ...options, siteOf, unclaim })
 
   const roomOf = (site: Site) => roomIn(site, MOST_WAITING - waiting.count)
   const offerRoom = (site: Site) => {
@@ -104,19 +92,20 @@ export function createSites(options: SitesOptions): Sites {
     take(name, laneClass, deliveries) {
       const site = siteOf(name)
       sites.set(name, site)
-      site.claimed.put(laneClass, deliveries)
+      place(site, laneClass, deliveries, sourceIps)
       site.hadRoom = roomOf(site).transactional > 0
-      runner.start(site)
+      for (const path of site.paths) runner.start(path)
     },
-    resume(name, pause) {
+    resume({ site: name, source: wanted }, pause) {
       const site = siteOf(name)
       sites.set(name, site)
-      site.pause.resume(pause)
+      for (const path of site.paths)
+        if (wanted === '' || path.source.name === wanted) path.pause.resume(pause)
     },
-    endPause: name => sites.get(name)?.pause.end() ?? false,
+    endPause: name => siteOf(name).paths.filter(({ pause }) => pause.end()).length > 0,
     recall(isMeant) {
       return [...sites.values()].flatMap(site => {
-        const recalled = site.claimed.clear(isMeant)
+        const recalled = site.paths.flatMap(({ claimed }) => claimed.clear(isMeant))
         if (recalled.length > 0) offerRoom(site)
         return recalled
       })
@@ -125,11 +114,13 @@ export function createSites(options: SitesOptions): Sites {
     stop() {
       stopped = true
       runner.stop()
-      return [...sites.values()].flatMap(site => {
-        site.pause.close()
-        site.pace.close()
-        return unclaim(site)
-      })
+      return [...sites.values()].flatMap(({ paths }) =>
+        paths.flatMap(path => {
+          path.pause.close()
+          path.pace.close()
+          return unclaim(path)
+        }),
+      )
     },
   }
 }
@@ -140,5 +131,6 @@ function keep(sites: Map<string, Site>, site: Site) {
   sites.set(site.name, site)
   if (sites.size <= MOST_KEPT) return
   for (const other of sites.values())
-    if (isIdle(other) && !other.pause.isOn) return void sites.delete(other.name)
+    if (isIdleSite(other) && !other.paths.some(({ pause }) => pause.isOn))
+      return void sites.delete(other.name)
 }

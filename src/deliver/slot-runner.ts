@@ -1,15 +1,15 @@
-/** Runs deliveries in slots: a site's one after another, sites that wait for a slot in turns. */
+/** Runs deliveries in slots: a path's one after another, paths that wait for a slot in turns. */
 import { once } from 'node:events'
 import type { Clock } from '../lib/clock.ts'
 import type { ClaimedDelivery } from '../store/command.ts'
-import { type Site, widthOf } from './site.ts'
+import { type Path, widthOf } from './path.ts'
 import type { Slots } from './slots.ts'
 
 export interface SlotRunner {
-  /** Begins what the site bears and there are slots for. */
-  start(site: Site): void
-  /** The site waits for no slot any more. */
-  leave(site: Site): void
+  /** Begins what the path bears and there are slots for. */
+  start(path: Path): void
+  /** The path waits for no slot any more. */
+  leave(path: Path): void
   /** Resolves when nothing is under way, or after so long. */
   idle(withinMs: number): Promise<void>
   /** Begins nothing more. */
@@ -19,77 +19,77 @@ export interface SlotRunner {
 interface SlotRunnerOptions {
   clock: Clock
   slots: Slots
-  deliver(site: Site, delivery: ClaimedDelivery): Promise<void>
-  /** A delivery left the ones that wait, or a slot of the site came free. */
-  onMoved(site: Site): void
+  deliver(path: Path, delivery: ClaimedDelivery): Promise<void>
+  /** A delivery left the ones that wait, or a slot of the path came free. */
+  onMoved(path: Path): void
   onError(error: unknown): void
 }
 
-/** Sites tried for each slot that comes free. */
+/** Paths tried for each slot that comes free. */
 const MOST_WOKEN = 16
 
 export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   const { clock, slots, onMoved } = options
   const underWay = new Set<Promise<void>>()
-  /** Sites whose next delivery waits for a slot, in the order of their turns. */
-  const blocked = new Set<Site>()
+  /** Paths whose next delivery waits for a slot, in the order of their turns. */
+  const blocked = new Set<Path>()
   let stopped = false
 
-  const start = (site: Site) => {
-    while (!stopped && site.active < widthOf(site) && site.claimed.length > 0) {
-      if (!site.pace.allows()) return
-      const delivery = nextOf(site, site.active)
-      if (!delivery) return void blocked.add(site)
-      site.active++
-      const slot = run(site, delivery)
+  const start = (path: Path) => {
+    while (!stopped && path.active < widthOf(path) && path.claimed.length > 0) {
+      if (!path.pace.allows()) return
+      const delivery = nextOf(path, path.active)
+      if (!delivery) return void blocked.add(path)
+      path.active++
+      const slot = run(path, delivery)
         .catch(options.onError)
         .finally(() => underWay.delete(slot))
       underWay.add(slot)
     }
   }
-  /** @param others that are under way at the site */
-  const nextOf = (site: Site, others: number) =>
-    slots.allows(site.isProven, others) ? site.claimed.next(slots.hasRoomFor) : undefined
+  /** @param others that are under way on the path */
+  const nextOf = (path: Path, others: number) =>
+    slots.allows(path.isProven, others) ? path.claimed.next(slots.hasRoomFor) : undefined
 
-  /** One delivery after another, as long as no other site waits for the slot. */
-  const run = async (site: Site, first: ClaimedDelivery) => {
-    const goesOn = () => !stopped && blocked.size === 0 && site.active <= widthOf(site) && site.pace.allows()
+  /** One delivery after another, as long as no other path waits for the slot. */
+  const run = async (path: Path, first: ClaimedDelivery) => {
+    const goesOn = () => !stopped && blocked.size === 0 && path.active <= widthOf(path) && path.pace.allows()
     try {
       let delivery: ClaimedDelivery | undefined = first
       while (delivery) {
-        await carryOut(site, delivery)
-        delivery = goesOn() ? nextOf(site, site.active - 1) : undefined
+        await carryOut(path, delivery)
+        delivery = goesOn() ? nextOf(path, path.active - 1) : undefined
       }
     } finally {
-      site.active--
+      path.active--
       wakeBlocked()
-      start(site)
-      onMoved(site)
+      start(path)
+      onMoved(path)
     }
   }
-  const carryOut = async (site: Site, delivery: ClaimedDelivery) => {
-    site.pace.begin()
-    const free = slots.take(site.isProven, delivery.accountId)
-    onMoved(site)
+  const carryOut = async (path: Path, delivery: ClaimedDelivery) => {
+    path.pace.begin()
+    const free = slots.take(path.isProven, delivery.accountId)
+    onMoved(path)
     try {
-      await options.deliver(site, delivery)
+      await options.deliver(path, delivery)
     } finally {
       free()
     }
-    start(site)
+    start(path)
   }
   const wakeBlocked = () => {
     let left = Math.min(blocked.size, MOST_WOKEN)
-    for (const site of blocked) {
+    for (const path of blocked) {
       if (left-- === 0) return
-      blocked.delete(site)
-      start(site)
+      blocked.delete(path)
+      start(path)
     }
   }
 
   return {
     start,
-    leave: site => void blocked.delete(site),
+    leave: path => void blocked.delete(path),
     async idle(withinMs) {
       const deadline = new AbortController()
       const timer = clock.timer(withinMs, () => deadline.abort())

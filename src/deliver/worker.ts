@@ -2,13 +2,13 @@
 import { hashText } from '../lib/hash.ts'
 import type { queueCommands } from '../queue/commands.ts'
 import { createScheduler } from '../queue/scheduler.ts'
-import type { Run } from '../store/command.ts'
+import type { ClaimedDelivery, Run } from '../store/command.ts'
 import type { DueLane } from '../store/lanes.ts'
 import { mayBeAbout } from '../store/queue-holds.ts'
 import type { MailSelector } from '../store/schema/steering.ts'
 import { createDelivering, type DeliveringOptions } from './delivering.ts'
-
-import { createOutages, leaseRef, type OutageCommands } from './outages.ts'
+import type { PathName } from './lessons.ts'
+import { createOutages, leaseRef, type OutageCommands, type OutageOptions } from './outages.ts'
 import type { PauseFacts } from './pause.ts'
 import type { SiteLimits } from './providers.ts'
 import { createRecorder } from './recorder.ts'
@@ -23,7 +23,7 @@ export interface DeliveryWorker {
   /** A lane another thread found to belong here, by this route. */
   forwarded(lane: DueLane, route: Route): void
   /** A pause that began in a former life; of a site that belongs here, or else nothing happens. */
-  resume(site: string, pause: PauseFacts): void
+  resume(name: PathName, pause: PauseFacts): void
   /** The operator holds this mail: what has been claimed of it and not begun goes back. */
   held(selector: MailSelector): void
   /** The operator has the site tried before its pause is over. */
@@ -34,6 +34,7 @@ export interface DeliveryWorker {
 
 export interface WorkerOptions extends DeliveringOptions {
   run: Run<typeof queueCommands & OutageCommands>
+  deferredLanesOf: OutageOptions['deferredLanesOf']
   slots: Slots
   limitsOf(site: string): SiteLimits
   /** Marks the leases of this thread's life. */
@@ -45,12 +46,12 @@ export interface WorkerOptions extends DeliveringOptions {
   threadCount: number
   /** Passes a lane to the thread that serves its site; with the route, so that both agree on it. */
   forward(threadIndex: number, lane: DueLane, route: Route): void
-  /** A site is left alone for a while. */
-  onPause(site: string, pause: PauseFacts): void
+  /** A site is left alone for a while, by one of our sources. */
+  onPause(name: PathName, pause: PauseFacts): void
   /** The operator has it tried before its time. */
   onResumed(site: string): void
   /** It answers again. */
-  onRecovery(site: string): void
+  onRecovery(name: PathName): void
 }
 
 export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
@@ -60,20 +61,25 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const slow = createSlowWatch(run, clock, onError)
   const threadOf = (key: string) => hashText(key) % threadCount
 
+  const giveBack = (leases: readonly ClaimedDelivery[]) => {
+    for (const lease of leases) run('release', leaseRef(lease)).catch(onError)
+  }
   const sites = createSites({
     clock,
     slots: options.slots,
     limitsOf: options.limitsOf,
+    sourceIps: options.sourceIps,
     deliver: createDelivering(options, recorder, slow, stopping.signal),
     onRoom: site => scheduler.freed(site),
-    onPause(site, pause, unbegun) {
-      options.onPause(site, pause)
-      outages.began(site, pause, unbegun).catch(onError)
+    onPause(rest) {
+      options.onPause(rest, rest.pause)
+      outages.began(rest).catch(onError)
     },
-    onRecovery(site, { domain }) {
-      options.onRecovery(site)
-      outages.ended(site, domain).catch(onError)
+    onRecovery(name, { domain }) {
+      options.onRecovery(name)
+      outages.ended(name, domain).catch(onError)
     },
+    giveBack,
     onError,
   })
   const scheduler = createScheduler({
@@ -90,7 +96,12 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     take: sites.take,
     onError,
   })
-  const outages = createOutages(run, clock, scheduler.lanesOf)
+  const outages = createOutages({
+    run,
+    clock,
+    lanesOf: scheduler.lanesOf,
+    deferredLanesOf: options.deferredLanesOf,
+  })
 
   return {
     announced: lanes => scheduler.note(lanes.filter(({ domain }) => threadOf(domain) === index)),
@@ -98,14 +109,13 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       router.prime(lane.domain, route)
       scheduler.note([lane])
     },
-    resume(site, pause) {
-      if (threadOf(site) === index) sites.resume(site, pause)
+    resume(name, pause) {
+      if (threadOf(name.site) === index) sites.resume(name, pause)
     },
     held(selector) {
       // claims of the same commit arrive in this turn
       setImmediate(() => {
-        for (const lease of sites.recall(delivery => mayBeAbout(selector, delivery)))
-          run('release', leaseRef(lease)).catch(onError)
+        giveBack(sites.recall(delivery => mayBeAbout(selector, delivery)))
       })
     },
     endPause(site) {

@@ -68,7 +68,7 @@ export interface Finish extends LeaseRef {
   signatures: string | null
   /** Where it went; absent where that is not counted. */
   destination?: Destination
-  record: Pick<AttemptRow, 'phase' | 'reply' | 'mxHost' | 'mxIp' | 'tls' | 'transcript'>
+  record: Pick<AttemptRow, 'phase' | 'reply' | 'mxHost' | 'mxIp' | 'tls' | 'transcript' | 'brokeOff'>
 }
 
 export const queueCommands = {

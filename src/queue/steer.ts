@@ -1,6 +1,6 @@
 /** What the operator does to mail that waits: it is tried now, or canceled. Commands that do a part of it each. */
 import { type DeliveryChange, recordDeliveries } from '../events/record.ts'
-import { command, type Lane, laneKey } from '../store/command.ts'
+import { command, type Lane, laneKey, type Tx } from '../store/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../store/schema.ts'
 import { findWaiting, type Mark, type StepInput, type WaitingMail } from './waiting-mail.ts'
 
@@ -13,27 +13,32 @@ export interface Steered {
 
 const weigh = ({ limit }: StepInput) => limit
 const CANCELED = 'canceled by the operator'
+const ANY_MAIL = { domain: null, accountId: null, broadcastId: null, emailId: null }
 
 export const steerCommands = {
   /** Deferred deliveries are due at once, without a change of their schedule. */
   retryWaiting: command<StepInput, Steered>(
     async (tx, input) => {
       const { found, after } = await findWaiting(tx, input)
-      const early = found.filter(
-        ({ state, class: laneClass, nextAt }) =>
-          state === DELIVERY_STATE.waiting && laneClass === DELIVERY_CLASS.retry && nextAt > input.now,
-      )
-      await tx.rows.update(
-        'deliveries',
-        ['emailId', 'ordinal'],
-        early.map(({ emailId, ordinal }) => ({ emailId, ordinal, nextAt: input.now })),
-      )
-      const lanes = new Map<string, Lane>(early.map(row => [laneKey(row), row]))
-      for (const { domain, class: laneClass, accountId } of lanes.values())
-        tx.announce('due', { domain, class: laneClass, accountId, at: input.now })
-      return { count: early.length, after }
+      return { count: await makeDue(tx, earlyOf(found, input.now), input.now), after }
     },
     { weigh },
+  ),
+
+  /** Of a lane, those alone whose last attempt broke off: the host was in trouble, and is not any more. */
+  retryBrokenOff: command<Pick<StepInput, 'after' | 'limit' | 'now'> & { lane: Lane }, Steered>(
+    async (tx, { lane, after: former, limit, now }) => {
+      const place = { kind: 'lane', lane } as const
+      const { found, after } = await findWaiting(tx, { place, selector: ANY_MAIL, after: former, limit })
+      const early = earlyOf(found, now)
+      const attempts = await tx.rows.find(
+        'attempts',
+        early.map(({ emailId, ordinal, attempts: number }) => ({ emailId, ordinal, number })),
+        ['brokeOff'],
+      )
+      const brokenOff = early.filter((_, i) => attempts[i]?.brokeOff === 1)
+      return { count: await makeDue(tx, brokenOff, now), after }
+    },
   ),
 
   /** What is under way goes on. */
@@ -48,6 +53,26 @@ export const steerCommands = {
     },
     { weigh },
   ),
+}
+
+function earlyOf(found: readonly WaitingMail[], now: number): WaitingMail[] {
+  return found.filter(
+    ({ state, class: laneClass, nextAt }) =>
+      state === DELIVERY_STATE.waiting && laneClass === DELIVERY_CLASS.retry && nextAt > now,
+  )
+}
+
+/** @returns how many there are */
+async function makeDue(tx: Tx, mail: readonly WaitingMail[], now: number): Promise<number> {
+  await tx.rows.update(
+    'deliveries',
+    ['emailId', 'ordinal'],
+    mail.map(({ emailId, ordinal }) => ({ emailId, ordinal, nextAt: now })),
+  )
+  const lanes = new Map<string, Lane>(mail.map(row => [laneKey(row), row]))
+  for (const { domain, class: laneClass, accountId } of lanes.values())
+    tx.announce('due', { domain, class: laneClass, accountId, at: now })
+  return mail.length
 }
 
 /** What had been handed over, and was deferred, has failed. */

@@ -34,6 +34,7 @@ const COLUMNS = [
   'accountId',
   'address',
   'state',
+  'attempts',
   'nextAt',
   'signedAt',
 ] as const

@@ -1,4 +1,4 @@
-/** Sites that rest, and why. */
+/** Sites that rest, by the addresses we go there from, and why. */
 import { command } from './command.ts'
 import type { Db, SiteStateRow } from './schema.ts'
 
@@ -15,11 +15,11 @@ export function listPausedSites(db: Db, now: number): Promise<SiteStateRow[]> {
 
 export const siteCommands = {
   putSiteState: command<SiteStateRow, void>(async (tx, row) => {
-    const { site, ...state } = row
+    const { site: _, source: __, ...state } = row
     await tx.db
       .insertInto('siteStates')
       .values(row)
-      .onConflict(conflict => conflict.column('site').doUpdateSet(state))
+      .onConflict(conflict => conflict.columns(['site', 'source']).doUpdateSet(state))
       .execute()
     await tx.db
       .deleteFrom('siteStates')
@@ -27,7 +27,7 @@ export const siteCommands = {
       .execute()
   }),
 
-  /** Its pause ends now. False when it has none. */
+  /** Its pauses end now. False when it has none. */
   resumeSite: command<{ site: string; now: number }, boolean>(async (tx, { site, now: pausedUntil }) => {
     const { numUpdatedRows } = await tx.db
       .updateTable('siteStates')
@@ -39,8 +39,12 @@ export const siteCommands = {
     return numUpdatedRows > 0
   }),
 
-  /** The site answers again. */
-  clearSiteState: command<{ site: string }, void>(async (tx, { site }) => {
-    await tx.db.deleteFrom('siteStates').where('site', '=', site).execute()
+  /** The site answers again; what is not of one source holds for none any more. */
+  clearSiteState: command<{ site: string; source: string }, void>(async (tx, { site, source }) => {
+    await tx.db
+      .deleteFrom('siteStates')
+      .where('site', '=', site)
+      .where('source', 'in', [source, ''])
+      .execute()
   }),
 }

@@ -239,6 +239,7 @@ export function finishFor(delivery: ClaimedDelivery, at: number, over: Partial<F
       mxIp: '192.0.2.1',
       tls: null,
       transcript: null,
+      brokeOff: null,
     },
     ...over,
   }

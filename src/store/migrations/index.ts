@@ -12,6 +12,7 @@ import { up as blobPieces } from './010-blob-pieces.ts'
 import { up as siteStates } from './011-site-states.ts'
 import { up as steering } from './012-steering.ts'
 import { up as operatorAlerts } from './013-operator-alerts.ts'
+import { up as paths } from './014-paths.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   { name: '011-site-states', up: siteStates },
   { name: '012-steering', up: steering },
   { name: '013-operator-alerts', up: operatorAlerts },
+  { name: '014-paths', up: paths },
 ]

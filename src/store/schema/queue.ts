@@ -1,11 +1,13 @@
 /** Tables of the queue: deliveries, what became of their attempts, and the sites they go to. */
 import type { Id } from '../../lib/ids.ts'
-import type { Json } from './values.ts'
+import type { Flag, Json } from './values.ts'
 
 /** A site in trouble. */
 export interface SiteStateRow {
   /** As the route names it. */
   site: string
+  /** Our addresses that do not go there, with a space between them; empty for all. */
+  source: string
   pausedUntil: number
   pauseMs: number
   reason: string
@@ -78,4 +80,6 @@ export interface AttemptRow {
   tls: string | null
   /** Times and replies by phase, JSON. */
   transcript: Json | null
+  /** 1: the host was in trouble, and nothing is said of the recipient. */
+  brokeOff: Flag | null
 }

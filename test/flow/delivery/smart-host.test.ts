@@ -153,4 +153,29 @@ test('a refused login holds mail back and alerts the operator; nothing tells the
   await posthorn.emailWhen(id, 'delivered')
 })
 
+test('when a smart host works again all that it kept waiting goes, whatever its domain', async t => {
+  t.after(() => {
+    login.password = PASSWORD
+  })
+  await afterIdle()
+  login.password = 'changed'
+  const ids: string[] = []
+  for (const number of [1, 2, 3, 4, 5]) {
+    ids.push(await send(`ok@kept${number}.example`))
+    await posthorn.emailWhen(ids.at(-1)!, 'delivery_delayed')
+  }
+  ids.push(await send('ok@waiting.example'))
+  login.password = PASSWORD
+  const session = await posthorn.signIn()
+  const { body } = await until(async () => {
+    const reply = await posthorn.call('POST', '/destinations/resume', {
+      session,
+      body: { site: 'smart-host' },
+    })
+    return reply.body.resumed ? reply : undefined
+  })
+  assert.is(body.site, 'smart-host')
+  for (const id of ids) await posthorn.emailWhen(id, 'delivered')
+})
+
 test.run()

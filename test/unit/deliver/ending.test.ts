@@ -4,7 +4,7 @@ import type { OutgoingMessage } from '../../../src/deliver/message.ts'
 import { createTermsBook } from '../../../src/deliver/policy/host-terms.ts'
 import type { Destination, Route } from '../../../src/deliver/route.ts'
 import { createSessionPool } from '../../../src/deliver/session-pool.ts'
-import { createSourceIps } from '../../../src/deliver/source-ips.ts'
+import { createSourceIps, type Source } from '../../../src/deliver/source-ips.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { simulatedEnding } from '../../../src/simulator/ending.ts'
@@ -67,7 +67,12 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
     allowPrivateAddresses: true,
     simulate: simulatedEnding,
   }
-  return { mx, carryTo: (address: string, route = hosts) => carry(options, route, claimed(address), message) }
+  const [source] = sourceIps.sources as [Source]
+  return {
+    mx,
+    carryTo: (address: string, route = hosts, from = source) =>
+      carry(options, route, claimed(address), message, from),
+  }
 }
 
 const short = ({ ending, signal }: Carried) => `${ending.kind} ${ending.class}, ${signal}`
@@ -104,23 +109,32 @@ test('an ending holds what the reply means for the address, the wait and the ope
   assert.is((await says('550 5.7.1 blocked using zen.spamhaus.org')).ending.alert, 'ip-reputation')
 })
 
-test('where one of our addresses is not wanted the next attempt is from another, and the site is not to blame', async t => {
+test('where one of our addresses is not wanted the next attempt is from another; that is trouble for this one alone', async t => {
   const rcpt = (times: number) => (times < 2 ? '550 5.7.1 blocked using zen.spamhaus.org' : undefined)
   const mx = await t.using(startFakeMx({ host: '127.0.0.2', at: { rcpt } }))
   const two = ['127.0.0.31', '127.0.0.32'].map(address => ({ address, name: null }))
-  const { carryTo } = await open(t, mx, createSourceIps(two, systemClock))
-  const [first, second, third] = [
-    await carryTo('a@there.test'),
-    await carryTo('a@there.test'),
-    await carryTo('a@there.test'),
-  ]
-  assert.is(short(first), 'deferred blocked, nothing')
+  const sourceIps = createSourceIps(two, systemClock)
+  const [one, other] = sourceIps.sources as [Source, Source]
+  const { carryTo } = await open(t, mx, sourceIps)
+  const first = await carryTo('a@there.test', hosts, one)
+  assert.is(short(first), 'deferred blocked, trouble')
   assert.is(first.ending.alert, 'ip-reputation')
-  assert.is(short(second), 'bounced blocked, through')
-  assert.is(short(third), 'delivered unknown, through')
-  const sources = [first, second, third].map(({ ending }) => ending.trials[0]!.source)
-  assert.equal([...sources].slice(0, 2).sort(), ['127.0.0.31', '127.0.0.32'])
-  assert.is(mx.messages[0]!.clientAddress, sources[2])
+  assert.is(first.ending.trials[0]!.source, '127.0.0.31')
+  assert.equal(
+    [sourceIps.isWanted(one, 'there.test'), sourceIps.isWanted(other, 'there.test')],
+    [false, true],
+  )
+  assert.is(short(await carryTo('a@there.test', hosts, other)), 'bounced blocked, trouble')
+  assert.is(short(await carryTo('a@there.test', hosts, other)), 'delivered unknown, through')
+  assert.is(mx.messages[0]!.clientAddress, '127.0.0.32')
+})
+
+test('the only address we have stays with its site, whatever is said of it', async t => {
+  const mx = await t.using(
+    startFakeMx({ host: '127.0.0.2', at: { rcpt: '550 5.7.1 blocked using zen.spamhaus.org' } }),
+  )
+  const { carryTo } = await open(t, mx, createSourceIps([{ address: '127.0.0.31', name: null }], systemClock))
+  assert.is(short(await carryTo('a@there.test')), 'bounced blocked, through')
 })
 
 test('an address that needs SMTPUTF8 has it, though nothing in the message does', async t => {

@@ -96,6 +96,7 @@ test('the record names delivery and attempt, and holds all trials', () => {
       mxIp: '192.0.2.1',
       tls: 'TLSv1.3',
       transcript: 0,
+      brokeOff: null,
     },
   )
   assert.equal(JSON.parse(done.record.transcript!), trials)

@@ -69,7 +69,7 @@ test('hidden recipients stand nowhere in the message', async t => {
   const emailId = await send(accountId, { to: ['a@there.test'], bcc: ['secret@hidden.test'] })
   for (const ordinal of [0, 1]) {
     const { text } = made(await maker.make({ accountId, emailId, ordinal }, clock.now()))
-    assert.not.match(text, /secret|hidden|bcc/i)
+    assert.not.match(text, /secret|hidden|^bcc:/im) // signatures may hold the letters
   }
 })
 

@@ -15,7 +15,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { HELD } from '../../../src/queue/hold.ts'
 import { simulatedEnding } from '../../../src/simulator/ending.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
-import type { DueLane } from '../../../src/store/lanes.ts'
+import { type DueLane, stepDeferredLanes } from '../../../src/store/lanes.ts'
 import type { MailSelector } from '../../../src/store/schema/steering.ts'
 import { RESUMED } from '../../../src/store/site-states.ts'
 import { type FakeMxOptions, startFakeMx } from '../../kit/fake-mx.ts'
@@ -66,6 +66,7 @@ export async function openWorker(
     resolver,
     random,
     run,
+    deferredLanesOf: (site, domain) => stepDeferredLanes(signed.db, site, domain),
     slots: createSlots({ most: slots, mostOfAccount: slots }),
     limitsOf: siteLimits({}),
     smartHostOf: () => undefined,
@@ -93,9 +94,9 @@ export async function openWorker(
     simulate: simulatedEnding,
     forward: (to, lane, route) => void forwarded.push({ to, lane, route }),
     onStored: async ({ address }, { kind }) => void stored.push(`${address} ${kind}`),
-    onPause: (site, { ms }) => void pauses.push(`${site} ${ms}`),
+    onPause: ({ site }, { ms }) => void pauses.push(`${site} ${ms}`),
     onResumed: site => void pauses.push(`${site} resumed`),
-    onRecovery: site => void pauses.push(`${site} answers`),
+    onRecovery: ({ site }) => void pauses.push(`${site} answers`),
     onError: error => void errors.push((error as Error).message),
   })
   signed.on('due', lanes => worker.announced(lanes as DueLane[]))

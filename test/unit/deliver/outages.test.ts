@@ -19,6 +19,9 @@ async function open(t: TestContext, zone: string = ZONE) {
     comesBack: () => {
       isDown = false
     },
+    goesDown: () => {
+      isDown = true
+    },
     count: (status: string) => rows('select 1 from deliveries where status = ?', status).length,
     states: () =>
       rows('select site, paused_until - ? as rest, pause_ms, reason from site_states', clock.now()),
@@ -96,6 +99,33 @@ test('a site that is still down after that rests for longer', async t => {
   await run('resumeSite', { site: 'mx.there.test', now: clock.now() })
   await until(() => states()[0]?.pause_ms === 120_000)
   assert.equal(pauses, ['mx.there.test 60000', 'mx.there.test resumed', 'mx.there.test 120000'])
+})
+
+test('when it answers again all its mail is due, that of its other domains, too, but for what waits for another reason', async t => {
+  const zone = `${ZONE}\nfar.test MX 10 mx.there.test\nelse.test MX 10 mx.else.test\nmx.else.test A 127.0.0.9`
+  const scene = await open(t, zone)
+  const { send, sendTo, run, count, states, comesBack, goesDown, clock, rows, when } = scene
+  comesBack()
+  await sendTo(['grey-9@far.test', 'defer-452@far.test', 'refused@else.test'])
+  await until(() => count('delivery_delayed') === 3)
+  goesDown()
+  clock.advance(20_000) // kept sessions end
+  await sendTo(['ok+a@far.test', 'ok+b@far.test'])
+  await until(() => count('delivery_delayed') === 5)
+  await send(...names(20))
+  await until(() => states().length === 1)
+  comesBack()
+  await run('resumeSite', { site: 'mx.there.test', now: clock.now() })
+  await until(() => count('delivered') === 22)
+  await when('ok+b@far.test', 'delivered')
+  assert.equal(
+    rows(
+      'select address, attempts from deliveries where status = ? and next_at > ? order by address',
+      'delivery_delayed',
+      clock.now(),
+    ),
+    ['defer-452@far.test', 'grey-9@far.test', 'refused@else.test'].map(address => ({ address, attempts: 1 })),
+  )
 })
 
 /** Waits out one rest after the other, each with its probe, until so much time has passed. */

@@ -1,9 +1,12 @@
 import * as assert from 'uvu/assert'
+import type { Judge, SiteSignal } from '../../../src/deliver/lessons.ts'
 import { type SiteLimits, USUAL_LIMITS } from '../../../src/deliver/providers.ts'
-import { createSites, type Judge, type SiteSignal } from '../../../src/deliver/sites.ts'
+import { createSites } from '../../../src/deliver/sites.ts'
 import { createSlots } from '../../../src/deliver/slots.ts'
+import { createSourceIps, inOrderOf, type SourceIps } from '../../../src/deliver/source-ips.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'
 import { DELIVERY_CLASS } from '../../../src/store/schema.ts'
+import { newId } from '../../kit/mail.ts'
 import { createManualClock, settled } from '../../kit/manual-clock.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -19,11 +22,19 @@ interface OpenOptions {
   limits?: Partial<SiteLimits>
   most?: number
   mostOfAccount?: number
+  /** Our addresses. */
+  ips?: readonly string[]
 }
 
 /** Sites whose deliveries end when the test says so. */
-function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000 }: OpenOptions = {}) {
+function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [] }: OpenOptions = {}) {
   const clock = createManualClock()
+  const sourceIps = createSourceIps(
+    ips.map(address => ({ address, name: null })),
+    clock,
+  )
+  const sources = new Map<string, string>()
+  const givenBack: string[] = []
   const underWay = new Map<string, { judge: Judge; end: PromiseWithResolvers<void> }>()
   const begun: string[] = []
   const rooms: string[] = []
@@ -33,16 +44,23 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000 }: OpenO
     clock,
     slots: createSlots({ most, mostOfAccount }),
     limitsOf: () => ({ ...USUAL_LIMITS, ...limits }),
-    deliver({ address }, judge) {
+    sourceIps,
+    deliver({ address }, source, judge) {
       begun.push(address)
+      sources.set(address, source.name)
       const end = Promise.withResolvers<void>()
       underWay.set(address, { judge, end })
       return end.promise
     },
     onRoom: site => rooms.push(site),
-    onPause: (site, { ms, reason }, unbegun) =>
-      void pauses.push(`${site} rests ${ms / 1_000} s: ${reason}, ${unbegun.length} given back`),
-    onRecovery: (site, { address }) => void pauses.push(`${site} answered ${address}`),
+    onPause: ({ site, source, pause: { ms, reason }, unbegun, isWhole }) =>
+      void pauses.push(
+        `${site}${source && ` from ${source}`} rests ${ms / 1_000} s: ${reason}, ${unbegun.length} given back` +
+          `${isWhole ? '' : ', others go on'}`,
+      ),
+    onRecovery: ({ site, source }, { address }) =>
+      void pauses.push(`${site}${source && ` from ${source}`} answered ${address}`),
+    giveBack: deliveries => void givenBack.push(...deliveries.map(({ address }) => address)),
     onError: error => errors.push((error as Error).message),
   })
   const sites = {
@@ -62,6 +80,9 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000 }: OpenO
     errors,
     pauses,
     underWay,
+    sourceIps,
+    sources,
+    givenBack,
     transactionalRoomOf: (site: string) => real.roomOf(site).transactional,
     async end(name: string, signal: SiteSignal | Error = 'through') {
       const { judge, end } = underWay.get(name)!
@@ -294,7 +315,7 @@ test('success between failures is no row of them', async () => {
 
 test('a pause of a former life goes on, with the rest that is left of it', async () => {
   const { sites, clock, rooms, begun, end, pauses } = openSites()
-  sites.resume('site', { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' })
+  sites.resume({ site: 'site', source: '' }, { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' })
   assert.is(sites.roomOf('site'), 0)
   clock.advance(30_000)
   assert.equal(rooms, ['site'])
@@ -305,7 +326,7 @@ test('a pause of a former life goes on, with the rest that is left of it', async
 
 test('stopping ends pauses and leaves no timer', () => {
   const { sites, clock } = openSites({ limits: { messagesPerSecond: 1 } })
-  sites.resume('site', { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' })
+  sites.resume({ site: 'site', source: '' }, { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' })
   sites.take('other', many(3))
   assert.is(clock.timerCount, 2)
   sites.stop()
@@ -375,6 +396,113 @@ test('an account has no more under way than its share, and holds up no other', a
   assert.equal(begun, ['d0', 'd1', 'other'])
   await end('d0', 'nothing')
   assert.equal(begun.slice(3), ['d2'])
+})
+
+const TWO = ['192.0.2.1', '192.0.2.2'] as const
+
+/** Deliveries of emails that prefer to leave from there. */
+function preferring(sourceIps: SourceIps, address: string, count: number, prefix = 'd') {
+  const candidates = sourceIps.sources.map(source => ({ source }))
+  const ids = Array.from({ length: count * 8 }, () => newId(1)).filter(
+    id => inOrderOf(id, candidates)[0]!.source.name === address,
+  )
+  return ids.slice(0, count).map(
+    (emailId, i) =>
+      ({
+        emailId,
+        address: `${prefix}${i}`,
+        accountId: account(1),
+        domain: 'there.test',
+      }) as ClaimedDelivery,
+  )
+}
+
+test('each of our addresses has a window of its own at a site', async () => {
+  const { sites, sourceIps, begun, end, underWay, sources } = openSites({ ips: TWO })
+  assert.is(sites.roomOf('site'), 30)
+  sites.take('site', preferring(sourceIps, TWO[0], 8, 'a'))
+  sites.take('site', preferring(sourceIps, TWO[1], 8, 'b'))
+  assert.is(underWay.size, 10)
+  assert.equal(begun.map(name => sources.get(name)!.at(-1)).filter(last => last === '1').length, 5)
+  await end('a0', 'trouble')
+  for (const name of ['a1', 'a2']) await end(name, 'nothing')
+  assert.equal([...underWay.keys()], ['a3', 'a4', 'b0', 'b1', 'b2', 'b3', 'b4'])
+  await end('b0', 'through')
+  assert.equal([...underWay.keys()].slice(-2), ['b5', 'b6'])
+})
+
+test('where one of our addresses rests, mail goes from the others, and the rest is its own', async () => {
+  const { sites, sourceIps, begun, end, pauses, sources, clock } = openSites({ ips: TWO })
+  const mail = preferring(sourceIps, TWO[0], 30)
+  sites.take('site', mail.slice(0, 8))
+  for (let i = 0; i < 5; i++) await end(begun[i]!, 'trouble')
+  assert.equal(pauses, ['site from 192.0.2.1 rests 60 s: 421 too busy, 3 given back, others go on'])
+  assert.is(sites.roomOf('site'), 15)
+  sites.take('site', mail.slice(8, 11))
+  assert.equal(
+    mail.slice(8, 11).map(({ address }) => sources.get(address)),
+    [TWO[1], TWO[1], TWO[1]],
+  )
+  clock.advance(60_000)
+  sites.take('site', mail.slice(11, 14))
+  assert.equal(
+    mail.slice(11, 14).map(({ address }) => sources.get(address)),
+    [TWO[0], TWO[1], TWO[1]],
+    'one probe',
+  )
+  await end(mail[11]!.address, 'through')
+  assert.is(pauses.at(-1), `site from 192.0.2.1 answered ${mail[11]!.address}`)
+})
+
+test('when all of them rest, nothing is claimed, and the first that is over is probed', async () => {
+  const { sites, pauses, end, underWay, clock, sourceIps, sources } = openSites({ ips: TWO })
+  sites.take('site', preferring(sourceIps, TWO[0], 5, 'a'))
+  for (const name of [...underWay.keys()]) await end(name, 'trouble')
+  clock.advance(10_000)
+  sites.take('site', preferring(sourceIps, TWO[1], 5, 'b'))
+  for (const name of [...underWay.keys()]) await end(name, 'trouble')
+  assert.is(pauses.at(-1), 'site from 192.0.2.2 rests 60 s: 421 too busy, 0 given back')
+  assert.is(sites.roomOf('site'), 0)
+  clock.advance(50_000)
+  assert.is(sites.roomOf('site'), 1)
+  const [probe] = preferring(sourceIps, TWO[1], 1, 'probe') as [ClaimedDelivery]
+  sites.take('site', [probe])
+  assert.is(sources.get(probe.address), TWO[0])
+})
+
+test('a domain that does not want one of our addresses gets its mail from another, also what waits already', async () => {
+  const { sites, sourceIps, end, givenBack, sources, begun } = openSites({ ips: TWO })
+  const mail = preferring(sourceIps, TWO[0], 10)
+  sites.take('site', mail.slice(0, 8))
+  sourceIps.coolOff(TWO[0], 'there.test')
+  await end(begun[0]!, 'trouble')
+  assert.equal(
+    givenBack,
+    mail.slice(5, 8).map(({ address }) => address),
+  )
+  sites.take('site', mail.slice(8))
+  assert.is(sources.get(mail[9]!.address), TWO[1])
+})
+
+test('mail does not wait for the address it prefers where that is full and another is not', () => {
+  const { sites, sourceIps, underWay, sources } = openSites({ ips: TWO })
+  sites.take('site', preferring(sourceIps, TWO[0], 30))
+  assert.is(underWay.size, 10)
+  const from = [...underWay.keys()].map(name => sources.get(name))
+  assert.equal(
+    [from.filter(name => name === TWO[0]).length, from.filter(name => name === TWO[1]).length],
+    [5, 5],
+  )
+})
+
+test('a pause of a former life is one address’s, or that of all where it was told of none', () => {
+  const { sites, clock } = openSites({ ips: TWO })
+  const pause = { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' }
+  sites.resume({ site: 'one', source: TWO[1] }, pause)
+  sites.resume({ site: 'all', source: '' }, pause)
+  sites.resume({ site: 'none', source: '192.0.2.9' }, pause)
+  assert.equal(['one', 'all', 'none'].map(sites.roomOf), [15, 0, 30])
+  assert.equal(['one', 'all', 'none'].map(sites.endPause), [true, true, false])
 })
 
 test.run()

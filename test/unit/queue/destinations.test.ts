@@ -138,7 +138,13 @@ test('a site that says something else each time fills no more than its share', a
 test('a site that rests is told of, though nothing went there', async t => {
   const { run, report, clock } = await open(t)
   const now = clock.now()
-  const state = { site: 'mx.down.test', pausedUntil: now + 60_000, pauseMs: 60_000, reason: 'no answer' }
+  const state = {
+    site: 'mx.down.test',
+    source: '',
+    pausedUntil: now + 60_000,
+    pauseMs: 60_000,
+    reason: 'no answer',
+  }
   await run('putSiteState', { ...state, changedAt: now })
   const { entries } = await report()
   assert.equal(

@@ -21,17 +21,7 @@ async function open(t: TestContext, ...addresses: string[]) {
   set('state = 1', 'leased%')
   set('state = 2', 'done%')
   set(`next_at = ${now - 5}`, 'due%')
-  const retry = (domain: string, limit = 100, brokenOff = false) =>
-    store.run('retryNow', { domain, now, limit, brokenOff })
-  /** How the attempt with the number ended. */
-  const attempted = (like: string, number: number, phase: string) =>
-    store.change(
-      `insert into attempts (email_id, ordinal, number, started_at, outcome, phase)
-         select email_id, ordinal, cast(? as integer), 0, 'deferred', cast(? as text) from deliveries where address like ?`,
-      number,
-      phase,
-      like,
-    )
+  const retry = (domain: string, limit = 100) => store.run('retryNow', { domain, now, limit })
   const times = () =>
     Object.fromEntries(
       store
@@ -43,7 +33,6 @@ async function open(t: TestContext, ...addresses: string[]) {
     accountId,
     now,
     retry,
-    attempted,
     times,
     announcedAtFirst: store.announced('due').length,
   }
@@ -67,29 +56,6 @@ test('deferred deliveries of the domain are due now, and nothing else is touched
     'a@sub.there.test': 'later',
   })
   assert.equal(rows('select distinct attempts from deliveries where class = 2'), [{ attempts: 3 }])
-})
-
-test('of a site that answers again only what never came to a recipient is due now', async t => {
-  const { retry, attempted, times } = await open(
-    t,
-    ...['refused@there.test', 'greylisted@there.test', 'better@there.test', 'worse@there.test'],
-    'unfound@there.test',
-  )
-  attempted('refused%', 3, 'connect')
-  attempted('greylisted%', 3, 'rcpt')
-  attempted('better%', 2, 'connect')
-  attempted('better%', 3, 'final-dot')
-  attempted('worse%', 2, 'rcpt')
-  attempted('worse%', 3, 'banner')
-  attempted('unfound%', 3, 'dns')
-  assert.is(await retry('there.test', 100, true), 3)
-  assert.equal(times(), {
-    'refused@there.test': 'now',
-    'unfound@there.test': 'now',
-    'greylisted@there.test': 'later',
-    'better@there.test': 'later',
-    'worse@there.test': 'now',
-  })
 })
 
 test('the queue hears of it, once a lane', async t => {

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createHands } from '../../../src/queue/hands.ts'
+import type { Mark } from '../../../src/queue/waiting-mail.ts'
 import type { MailSelector } from '../../../src/store/schema/steering.ts'
 import { DELIVERY_CLASS } from '../../../src/store/schema.ts'
 import { planOf } from '../../kit/database.ts'
@@ -170,6 +171,78 @@ test('a step begins where the one before ended, by the index', async t => {
   )
   assert.match(plan, /deliveries_due/)
   assert.not.match(plan, /temp b-tree/i)
+})
+
+/** Deferred mail for an hour from now; `how` says by local part how the attempt with the number ended. */
+async function brokenOff(t: TestContext, how: Record<string, [number: number, brokeOff: 0 | 1 | null][]>) {
+  const store = await open(t)
+  await store.send(...Object.keys(how).map(name => `${name}@there.test`))
+  await store.deferred()
+  store.change('delete from attempts')
+  store.change('update deliveries set attempts = 3')
+  for (const [name, attempts] of Object.entries(how))
+    for (const [number, brokeOff] of attempts)
+      store.change(
+        `insert into attempts (email_id, ordinal, number, started_at, outcome, broke_off)
+           select email_id, ordinal, cast(? as integer), 0, 'deferred', cast(? as integer) from deliveries where address = ?`,
+        number,
+        brokeOff,
+        `${name}@there.test`,
+      )
+  const now = store.clock.now()
+  const lane = { domain: 'there.test', class: DELIVERY_CLASS.retry, accountId: store.accountId }
+  return {
+    ...store,
+    now,
+    lane,
+    retry: (after: Mark | null = null, limit = 100) =>
+      store.run('retryBrokenOff', { lane, after, limit, now }),
+    due: () =>
+      store
+        .rows<{ address: string }>('select address from deliveries where next_at <= ? order by address', now)
+        .map(({ address }) => address.split('@')[0]!),
+  }
+}
+
+test('of a site that answers again that alone is due whose last attempt broke off', async t => {
+  const { retry, due, announced, lane, now } = await brokenOff(t, {
+    refused: [[3, 1]],
+    greylisted: [[3, null]],
+    better: [
+      [2, 1],
+      [3, null],
+    ],
+    worse: [
+      [2, null],
+      [3, 1],
+    ],
+    unknown: [],
+  })
+  const before = announced('due').length
+  assert.equal(await retry(), { count: 2, after: null })
+  assert.equal(due(), ['refused', 'worse'])
+  assert.equal(announced('due').slice(before), [{ ...lane, accountId: Buffer.from(lane.accountId), at: now }])
+})
+
+test('it is looked for step by step, and what was passed over is not looked at again', async t => {
+  const names = Array.from({ length: 7 }, (_, i) => `d${i}`)
+  const { retry, due } = await brokenOff(
+    t,
+    Object.fromEntries(names.map((name, i) => [name, [[3, i === 6 ? 1 : null]]])),
+  )
+  const counts: number[] = []
+  let after: Mark | null = null
+  do {
+    const step = await retry(after, 3)
+    counts.push(step.count)
+    after = step.after
+  } while (after)
+  assert.is(counts.length, 3)
+  assert.is(
+    counts.reduce((sum, count) => sum + count, 0),
+    1,
+  )
+  assert.equal(due(), ['d6'])
 })
 
 test.run()
