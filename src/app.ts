@@ -8,6 +8,7 @@ import { deliverySettings } from './delivery-settings.ts'
 import { generateDkimKey } from './dkim/keys.ts'
 import type { GenerateKey } from './domains/domains.ts'
 import { baseUrlOf, startHttpDoor } from './http-door.ts'
+import { startKeyRotation } from './key-rotation.ts'
 import type { AdjustableClock } from './lib/adjustable-clock.ts'
 import { type Clock, every, systemClock } from './lib/clock.ts'
 import type { Id } from './lib/ids.ts'
@@ -93,7 +94,9 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     started.push(dns.close)
     const readiness = createReadiness(store.run, clock)
     const { http, firstRun } = await startHttpDoor(parts, readiness.notReady, started)
-    const delivery = config.roles.includes('all') ? await startDelivery(parts, secret, deps.clock) : undefined
+    const isWhole = config.roles.includes('all')
+    if (isWhole) started.push(startKeyRotation(parts))
+    const delivery = isWhole ? await startDelivery(parts, secret, deps.clock) : undefined
     started.push(
       () => delivery?.stop(DELIVERY_GRACE_MS),
       () => http.close(HTTP_GRACE_MS),

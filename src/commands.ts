@@ -3,6 +3,7 @@ import { acceptCommands } from './accept/commit.ts'
 import { keyCommands } from './accept/key-sweeper.ts'
 import { scheduledCommands } from './accept/scheduled.ts'
 import { domainCommands } from './domains/commands.ts'
+import { rotationCommands } from './domains/rotation-commands.ts'
 import { recipientCommands } from './events/commands.ts'
 import { queueCommands } from './queue/commands.ts'
 import { destinationCommands } from './queue/destination-sweeper.ts'
@@ -32,6 +33,7 @@ export const commands = {
   ...accountCommands,
   ...apiKeyCommands,
   ...domainCommands,
+  ...rotationCommands,
   ...templateCommands,
   ...acceptCommands,
   ...scheduledCommands,

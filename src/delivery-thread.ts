@@ -25,7 +25,7 @@ import { nameFaults } from './dns/reverse.ts'
 import { createValidatingClient, serverOf } from './dns/validating-client.ts'
 import { createAdjustableClock } from './lib/adjustable-clock.ts'
 import { systemClock } from './lib/clock.ts'
-import { wireId } from './lib/ids.ts'
+import { type Id, wireId } from './lib/ids.ts'
 import { createLog } from './lib/log.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
 import { createOutbound } from './outbound/outbound.ts'
@@ -33,8 +33,9 @@ import { trackLeases } from './queue/held-leases.ts'
 import { HELD } from './queue/hold.ts'
 import { startLeaseKeeper } from './queue/leases.ts'
 import { simulatedEnding, simulatedSequel } from './simulator/ending.ts'
-import type { ClaimedDelivery } from './store/command.ts'
+import { type ClaimedDelivery, MISSED } from './store/command.ts'
 import { openReader } from './store/dialect.ts'
+import { DKIM_KEYS_CHANGED } from './store/domains.ts'
 import { type DueLane, stepDeferredLanes } from './store/lanes.ts'
 import type { MailSelector } from './store/schema/steering.ts'
 import { listPausedSites, RESUMED } from './store/site-states.ts'
@@ -80,6 +81,7 @@ const alerts = createAlerts(writer.run, ({ kind, provider, sourceIp, mxHost, rep
 )
 
 const leases = trackLeases(writer.run)
+const keyRing = createKeyRing({ db, secrets, clock })
 const worker = createDeliveryWorker({
   clock,
   resolver,
@@ -112,7 +114,7 @@ const worker = createDeliveryWorker({
     smartHostOf,
     securityOf: createSecurityOf({ sts: data.mtaSts ? stsBook() : null, dane }),
   }),
-  maker: createMessageMaker({ db, find, blobs, secrets, keyRing: createKeyRing({ db, secrets, clock }) }),
+  maker: createMessageMaker({ db, find, blobs, secrets, keyRing }),
   simulate: simulatedEnding,
   forward: (to, lane, route) => lanes.postMessage({ to, lane, route } satisfies ForwardedLane),
   async onStored(delivery, ending) {
@@ -148,6 +150,10 @@ writer.on(HELD, selectors => {
 writer.on(RESUMED, sites => {
   for (const site of sites) worker.endPause(site as string)
 })
+writer.on(DKIM_KEYS_CHANGED, domainIds => {
+  for (const domainId of domainIds) keyRing.forget(domainId as Id)
+})
+writer.on(MISSED, () => keyRing.forget())
 lanes.onmessage = ({ data: message }) => {
   const { to, lane, route } = message as ForwardedLane
   if (to === data.index) worker.forwarded(lane, route)

@@ -2,7 +2,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Config } from './config/config.ts'
-import { dkimRecord } from './dkim/keys.ts'
 import { isGlobalUnicast } from './dns/address-safety.ts'
 import { createKeyTexts } from './dns/key-texts.ts'
 import type { DnsListener } from './dns/listener.ts'
@@ -13,6 +12,7 @@ import { createResponseRate } from './dns/response-rate.ts'
 import { createDnsServer } from './dns/server.ts'
 import type { DnsRecord } from './dns/wire.ts'
 import { createZone } from './dns/zone.ts'
+import { keyText } from './domains/key-text.ts'
 import type { NamedResolver } from './domains/verify.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Parts } from './parts.ts'
@@ -44,7 +44,7 @@ export async function startProviderDns({
     clock,
     async find(token) {
       const key = await findPublishedKey(store.find, token)
-      return key && dkimRecord(key.algorithm, key.publicKey)
+      return key && keyText(key)
     },
   })
   store.on(DKIM_KEYS_CHANGED, keys.forget)

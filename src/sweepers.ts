@@ -24,7 +24,7 @@ interface SweepersOptions {
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-export function startSweepers({ store, plans, clock, log }: SweepersOptions): Sweeper {
+export function startSweepers({ store, plans, clock, log }: SweepersOptions): Pick<Sweeper, 'stop'> {
   const parts = { ...store, plans, clock }
   const start = (what: string, everyMs: number, sweep: () => AsyncIterable<unknown>) =>
     startSweeper({

@@ -158,7 +158,10 @@ async function registerSender(log: string, signingSlots: readonly number[], data
   await post('/domains', { name: SENDER_DOMAIN }, token)
   const slots = signingSlots.join(', ')
   await change(database, `update domains set status = 'verified', verified_at = 1`)
-  await change(database, `update dkim_keys set active_from = case when slot in (${slots}) then 1 end`)
+  await change(
+    database,
+    `update dkim_keys set active_from = case when slot in (${slots}) then created_at end`,
+  )
 }
 
 /** @param database a file, or the URL of one on PostgreSQL */

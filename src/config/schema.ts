@@ -108,6 +108,13 @@ export const schema = {
       { most: 1_000_000 },
     ),
   },
+  dkim: {
+    rotateAfterDays: integer(
+      180,
+      'A DKIM key signs for so long before the next takes its turn; 0 means until the operator or the account asks.',
+      { most: 3_650, unit: 'days' },
+    ),
+  },
   delivery: {
     port: integer(25, 'Port of MX hosts; another one is for laboratories.', { least: 1, most: 65_535 }),
     allowPrivateAddresses: flag(false, 'Deliver to private and loopback addresses, for laboratories.'),

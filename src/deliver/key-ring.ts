@@ -17,6 +17,8 @@ export interface SigningDomain {
 export interface KeyRing {
   /** Undefined when the domain has no key that signs: it has been deleted. */
   keysOf(domainId: Id, domain: string): Promise<SigningDomain | undefined>
+  /** The keys of the domain have changed; of any domain when none is named. */
+  forget(domainId?: Id): void
 }
 
 const KEPT_MS = 60_000
@@ -53,6 +55,10 @@ export function createKeyRing({
       kept.set(key, { keys, until: clock.monotonic() + KEPT_MS })
       keys.catch(() => kept.delete(key))
       return keys
+    },
+    forget(domainId) {
+      if (domainId === undefined) kept.clear()
+      else kept.delete(idKey(domainId))
     },
   }
 }

@@ -53,6 +53,11 @@ export function dkimRecord(algorithm: DkimAlgorithm, publicKey: string): string 
   return `v=DKIM1; k=${algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519'}; p=${publicKey}`
 }
 
+/** The `p=` of such a record, without the blanks it may be folded with; undefined where there is none. */
+export function publicKeyIn(record: string): string | undefined {
+  return /(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1]?.replace(/\s+/g, '')
+}
+
 /** The record of a key that is no longer to be trusted: p= is empty. */
 export function revokedDkimRecord(algorithm: DkimAlgorithm): string {
   return dkimRecord(algorithm, '')

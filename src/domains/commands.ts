@@ -82,12 +82,17 @@ export const domainCommands = {
 }
 
 /** A key signs only once its record is publicly visible: the first RSA key, and the Ed25519 one beside it. */
-async function activateKeys(tx: Tx, { keys }: DomainWithKeys, { visibleSlots, at }: DomainCheckRecord) {
+async function activateKeys(
+  tx: Tx,
+  { keys, createdAt }: DomainWithKeys,
+  { visibleSlots, at }: DomainCheckRecord,
+) {
   const rsaActive = keys.some(
     key => key.algorithm === 'rsa-sha256' && key.activeFrom !== null && key.retiredAt === null,
   )
   for (const key of keys) {
-    const wanted = key.algorithm === 'ed25519-sha256' || (key.slot === 1 && !rsaActive)
+    const isFirst = key.createdAt === createdAt // one that has taken another's place waits its turn
+    const wanted = isFirst && (key.algorithm === 'ed25519-sha256' || (key.slot === 1 && !rsaActive))
     if (!wanted || key.activeFrom !== null || !visibleSlots.includes(key.slot)) continue
     await tx.db.updateTable('dkimKeys').set({ activeFrom: at }).where('id', '=', key.id).execute()
     tx.announce(DKIM_KEYS_CHANGED, key.domainId)

@@ -10,6 +10,7 @@ import { type DomainWithKeys, findDomain, listDomains } from '../store/domains.t
 import type { Db, DkimKeyRow } from '../store/schema.ts'
 import type { CreateDomainResult, DomainChanges, domainCommands } from './commands.ts'
 import { dnsRecordsOf } from './dns-records.ts'
+import { publishedKeyOf } from './key-text.ts'
 import { checkDomain, type DomainChecks, type NamedResolver } from './verify.ts'
 
 export interface Domains {
@@ -52,6 +53,10 @@ const SLOTS: readonly { slot: number; algorithm: DkimAlgorithm }[] = [
 /** Top-level domains that nobody can delegate (RFC 2606 §2). */
 const RESERVED = /\.(?:test|example|invalid|localhost)$/
 
+export function isLaboratory(mailHost: string): boolean {
+  return RESERVED.test(mailHost)
+}
+
 export function createDomains(options: DomainOptions): Domains {
   const { db, run, clock, newId, mailHost, resolvers } = options
   return {
@@ -74,7 +79,9 @@ export function createDomains(options: DomainOptions): Domains {
         failingSince: null,
         checks: null,
       }
-      const keys = await Promise.all(SLOTS.map(slot => newKey(options, domain.id, slot, now)))
+      const keys = await Promise.all(
+        SLOTS.map(slot => sealedKey(options, domain.id, { ...slot, token: randomToken() }, now)),
+      )
       const result = await run('createDomain', { domain, keys })
       return result === 'created' ? { ...domain, keys } : result
     },
@@ -84,11 +91,11 @@ export function createDomains(options: DomainOptions): Domains {
       const domain = await findDomain(db, accountId, id)
       if (!domain) return undefined
       const records = dnsRecordsOf(domain, mailHost)
-      const selectors = domain.keys.map(({ slot, publicKey }) => ({
-        record: records.find(({ record }) => record === `DKIM ${slot}`)!,
-        publicKey,
+      const selectors = domain.keys.map(key => ({
+        record: records.find(({ record }) => record === `DKIM ${key.slot}`)!,
+        publicKey: publishedKeyOf(key),
       }))
-      const laboratory = RESERVED.test(mailHost)
+      const laboratory = isLaboratory(mailHost)
       const checks = await checkDomain({ domain: domain.name, records, selectors, resolvers, laboratory })
       const visibleSlots = domain.keys
         .filter((_, i) => checks.dkim.selectors[i]!.status === 'verified')
@@ -115,13 +122,13 @@ function isActiveVisible({ keys }: DomainWithKeys, visibleSlots: readonly number
   return active !== undefined && visibleSlots.includes(active.slot)
 }
 
-async function newKey(
-  { newId, secrets, generateKey }: DomainOptions,
+/** A key that nobody has used yet, at its place among those of a domain. */
+export async function sealedKey(
+  { newId, secrets, generateKey }: Pick<DomainOptions, 'newId' | 'secrets' | 'generateKey'>,
   domainId: Id,
-  { slot, algorithm }: { slot: number; algorithm: DkimAlgorithm },
+  { slot, algorithm, token }: Pick<DkimKeyRow, 'slot' | 'algorithm' | 'token'>,
   now: number,
 ): Promise<DkimKeyRow> {
-  const token = randomToken()
   const { privateKey, publicKey } = await generateKey(algorithm)
   return {
     id: newId(now),
@@ -134,6 +141,7 @@ async function newKey(
     createdAt: now,
     activeFrom: null,
     retiredAt: null,
+    revokedAt: null,
   }
 }
 

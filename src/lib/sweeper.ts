@@ -4,6 +4,8 @@ import type { Clock } from './clock.ts'
 export interface Sweeper {
   /** Resolves when nothing is under way. */
   stop(): Promise<void>
+  /** The next round begins at once, or right after the one under way. */
+  hurry(): void
 }
 
 interface SweeperOptions {
@@ -21,6 +23,7 @@ const REST = 2
 /** Sweeps at once, then again and again. A round that fails is told of and ends; the next begins at its time. */
 export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions): Sweeper {
   let stopped = false
+  let isUrgent = false
   let wake = () => {}
 
   const rest = (ms: number) =>
@@ -42,8 +45,9 @@ export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions)
   }
   const rounds = async () => {
     while (!stopped) {
+      isUrgent = false
       await round().catch(onError)
-      if (!stopped) await rest(everyMs)
+      if (!stopped && !isUrgent) await rest(everyMs)
     }
   }
 
@@ -53,6 +57,10 @@ export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions)
       stopped = true
       wake()
       await running
+    },
+    hurry() {
+      isUrgent = true
+      wake()
     },
   }
 }

@@ -24,6 +24,7 @@ const KEY_FACTS = [
   'createdAt',
   'activeFrom',
   'retiredAt',
+  'revokedAt',
 ] as const
 
 export async function findDomain(db: Db, accountId: Id, id: Id): Promise<DomainWithKeys | undefined> {
@@ -48,17 +49,77 @@ export async function listDomains(
   return { total: Number(total), rows: await withKeys(db, rows) }
 }
 
+export type PublishedKey = Pick<DkimKeyRow, 'algorithm' | 'publicKey' | 'revokedAt'>
+
 /** The public half of the key published under a token of the provider zone. */
-export async function findPublishedKey(
-  find: Find,
-  token: string,
-): Promise<Pick<DkimKeyRow, 'algorithm' | 'publicKey'> | undefined> {
-  return (await find('dkimKeys', [{ token }], ['algorithm', 'publicKey']))[0]
+export async function findPublishedKey(find: Find, token: string): Promise<PublishedKey | undefined> {
+  return (await find('dkimKeys', [{ token }], ['algorithm', 'publicKey', 'revokedAt']))[0]
 }
 
-/** Also of a key that signs no more; undefined when its domain is gone. */
-export async function findKeyFacts(db: Db, id: Id): Promise<DkimKeyFacts | undefined> {
-  return db.selectFrom('dkimKeys').select(KEY_FACTS).where('id', '=', id).executeTakeFirst()
+/** What its signatures are proven by, also where another key has taken its place; undefined when its domain is gone. */
+export async function findKeyFacts(
+  db: Db,
+  id: Id,
+): Promise<Pick<DkimKeyFacts, 'token' | 'algorithm' | 'publicKey'> | undefined> {
+  const [present, former] = await Promise.all(
+    (['dkimKeys', 'formerDkimKeys'] as const).map(table =>
+      db
+        .selectFrom(table)
+        .select(['token', 'algorithm', 'publicKey'])
+        .where('id', '=', id)
+        .executeTakeFirst(),
+    ),
+  )
+  return present ?? former
+}
+
+export interface DomainInTurns {
+  id: Id
+  name: string
+  keys: DkimKeyFacts[]
+  /** When somebody asked for other keys; null when nobody did. */
+  wantedAt: number | null
+}
+
+/** Domains that have been verified, by id, with their keys. @param after the last one of the page before */
+export async function listDomainsInTurns(db: Db, after: Id, limit: number): Promise<DomainInTurns[]> {
+  const rows = await db
+    .selectFrom('domains')
+    .leftJoin('keyRotations', 'keyRotations.domainId', 'domains.id')
+    .select(['domains.id', 'domains.name', 'keyRotations.wantedAt'])
+    .where('domains.id', '>', after)
+    .where('domains.verifiedAt', 'is not', null)
+    .orderBy('domains.id')
+    .limit(limit)
+    .execute()
+  return withKeys(db, rows)
+}
+
+/** Null when nobody asked for other keys. */
+export async function findWantedRotation(db: Db, domainId: Id): Promise<number | null> {
+  const row = await db
+    .selectFrom('keyRotations')
+    .select('wantedAt')
+    .where('domainId', '=', domainId)
+    .executeTakeFirst()
+  return row?.wantedAt ?? null
+}
+
+/** Published keys of all domains, those of older domains first. */
+export async function listPublishedKeys(
+  db: Db,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ total: number; rows: (PublishedKey & { token: string })[] }> {
+  const keys = db.selectFrom('dkimKeys')
+  const { total } = await keys.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await keys
+    .select(['token', 'algorithm', 'publicKey', 'revokedAt'])
+    .orderBy('domainId')
+    .orderBy('slot')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  return { total: Number(total), rows }
 }
 
 /** The keys that sign for a domain now. */
@@ -92,7 +153,7 @@ export async function findDomainTls(db: Db, domainId: Id): Promise<DomainRow['tl
   return row?.tls
 }
 
-async function withKeys(db: Db, rows: DomainRow[]): Promise<DomainWithKeys[]> {
+async function withKeys<D extends { id: Id }>(db: Db, rows: D[]): Promise<(D & { keys: DkimKeyFacts[] })[]> {
   if (rows.length === 0) return []
   const keys = await db
     .selectFrom('dkimKeys')

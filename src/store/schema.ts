@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely'
 import type { AccountRow, ApiKeyRow, SessionRow, UserRow } from './schema/accounts.ts'
 import type { OperatorAlertRow } from './schema/alerts.ts'
 import type { BlobPieceRow, BlobRow, ContentRow } from './schema/contents.ts'
-import type { DkimKeyRow, DomainRow } from './schema/domains.ts'
+import type { DkimKeyRow, DomainRow, FormerDkimKeyRow, KeyRotationRow } from './schema/domains.ts'
 import type { EmailRow, EmailShareRow, IdempotencyKeyRow } from './schema/emails.ts'
 import type { CounterRow, EventRow } from './schema/events.ts'
 import type { AttemptRow, DeliveryRow, SiteStateRow } from './schema/queue.ts'
@@ -42,6 +42,8 @@ export interface Schema {
   apiKeys: ApiKeyRow
   domains: DomainRow
   dkimKeys: DkimKeyRow
+  formerDkimKeys: FormerDkimKeyRow
+  keyRotations: KeyRotationRow
   contents: ContentRow
   blobs: BlobRow
   blobPieces: BlobPieceRow

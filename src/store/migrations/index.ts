@@ -13,6 +13,7 @@ import { up as siteStates } from './011-site-states.ts'
 import { up as steering } from './012-steering.ts'
 import { up as operatorAlerts } from './013-operator-alerts.ts'
 import { up as paths } from './014-paths.ts'
+import { up as keyRotation } from './015-key-rotation.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   { name: '012-steering', up: steering },
   { name: '013-operator-alerts', up: operatorAlerts },
   { name: '014-paths', up: paths },
+  { name: '015-key-rotation', up: keyRotation },
 ]

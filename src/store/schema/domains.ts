@@ -35,10 +35,29 @@ export interface DkimKeyRow {
   algorithm: 'rsa-sha256' | 'ed25519-sha256'
   /** Base64, as in the `p=` tag. */
   publicKey: string
-  /** PKCS#8, sealed. */
+  /** PKCS#8, sealed; empty once it signs no more. */
   privateKey: Uint8Array
   createdAt: number
   /** Signs from then on; null while it is only published. */
   activeFrom: number | null
+  /** Signs no more from then on, and stays published for a while. */
   retiredAt: number | null
+  /** From then on its record says that it is not to be trusted. */
+  revokedAt: number | null
+}
+
+/** What is left of a key whose place another one has taken: enough to prove what it has signed. */
+export interface FormerDkimKeyRow {
+  id: Id
+  domainId: Id
+  token: string
+  algorithm: 'rsa-sha256' | 'ed25519-sha256'
+  publicKey: string
+  retiredAt: number
+}
+
+/** A domain whose keys shall change before it is their time. */
+export interface KeyRotationRow {
+  domainId: Id
+  wantedAt: number
 }

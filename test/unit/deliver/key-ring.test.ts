@@ -55,6 +55,18 @@ test('what a domain asks of connections is read with its keys', async t => {
   assert.is((await keyRing.keysOf(id, 'here.test'))?.tls, 'enforced')
 })
 
+test('keys that have changed are read anew at once, those of other domains are not', async t => {
+  const { verifiedDomain, keyRing } = await openSigned(t)
+  const [here, there] = [await verifiedDomain('here.test'), await verifiedDomain('there.test')]
+  const first = await keyRing.keysOf(here.id, 'here.test')
+  const other = await keyRing.keysOf(there.id, 'there.test')
+  keyRing.forget(here.id)
+  assert.is.not(await keyRing.keysOf(here.id, 'here.test'), first)
+  assert.is(await keyRing.keysOf(there.id, 'there.test'), other)
+  keyRing.forget()
+  assert.is.not(await keyRing.keysOf(there.id, 'there.test'), other)
+})
+
 test('many deliveries at once open the keys once', async t => {
   const { verifiedDomain, keyRing } = await openSigned(t)
   const { id } = await verifiedDomain('here.test')

@@ -10,6 +10,7 @@ import { decodeMessage } from '../../../src/dns/wire-decode.ts'
 import { createZone } from '../../../src/dns/zone.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog } from '../../../src/lib/log.ts'
+import { createRandom, type Random } from '../../kit/random.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { askServer, queryPacket } from '../../kit/zone-client.ts'
 
@@ -21,21 +22,6 @@ const TCP_STREAMS = 300
 /** Sent before every wait for an answer; few enough for a socket's buffer. */
 const BATCH = 50
 const MARKER_ID = 0xffff
-
-/** Mulberry32. */
-function createRandom(seed: number) {
-  let state = seed >>> 0
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-  const below = (limit: number) => Math.floor(next() * limit)
-  return { next, below, of: <T>(items: readonly T[]): T => items[below(items.length)]! }
-}
-
-type Random = ReturnType<typeof createRandom>
 
 const NAMES = [
   APEX,

@@ -123,4 +123,35 @@ test('stopping ends a rest, between steps and between rounds', async () => {
   assert.equal(steps, ['10 ms', '0 ms'])
 })
 
+test('when it is urgent the next round begins at once, or right after the one under way', async t => {
+  const clock = createManualClock()
+  let rounds = 0
+  let step = Promise.withResolvers<void>()
+  const sweeper = startSweeper({
+    clock,
+    everyMs: EVERY_MS,
+    onError: unreachable,
+    async *sweep() {
+      rounds++
+      await step.promise
+      yield
+    },
+  })
+  t.after(sweeper.stop)
+  await settled()
+  sweeper.hurry()
+  await settled()
+  assert.is(rounds, 1)
+  step.resolve()
+  await settled()
+  assert.is(rounds, 2)
+  step = Promise.withResolvers<void>()
+  sweeper.hurry()
+  await settled()
+  assert.is(rounds, 3)
+  step.resolve()
+  await settled()
+  assert.is(rounds, 3)
+})
+
 test.run()

@@ -1,0 +1,36 @@
+/** Starts the rotation of DKIM keys. Part of the composition root. */
+import { isLaboratory } from './domains/domains.ts'
+import { rotateKeys } from './domains/rotation.ts'
+import { ROTATION_WANTED } from './domains/rotation-commands.ts'
+import { createIdSource } from './lib/ids.ts'
+import { startSweeper } from './lib/sweeper.ts'
+import type { Parts } from './parts.ts'
+import { verifyingResolvers } from './provider-dns.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** @returns a function that resolves when nothing is under way */
+export function startKeyRotation(parts: Parts): () => Promise<void> {
+  const { config, clock, log, store, secrets, generateKey } = parts
+  const { resolvers, close } = verifyingResolvers(config.dns.verifyResolvers, clock)
+  const days = config.dkim.rotateAfterDays
+  const options = {
+    ...{ db: store.db, run: store.run, newId: createIdSource() },
+    ...{ clock, log, secrets, generateKey, resolvers },
+    mailHost: config.mailHost,
+    laboratory: isLaboratory(config.mailHost),
+    rotateAfterMs: days === 0 ? null : days * DAY_MS,
+  }
+  const rounds = startSweeper({
+    sweep: () => rotateKeys(options),
+    everyMs: HOUR_MS,
+    clock,
+    onError: error => log.error({ err: error }, 'DKIM keys could not be changed; it is tried again later'),
+  })
+  store.on(ROTATION_WANTED, rounds.hurry)
+  return async () => {
+    close()
+    await rounds.stop()
+  }
+}
