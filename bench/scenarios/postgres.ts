@@ -36,7 +36,9 @@ const CLAIMED = 'claimed'
 const SINGLE_CONNECTIONS = 8
 const IN_FLIGHT = 64
 const QUEUED = 100_000
-const CLAIMS = 400
+const CLAIMS = 100
+/** As schedulers claim when much is due: many lanes at once. */
+const LANES = 10
 const CLAIM_LIMIT = 100
 const CLAIMERS = 4
 
@@ -133,19 +135,24 @@ async function accepted(cluster: Cluster, url: string, count: number, isGrouped:
   return figures
 }
 
-/** Leases of a hundred deliveries, several claims under way at a time. */
+/** Leases of a hundred deliveries a lane, several claims under way at a time. */
 async function claimed(cluster: Cluster, url: string, domainCount: number) {
   const options = { commands, recent: createRecentEmails(), newId: createIdSource() }
   const writing = await openPostgresWriting(readPostgresUrl(url), options, Date.now())
   const accountId = createIdSource()(1)
-  await fill(url, { accountId, count: QUEUED + CLAIMS * CLAIM_LIMIT, domainCount })
+  await fill(url, { accountId, count: QUEUED + CLAIMS * LANES * CLAIM_LIMIT, domainCount })
   let next = 0
   const claimer = async () => {
     while (next < CLAIMS) {
-      const domain = destination(next++ % domainCount)
+      const first = next++ * LANES
       const now = Date.now()
       const input = {
-        lanes: [{ domain, class: DELIVERY_CLASS.transactional, accountId, limit: CLAIM_LIMIT }],
+        lanes: Array.from({ length: LANES }, (_, i) => ({
+          domain: destination((first + i) % domainCount),
+          class: DELIVERY_CLASS.transactional,
+          accountId,
+          limit: CLAIM_LIMIT,
+        })),
         owner: 'bench',
         now,
         leaseUntil: now + 30_000,
@@ -154,7 +161,7 @@ async function claimed(cluster: Cluster, url: string, domainCount: number) {
       if (!reply!.ok) throw new Error(reply!.message)
     }
   }
-  const figures = await weighed(cluster, CLAIMS * CLAIM_LIMIT, async () => {
+  const figures = await weighed(cluster, CLAIMS * LANES * CLAIM_LIMIT, async () => {
     await Promise.all(Array.from({ length: CLAIMERS }, claimer))
   })
   await writing.close()
