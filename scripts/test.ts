@@ -14,7 +14,8 @@ import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 300_000)
-const EXIT_GRACE_MS = 4_000
+/** Longer where tests have more time, as on PostgreSQL, whose databases are dropped at the end. */
+const EXIT_GRACE_MS = 4_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
 /** Tests to which the database is a file; of the time that passes in a worker; and all of everything over HTTP, once. */
 const ON_SQLITE_ALONE = new RegExp(
   [

@@ -11,7 +11,7 @@ import type { Clock } from '../lib/clock.ts'
 import { sleep } from '../lib/clock.ts'
 import { createIdSource } from '../lib/ids.ts'
 import type { Commands } from '../store/command.ts'
-import { describe, isThere, locate, openReader } from '../store/dialect.ts'
+import { describe, isThere, lacksTable, locate, openReader } from '../store/dialect.ts'
 import { FolderInUse } from '../store/lock.ts'
 import { isCurrent } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
@@ -62,7 +62,11 @@ async function readable(database: string, open: () => Installation['db']): Promi
     if (await isCurrent(db as unknown as Kysely<unknown>)) return db
     await db.destroy()
   } catch (error) {
-    throw new CommandError(`${database} cannot be read: ${(error as Error).message}`)
+    throw new CommandError(
+      lacksTable(error)
+        ? `${database} is empty: start the service once, which makes what it needs`
+        : `${database} cannot be read: ${(error as Error).message}`,
+    )
   }
   throw new CommandError(`${database} is of another version; a start of the service brings it up to this one`)
 }

@@ -1,4 +1,5 @@
 /** Every setting there is, with its kind, unit and default. The names are stable: scripts and images rely on them. */
+import { databaseUrl } from './database-url.ts'
 import {
   addresses,
   choice,
@@ -17,7 +18,6 @@ import {
   servers,
   text,
 } from './setting.ts'
-
 import { smartHost, smartHostDomains } from './smart-host.ts'
 import { sourceIps } from './source-ips.ts'
 import { zoneRecords } from './zone-records.ts'
@@ -31,7 +31,7 @@ export const schema = {
     'Folder of the database, stored files and the secret key; from the program’s folder where it is no full path.',
   ),
   database: {
-    url: text(
+    url: databaseUrl(
       'sqlite:posthorn.db',
       'Where everything is stored: `sqlite:` and a file, which lies in `data_dir`, or `postgres://user:password@host:port/database`.',
     ),

@@ -1,11 +1,13 @@
 /** Which database a store is on: the only place that knows both, and everything but this file and their folders neither. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { describeAddress, readPostgresUrl } from './postgres/address.ts'
+import { AddressFault, describeAddress, readPostgresUrl } from './postgres/address.ts'
 import { openPostgresReader, type PostgresLocation } from './postgres/reading.ts'
+import { lacksTable as lacksPostgresTable } from './postgres/trouble.ts'
 import { openPostgresWriting } from './postgres/writing.ts'
 import type { Reader } from './read.ts'
 import { openSqliteReader, type SqliteLocation } from './sqlite/reading.ts'
+import { lacksTable as lacksSqliteTable } from './sqlite/trouble.ts'
 import { openSqliteWriting } from './sqlite/writing.ts'
 import type { GroupOptions } from './writer/group.ts'
 import type { WritingStore } from './writer/serve.ts'
@@ -13,13 +15,31 @@ import type { WritingStore } from './writer/serve.ts'
 /** What a thread needs to open the store by itself. */
 export type StoreLocation = ({ kind: 'sqlite' } & SqliteLocation) | ({ kind: 'postgres' } & PostgresLocation)
 
+/** What is wrong with a URL, completing "database.url …"; undefined when it can be used. */
+export function faultIn(url: string): string | undefined {
+  try {
+    located({ dataDir: '', url })
+    return undefined
+  } catch (error) {
+    if (error instanceof AddressFault) return error.message
+    throw error
+  }
+}
+
 /** @throws when the URL names no database that there can be */
-export function locate({ dataDir, url }: { dataDir: string; url: string }): StoreLocation {
+export function locate(place: { dataDir: string; url: string }): StoreLocation {
+  const fault = faultIn(place.url)
+  if (fault !== undefined) throw new Error(`database.url ${fault}`)
+  return located(place)
+}
+
+/** @throws AddressFault */
+function located({ dataDir, url }: { dataDir: string; url: string }): StoreLocation {
   const blobFolder = join(resolve(dataDir), 'blobs')
   if (/^postgres(?:ql)?:/.test(url)) return { kind: 'postgres', address: readPostgresUrl(url), blobFolder }
   const file = /^sqlite:(.+)$/.exec(url)?.[1]
   if (file === undefined)
-    throw new Error('database.url must be sqlite:<file> or postgres://user:password@host:port/database')
+    throw new AddressFault('must be sqlite:<file> or postgres://user:password@host:port/database')
   return { kind: 'sqlite', databaseFile: resolve(dataDir, file), blobFolder }
 }
 
@@ -36,6 +56,11 @@ export function isShared(location: StoreLocation): boolean {
 /** False where the database has certainly not been made yet. */
 export function isThere(location: StoreLocation): boolean {
   return location.kind === 'postgres' || existsSync(location.databaseFile)
+}
+
+/** Whether a query failed for want of a table. */
+export function lacksTable(error: unknown): boolean {
+  return lacksSqliteTable(error) || lacksPostgresTable(error)
 }
 
 /** The reading half, for any thread. @param now tells when attachments were staged */

@@ -3,7 +3,7 @@
  * by an unprivileged user, which can be stopped in the middle of everything and started again.
  */
 import { execFile, spawnSync } from 'node:child_process'
-import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -36,6 +36,7 @@ export async function startCluster({ fsync, port }: ClusterOptions): Promise<Clu
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-postgres-'))
   const own = ownUser()
   if (own) chownSync(folder, own.uid, own.gid)
+  chmodSync(folder, 0o711) // the socket is there for all
   const data = join(folder, 'data')
   const command = (program: string, ...args: string[]) =>
     run(join(binaries(), program), args, {

@@ -1,6 +1,7 @@
 /** The operator's program as a process of its own, as it is typed. */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { settingsFor } from './database.ts'
 
 const program = fileURLToPath(new URL('../../bin/posthorn', import.meta.url))
 const guard = new URL('./guard.ts', import.meta.url).href
@@ -22,6 +23,12 @@ export interface CommandLineEnd {
   err: string
 }
 
+/** The folder's database, where it is not a file in it. */
+function databaseSetting(dataDir: string): Record<string, string> {
+  const { DATABASE_URL: url } = settingsFor(dataDir)
+  return url === undefined ? {} : { POSTHORN_DATABASE_URL: url }
+}
+
 export async function posthornCommand(
   args: readonly string[],
   { dataDir, input = '', env = {}, cwd = '/', program: file = program }: CommandLineOptions,
@@ -32,6 +39,7 @@ export async function posthornCommand(
       PATH: process.env.PATH ?? '',
       NODE_OPTIONS: `--import ${guard}`,
       POSTHORN_DATA_DIR: dataDir,
+      ...databaseSetting(dataDir),
       ...env,
     },
   })

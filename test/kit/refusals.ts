@@ -1,9 +1,8 @@
 /** What every refusal of the API must look like, and that it leaves nothing behind. */
 import { createHash } from 'node:crypto'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { isOnPostgres } from './database.ts'
+import { largeBlobs } from './large-blobs.ts'
 import type { ApiAnswer, CallOptions, Posthorn } from './posthorn.ts'
 
 /** The closed list its clients know. */
@@ -106,7 +105,7 @@ const DELIVERY_TRAIL = { attempts: 'false', counters: 'false', events: "type not
   string
 >
 
-/** How many rows each table holds, delivery's trail left out, and how many files lie beside the database. */
+/** How many rows each table holds, delivery's trail left out, and how many large attachments are kept. */
 export function storedIn(posthorn: Posthorn): Record<string, number> {
   const counts = posthorn.rows<{ name: string; count: number }>(
     tablesOf(posthorn)
@@ -116,7 +115,7 @@ export function storedIn(posthorn: Posthorn): Record<string, number> {
       )
       .join(' union all '),
   )
-  const files = filesIn(join(posthorn.dataDir, 'blobs'))
+  const files = largeBlobs(posthorn).length
   return { ...Object.fromEntries(counts.map(({ name, count }) => [name, count])), files }
 }
 
@@ -143,14 +142,4 @@ function tablesOf(posthorn: Posthorn): string[] {
         : "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'",
     )
     .map(({ name }) => name)
-}
-
-function filesIn(folder: string): number {
-  try {
-    const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-    return entries.filter(entry => entry.isFile()).length
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
-    throw error
-  }
 }

@@ -1,6 +1,7 @@
 /** Where a PostgreSQL database is: the setting `database.url`, read. */
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
+import { codeOf } from '../trouble.ts'
 
 export interface PostgresAddress {
   /** A name, an address, or the folder of a Unix socket. */
@@ -12,6 +13,9 @@ export interface PostgresAddress {
   tls: ConnectionOptions | null
 }
 
+/** What is wrong with the URL, completing "database.url …"; nothing secret. */
+export class AddressFault extends Error {}
+
 const DEFAULT_PORT = 5432
 const URL_FORM = 'postgres://user:password@host:port/database'
 const PARAMETERS = ['host', 'port', 'user', 'password', 'sslmode', 'sslrootcert']
@@ -19,20 +23,20 @@ const PARAMETERS = ['host', 'port', 'user', 'password', 'sslmode', 'sslrootcert'
 /**
  * Reads `postgres://user:password@host:port/database`, with `sslmode` (`disable`, `require`, `verify-full`) and
  * `sslrootcert` as parameters; a `host` given as a parameter that begins with `/` is the folder of a Unix socket.
- * @throws when it is none; the message holds nothing secret
+ * @throws AddressFault
  */
 export function readPostgresUrl(url: string): PostgresAddress {
   const parsed = URL.parse(url.replace(/^(\w+:\/\/(?:[^/@]*@)?)\//, '$1localhost/'))
   if (!parsed || !/^postgres(?:ql)?:$/.test(parsed.protocol))
-    throw new Error(`database.url must have the form ${URL_FORM}`)
+    throw new AddressFault(`must have the form ${URL_FORM}`)
   const parameters = parsed.searchParams
   for (const name of parameters.keys())
-    if (!PARAMETERS.includes(name)) throw new Error(`database.url has an unknown parameter "${name}"`)
-  const of = (name: string, inUrl: string) => parameters.get(name) ?? decodeURIComponent(inUrl)
+    if (!PARAMETERS.includes(name)) throw new AddressFault(`has an unknown parameter "${name}"`)
+  const of = (name: string, inUrl: string) => parameters.get(name) ?? decoded(inUrl)
   const user = of('user', parsed.username)
-  const database = decodeURIComponent(parsed.pathname.slice(1))
-  if (user === '') throw new Error(`database.url names no user; its form is ${URL_FORM}`)
-  if (database === '') throw new Error(`database.url names no database; its form is ${URL_FORM}`)
+  const database = decoded(parsed.pathname.slice(1))
+  if (user === '') throw new AddressFault(`names no user; its form is ${URL_FORM}`)
+  if (database === '') throw new AddressFault(`names no database; its form is ${URL_FORM}`)
   return {
     host: of('host', parsed.hostname.replace(/^\[|\]$/g, '')),
     port: Number(of('port', parsed.port) || DEFAULT_PORT),
@@ -48,10 +52,28 @@ export function describeAddress({ host, port, user, database }: PostgresAddress)
   return `database "${database}" at ${host.startsWith('/') ? host : `${host}:${port}`} as user "${user}"`
 }
 
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch (error) {
+    throw new AddressFault('has a % that begins no escape; a % itself is written as %25', { cause: error })
+  }
+}
+
 function tlsOf(mode: string, rootCertificate: string | null): ConnectionOptions | null {
-  const trust = rootCertificate === null ? {} : { ca: readFileSync(rootCertificate, 'utf8') }
   if (mode === 'disable') return null
+  const trust = rootCertificate === null ? {} : { ca: readCertificate(rootCertificate) }
   if (mode === 'require') return { ...trust, rejectUnauthorized: false }
   if (mode === 'verify-full') return { ...trust, rejectUnauthorized: true }
-  throw new Error(`the sslmode of database.url must be disable, require or verify-full, not "${mode}"`)
+  throw new AddressFault(`must have an sslmode of disable, require or verify-full, not "${mode}"`)
+}
+
+function readCertificate(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new AddressFault(`names the sslrootcert ${file}, which cannot be read (${codeOf(cause)})`, {
+      cause,
+    })
+  }
 }

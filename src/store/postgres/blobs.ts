@@ -1,13 +1,22 @@
 /** Blobs as rows of PostgreSQL: small ones in their row, large ones in pieces that are stored before it. */
+import { sql } from 'kysely'
 import type { Drafts } from '../blob-drafts.ts'
 import { type BlobFiles, findBlob, onePiece, rowOf, STAGED_FOR_MS, stagingIn } from '../blobs.ts'
 import type { Db } from '../schema.ts'
 import { blobName } from '../staged-blob.ts'
-import type { PostgresPool, Query } from './connection.ts'
+import type { PostgresPool, Query, Result } from './connection.ts'
 import { kyselyOver } from './kysely.ts'
 
 const PIECE_BYTES = 256 * 1024
 const NAMES_AT_ONCE = 500
+const MARK = `
+  update blob_pieces set staged_at = greatest(staged_at + 1, $2) where hash = $1 and number = 0
+  returning staged_at as "stagedAt"`
+/** Whoever stores the same at the same time is waited for. */
+const INSERT = `
+  insert into blob_pieces (hash, number, staged_at, body) values ($1, $2, $3, $4)
+  on conflict (hash, number) do update set staged_at = greatest(blob_pieces.staged_at + 1, excluded.staged_at)
+  returning staged_at as "stagedAt"`
 
 /**
  * @param drafts files of this machine, which become pieces when they are placed
@@ -26,9 +35,8 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
   return {
     ...stagingIn(drafts),
     async place({ draft, hash }) {
-      const stagedAt = now()
-      await writing(query => writePieces(query, hash, drafts.pieces(draft!, PIECE_BYTES), stagedAt))
-      placed.set(blobName(hash), stagedAt)
+      const pieces = drafts.pieces(draft!, PIECE_BYTES)
+      placed.set(blobName(hash), await writing(query => writePieces(query, hash, pieces, now())))
       await drafts.discard(draft!)
     },
     /** Pieces that another process has staged since are counted on there. */
@@ -41,11 +49,13 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
     async read(db, hash) {
       const { body, sizeBytes } = await rowOf(db, hash)
       if (body !== null) return Buffer.from(body)
-      return Buffer.concat(await Array.fromAsync(piecesOf(db, hash)), sizeBytes)
+      return Buffer.concat(await Array.fromAsync(piecesOf(db, hash, sizeBytes)))
     },
     async open(db, hash) {
       const { body, sizeBytes } = await rowOf(db, hash)
-      return { sizeBytes, content: body === null ? piecesOf(db, hash) : onePiece(body) }
+      if (body !== null) return { sizeBytes, content: onePiece(body) }
+      if ((await bytesIn(db, hash)) !== sizeBytes) throw incomplete(hash)
+      return { sizeBytes, content: piecesOf(db, hash, sizeBytes) }
     },
     discard: (_, name) =>
       writing(query =>
@@ -70,24 +80,27 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
   }
 }
 
-/** All of them or none; those that are there already are only marked as fresh. */
+/**
+ * All of them or none; those that are there already are only marked as fresh.
+ * @returns when they were staged, which is another time for everyone who stages them
+ */
 async function writePieces(
   query: Query,
   hash: Uint8Array,
   pieces: AsyncIterable<Uint8Array>,
   nowMs: number,
-): Promise<void> {
-  const { rowCount } = await query({
-    sql: 'update blob_pieces set staged_at = $2 where hash = $1 and number = 0',
-    values: [hash, nowMs],
-  })
-  if (rowCount > 0) return
+): Promise<number> {
+  const stagedAt = ({ rows }: Result) => (rows as { stagedAt: number }[])[0]?.stagedAt
+  const known = stagedAt(await query({ sql: MARK, values: [hash, nowMs] }))
+  if (known !== undefined) return known
+  let first = nowMs
   let number = 0
-  for await (const piece of pieces)
-    await query({
-      sql: 'insert into blob_pieces (hash, number, staged_at, body) values ($1, $2, $3, $4) on conflict do nothing',
-      values: [hash, number++, nowMs, piece],
-    })
+  for await (const piece of pieces) {
+    const values = [hash, number, nowMs, piece]
+    const at = stagedAt(await query({ sql: INSERT, values }))!
+    if (number++ === 0) first = at
+  }
+  return first
 }
 
 /** Whoever stages the same bytes meanwhile waits for the end of it, and stores them again. */
@@ -106,16 +119,31 @@ async function discard(
   return true
 }
 
-/** One at a time. */
-async function* piecesOf(db: Db, hash: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let number = 0; ; number++) {
+/** One at a time. @throws when they are not as many as they were */
+async function* piecesOf(db: Db, hash: Uint8Array, sizeBytes: number): AsyncGenerator<Uint8Array> {
+  let left = sizeBytes
+  for (let number = 0; left > 0; number++) {
     const piece = await db
       .selectFrom('blobPieces')
       .select('body')
       .where('hash', '=', hash)
       .where('number', '=', number)
       .executeTakeFirst()
-    if (!piece) return
+    if (!piece) throw incomplete(hash)
+    left -= piece.body.length
     yield piece.body
   }
+}
+
+async function bytesIn(db: Db, hash: Uint8Array): Promise<number> {
+  const { bytes } = await db
+    .selectFrom('blobPieces')
+    .select(sql<number>`coalesce(sum(octet_length(body)), 0)`.as('bytes'))
+    .where('hash', '=', hash)
+    .executeTakeFirstOrThrow()
+  return bytes
+}
+
+function incomplete(hash: Uint8Array): Error {
+  return new Error(`pieces of the blob ${blobName(hash)} are missing`)
 }

@@ -168,7 +168,7 @@ function connectionOver(client: pg.PoolClient, nameOf: (sql: string) => string):
 function asUnavailable(error: unknown): never {
   if (troubleOf(error) !== 'unavailable') throw error
   const reason = codeOf(error) || (error as Error).message
-  throw new StorageUnavailable(`nothing can be stored at the moment (${reason})`, { cause: error })
+  throw new StorageUnavailable(`the database cannot be used at the moment (${reason})`, { cause: error })
 }
 
 /**

@@ -39,7 +39,8 @@ export function startNotices({ pool, hear }: NoticesOptions): Notices {
   const closing = Promise.withResolvers<void>()
   let isClosing = false
 
-  const flush = () => {
+  const flush = async () => {
+    clearTimeout(sending)
     sending = undefined
     if (!connection) {
       waiting.clear()
@@ -48,9 +49,11 @@ export function startNotices({ pool, hear }: NoticesOptions): Notices {
     }
     const text = encode(from, waiting)
     waiting.clear()
-    connection.query({ sql: `select pg_notify('${CHANNEL}', $1)`, values: [text], kept: true }).catch(() => {
-      // the connection is lost, which its listener sees to
-    })
+    await connection
+      .query({ sql: `select pg_notify('${CHANNEL}', $1)`, values: [text], kept: true })
+      .catch(() => {
+        // the connection is lost, which its listener sees to
+      })
   }
   /** Resolves when the connection is lost, or not needed any more. */
   const listen = async (opened: PostgresConnection) => {
@@ -61,7 +64,7 @@ export function startNotices({ pool, hear }: NoticesOptions): Notices {
     })
     await opened.query({ sql: `listen ${CHANNEL}` })
     connection = opened
-    if (waiting.size > 0) flush()
+    if (waiting.size > 0) void flush()
     hear([{ topic: MISSED, payloads: [null] }])
     await Promise.race([lost, closing.promise])
     connection = undefined
@@ -88,9 +91,10 @@ export function startNotices({ pool, hear }: NoticesOptions): Notices {
       }
       if (waiting.size > 0) sending ??= setTimeout(flush, SEND_EVERY_MS)
     },
+    /** What waits is told first. */
     async close() {
       isClosing = true
-      clearTimeout(sending)
+      if (sending) await flush()
       clearTimeout(again)
       closing.resolve()
       await kept

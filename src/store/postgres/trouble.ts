@@ -21,3 +21,7 @@ export function troubleOf(error: unknown): Trouble {
 function isBroken(error: unknown): boolean {
   return error instanceof Error && BROKEN.test(error.message)
 }
+
+export function lacksTable(error: unknown): boolean {
+  return codeOf(error) === '42P01'
+}

@@ -10,3 +10,7 @@ export function troubleOf(error: unknown): Trouble {
   if (FATAL.test(code)) return 'fatal'
   return UNAVAILABLE.test(code) ? 'unavailable' : 'own'
 }
+
+export function lacksTable(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_ERROR' && (error as Error).message.startsWith('no such table')
+}

@@ -15,7 +15,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type CommandLineOptions, posthornCommand } from '../../kit/command-line.ts'
+import { createDatabase, databaseOf, isOnPostgres } from '../../kit/database.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { freePort } from '../../kit/free-port.ts'
 import { type Program, printedApiKey, startProgram, verifyDomain } from '../../kit/process.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -42,13 +44,17 @@ test.before(async () => {
   service = await startScene()
   const parent = mkdtempSync(join(tmpdir(), 'posthorn-cli-'))
   used = join(parent, 'data')
-  const program = await startProgram({ dataDir: used, settings: { ADMIN_PASSWORD: PASSWORD } })
-  await program.end('SIGTERM')
+  if (!isOnPostgres) await runOnce(used)
 })
 test.after(async () => {
   await service.close()
   rmSync(join(used, '..'), { recursive: true })
 })
+
+async function runOnce(dataDir: string) {
+  const program = await startProgram({ dataDir, settings: { ADMIN_PASSWORD: PASSWORD } })
+  await program.end('SIGTERM')
+}
 
 interface Scene {
   program: Program
@@ -72,15 +78,19 @@ async function startScene(): Promise<Scene> {
       await program.close()
       await mx.close()
       await zone.close()
+      databaseOf(dataDir).drop()
       rmSync(parent, { recursive: true })
     },
   }
 }
 
-/** A copy of the folder in which a service has run and stopped, or was killed. */
-function stopped(t: TestContext, how: 'stopped' | 'killed' = 'stopped') {
+/** The data of a service that has run and stopped, or was killed; a database that is no file is made by it, and not copied. */
+async function stopped(t: TestContext, how: 'stopped' | 'killed' = 'stopped') {
   const dataDir = join(folder(t), 'data')
-  cpSync(used, dataDir, { recursive: true })
+  if (isOnPostgres) {
+    t.after(databaseOf(dataDir).drop)
+    await runOnce(dataDir)
+  } else cpSync(used, dataDir, { recursive: true })
   if (how === 'killed') writeFileSync(join(dataDir, 'control.sock'), '')
   const start = () => t.using(startProgram({ dataDir, settings: { ADMIN_PASSWORD: PASSWORD } }))
   return { dataDir, start, ...typed({ dataDir }) }
@@ -137,7 +147,7 @@ test('while the service runs, users and keys are made, shown, changed and delete
 
 for (const how of ['stopped', 'killed'] as const)
   test(`with the service ${how} the same is done without it, and it finds that at its next start`, async t => {
-    const { dataDir, start, done, type } = stopped(t, how)
+    const { dataDir, start, done, type } = await stopped(t, how)
     const made = await done('user create ann@here.example --new-account Second')
     await done('user password admin@posthorn.test --password-stdin', { input: 'another one' })
     const key = await done(`key create CI --account ${made.account_id}`)
@@ -157,14 +167,14 @@ for (const how of ['stopped', 'killed'] as const)
   })
 
 test('changes made at once without the service wait for each other', async t => {
-  const { done } = stopped(t)
+  const { done } = await stopped(t)
   const made = await Promise.all([1, 2, 3].map(i => done(`key create CI-${i}`)))
   assert.is(new Set(made.map(({ id }) => id)).size, 3)
   assert.is((await done('key list')).keys.length, 4)
 })
 
 test('a service that is just starting is waited for', async t => {
-  const { start, done } = stopped(t)
+  const { start, done } = await stopped(t)
   const [program, key] = await Promise.all([start(), done('key create CI')])
   assert.is((await program.call('POST', '/emails', { token: key.token, body: {} })).status, 422)
 })
@@ -189,6 +199,7 @@ test('the queue shows what is deferred and why, and retry sends it now', async (
 })
 
 test('where there is no data, nothing is made', async t => {
+  if (isOnPostgres) return insistOnEmptiness(t)
   const dataDir = join(folder(t), 'data')
   for (const line of ['user list', 'key create CI', 'queue']) {
     const { code, out, err } = await typed({ dataDir }).type(line)
@@ -201,24 +212,50 @@ test('where there is no data, nothing is made', async t => {
   assert.equal(readdirSync(dataDir), [])
 })
 
-test('a file that is no database, and one of another version, are left as they are', async t => {
-  const { dataDir, type } = stopped(t)
-  const { default: Database } = await import('better-sqlite3')
-  const database = new Database(join(dataDir, 'posthorn.db'))
-  database.prepare("insert into migrations (name, applied_at) values ('999-later', 0)").run()
-  database.close()
+/** A database without tables, which stays so, as does the folder. */
+async function insistOnEmptiness(t: TestContext) {
+  const dataDir = join(folder(t), 'data')
+  const database = createDatabase('')
+  t.after(database.drop)
+  const { type } = typed({ dataDir, env: { POSTHORN_DATABASE_URL: database.url } })
+  for (const line of ['user list', 'key create CI', 'queue']) {
+    const { code, out, err } = await type(line)
+    assert.equal([code, out], [1, ''])
+    assert.match(err, /^posthorn: database "\w+" at .* is empty: start the service once.*\n$/)
+  }
+  assert.equal(database.rows("select 1 from information_schema.tables where table_schema = 'public'"), [])
+  assert.not(existsSync(dataDir))
+}
+
+test('a database of another version is left as it is', async t => {
+  const { dataDir, type } = await stopped(t)
+  databaseOf(dataDir).change("insert into migrations (name, applied_at) values ('999-later', 0)")
   for (const line of ['key list', 'key create CI']) {
     const { code, err } = await type(line)
     assert.is(code, 1)
     assert.match(err, /another version/)
   }
-  rmSync(join(dataDir, 'posthorn.db-wal'), { force: true })
-  rmSync(join(dataDir, 'posthorn.db-shm'), { force: true })
-  writeFileSync(join(dataDir, 'posthorn.db'), 'this is no database at all')
-  const { code, err } = await type('key list')
-  assert.is(code, 1)
-  assert.match(err, /cannot be read: file is not a database/)
 })
+
+if (isOnPostgres)
+  test('a database that cannot be reached is named, without its password', async t => {
+    const env = { POSTHORN_DATABASE_URL: `postgres://ann:secret@127.0.0.1:${await freePort()}/mail` }
+    const { code, err } = await typed({ dataDir: folder(t), env }).type('key list')
+    assert.is(code, 1)
+    assert.match(
+      err,
+      /^posthorn: database "mail" at 127\.0\.0\.1:\d+ as user "ann" cannot be read: .*ECONNREFUSED.*\n$/,
+    )
+    assert.not.match(err, 'secret')
+  })
+else
+  test('a file that is no database is left as it is', async t => {
+    const { dataDir, type } = await stopped(t)
+    writeFileSync(join(dataDir, 'posthorn.db'), 'this is no database at all')
+    const { code, err } = await type('key list')
+    assert.is(code, 1)
+    assert.match(err, /cannot be read: file is not a database/)
+  })
 
 test('a wrong configuration is named, and a wrong line needs none', async t => {
   const env = { POSTHORN_DELIVERY_THREADS: 'many' }
@@ -231,10 +268,11 @@ test('a wrong configuration is named, and a wrong line needs none', async t => {
 })
 
 test('a folder can be named from anywhere, and is the program’s own when it is not', async t => {
-  const { dataDir } = stopped(t)
+  const { dataDir } = await stopped(t)
   const env = { POSTHORN_DATA_DIR: 'no/such/folder' }
   const there = typed({ dataDir, env, cwd: join(dataDir, '..') })
   assert.is((await there.done('key list --data-dir data')).keys.length, 1)
+  if (isOnPostgres) return
   const { err } = await there.type('key list')
   assert.match(
     err,
@@ -275,7 +313,7 @@ test('without that runtime the path’s Node must be recent enough', async t => 
 
 test('root acts as the folder’s owner, so that the service can go on with it', async t => {
   if (process.getuid!() !== 0) return
-  const { dataDir, done } = stopped(t)
+  const { dataDir, done } = await stopped(t)
   chmodSync(join(dataDir, '..'), 0o755)
   for (const file of ['', ...readdirSync(dataDir)]) chownSync(join(dataDir, file), NOBODY_ID, NOBODY_ID)
   await done('key create CI')

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
-import { readdirSync, rmSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
+import { loseLargeBlobs } from '../../kit/large-blobs.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
@@ -246,8 +245,7 @@ test('a file that is no longer there is our fault, and said to be', async () => 
   const lost = await posthorn.send({ ...email, attachments: [{ filename: 'lost.bin', content }] })
   await posthorn.emailWhen(lost, 'delivered')
   const { body } = await posthorn.call('GET', `/emails/${lost}/attachments`, { key: posthorn.apiKey })
-  const folder = join(posthorn.dataDir, 'blobs')
-  for (const entry of readdirSync(folder)) rmSync(join(folder, entry), { recursive: true })
+  loseLargeBlobs(posthorn)
   assertRefusal(await follow(body.data[0].download_url), { status: 500, name: 'internal_server_error' })
 })
 

@@ -1,6 +1,5 @@
-import { globSync } from 'node:fs'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { largeBlobs } from '../../kit/large-blobs.ts'
 import { startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -16,23 +15,22 @@ const attachment = (fill: string) => ({
 
 test('mail goes when its time is over, with all that belongs to it, and what is scheduled stays', async t => {
   const posthorn = await t.using(startPosthorn({ env: { POSTHORN_PLANS_SCALE_RETENTION_DAYS: '7' } }))
-  const { clock, rows, dataDir } = { ...posthorn, rows: posthorn.rows.bind(posthorn) }
+  const { clock } = posthorn
   const old = await posthorn.send({ ...SIMULATED, text: 't', attachments: [attachment('old')] })
   await posthorn.emailWhen(old, 'delivered')
   const scheduledAt = new Date(clock.now() + 300 * DAY_MS).toISOString()
   const kept = { ...SIMULATED, subject: 'kept', text: 't', scheduled_at: scheduledAt }
   const scheduled = await posthorn.send({ ...kept, attachments: [attachment('kept')] })
-  const files = () => globSync('*/*', { cwd: join(dataDir, 'blobs') })
-  assert.is(files().length, 2)
+  assert.is(largeBlobs(posthorn).length, 2)
 
   clock.advance(8 * DAY_MS)
-  await until(() => rows('select id from emails').length === 1 && files().length === 1)
+  await until(() => posthorn.rows('select id from emails').length === 1 && largeBlobs(posthorn).length === 1)
   assert.is((await posthorn.call('GET', `/emails/${old}`, { key: posthorn.apiKey })).status, 404)
   assert.is((await posthorn.email(scheduled)).status, 'scheduled')
   const { body } = await posthorn.call('GET', '/emails', { key: posthorn.apiKey })
   assert.equal([body.total, body.data[0].id], [1, scheduled])
   for (const table of ['deliveries', 'contents', 'blobs', 'events', 'attempts'])
-    assert.ok(rows(`select * from ${table}`).length <= 1, table)
+    assert.ok(posthorn.rows(`select * from ${table}`).length <= 1, table)
 })
 
 test('sessions that have ended leave the database', async t => {

@@ -1,6 +1,5 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { largeBlobs } from '../../kit/large-blobs.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
@@ -20,11 +19,6 @@ const REFUSED = { status: 403, name: 'validation_error', says: /not registered/ 
 const attachment = (bytes: number, fill: string) => ({
   content: Buffer.alloc(bytes, fill).toString('base64'),
 })
-
-function files(): string[] {
-  const entries = readdirSync(join(posthorn.dataDir, 'blobs'), { recursive: true, withFileTypes: true })
-  return entries.filter(entry => entry.isFile()).map(({ name }) => name)
-}
 
 function call(body: object, path = '/emails', headers: Record<string, string> = {}) {
   return ['POST', path, { key: posthorn.apiKey, headers, body }] as const
@@ -54,14 +48,14 @@ for (const [what, bytes] of Object.entries(SIZES)) {
     const body = { ...GOOD, attachments: [attachment(bytes, 'd')] }
     const headers = { 'idempotency-key': `files-${what}` }
     const first = await posthorn.call(...call(body, '/emails', headers))
-    const before = files()
+    const before = largeBlobs(posthorn)
     const second = await posthorn.call(...call(body, '/emails', headers))
     assert.equal([second.status, second.body], [200, first.body])
     const other = await posthorn.call(
       ...call({ ...body, attachments: [attachment(bytes, 'e')] }, '/emails', headers),
     )
     assert.is(other.status, 409)
-    assert.equal(files(), before)
+    assert.equal(largeBlobs(posthorn), before)
   })
 
   test(`what a permissive ${what} batch leaves out leaves no file`, async () => {
@@ -69,12 +63,12 @@ for (const [what, bytes] of Object.entries(SIZES)) {
       { ...GOOD, attachments: [attachment(bytes, 'f')] },
       { ...GOOD, to: 'bob@far.example', attachments: [attachment(bytes, 'g')] },
     ]
-    const before = files().length
+    const before = largeBlobs(posthorn).length
     const answer = await posthorn.call(
       ...call(mails, '/emails/batch', { 'x-batch-validation': 'permissive' }),
     )
     assert.equal([answer.status, answer.body.data.length, answer.body.errors.length], [200, 1, 1])
-    assert.is(files().length, before + 1)
+    assert.is(largeBlobs(posthorn).length, before + 1)
   })
 }
 

@@ -1,5 +1,3 @@
-import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import type { ErrorResponse, Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
@@ -12,7 +10,9 @@ import {
   openResend,
   RESEND_VERSIONS,
 } from '../../kit/resend-versions.ts'
+import { holdDatabase, refuseWrites } from '../../kit/stuck-database.ts'
 import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('resend packages are told of', { limitMs: 20_000 })
 const MIB = 1024 * 1024
@@ -304,20 +304,13 @@ async function onPlan(service: Posthorn, plan: string, name: string) {
   return account
 }
 
-/** Others cannot write to the database of the service until it is let go. */
-function hold({ dataDir }: Posthorn) {
-  const database = new Database(join(dataDir, 'posthorn.db'))
-  database.exec('begin immediate')
-  return () => database.close()
-}
-
 test(
   'a first request that does not end',
   async t => {
     const stuck = await t.using(startPosthorn())
     for (const release of RESEND_VERSIONS) {
       const { emails } = await openResend(release, stuck)
-      const letGo = hold(stuck)
+      const letGo = holdDatabase(stuck)
       const calls = [1, 2].map(() => emails.send(MAIL, { idempotencyKey: `slow-${release.name}` }))
       let impatient: Answer | undefined
       for (const call of calls) void call.then(answer => (impatient ??= answer))
@@ -340,11 +333,12 @@ test(
     const clients: Resend[] = []
     for (const release of RESEND_VERSIONS) clients.push(await openResend(release, full))
     const before = storedIn(full)
-    const letGo = hold(full)
+    const letGo = refuseWrites(full)
     const answers = await Promise.all(clients.map(({ emails }) => emails.send(MAIL)))
     letGo()
     for (const answer of answers) assertTold(answer, 'application_error', 503)
     assert.equal(storedIn(full), before)
+    await until(async () => (await clients[0]!.emails.send(MAIL)).error === null)
     for (const { emails } of clients) insistOn(await emails.send(MAIL))
   },
   SLOW,

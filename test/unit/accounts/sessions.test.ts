@@ -254,19 +254,18 @@ function slowPasswords() {
       return password === stored
     },
   }
-  const finish = async (at: number) => {
-    await until(() => checks[at])
-    checks[at]!()
-  }
-  return { passwords, finish }
+  const begun = (at: number) => until(() => checks[at])
+  const finish = async (at: number) => (await begun(at))()
+  return { passwords, begun, finish }
 }
 
 test('who is signing in with the old password while it is changed gets no session', async t => {
-  const { passwords, finish } = slowPasswords()
+  const { passwords, begun, finish } = slowPasswords()
   const { addUser, signIn, sessions, change, rows } = await open(t, passwords)
   const user = { id: addUser('a@here.test'), passwordHash: RIGHT }
   const own = (await sessions.open(user, 'bearer'))!
   const signingIn = signIn('a@here.test')
+  await begun(0)
   const changing = change(own, RIGHT, 'another one')
   await finish(1)
   assert.equal(await changing, { kind: 'changed', endedCount: 0 })
@@ -277,12 +276,13 @@ test('who is signing in with the old password while it is changed gets no sessio
 })
 
 test('a session that ends while its user changes the password changes nothing', async t => {
-  const { passwords, finish } = slowPasswords()
+  const { passwords, begun, finish } = slowPasswords()
   const { addUser, sessions, change, rows } = await open(t, passwords)
   const user = { id: addUser('a@here.test'), passwordHash: RIGHT }
   const own = (await sessions.open(user, 'bearer'))!
   const { sessionId } = (await sessions.find(own))!
   const changing = change(own, RIGHT, 'another one')
+  await begun(0)
   await sessions.end(sessionId)
   await finish(0)
   assert.equal(await changing, { kind: 'refused' })

@@ -115,6 +115,21 @@ test('a list of choices takes these alone, and at least one', t => {
   )
 })
 
+test('a database that cannot be meant is named at once, and nothing secret with it', t => {
+  const root = rootWith(t)
+  const url = (text: string) => ({ POSTHORN_DATABASE_URL: text })
+  for (const good of ['sqlite:mail.db', 'postgres://ann:secret@db.example/mail?sslmode=require'])
+    assert.is(loadConfig(root, url(good)).config.database.url, good)
+  assert.is(
+    problemsOf(root, url('mysql://ann:secret@db/mail')),
+    'database.url (environment): must be sqlite:<file> or postgres://user:password@host:port/database',
+  )
+  assert.is(
+    problemsOf(root, url('postgres://ann:secret@db')),
+    'database.url (environment): names no database; its form is postgres://user:password@host:port/database',
+  )
+})
+
 test('the environment spells dots and hyphens as underscores, lists with commas', t => {
   const root = rootWith(t, { 'default.json': { regions: { 'us-east-1': { feedback: false } } } })
   const { config } = loadConfig(root, {

@@ -161,9 +161,17 @@ test('an address is read from its URL, with a socket and TLS as parameters', () 
 for (const [url, says] of [
   ['postgres://db/mail', /names no user/],
   ['postgres://ann@db/', /names no database/],
-  ['postgres://ann@db/mail?sslmode=prefer', /sslmode of database\.url must be/],
+  [
+    'postgres://ann@db/mail?sslmode=prefer',
+    /must have an sslmode of disable, require or verify-full, not "prefer"/,
+  ],
   ['postgres://ann@db/mail?speed=high', /unknown parameter "speed"/],
   ['postgres://ann:secret@db:port/mail', /must have the form/],
+  ['postgres://ann:secret%@db/mail', /a % itself is written as %25/],
+  [
+    'postgres://ann@db/mail?sslmode=verify-full&sslrootcert=/no/such.pem',
+    /such\.pem, which cannot be read \(ENOENT\)/,
+  ],
 ] as const)
   test(`${url} is refused, and nothing secret is told`, () => {
     assert.throws(() => readPostgresUrl(url), says)

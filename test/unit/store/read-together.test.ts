@@ -2,8 +2,10 @@ import { sql } from 'kysely'
 import * as assert from 'uvu/assert'
 import type { commands } from '../../../src/commands.ts'
 import type { Db } from '../../../src/store/schema.ts'
+import { isOnPostgres } from '../../kit/database.ts'
 import { type LocalStore, openLocalStore, openSqliteStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('store/read-together')
 
@@ -33,14 +35,32 @@ test('each query has its own rows, in the order of the queries, in camel case', 
   assert.equal(await readTogether(), [])
 })
 
-test('they see what has been committed when they begin, and later ones what came after', async t => {
+test('they see what has been committed before, and later ones what came after', async t => {
   const store = await t.using(storeWith('a'))
   const { db, readTogether } = store
-  const first = readTogether(keysFrom(db, ''), keysFrom(db, ''))
+  const both = () => readTogether(keysFrom(db, ''), keysFrom(db, ''))
+  assert.equal(await both(), [[{ key: 'a' }], [{ key: 'a' }]])
   await store.run('putSetting', { key: 'b', value: '' })
-  assert.equal(await first, [[{ key: 'a' }], [{ key: 'a' }]])
-  assert.equal(await readTogether(keysFrom(db, '')), [[{ key: 'a' }, { key: 'b' }]])
+  const all = [{ key: 'a' }, { key: 'b' }]
+  assert.equal(await both(), [all, all])
 })
+
+if (isOnPostgres)
+  test('what is committed between two of them is seen by neither', async t => {
+    const store = await t.using(storeWith('a'))
+    const { db, readTogether, rows } = store
+    rows('select pg_advisory_lock(4712)')
+    const wait = db.selectNoFrom(sql<string>`pg_advisory_xact_lock_shared(4712)::text`.as('gone'))
+    const running = readTogether(keysFrom(db, ''), wait, keysFrom(db, ''))
+    await until(
+      () =>
+        rows("select 1 from pg_stat_activity where wait_event = 'advisory' and datname = current_database()")
+          .length > 0,
+    )
+    await store.run('putSetting', { key: 'b', value: '' })
+    rows('select pg_advisory_unlock(4712)')
+    assert.equal(await running, [[{ key: 'a' }], [{ gone: '' }], [{ key: 'a' }]])
+  })
 
 test('a failing query leaves the connection as it was', async t => {
   const { db, readTogether } = await t.using(storeWith('a'))

@@ -147,6 +147,26 @@ if (isOnPostgres) {
     rows("select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%'")
     await until(() => heard.third.some(({ topic }) => topic === MISSED))
   })
+
+  test('who leaves tells the others first', async t => {
+    const { other, location, accountId, request } = await open(t)
+    const options = { commands, recent: createRecentEmails(), newId: createIdSource() }
+    const leaving = await openWriting(location, options, STORE_EPOCH)
+    const heard: string[] = []
+    other.onHeard(announcements => {
+      const due = announcements.filter(({ topic }) => topic === 'due')
+      heard.push(...due.flatMap(({ payloads }) => payloads as DueLane[]).map(({ domain }) => domain))
+    })
+    const accept = async (to: string) =>
+      leaving.run([{ seq: 1, name: 'accept', input: (await request(accountId, { to: [to] })).input }])
+    await until(async () => {
+      await accept('a@there.test')
+      return heard.length > 0
+    })
+    await accept('a@last.test')
+    await leaving.close()
+    await until(() => heard.includes('last.test'))
+  })
 }
 
 test.run()
