@@ -1,5 +1,5 @@
 /** What may be done with an email that waits for its time: another time, or no sending at all. */
-import { moveEmail, recordEvents } from '../events/record.ts'
+import { moveEmails, recordEvents } from '../events/record.ts'
 import { scheduledEvent } from '../events/scheduled.ts'
 import type { Id } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
@@ -48,8 +48,8 @@ export const scheduledCommands = {
       .where('emailId', '=', id)
       .where('state', '=', DELIVERY_STATE.scheduled)
       .execute()
-    const scheduled = { accountId, id, status: 'scheduled' } as const
-    await moveEmail(tx, scheduled, { status: 'canceled', lastEventAt: at, endedAt: at })
+    const email = { accountId, id, status: 'scheduled' } as const
+    await moveEmails(tx, [{ email, set: { status: 'canceled', lastEventAt: at, endedAt: at } }])
     await recordEvents(tx, [
       { accountId, subjectId: id, type: 'email.canceled', recipient: null, data: {}, at, origin: null },
     ])

@@ -54,6 +54,8 @@ const EMAIL_COLUMNS = [
   'domainId',
   'broadcastId',
 ] as const
+/** Asked about by one statement. */
+const EMAILS_AT_ONCE = 1_000
 type EmailState = Pick<EmailRow, (typeof EMAIL_COLUMNS)[number]>
 type DeliveryState = Pick<DeliveryRow, 'ordinal' | 'status' | 'state' | 'signedAt'>
 
@@ -87,23 +89,48 @@ export async function recordDeliveries(tx: Tx, changes: readonly DeliveryChange[
     byEmail.map(([change]) => ({ accountId: change!.accountId, id: change!.emailId })),
     EMAIL_COLUMNS,
   )
-  for (const [i, email] of emails.entries()) if (email) await recordOfEmail(tx, email, byEmail[i]!)
+  const changed = emails.flatMap((email, i) => (email ? [{ email, changes: byEmail[i]! }] : []))
+  const known = await deliveriesOf(
+    tx,
+    changed.filter(one => !onlyDelivery(one)).map(({ email }) => email),
+  )
+  const records = changed.map(one => recordOf(one, onlyDelivery(one) ?? known(one.email)))
+  await recordEvents(
+    tx,
+    records.flatMap(({ events }) => events),
+  )
+  await moveEmails(tx, records)
 }
 
-/** The first delivery of an email is under way and takes its time: says so without waiting for its outcome. */
+/** The first deliveries of emails are under way and take their time: says so without waiting for their outcome. */
 export async function recordHandedOver(
   tx: Tx,
-  handed: { accountId: Id; emailId: Id; at: number },
+  handed: readonly { accountId: Id; emailId: Id; at: number }[],
 ): Promise<void> {
-  const [email] = await tx.rows.lock(
+  const byEmail = [...Map.groupBy(handed, ({ emailId }) => idKey(emailId)).values()]
+  const found = await tx.rows.lock(
     'emails',
-    [{ accountId: handed.accountId, id: handed.emailId }],
+    byEmail.map(([first]) => ({ accountId: first!.accountId, id: first!.emailId })),
     EMAIL_COLUMNS,
   )
-  if (!email || email.sentAt !== null) return
-  await recordEvents(tx, [sentEvent(email, handed.at)])
-  const status = statusOf(email, await deliveriesOf(tx, email), true)
-  await moveEmail(tx, email, { status, sentAt: handed.at, lastEventAt: handed.at })
+  const unsaid = found.flatMap((email, i) =>
+    email && email.sentAt === null ? [{ email, at: byEmail[i]![0]!.at }] : [],
+  )
+  const known = await deliveriesOf(
+    tx,
+    unsaid.map(({ email }) => email),
+  )
+  await recordEvents(
+    tx,
+    unsaid.map(({ email, at }) => sentEvent(email, at)),
+  )
+  await moveEmails(
+    tx,
+    unsaid.map(({ email, at }) => ({
+      email,
+      set: { status: statusOf(email, known(email), true), sentAt: at, lastEventAt: at },
+    })),
+  )
 }
 
 /** Keeps the totals per status in step with a new email. */
@@ -116,16 +143,28 @@ export function countDeletedEmail(tx: Tx, accountId: Id, status: EmailStatus): v
   tx.count(accountId, `emails.${status}`, '', -1)
 }
 
-async function recordOfEmail(tx: Tx, email: EmailState, changes: readonly DeliveryChange[]): Promise<void> {
+/** An email with what changes of its deliveries. */
+interface Changed {
+  email: EmailState
+  changes: readonly DeliveryChange[]
+}
+
+/** Where the change says all there is to know of the email's deliveries. */
+function onlyDelivery({ email, changes }: Changed): DeliveryState[] | undefined {
+  return email.feedback === 1 && email.recipientCount === 1 ? [stateAfter(changes.at(-1)!)] : undefined
+}
+
+/** @param deliveries all of the email's, as they are now */
+function recordOf(
+  { email, changes }: Changed,
+  deliveries: readonly DeliveryState[],
+): EmailMove & { events: NewEvent[] } {
   const handedOverAt = changes.find(change => change.handedOverAt !== null)?.handedOverAt ?? null
-  const only = email.feedback === 1 && email.recipientCount === 1 ? changes.at(-1)! : undefined
-  const deliveries = only ? [stateAfter(only)] : await deliveriesOf(tx, email)
   const told = changes.filter(change => isTold(email, change, deliveries))
   const events: NewEvent[] = []
   if (email.sentAt === null && handedOverAt !== null) events.push(sentEvent(email, handedOverAt))
   for (const { accountId, emailId: subjectId, recipient, event, at } of told)
     if (event) events.push({ ...event, accountId, subjectId, recipient, at, origin: email })
-  await recordEvents(tx, events)
 
   const sentAt = email.sentAt ?? handedOverAt
   const status = statusOf(email, deliveries, sentAt !== null)
@@ -133,15 +172,28 @@ async function recordOfEmail(tx: Tx, email: EmailState, changes: readonly Delive
   const times = events.map(({ at }) => at)
   const lastEventAt = times.length === 0 ? email.lastEventAt : Math.max(email.lastEventAt ?? 0, ...times)
   const endedAt = email.endedAt ?? endOf(deliveries, changes)
-  await moveEmail(tx, email, { status, error, sentAt, lastEventAt, endedAt })
+  return { email, events, set: { status, error, sentAt, lastEventAt, endedAt } }
 }
 
-async function deliveriesOf(tx: Tx, { id }: EmailState): Promise<DeliveryState[]> {
-  return tx.db
-    .selectFrom('deliveries')
-    .select(['ordinal', 'status', 'state', 'signedAt'])
-    .where('emailId', '=', id)
-    .execute()
+/** Asked for together; none of an email that was not asked for. */
+async function deliveriesOf(
+  tx: Tx,
+  emails: readonly EmailState[],
+): Promise<(email: EmailState) => DeliveryState[]> {
+  const byEmail = new Map<string, DeliveryState[]>(emails.map(({ id }) => [idKey(id), []]))
+  for (let at = 0; at < emails.length; at += EMAILS_AT_ONCE) {
+    const rows = await tx.db
+      .selectFrom('deliveries')
+      .select(['emailId', 'ordinal', 'status', 'state', 'signedAt'])
+      .where(
+        'emailId',
+        'in',
+        emails.slice(at, at + EMAILS_AT_ONCE).map(({ id }) => id),
+      )
+      .execute()
+    for (const { emailId, ...state } of rows) byEmail.get(idKey(emailId))!.push(state)
+  }
+  return ({ id }) => byEmail.get(idKey(id)) ?? []
 }
 
 function stateAfter({ ordinal, set }: DeliveryChange): DeliveryState {
@@ -172,17 +224,28 @@ function endOf(deliveries: readonly DeliveryState[], changes: readonly DeliveryC
   return ended ? Math.max(...changes.map(({ at }) => at)) : null
 }
 
-/** Brings an email to another state, and the totals per status with it. */
-export async function moveEmail(
-  tx: Tx,
-  { accountId, id, status: former }: Pick<EmailState, 'accountId' | 'id' | 'status'>,
-  set: Partial<EmailState> & { status: EmailStatus },
-): Promise<void> {
-  await tx.rows.update('emails', ['accountId', 'id'], [{ ...set, accountId, id }])
-  if (set.status === former) return
-  await tx.segments.moved(accountId, id, set.status)
-  tx.count(accountId, `emails.${former}`, '', -1)
-  tx.count(accountId, `emails.${set.status}`, '', 1)
+/** An email, and the state it comes to. */
+interface EmailMove {
+  email: Pick<EmailState, 'accountId' | 'id' | 'status'>
+  set: Partial<EmailState> & { status: EmailStatus }
+}
+
+/** Brings emails to another state, and the totals per status with them. */
+export async function moveEmails(tx: Tx, moves: readonly EmailMove[]): Promise<void> {
+  await tx.rows.update(
+    'emails',
+    ['accountId', 'id'],
+    moves.map(({ email: { accountId, id }, set }) => ({ ...set, accountId, id })),
+  )
+  for (const {
+    email: { accountId, id, status: former },
+    set: { status },
+  } of moves) {
+    if (status === former) continue
+    await tx.segments.moved(accountId, id, status)
+    tx.count(accountId, `emails.${former}`, '', -1)
+    tx.count(accountId, `emails.${status}`, '', 1)
+  }
 }
 
 function sentEvent(email: EmailState, at: number): NewEvent {

@@ -161,7 +161,7 @@ export const queueCommands = {
   /** An attempt takes its time: its email counts as sent from now on. */
   handedOver: besideOthers(
     batchCommand<{ accountId: Id; emailId: Id; at: number }, void>(async (tx, inputs) => {
-      for (const input of inputs) await recordHandedOver(tx, input)
+      await recordHandedOver(tx, inputs)
       return inputs.map(() => undefined)
     }),
   ),

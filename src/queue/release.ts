@@ -1,6 +1,6 @@
 /** Scheduled emails enter the queue when their time has come: the command that lets them in. */
 import { maySend } from '../domains/status.ts'
-import { moveEmail, recordDeliveries } from '../events/record.ts'
+import { moveEmails, recordDeliveries } from '../events/record.ts'
 import { type Id, sameId } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
 import { parseMailboxes } from '../store/emails.ts'
@@ -25,7 +25,10 @@ export const releaseCommands = {
       .execute()
     const domains = await sendingDomains(tx, due)
     const good = due.filter((_, i) => domains[i] !== undefined)
-    for (const email of due) await moveEmail(tx, { ...email, status: 'scheduled' }, { status: 'queued' })
+    await moveEmails(
+      tx,
+      due.map(email => ({ email: { ...email, status: 'scheduled' }, set: { status: 'queued' } })),
+    )
     await moveToPresentDomain(tx, due, domains)
     for (const lane of await tx.queue.release(
       good.map(({ id }) => id),
