@@ -38,10 +38,16 @@ const PRESSING: ReadonlySet<BounceClass> = new Set(['unknown', 'policy'])
 /**
  * @param reply one with a code of 400 or more
  * @param provider of the host that gave it, as `deliver/providers.ts` calls it
+ * @param rules the last of which always holds
  */
-export function classify(phase: ReplyPhase, reply: Reply, provider?: string): Meaning {
+export function classify(
+  phase: ReplyPhase,
+  reply: Reply,
+  provider?: string,
+  rules: readonly Rule[] = RULES,
+): Meaning {
   const reading = readReply(phase, reply, provider)
-  const rule = RULES.find(candidate => holds(candidate, reading))!
+  const rule = rules.find(candidate => holds(candidate, reading))!
   const action = actionOf(rule, reading)
   const bounceClass = action === 'defer' ? rule.class : permanentClass(rule, reading)
   return {

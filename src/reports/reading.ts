@@ -77,7 +77,7 @@ function isHostName(word: string): boolean {
 }
 
 /** Lower case; `ü` becomes `u` and `й` `и`; syllables of Japanese stay whole. */
-function fold(text: string): string {
+export function fold(text: string): string {
   return text
     .normalize('NFD')
     .replace(/[\u0300-\u036f]/g, '')

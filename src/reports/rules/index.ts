@@ -8,21 +8,36 @@ import { EUROPEAN_RULES } from './providers-europe.ts'
 import type { Rule } from './rule.ts'
 import { SOFTWARE_RULES } from './software.ts'
 import { ADDRESS_STATUS_RULES, LAST_RULES, NEUTRAL_STATUS_RULES } from './status.ts'
+import { REPORT_BLAME, REPORT_EXCUSES, TRANSPORT_WORDS } from './transport-words.ts'
 
-/**
- * What a server says of itself comes first, since it knows best what it means; then what tells of one day, one
- * sender or one message; only then what blames the address.
- */
-export const RULES: readonly Rule[] = [
+/** Whose words are known, and what excuses the address in any words. */
+const KNOWN_AND_EXCUSING = [
   ...AMERICAN_RULES,
   ...EUROPEAN_RULES,
   ...ASIAN_RULES,
   ...SOFTWARE_RULES,
   ...NEUTRAL_STATUS_RULES,
   ...EXCUSING_WORDS,
-  ...MESSAGE_WORDS,
-  ...ADDRESS_STATUS_RULES,
-  ...ADDRESS_WORDS,
-  ...VAGUE_ADDRESS_WORDS,
-  ...LAST_RULES,
 ]
+const BLAMING = [...ADDRESS_STATUS_RULES, ...ADDRESS_WORDS, ...VAGUE_ADDRESS_WORDS, ...LAST_RULES]
+
+/**
+ * What a server says of itself comes first, since it knows best what it means; then what tells of one day, one
+ * sender or one message; only then what blames the address.
+ */
+export const RULES: readonly Rule[] = [...KNOWN_AND_EXCUSING, ...MESSAGE_WORDS, ...BLAMING]
+
+/** The same for what stands in reports, where the reporting server also speaks of its own trouble. */
+export const REPORT_RULES: readonly Rule[] = [
+  ...KNOWN_AND_EXCUSING,
+  ...REPORT_EXCUSES,
+  ...TRANSPORT_WORDS,
+  ...MESSAGE_WORDS,
+  ...REPORT_BLAME,
+  ...BLAMING,
+]
+
+/** These give a class for want of better words. */
+export const VAGUE_RULES: ReadonlySet<string> = new Set(
+  [...LAST_RULES, ...VAGUE_ADDRESS_WORDS].map(({ name }) => name),
+)

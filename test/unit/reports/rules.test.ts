@@ -2,14 +2,14 @@ import * as assert from 'uvu/assert'
 import { PROVIDERS } from '../../../src/deliver/providers.ts'
 import { classify } from '../../../src/reports/classify.ts'
 import type { ReplyPhase } from '../../../src/reports/reading.ts'
-import { RULES } from '../../../src/reports/rules/index.ts'
+import { REPORT_RULES, RULES } from '../../../src/reports/rules/index.ts'
 import { suite } from '../../kit/suite.ts'
 import { readLine } from './replies.ts'
 
 const test = suite('reports/rules')
 
 test('each rule has a name of its own', () => {
-  const names = RULES.map(({ name }) => name)
+  const names = REPORT_RULES.map(({ name }) => name)
   assert.equal(
     names.filter((name, i) => names.indexOf(name) !== i),
     [],
@@ -20,6 +20,14 @@ test('each rule is the first that holds for its sample: none is shadowed by an e
   for (const { name, provider, sample } of RULES) {
     const [, phase, line] = /^(\S+) (.*)$/.exec(sample)!
     assert.is(classify(phase as ReplyPhase, readLine(line!), provider).rule, name, sample)
+  }
+})
+
+test('and so is each rule about reports, in whose order others come first', () => {
+  const known = new Set(RULES)
+  for (const { name, provider, sample } of REPORT_RULES.filter(rule => !known.has(rule))) {
+    const [, phase, line] = /^(\S+) (.*)$/.exec(sample)!
+    assert.is(classify(phase as ReplyPhase, readLine(line!), provider, REPORT_RULES).rule, name, sample)
   }
 })
 

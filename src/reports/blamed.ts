@@ -1,0 +1,145 @@
+/** Whom the text of a bounce blames, and what it says of them: by where addresses stand, not by whose text it is. */
+import { addressesIn, isSameAddress } from './addresses.ts'
+import { BOUNCE_PHRASE } from './phrases.ts'
+import { fold } from './reading.ts'
+
+export interface Blamed {
+  address: string
+  /** The sentence or reply about it, and more of the text around it; best first. */
+  texts: readonly string[]
+}
+
+interface Candidate {
+  address: string
+  score: number
+  line: number
+}
+
+interface Surroundings {
+  lines: readonly string[]
+  /** Named by the head. */
+  failed: readonly string[]
+  /** The parties of the bounce itself and the sender of the returned mail: not blamed. */
+  own: readonly string[]
+  /** To whom the returned mail went. */
+  addressed: readonly string[]
+}
+
+const MOST_RECIPIENTS = 50
+const ENOUGH = 4
+/** A line of its own, behind at most some marks. */
+const ALONE =
+  /^[\s>*•"'<([=:-]{0,20}[^\s<>"'()]{1,80}@[^\s<>"')]{1,255}[\s>"')\]]{0,4}[:;,.]?\s*(?:\(.{0,200})?$/
+const AT_START =
+  /^[\s>*•"'<([-]{0,20}[^\s<>"'()]{1,80}@[^\s<>"')]{1,255}[>"')\]]{0,3}\s{0,3}(?::|,|;|\.{3}|-|\()/
+const NAMED_HERE =
+  /rcpt to|recipients?(?: address)?\s?[:：]|(?:failed )?recipient|addressed to|deliver(?:ed|y|ing)?(?: your| the)?(?: message| mail)? to|(?:mail|message|e-?mail|nachricht|messaggio|mensaje|message) (?:a|an|to|for|au?x?)\b|\b(?:to|an|para|a|aan|do|komu|dla|кому)\s?:|user(?:name)?[:\s]|user mailbox|宛先|宛て先|送信先|收件人|收信人|адрес|l.adresse|addresses?\b.{0,40}:/
+const CONTACT =
+  /contact|assistance|\bhelp|problem|reply to|write to|send (?:e-?)?mail to|administrator|feel this|question|mailto:|sender|\bfrom\s?:|\bvon\s?:|\bde\s?:|absender|support|unsubscribe|generated from|expanded from|on behalf|mail from|message-id|\bid\b|差出人|发件人|contacter|kontakt/
+const SERVICE = /^(?:postmaster|mailer-daemon|abuse|noreply|no-reply|helpdesk|support|webmaster|hostmaster)@/i
+const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d(?=[\s:;,-])|#?[45]\.\d{1,3}\.\d{1,3}\b/
+const SAID =
+  /<<<|said:|reason|error|because|diagnos|grund|motif|motivo|原因|理由|причина|response|answer|failed with/
+const LONGEST_TEXT = 900
+
+export function blamedIn(surroundings: Surroundings): Blamed[] {
+  const { lines, failed, addressed } = surroundings
+  const candidates = bestOf(surroundings)
+  const best = candidates[0]?.score ?? 0
+  const chosen = candidates
+    .filter(({ score }) => score >= ENOUGH && score >= best - 4)
+    .slice(0, MOST_RECIPIENTS)
+  if (chosen.length === 0 && candidates[0] && best > 0) chosen.push(candidates[0])
+  const others = chosen.length > 0 ? [] : failed.length > 0 ? failed : addressed.length === 1 ? addressed : []
+  const found = [...chosen, ...others.map(address => ({ address, score: 0, line: 0 }))]
+  return found.map(({ address, line }) => ({
+    address,
+    texts: textsAbout(
+      lines,
+      line,
+      chosen.filter(other => other.line > line).map(other => other.line),
+    ),
+  }))
+}
+
+/** What the text says where nobody in particular is blamed. */
+export function textsAbout(lines: readonly string[], from: number, others: readonly number[]): string[] {
+  const end = Math.min(lines.length, from + 14, ...others)
+  const after = lines.slice(from, end)
+  const paragraph = untilEmpty(after)
+  const around = lines.slice(Math.max(0, from - 4), end)
+  const texts = [
+    replyIn(after),
+    replyIn(paragraph),
+    others.length === 0 ? replyIn(lines) : undefined,
+    paragraph.join(' '),
+    around.filter(isTelling).join(' '),
+    lines.filter(isTelling).join(' '),
+    lines.join(' '),
+  ]
+  return [...new Set(texts.filter(text => text !== undefined && text.trim() !== ''))].map(text =>
+    text!
+      .replace(/\s{2,}/g, ' ')
+      .trim()
+      .slice(0, LONGEST_TEXT),
+  )
+}
+
+/** Best first; each address once. */
+function bestOf({ lines, failed, own, addressed }: Surroundings): Candidate[] {
+  const found = new Map<string, Candidate>()
+  let before = ''
+  for (const [line, text] of lines.entries()) {
+    if (text.trim() === '') continue
+    if (text.includes('@')) {
+      const folded = fold(text)
+      for (const address of addressesIn(text)) {
+        if (own.some(one => isSameAddress(one, address))) continue
+        const score =
+          scoreOf(address, text, folded, before) + among(failed, address, 6) + among(addressed, address, 3)
+        const key = address.toLowerCase()
+        if ((found.get(key)?.score ?? Number.NEGATIVE_INFINITY) < score)
+          found.set(key, { address, score, line })
+      }
+    }
+    before = fold(text)
+  }
+  return [...found.values()].sort((one, other) => other.score - one.score || one.line - other.line)
+}
+
+function among(list: readonly string[], address: string, score: number): number {
+  return list.some(one => isSameAddress(one, address)) ? score : 0
+}
+
+function scoreOf(address: string, text: string, folded: string, before: string): number {
+  let score = 0
+  if (ALONE.test(text)) score += 4
+  else if (AT_START.test(text)) score += 4
+  if (NAMED_HERE.test(folded)) score += 3
+  if (BOUNCE_PHRASE.test(folded)) score += 3
+  if (BOUNCE_PHRASE.test(before) || NAMED_HERE.test(before)) score += 2
+  if (REPLY_LINE.test(text)) score += 2
+  if (CONTACT.test(folded.replace(address.toLowerCase(), ''))) score -= 5
+  if (SERVICE.test(address)) score -= 4
+  return score
+}
+
+/** A reply with what follows of it in the lines behind. */
+function replyIn(lines: readonly string[]): string | undefined {
+  const at = lines.findIndex(line => REPLY_LINE.test(line))
+  if (at < 0) return undefined
+  // `<<<` and `said:` name the other side's words; the first line with a code may be our own summary of them.
+  const quoted = lines.findIndex(line => /<<<\s?[45]\d\d|said:.{0,40}[45]\d\d/.test(line))
+  const from = quoted < 0 ? at : quoted
+  return untilEmpty(lines.slice(from, from + 6)).join(' ')
+}
+
+function untilEmpty(lines: readonly string[]): string[] {
+  const empty = lines.findIndex((line, i) => i > 0 && line.trim() === '')
+  return empty < 0 ? [...lines] : lines.slice(0, empty)
+}
+
+function isTelling(line: string): boolean {
+  const folded = fold(line)
+  return SAID.test(folded) || BOUNCE_PHRASE.test(folded) || REPLY_LINE.test(line)
+}

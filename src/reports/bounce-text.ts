@@ -1,0 +1,71 @@
+/** Bounces that are written for people: whether a mail is one, and what it says. */
+import { addressesIn } from './addresses.ts'
+import { blamedIn, textsAbout } from './blamed.ts'
+import type { OwnText } from './passage.ts'
+import { BOUNCE_PHRASE, BOUNCE_SUBJECT, DELAY_PHRASE, GIVEN_UP } from './phrases.ts'
+import { fold } from './reading.ts'
+import type { ReportedRecipient } from './report.ts'
+import type { Signs } from './sender.ts'
+import { verdictOf } from './verdict.ts'
+
+const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d[\s:;,-]|#?[45]\.\d\.\d{1,3}\b/
+const ENOUGH = 5
+const MOST_CHARACTERS = 8_000
+
+/** How much speaks for it: who sent it, what its head, its subject and its sentences say, and what it returns. */
+export function isBounceText(signs: Signs, { lines, returned }: OwnText): boolean {
+  const text = fold(lines.join('\n').slice(0, MOST_CHARACTERS))
+  const subject = BOUNCE_SUBJECT.test(signs.subject)
+  const phrase = BOUNCE_PHRASE.test(text)
+  const bySystem = signs.isDaemon || signs.hasNullSender || signs.failed.length > 0
+  const points =
+    (signs.isDaemon ? 2 : 0) +
+    (signs.hasNullSender ? 1 : 0) +
+    (signs.failed.length > 0 ? 3 : 0) +
+    (subject ? 2 : 0) +
+    (phrase ? 2 : 0) +
+    (lines.some(line => REPLY_LINE.test(line)) ? 1 : 0) +
+    (returned ? 1 : 0) -
+    (signs.isReply && !signs.isDaemon ? 4 : 0) -
+    (signs.isBulk && !signs.isDaemon ? 4 : 0)
+  return bySystem ? points >= ENOUGH : subject && phrase && returned !== undefined && points >= ENOUGH
+}
+
+export function readBounceText(signs: Signs, own: OwnText, provider: (host: string) => string | undefined) {
+  const { lines, returned } = own
+  const all = fold(`${signs.subject}\n${lines.join('\n').slice(0, MOST_CHARACTERS)}`)
+  const action = DELAY_PHRASE.test(all) && !GIVEN_UP.test(all) ? ('delayed' as const) : ('failed' as const)
+  const addressed = addressesIn(returned?.text('to') ?? '')
+  const sender = addressesIn(`${returned?.text('from') ?? ''} ${returned?.text('return-path') ?? ''}`)
+  const blamed = blamedIn({ lines, failed: signs.failed, own: [...signs.own, ...sender], addressed })
+  const found = blamed.length > 0 ? blamed : [{ address: undefined, texts: textsAbout(lines, 0, []) }]
+  return found.map(({ address, texts }): ReportedRecipient => {
+    const remoteMta = texts.map(hostIn).find(host => host !== undefined)
+    const verdict = verdictOf({
+      action,
+      status: undefined,
+      texts: [...texts, signs.subject],
+      provider: remoteMta === undefined ? providerOfAddress(address, provider) : provider(remoteMta),
+    })
+    return {
+      recipient: address,
+      originalRecipient: undefined,
+      action,
+      diagnostic: texts[0] ?? '',
+      remoteMta,
+      ...verdict,
+    }
+  })
+}
+
+/** The host that a text says it talked to. */
+export function hostIn(text: string): string | undefined {
+  const found = /(?:talking to|\bhost:?|server|\(domain) ([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8})/i.exec(
+    text,
+  )
+  return found?.[1]?.toLowerCase()
+}
+
+function providerOfAddress(address: string | undefined, provider: (host: string) => string | undefined) {
+  return address === undefined ? undefined : provider(address.slice(address.lastIndexOf('@') + 1))
+}

@@ -1,0 +1,38 @@
+/** Header text for people: encoded words (RFC 2047), and raw bytes where a mailer did not encode. */
+import { decodeText } from './charset.ts'
+
+const ENCODED_WORD = /=\?([^?\s]{1,40})\?([bq])\?([^?\n]{0,2000})\?=/gi
+/** Blanks between two encoded words are not text (RFC 2047 §6.2). */
+const BETWEEN_WORDS = /(\?=)[ \t\n]{1,80}(?==\?[^?\s]{1,40}\?[bq]\?)/gi
+const MOST_CHARACTERS = 4096
+
+/** @param value one character a byte, unfolded */
+export function decodeWords(value: string): string {
+  const text = value.slice(0, MOST_CHARACTERS)
+  if (!text.includes('=?')) return decodeText(text, undefined)
+  // Characters may be split between words of one charset: their bytes are joined before they are decoded.
+  const parts: { bytes: string; charset: string | undefined }[] = []
+  let at = 0
+  const joined = text.replace(BETWEEN_WORDS, '$1')
+  for (const word of joined.matchAll(ENCODED_WORD)) {
+    if (word.index > at) parts.push({ bytes: joined.slice(at, word.index), charset: undefined })
+    const charset = word[1]!.split('*')[0]!.toLowerCase()
+    const bytes = word[2]!.toLowerCase() === 'b' ? fromB(word[3]!) : fromQ(word[3]!)
+    const last = parts.at(-1)
+    if (word.index === at && last?.charset === charset) last.bytes += bytes
+    else parts.push({ bytes, charset })
+    at = word.index + word[0].length
+  }
+  parts.push({ bytes: joined.slice(at), charset: undefined })
+  return parts.map(({ bytes, charset }) => decodeText(bytes, charset)).join('')
+}
+
+function fromB(text: string): string {
+  return Buffer.from(text, 'base64').toString('latin1')
+}
+
+function fromQ(text: string): string {
+  return text
+    .replace(/_/g, ' ')
+    .replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+}

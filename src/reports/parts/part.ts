@@ -1,0 +1,130 @@
+/**
+ * A mail taken apart (RFC 2045, RFC 2046), for the readers of reports: message/delivery-status and its like are parts
+ * as any other, and nothing that comes can cost much: what is beyond the bounds is not looked at.
+ */
+import { decodeText } from './charset.ts'
+import { type Head, readHead } from './head.ts'
+import { textOfHtml } from './html.ts'
+import { type MediaType, readMediaType } from './media-type.ts'
+import { decodeTransfer } from './transfer.ts'
+
+export interface Part {
+  head: Head
+  type: MediaType
+  /** Lower case; empty where nothing is said. */
+  fileName: string
+  isAttachment: boolean
+  /** Of a multipart its parts; of an enclosed message that one. */
+  parts: readonly Part[]
+  /** Decoded text, of HTML without its tags; at most 64 K characters. Lines end in LF. */
+  text(): string
+}
+
+/** The part to be read, and how far down it is. */
+interface Place {
+  start: number
+  end: number
+  depth: number
+  usual: string
+}
+
+const MOST_BYTES = 512 * 1024
+const MOST_TEXT = 64 * 1024
+const MOST_PARTS = 200
+const DEEPEST = 12
+/** An enclosed message in full. */
+const MESSAGES = new Set(['message/rfc822', 'message/global', 'message/news'])
+/** A boundary that nobody named: a line of its own in front of a part. */
+const UNNAMED_BOUNDARY = /^--([^\s][^\n]{0,69})\ncontent-[a-z-]{3,25}:/im
+
+/** @param raw a mail of any size, of which the first 512 KiB are read */
+export function readMail(raw: Uint8Array): Part {
+  const text = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, MOST_BYTES))
+    .toString('latin1')
+    .replace(/\r\n?/g, '\n')
+  const from = /^\n{1,20}/.exec(text)?.[0].length ?? 0
+  return readPart(text, { start: from, end: text.length, depth: 0, usual: 'text/plain' }, { parts: 0 })
+}
+
+function readPart(text: string, { start, end, depth, usual }: Place, count: { parts: number }): Part {
+  count.parts += 1
+  const { head, bodyAt } = readHead(text, start, end)
+  const type = readMediaType(head.raw('content-type'), usual)
+  const disposition = readMediaType(head.raw('content-disposition'), '')
+  const encoding = head.raw('content-transfer-encoding') ?? ''
+  const below = { start: bodyAt, end, depth: depth + 1, usual: 'text/plain' }
+  const parts = depth < DEEPEST ? partsOf(text, type, encoding, below, count) : []
+  return {
+    head,
+    type,
+    parts,
+    fileName: (disposition.params.get('filename') ?? type.params.get('name') ?? '').toLowerCase(),
+    isAttachment: disposition.value === 'attachment',
+    text: () => textOf(text.slice(bodyAt, Math.min(end, bodyAt + MOST_TEXT)), type, encoding),
+  }
+}
+
+function partsOf(
+  text: string,
+  type: MediaType,
+  encoding: string,
+  place: Place,
+  count: { parts: number },
+): Part[] {
+  if (MESSAGES.has(type.value)) return [enclosed(text, encoding, place, count)]
+  if (!type.value.startsWith('multipart/')) return []
+  const boundary = type.params.get('boundary')
+  const named = boundary ? placesOf(text, boundary, place) : []
+  const places = named.length > 0 ? named : unnamedPlaces(text, place)
+  const usual = type.value === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
+  const parts: Part[] = []
+  for (const one of places) if (count.parts < MOST_PARTS) parts.push(readPart(text, { ...one, usual }, count))
+  return parts
+}
+
+/** An enclosed message must not be encoded, and sometimes is (RFC 2046 §5.2.1). */
+function enclosed(text: string, encoding: string, place: Place, count: { parts: number }): Part {
+  const usual = 'text/plain'
+  if (!/^\s*(?:base64|quoted-printable)/i.test(encoding)) return readPart(text, { ...place, usual }, count)
+  const plain = decodeTransfer(text.slice(place.start, place.end), encoding).replace(/\r\n?/g, '\n')
+  return readPart(plain, { start: 0, end: plain.length, depth: place.depth, usual }, count)
+}
+
+/** Between the lines that begin with the boundary; what never ends, ends with its surroundings. */
+function placesOf(text: string, boundary: string, { start, end, depth, usual }: Place): Place[] {
+  const mark = `\n--${boundary}`
+  // With an end of its own: a search that finds nothing must not go on to the end of the mail.
+  const own = text.slice(0, end)
+  const places: Place[] = []
+  let from: number | undefined
+  for (let at = own.indexOf(mark, start - 1); at >= 0; at = own.indexOf(mark, at + mark.length)) {
+    const behind = at + mark.length
+    const isLast = own.startsWith('--', behind)
+    const newline = own.indexOf('\n', behind)
+    const rest = own.slice(behind, newline < 0 ? end : Math.min(newline, behind + 80))
+    // A longer boundary that begins like ours belongs to a multipart inside.
+    if (!isLast && rest.trim() !== '') continue
+    if (from !== undefined) places.push({ start: from, end: at, depth, usual })
+    from = newline < 0 || isLast ? undefined : newline + 1
+    if (isLast || places.length >= MOST_PARTS) break
+  }
+  if (from !== undefined && from < end) places.push({ start: from, end, depth, usual })
+  return places
+}
+
+function unnamedPlaces(text: string, place: Place): Place[] {
+  const found = UNNAMED_BOUNDARY.exec(text.slice(place.start, Math.min(place.end, place.start + MOST_TEXT)))
+  return found ? placesOf(text, found[1]!.trimEnd().replace(/--$/, ''), place) : []
+}
+
+function textOf(body: string, type: MediaType, encoding: string): string {
+  const decoded = decodeTransfer(body, encoding)
+  const text = decodeText(decoded, type.params.get('charset')).replace(/\r\n?/g, '\n')
+  return isHtml(type, text) ? textOfHtml(text) : text
+}
+
+function isHtml(type: MediaType, text: string): boolean {
+  return (
+    type.value === 'text/html' || (type.value === 'text/plain' && /^\s{0,20}<(?:!doctype|html)\b/i.test(text))
+  )
+}

@@ -1,0 +1,94 @@
+/** The text of a bounce that the reporting system wrote itself, without the mail it returns. */
+import type { Head } from './parts/head.ts'
+import { readHead } from './parts/head.ts'
+import type { Part } from './parts/part.ts'
+import { fold } from './reading.ts'
+
+export interface OwnText {
+  lines: readonly string[]
+  /** Head of the returned mail, as part or as text behind ours. */
+  returned: Head | undefined
+}
+
+const MOST_LINES = 400
+const LONGEST_LINE = 1_000
+/** A line that says that the returned mail follows. */
+const FOLLOWS =
+  /^[\s>*=_~#.-]{0,80}(?:this is a copy of|below this line is|here is a copy|(?:possibly truncated )?(?:the )?(?:original|unsent|returned|undelivered|bounced) (?:message|mail|e-?mail)(?: headers?| header| text| body| follows?)*[\s:.*=_~#-]{0,80}$|(?:included|attached|below) is (?:a copy|the)|(?:the )?headers? of the (?:original|message)|message (?:headers?|body|text)? ?(?:follows|is following)|message headers?[\s:.*=_~-]{0,80}$|returned message header|ursprungliche (?:nachricht|mail)|message (?:d.)?origin|mensaje original|messaggio originale|mensagem original|исходное (?:сообщение|письмо)|元のメッセージ|原(?:始)?邮件|原始郵件)/
+const HEADER_LINE =
+  /^(?:received|return-path|message-id|date|from|to|subject|mime-version|content-type|dkim-signature|x-[\w-]{1,40}|delivered-to|reply-to|x-mailer)[\t ]{0,4}:/i
+const TELLING_LINE = /^(?:received|return-path|message-id|mime-version|content-type)[\t ]{0,4}:/i
+
+export function ownTextOf(mail: Part): OwnText {
+  const leaves: Part[] = []
+  const heads: Head[] = []
+  gather(mail, leaves, heads)
+  const plain = leaves.filter(({ type }) => type.value === 'text/plain')
+  const texts = (plain.length > 0 ? plain : leaves.filter(({ type }) => type.value === 'text/html')).slice(
+    0,
+    8,
+  )
+  const text = texts.map(part => part.text()).join('\n\n')
+  const { own, rest } = cut(text)
+  const returned = heads[0] ?? (rest === undefined ? undefined : headIn(rest))
+  return { lines: own.filter(line => !/^\s?>(?!>>)/.test(line)), returned }
+}
+
+/** Leaves of the mail itself; of what it encloses only the first head. */
+function gather(part: Part, leaves: Part[], heads: Head[]): void {
+  const { value } = part.type
+  if (value === 'message/rfc822' || value === 'message/global') {
+    if (part.parts[0]) heads.push(part.parts[0].head)
+  } else if (
+    value === 'text/rfc822-headers' ||
+    value === 'message/global-headers' ||
+    value === 'text/rfc822'
+  ) {
+    const text = part.text()
+    heads.push(readHead(text, 0, text.length).head)
+  } else if (part.parts.length > 0) for (const one of part.parts) gather(one, leaves, heads)
+  else leaves.push(part)
+}
+
+function cut(text: string): { own: string[]; rest: string | undefined } {
+  const lines = text.split('\n')
+  for (const [i, line] of lines.entries()) {
+    if (i > MOST_LINES) break
+    const begins = isHeadAt(lines, i) || (hasWords(lines, i) && FOLLOWS.test(fold(line.slice(0, 160))))
+    if (begins) return { own: tidy(lines.slice(0, i)), rest: lines.slice(i).join('\n') }
+  }
+  return { own: tidy(lines.slice(0, MOST_LINES)), rest: undefined }
+}
+
+function hasWords(lines: readonly string[], before: number): boolean {
+  return lines.slice(Math.max(0, before - 40), before).some(line => line.trim() !== '')
+}
+
+/** Three fields of a mail one after another, of which one is set by software alone. */
+function isHeadAt(lines: readonly string[], at: number): boolean {
+  if (!HEADER_LINE.test(lines[at]!)) return false
+  const run: string[] = []
+  for (const line of lines.slice(at, at + 12)) {
+    if (/^[\t ]+\S/.test(line)) continue
+    if (!HEADER_LINE.test(line)) break
+    run.push(line)
+  }
+  return run.length >= 3 && run.some(line => TELLING_LINE.test(line))
+}
+
+function headIn(rest: string): Head | undefined {
+  const lines = rest.split('\n').slice(0, 60)
+  const at = lines.findIndex((_, i) => isHeadAt(lines, i))
+  if (at < 0) return undefined
+  const text = rest.split('\n').slice(at).join('\n')
+  return readHead(text, 0, text.length).head
+}
+
+function tidy(lines: readonly string[]): string[] {
+  return lines.map(line =>
+    line
+      .slice(0, LONGEST_LINE)
+      .replace(/[\u00a0\u3000]/g, ' ')
+      .trimEnd(),
+  )
+}

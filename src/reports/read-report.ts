@@ -1,0 +1,232 @@
+/** From the bytes of a mail that came back to what it says. Pure, never throws, and its work is bounded whatever comes. */
+import { addressesIn, addressOf } from './addresses.ts'
+import { textsAbout } from './blamed.ts'
+import { hostIn, isBounceText, readBounceText } from './bounce-text.ts'
+import {
+  type DeliveryStatus,
+  holdsDeliveryStatus,
+  readDeliveryStatus,
+  type StatusGroup,
+  withoutType,
+} from './delivery-status.ts'
+import type { Head } from './parts/head.ts'
+import { type Part, readMail } from './parts/part.ts'
+import { type OwnText, ownTextOf } from './passage.ts'
+import { BOUNCE_PHRASE, CHALLENGE_ACT, CHALLENGE_PHRASE, DELAY_PHRASE } from './phrases.ts'
+import { fold } from './reading.ts'
+import { MAIL, type Report, type ReportAction, type ReportedRecipient } from './report.ts'
+import { type Signs, signsOf } from './sender.ts'
+import { verdictOf } from './verdict.ts'
+
+export interface ReadingOptions {
+  /** Name of the header that ties a returned mail to its delivery. */
+  correlationHeader: string
+  /** Name of the provider of a host, as the rules call it. */
+  providerOf(host: string): string | undefined
+}
+
+const STATUS_TYPES = new Set(['message/delivery-status', 'message/global-delivery-status'])
+const RECEIPT_TYPES = new Set(['message/disposition-notification', 'message/global-disposition-notification'])
+
+export function readReport(raw: Uint8Array, options: ReadingOptions): Report {
+  const mail = readMail(raw)
+  return readMailAs(mail, options, 0)
+}
+
+function readMailAs(mail: Part, options: ReadingOptions, depth: number): Report {
+  const signs = signsOf(mail.head)
+  const parts = [...walk(mail)]
+  const own = ownTextOf(mail)
+  const base = { ...MAIL, ...returnedOf(own.returned, options) }
+  return (
+    feedbackIn(mail, parts, base) ??
+    aggregateIn(mail, parts, signs, base) ??
+    deliveryStatusIn(parts, { signs, own, base, options }) ??
+    (parts.some(({ type }) => RECEIPT_TYPES.has(type.value)) ? { ...base, kind: 'receipt' } : undefined) ??
+    enclosedIn(parts, signs, options, depth) ??
+    inWords(signs, own, base, options)
+  )
+}
+
+/** The mail and its parts, without what enclosed messages hold. */
+function* walk(part: Part): Iterable<Part> {
+  yield part
+  if (!part.type.value.startsWith('message/')) for (const one of part.parts) yield* walk(one)
+}
+
+function returnedOf(returned: Head | undefined, { correlationHeader }: ReadingOptions) {
+  const id = returned?.raw('message-id')
+  return {
+    messageId: id === undefined ? undefined : withoutBrackets(id),
+    correlation: returned?.raw(correlationHeader.toLowerCase()),
+  }
+}
+
+/** Abuse reports (RFC 5965), and those of Microsoft, which are a bare copy from an address of theirs. */
+function feedbackIn(mail: Part, parts: readonly Part[], base: Report): Report | undefined {
+  const part = parts.find(({ type }) => type.value === 'message/feedback-report')
+  if (part) {
+    const type =
+      /^feedback-type[\t ]{0,8}:[\t ]{0,8}([\w-]{1,40})/im.exec(part.text())?.[1]?.toLowerCase() ?? 'abuse'
+    if (type === 'auth-failure' || type === 'dmarc') return { ...base, kind: 'dmarc-report' }
+    const feedbackType = type === 'opt-out-list' ? 'opt-out' : type
+    return { ...base, kind: type === 'not-spam' ? 'feedback' : 'complaint', feedbackType }
+  }
+  const from = addressesIn(mail.head.text('from') ?? '')[0]?.toLowerCase() ?? ''
+  const isJunkReport =
+    /^staff@(?:hotmail|outlook|live|msn)\.com$/.test(from) &&
+    /^\s*complaint about/i.test(mail.head.text('subject') ?? '')
+  return isJunkReport ? { ...base, kind: 'complaint', feedbackType: 'abuse' } : undefined
+}
+
+/** Reports on DMARC (RFC 7489 §7.2) and TLS (RFC 8460 §5.3): by their files, since not all set their fields. */
+function aggregateIn(
+  mail: Part,
+  parts: readonly Part[],
+  { subject }: Signs,
+  base: Report,
+): Report | undefined {
+  const reportType = mail.type.params.get('report-type')?.toLowerCase()
+  const isTls = ({ type, fileName }: Part) =>
+    type.value.startsWith('application/tlsrpt') ||
+    /^[^!]{1,255}![^!]{1,255}!.{1,80}\.json(?:\.gz)?$/.test(fileName)
+  const isDmarc = ({ fileName }: Part) =>
+    /^[^!]{1,255}![^!]{1,255}!\d{1,12}!\d{1,12}.{0,80}\.(?:xml|zip|gz)/.test(fileName)
+  if (reportType === 'tlsrpt' || parts.some(isTls)) return { ...base, kind: 'tls-report' }
+  const namesReport = /^report domain:/.test(subject) && parts.some(({ type }) => /zip|xml/.test(type.value))
+  return reportType === 'dmarc' || namesReport || parts.some(isDmarc)
+    ? { ...base, kind: 'dmarc-report' }
+    : undefined
+}
+
+interface Found {
+  signs: Signs
+  own: OwnText
+  base: Report
+  options: ReadingOptions
+}
+
+function deliveryStatusIn(parts: readonly Part[], found: Found): Report | undefined {
+  const { signs, base } = found
+  const typed = parts.filter(({ type }) => STATUS_TYPES.has(type.value))
+  const bySystem = signs.isDaemon || signs.hasNullSender || signs.failed.length > 0
+  const untyped = typed.length > 0 || !bySystem || signs.isReply ? [] : parts.filter(mayHoldStatus)
+  const all = [...typed, ...untyped].map(part => readDeliveryStatus(part.text()))
+  const statuses = all.filter(({ recipients }) => recipients.length > 0)
+  if (statuses.length === 0) return undefined
+  const groups = statuses.flatMap(({ recipients }) => recipients)
+  const recipients = groups.map(group => recipientOf(group, groups.length === 1, found))
+  const first = <K extends keyof DeliveryStatus>(key: K) =>
+    statuses.find(status => status[key] !== undefined)?.[key]
+  const isBounce = recipients.some(({ action }) => action === 'failed' || action === 'delayed')
+  const id = first('messageId')
+  return {
+    ...base,
+    kind: isBounce ? 'bounce' : 'delivery',
+    recipients,
+    reportingMta: first('reportingMta'),
+    envelopeId: first('envelopeId'),
+    messageId: base.messageId ?? (id === undefined ? undefined : withoutBrackets(id)),
+  }
+}
+
+function mayHoldStatus({ type, parts, text }: Part): boolean {
+  const plain = type.value.startsWith('text/plain') || type.value.startsWith('application/octet')
+  return parts.length === 0 && plain && holdsDeliveryStatus(text())
+}
+
+function recipientOf(group: StatusGroup, isOnly: boolean, { signs, own, options }: Found): ReportedRecipient {
+  const final = addressOf(withoutType(group.finalRecipient))
+  const original = addressOf(withoutType(group.originalRecipient))
+  const named = [final, original].find(address => address?.includes('@')) ?? final ?? original
+  const status = /[245]\.\d{1,3}\.\d{1,3}/.exec(group.status ?? '')?.[0]
+  const action = actionOf(group.action, status, signs, own)
+  const words = wordsAbout(named, isOnly, own)
+  const diagnostics = group.diagnostics
+    .map(value => withoutType(value)!.replace(/^[\w-]{1,40}$/, said => said.replaceAll('-', ' ')))
+    .filter(value => /\p{L}{2}|\d{3}/u.test(value))
+  const comment = /[245]\.\d{1,3}\.\d{1,3}[\s(]{1,4}(\S.{0,300})/.exec(group.status ?? '')?.[1]
+  const texts = [...sorted(diagnostics), ...(comment === undefined ? [] : [comment]), ...words]
+  const remoteMta =
+    withoutType(group.remoteMta)
+      ?.split(/[\s(;]/)[0]
+      ?.replace(/\.$/, '') || texts.map(hostIn).find(Boolean)
+  const provider = remoteMta === undefined ? undefined : options.providerOf(remoteMta.toLowerCase())
+  return {
+    recipient: named ?? soleRecipient(signs, own),
+    originalRecipient: original,
+    action,
+    diagnostic: texts[0] ?? '',
+    remoteMta,
+    ...verdictOf({ action, status, texts, provider }),
+  }
+}
+
+/** Replies before remarks. */
+function sorted(diagnostics: readonly string[]): string[] {
+  const isReply = (text: string) => /[245]\d\d[\s-]/.test(text)
+  return [...diagnostics.filter(isReply), ...diagnostics.filter(text => !isReply(text))]
+}
+
+function wordsAbout(address: string | undefined, isOnly: boolean, { lines }: OwnText): string[] {
+  const at =
+    address === undefined ? -1 : lines.findIndex(line => line.toLowerCase().includes(address.toLowerCase()))
+  if (at >= 0) return isOnly ? textsAbout(lines, at, []) : textsAbout(lines, at, [at + 8]).slice(0, 3)
+  return isOnly ? textsAbout(lines, 0, []) : []
+}
+
+function soleRecipient(signs: Signs, { lines, returned }: OwnText): string | undefined {
+  const addressed = addressesIn(returned?.text('to') ?? '')
+  const inText = lines.flatMap(addressesIn).find(address => !signs.own.includes(address))
+  return signs.failed[0] ?? (addressed.length === 1 ? addressed[0] : inText)
+}
+
+function actionOf(
+  said: string | undefined,
+  status: string | undefined,
+  signs: Signs,
+  own: OwnText,
+): ReportAction {
+  const action = fold(said ?? '')
+  if (/^(?:fail|bounc|error|undeliv|expire|reject|hard|perm|denied)/.test(action)) return 'failed'
+  if (/^(?:delay|defer|warn|temp|retry|soft)/.test(action)) return 'delayed'
+  if (action.startsWith('deliver') || action.startsWith('success')) return 'delivered'
+  if (action.startsWith('relay')) return 'relayed'
+  if (action.startsWith('expand')) return 'expanded'
+  if (status?.startsWith('2')) return 'delivered'
+  const waits = DELAY_PHRASE.test(fold(`${signs.subject} ${own.lines.slice(0, 40).join(' ')}`))
+  return status?.startsWith('4') && waits ? 'delayed' : 'failed'
+}
+
+/** A bounce that a gateway or a list passed on whole; what a person passes on is a person's mail. */
+function enclosedIn(
+  parts: readonly Part[],
+  signs: Signs,
+  options: ReadingOptions,
+  depth: number,
+): Report | undefined {
+  if (depth > 1 || !(signs.isDaemon || signs.hasNullSender)) return undefined
+  for (const part of parts) {
+    const inner = part.type.value.startsWith('message/') ? part.parts[0] : undefined
+    if (!inner || !signsOf(inner.head).isDaemon) continue
+    const report = readMailAs(inner, options, depth + 1)
+    if (report.kind === 'bounce') return report
+  }
+  return undefined
+}
+
+function inWords(signs: Signs, own: OwnText, base: Report, options: ReadingOptions): Report {
+  const text = fold(own.lines.join('\n').slice(0, 8_000))
+  const asks = CHALLENGE_PHRASE.test(`${signs.subject}\n${text}`) && CHALLENGE_ACT.test(text)
+  const isBounceOfDaemon = signs.failed.length > 0 || (signs.isDaemon && BOUNCE_PHRASE.test(text))
+  if (asks && (signs.isAutomatic || signs.hasNullSender) && !signs.isDaemon)
+    return { ...base, kind: 'challenge' }
+  if (signs.isAutoReply && !isBounceOfDaemon) return { ...base, kind: 'auto-reply' }
+  if (isBounceText(signs, own))
+    return { ...base, kind: 'bounce', recipients: readBounceText(signs, own, options.providerOf) }
+  return signs.isAutomatic && !signs.isDaemon ? { ...base, kind: 'auto-reply' } : { ...base, kind: 'mail' }
+}
+
+function withoutBrackets(id: string): string {
+  return id.trim().replace(/^<|>.{0,100}$/g, '')
+}

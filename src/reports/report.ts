@@ -1,0 +1,64 @@
+/** What a mail that came back says, as `readReport` finds it. */
+import type { BounceClass } from './bounce-class.ts'
+
+/**
+ * `bounce`: mail was not delivered, or not yet. `delivery`: it was. `complaint`: somebody called it spam, or wants no
+ * more. `feedback`: other word of a feedback loop. `receipt`: it was read, or deleted. `mail`: none of these.
+ */
+export type ReportKind =
+  | 'bounce'
+  | 'delivery'
+  | 'complaint'
+  | 'feedback'
+  | 'auto-reply'
+  | 'challenge'
+  | 'receipt'
+  | 'dmarc-report'
+  | 'tls-report'
+  | 'mail'
+
+/** As in RFC 3464 §2.3.3. */
+export type ReportAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
+
+export interface ReportedRecipient {
+  /** Final-Recipient, or the address that the text blames; forwarding changes it, and it may be forged. */
+  recipient: string | undefined
+  originalRecipient: string | undefined
+  action: ReportAction
+  /** Enhanced status code, as in `5.1.1`. */
+  status: string | undefined
+  /** Reply code of the host that refused, where one is named. */
+  replyCode: number | undefined
+  /** What it said, cleaned, at most 2 KiB. */
+  diagnostic: string
+  remoteMta: string | undefined
+  class: BounceClass
+  /** No further mail should go to the address. */
+  isHard: boolean
+  /** Name of the rule that decided. */
+  rule: string
+}
+
+export interface Report {
+  kind: ReportKind
+  recipients: readonly ReportedRecipient[]
+  reportingMta: string | undefined
+  /** ENVID of the mail reported on (RFC 3461 §4.4). */
+  envelopeId: string | undefined
+  /** Message-ID of the mail reported on, without its brackets. */
+  messageId: string | undefined
+  /** Our correlation header, from the returned head. */
+  correlation: string | undefined
+  /** Of complaints and feedback: lower case, as in RFC 5965 §7.3 (`abuse`, `fraud`, `opt-out`, `not-spam`, …). */
+  feedbackType: string | undefined
+}
+
+export const MAIL: Report = {
+  kind: 'mail',
+  recipients: [],
+  reportingMta: undefined,
+  envelopeId: undefined,
+  messageId: undefined,
+  correlation: undefined,
+  feedbackType: undefined,
+}

@@ -1,0 +1,115 @@
+/**
+ * Rules for what a mail server says of its own trouble on the way, as reports have it: no reply of the recipient's host
+ * is behind it. They come behind the words that excuse the address and before all that blame it.
+ */
+import type { Rule } from './rule.ts'
+
+/** Whose name was not found, where it was not the recipient's. */
+const NOT_OF_OURS = '^(?!.{0,1000}(?:sender|mail from|helo|reverse|your (?:host|domain|ip)))'
+
+export const TRANSPORT_WORDS: readonly Rule[] = [
+  {
+    name: 'transport: names could not be looked up',
+    class: 'no-route',
+    words:
+      /(?:not found|name service|name server|look-?up|dns|nameserver|resolv)[^.]{0,80}(?:try again|temporar|time(?:d )?-?out|servfail|deferred)|look-?up failure|(?:dns|name server)[^.:]{0,24} failure|(?:temporar|tempfail)[^.]{0,40}(?:dns|look-?up|resol)/,
+    sample: 'rcpt 450 Name service error: Host not found, try again',
+  },
+  {
+    name: 'transport: no such host or domain',
+    class: 'bad-domain',
+    words: new RegExp(
+      `${NOT_OF_OURS}.{0,1000}(?:${[
+        'host or domain name not found',
+        'host(?:name)? (?:name )?(?:is )?(?:unknown|not found)',
+        '(?:unknown|no such|bad destination|invalid|nonexistent|non-existent) (?:mail )?(?:host|domain|system)',
+        'find any host named',
+        'no (?:valid )?(?:mx|a|mail)(?:,? (?:or|nor) (?:mx|a|aaaa))?(?: ?/ ?\\w{1,4})? ?(?:records?|hosts?|servers?)',
+        'domain (?:name )?(?:was )?(?:not (?:be )?found|does ?n.?.?t exist|does not exist|not exist)',
+        'domain\\b[^.]{0,40}(?:couldn.t|could not) be found',
+        'nxdomain|null ?mx|nullmx',
+        'point to non-existent hosts|only a? ?(?:non-existent|invalid) mx',
+        '(?:destination|host|computer)[^.]{0,40}(?:was )?not found',
+        'name or service not known|cannot resolve|not resolv',
+        'domain[^.]{0,20}(?:existiert nicht|unbekannt)|domaine inconnu|dominio (?:no existe|desconocido|inesistente)|домен не (?:существует|наиден)',
+      ].join('|')})`,
+      's',
+    ),
+    sample: 'rcpt 550 5.4.4 Host or domain name not found. Name service error: Host not found',
+  },
+  {
+    name: 'transport: no connection',
+    class: 'no-route',
+    words:
+      /connect(?:ion|ing)?\b[^.]{0,80}(?:timed? ?-?out|refused|reset|fail|lost|dropped|closed|abort|unreach)|no route to host|(?:network|host) (?:is )?unreachable|lost connection|timed out (?:while|after|waiting)|smtp connection|(?:requests to|unable to|could not|cannot|can.t) connect|not respond|no (?:answer|response)\b|bad connection|network error|communication failure|delay reason|verbindung (?:abgelehnt|fehlgeschlagen|konnte nicht)|connexion (?:refusee|impossible)/,
+    sample: 'rcpt 550 5.4.1 no answer from host',
+  },
+  {
+    name: 'transport: given up for its age',
+    class: 'no-route',
+    words:
+      /retry time(?:out exceeded| not reached)|expired\b(?! account)|exceeds the expiry|(?:too long|time) (?:in|on) (?:the )?queue|in the queue too long|(?:not be delivered|undeliver|cannot send message|not been delivered)[^.]{0,40}(?:for|after|within) (?:past |more than )?\d{1,4}(?:\.\d)? ?(?:day|hour|minute|tag|stund)|next delivery time|lifetime|delivery time/,
+    sample: 'rcpt 450 4.4.7 QUEUE.Expired; message expired',
+  },
+  {
+    name: 'transport: goes in circles or nowhere',
+    class: 'no-route',
+    words: /loops back|mail loop|too many hops|hop count|unable to route|noconnector|routing (?:error|loop)/,
+    sample: 'rcpt 550 5.4.4 unable to route: no way to this type of address',
+  },
+]
+
+/** Words of reports that hold of one day, one sender or one message. */
+export const REPORT_EXCUSES: readonly Rule[] = [
+  {
+    name: 'report: mailbox holds too much',
+    class: 'mailbox-full',
+    words:
+      /(?:mail ?box|mail file|database|user)[^.]{0,40}(?:exceed|over)[^.]{0,40}(?:size|quota|limit|storage)|dis[ck] quota|over ?quota|messages? in (?:the )?recipient.s mail ?box exceeded|mail ?box[^.]{0,20}\bfull\b|can.t create (?:user )?output/,
+    sample: 'rcpt 550 The mail file is over its limit',
+  },
+  {
+    name: 'report: content is refused',
+    class: 'content',
+    words:
+      /^(?!.{0,1000}(?:spam|banned)).{0,1000}(?:content (?:restriction|polic|filter|reject|not (?:allowed|accepted))|(?:message|mail) content (?:was )?(?:reject|refus|block)|rejected (?:due to|because of) (?:its )?content)/,
+    sample: 'rcpt 550 5.1.1 Message rejected due to content restrictions',
+  },
+  {
+    name: 'report: members only, or not from us',
+    class: 'policy',
+    words:
+      /not a member|members[ -]only|non-?members?|permission to post|not accepting (?:e-?)?mail from|moderated|blocked (?:your|by the (?:user|recipient))|has blocked|due to (?:its |our |local )?polic|polic(?:y|ies) (?:rejection|violation)|refuses? to receive|does(?: not|n.t) want mail/,
+    sample: 'rcpt 550 You are not a member of this list',
+  },
+  {
+    name: 'report: account closed for a time',
+    class: 'unknown',
+    words: /account is temporarily|temporarily (?:unavailable|disabled)/,
+    sample: 'rcpt 550 The account is temporarily unavailable',
+  },
+]
+
+/** Words of reports that blame the address. */
+export const REPORT_BLAME: readonly Rule[] = [
+  {
+    name: 'report: nobody of that name',
+    class: 'invalid-recipient',
+    words:
+      /(?:can.t|cannot) accept user|not (?:a |an |our )(?:known |local )?(?:user|customer)\b|no account by that name|no ?one at this|no valid recipients?|not found recipient|missing home directory|envelope recipient has been denied|nessun utente|no existe dicha|destinatario errat|not listed in|nicht aufgelistet|not (?:found )?in (?:the )?(?:\w{1,16} )?(?:directory|address book|name and address)/,
+    sample: 'rcpt 550 there is no one at this address',
+  },
+  {
+    name: 'report: mailbox given up',
+    class: 'inactive-mailbox',
+    words:
+      /extended inactivity|(?:archived|retired|deleted|former) (?:recipient|user|mail ?box|account)|boite[^.]{0,40}archiv|(?:user|recipient|mail ?box|address) (?:has )?moved/,
+    sample: 'rcpt 550 due to extended inactivity new mail is not accepted',
+  },
+  {
+    name: 'report: domain must exist',
+    class: 'bad-domain',
+    words: /illegal host|recipient domain must|domain must exist/,
+    sample: 'rcpt 550 Illegal host name found',
+  },
+]

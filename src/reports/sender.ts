@@ -1,0 +1,79 @@
+/** Who a mail that came back says it is from, and what its head says of how it came about. */
+import { addressesIn } from './addresses.ts'
+import type { Head } from './parts/head.ts'
+import { AUTO_SUBJECT } from './phrases.ts'
+import { fold } from './reading.ts'
+
+export interface Signs {
+  /** Folded. */
+  subject: string
+  /** From a mail system, by its address or name. */
+  isDaemon: boolean
+  /** `Return-Path: <>` (RFC 5321 §4.5.5), or what some hosts write for it. */
+  hasNullSender: boolean
+  /** Made without a person (RFC 3834 §5, and the fields of vendors). */
+  isAutomatic: boolean
+  /** Only vacation programs and their like set such fields or subjects. */
+  isAutoReply: boolean
+  /** An answer of a person, or passed on by one. */
+  isReply: boolean
+  /** Went to many. */
+  isBulk: boolean
+  /** Exim and others name whom the mail did not reach. */
+  failed: readonly string[]
+  /** Addresses of the head, which the mail does not blame. */
+  own: readonly string[]
+}
+
+const DAEMON_ADDRESS =
+  /^(?:mailer[._-]?daemon|mail[._-]?daemon|daemon|postmaster|post[._-]?master|mail-?delivery|mdaemon|microsoftexchange\w{0,64}|system|notes|imss|bounces?|mailerdaemon|undeliver\w{0,8}|mail-?admin\w{0,10}|failure)(?:[+._-]|$)/
+const DAEMON_NAME =
+  /mailer[ -]?daemon|mail(?:er)? daemon|(?:mail|message|e-?mail|internet mail) delivery|delivery (?:sub|agent|notif|status|system)|mail (?:system|server|admin|gateway|transport)|system administrator|domino mailer|content-?filter|^postmaster|postmaster$|microsoft (?:outlook|exchange)|\bexchange\b.{0,30}(?:server|system)|systemadministrator|courier mail/
+const REPLY_SUBJECT = /^\s*(?:(?:re|fwd?|aw|wg|antw|sv|vs|tr|rv|enc|res|odp|rif|i|ynt)(?:\[\d\])?\s?:)/
+
+export function signsOf(head: Head): Signs {
+  const subject = fold(head.text('subject') ?? '')
+  const from = head.text('from') ?? ''
+  const [address = ''] = addressesIn(from)
+  const name =
+    fold(
+      from
+        .split('<')[0]!
+        .trim()
+        .replace(/^["']|["']$/g, ''),
+    ) + fold(/\(([^)]{1,80})\)/.exec(from)?.[1] ?? '')
+  const isDaemon =
+    DAEMON_ADDRESS.test(fold(address.split('@')[0]!)) ||
+    DAEMON_NAME.test(name) ||
+    DAEMON_ADDRESS.test(fold(from.trim().replace(/^<|[>\s(].{0,200}$/g, '')))
+  const submitted = fold(head.raw('auto-submitted') ?? '')
+  const precedence = fold(`${head.raw('precedence') ?? ''} ${head.raw('x-precedence') ?? ''}`)
+  return {
+    subject,
+    isDaemon,
+    hasNullSender: /^\s*<\s*(?:mailer-daemon[^>]{0,100})?>/i.test(head.raw('return-path') ?? ''),
+    isAutomatic: (submitted !== '' && !submitted.startsWith('no')) || isDaemon,
+    isAutoReply: setsVacationFields(head) || /auto[_-]?reply/.test(precedence) || AUTO_SUBJECT.test(subject),
+    isReply: REPLY_SUBJECT.test(subject),
+    isBulk: head.raw('list-unsubscribe') !== undefined || head.raw('list-id') !== undefined,
+    failed: head.all('x-failed-recipients').flatMap(addressesIn),
+    own: [from, ...['to', 'reply-to', 'sender', 'cc'].map(field => head.text(field) ?? '')].flatMap(
+      addressesIn,
+    ),
+  }
+}
+
+function setsVacationFields(head: Head): boolean {
+  return (
+    [
+      'x-autoreply',
+      'x-autorespond',
+      'x-autoresponder',
+      'x-auto-reply',
+      'x-vacation',
+      'x-mail-autoreply',
+    ].some(name => head.raw(name) !== undefined) ||
+    /vacation|autorespond/i.test(head.raw('x-mailer') ?? '') ||
+    /vacation/i.test(head.raw('auto-submitted') ?? '')
+  )
+}

@@ -1,0 +1,85 @@
+/** What a report means for one recipient: the class of the bounce, and whether the address is at fault. */
+import { cleanText } from '../smtp/reply.ts'
+import type { BounceClass } from './bounce-class.ts'
+import { classify, type Meaning } from './classify.ts'
+import type { ReplyPhase } from './reading.ts'
+import type { ReportAction } from './report.ts'
+import { REPORT_RULES, VAGUE_RULES } from './rules/index.ts'
+
+export interface Evidence {
+  action: ReportAction
+  /** Of the Status field; undefined where there is none. */
+  status: string | undefined
+  /** What is said of this recipient, best first. The first that tells anything decides. */
+  texts: readonly string[]
+  provider: string | undefined
+}
+
+export interface Verdict {
+  class: BounceClass
+  isHard: boolean
+  replyCode: number | undefined
+  status: string | undefined
+  rule: string
+}
+
+/** A reply code where one can stand; never a piece of a number, an address or a date. */
+const REPLY_CODE =
+  /(?:^|[\s:;'"<([>=,])([45]\d\d)(?=[ \t]?[-:;,)\]][ \t]?(?:[#(]?[245]\.\d|[^\d\s])|[ \t]+(?:[#(<"']?[^\d\s]|[245]\.\d)|$)(?![ \t]+(?:more )?(?:messages?|days?|hours?|minutes?|bytes|kb|mb|reasons))/i
+const ENHANCED = /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
+/** Lines of one reply that were joined, each with its code. */
+const CONTINUED = /\s[45]\d\d-(?:[245]\.\d{1,3}\.\d{1,3})?[ \t]?/g
+const GENERAL_STATUS = /^[245]\.(?:0\.0|5\.0|3\.0|7\.0)$/
+
+export function verdictOf({ action, status, texts, provider }: Evidence): Verdict {
+  const told = texts.map(text => cleanText(text)).filter(text => text !== '')
+  const read = (text: string) => readOne(text, action, status, provider)
+  const meanings = (told.length > 0 ? told : ['']).map(read)
+  const first = meanings.find(({ meaning }) => tells(meaning)) ?? meanings[0]!
+  // Blame that the best text does not hold must bear what all of them say together.
+  const all = first !== meanings[0] && first.meaning.blamesAddress ? read(told.join(' ')) : first
+  const chosen = tells(all.meaning) && !all.meaning.blamesAddress ? all : first
+  return {
+    class: chosen.meaning.class,
+    isHard: action === 'failed' && chosen.meaning.blamesAddress,
+    replyCode: meanings.find(({ replyCode }) => replyCode !== undefined)?.replyCode,
+    status: chosen.status ?? status,
+    rule: chosen.meaning.rule,
+  }
+}
+
+function tells({ class: found, rule }: Meaning): boolean {
+  return found !== 'unknown' && !VAGUE_RULES.has(rule)
+}
+
+function readOne(text: string, action: ReportAction, said: string | undefined, provider: string | undefined) {
+  const found = REPLY_CODE.exec(text)
+  const replyCode = found ? Number(found[1]) : undefined
+  const within = ENHANCED.exec(text)?.[1]
+  const status = within !== undefined && (said === undefined || !GENERAL_STATUS.test(within)) ? within : said
+  const code = replyCode ?? codeOf(action, status)
+  const plain = text
+    .replace(CONTINUED, ' ')
+    .replace(ENHANCED, ' ')
+    .replace(/^[\s;:,-]{0,10}[45]\d\d[\s:;-]{1,4}/, '')
+  const fits = status !== undefined && status[0] === String(code)[0]
+  // A status of another class than the code stays in the text, where it is seen to contradict.
+  const reply = {
+    code,
+    enhanced: fits ? status : null,
+    text: fits || status === undefined ? plain : `${status} ${plain}`,
+  }
+  return { meaning: classify(phaseOf(text), reply, provider, REPORT_RULES), replyCode, status }
+}
+
+/** Where no reply is quoted: as the action and the status have it. */
+function codeOf(action: ReportAction, status: string | undefined): number {
+  const transient = status === undefined ? action === 'delayed' : status.startsWith('4')
+  return transient ? 450 : 550
+}
+
+function phaseOf(text: string): ReplyPhase {
+  if (/(?:reply to|error for|for|after) (?:the )?MAIL(?: |_)?FROM/i.test(text)) return 'mail'
+  if (/(?:reply to|after|error for) (?:the )?(?:end of data|DATA\b)/i.test(text)) return 'final-dot'
+  return 'rcpt'
+}
