@@ -11,7 +11,10 @@ import { createSessions } from './accounts/sessions.ts'
 import type { Config } from './config/config.ts'
 import { type ControlServer, startControlServer } from './control/server.ts'
 import { createResolver } from './dns/resolver.ts'
-import { createDomains } from './domains/domains.ts'
+import { DOMAIN_CHECK } from './domains/commands.ts'
+import { createDomains, type Domains } from './domains/domains.ts'
+import { createInquiries } from './domains/inquiries.ts'
+import { startRechecks } from './domains/rechecks.ts'
 import { createHttpApp } from './http/app.ts'
 import { createReadBody } from './http/body.ts'
 import { createClientAddress } from './http/client-address.ts'
@@ -44,7 +47,6 @@ import type { Clock } from './lib/clock.ts'
 import { createIdSource, type IdSource } from './lib/ids.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import type { Parts } from './parts.ts'
-import { verifyingResolvers } from './provider-dns.ts'
 import { createHands } from './queue/hands.ts'
 import { KEYS_DELETED } from './store/api-keys.ts'
 import { createBlobClaims } from './store/blob-claims.ts'
@@ -63,7 +65,7 @@ export async function startHttpDoor(
   notReady: () => Promise<string[]>,
   started: (() => unknown)[],
 ) {
-  const { config, clock, log, store, plans, secrets, reading, generateKey } = parts
+  const { config, clock, log, store, plans, reading } = parts
   const { db, run } = store
   const common = { db, run, clock, newId: createIdSource() }
   const { passwords, sessions, apiKeys, accounts } = accountParts(parts, common.newId)
@@ -72,17 +74,9 @@ export async function startHttpDoor(
   started.push(apiKeys.close)
   store.on(KEYS_DELETED, apiKeys.forget)
   store.on(MISSED, apiKeys.forget)
-  const verifying = verifyingResolvers(config.dns.verifyResolvers, clock)
-  started.push(verifying.close)
   const regions = Object.keys(config.regions)
   const { mailHost } = config
-  const domains = createDomains({
-    ...common,
-    secrets,
-    generateKey,
-    mailHost,
-    resolvers: verifying.resolvers,
-  })
+  const domains = startDomains(parts, common.newId, started)
   const largeBodies = createLargeBodies({
     entry: new URL('./body-thread.ts', import.meta.url),
     location: store.location,
@@ -132,6 +126,37 @@ export async function startHttpDoor(
     config.http.listen ?? { host: '127.0.0.1', port: 0 },
   )
   return { http, firstRun }
+}
+
+/** Domains, which are also checked by themselves. */
+function startDomains(
+  { config, clock, log, store, secrets, generateKey }: Parts,
+  newId: IdSource,
+  started: (() => unknown)[],
+): Domains {
+  const { db, run } = store
+  const { mailHost, dns, delivery } = config
+  const { authorityPort, verifyResolvers: servers } = dns
+  const { allowPrivateAddresses } = delivery
+  const inquiries = createInquiries({ servers, clock, authorityPort, allowPrivateAddresses })
+  const domains = createDomains({
+    ...{ db, run, clock, newId, secrets, generateKey, mailHost, inquiries },
+    onStatus: ({ name, status }, former) =>
+      log.info({ domain: name, status, former }, 'a domain has changed'),
+  })
+  if (config.roles.includes('all')) {
+    const rechecks = startRechecks({
+      ...{ run, clock },
+      check: domains.verify,
+      onError: error => log.error({ err: error }, 'a domain could not be checked'),
+    })
+    store.on(DOMAIN_CHECK, times => {
+      for (const at of times as number[]) rechecks.note(at)
+    })
+    started.push(rechecks.stop)
+  }
+  started.push(inquiries.close)
+  return domains
 }
 
 /** What the command line asks of a running service. */

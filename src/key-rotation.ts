@@ -1,5 +1,5 @@
 /** Starts the rotation of DKIM keys. Part of the composition root. */
-import { isLaboratory } from './domains/domains.ts'
+import { isLaboratory } from './domains/checker.ts'
 import { rotateKeys } from './domains/rotation.ts'
 import { ROTATION_WANTED } from './domains/rotation-commands.ts'
 import { createIdSource } from './lib/ids.ts'

@@ -1,4 +1,4 @@
-/** Builds the DNS parts: the server of the provider zone, and the resolvers that domain checks ask. */
+/** Builds the DNS parts: the server of the provider zone, and the resolvers that look for keys in it. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Config } from './config/config.ts'
@@ -13,7 +13,7 @@ import { createDnsServer } from './dns/server.ts'
 import type { DnsRecord } from './dns/wire.ts'
 import { createZone } from './dns/zone.ts'
 import { keyText } from './domains/key-text.ts'
-import type { NamedResolver } from './domains/verify.ts'
+import type { NamedResolver } from './domains/key-visibility.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Parts } from './parts.ts'
 import { MISSED } from './store/command.ts'

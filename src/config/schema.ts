@@ -88,6 +88,11 @@ export const schema = {
     ),
     trustAd: flag(false, 'Believe `dns.validating_resolver` also where it is not on this host.'),
     signedName: text('.', 'A signed name, by which `dns.validating_resolver` must show that it validates.'),
+    authorityPort: integer(
+      53,
+      'Port of the name servers of customers’ zones, which domain checks ask; another one is for laboratories.',
+      { least: 1, most: 65_535 },
+    ),
     addresses: addresses(
       'Public addresses of this host, for the A and AAAA records of the provider zone.',
       "those of this host's interfaces that are public",

@@ -2,14 +2,9 @@
  * Asks one validating resolver and tells what it vouches for: the runtime's resolver shows no AD bit. The way to that
  * resolver must be safe, since nothing is validated here (RFC 4035 §4.9.3, RFC 6840 §5.7).
  */
-import { randomInt } from 'node:crypto'
-import { createSocket } from 'node:dgram'
-import { connect, isIPv6 } from 'node:net'
-import type { Clock, Timer } from '../lib/clock.ts'
-import { frame, readFrames } from './frames.ts'
-import { CLASS_IN, type DnsRecord, FLAG, type Message, RCODE, type TypeName } from './wire.ts'
-import { decodeMessage, MalformedMessage } from './wire-decode.ts'
-import { encodeMessage, encodeQuestion } from './wire-encode.ts'
+import type { Clock } from '../lib/clock.ts'
+import { askServer, serverOf } from './query.ts'
+import { type DnsRecord, FLAG, type Message, RCODE, type TypeName } from './wire.ts'
 
 export type SecureAnswer =
   /** The whole answer section: CNAMEs, then the records asked for. `secure`: the resolver has validated all of it. */
@@ -33,9 +28,6 @@ interface ClientOptions {
   tries?: number
 }
 
-const QUESTION_LIMIT = 512
-const PAYLOAD_BYTES = 1232
-const MOST_TCP_BYTES = 65_535
 const MOST_KEPT = 10_000
 const LONGEST_KEPT_MS = 3_600_000
 const NONE_KEPT_MS = 60_000
@@ -46,29 +38,18 @@ export function createValidatingClient(options: ClientOptions): ValidatingClient
   const server = serverOf(options.server)
   const kept = new Map<string, { answer: Promise<SecureAnswer>; until: number }>()
   const closing = new AbortController()
+  const limits = { clock, timeoutMs, closing: closing.signal }
 
   const asked = async (name: string, type: TypeName): Promise<SecureAnswer> => {
     let reason = 'the validating resolver does not answer'
     for (let round = 0; round < tries && !closing.signal.aborted; round++) {
       try {
-        return answerOf(await exchanged(name, type))
+        return answerOf(await askServer({ server, name, type, flags: FLAG.RD | FLAG.AD }, limits))
       } catch (error) {
         reason = `the validating resolver does not answer (${(error as Error).message})`
       }
     }
     return { kind: 'failure', reason }
-  }
-
-  const exchanged = async (name: string, type: TypeName): Promise<Message> => {
-    const id = randomInt(65_536)
-    const packet = queryOf(id, name, type)
-    const limit = limited(clock, timeoutMs, closing.signal)
-    try {
-      const reply = await overUdp(server, packet, id, name, limit.signal)
-      return reply.flags & FLAG.TC ? await overTcp(server, packet, id, name, limit.signal) : reply
-    } finally {
-      limit.timer.cancel()
-    }
   }
 
   return {
@@ -101,83 +82,4 @@ function answerOf({ rcode, flags, answers, question }: Message): SecureAnswer {
   const secure = (flags & FLAG.AD) !== 0
   if (!answers.some(({ type }) => type === question!.type)) return { kind: 'none', secure }
   return { kind: 'found', answers, secure }
-}
-
-function queryOf(id: number, name: string, type: TypeName): Buffer {
-  const question = { name, type, class: CLASS_IN, bytes: encodeQuestion(name, type) }
-  const edns = { payloadBytes: PAYLOAD_BYTES, version: 0, dnssecOk: false }
-  const none = { answers: [], authority: [], additional: [] }
-  return encodeMessage(
-    { id, flags: FLAG.RD | FLAG.AD, opcode: 0, rcode: 0, question, ...none, edns },
-    QUESTION_LIMIT,
-  )
-}
-
-interface Server {
-  host: string
-  port: number
-}
-
-function overUdp({ host, port }: Server, packet: Buffer, id: number, name: string, signal: AbortSignal) {
-  return new Promise<Message>((resolve, reject) => {
-    const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4')
-    const settle = (end: () => void) => {
-      signal.removeEventListener('abort', onAbort)
-      socket.close()
-      end()
-    }
-    const onAbort = () => settle(() => reject(signal.reason))
-    signal.addEventListener('abort', onAbort)
-    socket.once('error', error => settle(() => reject(error)))
-    socket.on('message', reply => {
-      const message = replyTo(id, name, reply)
-      if (message) settle(() => resolve(message))
-    })
-    socket.connect(port, host, () => socket.send(packet))
-  })
-}
-
-async function overTcp(
-  { host, port }: Server,
-  packet: Buffer,
-  id: number,
-  name: string,
-  signal: AbortSignal,
-) {
-  const socket = connect({ host, port, noDelay: true, signal })
-  try {
-    socket.write(frame(packet))
-    for await (const reply of readFrames(socket, MOST_TCP_BYTES)) {
-      const message = replyTo(id, name, reply)
-      if (message) return message
-    }
-    throw new Error('the connection was closed')
-  } finally {
-    socket.destroy()
-  }
-}
-
-/** Undefined for what is no answer to this question. */
-function replyTo(id: number, name: string, packet: Buffer): Message | undefined {
-  try {
-    const message = decodeMessage(packet)
-    const fits = message.id === id && (message.flags & FLAG.QR) !== 0 && message.question?.name === name
-    return fits ? message : undefined
-  } catch (error) {
-    if (error instanceof MalformedMessage) return undefined
-    throw error
-  }
-}
-
-function limited(clock: Clock, ms: number, closing: AbortSignal): { signal: AbortSignal; timer: Timer } {
-  const limit = new AbortController()
-  const timer = clock.timer(ms, () => limit.abort(new Error(`nothing within ${ms / 1000} s`)))
-  return { signal: AbortSignal.any([limit.signal, closing]), timer }
-}
-
-export function serverOf(text: string): Server {
-  const [, v6, v4, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? []
-  const host = v6 ?? v4
-  if (host === undefined) throw new Error(`not a server: ${text}`)
-  return { host, port: Number(port ?? 53) }
 }

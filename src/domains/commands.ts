@@ -5,24 +5,33 @@ import { announceDeletedKeys } from '../store/api-keys.ts'
 import { command, type Tx } from '../store/command.ts'
 import { DKIM_KEYS_CHANGED, type DomainWithKeys, findDomain } from '../store/domains.ts'
 import type { DkimKeyRow, DomainRow } from '../store/schema.ts'
-import { afterCheck } from './status.ts'
+import { afterCheck, type CheckOutcome, nextCheckAt } from './status.ts'
 
 export type CreateDomainResult = 'created' | 'exists' | 'verified-elsewhere'
 
 /** Settings that their owner changes; those absent stay as they are. */
-export type DomainChanges = Partial<Pick<DomainRow, 'tls' | 'openTracking' | 'clickTracking'>>
+export type DomainChanges = Partial<Pick<DomainRow, 'tls' | 'openTracking' | 'clickTracking' | 'receiving'>>
 
 export interface DomainCheckRecord {
   accountId: Id
   id: Id
   at: number
-  /** Ownership and the active selector were found as asked. */
-  good: boolean
+  outcome: CheckOutcome
   /** Slots whose key is publicly visible. */
   visibleSlots: number[]
-  /** JSON, by record label. */
+  /** JSON, as the API shows it. */
   checks: string
 }
+
+export interface CheckedDomainRow {
+  domain: DomainWithKeys
+  former: DomainRow['status']
+  /** All is as asked, but another account has verified the name. */
+  verifiedElsewhere: boolean
+}
+
+/** Topic of announcements: when a domain is to be checked, epoch ms. */
+export const DOMAIN_CHECK = 'domain_check'
 
 export const domainCommands = {
   createDomain: command<{ domain: DomainRow; keys: DkimKeyRow[] }, CreateDomainResult>(
@@ -32,26 +41,57 @@ export const domainCommands = {
       await tx.db.insertInto('domains').values(domain).execute()
       await tx.db.insertInto('dkimKeys').values(keys).execute()
       tx.announce(DKIM_KEYS_CHANGED, domain.id)
+      if (domain.checkAt !== null) tx.announce(DOMAIN_CHECK, domain.checkAt)
       await recordDomainEvent(tx, domain, 'domain.created', domain.createdAt)
       return 'created'
     },
   ),
 
   /** Undefined when the account has no such domain (any more). */
-  recordDomainCheck: command<DomainCheckRecord, DomainWithKeys | undefined>(async (tx, check) => {
+  recordDomainCheck: command<DomainCheckRecord, CheckedDomainRow | undefined>(async (tx, check) => {
     const domain = await findDomain(tx.db, check.accountId, check.id)
     if (!domain) return undefined
-    const good = check.good && !(await isVerifiedElsewhere(tx, domain.accountId, domain.name))
-    const { status, verifiedAt, failingSince } = afterCheck(domain, good, check.at)
+    const verifiedElsewhere =
+      check.outcome === 'good' && (await isVerifiedElsewhere(tx, domain.accountId, domain.name))
+    const outcome = verifiedElsewhere ? 'gone' : check.outcome
+    const { status, verifiedAt, failingSince } = afterCheck(domain, outcome, check.at)
+    const checkAt = nextCheckAt({ ...domain, status, failingSince }, outcome, check.at)
     await tx.db
       .updateTable('domains')
-      .set({ status, verifiedAt, failingSince, lastCheckedAt: check.at, checks: check.checks })
+      .set({ status, verifiedAt, failingSince, lastCheckedAt: check.at, checks: check.checks, checkAt })
       .where('id', '=', domain.id)
       .execute()
-    if (good) await activateKeys(tx, domain, check)
+    if (checkAt !== null) tx.announce(DOMAIN_CHECK, checkAt)
+    if (outcome === 'good') await activateKeys(tx, domain, check)
     if (status === 'verified' && domain.status !== 'verified')
       await recordDomainEvent(tx, domain, 'domain.verified', check.at)
-    return findDomain(tx.db, check.accountId, check.id)
+    const checked = (await findDomain(tx.db, check.accountId, check.id))!
+    return { domain: checked, former: domain.status, verifiedElsewhere }
+  }),
+
+  /** Domains to be checked now, the longest due first; they are due again at `until`, unless a result comes before. */
+  takeDueDomains: command<
+    { now: number; until: number; limit: number },
+    { due: Pick<DomainRow, 'accountId' | 'id'>[]; nextAt: number | null }
+  >(async (tx, { now, until, limit }) => {
+    const due = await tx.db
+      .selectFrom('domains')
+      .select(['accountId', 'id'])
+      .where('checkAt', '<=', now)
+      .orderBy('checkAt')
+      .limit(limit)
+      .execute()
+    await tx.rows.update(
+      'domains',
+      ['id'],
+      due.map(({ id }) => ({ id, checkAt: until })),
+    )
+    const { nextAt } = await tx.db
+      .selectFrom('domains')
+      .select(eb => eb.fn.min('checkAt').as('nextAt'))
+      .where('checkAt', 'is not', null)
+      .executeTakeFirstOrThrow()
+    return { due, nextAt }
   }),
 
   /** Undefined when the account has no such domain. */

@@ -2,16 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import type { DkimAlgorithm } from '../dkim/keys.ts'
 import { toBase32 } from '../lib/base32.ts'
-import type { Clock } from '../lib/clock.ts'
 import type { Id, IdSource } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
-import type { Run } from '../store/command.ts'
 import { type DomainWithKeys, findDomain, listDomains } from '../store/domains.ts'
-import type { Db, DkimKeyRow } from '../store/schema.ts'
-import type { CreateDomainResult, DomainChanges, domainCommands } from './commands.ts'
-import { dnsRecordsOf } from './dns-records.ts'
-import { publishedKeyOf } from './key-text.ts'
-import { checkDomain, type DomainChecks, type NamedResolver } from './verify.ts'
+import type { DkimKeyRow } from '../store/schema.ts'
+import { type CheckedResult, type CheckerOptions, createChecker } from './checker.ts'
+import type { CreateDomainResult, DomainChanges } from './commands.ts'
+import { EARLY_CHECKS_MS } from './status.ts'
 
 export interface Domains {
   create(
@@ -24,8 +21,11 @@ export interface Domains {
     page: { limit: number; offset: number },
   ): Promise<{ total: number; rows: DomainWithKeys[] }>
   find(accountId: Id, id: Id): Promise<DomainWithKeys | undefined>
-  /** Looks the records up now. Undefined when the account has no such domain. */
-  verify(accountId: Id, id: Id): Promise<{ domain: DomainWithKeys; checks: DomainChecks } | undefined>
+  /**
+   * Looks the records up now; whoever asks while that is under way gets the same answer. Undefined when the account
+   * has no such domain. @throws TooManyWaiting
+   */
+  verify(accountId: Id, id: Id): Promise<CheckedResult | undefined>
   /** Undefined when the account has no such domain. */
   change(accountId: Id, id: Id, changes: DomainChanges): Promise<DomainWithKeys | undefined>
   delete(accountId: Id, id: Id): Promise<boolean>
@@ -33,15 +33,10 @@ export interface Domains {
 
 export type GenerateKey = (algorithm: DkimAlgorithm) => Promise<{ privateKey: Uint8Array; publicKey: string }>
 
-interface DomainOptions {
-  db: Db
-  run: Run<typeof domainCommands>
-  clock: Clock
+interface DomainOptions extends CheckerOptions {
   newId: IdSource
   secrets: SecretKeys
   generateKey: GenerateKey
-  mailHost: string
-  resolvers: readonly NamedResolver[]
 }
 
 /** Slots 1 and 2 alternate, 3 signs beside them. */
@@ -50,15 +45,9 @@ const SLOTS: readonly { slot: number; algorithm: DkimAlgorithm }[] = [
   { slot: 2, algorithm: 'rsa-sha256' },
   { slot: 3, algorithm: 'ed25519-sha256' },
 ]
-/** Top-level domains that nobody can delegate (RFC 2606 §2). */
-const RESERVED = /\.(?:test|example|invalid|localhost)$/
-
-export function isLaboratory(mailHost: string): boolean {
-  return RESERVED.test(mailHost)
-}
 
 export function createDomains(options: DomainOptions): Domains {
-  const { db, run, clock, newId, mailHost, resolvers } = options
+  const { db, run, clock, newId } = options
   return {
     async create(accountId, name, region) {
       const now = clock.now()
@@ -78,6 +67,7 @@ export function createDomains(options: DomainOptions): Domains {
         lastCheckedAt: null,
         failingSince: null,
         checks: null,
+        checkAt: now + EARLY_CHECKS_MS[0]!,
       }
       const keys = await Promise.all(
         SLOTS.map(slot => sealedKey(options, domain.id, { ...slot, token: randomToken() }, now)),
@@ -87,39 +77,10 @@ export function createDomains(options: DomainOptions): Domains {
     },
     list: (accountId, page) => listDomains(db, accountId, page),
     find: (accountId, id) => findDomain(db, accountId, id),
-    async verify(accountId, id) {
-      const domain = await findDomain(db, accountId, id)
-      if (!domain) return undefined
-      const records = dnsRecordsOf(domain, mailHost)
-      const selectors = domain.keys.map(key => ({
-        record: records.find(({ record }) => record === `DKIM ${key.slot}`)!,
-        publicKey: publishedKeyOf(key),
-      }))
-      const laboratory = isLaboratory(mailHost)
-      const checks = await checkDomain({ domain: domain.name, records, selectors, resolvers, laboratory })
-      const visibleSlots = domain.keys
-        .filter((_, i) => checks.dkim.selectors[i]!.status === 'verified')
-        .map(({ slot }) => slot)
-      const checked = await run('recordDomainCheck', {
-        accountId,
-        id,
-        at: clock.now(),
-        good: checks.ownership.status === 'verified' && isActiveVisible(domain, visibleSlots),
-        visibleSlots,
-        checks: JSON.stringify(checks),
-      })
-      return checked && { domain: checked, checks }
-    },
+    verify: createChecker(options),
     change: (accountId, id, changes) => run('changeDomain', { accountId, id, changes }),
     delete: (accountId, id) => run('deleteDomain', { accountId, id, at: clock.now() }),
   }
-}
-
-/** The RSA key that signs, or that will once the domain is verified. */
-function isActiveVisible({ keys }: DomainWithKeys, visibleSlots: readonly number[]): boolean {
-  const rsa = keys.filter(key => key.algorithm === 'rsa-sha256' && key.retiredAt === null)
-  const active = rsa.find(key => key.activeFrom !== null) ?? rsa[0]
-  return active !== undefined && visibleSlots.includes(active.slot)
 }
 
 /** A key that nobody has used yet, at its place among those of a domain. */

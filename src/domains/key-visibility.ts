@@ -1,7 +1,6 @@
 /** Whether the world sees a key: no key is used before, since mail that nobody can verify is worse than an old key. */
 import { publicKeyIn } from '../dkim/keys.ts'
 import type { Resolver } from '../dns/resolver.ts'
-import type { NamedResolver } from './verify.ts'
 
 export interface PublicKeyPlace {
   /** `<token>._domainkey.<domain>` */
@@ -10,6 +9,12 @@ export interface PublicKeyPlace {
   target: string
   /** As it stands in `p=`. */
   publicKey: string
+}
+
+/** A resolver and the address it is known by. */
+export interface NamedResolver {
+  server: string
+  resolver: Resolver
 }
 
 export interface VisibilityOptions {

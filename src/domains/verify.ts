@@ -1,29 +1,50 @@
-/** Looks a domain's records up as the world sees them and says what was found, what is asked for, and what to do. */
-import type { Answer } from '../dns/answer.ts'
-import type { MxRecord, Resolver } from '../dns/resolver.ts'
+/**
+ * Looks a domain's records up as the world sees them, and at the name servers of its zone, and says what was found,
+ * what is asked for, and what to do.
+ */
+import { findZoneServers, type ZoneServers } from '../dns/name-servers.ts'
+import type { Witness } from '../dns/witness.ts'
+import { selectorProbe } from './checks/dkim.ts'
+import { checkDmarc, type DmarcCheck } from './checks/dmarc.ts'
+import { findMisplaced, missing, type Wanted } from './checks/misplaced.ts'
+import { exchangeProbe } from './checks/mx.ts'
+import { ownershipProbe } from './checks/ownership.ts'
+import {
+  type Check,
+  type CheckStatus,
+  checkOf,
+  type Looks,
+  look,
+  type Probe,
+  type Standing,
+  standingOf,
+  type Witnesses,
+  withProblems,
+} from './checks/sight.ts'
+import { spfProbe } from './checks/spf.ts'
+import { spfCost } from './checks/spf-cost.ts'
+import { isSpf } from './checks/spf-record.ts'
+import { plain } from './checks/values.ts'
+import { type NameServersCheck, nameServersCheck } from './checks/zone-servers.ts'
 import type { DnsRecord } from './dns-records.ts'
 
-/** `pending`: not there yet, or no answer; `failed`: something else is there. */
-export type CheckStatus = 'verified' | 'pending' | 'failed'
-
-export interface Check {
-  status: CheckStatus
-  expected: string
-  found: string[]
-}
-
+/** In wire spelling: stored, and shown as it is. */
 export interface DomainChecks {
-  ownership: Check & { resolvers: { server: string; status: CheckStatus; found: string[] }[] }
+  ownership: Check
   dkim: { status: CheckStatus; selectors: ({ host: string } & Check)[] }
   spf: Check
   mx: Check
-  dmarc: Check & { advice: string | null }
+  dmarc: DmarcCheck
+  /** Null where the domain's own mail is not wanted here. */
+  receiving: Check | null
+  name_servers: NameServersCheck
 }
 
-/** A resolver and the address it is known by. */
-export interface NamedResolver {
-  server: string
-  resolver: Resolver
+export interface CheckedDomain {
+  checks: DomainChecks
+  ownership: Standing
+  /** In the order of the selectors. */
+  selectors: Standing[]
 }
 
 /** A DKIM selector's record and the key it must lead to. */
@@ -32,136 +53,167 @@ export interface SelectorRecord {
   publicKey: string
 }
 
-interface VerifyOptions {
+/** Whom a check asks. */
+export interface Inquiry {
+  resolvers: readonly Witness[]
+  /** Whether an address that the DNS names may be asked. */
+  isAllowed(address: string): boolean
+  openWitness(label: string, address: string): Witness
+}
+
+export interface CheckOptions {
   domain: string
+  mailHost: string
   records: readonly DnsRecord[]
   selectors: readonly SelectorRecord[]
-  /** Each is asked; one that sees a record is enough, since others may still hold an older answer. */
-  resolvers: readonly NamedResolver[]
+  /** Whether the domain's own mail is wanted here. */
+  receiving: boolean
+  inquiry: Inquiry
+  /** What the last check found; null before the first. */
+  former: DomainChecks | null
   /** The provider zone cannot be delegated to (RFC 2606): the CNAME is all that can be asked for. */
   laboratory: boolean
 }
 
-const FRESH = { fresh: true }
-
-export async function checkDomain(options: VerifyOptions): Promise<DomainChecks> {
-  const { domain, records, selectors, resolvers, laboratory } = options
-  const record = (label: DnsRecord['record']) => records.find(candidate => candidate.record === label)!
-  const [ownership, dkim, spf, mx, dmarc] = await Promise.all([
-    checkOwnership(record('Verification'), resolvers),
-    Promise.all(selectors.map(selector => checkSelector(selector, resolvers, laboratory))),
-    best(resolvers, resolver => checkSpf(resolver, record('SPF'))),
-    best(resolvers, resolver => checkMx(resolver, record('MX'))),
-    best(resolvers, resolver => checkDmarc(resolver, domain)),
+export async function checkDomain(options: CheckOptions): Promise<CheckedDomain> {
+  const { domain, selectors, inquiry, former } = options
+  const servers = await findZoneServers(domain, inquiry)
+  const scene = { ...options, servers, witnesses: { ...inquiry, authorities: servers.witnesses } }
+  const record = recordIn(options)
+  const [ownership, dkim, spf, mx, dmarc, receiving] = await Promise.all([
+    checkRecord(
+      scene,
+      record('Verification'),
+      ownershipProbeOf(record('Verification')),
+      former?.ownership.status,
+    ),
+    Promise.all(selectors.map(selector => checkSelector(scene, selector))),
+    checkSpf(scene, record('SPF')),
+    checkRecord(scene, record('MX'), exchangeProbeOf(domain, record('MX')), former?.mx.status),
+    checkDmarc(domain, inquiry.resolvers),
+    options.receiving ? checkReceiving(scene) : null,
   ])
-  return { ownership, dkim: { status: worst(dkim), selectors: dkim }, spf, mx, dmarc }
-}
-
-async function checkOwnership(record: DnsRecord, resolvers: readonly NamedResolver[]) {
-  const seen = await Promise.all(
-    resolvers.map(async ({ server, resolver }) => {
-      const texts = recordsOf(await resolver.txt(record.host, FRESH)).map(plain)
-      const found = texts.filter(text => text.startsWith('svc-verify='))
-      return { server, status: statusOf(found, found.includes(record.value)), found }
-    }),
-  )
-  const found = [...new Set(seen.flatMap(view => view.found))]
-  return { status: mostHopeful(seen), expected: record.value, found, resolvers: seen }
-}
-
-/** Others may be included beside us; more than one record is an error to every receiver (RFC 7208 §4.5). */
-async function checkSpf(resolver: Resolver, { host, value }: DnsRecord): Promise<Check> {
-  const found = recordsOf(await resolver.txt(host, FRESH)).filter(text => /^v=spf1( |$)/i.test(plain(text)))
-  const include = value.split(' ').find(term => term.startsWith('include:'))!
   return {
-    status: statusOf(found, found.length === 1 && isPermitted(found[0]!, include)),
-    expected: value,
-    found,
+    checks: {
+      ownership: ownership.check,
+      dkim: {
+        status: worst(dkim.map(({ check }) => check)),
+        selectors: dkim.map(({ check }, i) => ({ host: selectors[i]!.record.host, ...check })),
+      },
+      spf: spf.check,
+      mx: mx.check,
+      dmarc,
+      receiving,
+      name_servers: nameServersCheck(servers),
+    },
+    ownership: ownership.standing,
+    selectors: dkim.map(({ standing }) => standing),
   }
 }
 
-/** Whether mail is let pass by `include`, which no `all` stands before. */
-function isPermitted(spf: string, include: string): boolean {
-  const terms = spf.toLowerCase().split(' ')
-  const at = terms.findIndex(term => term.replace(/^\+/, '') === include.toLowerCase())
-  return terms[0] === 'v=spf1' && at > 0 && !terms.slice(0, at).some(term => /^[+?~-]?all$/.test(term))
+interface Scene extends CheckOptions {
+  servers: ZoneServers
+  witnesses: Witnesses
 }
 
-async function checkSelector(
-  { record, publicKey }: SelectorRecord,
-  resolvers: readonly NamedResolver[],
-  laboratory: boolean,
-): Promise<{ host: string } & Check> {
-  const check = await best(resolvers, async (resolver): Promise<Check> => {
-    const texts = recordsOf(await resolver.txt(record.host, FRESH))
-    const expected = record.value
-    if (texts.length > 0) {
-      const right = texts.some(text => publicKeyOf(text) === publicKey)
-      return { status: right ? 'verified' : 'failed', expected, found: texts }
-    }
-    const found = recordsOf(await resolver.cname(record.host, FRESH))
-    if (found.length === 0) return { status: 'pending', expected, found }
-    if (!found.includes(expected)) return { status: 'failed', expected, found }
-    return { status: laboratory ? 'verified' : 'pending', expected, found }
+interface Checked {
+  check: Check
+  standing: Standing
+}
+
+/** Where it is not found, also where it may stand by mistake. */
+async function checkRecord(
+  scene: Scene,
+  record: DnsRecord,
+  probe: Probe,
+  former: CheckStatus | undefined,
+): Promise<Checked> {
+  const looks = await look(probe, scene.witnesses)
+  const standing = standingOf(looks)
+  const check =
+    standing === 'unknown' && former === 'verified' ? kept(record, looks) : checkOf(record.value, looks)
+  const isLost = standing === 'gone' && check.found.length === 0
+  if (!isLost) return { check, standing }
+  const misplaced = await findMisplaced(wantedOf(record), {
+    domain: scene.domain,
+    zone: scene.servers.zone ?? scene.domain,
+    witness: scene.witnesses.authorities[0] ?? scene.witnesses.resolvers[0]!,
   })
-  return { host: record.host, ...check }
+  const told = [...check.problems, ...misplaced]
+  const { type, host, value, priority } = record
+  const text = priority === undefined ? value : `${priority} ${value}`
+  return { check: withProblems(check, told.length > 0 ? misplaced : [missing(type, host, text)]), standing }
 }
 
-async function checkMx(resolver: Resolver, { host, value }: DnsRecord): Promise<Check> {
-  const records = recordsOf<MxRecord>(await resolver.mx(host, FRESH))
-  const found = records.map(({ exchange, preference }) => `${preference} ${exchange}`)
-  const isRight = records.some(({ exchange }) => exchange === value)
-  return { status: statusOf(found, isRight), expected: value, found }
+/** Lost answers take nothing away. */
+function kept({ value }: DnsRecord, looks: Looks): Check {
+  const message = 'No clear answer came this time: the record counts as found until one says otherwise.'
+  return withProblems(checkOf(value, looks), [{ code: 'still_counted', message }], 'verified')
 }
 
-async function checkDmarc(resolver: Resolver, domain: string): Promise<DomainChecks['dmarc']> {
-  const found = recordsOf(await resolver.txt(`_dmarc.${domain}`, FRESH)).filter(text =>
-    /^v=DMARC1\b/i.test(text),
+function checkSelector(scene: Scene, { record, publicKey }: SelectorRecord): Promise<Checked> {
+  const { domain, laboratory, former } = scene
+  const { host, value: target } = record
+  const before = former?.dkim.selectors.find(selector => selector.host === host)?.status
+  return checkRecord(scene, record, selectorProbe({ domain, host, target, publicKey, laboratory }), before)
+}
+
+/** With what the record costs those who read it. */
+async function checkSpf(scene: Scene, record: DnsRecord): Promise<Checked> {
+  const { witnesses, mailHost, laboratory } = scene
+  const checked = await checkRecord(scene, record, spfProbe(record.host, mailHost), scene.former?.spf.status)
+  const { check } = checked
+  const text = check.found.find(isSpf)
+  if (check.status !== 'verified' || text === undefined || laboratory) return checked
+  const sees = check.resolvers.findIndex(({ status }) => status === 'verified')
+  const { problems } = await spfCost(record.host, text, witnesses.resolvers[sees]!)
+  return { ...checked, check: withProblems(check, problems, problems.length > 0 ? 'failed' : check.status) }
+}
+
+/** Mail of a domain may well be meant to go elsewhere: that is no failure. */
+async function checkReceiving({ domain, mailHost, witnesses }: Scene): Promise<Check> {
+  const looks = await look(
+    exchangeProbe({ domain, host: domain, exchange: mailHost, isAlone: false }),
+    witnesses,
   )
-  const expected = 'v=DMARC1; p=none'
-  if (found.length === 1) return { status: 'verified', expected, found, advice: null }
-  const advice =
-    found.length > 1
-      ? `There are ${found.length} DMARC records; receivers ignore all of them. Leave one.`
-      : `Large mailbox providers ask for a DMARC policy. Add a TXT record at _dmarc.${domain}, to begin with "${expected}".`
-  return { status: found.length > 1 ? 'failed' : 'pending', expected, found, advice }
+  const check = checkOf(mailHost, looks)
+  if (check.status === 'verified') return check
+  const message = `Mail to ${domain} does not come here. If it is to, add an MX record at ${domain} with the value 10 ${mailHost}.`
+  const problems = [{ code: 'not_received_here', message }]
+  return { ...check, status: 'pending', advice: message, problems }
 }
 
-/** The most hopeful of what the resolvers see. */
-async function best<C extends Check>(
-  resolvers: readonly NamedResolver[],
-  check: (resolver: Resolver) => Promise<C>,
-): Promise<C> {
-  const checks = await Promise.all(resolvers.map(({ resolver }) => check(resolver)))
-  const status = mostHopeful(checks)
-  return checks.find(candidate => candidate.status === status)!
+function ownershipProbeOf({ host, value }: DnsRecord): Probe {
+  return ownershipProbe(host, value)
 }
 
-function mostHopeful(checks: readonly { status: CheckStatus }[]): CheckStatus {
-  const has = (status: CheckStatus) => checks.some(check => check.status === status)
-  return has('verified') ? 'verified' : has('failed') ? 'failed' : 'pending'
+function exchangeProbeOf(domain: string, { host, value: exchange }: DnsRecord): Probe {
+  return exchangeProbe({ domain, host, exchange, isAlone: true })
+}
+
+function wantedOf({ type, host, value }: DnsRecord): Wanted {
+  return {
+    host,
+    type,
+    isOurs(record) {
+      if (record.type === 'TXT') return isSameText(plain(record.text), value)
+      if (record.type === 'CNAME') return record.target.toLowerCase() === value
+      return record.type === 'MX' && record.exchange.toLowerCase() === value
+    },
+  }
+}
+
+/** An SPF record may hold more than was asked for. */
+function isSameText(found: string, wanted: string): boolean {
+  const include = wanted.split(' ').find(term => term.startsWith('include:'))
+  return found === wanted || (include !== undefined && found.toLowerCase().split(' ').includes(include))
+}
+
+function recordIn({ records }: CheckOptions) {
+  return (label: DnsRecord['record']) => records.find(candidate => candidate.record === label)!
 }
 
 function worst(checks: readonly { status: CheckStatus }[]): CheckStatus {
   const has = (status: CheckStatus) => checks.some(check => check.status === status)
   return has('failed') ? 'failed' : has('pending') ? 'pending' : 'verified'
-}
-
-function recordsOf<T>(answer: Answer<T>): T[] {
-  return answer.kind === 'found' ? [...answer.records] : []
-}
-
-function statusOf(found: readonly string[], isRight: boolean): CheckStatus {
-  if (isRight) return 'verified'
-  return found.length > 0 ? 'failed' : 'pending'
-}
-
-/** Without the blanks and quotes that DNS panels add. */
-function plain(text: string): string {
-  return text.replace(/"/g, '').replace(/\s+/g, ' ').trim()
-}
-
-/** The `p=` tag of a key record (RFC 6376 §3.6.1), without the blanks it may be folded with. */
-function publicKeyOf(text: string): string | undefined {
-  return /(?:^|;)\s*p\s*=([^;]*)/.exec(text)?.[1]?.replace(/\s+/g, '')
 }

@@ -6,7 +6,13 @@ import type { Kysely } from 'kysely'
 import type { AccountRow, ApiKeyRow, SessionRow, UserRow } from './schema/accounts.ts'
 import type { OperatorAlertRow } from './schema/alerts.ts'
 import type { BlobPieceRow, BlobRow, ContentRow } from './schema/contents.ts'
-import type { DkimKeyRow, DomainRow, FormerDkimKeyRow, KeyRotationRow } from './schema/domains.ts'
+import type {
+  DeletedDomainRow,
+  DkimKeyRow,
+  DomainRow,
+  FormerDkimKeyRow,
+  KeyRotationRow,
+} from './schema/domains.ts'
 import type { EmailRow, EmailShareRow, IdempotencyKeyRow } from './schema/emails.ts'
 import type { CounterRow, EventRow } from './schema/events.ts'
 import type { AttemptRow, DeliveryRow, SiteStateRow } from './schema/queue.ts'
@@ -44,6 +50,7 @@ export interface Schema {
   dkimKeys: DkimKeyRow
   formerDkimKeys: FormerDkimKeyRow
   keyRotations: KeyRotationRow
+  deletedDomains: DeletedDomainRow
   contents: ContentRow
   blobs: BlobRow
   blobPieces: BlobPieceRow

@@ -22,7 +22,9 @@ export function parseZoneText(text: string): ZoneEntry[] {
 }
 
 function parseLine(line: string): ZoneEntry {
-  const tokens = [...line.matchAll(TOKEN)].map(([, quoted, bare]) => quoted ?? bare!)
+  const tokens = [...line.matchAll(TOKEN)].map(([, quoted, bare]) =>
+    quoted === undefined ? bare! : quoted.replace(/\\(.)/g, '$1'),
+  )
   const name = bareName(tokens.shift()!).toLowerCase()
   const ttlSeconds = /^\d+$/.test(tokens[0] ?? '') ? Number(tokens.shift()) : DEFAULT_TTL_SECONDS
   const word = (tokens.shift() ?? '').toUpperCase()

@@ -30,11 +30,16 @@ export interface ZoneQuery {
 }
 
 export interface ZoneOptions {
-  host?: '127.0.0.1' | '::1'
+  /** A loopback address. */
+  host?: string
+  /** Any free one where none is given. */
+  port?: number
   /** Names at and under these count as signed: an answer about nothing else has the AD bit. */
   signed?: readonly string[]
   /** Answers with the first CNAME alone instead of chasing it, as servers do that are no resolvers. */
   bareCname?: boolean
+  /** Is the name server of its names: answers have the AA bit, and CNAMEs are not chased. */
+  authoritative?: boolean
 }
 
 export interface ScriptedZone {
@@ -57,12 +62,15 @@ const TCP_BYTES = 65_535
 
 export async function startZone(text = '', options: ZoneOptions = {}): Promise<ScriptedZone> {
   const host = options.host ?? '127.0.0.1'
-  const world = createZoneWorld(text, { bareCname: options.bareCname ?? false })
+  const world = createZoneWorld(text, {
+    bareCname: options.bareCname ?? options.authoritative ?? false,
+  })
   const queries: ZoneQuery[] = []
   const isSigned = (name: string) =>
     options.signed?.some(apex => `.${name.toLowerCase()}`.endsWith(`.${apex}`)) ?? false
+  const own = options.authoritative ? FLAG.AA : FLAG.RA
   const listener = createDnsListener({
-    listen: { host, port: 0 },
+    listen: { host, port: options.port ?? 0 },
     log: createLog('warn'),
     clock: systemClock,
     async respond(packet, transport) {
@@ -71,12 +79,12 @@ export async function startZone(text = '', options: ZoneOptions = {}): Promise<S
       queries.push({ name, type, transport })
       const reply = await world.answer(name, type)
       const names = [name, ...reply.answers.map(answer => answer.name)]
-      return packetOf(query, reply, transport, names.every(isSigned) ? FLAG.AD : 0)
+      return packetOf(query, reply, transport, names.every(isSigned) ? FLAG.AD : 0, own)
     },
   })
   const { port } = await listener.listen()
   return {
-    server: host === '::1' ? `[::1]:${port}` : `${host}:${port}`,
+    server: host.includes(':') ? `[::1]:${port}` : `${host}:${port}`,
     queries,
     set: world.set,
     add: world.add,
@@ -91,12 +99,13 @@ function packetOf(
   { rcode, answers, behaviour }: WorldReply,
   transport: Transport,
   authentic: number,
+  own: number,
 ): Buffer | undefined {
   if (behaviour === 'TIMEOUT') return undefined
   const cut = behaviour === 'TRUNCATED' && transport === 'udp'
   const message: Message = {
     id: query.id,
-    flags: FLAG.QR | FLAG.RA | (query.flags & FLAG.RD) | (query.flags & authentic) | (cut ? FLAG.TC : 0),
+    flags: FLAG.QR | own | (query.flags & FLAG.RD) | (query.flags & authentic) | (cut ? FLAG.TC : 0),
     opcode: 0,
     rcode,
     question: query.question,

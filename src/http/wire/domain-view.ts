@@ -1,7 +1,8 @@
 /** A domain as the API shows it, with the state of each of its records. */
 import { z } from 'zod'
+import type { CheckStatus } from '../../domains/checks/sight.ts'
 import { type DnsRecord, dnsRecordsOf } from '../../domains/dns-records.ts'
-import type { Check, DomainChecks } from '../../domains/verify.ts'
+import type { DomainChecks } from '../../domains/verify.ts'
 import { wireId } from '../../lib/ids.ts'
 import type { DomainWithKeys } from '../../store/domains.ts'
 import { idSchema, timeSchema } from './reply-schemas.ts'
@@ -42,15 +43,48 @@ export const domainSchema = z
   })
   .meta({ id: 'Domain' })
 
-const checkSchema = z.object({ status: checkStatus, expected: z.string(), found: z.array(z.string()) })
+const adviceSchema = {
+  advice: z.string().nullable(),
+  problems: z.array(z.object({ code: z.string(), message: z.string() })),
+}
+const seenSchema = z.array(z.object({ server: z.string(), status: checkStatus, found: z.array(z.string()) }))
+const checkSchema = z.object({
+  status: checkStatus,
+  expected: z.string(),
+  found: z.array(z.string()),
+  ...adviceSchema,
+  resolvers: seenSchema,
+  name_servers: seenSchema,
+})
+const policySchema = z.object({
+  domain: z.string(),
+  inherited: z.boolean(),
+  policy: z.string(),
+  p: z.string().nullable(),
+  sp: z.string().nullable(),
+  rua: z.array(z.string()),
+})
+const nameServersSchema = z.object({
+  status: checkStatus,
+  zone: z.string().nullable(),
+  servers: z.array(
+    z.object({
+      name: z.string(),
+      address: z.string().nullable(),
+      status: z.string(),
+      reason: z.string().nullable(),
+    }),
+  ),
+  ...adviceSchema,
+})
 const checksSchema: z.ZodType<DomainChecks> = z.object({
-  ownership: checkSchema.extend({
-    resolvers: z.array(z.object({ server: z.string(), status: checkStatus, found: z.array(z.string()) })),
-  }),
+  ownership: checkSchema,
   dkim: z.object({ status: checkStatus, selectors: z.array(checkSchema.extend({ host: z.string() })) }),
   spf: checkSchema,
   mx: checkSchema,
-  dmarc: checkSchema.extend({ advice: z.string().nullable() }),
+  dmarc: checkSchema.extend({ policy: policySchema.nullable() }),
+  receiving: checkSchema.nullable(),
+  name_servers: nameServersSchema,
 })
 export const verifiedDomainSchema = domainSchema.extend({ checks: checksSchema })
 
@@ -78,10 +112,7 @@ export function domainView(domain: DomainWithKeys, mailHost: string): z.output<t
   }
 }
 
-function recordStatus(
-  { record, host }: DnsRecord,
-  checks: DomainChecks | null,
-): Check['status'] | 'not_started' {
+function recordStatus({ record, host }: DnsRecord, checks: DomainChecks | null): CheckStatus | 'not_started' {
   if (!checks) return 'not_started'
   switch (record) {
     case 'Verification':

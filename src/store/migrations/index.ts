@@ -14,6 +14,7 @@ import { up as steering } from './012-steering.ts'
 import { up as operatorAlerts } from './013-operator-alerts.ts'
 import { up as paths } from './014-paths.ts'
 import { up as keyRotation } from './015-key-rotation.ts'
+import { up as domainChecks } from './016-domain-checks.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   { name: '013-operator-alerts', up: operatorAlerts },
   { name: '014-paths', up: paths },
   { name: '015-key-rotation', up: keyRotation },
+  { name: '016-domain-checks', up: domainChecks },
 ]

@@ -21,8 +21,18 @@ export interface DomainRow {
   lastCheckedAt: number | null
   /** Since when checks have not found the records; null while they do. */
   failingSince: number | null
-  /** Result of the last check, by record label. */
+  /** Result of the last check, as the API shows it. */
   checks: Json | null
+  /** When it is checked next by itself; null when it is not. */
+  checkAt: number | null
+}
+
+/** A domain that is gone, while mail from it may still wait. */
+export interface DeletedDomainRow {
+  id: Id
+  accountId: Id
+  name: string
+  deletedAt: number
 }
 
 export interface DkimKeyRow {

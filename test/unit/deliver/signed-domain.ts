@@ -7,6 +7,7 @@ import type { Id } from '../../../src/lib/ids.ts'
 import { createSecretKeys } from '../../../src/lib/secret-keys.ts'
 import type { DomainWithKeys } from '../../../src/store/domains.ts'
 import { readyKeys } from '../../kit/dkim-keys.ts'
+import { testInquiries } from '../../kit/inquiries.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import type { TestContext } from '../../kit/suite.ts'
@@ -24,7 +25,7 @@ export async function openSigned(t: TestContext) {
     secrets,
     generateKey: readyKeys(),
     mailHost: 'posthorn.test',
-    resolvers: [],
+    inquiries: testInquiries(),
   })
   const keyRing = createKeyRing({ db: store.db, secrets, clock: post.clock })
   const maker = createMessageMaker({ ...store, secrets, keyRing })
@@ -33,8 +34,8 @@ export async function openSigned(t: TestContext) {
     const domain = await domains.create(account, name, 'us-west-2')
     if (typeof domain === 'string') throw new Error(domain)
     const { id } = domain
-    const check = { accountId: account, id, at: post.clock.now(), good: true, visibleSlots, checks: '{}' }
-    return (await store.run('recordDomainCheck', check))!
+    const check = { accountId: account, id, at: post.clock.now(), visibleSlots, checks: '{}' }
+    return (await store.run('recordDomainCheck', { ...check, outcome: 'good' }))!.domain
   }
   return { ...store, ...post, accountId, domains, keyRing, maker, verifiedDomain }
 }

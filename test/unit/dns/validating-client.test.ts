@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
 import * as assert from 'uvu/assert'
-import { createValidatingClient, serverOf } from '../../../src/dns/validating-client.ts'
+import { serverOf } from '../../../src/dns/query.ts'
+import { createValidatingClient } from '../../../src/dns/validating-client.ts'
 import { FLAG } from '../../../src/dns/wire.ts'
 import { decodeMessage } from '../../../src/dns/wire-decode.ts'
 import { encodeMessage } from '../../../src/dns/wire-encode.ts'

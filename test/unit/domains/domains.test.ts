@@ -1,12 +1,11 @@
 import * as assert from 'uvu/assert'
-import { createResolver } from '../../../src/dns/resolver.ts'
 import { dnsRecordsOf } from '../../../src/domains/dns-records.ts'
 import { createDomains, type Domains, dkimContext } from '../../../src/domains/domains.ts'
-import { systemClock } from '../../../src/lib/clock.ts'
 import type { Id } from '../../../src/lib/ids.ts'
 import { createSecretKeys } from '../../../src/lib/secret-keys.ts'
 import type { DomainWithKeys } from '../../../src/store/domains.ts'
 import { readyKeys } from '../../kit/dkim-keys.ts'
+import { testInquiries } from '../../kit/inquiries.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -20,8 +19,7 @@ async function open(t: TestContext, mailHost = 'posthorn.test') {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const zone = await t.using(startZone(''))
-  const resolver = createResolver({ servers: [zone.server], clock: systemClock, timeoutMs: 300, tries: 1 })
-  t.after(() => resolver.close())
+  const inquiries = await t.using(testInquiries(zone.server))
   const domains = createDomains({
     ...store,
     clock: post.clock,
@@ -29,7 +27,7 @@ async function open(t: TestContext, mailHost = 'posthorn.test') {
     secrets,
     generateKey: readyKeys(),
     mailHost,
-    resolvers: [{ server: zone.server, resolver }],
+    inquiries,
   })
   const publish = (domain: DomainWithKeys, only: (record: string) => boolean = () => true) => {
     for (const { record, type, host, value, priority } of dnsRecordsOf(domain, mailHost))
@@ -203,6 +201,44 @@ test('a domain whose records vanish fails for the time being, then for good, and
   publish(domain)
   assert.is(await status(), 'verified')
   assert.equal(events(), ['domain.created', 'domain.verified', 'domain.verified'])
+})
+
+test('what would take the standing away is asked twice; lost answers take nothing away', async t => {
+  const { domains, accountId, publish, zone, rows } = await open(t)
+  const domain = await created(domains, accountId)
+  publish(domain)
+  const status = async () => (await domains.verify(accountId, domain.id))!.domain.status
+  assert.is(await status(), 'verified')
+  for (const trouble of ['SERVFAIL', 'TIMEOUT', 'REFUSED']) {
+    zone.set(`*.test ${trouble}`)
+    const { domain: kept, checks } = (await domains.verify(accountId, domain.id))!
+    assert.equal([kept.status, checks.ownership.status], ['verified', 'verified'], trouble)
+  }
+  zone.set('')
+  zone.queries.splice(0)
+  assert.is(await status(), 'temporary_failure')
+  assert.is(zone.queries.filter(({ name }) => name === '_svc.here.test').length, 2)
+  assert.not.equal(rows('select failing_since from domains'), [{ failing_since: null }])
+})
+
+test('whoever asks while a check is under way gets the answer of that one', async t => {
+  const { domains, accountId, publish, zone } = await open(t)
+  const domain = await created(domains, accountId)
+  publish(domain)
+  const answers = await Promise.all([1, 2, 3, 4].map(() => domains.verify(accountId, domain.id)))
+  assert.ok(answers.every(answer => answer!.domain.status === 'verified'))
+  assert.is(zone.queries.filter(({ name }) => name === '_svc.here.test').length, 1)
+})
+
+test('a domain whose records are right, but which another account has verified, is told so', async t => {
+  const { domains, accountId, account, publish } = await open(t)
+  const other = account('Other')
+  const [mine, theirs] = [await created(domains, accountId), await created(domains, other)]
+  publish(mine)
+  publish(theirs)
+  await domains.verify(accountId, mine.id)
+  const { domain, checks } = (await domains.verify(other, theirs.id))!
+  assert.equal([domain.status, checks.ownership.problems[0]!.code], ['pending', 'verified_elsewhere'])
 })
 
 test('deleting takes the keys along and is told; nobody deletes another’s domain', async t => {

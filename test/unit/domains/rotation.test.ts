@@ -15,6 +15,7 @@ import {
   findSigningKeys,
 } from '../../../src/store/domains.ts'
 import { readyKeys } from '../../kit/dkim-keys.ts'
+import { testInquiries } from '../../kit/inquiries.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { createRandom } from '../../kit/random.ts'
 import { openLocalStore } from '../../kit/store.ts'
@@ -41,7 +42,7 @@ async function open(t: TestContext, { rotateAfterDays = 180 as number | null } =
   const domains = createDomains({
     ...{ ...store, clock, newId, secrets, generateKey },
     mailHost: MAIL_HOST,
-    resolvers: [],
+    inquiries: testInquiries(),
   })
   const sight = { one: 'open', other: 'open' } as Record<
     'one' | 'other',
@@ -74,8 +75,8 @@ async function open(t: TestContext, { rotateAfterDays = 180 as number | null } =
     const domain = await domains.create(accountId, name, 'us-west-2')
     if (typeof domain === 'string') throw new Error(domain)
     const { id } = domain
-    const check = { accountId, id, at: clock.now(), good: true, visibleSlots: [1, 2, 3], checks: '{}' }
-    return (await store.run('recordDomainCheck', check))!
+    const check = { accountId, id, at: clock.now(), visibleSlots: [1, 2, 3], checks: '{}' }
+    return (await store.run('recordDomainCheck', { ...check, outcome: 'good' }))!.domain
   }
   const keysOf = async (id: Id) => (await findDomain(store.db, accountId, id))!.keys
   const states = async (id: Id) =>
@@ -186,8 +187,8 @@ test('a check that sees a fresh key does not bring it into use before its time',
   await round()
   clock.advance(DAY_MS)
   await round()
-  const check = { accountId, id, at: clock.now(), good: true, visibleSlots: [1, 2, 3], checks: '{}' }
-  await run('recordDomainCheck', check)
+  const check = { accountId, id, at: clock.now(), visibleSlots: [1, 2, 3], checks: '{}' }
+  await run('recordDomainCheck', { ...check, outcome: 'good' })
   assert.equal(await states(id), ['1 published KEY4', '2 signing KEY2', '3 published KEY5'])
 })
 

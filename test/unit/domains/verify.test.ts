@@ -1,7 +1,8 @@
 import * as assert from 'uvu/assert'
-import { createResolver } from '../../../src/dns/resolver.ts'
+import type { Testimony, Witness } from '../../../src/dns/witness.ts'
+import { resolverWitness } from '../../../src/dns/witness.ts'
 import { dnsRecordsOf } from '../../../src/domains/dns-records.ts'
-import { checkDomain, type DomainChecks, type NamedResolver } from '../../../src/domains/verify.ts'
+import { checkDomain, type DomainChecks } from '../../../src/domains/verify.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { type ScriptedZone, startZone } from '../../kit/zone.ts'
@@ -28,6 +29,7 @@ const RIGHT = {
   keys: KEYS.map(({ token, publicKey }) => `${token}.dkim.${HOST} TXT "v=DKIM1; k=rsa; p=${publicKey}"`).join(
     '\n',
   ),
+  provider: `${HOST} TXT "v=spf1 ip4:192.0.2.1 -all"\nother.example TXT "v=spf1 -all"`,
   spf: `send.here.test TXT "${SPF}"`,
   mx: `send.here.test MX 10 feedback-smtp.us-west-2.${HOST}`,
   dmarc: '_dmarc.here.test TXT "v=DMARC1; p=quarantine"',
@@ -35,10 +37,10 @@ const RIGHT = {
 
 const zoneOf = (over: Partial<typeof RIGHT> = {}) => Object.values({ ...RIGHT, ...over }).join('\n')
 
-function resolverFor(t: TestContext, { server }: { server: string }): NamedResolver {
-  const resolver = createResolver({ servers: [server], clock: systemClock, timeoutMs: 300, tries: 1 })
-  t.after(() => resolver.close())
-  return { server, resolver }
+function resolverFor(t: TestContext, { server }: { server: string }): Witness {
+  const over = new AbortController()
+  t.after(() => over.abort(new Error('the test is over')))
+  return resolverWitness(server, { clock: systemClock, timeoutMs: 300, tries: 1, signal: over.signal })
 }
 
 async function check(t: TestContext, zone: string, { laboratory = false } = {}): Promise<DomainChecks> {
@@ -46,17 +48,21 @@ async function check(t: TestContext, zone: string, { laboratory = false } = {}):
   return checkWith([resolverFor(t, server)], laboratory)
 }
 
-function checkWith(resolvers: NamedResolver[], laboratory = false): Promise<DomainChecks> {
-  return checkDomain({
+async function checkWith(resolvers: Witness[], laboratory = false): Promise<DomainChecks> {
+  const { checks } = await checkDomain({
     domain: 'here.test',
     records: RECORDS,
     selectors: KEYS.map(({ slot, publicKey }) => ({
       record: RECORDS.find(({ record }) => record === `DKIM ${slot}`)!,
       publicKey,
     })),
-    resolvers,
+    mailHost: HOST,
+    receiving: false,
+    former: null,
+    inquiry: { resolvers, isAllowed: () => false, openWitness: () => resolvers[0]! },
     laboratory,
   })
+  return checks
 }
 
 const summary = ({ ownership, dkim, spf, mx, dmarc }: DomainChecks) =>
@@ -133,13 +139,18 @@ test('blanks that DNS panels add do no harm', async t => {
 })
 
 test('quotes that a DNS panel adds are no matter to us, but to those who read SPF and DKIM', async t => {
-  const { server, resolver } = resolverFor(t, await t.using(startZone(zoneOf())))
-  const txt: typeof resolver.txt = async (name, options) => {
-    const answer = await resolver.txt(name, options)
-    return answer.kind === 'found' ? { ...answer, records: answer.records.map(text => `"${text}"`) } : answer
-  }
-  const checks = await checkWith([{ server, resolver: { ...resolver, txt } }])
-  assert.is(summary(checks), 'verified failed failed verified pending')
+  const { server, ask } = resolverFor(t, await t.using(startZone(zoneOf())))
+  const quoted = (answer: Testimony): Testimony =>
+    answer.kind === 'unknown'
+      ? answer
+      : {
+          ...answer,
+          records: answer.records.map(record =>
+            record.type === 'TXT' ? { ...record, text: `"${record.text}"` } : record,
+          ),
+        }
+  const checks = await checkWith([{ server, ask: async (name, type) => quoted(await ask(name, type)) }])
+  assert.is(summary(checks), 'verified failed failed verified failed')
   assert.equal(checks.spf.found, [`"${SPF}"`])
 })
 
@@ -217,11 +228,7 @@ test('two DMARC records are none to receivers, and one is enough', async t => {
   assert.is(other.dmarc.status, 'pending')
 })
 
-async function startTwo(
-  t: TestContext,
-  first: string,
-  second: string,
-): Promise<[ScriptedZone, NamedResolver[]]> {
+async function startTwo(t: TestContext, first: string, second: string): Promise<[ScriptedZone, Witness[]]> {
   const zones = [await t.using(startZone(first)), await t.using(startZone(second))]
   return [zones[0]!, zones.map(zone => resolverFor(t, zone))]
 }
