@@ -7,9 +7,11 @@ import { runProgram } from './cli/program.ts'
 import { CommandError } from './cli/result.ts'
 import type { CheckedSource } from './cli/source-commands.ts'
 import { type Config, ConfigError, loadConfig } from './config/config.ts'
+import { RecordFault } from './dns/record-text.ts'
 import { createResolver } from './dns/resolver.ts'
 import { nameFaults } from './dns/reverse.ts'
 import { systemClock } from './lib/clock.ts'
+import { zoneRecords } from './provider-dns.ts'
 
 const root = new URL('..', import.meta.url).pathname
 
@@ -31,10 +33,24 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     })
   },
   checkSources,
+  zoneRecords() {
+    const config = readConfig()
+    return { mailHost: config.mailHost, records: providerZoneOf(config) }
+  },
   readInput: () => text(process.stdin),
   out: line => void process.stdout.write(line),
   err: line => void process.stderr.write(line),
 })
+
+/** @throws CommandError */
+function providerZoneOf(config: Config) {
+  try {
+    return zoneRecords(config, systemClock.now())
+  } catch (error) {
+    if (!(error instanceof RecordFault)) throw error
+    throw new CommandError(`the configuration is wrong: dns.records ${error.message}`)
+  }
+}
 
 /** @throws CommandError */
 async function checkSources(): Promise<CheckedSource[]> {

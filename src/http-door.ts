@@ -15,6 +15,7 @@ import { DOMAIN_CHECK } from './domains/commands.ts'
 import { createDomains, type Domains } from './domains/domains.ts'
 import { createInquiries } from './domains/inquiries.ts'
 import { startRechecks } from './domains/rechecks.ts'
+import { listZone } from './domains/zone-list.ts'
 import { createHttpApp } from './http/app.ts'
 import { createReadBody } from './http/body.ts'
 import { createClientAddress } from './http/client-address.ts'
@@ -29,6 +30,7 @@ import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
 import { destinationRoutes } from './http/routes/destinations.ts'
+import { domainKeyRoutes } from './http/routes/domain-keys.ts'
 import { domainRoutes } from './http/routes/domains.ts'
 import { emailAttachmentRoutes } from './http/routes/email-attachments.ts'
 import { emailListRoutes } from './http/routes/email-list.ts'
@@ -42,11 +44,14 @@ import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
 import { shareRoutes } from './http/routes/shares.ts'
 import { suppressionRoutes } from './http/routes/suppressions.ts'
 import { templateRoutes } from './http/routes/templates.ts'
+import { zoneRecordRoutes } from './http/routes/zone-records.ts'
 import { startHttpServer } from './http/server.ts'
+import { rotateAfterMs } from './key-rotation.ts'
 import type { Clock } from './lib/clock.ts'
 import { createIdSource, type IdSource } from './lib/ids.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import type { Parts } from './parts.ts'
+import { zoneRecords } from './provider-dns.ts'
 import { createHands } from './queue/hands.ts'
 import { KEYS_DELETED } from './store/api-keys.ts'
 import { createBlobClaims } from './store/blob-claims.ts'
@@ -76,6 +81,7 @@ export async function startHttpDoor(
   store.on(MISSED, apiKeys.forget)
   const regions = Object.keys(config.regions)
   const { mailHost } = config
+  const zone = zoneRecords(config, clock.now())
   const domains = startDomains(parts, common.newId, started)
   const largeBodies = createLargeBodies({
     entry: new URL('./body-thread.ts', import.meta.url),
@@ -108,6 +114,8 @@ export async function startHttpDoor(
     ...destinationRoutes({ reader: reading.reader, run, clock }),
     ...apiKeyRoutes({ apiKeys }),
     ...domainRoutes({ domains, mailHost, regions }),
+    ...domainKeyRoutes({ domains, db, run, clock, rotateAfterMs: rotateAfterMs(config) }),
+    ...zoneRecordRoutes({ listZone: page => listZone(db, zone, mailHost, page) }),
     ...templateRoutes({ templates: createTemplates(common) }),
     ...sendingRoutes(parts, accept),
     ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),

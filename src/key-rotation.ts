@@ -1,4 +1,5 @@
 /** Starts the rotation of DKIM keys. Part of the composition root. */
+import type { Config } from './config/config.ts'
 import { isLaboratory } from './domains/checker.ts'
 import { rotateKeys } from './domains/rotation.ts'
 import { ROTATION_WANTED } from './domains/rotation-commands.ts'
@@ -10,17 +11,21 @@ import { verifyingResolvers } from './provider-dns.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
+/** Null where keys change only when somebody asks. */
+export function rotateAfterMs({ dkim }: Pick<Config, 'dkim'>): number | null {
+  return dkim.rotateAfterDays === 0 ? null : dkim.rotateAfterDays * DAY_MS
+}
+
 /** @returns a function that resolves when nothing is under way */
 export function startKeyRotation(parts: Parts): () => Promise<void> {
   const { config, clock, log, store, secrets, generateKey } = parts
   const { resolvers, close } = verifyingResolvers(config.dns.verifyResolvers, clock)
-  const days = config.dkim.rotateAfterDays
   const options = {
     ...{ db: store.db, run: store.run, newId: createIdSource() },
     ...{ clock, log, secrets, generateKey, resolvers },
     mailHost: config.mailHost,
     laboratory: isLaboratory(config.mailHost),
-    rotateAfterMs: days === 0 ? null : days * DAY_MS,
+    rotateAfterMs: rotateAfterMs(config),
   }
   const rounds = startSweeper({
     sweep: () => rotateKeys(options),

@@ -1,6 +1,7 @@
 /** What a command of the program is: its usage, its options, and a function from its arguments to a result. */
 import type { ParseArgsConfig } from 'node:util'
 import type { Change } from '../control/operations.ts'
+import type { DnsRecord } from '../dns/wire.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Db } from '../store/schema.ts'
 import type { Result } from './result.ts'
@@ -15,6 +16,11 @@ export interface Installation {
   clock: Clock
 }
 
+export interface ProviderZone {
+  mailHost: string
+  records: DnsRecord[]
+}
+
 export interface CommandInput {
   values: Readonly<Record<string, string | boolean | undefined>>
   positionals: readonly string[]
@@ -22,6 +28,8 @@ export interface CommandInput {
   open(): Promise<Installation>
   /** Looks up the names of the addresses in the configuration. @throws CommandError */
   checkSources(): Promise<CheckedSource[]>
+  /** The provider zone by the configuration, without the keys of domains. @throws CommandError */
+  zoneRecords(): ProviderZone
   /** All of the standard input. */
   readInput(): Promise<string>
 }

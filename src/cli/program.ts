@@ -2,8 +2,9 @@
 import { parseArgs } from 'node:util'
 import { OperationFailed, OperationRefused } from '../control/operation.ts'
 import { StorageUnavailable } from '../store/command.ts'
-import type { CliCommand, Installation } from './command.ts'
+import type { CliCommand, Installation, ProviderZone } from './command.ts'
 import { destinationCommands } from './destination-commands.ts'
+import { domainCommands } from './domain-commands.ts'
 import { helpFor, overview } from './help.ts'
 import { holdCommands } from './hold-commands.ts'
 import { keyCommands } from './key-commands.ts'
@@ -11,6 +12,7 @@ import { queueCommands } from './queue-commands.ts'
 import { CommandError, type Result, UsageError } from './result.ts'
 import { type CheckedSource, sourceCommands } from './source-commands.ts'
 import { userCommands } from './user-commands.ts'
+import { zoneCommands } from './zone-commands.ts'
 
 export interface ProgramDeps {
   version: string
@@ -18,6 +20,8 @@ export interface ProgramDeps {
   openInstallation(dataDir: string | undefined): Promise<Installation & { close(): Promise<void> }>
   /** @throws CommandError */
   checkSources(): Promise<CheckedSource[]>
+  /** @throws CommandError */
+  zoneRecords(): ProviderZone
   readInput(): Promise<string>
   out(text: string): void
   err(text: string): void
@@ -32,6 +36,8 @@ const COMMANDS: readonly CliCommand[] = [
   ...holdCommands,
   ...destinationCommands,
   ...sourceCommands,
+  ...domainCommands,
+  ...zoneCommands,
 ]
 /** Their messages say it all. */
 const FORESEEN = [CommandError, OperationRefused, OperationFailed, StorageUnavailable]
@@ -72,8 +78,8 @@ async function run(args: readonly string[], deps: ProgramDeps): Promise<number> 
     return opened
   }
   try {
-    const { readInput, checkSources } = deps
-    const result = await command.run({ values, positionals, open, readInput, checkSources })
+    const { readInput, checkSources, zoneRecords } = deps
+    const result = await command.run({ values, positionals, open, readInput, checkSources, zoneRecords })
     return say(deps, result, values.json === true)
   } finally {
     await opened?.close()

@@ -1,6 +1,7 @@
 /** Operations: what the operator may change from the command line, whoever holds the data folder carries them out. */
 import type { z } from 'zod'
 import type { Passwords } from '../accounts/password.ts'
+import type { rotationCommands } from '../domains/rotation-commands.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { HandCommands } from '../queue/hands.ts'
@@ -15,7 +16,12 @@ import type { userCommands } from '../store/users.ts'
 export interface OperationParts {
   db: Db
   run: Run<
-    typeof userCommands & typeof apiKeyCommands & typeof retryCommands & HandCommands & typeof siteCommands
+    typeof userCommands &
+      typeof apiKeyCommands &
+      typeof retryCommands &
+      HandCommands &
+      typeof siteCommands &
+      typeof rotationCommands
   >
   clock: Clock
   newId: IdSource

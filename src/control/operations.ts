@@ -1,4 +1,5 @@
 /** Every operation there is, by name, and how one is carried out. */
+import { domainOperations } from './domain-operations.ts'
 import { keyOperations } from './key-operations.ts'
 import {
   type OperationInput,
@@ -10,7 +11,7 @@ import {
 import { queueOperations } from './queue-operations.ts'
 import { userOperations } from './user-operations.ts'
 
-const operations = { ...userOperations, ...keyOperations, ...queueOperations }
+const operations = { ...userOperations, ...keyOperations, ...queueOperations, ...domainOperations }
 
 type Table = typeof operations
 

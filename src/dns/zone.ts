@@ -26,7 +26,7 @@ export interface ZoneOptions {
 }
 
 /** Short, since a withdrawn key must be gone within minutes. */
-const DKIM_TTL_SECONDS = 300
+export const DKIM_TTL_SECONDS = 300
 
 /** @throws Error when the records are no zone: the message says which one and why */
 export function createZone({ apex, records, dkim }: ZoneOptions): Zone {

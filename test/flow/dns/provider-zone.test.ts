@@ -67,9 +67,30 @@ test('a network that asks the same too often is held to the rate that is set', a
   assert.equal([replies.length - truncated.length, truncated.length], [4, 4])
 })
 
-test('switched off it is not served', async t => {
-  const posthorn = await t.using(startPosthorn({ env: { POSTHORN_DNS_LISTEN: '' } }))
+test('switched off it is not served, and listed for copying all the same', async t => {
+  const posthorn = await t.using(
+    startPosthorn({ env: { POSTHORN_DNS_LISTEN: '', POSTHORN_DNS_ADDRESSES: '192.0.2.1' } }),
+  )
   assert.is(posthorn.app.dnsAddress, null)
+  const session = await posthorn.signIn()
+  const { body: domain } = await posthorn.call('POST', '/domains', {
+    session,
+    body: { name: 'here.example' },
+  })
+  const page = async (limit: number, offset: number) =>
+    (await posthorn.call('GET', `/dns/records?limit=${limit}&offset=${offset}`, { session })).body
+  const all = await page(100, 0)
+  assert.equal([all.data.length, all.has_more], [all.total, false])
+  const lines: string[] = all.data.map(({ line }: { line: string }) => line)
+  assert.ok(lines.includes(`${HOST}. 3600 IN TXT "v=spf1 ip4:192.0.2.1 -all"`))
+  assert.ok(lines.includes(`ns2.${HOST}. 3600 IN A 192.0.2.1`))
+  for (const { value } of domain.records.filter(({ type }: { type: string }) => type === 'CNAME'))
+    assert.is(lines.filter(line => line.startsWith(`${value}. 300 IN TXT "v=DKIM1; k=`)).length, 1)
+  const pieces = await Promise.all(Array.from({ length: Math.ceil(all.total / 4) }, (_, i) => page(4, i * 4)))
+  assert.equal(
+    pieces.flatMap(({ data }) => data),
+    all.data.map((record: object) => record),
+  )
 })
 
 test('a record that cannot stand in the zone keeps the service from starting, and says why', async () => {

@@ -44,6 +44,7 @@ async function open(
     'queue.hold': { id: 'hld_1', is_new: true },
     'queue.release': { id: 'hld_1' },
     'site.resume': { site: 'mx.there.test' },
+    'domain.rotate_keys': { id: 'dom_1', name: 'here.test', account_id: 'acc_1', requested_at: 'then' },
   }
   const run = async (...args: string[]) => {
     let [out, err] = ['', '']
@@ -59,6 +60,13 @@ async function open(
         return { db: store.db, clock: post.clock, change: change as never, close: async () => {} }
       },
       checkSources: async () => sources,
+      zoneRecords: () => ({
+        mailHost: 'mail.here.test',
+        records: [
+          { name: 'mail.here.test', ttlSeconds: 3_600, type: 'A', address: '192.0.2.1' },
+          { name: '_dmarc.mail.here.test', ttlSeconds: 3_600, type: 'TXT', text: 'v=DMARC1; p=reject' },
+        ],
+      }),
       readInput: async () => input,
       out: text => {
         out += text
@@ -407,6 +415,47 @@ test('the addresses that mail is sent from are shown with what receivers would f
   )
   assert.equal(JSON.parse((await run('source', '--json')).out), sources)
   assert.match((await (await open(t)).runLine('source')).out, 'names none')
+})
+
+test('the provider zone is printed as a zone file, the keys of domains behind it', async t => {
+  const { runLine, change, domain, accountId } = await open(t)
+  domain(accountId, 'here.test')
+  const key = (id: number, token: string, revokedAt: string) =>
+    change(
+      'insert into dkim_keys (id, domain_id, slot, token, algorithm, public_key, private_key, created_at, revoked_at) ' +
+        `select ?, id, ?, ?, 'rsa-sha256', 'AAAA', ?, 0, ${revokedAt} from domains`,
+      Buffer.alloc(16, id),
+      id,
+      token,
+      Buffer.alloc(0),
+    )
+  key(1, 'abc', 'null')
+  key(2, 'def', '1')
+  const { out } = await runLine('dns', 'records')
+  assert.equal(out.trim().split('\n'), [
+    'mail.here.test. 3600 IN A 192.0.2.1',
+    '_dmarc.mail.here.test. 3600 IN TXT "v=DMARC1; p=reject"',
+    'abc.dkim.mail.here.test. 300 IN TXT "v=DKIM1; k=rsa; p=AAAA"',
+    'def.dkim.mail.here.test. 300 IN TXT "v=DKIM1; k=rsa; p="',
+  ])
+  const { zone, records } = JSON.parse((await runLine('dns', 'records', '--json')).out)
+  assert.equal([zone, records.length], ['mail.here.test', 4])
+  assert.equal(records[0], { name: 'mail.here.test', type: 'A', ttl: 3_600, value: '192.0.2.1' })
+})
+
+test('keys of a domain are asked to change', async t => {
+  const { runLine, asked } = await open(t)
+  const { code, out } = await runLine('domains', 'rotate', 'here.test')
+  assert.equal([code, out], [0, 'The keys of here.test change as soon as they may.\n'])
+  await runLine('domains', 'rotate', 'here.test', '--account', 'acc_1')
+  assert.equal(
+    asked.map(({ name, input }) => [name, input]),
+    [
+      ['domain.rotate_keys', { name: 'here.test', account_id: null }],
+      ['domain.rotate_keys', { name: 'here.test', account_id: 'acc_1' }],
+    ],
+  )
+  assert.is((await runLine('domains', 'rotate')).code, 2)
 })
 
 test.run()

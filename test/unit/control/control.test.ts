@@ -391,4 +391,26 @@ test('a service that ends before it answers is told of as such', async t => {
   assert.match(failed.message, /ended before it answered/)
 })
 
+test('keys change of the domain whose keys sign, whoever else has registered its name', async t => {
+  const { done, refusal, account, domain, change, rows } = await open(t)
+  const [one, other] = [account('One'), account('Other')]
+  domain(one, 'here.test', { status: 'pending' })
+  domain(other, 'here.test')
+  const input = { name: 'Here.Test', account_id: null }
+  assert.match(await refusal('domain.rotate_keys', input), /No key of Here\.Test signs yet/)
+  change(
+    'insert into dkim_keys (id, domain_id, slot, token, algorithm, public_key, private_key, created_at, active_from) ' +
+      "select ?, id, 1, 'abc', 'rsa-sha256', 'AAAA', ?, 0, 1 from domains where account_id = ?",
+    Buffer.alloc(16, 1),
+    Buffer.alloc(1),
+    other,
+  )
+  const wanted = await done('domain.rotate_keys', input)
+  assert.equal([wanted.name, wanted.account_id], ['here.test', wireId('acc', other)])
+  assert.is(rows('select * from key_rotations').length, 1)
+  assert.match(await refusal('domain.rotate_keys', { ...input, account_id: wireId('acc', one) }), /signs yet/)
+  assert.match(await refusal('domain.rotate_keys', { name: 'there.test', account_id: null }), /no domain/)
+  assert.match(await refusal('domain.rotate_keys', { name: 'a b', account_id: null }), /no domain/)
+})
+
 test.run()
