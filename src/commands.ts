@@ -6,6 +6,7 @@ import { domainCommands } from './domains/commands.ts'
 import { rotationCommands } from './domains/rotation-commands.ts'
 import { recipientCommands } from './events/commands.ts'
 import { queueCommands } from './queue/commands.ts'
+import { deletedDomainCommands } from './queue/deleted-domains.ts'
 import { destinationCommands } from './queue/destination-sweeper.ts'
 import { expireCommands } from './queue/expire.ts'
 import { holdCommands } from './queue/hold.ts'
@@ -44,6 +45,7 @@ export const commands = {
   ...destinationCommands,
   ...steerCommands,
   ...queueCommands,
+  ...deletedDomainCommands,
   ...expireCommands,
   ...siteCommands,
   ...recipientCommands,

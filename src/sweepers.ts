@@ -3,9 +3,11 @@ import { sweepKeys } from './accept/key-sweeper.ts'
 import type { Plans } from './accounts/plans.ts'
 import { sweepSessions } from './accounts/session-sweeper.ts'
 import type { Commands } from './commands.ts'
+import { DOMAIN_DELETED } from './domains/deleted.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import { type Sweeper, startSweeper } from './lib/sweeper.ts'
+import { sweepDeletedDomains } from './queue/deleted-domains.ts'
 import { sweepDestinations } from './queue/destination-sweeper.ts'
 import { sweepEmails } from './retention/email-sweeper.ts'
 import { sweepFiles } from './retention/file-sweeper.ts'
@@ -31,9 +33,12 @@ export function startSweepers({ store, plans, clock, log }: SweepersOptions): Pi
       sweep,
       everyMs,
       clock,
-      onError: error => log.error({ err: error }, `${what} could not be deleted; it is tried again later`),
+      onError: error => log.error({ err: error }, `${what} could not be seen to; it is tried again later`),
     })
+  const ofDeletedDomains = start('mail of deleted domains', HOUR_MS, () => sweepDeletedDomains(parts))
+  store.on(DOMAIN_DELETED, ofDeletedDomains.hurry)
   const sweepers = [
+    ofDeletedDomains,
     start('old idempotency keys', HOUR_MS, () => sweepKeys(parts)),
     start('ended sessions', HOUR_MS, () => sweepSessions(parts)),
     start('expired links to emails', HOUR_MS, () => sweepShares(parts)),

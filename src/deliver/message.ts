@@ -1,6 +1,7 @@
 /** The message of one delivery: the email's body, composed once and kept a while, and the delivery's own signed head. */
 import type { SigningKey } from '../dkim/keys.ts'
 import { signMessage } from '../dkim/signature.ts'
+import { deletedReason } from '../domains/deleted.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
 import { type HeaderField, serializeFields } from '../smtp/header-field.ts'
@@ -88,7 +89,7 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
       if (!email) return { reason: 'the email is gone' }
       const signing =
         email.domainId === null ? UNSIGNED : await keyRing.keysOf(email.domainId, email.fromDomain)
-      if (!signing) return { reason: `the domain ${email.fromDomain} is gone` }
+      if (!signing) return { reason: deletedReason(email.fromDomain) }
       const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
       const correlation = createRefToken(secrets, 'correlation', ref, now)
       const unsigned = [...email.fields, { name: CORRELATION_HEADER, value: correlation }]

@@ -1,10 +1,12 @@
 /** What changes domains in the store, with the events that tell of it. */
 import { recordEvents } from '../events/record.ts'
+import type { EventData } from '../events/types.ts'
 import type { Id } from '../lib/ids.ts'
 import { announceDeletedKeys } from '../store/api-keys.ts'
 import { command, type Tx } from '../store/command.ts'
 import { DKIM_KEYS_CHANGED, type DomainWithKeys, findDomain } from '../store/domains.ts'
 import type { DkimKeyRow, DomainRow } from '../store/schema.ts'
+import { DOMAIN_DELETED } from './deleted.ts'
 import { afterCheck, type CheckOutcome, nextCheckAt } from './status.ts'
 
 export type CreateDomainResult = 'created' | 'exists' | 'verified-elsewhere'
@@ -42,7 +44,7 @@ export const domainCommands = {
       await tx.db.insertInto('dkimKeys').values(keys).execute()
       tx.announce(DKIM_KEYS_CHANGED, domain.id)
       if (domain.checkAt !== null) tx.announce(DOMAIN_CHECK, domain.checkAt)
-      await recordDomainEvent(tx, domain, 'domain.created', domain.createdAt)
+      await recordDomainEvent(tx, { ...domain, keys }, 'domain.created', domain.createdAt)
       return 'created'
     },
   ),
@@ -63,9 +65,9 @@ export const domainCommands = {
       .execute()
     if (checkAt !== null) tx.announce(DOMAIN_CHECK, checkAt)
     if (outcome === 'good') await activateKeys(tx, domain, check)
-    if (status === 'verified' && domain.status !== 'verified')
-      await recordDomainEvent(tx, domain, 'domain.verified', check.at)
     const checked = (await findDomain(tx.db, check.accountId, check.id))!
+    if (status === 'verified' && domain.status !== 'verified')
+      await recordDomainEvent(tx, checked, 'domain.verified', check.at)
     return { domain: checked, former: domain.status, verifiedElsewhere }
   }),
 
@@ -108,13 +110,19 @@ export const domainCommands = {
     },
   ),
 
-  /** With the API keys that are bound to it. False when the account has no such domain. */
+  /**
+   * With its keys, and the API keys that are bound to it; its mail is seen to afterwards, by `queue/deleted-domains.ts`.
+   * False when the account has no such domain.
+   */
   deleteDomain: command<{ accountId: Id; id: Id; at: number }, boolean>(async (tx, { accountId, id, at }) => {
     const domain = await findDomain(tx.db, accountId, id)
     if (!domain) return false
     await tx.db.deleteFrom('apiKeys').where('accountId', '=', accountId).where('domainId', '=', id).execute()
     announceDeletedKeys(tx)
     await tx.db.deleteFrom('domains').where('id', '=', id).execute()
+    const { name } = domain
+    await tx.db.insertInto('deletedDomains').values({ id, accountId, name, deletedAt: at }).execute()
+    tx.announce(DOMAIN_DELETED, id)
     tx.announce(DKIM_KEYS_CHANGED, id)
     await recordDomainEvent(tx, domain, 'domain.deleted', at)
     return true
@@ -162,11 +170,32 @@ async function isVerifiedElsewhere(tx: Tx, accountId: Id, name: string): Promise
 
 async function recordDomainEvent(
   tx: Tx,
-  { accountId, id, name, region }: DomainRow,
+  domain: EventDomain,
   type: 'domain.created' | 'domain.verified' | 'domain.deleted',
   at: number,
 ) {
-  await recordEvents(tx, [
-    { accountId, subjectId: id, type, recipient: null, data: { name, region }, at, origin: null },
-  ])
+  const { accountId, id: subjectId } = domain
+  const data = eventData(domain)
+  await recordEvents(tx, [{ accountId, subjectId, type, recipient: null, data, at, origin: null }])
+}
+
+type EventDomain = DomainRow & { keys: readonly Pick<DkimKeyRow, 'slot' | 'token'>[] }
+
+/** All that the domain's object is made of, since webhooks tell of it when it may have changed, or be gone. */
+function eventData(domain: EventDomain): EventData {
+  const { name, region, status, tls, verificationToken, keys } = domain
+  return {
+    ...{ name, region, status, tls },
+    open_tracking: domain.openTracking === 1,
+    click_tracking: domain.clickTracking === 1,
+    receiving: domain.receiving === 1,
+    created_at: isoOf(domain.createdAt),
+    verified_at: isoOf(domain.verifiedAt),
+    verification_token: verificationToken,
+    selectors: keys.map(({ slot, token }) => ({ slot, token })),
+  }
+}
+
+function isoOf(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
 }

@@ -51,15 +51,15 @@ export async function findWaiting(
   tx: Tx,
   { place, selector, after, limit }: Omit<StepInput, 'now'>,
 ): Promise<Step> {
-  const seen = await lookedAt(tx, place, after, limit)
+  const seen = await waitingAt(tx, place, after, limit)
   const found = (await mailOf(tx, seen)).filter(mail => isAbout(selector, mail))
   const last = seen.at(-1)
   if (!last || seen.length < limit || place.kind === 'email') return { found, after: null }
   return { found, after: { emailId: last.emailId, ordinal: last.ordinal, nextAt: last.nextAt } }
 }
 
-/** By the index that holds the place, and in its order. */
-function lookedAt({ db }: Tx, place: Place, after: Mark | null, limit: number) {
+/** All that waits or is held in a place, by the index that holds it, and in its order. */
+export function waitingAt({ db }: Tx, place: Place, after: Mark | null, limit: number) {
   const deliveries = db.selectFrom('deliveries').select(COLUMNS)
   const { waiting, held } = DELIVERY_STATE
   if (place.kind === 'email')

@@ -23,6 +23,7 @@ const changeDomainSchema = z.object({
   tls: tlsSchema.optional(),
   open_tracking: z.boolean().optional(),
   click_tracking: z.boolean().optional(),
+  receiving: z.boolean().optional(),
 })
 const readChangeDomain = bodyReader(changeDomainSchema)
 const DEFAULT_REGION = 'us-west-2'
@@ -94,7 +95,7 @@ export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions
       method: 'DELETE',
       path: '/domains/:id',
       access: 'session',
-      summary: 'Delete a sending domain and its API keys',
+      summary: 'Delete a sending domain, its keys and its API keys; mail of it that waits fails',
       replies: { 200: deletedSchema('domain', 'dom') },
       async handle(request) {
         const id = idOf(request)
@@ -126,11 +127,17 @@ function changeRoute(domains: Domains, view: (domain: DomainWithKeys) => object)
   }
 }
 
-function changesOf({ tls, openTracking, clickTracking }: ReturnType<typeof readChangeDomain>): DomainChanges {
+function changesOf({
+  tls,
+  openTracking,
+  clickTracking,
+  receiving,
+}: ReturnType<typeof readChangeDomain>): DomainChanges {
   return {
     ...(tls !== undefined && { tls }),
     ...(openTracking !== undefined && { openTracking: openTracking ? 1 : 0 }),
     ...(clickTracking !== undefined && { clickTracking: clickTracking ? 1 : 0 }),
+    ...(receiving !== undefined && { receiving: receiving ? 1 : 0 }),
   }
 }
 

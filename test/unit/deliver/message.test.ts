@@ -191,7 +191,7 @@ test('of an email or a domain that is gone no message is made, and that is the r
   const emailId = await send(accountId)
   await domains.delete(accountId, domain.id)
   assert.equal(await maker.make({ accountId, emailId, ordinal: 0 }, clock.now()), {
-    reason: 'the domain here.test is gone',
+    reason: 'The here.test domain was deleted.',
   })
   const gone = { reason: 'the email is gone' }
   assert.equal(await maker.make({ accountId, emailId: new Uint8Array(16), ordinal: 0 }, clock.now()), gone)

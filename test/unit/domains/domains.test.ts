@@ -252,6 +252,14 @@ test('deleting takes the keys along and is told; nobody deletes another’s doma
   assert.is(await domains.delete(accountId, domain.id), false)
   assert.equal([rows('select * from domains'), rows('select * from dkim_keys')], [[], []])
   assert.equal(events(), ['domain.created', 'domain.deleted'])
+  const [{ data }] = rows<{ data: string }>("select data from events where type = 'domain.deleted'") as [
+    { data: string },
+  ]
+  const told = JSON.parse(data)
+  assert.equal(
+    [told.name, told.status, told.verified_at, told.selectors.length],
+    ['here.test', 'pending', null, 3],
+  )
 })
 
 test('a domain deleted during its check stays deleted', async t => {
