@@ -184,6 +184,7 @@ function problemOf(
 function report({ file, total, problem, output }: FileResult) {
   console.log(`${problem ? 'FAIL' : 'ok  '} ${file} (${total})${problem ? `: ${problem}` : ''}`)
   if (problem) console.log(output.replace(/^/gm, '     '))
+  else for (const [peer] of output.matchAll(/\bpeer: .*$/gm)) console.log(`     ${peer}`)
 }
 
 function summarise(results: FileResult[], elapsedMs: number): number {

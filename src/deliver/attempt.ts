@@ -68,23 +68,28 @@ async function attemptHosts(
   sources: readonly SourceIp[],
 ): Promise<AttemptResult> {
   const trials: HostTrial[] = []
+  const outcomes: Outcome[] = []
+  const unfit = new Set<string>()
   const pooled = takeSession(options, way, transaction, sources)
   if (pooled) {
     const outcome = await transact(options, way, pooled, transaction, trials)
-    if (!outcome.hostTrouble) return { outcome, trials }
+    if (!outcome.hostTrouble && !outcome.unfitHost) return { outcome, trials }
     if (isStale(outcome)) trials.pop()
+    if (outcome.unfitHost) {
+      outcomes.push(outcome)
+      unfit.add(pooled.mxHost)
+    }
   }
-  const outcomes: Outcome[] = []
   let sessions = 0
   for await (const { host, address, terms } of addressesOf(options, way, sources, outcomes)) {
+    if (unfit.has(host)) continue
     const source = sources.find(candidate => isIPv4(candidate.address) === isIPv4(address))
     const opened = await openSession({
       ...sessionOptions(options, host, address, source),
       ...terms.options,
       ...(way.smartHost && smartHostOptions(way.smartHost)),
     })
-    const { tlsFallback } = 'failure' in opened ? opened : opened.facts
-    if (tlsFallback) options.terms.brokeTls(host, tlsFallback)
+    noteTls(options.terms, host, opened)
     if (!way.smartHost) options.tlsResults?.note(way, terms, host, address, opened)
     if ('failure' in opened) {
       const outcome = outcomeOfOpening(opened, terms, host)
@@ -97,15 +102,25 @@ async function attemptHosts(
       session: opened,
       mxHost: host,
       policy: terms.policy,
+      brokenTls: terms.brokenTls,
       source: source?.address,
       smartHost: way.smartHost?.name,
     }
-    const outcome = await transact(options, way, fresh, transaction, trials, terms.brokenTls)
-    if (!outcome.hostTrouble) return { outcome, trials }
+    const outcome = await transact(options, way, fresh, transaction, trials)
+    if (!outcome.hostTrouble && !outcome.unfitHost) return { outcome, trials }
     outcomes.push(outcome)
-    if (++sessions >= MOST_SESSIONS) break
+    if (outcome.unfitHost) unfit.add(host)
+    else if (++sessions >= MOST_SESSIONS) break
   }
   return { outcome: outcomeOfHosts(outcomes), trials }
+}
+
+/** What went wrong with TLS at the host is remembered, so that the next session begins with what goes. */
+function noteTls(terms: TermsBook, host: string, opened: Session | SessionFailure) {
+  const { tlsFallback } = 'failure' in opened ? opened : opened.facts
+  const brokenHandshake = 'failure' in opened ? null : opened.facts.brokenHandshake
+  if (tlsFallback) terms.brokeTls(host, tlsFallback)
+  if (brokenHandshake) terms.brokeHandshake(host, brokenHandshake)
 }
 
 function takeSession(
@@ -188,9 +203,8 @@ async function transact(
   pooled: PooledSession,
   transaction: Transaction,
   trials: HostTrial[],
-  brokenTls: string | null = null,
 ): Promise<Outcome> {
-  const { session, mxHost, policy, source } = pooled
+  const { session, mxHost, policy, brokenTls = null, source } = pooled
   const sessions = sessionsFrom(way, source)
   const { facts } = session
   const fresh = facts.transactionCount === 0

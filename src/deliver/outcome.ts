@@ -23,6 +23,8 @@ export interface Outcome {
   text: string
   /** The host itself is in trouble or wants fewer connections: another host may do better, and this one needs rest. */
   hostTrouble: boolean
+  /** What the host announces rules the message out, and nothing was sent: another host may take it. */
+  unfitHost?: boolean
   /** The trouble is that the host does not fulfil what a policy asks of it: others may well go there. */
   onOurTerms?: boolean
   /** Of a negative reply: all that it means; null where nothing of the kind was said. */
@@ -46,7 +48,7 @@ export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
       meaning: null,
     }
   if (result.kind === 'failed') return outcomeOfFailure(result.failure, mxHost)
-  const { phase, reply } = result
+  const { phase, reply, local } = result
   const meaning = classify(replyPhaseOf(phase), reply, providerOf([mxHost])?.name)
   return {
     verdict: verdictOf(meaning),
@@ -54,6 +56,7 @@ export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
     reply,
     text: formatReply(reply),
     hostTrouble: meaning.pressure === 'congestion',
+    ...(local && { unfitHost: true }),
     meaning,
   }
 }

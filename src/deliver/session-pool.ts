@@ -9,6 +9,8 @@ export interface PooledSession {
   mxHost: string
   /** By which rule it is secured. */
   policy: PolicyName
+  /** Why it was plain text from the start. */
+  brokenTls?: string | null
   /** Our own address, where the system did not choose it. */
   source?: string | undefined
   /** Name of the smart host it leads to. */
@@ -89,14 +91,15 @@ export function createSessionPool(clock: Clock, { messagesPerConnection }: Sessi
       return undefined
     },
     give(hostSet, pooled, address) {
-      const { session, mxHost, policy, source, smartHost } = pooled
+      const { session, mxHost, policy, brokenTls = null, source, smartHost } = pooled
       const { transactionCount, openedAt, limits } = session.facts
       if (!session.alive) return
       const isWorn =
         transactionCount >= Math.min(messagesPerConnection(smartHost ?? mxHost), limits.mails) ||
         clock.now() - openedAt >= MOST_AGE_MS
       if (closed || isWorn) return quit(pooled)
-      const entry: Idle = { session, mxHost, policy, source, smartHost, since: clock.monotonic() }
+      const since = clock.monotonic()
+      const entry: Idle = { session, mxHost, policy, brokenTls, source, smartHost, since }
       if (limits.domains !== Infinity) entry.domains = (pooled.domains ?? new Set()).add(domainOf(address))
       sweeping ??= clock.timer(SWEEP_MS, sweep)
       const entries = idle.get(hostSet)

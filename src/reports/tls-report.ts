@@ -14,6 +14,8 @@ export interface PolicyResults {
 export interface FailureDetails {
   /** A result type of RFC 8460 §4.3. */
   result: string
+  /** Our address in the first of the sessions; null where there was none. */
+  sendingIp: string | null
   /** Empty where no host was spoken to. */
   mxHost: string
   mxIp: string | null
@@ -83,9 +85,10 @@ export function reportJson(report: TlsReport): string {
   })
 }
 
-function failureJson({ result, mxHost, mxIp, count, reason }: FailureDetails) {
+function failureJson({ result, sendingIp, mxHost, mxIp, count, reason }: FailureDetails) {
   return {
     'result-type': result,
+    ...(sendingIp !== null && { 'sending-mta-ip': sendingIp }),
     ...(mxHost !== '' && { 'receiving-mx-hostname': mxHost }),
     ...(mxIp !== null && { 'receiving-ip': mxIp }),
     'failed-session-count': count,

@@ -4,21 +4,13 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { connect } from 'node:net'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
+import { listens } from './listens.ts'
+import { type Maildirs, openMaildirs } from './maildir.ts'
 import { until } from './until.ts'
 
 export interface PostfixOptions {
@@ -29,15 +21,15 @@ export interface PostfixOptions {
   mailboxes: string[]
   /** Lines of main.cf on top of ours. */
   settings?: string[]
+  /** More domains, with the same mailboxes. */
+  moreDomains?: readonly string[]
+  /** More addresses it listens on, at the same port, each with settings of its own. */
+  moreListeners?: readonly { host: string; settings: readonly string[] }[]
 }
 
-export interface Postfix {
+export interface Postfix extends Maildirs {
   readonly host: string
   readonly port: number
-  /** Messages of a mailbox, oldest first, as stored, with CRLF. */
-  mail(mailbox: string): Buffer[]
-  /** The first message of the mailbox that contains the text. */
-  received(mailbox: string, text: string): Promise<Buffer>
   /** Its mail log. */
   log(): string
   stop(): Promise<void>
@@ -81,16 +73,10 @@ export async function startPostfix(options: PostfixOptions): Promise<Postfix> {
     await until(() => listens(options.host, port))
   }
   await start()
-  const newMail = (mailbox: string) => join(folder, 'mail', mailbox, 'new')
-  const mail = (mailbox: string) =>
-    filesOf(newMail(mailbox)).map(file =>
-      Buffer.from(readFileSync(file, 'latin1').replace(/\r?\n/g, '\r\n'), 'latin1'),
-    )
   return {
     host: options.host,
     port,
-    mail,
-    received: (mailbox, text) => until(() => mail(mailbox).find(message => message.includes(text))),
+    ...openMaildirs(join(folder, 'mail')),
     log: () => readFileSync(join(folder, 'maillog'), 'utf8'),
     start,
     async stop() {
@@ -106,13 +92,15 @@ export async function startPostfix(options: PostfixOptions): Promise<Postfix> {
 async function configure(
   folder: string,
   port: number,
-  { host, domain, mailboxes, settings = [] }: PostfixOptions,
+  { host, domain, mailboxes, settings = [], moreDomains = [], moreListeners = [] }: PostfixOptions,
 ) {
+  const domains = [domain, ...moreDomains]
   for (const name of ['etc', 'spool', 'data', 'mail']) mkdirSync(join(folder, name))
   chownSync(join(folder, 'data'), await idOf('postfix'), 0)
   chownSync(join(folder, 'mail'), NOBODY, NOBODY)
   const certificates = fileURLToPath(new URL('./certs/', import.meta.url))
-  writeFileSync(join(folder, 'mailboxes'), mailboxes.map(name => `${name}@${domain} ${name}/\n`).join(''))
+  const places = domains.flatMap(at => mailboxes.map(name => `${name}@${at} ${name}/\n`))
+  writeFileSync(join(folder, 'mailboxes'), places.join(''))
   const main = [
     'compatibility_level = 3.6',
     `queue_directory = ${folder}/spool`,
@@ -133,7 +121,7 @@ async function configure(
     'smtp_dns_support_level = disabled',
     'smtpd_peername_lookup = no',
     'smtpd_relay_restrictions = reject_unauth_destination',
-    `virtual_mailbox_domains = ${domain}`,
+    `virtual_mailbox_domains = ${domains.join(' ')}`,
     `virtual_mailbox_base = ${folder}/mail`,
     `virtual_mailbox_maps = texthash:${folder}/mailboxes`,
     `virtual_uid_maps = static:${NOBODY}`,
@@ -144,20 +132,14 @@ async function configure(
     `smtpd_tls_key_file = ${certificates}key.pem`,
     ...settings,
   ]
-  const master = [`${host}:${port} inet n - n - - smtpd`, ...PUBLIC_SERVICES, ...PRIVATE_SERVICES]
+  const listeners = [{ host, settings: [] }, ...moreListeners].map(listener =>
+    [`${listener.host}:${port} inet n - n - - smtpd`, ...listener.settings.map(set => `-o {${set}}`)].join(
+      ' ',
+    ),
+  )
+  const master = [...listeners, ...PUBLIC_SERVICES, ...PRIVATE_SERVICES]
   writeFileSync(join(folder, 'etc/main.cf'), `${main.join('\n')}\n`)
   writeFileSync(join(folder, 'etc/master.cf'), `${master.join('\n')}\n`)
-}
-
-function filesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .sort()
-      .map(name => join(folder, name))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
 }
 
 async function idOf(user: string): Promise<number> {
@@ -176,12 +158,4 @@ async function run(command: string, args: readonly string[]): Promise<string> {
   })
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${output}`)
   return output
-}
-
-function listens(host: string, port: number): Promise<boolean> {
-  return new Promise(resolve => {
-    const socket = connect(port, host)
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
-    socket.once('connect', () => socket.destroy())
-  })
 }

@@ -19,15 +19,37 @@ import { Wire } from './wire.ts'
 
 const EXTENSION = /^([a-z0-9][a-z0-9-]*)(?: +(.*))?$/is
 
+/** Of the TLS library and the network; the others judge a certificate. */
+const HANDSHAKE_FAULT = /^(?:ERR_SSL_|ECONNRESET|EPIPE|EPROTO)/
+
 /**
- * Everything a peer or network can do is in the value. Where TLS is `opportunistic` and fails, a second
- * connection to the same address goes without it, and `tlsFallback` says why (RFC 7435).
+ * Everything a peer or network can do is in the value. Where a handshake breaks, another connection to the same address offers
+ * less; where TLS is `opportunistic` and that fails, too, a last one goes without it, and `tlsFallback` says why (RFC 7435).
  * @throws on options that no connection can be made of, such as a port out of range
  */
 export async function openSession(options: SessionOptions): Promise<Session | SessionFailure> {
-  const first = await attempt(options, null)
-  if (!('failure' in first) || options.tls !== 'opportunistic' || !isTlsTrouble(first.failure)) return first
-  return attempt({ ...options, tls: 'none' }, first.failure)
+  const { fallbackContext, tickets: _, ...withoutTickets } = options
+  const first = await attempt(options, NO_FALLBACK)
+  if (!('failure' in first)) return first
+  const { failure } = first
+  const again =
+    fallbackContext && isBrokenHandshake(failure)
+      ? await attempt(
+          { ...withoutTickets, secureContext: fallbackContext },
+          { ...NO_FALLBACK, brokenHandshake: failure },
+        )
+      : first
+  if (!('failure' in again) || !isTlsTrouble(again.failure)) return again
+  if (options.tls !== 'opportunistic') return first
+  return attempt({ ...options, tls: 'none' }, { ...NO_FALLBACK, tlsFallback: failure })
+}
+
+type Fallbacks = Pick<SessionFacts, 'tlsFallback' | 'brokenHandshake'>
+
+const NO_FALLBACK: Fallbacks = { tlsFallback: null, brokenHandshake: null }
+
+function isBrokenHandshake({ phase, code }: Failure): boolean {
+  return phase === 'tls' && (code === undefined || HANDSHAKE_FAULT.test(code))
 }
 
 /** Whether a connection without TLS may fare better: a peer that says 421 closes for other reasons. */
@@ -35,10 +57,7 @@ function isTlsTrouble({ phase, kind, reply }: Failure): boolean {
   return kind === 'tls' || phase === 'tls' || (phase === 'starttls' && reply?.code !== 421)
 }
 
-async function attempt(
-  options: SessionOptions,
-  tlsFallback: Failure | null,
-): Promise<Session | SessionFailure> {
+async function attempt(options: SessionOptions, fallbacks: Fallbacks): Promise<Session | SessionFailure> {
   const { clock, address, port } = options
   const wire = new Wire(options)
   const opening: Opening = { wire, options, timings: {}, replies: {}, markedAt: clock.monotonic() }
@@ -49,13 +68,18 @@ async function attempt(
     const times = { openedAt: clock.now(), timings, replies, transactionCount: 0, limits }
     return new WireSession(
       wire,
-      { ...opened, ...times, tlsFallback, peerAddress: address, peerPort: port },
+      {
+        ...{ ...opened, ...times, ...fallbacks },
+        ...{ localAddress: wire.localAddress, peerAddress: address, peerPort: port },
+      },
       clock,
     )
   }
+  const { localAddress } = wire
   if (opened.kind === 'reply' && opened.reply?.code !== 421 && opened.phase !== 'starttls') void leave(wire)
   else wire.close(opened.message)
-  return { failure: opened, tlsFallback, timings: opening.timings, replies: opening.replies }
+  const { timings, replies } = opening
+  return { failure: opened, tlsFallback: fallbacks.tlsFallback, localAddress, timings, replies }
 }
 
 interface Opening {

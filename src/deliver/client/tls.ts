@@ -12,6 +12,32 @@ export function createClientContext(authorities?: string[]): SecureContext {
   return createSecureContext({ minVersion: 'TLSv1.2', ...(authorities && { ca: authorities }) })
 }
 
+/** What servers from before TLS 1.3 know. */
+const OLD_CIPHERS = [
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'DHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-SHA',
+  'AES128-GCM-SHA256',
+  'AES128-SHA',
+]
+
+/**
+ * TLS 1.2 and little choice, in a greeting that fits into one segment: for servers, and boxes before them, that stumble over
+ * what is new or long.
+ * @param authorities as above
+ */
+export function createReducedContext(authorities?: string[]): SecureContext {
+  return createSecureContext({
+    minVersion: 'TLSv1.2',
+    maxVersion: 'TLSv1.2',
+    ciphers: OLD_CIPHERS.join(':'),
+    ecdhCurve: 'prime256v1:secp384r1',
+    ...(authorities && { ca: authorities }),
+  })
+}
+
 /**
  * Begins a handshake over `socket`, which is from now on read and written through the result alone.
  * @param ticket of a former session with the host, to be resumed

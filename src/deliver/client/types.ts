@@ -71,6 +71,8 @@ export interface SessionOptions {
   tls: TlsMode
   /** Share one over all sessions of a policy: making one costs more than a handshake. */
   secureContext?: SecureContext
+  /** Offers less: a handshake that breaks is tried once more with it, over a new connection. */
+  fallbackContext?: SecureContext
   /** Whether a certificate that does not verify ends the handshake. Default false. */
   rejectUnauthorized?: boolean
   /** Replaces the check of the certificate's names, for stricter policies. */
@@ -106,6 +108,8 @@ export interface Failure {
 /** A connection that never became a session. */
 export interface SessionFailure {
   failure: Failure
+  /** Our end of it; null where there was none. */
+  localAddress: string | null
   /** Why the TLS attempt before this plain one failed, or null. */
   tlsFallback: Failure | null
   timings: PhaseTimings
@@ -134,7 +138,11 @@ export interface SessionFacts {
   tls: TlsFacts | null
   /** Why an opportunistic session is not encrypted although STARTTLS was offered; null otherwise. */
   tlsFallback: Failure | null
+  /** Why the handshake was made with `fallbackContext`, or null. */
+  brokenHandshake: Failure | null
   banner: string
+  /** Our IP address. */
+  localAddress: string | null
   /** IP address and port of the peer. */
   peerAddress: string
   peerPort: number

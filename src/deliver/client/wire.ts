@@ -26,6 +26,8 @@ export class Wire {
   /** Commands written whose reply has not come. */
   #owedCount = 1
   #established = false
+  /** Our end of the connection; null as long as there is none. */
+  localAddress: string | null = null
   /** Set while a TLS handshake is under way: then every error is of that kind. */
   #securing = false
   /** Nothing that comes after the next reply is plain text of the peer. */
@@ -179,6 +181,7 @@ export class Wire {
 
   readonly #onEstablished = () => {
     this.#established = true
+    this.localAddress ??= this.#socket.localAddress ?? null
     this.#note('-', this.#securing ? 'secured' : 'connected')
     this.#awaken()
   }

@@ -2,7 +2,7 @@
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../lib/clock.ts'
 import { createTickets, type Tickets } from '../client/tickets.ts'
-import { createClientContext } from '../client/tls.ts'
+import { createClientContext, createReducedContext } from '../client/tls.ts'
 import type { Failure, SessionOptions } from '../client/types.ts'
 import { type BrokenTls, createBrokenTls } from './broken-tls.ts'
 import type { Dane } from './dane.ts'
@@ -24,7 +24,10 @@ export interface HostTerms {
   /** The TLSA records that decide, as text. */
   tlsa?: readonly string[]
   /** What a session on these terms is opened with. */
-  options: Pick<SessionOptions, 'tls' | 'secureContext' | 'rejectUnauthorized' | 'tickets' | 'checkPeer'>
+  options: Pick<
+    SessionOptions,
+    'tls' | 'secureContext' | 'fallbackContext' | 'rejectUnauthorized' | 'tickets' | 'checkPeer'
+  >
 }
 
 /** With its type in a TLS report (RFC 8460 §4.3). */
@@ -39,6 +42,8 @@ export interface TermsBook {
   termsOf(way: Way, host: string): Promise<HostTerms | HostRefusal>
   /** A session had to go on in plain text. */
   brokeTls(host: string, failure: Failure): void
+  /** A handshake came about only when less was offered. */
+  brokeHandshake(host: string, failure: Failure): void
 }
 
 interface TermsOptions {
@@ -50,32 +55,40 @@ interface TermsOptions {
 }
 
 export function createTermsBook({ clock, authorities, dane }: TermsOptions): TermsBook {
-  const secureContext = createClientContext(authorities)
+  const contexts: Contexts = {
+    secureContext: createClientContext(authorities),
+    fallbackContext: createReducedContext(authorities),
+  }
   const broken = createBrokenTls(clock)
-  const loose = termsWith(secureContext, 'none', createTickets(clock))
+  const stumbling = createBrokenTls(clock)
+  const loose = termsWith(contexts, 'none', createTickets(clock))
   const verifiedTickets = createTickets(clock)
-  const verified = termsWith(secureContext, 'domain', verifiedTickets)
-  const bySmartHost = termsWith(secureContext, 'smart-host', verifiedTickets)
-  const bySts = termsWith(secureContext, 'mta-sts', verifiedTickets)
+  const verified = termsWith(contexts, 'domain', verifiedTickets)
+  const bySmartHost = termsWith(contexts, 'smart-host', verifiedTickets)
+  const bySts = termsWith(contexts, 'mta-sts', verifiedTickets)
+
+  const termsOf = async (way: Way, host: string): Promise<HostTerms | HostRefusal> => {
+    const { domain, verified: mustVerify, sts, secureHosts } = way
+    if (dane && secureHosts.length > 0) {
+      if (!secureHosts.includes(host)) return refusedByDane(`DNSSEC knows no MX host ${host} of ${domain}`)
+      const found = await dane.tlsaOf(host)
+      if (found.kind === 'failure') return refusedByDane(`DANE for ${host}: ${found.reason}`)
+      const usable = found.kind === 'records' && (found.records.length > 0 || !mustVerify)
+      if (usable) return termsByDane(contexts, found.records, [host, domain], clock)
+    }
+    if (sts?.mode === 'enforce')
+      return fitsPolicy(sts, host) ? bySts : refusedBySts(`${host} is not in the MTA-STS policy of ${domain}`)
+    if (mustVerify) return way.smartHost ? bySmartHost : verified
+    const brokenTls = broken.reasonOf(host)
+    return brokenTls === undefined ? loose : { policy: 'none', brokenTls, options: { tls: 'none' } }
+  }
   return {
     async termsOf(way, host) {
-      const { domain, verified: mustVerify, sts, secureHosts } = way
-      if (dane && secureHosts.length > 0) {
-        if (!secureHosts.includes(host)) return refusedByDane(`DNSSEC knows no MX host ${host} of ${domain}`)
-        const found = await dane.tlsaOf(host)
-        if (found.kind === 'failure') return refusedByDane(`DANE for ${host}: ${found.reason}`)
-        const usable = found.kind === 'records' && (found.records.length > 0 || !mustVerify)
-        if (usable) return termsByDane(secureContext, found.records, [host, domain], clock)
-      }
-      if (sts?.mode === 'enforce')
-        return fitsPolicy(sts, host)
-          ? bySts
-          : refusedBySts(`${host} is not in the MTA-STS policy of ${domain}`)
-      if (mustVerify) return way.smartHost ? bySmartHost : verified
-      const brokenTls = broken.reasonOf(host)
-      return brokenTls === undefined ? loose : { policy: 'none', brokenTls, options: { tls: 'none' } }
+      const terms = await termsOf(way, host)
+      return 'refusal' in terms || stumbling.reasonOf(host) === undefined ? terms : offeringLess(terms)
     },
     brokeTls: (host, failure) => rememberBroken(broken, host, failure),
+    brokeHandshake: (host, { message }) => stumbling.remember(host, message),
   }
 }
 
@@ -87,22 +100,33 @@ function refusedBySts(refusal: string): HostRefusal {
   return { refusal, policyType: 'sts', result: 'validation-failure' }
 }
 
-function termsWith(secureContext: SecureContext, policy: PolicyName, tickets: Tickets): HostTerms {
+interface Contexts {
+  secureContext: SecureContext
+  fallbackContext: SecureContext
+}
+
+/** Tickets of what was negotiated otherwise are not good there. */
+function offeringLess({ options, ...terms }: HostTerms): HostTerms {
+  const { secureContext, fallbackContext = secureContext, tickets: _, ...others } = options
+  return { ...terms, options: { ...others, ...(fallbackContext && { secureContext: fallbackContext }) } }
+}
+
+function termsWith(contexts: Contexts, policy: PolicyName, tickets: Tickets): HostTerms {
   const tls = policy === 'none' ? 'opportunistic' : 'required'
   const rejectUnauthorized = policy !== 'none'
-  return { policy, brokenTls: null, options: { tls, secureContext, rejectUnauthorized, tickets } }
+  return { policy, brokenTls: null, options: { tls, ...contexts, rejectUnauthorized, tickets } }
 }
 
 /** Without records that can be used, TLS is a must, and the certificate does not matter (RFC 7672 §2.2). */
 function termsByDane(
-  secureContext: SecureContext,
+  contexts: Contexts,
   records: readonly Tlsa[],
   names: readonly string[],
   clock: Clock,
 ): HostTerms {
   const checkPeer: SessionOptions['checkPeer'] = socket =>
     daneFault(records, chainOf(socket.getPeerX509Certificate()), names, clock.now())
-  const options = { tls: 'required', secureContext, ...(records.length > 0 && { checkPeer }) } as const
+  const options = { tls: 'required', ...contexts, ...(records.length > 0 && { checkPeer }) } as const
   return { policy: 'dane', brokenTls: null, tlsa: records.map(tlsaText), options }
 }
 

@@ -64,7 +64,11 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
       if (found === undefined) return
       const policyType = terms.policy === 'dane' ? 'tlsa' : way.sts ? 'sts' : 'no-policy-found'
       const { result, reason } = found
-      const policy = JSON.stringify(policyText(way, terms))
+      const { localAddress } = 'failure' in opened ? opened : opened.facts
+      const policy = JSON.stringify({
+        ...policyText(way, terms),
+        ...(localAddress && { from: localAddress }),
+      })
       count({ domain: way.domain, policyType, result, mxHost: host, policy, reason: cut(reason), mxIp: ip })
     },
     noteFault: (domain, policyType, result, reason) =>
@@ -96,8 +100,14 @@ const OF_CERTIFICATES = new Map([
 ])
 
 /** A policy that is only tested fails nothing, and is reported as if it had. */
-function sessionResult({ sts }: Way, { policy }: HostTerms, host: string, { facts }: Session): Result {
+function sessionResult(
+  { sts }: Way,
+  { policy, brokenTls }: HostTerms,
+  host: string,
+  { facts }: Session,
+): Result {
   const { tls, tlsFallback } = facts
+  if (!tls && brokenTls !== null) return { result: 'validation-failure', reason: brokenTls }
   if (!tls) return tlsFallback ? tlsResult(tlsFallback) : NO_STARTTLS
   if (!sts || policy === 'dane') return GOOD
   if (!fitsPolicy(sts, host)) return { result: 'validation-failure', reason: 'the host is not in the policy' }

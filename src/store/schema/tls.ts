@@ -23,7 +23,10 @@ export interface TlsResultRow {
   result: string
   /** Empty where no host was spoken to. */
   mxHost: string
-  /** JSON `{string: […], mxHost: […]}`, as the report shall quote it. */
+  /**
+   * JSON `{strings?: […], mxHosts?: […], from?}`: the policy, as the report shall quote it, and our address in the first of the
+   * sessions.
+   */
   policy: string
   reason: string | null
   mxIp: string | null

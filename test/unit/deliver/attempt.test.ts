@@ -197,6 +197,45 @@ for (const [recipient, expected] of [
     assert.is(mxs[1]!.sessionCount, 0)
   })
 
+const SMALL: FakeMxOptions = { extensions: ['SIZE 10', 'SMTPUTF8'] }
+const TOO_SMALL = 'mx1.test mail 552'
+
+test('a message that one host rules out goes to the next one, however many there are', async t => {
+  const { to, mxs } = await open(t, HOSTS, SMALL, SMALL, {})
+  assert.equal(short(await to('ok')), ['delivered', TOO_SMALL, 'mx2.test mail 552', 'mx3.test final-dot 250'])
+  assert.not.ok(mxs[0]!.transcript.some(line => / MAIL /.test(line)))
+})
+
+test('one that all of them rule out bounces', async t => {
+  const { to } = await open(t, HOSTS, SMALL, SMALL)
+  assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
+    'bounced message-too-large',
+    TOO_SMALL,
+    'mx2.test mail 552',
+  ])
+})
+
+test('and waits while one is down that might take it', async t => {
+  const { to } = await open(t, HOSTS.replace('127.0.0.3', '127.0.0.99'), SMALL)
+  assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
+    'deferred unknown',
+    TOO_SMALL,
+    'mx2.test connect con',
+  ])
+})
+
+test('a host that rules it out over a kept session is not dialled again for it', async t => {
+  const { options, mxs } = await open(t, HOSTS, SMALL, {})
+  const way = wayOver(['mx1.test', 'mx2.test'])
+  await attempt(options, way, mailTo('ok', { size: 5 }))
+  assert.equal(short(await attempt(options, way, mailTo('ok'))), [
+    'delivered',
+    TOO_SMALL,
+    'mx2.test final-dot 250',
+  ])
+  assert.is(mxs[0]!.sessionCount, 1)
+})
+
 test('every host refusing for good is a bounce, one that may do better later is not', async t => {
   const gone = { at: { banner: '554 5.7.1 no' } }
   const { to } = await open(t, HOSTS, gone, gone, {})
@@ -298,6 +337,25 @@ test('TLS is used where it is offered; a certificate that verifies is noted', as
   assert.is((await trusting.to('ok', ['mx.test'], { terms: trustingTerms() })).trials[0]!.tls?.verified, true)
 })
 
+test('a host that stumbles over what is new in TLS is spared it the next time, for an hour', async t => {
+  const at = { tls: (times: number) => (times % 2 === 0 && times < 4 ? ('drop' as const) : undefined) }
+  const { to, mxs } = await open(t, 'mx.test A 127.0.0.2', { tls: 'good', at, acceptThenClose: true })
+  const clock = createManualClock()
+  const terms = createTermsBook({ clock, authorities: [testAuthority()], dane: null })
+  const versionOf = async (asked: MessageTls) =>
+    (await to('ok', ['mx.test'], { terms }, asked)).trials[0]!.tls?.version
+  assert.is(await versionOf('any'), 'TLSv1.2')
+  assert.is(mxs[0]!.sessionCount, 2)
+  clock.advance(3_600_000)
+  assert.is(await versionOf('enforced'), 'TLSv1.2')
+  assert.is(mxs[0]!.sessionCount, 4)
+  assert.is(await versionOf('enforced'), 'TLSv1.2')
+  assert.is(await versionOf('any'), 'TLSv1.2')
+  assert.is(mxs[0]!.sessionCount, 6)
+  clock.advance(3_600_000)
+  assert.is(await versionOf('any'), 'TLSv1.3')
+})
+
 test('a host whose TLS broke is spoken to in plain text at once, for an hour', async t => {
   const { to, mxs } = await open(t, HOSTS, { tls: 'handshake-fails' })
   const clock = createManualClock()
@@ -308,13 +366,30 @@ test('a host whose TLS broke is spoken to in plain text at once, for an hour', a
     await fresh.close()
     return trials[0]!
   }
-  for (const sessions of [2, 3]) {
+  for (const sessions of [3, 4]) {
     assert.match((await trial()).tlsFallback ?? '', /wrong version|closed the connection/i)
     assert.is(mxs[0]!.sessionCount, sessions)
   }
   clock.advance(3_600_000)
   await trial()
-  assert.is(mxs[0]!.sessionCount, 5)
+  assert.is(mxs[0]!.sessionCount, 7)
+})
+
+test('a session in plain text says why as long as it is kept', async t => {
+  const { to } = await open(t, HOSTS, { tls: 'handshake-fails' })
+  const terms = createTermsBook({ clock: systemClock, dane: null })
+  for (const fresh of [true, true, false]) {
+    const pool = fresh ? createSessionPool(systemClock, { messagesPerConnection: () => 1 }) : undefined
+    const { trials } = await to('ok', ['mx1.test'], { terms, ...(pool && { pool }) })
+    await pool?.close()
+    assert.ok(trials[0]!.tlsFallback)
+  }
+  const { trials } = await to('ok', ['mx1.test'], { terms })
+  assert.not.ok(
+    trials[0]!.phases.some(([phase]) => phase === 'connect'),
+    'the session of the last',
+  )
+  assert.ok(trials[0]!.tlsFallback)
 })
 
 test('a host that has no TLS now is asked for it again the next time', async t => {

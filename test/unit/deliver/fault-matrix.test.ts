@@ -13,6 +13,7 @@ import { type Way, wayTo } from '../../../src/deliver/policy/way.ts'
 import { createSessionPool, type SessionPool } from '../../../src/deliver/session-pool.ts'
 import { createResolver, type Resolver } from '../../../src/dns/resolver.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { openBlackHole } from '../../kit/black-hole.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import type { Fault, Point } from '../../kit/fake-mx-behaviour.ts'
 import { createManualClock, type ManualClock } from '../../kit/manual-clock.ts'
@@ -214,5 +215,28 @@ test('a connection refused: second', async t => {
   assert.is(storyOf(await scene.send('ok', ['mx1.test', 'mx2.test']), scene.mxs), 'second')
   await insistOnOrder(scene)
 })
+
+for (const [names, expected] of [
+  [['mx1.test', 'mx2.test'], 'second'],
+  [['mx1.test'], 'deferred'],
+] as const)
+  test(`a connection that is neither taken nor refused, of ${names.length}: ${expected}`, async t => {
+    const scene = await open(t, 'banner', 'drop')
+    await scene.mxs[0].close()
+    await t.using(openBlackHole('127.0.0.2', scene.mxs[0].port))
+    sockets.clear()
+    const sending = scene.send('ok', names)
+    await until(() => sockets.size > 0)
+    await turns()
+    scene.clock.advance(19_999)
+    await turns()
+    assert.is(scene.mxs[1].sessionCount, 0)
+    scene.clock.advance(1)
+    const outcome = await sending
+    assert.is(storyOf(outcome, scene.mxs), expected, outcome.text)
+    if (expected === 'deferred')
+      assert.equal([outcome.phase, outcome.text], ['connect', 'nothing happened within 20000 ms'])
+    await insistOnOrder(scene)
+  })
 
 test.run()

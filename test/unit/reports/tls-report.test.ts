@@ -33,7 +33,11 @@ const row = (over: Partial<TlsResultRow>): TlsResultRow => ({
   policyType: 'sts',
   result: '',
   mxHost: 'mx1.there.test',
-  policy: JSON.stringify({ strings: ['version: STSv1', 'mode: enforce'], mxHosts: ['*.there.test'] }),
+  policy: JSON.stringify({
+    strings: ['version: STSv1', 'mode: enforce'],
+    mxHosts: ['*.there.test'],
+    from: '198.51.100.7',
+  }),
   reason: null,
   mxIp: '192.0.2.1',
   count: 5,
@@ -42,7 +46,7 @@ const row = (over: Partial<TlsResultRow>): TlsResultRow => ({
 
 test('a report tells, policy by policy, how many sessions were good, and why others were not', () => {
   const policies = policyResults([
-    row({ policyType: 'no-policy-found', policy: '{}', count: 2 }),
+    row({ policyType: 'no-policy-found', policy: '{"from":"198.51.100.7"}', count: 2 }),
     row({}),
     row({ mxHost: 'mx2.there.test', count: 3 }),
     row({ result: 'certificate-expired', reason: 'CERT_HAS_EXPIRED', count: 4 }),
@@ -83,6 +87,7 @@ test('a report tells, policy by policy, how many sessions were good, and why oth
         'failure-details': [
           {
             'result-type': 'certificate-expired',
+            'sending-mta-ip': '198.51.100.7',
             'receiving-mx-hostname': 'mx1.there.test',
             'receiving-ip': '192.0.2.1',
             'failed-session-count': 4,

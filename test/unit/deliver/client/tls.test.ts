@@ -1,11 +1,13 @@
 import { createSecureContext } from 'node:tls'
 import * as assert from 'uvu/assert'
+import { openSession } from '../../../../src/deliver/client/open.ts'
 import { createTickets } from '../../../../src/deliver/client/tickets.ts'
+import { createReducedContext } from '../../../../src/deliver/client/tls.ts'
 import { startFakeMx } from '../../../kit/fake-mx.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 import { testAuthority } from '../../../kit/tls.ts'
-import { dial, dialInVain, mailTo, short, shortFailure } from './dial.ts'
+import { dial, dialInVain, mailTo, optionsFor, short, shortFailure, startPeer } from './dial.ts'
 
 const test = suite('deliver/client/tls')
 const trusting = createSecureContext({ ca: testAuthority(), minVersion: 'TLSv1.2' })
@@ -107,6 +109,66 @@ for (const [point, fault, reason] of [
     assert.is(shortFailure(facts.tlsFallback!), reason)
     assert.is(facts.tls, null)
   })
+
+for (const mode of ['opportunistic', 'required'] as const)
+  test(`where the handshake breaks, one that offers less is made before anything else: ${mode}`, async t => {
+    const at = { tls: (times: number) => (times === 0 ? ('drop' as const) : undefined) }
+    const mx = await t.using(startFakeMx({ tls: 'good', at }))
+    const { facts } = await dial(t, mx, {
+      tls: mode,
+      secureContext: trusting,
+      fallbackContext: createReducedContext([testAuthority()]),
+      rejectUnauthorized: mode === 'required',
+    })
+    assert.equal([facts.tls?.protocol, facts.tls?.authorized], ['TLSv1.2', true])
+    assert.is(shortFailure(facts.brokenHandshake!), 'tls tls')
+    assert.equal([facts.tlsFallback, mx.sessionCount], [null, 2])
+  })
+
+test('where that breaks, too, plain text comes third, or nothing', async t => {
+  const mx = await t.using(startFakeMx({ tls: 'handshake-fails' }))
+  const fallbackContext = createReducedContext()
+  const { facts } = await dial(t, mx, { tls: 'opportunistic', fallbackContext })
+  assert.equal([facts.tls, shortFailure(facts.tlsFallback!), facts.brokenHandshake], [null, 'tls tls', null])
+  assert.is(mx.sessionCount, 3)
+  const { failure } = await dialInVain(mx, { tls: 'required', fallbackContext })
+  assert.equal([shortFailure(failure), mx.sessionCount], ['tls tls', 5])
+})
+
+test('a certificate that does not verify is not looked at twice', async t => {
+  const mx = await t.using(startFakeMx({ tls: 'expired' }))
+  const { failure } = await dialInVain(mx, {
+    tls: 'required',
+    secureContext: trusting,
+    fallbackContext: createReducedContext([testAuthority()]),
+    rejectUnauthorized: true,
+  })
+  assert.equal([failure.code, mx.sessionCount], ['CERT_HAS_EXPIRED', 1])
+})
+
+test('the greeting that offers less is short', async t => {
+  const sizes: number[] = []
+  const peer = await t.using(
+    startPeer(socket => {
+      socket.write('220 mx.test\r\n')
+      socket.once('data', () => {
+        socket.write('250-mx.test\r\n250 STARTTLS\r\n')
+        socket.once('data', () => {
+          socket.write('220 go ahead\r\n')
+          socket.once('data', hello => {
+            sizes.push(hello.length)
+            socket.destroy()
+          })
+        })
+      })
+    }),
+  )
+  const fallbackContext = createReducedContext()
+  await openSession(optionsFor(peer, { tls: 'required', mxHost: 'mx.there.test', fallbackContext }))
+  const [full, reduced] = sizes
+  assert.ok(full! > 1_000, `${full}`)
+  assert.ok(reduced! < 256, `${reduced}`)
+})
 
 test('the fallback is tried once, and its own failure is the one that counts', async t => {
   const at = { banner: (times: number) => (times === 0 ? undefined : '554 5.7.1 enough') }

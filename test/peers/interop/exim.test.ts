@@ -1,0 +1,18 @@
+import { suite } from '../../kit/suite.ts'
+import { eximReceiver } from './exim.ts'
+import { describeReceiver } from './matrix.ts'
+
+const test = suite('peers: Exim as the MX of the recipient', { limitMs: 20_000 })
+
+describeReceiver(test, {
+  start: eximReceiver,
+  without: [],
+  tls: true,
+  chunking: true,
+  smtpUtf8: true,
+  unknownUser: /^550 Unrouteable address/,
+  traces: [/ with esmtp /, / with esmtps /],
+  complaint: /synchronization error|syntax|unrecognized command/,
+})
+
+test.run()
