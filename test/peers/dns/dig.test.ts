@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { suite } from '../../kit/suite.ts'
-import { KEY, LONG_TEXT, MAIL_HOST, run, serveProvider, TOKEN } from './tools.ts'
+import { KEY, LONG_TEXT, MAIL_HOST, REVOKED_TOKEN, run, serveProvider, TOKEN } from './tools.ts'
 
 const test = suite('peers/dns: dig and kdig', { limitMs: 30_000 })
 
@@ -46,7 +46,38 @@ const MATRIX: Row[] = [
   [`${MAIL_HOST} A`, { answer: [`${at()} A 192.0.2.1`] }],
   [`${MAIL_HOST} AAAA`, { answer: [`${at()} AAAA 2001:db8::1`] }],
   [`${MAIL_HOST} MX`, { answer: [`${at()} MX 10 ${at()}`] }],
-  [`${MAIL_HOST} TXT`, { answer: [`${at()} TXT "v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 -all"`] }],
+  [
+    `${MAIL_HOST} TXT`,
+    {
+      answer: [
+        `${at()} TXT "v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 -all"`,
+        `${at()} TXT "site-verification=abc"`,
+      ],
+    },
+  ],
+  [`ns1.${MAIL_HOST} AAAA`, { answer: [`${at('ns1.')} AAAA 2001:db8::1`] }],
+  [`mail1.${MAIL_HOST} A`, { answer: [`${at('mail1.')} A 192.0.2.25`] }],
+  [`mail1.${MAIL_HOST} TXT`, { answer: [`${at('mail1.')} TXT "v=spf1 a -all"`] }],
+  [`_mta-sts.${MAIL_HOST} TXT`, { answer: [`${at('_mta-sts.')} TXT "v=STSv1; id=20261121"`] }],
+  [`mta-sts.${MAIL_HOST} A`, { answer: [`${at('mta-sts.')} A 192.0.2.1`] }],
+  [
+    `_smtp._tls.${MAIL_HOST} TXT`,
+    { answer: [`${at('_smtp._tls.')} TXT "v=TLSRPTv1; rua=mailto:reports@there.example"`] },
+  ],
+  [`_tls.${MAIL_HOST} TXT`, { answer: [], authority: [SOA] }],
+  [`us-west-2.${MAIL_HOST} NS`, { answer: [], authority: [SOA] }],
+  [
+    `_dmarc.${MAIL_HOST} TXT`,
+    {
+      answer: [
+        `${at('_dmarc.')} TXT "v=DMARC1; p=reject; adkim=s; aspf=s; rua=mailto:reports@there.example"`,
+      ],
+    },
+  ],
+  [
+    `${REVOKED_TOKEN}.dkim.${MAIL_HOST} TXT`,
+    { answer: [`${at(`${REVOKED_TOKEN}.dkim.`)} TXT "v=DKIM1; k=rsa; p="`] },
+  ],
   [`${MAIL_HOST} CAA`, { answer: [`${at()} CAA 0 issue "ca.example"`] }],
   [`ns2.${MAIL_HOST} A`, { answer: [`${at('ns2.')} A 192.0.2.1`] }],
   [`feedback-smtp.us-west-2.${MAIL_HOST} A`, { answer: [`${at('feedback-smtp.us-west-2.')} A 192.0.2.1`] }],

@@ -1,6 +1,8 @@
 /** What the DNS peer tests share: Debian's tools, and two of our servers, the provider's and a customer's. */
 import { spawn } from 'node:child_process'
 import { providerRecords } from '../../../src/dns/provider-zone.ts'
+import { parseRecord } from '../../../src/dns/record-text.ts'
+import type { ResponseRate } from '../../../src/dns/response-rate.ts'
 import { createDnsServer } from '../../../src/dns/server.ts'
 import type { DnsRecord } from '../../../src/dns/wire.ts'
 import { createZone, type Zone } from '../../../src/dns/zone.ts'
@@ -11,6 +13,7 @@ import type { TestContext } from '../../kit/suite.ts'
 export const MAIL_HOST = 'posthorn.example'
 export const CUSTOMER = 'customer.example'
 export const TOKEN = 'abcdefghij234567klmnop'
+export const REVOKED_TOKEN = 'revokedabcdefghij234567'
 /** As long as that of a 2048-bit RSA key. */
 export const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`
 export const LONG_TEXT = 'x'.repeat(3_000)
@@ -43,16 +46,16 @@ export function missing(tool: string, error: Error): Error {
   return new Error(`${tool} cannot be run: install the Debian package ${PACKAGES[tool]}`, { cause: error })
 }
 
-async function serve(t: TestContext, zone: Zone): Promise<number> {
+async function serve(t: TestContext, zone: Zone, rate?: ResponseRate): Promise<number> {
   const listen = { host: '127.0.0.1', port: 0 }
-  const server = createDnsServer({ listen, zone, log: createLog('warn'), clock: systemClock })
+  const server = createDnsServer({ listen, zone, rate, log: createLog('warn'), clock: systemClock })
   const { port } = await server.listen()
   t.after(() => server.close())
   return port
 }
 
-/** The provider's zone with one key under `TOKEN`, and a long text that needs TCP. */
-export function serveProvider(t: TestContext): Promise<number> {
+/** The provider's zone with one key under `TOKEN`, and a long text that needs TCP. @param rate limits what is sent */
+export function serveProvider(t: TestContext, rate?: ResponseRate): Promise<number> {
   const records = providerRecords({
     mailHost: MAIL_HOST,
     nameServers: [`ns1.${MAIL_HOST}`, `ns2.${MAIL_HOST}`],
@@ -60,15 +63,22 @@ export function serveProvider(t: TestContext): Promise<number> {
     addresses6: ['2001:db8::1'],
     regions: ['us-west-2'],
     simulatorDomain: `simulator.${MAIL_HOST}`,
+    greetings: [{ name: `mail1.${MAIL_HOST}`, address: '192.0.2.25' }],
+    reportsTo: 'reports@there.example',
+    mtaStsId: '20261121',
+    own: [
+      `long 300 TXT "${LONG_TEXT}"`,
+      '@ 300 CAA 0 issue "ca.example"',
+      'www 300 CNAME @',
+      '@ TXT "site-verification=abc"',
+    ].map(line => parseRecord(line, MAIL_HOST)),
     serial: 1_795_000_000,
   })
-  const more: DnsRecord[] = [
-    { name: `long.${MAIL_HOST}`, ttlSeconds: 300, type: 'TXT', text: LONG_TEXT },
-    { name: MAIL_HOST, ttlSeconds: 300, type: 'CAA', flags: 0, tag: 'issue', value: 'ca.example' },
-    { name: `www.${MAIL_HOST}`, ttlSeconds: 300, type: 'CNAME', target: MAIL_HOST },
-  ]
-  const dkim = (token: string) => (token === TOKEN ? KEY : undefined)
-  return serve(t, createZone({ apex: MAIL_HOST, records: [...records, ...more], dkim }))
+  const keys = new Map([
+    [TOKEN, KEY],
+    [REVOKED_TOKEN, 'v=DKIM1; k=rsa; p='],
+  ])
+  return serve(t, createZone({ apex: MAIL_HOST, records, dkim: token => keys.get(token) }), rate)
 }
 
 /** A customer's zone with the records that we hand out, as far as they concern DNS alone. */

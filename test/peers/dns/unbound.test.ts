@@ -2,11 +2,21 @@
 import * as assert from 'uvu/assert'
 import { lookUpMxHosts } from '../../../src/dns/mx-hosts.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
+import { createResponseRate, type ResponseRate } from '../../../src/dns/response-rate.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { askServer } from '../../kit/zone-client.ts'
 import { runUnbound } from './run-unbound.ts'
-import { CUSTOMER, KEY, LONG_TEXT, MAIL_HOST, serveCustomer, serveProvider, TOKEN } from './tools.ts'
+import {
+  CUSTOMER,
+  KEY,
+  LONG_TEXT,
+  MAIL_HOST,
+  REVOKED_TOKEN,
+  serveCustomer,
+  serveProvider,
+  TOKEN,
+} from './tools.ts'
 
 const test = suite('peers/dns: unbound', { limitMs: 30_000 })
 
@@ -30,8 +40,8 @@ remote-control:
 ${zones.join('')}`
 }
 
-async function unbound(t: TestContext) {
-  const stubs = { [MAIL_HOST]: await serveProvider(t), [CUSTOMER]: await serveCustomer(t) }
+async function unbound(t: TestContext, rate?: ResponseRate) {
+  const stubs = { [MAIL_HOST]: await serveProvider(t, rate), [CUSTOMER]: await serveCustomer(t) }
   const { server, log } = await runUnbound(t, () => config(stubs))
   const resolver = await t.using(createResolver({ servers: [server], clock: systemClock }))
   return { server, resolver, log }
@@ -41,7 +51,30 @@ test('every kind of record resolves, with the case of queries kept', async t => 
   const { resolver, server, log } = await unbound(t)
   const found = (...records: unknown[]) => ({ kind: 'found', records })
   assert.equal(await resolver.mx(MAIL_HOST), found({ exchange: MAIL_HOST, preference: 10 }))
-  assert.equal(await resolver.txt(MAIL_HOST), found('v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 -all'))
+  const apex = await resolver.txt(MAIL_HOST)
+  assert.equal(apex.kind === 'found' && apex.records.toSorted(), [
+    'site-verification=abc',
+    'v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 -all',
+  ])
+  for (const [name, text] of [
+    ['_dmarc', 'v=DMARC1; p=reject; adkim=s; aspf=s; rua=mailto:reports@there.example'],
+    ['_smtp._tls', 'v=TLSRPTv1; rua=mailto:reports@there.example'],
+    ['_mta-sts', 'v=STSv1; id=20261121'],
+    ['mail1', 'v=spf1 a -all'],
+    [`${REVOKED_TOKEN}.dkim`, 'v=DKIM1; k=rsa; p='],
+  ])
+    assert.equal(await resolver.txt(`${name}.${MAIL_HOST}`), found(text), name)
+  for (const [name, address] of [
+    ['mta-sts', '192.0.2.1'],
+    ['mail1', '192.0.2.25'],
+    ['ns1', '192.0.2.1'],
+    ['ns2', '192.0.2.1'],
+  ])
+    assert.equal(
+      await resolver.addresses4(`${name}.${MAIL_HOST}`),
+      { ...found(address), ttlMs: 3_600_000 },
+      name,
+    )
   assert.equal(await resolver.addresses4(MAIL_HOST), { ...found('192.0.2.1'), ttlMs: 3_600_000 })
   assert.equal(await resolver.addresses6(`feedback-smtp.us-west-2.${MAIL_HOST}`), {
     ...found('2001:db8::1'),
@@ -89,6 +122,17 @@ test('what is absent does not hide what lies below it', async t => {
 test('an answer too long for a datagram comes over TCP', async t => {
   const { resolver } = await unbound(t)
   assert.equal(await resolver.txt(`long.${MAIL_HOST}`), { kind: 'found', records: [LONG_TEXT] })
+})
+
+test('a resolver that asks in earnest misses nothing, though its network is held to a rate', async t => {
+  const { resolver } = await unbound(t, createResponseRate({ clock: systemClock, perSecond: 5 }))
+  const names = Array.from({ length: 60 }, (_, i) => `x${i}.${MAIL_HOST}`)
+  const answers = await Promise.all(names.map(name => resolver.addresses4(name)))
+  assert.equal(
+    answers,
+    names.map(() => ({ kind: 'no-domain' })),
+  )
+  assert.equal(await resolver.txt(`${TOKEN}._domainkey.${CUSTOMER}`), { kind: 'found', records: [KEY] })
 })
 
 test.run()

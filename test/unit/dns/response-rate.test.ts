@@ -1,4 +1,7 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import * as assert from 'uvu/assert'
+import { netblockOf } from '../../../src/dns/netblock.ts'
 import { providerRecords } from '../../../src/dns/provider-zone.ts'
 import { createResponder } from '../../../src/dns/responder.ts'
 import { createResponseRate } from '../../../src/dns/response-rate.ts'
@@ -7,6 +10,7 @@ import { decodeMessage } from '../../../src/dns/wire-decode.ts'
 import { createZone } from '../../../src/dns/zone.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
+import { createRandom } from '../../kit/random.ts'
 import { suite } from '../../kit/suite.ts'
 import { queryPacket } from '../../kit/zone-client.ts'
 
@@ -39,8 +43,10 @@ function given() {
     type: TypeName,
     { from = '192.0.2.7', transport = 'udp' as 'udp' | 'tcp' } = {},
   ) => send(queryPacket(name, type), from, transport)
-  return { clock, rate, ask, send }
+  return { clock, rate, respond, ask, send }
 }
+
+const tokenOf = (i: number) => i.toString(36).padStart(32, 'a')
 
 /** What became of so many in a row. */
 async function tally(count: number, once: (i: number) => Promise<Message | undefined>) {
@@ -104,23 +110,70 @@ test('errors beyond the rate are not sent at all, each kind by itself', async ()
 
 test('one network gets so many octets beyond three times its questions, then all that is long is truncated', async () => {
   const { ask, clock } = given()
-  const token = (i: number) => `${i.toString(36)}`.padStart(32, 'a')
-  const keys = await tally(1_000, i => ask(`${token(i)}.dkim.${APEX}`, 'TXT'))
+  const keys = await tally(1_000, i => ask(`${tokenOf(i)}.dkim.${APEX}`, 'TXT'))
   assert.is(keys.nothing, 0)
   assert.ok(keys.whole > 200 && keys.whole < 600, `${keys.whole} whole`)
   assert.equal(await tally(20, () => ask(APEX, 'A')), { whole: 20, truncated: 0, nothing: 0 })
-  const other = await tally(10, i => ask(`${token(i)}.dkim.${APEX}`, 'TXT', { from: '198.51.100.1' }))
+  const other = await tally(10, i => ask(`${tokenOf(i)}.dkim.${APEX}`, 'TXT', { from: '198.51.100.1' }))
   assert.is(other.whole, 10)
   clock.advance(1_000)
-  assert.is((await tally(50, i => ask(`${token(i)}.dkim.${APEX}`, 'TXT'))).whole, 50)
+  assert.is((await tally(50, i => ask(`${tokenOf(i)}.dkim.${APEX}`, 'TXT'))).whole, 50)
 })
 
-test('it never takes more memory, and never starves a quiet network while the world asks', async () => {
+test('a quiet network is served while all the world asks', () => {
   const { rate } = given()
   for (let i = 0; i < 50_000; i++) rate.sendingOf(`10.${i % 256}.${i >> 8}`, `name-${i} A`)
   let whole = 0
   for (let i = 0; i < 20; i++) if (rate.sendingOf('192.0.2', 'quiet A') === 'whole') whole++
   assert.ok(whole >= 15, `${whole} of 20`)
+})
+
+test('whoever asks, in whatever name, it never takes more memory', () => {
+  const { rate } = given()
+  const flood = (from: number, to: number) => {
+    for (let i = from; i < to; i++) {
+      const network = netblockOf(`${i & 255}.${(i >> 8) & 255}.${(i >> 16) & 255}.1`)
+      rate.sendingOf(network, `name-${i} A`)
+      rate.mayExceed(network, 500)
+    }
+  }
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const used = () => {
+    collect()
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    return heapUsed + arrayBuffers
+  }
+  flood(0, 20_000)
+  const before = used()
+  flood(20_000, 320_000)
+  const grown = used() - before
+  assert.ok(grown < 1_000_000, `${grown} bytes more`)
+})
+
+test('what is sent to a network never exceeds three times what came from it and its allowance', async () => {
+  const random = createRandom(Number(process.env.FUZZ_SEED ?? 20_261_121))
+  const { respond, clock } = given()
+  const began = clock.monotonic()
+  const networks = new Map<string, { received: number; sent: number }>()
+  for (let i = 0; i < 20_000; i++) {
+    if (random.next() < 0.02) clock.advance(random.below(50))
+    const address = `192.0.${random.below(4)}.${random.below(256)}`
+    const name = random.of([
+      APEX,
+      `x${random.below(500)}.${APEX}`,
+      `${tokenOf(random.below(500))}.dkim.${APEX}`,
+    ])
+    const query = queryPacket(name, random.of(['A', 'TXT', 'SOA', 'ANY', 'NS']))
+    const reply = await respond(query, 'udp', address)
+    const network = networks.get(netblockOf(address)) ?? { received: 0, sent: 0 }
+    network.received += query.length
+    network.sent += reply?.length ?? 0
+    networks.set(netblockOf(address), network)
+    const seconds = (clock.monotonic() - began) / 1_000
+    assert.ok(network.sent <= 3 * network.received + 100_000 * (1 + seconds))
+  }
+  assert.is(networks.size, 4)
 })
 
 test.run()
