@@ -7,6 +7,7 @@ import { runProgram } from './cli/program.ts'
 import { CommandError } from './cli/result.ts'
 import type { CheckedSource } from './cli/source-commands.ts'
 import { type Config, ConfigError, loadConfig } from './config/config.ts'
+import { sourceSettings } from './delivery-settings.ts'
 import { RecordFault } from './dns/record-text.ts'
 import { createResolver } from './dns/resolver.ts'
 import { nameFaults } from './dns/reverse.ts'
@@ -37,6 +38,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     const config = readConfig()
     return { mailHost: config.mailHost, records: providerZoneOf(config) }
   },
+  sourceSettings: () => sourceSettings(readConfig()),
   readInput: () => text(process.stdin),
   out: line => void process.stdout.write(line),
   err: line => void process.stderr.write(line),

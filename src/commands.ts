@@ -13,6 +13,7 @@ import { holdCommands } from './queue/hold.ts'
 import { releaseCommands } from './queue/release.ts'
 import { retryCommands } from './queue/retry-now.ts'
 import { steerCommands } from './queue/steer.ts'
+import { warmupCommands } from './queue/warmup-grants.ts'
 import { retentionCommands } from './retention/commands.ts'
 import { metricCommands } from './retention/metric-sweeper.ts'
 import { sealCommands } from './search/commands.ts'
@@ -48,6 +49,7 @@ export const commands = {
   ...deletedDomainCommands,
   ...expireCommands,
   ...siteCommands,
+  ...warmupCommands,
   ...recipientCommands,
   ...suppressionCommands,
   ...sealCommands,

@@ -4,7 +4,9 @@ import { availableParallelism } from 'node:os'
 import type { Config } from './config/config.ts'
 import type { SmartHostAddress } from './config/smart-host.ts'
 import type { SmartHost, SmartHostSettings } from './deliver/smart-host.ts'
+import type { SourceReportOptions } from './deliver/source-report.ts'
 import type { DeliverySettings } from './deliver/threads.ts'
+import type { WarmupPlan } from './deliver/warmup-plan.ts'
 
 /** @throws when the file of authorities cannot be read */
 export function deliverySettings({
@@ -27,6 +29,7 @@ export function deliverySettings({
     port: delivery.port,
     allowPrivateAddresses: delivery.allowPrivateAddresses,
     sourceIps: delivery.sourceIps,
+    warmup: warmupPlan(delivery),
     authorities: readAuthorities(delivery.caFile),
     connections: delivery.connections,
     accountConnections: delivery.accountConnections,
@@ -40,6 +43,15 @@ export function deliverySettings({
     policyPort: delivery.policyPort,
     fetchLoopback: fetch.allowLoopback,
   }
+}
+
+/** What the report on our addresses goes by. */
+export function sourceSettings({ delivery, mailHost }: Config): Omit<SourceReportOptions, 'db'> {
+  return { sourceIps: delivery.sourceIps, localName: mailHost, plan: warmupPlan(delivery) }
+}
+
+function warmupPlan({ warmup, warmupCaps: caps }: Config['delivery']): WarmupPlan {
+  return { caps, starts: new Map(warmup.map(({ address, start }) => [address, start])) }
 }
 
 function smartHostSettings(

@@ -2,6 +2,7 @@
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
 import type { Commands } from './commands.ts'
 import { createAlerts } from './deliver/alerts.ts'
+import { createAllowances } from './deliver/allowance.ts'
 import type { Ending } from './deliver/finish.ts'
 import { createKeyRing } from './deliver/key-ring.ts'
 import type { PathName } from './deliver/lessons.ts'
@@ -103,6 +104,17 @@ const worker = createDeliveryWorker({
   slots: createSlots({
     most: Math.ceil(data.connections / data.threadCount),
     mostOfAccount: Math.ceil((data.accountConnections ?? Number.POSITIVE_INFINITY) / data.threadCount),
+  }),
+  allowances: createAllowances({
+    clock,
+    run: writer.run,
+    plan: data.warmup,
+    onSpent: ({ until, ...facts }) =>
+      log.info(
+        { ...facts, until: new Date(until).toISOString() },
+        'an address that is being warmed up has sent what it may today',
+      ),
+    onError: error => log.error({ err: error }, 'what an address may send today could not be asked'),
   }),
   limitsOf,
   smartHostOf,

@@ -10,6 +10,7 @@ import { createRateLimit } from './accounts/rate-limit.ts'
 import { createSessions } from './accounts/sessions.ts'
 import type { Config } from './config/config.ts'
 import { type ControlServer, startControlServer } from './control/server.ts'
+import { sourceSettings } from './delivery-settings.ts'
 import { createResolver } from './dns/resolver.ts'
 import { DOMAIN_CHECK } from './domains/commands.ts'
 import { createDomains, type Domains } from './domains/domains.ts'
@@ -42,6 +43,7 @@ import { queueRoutes } from './http/routes/queue.ts'
 import { rawEmailRoutes } from './http/routes/raw-email.ts'
 import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
 import { shareRoutes } from './http/routes/shares.ts'
+import { sourceRoutes } from './http/routes/sources.ts'
 import { suppressionRoutes } from './http/routes/suppressions.ts'
 import { templateRoutes } from './http/routes/templates.ts'
 import { zoneRecordRoutes } from './http/routes/zone-records.ts'
@@ -112,6 +114,7 @@ export async function startHttpDoor(
     ...alertRoutes({ db }),
     ...queueRoutes({ hands, db, clock, reader: reading.reader }),
     ...destinationRoutes({ reader: reading.reader, run, clock }),
+    ...sourceRoutes({ ...sourceSettings(config), db, clock }),
     ...apiKeyRoutes({ apiKeys }),
     ...domainRoutes({ domains, mailHost, regions }),
     ...domainKeyRoutes({ domains, db, run, clock, rotateAfterMs: rotateAfterMs(config) }),

@@ -5,7 +5,7 @@ import type { DnsRecord } from '../dns/wire.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Db } from '../store/schema.ts'
 import type { Result } from './result.ts'
-import type { CheckedSource } from './source-commands.ts'
+import type { CheckedSource, SourceSettings } from './source-commands.ts'
 
 /** The installation that a command is about. */
 export interface Installation {
@@ -30,6 +30,8 @@ export interface CommandInput {
   checkSources(): Promise<CheckedSource[]>
   /** The provider zone by the configuration, without the keys of domains. @throws CommandError */
   zoneRecords(): ProviderZone
+  /** The addresses in the configuration. @throws CommandError */
+  sourceSettings(): SourceSettings
   /** All of the standard input. */
   readInput(): Promise<string>
 }

@@ -10,7 +10,7 @@ import { holdCommands } from './hold-commands.ts'
 import { keyCommands } from './key-commands.ts'
 import { queueCommands } from './queue-commands.ts'
 import { CommandError, type Result, UsageError } from './result.ts'
-import { type CheckedSource, sourceCommands } from './source-commands.ts'
+import { type CheckedSource, type SourceSettings, sourceCommands } from './source-commands.ts'
 import { userCommands } from './user-commands.ts'
 import { zoneCommands } from './zone-commands.ts'
 
@@ -22,6 +22,8 @@ export interface ProgramDeps {
   checkSources(): Promise<CheckedSource[]>
   /** @throws CommandError */
   zoneRecords(): ProviderZone
+  /** @throws CommandError */
+  sourceSettings(): SourceSettings
   readInput(): Promise<string>
   out(text: string): void
   err(text: string): void
@@ -78,8 +80,9 @@ async function run(args: readonly string[], deps: ProgramDeps): Promise<number> 
     return opened
   }
   try {
-    const { readInput, checkSources, zoneRecords } = deps
-    const result = await command.run({ values, positionals, open, readInput, checkSources, zoneRecords })
+    const { readInput, checkSources, sourceSettings, zoneRecords } = deps
+    const asked = { values, positionals, open, readInput }
+    const result = await command.run({ ...asked, checkSources, sourceSettings, zoneRecords })
     return say(deps, result, values.json === true)
   } finally {
     await opened?.close()

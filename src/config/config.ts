@@ -37,7 +37,10 @@ export function loadConfig(root: string, env: NodeJS.ProcessEnv): LoadedConfig {
   const environment = environmentSource(settings, env, problems, warnings)
   const values = readAll(settings, [...files, environment], problems, warnings)
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
-  return { config: deepFreeze(derive(nest(values) as Config, root)), warnings }
+  const config = derive(nest(values) as Config, root)
+  const contradictions = contradictionsIn(config)
+  if (contradictions.length > 0) throw new ConfigError(contradictions.join('\n'))
+  return { config: deepFreeze(config), warnings }
 }
 
 /** The schema as a map of dotted snake_case keys, families expanded by the names the files use. */
@@ -118,6 +121,14 @@ function derive(config: Config, root: string): Config {
     providers: config.providers ?? {},
     smartHosts: config.smartHosts ?? {},
   }
+}
+
+/** Settings that are each good, and not together. */
+function contradictionsIn({ delivery }: Config): string[] {
+  const { warmup, sourceIps } = delivery
+  return warmup
+    .filter(({ address }) => !sourceIps.some(source => source.address === address))
+    .map(({ address }) => `delivery.warmup: has ${address}, which is not one of delivery.source_ips`)
 }
 
 function withoutSlash(address: string): string {

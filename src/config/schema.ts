@@ -20,6 +20,7 @@ import {
 } from './setting.ts'
 import { smartHost, smartHostDomains } from './smart-host.ts'
 import { sourceIps } from './source-ips.ts'
+import { warmupCaps, warmupStarts } from './warmup.ts'
 import { zoneRecords } from './zone-records.ts'
 
 export const DEFAULT_MAIL_HOST = 'posthorn.test'
@@ -125,6 +126,12 @@ export const schema = {
     allowPrivateAddresses: flag(false, 'Deliver to private and loopback addresses, for laboratories.'),
     sourceIps: sourceIps(
       'Local addresses to connect from, each with its name for EHLO where that is not `mail_host`: `192.0.2.1=mail1.example.com,192.0.2.2=mail2.example.com`.',
+    ),
+    warmup: warmupStarts(
+      'Of `delivery.source_ips`, those that are new to receivers, each with the first day (UTC) on which it sends: `192.0.2.2=2026-11-20`.',
+    ),
+    warmupCaps: warmupCaps(
+      'Messages that such an address sends to one mailbox provider on its first, second, … day; afterwards any number.',
     ),
     threads: integer(0, 'Delivery threads; 0 means one per core.', { most: 64 }),
     mtaSts: flag(true, 'Honour the MTA-STS policies of receiving domains.'),

@@ -76,7 +76,7 @@ export function integer(
   doc: string,
   { least = 0, most = Number.MAX_SAFE_INTEGER, ...extras }: { least?: number; most?: number } & Extras = {},
 ): Setting<number> {
-  return { read: raw => readInteger(raw, least, most), fallback, doc, ...extras }
+  return { read: raw => integerOf(raw, least, most), fallback, doc, ...extras }
 }
 
 /** A number, or null for "no limit" (`null` in a file, `none` or nothing in the environment). */
@@ -85,8 +85,7 @@ export function limit(
   doc: string,
   { least = 0, ...extras }: { least?: number } & Extras = {},
 ): Setting<number | null> {
-  const read = (raw: unknown) =>
-    raw === null || raw === '' || raw === 'none' ? null : readInteger(raw, least, Number.MAX_SAFE_INTEGER)
+  const read = (raw: unknown) => (raw === null || raw === '' || raw === 'none' ? null : integerOf(raw, least))
   return { read, fallback, doc, ...extras }
 }
 
@@ -182,7 +181,8 @@ function readFlag(raw: unknown): boolean {
   throw new SettingFault('must be true or false')
 }
 
-function readInteger(raw: unknown, least: number, most: number): number {
+/** @throws SettingFault */
+export function integerOf(raw: unknown, least: number, most = Number.MAX_SAFE_INTEGER): number {
   const value = typeof raw === 'string' && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw
   if (typeof value !== 'number' || !Number.isSafeInteger(value))
     throw new SettingFault('must be a whole number')

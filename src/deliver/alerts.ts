@@ -4,15 +4,12 @@ import type { ClaimedDelivery, Run } from '../store/command.ts'
 import { type alertCommands, hourOf } from '../store/operator-alerts.ts'
 import type { OperatorAlertRow } from '../store/schema/alerts.ts'
 import type { Ending } from './finish.ts'
-import { providerOf } from './providers.ts'
+import { OTHERS, providerOf } from './providers.ts'
 
 export interface Alerts {
   /** Keeps the ending's alert, if it has one that is new. */
   note(delivery: Pick<ClaimedDelivery, 'domain'>, ending: Ending, at: number): Promise<void>
 }
-
-/** Stands for all hosts of no large provider: a listed address is refused by thousands of them at once. */
-const OTHERS = 'other'
 
 /** @param onAlert told of what no thread has raised before */
 export function createAlerts(

@@ -4,15 +4,25 @@ import type { Room } from '../queue/turns.ts'
 import type { ClaimedDelivery } from '../store/command.ts'
 import { DELIVERY_CLASS } from '../store/schema.ts'
 
+export interface Claimed {
+  delivery: ClaimedDelivery
+  isTransactional: boolean
+}
+
 export interface ClaimedQueue {
   readonly length: number
   put(laneClass: number, deliveries: readonly ClaimedDelivery[]): void
-  /** The next one whose account may go on. */
-  next(mayGo: (accountId: Id) => boolean): ClaimedDelivery | undefined
+  /** Whether there is one that may begin. */
+  has(mayBegin: (isTransactional: boolean) => boolean): boolean
+  /** The next one that may begin and whose account may go on. */
+  next(
+    mayBegin: (isTransactional: boolean) => boolean,
+    mayGo: (accountId: Id) => boolean,
+  ): Claimed | undefined
   /** How many more there is room for, of `most`. */
   room(most: number): Room
   /** Takes those out that are meant; all without `isMeant`. */
-  clear(isMeant?: (delivery: ClaimedDelivery) => boolean): ClaimedDelivery[]
+  clear(isMeant?: (delivery: ClaimedDelivery, isTransactional: boolean) => boolean): ClaimedDelivery[]
 }
 
 /** So many transactional ones pass before another class has its turn. */
@@ -40,14 +50,16 @@ export function createClaimedQueue(waiting: { count: number }): ClaimedQueue {
       queue.push(...deliveries)
       waiting.count += deliveries.length
     },
-    next(mayGo) {
+    has: mayBegin => (transactional.length > 0 && mayBegin(true)) || (others.length > 0 && mayBegin(false)),
+    next(mayBegin, mayGo) {
       const othersFirst = passed >= TRANSACTIONAL_IN_A_ROW
       const queues = othersFirst ? [others, transactional] : [transactional, others]
       for (const queue of queues) {
-        const delivery = from(queue, mayGo)
+        const isTransactional = queue === transactional
+        const delivery = queue.length > 0 && mayBegin(isTransactional) ? from(queue, mayGo) : undefined
         if (!delivery) continue
-        passed = queue === transactional ? passed + 1 : 0
-        return delivery
+        passed = isTransactional ? passed + 1 : 0
+        return { delivery, isTransactional }
       }
       return undefined
     },
@@ -58,7 +70,8 @@ export function createClaimedQueue(waiting: { count: number }): ClaimedQueue {
     clear(isMeant = () => true) {
       const taken: ClaimedDelivery[] = []
       for (const queue of [transactional, others])
-        for (const delivery of queue.splice(0)) (isMeant(delivery) ? taken : queue).push(delivery)
+        for (const delivery of queue.splice(0))
+          (isMeant(delivery, queue === transactional) ? taken : queue).push(delivery)
       waiting.count -= taken.length
       return taken
     },

@@ -56,8 +56,10 @@ export function createLessons(options: LessonsOptions): Learn {
   return (path, delivery, signal, text) => {
     if (signal === 'through') {
       path.isProven = true
+      const isBack = path.pause.clear()
+      if (isBack) path.window.restart()
       path.window.grow()
-      if (path.pause.clear()) options.onRecovery(nameOf(path), delivery)
+      if (isBack) options.onRecovery(nameOf(path), delivery)
     } else if (signal === 'trouble') {
       const site = siteOf(path.site)
       path.window.shrink()

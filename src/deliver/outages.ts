@@ -1,10 +1,11 @@
-/** What follows when a site stops answering, and when it answers again: remembered in the store, and its mail seen to. */
+/** What follows when a site stops answering, answers again, or gets no more today: remembered in the store, and its mail seen to. */
 import type { Clock } from '../lib/clock.ts'
 import type { queueCommands } from '../queue/commands.ts'
 import type { expireCommands } from '../queue/expire.ts'
 import type { steerCommands } from '../queue/steer.ts'
 import type { Mark } from '../queue/waiting-mail.ts'
-import type { ClaimedDelivery, Lane, Run } from '../store/command.ts'
+import { type ClaimedDelivery, type Lane, laneKey, type Run } from '../store/command.ts'
+import { DELIVERY_CLASS } from '../store/schema.ts'
 import type { siteCommands } from '../store/site-states.ts'
 import type { PathName, Rest } from './lessons.ts'
 
@@ -16,6 +17,8 @@ export type OutageCommands = Pick<typeof queueCommands, 'release'> &
 export interface Outages {
   /** A path rests; what had been claimed for it goes back into the queue. */
   began(rest: Rest): Promise<void>
+  /** An address that is being warmed up sends no more to the site today; what had been claimed goes back. */
+  spent(site: string, unbegun: readonly ClaimedDelivery[]): Promise<void>
   /**
    * Deliveries that had been put off because of the outage are due again: those to the domain that showed its end, and to
    * all others of the site. What was put off for another reason keeps its time.
@@ -25,6 +28,7 @@ export interface Outages {
 
 /** At a time, so that no commit is held up. */
 const TOGETHER = 200
+const WARMING_UP = 'our addresses are being warmed up, and sent no more there on that day'
 
 export interface OutageOptions {
   run: Run<OutageCommands>
@@ -36,20 +40,26 @@ export interface OutageOptions {
 }
 
 export function createOutages({ run, clock, lanesOf, deferredLanesOf }: OutageOptions): Outages {
-  const expire = async (site: string, reason: string) => {
-    for (const lane of lanesOf(site)) {
+  const expire = async (lanes: readonly Lane[], reason: string) => {
+    for (const lane of new Map(lanes.map(lane => [laneKey(lane), lane])).values()) {
       const input = { lane, now: clock.now(), limit: TOGETHER, reason }
       while ((await run('expireWaiting', input)) === TOGETHER);
     }
   }
+  const giveBack = (leases: readonly ClaimedDelivery[]) =>
+    Promise.all(leases.map(lease => run('release', leaseRef(lease))))
   return {
     async began({ site, source, pause, unbegun, isWhole }) {
       const { until: pausedUntil, ms: pauseMs, reason } = pause
       await Promise.all([
         run('putSiteState', { site, source, pausedUntil, pauseMs, reason, changedAt: clock.now() }),
-        ...unbegun.map(lease => run('release', leaseRef(lease))),
+        giveBack(unbegun),
       ])
-      if (isWhole) await expire(site, reason)
+      if (isWhole) await expire(lanesOf(site), reason)
+    },
+    async spent(site, unbegun) {
+      await giveBack(unbegun)
+      await expire([...lanesOf(site), ...unbegun.flatMap(lanesOfAll)], WARMING_UP)
     },
     async ended(name, domain) {
       await run('clearSiteState', name)
@@ -59,6 +69,11 @@ export function createOutages({ run, clock, lanesOf, deferredLanesOf }: OutageOp
           ({ after } = await run('retryBrokenOff', { lane, after, limit: TOGETHER, now }))
     },
   }
+}
+
+/** Those in which the delivery may be. */
+function lanesOfAll({ domain, accountId }: ClaimedDelivery): Lane[] {
+  return Object.values(DELIVERY_CLASS).map(laneClass => ({ domain, accountId, class: laneClass }))
 }
 
 export function leaseRef({ accountId, emailId, ordinal, attempt }: ClaimedDelivery) {

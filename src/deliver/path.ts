@@ -1,6 +1,7 @@
 /** What is known of the path from one of our sources to one site: what it bears, whether it answers, and what is on it. */
 import type { Clock } from '../lib/clock.ts'
 import type { Room } from '../queue/turns.ts'
+import type { Allowance, Allowances } from './allowance.ts'
 import { type ClaimedQueue, createClaimedQueue } from './claimed.ts'
 import { createPace, type Pace } from './pace.ts'
 import { createPause, type Pause } from './pause.ts'
@@ -15,6 +16,7 @@ export interface Path {
   readonly window: Window
   readonly pause: Pause
   readonly pace: Pace
+  readonly allowance: Allowance
   readonly claimed: ClaimedQueue
   active: number
   /** Something good has been heard over it. */
@@ -30,6 +32,7 @@ export interface PathOptions {
   clock: Clock
   /** Deliveries that wait on all paths. */
   waiting: { count: number }
+  allowances: Pick<Allowances, 'of'>
   /** Called when a pause is over, or the next attempt may begin. */
   wake(path: Path): void
 }
@@ -38,7 +41,7 @@ export function createPath(
   site: string,
   source: Source,
   limits: SiteLimits,
-  { clock, waiting, wake }: PathOptions,
+  { clock, waiting, allowances, wake }: PathOptions,
 ): Path {
   const woken = () => wake(path)
   const path: Path = {
@@ -47,6 +50,7 @@ export function createPath(
     window: createWindow(limits.connections),
     pause: createPause(clock, woken),
     pace: createPace(clock, limits.messagesPerSecond, woken),
+    allowance: allowances.of(source, site, woken),
     claimed: createClaimedQueue(waiting),
     active: 0,
     isProven: false,
@@ -66,6 +70,12 @@ export function widthOf({ pause, window }: Path): number {
  * @param ahead how many more may wait on all paths together
  */
 export function roomOn(path: Path, ahead: number): Room {
+  const room = roomByWindow(path, ahead)
+  const { isSpent } = path.allowance
+  return { any: isSpent(false) ? 0 : room.any, transactional: isSpent(true) ? 0 : room.transactional }
+}
+
+function roomByWindow(path: Path, ahead: number): Room {
   const { window, pause, claimed, active } = path
   if (pause.isOn) return NO_ROOM
   if (pause.isProbing) return isIdle(path) ? ROOM_FOR_ONE : NO_ROOM
@@ -74,6 +84,16 @@ export function roomOn(path: Path, ahead: number): Room {
   const offer = (room: number) => (room * 2 < most ? 0 : Math.min(room, Math.max(atOnce, ahead)))
   const { any, transactional } = claimed.room(most)
   return { any: offer(any), transactional: offer(transactional) }
+}
+
+/** Something that waits on it may begin now. When not, it is woken. */
+export function mayBegin({ pace, claimed, allowance }: Path): boolean {
+  return pace.allows() && claimed.has(allowance.allows)
+}
+
+/** It is closed for the class: it rests, or has sent all it may today. */
+export function isClosed({ pause, allowance }: Path, isTransactional: boolean): boolean {
+  return pause.isOn || allowance.isSpent(isTransactional)
 }
 
 /** One more delivery of its class would be no more than it may be ahead. */
@@ -86,4 +106,9 @@ export function bearsMore(path: Path, isTransactional: boolean): boolean {
 
 export function isIdle({ active, claimed }: Path): boolean {
   return active + claimed.length === 0
+}
+
+export function closePath({ pause, pace }: Path): void {
+  pause.close()
+  pace.close()
 }

@@ -70,6 +70,9 @@ export const PROVIDERS: readonly Provider[] = [
   provider('proton', 'protonmail.ch proton.ch', 10, 100),
 ]
 
+/** Stands for all that are in no table: what one of them thinks of us is soon known to many. */
+export const OTHERS = 'other'
+
 /** What is set by the operator for a provider goes before what the table says. */
 export type LimitSettings = Readonly<Record<string, { readonly [K in keyof SiteLimits]?: number | null }>>
 

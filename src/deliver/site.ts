@@ -2,7 +2,7 @@
 import type { Room } from '../queue/turns.ts'
 import type { ClaimedDelivery } from '../store/command.ts'
 import { DELIVERY_CLASS } from '../store/schema.ts'
-import { bearsMore, isIdle, type Path, roomOn } from './path.ts'
+import { bearsMore, isClosed, isIdle, type Path, roomOn } from './path.ts'
 import { inOrderOf, type SourceIps } from './source-ips.ts'
 
 export interface Site {
@@ -17,7 +17,13 @@ export interface Site {
  * What all paths have together. One that is to be probed gets what prefers it among the mail for the others; alone, it has
  * room for the probe.
  */
-export function roomIn({ paths }: Site, ahead: number): Room {
+export function roomIn(site: Site, ahead: number): Room {
+  const room = roomOnAll(site, ahead)
+  const isForTransactional = site.paths.every(({ allowance }) => allowance.isSpent(false))
+  return isForTransactional ? { ...room, isForTransactional } : room
+}
+
+function roomOnAll({ paths }: Site, ahead: number): Room {
   if (paths.length === 1) return roomOn(paths[0]!, ahead)
   const sound = paths.filter(({ pause }) => !pause.isOn && !pause.isProbing)
   if (sound.length === 0) return roomOn(paths.find(({ pause }) => !pause.isOn) ?? paths[0]!, ahead)
@@ -43,7 +49,7 @@ export function place(
 }
 
 /**
- * The one that its email prefers, unless its source is not wanted by the domain, or it rests, or is full. Where none is
+ * The one that its email prefers, unless its source is not wanted by the domain, or it rests or is closed for today, or is full. Where none is
  * better, it is that one all the same.
  */
 function pathFor(
@@ -54,13 +60,20 @@ function pathFor(
 ): Path {
   const isTransactional = laneClass === DELIVERY_CLASS.transactional
   const preferred = inOrderOf(emailId, paths)
-  const awake = preferred.filter(({ pause }) => !pause.isOn)
+  const awake = preferred.filter(path => !isClosed(path, isTransactional))
   const wanted = awake.filter(({ source }) => isWanted(source, domain))
   const [candidates = preferred] = [wanted, awake].filter(({ length }) => length > 0)
   return (
     candidates.find(path => bearsMore(path, isTransactional)) ??
     candidates.find(({ pause }) => !pause.isProbing) ??
     candidates[0]!
+  )
+}
+
+/** Takes back what waits on a path that is closed for today. */
+export function unclaimSpent({ paths }: Site): ClaimedDelivery[] {
+  return paths.flatMap(({ claimed, allowance }) =>
+    claimed.length === 0 ? [] : claimed.clear((_, isTransactional) => allowance.isSpent(isTransactional)),
   )
 }
 

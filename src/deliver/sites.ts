@@ -2,11 +2,13 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Room } from '../queue/turns.ts'
 import type { ClaimedDelivery } from '../store/command.ts'
-import { createLessons, type Judge, type LessonsOptions, type PathName } from './lessons.ts'
-import { createPath, NO_ROOM, type Path } from './path.ts'
+import type { Allowances } from './allowance.ts'
+import type { Claimed } from './claimed.ts'
+import { createLessons, type Judge, type Learn, type LessonsOptions, type PathName } from './lessons.ts'
+import { closePath, createPath, NO_ROOM, type Path } from './path.ts'
 import type { PauseFacts } from './pause.ts'
 import type { SiteLimits } from './providers.ts'
-import { isIdleSite, place, roomIn, type Site } from './site.ts'
+import { isIdleSite, place, roomIn, type Site, unclaimSpent } from './site.ts'
 import { createSlotRunner } from './slot-runner.ts'
 import type { Slots } from './slots.ts'
 import type { Source } from './source-ips.ts'
@@ -31,10 +33,13 @@ export interface Sites {
 export interface SitesOptions extends Omit<LessonsOptions, 'siteOf' | 'unclaim'> {
   clock: Clock
   slots: Slots
+  allowances: Pick<Allowances, 'of'>
   limitsOf(site: string): SiteLimits
   deliver(delivery: ClaimedDelivery, source: Source, judge: Judge): Promise<void>
   /** The site has room again. */
   onRoom(site: string): void
+  /** A path to the site has sent what it may today; these were claimed for it, and not begun. */
+  onSpent(site: string, unbegun: readonly ClaimedDelivery[]): void
   onError(error: unknown): void
 }
 
@@ -44,7 +49,7 @@ const MOST_WAITING = 2_000
 const MOST_KEPT = 10_000
 
 export function createSites(options: SitesOptions): Sites {
-  const { clock, slots, limitsOf, sourceIps, onError } = options
+  const { clock, slots, limitsOf, allowances, sourceIps, onError } = options
   const sites = new Map<string, Site>()
   const waiting = { count: 0 }
   let stopped = false
@@ -52,19 +57,25 @@ export function createSites(options: SitesOptions): Sites {
   const siteOf = (name: string): Site => sites.get(name) ?? createSite(name)
   const createSite = (name: string): Site => {
     const limits = limitsOf(name)
-    const paths = sourceIps.sources.map(source => createPath(name, source, limits, { clock, waiting, wake }))
+    const pathOptions = { clock, waiting, allowances, wake }
+    const paths = sourceIps.sources.map(source => createPath(name, source, limits, pathOptions))
     return { name, paths, hadRoom: true }
   }
-  const wake = (path: Path) => {
-    runner.start(path)
-    offerRoom(siteOf(path.site))
+  const wake = ({ site: name }: Path) => {
+    const site = siteOf(name)
+    giveBackSpent(site)
+    for (const path of site.paths) runner.start(path)
+    offerRoom(site)
+  }
+  /** They wait in the queue, for another path or the next day. */
+  const giveBackSpent = (site: Site) => {
+    const spent = unclaimSpent(site)
+    if (spent.length > 0) options.onSpent(site.name, spent)
   }
   const runner = createSlotRunner({
     clock,
     slots,
-    deliver(path, delivery) {
-      return options.deliver(delivery, path.source, (signal, text) => learn(path, delivery, signal, text))
-    },
+    deliver: (path, claimed) => deliverOn(path, claimed, options.deliver, learn),
     onMoved(path) {
       const site = siteOf(path.site)
       if (isIdleSite(site)) keep(sites, site)
@@ -93,6 +104,7 @@ export function createSites(options: SitesOptions): Sites {
       const site = siteOf(name)
       sites.set(name, site)
       place(site, laneClass, deliveries, sourceIps)
+      giveBackSpent(site)
       site.hadRoom = roomOf(site).transactional > 0
       for (const path of site.paths) runner.start(path)
     },
@@ -114,14 +126,30 @@ export function createSites(options: SitesOptions): Sites {
     stop() {
       stopped = true
       runner.stop()
-      return [...sites.values()].flatMap(({ paths }) =>
-        paths.flatMap(path => {
-          path.pause.close()
-          path.pace.close()
-          return unclaim(path)
-        }),
-      )
+      const paths = [...sites.values()].flatMap(site => site.paths)
+      for (const path of paths) closePath(path)
+      return paths.flatMap(unclaim)
     },
+  }
+}
+
+/** What was not sent is not counted. */
+async function deliverOn(
+  path: Path,
+  { delivery, isTransactional }: Claimed,
+  deliver: SitesOptions['deliver'],
+  learn: Learn,
+): Promise<void> {
+  const end = path.allowance.begin(isTransactional)
+  let wasSent = false
+  const judge: Judge = (signal, text) => {
+    wasSent = signal === 'through'
+    learn(path, delivery, signal, text)
+  }
+  try {
+    await deliver(delivery, path.source, judge)
+  } finally {
+    end(wasSent)
   }
 }
 

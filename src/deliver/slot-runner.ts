@@ -1,8 +1,8 @@
 /** Runs deliveries in slots: a path's one after another, paths that wait for a slot in turns. */
 import { once } from 'node:events'
 import type { Clock } from '../lib/clock.ts'
-import type { ClaimedDelivery } from '../store/command.ts'
-import { type Path, widthOf } from './path.ts'
+import type { Claimed } from './claimed.ts'
+import { mayBegin, type Path, widthOf } from './path.ts'
 import type { Slots } from './slots.ts'
 
 export interface SlotRunner {
@@ -19,7 +19,7 @@ export interface SlotRunner {
 interface SlotRunnerOptions {
   clock: Clock
   slots: Slots
-  deliver(path: Path, delivery: ClaimedDelivery): Promise<void>
+  deliver(path: Path, claimed: Claimed): Promise<void>
   /** A delivery left the ones that wait, or a slot of the path came free. */
   onMoved(path: Path): void
   onError(error: unknown): void
@@ -37,11 +37,11 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
 
   const start = (path: Path) => {
     while (!stopped && path.active < widthOf(path) && path.claimed.length > 0) {
-      if (!path.pace.allows()) return
-      const delivery = nextOf(path, path.active)
-      if (!delivery) return void blocked.add(path)
+      if (!mayBegin(path)) return
+      const next = nextOf(path, path.active)
+      if (!next) return void blocked.add(path)
       path.active++
-      const slot = run(path, delivery)
+      const slot = run(path, next)
         .catch(options.onError)
         .finally(() => underWay.delete(slot))
       underWay.add(slot)
@@ -49,16 +49,18 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   }
   /** @param others that are under way on the path */
   const nextOf = (path: Path, others: number) =>
-    slots.allows(path.isProven, others) ? path.claimed.next(slots.hasRoomFor) : undefined
+    slots.allows(path.isProven, others)
+      ? path.claimed.next(path.allowance.allows, slots.hasRoomFor)
+      : undefined
 
   /** One delivery after another, as long as no other path waits for the slot. */
-  const run = async (path: Path, first: ClaimedDelivery) => {
-    const goesOn = () => !stopped && blocked.size === 0 && path.active <= widthOf(path) && path.pace.allows()
+  const run = async (path: Path, first: Claimed) => {
+    const goesOn = () => !stopped && blocked.size === 0 && path.active <= widthOf(path) && mayBegin(path)
     try {
-      let delivery: ClaimedDelivery | undefined = first
-      while (delivery) {
-        await carryOut(path, delivery)
-        delivery = goesOn() ? nextOf(path, path.active - 1) : undefined
+      let next: Claimed | undefined = first
+      while (next) {
+        await carryOut(path, next)
+        next = goesOn() ? nextOf(path, path.active - 1) : undefined
       }
     } finally {
       path.active--
@@ -67,12 +69,12 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
       onMoved(path)
     }
   }
-  const carryOut = async (path: Path, delivery: ClaimedDelivery) => {
+  const carryOut = async (path: Path, claimed: Claimed) => {
     path.pace.begin()
-    const free = slots.take(path.isProven, delivery.accountId)
+    const free = slots.take(path.isProven, claimed.delivery.accountId)
     onMoved(path)
     try {
-      await options.deliver(path, delivery)
+      await options.deliver(path, claimed)
     } finally {
       free()
     }

@@ -12,6 +12,7 @@ import type { Db } from '../store/schema.ts'
 import type { LimitSettings } from './providers.ts'
 import type { SmartHostSettings } from './smart-host.ts'
 import type { SourceIp } from './source-ips.ts'
+import type { WarmupPlan } from './warmup-plan.ts'
 
 /** What a delivery thread is told at its start. */
 export interface DeliveryThreadData extends DeliverySettings {
@@ -38,6 +39,7 @@ export interface DeliverySettings {
   port: number
   allowPrivateAddresses: boolean
   sourceIps: readonly SourceIp[]
+  warmup: WarmupPlan
   /** PEM of the authorities to trust, in place of the runtime's. */
   authorities: string[] | undefined
   /** Deliveries under way at once, in all threads. */

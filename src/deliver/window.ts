@@ -1,6 +1,6 @@
 /**
  * How many deliveries go to one site at once: one more for each that gets through until the site first pushes back,
- * from then on one more for a windowful; half when it pushes back.
+ * from then on one more for a windowful; half when it pushes back. After an outage this begins anew.
  */
 
 export interface Window {
@@ -11,6 +11,8 @@ export interface Window {
   grow(): void
   /** The site refused connections, or asked for fewer. */
   shrink(): void
+  /** The site was away, and is back: what it bears is to be learnt anew, from where the window is. */
+  restart(): void
 }
 
 const FIRST = 5
@@ -33,6 +35,9 @@ export function createWindow(most: number): Window {
     shrink() {
       hasShrunk = true
       size = Math.max(1, size / 2)
+    },
+    restart() {
+      hasShrunk = false
     },
   }
 }

@@ -6,6 +6,7 @@ import type { ClaimedDelivery, Run } from '../store/command.ts'
 import type { DueLane } from '../store/lanes.ts'
 import { mayBeAbout } from '../store/queue-holds.ts'
 import type { MailSelector } from '../store/schema/steering.ts'
+import type { Allowances } from './allowance.ts'
 import { createDelivering, type DeliveringOptions } from './delivering.ts'
 import type { PathName } from './lessons.ts'
 import { createOutages, leaseRef, type OutageCommands, type OutageOptions } from './outages.ts'
@@ -36,6 +37,8 @@ export interface WorkerOptions extends DeliveringOptions {
   run: Run<typeof queueCommands & OutageCommands>
   deferredLanesOf: OutageOptions['deferredLanesOf']
   slots: Slots
+  /** Closed with the worker. */
+  allowances: Allowances
   limitsOf(site: string): SiteLimits
   /** Marks the leases of this thread's life. */
   owner: string
@@ -66,11 +69,13 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   }
   const sites = createSites({
     clock,
+    allowances: options.allowances,
     slots: options.slots,
     limitsOf: options.limitsOf,
     sourceIps: options.sourceIps,
     deliver: createDelivering(options, recorder, slow, stopping.signal),
     onRoom: site => scheduler.freed(site),
+    onSpent: (site, unbegun) => void outages.spent(site, unbegun).catch(onError),
     onPause(rest) {
       options.onPause(rest, rest.pause)
       outages.began(rest).catch(onError)
@@ -128,6 +133,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       slow.close()
       stopping.abort(new Error('the delivery worker is stopping'))
       await recorder.drained()
+      await options.allowances.close()
       await options.pool.close()
     },
   }

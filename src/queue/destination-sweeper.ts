@@ -4,6 +4,7 @@ import { utcDay } from '../lib/periods.ts'
 import { command, type Run } from '../store/command.ts'
 import type { Db } from '../store/schema.ts'
 import { DESTINATION_KINDS, NOBODY } from './destinations.ts'
+import { WARMUP_KINDS } from './warmup-grants.ts'
 
 interface CounterKey {
   kind: string
@@ -42,6 +43,7 @@ interface DestinationSweeperOptions {
 
 const KEPT_MS = 31 * 86_400_000
 const AT_ONCE = 200
+const KINDS = [DESTINATION_KINDS, WARMUP_KINDS]
 
 /** For a sweeper. */
 export async function* sweepDestinations({
@@ -57,7 +59,7 @@ export async function* sweepDestinations({
         .selectFrom('counters')
         .select(['kind', 'period'])
         .where('accountId', '=', NOBODY)
-        .where('kind', 'like', DESTINATION_KINDS)
+        .where(({ eb, or }) => or(KINDS.map(kind => eb('kind', 'like', kind))))
         .where('period', '<', day)
         .limit(AT_ONCE)
         .execute()

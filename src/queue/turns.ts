@@ -19,6 +19,8 @@ export interface Room {
   any: number
   /** Of transactional mail, which need not wait behind what else has been claimed. */
   transactional: number
+  /** Other mail has no turn now, and none is kept waiting for it. */
+  isForTransactional?: boolean
 }
 
 export interface Turns {
@@ -106,6 +108,7 @@ export function createTurns(): Turns {
  * @returns whether the turn is over
  */
 function serve(site: string, { lanes, shares }: Waiting, room: Room, turns: Turn[], most: number): boolean {
+  let given = 0
   for (const [laneClass, share] of sharesOf(lanes, shares)) {
     const ofClass = lanes.get(laneClass)!
     const isTransactional = laneClass === DELIVERY_CLASS.transactional
@@ -115,13 +118,17 @@ function serve(site: string, { lanes, shares }: Waiting, room: Room, turns: Turn
       if (limit <= 0) break
       turns.push({ lane: ofClass.shift()!, site, limit })
       left -= limit
+      given += limit
       shares.set(laneClass, left)
       room.any -= limit
       if (isTransactional) room.transactional -= limit
     }
     if (ofClass.length === 0) lanes.delete(laneClass)
   }
-  const isOver = [...lanes.keys()].every(laneClass => shares.get(laneClass) === 0)
+  const hasNoMore = (laneClass: number) =>
+    shares.get(laneClass) === 0 ||
+    (room.isForTransactional === true && laneClass !== DELIVERY_CLASS.transactional)
+  const isOver = given > 0 && [...lanes.keys()].every(hasNoMore)
   if (isOver) shares.clear()
   return isOver
 }

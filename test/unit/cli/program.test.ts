@@ -1,13 +1,16 @@
 import * as assert from 'uvu/assert'
 import { runProgram } from '../../../src/cli/program.ts'
 import { CommandError, duration, printable, table } from '../../../src/cli/result.ts'
-import type { CheckedSource } from '../../../src/cli/source-commands.ts'
+import type { CheckedSource, SourceSettings } from '../../../src/cli/source-commands.ts'
 import { OperationFailed, OperationRefused } from '../../../src/control/operation.ts'
 import { carryOut } from '../../../src/control/operations.ts'
+import { NO_WARMUP } from '../../../src/deliver/warmup-plan.ts'
 import { wireId } from '../../../src/lib/ids.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
+
+const NO_SETTINGS: SourceSettings = { sourceIps: [], localName: 'here.test', plan: NO_WARMUP }
 
 const test = suite('cli')
 
@@ -21,7 +24,12 @@ const NO_MAIL = { domain: null, account_id: null, broadcast_id: null, email_id: 
 /** The program over a real database, whose changes are only noted, or fail as the test wants. */
 async function open(
   t: TestContext,
-  { fails, input = '', sources = [] }: { fails?: Error; input?: string; sources?: CheckedSource[] } = {},
+  {
+    fails,
+    input = '',
+    sources = [],
+    settings = {},
+  }: { fails?: Error; input?: string; sources?: CheckedSource[]; settings?: Partial<SourceSettings> } = {},
 ) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
@@ -67,6 +75,7 @@ async function open(
           { name: '_dmarc.mail.here.test', ttlSeconds: 3_600, type: 'TXT', text: 'v=DMARC1; p=reject' },
         ],
       }),
+      sourceSettings: () => ({ ...NO_SETTINGS, ...settings }),
       readInput: async () => input,
       out: text => {
         out += text
@@ -456,6 +465,44 @@ test('keys of a domain are asked to change', async t => {
     ],
   )
   assert.is((await runLine('domains', 'rotate')).code, 2)
+})
+
+test('how far addresses are warmed up is shown with what they sent today', async t => {
+  const addresses = ['192.0.2.1', '192.0.2.2']
+  const {
+    runLine: run,
+    run: command,
+    clock,
+  } = await open(t, {
+    settings: {
+      sourceIps: addresses.map(address => ({ address, name: null })),
+      plan: { caps: [50, 100, 200], starts: new Map([['192.0.2.2', Date.UTC(2026, 10, 20)]]) },
+    },
+  })
+  const today = { address: '192.0.2.2', day: '2026-11-21', most: 100 }
+  await command('grantWarmup', { ...today, provider: 'google', wanted: 70 })
+  await command('grantWarmup', { ...today, provider: 'other', wanted: 5 })
+  await command('putSiteState', {
+    ...{ site: 'mx.down.test', source: '192.0.2.1', pausedUntil: clock.now() + 60_000 },
+    ...{ pauseMs: 60_000, reason: 'no answer', changedAt: clock.now() },
+  })
+  const { out } = await run('source', 'warmup')
+  assert.equal(out.split('\n').slice(0, 3), [
+    'ADDRESS    DAY   CAP  SENT TODAY          RESTS AT',
+    '192.0.2.1  warm                                  1',
+    '192.0.2.2  2     100  google 70, other 5         0',
+  ])
+  const [warm, cold] = JSON.parse((await run('source', 'warmup', '--json')).out)
+  assert.equal([warm.warmup, warm.rests[0].site, warm.rests[0].reason], [null, 'mx.down.test', 'no answer'])
+  assert.equal(cold.warmup, {
+    day: 2,
+    cap: 100,
+    sent: [
+      { provider: 'google', count: 70 },
+      { provider: 'other', count: 5 },
+    ],
+  })
+  assert.match((await (await open(t)).runLine('source', 'warmup')).out, 'names none')
 })
 
 test.run()

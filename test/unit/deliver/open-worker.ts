@@ -1,4 +1,5 @@
 /** A delivery worker over a real store, real DNS and a scripted MX. */
+import { createAllowances } from '../../../src/deliver/allowance.ts'
 import type { MessageMaker } from '../../../src/deliver/message.ts'
 
 import { createTermsBook } from '../../../src/deliver/policy/host-terms.ts'
@@ -12,6 +13,7 @@ import { createSourceIps } from '../../../src/deliver/source-ips.ts'
 import { createDeliveryWorker } from '../../../src/deliver/worker.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { utcDay } from '../../../src/lib/periods.ts'
 import { HELD } from '../../../src/queue/hold.ts'
 import { simulatedEnding } from '../../../src/simulator/ending.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
@@ -35,12 +37,24 @@ export interface OpenOptions {
   at?: FakeMxOptions['at']
   /** Deliveries under way at once. */
   slots?: number
+  /** Our addresses. */
+  ips?: readonly string[]
+  /** Those that are new, from today on. */
+  warmup?: { addresses: readonly string[]; caps: readonly number[] }
 }
 
 /** Only the clock stands still; look-ups take real time, and are remembered by the clock. */
 export async function openWorker(
   t: TestContext,
-  { zone = ZONE, threadCount = 1, make = real => real.make, at = {}, slots = 100 }: OpenOptions = {},
+  {
+    zone = ZONE,
+    threadCount = 1,
+    make = real => real.make,
+    at = {},
+    slots = 100,
+    ips = [],
+    warmup = { addresses: [], caps: [] },
+  }: OpenOptions = {},
 ) {
   const signed = await openSigned(t)
   await signed.verifiedDomain('here.test')
@@ -67,10 +81,23 @@ export async function openWorker(
     random,
     run,
     deferredLanesOf: (site, domain) => stepDeferredLanes(signed.db, site, domain),
+    allowances: createAllowances({
+      clock,
+      run: signed.run,
+      plan: {
+        caps: warmup.caps,
+        starts: new Map(warmup.addresses.map(address => [address, utcMidnight(clock.now())])),
+      },
+      onSpent: ({ address, provider, cap }) => void pauses.push(`${address} has sent ${cap} to ${provider}`),
+      onError: error => void errors.push((error as Error).message),
+    }),
     slots: createSlots({ most: slots, mostOfAccount: slots }),
     limitsOf: siteLimits({}),
     smartHostOf: () => undefined,
-    sourceIps: createSourceIps([], systemClock),
+    sourceIps: createSourceIps(
+      ips.map(address => ({ address, name: null })),
+      clock,
+    ),
     owner: 'worker',
     leaseMs: 900_000,
     index: 0,
@@ -141,4 +168,8 @@ export async function openWorker(
     send: (...to: string[]) => signed.send(signed.accountId, { to: to.map(name => `${name}@there.test`) }),
     sendTo: (to: string[]) => signed.send(signed.accountId, { to }),
   }
+}
+
+function utcMidnight(at: number): number {
+  return Date.parse(utcDay(at))
 }

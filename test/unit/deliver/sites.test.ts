@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { UNBOUNDED } from '../../../src/deliver/allowance.ts'
 import type { Judge, SiteSignal } from '../../../src/deliver/lessons.ts'
 import { type SiteLimits, USUAL_LIMITS } from '../../../src/deliver/providers.ts'
 import { createSites } from '../../../src/deliver/sites.ts'
@@ -43,6 +44,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
   const real = createSites({
     clock,
     slots: createSlots({ most, mostOfAccount }),
+    allowances: { of: () => UNBOUNDED },
     limitsOf: () => ({ ...USUAL_LIMITS, ...limits }),
     sourceIps,
     deliver({ address }, source, judge) {
@@ -53,6 +55,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
       return end.promise
     },
     onRoom: site => rooms.push(site),
+    onSpent: (site, unbegun) => void pauses.push(`${site} gets no more today, ${unbegun.length} given back`),
     onPause: ({ site, source, pause: { ms, reason }, unbegun, isWhole }) =>
       void pauses.push(
         `${site}${source && ` from ${source}`} rests ${ms / 1_000} s: ${reason}, ${unbegun.length} given back` +
@@ -304,6 +307,22 @@ test('a probe that gets through ends it: all goes again, more with each success'
   assert.is(underWay.size, 2)
   for (let i = 0; i < 5; i++) await end(`more ${i}`, 'trouble')
   assert.is(pauses.at(-1), 'site rests 60 s: 421 too busy, 1 given back')
+})
+
+test('after an outage a site is soon given as much as it bears again', async () => {
+  const { sites, begun, end, clock, underWay } = openSites()
+  sites.take('site', many(5))
+  for (let i = 0; i < 5; i++) await end(begun[i]!, 'trouble')
+  clock.advance(60_000)
+  sites.take('site', named('probe'))
+  await end('probe', 'through')
+  sites.take('site', many(40, 'more '))
+  const rounds: number[] = []
+  for (let round = 0; round < 4; round++) {
+    rounds.push(underWay.size)
+    for (const name of [...underWay.keys()]) await end(name, 'through')
+  }
+  assert.equal(rounds, [2, 4, 8, 16])
 })
 
 test('success between failures is no row of them', async () => {

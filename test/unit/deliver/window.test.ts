@@ -64,4 +64,16 @@ test('it may be forgotten while nothing was learnt that would be lost', () => {
   assert.is(window.isFresh, true)
 })
 
+test('after an outage it grows as at the beginning, until the next push back', () => {
+  const window = createWindow(20)
+  times(9, window.shrink)
+  window.restart()
+  assert.is(window.size, 1)
+  times(8, window.grow)
+  assert.is(window.size, 9)
+  window.shrink()
+  times(4, window.grow)
+  assert.is(window.size, 5)
+})
+
 test.run()

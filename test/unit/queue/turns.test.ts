@@ -226,4 +226,22 @@ test('whatever the rooms, every lane is served and no site is overrun', () => {
   )
 })
 
+test('where other mail has no turn, transactional mail does not wait until it had one', () => {
+  const turns = createTurns()
+  turns.add('site', lane('a.test', broadcast))
+  const room = { any: 0, transactional: 100, isForTransactional: true }
+  const limits: number[][] = []
+  for (let i = 0; i < 4; i++) {
+    turns.add('site', lane('a.test', transactional))
+    turns.reopen('site')
+    limits.push(turns.next(() => room).map(({ limit }) => limit))
+  }
+  assert.equal(limits, [[17], [17], [17], [17]])
+  turns.reopen('site')
+  assert.equal(
+    turns.next(() => free(30)).map(({ lane: served }) => served.class),
+    [broadcast],
+  )
+})
+
 test.run()

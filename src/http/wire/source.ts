@@ -1,0 +1,37 @@
+/** The addresses we send from, as the API shows them. */
+import { z } from 'zod'
+import type { SourceEntry } from '../../deliver/source-report.ts'
+import { timeSchema } from './reply-schemas.ts'
+import { timestamp } from './timestamp.ts'
+
+const count = z.int().min(0)
+const sourceSchema = z
+  .object({
+    object: z.literal('source'),
+    source_ip: z.string(),
+    ehlo_name: z.string(),
+    warmup: z
+      .object({
+        day: z.int().min(1),
+        cap: count.meta({ description: 'Messages to one mailbox provider on this UTC day.' }),
+        sent: z.array(z.object({ provider: z.string(), count })).meta({
+          description: 'On this UTC day; `other` for all providers that are in no table.',
+        }),
+      })
+      .nullable()
+      .meta({ description: 'Null where the address is warm.' }),
+    rests: z.array(z.object({ site: z.string(), until: timeSchema, reason: z.string() })),
+  })
+  .meta({ id: 'Source' })
+
+export const sourcesSchema = z.object({ object: z.literal('list'), data: z.array(sourceSchema) })
+
+export function sourceView({ address, name, warmup, rests }: SourceEntry): z.output<typeof sourceSchema> {
+  return {
+    object: 'source',
+    source_ip: address,
+    ehlo_name: name,
+    warmup: warmup && { day: warmup.number, cap: warmup.cap, sent: warmup.sent },
+    rests: rests.map(({ site, until, reason }) => ({ site, until: timestamp(until), reason })),
+  }
+}
