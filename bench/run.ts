@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { enterNamespaces } from './kit/namespace.ts'
-import { machine, record, table } from './kit/report.ts'
+import { machine, record, splitLines, table } from './kit/report.ts'
 import { scenarios } from './scenarios.ts'
 
 const { values, positionals } = parseArgs({
@@ -53,5 +53,6 @@ console.log(
   `\n${name}: ${scenario.what}; ${options.count} messages, median of ${options.rounds}; ${coreCount} × ${cpu}, Node ${node}\n`,
 )
 console.log(table(findings))
+console.log(['', ...splitLines(findings)].join('\n'))
 if (values.json) writeFileSync(values.json, `${JSON.stringify(record(name, options, findings), null, 2)}\n`)
 process.exit(0)

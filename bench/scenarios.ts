@@ -11,6 +11,7 @@ import { list } from './scenarios/list.ts'
 import { postgres } from './scenarios/postgres.ts'
 import { queued } from './scenarios/queued.ts'
 import { recovery } from './scenarios/recovery.ts'
+import { rtt } from './scenarios/rtt.ts'
 import { syncs } from './scenarios/syncs.ts'
 import { tarpits } from './scenarios/tarpits.ts'
 
@@ -27,6 +28,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   postgres,
   queued,
   recovery,
+  rtt,
   syncs,
   tarpits,
 }

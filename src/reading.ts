@@ -88,6 +88,6 @@ function openThread({ entry, location, connectWriter, secret, clockSeat, logLeve
   const writer = connectWriter()
   const { port1, port2 } = new MessageChannel()
   const data: ReadingThreadData = { location, writer, calls: port2, secret, clockSeat, logLevel }
-  const worker = new Worker(entry, { workerData: data, transferList: [writer, port2] })
+  const worker = new Worker(entry, { name: 'reading', workerData: data, transferList: [writer, port2] })
   return { worker, caller: createCaller(port1) }
 }

@@ -65,24 +65,38 @@ export interface Weight {
 
 /** The processes with these roots and all below them, as of now. */
 export function weigh(roots: readonly number[]): Weight {
+  const weight: Weight = { cpuSeconds: 0, rssBytes: 0 }
+  for (const { cpuSeconds, rssBytes } of processesUnder(roots).values()) {
+    weight.cpuSeconds += cpuSeconds
+    weight.rssBytes += rssBytes
+  }
+  return weight
+}
+
+/** CPU that their threads have used, s, by the names of threads, which in Postfix are those of processes. */
+export function weighThreads(roots: readonly number[]): ReadonlyMap<string, number> {
+  const byName = new Map<string, number>()
+  for (const pid of processesUnder(roots).keys())
+    for (const [name, seconds] of threadsOf(pid)) byName.set(name, (byName.get(name) ?? 0) + seconds)
+  return byName
+}
+
+function processesUnder(roots: readonly number[]): ReadonlyMap<number, Weight> {
   const processes = new Map<number, { parent: number } & Weight>()
   for (const name of readdirSync('/proc')) {
     const pid = Number(name)
     const stat = Number.isInteger(pid) ? statOf(pid) : undefined
     if (stat) processes.set(pid, stat)
   }
-  const weight: Weight = { cpuSeconds: 0, rssBytes: 0 }
   const todo = [...roots]
-  const seen = new Set<number>()
+  const under = new Map<number, Weight>()
   for (let pid = todo.pop(); pid !== undefined; pid = todo.pop()) {
     const found = processes.get(pid)
-    if (!found || seen.has(pid)) continue
-    seen.add(pid)
-    weight.cpuSeconds += found.cpuSeconds
-    weight.rssBytes += found.rssBytes
+    if (!found || under.has(pid)) continue
+    under.set(pid, found)
     for (const [child, { parent }] of processes) if (parent === pid) todo.push(child)
   }
-  return weight
+  return under
 }
 
 const TICKS_PER_SECOND = 100
@@ -94,19 +108,27 @@ function statOf(pid: number): ({ parent: number } & Weight) | undefined {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
     const number = (index: number) => Number(fields[index])
     const ticks = (number(11) + number(12)) / TICKS_PER_SECOND
-    const nanoseconds = readdirSync(`/proc/${pid}/task`).reduce(
-      (sum, thread) =>
-        sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
-      0,
-    )
+    const seconds = threadsOf(pid).reduce((sum, [, ofThread]) => sum + ofThread, 0)
     const children = (number(13) + number(14)) / TICKS_PER_SECOND
     return {
       parent: number(1),
-      cpuSeconds: Math.max(ticks, nanoseconds / 1e9) + children,
+      cpuSeconds: Math.max(ticks, seconds) + children,
       rssBytes: number(21) * PAGE_BYTES,
     }
   } catch {
     return undefined // the process has ended meanwhile
+  }
+}
+
+/** Name and CPU seconds of each. */
+function threadsOf(pid: number): [name: string, seconds: number][] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(thread => {
+      const read = (file: string) => readFileSync(`/proc/${pid}/task/${thread}/${file}`, 'utf8')
+      return [read('comm').trim(), Number(read('schedstat').split(' ')[0]) / 1e9]
+    })
+  } catch {
+    return [] // it has ended meanwhile
   }
 }
 

@@ -49,6 +49,42 @@ function cells(measurements: readonly Measurement[], name: string, column: Colum
   return [middle.toFixed(digits) + range, ...ratios]
 }
 
+const SPLIT = 'CPU s/1,000 of '
+const LEAST_SHOWN = 0.005
+
+/**
+ * Of each thread by its name, as figures of a measurement.
+ * @param total s, with that of threads and processes that have ended
+ */
+export function cpuSplit(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+  { total, count }: { total: number; count: number },
+): Readonly<Record<string, number>> {
+  const living = [...after].map(
+    ([name, seconds]) => [name, Math.max(0, seconds - (before.get(name) ?? 0))] as const,
+  )
+  const ended = total - living.reduce((sum, [, seconds]) => sum + seconds, 0)
+  const figures = [...living, ['threads that ended', ended] as const].map(
+    ([name, seconds]) => [SPLIT + name, (seconds * 1_000) / count] as const,
+  )
+  return Object.fromEntries(figures.filter(([, seconds]) => seconds >= LEAST_SHOWN))
+}
+
+/** Where the CPU went, contender by contender, medians; empty where that was not measured. */
+export function splitLines({ measurements }: Findings): string[] {
+  return namesOf(measurements).flatMap(name => {
+    const own = measurements.filter(({ contender }) => contender === name)
+    const figures = new Set(own.flatMap(measurement => Object.keys(measurement.figures)))
+    const parts = [...figures]
+      .filter(figure => figure.startsWith(SPLIT))
+      .map(figure => [figure.slice(SPLIT.length), median(valuesOf(own, name, figure))] as const)
+      .sort(([, one], [, other]) => other - one)
+      .map(([thread, seconds]) => `${thread} ${seconds.toFixed(2)}`)
+    return parts.length > 0 ? [`${SPLIT}${name}: ${parts.join(', ')}`] : []
+  })
+}
+
 /** Everything there is to know of a run: the machine, each round, the medians. */
 export function record(scenario: string, options: object, { columns, measurements }: Findings): object {
   const medians = namesOf(measurements).map(name => [

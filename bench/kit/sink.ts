@@ -1,7 +1,10 @@
-/** Debian's smtp-sink as the world: takes everything and counts it. */
+/** Debian's smtp-sink as the world: takes everything and counts it. Or our own, at the other end of a slow line. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { CHUNKING_SINK } from './chunking-sink.ts'
+import { ONE_ADDRESS } from './namespace.ts'
 import { startProcess } from './process.ts'
+import { startSlowLine } from './slow-line.ts'
 import { epochNow } from './time.ts'
 
 export interface Sink {
@@ -13,6 +16,7 @@ export interface Sink {
 
 const MOST_WAITING_MS = 300_000
 const TAIL_BYTES = 400
+const DISTANT_PORT = 2525
 /** It stands for many hosts: without this it leaves connections beyond 256 unanswered. */
 const MOST_SESSIONS = '15000'
 
@@ -30,16 +34,36 @@ export async function withSink<T>(
   }
 }
 
-async function startSink(folder: string, address: string): Promise<Sink & { stop(): Promise<void> }> {
+/** Does something while the MX host of `one.test` is so far away. */
+export async function withDistantSink<T>(
+  folder: string,
+  { chunking, roundTripMs }: { chunking: boolean; roundTripMs: number },
+  body: (sink: Sink) => Promise<T>,
+): Promise<T> {
+  const to = { host: '127.0.0.1', port: DISTANT_PORT }
+  const sink = await startSink(folder, to.host, { port: to.port, chunking })
+  const line = await startSlowLine({ from: { host: ONE_ADDRESS, port: 25 }, to, roundTripMs })
+  try {
+    return await body(sink)
+  } finally {
+    await line.end()
+    await sink.stop()
+  }
+}
+
+async function startSink(
+  folder: string,
+  address: string,
+  { port = 25, chunking = false } = {},
+): Promise<Sink & { stop(): Promise<void> }> {
   const output = `${folder}/sink.${Date.now()}.out`
-  const sink = await startProcess(
-    'smtp-sink',
-    ['-c', '-u', 'nobody', '-m', MOST_SESSIONS, `${address}:25`, '1000'],
-    {
-      output,
-      readyPort: { host: address === '0.0.0.0' ? '127.0.0.1' : address, port: 25 },
-    },
-  )
+  const [program, ...args] = chunking
+    ? [process.execPath, CHUNKING_SINK, address, String(port)]
+    : ['smtp-sink', '-c', '-u', 'nobody', '-m', MOST_SESSIONS, `${address}:${port}`, '1000']
+  const sink = await startProcess(program!, args, {
+    output,
+    readyPort: { host: address === '0.0.0.0' ? '127.0.0.1' : address, port },
+  })
   const count = () => {
     const file = openSync(output, 'r')
     const buffer = Buffer.alloc(TAIL_BYTES)

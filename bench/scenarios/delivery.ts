@@ -5,8 +5,8 @@ import { HTTP_CONNECTIONS, SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.t
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
 import { posthorn } from '../kit/posthorn.ts'
-import { watchPeakRss } from '../kit/process.ts'
-import type { Column, Findings, Measurement } from '../kit/report.ts'
+import { watchPeakRss, weighThreads } from '../kit/process.ts'
+import { type Column, cpuSplit, type Findings, type Measurement } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
 import { type Sink, withSink } from '../kit/sink.ts'
 
@@ -67,6 +67,7 @@ async function measured(
   await sink.reached(WARM_UP_COUNT)
   await pause(1_000)
   const cpuBefore = contender.weigh().cpuSeconds
+  const threadsBefore = weighThreads(contender.roots())
   const rss = watchPeakRss(contender.roots)
   const [{ beganAt, elapsedMs, feederCpuSeconds }, deliveredAt] = await Promise.all([
     contender.feed(load),
@@ -74,6 +75,7 @@ async function measured(
   ])
   const perThousand = 1_000 / load.count
   const cpuSeconds = contender.weigh().cpuSeconds - cpuBefore
+  const threads = weighThreads(contender.roots())
   const peakRssMb = rss.stop() / 2 ** 20
   await pause(500)
   return {
@@ -83,5 +85,6 @@ async function measured(
     feederCpuSecondsPer1000: feederCpuSeconds * perThousand,
     peakRssMb,
     extraCount: sink.count() - WARM_UP_COUNT - load.count,
+    ...cpuSplit(threadsBefore, threads, { total: cpuSeconds, count: load.count }),
   }
 }

@@ -194,7 +194,7 @@ function openThread(options: ThreadsOptions, index: number, owner: string, lanes
     clockSeat,
     lanesChannel,
   }
-  return new Worker(entry, { workerData: data, transferList: [writer] })
+  return new Worker(entry, { name: 'delivery', workerData: data, transferList: [writer] })
 }
 
 function notice(worker: Worker, wanted: DeliveryNotice['notice']): Promise<void> {

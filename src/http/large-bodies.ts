@@ -75,7 +75,7 @@ function createThread({ entry, location, log }: LargeBodiesOptions) {
   const start = (): Running => {
     const { port1, port2 } = new MessageChannel()
     const data: BodyThreadData = { location, calls: port2 }
-    const worker = new Worker(entry, { workerData: data, transferList: [port2] })
+    const worker = new Worker(entry, { name: 'bodies', workerData: data, transferList: [port2] })
     worker.on('error', error => log.error({ err: error }, 'the body thread died'))
     port1.on('close', () => {
       if (running?.worker === worker) running = undefined

@@ -53,6 +53,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   const lock = await lockPatiently(options)
   clearDrafts(location.blobFolder)
   const thread = new Worker(options.writerThread, {
+    name: 'writer',
     workerData: { location, nowMs: options.clock.now() } satisfies WriterThreadData,
   })
   const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
