@@ -8,6 +8,7 @@ import { deliverySettings } from './delivery-settings.ts'
 import { generateDkimKey } from './dkim/keys.ts'
 import type { GenerateKey } from './domains/domains.ts'
 import { baseUrlOf, startHttpDoor } from './http-door.ts'
+import { startInboundDoor } from './inbound-door.ts'
 import { startKeyRotation } from './key-rotation.ts'
 import type { AdjustableClock } from './lib/adjustable-clock.ts'
 import { type Clock, every, systemClock } from './lib/clock.ts'
@@ -39,6 +40,8 @@ export interface App {
   /** Where clients reach the API. */
   baseUrl: string
   dnsAddress: { host: string; port: number } | null
+  /** Where mail from the world comes in. */
+  inboundAddress: { address: string; port: number } | null
   /** Secrets of the first start, to be shown once. */
   firstRun: FirstRun | undefined
   /** Takes nothing more, lets what is under way end, and closes everything. */
@@ -96,6 +99,8 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const { http, firstRun } = await startHttpDoor(parts, readiness.notReady, started)
     const isWhole = config.roles.includes('all')
     if (isWhole) started.push(startKeyRotation(parts))
+    const inbound = await startInboundDoor(parts)
+    started.push(inbound.close)
     const delivery = isWhole ? await startDelivery(parts, secret, deps.clock) : undefined
     started.push(
       () => delivery?.stop(DELIVERY_GRACE_MS),
@@ -103,7 +108,13 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
       readiness.stopping,
     )
     readiness.started()
-    return { baseUrl: baseUrlOf(config, http.address()), dnsAddress: dns.address, firstRun, stop }
+    return {
+      baseUrl: baseUrlOf(config, http.address()),
+      dnsAddress: dns.address,
+      inboundAddress: inbound.address,
+      firstRun,
+      stop,
+    }
   } catch (error) {
     await stop()
     throw error

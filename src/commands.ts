@@ -5,6 +5,7 @@ import { scheduledCommands } from './accept/scheduled.ts'
 import { domainCommands } from './domains/commands.ts'
 import { rotationCommands } from './domains/rotation-commands.ts'
 import { recipientCommands } from './events/commands.ts'
+import { settleCommands } from './inbound/settle.ts'
 import { queueCommands } from './queue/commands.ts'
 import { deletedDomainCommands } from './queue/deleted-domains.ts'
 import { destinationCommands } from './queue/destination-sweeper.ts'
@@ -20,6 +21,7 @@ import { sealCommands } from './search/commands.ts'
 import { accountCommands } from './store/accounts.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
 import { alertCommands } from './store/operator-alerts.ts'
+import { reportCommands } from './store/reports.ts'
 import { settingCommands } from './store/settings.ts'
 import { shareCommands } from './store/shares.ts'
 import { siteCommands } from './store/site-states.ts'
@@ -57,6 +59,8 @@ export const commands = {
   ...retentionCommands,
   ...metricCommands,
   ...shareCommands,
+  ...reportCommands,
+  ...settleCommands,
 }
 
 export type Commands = typeof commands

@@ -26,7 +26,10 @@ try {
     },
   })
   if (app.firstRun) process.stdout.write(welcome(app.baseUrl, app.firstRun, config.simulator.domain))
-  log.info({ baseUrl: app.baseUrl, dns: app.dnsAddress, mailHost: config.mailHost }, 'ready')
+  log.info(
+    { baseUrl: app.baseUrl, dns: app.dnsAddress, inbound: app.inboundAddress, mailHost: config.mailHost },
+    'ready',
+  )
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
       log.info({ signal }, 'stopping')

@@ -13,6 +13,7 @@ import { sweepEmails } from './retention/email-sweeper.ts'
 import { sweepFiles } from './retention/file-sweeper.ts'
 import { sweepMetrics } from './retention/metric-sweeper.ts'
 import type { Store } from './store/open.ts'
+import { sweepReports } from './store/reports.ts'
 import { sweepShares } from './store/shares.ts'
 import { sweepStsPolicies } from './store/tls.ts'
 
@@ -42,6 +43,7 @@ export function startSweepers({ store, plans, clock, log }: SweepersOptions): Pi
     start('old idempotency keys', HOUR_MS, () => sweepKeys(parts)),
     start('ended sessions', HOUR_MS, () => sweepSessions(parts)),
     start('expired links to emails', HOUR_MS, () => sweepShares(parts)),
+    start('old reports', HOUR_MS, () => sweepReports(parts)),
     start('emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(parts)),
     start('metrics beyond retention', 24 * HOUR_MS, () => sweepMetrics(parts)),
     start('ended MTA-STS policies', 24 * HOUR_MS, () => sweepStsPolicies(parts)),

@@ -42,6 +42,12 @@ export interface PosthornContender extends Contender {
   access(): { url: string; apiKey: string }
 }
 
+const LISTENERS = {
+  POSTHORN_HTTP_LISTEN: `${HTTP.host}:${HTTP.port}`,
+  POSTHORN_DNS_LISTEN: '127.0.0.1:5390',
+  POSTHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:2590',
+}
+
 export function posthorn(
   folder: string,
   { signingSlots, batch, profiles, root = ROOT, delaysFile, databases }: PosthornOptions,
@@ -69,8 +75,7 @@ export function posthorn(
         ...(delaysFile && { BENCH_DELAYS: delaysFile }),
         POSTHORN_DATA_DIR: dataDir,
         ...(databaseUrl === undefined ? {} : { POSTHORN_DATABASE_URL: databaseUrl }),
-        POSTHORN_HTTP_LISTEN: `${HTTP.host}:${HTTP.port}`,
-        POSTHORN_DNS_LISTEN: '127.0.0.1:5390',
+        ...LISTENERS,
         POSTHORN_DNS_RESOLVERS: '127.0.0.1:53',
         POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
         POSTHORN_LOG_LEVEL: 'info',

@@ -54,7 +54,9 @@ export const schema = {
     trustedProxies: list([], 'Proxies whose `X-Forwarded-*` headers are believed.', { shown: 'none' }),
   },
   smtp: {
-    inbound: { listen: planned(listen('127.0.0.1:2525', 'Mail from the world. Empty: off.')) },
+    inbound: {
+      listen: listen('127.0.0.1:2525', 'Mail from the world: bounces and complaints. Empty: off.'),
+    },
     submission: { listen: planned(listen('127.0.0.1:2587', 'Mail from users, STARTTLS. Empty: off.')) },
     submissionTls: { listen: planned(listen('127.0.0.1:2465', 'Mail from users, TLS. Empty: off.')) },
     relay: {
@@ -62,8 +64,8 @@ export const schema = {
       networks: planned(list([], 'Networks the relay listener trusts.', { shown: 'none' })),
     },
     tls: {
-      certFile: planned(optionalText('Certificate chain of the mail listeners, PEM.')),
-      keyFile: planned(optionalText('Its private key, PEM.')),
+      certFile: optionalText('Certificate chain of the mail listeners, PEM.'),
+      keyFile: optionalText('Its private key, PEM.'),
     },
   },
   acme: {

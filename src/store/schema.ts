@@ -16,6 +16,7 @@ import type {
 import type { EmailRow, EmailShareRow, IdempotencyKeyRow } from './schema/emails.ts'
 import type { CounterRow, EventRow } from './schema/events.ts'
 import type { AttemptRow, DeliveryRow, SiteStateRow } from './schema/queue.ts'
+import type { ReportRow } from './schema/reports.ts'
 import type { EmailSegmentRow, EmailSegmentStatusRow, EmailTermRow } from './schema/segments.ts'
 import type { SettingRow } from './schema/settings.ts'
 import type { DestinationReplyRow, DomainSiteRow, QueueHoldRow } from './schema/steering.ts'
@@ -69,6 +70,7 @@ export interface Schema {
   templateVersions: TemplateVersionRow
   mtaStsPolicies: MtaStsPolicyRow
   tlsResults: TlsResultRow
+  reports: ReportRow
 }
 
 export type Db = Kysely<Schema>

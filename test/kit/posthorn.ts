@@ -94,6 +94,7 @@ export async function startPosthorn(options: PosthornOptions = {}): Promise<Post
     ...(isOnPostgres && { POSTHORN_DATABASE_URL: database.url }),
     POSTHORN_HTTP_LISTEN: '127.0.0.1:0',
     POSTHORN_DNS_LISTEN: '127.0.0.1:0',
+    POSTHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:0',
     POSTHORN_DNS_RESOLVERS: zone.server,
     POSTHORN_ADMIN_PASSWORD: admin.password,
     POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',

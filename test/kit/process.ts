@@ -133,6 +133,7 @@ function launch({ dataDir, settings = {} }: ProgramOptions): Launched {
     POSTHORN_DATA_DIR: dataDir,
     POSTHORN_HTTP_LISTEN: '127.0.0.1:0',
     POSTHORN_DNS_LISTEN: '127.0.0.1:0',
+    POSTHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:0',
     POSTHORN_DNS_RESOLVERS: NOBODY,
     POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
   }

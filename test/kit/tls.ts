@@ -20,3 +20,9 @@ export function testAuthority(): string {
 export function testCertificate(name: CertificateName): { key: string; cert: string } {
   return { key: read('key'), cert: read(name) }
 }
+
+/** The files of `good` and its key. */
+export const certificateFiles = {
+  cert: new URL('certs/good.pem', import.meta.url).pathname,
+  key: new URL('certs/key.pem', import.meta.url).pathname,
+}

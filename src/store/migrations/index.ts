@@ -15,6 +15,7 @@ import { up as operatorAlerts } from './013-operator-alerts.ts'
 import { up as paths } from './014-paths.ts'
 import { up as keyRotation } from './015-key-rotation.ts'
 import { up as domainChecks } from './016-domain-checks.ts'
+import { up as reports } from './017-reports.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   { name: '014-paths', up: paths },
   { name: '015-key-rotation', up: keyRotation },
   { name: '016-domain-checks', up: domainChecks },
+  { name: '017-reports', up: reports },
 ]

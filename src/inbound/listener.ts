@@ -1,0 +1,174 @@
+/** Port 25: takes mail for the addresses behind `doorOf`, and says 250 only when it is on the disk (RFC 5321). */
+import type { AddressInfo } from 'node:net'
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { StorageUnavailable } from '../store/command.ts'
+import type { NewReport } from '../store/reports.ts'
+import { createMailBytes, type MailBytes } from './mail-bytes.ts'
+import { StrictSmtpServer } from './smtp-server.ts'
+
+export interface TakenMail {
+  reports: readonly NewReport[]
+  /** Of the envelope; empty for the null sender. */
+  sender: string
+  clientIp: string
+  sizeBytes: number
+  /** Its beginning, up to `KEPT_BYTES`. */
+  bytes: Uint8Array
+}
+
+export interface InboundListener {
+  address(): AddressInfo
+  /** Takes no more connections, lets those under way end, but waits no longer than this for them. */
+  close(): Promise<void>
+}
+
+export interface ListenerOptions {
+  listen: { host: string; port: number }
+  mailHost: string
+  /** PEM. Without it there is no STARTTLS. */
+  certificate: { cert: string; key: string } | undefined
+  doorOf(recipient: string): NewReport | undefined
+  /** Stores the mail. @throws StorageUnavailable */
+  take(mail: TakenMail): Promise<void>
+  clock: Clock
+  log: Log
+}
+
+/** More than is ever looked at: what a report returns of our own mail may be long, and says nothing new. */
+export const KEPT_BYTES = 1024 * 1024
+const LARGEST_BYTES = 60 * 1024 * 1024
+const MOST_CONNECTIONS = 500
+const MOST_CONNECTIONS_OF_ONE = 20
+const MOST_RECIPIENTS = 100
+const MOST_MESSAGES = 100
+const MOST_UNDER_WAY = 64
+const IDLE_MS = 60_000
+const DATA_MS = 300_000
+const LONGEST_MS = 900_000
+const GRACE_MS = 3_000
+
+/** What the client is told: an SMTP reply as an error. */
+class Reply extends Error {
+  readonly responseCode: number
+
+  constructor(responseCode: number, text: string) {
+    super(text)
+    this.responseCode = responseCode
+  }
+}
+
+type Answer = (error?: Error | null) => void
+
+/** @throws when the address is not to be had */
+export async function startInboundListener(options: ListenerOptions): Promise<InboundListener> {
+  const { listen, log } = options
+  const server = createServer(options)
+  server.on('error', error => log.debug({ err: error }, 'an inbound connection failed'))
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject)
+    server.listen(listen.port, listen.host, resolve)
+  })
+  return {
+    address: () => server.server.address() as AddressInfo,
+    close: () => new Promise(resolve => server.close(() => resolve())),
+  }
+}
+
+function createServer(options: ListenerOptions): StrictSmtpServer {
+  const { mailHost, certificate, clock, doorOf } = options
+  const addresses = new Map<string, number>()
+  const sessions = new Set<string>()
+  const receive = createReceiver(options, id => server.end(id, '4.4.2 The message took too long'))
+  const server: StrictSmtpServer = new StrictSmtpServer(
+    {
+      name: mailHost,
+      banner: 'ready',
+      size: LARGEST_BYTES,
+      maxClients: MOST_CONNECTIONS,
+      socketTimeout: IDLE_MS,
+      closeTimeout: GRACE_MS,
+      authOptional: true,
+      disableReverseLookup: true,
+      disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD', ...(certificate ? [] : ['STARTTLS'])],
+      logger: false,
+      ...certificate,
+      minVersion: 'TLSv1.2',
+      onConnect({ id, remoteAddress }, answer) {
+        const count = (addresses.get(remoteAddress) ?? 0) + 1
+        if (count > MOST_CONNECTIONS_OF_ONE)
+          return answer(new Reply(421, '4.7.0 Too many connections from you'))
+        addresses.set(remoteAddress, count)
+        sessions.add(id)
+        return answer()
+      },
+      onClose({ id, remoteAddress }) {
+        if (!sessions.delete(id)) return
+        const count = (addresses.get(remoteAddress) ?? 1) - 1
+        if (count === 0) addresses.delete(remoteAddress)
+        else addresses.set(remoteAddress, count)
+      },
+      onMailFrom(_sender, { transaction }, answer) {
+        answer(transaction > MOST_MESSAGES ? new Reply(421, '4.7.0 Enough for one connection') : null)
+      },
+      onRcptTo({ address }, { envelope }, answer) {
+        if (envelope.rcptTo.length >= MOST_RECIPIENTS)
+          return answer(new Reply(452, '4.5.3 Too many recipients'))
+        return answer(
+          doorOf(address) ? null : new Reply(550, '5.7.1 No such address here, and nothing is relayed'),
+        )
+      },
+      onData: receive,
+    },
+    clock,
+    LONGEST_MS,
+  )
+  return server
+}
+
+/** One message from the end of DATA's 354 to its reply. */
+function createReceiver({ take, doorOf, clock, log }: ListenerOptions, end: (id: string) => void) {
+  let underWay = 0
+
+  const settle = async (bytes: MailBytes, { envelope, remoteAddress }: SMTPServerSession) => {
+    if (bytes.hasBareLineEnd) throw new Reply(550, '5.6.11 Lines end in CR LF')
+    const reports = envelope.rcptTo.flatMap(({ address }) => doorOf(address) ?? [])
+    if (reports.length === 0) throw new Reply(550, '5.7.1 No such address here any more')
+    await take({
+      reports,
+      sender: envelope.mailFrom ? envelope.mailFrom.address : '',
+      clientIp: remoteAddress,
+      sizeBytes: bytes.sizeBytes,
+      bytes: bytes.kept(),
+    })
+  }
+
+  return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
+    if (underWay >= MOST_UNDER_WAY) return answer(new Reply(452, '4.3.1 Too much at once, try again later'))
+    underWay += 1
+    const bytes = createMailBytes(KEPT_BYTES)
+    const limit = clock.timer(DATA_MS, () => end(session.id))
+    stream.on('data', (chunk: Buffer) => bytes.add(chunk))
+    stream.once('close', () => {
+      limit.cancel()
+      underWay -= 1
+    })
+    stream.once('error', error => log.debug({ err: error }, 'a message was not received in full'))
+    stream.once('end', () => {
+      if (stream.sizeExceeded) return answer(new Reply(552, '5.3.4 The message is too large'))
+      return settle(bytes, session).then(
+        () => answer(),
+        error => answer(replyTo(error, log)),
+      )
+    })
+  }
+}
+
+function replyTo(error: unknown, log: Log): Reply {
+  if (error instanceof Reply) return error
+  if (error instanceof StorageUnavailable)
+    return new Reply(452, '4.3.1 Nothing can be stored now, try again later')
+  log.error({ err: error }, 'an inbound message could not be taken')
+  return new Reply(451, '4.3.0 Something is wrong here, try again later')
+}

@@ -1,0 +1,77 @@
+/**
+ * The protocol of port 25, by smtp-server, but for what we want otherwise: it greets at once, takes no command that ends
+ * in a bare LF, and holds no connection for ever. What of its insides is used here is pinned by its exact version.
+ */
+import type { Socket } from 'node:net'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { Clock } from '../lib/clock.ts'
+import { holdsBareLineEnd } from './mail-bytes.ts'
+
+/** What of a connection of smtp-server's is used. */
+interface Connection {
+  id: string
+  connectionReady(next?: () => void): void
+  send(code: number, text: string): void
+  _parser: Parser | false
+  _createParser(): Parser
+  _socket: Socket
+}
+
+interface Parser {
+  _dataMode: boolean
+  _remainder: string
+  _write(chunk: Buffer, encoding: string, next: (error?: Error | null) => void): void
+}
+
+type ConnectOptions = Parameters<SMTPServer['connect']>[1]
+
+export class StrictSmtpServer extends SMTPServer {
+  readonly #clock: Clock
+  readonly #longestMs: number
+
+  /** @param longestMs how long a connection may last, whatever it does */
+  constructor(options: SMTPServerOptions, clock: Clock, longestMs: number) {
+    super(options)
+    this.#clock = clock
+    this.#longestMs = longestMs
+  }
+
+  override connect(socket: Socket, options?: ConnectOptions): void {
+    const before = new Set(this.connections)
+    super.connect(socket, options)
+    for (const one of this.connections)
+      if (!before.has(one)) this.#steady(one as unknown as Connection, socket)
+  }
+
+  /** Ends a connection by its session's id, with a word of why. */
+  end(id: string, text: string): void {
+    for (const one of this.connections as unknown as Set<Connection>) if (one.id === id) one.send(421, text)
+  }
+
+  #steady(connection: Connection, socket: Socket): void {
+    const limit = this.#clock.timer(this.#longestMs, () =>
+      connection.send(421, '4.4.2 This connection has lasted too long'),
+    )
+    socket.once('close', () => limit.cancel())
+    if (connection._parser) strict(connection._parser)
+    const create = connection._createParser.bind(connection)
+    connection._createParser = () => strict(create())
+    const ready = connection.connectionReady.bind(connection)
+    // It would be called 100 ms from now.
+    connection.connectionReady = () => {}
+    setImmediate(() => {
+      if (!socket.destroyed) ready()
+    })
+  }
+}
+
+/** Between messages a bare line end is refused; within one it is found by who takes the message. */
+function strict(parser: Parser): Parser {
+  const write = parser._write.bind(parser)
+  parser._write = (chunk, encoding, next) => {
+    if (!parser._dataMode && holdsBareLineEnd(chunk, parser._remainder.endsWith('\r')))
+      next(new Error('5.5.2 Lines end in CR LF'))
+    else write(chunk, encoding, next)
+  }
+  return parser
+}

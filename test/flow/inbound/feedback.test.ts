@@ -1,0 +1,308 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { sendMail } from '../../kit/smtp-client.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('feedback', { limitMs: 15_000 })
+const DAY_MS = 24 * 3_600_000
+const ZONE = `
+  there.example       MX 10 mx.there.example
+  mx.there.example    A 127.0.0.2
+`
+
+let mx: FakeMx
+let posthorn: Posthorn
+let counter = 0
+
+test.before(async () => {
+  mx = await startFakeMx({ host: '127.0.0.2' })
+  posthorn = await startPosthorn({ zone: ZONE, mxPort: mx.port })
+  await posthorn.verifiedDomain('here.example')
+  await posthorn.verifiedDomain('quiet.example', 'eu-west-1')
+})
+
+test.after(async () => {
+  await posthorn.close()
+  await mx.close()
+})
+
+interface Sent {
+  id: string
+  recipient: string
+  /** Where bounces of it go. */
+  returnPath: string
+  /** Its head, as the recipient's host got it. */
+  head: string
+}
+
+/** An email that its recipient's host has taken. */
+async function delivered(from = 'ann@here.example'): Promise<Sent> {
+  const recipient = `ok${++counter}@there.example`
+  const id = await posthorn.send({ from, to: recipient, subject: `mail ${counter}`, text: 'hi' })
+  const { mailFrom, data } = await until(() => mx.messages.find(({ rcptTo }) => rcptTo.includes(recipient)))
+  const quiet = from.endsWith('quiet.example')
+  await posthorn.emailWhen(id, quiet ? 'sent' : 'delivered')
+  await until(
+    () => posthorn.rows("select 1 from deliveries where status = 'delivered' and address = ?", recipient)[0],
+  )
+  return { id, recipient, returnPath: mailFrom, head: data.toString('latin1').split('\r\n\r\n')[0]! }
+}
+
+const send = (to: string, data: string, from = '') =>
+  sendMail(posthorn.app.inboundAddress!, { to, data, from })
+
+/** Sends it and waits until it has been read. @returns what came of it */
+async function report(to: string, data: string, from?: string): Promise<string> {
+  const before = readCount()
+  assert.match(await send(to, data, from), /^250 /)
+  await until(() => readCount() > before)
+  const [row] = posthorn.rows<{ effect: string }>('select effect from reports order by id desc limit 1')
+  return row!.effect
+}
+
+function readCount(): number {
+  return posthorn.rows('select 1 from reports where state = 1').length
+}
+
+function bounce({
+  status = '5.1.1',
+  action = 'failed',
+  said = '550 5.1.1 no such user',
+  recipient = 'x@there.example',
+} = {}) {
+  return `From: MAILER-DAEMON@mx.there.example
+To: whom@it.concerns.example
+Subject: Undelivered Mail Returned to Sender
+Content-Type: multipart/report; report-type=delivery-status; boundary=b
+
+--b
+Content-Type: text/plain
+
+It could not be delivered.
+--b
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; mx.there.example
+
+Final-Recipient: rfc822; ${recipient}
+Action: ${action}
+Status: ${status}
+Remote-MTA: dns; inner.there.example
+Diagnostic-Code: smtp; ${said}
+
+--b--
+`
+}
+
+function complaint(head: string, type = 'abuse') {
+  return `From: fbl@there.example
+To: fbl@posthorn.test
+Subject: complaint
+Content-Type: multipart/report; report-type=feedback-report; boundary=b
+
+--b
+Content-Type: message/feedback-report
+
+Feedback-Type: ${type}
+User-Agent: there/1
+Version: 1
+
+--b
+Content-Type: message/rfc822
+
+${head}
+
+hi
+--b--
+`
+}
+
+function types(email: { events: { type: string }[] }): string[] {
+  return email.events.map(({ type }) => type.replace('email.', ''))
+}
+
+function suppressedFor(address: string): string | undefined {
+  return posthorn.rows<{ reason: string }>('select reason from suppressions where email = ?', address)[0]
+    ?.reason
+}
+
+test('a late bounce moves a delivered email to bounced, tells of it in full, and suppresses the address', async () => {
+  const { id, recipient, returnPath } = await delivered()
+  assert.is(await report(returnPath, bounce()), 'bounced')
+  const email = await posthorn.email(id)
+  assert.is(email.status, 'bounced')
+  assert.is(email.error, '550 5.1.1 no such user (inner.there.example)')
+  assert.equal(types(email), ['sent', 'delivered', 'bounced'])
+  assert.equal(email.events[2].data.bounce, {
+    type: 'Permanent',
+    subtype: 'NoEmail',
+    class: 'invalid-recipient',
+    code: 550,
+    enhanced_code: '5.1.1',
+    message: '550 5.1.1 no such user',
+    mx_host: 'inner.there.example',
+  })
+  assert.is(suppressedFor(recipient), 'bounce')
+})
+
+test('a bounce for another reason than the address suppresses nothing', async () => {
+  const { id, recipient, returnPath } = await delivered()
+  const full = bounce({ status: '5.2.2', said: '552 5.2.2 mailbox full' })
+  assert.is(await report(returnPath, full), 'bounced')
+  const { status, events } = await posthorn.email(id)
+  assert.is(status, 'bounced')
+  assert.equal([events[2].data.bounce.type, events[2].data.bounce.subtype], ['Transient', 'MailboxFull'])
+  assert.is(suppressedFor(recipient), undefined)
+})
+
+test('a delay that the other host reports is told once, and a bounce after it', async () => {
+  const { id, returnPath } = await delivered()
+  const delay = bounce({ action: 'delayed', status: '4.4.1', said: '451 4.4.1 inner host does not answer' })
+  assert.is(await report(returnPath, delay), 'delayed')
+  assert.is(await report(returnPath, delay), 'repeated')
+  const email = await posthorn.email(id)
+  assert.equal(types(email), ['sent', 'delivered', 'delivery_delayed'])
+  assert.equal(email.events[2].data.delay, {
+    attempt: 1,
+    next_attempt_at: null,
+    reply: '451 4.4.1 inner host does not answer',
+  })
+  assert.is(await report(returnPath, bounce()), 'bounced')
+  assert.equal(types(await posthorn.email(id)).slice(3), ['bounced'])
+})
+
+test('a complaint counts by our header in what it returns, once, and suppresses the address', async () => {
+  const { id, recipient, head } = await delivered()
+  assert.is(await report('fbl@posthorn.test', complaint(head), 'fbl@there.example'), 'complained')
+  assert.is(await report('fbl@posthorn.test', complaint(head), 'fbl@there.example'), 'repeated')
+  const email = await posthorn.email(id)
+  assert.is(email.status, 'complained')
+  assert.equal(types(email), ['sent', 'delivered', 'complained'])
+  assert.equal(email.events[2].data, { complaint: { type: 'abuse' } })
+  assert.is(suppressedFor(recipient), 'complaint')
+})
+
+test('where a region gives no feedback, nothing is told, and a hard bounce still suppresses', async () => {
+  const { id, recipient, returnPath } = await delivered('ann@quiet.example')
+  assert.is(await report(returnPath, bounce()), 'bounced')
+  const email = await posthorn.email(id)
+  assert.is(email.status, 'sent')
+  assert.equal(types(email), ['sent'])
+  assert.is(suppressedFor(recipient), 'bounce')
+})
+
+const NO_NEWS: Record<string, string> = {
+  'an automatic reply': `From: ann@there.example\nSubject: Out of office\nAuto-Submitted: auto-replied\n\nI am away. 550 5.1.1 no such user\n`,
+  'a success report': bounce({ action: 'delivered', status: '2.0.0', said: '250 ok' }),
+  'word that it is no spam': complaint('Subject: x', 'not-spam'),
+  'a letter of somebody': 'From: ann@there.example\nSubject: Re: mail\n\nThank you!\n',
+}
+for (const [what, data] of Object.entries(NO_NEWS))
+  test(`${what} at a return path changes nothing, and is kept`, async () => {
+    const { id, returnPath } = await delivered()
+    assert.is(await report(returnPath, data), 'nothing-to-do')
+    assert.equal(types(await posthorn.email(id)), ['sent', 'delivered'])
+  })
+
+test('what a report says of its recipient and of other messages decides nothing', async () => {
+  const other = await delivered()
+  const { id, recipient, returnPath } = await delivered()
+  const forged = bounce({ recipient: other.recipient }).replace(
+    '--b--',
+    `--b\nContent-Type: text/rfc822-headers\n\n${other.head}\n--b--`,
+  )
+  assert.is(await report(returnPath, forged), 'bounced')
+  assert.is((await posthorn.email(id)).status, 'bounced')
+  assert.is((await posthorn.email(other.id)).status, 'delivered')
+  assert.equal([suppressedFor(recipient), suppressedFor(other.recipient)], ['bounce', undefined])
+})
+
+test('a bounce at the feedback loop, and a complaint there without our header, change nothing', async () => {
+  const { id, head, returnPath } = await delivered()
+  const without = head.replace(/^X-Posthorn-Ref:.*$/m, 'X-Other: x')
+  assert.is(await report('fbl@posthorn.test', complaint(without)), 'unknown-delivery')
+  assert.is(
+    await report('fbl@posthorn.test', bounce().replace('It could', `${head}\n\nIt could`)),
+    'unknown-delivery',
+  )
+  const altered = head.replace(
+    /^(X-Posthorn-Ref: .{30})(.)/m,
+    (_, begin, letter) => begin + (letter === 'a' ? 'b' : 'a'),
+  )
+  assert.is(await report('fbl@posthorn.test', complaint(altered)), 'unknown-delivery')
+  // A token of the return path is none of the header.
+  const token = returnPath.slice(2, returnPath.indexOf('@'))
+  const swapped = head.replace(/^X-Posthorn-Ref:.*$/m, `X-Posthorn-Ref: ${token}`)
+  assert.is(await report('fbl@posthorn.test', complaint(swapped)), 'unknown-delivery')
+  assert.equal(types(await posthorn.email(id)), ['sent', 'delivered'])
+})
+
+test('guessed tokens, foreign addresses and the header’s token are refused at RCPT', async () => {
+  const { id, returnPath, head } = await delivered()
+  const before = posthorn.rows('select 1 from reports').length
+  const [, token = ''] = /^b\+(.*)@/.exec(returnPath)!
+  const flipped = token.slice(0, -2) + (token.at(-2) === 'a' ? 'b' : 'a') + token.slice(-1)
+  const correlation = /^X-Posthorn-Ref: (\S+)/m.exec(head)![1]!
+  const refused = [
+    returnPath.replace(token, flipped),
+    returnPath.replace(token, 'a'.repeat(token.length)),
+    returnPath.replace(token, correlation),
+    returnPath.replace('send.', ''),
+    `b+@send.here.example`,
+    `u+${token}@send.here.example`,
+    'ann@here.example',
+    'ann@posthorn.test',
+    'fbl@here.example',
+    'postmaster@here.example',
+    'delivered@simulator.test',
+    'x%there.example@posthorn.test',
+  ]
+  for (const address of refused) assert.match(await send(address, bounce()), /^550 5\.7\.1 /, address)
+  assert.is(posthorn.rows('select 1 from reports').length, before)
+  assert.equal(types(await posthorn.email(id)), ['sent', 'delivered'])
+})
+
+test('a token is read in any case, and is good for thirty days', async () => {
+  const { id, returnPath } = await delivered()
+  posthorn.clock.jump(29 * DAY_MS)
+  assert.is(await report(returnPath.toUpperCase(), bounce()), 'bounced')
+  assert.is((await posthorn.email(id)).status, 'bounced')
+  const later = await delivered()
+  posthorn.clock.jump(32 * DAY_MS)
+  assert.match(await send(later.returnPath, bounce()), /^550 5\.7\.1 /)
+  assert.is(await report('fbl@posthorn.test', complaint(later.head)), 'unknown-delivery')
+})
+
+test('what was taken and not read before a stop is read after it, and what was recorded then is not recorded again', async t => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  t.after(() => rmSync(dataDir, { recursive: true }))
+  const first = await startPosthorn({ zone: ZONE, mxPort: mx.port, dataDir })
+  const mail = 'From: ann@there.example\nSubject: hello\n\nhi\n'
+  await sendMail(first.app.inboundAddress!, { to: 'postmaster@posthorn.test', data: mail })
+  await until(() => first.rows('select 1 from reports where state = 1')[0])
+  first.change('update reports set state = 0, effect = null, kind = null')
+  await first.close()
+  const second = await t.using(startPosthorn({ zone: ZONE, mxPort: mx.port, dataDir }))
+  const row = await until(() => second.rows('select kind, effect from reports where state = 1')[0])
+  assert.equal(row, { kind: 'mail', effect: 'nothing-to-do' })
+})
+
+test('a report that cannot be read is kept with its fault, and stands in nobody’s way', async () => {
+  assert.is(await report('postmaster@posthorn.test', 'Subject: one\n\nhi\n'), 'nothing-to-do')
+  posthorn.change('update reports set state = 0, blob_hash = ? where state = 1', Buffer.alloc(32))
+  const { id, returnPath } = await delivered()
+  assert.match(await send(returnPath, bounce()), /^250 /)
+  await posthorn.emailWhen(id, 'bounced')
+  const [lost] = posthorn.rows<{ effect: string; fault: string }>(
+    'select effect, fault from reports where fault is not null limit 1',
+  )
+  assert.is(lost!.effect, 'unreadable')
+  assert.match(lost!.fault, /no blob/)
+})
+
+test.run()
