@@ -12,9 +12,11 @@ import type { Config } from './config/config.ts'
 import { type ControlServer, startControlServer } from './control/server.ts'
 import { sourceSettings } from './delivery-settings.ts'
 import { createResolver } from './dns/resolver.ts'
+import { type Autoconfigure, createAutoconfigure } from './domains/autoconfigure/autoconfigure.ts'
+import { createCloudflare } from './domains/autoconfigure/cloudflare.ts'
 import { DOMAIN_CHECK } from './domains/commands.ts'
 import { createDomains, type Domains } from './domains/domains.ts'
-import { createInquiries } from './domains/inquiries.ts'
+import { createInquiries, type Inquiries } from './domains/inquiries.ts'
 import { startRechecks } from './domains/rechecks.ts'
 import { listZone } from './domains/zone-list.ts'
 import { createHttpApp } from './http/app.ts'
@@ -31,6 +33,7 @@ import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
 import { destinationRoutes } from './http/routes/destinations.ts'
+import { domainAutoconfigureRoutes } from './http/routes/domain-autoconfigure.ts'
 import { domainKeyRoutes } from './http/routes/domain-keys.ts'
 import { domainRoutes } from './http/routes/domains.ts'
 import { emailAttachmentRoutes } from './http/routes/email-attachments.ts'
@@ -84,7 +87,7 @@ export async function startHttpDoor(
   const regions = Object.keys(config.regions)
   const { mailHost } = config
   const zone = zoneRecords(config, clock.now())
-  const domains = startDomains(parts, common.newId, started)
+  const { domains, inquiries } = startDomains(parts, common.newId, started)
   const largeBodies = createLargeBodies({
     entry: new URL('./body-thread.ts', import.meta.url),
     location: store.location,
@@ -116,6 +119,7 @@ export async function startHttpDoor(
     ...destinationRoutes({ reader: reading.reader, run, clock }),
     ...sourceRoutes({ ...sourceSettings(config), db, clock }),
     ...apiKeyRoutes({ apiKeys }),
+    ...domainAutoconfigureRoutes({ domains, autoconfigure: openAutoconfigure(parts, inquiries, started) }),
     ...domainRoutes({ domains, mailHost, regions }),
     ...domainKeyRoutes({ domains, db, run, clock, rotateAfterMs: rotateAfterMs(config) }),
     ...zoneRecordRoutes({ listZone: page => listZone(db, zone, mailHost, page) }),
@@ -144,7 +148,7 @@ function startDomains(
   { config, clock, log, store, secrets, generateKey }: Parts,
   newId: IdSource,
   started: (() => unknown)[],
-): Domains {
+): { domains: Domains; inquiries: Inquiries } {
   const { db, run } = store
   const { mailHost, dns, delivery } = config
   const { authorityPort, verifyResolvers: servers } = dns
@@ -167,7 +171,19 @@ function startDomains(
     started.push(rechecks.stop)
   }
   started.push(inquiries.close)
-  return domains
+  return { domains, inquiries }
+}
+
+/** Records put into customers' zones by us. */
+function openAutoconfigure(
+  { config, clock, store }: Parts,
+  inquiries: Inquiries,
+  started: (() => unknown)[],
+): Autoconfigure {
+  const { cloudflareBaseUrl: baseUrl } = config.autoconfigure
+  const outbound = startOutbound({ config, clock }, started, baseUrl.startsWith('http://'))
+  const provider = createCloudflare({ outbound, clock, baseUrl })
+  return createAutoconfigure({ db: store.db, provider, inquiries, mailHost: config.mailHost })
 }
 
 /** What the command line asks of a running service. */
@@ -179,9 +195,16 @@ function startControl({ config, clock, log, store }: Parts, passwords: Passwords
 }
 
 /** The client for what users name by URLs. */
-function startOutbound({ config, clock }: Parts, started: (() => unknown)[]): Outbound {
+function startOutbound(
+  { config, clock }: Pick<Parts, 'config' | 'clock'>,
+  started: (() => unknown)[],
+  allowInsecureLoopback = false,
+): Outbound {
   const resolver = createResolver({ servers: config.dns.resolvers, clock })
-  const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
+  const outbound = createOutbound({
+    ...{ resolver, clock, allowInsecureLoopback },
+    allowLoopback: config.fetch.allowLoopback,
+  })
   started.push(resolver.close, outbound.close)
   return outbound
 }

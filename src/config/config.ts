@@ -108,13 +108,14 @@ function readAll(
 
 /** Defaults that hang on other settings, and paths from the program's folder. */
 function derive(config: Config, root: string): Config {
-  const { mailHost, http, simulator, admin, dns, tracking } = config
+  const { mailHost, http, simulator, admin, dns, tracking, autoconfigure } = config
   const laboratory = mailHost === DEFAULT_MAIL_HOST
   return {
     ...config,
     dataDir: resolve(root, config.dataDir),
     http: { ...http, baseUrl: withoutSlash(http.baseUrl) },
     tracking: { baseUrl: withoutSlash(tracking.baseUrl) },
+    autoconfigure: { cloudflareBaseUrl: withoutSlash(autoconfigure.cloudflareBaseUrl) },
     simulator: { domain: simulator.domain || (laboratory ? 'simulator.test' : `simulator.${mailHost}`) },
     admin: { ...admin, email: admin.email || `admin@${mailHost}` },
     dns: { ...dns, verifyResolvers: verifyResolvers(dns) },

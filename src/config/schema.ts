@@ -166,7 +166,12 @@ export const schema = {
     spamd: planned(optionalText('spamd (`host:port`), likewise.')),
   },
   virus: { clamd: planned(optionalText('clamd (`host:port`), asked for a virus verdict of inbound mail.')) },
-  autoconfigure: { cloudflareBaseUrl: planned(optionalText('Base address of the DNS provider.')) },
+  autoconfigure: {
+    cloudflareBaseUrl: text(
+      'https://api.cloudflare.com/client/v4',
+      'Base address of the DNS provider that domains can be set up at; with `http://`, on loopback alone.',
+    ),
+  },
   tracking: {
     baseUrl: text('', 'Base address of tracking, share and unsubscribe links, where it is another one.', {
       shown: '`http.base_url`',

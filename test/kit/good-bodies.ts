@@ -5,6 +5,8 @@ import type { Posthorn } from './posthorn.ts'
 type Body = Record<string, unknown>
 
 let made = 0
+/** Of the provider that these tests start. */
+export const GOOD_TOKEN = 'good-token'
 
 /** Taken again and again. A new route that has to be given something is to be added here. */
 const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
@@ -18,6 +20,7 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
   ['POST /api-keys', () => ({ name: 'key' })],
   ['POST /domains', () => ({ name: `d${++made}.example` })],
   ['PATCH /domains/:id', () => ({ open_tracking: true })],
+  ['POST /domains/:id/autoconfigure', () => ({ dns_api_token: GOOD_TOKEN })],
   ['POST /emails', mail],
   ['POST /emails/batch', mail],
   ['POST /emails/:id/share', () => ({ expires_in: 60 })],

@@ -2,7 +2,8 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import type { Route } from '../../../src/http/route.ts'
 import { openSession } from '../../kit/accounts.ts'
-import { goodBodyFor } from '../../kit/good-bodies.ts'
+import { type FakeCloudflare, startCloudflare } from '../../kit/cloudflare.ts'
+import { GOOD_TOKEN, goodBodyFor } from '../../kit/good-bodies.ts'
 import { filled, type Owned, ownEverything, paramsOf } from '../../kit/owned.ts'
 import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
@@ -13,12 +14,18 @@ const test = suite('every route that reads a body', { limitMs: 30_000 })
 const routes = (await allRoutes()).filter(({ body }) => body !== undefined)
 let posthorn: Posthorn
 let owned: Owned
+let cloudflare: FakeCloudflare
 test.before(async () => {
-  posthorn = await startPosthorn()
+  cloudflare = await startCloudflare({ [GOOD_TOKEN]: ['here.example'] })
+  const env = { POSTHORN_AUTOCONFIGURE_CLOUDFLARE_BASE_URL: cloudflare.baseUrl }
+  posthorn = await startPosthorn({ env })
   const session = openSession(posthorn, 'bearer')
   owned = await ownEverything(posthorn, { session, key: posthorn.apiKey, domain: 'here.example' })
 })
-test.after(() => posthorn.close())
+test.after(async () => {
+  await posthorn.close()
+  await cloudflare.close()
+})
 
 const MAIL = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 type Body = Record<string, unknown>

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
+import { startCloudflare } from '../../kit/cloudflare.ts'
 import { databaseOf, isOnPostgres } from '../../kit/database.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { type Program, printedApiKey, startProgram, verifyDomain } from '../../kit/process.ts'
@@ -21,6 +22,7 @@ const CANARIES = {
   tag: 'canary-tag-e918',
   query: 'canary-query-d44c',
   wrongPassword: 'canary-wrong-password-0c2d',
+  dnsToken: 'canary-dns-token-b7e2',
 }
 const ZONE = `
   there.example     MX 10 mx.there.example
@@ -41,6 +43,7 @@ async function live(): Promise<Scene> {
   const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-'))
   const zone = await startZone(ZONE)
   const mx = await startFakeMx({ host: '127.0.0.2', tls: 'good' })
+  const provider = await startCloudflare()
   const program = await startProgram({
     dataDir,
     settings: {
@@ -49,11 +52,13 @@ async function live(): Promise<Scene> {
       DNS_RESOLVERS: zone.server,
       DELIVERY_PORT: String(mx.port),
       DELIVERY_THREADS: '1',
+      AUTOCONFIGURE_CLOUDFLARE_BASE_URL: provider.baseUrl,
     },
   })
   const secrets: Record<string, string> = { PASSWORD, firstKey: printedApiKey(program), ...CANARIES }
   const scene = { dataDir, zone, mx, program, secrets }
   await useSecrets(scene)
+  await provider.close()
   return scene
 }
 
@@ -74,6 +79,7 @@ async function useSecrets({ program, zone, secrets }: Scene) {
   await program.call('GET', `/emails/x?${CANARIES.query}`, { token: key })
 
   await verifyDomain(program, zone, { name: 'here.example', password: PASSWORD })
+  await configureDomain(program, token)
   const email = {
     from: 'ann@here.example',
     subject: CANARIES.subject,
@@ -94,6 +100,16 @@ async function useSecrets({ program, zone, secrets }: Scene) {
     await finished(program, key, { ...email, to })
   await followLinks(program, secrets, { ...email, to: 'delivered@simulator.test' })
   await program.call('POST', '/auth/logout', { token })
+}
+
+/** With a token that the provider repeats in its refusal. */
+async function configureDomain(program: Program, token: string) {
+  const { body } = await program.call('GET', '/domains', { token })
+  const path = `/domains/${body.data[0].id}/autoconfigure`
+  for (const dnsToken of [CANARIES.dnsToken, `${CANARIES.dnsToken} and more`]) {
+    const answer = await program.call('POST', path, { token, body: { dns_api_token: dnsToken } })
+    if (answer.status !== 422) throw new Error(`autoconfigure answered ${JSON.stringify(answer.body)}`)
+  }
 }
 
 /** Links open something by themselves. */
