@@ -40,7 +40,7 @@ export async function findEmailParts(
       .where('emails.id', '=', id),
     db.selectFrom('deliveries').selectAll().where('emailId', '=', id).orderBy('ordinal'),
     db.selectFrom('attempts').selectAll().where('emailId', '=', id).orderBy('ordinal').orderBy('number'),
-    db.selectFrom('events').selectAll().where('subjectId', '=', id).orderBy('id'),
+    db.selectFrom('events').selectAll().where('subjectId', '=', id).orderBy('createdAt').orderBy('id'),
   )
   return email && content && { email, content: decodeContent(content), deliveries, attempts, events }
 }

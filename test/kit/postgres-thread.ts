@@ -146,7 +146,7 @@ async function openClient(name: string): Promise<pg.Client> {
     ssl: tls ?? false,
     types: types as pg.CustomTypesConfig,
     statement_timeout: 20_000,
-    options: '-c enable_seqscan=off',
+    options: '-c enable_seqscan=off -c jit=off',
   })
   client.on('error', () => clients.delete(name))
   await client.connect()

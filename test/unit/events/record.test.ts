@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Finish } from '../../../src/queue/commands.ts'
+import { findEmailParts } from '../../../src/store/emails.ts'
 import { endings, finishFor, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -60,6 +61,23 @@ test('the same results in groups of their own come to the same', async t => {
   assert.equal(email(), { status: 'bounced', error: '550 5.1.1 no such user (mx.there.test)' })
   assert.equal(events(), ['email.sent', 'email.delivered b', 'email.delivery_delayed c', 'email.bounced a'])
   assert.equal(counts(), { 'emails.bounced': 1 })
+})
+
+test('what is recorded late is told in its place', async t => {
+  const { sendTo, run, clock, accountId, ...store } = await open(t)
+  const [a, b] = await sendTo('a', 'b')
+  const now = clock.now()
+  await run('finish', finishFor(a!, now + 40, { handedOverAt: now }))
+  await run('finish', finishFor(b!, now + 30, { handedOverAt: now }))
+  const { events } = (await findEmailParts(store, accountId, a!.emailId, 0))!
+  assert.equal(
+    events.map(({ type, recipient, createdAt }) => [type, recipient, createdAt - now]),
+    [
+      ['email.sent', null, 0],
+      ['email.delivered', 'b@there.test', 30],
+      ['email.delivered', 'a@there.test', 40],
+    ],
+  )
 })
 
 test('the error is the last reason given, and a later success does not take it away', async t => {
