@@ -66,9 +66,11 @@ export function weightOf({ emails }: AcceptInput): number {
 }
 
 async function acceptAll(tx: Tx, inputs: readonly AcceptInput[]): Promise<(Accepted | Refusal)[]> {
-  const keys = await lookUpKeys(tx.rows.find, inputs)
-  const domains = await lookUpDomains(tx, inputs)
-  const suppressed = await lookUpSuppressions(tx, inputs)
+  const [keys, domains, suppressed] = await Promise.all([
+    lookUpKeys(tx.rows.find, inputs),
+    lookUpDomains(tx, inputs),
+    lookUpSuppressions(tx, inputs),
+  ])
   const outputs: (Accepted | Refusal)[] = []
   const accepted: Decided[] = []
   for (const input of inputs) {

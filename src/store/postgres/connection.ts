@@ -3,6 +3,7 @@ import pg from 'pg'
 import { StorageUnavailable } from '../command.ts'
 import { codeOf } from '../trouble.ts'
 import type { PostgresAddress } from './address.ts'
+import { gatheringSocket } from './socket.ts'
 import { troubleOf } from './trouble.ts'
 
 export interface Statement {
@@ -16,13 +17,21 @@ export interface Result {
   rows: unknown[]
   /** Rows found or changed. */
   rowCount: number
+  /** What was carried out: `SELECT`, `COMMIT`, … */
+  command: string
 }
 
-/** @throws StorageUnavailable when the database cannot be reached, or takes nothing at the moment */
+/**
+ * Statements of a connection are carried out in the order in which they are asked for; to wait for one before the next is
+ * asked for is not necessary.
+ * @throws StorageUnavailable when the database cannot be reached, or takes nothing at the moment
+ */
 export type Query = (statement: Statement) => Promise<Result>
 
 export interface PostgresConnection {
   query: Query
+  /** Once all that was asked for has been answered: whether a transaction is open that takes more. */
+  isInTransaction(): boolean
   /** Each time somebody notifies a channel that is listened to. */
   onNotice(listener: (payload: string) => void): void
   /** Once the connection is lost. */
@@ -61,6 +70,8 @@ export const READING = { default_transaction_read_only: 'on', enable_seqscan: 'o
 const CONNECT_TIMEOUT_MS = 10_000
 /** Beyond it the server is taken for gone. */
 const ANSWER_TIMEOUT_MS = 60_000
+/** As opposed to none, and one that has failed. */
+const IN_TRANSACTION = 'T'
 const INT8 = 20
 const BYTEA = 17
 const NUMERIC = 1700
@@ -95,6 +106,8 @@ export function openPool(address: PostgresAddress, { size, settings }: PoolOptio
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
+    pipeline: true,
+    stream: gatheringSocket,
     application_name: 'posthorn',
     options: Object.entries({ ...COMMON_SETTINGS, ...settings })
       .map(([name, value]) => `-c ${name}=${value}`)
@@ -152,13 +165,14 @@ function connectionOver(client: pg.PoolClient, nameOf: (sql: string) => string):
         ...(kept && { name: nameOf(sql) }),
       }
       try {
-        const { rows = [], rowCount } = await client.query(statement)
-        return { rows, rowCount: rowCount ?? 0 }
+        const { rows = [], rowCount, command } = await client.query(statement)
+        return { rows, rowCount: rowCount ?? 0, command }
       } catch (error) {
         connection.isBroken ||= troubleOf(error) === 'unavailable'
         return asUnavailable(error)
       }
     },
+    isInTransaction: () => client.getTransactionStatus() === IN_TRANSACTION,
     onNotice: listener => void client.on('notification', ({ payload }) => listener(payload ?? '')),
     onLost: listener => void client.once('end', listener),
   }
@@ -176,9 +190,15 @@ function asUnavailable(error: unknown): never {
  * PostgreSQL cannot hold NUL; it becomes the replacement character there.
  */
 function bindable(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(bindable)
+  if (Array.isArray(value)) return value.every(isPlain) ? value : value.map(bindable)
   if (value === null || value instanceof Uint8Array) return value
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
   if (typeof value === 'number' && Number.isFinite(value)) return value
   throw new TypeError(`a ${typeof value} cannot be stored`)
+}
+
+/** It can be sent as it is. */
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'string') return !value.includes('\0')
+  return value === null || Number.isFinite(value) || value instanceof Uint8Array
 }

@@ -9,6 +9,7 @@ import { postgresQueue } from './queue.ts'
 import { postgresRows, type RowStatements } from './rows.ts'
 import { type PendingSegments, postgresSegments } from './segments.ts'
 import { troubleOf } from './trouble.ts'
+import { createWrites } from './writes.ts'
 
 /** The two halves of the key of the lock that a group takes: shared, or, to run alone, for itself. */
 const GATE = '1886350436, 1'
@@ -19,14 +20,15 @@ export const COUNT = `
   on conflict (account_id, kind, period) do update set count = counters.count + excluded.count`
 
 export function postgresSession(
-  { query }: PostgresConnection,
+  connection: PostgresConnection,
   { statements, arrivals }: { statements: RowStatements; arrivals: Map<string, number> },
 ): GroupSession {
+  const { query, write, done, dropped } = createWrites(connection.query)
   const run = async (sql: string) => void (await query({ sql }))
   let segments: PendingSegments | undefined
   return {
     db: kyselyOver(query),
-    rows: postgresRows(query, statements),
+    rows: postgresRows(query, statements, write),
     queue: postgresQueue(query),
     segments(announce) {
       segments = postgresSegments(query, announce, arrivals)
@@ -40,23 +42,29 @@ export function postgresSession(
       })
       return (rows[0] as { count: number } | undefined)?.count ?? 0
     },
+    savepointsAreCheap: false,
     begin: holds => run(beginSql(holds)),
     savepoint: () => run('savepoint command'),
-    async keep() {
+    async done() {
       await segments?.flush()
-      await run('release command')
+      await done()
+      if (!connection.isInTransaction()) throw new Error('the transaction ended before its time')
     },
+    keep: () => run('release command'),
     async undo() {
       segments?.drop()
+      await dropped()
       await run('rollback to command; release command')
     },
+    /** Its last statements travel together; a transaction of which one has failed is not committed, and that is an error. */
     async commit(sums) {
-      await writeCounts(query, sums)
-      await run('commit')
+      const [, { command }] = await Promise.all([writeCounts(query, sums), query({ sql: 'commit' })])
+      if (command !== 'COMMIT') throw new Error('the transaction was not committed')
     },
     /** A connection that is broken is given up with its transaction. */
     async rollback() {
       segments?.drop()
+      await dropped()
       await run('rollback').catch(() => {})
     },
     troubleOf,

@@ -56,12 +56,9 @@ export function readTogetherOver(pool: PostgresPool): ReadTogether {
   return async <Q extends readonly Compilable[]>(...queries: Q) => {
     const compiled = queries.map(query => query.compile())
     const results = await pool.use(connection =>
-      inSnapshot(connection, async () => {
-        const all: Result[] = []
-        for (const { sql, parameters } of compiled)
-          all.push(await connection.query({ sql, values: parameters }))
-        return all
-      }),
+      inSnapshot(connection, () =>
+        Promise.all(compiled.map(({ sql, parameters }) => connection.query({ sql, values: parameters }))),
+      ),
     )
     const rows = results.map(async (result, i) => {
       const { queryId } = compiled[i]!

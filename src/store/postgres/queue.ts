@@ -40,8 +40,10 @@ export function postgresQueue(query: Query): QueueOps {
         lanes.map(({ accountId }) => accountId),
       ]
       const limits = lanes.map(({ limit }) => limit)
-      const claimed = await query({ sql: CLAIM, values: [...names, limits, now, owner, until], kept: true })
-      const next = await query({ sql: NEXT_DUE, values: names, kept: true })
+      const [claimed, next] = await Promise.all([
+        query({ sql: CLAIM, values: [...names, limits, now, owner, until], kept: true }),
+        query({ sql: NEXT_DUE, values: names, kept: true }),
+      ])
       const claims = lanes.map((): Claim => ({ deliveries: [], nextAt: null }))
       for (const { place, ...row } of claimed.rows as ClaimedRow[]) {
         // one account id for all is one object for the message to the claiming thread

@@ -2,7 +2,7 @@
 import type { RowOps } from '../command.ts'
 import { snake } from '../sql-names.ts'
 import type { ColumnTypes } from './column-types.ts'
-import type { Query } from './connection.ts'
+import type { Query, Statement } from './connection.ts'
 
 type Row = Record<string, unknown>
 
@@ -16,8 +16,14 @@ export interface RowStatements {
 /** More in one statement would only make it large. */
 const MOST_ROWS = 1_000
 const MOST_BYTES = 8 * 1024 * 1024
+const SERIALS_AT_ONCE = 500
 
-export function postgresRows(query: Query, statements: RowStatements): RowOps {
+/** Asks for a statement of which nothing comes back. */
+export type Write = (statement: Statement) => Promise<unknown>
+
+/** @param write may resolve before its statement is carried out */
+export function postgresRows(query: Query, statements: RowStatements, write: Write = query): RowOps {
+  const serials: number[] = []
   const meet = async (
     table: string,
     keys: readonly Row[],
@@ -42,14 +48,14 @@ export function postgresRows(query: Query, statements: RowStatements): RowOps {
     async insert(table, rows) {
       for (const { by, some } of shapesOf(rows as readonly Row[], row => row))
         for (const part of inParts(some))
-          await query({ sql: statements.insert(table, by), values: columnsOf(part, by), kept: true })
+          await write({ sql: statements.insert(table, by), values: columnsOf(part, by), kept: true })
     },
     async update(table, key, rows) {
       for (const pass of passesOf(rows as readonly Row[], key))
         for (const { by, some } of shapesOf(pass, row => row)) {
           const columns = by.filter(column => !(key as readonly string[]).includes(column))
           for (const part of inParts(some))
-            await query({
+            await write({
               sql: statements.update(table, key, columns),
               values: columnsOf(part, [...key, ...columns]),
               kept: true,
@@ -58,10 +64,14 @@ export function postgresRows(query: Query, statements: RowStatements): RowOps {
     },
     find: (table, keys, columns) => meet(table, keys as readonly Row[], columns, false),
     lock: (table, keys, columns) => meet(table, keys as readonly Row[], columns, true),
+    /** Some more than are needed are taken at a time; those that are left over when the session ends are never used. */
     async reserve(table, count) {
-      const sql = `select nextval(pg_get_serial_sequence('${table}', 'id')) as id from generate_series(1, $1)`
-      const { rows } = await query({ sql, values: [count], kept: true })
-      return (rows as { id: number }[]).map(({ id }) => id)
+      if (serials.length < count) {
+        const sql = `select nextval(pg_get_serial_sequence('${table}', 'id')) as id from generate_series(1, $1)`
+        const { rows } = await query({ sql, values: [Math.max(count, SERIALS_AT_ONCE)], kept: true })
+        serials.push(...(rows as { id: number }[]).map(({ id }) => id))
+      }
+      return serials.splice(0, count)
     },
   }
 }
@@ -112,17 +122,34 @@ function columnsOf(rows: readonly Row[], columns: readonly string[]): unknown[][
   return columns.map(column => rows.map(row => row[column]))
 }
 
+interface Shape<T> {
+  by: string[]
+  some: T[]
+}
+
 /** Things whose rows have the same columns, together. */
-function shapesOf<T>(things: readonly T[], rowOf: (thing: T) => Row): { by: string[]; some: T[] }[] {
-  const shapes = new Map<string, { by: string[]; some: T[] }>()
+function shapesOf<T>(things: readonly T[], rowOf: (thing: T) => Row): Shape<T>[] {
+  const shapes = new Map<string, Shape<T>>()
+  let last: { columns: string[]; shape: Shape<T> } | undefined
   for (const thing of things) {
-    const by = Object.keys(rowOf(thing)).sort()
-    const shape = by.join()
-    const known = shapes.get(shape)
-    if (known) known.some.push(thing)
-    else shapes.set(shape, { by, some: [thing] })
+    const columns = Object.keys(rowOf(thing))
+    if (!last || !isSame(columns, last.columns))
+      last = { columns, shape: shapeOf(shapes, columns.toSorted()) }
+    last.shape.some.push(thing)
   }
   return [...shapes.values()]
+}
+
+function shapeOf<T>(shapes: Map<string, Shape<T>>, by: string[]): Shape<T> {
+  const name = by.join()
+  const shape = shapes.get(name) ?? { by, some: [] }
+  shapes.set(name, shape)
+  return shape
+}
+
+/** In the same order, as those are that were made in one place. */
+function isSame(columns: readonly string[], others: readonly string[]): boolean {
+  return columns.length === others.length && columns.every((column, i) => column === others[i])
 }
 
 /** Of several rows with one key, each is in a pass of its own: the last one counts. */

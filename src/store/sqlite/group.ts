@@ -21,8 +21,10 @@ export function sqliteSession(connection: SqliteConnection): GroupSession {
         .get(accountId, kind, period) as { count: number } | undefined
       return row?.count ?? 0
     },
+    savepointsAreCheap: true,
     begin: () => run('begin immediate'),
     savepoint: () => run('savepoint command'),
+    done: async () => {},
     keep: () => run('release command'),
     async undo() {
       await run('rollback to command')

@@ -26,8 +26,15 @@ export interface GroupRunner {
 export interface GroupSession extends Pick<Tx, 'db' | 'rows' | 'queue'> {
   segments(announce: Tx['announce']): SegmentOps
   storedCount(accountId: Id, kind: string, period: string): Promise<number>
+  /**
+   * Whether savepoints cost next to nothing. Where they do not, a group runs without them, and once more with them when
+   * one of its commands has failed.
+   */
+  savepointsAreCheap: boolean
   begin(holds: Holds): Promise<void>
   savepoint(): Promise<void>
+  /** Resolves when all that a command has asked for is done. */
+  done(): Promise<void>
   /** Ends the savepoint, its changes kept. */
   keep(): Promise<void>
   /** Ends the savepoint, its changes undone. @throws when the transaction is gone */
@@ -56,8 +63,9 @@ class GroupLost extends Error {
 interface GroupState {
   /** Of the group. */
   effects: Effects
-  /** Of the savepoint that is open. */
+  /** Of the command that runs. */
   own: Effects
+  hasSavepoints: boolean
 }
 
 /** Others were faster so often. */
@@ -65,7 +73,7 @@ const MOST_TRIES = 5
 
 export function createGroupRunner(session: GroupSession, options: GroupOptions): GroupRunner {
   const { commands } = options
-  const state: GroupState = { effects: createEffects(), own: createEffects() }
+  const state: GroupState = { effects: createEffects(), own: createEffects(), hasSavepoints: true }
   const tx = transactionOver(session, options, state)
 
   /** @throws what the command threw, its changes undone; GroupLost when the transaction is gone */
@@ -73,14 +81,15 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
     if (!command) throw new Error(`there is no command "${name}"`)
     state.own = createEffects()
-    await session.savepoint()
+    if (state.hasSavepoints) await session.savepoint()
     try {
       const outputs = await command.run(tx, inputs)
-      await session.keep()
+      await session.done()
+      if (state.hasSavepoints) await session.keep()
       state.effects.absorb(state.own)
       return outputs
     } catch (error) {
-      if (session.troubleOf(error) !== 'own') throw new GroupLost(error)
+      if (!state.hasSavepoints || session.troubleOf(error) !== 'own') throw new GroupLost(error)
       await session.undo().catch(() => {
         throw new GroupLost(error)
       })
@@ -117,6 +126,7 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
 
   return {
     async run(requests) {
+      state.hasSavepoints = session.savepointsAreCheap
       for (let tries = 1; ; tries++)
         try {
           return await runOnce(requests)
@@ -125,7 +135,9 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
           const trouble = session.troubleOf(cause)
           if (trouble === 'fatal') throw new DiskFailure(`the database failed: ${codeOf(cause)}`, { cause })
           await session.rollback()
-          if (trouble !== 'contended' || tries === MOST_TRIES) return refuseAll(requests, cause, trouble)
+          const mayGoBetter = trouble === 'contended' || (trouble === 'own' && !state.hasSavepoints)
+          if (!mayGoBetter || tries === MOST_TRIES) return refuseAll(requests, cause, trouble)
+          if (trouble === 'own') state.hasSavepoints = true
         }
     },
   }

@@ -33,11 +33,11 @@ const start = (url: string) =>
 function pool(query: (sql: string) => unknown[]): PostgresPool {
   const answer = async ({ sql }: { sql: string }) => {
     const rows = query(sql)
-    return { rows, rowCount: rows.length }
+    return { rows, rowCount: rows.length, command: 'SELECT' }
   }
   return {
     query: answer,
-    use: work => work({ query: answer, onNotice() {}, onLost() {} }),
+    use: work => work({ query: answer, isInTransaction: () => true, onNotice() {}, onLost() {} }),
     close: async () => {},
   }
 }

@@ -93,7 +93,7 @@ test('so many rows or bytes go in one statement, and no more', async () => {
   const sizes: number[] = []
   const rows = postgresRows(async ({ values }) => {
     sizes.push((values![0] as unknown[]).length)
-    return { rows: [], rowCount: 0 }
+    return { rows: [], rowCount: 0, command: 'INSERT' }
   }, statements)
   const settings = (count: number, length: number) =>
     Array.from({ length: count }, (_, i) => ({ key: `k${i}`, value: 'x'.repeat(length) }))
