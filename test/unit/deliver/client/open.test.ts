@@ -37,11 +37,16 @@ test('says EHLO with the local name, and nothing before the greeting', async t =
   assert.equal(mx.violations, [])
 })
 
-test('connects from the source address it is given', async t => {
+test('connects from the source address it is given, and knows which that was', async t => {
   const mx = await t.using(startFakeMx())
   const session = await dial(t, mx, { sourceAddress: '127.0.0.9' })
   await session.send(mailTo('ok'))
   assert.is(mx.messages[0]!.clientAddress, '127.0.0.9')
+  assert.is(session.facts.localAddress, '127.0.0.9')
+  const refused = await dialInVain(mx, { sourceAddress: '127.0.0.8', tls: 'required' })
+  assert.is(refused.localAddress, '127.0.0.8')
+  await mx.close()
+  assert.is((await dialInVain(mx)).localAddress, null)
 })
 
 test('greets a peer that refuses EHLO with HELO, and sends it mail one command at a time', async t => {
