@@ -1,6 +1,6 @@
 /**
  * Benchmarks, each next to its peers in the same run on the same machine. Needs root and Debian's postfix, opendkim,
- * unbound, wrk, iproute2 and strace.
+ * unbound, wrk, dnsperf, iproute2 and strace.
  *
  *   npm run bench -- <scenario> [--rounds N] [--n N] [--domains N] [--only name] [--json file] [--profile folder] [--slots 1,3] [--before checkout] [--keep]
  */

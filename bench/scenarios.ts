@@ -5,6 +5,7 @@ import { batch } from './scenarios/batch.ts'
 import { bodies } from './scenarios/bodies.ts'
 import { claim } from './scenarios/claim.ts'
 import { domains, e2e } from './scenarios/delivery.ts'
+import { dns } from './scenarios/dns.ts'
 import { drain } from './scenarios/drain.ts'
 import { fairness } from './scenarios/fairness.ts'
 import { list } from './scenarios/list.ts'
@@ -21,6 +22,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   bodies,
   e2e,
   domains,
+  dns,
   drain,
   fairness,
   claim,

@@ -93,7 +93,11 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const generateKey = deps.generateKey ?? generateDkimKey
     const parts = { config, clock, log, store, plans, secrets, reading, generateKey }
 
-    const dns = await startProviderDns(parts)
+    const dns = await startProviderDns({
+      ...parts,
+      entry: new URL('./dns-thread.ts', import.meta.url),
+      clockSeat: deps.clock?.seat ?? null,
+    })
     started.push(dns.close)
     const readiness = createReadiness(store.run, clock)
     const { http, firstRun } = await startHttpDoor(parts, readiness.notReady, started)

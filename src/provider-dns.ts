@@ -1,23 +1,18 @@
 /** Builds the DNS parts: the server of the provider zone, and the resolvers that look for keys in it. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { Worker } from 'node:worker_threads'
 import type { Config } from './config/config.ts'
 import { isGlobalUnicast } from './dns/address-safety.ts'
-import { createKeyTexts } from './dns/key-texts.ts'
-import type { DnsListener } from './dns/listener.ts'
 import { providerRecords } from './dns/provider-zone.ts'
 import { parseRecord } from './dns/record-text.ts'
 import { createResolver } from './dns/resolver.ts'
-import { createResponseRate } from './dns/response-rate.ts'
-import { createDnsServer } from './dns/server.ts'
 import type { DnsRecord } from './dns/wire.ts'
-import { createZone } from './dns/zone.ts'
-import { keyText } from './domains/key-text.ts'
+import type { DnsReady, DnsThreadData } from './dns-thread.ts'
 import type { NamedResolver } from './domains/key-visibility.ts'
-import type { Clock } from './lib/clock.ts'
+import type { ClockSeat } from './lib/adjustable-clock.ts'
+import type { Clock, Timer } from './lib/clock.ts'
 import type { Parts } from './parts.ts'
-import { MISSED } from './store/command.ts'
-import { DKIM_KEYS_CHANGED, findPublishedKey } from './store/domains.ts'
 
 export interface ProviderDns {
   /** The first of them; null where the zone is not served. */
@@ -25,49 +20,75 @@ export interface ProviderDns {
   close(): Promise<void>
 }
 
-/** Serves `<mail_host>`: what customers' records point to. */
-export async function startProviderDns({
-  config,
-  store,
-  clock,
-  log,
-}: Pick<Parts, 'config' | 'store' | 'clock' | 'log'>): Promise<ProviderDns> {
-  const { mailHost, dns } = config
-  if (dns.listen.length === 0) return { address: null, close: async () => {} }
+interface ProviderDnsOptions extends Pick<Parts, 'config' | 'store' | 'clock' | 'log'> {
+  entry: URL
+  /** Of the same clock. */
+  clockSeat: ClockSeat | null
+}
+
+const RESTART_AFTER_MS = 1_000
+
+/** Serves `<mail_host>`, on a thread of its own: what customers' records point to. @throws when it cannot listen */
+export async function startProviderDns(options: ProviderDnsOptions): Promise<ProviderDns> {
+  const { config, clock, log } = options
+  const { listen } = config.dns
+  const [first] = listen
+  if (!first) return { address: null, close: async () => {} }
   const records = zoneRecords(config, clock.now())
   if (!records.some(({ type }) => type === 'A' || type === 'AAAA'))
     log.warn(
-      { mailHost },
+      { mailHost: config.mailHost },
       'the provider zone has no address: this host has no public one, and dns.addresses is not set',
     )
-  const keys = createKeyTexts({
-    clock,
-    async find(token) {
-      const key = await findPublishedKey(store.find, token)
-      return key && keyText(key)
+  let restart: Timer | undefined
+  let isStopping = false
+  let current = openThread(options, records, listen)
+  const { ports } = await current.ready
+  const bound = listen.map(({ host }, at) => ({ host, port: ports[at]! }))
+  const watch = () => {
+    current.worker.once('exit', () => {
+      if (!isStopping) restart = clock.timer(RESTART_AFTER_MS, again)
+    })
+  }
+  const again = () => {
+    current = openThread(options, records, bound)
+    current.ready.catch(error => log.error({ err: error }, 'the DNS thread cannot be started again yet'))
+    watch()
+  }
+  watch()
+  return {
+    address: { host: first.host, port: ports[0]! },
+    async close() {
+      isStopping = true
+      restart?.cancel()
+      current.worker.postMessage('stop')
+      await current.ended
     },
+  }
+}
+
+function openThread(
+  { entry, config, store, clockSeat, log }: ProviderDnsOptions,
+  records: readonly DnsRecord[],
+  listen: DnsThreadData['listen'],
+) {
+  const writer = store.connectThread()
+  const data: DnsThreadData = {
+    ...{ listen, records, writer, clockSeat, location: store.location },
+    mailHost: config.mailHost,
+    responsesPerSecond: config.dns.responsesPerSecond,
+    logLevel: config.log.level,
+  }
+  const worker = new Worker(entry, { workerData: data, transferList: [writer] })
+  const ended = new Promise<void>(resolve => worker.once('exit', () => resolve()))
+  const ready = new Promise<DnsReady>((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', error => {
+      log.error({ err: error }, 'the DNS thread died')
+      reject(error)
+    })
   })
-  store.on(DKIM_KEYS_CHANGED, keys.forget)
-  store.on(MISSED, keys.forget)
-  const zone = createZone({ apex: mailHost, records, dkim: keys.textOf })
-  const perSecond = dns.responsesPerSecond
-  const rate = perSecond === 0 ? undefined : createResponseRate({ clock, perSecond })
-  const servers: DnsListener[] = []
-  const close = async () => {
-    await Promise.all(servers.map(server => server.close()))
-  }
-  try {
-    const ports: number[] = []
-    for (const listen of dns.listen) {
-      const server = createDnsServer({ listen, zone, rate, log, clock })
-      ports.push((await server.listen()).port)
-      servers.push(server)
-    }
-    return { address: { host: dns.listen[0]!.host, port: ports[0]! }, close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  return { worker, ended, ready }
 }
 
 /** The records of the provider zone, but for the keys of domains. @throws RecordFault */

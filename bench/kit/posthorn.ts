@@ -26,11 +26,24 @@ interface PosthornOptions {
   delaysFile?: string
   /** On PostgreSQL: a database for each start. */
   databases?: { create(): string }
+  /** Further settings. */
+  env?: Record<string, string>
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DELAY_PROBE = new URL('./delay-probe.ts', import.meta.url).href
 const HTTP = { host: '127.0.0.1', port: 3990 }
+export const DNS = { host: '127.0.0.1', port: 5390 }
+const SETTINGS = {
+  POSTHORN_HTTP_LISTEN: `${HTTP.host}:${HTTP.port}`,
+  POSTHORN_DNS_LISTEN: `${DNS.host}:${DNS.port}`,
+  POSTHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:2590',
+  POSTHORN_DNS_ADDRESSES: '192.0.2.1,2001:db8::1',
+  POSTHORN_DNS_RESOLVERS: '127.0.0.1:53',
+  POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
+  POSTHORN_LOG_LEVEL: 'info',
+  POSTHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '0',
+}
 
 export interface PosthornContender extends Contender {
   databaseFile(): string
@@ -42,15 +55,9 @@ export interface PosthornContender extends Contender {
   access(): { url: string; apiKey: string }
 }
 
-const LISTENERS = {
-  POSTHORN_HTTP_LISTEN: `${HTTP.host}:${HTTP.port}`,
-  POSTHORN_DNS_LISTEN: '127.0.0.1:5390',
-  POSTHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:2590',
-}
-
 export function posthorn(
   folder: string,
-  { signingSlots, batch, profiles, root = ROOT, delaysFile, databases }: PosthornOptions,
+  { signingSlots, batch, profiles, root = ROOT, delaysFile, databases, env }: PosthornOptions,
 ): PosthornContender {
   let running: RunningProcess | undefined
   let databaseUrl: string | undefined
@@ -72,15 +79,12 @@ export function posthorn(
       output,
       readyPort: HTTP,
       env: {
+        ...SETTINGS,
         ...(delaysFile && { BENCH_DELAYS: delaysFile }),
         POSTHORN_DATA_DIR: dataDir,
         ...(databaseUrl === undefined ? {} : { POSTHORN_DATABASE_URL: databaseUrl }),
-        ...LISTENERS,
-        POSTHORN_DNS_RESOLVERS: '127.0.0.1:53',
-        POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
-        POSTHORN_LOG_LEVEL: 'info',
-        POSTHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '0',
         POSTHORN_ROLES: held ? 'api' : 'all',
+        ...env,
       },
     })
     while (!readFileSync(output, 'utf8').includes('"msg":"ready"')) await pause(20)

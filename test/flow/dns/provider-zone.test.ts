@@ -1,9 +1,11 @@
 /** The provider zone as the running service serves it. */
+import { readdirSync, readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { FLAG, RCODE, type TypeName } from '../../../src/dns/wire.ts'
 import { freePort } from '../../kit/free-port.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 import { askServer } from '../../kit/zone-client.ts'
 
 const test = suite('dns/provider zone', { limitMs: 15_000 })
@@ -53,7 +55,7 @@ test('the key of a domain is there as soon as the domain, and gone with it', asy
     assert.match((await dataOf(server, value, 'TXT')).join(), /^v=DKIM1; k=(rsa|ed25519); p=\S+$/, record)
   const [, { value }] = domain.records
   await posthorn.call('DELETE', `/domains/${domain.id}`, { session })
-  assert.is((await askServer(server, value, 'TXT')).rcode, RCODE.NXDOMAIN)
+  await until(async () => (await askServer(server, value, 'TXT')).rcode === RCODE.NXDOMAIN)
 })
 
 test('a network that asks the same too often is held to the rate that is set', async t => {
@@ -103,6 +105,32 @@ test('a record that cannot stand in the zone keeps the service from starting, an
   } catch (error) {
     assert.match((error as Error).message, /www\.elsewhere\.example lies outside/)
   }
+})
+
+test('a port that is taken keeps the service from starting, and says which', async t => {
+  const first = await t.using(startPosthorn())
+  const { port } = first.app.dnsAddress!
+  try {
+    const second = await startPosthorn({ env: { POSTHORN_DNS_LISTEN: `127.0.0.1:${port}` } })
+    await second.close()
+    assert.unreachable()
+  } catch (error) {
+    assert.match((error as Error).message, new RegExp(`EADDRINUSE.* 127\\.0\\.0\\.1:${port}`))
+  }
+})
+
+test('questions are answered behind everything else: by one thread, that steps back', async t => {
+  const nicenesses = () =>
+    readdirSync('/proc/self/task').map(id =>
+      Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[16]),
+    )
+  const own = nicenesses()[0]!
+  const posthorn = await t.using(startPosthorn())
+  assert.equal((await askServer(serverOf(posthorn), HOST, 'SOA')).rcode, RCODE.NOERROR)
+  assert.equal(
+    nicenesses().filter(niceness => niceness !== own),
+    [10],
+  )
 })
 
 test.run()
