@@ -289,6 +289,10 @@ function describePolicies(test: Suite, open: () => Scene) {
       return found.length >= 2 && found
     })
     assert.equal(results, ['certificate-expired', 'validation-failure'])
+    assert.equal(resultsOf('old.test'), ['validation-failure'])
+    assert.equal(resultsOf('expired.test'), ['', 'certificate-expired'])
+    assert.equal(resultsOf('wrong-name.test'), ['', 'certificate-host-mismatch'])
+    assert.equal(resultsOf('self-signed.test'), ['', 'certificate-not-trusted'])
     assert.equal(resultsOf(WITH_POLICY), [''])
     assert.equal(resultsOf('good.test'), [''])
     assert.ok(resultsOf('plain.test').includes('starttls-not-supported'))
