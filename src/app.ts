@@ -11,6 +11,7 @@ import { baseUrlOf, startHttpDoor } from './http-door.ts'
 import { startInboundDoor } from './inbound-door.ts'
 import { startKeyRotation } from './key-rotation.ts'
 import type { AdjustableClock } from './lib/adjustable-clock.ts'
+import { type Certificates, followCertificate, ownCertificate } from './lib/certificates.ts'
 import { type Clock, every, systemClock } from './lib/clock.ts'
 import type { Id } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
@@ -25,6 +26,7 @@ import { plansInUse } from './store/accounts.ts'
 import { MISSED } from './store/command.ts'
 import { openStore, type Store } from './store/open.ts'
 import { insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
+import { type SubmissionDoors, startSubmissionDoors } from './submission-doors.ts'
 import { startSweepers } from './sweepers.ts'
 
 export interface AppDeps {
@@ -42,6 +44,8 @@ export interface App {
   dnsAddress: { host: string; port: number } | null
   /** Where mail from the world comes in. */
   inboundAddress: { address: string; port: number } | null
+  /** Where users' mail comes in over SMTP. */
+  submission: SubmissionDoors
   /** Secrets of the first start, to be shown once. */
   firstRun: FirstRun | undefined
   /** Takes nothing more, lets what is under way end, and closes everything. */
@@ -91,7 +95,9 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const plans = await openPlans(config, store, clock, log)
     started.push(startSweepers({ store, plans, clock, log }).stop)
     const generateKey = deps.generateKey ?? generateDkimKey
-    const parts = { config, clock, log, store, plans, secrets, reading, generateKey }
+    const certificates = openCertificates(config, clock, log)
+    started.push(certificates.close)
+    const parts = { config, clock, log, store, plans, secrets, reading, generateKey, certificates }
 
     const dns = await startProviderDns({
       ...parts,
@@ -100,11 +106,12 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     })
     started.push(dns.close)
     const readiness = createReadiness(store.run, clock)
-    const { http, firstRun } = await startHttpDoor(parts, readiness.notReady, started)
+    const { http, firstRun, ...behind } = await startHttpDoor(parts, readiness.notReady, started)
     const isWhole = config.roles.includes('all')
     if (isWhole) started.push(startKeyRotation(parts))
     const inbound = await startInboundDoor(parts)
     started.push(inbound.close)
+    const submission = await startSubmissionDoors(parts, behind, started)
     const delivery = isWhole ? await startDelivery(parts, secret, deps.clock) : undefined
     started.push(
       () => delivery?.stop(DELIVERY_GRACE_MS),
@@ -116,6 +123,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
       baseUrl: baseUrlOf(config, http.address()),
       dnsAddress: dns.address,
       inboundAddress: inbound.address,
+      submission,
       firstRun,
       stop,
     }
@@ -162,6 +170,19 @@ async function startDelivery(
       await threads.stop(graceMs)
     },
   }
+}
+
+/** What our mail listeners show. @throws when the files cannot be used */
+function openCertificates(
+  { smtp: { tls }, dataDir, mailHost }: Config,
+  clock: Clock,
+  log: Log,
+): Certificates {
+  const { certFile, keyFile } = tls
+  if (certFile === null || keyFile === null) return ownCertificate(dataDir, mailHost, clock.now())
+  const onError = (error: unknown) =>
+    log.error({ err: error }, 'the renewed certificate cannot be used; the former one stays')
+  return followCertificate({ certFile, keyFile, clock, onError })
 }
 
 async function openPlans({ plans: configured }: Config, store: Store<Commands>, clock: Clock, log: Log) {

@@ -6,7 +6,7 @@ import { createAccounts } from './accounts/accounts.ts'
 import { createApiKeys } from './accounts/api-keys.ts'
 import { prepareFirstRun } from './accounts/first-run.ts'
 import { createPasswords, type Passwords } from './accounts/password.ts'
-import { createRateLimit } from './accounts/rate-limit.ts'
+import { createRateLimit, type RateLimit } from './accounts/rate-limit.ts'
 import { createSessions } from './accounts/sessions.ts'
 import type { Config } from './config/config.ts'
 import { type ControlServer, startControlServer } from './control/server.ts'
@@ -79,6 +79,7 @@ export async function startHttpDoor(
   const { db, run } = store
   const common = { db, run, clock, newId: createIdSource() }
   const { passwords, sessions, apiKeys, accounts } = accountParts(parts, common.newId)
+  const rateLimit = rateLimitOf(config, clock)
   const hands = createHands(common)
   await hands.settle()
   started.push(apiKeys.close)
@@ -134,13 +135,13 @@ export async function startHttpDoor(
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),
       clientAddressOf: createClientAddress(config.http.trustedProxies),
       readBody: createReadBody(largeBodies, preparation),
-      spendRequest: spendRequestOf(config, clock),
+      spendRequest: rateLimit && createSpendRequest(rateLimit),
       clock,
       log,
     }),
     config.http.listen ?? { host: '127.0.0.1', port: 0 },
   )
-  return { http, firstRun }
+  return { http, firstRun, accept, apiKeys, rateLimit }
 }
 
 /** Domains, which are also checked by themselves. */
@@ -269,9 +270,8 @@ function readingRoutes(
 }
 
 /** Undefined where the rate is not limited. */
-function spendRequestOf({ rateLimit: { requestsPerSecond } }: Config, clock: Clock) {
-  if (requestsPerSecond === 0) return undefined
-  return createSpendRequest(createRateLimit({ clock, requestsPerSecond }))
+function rateLimitOf({ rateLimit: { requestsPerSecond } }: Config, clock: Clock): RateLimit | undefined {
+  return requestsPerSecond === 0 ? undefined : createRateLimit({ clock, requestsPerSecond })
 }
 
 /** Who may do what. */

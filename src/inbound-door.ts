@@ -1,5 +1,4 @@
 /** Port 25 and what becomes of what it takes: a part of the composition root. */
-import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { doorOf } from './inbound/doors.ts'
 import { startFeedback } from './inbound/feedback.ts'
@@ -16,7 +15,7 @@ export interface InboundDoor {
 
 /** @throws when the address is not to be had, or a certificate cannot be read */
 export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
-  const { config, clock, log, store, secrets } = parts
+  const { config, clock, log, store, secrets, certificates } = parts
   const { mailHost } = config
   const { listen } = config.smtp.inbound
   if (listen === null || !config.roles.includes('all')) return { address: null, close: async () => {} }
@@ -32,7 +31,7 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
     const listener = await startInboundListener({
       listen,
       mailHost,
-      certificate: certificateOf(config.smtp.tls),
+      certificates,
       doorOf: recipient => doorOf(recipient, clock.now(), { secrets, mailHost }),
       async take(mail) {
         await take(mail)
@@ -72,9 +71,4 @@ function createTake({ store, clock, log }: Parts): (mail: TakenMail) => Promise<
       await claim.end(isSettled)
     }
   }
-}
-
-function certificateOf({ certFile, keyFile }: Parts['config']['smtp']['tls']) {
-  if (certFile === null || keyFile === null) return undefined
-  return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
 }

@@ -3,6 +3,7 @@ import type { Plans } from './accounts/plans.ts'
 import type { Commands } from './commands.ts'
 import type { Config } from './config/config.ts'
 import type { GenerateKey } from './domains/domains.ts'
+import type { Certificates } from './lib/certificates.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import type { SecretKeys } from './lib/secret-keys.ts'
@@ -18,4 +19,5 @@ export interface Parts {
   secrets: SecretKeys
   reading: Reading
   generateKey: GenerateKey
+  certificates: Certificates
 }

@@ -1,5 +1,6 @@
 /** Which header fields a user may set: names and values that cannot forge, duplicate or break what we write. */
-import { type AddressFault, type Mailbox, parseMailbox } from '../smtp/address.ts'
+import type { Mailbox } from '../smtp/address.ts'
+import { parseMailboxes } from '../smtp/address-list.ts'
 import { type Refusal, refuseField } from './refusal.ts'
 
 /** The user's own fields, and what two of them mean for the message. */
@@ -60,7 +61,7 @@ function interpret(entries: [string, string][]): UserHeaders | Refusal {
         return refuseField('invalid_field', `headers.${name}`, 'A Message-ID has the form `<local@domain>`.')
       headers.messageId = value.trim()
     } else if (field === 'reply-to') {
-      const mailboxes = parseList(value)
+      const mailboxes = parseMailboxes(value)
       if ('fault' in mailboxes)
         return refuseField(
           'invalid_field',
@@ -71,34 +72,6 @@ function interpret(entries: [string, string][]): UserHeaders | Refusal {
     }
   }
   return headers
-}
-
-/** Mailboxes separated by commas that stand outside quotes. */
-function parseList(value: string): Mailbox[] | AddressFault {
-  const mailboxes: Mailbox[] = []
-  for (const part of splitAtCommas(value)) {
-    if (part.trim() === '') continue
-    const mailbox = parseMailbox(part)
-    if ('fault' in mailbox) return mailbox
-    mailboxes.push(mailbox)
-  }
-  return mailboxes.length === 0 ? { fault: 'is empty' } : mailboxes
-}
-
-function splitAtCommas(value: string): string[] {
-  const parts: string[] = []
-  let start = 0
-  let quoted = false
-  for (let at = 0; at < value.length; at++) {
-    const character = value[at]
-    if (character === '"') quoted = !quoted
-    else if (character === '\\' && quoted) at++
-    else if (character === ',' && !quoted) {
-      parts.push(value.slice(start, at))
-      start = at + 1
-    }
-  }
-  return [...parts, value.slice(start)]
 }
 
 function printable(name: string): string {

@@ -38,7 +38,7 @@ export function newEmailOf(
 ): NewEmail {
   const now = clock.now()
   const id = newId(now)
-  const recipients = envelopeRecipients(email)
+  const recipients = envelopeRecipients(email, email.whole?.recipients)
   return {
     row: {
       accountId: sender.accountId,
@@ -55,6 +55,7 @@ export function newEmailOf(
         email.attachments.map(file => storedAttachment(file, wireId('att', newId(now)))),
       ),
       tags: jsonOrNull(email.tags),
+      raw: email.whole?.raw.hash ?? null,
       messageId: email.messageId ?? `<${idText(id)}@${email.from.domain}>`,
       recipientCount: recipients.length,
       createdAt: now,
@@ -67,7 +68,7 @@ export function newEmailOf(
     },
     fromDomain: email.from.domain,
     content: email.content,
-    blobs: email.attachments.map(({ blob }) => blob),
+    blobs: [...email.attachments.map(({ blob }) => blob), ...(email.whole ? [email.whole.raw] : [])],
     recipients,
     simulated: recipients.every(({ domain }) => domain === simulatorDomain),
     class: DELIVERY_CLASS.transactional,

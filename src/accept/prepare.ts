@@ -99,6 +99,7 @@ async function prepareEmail(
     templateId: template?.id ?? null,
     content: { html, text },
     attachments: staged,
+    whole: null,
     encodedOctets,
   }
 }
@@ -119,7 +120,7 @@ async function stagedAttachment(
 }
 
 /** What a request brings several times is staged once. */
-function createStage(files: BlobFiles) {
+export function createStage(files: BlobFiles) {
   const staged = new Map<string, StagedBlob>()
   return {
     async put(content: Uint8Array): Promise<StagedBlob> {
@@ -137,7 +138,10 @@ function createStage(files: BlobFiles) {
   }
 }
 
-function storedForms(emails: PreparedRequest['emails'], fromCharacters: number): PreparedRequest['emails'] {
+export function storedForms(
+  emails: PreparedRequest['emails'],
+  fromCharacters: number,
+): PreparedRequest['emails'] {
   const stored = new Map<PreparedEmail['content'], PreparedEmail['content']>()
   return emails.map(({ index, email }) => {
     const content = stored.get(email.content) ?? storedForm(email.content, fromCharacters)

@@ -1,5 +1,6 @@
 /** What preparing makes of a request: small, and fit to travel from the thread that has read it. */
 import type { Id } from '../lib/ids.ts'
+import type { Mailbox } from '../smtp/address.ts'
 import type { Content, EncodedContent } from '../store/contents.ts'
 import type { StagedBlob } from '../store/staged-blob.ts'
 import type { LeftOut } from './answer.ts'
@@ -15,8 +16,17 @@ export interface PreparedEmail extends Omit<Worded, 'html' | 'text' | 'template'
   /** The same object for emails of a request that say the same. */
   content: Content | EncodedContent
   attachments: (StagedAttachment | RemoteAttachment)[]
+  /** The message itself, and whom it is for, where it was submitted whole; null: it is composed, for all who are named. */
+  whole: WholeMessage | null
   /** An upper estimate of the message's size on the wire, without what is still to be fetched. */
   encodedOctets: number
+}
+
+/** A message that was submitted over SMTP. */
+export interface WholeMessage {
+  raw: StagedBlob
+  /** The envelope's recipients. */
+  recipients: Mailbox[]
 }
 
 /** All that a request wants, or why it cannot have it: both are told when the present has been asked. */

@@ -22,13 +22,26 @@ export function refuseTooMany(lists: Record<RecipientKind, readonly unknown[]>):
   )
 }
 
-/** An address named more than once keeps its first spelling and kind. */
-export function envelopeRecipients(lists: Record<RecipientKind, readonly Mailbox[]>): Recipient[] {
+/**
+ * An address named more than once keeps its first spelling and kind.
+ * @param envelope for whom alone it is, of those named and others: who is not named has it as a blind copy
+ */
+export function envelopeRecipients(
+  lists: Record<RecipientKind, readonly Mailbox[]>,
+  envelope?: readonly Mailbox[],
+): Recipient[] {
+  const named = firstOfEach(lists)
+  if (!envelope) return [...named.values()]
+  const bcc = firstOfEach({ to: [], cc: [], bcc: envelope })
+  return [...bcc].map(([key, recipient]) => ({ ...recipient, kind: named.get(key)?.kind ?? 'bcc' }))
+}
+
+function firstOfEach(lists: Record<RecipientKind, readonly Mailbox[]>): Map<string, Recipient> {
   const seen = new Map<string, Recipient>()
   for (const kind of ['to', 'cc', 'bcc'] as const)
     for (const { address, domain } of lists[kind]) {
       const key = foldAddress(address)
       if (!seen.has(key)) seen.set(key, { address, domain, kind })
     }
-  return [...seen.values()]
+  return seen
 }

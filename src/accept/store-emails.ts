@@ -132,6 +132,7 @@ function keepAtHand(tx: Tx, { email, domainId, suppressed }: Decided) {
     subject,
     headers,
     attachments,
+    raw,
     messageId,
     recipientCount,
   } = email.row
@@ -139,7 +140,7 @@ function keepAtHand(tx: Tx, { email, domainId, suppressed }: Decided) {
   const { content } = email
   if (suppressed.every(Boolean) || 'encoding' in content) return
   const mailboxes = { sender, toList, ccList, replyToList }
-  const rest = { subject, headers, attachments, messageId, recipientCount, createdAt, scheduledAt }
+  const rest = { subject, headers, attachments, raw, messageId, recipientCount, createdAt, scheduledAt }
   tx.recent.put(id, { domainId, ...mailboxes, ...rest, content }, createdAt)
 }
 

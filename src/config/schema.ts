@@ -57,8 +57,8 @@ export const schema = {
     inbound: {
       listen: listen('127.0.0.1:2525', 'Mail from the world: bounces and complaints. Empty: off.'),
     },
-    submission: { listen: planned(listen('127.0.0.1:2587', 'Mail from users, STARTTLS. Empty: off.')) },
-    submissionTls: { listen: planned(listen('127.0.0.1:2465', 'Mail from users, TLS. Empty: off.')) },
+    submission: { listen: listen('127.0.0.1:2587', 'Mail from users, STARTTLS. Empty: off.') },
+    submissionTls: { listen: listen('127.0.0.1:2465', 'Mail from users, TLS. Empty: off.') },
     relay: {
       listen: planned(listen('', 'Mail from trusted networks without a login.')),
       networks: planned(list([], 'Networks the relay listener trusts.', { shown: 'none' })),

@@ -5,6 +5,7 @@ import type { Id } from '../lib/ids.ts'
 import type { Attachment } from '../mime/attachment-entity.ts'
 import { composeBody } from '../mime/compose-body.ts'
 import { composeHead } from '../mime/compose-head.ts'
+import { splitMessage } from '../mime/whole-message.ts'
 import { needsSmtpUtf8 } from '../smtp/address.ts'
 import type { HeaderField } from '../smtp/header-field.ts'
 import type { BlobFiles } from '../store/blobs.ts'
@@ -12,6 +13,9 @@ import type { EmailSource } from '../store/email-source.ts'
 import { parseMailboxes } from '../store/emails.ts'
 import type { Db } from '../store/schema.ts'
 import { type TlsWish, tlsWishOf } from './policy/wish.ts'
+
+/** Addresses alone bring such into a header. */
+const NOT_ASCII = /[^\x00-\x7f]/
 
 export interface Composed {
   fromDomain: string
@@ -27,12 +31,31 @@ export interface Composed {
   tlsWish: TlsWish
 }
 
-/** The same email gives the same octets. @throws when an attachment is not there */
+/** The same email gives the same octets. @throws when a part of it is not there */
 export async function composeEmail(
   source: EmailSource,
   { db, blobs }: { db: Db; blobs: BlobFiles },
 ): Promise<Composed> {
-  return compose(source, await attachmentsOf(source, db, blobs))
+  return source.raw === null
+    ? compose(source, await attachmentsOf(source, db, blobs))
+    : takeWhole(source, await blobs.read(db, source.raw))
+}
+
+/** The message as it was submitted. */
+function takeWhole(source: EmailSource, raw: Buffer): Composed {
+  const [from] = parseMailboxes(source.sender)
+  const { fields, body } = splitMessage(raw)
+  const { wish, headers } = tlsWishOf(fields.map(({ name, value }) => [name, value]))
+  return {
+    fromDomain: from!.domain,
+    domainId: source.domainId,
+    dueAt: source.scheduledAt ?? source.createdAt,
+    fields: headers.map(([name, value]) => ({ name, value })),
+    body,
+    bodyHash: bodyHash(body),
+    tlsWish: wish,
+    smtpUtf8: fields.some(({ value }) => NOT_ASCII.test(value)),
+  }
 }
 
 function compose(source: EmailSource, attachments: Attachment[]): Composed {

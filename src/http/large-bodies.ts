@@ -1,13 +1,12 @@
 /** Large request bodies as the main thread sees them: little in memory at a time, worked on one by one on another thread. */
-import { MessageChannel, type Transferable, Worker } from 'node:worker_threads'
-import { type Caller, createCaller } from '../lib/calls.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
 import type { Log } from '../lib/log.ts'
+import { createPassingThread } from '../lib/passing-thread.ts'
 import { TooManyWaiting } from '../lib/semaphore.ts'
 import type { HashFile } from '../store/blob-stream.ts'
 import type { StoreLocation } from '../store/dialect.ts'
 import type { BodyOf, BodyWork } from './body-work.ts'
-import { type BodyAnswer, type BodyJob, type BodyThreadData, readAnswer } from './large-body-job.ts'
+import { type BodyAnswer, type BodyJob, readAnswer } from './large-body-job.ts'
 import { Refused } from './refused.ts'
 
 export interface LargeBodies {
@@ -31,12 +30,10 @@ const MOST_BYTES = 224 * 1024 * 1024
 const MOST_BYTES_OF_AN_OWNER = 112 * 1024 * 1024
 const WAITING = { most: 200, mostOfAnOwner: 50 }
 const RETRY_AFTER_SECONDS = 5
-/** The memory of a thread that has done much is only given back by its end. */
-const ENDS_AFTER_MS = 10_000
 
-export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
+export function createLargeBodies({ entry, location, log }: LargeBodiesOptions): LargeBodies {
   const room = createFairSlots(MOST_BYTES, MOST_BYTES_OF_AN_OWNER, WAITING)
-  const thread = createThread(options)
+  const thread = createPassingThread({ name: 'bodies', entry, data: { location }, log })
   let turn: Promise<unknown> = Promise.resolve()
 
   return {
@@ -60,53 +57,6 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
       await turn
       await thread.end()
     },
-  }
-}
-
-interface Running {
-  worker: Worker
-  caller: Caller
-}
-
-function createThread({ entry, location, log }: LargeBodiesOptions) {
-  let running: Running | undefined
-  let idle: NodeJS.Timeout | undefined
-
-  const start = (): Running => {
-    const { port1, port2 } = new MessageChannel()
-    const data: BodyThreadData = { location, calls: port2 }
-    const worker = new Worker(entry, { name: 'bodies', workerData: data, transferList: [port2] })
-    worker.on('error', error => log.error({ err: error }, 'the body thread died'))
-    port1.on('close', () => {
-      if (running?.worker === worker) running = undefined
-    })
-    return { worker, caller: createCaller(port1) }
-  }
-  const end = async () => {
-    clearTimeout(idle)
-    const ending = running
-    running = undefined
-    await ending?.worker.terminate()
-  }
-
-  return {
-    async call(name: string, input: unknown, memory: readonly ArrayBuffer[] = []) {
-      clearTimeout(idle)
-      running ??= start()
-      const { caller } = running
-      try {
-        return await caller.call(name, input, memory as readonly (ArrayBuffer & Transferable)[])
-      } finally {
-        if (caller.pendingCount() === 0) {
-          clearTimeout(idle)
-          idle = setTimeout(() => {
-            if (running?.caller === caller && caller.pendingCount() === 0) void end()
-          }, ENDS_AFTER_MS)
-          idle.unref()
-        }
-      }
-    },
-    end,
   }
 }
 

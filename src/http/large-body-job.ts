@@ -1,17 +1,16 @@
 /** What the body thread is asked, and how its answers travel. */
-import type { MessagePort } from 'node:worker_threads'
 import type { Preparation } from '../accept/prepare.ts'
 import { travellingMemory } from '../accept/travelling-memory.ts'
 import { Moved } from '../lib/calls.ts'
+import type { PassingThreadData } from '../lib/passing-thread.ts'
 import { StorageUnavailable } from '../store/command.ts'
 import type { StoreLocation } from '../store/dialect.ts'
 import { type BodyWork, doBodyWork, type SendBody } from './body-work.ts'
 import { parseLargeJson } from './json-body.ts'
 import { Refused } from './refused.ts'
 
-export interface BodyThreadData {
+export interface BodyThreadData extends PassingThreadData {
   location: StoreLocation
-  calls: MessagePort
 }
 
 export interface BodyJob {

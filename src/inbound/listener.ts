@@ -1,11 +1,14 @@
 /** Port 25: takes mail for the addresses behind `doorOf`, and says 250 only when it is on the disk (RFC 5321). */
 import type { AddressInfo } from 'node:net'
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import type { Certificates } from '../lib/certificates.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { StorageUnavailable } from '../store/command.ts'
 import type { NewReport } from '../store/reports.ts'
+import { connectionLimit } from './connections.ts'
 import { createMailBytes, type MailBytes } from './mail-bytes.ts'
+import { Reply } from './reply.ts'
 import { StrictSmtpServer } from './smtp-server.ts'
 
 export interface TakenMail {
@@ -27,8 +30,7 @@ export interface InboundListener {
 export interface ListenerOptions {
   listen: { host: string; port: number }
   mailHost: string
-  /** PEM. Without it there is no STARTTLS. */
-  certificate: { cert: string; key: string } | undefined
+  certificates: Certificates
   doorOf(recipient: string): NewReport | undefined
   /** Stores the mail. @throws StorageUnavailable */
   take(mail: TakenMail): Promise<void>
@@ -49,37 +51,29 @@ const DATA_MS = 300_000
 const LONGEST_MS = 900_000
 const GRACE_MS = 3_000
 
-/** What the client is told: an SMTP reply as an error. */
-class Reply extends Error {
-  readonly responseCode: number
-
-  constructor(responseCode: number, text: string) {
-    super(text)
-    this.responseCode = responseCode
-  }
-}
-
 type Answer = (error?: Error | null) => void
 
 /** @throws when the address is not to be had */
 export async function startInboundListener(options: ListenerOptions): Promise<InboundListener> {
-  const { listen, log } = options
+  const { listen, certificates, log } = options
   const server = createServer(options)
   server.on('error', error => log.debug({ err: error }, 'an inbound connection failed'))
+  const stopFollowing = certificates.onChange(pair => server.updateSecureContext(pair))
   await new Promise<void>((resolve, reject) => {
     server.server.once('error', reject)
     server.listen(listen.port, listen.host, resolve)
   })
   return {
     address: () => server.server.address() as AddressInfo,
-    close: () => new Promise(resolve => server.close(() => resolve())),
+    close() {
+      stopFollowing()
+      return new Promise(resolve => server.close(() => resolve()))
+    },
   }
 }
 
 function createServer(options: ListenerOptions): StrictSmtpServer {
-  const { mailHost, certificate, clock, doorOf } = options
-  const addresses = new Map<string, number>()
-  const sessions = new Set<string>()
+  const { mailHost, certificates, clock, doorOf } = options
   const receive = createReceiver(options, id => server.end(id, '4.4.2 The message took too long'))
   const server: StrictSmtpServer = new StrictSmtpServer(
     {
@@ -91,24 +85,11 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
       closeTimeout: GRACE_MS,
       authOptional: true,
       disableReverseLookup: true,
-      disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD', ...(certificate ? [] : ['STARTTLS'])],
+      disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD'],
       logger: false,
-      ...certificate,
+      ...certificates.current(),
       minVersion: 'TLSv1.2',
-      onConnect({ id, remoteAddress }, answer) {
-        const count = (addresses.get(remoteAddress) ?? 0) + 1
-        if (count > MOST_CONNECTIONS_OF_ONE)
-          return answer(new Reply(421, '4.7.0 Too many connections from you'))
-        addresses.set(remoteAddress, count)
-        sessions.add(id)
-        return answer()
-      },
-      onClose({ id, remoteAddress }) {
-        if (!sessions.delete(id)) return
-        const count = (addresses.get(remoteAddress) ?? 1) - 1
-        if (count === 0) addresses.delete(remoteAddress)
-        else addresses.set(remoteAddress, count)
-      },
+      ...connectionLimit(MOST_CONNECTIONS_OF_ONE),
       onMailFrom(_sender, { transaction }, answer) {
         answer(transaction > MOST_MESSAGES ? new Reply(421, '4.7.0 Enough for one connection') : null)
       },

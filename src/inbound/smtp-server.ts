@@ -1,17 +1,18 @@
 /**
- * The protocol of port 25, by smtp-server, but for what we want otherwise: it greets at once, takes no command that ends
- * in a bare LF, and holds no connection for ever. What of its insides is used here is pinned by its exact version.
+ * The protocol of our mail listeners, by smtp-server, but for what we want otherwise: it greets at once, takes no command
+ * that ends in a bare LF, offers logins over TLS alone, and holds no connection for ever. What of its insides is used here is pinned by its exact version.
  */
 import type { Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import type { Clock } from '../lib/clock.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
 import { holdsBareLineEnd } from './mail-bytes.ts'
 
 /** What of a connection of smtp-server's is used. */
 interface Connection {
   id: string
+  secure: boolean
   connectionReady(next?: () => void): void
-  send(code: number, text: string): void
+  send(code: number, text: string | string[], context?: unknown): void
   _parser: Parser | false
   _createParser(): Parser
   _socket: Socket
@@ -28,12 +29,21 @@ type ConnectOptions = Parameters<SMTPServer['connect']>[1]
 export class StrictSmtpServer extends SMTPServer {
   readonly #clock: Clock
   readonly #longestMs: number
+  /** Of the connections, by their ids. */
+  readonly #limits = new Map<string, Timer>()
 
   /** @param longestMs how long a connection may last, whatever it does */
   constructor(options: SMTPServerOptions, clock: Clock, longestMs: number) {
     super(options)
     this.#clock = clock
     this.#longestMs = longestMs
+    const onClose = this.onClose.bind(this)
+    // Of a socket under TLS all listeners are removed: this alone is always called.
+    this.onClose = (session, answer) => {
+      this.#limits.get(session.id)?.cancel()
+      this.#limits.delete(session.id)
+      onClose(session, answer)
+    }
   }
 
   override connect(socket: Socket, options?: ConnectOptions): void {
@@ -49,10 +59,13 @@ export class StrictSmtpServer extends SMTPServer {
   }
 
   #steady(connection: Connection, socket: Socket): void {
-    const limit = this.#clock.timer(this.#longestMs, () =>
-      connection.send(421, '4.4.2 This connection has lasted too long'),
+    this.#limits.set(
+      connection.id,
+      this.#clock.timer(this.#longestMs, () =>
+        connection.send(421, '4.4.2 This connection has lasted too long'),
+      ),
     )
-    socket.once('close', () => limit.cancel())
+    offerLoginOverTlsAlone(connection)
     if (connection._parser) strict(connection._parser)
     const create = connection._createParser.bind(connection)
     connection._createParser = () => strict(create())
@@ -62,6 +75,15 @@ export class StrictSmtpServer extends SMTPServer {
     setImmediate(() => {
       if (!socket.destroyed) ready()
     })
+  }
+}
+
+/** Before, a login is refused; yet it would be listed. */
+function offerLoginOverTlsAlone(connection: Connection) {
+  const send = connection.send.bind(connection)
+  connection.send = (code, text, context) => {
+    const isOpen = Array.isArray(text) && !connection.secure
+    send(code, isOpen ? text.filter(line => !line.startsWith('AUTH ')) : text, context)
   }
 }
 

@@ -64,6 +64,6 @@ function addUserFields(fields: HeaderField[], headers: HeadSource['headers']): v
 }
 
 /** `Sat, 21 Nov 2026 13:00:00 +0000` (RFC 5322 §3.3). */
-function formatDate(atMs: number): string {
+export function formatDate(atMs: number): string {
   return `${new Date(atMs).toUTCString().slice(0, -'GMT'.length)}+0000`
 }

@@ -6,6 +6,7 @@ import { releaseBlobs } from '../store/blobs.ts'
 import { command, type Tx } from '../store/command.ts'
 import { releaseContents } from '../store/contents.ts'
 import type { EmailRow } from '../store/schema.ts'
+import { blobName } from '../store/staged-blob.ts'
 
 export interface Beyond {
   accountId: Id
@@ -21,7 +22,7 @@ export interface Deleted {
   unusedFiles: string[]
 }
 
-type OldEmail = Pick<EmailRow, 'id' | 'status' | 'contentId' | 'attachments'>
+type OldEmail = Pick<EmailRow, 'id' | 'status' | 'contentId' | 'attachments' | 'raw'>
 
 /** Emails that go together; the command goes on with others while it has time. */
 const EMAILS_AT_ONCE = 16
@@ -57,7 +58,7 @@ export const retentionCommands = retentionCommandsWith(systemClock)
 function findBeyond({ db }: Tx, { accountId, horizon }: Beyond): Promise<OldEmail[]> {
   return db
     .selectFrom('emails')
-    .select(['id', 'status', 'contentId', 'attachments'])
+    .select(['id', 'status', 'contentId', 'attachments', 'raw'])
     .where('accountId', '=', accountId)
     .where('endedAt', '<=', horizon)
     .orderBy('endedAt')
@@ -119,8 +120,8 @@ async function deleteEmails(tx: Tx, accountId: Id, emails: readonly OldEmail[]):
   return releaseBlobs(tx, emails.flatMap(hashesOf))
 }
 
-/** Of its attachments, in hex. */
-function hashesOf({ attachments }: OldEmail): string[] {
-  if (attachments === null) return []
-  return (JSON.parse(attachments) as { hash: string }[]).map(({ hash }) => hash)
+/** Of its attachments and of the message it came as, in hex. */
+function hashesOf({ attachments, raw }: OldEmail): string[] {
+  const files = attachments === null ? [] : (JSON.parse(attachments) as { hash: string }[])
+  return [...files.map(({ hash }) => hash), ...(raw === null ? [] : [blobName(raw)])]
 }

@@ -13,6 +13,7 @@ const COLUMNS = [
   'subject',
   'headers',
   'attachments',
+  'raw',
   'messageId',
   'recipientCount',
   'createdAt',

@@ -16,6 +16,7 @@ import { up as paths } from './014-paths.ts'
 import { up as keyRotation } from './015-key-rotation.ts'
 import { up as domainChecks } from './016-domain-checks.ts'
 import { up as reports } from './017-reports.ts'
+import { up as submittedMessages } from './019-submitted-messages.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   { name: '015-key-rotation', up: keyRotation },
   { name: '016-domain-checks', up: domainChecks },
   { name: '017-reports', up: reports },
+  { name: '019-submitted-messages', up: submittedMessages },
 ]

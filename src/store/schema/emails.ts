@@ -37,6 +37,8 @@ export interface EmailRow {
   /** `[{id, filename, contentType, contentId, sizeBytes, hash}]` */
   attachments: Json | null
   tags: Json | null
+  /** Hash of the message as it was submitted over SMTP, without what was for us alone; null where we compose it. */
+  raw: Uint8Array | null
   messageId: string
   status: EmailStatus
   /** Deliveries of it. */

@@ -36,6 +36,7 @@ function email(...attachments: ReturnType<typeof remote>[]): PreparedEmail {
     templateId: null,
     content: { html, text },
     attachments,
+    whole: null,
     encodedOctets: 1_000,
   }
 }

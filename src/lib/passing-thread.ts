@@ -1,0 +1,78 @@
+/** A thread that is started when there is work for it, and ends when there has been none for a while. */
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { type Caller, createCaller } from './calls.ts'
+import type { Log } from './log.ts'
+
+export interface PassingThread {
+  /**
+   * @param memory moves to the thread
+   * @throws ThreadEnded; Error what the function there threw
+   */
+  call(name: string, input: unknown, memory?: readonly ArrayBuffer[]): Promise<unknown>
+  /** Ends it now; the next call starts another. */
+  end(): Promise<void>
+}
+
+interface PassingThreadOptions {
+  /** As the log and the system call it. */
+  name: string
+  /** File of the thread, which answers calls on the port `calls` of its data. */
+  entry: URL
+  data: Record<string, unknown>
+  log: Log
+}
+
+/** What the entry finds in `workerData`, besides its own. */
+export interface PassingThreadData {
+  calls: MessagePort
+}
+
+interface Running {
+  worker: Worker
+  caller: Caller
+}
+
+/** The memory of a thread that has done much is only given back by its end. */
+const ENDS_AFTER_MS = 10_000
+
+export function createPassingThread({ name, entry, data, log }: PassingThreadOptions): PassingThread {
+  let running: Running | undefined
+  let idle: NodeJS.Timeout | undefined
+
+  const start = (): Running => {
+    const { port1, port2 } = new MessageChannel()
+    const workerData = { ...data, calls: port2 }
+    const worker = new Worker(entry, { name, workerData, transferList: [port2] })
+    worker.on('error', error => log.error({ err: error }, `the thread ${name} died`))
+    port1.on('close', () => {
+      if (running?.worker === worker) running = undefined
+    })
+    return { worker, caller: createCaller(port1) }
+  }
+  const end = async () => {
+    clearTimeout(idle)
+    const ending = running
+    running = undefined
+    await ending?.worker.terminate()
+  }
+
+  return {
+    async call(called, input, memory = []) {
+      clearTimeout(idle)
+      running ??= start()
+      const { caller } = running
+      try {
+        return await caller.call(called, input, memory)
+      } finally {
+        if (caller.pendingCount() === 0) {
+          clearTimeout(idle)
+          idle = setTimeout(() => {
+            if (running?.caller === caller && caller.pendingCount() === 0) void end()
+          }, ENDS_AFTER_MS)
+          idle.unref()
+        }
+      }
+    },
+    end,
+  }
+}

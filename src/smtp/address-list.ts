@@ -1,0 +1,38 @@
+/** Lists of mailboxes, as header fields have them (RFC 5322 §3.4). */
+import { type AddressFault, type Mailbox, parseMailbox } from './address.ts'
+
+/** Mailboxes separated by commas that stand outside quotes; the first that is none makes the list a fault. */
+export function parseMailboxes(text: string): Mailbox[] | AddressFault {
+  const mailboxes: Mailbox[] = []
+  for (const part of splitAtCommas(text)) {
+    if (part.trim() === '') continue
+    const mailbox = parseMailbox(part)
+    if ('fault' in mailbox) return mailbox
+    mailboxes.push(mailbox)
+  }
+  return mailboxes.length === 0 ? { fault: 'is empty' } : mailboxes
+}
+
+/** What can be read of a list that somebody else has written: what is no mailbox is left out, groups and comments, too. */
+export function legibleMailboxes(text: string): Mailbox[] {
+  return splitAtCommas(text).flatMap(part => {
+    const mailbox = parseMailbox(part)
+    return 'fault' in mailbox ? [] : [mailbox]
+  })
+}
+
+function splitAtCommas(value: string): string[] {
+  const parts: string[] = []
+  let start = 0
+  let quoted = false
+  for (let at = 0; at < value.length; at++) {
+    const character = value[at]
+    if (character === '"') quoted = !quoted
+    else if (character === '\\' && quoted) at++
+    else if (character === ',' && !quoted) {
+      parts.push(value.slice(start, at))
+      start = at + 1
+    }
+  }
+  return [...parts, value.slice(start)]
+}

@@ -1,0 +1,60 @@
+/** Header fields that speak to us: they say how the message is to be sent, and do not leave with it. */
+import { LONGEST_KEY } from '../accept/idempotency.ts'
+import { type Refusal, refuseField } from '../accept/refusal.ts'
+import { parseIsoTime } from '../lib/iso-time.ts'
+import type { HeaderField } from '../smtp/header-field.ts'
+
+export interface Control {
+  idempotencyKey: string | null
+  /** Epoch ms. */
+  scheduledAt: number | null
+  tags: { name: string; value: string }[]
+}
+
+const IDEMPOTENCY_KEY = /^(?:resend|x)-idempotency-key$/
+const SCHEDULED_AT = 'x-scheduled-at'
+const TAG = /^x-tag-(.+)$/i
+/** They name hidden recipients, or are ours to write. */
+const TAKEN_OUT = /^(?:bcc|resent-bcc|return-path|x-posthorn-.*)$/
+const MOST_TAGS = 50
+const MOST_TAG_OCTETS = 4 * 1024
+
+/** Whether a field is for us, and not for the recipients. */
+export function staysHere({ name }: HeaderField): boolean {
+  const key = name.toLowerCase()
+  return IDEMPOTENCY_KEY.test(key) || key === SCHEDULED_AT || TAG.test(key) || TAKEN_OUT.test(key)
+}
+
+/** @param fields values unfolded and decoded */
+export function readControl(fields: readonly HeaderField[]): Control | Refusal {
+  const control: Control = { idempotencyKey: null, scheduledAt: null, tags: [] }
+  for (const { name, value } of fields) {
+    const key = name.toLowerCase()
+    if (IDEMPOTENCY_KEY.test(key)) {
+      if (value === '' || value.length > LONGEST_KEY)
+        return refuseField(
+          'invalid_field',
+          name,
+          `The \`${name}\` header must have 1 to ${LONGEST_KEY} characters.`,
+        )
+      control.idempotencyKey = value
+    } else if (key === SCHEDULED_AT) {
+      const at = parseIsoTime(value)
+      if (at === undefined)
+        return refuseField(
+          'invalid_field',
+          name,
+          `The \`${name}\` header must be a time in ISO 8601 with an offset or Z.`,
+        )
+      control.scheduledAt = at
+    } else {
+      const tag = TAG.exec(name)?.[1]
+      if (tag !== undefined) control.tags.push({ name: tag, value })
+    }
+  }
+  if (control.tags.length > MOST_TAGS)
+    return refuseField('invalid_field', 'tags', `At most ${MOST_TAGS} tags are allowed.`)
+  if (Buffer.byteLength(JSON.stringify(control.tags)) > MOST_TAG_OCTETS)
+    return refuseField('invalid_field', 'tags', `Tags may have ${MOST_TAG_OCTETS} bytes together.`)
+  return control
+}

@@ -1,0 +1,186 @@
+/** Takes mail from users who have signed in, over TLS alone, through the same door as the API (RFC 6409, RFC 8314). */
+import type { AddressInfo } from 'node:net'
+import type {
+  SMTPServerAuthentication,
+  SMTPServerAuthenticationResponse,
+  SMTPServerDataStream,
+  SMTPServerOptions,
+  SMTPServerSession,
+} from 'smtp-server'
+import { MOST_RECIPIENTS } from '../accept/recipients.ts'
+import { MOST_MESSAGE_BYTES, type Sender } from '../accept/submission.ts'
+import { connectionLimit } from '../inbound/connections.ts'
+import { Reply } from '../inbound/reply.ts'
+import { StrictSmtpServer } from '../inbound/smtp-server.ts'
+import type { Certificates } from '../lib/certificates.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Id } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { type Mailbox, parseAddress } from '../smtp/address.ts'
+import { StorageUnavailable } from '../store/command.ts'
+import type { Incoming } from './incoming.ts'
+import type { SignIn } from './sign-in.ts'
+
+export interface SubmissionListener {
+  address(): AddressInfo
+  /** Takes no more connections, lets those under way end, but not for long. */
+  close(): Promise<void>
+}
+
+/** What is taken is stored when it resolves. @returns what the client is told @throws Reply @throws StorageUnavailable */
+export type Submit = (
+  sender: Sender,
+  pieces: Uint8Array<ArrayBuffer>[],
+  recipients: Mailbox[],
+) => Promise<string>
+
+export interface SubmissionOptions {
+  listen: { host: string; port: number }
+  /** TLS from the first octet (port 465), or by STARTTLS (port 587). */
+  isTls: boolean
+  mailHost: string
+  certificates: Certificates
+  signIn: SignIn
+  /** Takes one of the account's requests; false when it has none left. */
+  spend(accountId: Id): boolean
+  submit: Submit
+  incoming: Incoming
+  clock: Clock
+  log: Log
+}
+
+const MOST_CONNECTIONS = 500
+const MOST_CONNECTIONS_OF_ONE = 50
+const MOST_FAILURES = 3
+const IDLE_MS = 300_000
+const DATA_MS = 600_000
+const LONGEST_MS = 3_600_000
+const GRACE_MS = 3_000
+
+type Answer = (error?: Error | null, text?: string) => void
+type AuthAnswer = (error?: Error | null, response?: SMTPServerAuthenticationResponse) => void
+
+/** @throws when the address is not to be had */
+export async function startSubmissionListener(options: SubmissionOptions): Promise<SubmissionListener> {
+  const { listen, certificates, log } = options
+  const server = createServer(options)
+  server.on('error', error => log.debug({ err: error }, 'a submission connection failed'))
+  const stopFollowing = certificates.onChange(pair => server.updateSecureContext(pair))
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject)
+    server.listen(listen.port, listen.host, resolve)
+  })
+  return {
+    address: () => server.server.address() as AddressInfo,
+    close() {
+      stopFollowing()
+      return new Promise(resolve => server.close(() => resolve()))
+    },
+  }
+}
+
+function createServer(options: SubmissionOptions): StrictSmtpServer {
+  const { isTls, mailHost, certificates, clock, spend } = options
+  const end = (id: string, text: string) => server.end(id, text)
+  const settings: SMTPServerOptions = {
+    ...certificates.current(),
+    ...connectionLimit(MOST_CONNECTIONS_OF_ONE),
+    name: mailHost,
+    banner: 'ready',
+    secure: isTls,
+    minVersion: 'TLSv1.2',
+    size: MOST_MESSAGE_BYTES,
+    maxClients: MOST_CONNECTIONS,
+    socketTimeout: IDLE_MS,
+    closeTimeout: GRACE_MS,
+    disableReverseLookup: true,
+    authMethods: ['PLAIN', 'LOGIN'],
+    disabledCommands: ['XCLIENT', 'XFORWARD', ...(isTls ? ['STARTTLS'] : [])],
+    logger: false,
+    onAuth: createAuth(options, end),
+    onMailFrom(_sender, session, answer) {
+      const left = spend(senderOf(session).accountId)
+      answer(left ? null : new Reply(450, '4.7.1 Too many messages a second, try again shortly'))
+    },
+    onRcptTo({ address }, { envelope }, answer) {
+      if (envelope.rcptTo.length >= MOST_RECIPIENTS)
+        return answer(new Reply(452, `4.5.3 A message may have ${MOST_RECIPIENTS} recipients`))
+      const mailbox = parseAddress(address)
+      return answer('fault' in mailbox ? new Reply(553, `5.1.3 The address ${mailbox.fault}`) : null)
+    },
+    onData: createReceiver(options, end),
+  }
+  const server: StrictSmtpServer = new StrictSmtpServer(settings, clock, LONGEST_MS)
+  return server
+}
+
+function createAuth({ signIn, log }: SubmissionOptions, end: (id: string, text: string) => void) {
+  const failures = new WeakMap<SMTPServerSession, number>()
+  return (
+    { username, password }: SMTPServerAuthentication,
+    session: SMTPServerSession,
+    answer: AuthAnswer,
+  ) => {
+    const settle = async () => {
+      const signedIn = await signIn(session.remoteAddress, username ?? '', password ?? '')
+      if (typeof signedIn === 'object') return answer(null, { user: signedIn.sender })
+      const count = (failures.get(session) ?? 0) + 1
+      failures.set(session, count)
+      if (signedIn === 'too-many' || count >= MOST_FAILURES)
+        return end(session.id, '4.7.0 Too many failed logins')
+      return answer(new Reply(535, '5.7.8 The password is an API key, and this is none'))
+    }
+    settle().catch(error => {
+      log.error({ err: error }, 'a login over SMTP could not be checked')
+      answer(new Reply(454, '4.7.0 The login cannot be checked now'))
+    })
+  }
+}
+
+/** One message from the end of DATA's 354 to its reply. */
+function createReceiver(
+  { submit, incoming, clock, log }: SubmissionOptions,
+  end: (id: string, text: string) => void,
+) {
+  const settle = (pieces: Uint8Array<ArrayBuffer>[] | undefined, session: SMTPServerSession) => {
+    if (!pieces) throw new Reply(451, '4.3.2 Too much at once, try again later')
+    const recipients = session.envelope.rcptTo.map(({ address }) => parseAddress(address))
+    return submit(senderOf(session), pieces, recipients.filter(isMailbox))
+  }
+  return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
+    const message = incoming.open()
+    const limit = clock.timer(DATA_MS, () => end(session.id, '4.4.2 The message took too long'))
+    stream.on('data', (chunk: Buffer) => message.add(chunk))
+    stream.once('close', () => limit.cancel())
+    stream.once('error', error => {
+      message.close()
+      log.debug({ err: error }, 'a message was not submitted in full')
+    })
+    stream.once('end', async () => {
+      try {
+        if (stream.sizeExceeded) throw new Reply(552, '5.3.4 The message is too large')
+        answer(null, await settle(message.pieces(), session))
+      } catch (error) {
+        answer(replyOf(error, log))
+      } finally {
+        message.close()
+      }
+    })
+  }
+}
+
+function senderOf({ user }: SMTPServerSession): Sender {
+  return user as unknown as Sender
+}
+
+function isMailbox(value: ReturnType<typeof parseAddress>): value is Mailbox {
+  return !('fault' in value)
+}
+
+function replyOf(error: unknown, log: Log): Reply {
+  if (error instanceof Reply) return error
+  if (error instanceof StorageUnavailable)
+    return new Reply(451, '4.3.1 Nothing can be stored now, try again later')
+  log.error({ err: error }, 'a submitted message could not be taken')
+  return new Reply(451, '4.3.0 Something is wrong here, try again later')
+}

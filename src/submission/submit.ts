@@ -1,0 +1,17 @@
+/** From a submitted message to its stored email: read on its thread, then through the one door of all. */
+import type { Accept } from '../accept/accept.ts'
+import { isRefusal } from '../accept/refusal.ts'
+import { wireId } from '../lib/ids.ts'
+import type { Submit } from './listener.ts'
+import type { MessageReader } from './message-reader.ts'
+import { replyTo } from './refused.ts'
+
+export function createSubmit(accept: Pick<Accept, 'send'>, reader: Pick<MessageReader, 'read'>): Submit {
+  return async (sender, pieces, recipients) => {
+    const read = await reader.read(pieces, recipients)
+    if (isRefusal(read)) throw replyTo(read)
+    const accepted = await accept.send(sender, read.prepared, read.idempotency)
+    if (isRefusal(accepted)) throw replyTo(accepted)
+    return `2.0.0 Ok: queued as ${wireId('eml', accepted.ids[0]!)}`
+  }
+}

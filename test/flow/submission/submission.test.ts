@@ -1,0 +1,224 @@
+import { createTransport, type SentMessageInfo } from 'nodemailer'
+import * as assert from 'uvu/assert'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { dialSmtp, type SmtpClient } from '../../kit/smtp-client.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+/** Mail programs and libraries hand their mail over by SMTP: it is stored, signed and delivered as that of the API. */
+const test = suite('submission over SMTP', { limitMs: 10_000 })
+
+const ZONE = 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2'
+
+let mx: FakeMx
+let posthorn: Posthorn
+
+test.before(async () => {
+  mx = await startFakeMx({ host: '127.0.0.2' })
+  posthorn = await startPosthorn({
+    zone: ZONE,
+    mxPort: mx.port,
+    env: {
+      POSTHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0',
+      POSTHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
+    },
+  })
+  await posthorn.verifiedDomain('here.example')
+})
+
+test.after(async () => {
+  await posthorn.close()
+  await mx.close()
+})
+
+const ports = () => ({
+  starttls: posthorn.app.submission.submission!.port,
+  tls: posthorn.app.submission.submissionTls!.port,
+})
+
+function program({ key = posthorn.apiKey, user = 'resend', tls = false } = {}) {
+  return createTransport({
+    host: '127.0.0.1',
+    port: tls ? ports().tls : ports().starttls,
+    secure: tls,
+    requireTLS: true,
+    auth: { user, pass: key },
+    tls: { rejectUnauthorized: false },
+  })
+}
+
+const idIn = ({ response }: SentMessageInfo): string =>
+  /^250 2\.0\.0 Ok: queued as (eml_\S+)$/.exec(response ?? '')?.[1] ?? ''
+
+for (const tls of [false, true])
+  test(`a program sends over ${tls ? 'TLS' : 'STARTTLS'}, and the recipient gets what it sent, signed`, async () => {
+    const to = tls ? 'ok-tls@there.example' : 'ok-starttls@there.example'
+    const sent = await program({ tls }).sendMail({
+      from: 'Änn <ann@here.example>',
+      to,
+      bcc: `hidden-${to}`,
+      subject: 'Grüße',
+      text: 'Hi.\n.\n..\nBye.',
+      html: '<p>Hi</p>',
+      attachments: [{ filename: 'a.csv', content: 'a,b' }],
+      headers: { 'X-Mine': 'yes' },
+    })
+    const email = await posthorn.emailWhen(idIn(sent), 'delivered')
+    assert.equal(
+      [email.from, email.to, email.bcc, email.subject, email.text, email.html.trim()],
+      ['Änn <ann@here.example>', [to], [`hidden-${to}`], 'Grüße', 'Hi.\n.\n..\nBye.', '<p>Hi</p>'],
+    )
+    assert.equal(email.headers, { 'X-Mine': 'yes' })
+    assert.equal(
+      email.attachments.map(({ filename, size }: Record<string, unknown>) => [filename, size]),
+      [['a.csv', 3]],
+    )
+    const messages = mx.messages.filter(({ rcptTo }) => rcptTo.some(one => one.endsWith(to)))
+    assert.equal(messages.flatMap(({ rcptTo }) => rcptTo).sort(), [`hidden-${to}`, to])
+    for (const { data: bytes } of messages) {
+      const data = bytes.toString('latin1')
+      assert.match(data, /^DKIM-Signature: /)
+      assert.match(data, `\r\nMessage-ID: ${sent.messageId}\r\n`)
+      assert.not.match(data, /^bcc:/im)
+    }
+    const raw = await posthorn.call('GET', `/emails/${email.id}/raw`, { key: posthorn.apiKey })
+    assert.is(raw.headers.get('x-posthorn-raw'), 'exact')
+  })
+
+/** Signed in, and ready for MAIL. */
+async function signedIn(t: TestContext, key = posthorn.apiKey): Promise<SmtpClient> {
+  const client = await t.using(dialSmtp({ port: ports().starttls }))
+  assert.match(await client.reply(), /^220 posthorn\.test/)
+  await client.say('EHLO program.example')
+  assert.match(await client.say('STARTTLS'), /^220/)
+  await client.startTls()
+  await client.say('EHLO program.example')
+  assert.match(await client.say(`AUTH PLAIN ${plain('resend', key)}`), /^235/)
+  return client
+}
+
+const plain = (user: string, password: string) => Buffer.from(`\0${user}\0${password}`).toString('base64')
+
+async function envelope(client: SmtpClient, ...recipients: string[]) {
+  assert.match(await client.say('MAIL FROM:<whoever@elsewhere.example>'), /^250/)
+  for (const one of recipients) assert.match(await client.say(`RCPT TO:<${one}>`), /^250/)
+  assert.match(await client.say('DATA'), /^354/)
+}
+
+async function submitted(
+  client: SmtpClient,
+  message: string,
+  recipient = 'ok@there.example',
+): Promise<string> {
+  await envelope(client, recipient)
+  client.write(Buffer.from(message, 'latin1'))
+  return client.say('.')
+}
+
+const LETTER = 'From: ann@here.example\r\nTo: ok@there.example\r\nSubject: hi\r\n\r\nhi\r\n'
+
+test('nobody signs in without TLS: a login is neither offered nor taken', async t => {
+  const client = await t.using(dialSmtp({ port: ports().starttls }))
+  await client.reply()
+  const greeting = await client.say('EHLO program.example')
+  assert.match(greeting, /STARTTLS/)
+  assert.not.match(greeting, /AUTH/)
+  assert.match(await client.say(`AUTH PLAIN ${plain('resend', posthorn.apiKey)}`), /^538/)
+  assert.match(await client.say('MAIL FROM:<ann@here.example>'), /^530/)
+})
+
+test('a third wrong key ends the connection', async t => {
+  const client = await t.using(dialSmtp({ port: ports().starttls }))
+  await client.reply()
+  await client.say('EHLO program.example')
+  await client.say('STARTTLS')
+  await client.startTls()
+  assert.match(await client.say('EHLO program.example'), /AUTH PLAIN LOGIN/)
+  const guess = () => client.say(`AUTH PLAIN ${plain('resend', 're_wrong')}`)
+  assert.match(await guess(), /^535 5\.7\.8/)
+  assert.match(await guess(), /^535 5\.7\.8/)
+  assert.match(await guess(), /^421 4\.7\.0/)
+  assert.is(await client.reply(), '')
+})
+
+test('mail from a domain that is not verified is refused, as over the API', async t => {
+  const client = await signedIn(t)
+  const reply = await submitted(client, LETTER.replace('here.example', 'other.example'))
+  assert.match(reply, /^550 5\.7\.1 The other\.example domain is not registered/)
+  assert.match(await submitted(client, LETTER), /^250 2\.0\.0 Ok: queued as eml_/)
+})
+
+test('whoever repeats a message with its key gets the first answer', async t => {
+  const client = await signedIn(t)
+  const keyed = `Resend-Idempotency-Key: once\r\n${LETTER}`
+  const first = await submitted(client, keyed)
+  assert.match(first, /^250/)
+  assert.is(await submitted(client, keyed), first)
+  assert.match(await submitted(client, keyed.replace('\r\nhi', '\r\nbye')), /^550 5\.5\.4/)
+})
+
+test('a message can wait for its time, and have tags', async t => {
+  const client = await signedIn(t)
+  const at = new Date(posthorn.clock.now() + 86_400_000).toISOString()
+  const reply = await submitted(client, `X-Scheduled-At: ${at}\r\nX-Tag-kind: test\r\n${LETTER}`)
+  const email = await posthorn.email(reply.slice(reply.indexOf('eml_')))
+  assert.equal([email.status, email.scheduled_at], ['scheduled', at])
+  assert.equal(email.tags, [{ name: 'kind', value: 'test' }])
+  const past = await submitted(client, `X-Scheduled-At: 2020-01-01T00:00:00Z\r\n${LETTER}`)
+  assert.match(past, /^550 5\.6\.0 .*in the future/)
+})
+
+test('recipients beyond the fiftieth have to wait; an address that is none is refused', async t => {
+  const client = await signedIn(t)
+  await client.say('MAIL FROM:<ann@here.example>')
+  for (let i = 0; i < 50; i++) assert.match(await client.say(`RCPT TO:<ok${i}@there.example>`), /^250/)
+  assert.match(await client.say('RCPT TO:<ok50@there.example>'), /^452 4\.5\.3/)
+  await client.say('RSET')
+  await client.say('MAIL FROM:<ann@here.example>')
+  assert.match(await client.say('RCPT TO:<bob@localhost>'), /^553 5\.1\.3/)
+})
+
+test('what is larger than we take is refused before it is sent', async t => {
+  const client = await signedIn(t)
+  assert.match(await client.say(`MAIL FROM:<ann@here.example> SIZE=${41 * 1024 * 1024}`), /^552/)
+})
+
+for (const [what, end] of [
+  ['LF . LF', '\n.\n'],
+  ['LF . CR LF', '\n.\r\n'],
+  ['CR LF . LF', '\r\n.\n'],
+  ['CR . CR', '\r.\r'],
+  ['CR . CR LF', '\r.\r\n'],
+  ['CR LF . CR', '\r\n.\r'],
+  ['LF .. LF', '\n..\n'],
+] as const)
+  test(`${what} ends no message, and leaves as whole lines`, async t => {
+    const client = await signedIn(t)
+    const to = `ok-${Buffer.from(end).toString('hex')}@there.example`
+    const inner = 'MAIL FROM:<smuggler@here.example>\r\nRCPT TO:<victim@there.example>\r\nDATA\r\n'
+    const reply = await submitted(client, `${LETTER}${end}${inner}${LETTER}`, to)
+    assert.match(reply, /^250/)
+    await posthorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered')
+    const taken = mx.messages.filter(({ rcptTo }) => rcptTo.includes(to))
+    assert.is(taken.length, 1)
+    assert.not.match(taken[0]!.data.toString('latin1'), /\r(?!\n)|(?<!\r)\n/)
+    assert.is(mx.messages.filter(({ rcptTo }) => rcptTo.includes('victim@there.example')).length, 0)
+    assert.equal(mx.violations, [])
+  })
+
+test('a message that breaks whoever takes it apart is sent all the same', async t => {
+  const client = await signedIn(t)
+  const deep = Array.from(
+    { length: 2_000 },
+    (_, i) => `--b${i}\r\nContent-Type: multipart/mixed; boundary=b${i + 1}\r\n\r\n`,
+  )
+  const message = LETTER.replace(
+    '\r\n\r\nhi',
+    `\r\nContent-Type: multipart/mixed; boundary=b0\r\n\r\n${deep.join('')}`,
+  )
+  const reply = await submitted(client, message, 'ok-deep@there.example')
+  assert.match(reply, /^250/)
+  await posthorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered')
+})
+
+test.run()

@@ -1,0 +1,85 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import * as assert from 'uvu/assert'
+import { type CertificatePair, followCertificate, ownCertificate } from '../../../src/lib/certificates.ts'
+import { createManualClock } from '../../kit/manual-clock.ts'
+import { tempFolder } from '../../kit/store.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('lib/certificates')
+
+const DAY_MS = 86_400_000
+const NOW = Date.UTC(2026, 10, 21)
+
+test('one of our own is for the host, can be used, and is for our eyes alone', async t => {
+  const { path } = await t.using(tempFolder())
+  const pair = ownCertificate(path, 'mail.example', NOW).current()
+  createSecureContext(pair)
+  assert.is(new X509Certificate(pair.cert).checkHost('mail.example'), 'mail.example')
+  assert.is(statSync(join(path, 'self-signed.pem')).mode & 0o777, 0o600)
+})
+
+test('it is kept over restarts, and made anew for another host or before it ends', async t => {
+  const { path } = await t.using(tempFolder())
+  const serial = (host: string, now: number) =>
+    new X509Certificate(ownCertificate(path, host, now).current().cert).serialNumber
+  const first = serial('mail.example', NOW)
+  assert.is(serial('mail.example', NOW + DAY_MS), first)
+  const other = serial('other.example', NOW)
+  assert.is.not(other, first)
+  assert.is.not(serial('other.example', NOW + 3 * 365 * DAY_MS - 10 * DAY_MS), other)
+})
+
+async function files(t: TestContext) {
+  const { path } = await t.using(tempFolder())
+  const { path: other } = await t.using(tempFolder())
+  const certFile = join(path, 'cert.pem')
+  const keyFile = join(path, 'key.pem')
+  let at = NOW / 1_000
+  const put = ({ cert, key }: CertificatePair) => {
+    writeFileSync(certFile, cert)
+    writeFileSync(keyFile, key)
+    at += 1
+    utimesSync(certFile, at, at)
+    utimesSync(keyFile, at, at)
+  }
+  const made = (host: string) => ownCertificate(other, host, NOW).current()
+  put(made('one.example'))
+  const clock = createManualClock()
+  const errors: unknown[] = []
+  const certificates = followCertificate({ certFile, keyFile, clock, onError: error => errors.push(error) })
+  t.after(certificates.close)
+  const heard: CertificatePair[] = []
+  certificates.onChange(pair => heard.push(pair))
+  return { put, made, clock, errors, certificates, heard, certFile }
+}
+
+const hostOf = ({ cert }: CertificatePair) => /CN=(.*)/.exec(new X509Certificate(cert).subject)![1]
+
+test('files are read again when they have been renewed', async t => {
+  const { put, made, clock, certificates, heard } = await files(t)
+  assert.is(hostOf(certificates.current()), 'one.example')
+  put(made('two.example'))
+  await clock.advance(60_000)
+  assert.is(hostOf(certificates.current()), 'two.example')
+  assert.equal(heard.map(hostOf), ['two.example'])
+  await clock.advance(600_000)
+  assert.is(heard.length, 1)
+})
+
+test('a key that does not belong to its certificate changes nothing; the next good pair does', async t => {
+  const { put, made, clock, errors, certificates, heard, certFile } = await files(t)
+  const two = made('two.example')
+  put({ ...two, key: made('three.example').key })
+  await clock.advance(60_000)
+  assert.is(errors.length, 1)
+  assert.equal([hostOf(certificates.current()), heard.length], ['one.example', 0])
+  put(two)
+  await clock.advance(60_000)
+  assert.is(hostOf(certificates.current()), 'two.example')
+  assert.is(readFileSync(certFile, 'utf8'), certificates.current().cert)
+})
+
+test.run()
