@@ -3,7 +3,7 @@ import type { FirstRun } from './accounts/first-run.ts'
 import { createPlans } from './accounts/plans.ts'
 import type { Commands } from './commands.ts'
 import type { Config } from './config/config.ts'
-import { type DeliveryThreads, startDeliveryThreads } from './deliver/threads.ts'
+import { type DeliveryThreads, type PathsTo, startDeliveryThreads } from './deliver/threads.ts'
 import { deliverySettings } from './delivery-settings.ts'
 import { generateDkimKey } from './dkim/keys.ts'
 import type { GenerateKey } from './domains/domains.ts'
@@ -97,7 +97,9 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const generateKey = deps.generateKey ?? generateDkimKey
     const certificates = openCertificates(config, clock, log)
     started.push(certificates.close)
-    const parts = { config, clock, log, store, plans, secrets, reading, generateKey, certificates }
+    let delivery: DeliveryThreads | undefined
+    const pathsTo: PathsTo = async sites => delivery?.pathsTo(sites) ?? new Map()
+    const parts = { config, clock, log, store, plans, secrets, reading, generateKey, certificates, pathsTo }
 
     const dns = await startProviderDns({
       ...parts,
@@ -112,7 +114,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const inbound = await startInboundDoor(parts)
     started.push(inbound.close)
     const submission = await startSubmissionDoors(parts, behind, started)
-    const delivery = isWhole ? await startDelivery(parts, secret, deps.clock) : undefined
+    delivery = isWhole ? await startDelivery(parts, secret, deps.clock) : undefined
     started.push(
       () => delivery?.stop(DELIVERY_GRACE_MS),
       () => http.close(HTTP_GRACE_MS),
@@ -164,6 +166,7 @@ async function startDelivery(
   const looking = store.isShared ? every(clock, LOOK_EVERY_MS, look) : undefined
   return {
     look,
+    pathsTo: threads.pathsTo,
     async stop(graceMs) {
       looking?.cancel()
       await releaser.stop()

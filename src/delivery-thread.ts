@@ -18,7 +18,12 @@ import { createSessionPool } from './deliver/session-pool.ts'
 import { createSlots } from './deliver/slots.ts'
 import { createSmartHostOf } from './deliver/smart-host.ts'
 import { createSourceIps } from './deliver/source-ips.ts'
-import type { DeliveryNotice, DeliveryOrder, DeliveryThreadData } from './deliver/threads.ts'
+import type {
+  DeliveryFunctions,
+  DeliveryNotice,
+  DeliveryOrder,
+  DeliveryThreadData,
+} from './deliver/threads.ts'
 import { createDeliveryWorker } from './deliver/worker.ts'
 import { isLoopback } from './dns/address-safety.ts'
 import { serverOf } from './dns/query.ts'
@@ -26,6 +31,7 @@ import { createResolver } from './dns/resolver.ts'
 import { nameFaults } from './dns/reverse.ts'
 import { createValidatingClient } from './dns/validating-client.ts'
 import { createAdjustableClock } from './lib/adjustable-clock.ts'
+import { serveCalls } from './lib/calls.ts'
 import { systemClock } from './lib/clock.ts'
 import { type Id, wireId } from './lib/ids.ts'
 import { createLog } from './lib/log.ts'
@@ -156,6 +162,8 @@ const keeper = data.leases.isShared
     })
   : undefined
 
+const functions: DeliveryFunctions = { pathsTo: async sites => worker.pathsTo(sites) }
+serveCalls(data.calls, functions)
 writer.on('due', due => worker.announced(due as DueLane[]))
 writer.on(HELD, selectors => {
   for (const selector of selectors) worker.held(selector as MailSelector)
@@ -242,6 +250,7 @@ async function stop(graceMs: number) {
   await worker.stop(graceMs)
   await tlsResults?.close().catch(error => log.error({ err: error }, 'TLS results could not be stored'))
   dane?.close()
+  data.calls.close()
   await keeper?.stop()
   outbound.close()
   resolver.close()

@@ -75,7 +75,7 @@ export async function startHttpDoor(
   notReady: () => Promise<string[]>,
   started: (() => unknown)[],
 ) {
-  const { config, clock, log, store, plans, reading } = parts
+  const { config, clock, log, store, plans, reading, pathsTo } = parts
   const { db, run } = store
   const common = { db, run, clock, newId: createIdSource() }
   const { passwords, sessions, apiKeys, accounts } = accountParts(parts, common.newId)
@@ -116,8 +116,8 @@ export async function startHttpDoor(
     ...authRoutes({ sessions, db, cookie }),
     ...accountRoutes({ accounts, plans }),
     ...alertRoutes({ db }),
-    ...queueRoutes({ hands, db, clock, reader: reading.reader }),
-    ...destinationRoutes({ reader: reading.reader, run, clock }),
+    ...queueRoutes({ hands, db, clock, reader: reading.reader, pathsTo }),
+    ...destinationRoutes({ reader: reading.reader, run, clock, pathsTo }),
     ...sourceRoutes({ ...sourceSettings(config), db, clock }),
     ...apiKeyRoutes({ apiKeys }),
     ...domainAutoconfigureRoutes({ domains, autoconfigure: openAutoconfigure(parts, inquiries, started) }),

@@ -2,6 +2,7 @@
 import type { Plans } from './accounts/plans.ts'
 import type { Commands } from './commands.ts'
 import type { Config } from './config/config.ts'
+import type { PathsTo } from './deliver/threads.ts'
 import type { GenerateKey } from './domains/domains.ts'
 import type { Certificates } from './lib/certificates.ts'
 import type { Clock } from './lib/clock.ts'
@@ -20,4 +21,6 @@ export interface Parts {
   reading: Reading
   generateKey: GenerateKey
   certificates: Certificates
+  /** Of none before delivery has begun. */
+  pathsTo: PathsTo
 }

@@ -12,7 +12,7 @@ import type { Id } from './lib/ids.ts'
 import { createLog, type LogLevel } from './lib/log.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
 import { type DestinationQuestion, reportDestinations } from './queue/destination-report.ts'
-import { type QueueQuestion, viewQueue } from './queue/view.ts'
+import { createQueueViewer } from './queue/viewer.ts'
 import { createPacker } from './search/pack.ts'
 import { createPacking } from './search/packing.ts'
 import { createEmailReader, type EmailReader } from './search/reader.ts'
@@ -53,7 +53,11 @@ const functions = {
     return { csv: new Uint8Array(Buffer.from(emailCsv(emails))), next }
   },
   reportDestinations: (question: DestinationQuestion) => reportDestinations(db, question),
-  viewQueue: (question: QueueQuestion) => viewQueue(db, question),
+  viewQueue: createQueueViewer({
+    db,
+    clock,
+    onError: error => log.warn({ err: error }, 'the queue could not be looked through'),
+  }),
   reportMetrics: (question: MetricsQuestion) => snapshot(db => reportMetrics(db, question)),
   async rebuildMessage(delivery: Parameters<typeof rebuildMessage>[1]) {
     const message = await rebuildMessage({ db, find, blobs, secrets }, delivery)

@@ -3,6 +3,7 @@ import { utcDay } from '../lib/periods.ts'
 import { type DestinationEntry, reportDestinations } from '../queue/destination-report.ts'
 import { AGE_LIMITS, type QueueEntry, VIEW_BY, viewQueue } from '../queue/view.ts'
 import type { CliCommand, Installation } from './command.ts'
+import { more, PAGING, PAGING_USAGE, pageOf, pagingDetails } from './paging.ts'
 import { isoTime, printable, table, UsageError } from './result.ts'
 
 const SHOWN = 50
@@ -12,30 +13,39 @@ export const destinationCommands: CliCommand[] = [
   ...VIEW_BY.map(
     (by): CliCommand => ({
       name: by === 'domain' ? 'queue ages' : 'queue sites',
-      usage: '',
-      summary: `Shows how old what waits is, by ${by}, the first ${SHOWN}`,
-      details: '  Columns are minutes since the mail came: up to so many.',
-      async run({ open }) {
+      usage: PAGING_USAGE,
+      summary: `Shows how old what waits is, by ${by}`,
+      details: `${pagingDetails(`${by}s`, SHOWN)}\n  Columns are minutes since the mail came: up to so many.`,
+      options: PAGING,
+      async run({ values, open }) {
+        const page = pageOf(values, SHOWN)
         const { db, clock } = await open()
-        const now = clock.now()
-        const all = { domain: null, accountId: null, class: null, limit: SHOWN, offset: 0 }
-        const { entries } = await viewQueue(db, { ...all, by, now })
-        return { json: entries.map(entryJson(by)), text: agesText(by, entries) }
+        const all = { domain: null, accountId: null, class: null, ...page }
+        const { entries, total } = await viewQueue(db, { ...all, by, now: clock.now() })
+        const text = withMore(agesText(by, entries), more(page, entries.length, total))
+        return { json: entries.map(entryJson(by)), text }
       },
     }),
   ),
   {
     name: 'destinations show',
-    usage: '[--day <yyyy-mm-dd>]',
-    summary: `Shows how sites took our mail on a day (UTC), the busiest ${SHOWN} and those that rest`,
-    options: { day: { type: 'string' } },
+    usage: `[--day <yyyy-mm-dd>] ${PAGING_USAGE}`,
+    summary: 'Shows how sites took our mail on a day (UTC), the busiest first, and those that rest',
+    details: pagingDetails('sites', SHOWN),
+    options: { ...PAGING, day: { type: 'string' } },
     async run({ values, open }) {
       const given = dayOf(values.day)
+      const page = pageOf(values, SHOWN)
       const { db, clock } = await open()
       const now = clock.now()
-      const question = { day: given ?? utcDay(now), site: null, now, limit: SHOWN, offset: 0 }
-      const { entries } = await reportDestinations(db, question)
-      return { json: entries.map(destinationJson), text: destinationsText(entries) }
+      const { entries, total } = await reportDestinations(db, {
+        day: given ?? utcDay(now),
+        site: null,
+        now,
+        ...page,
+      })
+      const text = withMore(destinationsText(entries), more(page, entries.length, total))
+      return { json: entries.map(destinationJson), text }
     },
   },
   {
@@ -51,6 +61,10 @@ export const destinationCommands: CliCommand[] = [
     },
   },
 ]
+
+function withMore(text: string, rest: string | undefined): string {
+  return rest === undefined ? text : `${text}\n\n${rest}`
+}
 
 /** @throws UsageError */
 function dayOf(text: string | boolean | undefined): string | undefined {

@@ -5,6 +5,7 @@ import type { Db } from '../store/schema.ts'
 import { findLastReply, listWaitingDomains, type WaitingDomain } from '../store/waiting.ts'
 import type { CliCommand, Installation } from './command.ts'
 import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
+import { more, PAGING, PAGING_USAGE, type Page, pageOf, pagingDetails } from './paging.ts'
 import { duration, isoTime, printable, table, UsageError } from './result.ts'
 
 const SHOWN_DOMAINS = 50
@@ -15,17 +16,17 @@ type ShownDomain = WaitingDomain & { reply: string | null }
 export const queueCommands: CliCommand[] = [
   {
     name: 'queue show',
-    usage: '[--limit <n>]',
+    usage: PAGING_USAGE,
     summary: 'Shows what waits for delivery, by domain, those with most first',
-    details: `  --limit <n>  So many domains; ${SHOWN_DOMAINS} without it.`,
-    options: { limit: { type: 'string' } },
-    async run({ values: { limit }, open }) {
-      const most = limitOf(limit)
+    details: pagingDetails('domains', SHOWN_DOMAINS),
+    options: PAGING,
+    async run({ values, open }) {
+      const page = pageOf(values, SHOWN_DOMAINS)
       const { db, clock } = await open()
       const domains = await listWaitingDomains(db)
-      const shown = await Promise.all(domains.slice(0, most).map(domain => withReply(db, domain)))
-      const now = clock.now()
-      return { json: queueJson(domains, shown), text: queueText(domains, shown, now) }
+      const part = domains.slice(page.offset, page.offset + page.limit)
+      const shown = await Promise.all(part.map(domain => withReply(db, domain)))
+      return { json: queueJson(domains, shown), text: queueText(domains, shown, page, clock.now()) }
     },
   },
   {
@@ -55,13 +56,6 @@ async function retryDomains({ change }: Installation, domains: readonly string[]
   for (let at = 0; at < domains.length; at += MOST_DOMAINS)
     deliveries += (await change('queue.retry', { domains: domains.slice(at, at + MOST_DOMAINS) })).deliveries
   return deliveries
-}
-
-/** @throws UsageError */
-function limitOf(text: string | boolean | undefined): number {
-  if (text === undefined) return SHOWN_DOMAINS
-  if (typeof text === 'string' && /^[1-9]\d{0,5}$/.test(text)) return Number(text)
-  throw new UsageError('--limit takes a whole number from 1 to 999999')
 }
 
 /** As deliveries have it: lower case, in A-labels. @throws UsageError */
@@ -98,7 +92,12 @@ function queueJson(domains: readonly WaitingDomain[], shown: readonly ShownDomai
   }
 }
 
-function queueText(domains: readonly WaitingDomain[], shown: readonly ShownDomain[], now: number): string {
+function queueText(
+  domains: readonly WaitingDomain[],
+  shown: readonly ShownDomain[],
+  page: Page,
+  now: number,
+): string {
   if (domains.length === 0) return 'Nothing is waiting.'
   const { fresh, deferred, under_way: underWay } = totalsOf(domains)
   const rows = shown.map(({ domain, freshCount, deferredCount, leasedCount, oldestAt, nextAt, reply }) => [
@@ -115,7 +114,8 @@ function queueText(domains: readonly WaitingDomain[], shown: readonly ShownDomai
     '',
     `${fresh} fresh, ${deferred} deferred, ${underWay} under way, to ${domains.length} domains.`,
   ]
-  if (shown.length < domains.length) lines.push(`The first ${shown.length} are shown; --limit shows more.`)
+  const rest = more(page, shown.length, domains.length)
+  if (rest !== undefined) lines.push(rest)
   return lines.join('\n')
 }
 

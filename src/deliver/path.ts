@@ -16,11 +16,31 @@ export interface Path {
   readonly window: Window
   readonly pause: Pause
   readonly pace: Pace
+  /** Attempts begun a second; any number when null. */
+  readonly perSecond: number | null
   readonly allowance: Allowance
   readonly claimed: ClaimedQueue
   active: number
   /** Something good has been heard over it. */
   isProven: boolean
+}
+
+/** As an operator sees it. Plain data: it goes from thread to thread. */
+export interface PathState {
+  /** Of the source; none where the system chooses. */
+  sourceIps: string[]
+  /** Deliveries that it bears at once. */
+  window: number
+  underWay: number
+  /** Claimed, and not begun. */
+  claimed: number
+  perSecond: number | null
+  /** Null while it does not rest. */
+  rest: { until: number; reason: string } | null
+  /** The rest is over, and nothing good has been heard yet. */
+  isProbing: boolean
+  /** An address that is being warmed up has sent what it may today, but for transactional mail. */
+  isSpent: boolean
 }
 
 /** Claimed ahead for each delivery under way, so that a slot need not wait for the next claim's commit. */
@@ -50,6 +70,7 @@ export function createPath(
     window: createWindow(limits.connections),
     pause: createPause(clock, woken),
     pace: createPace(clock, limits.messagesPerSecond, woken),
+    perSecond: limits.messagesPerSecond,
     allowance: allowances.of(source, site, woken),
     claimed: createClaimedQueue(waiting),
     active: 0,
@@ -106,6 +127,19 @@ export function bearsMore(path: Path, isTransactional: boolean): boolean {
 
 export function isIdle({ active, claimed }: Path): boolean {
   return active + claimed.length === 0
+}
+
+export function stateOf({ source, window, pause, perSecond, claimed, active, allowance }: Path): PathState {
+  return {
+    sourceIps: source.ips.map(({ address }) => address),
+    window: window.size,
+    underWay: active,
+    claimed: claimed.length,
+    perSecond,
+    rest: pause.facts ? { until: pause.facts.until, reason: pause.facts.reason } : null,
+    isProbing: pause.isProbing,
+    isSpent: allowance.isSpent(false),
+  }
 }
 
 export function closePath({ pause, pace }: Path): void {

@@ -17,6 +17,8 @@ export interface Pause {
   readonly isOn: boolean
   /** It is over, and the site has not answered yet. */
   readonly isProbing: boolean
+  /** While it is on. */
+  readonly facts: PauseFacts | undefined
   /** A failure of the site. @returns the pause that begins with it, if one does */
   trouble(reason: string): PauseFacts | undefined
   /** The site has answered. @returns whether there was a pause */
@@ -53,6 +55,9 @@ export function createPause(clock: Clock, onEnd: () => void): Pause {
     },
     get isProbing() {
       return facts !== undefined && timer === undefined
+    },
+    get facts() {
+      return timer && facts
     },
     trouble(reason) {
       troubles++

@@ -5,7 +5,7 @@ import type { ClaimedDelivery } from '../store/command.ts'
 import type { Allowances } from './allowance.ts'
 import type { Claimed } from './claimed.ts'
 import { createLessons, type Judge, type Learn, type LessonsOptions, type PathName } from './lessons.ts'
-import { closePath, createPath, NO_ROOM, type Path } from './path.ts'
+import { closePath, createPath, NO_ROOM, type Path, type PathState, stateOf } from './path.ts'
 import type { PauseFacts } from './pause.ts'
 import type { SiteLimits } from './providers.ts'
 import { isIdleSite, place, roomIn, type Site, unclaimSpent } from './site.ts'
@@ -22,6 +22,8 @@ export interface Sites {
   resume(name: PathName, pause: PauseFacts): void
   /** The site's pauses are over before their time. False when there is none. */
   endPause(site: string): boolean
+  /** Undefined for a site of which nothing is remembered. */
+  pathsTo(site: string): PathState[] | undefined
   /** Gives back what is meant and has not been begun. */
   recall(isMeant: (delivery: ClaimedDelivery) => boolean): ClaimedDelivery[]
   /** Resolves when nothing is under way, or after so long. */
@@ -115,6 +117,7 @@ export function createSites(options: SitesOptions): Sites {
         if (wanted === '' || path.source.name === wanted) path.pause.resume(pause)
     },
     endPause: name => siteOf(name).paths.filter(({ pause }) => pause.end()).length > 0,
+    pathsTo: name => sites.get(name)?.paths.map(stateOf),
     recall(isMeant) {
       return [...sites.values()].flatMap(site => {
         const recalled = site.paths.flatMap(({ claimed }) => claimed.clear(isMeant))

@@ -1,6 +1,7 @@
 /** The delivery threads as the main thread sees them: started, told of due lanes, restarted when one dies, stopped. */
-import { type MessagePort, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { ClockSeat } from '../lib/adjustable-clock.ts'
+import { type Caller, createCaller, ThreadEnded } from '../lib/calls.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
 import type { queueCommands } from '../queue/commands.ts'
@@ -9,6 +10,7 @@ import type { Run } from '../store/command.ts'
 import type { StoreLocation } from '../store/dialect.ts'
 import { type DueLane, listDueLanes } from '../store/lanes.ts'
 import type { Db } from '../store/schema.ts'
+import type { PathState } from './path.ts'
 import type { LimitSettings } from './providers.ts'
 import type { SmartHostSettings } from './smart-host.ts'
 import type { SourceIp } from './source-ips.ts'
@@ -20,6 +22,8 @@ export interface DeliveryThreadData extends DeliverySettings {
   owner: string
   leases: LeaseTerms
   writer: MessagePort
+  /** On which it is asked. */
+  calls: MessagePort
   location: StoreLocation
   secret: Uint8Array
   clockSeat: ClockSeat | null
@@ -66,7 +70,17 @@ export interface DeliverySettings {
 export type DeliveryOrder = { order: 'lanes'; lanes: DueLane[] } | { order: 'stop'; graceMs: number }
 export type DeliveryNotice = { notice: 'ready' } | { notice: 'stopped' }
 
+/** How mail goes to these sites now; one of which nothing is remembered is left out. */
+export type PathsTo = (sites: readonly string[]) => Promise<Map<string, PathState[]>>
+
+/** What can be asked of a delivery thread. */
+export type DeliveryFunctions = {
+  pathsTo: PathsTo
+}
+
 export interface DeliveryThreads {
+  /** Of all threads. */
+  pathsTo: PathsTo
   /** Something may have become due of which nobody has been told. */
   look(): void
   /** @param graceMs for attempts under way */
@@ -99,13 +113,15 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
   const instance = `${process.pid}-${crypto.randomUUID()}`
   const lanesChannel = `lanes-${instance}`
   const threads: Worker[] = []
+  const callers: Caller[] = []
   let stopping = false
   let life = 0
 
   const start = async (index: number) => {
     const owner = `${instance}.${++life}.${index}`
-    const worker = openThread(options, index, owner, lanesChannel)
+    const { worker, caller } = openThread(options, index, owner, lanesChannel)
     threads[index] = worker
+    callers[index] = caller
     worker.on('error', error => log.error({ err: error, thread: index }, 'a delivery thread died'))
     worker.on('exit', () => {
       if (!stopping) void restart(index, owner)
@@ -139,6 +155,10 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
   await announceDue()
   return {
     look,
+    async pathsTo(sites) {
+      const told = await Promise.all(callers.map(caller => pathsBy(caller, sites)))
+      return new Map(told.flatMap(paths => [...paths]))
+    },
     async stop(graceMs) {
       stopping = true
       await leases?.stop()
@@ -180,21 +200,38 @@ async function seeToLeases({ run, clock, leases, log }: ThreadsOptions): Promise
   return undefined
 }
 
-function openThread(options: ThreadsOptions, index: number, owner: string, lanesChannel: string): Worker {
+/** A thread that has just died knows of none. */
+async function pathsBy(caller: Caller, sites: readonly string[]): ReturnType<PathsTo> {
+  try {
+    return (await caller.call('pathsTo', sites)) as Map<string, PathState[]>
+  } catch (error) {
+    if (error instanceof ThreadEnded) return new Map()
+    throw error
+  }
+}
+
+function openThread(options: ThreadsOptions, index: number, owner: string, lanesChannel: string) {
   const { entry, settings, location, secret, clockSeat, leases } = options
   const writer = options.connectWriter()
+  const { port1, port2 } = new MessageChannel()
   const data: DeliveryThreadData = {
     ...settings,
     index,
     owner,
     leases,
     writer,
+    calls: port2,
     location,
     secret,
     clockSeat,
     lanesChannel,
   }
-  return new Worker(entry, { name: 'delivery', workerData: data, transferList: [writer] })
+  const worker = new Worker(entry, {
+    name: 'delivery',
+    workerData: data,
+    transferList: [writer, port2],
+  })
+  return { worker, caller: createCaller(port1) }
 }
 
 function notice(worker: Worker, wanted: DeliveryNotice['notice']): Promise<void> {

@@ -10,6 +10,7 @@ import type { Allowances } from './allowance.ts'
 import { createDelivering, type DeliveringOptions } from './delivering.ts'
 import type { PathName } from './lessons.ts'
 import { createOutages, leaseRef, type OutageCommands, type OutageOptions } from './outages.ts'
+import type { PathState } from './path.ts'
 import type { PauseFacts } from './pause.ts'
 import type { SiteLimits } from './providers.ts'
 import { createRecorder } from './recorder.ts'
@@ -27,6 +28,8 @@ export interface DeliveryWorker {
   resume(name: PathName, pause: PauseFacts): void
   /** The operator holds this mail: what has been claimed of it and not begun goes back. */
   held(selector: MailSelector): void
+  /** Of those sites that this worker knows. */
+  pathsTo(sites: readonly string[]): Map<string, PathState[]>
   /** The operator has the site tried before its pause is over. */
   endPause(site: string): void
   /** Begins nothing more, lets attempts under way end for so long, gives unbegun leases back. */
@@ -122,6 +125,10 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       setImmediate(() => {
         giveBack(sites.recall(delivery => mayBeAbout(selector, delivery)))
       })
+    },
+    pathsTo(names) {
+      const found = names.map(name => [name, sites.pathsTo(name)] as const)
+      return new Map(found.filter((entry): entry is [string, PathState[]] => entry[1] !== undefined))
     },
     endPause(site) {
       if (sites.endPause(site)) options.onResumed(site)

@@ -37,7 +37,11 @@ export interface DestinationReport {
 export async function reportDestinations(db: Db, question: DestinationQuestion): Promise<DestinationReport> {
   const { day, site, now, limit, offset } = question
   const entries = await countedOn(db, day)
-  for (const { site: name, pausedUntil: until, reason } of await listPausedSites(db, now))
+  const paused = await listPausedSites(db, now)
+  // of several addresses of ours that rest, the first to be tried again counts
+  for (const { site: name, pausedUntil: until, reason } of paused.sort(
+    (a, b) => b.pausedUntil - a.pausedUntil,
+  ))
     entryIn(entries, name).pause = { until, reason }
   const wanted = [...entries.values()]
     .filter(entry => site === null || entry.site === site)

@@ -43,6 +43,8 @@ export interface QueueEntry extends QueueTally {
 }
 
 export interface QueueView {
+  /** When it was so, epoch ms. */
+  at: number
   total: number
   totals: QueueTally
   /** Those with most first. */
@@ -55,6 +57,7 @@ const MINUTE_MS = 60_000
 
 /** Deliveries of one lane in one state. */
 interface Group {
+  state: number
   domain: string
   class: number
   accountId: Id
@@ -65,40 +68,60 @@ interface Group {
   younger: number[]
 }
 
+/** The queue as it was at a time. */
+export interface QueueSnapshot {
+  /** Epoch ms. */
+  at: number
+  groups: Group[]
+  /** Of all groups. */
+  count: number
+  /** Read when it is asked for the first time. */
+  sites?: Promise<ReadonlyMap<string, string>>
+}
+
 /** Groups are read so many at a time, and others have their turn in between. */
 const GROUPS_AT_ONCE = 500
 
-/** Steps over the index of what waits: it costs a look at each delivery that does. */
 export async function viewQueue(db: Db, question: QueueQuestion): Promise<QueueView> {
-  const holds = holdsOf(await listHolds(db))
-  const sites = question.by === 'site' ? await sitesOf(db) : undefined
-  const entries = new Map<string | null, QueueEntry>()
+  return viewOf(db, await readQueue(db, question.now, question.domain), question)
+}
+
+/** Steps over the index of what waits: it costs a look at each delivery that does. @param domain the only one; null for all */
+export async function readQueue(db: Db, now: number, domain: string | null): Promise<QueueSnapshot> {
+  const groups: Group[] = []
   for (const state of [DELIVERY_STATE.waiting, DELIVERY_STATE.leased, DELIVERY_STATE.held])
-    for await (const group of groupsIn(db, state, question)) {
-      const name = sites ? (sites.get(group.domain) ?? null) : group.domain
-      const entry = entries.get(name) ?? emptyEntry(name)
-      entries.set(name, entry)
-      add(entry, group, state, holds)
+    for (let more = true, last: Group | undefined; more; await turn()) {
+      const some = await groupsAfter(db, state, { domain, now }, last)
+      groups.push(...some)
+      last = some.at(-1)
+      more = some.length === GROUPS_AT_ONCE
     }
+  return { at: now, groups, count: groups.reduce((sum, { count }) => sum + count, 0) }
+}
+
+/** What a question finds in the snapshot. Holds are those of now. */
+export async function viewOf(db: Db, snapshot: QueueSnapshot, question: QueueQuestion): Promise<QueueView> {
+  const holds = holdsOf(await listHolds(db))
+  if (question.by === 'site') snapshot.sites ??= sitesOf(db)
+  const sites = question.by === 'site' ? await snapshot.sites : undefined
+  const entries = new Map<string | null, QueueEntry>()
+  for (const group of snapshot.groups) {
+    if (!isWanted(question, group)) continue
+    const name = sites ? (sites.get(group.domain) ?? null) : group.domain
+    const entry = entries.get(name) ?? emptyEntry(name)
+    entries.set(name, entry)
+    add(entry, group, holds)
+  }
   const sorted = [...entries.values()].sort((a, b) => countOf(b) - countOf(a) || compare(a.name, b.name))
   const page = sorted.slice(question.offset, question.offset + question.limit)
   if (question.by === 'domain') await describe(db, page)
-  return { total: sorted.length, totals: totalOf(sorted), entries: page }
-}
-
-async function* groupsIn(db: Db, state: number, question: QueueQuestion): AsyncGenerator<Group> {
-  for (let last: Group | undefined, more = true; more; await turn()) {
-    const groups = await groupsAfter(db, state, question, last)
-    for (const group of groups) if (isWanted(question, group)) yield group
-    last = groups.at(-1)
-    more = groups.length === GROUPS_AT_ONCE
-  }
+  return { at: snapshot.at, total: sorted.length, totals: totalOf(sorted), entries: page }
 }
 
 async function groupsAfter(
   db: Db,
   state: number,
-  { domain, now }: QueueQuestion,
+  { domain, now }: { domain: string | null; now: number },
   last: Group | undefined,
 ): Promise<Group[]> {
   const after = last
@@ -106,18 +129,19 @@ async function groupsAfter(
     : sql``
   const ofDomain = domain === null ? sql`` : sql`and domain = ${domain}`
   const younger = AGE_LIMITS.map(
-    (minutes, i) =>
-      sql`sum(case when email_id >= ${idAt(now - minutes * MINUTE_MS)} then 1 else 0 end) as ${sql.id(`younger_${i}`)}`,
+    minutes => sql`sum(case when email_id >= ${idAt(now - minutes * MINUTE_MS)} then 1 else 0 end)`,
   )
-  const { rows } = await sql<Omit<Group, 'younger'> & Record<string, unknown>>`
+  // one column for all of them: there are many rows
+  const { rows } = await sql<Omit<Group, 'younger' | 'state'> & { younger: string }>`
     select domain, class, account_id, count(*) as count, min(next_at) as next_at, min(email_id) as oldest_id,
-      ${sql.join(younger)}
+      ${sql.join(younger, sql` || ',' || `)} as younger
     from deliveries where state = ${sql.lit(state)} ${ofDomain} ${after}
     group by domain, class, account_id order by domain, class, account_id limit ${GROUPS_AT_ONCE}`.execute(db)
   return rows.map(row => ({
     ...row,
+    state,
     count: Number(row.count),
-    younger: AGE_LIMITS.map((_, i) => Number(row[`younger${i}`])),
+    younger: row.younger.split(',').map(Number),
   }))
 }
 
@@ -128,13 +152,14 @@ function idAt(at: number): Id {
   return id
 }
 
-function isWanted({ accountId, class: wanted }: QueueQuestion, group: Group): boolean {
-  const selector = { domain: null, accountId, broadcastId: null, emailId: null }
+function isWanted({ domain, accountId, class: wanted }: QueueQuestion, group: Group): boolean {
+  const selector = { domain, accountId, broadcastId: null, emailId: null }
   return coversLane(selector, group) && (wanted === null || wanted === group.class)
 }
 
-function add(entry: QueueEntry, group: Group, state: number, holds: Holds): void {
+function add(entry: QueueEntry, group: Group, holds: Holds): void {
   const { waiting, leased } = DELIVERY_STATE
+  const { state } = group
   const isHeld = state === waiting ? holds.holdsLane(group) : state !== leased
   if (isHeld) entry.held += group.count
   else if (state === leased) entry.underWay += group.count

@@ -1,4 +1,5 @@
 /** Destinations, for operators: how each site takes our mail, and a word to one that rests. */
+import type { PathsTo } from '../../deliver/threads.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { DestinationQuestion, DestinationReport } from '../../queue/destination-report.ts'
 import type { Run } from '../../store/command.ts'
@@ -19,9 +20,10 @@ interface DestinationRoutesOptions {
   reader: { reportDestinations(question: DestinationQuestion): Promise<DestinationReport> }
   run: Run<Pick<typeof siteCommands, 'resumeSite'>>
   clock: Clock
+  pathsTo: PathsTo
 }
 
-export function destinationRoutes({ reader, run, clock }: DestinationRoutesOptions): Route[] {
+export function destinationRoutes({ reader, run, clock, pathsTo }: DestinationRoutesOptions): Route[] {
   return [
     {
       method: 'GET',
@@ -34,7 +36,11 @@ export function destinationRoutes({ reader, run, clock }: DestinationRoutesOptio
         insistOnOperator(request)
         const question = readDestinationQuestion(request.query, clock.now())
         const { total, entries } = await reader.reportDestinations(question)
-        return listReply({ total, offset: question.offset }, entries.map(destinationView(question.day)))
+        const paths = await pathsTo(entries.map(({ site }) => site))
+        return listReply(
+          { total, offset: question.offset },
+          entries.map(destinationView(question.day, paths)),
+        )
       },
     },
     {

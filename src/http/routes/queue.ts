@@ -1,4 +1,5 @@
 /** The queue, for operators: mail is held and released, tried now, or canceled. */
+import type { PathsTo } from '../../deliver/threads.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Hands } from '../../queue/hands.ts'
 import type { QueueQuestion, QueueView } from '../../queue/view.ts'
@@ -20,11 +21,20 @@ import {
   releaseSchema,
   selectorSchema,
 } from '../wire/queue.ts'
-import { entryView, queueQuery, queueSchema, readQueueQuestion, tallyView } from '../wire/queue-view.ts'
+import {
+  entryView,
+  queueQuery,
+  queueSchema,
+  readQueueQuestion,
+  siteOf,
+  tallyView,
+} from '../wire/queue-view.ts'
+import { timestamp } from '../wire/timestamp.ts'
 
 interface QueueRoutesOptions {
   reader: { viewQueue(question: QueueQuestion): Promise<QueueView> }
   clock: Clock
+  pathsTo: PathsTo
   hands: Hands
   db: Db
 }
@@ -38,7 +48,7 @@ export function queueRoutes(options: QueueRoutesOptions): Route[] {
   ]
 }
 
-function viewRoute({ reader, clock }: QueueRoutesOptions): Route {
+function viewRoute({ reader, clock, pathsTo }: QueueRoutesOptions): Route {
   return {
     method: 'GET',
     path: '/queue',
@@ -49,12 +59,14 @@ function viewRoute({ reader, clock }: QueueRoutesOptions): Route {
     async handle(request) {
       insistOnOperator(request)
       const question = readQueueQuestion(request.query, clock.now())
-      const { total, totals, entries } = await reader.viewQueue(question)
+      const { at, total, totals, entries } = await reader.viewQueue(question)
+      const sites = entries.flatMap(entry => siteOf(question.by, entry) ?? [])
+      const paths = await pathsTo([...new Set(sites)])
       const { body, ...reply } = listReply(
         { total, offset: question.offset },
-        entries.map(entryView(question.by)),
+        entries.map(entryView(question.by, paths)),
       )
-      return { ...reply, body: { ...body, totals: tallyView(totals) } }
+      return { ...reply, body: { ...body, as_of: timestamp(at), totals: tallyView(totals) } }
     },
   }
 }

@@ -1,5 +1,6 @@
 /** The queue as operators see it, and how destinations take mail, as the API asks and tells. */
 import { z } from 'zod'
+import type { PathState } from '../../deliver/path.ts'
 import { parseWireId } from '../../lib/ids.ts'
 import { utcDay } from '../../lib/periods.ts'
 import type { DestinationEntry, DestinationQuestion } from '../../queue/destination-report.ts'
@@ -33,6 +34,27 @@ export const destinationQuery = {
 }
 
 const count = z.int().min(0)
+const pathSchema = z
+  .object({
+    source_ips: z.array(z.string()).meta({ description: 'None where the system chooses.' }),
+    window: count.meta({ description: 'Deliveries that the site bears at once from there.' }),
+    under_way: count,
+    claimed: count.meta({ description: 'About to begin.' }),
+    messages_per_second: count.nullable().meta({ description: 'Null where any number may begin.' }),
+    paused_until: timeSchema.nullable(),
+    pause_reason: z.string().nullable(),
+    probing: z
+      .boolean()
+      .meta({ description: 'The pause is over; one delivery shows whether it was the last.' }),
+    warmup_spent: z.boolean().meta({
+      description:
+        'An address that is being warmed up has sent what it may today, but for transactional mail.',
+    }),
+  })
+  .meta({ id: 'Path' })
+const pathsSchema = z.array(pathSchema).meta({
+  description: 'How mail goes there now, from each of our addresses; empty where it has not gone lately.',
+})
 const tallySchema = z.object({
   never_tried: count,
   deferred: count,
@@ -49,9 +71,11 @@ const entrySchema = tallySchema.extend({
   oldest_at: timeSchema,
   next_at: timeSchema.nullable(),
   last_reply: z.string().nullable(),
+  paths: pathsSchema,
 })
 export const queueSchema = z.object({
   ...listSchema(entrySchema).shape,
+  as_of: timeSchema.meta({ description: 'A long queue is looked through every ten seconds at most.' }),
   totals: tallySchema,
 })
 
@@ -62,6 +86,7 @@ const destinationSchema = z.object({
   day: z.iso.date(),
   paused_until: timeSchema.nullable(),
   pause_reason: z.string().nullable(),
+  paths: pathsSchema,
   delivered: count,
   deferred: count,
   bounced: count,
@@ -116,16 +141,24 @@ export function readDestinationQuestion(query: URLSearchParams, now: number): De
   return { day, site: present(query, 'site') ?? null, now, ...readPage(query) }
 }
 
-export function entryView(by: QueueQuestion['by']): (entry: QueueEntry) => z.output<typeof entrySchema> {
+export function entryView(
+  by: QueueQuestion['by'],
+  paths: ReadonlyMap<string, readonly PathState[]>,
+): (entry: QueueEntry) => z.output<typeof entrySchema> {
   return entry => ({
     object: 'queue_entry',
     domain: by === 'domain' ? entry.name : null,
-    site: by === 'site' ? entry.name : entry.site,
+    site: siteOf(by, entry),
     ...tallyView(entry),
     oldest_at: timestamp(entry.oldestAt),
     next_at: timestamp(entry.nextAt),
     last_reply: entry.lastReply,
+    paths: pathsView(paths.get(siteOf(by, entry) ?? '')),
   })
+}
+
+export function siteOf(by: QueueQuestion['by'], { name, site }: QueueEntry): string | null {
+  return by === 'site' ? name : site
 }
 
 export function tallyView({ neverTried, deferred, underWay, held, ages }: QueueTally) {
@@ -140,6 +173,7 @@ export function tallyView({ neverTried, deferred, underWay, held, ages }: QueueT
 
 export function destinationView(
   day: string,
+  paths: ReadonlyMap<string, readonly PathState[]>,
 ): (entry: DestinationEntry) => z.output<typeof destinationSchema> {
   return ({ site, counts: by, deferredBy, bouncedBy, pause, replies }) => ({
     object: 'destination',
@@ -147,6 +181,7 @@ export function destinationView(
     day,
     paused_until: timestamp(pause?.until ?? null),
     pause_reason: pause?.reason ?? null,
+    paths: pathsView(paths.get(site)),
     ...by,
     deferred_by_class: deferredBy,
     bounced_by_class: bouncedBy,
@@ -156,6 +191,20 @@ export function destinationView(
       last_at: timestamp(lastAt),
     })),
   })
+}
+
+function pathsView(paths: readonly PathState[] = []): z.output<typeof pathsSchema> {
+  return paths.map(({ sourceIps, window, underWay, claimed, perSecond, rest, isProbing, isSpent }) => ({
+    source_ips: sourceIps,
+    window,
+    under_way: underWay,
+    claimed,
+    messages_per_second: perSecond,
+    paused_until: timestamp(rest?.until ?? null),
+    pause_reason: rest?.reason ?? null,
+    probing: isProbing,
+    warmup_spent: isSpent,
+  }))
 }
 
 function present(query: URLSearchParams, name: string): string | undefined {

@@ -81,6 +81,11 @@ test('destinations tell how mail was taken, and a site that rests is tried when 
     ['mx.there.example', 1, 1, { 'invalid-recipient': 1 }, null],
   )
   assert.equal([site.replies.length, site.replies[0].count], [1, 1])
+  const path = {
+    ...{ source_ips: [], window: 7, under_way: 0, claimed: 0, messages_per_second: null },
+    ...{ paused_until: null, pause_reason: null, probing: false, warmup_spent: false },
+  }
+  assert.equal(site.paths, [path])
   assert.match(site.replies[0].example, /^550 5\.1\.1/)
   assert.equal((await get('/queue?by=site')).data, [])
 
@@ -90,6 +95,14 @@ test('destinations tell how mail was taken, and a site that rests is tried when 
     return data[0]?.paused_until ? data[0] : undefined
   })
   assert.ok(resting.pause_reason.length > 0)
+  const { paused_until, pause_reason } = resting
+  const [{ claimed }] = resting.paths
+  assert.equal(resting.paths, [{ ...path, claimed, window: 1, paused_until, pause_reason }])
+  const waiting = await until(async () => {
+    const { data } = await get('/queue')
+    return data[0]?.site === 'mx.far.example' ? data[0] : undefined
+  })
+  assert.equal([waiting.paths.length, waiting.paths[0].paused_until], [1, paused_until])
   await t.using(startFakeMx({ host: '127.0.0.3', port: mx.port }))
   const resume = async (name: string) => (await post('/destinations/resume', { site: name })).resumed
   assert.is(await resume('mx.far.example'), true)

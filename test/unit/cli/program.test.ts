@@ -306,7 +306,7 @@ test('the queue is shown by domain, its most first, and a stranger’s words in 
   ])
   assert.match(out, /1 fresh, 1 deferred, 1 under way, to 2 domains\./)
   const limited = await runLine('queue', 'show', '--limit', '1')
-  assert.match(limited.out, /The first 1 are shown/)
+  assert.match(limited.out, /1 to 1 of 2 are shown; --offset 1 shows more/)
   assert.not.match(limited.out, /far\.test/)
   const json = JSON.parse((await runLine('queue', '--json')).out)
   assert.equal([json.fresh, json.deferred, json.under_way, json.domain_count], [1, 1, 1, 2])
