@@ -1,8 +1,10 @@
 /**
  * The protocol of our mail listeners, by smtp-server, but for what we want otherwise: it greets at once, takes no command
- * that ends in a bare LF, offers logins over TLS alone, and holds no connection for ever. What of its insides is used here is pinned by its exact version.
+ * that ends in a bare LF, offers logins over TLS alone, answers whoever has closed their side, and holds no connection for
+ * ever. What of its insides is used here is pinned by its exact version.
  */
 import type { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { holdsBareLineEnd } from './mail-bytes.ts'
@@ -18,7 +20,7 @@ interface Connection {
   _socket: Socket
 }
 
-interface Parser {
+interface Parser extends Writable {
   _dataMode: boolean
   _remainder: string
   _write(chunk: Buffer, encoding: string, next: (error?: Error | null) => void): void
@@ -34,7 +36,13 @@ export class StrictSmtpServer extends SMTPServer {
 
   /** @param longestMs how long a connection may last, whatever it does */
   constructor(options: SMTPServerOptions, clock: Clock, longestMs: number) {
-    super(options)
+    super({
+      ...options,
+      onSecure(socket, _session, answer) {
+        keepWriting(socket)
+        answer()
+      },
+    })
     this.#clock = clock
     this.#longestMs = longestMs
     const onClose = this.onClose.bind(this)
@@ -66,9 +74,11 @@ export class StrictSmtpServer extends SMTPServer {
       ),
     )
     offerLoginOverTlsAlone(connection)
-    if (connection._parser) strict(connection._parser)
+    keepWriting(socket)
+    const prepare = (parser: Parser) => strict(outlastingItsEnd(parser, connection))
+    if (connection._parser) prepare(connection._parser)
     const create = connection._createParser.bind(connection)
-    connection._createParser = () => strict(create())
+    connection._createParser = () => prepare(create())
     const ready = connection.connectionReady.bind(connection)
     // It would be called 100 ms from now.
     connection.connectionReady = () => {}
@@ -85,6 +95,24 @@ function offerLoginOverTlsAlone(connection: Connection) {
     const isOpen = Array.isArray(text) && !connection.secure
     send(code, isOpen ? text.filter(line => !line.startsWith('AUTH ')) : text, context)
   }
+}
+
+/**
+ * A client may close its side right behind its last command, and still waits for the replies; some send QUIT with the
+ * final dot. The socket is ended when all it sent has been answered.
+ */
+function outlastingItsEnd(parser: Parser, connection: Connection): Parser {
+  parser.once('finish', () => connection._socket.end())
+  return parser
+}
+
+/** smtp-server says nothing more on a socket that is not open on both sides. */
+function keepWriting(socket: Socket): void {
+  socket.allowHalfOpen = true
+  Object.defineProperty(socket, 'readyState', {
+    get: () => (socket.writable ? 'open' : 'closed'),
+    configurable: true,
+  })
 }
 
 /** Between messages a bare line end is refused; within one it is found by who takes the message. */

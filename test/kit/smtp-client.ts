@@ -10,11 +10,13 @@ export interface SmtpClient {
   /** Bytes as they are. */
   write(bytes: string | Uint8Array): void
   startTls(): Promise<void>
+  /** Closes our side; the other may still talk. */
+  end(): void
   close(): Promise<void>
 }
 
 export async function dialSmtp({ port }: { port: number }): Promise<SmtpClient> {
-  let socket: Socket = connectSocket(port, '127.0.0.1')
+  let socket: Socket = connectSocket({ port, host: '127.0.0.1', allowHalfOpen: true })
   let heard = ''
   let ended = false
   let wake = () => {}
@@ -25,6 +27,10 @@ export async function dialSmtp({ port }: { port: number }): Promise<SmtpClient> 
       wake()
     })
     socket.on('error', () => {}) // the end tells
+    socket.on('end', () => {
+      ended = true
+      wake()
+    })
     socket.on('close', () => {
       ended = true
       wake()
@@ -62,9 +68,10 @@ export async function dialSmtp({ port }: { port: number }): Promise<SmtpClient> 
       socket = secure
       listen()
     },
+    end: () => void socket.end(),
     close: () =>
       new Promise(resolve => {
-        if (ended) return resolve()
+        if (socket.destroyed) return resolve()
         socket.once('close', () => resolve())
         return socket.destroy()
       }),

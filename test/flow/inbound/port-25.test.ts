@@ -196,6 +196,38 @@ test('the twenty-first connection of one address is put off', async t => {
   })
 })
 
+for (const secured of [false, true])
+  test(`who sends QUIT with the final dot and closes their side is answered${secured ? ', over TLS' : ''}`, async t => {
+    const before = storedCount()
+    const client = await greeted(t)
+    if (secured) {
+      await client.say('STARTTLS')
+      await client.startTls()
+      await client.say('EHLO client.example')
+    }
+    client.write(`MAIL FROM:<>\r\nRCPT TO:<${POSTMASTER}>\r\nDATA\r\n`)
+    const replies = [await client.reply(), await client.reply(), await client.reply()]
+    assert.equal(
+      replies.map(reply => reply.slice(0, 3)),
+      ['250', '250', '354'],
+    )
+    client.write('Subject: in a hurry\r\n\r\nhi\r\n.\r\nQUIT\r\n')
+    client.end()
+    assert.match(await client.reply(), /^250 /)
+    assert.match(await client.reply(), /^221 /)
+    assert.is(await client.reply(), '')
+    assert.is(storedCount(), before + 1)
+  })
+
+test('who closes their side in the middle of a message leaves nothing behind', async t => {
+  const before = storedCount()
+  const client = await inData(t)
+  client.write('Subject: unfinished\r\n')
+  client.end()
+  assert.is(await client.reply(), '')
+  assert.is(storedCount(), before)
+})
+
 test('no connection lasts for ever', async t => {
   const client = await greeted(t)
   posthorn.clock.advance(16 * 60_000)
