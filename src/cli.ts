@@ -11,6 +11,7 @@ import { sourceSettings } from './delivery-settings.ts'
 import { RecordFault } from './dns/record-text.ts'
 import { createResolver } from './dns/resolver.ts'
 import { nameFaults } from './dns/reverse.ts'
+import { examineInstallation } from './examination.ts'
 import { systemClock } from './lib/clock.ts'
 import { zoneRecords } from './provider-dns.ts'
 
@@ -39,6 +40,12 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     return { mailHost: config.mailHost, records: providerZoneOf(config) }
   },
   sourceSettings: () => sourceSettings(readConfig()),
+  examine(db, dataDir) {
+    const config = readConfig()
+    providerZoneOf(config)
+    const folder = dataDir === undefined ? config.dataDir : resolve(dataDir)
+    return examineInstallation({ ...config, dataDir: folder }, db, systemClock)
+  },
   readInput: () => text(process.stdin),
   out: line => void process.stdout.write(line),
   err: line => void process.stderr.write(line),

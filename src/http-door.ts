@@ -19,6 +19,7 @@ import { createDomains, type Domains } from './domains/domains.ts'
 import { createInquiries, type Inquiries } from './domains/inquiries.ts'
 import { startRechecks } from './domains/rechecks.ts'
 import { listZone } from './domains/zone-list.ts'
+import { examineInstallation, sharedExamination } from './examination.ts'
 import { createHttpApp } from './http/app.ts'
 import { createReadBody } from './http/body.ts'
 import { createClientAddress } from './http/client-address.ts'
@@ -33,6 +34,7 @@ import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
 import { destinationRoutes } from './http/routes/destinations.ts'
+import { doctorRoutes } from './http/routes/doctor.ts'
 import { domainAutoconfigureRoutes } from './http/routes/domain-autoconfigure.ts'
 import { domainKeyRoutes } from './http/routes/domain-keys.ts'
 import { domainRoutes } from './http/routes/domains.ts'
@@ -116,6 +118,7 @@ export async function startHttpDoor(
     ...authRoutes({ sessions, db, cookie }),
     ...accountRoutes({ accounts, plans }),
     ...alertRoutes({ db }),
+    ...doctorRoutes({ examine: sharedExamination(() => examineInstallation(config, db, clock), clock) }),
     ...queueRoutes({ hands, db, clock, reader: reading.reader, pathsTo }),
     ...destinationRoutes({ reader: reading.reader, run, clock, pathsTo }),
     ...sourceRoutes({ ...sourceSettings(config), db, clock }),

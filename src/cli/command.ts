@@ -2,6 +2,7 @@
 import type { ParseArgsConfig } from 'node:util'
 import type { Change } from '../control/operations.ts'
 import type { DnsRecord } from '../dns/wire.ts'
+import type { Report } from '../doctor/finding.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Db } from '../store/schema.ts'
 import type { Result } from './result.ts'
@@ -32,6 +33,11 @@ export interface CommandInput {
   zoneRecords(): ProviderZone
   /** The addresses in the configuration. @throws CommandError */
   sourceSettings(): SourceSettings
+  /**
+   * Looks at the installation from all sides.
+   * @param db null where there is none yet @param dataDir in place of that in the configuration @throws CommandError
+   */
+  examine(db: Db | null, dataDir: string | undefined): Promise<Report>
   /** All of the standard input. */
   readInput(): Promise<string>
 }

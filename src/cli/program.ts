@@ -1,9 +1,12 @@
 /** The program `posthorn`: finds the command that a line means, has it carried out, and says what came of it. */
 import { parseArgs } from 'node:util'
 import { OperationFailed, OperationRefused } from '../control/operation.ts'
+import type { Report } from '../doctor/finding.ts'
 import { StorageUnavailable } from '../store/command.ts'
+import type { Db } from '../store/schema.ts'
 import type { CliCommand, Installation, ProviderZone } from './command.ts'
 import { destinationCommands } from './destination-commands.ts'
+import { doctorCommands } from './doctor-commands.ts'
 import { domainCommands } from './domain-commands.ts'
 import { helpFor, overview } from './help.ts'
 import { holdCommands } from './hold-commands.ts'
@@ -24,6 +27,8 @@ export interface ProgramDeps {
   zoneRecords(): ProviderZone
   /** @throws CommandError */
   sourceSettings(): SourceSettings
+  /** @throws CommandError */
+  examine(db: Db | null, dataDir: string | undefined): Promise<Report>
   readInput(): Promise<string>
   out(text: string): void
   err(text: string): void
@@ -37,6 +42,7 @@ const COMMANDS: readonly CliCommand[] = [
   ...queueCommands,
   ...holdCommands,
   ...destinationCommands,
+  ...doctorCommands,
   ...sourceCommands,
   ...domainCommands,
   ...zoneCommands,
@@ -80,9 +86,9 @@ async function run(args: readonly string[], deps: ProgramDeps): Promise<number> 
     return opened
   }
   try {
-    const { readInput, checkSources, sourceSettings, zoneRecords } = deps
+    const { readInput, checkSources, sourceSettings, zoneRecords, examine } = deps
     const asked = { values, positionals, open, readInput }
-    const result = await command.run({ ...asked, checkSources, sourceSettings, zoneRecords })
+    const result = await command.run({ ...asked, checkSources, sourceSettings, zoneRecords, examine })
     return say(deps, result, values.json === true)
   } finally {
     await opened?.close()
@@ -97,9 +103,13 @@ function help(words: readonly string[], deps: ProgramDeps): number {
   return say(deps, { text: meant.map(helpFor).join('\n\n') }, false)
 }
 
-function say({ out }: ProgramDeps, { text, json }: { text: string } & Partial<Result>, asJson: boolean) {
+function say(
+  { out }: ProgramDeps,
+  { text, json, isBad = false }: { text: string } & Partial<Result>,
+  asJson: boolean,
+) {
   out(`${asJson ? JSON.stringify(json, null, 2) : text}\n`)
-  return EXIT.ok
+  return isBad ? EXIT.failure : EXIT.ok
 }
 
 /** `show` need not be said. */

@@ -5,6 +5,8 @@ export interface Result {
   json: unknown
   /** For people; without final line break. */
   text: string
+  /** Something is wrong, though not with the command: exit code 1. */
+  isBad?: boolean
 }
 
 /** The command line is wrong: exit code 2. */

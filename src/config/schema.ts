@@ -172,6 +172,20 @@ export const schema = {
       'Base address of the DNS provider that domains can be set up at; with `http://`, on loopback alone.',
     ),
   },
+  doctor: {
+    probes: list(
+      ['gmail.com', 'outlook.com', 'yahoo.com'],
+      'Domains by whose mail servers `posthorn doctor` tries whether port 25 is open.',
+    ),
+    blocklists: list(
+      ['zen.spamhaus.org', 'bl.spamcop.net', 'b.barracudacentral.org'],
+      'DNS lists that it looks our addresses up in, through `dns.resolvers`.',
+    ),
+    clockUrl: text(
+      'https://www.cloudflare.com/',
+      'Web address by the date of whose answer it checks the clock. Empty: not checked.',
+    ),
+  },
   tracking: {
     baseUrl: text('', 'Base address of tracking, share and unsubscribe links, where it is another one.', {
       shown: '`http.base_url`',

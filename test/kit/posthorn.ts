@@ -102,6 +102,7 @@ export async function startPosthorn(options: PosthornOptions = {}): Promise<Post
     POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
     POSTHORN_DELIVERY_PORT: String(options.mxPort ?? 1),
     POSTHORN_DELIVERY_THREADS: '1',
+    POSTHORN_DOCTOR_CLOCK_URL: '',
     // leads nowhere, unless a test starts a provider
     POSTHORN_AUTOCONFIGURE_CLOUDFLARE_BASE_URL: 'http://provider.invalid',
     POSTHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '0',

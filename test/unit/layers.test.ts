@@ -15,7 +15,7 @@ const ROWS = [
   ['store', 'outbound'],
   ['events', 'search'],
   ['accounts', 'domains', 'suppressions', 'templates', 'contacts'],
-  ['accept', 'queue', 'retention'],
+  ['accept', 'queue', 'retention', 'doctor'],
   ['deliver', 'inbound', 'broadcasts', 'tracking', 'simulator', 'webhooks', 'control'],
   ['http', 'submission', 'dashboard', 'cli'],
   ['.', 'config'],

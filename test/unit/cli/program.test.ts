@@ -5,6 +5,7 @@ import type { CheckedSource, SourceSettings } from '../../../src/cli/source-comm
 import { OperationFailed, OperationRefused } from '../../../src/control/operation.ts'
 import { carryOut } from '../../../src/control/operations.ts'
 import { NO_WARMUP } from '../../../src/deliver/warmup-plan.ts'
+import type { Report } from '../../../src/doctor/finding.ts'
 import { wireId } from '../../../src/lib/ids.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
@@ -19,6 +20,13 @@ interface Asked {
   input: unknown
 }
 
+const SOUND: Report = {
+  status: 'ok',
+  checked_at: '2026-11-21T13:00:00.000Z',
+  took_ms: 1_234,
+  findings: [{ check: 'clock', subject: null, status: 'ok', message: 'The clock is right.', advice: null }],
+}
+
 const NO_MAIL = { domain: null, account_id: null, broadcast_id: null, email_id: null }
 
 /** The program over a real database, whose changes are only noted, or fail as the test wants. */
@@ -29,13 +37,21 @@ async function open(
     input = '',
     sources = [],
     settings = {},
-  }: { fails?: Error; input?: string; sources?: CheckedSource[]; settings?: Partial<SourceSettings> } = {},
+    report = SOUND,
+  }: {
+    fails?: Error
+    input?: string
+    sources?: CheckedSource[]
+    settings?: Partial<SourceSettings>
+    report?: Report
+  } = {},
 ) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const accountId = post.account()
   const asked: Asked[] = []
   const folders: (string | undefined)[] = []
+  const examined: { hasDatabase: boolean; dataDir: string | undefined }[] = []
   const outputs: Record<string, unknown> = {
     'user.create': {
       id: 'usr_1',
@@ -60,6 +76,7 @@ async function open(
       version: '1.2.3',
       async openInstallation(dataDir) {
         folders.push(dataDir)
+        if (dataDir === '/nothing') throw new CommandError('there is no database')
         const change = async (name: string, value: unknown) => {
           asked.push({ name, input: value })
           if (fails) throw fails
@@ -76,6 +93,10 @@ async function open(
         ],
       }),
       sourceSettings: () => ({ ...NO_SETTINGS, ...settings }),
+      examine: async (db, dataDir) => {
+        examined.push({ hasDatabase: db !== null, dataDir })
+        return report
+      },
       readInput: async () => input,
       out: text => {
         out += text
@@ -86,7 +107,7 @@ async function open(
     })
     return { code, out, err }
   }
-  return { ...store, ...post, accountId, asked, folders, runLine: run }
+  return { ...store, ...post, accountId, asked, folders, runLine: run, examined }
 }
 
 test('help names every command, and tells of each', async t => {
@@ -503,6 +524,40 @@ test('how far addresses are warmed up is shown with what they sent today', async
     ],
   })
   assert.match((await (await open(t)).runLine('source', 'warmup')).out, 'names none')
+})
+
+test('the doctor says what it has found, and its exit code whether something has failed', async t => {
+  const failed = {
+    check: 'outbound_port',
+    subject: 'mx.there.test',
+    status: 'failed' as const,
+    message: 'It is \x1b[31mclosed.',
+    advice: 'Open it.',
+  }
+  const sound = await open(t)
+  const well = await sound.runLine('doctor')
+  assert.equal(
+    [well.code, well.out],
+    [0, 'ok       clock  The clock is right.\n\n1 ok, 0 warnings, 0 failed, 0 unknown, in 1.2 s\n'],
+  )
+  const ill = await open(t, { report: { ...SOUND, status: 'failed', findings: [...SOUND.findings, failed] } })
+  const told = await ill.runLine('doctor')
+  assert.is(told.code, 1)
+  assert.match(told.out, /^FAILED {3}outbound_port {2}mx\.there\.test: It is \[31mclosed\.\n {24}Open it\.$/m)
+  const asJson = await ill.runLine('doctor', 'show', '--json')
+  assert.equal([asJson.code, JSON.parse(asJson.out).findings[1]], [1, failed])
+  const warned = await open(t, { report: { ...SOUND, status: 'warning' } })
+  assert.is((await warned.runLine('doctor')).code, 0)
+})
+
+test('the doctor comes before the first start, too', async t => {
+  const { runLine: run, examined } = await open(t)
+  assert.is((await run('doctor', '--data-dir', '/nothing')).code, 0)
+  await run('doctor')
+  assert.equal(examined, [
+    { hasDatabase: false, dataDir: '/nothing' },
+    { hasDatabase: true, dataDir: undefined },
+  ])
 })
 
 test.run()

@@ -1,0 +1,46 @@
+/** `posthorn doctor`: looks at the installation from all sides, and says what to do. */
+import type { Finding, FindingStatus, Report } from '../doctor/finding.ts'
+import type { CliCommand, CommandInput } from './command.ts'
+import { CommandError, printable } from './result.ts'
+
+const WORDS: Record<FindingStatus, string> = { ok: 'ok', unknown: '?', warning: 'warning', failed: 'FAILED' }
+
+export const doctorCommands: CliCommand[] = [
+  {
+    name: 'doctor show',
+    usage: '',
+    summary: 'Looks at port 25, names, DNS, lists, certificate, clock and disk, and says what to do',
+    details: '  Ends with exit code 1 when something has failed. Takes up to 20 seconds.',
+    async run(input) {
+      const report = await input.examine(
+        await databaseOf(input),
+        input.values['data-dir'] as string | undefined,
+      )
+      return { json: report, text: reportText(report), isBad: report.status === 'failed' }
+    },
+  },
+]
+
+/** It may be asked before the first start, too. */
+async function databaseOf({ open }: CommandInput) {
+  try {
+    return (await open()).db
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    return null
+  }
+}
+
+export function reportText({ findings, took_ms: tookMs }: Report): string {
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  const lines = findings.flatMap(finding => lineOf(finding, width))
+  const count = (status: FindingStatus) => findings.filter(finding => finding.status === status).length
+  const sums = `${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${count('unknown')} unknown`
+  return [...lines, '', `${sums}, in ${(tookMs / 1_000).toFixed(1)} s`].join('\n')
+}
+
+function lineOf({ check, subject, status, message, advice }: Finding, width: number): string[] {
+  const about = subject === null ? '' : `${printable(subject)}: `
+  const line = `${WORDS[status].padEnd(7)}  ${check.padEnd(width)}  ${about}${printable(message)}`
+  return advice === null ? [line] : [line, `${' '.repeat(width + 11)}${printable(advice)}`]
+}

@@ -1,0 +1,115 @@
+/** What `posthorn doctor` and `GET /doctor` look at, by the configuration. Part of the composition root. */
+import type { Config } from './config/config.ts'
+import { isGlobalUnicast } from './dns/address-safety.ts'
+import { createResolver } from './dns/resolver.ts'
+import { blocklists } from './doctor/blocklists.ts'
+import { certificate } from './doctor/certificate.ts'
+import { type Examination, examineAll, type Report } from './doctor/finding.ts'
+import { inboundMail } from './doctor/inbound.ts'
+import { diskSpace, diskSync, openFiles } from './doctor/machine.ts'
+import { reverseNames, type SendingAddress } from './doctor/names.ts'
+import { outboundPort } from './doctor/outbound-port.ts'
+import { providerZone } from './doctor/provider-zone.ts'
+import { wallClock } from './doctor/wall-clock.ts'
+import { isLaboratory } from './domains/checker.ts'
+import { createInquiries } from './domains/inquiries.ts'
+import { listZone } from './domains/zone-list.ts'
+import type { Clock } from './lib/clock.ts'
+import { createOutbound } from './outbound/outbound.ts'
+import { zoneRecords } from './provider-dns.ts'
+import type { Db } from './store/schema.ts'
+
+const SAMPLE_KEYS = 3
+
+/** @param db null where there is none yet */
+export async function examineInstallation(config: Config, db: Db | null, clock: Clock): Promise<Report> {
+  const { mailHost, dns, delivery } = config
+  const { authorityPort, verifyResolvers: servers } = dns
+  const { allowPrivateAddresses } = delivery
+  const resolver = createResolver({ servers: dns.resolvers, clock })
+  const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
+  const inquiries = createInquiries({ servers, clock, authorityPort, allowPrivateAddresses })
+  const isAllowed = (address: string) => allowPrivateAddresses || isGlobalUnicast(address)
+  const records = zoneRecords(config, clock.now())
+  const addresses = sendingAddresses(config, records)
+  const examinations = [
+    outboundPort({
+      ...{ resolver, clock, isAllowed },
+      port: delivery.port,
+      probes: config.doctor.probes,
+      smartHost: delivery.smartHost,
+    }),
+    reverseNames({ resolver, addresses }),
+    ...providerZone({
+      ...{ mailHost, inquiries, records },
+      laboratory: isLaboratory(mailHost),
+      sampleKeys: async () =>
+        db === null ? [] : (await listZone(db, [], mailHost, { limit: SAMPLE_KEYS, offset: 0 })).rows,
+    }),
+    ...inboundOf(config, { resolver, clock, isAllowed }),
+    blocklists({
+      resolver,
+      addresses: addresses.map(({ address }) => address),
+      lists: config.doctor.blocklists,
+    }),
+    ...certificateOf(config, clock),
+    ...(config.doctor.clockUrl === '' ? [] : [wallClock({ outbound, clock, url: config.doctor.clockUrl })]),
+    diskSpace({ folder: config.dataDir, clock }),
+    diskSync({ folder: config.dataDir, clock }),
+    openFiles({ connections: delivery.connections }),
+  ]
+  try {
+    return await examineAll(examinations, clock)
+  } finally {
+    inquiries.close()
+    outbound.close()
+    resolver.close()
+  }
+}
+
+function inboundOf(
+  { mailHost, smtp, delivery }: Config,
+  parts: Omit<Parameters<typeof inboundMail>[0], 'mailHost' | 'port'>,
+): Examination[] {
+  return smtp.inbound.listen ? [inboundMail({ ...parts, mailHost, port: delivery.port })] : []
+}
+
+function certificateOf({ mailHost, smtp }: Config, clock: Clock): Examination[] {
+  const { certFile, keyFile } = smtp.tls
+  return certFile === null ? [] : [certificate({ certFile, keyFile, mailHost, clock })]
+}
+
+/** Those of the configuration; else those of the provider host. */
+function sendingAddresses(
+  { delivery, mailHost }: Config,
+  records: ReturnType<typeof zoneRecords>,
+): SendingAddress[] {
+  const own = delivery.sourceIps.filter(({ address }) => isGlobalUnicast(address))
+  if (own.length > 0) return own.map(({ address, name }) => ({ address, ehlo: name ?? mailHost }))
+  return records.flatMap(record =>
+    record.name === mailHost && (record.type === 'A' || record.type === 'AAAA')
+      ? [{ address: record.address, ehlo: mailHost }]
+      : [],
+  )
+}
+
+/** One examination at a time, however many ask; what it found is told for a while. */
+export function sharedExamination(examine: () => Promise<Report>, clock: Clock): () => Promise<Report> {
+  let kept: { report: Promise<Report>; until: number } | undefined
+  return () => {
+    if (kept && clock.monotonic() < kept.until) return kept.report
+    const entry = { report: examine(), until: Number.POSITIVE_INFINITY }
+    kept = entry
+    entry.report.then(
+      () => {
+        entry.until = clock.monotonic() + KEPT_MS
+      },
+      () => {
+        kept = undefined // whoever asked is told; the next one tries again
+      },
+    )
+    return entry.report
+  }
+}
+
+const KEPT_MS = 30_000
