@@ -4,6 +4,7 @@ import net from 'node:net'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { frame, readFrames } from './frames.ts'
+import { netblockOf } from './netblock.ts'
 
 export interface TcpServiceOptions {
   /** The packet to send back, or undefined to say nothing. Must neither throw nor reject. */
@@ -24,17 +25,15 @@ const MAX_CONNECTIONS = 100
 const MAX_QUERY_BYTES = 4_096
 
 export function createTcpService(options: TcpServiceOptions): TcpService {
-  /** Least recently used first. */
-  const connections = new Set<net.Socket>()
+  /** With the network of each; least recently used first. */
+  const connections = new Map<net.Socket, string>()
   const server = net.createServer({ allowHalfOpen: true, noDelay: true }, socket => {
-    connections.add(socket)
+    const network = netblockOf(socket.remoteAddress ?? '')
+    connections.set(socket, network)
     socket.once('close', () => connections.delete(socket))
-    if (connections.size > MAX_CONNECTIONS) {
-      const [idlest] = connections
-      idlest?.destroy()
-    }
+    if (connections.size > MAX_CONNECTIONS) idlestOfMost(connections).destroy()
     void serve(socket, options, () => {
-      if (connections.delete(socket)) connections.add(socket)
+      if (connections.delete(socket)) connections.set(socket, network)
     })
   })
 
@@ -49,10 +48,19 @@ export function createTcpService(options: TcpServiceOptions): TcpService {
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()
-      for (const socket of connections) socket.destroy()
+      for (const socket of connections.keys()) socket.destroy()
       await closed
     },
   }
+}
+
+/** Of the network that has most connections, the one longest unused: who takes all pays for it. */
+function idlestOfMost(connections: ReadonlyMap<net.Socket, string>): net.Socket {
+  const counts = new Map<string, number>()
+  for (const network of connections.values()) counts.set(network, (counts.get(network) ?? 0) + 1)
+  const most = Math.max(...counts.values())
+  for (const [socket, network] of connections) if (counts.get(network) === most) return socket
+  throw new Error('there is no connection')
 }
 
 async function serve(socket: net.Socket, { respond, log, clock }: TcpServiceOptions, used: () => void) {

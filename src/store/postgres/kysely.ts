@@ -21,18 +21,26 @@ const camelCase = new CamelCasePlugin()
 
 /** @param close called when Kysely is destroyed */
 export function kyselyOver(query: Query, close = async () => {}): Db {
-  return new Kysely<Schema>({
+  const db = new Kysely<Schema>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
-      createDriver: () => driverOver(query, close),
+      createDriver: () => driverOver(query),
       createIntrospector: db => new PostgresIntrospector(db),
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
     plugins: [camelCase, new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
   })
+  // a driver that was never asked anything is not destroyed, though others may have used the connections
+  const destroy = db.destroy.bind(db)
+  let closing: Promise<void> | undefined
+  db.destroy = () => {
+    closing ??= destroy().then(close)
+    return closing
+  }
+  return db
 }
 
-function driverOver(query: Query, close: () => Promise<void>): Driver {
+function driverOver(query: Query): Driver {
   const session: DatabaseConnection = {
     executeQuery: async <R>({ sql, parameters }: CompiledQuery) =>
       resultOf<R>(await query({ sql, values: parameters })),
@@ -47,7 +55,7 @@ function driverOver(query: Query, close: () => Promise<void>): Driver {
     beginTransaction: notHere,
     commitTransaction: notHere,
     rollbackTransaction: notHere,
-    destroy: close,
+    destroy: async () => {},
   }
 }
 

@@ -39,8 +39,8 @@ async function given(
   return { clock, server, port, address: net.isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}` }
 }
 
-async function connected(t: TestContext, port: number): Promise<net.Socket> {
-  const socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
+async function connected(t: TestContext, port: number, localAddress = '127.0.0.1'): Promise<net.Socket> {
+  const socket = net.connect({ port, host: '127.0.0.1', localAddress, noDelay: true })
   t.after(() => socket.destroy())
   socket.on('error', () => void 0)
   await once(socket, 'connect')
@@ -230,6 +230,27 @@ test('beyond a hundred connections the one longest unused makes room', async t =
   sockets[1]!.resume()
   await gone
   for (const socket of [sockets[0]!, sockets[2]!, sockets[99]!]) await ask(socket)
+})
+
+test('who holds most connections makes room, not who has long been quiet', async t => {
+  const { port } = await given(t)
+  const ask = async (socket: net.Socket) => {
+    socket.write(frame(queryPacket(APEX, 'A')))
+    await once(socket, 'data')
+  }
+  const quiet = await connected(t, port, '127.0.1.1')
+  await ask(quiet)
+  const greedy: net.Socket[] = []
+  for (let i = 0; i < 99; i++) {
+    const socket = await connected(t, port, `127.0.2.${1 + (i % 3)}`)
+    greedy.push(socket)
+    await ask(socket)
+  }
+  const gone = once(greedy[0]!, 'close')
+  await ask(await connected(t, port, '127.0.3.1'))
+  greedy[0]!.resume()
+  await gone
+  for (const socket of [quiet, greedy[1]!, greedy[98]!]) await ask(socket)
 })
 
 test('a port that is taken is an error, and nothing stays open', async t => {
