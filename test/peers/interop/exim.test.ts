@@ -10,6 +10,7 @@ describeReceiver(test, {
   tls: true,
   chunking: true,
   smtpUtf8: true,
+  eightBit: / M8S=8 /,
   unknownUser: /^550 Unrouteable address/,
   traces: [/ with esmtp /, / with esmtps /],
   complaint: /synchronization error|syntax|unrecognized command/,

@@ -54,6 +54,7 @@ primary_hostname = mx.there.test
 domainlist here = ${domains.join(' : ')}
 local_interfaces = ${listeners.map(({ host }) => host).join(' : ')}
 daemon_smtp_ports = ${port}
+log_selector = +8bitmime
 log_file_path = /var/log/exim4/%slog
 tls_advertise_hosts = ${offered(({ certificate }) => certificate !== null)}
 tls_certificate = /certs/${byListener(each => certificateFile(each), 'good.pem')}

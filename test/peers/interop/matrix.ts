@@ -22,6 +22,8 @@ export interface Traits {
   tls: boolean
   chunking: boolean
   smtpUtf8: boolean
+  /** What it logs of a message that was announced with BODY=8BITMIME, where it does. */
+  eightBit?: RegExp
   /** What it says of somebody it does not know. */
   unknownUser: RegExp
   /** How its trace tells that a message came in plain text, and over TLS. */
@@ -153,6 +155,8 @@ function describeMessages(test: Suite, open: () => Scene, traits: Traits) {
       await posthorn.emailWhen(id, 'delivered')
       const message = await receiver.received('jörg', 'Message-ID')
       assert.match(message.toString('utf8'), /^To: jörg@plain\.test\r$/m)
+      assert.match(message.toString('utf8'), / with utf8e?smtp /i)
+      if (traits.eightBit) assert.match(receiver.log(), traits.eightBit)
       assert.equal((await verdicts(open(), message)).slice(1), [
         'dkim pass here.example',
         'dkim pass here.example',
