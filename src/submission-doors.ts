@@ -2,10 +2,15 @@
 import type { Accept } from './accept/accept.ts'
 import type { ApiKeys } from './accounts/api-keys.ts'
 import type { RateLimit } from './accounts/rate-limit.ts'
+import type { Config } from './config/config.ts'
 import { createIdSource } from './lib/ids.ts'
+import { networks } from './lib/networks.ts'
 import type { Parts } from './parts.ts'
+import { foldAddress } from './smtp/address.ts'
+import type { Db } from './store/schema.ts'
+import { findAccountOfUser } from './store/users.ts'
 import { createIncoming } from './submission/incoming.ts'
-import { startSubmissionListener } from './submission/listener.ts'
+import { type Admission, startSubmissionListener } from './submission/listener.ts'
 import { createMessageReader } from './submission/message-reader.ts'
 import { createSignIn } from './submission/sign-in.ts'
 import { createSubmit } from './submission/submit.ts'
@@ -22,7 +27,11 @@ export interface SubmissionDoors {
   submission: { address: string; port: number } | null
   /** TLS from the first octet. */
   submissionTls: { address: string; port: number } | null
+  /** For trusted networks, without a login. */
+  relay: { address: string; port: number } | null
 }
+
+type Place = { host: string; port: number }
 
 /** Messages that are on their way in, or wait to be read. */
 const MOST_BYTES = 256 * 1024 * 1024
@@ -39,22 +48,30 @@ export async function startSubmissionDoors(
   const common = {
     mailHost: config.mailHost,
     certificates,
-    signIn: createSignIn(apiKeys, clock),
     spend: (accountId: Uint8Array) => rateLimit === undefined || rateLimit.take(accountId) !== undefined,
     submit: createSubmit(accept, reader),
     incoming: createIncoming(MOST_BYTES),
     clock,
     log,
   }
-  const open = async (listen: { host: string; port: number } | null, isTls: boolean) => {
+  const open = async (listen: Place | null, isTls: boolean, admission: Admission) => {
     if (!listen) return null
-    const listener = await startSubmissionListener({ ...common, listen, isTls })
+    const listener = await startSubmissionListener({ ...common, listen, isTls, admission })
     started.push(listener.close)
     return listener.address()
   }
-  const { submission, submissionTls } = config.smtp
+  const { submission, submissionTls, relay } = config.smtp
+  const login: Admission = { signIn: createSignIn(apiKeys, clock) }
   return {
-    submission: await open(submission.listen, false),
-    submissionTls: await open(submissionTls.listen, true),
+    submission: await open(submission.listen, false, login),
+    submissionTls: await open(submissionTls.listen, true, login),
+    relay: relay.listen && (await open(relay.listen, false, await nearby(relay, store.db))),
   }
+}
+
+/** @throws when there is no such account */
+async function nearby({ networks: entries, account }: Config['smtp']['relay'], db: Db): Promise<Admission> {
+  const accountId = await findAccountOfUser(db, account && foldAddress(account))
+  if (!accountId) throw new Error(`smtp.relay.account: there is no user ${account}`)
+  return { networks: networks(entries), sender: { accountId, apiKeyId: null, domain: null } }
 }

@@ -125,11 +125,16 @@ function derive(config: Config, root: string): Config {
 }
 
 /** Settings that are each good, and not together. */
-function contradictionsIn({ delivery }: Config): string[] {
+function contradictionsIn({ delivery, smtp: { relay } }: Config): string[] {
   const { warmup, sourceIps } = delivery
-  return warmup
-    .filter(({ address }) => !sourceIps.some(source => source.address === address))
-    .map(({ address }) => `delivery.warmup: has ${address}, which is not one of delivery.source_ips`)
+  return [
+    ...warmup
+      .filter(({ address }) => !sourceIps.some(source => source.address === address))
+      .map(({ address }) => `delivery.warmup: has ${address}, which is not one of delivery.source_ips`),
+    ...(relay.listen !== null && relay.networks.length === 0
+      ? ['smtp.relay.networks: has to name who may use smtp.relay.listen']
+      : []),
+  ]
 }
 
 function withoutSlash(address: string): string {

@@ -12,6 +12,7 @@ import {
   list,
   listen,
   listens,
+  networks,
   optionalMailbox,
   optionalText,
   planned,
@@ -51,7 +52,7 @@ export const schema = {
     baseUrl: text('', 'The address clients use, for links; derived from `http.listen`.', {
       shown: 'derived',
     }),
-    trustedProxies: list([], 'Proxies whose `X-Forwarded-*` headers are believed.', { shown: 'none' }),
+    trustedProxies: networks('Proxies whose `X-Forwarded-*` headers are believed.'),
   },
   smtp: {
     inbound: {
@@ -60,8 +61,11 @@ export const schema = {
     submission: { listen: listen('127.0.0.1:2587', 'Mail from users, STARTTLS. Empty: off.') },
     submissionTls: { listen: listen('127.0.0.1:2465', 'Mail from users, TLS. Empty: off.') },
     relay: {
-      listen: planned(listen('', 'Mail from trusted networks without a login.')),
-      networks: planned(list([], 'Networks the relay listener trusts.', { shown: 'none' })),
+      listen: listen('', 'Mail from trusted networks without a login, for programs that cannot sign in.'),
+      networks: networks('Networks the relay listener trusts.'),
+      account: optionalText(
+        'E-mail address of the user whose account the relay’s mail is of; else the first account.',
+      ),
     },
     tls: {
       certFile: optionalText('Certificate chain of the mail listeners, PEM.'),

@@ -1,6 +1,7 @@
 /** The kinds of setting: each reads a raw value from a file or the environment, or says what is wrong with it. */
 
 import { isIP } from 'node:net'
+import { isNetwork } from '../lib/networks.ts'
 
 /** One setting: how it is read, what it is when nobody sets it, and what the documentation says of it. */
 export interface Setting<T> {
@@ -121,6 +122,18 @@ export function servers(
     return entries
   }
   return { read, fallback, doc, ...(shown === undefined ? {} : { shown }) }
+}
+
+/** A list of addresses and CIDR ranges. */
+export function networks(doc: string): Setting<readonly string[]> {
+  const read = (raw: unknown) => {
+    const entries = readList(raw)
+    const wrong = entries.find(entry => !isNetwork(entry))
+    if (wrong !== undefined)
+      throw new SettingFault(`has "${wrong}", which is neither an address nor a network`)
+    return entries
+  }
+  return { read, fallback: [], doc, shown: 'none' }
 }
 
 /** A list of IP literals. */

@@ -1,7 +1,7 @@
 /**
  * The protocol of our mail listeners, by smtp-server, but for what we want otherwise: it greets at once, takes no command
- * that ends in a bare LF, offers logins over TLS alone, answers whoever has closed their side, and holds no connection for
- * ever. What of its insides is used here is pinned by its exact version.
+ * that ends in a bare LF, offers logins over TLS alone and nothing that we do not keep, answers whoever has closed their
+ * side, and holds no connection for ever. What of its insides is used here is pinned by its exact version.
  */
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
@@ -37,6 +37,8 @@ export class StrictSmtpServer extends SMTPServer {
   /** @param longestMs how long a connection may last, whatever it does */
   constructor(options: SMTPServerOptions, clock: Clock, longestMs: number) {
     super({
+      hideDSN: true,
+      hideREQUIRETLS: true,
       ...options,
       onSecure(socket, _session, answer) {
         keepWriting(socket)

@@ -63,6 +63,13 @@ export async function findSession(
   return row && { ...row, operator: row.operator === 1 }
 }
 
+/** The account of a user, or the first there is. @param email folded; null for the first */
+export async function findAccountOfUser(db: Db, email: string | null): Promise<Id | undefined> {
+  const users = db.selectFrom('users').select('accountId')
+  const wanted = email === null ? users.orderBy('createdAt').orderBy('id') : users.where('email', '=', email)
+  return (await wanted.limit(1).executeTakeFirst())?.accountId
+}
+
 export const userCommands = {
   /** The first account, its operator and its first API key; false when somebody is there already. */
   createFirstUser: command<{ account: AccountRow; user: UserRow; apiKey: ApiKeyRow }, boolean>(

@@ -16,6 +16,7 @@ import type { Certificates } from '../lib/certificates.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Id } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import type { Networks } from '../lib/networks.ts'
 import { type Mailbox, parseAddress } from '../smtp/address.ts'
 import { StorageUnavailable } from '../store/command.ts'
 import type { Incoming } from './incoming.ts'
@@ -34,13 +35,16 @@ export type Submit = (
   recipients: Mailbox[],
 ) => Promise<string>
 
+/** Who may submit: whoever signs in, or whoever is near, for one account. */
+export type Admission = { signIn: SignIn } | { networks: Networks; sender: Sender }
+
 export interface SubmissionOptions {
   listen: { host: string; port: number }
   /** TLS from the first octet (port 465), or by STARTTLS (port 587). */
   isTls: boolean
   mailHost: string
   certificates: Certificates
-  signIn: SignIn
+  admission: Admission
   /** Takes one of the account's requests; false when it has none left. */
   spend(accountId: Id): boolean
   submit: Submit
@@ -58,6 +62,7 @@ const LONGEST_MS = 3_600_000
 const GRACE_MS = 3_000
 
 type Answer = (error?: Error | null, text?: string) => void
+type EndSession = (id: string, text: string) => void
 type AuthAnswer = (error?: Error | null, response?: SMTPServerAuthenticationResponse) => void
 
 /** @throws when the address is not to be had */
@@ -80,11 +85,11 @@ export async function startSubmissionListener(options: SubmissionOptions): Promi
 }
 
 function createServer(options: SubmissionOptions): StrictSmtpServer {
-  const { isTls, mailHost, certificates, clock, spend } = options
+  const { isTls, mailHost, certificates, clock, spend, admission } = options
   const end = (id: string, text: string) => server.end(id, text)
   const settings: SMTPServerOptions = {
     ...certificates.current(),
-    ...connectionLimit(MOST_CONNECTIONS_OF_ONE),
+    ...admitted(options, end),
     name: mailHost,
     banner: 'ready',
     secure: isTls,
@@ -94,12 +99,12 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     socketTimeout: IDLE_MS,
     closeTimeout: GRACE_MS,
     disableReverseLookup: true,
-    authMethods: ['PLAIN', 'LOGIN'],
-    disabledCommands: ['XCLIENT', 'XFORWARD', ...(isTls ? ['STARTTLS'] : [])],
+    useXClient: false,
+    useXForward: false,
+    hideSTARTTLS: isTls,
     logger: false,
-    onAuth: createAuth(options, end),
     onMailFrom(_sender, session, answer) {
-      const left = spend(senderOf(session).accountId)
+      const left = spend(senderIn(session, admission).accountId)
       answer(left ? null : new Reply(450, '4.7.1 Too many messages a second, try again shortly'))
     },
     onRcptTo({ address }, { envelope }, answer) {
@@ -114,7 +119,23 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
   return server
 }
 
-function createAuth({ signIn, log }: SubmissionOptions, end: (id: string, text: string) => void) {
+/** The part of the protocol in which clients say who they are, or need not. */
+function admitted({ admission, log }: SubmissionOptions, end: EndSession): SMTPServerOptions {
+  const limit = connectionLimit(MOST_CONNECTIONS_OF_ONE)
+  if ('signIn' in admission)
+    return { ...limit, authMethods: ['PLAIN', 'LOGIN'], onAuth: createAuth(admission.signIn, log, end) }
+  return {
+    ...limit,
+    authOptional: true,
+    disabledCommands: ['AUTH'],
+    onConnect(session, answer) {
+      if (admission.networks.contains(session.remoteAddress)) return limit.onConnect!(session, answer)
+      return answer(new Reply(554, '5.7.1 Nothing is taken from your network here'))
+    },
+  }
+}
+
+function createAuth(signIn: SignIn, log: Log, end: EndSession) {
   const failures = new WeakMap<SMTPServerSession, number>()
   return (
     { username, password }: SMTPServerAuthentication,
@@ -138,14 +159,11 @@ function createAuth({ signIn, log }: SubmissionOptions, end: (id: string, text: 
 }
 
 /** One message from the end of DATA's 354 to its reply. */
-function createReceiver(
-  { submit, incoming, clock, log }: SubmissionOptions,
-  end: (id: string, text: string) => void,
-) {
+function createReceiver({ submit, incoming, admission, clock, log }: SubmissionOptions, end: EndSession) {
   const settle = (pieces: Uint8Array<ArrayBuffer>[] | undefined, session: SMTPServerSession) => {
     if (!pieces) throw new Reply(451, '4.3.2 Too much at once, try again later')
     const recipients = session.envelope.rcptTo.map(({ address }) => parseAddress(address))
-    return submit(senderOf(session), pieces, recipients.filter(isMailbox))
+    return submit(senderIn(session, admission), pieces, recipients.filter(isMailbox))
   }
   return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
     const message = incoming.open()
@@ -169,8 +187,9 @@ function createReceiver(
   }
 }
 
-function senderOf({ user }: SMTPServerSession): Sender {
-  return user as unknown as Sender
+/** Of a session in which mail may be said, where that has been seen to. */
+function senderIn({ user }: SMTPServerSession, admission: Admission): Sender {
+  return 'sender' in admission ? admission.sender : (user as unknown as Sender)
 }
 
 function isMailbox(value: ReturnType<typeof parseAddress>): value is Mailbox {

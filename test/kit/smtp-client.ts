@@ -15,8 +15,11 @@ export interface SmtpClient {
   close(): Promise<void>
 }
 
-export async function dialSmtp({ port }: { port: number }): Promise<SmtpClient> {
-  let socket: Socket = connectSocket({ port, host: '127.0.0.1', allowHalfOpen: true })
+/** @param options.from our own address */
+export async function dialSmtp(options: { port: number; from?: string }): Promise<SmtpClient> {
+  const { port, from: localAddress } = options
+  const own = localAddress === undefined ? {} : { localAddress }
+  let socket: Socket = connectSocket({ port, host: '127.0.0.1', allowHalfOpen: true, ...own })
   let heard = ''
   let ended = false
   let wake = () => {}

@@ -144,6 +144,18 @@ test('the environment spells dots and hyphens as underscores, lists with commas'
   assert.is(environmentName('http.trusted_proxies'), 'POSTHORN_HTTP_TRUSTED_PROXIES')
 })
 
+test('networks are addresses and ranges; the relay listener needs to know whom it may trust', t => {
+  const root = rootWith(t, {})
+  assert.is(
+    problemsOf(root, { POSTHORN_HTTP_TRUSTED_PROXIES: '10.0.0.0/8,proxy' }),
+    'http.trusted_proxies (environment): has "proxy", which is neither an address nor a network',
+  )
+  assert.is(
+    problemsOf(root, { POSTHORN_SMTP_RELAY_LISTEN: '10.0.0.1:25' }),
+    'smtp.relay.networks: has to name who may use smtp.relay.listen',
+  )
+})
+
 test('a variable ending in _FILE reads the value from a file', t => {
   const root = rootWith(t, { secret: 'a long enough secret\n' })
   const { config } = loadConfig(root, { POSTHORN_SECRET_KEY_FILE: join(root, 'config/secret') })
