@@ -102,17 +102,19 @@ async function addBroadcast(ours: PosthornContender, count: number) {
   const copy = (table: string, idColumn: string) => {
     const others = columns(table, idColumn)
     return database.prepare(
-      `insert into ${table} (${idColumn}, ${others}) select ?, ${others} from ${table} where ${idColumn} = ?`,
+      `insert into ${table} (${idColumn}, ${others}) select ?, ${others} from ${table} where account_id = ? and ${idColumn} = ?`,
     )
   }
   const copyEmail = copy('emails', 'id')
   const copyDelivery = copy('deliveries', 'email_id')
-  const { id } = database.prepare('select email_id as id from deliveries').get() as { id: Uint8Array }
+  const { id, accountId } = database
+    .prepare('select email_id as id, account_id as accountId from deliveries')
+    .get() as Record<'id' | 'accountId', Uint8Array>
   database.transaction(() => {
     for (let i = 1; i < count; i++) {
       const copyId = newId(Date.now())
-      copyEmail.run(copyId, id)
-      copyDelivery.run(copyId, id)
+      copyEmail.run(copyId, accountId, id)
+      copyDelivery.run(copyId, accountId, id)
     }
     database.prepare('update deliveries set class = ?').run(DELIVERY_CLASS.broadcast)
     database.prepare('update contents set refs = ?').run(count)
