@@ -22,6 +22,7 @@ const PACKAGES: Record<string, string> = {
   dig: 'bind9-dnsutils',
   kdig: 'knot-dnsutils',
   unbound: 'unbound',
+  knotd: 'knot',
   'ldns-keygen': 'ldnsutils',
   'ldns-signzone': 'ldnsutils',
 }
