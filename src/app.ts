@@ -93,7 +93,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     })
     started.push(reading.stop)
     const plans = await openPlans(config, store, clock, log)
-    started.push(startSweepers({ store, plans, clock, log }).stop)
+    started.push(startSweepers({ store, plans, rates: config.feedback, clock, log }).stop)
     const generateKey = deps.generateKey ?? generateDkimKey
     const certificates = openCertificates(config, clock, log)
     started.push(certificates.close)

@@ -5,8 +5,10 @@ import { sweepSessions } from './accounts/session-sweeper.ts'
 import type { Commands } from './commands.ts'
 import { DOMAIN_DELETED } from './domains/deleted.ts'
 import type { Clock } from './lib/clock.ts'
+import { createIdSource } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { type Sweeper, startSweeper } from './lib/sweeper.ts'
+import { type RateTerms, watchAccountRates } from './queue/account-rates.ts'
 import { sweepDeletedDomains } from './queue/deleted-domains.ts'
 import { sweepDestinations } from './queue/destination-sweeper.ts'
 import { sweepEmails } from './retention/email-sweeper.ts'
@@ -14,10 +16,12 @@ import { sweepFiles } from './retention/file-sweeper.ts'
 import { sweepMetrics } from './retention/metric-sweeper.ts'
 import type { Store } from './store/open.ts'
 import { sweepReports } from './store/reports.ts'
+import type { OperatorAlertRow } from './store/schema/alerts.ts'
 import { sweepShares } from './store/shares.ts'
 import { sweepStsPolicies } from './store/tls.ts'
 
 interface SweepersOptions {
+  rates: RateTerms
   store: Store<Commands>
   plans: Plans
   clock: Clock
@@ -27,7 +31,7 @@ interface SweepersOptions {
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-export function startSweepers({ store, plans, clock, log }: SweepersOptions): Pick<Sweeper, 'stop'> {
+export function startSweepers({ store, plans, rates, clock, log }: SweepersOptions): Pick<Sweeper, 'stop'> {
   const parts = { ...store, plans, clock }
   const start = (what: string, everyMs: number, sweep: () => AsyncIterable<unknown>) =>
     startSweeper({
@@ -38,7 +42,14 @@ export function startSweepers({ store, plans, clock, log }: SweepersOptions): Pi
     })
   const ofDeletedDomains = start('mail of deleted domains', HOUR_MS, () => sweepDeletedDomains(parts))
   store.on(DOMAIN_DELETED, ofDeletedDomains.hurry)
+  const watched = {
+    ...parts,
+    newId: createIdSource(),
+    terms: rates,
+    onAlert: (alert: OperatorAlertRow) => log.warn({ alert }, 'mail of an account is not wanted'),
+  }
   const sweepers = [
+    start('rates of bounces and complaints', 10 * MINUTE_MS, () => watchAccountRates(watched)),
     ofDeletedDomains,
     start('old idempotency keys', HOUR_MS, () => sweepKeys(parts)),
     start('ended sessions', HOUR_MS, () => sweepSessions(parts)),

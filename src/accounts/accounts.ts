@@ -75,7 +75,8 @@ export function createAccounts({ db, find, run, clock, newId, passwords, plans }
       const account = { id: newId(now), name, plan, createdAt: now }
       const owner = { id: newId(now), accountId: account.id, email: ownerEmail, passwordHash }
       const isNew = await run('createAccount', { account, owner: { ...owner, operator: 0, createdAt: now } })
-      return isNew ? { account: { ...account, ownerEmail }, password } : 'taken'
+      if (!isNew) return 'taken'
+      return { account: { ...account, ownerEmail, pausedAt: null, pauseReason: null }, password }
     },
     find: id => findAccountWithOwner(db, id),
     list: page => listAccounts(db, page),

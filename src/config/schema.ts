@@ -165,6 +165,24 @@ export const schema = {
       unit: 'hours',
     }),
   },
+  feedback: {
+    alertBounces: limit(
+      500,
+      'Tell the operator when so many of 10,000 deliveries of an account in 24 hours bounce for good.',
+      {
+        least: 1,
+      },
+    ),
+    alertComplaints: limit(10, 'Likewise, when so many are complained about.', { least: 1 }),
+    pauseBounces: limit(
+      1_000,
+      'Hold the mail of an account when so many of 10,000 deliveries in 24 hours bounce for good.',
+      {
+        least: 1,
+      },
+    ),
+    pauseComplaints: limit(30, 'Likewise, when so many are complained about.', { least: 1 }),
+  },
   spam: {
     rspamdUrl: planned(optionalText('rspamd, asked for a spam verdict of inbound mail.')),
     spamd: planned(optionalText('spamd (`host:port`), likewise.')),

@@ -6,6 +6,9 @@ import type { AccountRow, Db, UserRow } from './schema.ts'
 export interface AccountWithOwner extends AccountRow {
   /** Folded; the owner signs in with it. */
   ownerEmail: string
+  /** Since when all its mail is held; null where it is not. */
+  pausedAt: number | null
+  pauseReason: string | null
 }
 
 export async function findAccountWithOwner(db: Db, id: Id): Promise<AccountWithOwner | undefined> {
@@ -93,11 +96,21 @@ function withOwner(db: Db) {
           .limit(1),
       ),
     )
+    .leftJoin('queueHolds', join =>
+      join
+        .onRef('queueHolds.accountId', '=', 'accounts.id')
+        .on('queueHolds.domain', 'is', null)
+        .on('queueHolds.broadcastId', 'is', null)
+        .on('queueHolds.emailId', 'is', null)
+        .on('queueHolds.releasedAt', 'is', null),
+    )
     .select([
       'accounts.id',
       'accounts.name',
       'accounts.plan',
       'accounts.createdAt',
       'users.email as ownerEmail',
+      'queueHolds.createdAt as pausedAt',
+      'queueHolds.reason as pauseReason',
     ])
 }

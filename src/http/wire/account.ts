@@ -30,7 +30,13 @@ export const accountSchema = z.object({
   plan: z.string(),
   created_at: timeSchema,
 })
-export const ownedAccountSchema = accountSchema.extend({ owner_email: z.string().nullable() })
+export const ownedAccountSchema = accountSchema.extend({
+  owner_email: z.string().nullable(),
+  paused: z
+    .object({ since: timeSchema, reason: z.string().nullable() })
+    .nullable()
+    .meta({ description: 'All its mail is held; `POST /queue/release` with its `account_id` lets it go.' }),
+})
 /** The answer that shows a password, once. */
 export const accountWithPasswordSchema = ownedAccountSchema.extend({ password: z.string() })
 
@@ -70,7 +76,9 @@ export function accountView({ id, name, plan, createdAt }: AccountRow): z.output
 }
 
 export function ownedAccountView(account: AccountWithOwner): z.output<typeof ownedAccountSchema> {
-  return { ...accountView(account), owner_email: account.ownerEmail }
+  const { ownerEmail, pausedAt, pauseReason } = account
+  const paused = pausedAt === null ? null : { since: timestamp(pausedAt), reason: pauseReason }
+  return { ...accountView(account), owner_email: ownerEmail, paused }
 }
 
 export function usageView({ planName, plan, daily, monthly }: Usage): z.output<typeof usageSchema> {

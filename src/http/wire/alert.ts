@@ -1,32 +1,41 @@
 /** Alerts as the API shows them. */
 import { z } from 'zod'
 import type { OperatorAlertRow } from '../../store/schema/alerts.ts'
-import { timeSchema } from './reply-schemas.ts'
+import { idSchema, timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'
 
 export const alertSchema = z
   .object({
     object: z.literal('alert'),
-    kind: z.string().meta({ description: '`ip-reputation`, `authentication` or `smart-host-login`' }),
+    kind: z.string().meta({
+      description:
+        '`ip-reputation`, `authentication`, `smart-host-login`, `account-bounces` or `account-complaints`',
+    }),
     provider: z
       .string()
+      .nullable()
       .meta({ description: 'Of the mail servers; `other` for all that are of no large one.' }),
+    account_id: idSchema('acc')
+      .nullable()
+      .meta({ description: 'Whose mail bounces or is complained about.' }),
     source_ip: z.string().nullable(),
     mx_host: z.string().nullable(),
-    domain: z.string(),
-    reply: z.string().meta({ description: 'The first such reply of the hour.' }),
+    domain: z.string().nullable(),
+    reply: z.string().meta({ description: 'The first such reply of the hour; of an account, its rate.' }),
     created_at: timeSchema,
   })
   .meta({ id: 'Alert' })
 
 export function alertView({ kind, provider, sourceIp, mxHost, domain, reply, raisedAt }: OperatorAlertRow) {
+  const isOfAccount = kind.startsWith('account-')
   return {
     object: 'alert' as const,
     kind,
-    provider,
+    provider: isOfAccount ? null : provider,
+    account_id: isOfAccount ? provider : null,
     source_ip: sourceIp === '' ? null : sourceIp,
     mx_host: mxHost,
-    domain,
+    domain: domain === '' ? null : domain,
     reply,
     created_at: timestamp(raisedAt),
   }

@@ -41,7 +41,7 @@ test('an operator makes an account; its owner signs in with the password shown o
   const { id, password, created_at: createdAt, ...rest } = body
   assert.equal(
     [status, rest],
-    [201, { object: 'account', name: 'Shop', plan: 'free', owner_email: 'owner@shop.example' }],
+    [201, { object: 'account', name: 'Shop', plan: 'free', owner_email: 'owner@shop.example', paused: null }],
   )
   assert.match(id, /^acc_[0-9a-f-]{36}$/)
   assert.match(createdAt, /^\d{4}-.*Z$/)

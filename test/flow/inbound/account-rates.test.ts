@@ -1,0 +1,91 @@
+import * as assert from 'uvu/assert'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('rates of bounces and complaints', { limitMs: 15_000 })
+const MINUTE_MS = 60_000
+const LOOKS_A_ROUND = 30
+let posthorn: Posthorn
+let session: string
+
+test.before(async () => {
+  posthorn = await startPosthorn()
+  session = await posthorn.signIn()
+})
+
+test.after(() => posthorn.close())
+
+interface Account {
+  id: string
+  paused: { since: string; reason: string } | null
+}
+
+async function newAccount(name: string): Promise<Account> {
+  const body = { name, owner_email: `${name}@shop.example` }
+  return (await posthorn.call('POST', '/accounts', { session, body })).body
+}
+
+async function accountNow(id: string): Promise<Account> {
+  return (await posthorn.call('GET', `/accounts/${id}`, { session })).body
+}
+
+/** Counted, as its events would have been. */
+function counted(id: string, metric: string, count: number) {
+  const account = Buffer.from(id.replace(/^acc_|-/g, ''), 'hex')
+  const quarter = String(Math.floor(posthorn.clock.now() / 900_000)).padStart(7, '0')
+  const sql =
+    'insert into counters (account_id, kind, period, count) values (?, ?, ?, ?) on conflict (account_id, kind, period) do update set count = counters.count + excluded.count'
+  posthorn.change(sql, account, `metrics.${metric}`, quarter, count)
+}
+
+/** Looks while rounds of the watch go by: one may be under way that has passed the account already. */
+async function inRounds<T>(look: () => Promise<T | null | false>): Promise<T> {
+  for (let looks = 0; ; looks++) {
+    if (looks % LOOKS_A_ROUND === 0) posthorn.clock.advance(11 * MINUTE_MS)
+    const found = await look()
+    if (found) return found
+  }
+}
+
+async function alertsOf(id: string) {
+  const { body } = await posthorn.call('GET', '/alerts', { session })
+  return body.data.filter((alert: { account_id: string }) => alert.account_id === id)
+}
+
+test('an account whose mail bounces too much is told of, paused, and can be let go on', async () => {
+  const { id } = await newAccount('careless')
+  counted(id, 'delivered', 1_500)
+  counted(id, 'bounced_permanent', 300)
+  const { paused } = await inRounds(async () => {
+    const account = await accountNow(id)
+    return account.paused && account
+  })
+  assert.match(paused!.reason, /16\.67 % of 1800 deliveries in 24 h bounced for good/)
+  const [alert] = await alertsOf(id)
+  assert.equal([alert.kind, alert.provider, alert.domain], ['account-bounces', null, null])
+
+  const released = await posthorn.call('POST', '/queue/release', { session, body: { account_id: id } })
+  assert.is(released.status, 200)
+  assert.is((await accountNow(id)).paused, null)
+  // What was before is forgiven.
+  posthorn.clock.advance(30 * MINUTE_MS)
+  const after = await newAccount('after')
+  counted(after.id, 'delivered', 1_000)
+  counted(after.id, 'bounced_permanent', 1_000)
+  await inRounds(async () => (await accountNow(after.id)).paused)
+  assert.is((await accountNow(id)).paused, null)
+})
+
+test('the first account is told of, and never paused', async () => {
+  const { body: own } = await posthorn.call('GET', '/account', { session })
+  counted(own.id, 'delivered', 1_000)
+  counted(own.id, 'complained', 100)
+  const [alert] = await inRounds(async () => {
+    const alerts = await alertsOf(own.id)
+    return alerts.length > 0 && alerts
+  })
+  assert.is(alert.kind, 'account-complaints')
+  assert.is((await accountNow(own.id)).paused, null)
+})
+
+test.run()
