@@ -1,7 +1,9 @@
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Cluster, startCluster } from '../kit/cluster.ts'
 import { postgresDatabase, type TestDatabase } from '../kit/database.ts'
-import { type Program, printedApiKey } from '../kit/process.ts'
+import { type Program, printedApiKey, startProgram } from '../kit/process.ts'
 import { suite, type TestContext } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 import { FROM_DOMAIN, firstStart, openScene, type Scene } from './scene.ts'
@@ -68,39 +70,94 @@ async function drained({ rows }: Stage) {
   await until(() => rows('select 1 from deliveries where state <> 2 limit 1').length === 0)
 }
 
+/** Each stands for one attempt: `address number`. */
+function namesOf(leases: readonly { address: string; attempt: number }[]): string[] {
+  return leases.map(({ address, attempt }) => `${address} ${attempt}`)
+}
+
+/** Leases that somebody holds, or held when he died. */
+function leased({ rows }: Pick<Stage, 'rows'>): string[] {
+  return namesOf(rows(`select address, attempts as attempt from deliveries where state = ${LEASED}`))
+}
+
+/** What a process had asked of the server before it died is carried out or not by now. */
+async function silent({ rows }: Stage) {
+  const sessions =
+    "select 1 from pg_stat_activity where datname = current_database() and application_name = 'posthorn'"
+  await until(() => rows(sessions).length === 0)
+}
+
+/** Attempts of which nobody knows the end, since whoever made them lost their leases. */
+function unknownAttempts({ rows }: Stage): string[] {
+  return namesOf(
+    rows(
+      `select d.address, a.number as attempt from attempts a
+       join deliveries d on d.email_id = a.email_id and d.ordinal = a.ordinal where a.outcome = 'unknown'`,
+    ),
+  )
+}
+
+/** Every email came once, and once more at most for each attempt that was under way when its maker was gone. */
+function insistOnCopies(stage: Stage, lost: Iterable<string>) {
+  const copies = new Map<string, number>()
+  for (const lease of lost) {
+    const [address] = lease.split(' ')
+    copies.set(address!, (copies.get(address!) ?? 0) + 1)
+  }
+  const taken = takenBy(stage)
+  for (const { recipient, id } of stage.senders.wanted) {
+    const times = taken.get(recipient) ?? 0
+    assert.ok(times >= 1, `${id}, which was answered with 200, is lost`)
+    assert.ok(times <= 1 + (copies.get(recipient) ?? 0), `${id} was delivered ${times} times`)
+  }
+}
+
 test(`killed ${CYCLES} times under load: nothing is lost, and no lease is completed by who held it before`, async t => {
   const stage = await openStage(t)
-  const { senders, rows, ledger } = stage
-  const underWay = new Map<string, number>()
-  const leases = new Set<string>()
+  const { senders, ledger } = stage
+  const lost = new Set<string>()
   let { program } = stage
   for (let cycle = 0; cycle < CYCLES; cycle++) {
     const sending = senders.sendUntilCut(program.baseUrl)
     await until(() => ledger().length > (cycle + 1) * CLIENT_COUNT * 3)
     await program.end('SIGKILL')
     await sending
-    for (const { address, attempts } of rows<{ address: string; attempts: number }>(
-      `select address, attempts from deliveries where state = ${LEASED}`,
-    ))
-      if (!leases.has(`${address} ${attempts}`)) {
-        leases.add(`${address} ${attempts}`)
-        underWay.set(address, (underWay.get(address) ?? 0) + 1)
-      }
+    await silent(stage)
+    for (const lease of leased(stage)) lost.add(lease)
     program = await stage.start()
   }
   await senders.repeatUnanswered(program.baseUrl)
   await drained(stage)
 
   insistOnSoundness(stage)
-  const taken = takenBy(stage)
-  for (const { recipient, id } of senders.wanted) {
-    const times = taken.get(recipient) ?? 0
-    assert.ok(times >= 1, `${id}, which was answered with 200, is lost`)
-    assert.ok(times <= 1 + (underWay.get(recipient) ?? 0), `${id} was delivered ${times} times`)
-  }
-  assert.equal(rows("select count(*) as count from attempts where outcome = 'unknown'"), [
-    { count: leases.size },
-  ])
+  insistOnCopies(stage, lost)
+  assert.ok(lost.size > 0, 'it was killed while nothing was under way')
+  assert.equal(unknownAttempts(stage).sort(), [...lost].sort())
+})
+
+test('stopped for longer than its leases are good, a process finds them in other hands and ends none of them', async t => {
+  const stage = await openStage(t)
+  const { senders, program, dataDir, settings, ledger } = stage
+  const sending = senders.sendUntilCut(program.baseUrl)
+  await until(() => ledger().length > CLIENT_COUNT * 3 && leased(stage).length > 0)
+  process.kill(program.pid, 'SIGSTOP')
+  const held = leased(stage)
+
+  const elsewhere = `${dataDir}-elsewhere`
+  mkdirSync(elsewhere, { mode: 0o700 })
+  copyFileSync(join(dataDir, 'secret.key'), join(elsewhere, 'secret.key'))
+  const other = await t.using(startProgram({ dataDir: elsewhere, settings }))
+  await drained(stage)
+  assert.equal(unknownAttempts(stage).sort(), held.sort())
+
+  process.kill(program.pid, 'SIGCONT')
+  await program.end('SIGTERM')
+  await sending
+  await senders.repeatUnanswered(other.baseUrl)
+  await drained(stage)
+  insistOnSoundness(stage)
+  insistOnCopies(stage, held)
+  assert.equal(unknownAttempts(stage).sort(), held.sort())
 })
 
 test(`its database restarted ${CYCLES} times under load: what is asked meanwhile is refused, and nothing is lost or done twice`, async t => {

@@ -57,9 +57,11 @@ export interface PoolOptions {
 const COMMON_SETTINGS = { jit: 'off', timezone: 'UTC', idle_in_transaction_session_timeout: '60s' }
 /**
  * For what is written: every statement of the hot path meets its rows by an index. A planner that has not seen a table
- * grow would read all of it instead.
+ * grow would read all of it instead. A process that stands still in the middle of a group loses it before its leases run
+ * out, so that it keeps nobody from taking them.
  */
 export const WRITING = {
+  idle_in_transaction_session_timeout: '10s',
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
@@ -133,7 +135,7 @@ export function openPool(address: PostgresAddress, { size, settings }: PoolOptio
     return connection
   }
   const use = async <T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> => {
-    const client = await pool.connect().catch(asUnavailable)
+    const client = await pool.connect().catch(unavailable)
     const connection = connectionOf(client)
     let isGood = false
     try {
@@ -181,8 +183,12 @@ function connectionOver(client: pg.PoolClient, nameOf: (sql: string) => string):
 
 function asUnavailable(error: unknown): never {
   if (troubleOf(error) !== 'unavailable') throw error
-  const reason = codeOf(error) || (error as Error).message
-  throw new StorageUnavailable(`the database cannot be used at the moment (${reason})`, { cause: error })
+  unavailable(error)
+}
+
+function unavailable(cause: unknown): never {
+  const reason = codeOf(cause) || (cause as Error).message
+  throw new StorageUnavailable(`the database cannot be used at the moment (${reason})`, { cause })
 }
 
 /**
