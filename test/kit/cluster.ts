@@ -3,11 +3,12 @@
  * by an unprivileged user, which can be stopped in the middle of everything and started again.
  */
 import { execFile, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from './free-port.ts'
+import { type CertificateName, testCertificate } from './tls.ts'
 
 export interface Cluster {
   /** Of a database that may make others. @param by whether over the port or the socket, which no namespace keeps apart */
@@ -16,6 +17,8 @@ export interface Cluster {
   pid(): number
   /** Runs a statement as its administrator. */
   sql(statement: string): void
+  /** Runs one of PostgreSQL's own programs as its administrator, and resolves with what it prints. */
+  tool(program: 'pg_dump' | 'psql', args: readonly string[], input?: string): string
   start(): Promise<void>
   /** `fast` ends every connection first, `immediate` is a crash. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
@@ -26,13 +29,18 @@ interface ClusterOptions {
   /** False loses what was committed when the machine dies, and is quick. */
   fsync: boolean
   port?: number
+  /** What it shows to those who ask for TLS; none takes TLS when absent. */
+  certificate?: CertificateName
+  /** Who may come in, and how, as in `pg_hba.conf`; everybody when absent. */
+  access?: string
 }
 
 const USER = 'postgres'
 const run = promisify(execFile)
 
 /** @throws when PostgreSQL is not installed */
-export async function startCluster({ fsync, port }: ClusterOptions): Promise<Cluster> {
+export async function startCluster(wanted: ClusterOptions): Promise<Cluster> {
+  const { fsync, port, certificate, access } = wanted
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-postgres-'))
   const own = ownUser()
   if (own) chownSync(folder, own.uid, own.gid)
@@ -52,6 +60,17 @@ export async function startCluster({ fsync, port }: ClusterOptions): Promise<Clu
     unix_socket_directories: folder,
     max_connections: 300,
     ...(fsync ? {} : { fsync: 'off', full_page_writes: 'off' }),
+    ...(certificate && { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' }),
+  }
+  const put = (name: string, text: string) => {
+    writeFileSync(join(data, name), text, { mode: 0o600 })
+    if (own) chownSync(join(data, name), own.uid, own.gid)
+  }
+  if (access !== undefined) put('pg_hba.conf', access)
+  if (certificate) {
+    const { key, cert } = testCertificate(certificate)
+    put('server.key', key)
+    put('server.pem', cert)
   }
   const options = Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
@@ -62,20 +81,23 @@ export async function startCluster({ fsync, port }: ClusterOptions): Promise<Clu
   const stop = async (mode: 'fast' | 'immediate') => {
     await command('pg_ctl', '-D', data, '-w', '-m', mode, 'stop')
   }
+  const tool: Cluster['tool'] = (program, args, input = '') => {
+    const { status, stdout, stderr } = spawnSync(
+      join(binaries(), program),
+      ['-h', folder, '-p', String(listenPort), '-U', USER, ...args],
+      { encoding: 'utf8', input, maxBuffer: 256 * 1024 * 1024 },
+    )
+    if (status !== 0) throw new Error(stderr)
+    return stdout
+  }
   await start()
   return {
     url(by = 'port') {
       const base = `postgres://${USER}@127.0.0.1:${listenPort}/postgres`
       return by === 'port' ? base : `${base}?host=${folder}`
     },
-    sql(statement) {
-      const { status, stderr } = spawnSync(
-        join(binaries(), 'psql'),
-        ['-X', '-q', '-h', folder, '-p', String(listenPort), '-U', USER, '-c', statement, 'postgres'],
-        { encoding: 'utf8' },
-      )
-      if (status !== 0) throw new Error(stderr)
-    },
+    sql: statement => void tool('psql', ['-X', '-q', '-c', statement, 'postgres']),
+    tool,
     pid: () => Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10),
     start,
     stop,
