@@ -16,14 +16,18 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 300_000)
 /** Longer where tests have more time, as on PostgreSQL, whose databases are dropped at the end. */
 const EXIT_GRACE_MS = 4_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
-/** Tests to which the database is a file; of the time that passes in a worker; and all of everything over HTTP, once. */
+/**
+ * Tests that would say nothing new there, and take their time: to which the database is a file; of the time that passes in
+ * a worker; of names, sessions and peers; and all of everything over HTTP. They hold on PostgreSQL, too, without --stores.
+ */
 const ON_SQLITE_ALONE = new RegExp(
   [
-    'flow/cli/',
+    'flow/(?:cli|dns|sdk)/',
+    'flow/delivery/(?:peer-faults|routing|smart-host|source-ips|tls|tls-reports|verdicts)\\.',
+    'flow/http/(?:any-request|bodies|credentials|every-\\w+|hostile-http|openapi|password|rate-limit|send-\\w+|sign-in)\\.',
+    'flow/http/(?:attachment-\\w+|sources|stopping)\\.',
+    'unit/deliver/(?:holds|outages|policy/\\w+|tarpits|worker)\\.',
     'unit/store/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\\.',
-    'unit/deliver/(?:holds|outages|worker)\\.',
-    'flow/http/(?:any-request|every-\\w+|credentials|hostile-http|openapi|send-\\w+)\\.',
-    'flow/sdk/',
   ].join('|'),
 )
 const root = fileURLToPath(new URL('..', import.meta.url))
