@@ -44,7 +44,7 @@ function readMailAs(mail: Part, options: ReadingOptions, depth: number): Report 
     deliveryStatusIn(parts, { signs, own, base, options }) ??
     (parts.some(({ type }) => RECEIPT_TYPES.has(type.value)) ? { ...base, kind: 'receipt' } : undefined) ??
     enclosedIn(parts, signs, options, depth) ??
-    inWords(signs, own, base, options)
+    inWords(signs, own, base, options, saysThatItReports(mail, parts))
   )
 }
 
@@ -215,14 +215,28 @@ function enclosedIn(
   return undefined
 }
 
-function inWords(signs: Signs, own: OwnText, base: Report, options: ReadingOptions): Report {
+/** By its type, though there is nothing to be read in its status, or it has been taken out on the way. */
+function saysThatItReports(mail: Part, parts: readonly Part[]): boolean {
+  return (
+    mail.type.params.get('report-type')?.toLowerCase() === 'delivery-status' ||
+    parts.some(({ type }) => STATUS_TYPES.has(type.value))
+  )
+}
+
+function inWords(
+  signs: Signs,
+  own: OwnText,
+  base: Report,
+  options: ReadingOptions,
+  isReport: boolean,
+): Report {
   const text = fold(own.lines.join('\n').slice(0, 8_000))
   const asks = CHALLENGE_PHRASE.test(`${signs.subject}\n${text}`) && CHALLENGE_ACT.test(text)
   const isBounceOfDaemon = signs.failed.length > 0 || (signs.isDaemon && BOUNCE_PHRASE.test(text))
-  if (asks && (signs.isAutomatic || signs.hasNullSender) && !signs.isDaemon)
+  if (asks && !isReport && (signs.isAutomatic || signs.hasNullSender) && !signs.isDaemon)
     return { ...base, kind: 'challenge' }
-  if (signs.isAutoReply && !isBounceOfDaemon) return { ...base, kind: 'auto-reply' }
-  if (isBounceText(signs, own))
+  if (signs.isAutoReply && !isBounceOfDaemon && !isReport) return { ...base, kind: 'auto-reply' }
+  if (isReport || isBounceText(signs, own))
     return { ...base, kind: 'bounce', recipients: readBounceText(signs, own, options.providerOf) }
   return signs.isAutomatic && !signs.isDaemon ? { ...base, kind: 'auto-reply' } : { ...base, kind: 'mail' }
 }

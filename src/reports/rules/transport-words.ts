@@ -79,7 +79,7 @@ export const REPORT_EXCUSES: readonly Rule[] = [
     name: 'report: members only, or not from us',
     class: 'policy',
     words:
-      /not a member|members[ -]only|non-?members?|permission to post|not accepting (?:e-?)?mail from|moderated|blocked (?:your|by the (?:user|recipient))|has blocked|due to (?:its |our |local )?polic|polic(?:y|ies) (?:rejection|violation)|refuses? to receive|does(?: not|n.t) want mail/,
+      /not a member|members[ -]only|non-?members?|permission to post|not accepting (?:e-?)?mail from|moderated|blocked (?:your|by the (?:user|recipient))|has blocked|recipient preferences|not to receive|due to (?:its |our |local )?polic|polic(?:y|ies) (?:rejection|violation)|refuses? to receive|does(?: not|n.t) want mail/,
     sample: 'rcpt 550 You are not a member of this list',
   },
   {

@@ -67,6 +67,29 @@ test('when the correlation header is folded or encoded, then it is still no othe
   assert.is(correlation, 'abc234')
 })
 
+for (const [what, status] of [
+  ['empty', '--b\nContent-Type: message/delivery-status\n\n\n'],
+  [
+    'of the message alone',
+    '--b\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; there.example\n\n',
+  ],
+  ['taken out on the way', ''],
+] as const)
+  test(`when the status is ${what}, then the words tell, whoever sent them`, () => {
+    const { kind, recipients } = read(`From: Somebody <somebody@there.example>
+Subject: your mail
+Content-Type: multipart/report; report-type=delivery-status; boundary=b
+
+--b
+Content-Type: text/plain
+
+<gone@there.example>: 550 5.1.1 no such user
+${status}--b--
+`)
+    assert.is(kind, 'bounce')
+    assert.equal([recipients[0]!.recipient, recipients[0]!.isHard], ['gone@there.example', true])
+  })
+
 const HOSTILE: Record<string, string> = {
   'nothing at all': '',
   'a head without an end': 'X: y',
