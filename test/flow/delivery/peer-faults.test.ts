@@ -86,6 +86,7 @@ test('a block list suppresses nobody, and tells the operator once', async () => 
     mx_host: 'mx.listed.example',
     domain: 'listed.example',
     reply: HOSTS.listed,
+    account_id: null,
   })
 })
 
