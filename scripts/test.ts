@@ -30,6 +30,7 @@ const ON_SQLITE_ALONE = new RegExp(
     'unit/store/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\\.',
   ].join('|'),
 )
+const SLOWEST_SHOWN = 12
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** What one test file has compiled, the next need not: a third of a flow test's CPU. */
 const COMPILED = resolve(root, 'node_modules/.cache/compiled')
@@ -37,6 +38,7 @@ const guard = pathToFileURL(resolve(root, 'test/kit/guard.ts')).href
 
 interface FileResult {
   file: string
+  elapsedMs: number
   total: number
   passed: number
   skipped: number
@@ -120,6 +122,7 @@ function importsOf(file: string, known: Set<string>): Set<string> {
 }
 
 async function runFile(file: string): Promise<FileResult> {
+  const started = Date.now()
   const child = spawn(process.execPath, ['--import', guard, file], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -156,7 +159,8 @@ async function runFile(file: string): Promise<FileResult> {
   const code = await exitOf(child)
   clearTimeout(limit)
   clearTimeout(grace)
-  const result = { file: relative(root, file), output, ...counts(output) }
+  const elapsedMs = Date.now() - started
+  const result = { file: relative(root, file), elapsedMs, output, ...counts(output) }
   const problem = problemOf(result, code, { hung, leaking, running })
   return problem ? { ...result, problem } : result
 }
@@ -202,7 +206,14 @@ function summarise(results: FileResult[], elapsedMs: number): number {
     return 1
   }
   for (const { file, problem } of broken) console.log(`FAIL ${file}: ${problem}`)
-  console.log(`${results.length} files in ${(elapsedMs / 1000).toFixed(1)} s`)
+  const slowest = results.toSorted((a, b) => b.elapsedMs - a.elapsedMs).slice(0, SLOWEST_SHOWN)
+  if (results.length > slowest.length)
+    for (const { file, elapsedMs: ms } of slowest) console.log(`${seconds(ms)} s of them: ${file}`)
+  console.log(`${results.length} files in ${seconds(elapsedMs)} s`)
   console.log(`${passed} passed, ${failed} failed`)
   return failed > 0 ? 1 : 0
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1)
 }
