@@ -85,7 +85,8 @@ async function main(args: string[]): Promise<number> {
     .filter(file => storesAt < 0 || opensStores(file))
   const waiting = [...files]
   const results: FileResult[] = []
-  const lanes = Number(process.env.TEST_LANES ?? availableParallelism())
+  // One more than there are processors, as tests also wait.
+  const lanes = Number(process.env.TEST_LANES ?? availableParallelism() + 1)
   const started = Date.now()
   await Promise.all(
     Array.from({ length: lanes }, async () => {

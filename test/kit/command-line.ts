@@ -1,6 +1,8 @@
 /** The operator's program as a process of its own, as it is typed. */
+
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { compiled } from './compiled.ts'
 import { settingsFor } from './database.ts'
 
 const program = fileURLToPath(new URL('../../bin/posthorn', import.meta.url))
@@ -37,6 +39,7 @@ export async function posthornCommand(
     cwd,
     env: {
       PATH: process.env.PATH ?? '',
+      ...compiled(),
       NODE_OPTIONS: `--import ${guard}`,
       POSTHORN_DATA_DIR: dataDir,
       ...databaseSetting(dataDir),

@@ -1,7 +1,9 @@
 /** The real program as a process of its own, as `npm start` runs it: to read what it prints, to stop it, to kill it. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { compiled } from './compiled.ts'
 import { settingsFor } from './database.ts'
 import { type ApiAnswer, type DnsRecordView, zoneText } from './posthorn.ts'
 import type { ScriptedZone } from './zone.ts'
@@ -130,6 +132,7 @@ interface Launched {
 function launch({ dataDir, settings = {} }: ProgramOptions): Launched {
   const env: Record<string, string> = {
     PATH: process.env.PATH ?? '',
+    ...compiled(),
     POSTHORN_DATA_DIR: dataDir,
     POSTHORN_HTTP_LISTEN: '127.0.0.1:0',
     POSTHORN_DNS_LISTEN: '127.0.0.1:0',
