@@ -4,6 +4,7 @@ import { foldAddress } from '../smtp/address.ts'
 import { command, type Tx } from '../store/command.ts'
 import { DELIVERY_STATE } from '../store/schema.ts'
 import { addSuppressions } from '../store/suppressions.ts'
+import { hasHappened } from './has-happened.ts'
 import { recordDeliveries, recordEvents } from './record.ts'
 import type { EventData } from './types.ts'
 
@@ -73,16 +74,4 @@ async function engaged(
     .where('accountId', '=', accountId)
     .where('id', '=', emailId)
     .execute()
-}
-
-async function hasHappened(tx: Tx, emailId: Id, type: string, recipient: string): Promise<boolean> {
-  const former = await tx.db
-    .selectFrom('events')
-    .select('id')
-    .where('subjectId', '=', emailId)
-    .where('type', '=', type)
-    .where('recipient', '=', recipient)
-    .limit(1)
-    .executeTakeFirst()
-  return former !== undefined
 }

@@ -3,8 +3,8 @@
  * the report has been read. The token alone says which delivery; whom the report names is only recorded.
  */
 import { recipientCommands } from '../events/commands.ts'
+import { hasHappened } from '../events/has-happened.ts'
 import { recordDeliveries } from '../events/record.ts'
-import type { EventType } from '../events/types.ts'
 import type { Id } from '../lib/ids.ts'
 import { bounceType } from '../reports/bounce-class.ts'
 import type { Report, ReportedRecipient } from '../reports/report.ts'
@@ -90,7 +90,11 @@ async function bounce(
   said: ReportedRecipient,
   at: number,
 ): Promise<ReportEffect> {
-  if (delivery.status === 'bounced' || (await hasHappened(tx, delivery, 'email.bounced'))) return 'repeated'
+  if (
+    delivery.status === 'bounced' ||
+    (await hasHappened(tx, delivery.emailId, 'email.bounced', delivery.address))
+  )
+    return 'repeated'
   const { accountId, emailId, address } = delivery
   // A complaint is what is told of it, whatever comes later.
   const status = delivery.status === 'complained' ? ('complained' as const) : ('bounced' as const)
@@ -114,7 +118,7 @@ async function bounce(
 async function delay(tx: Tx, delivery: Delivery, said: ReportedRecipient, at: number): Promise<ReportEffect> {
   const { status, state } = delivery
   if (status !== 'delivered' && status !== 'queued') return 'repeated'
-  if (await hasHappened(tx, delivery, 'email.delivery_delayed')) return 'repeated'
+  if (await hasHappened(tx, delivery.emailId, 'email.delivery_delayed', delivery.address)) return 'repeated'
   const data = { delay: { attempt: delivery.attempts, next_attempt_at: null, reply: textOf(said) } }
   await recordDeliveries(tx, [
     {
@@ -137,18 +141,6 @@ async function complain(tx: Tx, delivery: Delivery, report: Report, at: number):
 
 function changeOf({ accountId, emailId, ordinal, address: recipient }: Delivery, at: number) {
   return { accountId, emailId, ordinal, recipient, at, handedOverAt: null }
-}
-
-async function hasHappened(tx: Tx, { emailId, address }: Delivery, type: EventType): Promise<boolean> {
-  const former = await tx.db
-    .selectFrom('events')
-    .select('id')
-    .where('subjectId', '=', emailId)
-    .where('type', '=', type)
-    .where('recipient', '=', address)
-    .limit(1)
-    .executeTakeFirst()
-  return former !== undefined
 }
 
 function bounceData(said: ReportedRecipient) {
