@@ -1,14 +1,13 @@
 /** Port 25: takes mail for the addresses behind `doorOf`, and says 250 only when it is on the disk (RFC 5321). */
-import type { AddressInfo } from 'node:net'
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Certificates } from '../lib/certificates.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { StorageUnavailable } from '../store/command.ts'
 import type { NewReport } from '../store/reports.ts'
 import { connectionLimit } from './connections.ts'
+import { type Listening, startListening } from './listening.ts'
 import { createMailBytes, type MailBytes } from './mail-bytes.ts'
-import { Reply } from './reply.ts'
+import { Reply, replyTo } from './reply.ts'
 import { StrictSmtpServer } from './smtp-server.ts'
 
 export interface TakenMail {
@@ -19,12 +18,6 @@ export interface TakenMail {
   sizeBytes: number
   /** Its beginning, up to `KEPT_BYTES`. */
   bytes: Uint8Array
-}
-
-export interface InboundListener {
-  address(): AddressInfo
-  /** Takes no more connections, lets those under way end, but waits no longer than this for them. */
-  close(): Promise<void>
 }
 
 export interface ListenerOptions {
@@ -41,7 +34,6 @@ export interface ListenerOptions {
 /** More than is ever looked at: what a report returns of our own mail may be long, and says nothing new. */
 export const KEPT_BYTES = 1024 * 1024
 const LARGEST_BYTES = 60 * 1024 * 1024
-const MOST_CONNECTIONS = 500
 const MOST_CONNECTIONS_OF_ONE = 20
 const MOST_RECIPIENTS = 100
 const MOST_MESSAGES = 100
@@ -49,27 +41,12 @@ const MOST_UNDER_WAY = 64
 const IDLE_MS = 60_000
 const DATA_MS = 300_000
 const LONGEST_MS = 900_000
-const GRACE_MS = 3_000
 
 type Answer = (error?: Error | null) => void
 
 /** @throws when the address is not to be had */
-export async function startInboundListener(options: ListenerOptions): Promise<InboundListener> {
-  const { listen, certificates, log } = options
-  const server = createServer(options)
-  server.on('error', error => log.debug({ err: error }, 'an inbound connection failed'))
-  const stopFollowing = certificates.onChange(pair => server.updateSecureContext(pair))
-  await new Promise<void>((resolve, reject) => {
-    server.server.once('error', reject)
-    server.listen(listen.port, listen.host, resolve)
-  })
-  return {
-    address: () => server.server.address() as AddressInfo,
-    close() {
-      stopFollowing()
-      return new Promise(resolve => server.close(() => resolve()))
-    },
-  }
+export function startInboundListener(options: ListenerOptions): Promise<Listening> {
+  return startListening(createServer(options), { ...options, name: 'an inbound' })
 }
 
 function createServer(options: ListenerOptions): StrictSmtpServer {
@@ -78,17 +55,11 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
   const server: StrictSmtpServer = new StrictSmtpServer(
     {
       name: mailHost,
-      banner: 'ready',
       size: LARGEST_BYTES,
-      maxClients: MOST_CONNECTIONS,
       socketTimeout: IDLE_MS,
-      closeTimeout: GRACE_MS,
       authOptional: true,
-      disableReverseLookup: true,
       disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD'],
-      logger: false,
       ...certificates.current(),
-      minVersion: 'TLSv1.2',
       ...connectionLimit(MOST_CONNECTIONS_OF_ONE),
       onMailFrom(_sender, { transaction }, answer) {
         answer(transaction > MOST_MESSAGES ? new Reply(421, '4.7.0 Enough for one connection') : null)
@@ -140,16 +111,8 @@ function createReceiver({ take, doorOf, clock, log }: ListenerOptions, end: (id:
       if (stream.sizeExceeded) return answer(new Reply(552, '5.3.4 The message is too large'))
       return settle(bytes, session).then(
         () => answer(),
-        error => answer(replyTo(error, log)),
+        error => answer(replyTo(error, { unavailable: 452, log })),
       )
     })
   }
-}
-
-function replyTo(error: unknown, log: Log): Reply {
-  if (error instanceof Reply) return error
-  if (error instanceof StorageUnavailable)
-    return new Reply(452, '4.3.1 Nothing can be stored now, try again later')
-  log.error({ err: error }, 'an inbound message could not be taken')
-  return new Reply(451, '4.3.0 Something is wrong here, try again later')
 }

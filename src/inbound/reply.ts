@@ -1,4 +1,7 @@
 /** What a client of our listeners is told: an SMTP reply as an error, as smtp-server takes it. */
+import type { Log } from '../lib/log.ts'
+import { StorageUnavailable } from '../store/command.ts'
+
 export class Reply extends Error {
   readonly responseCode: number
 
@@ -7,4 +10,13 @@ export class Reply extends Error {
     super(text)
     this.responseCode = responseCode
   }
+}
+
+/** What a message that was not taken is answered with. @param options.unavailable the code when nothing can be stored */
+export function replyTo(error: unknown, { unavailable, log }: { unavailable: number; log: Log }): Reply {
+  if (error instanceof Reply) return error
+  if (error instanceof StorageUnavailable)
+    return new Reply(unavailable, '4.3.1 Nothing can be stored now, try again later')
+  log.error({ err: error }, 'a message could not be taken')
+  return new Reply(451, '4.3.0 Something is wrong here, try again later')
 }

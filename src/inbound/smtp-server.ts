@@ -28,6 +28,18 @@ interface Parser extends Writable {
 
 type ConnectOptions = Parameters<SMTPServer['connect']>[1]
 
+/** What all our listeners have in common. */
+const EVERYWHERE: SMTPServerOptions = {
+  banner: 'ready',
+  minVersion: 'TLSv1.2',
+  maxClients: 500,
+  closeTimeout: 3_000,
+  disableReverseLookup: true,
+  hideDSN: true,
+  hideREQUIRETLS: true,
+  logger: false,
+}
+
 export class StrictSmtpServer extends SMTPServer {
   readonly #clock: Clock
   readonly #longestMs: number
@@ -37,8 +49,7 @@ export class StrictSmtpServer extends SMTPServer {
   /** @param longestMs how long a connection may last, whatever it does */
   constructor(options: SMTPServerOptions, clock: Clock, longestMs: number) {
     super({
-      hideDSN: true,
-      hideREQUIRETLS: true,
+      ...EVERYWHERE,
       ...options,
       onSecure(socket, _session, answer) {
         keepWriting(socket)

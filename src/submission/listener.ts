@@ -1,5 +1,4 @@
 /** Takes mail from users who have signed in, over TLS alone, through the same door as the API (RFC 6409, RFC 8314). */
-import type { AddressInfo } from 'node:net'
 import type {
   SMTPServerAuthentication,
   SMTPServerAuthenticationResponse,
@@ -10,7 +9,8 @@ import type {
 import { MOST_RECIPIENTS } from '../accept/recipients.ts'
 import { MOST_MESSAGE_BYTES, type Sender } from '../accept/submission.ts'
 import { connectionLimit } from '../inbound/connections.ts'
-import { Reply } from '../inbound/reply.ts'
+import { type Listening, startListening } from '../inbound/listening.ts'
+import { Reply, replyTo } from '../inbound/reply.ts'
 import { StrictSmtpServer } from '../inbound/smtp-server.ts'
 import type { Certificates } from '../lib/certificates.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -18,15 +18,8 @@ import type { Id } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { Networks } from '../lib/networks.ts'
 import { type Mailbox, parseAddress } from '../smtp/address.ts'
-import { StorageUnavailable } from '../store/command.ts'
 import type { Incoming } from './incoming.ts'
 import type { SignIn } from './sign-in.ts'
-
-export interface SubmissionListener {
-  address(): AddressInfo
-  /** Takes no more connections, lets those under way end, but not for long. */
-  close(): Promise<void>
-}
 
 /** What is taken is stored when it resolves. @returns what the client is told @throws Reply @throws StorageUnavailable */
 export type Submit = (
@@ -53,35 +46,19 @@ export interface SubmissionOptions {
   log: Log
 }
 
-const MOST_CONNECTIONS = 500
 const MOST_CONNECTIONS_OF_ONE = 50
 const MOST_FAILURES = 3
 const IDLE_MS = 300_000
 const DATA_MS = 600_000
 const LONGEST_MS = 3_600_000
-const GRACE_MS = 3_000
 
 type Answer = (error?: Error | null, text?: string) => void
 type EndSession = (id: string, text: string) => void
 type AuthAnswer = (error?: Error | null, response?: SMTPServerAuthenticationResponse) => void
 
 /** @throws when the address is not to be had */
-export async function startSubmissionListener(options: SubmissionOptions): Promise<SubmissionListener> {
-  const { listen, certificates, log } = options
-  const server = createServer(options)
-  server.on('error', error => log.debug({ err: error }, 'a submission connection failed'))
-  const stopFollowing = certificates.onChange(pair => server.updateSecureContext(pair))
-  await new Promise<void>((resolve, reject) => {
-    server.server.once('error', reject)
-    server.listen(listen.port, listen.host, resolve)
-  })
-  return {
-    address: () => server.server.address() as AddressInfo,
-    close() {
-      stopFollowing()
-      return new Promise(resolve => server.close(() => resolve()))
-    },
-  }
+export function startSubmissionListener(options: SubmissionOptions): Promise<Listening> {
+  return startListening(createServer(options), { ...options, name: 'a submission' })
 }
 
 function createServer(options: SubmissionOptions): StrictSmtpServer {
@@ -91,18 +68,12 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     ...certificates.current(),
     ...admitted(options, end),
     name: mailHost,
-    banner: 'ready',
     secure: isTls,
-    minVersion: 'TLSv1.2',
     size: MOST_MESSAGE_BYTES,
-    maxClients: MOST_CONNECTIONS,
     socketTimeout: IDLE_MS,
-    closeTimeout: GRACE_MS,
-    disableReverseLookup: true,
     useXClient: false,
     useXForward: false,
     hideSTARTTLS: isTls,
-    logger: false,
     onMailFrom(_sender, session, answer) {
       const left = spend(senderIn(session, admission).accountId)
       answer(left ? null : new Reply(450, '4.7.1 Too many messages a second, try again shortly'))
@@ -179,7 +150,7 @@ function createReceiver({ submit, incoming, admission, clock, log }: SubmissionO
         if (stream.sizeExceeded) throw new Reply(552, '5.3.4 The message is too large')
         answer(null, await settle(message.pieces(), session))
       } catch (error) {
-        answer(replyOf(error, log))
+        answer(replyTo(error, { unavailable: 451, log }))
       } finally {
         message.close()
       }
@@ -194,12 +165,4 @@ function senderIn({ user }: SMTPServerSession, admission: Admission): Sender {
 
 function isMailbox(value: ReturnType<typeof parseAddress>): value is Mailbox {
   return !('fault' in value)
-}
-
-function replyOf(error: unknown, log: Log): Reply {
-  if (error instanceof Reply) return error
-  if (error instanceof StorageUnavailable)
-    return new Reply(451, '4.3.1 Nothing can be stored now, try again later')
-  log.error({ err: error }, 'a submitted message could not be taken')
-  return new Reply(451, '4.3.0 Something is wrong here, try again later')
 }

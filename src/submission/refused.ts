@@ -4,7 +4,7 @@ import { Reply } from '../inbound/reply.ts'
 
 const MOST_CHARACTERS = 400
 
-export function replyTo({ refused, message }: Refusal): Reply {
+export function refusalReply({ refused, message }: Refusal): Reply {
   const [code, enhanced] = REFUSALS[refused].reply.split(' ')
   return new Reply(Number(code), `${enhanced} ${printable(message)}`)
 }

@@ -4,14 +4,14 @@ import { isRefusal } from '../accept/refusal.ts'
 import { wireId } from '../lib/ids.ts'
 import type { Submit } from './listener.ts'
 import type { MessageReader } from './message-reader.ts'
-import { replyTo } from './refused.ts'
+import { refusalReply } from './refused.ts'
 
 export function createSubmit(accept: Pick<Accept, 'send'>, reader: Pick<MessageReader, 'read'>): Submit {
   return async (sender, pieces, recipients) => {
     const read = await reader.read(pieces, recipients)
-    if (isRefusal(read)) throw replyTo(read)
+    if (isRefusal(read)) throw refusalReply(read)
     const accepted = await accept.send(sender, read.prepared, read.idempotency)
-    if (isRefusal(accepted)) throw replyTo(accepted)
+    if (isRefusal(accepted)) throw refusalReply(accepted)
     return `2.0.0 Ok: queued as ${wireId('eml', accepted.ids[0]!)}`
   }
 }
