@@ -5,6 +5,18 @@
 import type { Kysely } from 'kysely'
 import type { AccountRow, ApiKeyRow, SessionRow, UserRow } from './schema/accounts.ts'
 import type { OperatorAlertRow } from './schema/alerts.ts'
+import type {
+  AudienceRow,
+  ContactImportRow,
+  ContactPropertyRow,
+  ContactRow,
+  ContactTopicRow,
+  ContactValueRow,
+  DeletedAudienceRow,
+  DeletedTopicRow,
+  SegmentRow,
+  TopicRow,
+} from './schema/contacts.ts'
 import type { BlobPieceRow, BlobRow, ContentRow } from './schema/contents.ts'
 import type {
   DeletedDomainRow,
@@ -25,6 +37,7 @@ import type { TemplateRow, TemplateVersionRow } from './schema/templates.ts'
 import type { MtaStsPolicyRow, TlsResultRow } from './schema/tls.ts'
 
 export * from './schema/accounts.ts'
+export * from './schema/contacts.ts'
 export * from './schema/contents.ts'
 export * from './schema/domains.ts'
 export * from './schema/emails.ts'
@@ -68,6 +81,16 @@ export interface Schema {
   counters: CounterRow
   templates: TemplateRow
   templateVersions: TemplateVersionRow
+  audiences: AudienceRow
+  deletedAudiences: DeletedAudienceRow
+  contacts: ContactRow
+  contactProperties: ContactPropertyRow
+  contactValues: ContactValueRow
+  segments: SegmentRow
+  topics: TopicRow
+  deletedTopics: DeletedTopicRow
+  contactTopics: ContactTopicRow
+  contactImports: ContactImportRow
   mtaStsPolicies: MtaStsPolicyRow
   tlsResults: TlsResultRow
   reports: ReportRow

@@ -1,0 +1,160 @@
+/** What a segment asks of a contact: filters, all of which must hold; made ready for the database that evaluates them. */
+import { type ExpressionBuilder, type ExpressionWrapper, type SqlBool, sql } from 'kysely'
+import { foldText } from '../lib/fold-text.ts'
+import type { Id } from '../lib/ids.ts'
+import { containing } from '../store/pattern.ts'
+import type { ContactRow, Db, Flag, Schema } from '../store/schema.ts'
+
+export const FILTER_OPS = ['eq', 'neq', 'contains', 'exists', 'not_exists'] as const
+export const FILTER_FIELDS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
+/** Stands before the key of a property. */
+export const PROPERTY_PREFIX = 'properties.'
+
+export type FilterOp = (typeof FILTER_OPS)[number]
+
+/** As it is stored, and on the wire. */
+export interface Filter {
+  /** One of `FILTER_FIELDS`, or a property's key after `PROPERTY_PREFIX`. */
+  field: string
+  op: FilterOp
+  /** Compared as text, without regard to case; null where the operator compares nothing. */
+  value: string | number | boolean | null
+}
+
+/** Who belongs, as the database is asked. */
+export interface Membership {
+  audienceId: Id
+  /** A filter can hold for no contact. */
+  isEmpty: boolean
+  /** The value of a property that every member has, by which members are found without looking at others. */
+  lead: { propertyId: number; value: string } | undefined
+  /** What else is asked. */
+  conditions: readonly Condition[]
+}
+
+export type FoldedColumn = 'foldedEmail' | 'foldedFirstName' | 'foldedLastName'
+
+type Condition =
+  | { on: 'column'; column: FoldedColumn; op: FilterOp; text: string }
+  | { on: 'flag'; flag: Flag }
+  | { on: 'property'; propertyId: number; op: FilterOp; text: string }
+
+const COLUMNS = new Map<string, FoldedColumn>([
+  ['email', 'foldedEmail'],
+  ['first_name', 'foldedFirstName'],
+  ['last_name', 'foldedLastName'],
+])
+
+/** All of an audience. */
+export function everybodyOf(audienceId: Id): Membership {
+  return { audienceId, isEmpty: false, lead: undefined, conditions: [] }
+}
+
+/** Keys that no contact of the audience has ever had are known by that. */
+export async function membershipOf(db: Db, audienceId: Id, filters: readonly Filter[]): Promise<Membership> {
+  const properties = await propertiesOf(db, audienceId, filters)
+  const conditions: Condition[] = []
+  let isEmpty = false
+  for (const { field, op, value } of filters) {
+    const text = foldText(String(value ?? ''))
+    const column = COLUMNS.get(field)
+    if (column) conditions.push({ on: 'column', column, op, text })
+    else if (field === 'unsubscribed') {
+      const flags = ([0, 1] as const).filter(flag => holds(op, flag === 1 ? 'true' : 'false', text))
+      if (flags.length === 0) isEmpty = true
+      if (flags.length === 1) conditions.push({ on: 'flag', flag: flags[0]! })
+    } else {
+      const property = properties.get(field.slice(PROPERTY_PREFIX.length))
+      if (property) conditions.push({ on: 'property', propertyId: property.id, op, text })
+      else if (op !== 'neq' && op !== 'not_exists') isEmpty = true
+    }
+  }
+  return { audienceId, isEmpty, ...withLead(conditions, [...properties.values()]) }
+}
+
+/** For `where(meeting(membership))` in a query over contacts: the conditions, but not the lead. */
+export function meeting({ conditions }: Membership) {
+  return (eb: ExpressionBuilder<Schema, 'contacts'>): ExpressionWrapper<Schema, 'contacts', SqlBool> =>
+    eb.and(conditions.map(condition => expressionOf(eb, condition)))
+}
+
+/** Whether a filter holds for one who has a value. Both texts are folded. */
+function holds(op: FilterOp, value: string, text: string): boolean {
+  if (op === 'eq') return value === text
+  if (op === 'neq') return value !== text
+  if (op === 'contains') return value.includes(text)
+  return op === 'exists'
+}
+
+async function propertiesOf(db: Db, audienceId: Id, filters: readonly Filter[]) {
+  const keys = filters.flatMap(({ field }) =>
+    field.startsWith(PROPERTY_PREFIX) ? [field.slice(PROPERTY_PREFIX.length)] : [],
+  )
+  if (keys.length === 0) return new Map<string, { id: number; contactCount: number }>()
+  const rows = await db
+    .selectFrom('contactProperties')
+    .select(['id', 'key', 'contactCount'])
+    .where('audienceId', '=', audienceId)
+    .where('key', 'in', keys)
+    .execute()
+  return new Map(rows.map(({ key, ...row }) => [key, row]))
+}
+
+/** Of several values that all must have, the one whose property the fewest have. */
+function withLead(
+  conditions: readonly Condition[],
+  properties: readonly { id: number; contactCount: number }[],
+) {
+  const countOf = (id: number) => properties.find(property => property.id === id)?.contactCount ?? 0
+  const [first] = conditions
+    .flatMap(condition => (condition.on === 'property' && condition.op === 'eq' ? [condition] : []))
+    .sort((a, b) => countOf(a.propertyId) - countOf(b.propertyId))
+  return {
+    lead: first && { propertyId: first.propertyId, value: first.text },
+    conditions: conditions.filter(condition => condition !== first),
+  }
+}
+
+function expressionOf(eb: ExpressionBuilder<Schema, 'contacts'>, condition: Condition) {
+  if (condition.on === 'flag') return eb('contacts.unsubscribed', '=', condition.flag)
+  return condition.on === 'column' ? columnExpression(eb, condition) : propertyExpression(eb, condition)
+}
+
+function columnExpression(
+  eb: ExpressionBuilder<Schema, 'contacts'>,
+  { column, op, text }: Extract<Condition, { on: 'column' }>,
+) {
+  const ref = `contacts.${column}` as const
+  if (op === 'exists') return eb(ref, 'is not', null)
+  if (op === 'not_exists') return eb(ref, 'is', null)
+  if (op === 'neq') return eb.or([eb(ref, 'is', null), eb(ref, '!=', text)])
+  return op === 'eq' ? eb(ref, '=', text) : columnContains(eb, column, text)
+}
+
+/** Every character of the folded text stands for itself. */
+export function columnContains(
+  eb: ExpressionBuilder<Schema, 'contacts'>,
+  column: keyof ContactRow & FoldedColumn,
+  text: string,
+): ExpressionWrapper<Schema, 'contacts', SqlBool> {
+  return eb(eb.ref(`contacts.${column}`), 'like', sql<string>`${containing(text)} escape '!'`)
+}
+
+function propertyExpression(
+  eb: ExpressionBuilder<Schema, 'contacts'>,
+  { propertyId, op, text }: Extract<Condition, { on: 'property' }>,
+) {
+  const own = eb
+    .selectFrom('contactValues')
+    .select(sql.lit(1).as('one'))
+    .whereRef('contactValues.contactId', '=', 'contacts.id')
+    .where('contactValues.propertyId', '=', propertyId)
+  if (op === 'exists') return eb.exists(own)
+  if (op === 'not_exists') return eb.not(eb.exists(own))
+  const same = own.where('contactValues.foldedValue', '=', text)
+  if (op === 'eq') return eb.exists(same)
+  if (op === 'neq') return eb.not(eb.exists(same))
+  return eb.exists(
+    own.where('contactValues.foldedValue', 'like', sql<string>`${containing(text)} escape '!'`),
+  )
+}

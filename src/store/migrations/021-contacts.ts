@@ -1,0 +1,168 @@
+/** Audiences with their contacts and segments, topics, and files of contacts that are taken in. */
+import type { Kysely } from 'kysely'
+import type { Columns } from './columns.ts'
+
+export async function up({ schema }: Kysely<unknown>, columns: Columns): Promise<void> {
+  await createAudiences(schema, columns)
+  await createContacts(schema, columns)
+  await createProperties(schema, columns)
+  await createSegments(schema, columns)
+  await createTopics(schema, columns)
+  await createImports(schema, columns)
+}
+
+type Schema = Kysely<unknown>['schema']
+
+async function createAudiences(schema: Schema, { id, text, integer, clustered }: Columns) {
+  await schema
+    .createTable('audiences')
+    .addColumn('account_id', id, c => c.notNull())
+    .addColumn('id', id, c => c.notNull())
+    .addColumn('name', text, c => c.notNull())
+    .addColumn('contact_count', integer, c => c.notNull())
+    .addColumn('unsubscribed_count', integer, c => c.notNull())
+    .addColumn('created_at', integer, c => c.notNull())
+    .addPrimaryKeyConstraint('audiences_pk', ['account_id', 'id'])
+    .modifyEnd(clustered)
+    .execute()
+  await schema
+    .createTable('deleted_audiences')
+    .addColumn('id', id, c => c.primaryKey())
+    .addColumn('account_id', id, c => c.notNull())
+    .addColumn('deleted_at', integer, c => c.notNull())
+    .execute()
+}
+
+async function createContacts(schema: Schema, { id, text, integer, flag, clustered }: Columns) {
+  await schema
+    .createTable('contacts')
+    .addColumn('account_id', id, c => c.notNull())
+    .addColumn('audience_id', id, c => c.notNull())
+    .addColumn('id', id, c => c.notNull())
+    .addColumn('email', text, c => c.notNull())
+    .addColumn('folded_email', text, c => c.notNull())
+    .addColumn('first_name', text)
+    .addColumn('folded_first_name', text)
+    .addColumn('last_name', text)
+    .addColumn('folded_last_name', text)
+    .addColumn('unsubscribed', flag, c => c.notNull())
+    .addColumn('properties', text, c => c.notNull())
+    .addColumn('created_at', integer, c => c.notNull())
+    .addColumn('updated_at', integer, c => c.notNull())
+    .addPrimaryKeyConstraint('contacts_pk', ['audience_id', 'id'])
+    .modifyEnd(clustered)
+    .execute()
+  await schema
+    .createIndex('contacts_email')
+    .on('contacts')
+    .columns(['account_id', 'email', 'audience_id'])
+    .unique()
+    .execute()
+  // holds all that a search looks at, so that it need not read the contacts themselves
+  await schema
+    .createIndex('contacts_search')
+    .on('contacts')
+    .columns(['audience_id', 'id', 'folded_email', 'folded_first_name', 'folded_last_name', 'unsubscribed'])
+    .execute()
+}
+
+async function createProperties(schema: Schema, { id, text, integer, serial, clustered }: Columns) {
+  await schema
+    .createTable('contact_properties')
+    .addColumn('id', serial, c => c.primaryKey())
+    .addColumn('audience_id', id, c => c.notNull())
+    .addColumn('key', text, c => c.notNull())
+    .addColumn('contact_count', integer, c => c.notNull())
+    .execute()
+  await schema
+    .createIndex('contact_properties_key')
+    .on('contact_properties')
+    .columns(['audience_id', 'key'])
+    .unique()
+    .execute()
+  await schema
+    .createTable('contact_values')
+    .addColumn('contact_id', id, c => c.notNull())
+    .addColumn('property_id', integer, c => c.notNull())
+    .addColumn('folded_value', text, c => c.notNull())
+    .addPrimaryKeyConstraint('contact_values_pk', ['contact_id', 'property_id'])
+    .modifyEnd(clustered)
+    .execute()
+  await schema
+    .createIndex('contact_values_value')
+    .on('contact_values')
+    .columns(['property_id', 'folded_value', 'contact_id'])
+    .execute()
+}
+
+async function createSegments(schema: Schema, { id, text, integer, clustered }: Columns) {
+  await schema
+    .createTable('segments')
+    .addColumn('account_id', id, c => c.notNull())
+    .addColumn('audience_id', id, c => c.notNull())
+    .addColumn('id', id, c => c.notNull())
+    .addColumn('name', text, c => c.notNull())
+    .addColumn('filters', text, c => c.notNull())
+    .addColumn('created_at', integer, c => c.notNull())
+    .addColumn('updated_at', integer, c => c.notNull())
+    .addPrimaryKeyConstraint('segments_pk', ['audience_id', 'id'])
+    .modifyEnd(clustered)
+    .execute()
+}
+
+async function createTopics(schema: Schema, { id, text, integer, flag, clustered }: Columns) {
+  await schema
+    .createTable('topics')
+    .addColumn('account_id', id, c => c.notNull())
+    .addColumn('id', id, c => c.notNull())
+    .addColumn('name', text, c => c.notNull())
+    .addColumn('description', text)
+    .addColumn('default_subscription', text, c => c.notNull())
+    .addColumn('created_at', integer, c => c.notNull())
+    .addColumn('updated_at', integer, c => c.notNull())
+    .addPrimaryKeyConstraint('topics_pk', ['account_id', 'id'])
+    .modifyEnd(clustered)
+    .execute()
+  await schema
+    .createTable('contact_topics')
+    .addColumn('contact_id', id, c => c.notNull())
+    .addColumn('topic_id', id, c => c.notNull())
+    .addColumn('subscribed', flag, c => c.notNull())
+    .addColumn('changed_at', integer, c => c.notNull())
+    .addPrimaryKeyConstraint('contact_topics_pk', ['contact_id', 'topic_id'])
+    .modifyEnd(clustered)
+    .execute()
+  await schema
+    .createIndex('contact_topics_topic')
+    .on('contact_topics')
+    .columns(['topic_id', 'contact_id'])
+    .execute()
+  await schema
+    .createTable('deleted_topics')
+    .addColumn('id', id, c => c.primaryKey())
+    .addColumn('deleted_at', integer, c => c.notNull())
+    .execute()
+}
+
+async function createImports(schema: Schema, { id, text, integer, clustered }: Columns) {
+  await schema
+    .createTable('contact_imports')
+    .addColumn('account_id', id, c => c.notNull())
+    .addColumn('audience_id', id, c => c.notNull())
+    .addColumn('id', id, c => c.notNull())
+    .addColumn('state', text, c => c.notNull())
+    .addColumn('row_count', integer, c => c.notNull())
+    .addColumn('created_count', integer, c => c.notNull())
+    .addColumn('updated_count', integer, c => c.notNull())
+    .addColumn('unchanged_count', integer, c => c.notNull())
+    .addColumn('skipped_count', integer, c => c.notNull())
+    .addColumn('failed_count', integer, c => c.notNull())
+    .addColumn('errors', text, c => c.notNull())
+    .addColumn('fault', text)
+    .addColumn('created_at', integer, c => c.notNull())
+    .addColumn('updated_at', integer, c => c.notNull())
+    .addColumn('ended_at', integer)
+    .addPrimaryKeyConstraint('contact_imports_pk', ['audience_id', 'id'])
+    .modifyEnd(clustered)
+    .execute()
+}
