@@ -58,11 +58,13 @@ const USUAL_CHARACTERS = 8_192
 
 /** What a request asks of the writer, in usual requests. */
 export function weightOf({ emails }: AcceptInput): number {
-  const characters = emails.reduce(
-    (sum, { content }) => sum + ('encoding' in content ? content.body.length : characterCount(content)),
-    0,
-  )
+  const characters = emails.reduce((sum, { content }) => sum + sizeOf(content), 0)
   return emails.length + Math.floor(characters / USUAL_CHARACTERS)
+}
+
+function sizeOf(content: NewEmail['content']): number {
+  if ('contentId' in content) return 0
+  return 'encoding' in content ? content.body.length : characterCount(content)
 }
 
 async function acceptAll(tx: Tx, inputs: readonly AcceptInput[]): Promise<(Accepted | Refusal)[]> {

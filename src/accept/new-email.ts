@@ -50,6 +50,7 @@ export function newEmailOf(
       bccList: mailboxJson(email.bcc),
       replyToList: mailboxJson(email.replyTo),
       subject: email.subject,
+      variables: null,
       headers: jsonOrNull(email.headers),
       attachments: jsonOrNull(
         email.attachments.map(file => storedAttachment(file, wireId('att', newId(now)))),

@@ -42,13 +42,14 @@ export const scheduledCommands = {
     const { accountId, id, now: at } = input
     const refusal = await refuseUnlessScheduled(tx, input, 'canceled')
     if (refusal !== true) return refusal
+    const [row] = await tx.rows.find('emails', [{ accountId, id }], ['broadcastId'])
     await tx.db
       .updateTable('deliveries')
       .set({ state: DELIVERY_STATE.done, status: 'canceled' })
       .where('emailId', '=', id)
       .where('state', '=', DELIVERY_STATE.scheduled)
       .execute()
-    const email = { accountId, id, status: 'scheduled' } as const
+    const email = { accountId, id, broadcastId: row!.broadcastId, status: 'scheduled' } as const
     await moveEmails(tx, [{ email, set: { status: 'canceled', lastEventAt: at, endedAt: at } }])
     await recordEvents(tx, [
       { accountId, subjectId: id, type: 'email.canceled', recipient: null, data: {}, at, origin: null },

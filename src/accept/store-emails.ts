@@ -4,7 +4,7 @@ import { scheduledEvent } from '../events/scheduled.ts'
 import type { Id } from '../lib/ids.ts'
 import { referBlobs } from '../store/blobs.ts'
 import { laneKey, type Tx } from '../store/command.ts'
-import { type Content, type EncodedContent, encodeContent } from '../store/contents.ts'
+import { type Content, type EncodedContent, encodeContent, shareContent } from '../store/contents.ts'
 import type { DueLane } from '../store/lanes.ts'
 import {
   DELIVERY_STATE,
@@ -16,6 +16,11 @@ import {
 import type { StagedBlob } from '../store/staged-blob.ts'
 import type { Recipient } from './recipients.ts'
 
+/** A content that is in the store, and has users already. */
+export interface StoredContent {
+  contentId: number
+}
+
 /** An email ready to be stored but for what the transaction decides. */
 export interface NewEmail {
   row: Omit<
@@ -24,7 +29,7 @@ export interface NewEmail {
   >
   fromDomain: string
   /** The same object for emails of a request that say the same. */
-  content: Content | EncodedContent
+  content: Content | EncodedContent | StoredContent
   blobs: StagedBlob[]
   recipients: Recipient[]
   /** All recipients are at the simulator: no verified domain is needed. */
@@ -70,13 +75,23 @@ async function storeContents(
 ): Promise<Map<NewEmail['content'], number>> {
   const uses = new Map<NewEmail['content'], number>()
   for (const { email } of accepted) uses.set(email.content, (uses.get(email.content) ?? 0) + 1)
-  const ids = await tx.rows.reserve('contents', uses.size)
-  const rows = [...uses].map(([content, refs], i) => ({ id: ids[i]!, ...storedForm(content), refs }))
+  const known = new Map<NewEmail['content'], number>()
+  const fresh: [Content | EncodedContent, number][] = []
+  for (const [content, refs] of uses) {
+    if (!('contentId' in content)) {
+      fresh.push([content, refs])
+      continue
+    }
+    await shareContent(tx, content.contentId, refs)
+    known.set(content, content.contentId)
+  }
+  const ids = await tx.rows.reserve('contents', fresh.length)
+  const rows = fresh.map(([content, refs], i) => ({ id: ids[i]!, ...storedForm(content), refs }))
   await tx.rows.insert('contents', rows)
-  return new Map([...uses.keys()].map((content, i) => [content, ids[i]!]))
+  return new Map([...known, ...fresh.map(([content], i) => [content, ids[i]!] as const)])
 }
 
-function storedForm(content: NewEmail['content']): EncodedContent {
+function storedForm(content: Content | EncodedContent): EncodedContent {
   return 'encoding' in content ? content : encodeContent(content)
 }
 
@@ -124,28 +139,31 @@ function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
 /** For the claim that is about to come; large ones are read again. */
 function keepAtHand(tx: Tx, { email, domainId, suppressed }: Decided) {
   const {
+    accountId,
     id,
     sender,
     toList,
     ccList,
     replyToList,
     subject,
+    variables,
     headers,
     attachments,
     raw,
     messageId,
     recipientCount,
   } = email.row
-  const { createdAt, scheduledAt } = email.row
+  const { createdAt, scheduledAt, broadcastId, topicId } = email.row
   const { content } = email
-  if (suppressed.every(Boolean) || 'encoding' in content) return
+  if (suppressed.every(Boolean) || 'encoding' in content || 'contentId' in content) return
   const mailboxes = { sender, toList, ccList, replyToList }
-  const rest = { subject, headers, attachments, raw, messageId, recipientCount, createdAt, scheduledAt }
-  tx.recent.put(id, { domainId, ...mailboxes, ...rest, content }, createdAt)
+  const names = { accountId, id, domainId, messageId, broadcastId, topicId }
+  const rest = { subject, variables, headers, attachments, raw, recipientCount, createdAt, scheduledAt }
+  tx.recent.put(id, { ...names, ...mailboxes, ...rest, content }, createdAt)
 }
 
 function countEmail(tx: Tx, decided: Decided) {
-  countNewEmail(tx, decided.email.row.accountId, statusOf(decided))
+  countNewEmail(tx, decided.email.row, statusOf(decided))
 }
 
 /** Each lane once, however many emails go to it. */

@@ -1,10 +1,10 @@
 /** What of emails is in memory that is worth moving to another thread instead of being copied. */
-import type { Content, EncodedContent } from '../store/contents.ts'
 import type { StagedBlob } from '../store/staged-blob.ts'
+import type { NewEmail } from './store-emails.ts'
 
 /** Each once. All of it belongs to the emails alone: whoever made it has put it into memory of its own. */
 export function travellingMemory(
-  contents: readonly (Content | EncodedContent)[],
+  contents: readonly NewEmail['content'][],
   blobs: readonly StagedBlob[],
 ): ArrayBuffer[] {
   const memory = new Set<ArrayBuffer>()

@@ -7,10 +7,10 @@ import type { SecretKeys } from '../lib/secret-keys.ts'
 import { type HeaderField, serializeFields } from '../smtp/header-field.ts'
 import { createRefToken, type DeliveryRef, returnPath } from '../smtp/verp.ts'
 import type { BlobFiles } from '../store/blobs.ts'
-import { type EmailSource, readEmailSource } from '../store/email-source.ts'
+import { createEmailSources, type EmailSource } from '../store/email-source.ts'
 import type { Find } from '../store/read.ts'
 import type { Db } from '../store/schema.ts'
-import { type Composed, composeEmail } from './composed.ts'
+import { type Composed, createComposer } from './composed.ts'
 import type { KeyRing, SigningDomain } from './key-ring.ts'
 import type { MessageTls } from './policy/way.ts'
 import { messageTlsOf } from './policy/wish.ts'
@@ -64,6 +64,8 @@ const LARGEST_KEPT_BYTES = 1024 * 1024
 
 export function createMessageMaker({ db, find, blobs, secrets, keyRing }: MessageOptions): MessageMaker {
   const kept = new Map<string, Composed>()
+  const readSource = createEmailSources(find)
+  const composeEmail = createComposer({ db, blobs })
 
   const composed = async ({
     accountId,
@@ -73,9 +75,9 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
     const key = idKey(emailId)
     const known = kept.get(key)
     if (known) return known
-    const source = atHand ?? (await readEmailSource(find, accountId, emailId))
+    const source = atHand ?? (await readSource(accountId, emailId))
     if (!source) return undefined
-    const fresh = await composeEmail(source, { db, blobs })
+    const fresh = await composeEmail(source)
     if (source.recipientCount > 1 && fresh.body.length <= LARGEST_KEPT_BYTES) {
       if (kept.size >= KEPT_EMAILS) kept.delete(kept.keys().next().value!)
       kept.set(key, fresh)

@@ -12,7 +12,7 @@ import { findKeyFacts } from '../store/domains.ts'
 import { readEmailSource } from '../store/email-source.ts'
 import type { Find } from '../store/read.ts'
 import type { Db, DeliveryRow } from '../store/schema.ts'
-import { type Composed, composeEmail } from './composed.ts'
+import { type Composed, createComposer } from './composed.ts'
 import { CORRELATION_HEADER, type StoredSignature } from './message.ts'
 
 /**
@@ -55,7 +55,7 @@ export async function rebuildMessage(
     ? await find('deliveries', [{ emailId, ordinal }], ['signedAt', 'signatures'])
     : []
   if (!source || !delivery) return undefined
-  const email = await composeEmail(source, parts)
+  const email = await createComposer(parts)(source)
   const { signedAt } = delivery
   if (signedAt === null) return messageOf('not-sent', email.fields, email.body)
   const correlation = createRefToken(secrets, 'correlation', { emailId, ordinal }, signedAt)

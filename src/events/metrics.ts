@@ -4,6 +4,7 @@
  */
 import { type Id, idText } from '../lib/ids.ts'
 import type { Tx } from '../store/command.ts'
+import { countForBroadcast } from './broadcast-counts.ts'
 import type { EventData, EventType } from './types.ts'
 
 /** Counted as events happen; rates are worked out of them. */
@@ -64,10 +65,12 @@ export function metricKind(metric: CountedMetric, domainId: Id | null, broadcast
 
 /** Part of a command that records the event. */
 export function countEvent(tx: Tx, event: CountedEvent, { domainId, broadcastId }: EmailOrigin): void {
+  const { accountId } = event
   const period = periodOf(quarterOf(event.at))
   for (const metric of metricsOf(event)) {
+    if (isReaction(metric)) countForBroadcast(tx, { accountId, broadcastId }, `reaction.${metric}`, 1)
     const count = (domain: Id | null, broadcast: Id | null) =>
-      tx.count(event.accountId, metricKind(metric, domain, broadcast), period, 1)
+      tx.count(accountId, metricKind(metric, domain, broadcast), period, 1)
     count(null, null)
     if (domainId) count(domainId, null)
     if (broadcastId) count(null, broadcastId)
@@ -103,6 +106,12 @@ export function metricsOf({
     default:
       return []
   }
+}
+
+function isReaction(metric: CountedMetric) {
+  return (
+    metric === 'opened' || metric === 'unique_opened' || metric === 'clicked' || metric === 'unique_clicked'
+  )
 }
 
 function bounceMetric({ bounce }: EventData): CountedMetric {

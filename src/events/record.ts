@@ -8,6 +8,7 @@ import {
   type EmailRow,
   type EmailStatus,
 } from '../store/schema.ts'
+import { type BroadcastRef, countForBroadcast } from './broadcast-counts.ts'
 import { emailStatus, withoutFeedback } from './email-status.ts'
 import { countEvent, type EmailOrigin } from './metrics.ts'
 import type { EventData, EventType } from './types.ts'
@@ -134,13 +135,18 @@ export async function recordHandedOver(
 }
 
 /** Keeps the totals per status in step with a new email. */
-export function countNewEmail(tx: Tx, accountId: Id, status: EmailStatus): void {
-  tx.count(accountId, `emails.${status}`, '', 1)
+export function countNewEmail(tx: Tx, email: BroadcastRef, status: EmailStatus): void {
+  countStatus(tx, email, status, 1)
 }
 
-/** The same for emails that have been deleted. */
+/** The same for emails that have been deleted; what they were stays in the totals of their broadcast. */
 export function countDeletedEmail(tx: Tx, accountId: Id, status: EmailStatus): void {
   tx.count(accountId, `emails.${status}`, '', -1)
+}
+
+function countStatus(tx: Tx, email: BroadcastRef, status: EmailStatus, delta: number) {
+  tx.count(email.accountId, `emails.${status}`, '', delta)
+  countForBroadcast(tx, email, `status.${status}`, delta)
 }
 
 /** An email with what changes of its deliveries. */
@@ -226,7 +232,7 @@ function endOf(deliveries: readonly DeliveryState[], changes: readonly DeliveryC
 
 /** An email, and the state it comes to. */
 interface EmailMove {
-  email: Pick<EmailState, 'accountId' | 'id' | 'status'>
+  email: Pick<EmailState, 'accountId' | 'id' | 'status' | 'broadcastId'>
   set: Partial<EmailState> & { status: EmailStatus }
 }
 
@@ -237,14 +243,13 @@ export async function moveEmails(tx: Tx, moves: readonly EmailMove[]): Promise<v
     ['accountId', 'id'],
     moves.map(({ email: { accountId, id }, set }) => ({ ...set, accountId, id })),
   )
-  for (const {
-    email: { accountId, id, status: former },
-    set: { status },
-  } of moves) {
+  for (const { email, set } of moves) {
+    const { accountId, id, status: former } = email
+    const { status } = set
     if (status === former) continue
     await tx.segments.moved(accountId, id, status)
-    tx.count(accountId, `emails.${former}`, '', -1)
-    tx.count(accountId, `emails.${status}`, '', 1)
+    countStatus(tx, email, former, -1)
+    countStatus(tx, email, status, 1)
   }
 }
 

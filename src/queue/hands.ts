@@ -8,9 +8,9 @@ import type { IdSource } from '../lib/ids.ts'
 import type { Run } from '../store/command.ts'
 import { type DueLane, stepDueLanes } from '../store/lanes.ts'
 import { coversLane } from '../store/queue-holds.ts'
-import type { MailSelector, QueueHoldRow } from '../store/schema/steering.ts'
+import type { MailSelector } from '../store/schema/steering.ts'
 import { type Db, DELIVERY_CLASS } from '../store/schema.ts'
-import type { holdCommands } from './hold.ts'
+import type { holdCommands, NewHold } from './hold.ts'
 import type { Steered, steerCommands } from './steer.ts'
 import type { Place, StepInput } from './waiting-mail.ts'
 
@@ -20,15 +20,17 @@ export interface Hands {
   /** What the selector names and nothing is; undefined when all of it may be. */
   unknownIn(selector: MailSelector): Promise<'account' | 'email' | undefined>
   /** In force when it resolves, for mail that comes later, too. */
-  hold(selector: MailSelector, reason: string | null): Promise<{ hold: QueueHoldRow; isNew: boolean }>
+  hold(selector: MailSelector, reason: string | null): Promise<{ hold: NewHold; isNew: boolean }>
   /** Undefined where nothing holds just this mail. */
-  release(selector: MailSelector): Promise<QueueHoldRow | undefined>
+  release(selector: MailSelector): Promise<NewHold | undefined>
   /** Deferred mail is due now. */
   retry(selector: MailSelector): Promise<Progress>
   /** What waits or is held is given up. */
   cancel(selector: MailSelector): Promise<Progress>
   /** Mail kept apart by holds that are no more waits again: to be called at the start, a release may have been cut off. */
   settle(): Promise<void>
+  /** What a hold of this kind that has just ended kept in the queue goes on. */
+  letGo(selector: MailSelector): Promise<void>
 }
 
 export interface Progress {
@@ -75,8 +77,14 @@ export function createHands({ db, run, clock, newId }: HandsOptions): Hands {
     return { deliveries, hasMore: false }
   }
 
+  const letGo = async (selector: MailSelector) => {
+    for await (const lanes of lanesOf(db, selector)) await run('announceLanes', lanes)
+    await settle()
+  }
+
   return {
     settle,
+    letGo,
     unknownIn: selector => unknownIn(db, selector),
     hold(selector, reason) {
       const createdAt = clock.now()
@@ -85,8 +93,7 @@ export function createHands({ db, run, clock, newId }: HandsOptions): Hands {
     async release(selector) {
       const hold = await run('releaseHold', { selector, now: clock.now() })
       if (!hold) return undefined
-      for await (const lanes of lanesOf(db, selector)) await run('announceLanes', lanes)
-      await settle()
+      await letGo(selector)
       return hold
     },
     retry: selector =>

@@ -1,4 +1,4 @@
-/** The operator's holds as commands: put, released, and what they have kept apart let go. */
+/** Holds as commands: those of the operator put and released, and what any of them has kept apart let go. */
 import type { Id } from '../lib/ids.ts'
 import { command, type Lane, laneKey, type Tx } from '../store/command.ts'
 import type { DueLane } from '../store/lanes.ts'
@@ -15,6 +15,9 @@ export interface DeliveryKey {
   ordinal: number
 }
 
+/** Of the operator. */
+export type NewHold = Omit<QueueHoldRow, 'isPause'>
+
 interface Parked extends Lane, DeliveryKey {
   nextAt: number
 }
@@ -24,24 +27,19 @@ const KEPT_MS = 30 * 86_400_000
 
 export const holdCommands = {
   /** @returns the hold of the same mail where there is one */
-  putHold: command<QueueHoldRow, { hold: QueueHoldRow; isNew: boolean }>(async (tx, hold) => {
+  putHold: command<NewHold, { hold: NewHold; isNew: boolean }>(async (tx, hold) => {
     const known = await findHold(tx, hold)
-    if (!known) await tx.db.insertInto('queueHolds').values(hold).execute()
-    const { domain, accountId, broadcastId, emailId } = hold
-    tx.announce(HELD, { domain, accountId, broadcastId, emailId } satisfies MailSelector)
+    if (!known) await startHold(tx, { ...hold, isPause: 0 })
+    else announceHold(tx, hold)
     return { hold: known ?? hold, isNew: !known }
   }),
 
   /** Undefined where nothing holds just this mail. It is remembered for a while: what it held has gained its time. */
-  releaseHold: command<{ selector: MailSelector; now: number }, QueueHoldRow | undefined>(
+  releaseHold: command<{ selector: MailSelector; now: number }, NewHold | undefined>(
     async (tx, { selector, now: releasedAt }) => {
       const known = await findHold(tx, selector)
       if (!known) return undefined
-      await tx.db.updateTable('queueHolds').set({ releasedAt }).where('id', '=', known.id).execute()
-      await tx.db
-        .deleteFrom('queueHolds')
-        .where('releasedAt', '<', releasedAt - KEPT_MS)
-        .execute()
+      await endHold(tx, known.id, releasedAt)
       return { ...known, releasedAt }
     },
   ),
@@ -72,6 +70,25 @@ export const holdCommands = {
     },
     { weigh: ({ limit }) => limit },
   ),
+}
+
+/** Part of a command: from its commit on nothing that the hold is about is begun. */
+export async function startHold(tx: Tx, hold: QueueHoldRow): Promise<void> {
+  await tx.db.insertInto('queueHolds').values(hold).execute()
+  announceHold(tx, hold)
+}
+
+/** Part of a command; what the hold has kept apart is to be let go afterwards. */
+export async function endHold({ db }: Tx, id: Id, releasedAt: number): Promise<void> {
+  await db.updateTable('queueHolds').set({ releasedAt }).where('id', '=', id).execute()
+  await db
+    .deleteFrom('queueHolds')
+    .where('releasedAt', '<', releasedAt - KEPT_MS)
+    .execute()
+}
+
+function announceHold(tx: Tx, { domain, accountId, broadcastId, emailId }: MailSelector) {
+  tx.announce(HELD, { domain, accountId, broadcastId, emailId } satisfies MailSelector)
 }
 
 async function findHold({ db }: Tx, selector: MailSelector): Promise<QueueHoldRow | undefined> {

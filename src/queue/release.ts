@@ -6,7 +6,7 @@ import { command, type Tx } from '../store/command.ts'
 import { parseMailboxes } from '../store/emails.ts'
 import { DELIVERY_STATE, type EmailRow } from '../store/schema.ts'
 
-type DueEmail = Pick<EmailRow, 'accountId' | 'id' | 'sender' | 'domainId'>
+type DueEmail = Pick<EmailRow, 'accountId' | 'id' | 'sender' | 'domainId' | 'broadcastId'>
 
 export const releaseCommands = {
   /**
@@ -17,7 +17,7 @@ export const releaseCommands = {
   releaseScheduled: command<{ now: number; limit: number }, number | null>(async (tx, { now, limit }) => {
     const due = await tx.db
       .selectFrom('emails')
-      .select(['accountId', 'id', 'sender', 'domainId'])
+      .select(['accountId', 'id', 'sender', 'domainId', 'broadcastId'])
       .where('status', '=', 'scheduled')
       .where('scheduledAt', '<=', now)
       .orderBy('scheduledAt')

@@ -49,11 +49,11 @@ export async function storeContent(tx: Tx, content: Content): Promise<number> {
   return id!
 }
 
-/** One user more. */
-export async function shareContent(tx: Tx, id: number): Promise<void> {
+/** One user more, or several. */
+export async function shareContent(tx: Tx, id: number, users = 1): Promise<void> {
   await tx.db
     .updateTable('contents')
-    .set(eb => ({ refs: eb('refs', '+', 1) }))
+    .set(eb => ({ refs: eb('refs', '+', users) }))
     .where('id', '=', id)
     .execute()
 }

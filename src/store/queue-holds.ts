@@ -1,4 +1,4 @@
-/** Holds of the operator: what they keep in the queue, and how long they have kept it. */
+/** Holds, of the operator and of paused broadcasts: what they keep in the queue, and how long they have kept it. */
 import { CompiledQuery } from 'kysely'
 import { type Id, sameId } from '../lib/ids.ts'
 import type { Lane } from './command.ts'
@@ -27,16 +27,22 @@ export interface Holds {
 
 /** Read with every claim: nothing is put together anew. */
 const ALL_HOLDS = CompiledQuery.raw(
-  'select id, domain, account_id, broadcast_id, email_id, reason, created_at, released_at from queue_holds',
+  'select id, domain, account_id, broadcast_id, email_id, reason, is_pause, created_at, released_at from queue_holds',
 ) as CompiledQuery<QueueHoldRow>
 
 export async function listHolds(db: Db): Promise<QueueHoldRow[]> {
   return (await db.executeQuery(ALL_HOLDS)).rows
 }
 
-/** Those in force, the oldest first. */
+/** The operator's in force, the oldest first. */
 export function listActiveHolds(db: Db): Promise<QueueHoldRow[]> {
-  return db.selectFrom('queueHolds').selectAll().where('releasedAt', 'is', null).orderBy('id').execute()
+  return db
+    .selectFrom('queueHolds')
+    .selectAll()
+    .where('releasedAt', 'is', null)
+    .where('isPause', '=', 0)
+    .orderBy('id')
+    .execute()
 }
 
 export function holdsOf(rows: readonly QueueHoldRow[]): Holds {

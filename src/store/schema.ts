@@ -5,6 +5,7 @@
 import type { Kysely } from 'kysely'
 import type { AccountRow, ApiKeyRow, SessionRow, UserRow } from './schema/accounts.ts'
 import type { OperatorAlertRow } from './schema/alerts.ts'
+import type { BroadcastPageRow, BroadcastRow } from './schema/broadcasts.ts'
 import type {
   AudienceRow,
   ContactImportRow,
@@ -37,6 +38,7 @@ import type { TemplateRow, TemplateVersionRow } from './schema/templates.ts'
 import type { MtaStsPolicyRow, TlsResultRow } from './schema/tls.ts'
 
 export * from './schema/accounts.ts'
+export * from './schema/broadcasts.ts'
 export * from './schema/contacts.ts'
 export * from './schema/contents.ts'
 export * from './schema/domains.ts'
@@ -73,6 +75,8 @@ export interface Schema {
   emailSegmentStatuses: EmailSegmentStatusRow
   emailTerms: EmailTermRow
   emailShares: EmailShareRow
+  broadcasts: BroadcastRow
+  broadcastPages: BroadcastPageRow
   deliveries: DeliveryRow
   attempts: AttemptRow
   events: EventRow

@@ -40,6 +40,17 @@ export function renderTemplate(
     const problems = problemsOf(template, plain, values)
     if (problems.length > 0) return { ok: false, problems }
   }
+  return fillTemplate(template, plain, mostCharacters)
+}
+
+/**
+ * Fills a template with the values of its variables, in their order; where there is none and no fallback, with nothing.
+ */
+export function fillTemplate(
+  template: CompiledTemplate,
+  plain: readonly (string | undefined)[],
+  mostCharacters: number,
+): Exclude<Rendering, { problems: unknown }> {
   const filling: Filling = { plain, escaped: [] }
   let left = mostCharacters
   const fill = (part: CompiledText | null): string | null => {

@@ -11,6 +11,7 @@ import type { Find } from '../../store/read.ts'
 import type { Db } from '../../store/schema.ts'
 import { findShare, listShares, MOST_SHARES, type shareCommands } from '../../store/shares.ts'
 import { isVisible } from '../../store/visible.ts'
+import { personalContent } from '../../templates/personal.ts'
 import { createFindOwnEmail, type OwnEmailParts } from '../own-email.ts'
 import { invalidField, notFound, Refused } from '../refused.ts'
 import { ok, type RawReply, type Route } from '../route.ts'
@@ -134,11 +135,16 @@ function visitorRoutes({ horizonOf, store, clock }: ShareRoutesOptions): Route[]
     if (!share || share.expiresAt <= clock.now()) throw notFound('Share')
     const { accountId, emailId: id } = share
     const columns = ['sender', 'toList', 'ccList', 'subject', 'createdAt', 'scheduledAt'] as const
-    const [email] = await store.find('emails', [{ accountId, id }], [...columns, 'endedAt', 'contentId'])
+    const personal = ['variables', 'broadcastId'] as const
+    const [email] = await store.find(
+      'emails',
+      [{ accountId, id }],
+      [...columns, ...personal, 'endedAt', 'contentId'],
+    )
     if (!email || !isVisible(email, await horizonOf(accountId))) throw notFound('Share')
     const [content] = await store.find('contents', [{ id: email.contentId }], ['encoding', 'body'])
     if (!content) throw notFound('Share')
-    return { ...email, content: decodeContent(content) }
+    return { ...email, content: personalContent({ ...email, content: decodeContent(content) }, () => '') }
   }
   return [
     {

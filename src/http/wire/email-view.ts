@@ -16,6 +16,7 @@ import {
   type EmailRow,
   type EventRow,
 } from '../../store/schema.ts'
+import { personalContent } from '../../templates/personal.ts'
 import { idSchema, timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'
 
@@ -109,7 +110,8 @@ export const emailSchema = emailRowSchema
   .meta({ id: 'Email' })
 
 export function emailView(parts: EmailParts): z.output<typeof emailSchema> {
-  const { email, content, deliveries, attempts, events } = parts
+  const { email, deliveries, attempts, events } = parts
+  const content = personalContent({ ...email, content: parts.content }, () => '')
   return {
     object: 'email',
     ...emailRowView(email),

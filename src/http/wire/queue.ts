@@ -2,8 +2,9 @@
 import { z } from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../lib/ids.ts'
 import type { Progress } from '../../queue/hands.ts'
+import type { NewHold } from '../../queue/hold.ts'
 import { parseDomain } from '../../smtp/address.ts'
-import type { MailSelector, QueueHoldRow } from '../../store/schema/steering.ts'
+import type { MailSelector } from '../../store/schema/steering.ts'
 import { invalidField } from '../refused.ts'
 import { bodyReader } from './read.ts'
 import { idSchema, timeSchema } from './reply-schemas.ts'
@@ -58,7 +59,7 @@ export function readNewHold(body: unknown): { selector: MailSelector; reason: st
   return { selector: selectorOf(selected), reason: reason ?? null }
 }
 
-export function holdView(hold: QueueHoldRow): z.output<typeof holdSchema> {
+export function holdView(hold: NewHold): z.output<typeof holdSchema> {
   const { id, domain, accountId, broadcastId, emailId, reason, createdAt } = hold
   return {
     object: 'queue_hold',

@@ -18,6 +18,7 @@ import { up as domainChecks } from './016-domain-checks.ts'
 import { up as reports } from './017-reports.ts'
 import { up as submittedMessages } from './019-submitted-messages.ts'
 import { up as contacts } from './021-contacts.ts'
+import { up as broadcasts } from './022-broadcasts.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   { name: '017-reports', up: reports },
   { name: '019-submitted-messages', up: submittedMessages },
   { name: '021-contacts', up: contacts },
+  { name: '022-broadcasts', up: broadcasts },
 ]

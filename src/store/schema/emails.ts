@@ -32,6 +32,11 @@ export interface EmailRow {
   replyToList: Json | null
   subject: string
   contentId: number
+  /**
+   * Where its content has placeholders, as that of a broadcast: what stands for them, JSON by their names, but for what
+   * follows from the email itself. Null where the content is what the email says.
+   */
+  variables: Json | null
   /** `[[name, value], …]` as the user gave them. */
   headers: Json | null
   /** `[{id, filename, contentType, contentId, sizeBytes, hash}]` */

@@ -1,5 +1,6 @@
 /** Tables by which an operator steers the queue, and sees how sites take mail. */
 import type { Id } from '../../lib/ids.ts'
+import type { Flag } from './values.ts'
 
 /** Which mail something of the operator's is about: all of what is named must be true of it. */
 export interface MailSelector {
@@ -10,12 +11,14 @@ export interface MailSelector {
   emailId: Id | null
 }
 
-/** An order of the operator: mail like this stays in the queue. */
+/** An order, mostly the operator's: mail like this stays in the queue. */
 export interface QueueHoldRow extends MailSelector {
   id: Id
-  /** The operator's words. */
+  /** The words of who gave it. */
   reason: string | null
   createdAt: number
+  /** 1: a broadcast that its account has paused, and no order of the operator. */
+  isPause: Flag
   /** Null while it is in force. */
   releasedAt: number | null
 }

@@ -1,0 +1,90 @@
+/**
+ * What an email of a broadcast says to its recipient: the content that it shares with the others, with values of its
+ * own in place of the placeholders. Some follow from the email; the others it keeps.
+ */
+import { wireId } from '../lib/ids.ts'
+import type { Content } from '../store/contents.ts'
+import { parseMailboxes } from '../store/emails.ts'
+import type { EmailRow } from '../store/schema.ts'
+import { type CompiledTemplate, compileTemplate } from './compile.ts'
+import { MOST_RENDERED_CHARACTERS } from './limits.ts'
+import { fillTemplate } from './render.ts'
+
+/** Variables that every contact has, beside its properties. */
+export type ContactVariable = 'first_name' | 'last_name'
+/** Variables that follow from an email: it does not keep their values. */
+export type EmailVariable = 'email' | 'broadcast_id' | 'unsubscribe_url'
+
+/** Also as the users of other services are used to write them. */
+const BUILT_IN = new Map<string, ContactVariable | EmailVariable>([
+  ['first_name', 'first_name'],
+  ['last_name', 'last_name'],
+  ['email', 'email'],
+  ['broadcast_id', 'broadcast_id'],
+  ['unsubscribe_url', 'unsubscribe_url'],
+  ['FIRST_NAME', 'first_name'],
+  ['LAST_NAME', 'last_name'],
+  ['EMAIL', 'email'],
+  ['UNSUBSCRIBE_URL', 'unsubscribe_url'],
+  ['RESEND_UNSUBSCRIBE_URL', 'unsubscribe_url'],
+])
+
+/** What a placeholder's name stands for; undefined for a property of the contact. */
+export function builtInOf(name: string): ContactVariable | EmailVariable | undefined {
+  return BUILT_IN.get(name)
+}
+
+export function isEmailVariable(variable: string | undefined): variable is EmailVariable {
+  return variable === 'email' || variable === 'broadcast_id' || variable === 'unsubscribe_url'
+}
+
+/** An email as far as its words go. */
+export interface PersonalSource extends Pick<EmailRow, 'variables' | 'toList' | 'broadcastId'> {
+  content: Content
+}
+
+/** Where its recipient unsubscribes; asked only where the content says it. */
+export type UnsubscribeUrl = () => string
+
+/** Finds what emails say. Content that several share is parsed once, as long as it is the same object. */
+export type FindPersonal = (source: PersonalSource, unsubscribeUrl: UnsubscribeUrl) => Content
+
+export function createFindPersonal(): FindPersonal {
+  const parsed = new WeakMap<Content, CompiledTemplate>()
+  return (source, unsubscribeUrl) => {
+    if (source.variables === null) return source.content
+    const template = parsed.get(source.content) ?? compileTemplate({ subject: null, ...source.content })
+    parsed.set(source.content, template)
+    return personal(template, source, unsubscribeUrl)
+  }
+}
+
+/** The same for one email. */
+export function personalContent(source: PersonalSource, unsubscribeUrl: UnsubscribeUrl): Content {
+  return createFindPersonal()(source, unsubscribeUrl)
+}
+
+/** @throws when it would become too large, which the limits of what broadcasts and contacts may hold prevent */
+function personal(
+  template: CompiledTemplate,
+  { variables, toList, broadcastId }: PersonalSource,
+  unsubscribeUrl: UnsubscribeUrl,
+): Content {
+  const own = new Map(Object.entries(JSON.parse(variables!) as Record<string, string>))
+  const valueFor = (name: string): string | undefined => {
+    switch (builtInOf(name)) {
+      case 'email':
+        return parseMailboxes(toList)[0]?.address
+      case 'broadcast_id':
+        return broadcastId === null ? undefined : wireId('brd', broadcastId)
+      case 'unsubscribe_url':
+        return unsubscribeUrl()
+      default:
+        return own.get(name)
+    }
+  }
+  const values = template.variables.map(({ name }) => valueFor(name))
+  const filled = fillTemplate(template, values, MOST_RENDERED_CHARACTERS)
+  if (!filled.ok) throw new Error(`more than ${MOST_RENDERED_CHARACTERS} characters for one recipient`)
+  return { html: filled.html, text: filled.text }
+}
