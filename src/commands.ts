@@ -5,6 +5,7 @@ import { scheduledCommands } from './accept/scheduled.ts'
 import { domainCommands } from './domains/commands.ts'
 import { rotationCommands } from './domains/rotation-commands.ts'
 import { recipientCommands } from './events/commands.ts'
+import { receiveCommands } from './inbound/receive-commands.ts'
 import { settleCommands } from './inbound/settle.ts'
 import { queueCommands } from './queue/commands.ts'
 import { deletedDomainCommands } from './queue/deleted-domains.ts'
@@ -20,6 +21,7 @@ import { metricCommands } from './retention/metric-sweeper.ts'
 import { sealCommands } from './search/commands.ts'
 import { accountCommands } from './store/accounts.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
+import { inboundCommands } from './store/inbound.ts'
 import { alertCommands } from './store/operator-alerts.ts'
 import { reportCommands } from './store/reports.ts'
 import { settingCommands } from './store/settings.ts'
@@ -61,6 +63,8 @@ export const commands = {
   ...shareCommands,
   ...reportCommands,
   ...settleCommands,
+  ...inboundCommands,
+  ...receiveCommands,
 }
 
 export type Commands = typeof commands

@@ -1,11 +1,16 @@
 /** Port 25 and what becomes of what it takes: a part of the composition root. */
 import type { AddressInfo } from 'node:net'
+import { createHostedDomains } from './domains/hosted.ts'
+import { createAdmit } from './inbound/admission.ts'
 import { doorOf } from './inbound/doors.ts'
 import { startFeedback } from './inbound/feedback.ts'
-import { startInboundListener, type TakenMail } from './inbound/listener.ts'
+import { type ListenerOptions, startInboundListener } from './inbound/listener.ts'
 import { createReportReader } from './inbound/report-reader.ts'
 import type { Parts } from './parts.ts'
 import { createBlobClaims } from './store/blob-claims.ts'
+import { hashFile } from './store/blob-stream.ts'
+import { MISSED } from './store/command.ts'
+import { HOSTING_CHANGED } from './store/domains.ts'
 
 export interface InboundDoor {
   /** Null where it is off. */
@@ -23,6 +28,9 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
   const reader = createReportReader({ entry, clock, log })
   const feedback = startFeedback({ ...store, reader, secrets, clock, log })
   const take = createTake(parts)
+  const hosted = createHostedDomains({ db: store.db, clock })
+  store.on(HOSTING_CHANGED, names => hosted.forget(names as string[]))
+  store.on(MISSED, () => hosted.forget())
   const close = async () => {
     await feedback.stop()
     await reader.close()
@@ -32,7 +40,11 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
       listen,
       mailHost,
       certificates,
-      doorOf: recipient => doorOf(recipient, clock.now(), { secrets, mailHost }),
+      admit: createAdmit({
+        reportDoorOf: recipient => doorOf(recipient, clock.now(), { secrets, mailHost }),
+        hosted,
+      }),
+      openBlob: () => store.blobs.receive(hashFile),
       async take(mail) {
         await take(mail)
         feedback.note()
@@ -53,19 +65,18 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
   }
 }
 
-function createTake({ store, clock, log }: Parts): (mail: TakenMail) => Promise<void> {
+function createTake({ store, clock, log }: Parts): ListenerOptions['take'] {
   const claims = createBlobClaims({
     blobs: store.blobs,
     db: store.db,
     onLeftBehind: error => log.warn({ err: error }, 'a file of an inbound message was left behind'),
   })
-  return async ({ bytes, ...mail }) => {
-    const blob = await store.blobs.stage(bytes)
-    const claim = claims.open([blob])
+  return async mail => {
+    const claim = claims.open([mail.blob])
     let isSettled = false
     try {
-      await claim.place([blob])
-      await store.run('storeReports', { ...mail, blob, at: clock.now() })
+      await claim.place([mail.blob])
+      await store.run('receiveMail', { ...mail, at: clock.now() })
       isSettled = true
     } finally {
       await claim.end(isSettled)

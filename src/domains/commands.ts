@@ -4,7 +4,7 @@ import type { EventData } from '../events/types.ts'
 import type { Id } from '../lib/ids.ts'
 import { announceDeletedKeys } from '../store/api-keys.ts'
 import { command, type Tx } from '../store/command.ts'
-import { DKIM_KEYS_CHANGED, type DomainWithKeys, findDomain } from '../store/domains.ts'
+import { DKIM_KEYS_CHANGED, type DomainWithKeys, findDomain, HOSTING_CHANGED } from '../store/domains.ts'
 import type { DkimKeyRow, DomainRow } from '../store/schema.ts'
 import { DOMAIN_DELETED } from './deleted.ts'
 import { afterCheck, type CheckOutcome, nextCheckAt } from './status.ts'
@@ -64,6 +64,7 @@ export const domainCommands = {
       .where('id', '=', domain.id)
       .execute()
     if (checkAt !== null) tx.announce(DOMAIN_CHECK, checkAt)
+    if (status !== domain.status) tx.announce(HOSTING_CHANGED, domain.name)
     if (outcome === 'good') await activateKeys(tx, domain, check)
     const checked = (await findDomain(tx.db, check.accountId, check.id))!
     if (status === 'verified' && domain.status !== 'verified')
@@ -106,7 +107,9 @@ export const domainCommands = {
           .where('accountId', '=', accountId)
           .where('id', '=', id)
           .execute()
-      return findDomain(tx.db, accountId, id)
+      const domain = await findDomain(tx.db, accountId, id)
+      if (domain && changes.receiving !== undefined) tx.announce(HOSTING_CHANGED, domain.name)
+      return domain
     },
   ),
 
@@ -123,6 +126,7 @@ export const domainCommands = {
     const { name } = domain
     await tx.db.insertInto('deletedDomains').values({ id, accountId, name, deletedAt: at }).execute()
     tx.announce(DOMAIN_DELETED, id)
+    tx.announce(HOSTING_CHANGED, name)
     tx.announce(DKIM_KEYS_CHANGED, id)
     await recordDomainEvent(tx, domain, 'domain.deleted', at)
     return true

@@ -3,41 +3,37 @@ import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Certificates } from '../lib/certificates.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { NewReport } from '../store/reports.ts'
+import type { BlobStream } from '../store/blob-stream.ts'
+import { type Admit, type Door, messagesOf, reportsOf } from './admission.ts'
 import { connectionLimit } from './connections.ts'
+import { takeIn } from './intake.ts'
 import { type Listening, startListening } from './listening.ts'
 import { createMailBytes, type MailBytes } from './mail-bytes.ts'
+import type { ReceivedMail } from './receive-commands.ts'
 import { Reply, replyTo } from './reply.ts'
 import { StrictSmtpServer } from './smtp-server.ts'
-
-export interface TakenMail {
-  reports: readonly NewReport[]
-  /** Of the envelope; empty for the null sender. */
-  sender: string
-  clientIp: string
-  sizeBytes: number
-  /** Its beginning, up to `KEPT_BYTES`. */
-  bytes: Uint8Array
-}
 
 export interface ListenerOptions {
   listen: { host: string; port: number }
   mailHost: string
   certificates: Certificates
-  doorOf(recipient: string): NewReport | undefined
-  /** Stores the mail. @throws StorageUnavailable */
-  take(mail: TakenMail): Promise<void>
+  admit: Admit
+  /** Where the bytes of a message go while they come. */
+  openBlob(): BlobStream
+  /** Stores the mail, and takes its blob over. @throws StorageUnavailable */
+  take(mail: Omit<ReceivedMail, 'at'>): Promise<void>
   clock: Clock
   log: Log
 }
 
-/** More than is ever looked at: what a report returns of our own mail may be long, and says nothing new. */
+/** Of a report no more is ever looked at: what it returns of our own mail may be long, and says nothing new. */
 export const KEPT_BYTES = 1024 * 1024
 const LARGEST_BYTES = 60 * 1024 * 1024
 const MOST_CONNECTIONS_OF_ONE = 20
 const MOST_RECIPIENTS = 100
 const MOST_MESSAGES = 100
 const MOST_UNDER_WAY = 64
+const MOST_HOPS = 50
 const IDLE_MS = 60_000
 const DATA_MS = 300_000
 const LONGEST_MS = 900_000
@@ -50,8 +46,13 @@ export function startInboundListener(options: ListenerOptions): Promise<Listenin
 }
 
 function createServer(options: ListenerOptions): StrictSmtpServer {
-  const { mailHost, certificates, clock, doorOf } = options
-  const receive = createReceiver(options, id => server.end(id, '4.4.2 The message took too long'))
+  const { mailHost, certificates, clock, admit, log } = options
+  /** Behind the addresses of transactions under way, by their envelopes. */
+  const named = new WeakMap<object, Map<string, Door>>()
+  const receive = createReceiver(options, {
+    doorsOf: ({ envelope }) => [...(named.get(envelope)?.values() ?? [])],
+    end: id => server.end(id, '4.4.2 The message took too long'),
+  })
   const server: StrictSmtpServer = new StrictSmtpServer(
     {
       name: mailHost,
@@ -67,8 +68,14 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
       onRcptTo({ address }, { envelope }, answer) {
         if (envelope.rcptTo.length >= MOST_RECIPIENTS)
           return answer(new Reply(452, '4.5.3 Too many recipients'))
-        return answer(
-          doorOf(address) ? null : new Reply(550, '5.7.1 No such address here, and nothing is relayed'),
+        return admit(address).then(
+          door => {
+            if (!door) return answer(new Reply(550, '5.7.1 No such address here, and nothing is relayed'))
+            const doors = named.get(envelope) ?? new Map<string, Door>()
+            named.set(envelope, doors.set(address, door))
+            return answer()
+          },
+          error => answer(replyTo(error, { unavailable: 451, log })),
         )
       },
       onData: receive,
@@ -79,40 +86,75 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
   return server
 }
 
+interface Transactions {
+  /** Behind the addresses that were named. */
+  doorsOf(session: SMTPServerSession): Door[]
+  end(id: string): void
+}
+
 /** One message from the end of DATA's 354 to its reply. */
-function createReceiver({ take, doorOf, clock, log }: ListenerOptions, end: (id: string) => void) {
+function createReceiver({ take, openBlob, clock, log }: ListenerOptions, { doorsOf, end }: Transactions) {
   let underWay = 0
 
-  const settle = async (bytes: MailBytes, { envelope, remoteAddress }: SMTPServerSession) => {
-    if (bytes.hasBareLineEnd) throw new Reply(550, '5.6.11 Lines end in CR LF')
-    const reports = envelope.rcptTo.flatMap(({ address }) => doorOf(address) ?? [])
-    if (reports.length === 0) throw new Reply(550, '5.7.1 No such address here any more')
-    await take({
-      reports,
-      sender: envelope.mailFrom ? envelope.mailFrom.address : '',
-      clientIp: remoteAddress,
-      sizeBytes: bytes.sizeBytes,
-      bytes: bytes.kept(),
-    })
+  const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
+    const doors = doorsOf(session)
+    const bytes = createMailBytes()
+    const blob = openBlob()
+    try {
+      await takeIn(stream, bytes, blob, messagesOf(doors).length > 0 ? LARGEST_BYTES : KEPT_BYTES)
+      insistOnGood(stream, bytes)
+    } catch (error) {
+      await blob.discard()
+      throw error
+    }
+    await take({ ...factsOf(session, doors), sizeBytes: bytes.sizeBytes, blob: await blob.finish() })
   }
 
   return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
     if (underWay >= MOST_UNDER_WAY) return answer(new Reply(452, '4.3.1 Too much at once, try again later'))
     underWay += 1
-    const bytes = createMailBytes(KEPT_BYTES)
     const limit = clock.timer(DATA_MS, () => end(session.id))
-    stream.on('data', (chunk: Buffer) => bytes.add(chunk))
-    stream.once('close', () => {
-      limit.cancel()
-      underWay -= 1
-    })
-    stream.once('error', error => log.debug({ err: error }, 'a message was not received in full'))
-    stream.once('end', () => {
-      if (stream.sizeExceeded) return answer(new Reply(552, '5.3.4 The message is too large'))
-      return settle(bytes, session).then(
+    return settle(stream, session)
+      .then(
         () => answer(),
-        error => answer(replyTo(error, { unavailable: 452, log })),
+        error => {
+          if (isCutOff(error)) log.debug({ err: error }, 'a message was not received in full')
+          else answer(replyTo(error, { unavailable: 452, log }))
+        },
       )
-    })
+      .finally(() => {
+        limit.cancel()
+        underWay -= 1
+      })
   }
+}
+
+/** @throws Reply */
+function insistOnGood({ sizeExceeded }: SMTPServerDataStream, bytes: MailBytes) {
+  if (sizeExceeded) throw new Reply(552, '5.3.4 The message is too large')
+  if (bytes.hasBareLineEnd) throw new Reply(550, '5.6.11 Lines end in CR LF')
+  if (bytes.hopCount() > MOST_HOPS)
+    throw new Reply(554, '5.4.6 The message has come through too many servers')
+}
+
+function factsOf(session: SMTPServerSession, doors: readonly Door[]) {
+  const { envelope, remoteAddress, hostNameAppearsAs, secure, tlsOptions } = session
+  return {
+    reports: reportsOf(doors),
+    messages: messagesOf(doors),
+    sender: envelope.mailFrom ? envelope.mailFrom.address : '',
+    clientIp: remoteAddress,
+    helo: hostNameAppearsAs || null,
+    tls: secure ? versionOf(tlsOptions) : null,
+  }
+}
+
+/** @param facts of the cipher, as smtp-server hands them on */
+function versionOf(facts: unknown): string {
+  return (facts as { version?: string } | null)?.version ?? 'TLS'
+}
+
+/** There is nobody left to be answered. */
+function isCutOff(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ECONNECTION'
 }

@@ -1,29 +1,35 @@
-/** The bytes of one mail as they come in: counted and looked through, of which the beginning is kept. */
+/** The bytes of one mail as they come in: counted and looked through. */
 
 export interface MailBytes {
-  /** At most so many as are kept. */
-  kept(): Uint8Array
+  add(chunk: Uint8Array): void
   sizeBytes: number
   /** A line end that is no CRLF, by which another server could see other commands in the mail (RFC 5321 §2.3.8). */
   hasBareLineEnd: boolean
+  /** How many servers the mail has come through, as far as its head is looked at (RFC 5321 §6.3). */
+  hopCount(): number
 }
 
-/** @param keptBytes memory is held for no more, however much comes */
-export function createMailBytes(keptBytes: number): MailBytes & { add(chunk: Uint8Array): void } {
-  const chunks: Uint8Array[] = []
-  let room = keptBytes
+/** No mail that is meant well has a longer head. */
+const LOOKED_AT_BYTES = 256 * 1024
+
+export function createMailBytes(): MailBytes {
+  const beginning: Uint8Array[] = []
   let endsInReturn = false
   return {
     sizeBytes: 0,
     hasBareLineEnd: false,
     add(chunk) {
+      const room = LOOKED_AT_BYTES - this.sizeBytes
       this.sizeBytes += chunk.length
       this.hasBareLineEnd ||= holdsBareLineEnd(chunk, endsInReturn)
       endsInReturn = chunk.at(-1) === CR
-      if (room > 0) chunks.push(chunk.subarray(0, room))
-      room -= chunk.length
+      if (room > 0) beginning.push(chunk.subarray(0, room))
     },
-    kept: () => Buffer.concat(chunks),
+    hopCount() {
+      const text = Buffer.concat(beginning).toString('latin1')
+      const end = text.indexOf('\r\n\r\n')
+      return (end < 0 ? text : text.slice(0, end)).match(/^received[ \t]{0,8}:/gim)?.length ?? 0
+    },
   }
 }
 

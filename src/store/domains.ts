@@ -14,6 +14,9 @@ export interface DomainWithKeys extends DomainRow {
 /** Topic of announcements: the id of a domain whose keys, or which of them sign, have changed. */
 export const DKIM_KEYS_CHANGED = 'dkim-keys'
 
+/** Topic of announcements: the name of a domain that receives mail from now on, or no more. */
+export const HOSTING_CHANGED = 'hosting'
+
 const KEY_FACTS = [
   'id',
   'domainId',
@@ -144,6 +147,20 @@ export async function findVerifiedDomain(
     .select('accountId')
     .where('name', '=', name)
     .where('status', 'in', ['verified', 'temporary_failure'])
+    .executeTakeFirst()
+}
+
+/** A domain whose mail is taken here. */
+export type HostedDomain = Pick<DomainRow, 'accountId' | 'id'>
+
+/** The one domain under this name that receives mail; undefined when there is none. */
+export async function findHostedDomain(db: Db, name: string): Promise<HostedDomain | undefined> {
+  return db
+    .selectFrom('domains')
+    .select(['accountId', 'id'])
+    .where('name', '=', name)
+    .where('status', 'in', ['verified', 'temporary_failure'])
+    .where('receiving', '=', 1)
     .executeTakeFirst()
 }
 

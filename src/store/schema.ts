@@ -28,6 +28,7 @@ import type {
 } from './schema/domains.ts'
 import type { EmailRow, EmailShareRow, IdempotencyKeyRow } from './schema/emails.ts'
 import type { CounterRow, EventRow } from './schema/events.ts'
+import type { InboundMessageRow, InboundSubjectRow } from './schema/inbound.ts'
 import type { AttemptRow, DeliveryRow, SiteStateRow } from './schema/queue.ts'
 import type { ReportRow } from './schema/reports.ts'
 import type { EmailSegmentRow, EmailSegmentStatusRow, EmailTermRow } from './schema/segments.ts'
@@ -98,6 +99,8 @@ export interface Schema {
   mtaStsPolicies: MtaStsPolicyRow
   tlsResults: TlsResultRow
   reports: ReportRow
+  inboundMessages: InboundMessageRow
+  inboundSubjects: InboundSubjectRow
 }
 
 export type Db = Kysely<Schema>

@@ -17,6 +17,7 @@ import { up as keyRotation } from './015-key-rotation.ts'
 import { up as domainChecks } from './016-domain-checks.ts'
 import { up as reports } from './017-reports.ts'
 import { up as submittedMessages } from './019-submitted-messages.ts'
+import { up as inboundMessages } from './020-inbound-messages.ts'
 import { up as contacts } from './021-contacts.ts'
 import { up as broadcasts } from './022-broadcasts.ts'
 import type { Columns } from './columns.ts'
@@ -44,6 +45,7 @@ export const migrations: readonly Migration[] = [
   { name: '016-domain-checks', up: domainChecks },
   { name: '017-reports', up: reports },
   { name: '019-submitted-messages', up: submittedMessages },
+  { name: '020-inbound-messages', up: inboundMessages },
   { name: '021-contacts', up: contacts },
   { name: '022-broadcasts', up: broadcasts },
 ]

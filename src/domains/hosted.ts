@@ -1,0 +1,41 @@
+/** Which domains' mail is taken here: asked for every recipient, and so remembered until it changes. */
+import type { Clock } from '../lib/clock.ts'
+import { findHostedDomain, type HostedDomain } from '../store/domains.ts'
+import type { Db } from '../store/schema.ts'
+
+export interface HostedDomains {
+  /** @param name lower-case A-labels @throws when the store cannot be asked */
+  find(name: string): Promise<HostedDomain | undefined>
+  /** What was known of these names, or of all, is asked for anew. */
+  forget(names?: readonly string[]): void
+}
+
+/** Where changes may be missed, they are known after so long. */
+const KEPT_MS = 10_000
+/** Names come from whoever writes to us. */
+const MOST_KEPT = 20_000
+
+export function createHostedDomains({ db, clock }: { db: Db; clock: Clock }): HostedDomains {
+  const kept = new Map<string, { found: Promise<HostedDomain | undefined>; until: number }>()
+  const lookUp = (name: string) => {
+    const found = findHostedDomain(db, name)
+    const entry = { found, until: clock.monotonic() + KEPT_MS }
+    kept.delete(name)
+    if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
+    kept.set(name, entry)
+    found.catch(() => {
+      if (kept.get(name) === entry) kept.delete(name)
+    })
+    return found
+  }
+  return {
+    find(name) {
+      const known = kept.get(name)
+      return known && known.until > clock.monotonic() ? known.found : lookUp(name)
+    },
+    forget(names) {
+      if (names === undefined) kept.clear()
+      else for (const name of names) kept.delete(name)
+    },
+  }
+}

@@ -1,0 +1,170 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { addAccount } from '../../kit/accounts.ts'
+import { type Posthorn, startPosthorn, zoneText } from '../../kit/posthorn.ts'
+import { dialSmtp, type SmtpClient, sendMail } from '../../kit/smtp-client.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('received mail', { limitMs: 15_000 })
+const NOT_HERE = /^550 5\.7\.1 /
+
+let posthorn: Posthorn
+let domainId: string
+
+test.before(async () => {
+  posthorn = await startPosthorn()
+  domainId = (await posthorn.verifiedDomain('here.example')).id
+  const { session } = addAccount(posthorn, 'second')
+  const { body: theirs } = await posthorn.call('POST', '/domains', {
+    session,
+    body: { name: 'theirs.example' },
+  })
+  posthorn.zone.add(zoneText(theirs.records))
+  await posthorn.call('POST', `/domains/${theirs.id}/verify`, { session })
+  await posthorn.call('POST', '/domains', { session, body: { name: 'pending.example' } })
+})
+test.after(() => posthorn.close())
+
+async function greeted(t: TestContext): Promise<SmtpClient> {
+  const client = await t.using(dialSmtp(posthorn.app.inboundAddress!))
+  await client.reply()
+  await client.say('EHLO client.example')
+  await client.say('MAIL FROM:<ann@there.example>')
+  return client
+}
+
+interface Stored {
+  account: string
+  recipients: string
+  sender: string
+  client_ip: string
+  helo: string
+  size_bytes: number
+  body: Uint8Array | null
+  hash: Uint8Array
+}
+
+/** Newest first. */
+function stored(limit: number): Stored[] {
+  return posthorn.rows<Stored>(
+    `select accounts.name as account, recipients, sender, client_ip, helo, inbound_messages.size_bytes, body, hash
+     from inbound_messages join blobs on hash = raw_hash join accounts on accounts.id = account_id
+     order by inbound_messages.id desc limit ${limit}`,
+  )
+}
+
+function storedCount(): number {
+  return posthorn.rows('select 1 from inbound_messages').length
+}
+
+function draftCount(): number {
+  return readdirSync(join(posthorn.dataDir, 'blobs', 'drafts'), { recursive: true }).length
+}
+
+test('any address at a domain that receives mail is good, and no other', async t => {
+  const client = await greeted(t)
+  for (const address of ['bob@here.example', 'Any.Thing+at-all@HERE.example', 'a%there.example@here.example'])
+    assert.match(await client.say(`RCPT TO:<${address}>`), /^250 /, address)
+  for (const address of [
+    'bob@pending.example',
+    'bob@there.example',
+    'bob@sub.here.example',
+    'bob@here.example.there.example',
+    'b+forged@send.here.example',
+    'nobody@posthorn.test',
+  ])
+    assert.match(await client.say(`RCPT TO:<${address}>`), NOT_HERE, address)
+})
+
+test('a domain receives as long as its owner wants it to', async t => {
+  const session = await posthorn.signIn()
+  const change = (receiving: boolean) =>
+    posthorn.call('PATCH', `/domains/${domainId}`, { session, body: { receiving } })
+  const client = await greeted(t)
+  assert.match(await client.say('RCPT TO:<a@here.example>'), /^250 /)
+  await change(false)
+  assert.match(await client.say('RCPT TO:<b@here.example>'), NOT_HERE)
+  await change(true)
+  assert.match(await client.say('RCPT TO:<c@here.example>'), /^250 /)
+})
+
+test('a message is on the disk as it came before it is acknowledged', async () => {
+  const before = storedCount()
+  const data = 'Subject: hello\n\n.a line with a dot\n'
+  const mail = { from: 'ann@there.example', to: 'Bob@Here.Example', data }
+  assert.match(await sendMail(posthorn.app.inboundAddress!, mail), /^250 /)
+  assert.is(storedCount(), before + 1)
+  const [row] = stored(1)
+  assert.equal(
+    [row!.account, row!.sender, row!.client_ip, row!.helo],
+    ['Main', 'ann@there.example', '127.0.0.1', 'client.example'],
+  )
+  assert.equal(JSON.parse(row!.recipients), ['Bob@here.example'])
+  assert.is(Buffer.from(row!.body!).toString(), 'Subject: hello\r\n\r\n.a line with a dot\r\n\r\n')
+})
+
+test('several addresses of one account make one message, those of another account another', async () => {
+  const before = storedCount()
+  const to = ['bob@here.example', 'carol@theirs.example', 'dora@here.example', 'BOB@here.example']
+  const reply = await sendMail(posthorn.app.inboundAddress!, { to, data: 'Subject: all\n\nhi\n' })
+  assert.match(reply, /^250 /)
+  assert.is(storedCount(), before + 2)
+  const rows = stored(2).sort((a, b) => a.account.localeCompare(b.account))
+  assert.equal(
+    rows.map(({ account, recipients }) => [account, JSON.parse(recipients)]),
+    [
+      ['Main', ['BOB@here.example', 'dora@here.example']],
+      ['second', ['carol@theirs.example']],
+    ],
+  )
+})
+
+test('a message for the postmaster and for a customer is kept for both, whole', async () => {
+  const reports = posthorn.rows('select 1 from reports').length
+  const data = `Subject: both\n\n${`${'x'.repeat(998)}\n`.repeat(1_500)}`
+  const to = ['postmaster@posthorn.test', 'bob@here.example']
+  assert.match(await sendMail(posthorn.app.inboundAddress!, { to, data }), /^250 /)
+  assert.is(posthorn.rows('select 1 from reports').length, reports + 1)
+  const [row] = stored(1)
+  assert.is(Number(row!.size_bytes), Buffer.byteLength(`Subject: both\r\n\r\n\r\n`) + 1_500 * 1_000)
+  const [kept] = posthorn.rows<{ size: number }>(
+    'select size_bytes as size from blobs where hash = ?',
+    row!.hash,
+  )
+  assert.is(Number(kept!.size), Number(row!.size_bytes))
+  assert.is(draftCount(), 0)
+})
+
+test('a message that has come through too many servers is in a loop', async () => {
+  const before = storedCount()
+  const hop = 'Received: from a.example by b.example; Sat, 21 Nov 2026 13:00:00 +0000\n'
+  const post = (hops: number) =>
+    sendMail(posthorn.app.inboundAddress!, {
+      to: 'bob@here.example',
+      data: `${hop.repeat(hops)}Subject: round\n\n${hop.repeat(60)}`,
+    })
+  assert.match(await post(51), /^554 5\.4\.6 /)
+  assert.is(storedCount(), before)
+  assert.match(await post(50), /^250 /)
+})
+
+test('of a message that is cut off, or refused at its end, nothing is left', async t => {
+  const before = storedCount()
+  const cut = await greeted(t)
+  await cut.say('RCPT TO:<bob@here.example>')
+  await cut.say('DATA')
+  cut.write(`${'x'.repeat(998)}\r\n`.repeat(200))
+  cut.end()
+  assert.is(await cut.reply(), '')
+  const refused = await greeted(t)
+  await refused.say('RCPT TO:<bob@here.example>')
+  await refused.say('DATA')
+  refused.write(`${'x'.repeat(998)}\r\n`.repeat(200))
+  refused.write('bare\nline')
+  assert.match(await refused.say('\r\n.'), /^550 5\.6\.11 /)
+  assert.is(storedCount(), before)
+  assert.is(draftCount(), 0)
+})
+
+test.run()
