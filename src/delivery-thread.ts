@@ -40,6 +40,7 @@ import { createOutbound } from './outbound/outbound.ts'
 import { trackLeases } from './queue/held-leases.ts'
 import { HELD } from './queue/hold.ts'
 import { startLeaseKeeper } from './queue/leases.ts'
+import { waitingAt } from './queue/waiting-mail.ts'
 import { simulatedEnding, simulatedSequel } from './simulator/ending.ts'
 import { type ClaimedDelivery, MISSED } from './store/command.ts'
 import { openReader } from './store/dialect.ts'
@@ -95,6 +96,7 @@ const worker = createDeliveryWorker({
   resolver,
   random,
   run: leases.run,
+  waitingIn: (lane, after, limit) => waitingAt({ db }, { kind: 'lane', lane }, after, limit),
   deferredLanesOf: (site, domain) => stepDeferredLanes(db, site, domain),
   owner: data.owner,
   leaseMs: data.leases.leaseMs,

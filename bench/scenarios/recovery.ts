@@ -1,4 +1,5 @@
 /** A destination is down while mail for it comes in, and comes back: how long until the last message is delivered. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Contender } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, SMTP_CONNECTIONS } from '../kit/load.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
@@ -15,6 +16,9 @@ export const recovery: Scenario = {
   domainCount: 1,
   run,
 }
+
+/** After the last message has come; what waits is prepared meanwhile, by either. */
+const OUTAGE_LASTS_MS = 60_000
 
 const COLUMNS: Column[] = [
   { figure: 'drainedPerSecond', title: 'drained/s', digits: 0, against: ['Postfix + OpenDKIM'] },
@@ -39,6 +43,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
 
 async function measured(contender: Contender, folder: string, count: number, connections: number) {
   const { elapsedMs } = await contender.feed({ count, connections, domainCount: 1 })
+  await pause(OUTAGE_LASTS_MS)
   return withSink(folder, async sink => {
     const { at, cpuSeconds: cpuBefore } = await contender.flush()
     const drainSeconds = ((await sink.reached(count)) - at) / 1_000

@@ -148,7 +148,7 @@ function common(
     domain,
     startedAt,
     finishedAt,
-    handedOverAt: message?.signedAt ?? null,
+    handedOverAt: message ? facts.startedAt : null,
     signedAt: message?.signedAt ?? null,
     signatures: message?.signatures ?? null,
     record: {

@@ -1,19 +1,20 @@
 /** The message of one delivery: the email's body, composed once and kept a while, and the delivery's own signed head. */
-import type { SigningKey } from '../dkim/keys.ts'
-import { signMessage } from '../dkim/signature.ts'
 import { deletedReason } from '../domains/deleted.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
-import { type HeaderField, serializeFields } from '../smtp/header-field.ts'
+import { serializeFields } from '../smtp/header-field.ts'
 import { createRefToken, type DeliveryRef, returnPath } from '../smtp/verp.ts'
 import type { BlobFiles } from '../store/blobs.ts'
 import { createEmailSources, type EmailSource } from '../store/email-source.ts'
 import type { Find } from '../store/read.ts'
 import type { Db } from '../store/schema.ts'
 import { type Composed, createComposer } from './composed.ts'
+import type { SignedAhead } from './foresight.ts'
+import { createKeptSignatures, type MadeSignatures } from './kept-signatures.ts'
 import type { KeyRing, SigningDomain } from './key-ring.ts'
 import type { MessageTls } from './policy/way.ts'
 import { messageTlsOf } from './policy/wish.ts'
+import { signHead } from './signed-head.ts'
 
 export interface OutgoingMessage {
   mailFrom: string
@@ -31,13 +32,6 @@ export interface OutgoingMessage {
   signatures: string | null
 }
 
-/** As kept in the `signatures` of a delivery. */
-export interface StoredSignature {
-  keyId: string
-  /** Base64. */
-  bytes: string
-}
-
 /** Why no message can be made of an email that was accepted. */
 export interface NoMessage {
   reason: string
@@ -46,8 +40,14 @@ export interface NoMessage {
 type Delivery = DeliveryRef & { accountId: Id; source?: EmailSource }
 
 export interface MessageMaker {
-  /** @param delivery with the email itself, where it is at hand; else it is read */
-  make(delivery: Delivery, now: number): Promise<OutgoingMessage | NoMessage>
+  /**
+   * Signed anew only where no signatures of it by the same keys are known: from before, or of a former attempt.
+   *
+   * @param delivery with the email itself, where it is at hand; else it is read
+   */
+  make(delivery: Delivery & { attempt?: number }, now: number): Promise<OutgoingMessage | NoMessage>
+  /** Makes the signatures of a delivery that cannot be sent yet. */
+  signAhead(delivery: Delivery, now: number): Promise<SignedAhead>
 }
 
 interface MessageOptions {
@@ -58,12 +58,12 @@ interface MessageOptions {
   keyRing: KeyRing
 }
 
-export const CORRELATION_HEADER = 'X-Posthorn-Ref'
 const KEPT_EMAILS = 32
 const LARGEST_KEPT_BYTES = 1024 * 1024
 
 export function createMessageMaker({ db, find, blobs, secrets, keyRing }: MessageOptions): MessageMaker {
-  const kept = new Map<string, Composed>()
+  const kept = createKeptSignatures()
+  const bodies = new Map<string, Composed>()
   const readSource = createEmailSources(find)
   const composeEmail = createComposer({ db, blobs })
 
@@ -73,30 +73,46 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
     source: atHand,
   }: Delivery): Promise<Composed | undefined> => {
     const key = idKey(emailId)
-    const known = kept.get(key)
+    const known = bodies.get(key)
     if (known) return known
     const source = atHand ?? (await readSource(accountId, emailId))
     if (!source) return undefined
     const fresh = await composeEmail(source)
     if (source.recipientCount > 1 && fresh.body.length <= LARGEST_KEPT_BYTES) {
-      if (kept.size >= KEPT_EMAILS) kept.delete(kept.keys().next().value!)
-      kept.set(key, fresh)
+      if (bodies.size >= KEPT_EMAILS) bodies.delete(bodies.keys().next().value!)
+      bodies.set(key, fresh)
     }
     return fresh
+  }
+
+  const signingOf = ({ domainId, fromDomain }: Composed) =>
+    domainId === null ? UNSIGNED : keyRing.keysOf(domainId, fromDomain)
+
+  /** What a former attempt has signed, or what has been signed ahead. */
+  const formerOf = async (ref: DeliveryRef, attempt = 1): Promise<MadeSignatures | undefined> => {
+    const ahead = kept.take(ref)
+    if (ahead || attempt === 1) return ahead
+    const [row] = await find('deliveries', [ref], ['signedAt', 'signatures'])
+    return row && row.signedAt !== null && row.signatures !== null
+      ? { signedAt: row.signedAt, signatures: row.signatures }
+      : undefined
   }
 
   return {
     async make(delivery, now) {
       const email = await composed(delivery)
       if (!email) return { reason: 'the email is gone' }
-      const signing =
-        email.domainId === null ? UNSIGNED : await keyRing.keysOf(email.domainId, email.fromDomain)
+      const signing = await signingOf(email)
       if (!signing) return { reason: deletedReason(email.fromDomain) }
       const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
-      const correlation = createRefToken(secrets, 'correlation', ref, now)
-      const unsigned = [...email.fields, { name: CORRELATION_HEADER, value: correlation }]
-      const signed = await sign(unsigned, email.bodyHash, signing.keys, now)
-      const head = Buffer.concat([serializeFields([...signed.fields, ...unsigned]), CRLF])
+      const former = await formerOf(ref, delivery.attempt)
+      const { fields, signedAt, signatures } = await signHead(
+        { email, ref, secrets },
+        signing.keys,
+        former,
+        now,
+      )
+      const head = Buffer.concat([serializeFields(fields), CRLF])
       return {
         mailFrom: returnPath(createRefToken(secrets, 'verp', ref, now), email.fromDomain),
         bytes: [head, email.body],
@@ -104,27 +120,21 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
         smtpUtf8: email.smtpUtf8,
         tls: messageTlsOf(email.tlsWish, signing.tls),
         dueAt: email.dueAt,
-        signedAt: now,
-        signatures: signed.stored,
+        signedAt,
+        signatures,
       }
+    },
+    async signAhead(delivery, now) {
+      const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
+      if (kept.has(ref)) return 'known'
+      const email = await composed(delivery)
+      const signing = email && (await signingOf(email))
+      if (!signing || signing.keys.length === 0) return 'known'
+      const { signatures } = await signHead({ email, ref, secrets }, signing.keys, undefined, now)
+      return kept.put(ref, { signedAt: now, signatures: signatures! }) ? 'signed' : 'full'
     },
   }
 }
 
 const UNSIGNED: SigningDomain = { keys: [], tls: 'opportunistic' }
 const CRLF = Buffer.from('\r\n')
-
-async function sign(
-  fields: readonly HeaderField[],
-  hash: string,
-  keys: readonly (SigningKey & { keyId: string })[],
-  now: number,
-): Promise<{ fields: HeaderField[]; stored: string | null }> {
-  if (keys.length === 0) return { fields: [], stored: null }
-  const signatures = await signMessage(fields, hash, keys, now)
-  const stored: StoredSignature[] = signatures.map(({ key, bytes }) => ({
-    keyId: key.keyId,
-    bytes: bytes.toString('base64'),
-  }))
-  return { fields: signatures.map(({ field }) => field), stored: JSON.stringify(stored) }
-}

@@ -6,14 +6,13 @@ import { signatureField, signatureHolds } from '../dkim/signature.ts'
 import { type Id, parseWireId } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
 import { type HeaderField, serializeFields } from '../smtp/header-field.ts'
-import { createRefToken } from '../smtp/verp.ts'
 import type { BlobFiles } from '../store/blobs.ts'
 import { findKeyFacts } from '../store/domains.ts'
 import { readEmailSource } from '../store/email-source.ts'
 import type { Find } from '../store/read.ts'
 import type { Db, DeliveryRow } from '../store/schema.ts'
 import { type Composed, createComposer } from './composed.ts'
-import { CORRELATION_HEADER, type StoredSignature } from './message.ts'
+import { type StoredSignature, unsignedFields } from './signed-head.ts'
 
 /**
  * `exact`: as the last attempt that has ended sent it, and its signatures hold.
@@ -58,8 +57,7 @@ export async function rebuildMessage(
   const email = await createComposer(parts)(source)
   const { signedAt } = delivery
   if (signedAt === null) return messageOf('not-sent', email.fields, email.body)
-  const correlation = createRefToken(secrets, 'correlation', { emailId, ordinal }, signedAt)
-  const fields = [...email.fields, { name: CORRELATION_HEADER, value: correlation }]
+  const fields = unsignedFields({ email, ref: { emailId, ordinal }, secrets }, signedAt)
   const { fidelity, signatures } = await signaturesOf(parts.db, { ...delivery, signedAt }, email, fields)
   return messageOf(fidelity, [...signatures, ...fields], email.body)
 }

@@ -8,7 +8,7 @@ import { createLessons, type Judge, type Learn, type LessonsOptions, type PathNa
 import { closePath, createPath, NO_ROOM, type Path, type PathState, stateOf } from './path.ts'
 import type { PauseFacts } from './pause.ts'
 import type { SiteLimits } from './providers.ts'
-import { isIdleSite, place, roomIn, type Site, unclaimSpent } from './site.ts'
+import { isIdleSite, place, restsWhole, roomIn, type Site, unclaimSpent } from './site.ts'
 import { createSlotRunner } from './slot-runner.ts'
 import type { Slots } from './slots.ts'
 import type { Source } from './source-ips.ts'
@@ -22,6 +22,8 @@ export interface Sites {
   resume(name: PathName, pause: PauseFacts): void
   /** The site's pauses are over before their time. False when there is none. */
   endPause(site: string): boolean
+  /** None of its mail can go anywhere now. */
+  rests(site: string): boolean
   /** Undefined for a site of which nothing is remembered. */
   pathsTo(site: string): PathState[] | undefined
   /** Gives back what is meant and has not been begun. */
@@ -58,9 +60,8 @@ export function createSites(options: SitesOptions): Sites {
 
   const siteOf = (name: string): Site => sites.get(name) ?? createSite(name)
   const createSite = (name: string): Site => {
-    const limits = limitsOf(name)
     const pathOptions = { clock, waiting, allowances, wake }
-    const paths = sourceIps.sources.map(source => createPath(name, source, limits, pathOptions))
+    const paths = sourceIps.sources.map(source => createPath(name, source, limitsOf(name), pathOptions))
     return { name, paths, hadRoom: true }
   }
   const wake = ({ site: name }: Path) => {
@@ -117,6 +118,7 @@ export function createSites(options: SitesOptions): Sites {
         if (wanted === '' || path.source.name === wanted) path.pause.resume(pause)
     },
     endPause: name => siteOf(name).paths.filter(({ pause }) => pause.end()).length > 0,
+    rests: name => sites.has(name) && restsWhole(siteOf(name)),
     pathsTo: name => sites.get(name)?.paths.map(stateOf),
     recall(isMeant) {
       return [...sites.values()].flatMap(site => {

@@ -15,6 +15,8 @@ export interface Slots {
   /** How many may be under way at an unproven site that has `active` of them; a proven one is bounded by its window. */
   allows(isProven: boolean, active: number): boolean
   hasRoomFor(accountId: Id): boolean
+  /** Mail is under way to sites that answer. */
+  readonly isBusy: boolean
   /** @returns gives the slot back */
   take(isProven: boolean, accountId: Id): () => void
 }
@@ -33,6 +35,9 @@ export function createSlots({ most, mostOfAccount }: SlotLimits): Slots {
       if (taken >= most) return false
       if (isProven) return true
       return unproven < most * (active === 0 ? UNPROVEN_SHARE : CAUTIOUS_FROM)
+    },
+    get isBusy() {
+      return taken > unproven
     },
     hasRoomFor: accountId => (byAccount.get(idKey(accountId)) ?? 0) < mostOfAccount,
     take(isProven, accountId) {

@@ -1,13 +1,14 @@
 /** The delivery worker of one thread: claims what is due at its sites, attempts it, and has the end recorded. */
 import { hashText } from '../lib/hash.ts'
 import type { queueCommands } from '../queue/commands.ts'
-import { createScheduler } from '../queue/scheduler.ts'
+import { createScheduler, type Scheduler } from '../queue/scheduler.ts'
 import type { ClaimedDelivery, Run } from '../store/command.ts'
 import type { DueLane } from '../store/lanes.ts'
 import { mayBeAbout } from '../store/queue-holds.ts'
 import type { MailSelector } from '../store/schema/steering.ts'
 import type { Allowances } from './allowance.ts'
 import { createDelivering, type DeliveringOptions } from './delivering.ts'
+import { type Foresight, type ForesightOptions, startForesight } from './foresight.ts'
 import type { PathName } from './lessons.ts'
 import { createOutages, leaseRef, type OutageCommands, type OutageOptions } from './outages.ts'
 import type { PathState } from './path.ts'
@@ -15,7 +16,7 @@ import type { PauseFacts } from './pause.ts'
 import type { SiteLimits } from './providers.ts'
 import { createRecorder } from './recorder.ts'
 import type { Route } from './route.ts'
-import { createSites } from './sites.ts'
+import { createSites, type Sites } from './sites.ts'
 import type { Slots } from './slots.ts'
 import { createSlowWatch } from './slow-watch.ts'
 
@@ -58,6 +59,8 @@ export interface WorkerOptions extends DeliveringOptions {
   onResumed(site: string): void
   /** It answers again. */
   onRecovery(name: PathName): void
+  /** Deliveries that wait in the lane, in its order. */
+  waitingIn: ForesightOptions['waitingIn']
 }
 
 export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
@@ -71,24 +74,20 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     for (const lease of leases) run('release', leaseRef(lease)).catch(onError)
   }
   const sites = createSites({
-    clock,
-    allowances: options.allowances,
-    slots: options.slots,
-    limitsOf: options.limitsOf,
-    sourceIps: options.sourceIps,
+    ...options,
     deliver: createDelivering(options, recorder, slow, stopping.signal),
     onRoom: site => scheduler.freed(site),
     onSpent: (site, unbegun) => void outages.spent(site, unbegun).catch(onError),
     onPause(rest) {
       options.onPause(rest, rest.pause)
       outages.began(rest).catch(onError)
+      foresight.note(rest.site)
     },
     onRecovery(name, { domain }) {
       options.onRecovery(name)
       outages.ended(name, domain).catch(onError)
     },
     giveBack,
-    onError,
   })
   const scheduler = createScheduler({
     clock,
@@ -104,6 +103,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     take: sites.take,
     onError,
   })
+  const foresight = foresightOf(options, sites, scheduler)
   const outages = createOutages({
     run,
     clock,
@@ -118,7 +118,9 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       scheduler.note([lane])
     },
     resume(name, pause) {
-      if (threadOf(name.site) === index) sites.resume(name, pause)
+      if (threadOf(name.site) !== index) return
+      sites.resume(name, pause)
+      foresight.note(name.site)
     },
     held(selector) {
       // claims of the same commit arrive in this turn
@@ -134,7 +136,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       if (sites.endPause(site)) options.onResumed(site)
     },
     async stop(graceMs) {
-      await scheduler.stop()
+      await Promise.all([scheduler.stop(), foresight.stop()])
       await Promise.all(sites.stop().map(lease => run('release', leaseRef(lease))))
       await sites.idle(graceMs)
       slow.close()
@@ -144,4 +146,13 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       await options.pool.close()
     },
   }
+}
+
+function foresightOf(
+  { clock, slots, waitingIn, maker, onError }: WorkerOptions,
+  { rests }: Sites,
+  { lanesOf }: Scheduler,
+): Foresight {
+  const isIdle = () => !slots.isBusy
+  return startForesight({ clock, rests, isIdle, lanesOf, waitingIn, signAhead: maker.signAhead, onError })
 }

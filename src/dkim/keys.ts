@@ -18,6 +18,7 @@ export interface SignerIdentity {
 
 export interface SigningKey extends SignerIdentity {
   privateKey: KeyObject
+  publicKey: KeyObject
 }
 
 export interface DkimKeyPair {
@@ -80,7 +81,7 @@ export function loadSigningKey(identity: SignerIdentity, der: Uint8Array): Signi
     throw new Error(
       `the key of ${selector}._domainkey.${domain} has ${bits} bits, fewer than ${MIN_RSA_BITS}`,
     )
-  return { domain, selector, algorithm, privateKey }
+  return { domain, selector, algorithm, privateKey, publicKey: createPublicKey(privateKey) }
 }
 
 /** @param publicKey as it stands in p=, see `DkimKeyPair` */

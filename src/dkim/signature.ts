@@ -2,7 +2,7 @@
 import { hash as digest, type KeyObject, sign, verify } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { HeaderField } from '../smtp/header-field.ts'
-import { loadPublicKey, type SignerIdentity, type SigningKey } from './keys.ts'
+import { type DkimAlgorithm, loadPublicKey, type SignerIdentity, type SigningKey } from './keys.ts'
 import { relaxedField, type SignedFields, selectSignedFields } from './signed-fields.ts'
 
 export interface Signature {
@@ -39,6 +39,29 @@ export async function signMessage<K extends SigningKey>(
   )
 }
 
+/**
+ * The fields that `signMessage` made, from what was kept of them. Proving a signature costs a tenth of making it.
+ *
+ * @param kept the bare signatures, in the keys' order
+ * @returns undefined when they do not hold over these fields and this body
+ */
+export function signedBefore(
+  fields: readonly HeaderField[],
+  hash: string,
+  keys: readonly SigningKey[],
+  signedAt: number,
+  kept: readonly Uint8Array[],
+): HeaderField[] | undefined {
+  const signed = selectSignedFields(fields)
+  const made: HeaderField[] = []
+  for (const [i, key] of keys.entries()) {
+    const unsigned = unsignedValue(signed, hash, key, signedAt)
+    if (!isSignatureOf(signed, unsigned, key.algorithm, key.publicKey, kept[i]!)) return undefined
+    made.push(withSignature(unsigned, kept[i]!))
+  }
+  return made
+}
+
 /** RFC 8463 §3: Ed25519 signs the digest. That takes less time than a way through the thread pool. */
 function signatureOf(input: Buffer, { algorithm, privateKey }: SigningKey): Buffer | Promise<Buffer> {
   return algorithm === 'rsa-sha256'
@@ -72,9 +95,18 @@ export function signatureHolds(
 ): boolean {
   const signed = selectSignedFields(fields)
   const unsigned = unsignedValue(signed, hash, identity, signedAt)
-  const input = Buffer.from(signed.canonical + relaxedField(FIELD_NAME.toLowerCase(), unsigned))
-  const key = loadPublicKey(identity)
-  return identity.algorithm === 'rsa-sha256'
+  return isSignatureOf(signed, unsigned, identity.algorithm, loadPublicKey(identity), bytes)
+}
+
+function isSignatureOf(
+  { canonical }: SignedFields,
+  unsigned: string,
+  algorithm: DkimAlgorithm,
+  key: KeyObject,
+  bytes: Uint8Array,
+): boolean {
+  const input = Buffer.from(canonical + relaxedField(FIELD_NAME.toLowerCase(), unsigned))
+  return algorithm === 'rsa-sha256'
     ? verify('sha256', input, key, bytes)
     : verify(null, digest('sha256', input, 'buffer'), key, bytes)
 }

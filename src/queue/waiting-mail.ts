@@ -59,7 +59,7 @@ export async function findWaiting(
 }
 
 /** All that waits or is held in a place, by the index that holds it, and in its order. */
-export function waitingAt({ db }: Tx, place: Place, after: Mark | null, limit: number) {
+export function waitingAt({ db }: Pick<Tx, 'db'>, place: Place, after: Mark | null, limit: number) {
   const deliveries = db.selectFrom('deliveries').select(COLUMNS)
   const { waiting, held } = DELIVERY_STATE
   if (place.kind === 'email')

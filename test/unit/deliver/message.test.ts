@@ -1,7 +1,8 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import PostalMime from 'postal-mime'
 import * as assert from 'uvu/assert'
-import { CORRELATION_HEADER, type NoMessage, type OutgoingMessage } from '../../../src/deliver/message.ts'
+import type { NoMessage, OutgoingMessage } from '../../../src/deliver/message.ts'
+import { CORRELATION_HEADER } from '../../../src/deliver/signed-head.ts'
 import { idText, sameId } from '../../../src/lib/ids.ts'
 import { readRefToken } from '../../../src/smtp/verp.ts'
 import { mailbox } from '../../kit/mail.ts'
@@ -18,6 +19,8 @@ function made(
   const text = raw.toString()
   return { ...message, raw, text, head: text.slice(0, text.indexOf('\r\n\r\n') + 2) }
 }
+
+const STORE_SIGNATURES = 'update deliveries set signed_at = ?, signatures = ? where email_id = ?'
 
 const field = (head: string, name: string) =>
   new RegExp(`^${name}:((?:.*\\r\\n)(?:[ \\t].*\\r\\n)*)`, 'im').exec(head)?.[1]?.trim()
@@ -170,6 +173,59 @@ test('the same delivery makes the same message at the same time, but for nothing
   const emailId = await send(accountId, { html: '<p>Hi</p>', attachments })
   const make = async () => made(await maker.make({ accountId, emailId, ordinal: 0 }, clock.now())).text
   assert.is(await make(), await make())
+})
+
+test('what was signed ahead leaves with those signatures, whenever that is', async t => {
+  const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
+  const domain = await verifiedDomain('here.test')
+  const emailId = await send(accountId)
+  const signedAt = clock.now()
+  assert.is(await maker.signAhead({ accountId, emailId, ordinal: 0 }, signedAt), 'signed')
+  assert.is(await maker.signAhead({ accountId, emailId, ordinal: 0 }, signedAt), 'known')
+  clock.advance(3_600_000)
+  const sent = made(await maker.make({ accountId, emailId, ordinal: 0 }, clock.now()))
+  assert.is(sent.signedAt, signedAt)
+  assert.match(sent.head, new RegExp(` t=${Math.floor(signedAt / 1_000)};`))
+  const { results } = await dkimVerify(sent.raw, { resolver: keyResolver(domain) })
+  assert.equal(
+    results.map(({ status }) => status.result),
+    ['pass', 'pass'],
+  )
+})
+
+test('a later attempt sends the very signatures of a former one', async t => {
+  const { send, maker, accountId, verifiedDomain, clock, change } = await openSigned(t)
+  await verifiedDomain('here.test')
+  const emailId = await send(accountId)
+  const first = made(await maker.make({ accountId, emailId, ordinal: 0 }, clock.now()))
+  change(STORE_SIGNATURES, first.signedAt, first.signatures, emailId)
+  clock.advance(3_600_000)
+  const second = made(await maker.make({ accountId, emailId, ordinal: 0, attempt: 2 }, clock.now()))
+  assert.is(second.text, first.text)
+  assert.is(second.signedAt, first.signedAt)
+})
+
+test('signatures are made anew when the keys are others, or do not hold over what is said now', async t => {
+  const { send, maker, accountId, verifiedDomain, clock, keyRing, change } = await openSigned(t)
+  await verifiedDomain('here.test')
+  const again = async (altered: (signatures: string) => string) => {
+    const emailId = await send(accountId)
+    const first = made(await maker.make({ accountId, emailId, ordinal: 0 }, clock.now()))
+    change(STORE_SIGNATURES, first.signedAt, altered(first.signatures!), emailId)
+    clock.advance(60_000)
+    const second = made(await maker.make({ accountId, emailId, ordinal: 0, attempt: 2 }, clock.now()))
+    return second.signedAt > first.signedAt
+  }
+  assert.is(await again(signatures => signatures), false)
+  assert.is(await again(signatures => signatures.replace(/"bytes":"..../, '"bytes":"AAAA')), true)
+  assert.is(await again(signatures => JSON.stringify(JSON.parse(signatures).slice(1))), true)
+  const emailId = await send(accountId)
+  await maker.signAhead({ accountId, emailId, ordinal: 0 }, clock.now())
+  change('update dkim_keys set retired_at = ? where slot = 3', clock.now())
+  keyRing.forget()
+  clock.advance(60_000)
+  const { signedAt } = made(await maker.make({ accountId, emailId, ordinal: 0 }, clock.now()))
+  assert.is(signedAt, clock.now())
 })
 
 test('an address that needs it makes the message need SMTPUTF8', async t => {

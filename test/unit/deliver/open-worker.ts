@@ -15,6 +15,7 @@ import { createResolver } from '../../../src/dns/resolver.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { utcDay } from '../../../src/lib/periods.ts'
 import { HELD } from '../../../src/queue/hold.ts'
+import { waitingAt } from '../../../src/queue/waiting-mail.ts'
 import { simulatedEnding } from '../../../src/simulator/ending.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
 import { type DueLane, stepDeferredLanes } from '../../../src/store/lanes.ts'
@@ -74,12 +75,14 @@ export async function openWorker(
   const errors: string[] = []
   const stored: string[] = []
   const pauses: string[] = []
+  const foreseen: number[] = []
   const forwarded: { to: number; lane: DueLane; route: Route }[] = []
   const worker = createDeliveryWorker({
     clock,
     resolver,
     random,
     run,
+    waitingIn: (lane, after, limit) => waitingAt(signed, { kind: 'lane', lane }, after, limit),
     deferredLanesOf: (site, domain) => stepDeferredLanes(signed.db, site, domain),
     allowances: createAllowances({
       clock,
@@ -117,7 +120,13 @@ export async function openWorker(
       smartHostOf: () => undefined,
       securityOf: async () => undefined,
     }),
-    maker: { make: make(signed.maker) },
+    maker: {
+      make: make(signed.maker),
+      async signAhead(delivery, now) {
+        foreseen.push(delivery.ordinal)
+        return signed.maker.signAhead(delivery, now)
+      },
+    },
     simulate: simulatedEnding,
     forward: (to, lane, route) => void forwarded.push({ to, lane, route }),
     onStored: async ({ address }, { kind }) => void stored.push(`${address} ${kind}`),
@@ -161,6 +170,7 @@ export async function openWorker(
     errors,
     stored,
     pauses,
+    foreseen,
     forwarded,
     stop,
     statusOf,

@@ -166,4 +166,21 @@ for (const [what, outage, back] of [
     await until(() => states().length === 0)
   })
 
+test('while its site rests, mail is signed ahead: what leaves later carries signatures of that time', async t => {
+  const { send, states, comesBack, clock, count, rows, foreseen } = await open(t)
+  await send(...names(20))
+  await until(() => states().length === 1 && count('delivery_delayed') === 5)
+  await until(() => {
+    clock.advance(50)
+    return new Set(foreseen).size === 15
+  })
+  const backAt = clock.now()
+  comesBack()
+  clock.advance(60_000)
+  await until(() => count('delivered') === 20)
+  const signedAt = rows<{ at: number }>('select signed_at as at from deliveries where attempts = 1')
+  assert.ok(signedAt.length >= 15)
+  assert.ok(signedAt.every(({ at }) => at <= backAt))
+})
+
 test.run()

@@ -1,6 +1,12 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import * as assert from 'uvu/assert'
-import { dkimRecord, generateDkimKey, loadSigningKey, revokedDkimRecord } from '../../../src/dkim/keys.ts'
+import {
+  dkimRecord,
+  generateDkimKey,
+  loadPublicKey,
+  loadSigningKey,
+  revokedDkimRecord,
+} from '../../../src/dkim/keys.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('dkim/keys')
@@ -38,8 +44,16 @@ test('the record names the kind of key; an empty p= takes it back', () => {
 
 test('a loaded key knows whose it is', async () => {
   const { privateKey } = await generateDkimKey('ed25519-sha256')
-  const { privateKey: _, ...facts } = loadSigningKey(identity('ed25519-sha256'), privateKey)
+  const { privateKey: _, publicKey: __, ...facts } = loadSigningKey(identity('ed25519-sha256'), privateKey)
   assert.equal(facts, identity('ed25519-sha256'))
+})
+
+test('a loaded key knows its other half', async () => {
+  for (const algorithm of ['rsa-sha256', 'ed25519-sha256'] as const) {
+    const pair = await generateDkimKey(algorithm)
+    const { publicKey } = loadSigningKey(identity(algorithm), pair.privateKey)
+    assert.ok(publicKey.equals(loadPublicKey({ algorithm, publicKey: pair.publicKey })))
+  }
 })
 
 test('a key of the wrong kind is thrown back, and says which', async () => {
