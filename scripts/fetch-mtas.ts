@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const NAMES = ['exim4-daemon-light', 'opensmtpd', 'postgrey']
+const NAMES = ['exim4-daemon-light', 'opensmtpd', 'postgrey', 'spamd', 'rspamd', 'clamav-daemon']
 const cache = fileURLToPath(new URL('../node_modules/.cache/mtas', import.meta.url))
 
 for (const name of NAMES) if (!existsSync(join(cache, name))) fetchPackage(name)

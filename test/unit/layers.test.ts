@@ -13,7 +13,7 @@ const ROWS = [
   ['smtp'],
   ['dns', 'mime', 'dkim', 'reports'],
   ['store', 'outbound'],
-  ['events', 'search'],
+  ['events', 'search', 'verdicts'],
   ['accounts', 'domains', 'suppressions', 'templates', 'contacts'],
   ['accept', 'queue', 'retention', 'doctor'],
   ['deliver', 'inbound', 'broadcasts', 'tracking', 'simulator', 'webhooks', 'control'],

@@ -1,0 +1,26 @@
+/** Entry of the thread that judges received mail. */
+import { workerData } from 'node:worker_threads'
+import { createResolver } from './dns/resolver.ts'
+import { serveCalls } from './lib/calls.ts'
+import { systemClock as clock } from './lib/clock.ts'
+import { createLog } from './lib/log.ts'
+import { openReader } from './store/dialect.ts'
+import { createJudge } from './verdicts/judge.ts'
+import type { Judgement, VerdictThreadData } from './verdicts/verdicts.ts'
+
+const { location, mailHost, resolvers, filters, logLevel, calls } = workerData as VerdictThreadData
+const { db, blobs } = openReader(location)
+const resolver = createResolver({ servers: resolvers, clock })
+const log = createLog(logLevel).child({ thread: 'verdicts' })
+const judge = createJudge({ mailHost, resolver, filters, clock, log })
+
+serveCalls(calls, {
+  judge: async ({ blobHash, ...envelope }: Judgement) => {
+    const { sizeBytes } = await blobs.open(db, blobHash)
+    return judge({ sizeBytes, read: () => contentOf(blobHash) }, envelope)
+  },
+})
+
+async function* contentOf(blobHash: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield* (await blobs.open(db, blobHash)).content
+}

@@ -1,0 +1,89 @@
+/** Where the fields of a message's header section lie in its bytes (RFC 5322 §2.2), whatever else the bytes are. */
+
+export interface FieldRange {
+  /** Lower case, without the blanks that older mail has before the colon (RFC 5322 §4.5). */
+  name: string
+  from: number
+  /** Behind the line end of its last line. */
+  to: number
+}
+
+export interface Head {
+  fields: FieldRange[]
+  /** Where the body begins, or the empty line before it; undefined where the bytes end before. */
+  end: number | undefined
+}
+
+const LF = 0x0a
+const CR = 0x0d
+/** No name is longer, also with a line break before its colon. */
+const LONGEST_NAME = 200
+
+export function readHead(bytes: Uint8Array): Head {
+  const fields: FieldRange[] = []
+  let from = 0
+  while (from < bytes.length) {
+    if (isEmptyLine(bytes, from)) return { fields, end: from }
+    const to = endOfField(bytes, from)
+    fields.push({ name: nameOf(bytes, from, to), from, to })
+    from = to
+  }
+  return { fields, end: undefined }
+}
+
+/** Behind the last line of the field that begins at `from`: lines that begin with a blank go on with it. */
+function endOfField(bytes: Uint8Array, from: number): number {
+  for (let at = from; ; ) {
+    const lineEnd = bytes.indexOf(LF, at)
+    if (lineEnd < 0) return bytes.length
+    at = lineEnd + 1
+    if (bytes[at] !== 0x20 && bytes[at] !== 0x09) return at
+  }
+}
+
+function isEmptyLine(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] === LF)
+}
+
+function nameOf(bytes: Uint8Array, from: number, to: number): string {
+  const text = textOf(bytes.subarray(from, Math.min(to, from + LONGEST_NAME)))
+  const colon = text.indexOf(':')
+  return colon < 0 ? '' : text.slice(0, colon).trim().toLowerCase()
+}
+
+/** Of a field, as far as it is UTF-8. */
+export function fieldValue(bytes: Uint8Array, { from, to }: FieldRange): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('utf8')
+  return text
+    .slice(text.indexOf(':') + 1)
+    .replace(/\r?\n(?=[ \t])/g, '')
+    .trim()
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+/**
+ * The pieces up to and with the one in which the header section ends, joined, and those that follow. No more than
+ * `mostBytes` are gathered: then `isWhole` is false.
+ */
+export async function takeHead(
+  pieces: AsyncIterator<Uint8Array>,
+  mostBytes: number,
+): Promise<{ bytes: Buffer; isWhole: boolean }> {
+  const taken: Uint8Array[] = []
+  let sizeBytes = 0
+  let tail = ''
+  for (;;) {
+    const { value, done } = await pieces.next()
+    if (done) return { bytes: Buffer.concat(taken), isWhole: true }
+    taken.push(value)
+    sizeBytes += value.length
+    const seen = tail + textOf(value)
+    if (/(?:^|\n)\r?\n/.test(taken.length === 1 ? seen : `-${seen}`))
+      return { bytes: Buffer.concat(taken), isWhole: true }
+    if (sizeBytes > mostBytes) return { bytes: Buffer.concat(taken), isWhole: false }
+    tail = seen.slice(-2)
+  }
+}

@@ -1,0 +1,18 @@
+/** A received message as it is judged: its bytes as they came, to be read more than once, and its envelope. */
+
+export interface Mail {
+  sizeBytes: number
+  /** From the beginning, each time it is called; a reader may stop before the end. */
+  read(): AsyncIterable<Uint8Array>
+}
+
+export interface Envelope {
+  clientIp: string
+  /** As the client said it; empty where it said none. */
+  helo: string
+  /** Empty for the null sender. */
+  mailFrom: string
+  recipients: readonly string[]
+  /** Epoch ms; what has expired is told by it. */
+  receivedAt: number
+}

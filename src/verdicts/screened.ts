@@ -1,0 +1,56 @@
+/** A message made fit to be verified: what only costs work is refused, or left out, before it is handed to mailauth. */
+import { MOST_SIGNATURES } from './dkim.ts'
+import { type FieldRange, readHead, takeHead } from './head.ts'
+import type { Mail } from './mail.ts'
+
+/** Ten times what large providers let through. */
+const MOST_HEAD_BYTES = 512 * 1024
+const MOST_FIELDS = 5_000
+/** A list of 64 addresses is a thousand characters. */
+const MOST_FROM_BYTES = 16 * 1024
+const MOST_BYTES = 64 * 1024 * 1024
+
+export interface Screened {
+  pieces: AsyncIterable<Uint8Array>
+  /** Signatures that are left out, because there are so many. */
+  leftOut: number
+}
+
+/** @returns why it is not looked at, in place of that which is */
+export async function screened(mail: Mail): Promise<Screened | { fault: string }> {
+  if (mail.sizeBytes > MOST_BYTES) return { fault: 'the message is too large' }
+  const pieces = mail.read()[Symbol.asyncIterator]()
+  const { bytes, isWhole } = await takeHead(pieces, MOST_HEAD_BYTES)
+  const { fields, end = bytes.length } = readHead(bytes)
+  const fault = !isWhole || end > MOST_HEAD_BYTES ? 'the header section is too large' : faultOf(fields)
+  if (fault !== undefined) {
+    await pieces.return?.()
+    return { fault }
+  }
+  const surplus = fields.filter(({ name }) => name === 'dkim-signature').slice(MOST_SIGNATURES)
+  return { pieces: joined(without(bytes, surplus), pieces), leftOut: surplus.length }
+}
+
+function faultOf(fields: readonly FieldRange[]): string | undefined {
+  if (fields.length > MOST_FIELDS) return 'there are too many header fields'
+  const isLong = fields.some(({ name, from, to }) => name === 'from' && to - from > MOST_FROM_BYTES)
+  return isLong ? 'the From field is too long' : undefined
+}
+
+/** The bytes but for some ranges, which are in their order. */
+export function* without(bytes: Uint8Array, ranges: readonly FieldRange[]): Generator<Uint8Array> {
+  let at = 0
+  for (const { from, to } of ranges) {
+    if (from > at) yield bytes.subarray(at, from)
+    at = to
+  }
+  if (at < bytes.length) yield bytes.subarray(at)
+}
+
+export async function* joined(
+  head: Iterable<Uint8Array>,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* head
+  yield* { [Symbol.asyncIterator]: () => rest }
+}

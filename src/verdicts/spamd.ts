@@ -1,0 +1,58 @@
+/** Asks SpamAssassin's daemon whether mail is spam, and which of its rules say so (`SYMBOLS` of its protocol). */
+import { type ExchangeOptions, exchange, type FilterAddress } from './exchange.ts'
+import { FILTER_MS, type Filter, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
+import type { Mail } from './mail.ts'
+import type { SpamFinding } from './verdict.ts'
+
+/** Its rules are run over all of it; what is larger takes it minutes. */
+const MOST_BYTES = 10 * 1024 * 1024
+const MOST_REPLY_BYTES = 64 * 1024
+const MOST_RULES = 50
+const REPLY =
+  /^SPAMD\/[\d.]+ (\d+) ([^\r\n]*)\r\n(?:[^\r\n]*\r\n)*?Spam: (True|False|Yes|No) ; (-?[\d.]+) \/ (-?[\d.]+)\r\n(?:[^\r\n]+\r\n)*\r\n([\s\S]*)$/i
+
+export function createSpamd(address: FilterAddress, { clock }: FilterOptions): Filter<SpamFinding> {
+  const base = { address, clock, mostReplyBytes: MOST_REPLY_BYTES }
+  return {
+    name: 'spamd',
+    async ask(mail) {
+      if (mail.sizeBytes > MOST_BYTES) throw new FilterFault('the message is too large for it')
+      return findingOf(await say(request(mail), { ...base, limitMs: FILTER_MS }))
+    },
+    async ping(signal) {
+      const reply = await say(ping(), { ...base, limitMs: PING_MS, signal })
+      if (!/^SPAMD\/[\d.]+ 0 PONG/.test(reply))
+        throw new FilterFault(`it said "${reply.slice(0, 200).trim()}" instead of PONG`)
+    },
+  }
+}
+
+async function say(asked: AsyncIterable<Uint8Array>, options: ExchangeOptions): Promise<string> {
+  return (await exchange(asked, options)).toString('latin1')
+}
+
+async function* request(mail: Mail): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`SYMBOLS SPAMC/1.5\r\nContent-length: ${mail.sizeBytes}\r\n\r\n`)
+  yield* mail.read()
+}
+
+async function* ping(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('PING SPAMC/1.5\r\n\r\n')
+}
+
+function findingOf(reply: string): SpamFinding {
+  const [, code, word, isSpam, score, threshold, rules] = REPLY.exec(reply) ?? []
+  if (code === undefined) throw new FilterFault(`it said "${reply.slice(0, 200).trim()}"`)
+  if (code !== '0') throw new FilterFault(`it failed: ${code} ${word}`)
+  return {
+    by: 'spamd',
+    verdict: /^(?:true|yes)$/i.test(isSpam!) ? 'FAIL' : 'PASS',
+    score: Number(score),
+    threshold: Number(threshold),
+    rules: rules!
+      .trim()
+      .split(/[,\s]+/)
+      .filter(rule => /^\w+$/.test(rule))
+      .slice(0, MOST_RULES),
+  }
+}

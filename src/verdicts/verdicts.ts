@@ -1,0 +1,86 @@
+/**
+ * Judgements as the main thread sees them: made on a thread of their own, several at once, since they mostly wait for
+ * others. Hostile mail costs that thread, at worst.
+ */
+import { ThreadEnded } from '../lib/calls.ts'
+import { type Clock, within } from '../lib/clock.ts'
+import type { Log, LogLevel } from '../lib/log.ts'
+import { createPassingThread, type PassingThreadData } from '../lib/passing-thread.ts'
+import { createSemaphore } from '../lib/semaphore.ts'
+import type { StoreLocation } from '../store/dialect.ts'
+import { type FilterSettings, unknownAuthentication, verdictsOf } from './judge.ts'
+import type { Envelope } from './mail.ts'
+import type { SpamFinding, Verdicts, VirusFinding } from './verdict.ts'
+
+export interface Judgement extends Envelope {
+  /** Of the message as it came, in the store. */
+  blobHash: Uint8Array
+}
+
+export interface VerdictThreadData extends PassingThreadData {
+  location: StoreLocation
+  mailHost: string
+  /** Of the configuration, `dns.resolvers`. */
+  resolvers: readonly string[]
+  filters: FilterSettings
+  logLevel: LogLevel
+}
+
+export interface VerdictMaker {
+  /** Never throws: what could not be found out is PROCESSING_FAILED, with why in `detail`. */
+  judge(judgement: Judgement): Promise<Verdicts>
+  close(): Promise<void>
+}
+
+interface VerdictsOptions extends Omit<VerdictThreadData, 'calls'> {
+  /** File of the thread. */
+  entry: URL
+  clock: Clock
+  log: Log
+}
+
+const AT_ONCE = 16
+/** Longer than everything that a judgement waits for takes together: then the thread itself is busy with one of them. */
+const LONGEST_MS = 60_000
+
+export function createVerdicts({ entry, clock, log, ...data }: VerdictsOptions): VerdictMaker {
+  const { mailHost, filters } = data
+  const thread = createPassingThread({ name: 'verdicts', entry, data, log })
+  const places = createSemaphore(AT_ONCE, Number.POSITIVE_INFINITY)
+  let isClosed = false
+
+  const once = async (judgement: Judgement): Promise<Verdicts> => {
+    const verdicts = await within(clock, LONGEST_MS, thread.call('judge', judgement))
+    if (verdicts !== undefined) return verdicts as Verdicts
+    await thread.end()
+    throw new Error(`no verdict within ${LONGEST_MS / 1_000} s`)
+  }
+  /** Another message may have cost the thread. */
+  const twice = (judgement: Judgement) =>
+    once(judgement).catch(error => {
+      if (error instanceof ThreadEnded && !isClosed) return once(judgement)
+      throw error
+    })
+  return {
+    async judge(judgement) {
+      try {
+        return await places.run(() => twice(judgement))
+      } catch (error) {
+        log.warn({ err: error }, 'received mail could not be judged')
+        return unjudged(mailHost, filters, String(error).slice(0, 200))
+      }
+    },
+    async close() {
+      isClosed = true
+      await thread.end()
+    },
+  }
+}
+
+function unjudged(mailHost: string, { clamd }: FilterSettings, reason: string): Verdicts {
+  const spam: SpamFinding = { by: 'authentication', verdict: 'PROCESSING_FAILED', reason }
+  const virus: VirusFinding | undefined = clamd
+    ? { by: 'clamd', verdict: 'PROCESSING_FAILED', reason }
+    : undefined
+  return verdictsOf(mailHost, unknownAuthentication(reason), spam, virus)
+}
