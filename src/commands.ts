@@ -2,6 +2,12 @@
 import { acceptCommands } from './accept/commit.ts'
 import { keyCommands } from './accept/key-sweeper.ts'
 import { scheduledCommands } from './accept/scheduled.ts'
+import { audienceCommands } from './contacts/audience-commands.ts'
+import { contactCommands } from './contacts/contact-commands.ts'
+import { deletedAudienceCommands } from './contacts/deleted-audiences.ts'
+import { segmentCommands } from './contacts/segment-commands.ts'
+import { topicCommands } from './contacts/topic-commands.ts'
+import { unsubscribeCommands } from './contacts/unsubscribe.ts'
 import { domainCommands } from './domains/commands.ts'
 import { rotationCommands } from './domains/rotation-commands.ts'
 import { recipientCommands } from './events/commands.ts'
@@ -41,6 +47,12 @@ export const commands = {
   ...domainCommands,
   ...rotationCommands,
   ...templateCommands,
+  ...audienceCommands,
+  ...contactCommands,
+  ...segmentCommands,
+  ...topicCommands,
+  ...unsubscribeCommands,
+  ...deletedAudienceCommands,
   ...acceptCommands,
   ...scheduledCommands,
   ...keyCommands,

@@ -3,7 +3,7 @@ import { type ExpressionBuilder, type ExpressionWrapper, type SqlBool, sql } fro
 import { foldText } from '../lib/fold-text.ts'
 import type { Id } from '../lib/ids.ts'
 import { containing } from '../store/pattern.ts'
-import type { ContactRow, Db, Flag, Schema } from '../store/schema.ts'
+import type { Db, Flag, Schema } from '../store/schema.ts'
 
 export const FILTER_OPS = ['eq', 'neq', 'contains', 'exists', 'not_exists'] as const
 export const FILTER_FIELDS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
@@ -32,12 +32,14 @@ export interface Membership {
   conditions: readonly Condition[]
 }
 
-export type FoldedColumn = 'foldedEmail' | 'foldedFirstName' | 'foldedLastName'
+type FoldedColumn = 'foldedEmail' | 'foldedFirstName' | 'foldedLastName'
 
-type Condition =
+export type Condition =
   | { on: 'column'; column: FoldedColumn; op: FilterOp; text: string }
   | { on: 'flag'; flag: Flag }
-  | { on: 'property'; propertyId: number; op: FilterOp; text: string }
+  | { on: 'property'; propertyId: number; holderCount: number; op: FilterOp; text: string }
+  /** Part of the address or of a name. */
+  | { on: 'search'; text: string }
 
 const COLUMNS = new Map<string, FoldedColumn>([
   ['email', 'foldedEmail'],
@@ -50,10 +52,15 @@ export function everybodyOf(audienceId: Id): Membership {
   return { audienceId, isEmpty: false, lead: undefined, conditions: [] }
 }
 
-/** Keys that no contact of the audience has ever had are known by that. */
-export async function membershipOf(db: Db, audienceId: Id, filters: readonly Filter[]): Promise<Membership> {
+/** @param search part of the address or of a name; empty for any */
+export async function membershipOf(
+  db: Db,
+  audienceId: Id,
+  filters: readonly Filter[],
+  search = '',
+): Promise<Membership> {
   const properties = await propertiesOf(db, audienceId, filters)
-  const conditions: Condition[] = []
+  const conditions: Condition[] = search === '' ? [] : [{ on: 'search', text: foldText(search) }]
   let isEmpty = false
   for (const { field, op, value } of filters) {
     const text = foldText(String(value ?? ''))
@@ -65,11 +72,12 @@ export async function membershipOf(db: Db, audienceId: Id, filters: readonly Fil
       if (flags.length === 1) conditions.push({ on: 'flag', flag: flags[0]! })
     } else {
       const property = properties.get(field.slice(PROPERTY_PREFIX.length))
-      if (property) conditions.push({ on: 'property', propertyId: property.id, op, text })
+      if (property) conditions.push({ on: 'property', ...property, op, text })
+      // no contact of the audience has ever had the key
       else if (op !== 'neq' && op !== 'not_exists') isEmpty = true
     }
   }
-  return { audienceId, isEmpty, ...withLead(conditions, [...properties.values()]) }
+  return { audienceId, isEmpty, ...withLead(conditions) }
 }
 
 /** For `where(meeting(membership))` in a query over contacts: the conditions, but not the lead. */
@@ -90,10 +98,10 @@ async function propertiesOf(db: Db, audienceId: Id, filters: readonly Filter[]) 
   const keys = filters.flatMap(({ field }) =>
     field.startsWith(PROPERTY_PREFIX) ? [field.slice(PROPERTY_PREFIX.length)] : [],
   )
-  if (keys.length === 0) return new Map<string, { id: number; contactCount: number }>()
+  if (keys.length === 0) return new Map<string, { propertyId: number; holderCount: number }>()
   const rows = await db
     .selectFrom('contactProperties')
-    .select(['id', 'key', 'contactCount'])
+    .select(['id as propertyId', 'key', 'contactCount as holderCount'])
     .where('audienceId', '=', audienceId)
     .where('key', 'in', keys)
     .execute()
@@ -101,14 +109,10 @@ async function propertiesOf(db: Db, audienceId: Id, filters: readonly Filter[]) 
 }
 
 /** Of several values that all must have, the one whose property the fewest have. */
-function withLead(
-  conditions: readonly Condition[],
-  properties: readonly { id: number; contactCount: number }[],
-) {
-  const countOf = (id: number) => properties.find(property => property.id === id)?.contactCount ?? 0
+function withLead(conditions: readonly Condition[]) {
   const [first] = conditions
     .flatMap(condition => (condition.on === 'property' && condition.op === 'eq' ? [condition] : []))
-    .sort((a, b) => countOf(a.propertyId) - countOf(b.propertyId))
+    .sort((a, b) => a.holderCount - b.holderCount)
   return {
     lead: first && { propertyId: first.propertyId, value: first.text },
     conditions: conditions.filter(condition => condition !== first),
@@ -117,6 +121,8 @@ function withLead(
 
 function expressionOf(eb: ExpressionBuilder<Schema, 'contacts'>, condition: Condition) {
   if (condition.on === 'flag') return eb('contacts.unsubscribed', '=', condition.flag)
+  if (condition.on === 'search')
+    return eb.or([...COLUMNS.values()].map(column => columnContains(eb, column, condition.text)))
   return condition.on === 'column' ? columnExpression(eb, condition) : propertyExpression(eb, condition)
 }
 
@@ -131,10 +137,9 @@ function columnExpression(
   return op === 'eq' ? eb(ref, '=', text) : columnContains(eb, column, text)
 }
 
-/** Every character of the folded text stands for itself. */
-export function columnContains(
+function columnContains(
   eb: ExpressionBuilder<Schema, 'contacts'>,
-  column: keyof ContactRow & FoldedColumn,
+  column: FoldedColumn,
   text: string,
 ): ExpressionWrapper<Schema, 'contacts', SqlBool> {
   return eb(eb.ref(`contacts.${column}`), 'like', sql<string>`${containing(text)} escape '!'`)

@@ -4,22 +4,13 @@
  */
 import { type Id, idKey } from '../lib/ids.ts'
 import type { ContactRow, Db, SegmentRow, TopicRow } from '../store/schema.ts'
-import { everybodyOf, type Filter, type Membership, meeting, membershipOf } from './filters.ts'
+import { everybodyOf, type Filter, type Membership, membershipOf } from './filters.ts'
+import { STRETCH_CONTACTS, stretchesOf } from './stretches.ts'
 
-const COLUMNS = [
-  'contacts.id',
-  'contacts.email',
-  'contacts.firstName',
-  'contacts.lastName',
-  'contacts.unsubscribed',
-  'contacts.properties',
-] as const
+const COLUMNS = ['id', 'email', 'firstName', 'lastName', 'unsubscribed', 'properties'] as const
 
 /** `unsubscribed` is shown, not heeded: who gets no broadcast is for the caller to leave out. */
-export type Member = Pick<
-  ContactRow,
-  'id' | 'email' | 'firstName' | 'lastName' | 'unsubscribed' | 'properties'
->
+export type Member = Pick<ContactRow, (typeof COLUMNS)[number]>
 
 export interface MemberPage {
   /** By id, ascending; there may be none although more follow. */
@@ -28,9 +19,6 @@ export interface MemberPage {
   next: Id | null
 }
 
-/** Contacts of which one page looks through no more: so long a statement takes at most, a few ms. */
-const STRETCH = 5_000
-
 /** Contacts of the audience with an id greater than `after`, at most `limit`. Null begins. */
 export function audienceMembers(
   db: Db,
@@ -38,17 +26,23 @@ export function audienceMembers(
   after: Id | null,
   limit: number,
 ): Promise<MemberPage> {
-  return pageOf(db, everybodyOf(id), after, limit)
+  return pageOf(db, everybodyOf(id), after, limit, STRETCH_CONTACTS)
 }
 
-/** The same of a segment: contacts of its audience for which all its filters hold now. */
+/**
+ * The same of a segment: contacts of its audience for which all its filters hold now.
+ *
+ * @param size how many are looked at, at most
+ */
 export async function segmentMembers(
   db: Db,
   { audienceId, filters }: Pick<SegmentRow, 'audienceId' | 'filters'>,
   after: Id | null,
   limit: number,
+  size = STRETCH_CONTACTS,
 ): Promise<MemberPage> {
-  return pageOf(db, await membershipOf(db, audienceId, JSON.parse(filters) as Filter[]), after, limit)
+  const membership = await membershipOf(db, audienceId, JSON.parse(filters) as Filter[])
+  return pageOf(db, membership, after, limit, size)
 }
 
 /** Which of these contacts get what is sent about a topic, by what they have said or by its default. */
@@ -70,66 +64,28 @@ export async function subscribersOf(
   return contactId => said.get(idKey(contactId)) ?? defaultSubscription === 'opt_in'
 }
 
-async function pageOf(db: Db, membership: Membership, after: Id | null, limit: number): Promise<MemberPage> {
-  if (membership.isEmpty) return { members: [], next: null }
-  const end = await endOfStretch(db, membership, after)
-  const members = await membersWithin(db, membership, after, end, limit)
-  const next = members.length === limit ? members.at(-1)!.id : end
-  return { members, next: next ?? null }
-}
-
-/** The last contact of the stretch that begins after one; undefined when it is the last stretch. */
-async function endOfStretch(db: Db, { audienceId, lead }: Membership, after: Id | null) {
-  if (lead) {
-    let values = db
-      .selectFrom('contactValues')
-      .select('contactId as id')
-      .where('propertyId', '=', lead.propertyId)
-      .where('foldedValue', '=', lead.value)
-    if (after) values = values.where('contactId', '>', after)
-    return (
-      await values
-        .orderBy('contactId')
-        .limit(1)
-        .offset(STRETCH - 1)
-        .executeTakeFirst()
-    )?.id
-  }
-  let contacts = db.selectFrom('contacts').select('id').where('audienceId', '=', audienceId)
-  if (after) contacts = contacts.where('id', '>', after)
-  return (
-    await contacts
-      .orderBy('id')
-      .limit(1)
-      .offset(STRETCH - 1)
-      .executeTakeFirst()
-  )?.id
-}
-
-function membersWithin(
+/** One stretch is looked through, and no more. */
+async function pageOf(
   db: Db,
   membership: Membership,
   after: Id | null,
-  end: Id | undefined,
   limit: number,
-): Promise<Member[]> {
-  const { audienceId, lead } = membership
-  if (!lead) {
-    let contacts = db.selectFrom('contacts').select(COLUMNS).where('contacts.audienceId', '=', audienceId)
-    if (after) contacts = contacts.where('contacts.id', '>', after)
-    if (end) contacts = contacts.where('contacts.id', '<=', end)
-    return contacts.where(meeting(membership)).orderBy('contacts.id').limit(limit).execute()
-  }
-  // a cross join, so that SQLite goes from the values to the contacts
-  let led = db
-    .selectFrom('contactValues as lead')
-    .crossJoin('contacts')
+  size: number,
+): Promise<MemberPage> {
+  if (membership.isEmpty) return { members: [], next: null }
+  const stretches = stretchesOf(db, membership, 'asc', size)
+  const to = await stretches.endOf(after)
+  const ids = await stretches.ids({ from: after, to }, limit, 0)
+  const members = ids.length === 0 ? [] : await membersWith(db, membership.audienceId, ids)
+  return { members, next: (ids.length === limit ? ids.at(-1) : to) ?? null }
+}
+
+function membersWith(db: Db, audienceId: Id, ids: readonly Id[]): Promise<Member[]> {
+  return db
+    .selectFrom('contacts')
     .select(COLUMNS)
-    .where('lead.propertyId', '=', lead.propertyId)
-    .where('lead.foldedValue', '=', lead.value)
-    .where('contacts.audienceId', '=', audienceId)
-    .whereRef('contacts.id', '=', 'lead.contactId')
-  if (after) led = led.where('lead.contactId', '>', after)
-  if (end) led = led.where('lead.contactId', '<=', end)
-  return led.where(meeting(membership)).orderBy('lead.contactId').limit(limit).execute()
+    .where('audienceId', '=', audienceId)
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .execute()
 }

@@ -1,0 +1,81 @@
+/** What adds, changes and removes single contacts. */
+import { type Id, sameId } from '../lib/ids.ts'
+import { command, type Tx } from '../store/command.ts'
+import type { ContactRow } from '../store/schema.ts'
+import { hasAudience } from './audience-commands.ts'
+import {
+  type ContactChanges,
+  type ContactFields,
+  type ContactPlace,
+  type ContactRef,
+  type ContactView,
+  changedContact,
+  contactView,
+  newContact,
+} from './contact.ts'
+import { MOST_PROPERTIES } from './limits.ts'
+import { readProperties } from './properties.ts'
+import { hasRoomForKeys } from './property-keys.ts'
+import { unsubscribedTopicsOf } from './subscriptions.ts'
+import { findContacts, writeContacts } from './write-contacts.ts'
+
+/**
+ * Why nothing was changed: the audience or the contact is not there; the address is taken; the contact would have too
+ * many properties, or the audience too many different ones.
+ */
+export type ContactRefusal = 'no-audience' | 'no-contact' | 'taken' | 'too-many-properties' | 'too-many-keys'
+
+export type ContactAnswer = { contact: ContactView } | { refused: ContactRefusal }
+
+export const contactCommands = {
+  addContact: command<ContactPlace & { id: Id; fields: ContactFields; at: number }, ContactAnswer>(
+    async (tx, { id, fields, at, ...place }) => {
+      if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
+      return store(tx, place, null, newContact(place, id, fields, at))
+    },
+  ),
+
+  changeContact: command<
+    ContactPlace & { ref: ContactRef; changes: ContactChanges; at: number },
+    ContactAnswer
+  >(async (tx, { ref, changes, at, ...place }) => {
+    if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
+    const [before] = await findContacts(tx.rows.find, place, [ref])
+    if (!before) return { refused: 'no-contact' }
+    return store(tx, place, before, changedContact(before, changes, at))
+  }),
+
+  /** The contact as it was. */
+  removeContact: command<ContactPlace & { ref: ContactRef; at: number }, ContactAnswer>(
+    async (tx, { ref, at, ...place }) => {
+      if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
+      const [before] = await findContacts(tx.rows.find, place, [ref])
+      if (!before) return { refused: 'no-contact' }
+      const contact = await viewOf(tx, before)
+      await writeContacts(tx, place, [{ before, after: null }], at)
+      return { contact }
+    },
+  ),
+}
+
+async function store(
+  tx: Tx,
+  place: ContactPlace,
+  before: ContactRow | null,
+  after: ContactRow,
+): Promise<ContactAnswer> {
+  if (before?.email !== after.email) {
+    const [holder] = await findContacts(tx.rows.find, place, [{ email: after.email }])
+    if (holder && !(before && sameId(holder.id, before.id))) return { refused: 'taken' }
+  }
+  const keys = [...readProperties(after.properties).keys()]
+  if (keys.length > MOST_PROPERTIES) return { refused: 'too-many-properties' }
+  if (!(await hasRoomForKeys(tx, place.audienceId, keys))) return { refused: 'too-many-keys' }
+  await writeContacts(tx, place, [{ before, after }], after.updatedAt)
+  return { contact: await viewOf(tx, after) }
+}
+
+async function viewOf(tx: Tx, contact: ContactRow): Promise<ContactView> {
+  const topicsOf = await unsubscribedTopicsOf(tx.db, contact.accountId, [contact.id])
+  return contactView(contact, topicsOf(contact.id))
+}

@@ -1,0 +1,66 @@
+/** The owner of an address wants no more mail: of one topic, or none at all, in whichever audience of the account it is. */
+import type { Id } from '../lib/ids.ts'
+import { command, type Tx } from '../store/command.ts'
+import type { ContactRow } from '../store/schema.ts'
+import { changedContact } from './contact.ts'
+import { setSubscriptions } from './topic-commands.ts'
+import { writeContacts } from './write-contacts.ts'
+
+export interface Unsubscription {
+  accountId: Id
+  /** Lower-case. */
+  email: string
+  /** Null for everything. */
+  topicId: Id | null
+  at: number
+}
+
+export const unsubscribeCommands = {
+  unsubscribe: command<Unsubscription, number>(unsubscribeAddress),
+}
+
+/**
+ * Part of a command. What is so already stays untouched, and nothing tells of it.
+ *
+ * @returns how many contacts have the address
+ */
+export async function unsubscribeAddress(
+  tx: Tx,
+  { accountId, email, topicId, at }: Unsubscription,
+): Promise<number> {
+  const contacts = await contactsWith(tx, accountId, email)
+  for (const contact of contacts)
+    if (topicId === null) await unsubscribeFromAll(tx, contact, at)
+    else await unsubscribeFromTopic(tx, contact, topicId, at)
+  return contacts.length
+}
+
+/** In audiences that are there. An address stands in one contact of each at most. */
+function contactsWith({ db }: Tx, accountId: Id, email: string): Promise<ContactRow[]> {
+  return db
+    .selectFrom('contacts')
+    .innerJoin('audiences', join =>
+      join
+        .onRef('audiences.accountId', '=', 'contacts.accountId')
+        .onRef('audiences.id', '=', 'contacts.audienceId'),
+    )
+    .selectAll('contacts')
+    .where('contacts.accountId', '=', accountId)
+    .where('contacts.email', '=', email)
+    .orderBy('contacts.audienceId')
+    .execute()
+}
+
+async function unsubscribeFromAll(tx: Tx, before: ContactRow, at: number) {
+  if (before.unsubscribed === 1) return
+  const { accountId, audienceId } = before
+  const after = changedContact(before, { unsubscribed: true }, at)
+  await writeContacts(tx, { accountId, audienceId }, [{ before, after }], at)
+}
+
+async function unsubscribeFromTopic(tx: Tx, contact: ContactRow, topicId: Id, at: number) {
+  const [topic] = await tx.rows.find('topics', [{ accountId: contact.accountId, id: topicId }], ['id'])
+  const [said] = await tx.rows.find('contactTopics', [{ contactId: contact.id, topicId }], ['subscribed'])
+  if (!topic || said?.subscribed === 0) return
+  await setSubscriptions(tx, contact, [{ topicId, subscribed: false }], at)
+}
