@@ -19,6 +19,7 @@ import { createDomains, type Domains } from './domains/domains.ts'
 import { createInquiries, type Inquiries } from './domains/inquiries.ts'
 import { startRechecks } from './domains/rechecks.ts'
 import { listZone } from './domains/zone-list.ts'
+import { createEventFeed, type EventFeed } from './events/feed.ts'
 import { examineInstallation, sharedExamination } from './examination.ts'
 import { createHttpApp } from './http/app.ts'
 import { createReadBody } from './http/body.ts'
@@ -42,6 +43,7 @@ import { emailAttachmentRoutes } from './http/routes/email-attachments.ts'
 import { emailListRoutes } from './http/routes/email-list.ts'
 import { emailMetricsRoutes } from './http/routes/email-metrics.ts'
 import { emailRoutes } from './http/routes/emails.ts'
+import { eventRoutes } from './http/routes/events.ts'
 import { healthRoutes } from './http/routes/health.ts'
 import { openapiRoutes } from './http/routes/openapi.ts'
 import { queueRoutes } from './http/routes/queue.ts'
@@ -52,7 +54,7 @@ import { sourceRoutes } from './http/routes/sources.ts'
 import { suppressionRoutes } from './http/routes/suppressions.ts'
 import { templateRoutes } from './http/routes/templates.ts'
 import { zoneRecordRoutes } from './http/routes/zone-records.ts'
-import { startHttpServer } from './http/server.ts'
+import { type HttpServer, startHttpServer } from './http/server.ts'
 import { rotateAfterMs } from './key-rotation.ts'
 import type { Clock } from './lib/clock.ts'
 import { createIdSource, type IdSource } from './lib/ids.ts'
@@ -82,6 +84,7 @@ export async function startHttpDoor(
   const common = { db, run, clock, newId: createIdSource() }
   const { passwords, sessions, apiKeys, accounts } = accountParts(parts, common.newId)
   const rateLimit = rateLimitOf(config, clock)
+  const feed = createEventFeed({ db, clock, isShared: store.isShared })
   const hands = createHands(common)
   await hands.settle()
   started.push(apiKeys.close)
@@ -126,6 +129,7 @@ export async function startHttpDoor(
     ...domainAutoconfigureRoutes({ domains, autoconfigure: openAutoconfigure(parts, inquiries, started) }),
     ...domainRoutes({ domains, mailHost, regions }),
     ...domainKeyRoutes({ domains, db, run, clock, rotateAfterMs: rotateAfterMs(config) }),
+    ...eventRoutes({ db, feed, sessions, horizonOf: plans.horizonOf, clock }),
     ...zoneRecordRoutes({ listZone: page => listZone(db, zone, mailHost, page) }),
     ...templateRoutes({ templates: createTemplates(common) }),
     ...sendingRoutes(parts, accept),
@@ -144,7 +148,18 @@ export async function startHttpDoor(
     }),
     config.http.listen ?? { host: '127.0.0.1', port: 0 },
   )
-  return { http, firstRun, accept, apiKeys, rateLimit }
+  return { http: endingFirst(feed, http), firstRun, accept, apiKeys, rateLimit }
+}
+
+/** What never ends by itself ends before the door waits for what is under way. */
+function endingFirst({ close }: Pick<EventFeed, 'close'>, http: HttpServer): HttpServer {
+  return {
+    ...http,
+    close(graceMs) {
+      close()
+      return http.close(graceMs)
+    },
+  }
 }
 
 /** Domains, which are also checked by themselves. */

@@ -3,7 +3,14 @@ import type { Clock } from '../lib/clock.ts'
 import { type Id, type IdSource, idKey } from '../lib/ids.ts'
 import type { Run } from '../store/command.ts'
 import type { Db, SessionRow, UserRow } from '../store/schema.ts'
-import { findSession, findUser, findUserByEmail, type Person, type userCommands } from '../store/users.ts'
+import {
+  findSession,
+  findUser,
+  findUserByEmail,
+  isOpenSession,
+  type Person,
+  type userCommands,
+} from '../store/users.ts'
 import { createGuessGuard } from './guess-guard.ts'
 import type { Passwords } from './password.ts'
 import { createToken, hashToken } from './tokens.ts'
@@ -32,6 +39,8 @@ export interface Sessions {
   open(user: Pick<UserRow, 'id' | 'passwordHash'>, kind: SessionRow['kind']): Promise<string | undefined>
   /** The session a token opens, or undefined when it has none or has expired. */
   find(token: string): Promise<Session | undefined>
+  /** Whether it has not been ended meanwhile. */
+  isOpen(sessionId: Id): Promise<boolean>
   end(sessionId: Id): Promise<void>
   /** Gives the session's user another password and ends all other sessions of the user. @throws TooManyWaiting */
   changePassword(
@@ -84,6 +93,7 @@ export function createSessions({ db, run, clock, newId, passwords }: SessionOpti
       const { id: sessionId, kind, userId, accountId, email, operator } = session
       return { sessionId, kind, userId, accountId, email, operator }
     },
+    isOpen: id => isOpenSession(db, id),
     end: id => run('endSession', { id }),
     async changePassword({ sessionId, userId }, { current, next }) {
       const user = await findUser(db, userId)

@@ -1,6 +1,7 @@
 /** Records what happened: timeline entries, the states of deliveries, and the status of their email, in one transaction. */
 import { type Id, idKey } from '../lib/ids.ts'
 import type { Tx } from '../store/command.ts'
+import { EVENTS_COUNTER } from '../store/events.ts'
 import {
   DELIVERY_STATE,
   type DeliveryRow,
@@ -74,7 +75,10 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
       createdAt: at,
     })),
   )
-  for (const event of events) if (event.origin) countEvent(tx, event, event.origin)
+  for (const event of events) {
+    tx.count(event.accountId, EVENTS_COUNTER, '', 1)
+    if (event.origin) countEvent(tx, event, event.origin)
+  }
 }
 
 /** Applies the changes and brings the emails concerned to the status that follows from all their deliveries. */
@@ -137,6 +141,11 @@ export async function recordHandedOver(
 /** Keeps the totals per status in step with a new email. */
 export function countNewEmail(tx: Tx, email: BroadcastRef, status: EmailStatus): void {
   countStatus(tx, email, status, 1)
+}
+
+/** Keeps the number of events in step with those deleted. */
+export function countDeletedEvents(tx: Tx, accountId: Id, count: number): void {
+  tx.count(accountId, EVENTS_COUNTER, '', -count)
 }
 
 /** The same for emails that have been deleted; what they were stays in the totals of their broadcast. */

@@ -65,6 +65,13 @@ export function idTime(id: Id): number {
   return bytesOf(id).readUIntBE(0, 6)
 }
 
+/** No id made at that time or later sorts before it. */
+export function firstIdAt(ms: number): Id {
+  const id = new Uint8Array(16)
+  bytesOf(id).writeUIntBE(Math.max(0, ms), 0, 6)
+  return id
+}
+
 /** The hyphenated lower-case text form. */
 export function idText(id: Id): string {
   const hex = bytesOf(id).toString('hex')

@@ -1,5 +1,5 @@
 /** Deletes emails that are beyond their account's horizon, with everything that belongs to them, a little at a time. */
-import { countDeletedEmail } from '../events/record.ts'
+import { countDeletedEmail, countDeletedEvents } from '../events/record.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Id } from '../lib/ids.ts'
 import { releaseBlobs } from '../store/blobs.ts'
@@ -42,7 +42,7 @@ export function retentionCommandsWith(clock: Pick<Clock, 'monotonic'>) {
         do {
           const emails = await findBeyond(tx, beyond)
           deleted.more = emails.length === EMAILS_AT_ONCE
-          if (!(await deleteRecords(tx, emails))) return { ...deleted, more: true }
+          if (!(await deleteRecords(tx, beyond.accountId, emails))) return { ...deleted, more: true }
           deleted.unusedFiles.push(...(await deleteEmails(tx, beyond.accountId, emails)))
           deleted.emailCount += emails.length
         } while (deleted.more && deleted.emailCount < MOST_EMAILS && clock.monotonic() < endsAt)
@@ -67,7 +67,8 @@ function findBeyond({ db }: Tx, { accountId, horizon }: Beyond): Promise<OldEmai
 }
 
 /** Of one email there may be any number. False when some may be left. */
-async function deleteRecords({ db }: Tx, emails: readonly OldEmail[]): Promise<boolean> {
+async function deleteRecords(tx: Tx, accountId: Id, emails: readonly OldEmail[]): Promise<boolean> {
+  const { db } = tx
   const ids = emails.map(({ id }) => id)
   if (ids.length === 0) return true
   const events = await db
@@ -84,6 +85,7 @@ async function deleteRecords({ db }: Tx, emails: readonly OldEmail[]): Promise<b
       ),
     )
     .executeTakeFirstOrThrow()
+  countDeletedEvents(tx, accountId, Number(events.numDeletedRows))
   const attempts = await db
     .deleteFrom('attempts')
     .where(({ eb, refTuple, selectFrom }) =>

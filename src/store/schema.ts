@@ -37,6 +37,7 @@ import type { DestinationReplyRow, DomainSiteRow, QueueHoldRow } from './schema/
 import type { SuppressionRow } from './schema/suppressions.ts'
 import type { TemplateRow, TemplateVersionRow } from './schema/templates.ts'
 import type { MtaStsPolicyRow, TlsResultRow } from './schema/tls.ts'
+import type { WebhookDeliveryRow, WebhookRow } from './schema/webhooks.ts'
 
 export * from './schema/accounts.ts'
 export * from './schema/broadcasts.ts'
@@ -51,6 +52,7 @@ export * from './schema/settings.ts'
 export * from './schema/suppressions.ts'
 export * from './schema/templates.ts'
 export * from './schema/values.ts'
+export * from './schema/webhooks.ts'
 
 export interface Schema {
   settings: SettingRow
@@ -101,6 +103,8 @@ export interface Schema {
   reports: ReportRow
   inboundMessages: InboundMessageRow
   inboundSubjects: InboundSubjectRow
+  webhooks: WebhookRow
+  webhookDeliveries: WebhookDeliveryRow
 }
 
 export type Db = Kysely<Schema>

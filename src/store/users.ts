@@ -63,6 +63,11 @@ export async function findSession(
   return row && { ...row, operator: row.operator === 1 }
 }
 
+export async function isOpenSession(db: Db, id: Id): Promise<boolean> {
+  const session = await db.selectFrom('sessions').select('id').where('id', '=', id).executeTakeFirst()
+  return session !== undefined
+}
+
 /** The account of a user, or the first there is. @param email folded; null for the first */
 export async function findAccountOfUser(db: Db, email: string | null): Promise<Id | undefined> {
   const users = db.selectFrom('users').select('accountId')

@@ -13,6 +13,7 @@ import { createLog } from '../../src/lib/log.ts'
 import { assertAsDescribed } from './contract.ts'
 import { databaseOf, isOnPostgres, type TestDatabase } from './database.ts'
 import { readyKeys } from './dkim-keys.ts'
+import { replyText } from './reply-text.ts'
 import { until } from './until.ts'
 import { type ScriptedZone, startZone } from './zone.ts'
 
@@ -238,7 +239,7 @@ class RunningPosthorn implements Posthorn {
 
 /** JSON as what it says, anything else as text. */
 async function bodyOf(response: Response): Promise<unknown> {
-  const text = await response.text()
+  const text = await replyText(response)
   if (text === '') return undefined
   return /^application\/json\b/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : text
 }

@@ -76,7 +76,7 @@ function receive(socket: Socket, replyCount: number, head: boolean): Promise<Raw
   })
 }
 
-/** All complete replies; bodies by Content-Length, or chunked without trailers. */
+/** All complete replies; bodies by Content-Length, or chunked without trailers; of streams of events the beginning. */
 function repliesIn(bytes: Buffer, head: boolean): RawReply[] {
   const replies: RawReply[] = []
   let rest = bytes
@@ -98,6 +98,8 @@ function repliesIn(bytes: Buffer, head: boolean): RawReply[] {
 
 function bodyOf(rest: Buffer, headers: Headers, head: boolean): { text: string; taken: number } | undefined {
   if (head) return { text: '', taken: 0 }
+  if (headers.get('content-type')?.startsWith('text/event-stream'))
+    return rest.length === 0 ? undefined : { text: rest.toString(), taken: rest.length }
   if (headers.get('transfer-encoding') === 'chunked') {
     const end = rest.indexOf('0\r\n\r\n')
     return end < 0 ? undefined : { text: rest.subarray(0, end).toString(), taken: end + 5 }

@@ -277,6 +277,8 @@ test('every route is reached, under the access it was written for', () => {
     'session GET /domains',
     'session GET /domains/:id',
     'session GET /domains/:id/keys',
+    'session GET /events',
+    'session GET /events/stream',
     'session GET /queue',
     'session GET /queue/holds',
     'session GET /sources',

@@ -6,6 +6,7 @@ import { assertAsDescribed } from '../../kit/contract.ts'
 import { filled, type Owned, ownEverything, paramsOf } from '../../kit/owned.ts'
 import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal, contentsOf, type ExpectedRefusal } from '../../kit/refusals.ts'
+import { replyText } from '../../kit/reply-text.ts'
 import { allRoutes, pathOf } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -44,7 +45,7 @@ async function ask({ method, path }: Route, target: string, { body, type }: Nons
     },
     ...(body === undefined ? {} : { body, duplex: 'half' }),
   } as RequestInit)
-  const text = await response.text()
+  const text = await replyText(response)
   assert.is.not(text, '', `${method} ${path} answered nothing`)
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
   const answer = {

@@ -128,7 +128,8 @@ function checkTotals(store: Store) {
   const kept = store.rows("select kind, count from counters where period = '' and count <> 0 order by kind")
   const counted = store.rows(
     `select 'emails.' || status as kind, count(*) as count from emails group by status
-     union all select 'suppressions.' || reason, count(*) from suppressions group by reason order by 1`,
+     union all select 'suppressions.' || reason, count(*) from suppressions group by reason
+     union all select 'events', count(*) from events having count(*) > 0 order by 1`,
   )
   assert.equal(kept, counted)
 }
