@@ -206,10 +206,13 @@ function openAutoconfigure(
 }
 
 /** What the command line asks of a running service. */
-function startControl({ config, clock, log, store }: Parts, passwords: Passwords): Promise<ControlServer> {
+function startControl(
+  { config, clock, log, store, pathsTo }: Parts,
+  passwords: Passwords,
+): Promise<ControlServer> {
   const { db, run } = store
   const apiKeyPrefix = config.apiKeys.prefix
-  const parts = { db, run, clock, newId: createIdSource(), passwords, apiKeyPrefix }
+  const parts = { db, run, clock, newId: createIdSource(), passwords, apiKeyPrefix, pathsTo }
   return startControlServer({ folder: config.dataDir, parts, log })
 }
 

@@ -2,12 +2,12 @@
 import type { Plans } from './accounts/plans.ts'
 import type { Commands } from './commands.ts'
 import type { Config } from './config/config.ts'
-import type { PathsTo } from './deliver/threads.ts'
 import type { GenerateKey } from './domains/domains.ts'
 import type { Certificates } from './lib/certificates.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import type { SecretKeys } from './lib/secret-keys.ts'
+import type { PathsTo } from './queue/paths.ts'
 import type { Reading } from './reading.ts'
 import type { Store } from './store/open.ts'
 

@@ -4,6 +4,7 @@ import type { Change } from '../control/operations.ts'
 import type { DnsRecord } from '../dns/wire.ts'
 import type { Report } from '../doctor/finding.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { PathView } from '../queue/paths.ts'
 import type { Db } from '../store/schema.ts'
 import type { Result } from './result.ts'
 import type { CheckedSource, SourceSettings } from './source-commands.ts'
@@ -14,6 +15,8 @@ export interface Installation {
   db: Db
   /** Has whoever holds the data folder change something. @throws OperationRefused */
   change: Change
+  /** How mail goes to these sites now, by the running service; none is known where there is none. */
+  pathsTo(sites: readonly string[]): Promise<{ site: string; paths: PathView[] }[]>
   clock: Clock
 }
 

@@ -1,6 +1,8 @@
 /** `posthorn destinations …` and `posthorn queue sites`: the queue and the mail of a day, by where it goes. */
+
 import { utcDay } from '../lib/periods.ts'
 import { type DestinationEntry, reportDestinations } from '../queue/destination-report.ts'
+import type { PathView } from '../queue/paths.ts'
 import { AGE_LIMITS, type QueueEntry, VIEW_BY, viewQueue } from '../queue/view.ts'
 import type { CliCommand, Installation } from './command.ts'
 import { more, PAGING, PAGING_USAGE, pageOf, pagingDetails } from './paging.ts'
@@ -19,11 +21,15 @@ export const destinationCommands: CliCommand[] = [
       options: PAGING,
       async run({ values, open }) {
         const page = pageOf(values, SHOWN)
-        const { db, clock } = await open()
+        const { db, clock, pathsTo } = await open()
         const all = { domain: null, accountId: null, class: null, ...page }
         const { entries, total } = await viewQueue(db, { ...all, by, now: clock.now() })
         const text = withMore(agesText(by, entries), more(page, entries.length, total))
-        return { json: entries.map(entryJson(by)), text }
+        if (by === 'domain') return { json: entries.map(entryJson(by)), text }
+        const sites = entries.flatMap(({ name }) => name ?? [])
+        const paths = await pathsBySite(pathsTo, sites)
+        const json = entries.map(entry => ({ ...entryJson(by)(entry), paths: paths(entry.name) }))
+        return { json, text: withMore(text, pathsText(sites, paths)) }
       },
     }),
   ),
@@ -36,7 +42,7 @@ export const destinationCommands: CliCommand[] = [
     async run({ values, open }) {
       const given = dayOf(values.day)
       const page = pageOf(values, SHOWN)
-      const { db, clock } = await open()
+      const { db, clock, pathsTo } = await open()
       const now = clock.now()
       const { entries, total } = await reportDestinations(db, {
         day: given ?? utcDay(now),
@@ -44,8 +50,11 @@ export const destinationCommands: CliCommand[] = [
         now,
         ...page,
       })
+      const sites = entries.map(({ site }) => site)
+      const paths = await pathsBySite(pathsTo, sites)
       const text = withMore(destinationsText(entries), more(page, entries.length, total))
-      return { json: entries.map(destinationJson), text }
+      const json = entries.map(entry => ({ ...destinationJson(entry), paths: paths(entry.site) }))
+      return { json, text: withMore(text, pathsText(sites, paths)) }
     },
   },
   {
@@ -66,6 +75,37 @@ function withMore(text: string, rest: string | undefined): string {
   return rest === undefined ? text : `${text}\n\n${rest}`
 }
 
+type PathsOf = (site: string | null) => PathView[]
+
+async function pathsBySite(pathsTo: Installation['pathsTo'], sites: readonly string[]): Promise<PathsOf> {
+  const known = new Map((await pathsTo(sites)).map(({ site, paths }) => [site, paths]))
+  return site => known.get(site ?? '') ?? []
+}
+
+/** Undefined where nothing is known of how mail goes there now. */
+function pathsText(sites: readonly string[], pathsOf: PathsOf): string | undefined {
+  const rows = sites.flatMap(site =>
+    pathsOf(site).map(path => [
+      site.slice(0, LONGEST_TEXT),
+      path.source_ips.join(' ') || '(the system chooses)',
+      path.under_way,
+      path.window,
+      path.messages_per_second === null ? '' : `${path.messages_per_second}/s`,
+      stateText(path),
+    ]),
+  )
+  return rows.length === 0
+    ? undefined
+    : `How mail goes there now:\n${table(['SITE', 'FROM', 'UNDER WAY', 'OF', 'AT MOST', 'STATE'], rows)}`
+}
+
+function stateText({ paused_until, pause_reason, probing, warmup_spent }: PathView): string {
+  const reason = printable(pause_reason ?? '').slice(0, LONGEST_TEXT)
+  if (probing) return 'tried again, by one delivery'
+  if (paused_until !== null) return `rests until ${paused_until}: ${reason}`
+  return warmup_spent ? 'has sent what it may today' : 'goes'
+}
+
 /** @throws UsageError */
 function dayOf(text: string | boolean | undefined): string | undefined {
   if (text === undefined) return undefined
@@ -73,7 +113,7 @@ function dayOf(text: string | boolean | undefined): string | undefined {
   throw new UsageError('--day takes a date such as 2026-08-05')
 }
 
-function entryJson(by: (typeof VIEW_BY)[number]): (entry: QueueEntry) => unknown {
+function entryJson(by: (typeof VIEW_BY)[number]): (entry: QueueEntry) => Record<string, unknown> {
   return ({ name, neverTried, deferred, underWay, held, ages, oldestAt, nextAt }) => ({
     [by]: name,
     never_tried: neverTried,

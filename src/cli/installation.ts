@@ -6,7 +6,9 @@ import { existsSync, statSync } from 'node:fs'
 import type { Kysely } from 'kysely'
 import { createPasswords } from '../accounts/password.ts'
 import { askService, NOT_RUNNING } from '../control/client.ts'
+import type { OperationOutput } from '../control/operation.ts'
 import { type Change, carryOut } from '../control/operations.ts'
+import type { queueOperations } from '../control/queue-operations.ts'
 import type { Clock } from '../lib/clock.ts'
 import { sleep } from '../lib/clock.ts'
 import { createIdSource } from '../lib/ids.ts'
@@ -44,7 +46,8 @@ export async function openInstallation(
     )
   if (existsSync(dataDir)) actAsOwner(dataDir)
   const db = await readable(describe(location), () => openReader(location).db)
-  return { db, clock, change: changeIn(options), close: () => db.destroy() }
+  const change = changeIn(options)
+  return { db, clock, change, pathsTo: sites => pathsTo(dataDir, sites), close: () => db.destroy() }
 }
 
 /** Files that root made would be out of the service's reach. */
@@ -90,6 +93,12 @@ function changeIn(options: InstallationOptions): Change {
   return change as Change
 }
 
+/** A service that does not run sends nothing anywhere. */
+async function pathsTo(dataDir: string, sites: readonly string[]): ReturnType<Installation['pathsTo']> {
+  const answer = await askService(dataDir, 'site.paths', { sites })
+  return answer === NOT_RUNNING ? [] : (answer as OperationOutput<(typeof queueOperations)['site.paths']>)
+}
+
 /** @throws FolderInUse, OperationRefused */
 async function changeAlone(
   { dataDir, databaseUrl: url, apiKeyPrefix, writerThread, clock }: InstallationOptions,
@@ -103,7 +112,7 @@ async function changeAlone(
   try {
     const { db, run } = store
     const parts = { db, run, clock, newId: createIdSource(), passwords: createPasswords(), apiKeyPrefix }
-    return await carryOut(parts, name, input)
+    return await carryOut({ ...parts, pathsTo: async () => new Map() }, name, input)
   } finally {
     await store.close()
   }

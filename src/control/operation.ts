@@ -5,6 +5,7 @@ import type { rotationCommands } from '../domains/rotation-commands.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { HandCommands } from '../queue/hands.ts'
+import type { PathsTo } from '../queue/paths.ts'
 import type { retryCommands } from '../queue/retry-now.ts'
 import type { apiKeyCommands } from '../store/api-keys.ts'
 import type { Run } from '../store/command.ts'
@@ -27,6 +28,8 @@ export interface OperationParts {
   newId: IdSource
   passwords: Passwords
   apiKeyPrefix: string
+  /** How mail goes to sites now; nothing where no service runs. */
+  pathsTo: PathsTo
 }
 
 /** Input and output travel as JSON: plain values, ids as on the wire, and no names in camelCase. */

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../lib/ids.ts'
 import { createHands, type Hands } from '../queue/hands.ts'
+import { pathView } from '../queue/paths.ts'
 import { parseDomain } from '../smtp/address.ts'
 import type { MailSelector } from '../store/schema/steering.ts'
 import { OperationRefused, operation } from './operation.ts'
@@ -9,6 +10,7 @@ import { OperationRefused, operation } from './operation.ts'
 /** As many as one command takes on, so that mail keeps being accepted meanwhile. */
 const TOGETHER = 1_000
 export const MOST_DOMAINS = 500
+const MOST_SITES = 1_000
 
 const selected = z.object({
   domain: z.string().max(1_000).nullable(),
@@ -56,6 +58,14 @@ export const queueOperations = {
       throw new OperationRefused('There is no hold of just this mail; `posthorn queue holds` lists them.')
     return { id: wireId('hld', hold.id) }
   }),
+
+  'site.paths': operation(
+    z.object({ sites: z.array(z.string().max(4_000)).max(MOST_SITES) }),
+    async ({ pathsTo }, { sites }) => {
+      const paths = await pathsTo(sites)
+      return [...paths].map(([site, states]) => ({ site, paths: states.map(pathView) }))
+    },
+  ),
 
   'site.resume': operation(z.object({ site: z.string().max(4_000) }), async ({ run, clock }, { site }) => {
     if (await run('resumeSite', { site, now: clock.now() })) return { site }

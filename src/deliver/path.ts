@@ -1,5 +1,7 @@
 /** What is known of the path from one of our sources to one site: what it bears, whether it answers, and what is on it. */
+
 import type { Clock } from '../lib/clock.ts'
+import type { PathState } from '../queue/paths.ts'
 import type { Room } from '../queue/turns.ts'
 import type { Allowance, Allowances } from './allowance.ts'
 import { type ClaimedQueue, createClaimedQueue } from './claimed.ts'
@@ -23,24 +25,6 @@ export interface Path {
   active: number
   /** Something good has been heard over it. */
   isProven: boolean
-}
-
-/** As an operator sees it. Plain data: it goes from thread to thread. */
-export interface PathState {
-  /** Of the source; none where the system chooses. */
-  sourceIps: string[]
-  /** Deliveries that it bears at once. */
-  window: number
-  underWay: number
-  /** Claimed, and not begun. */
-  claimed: number
-  perSecond: number | null
-  /** Null while it does not rest. */
-  rest: { until: number; reason: string } | null
-  /** The rest is over, and nothing good has been heard yet. */
-  isProbing: boolean
-  /** An address that is being warmed up has sent what it may today, but for transactional mail. */
-  isSpent: boolean
 }
 
 /** Claimed ahead for each delivery under way, so that a slot need not wait for the next claim's commit. */

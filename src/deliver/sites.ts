@@ -1,11 +1,12 @@
 /** Works deliveries off, site by site: a bounded number waits in memory, as many are under way as the site bears. */
 import type { Clock } from '../lib/clock.ts'
+import type { PathState } from '../queue/paths.ts'
 import type { Room } from '../queue/turns.ts'
 import type { ClaimedDelivery } from '../store/command.ts'
 import type { Allowances } from './allowance.ts'
 import type { Claimed } from './claimed.ts'
 import { createLessons, type Judge, type Learn, type LessonsOptions, type PathName } from './lessons.ts'
-import { closePath, createPath, NO_ROOM, type Path, type PathState, stateOf } from './path.ts'
+import { closePath, createPath, NO_ROOM, type Path, stateOf } from './path.ts'
 import type { PauseFacts } from './pause.ts'
 import type { SiteLimits } from './providers.ts'
 import { isIdleSite, place, restsWhole, roomIn, type Site, unclaimSpent } from './site.ts'

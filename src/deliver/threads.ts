@@ -6,11 +6,11 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
 import type { queueCommands } from '../queue/commands.ts'
 import { type LeaseTerms, type LeaseWork, startLeaseWatch } from '../queue/leases.ts'
+import type { PathState, PathsTo } from '../queue/paths.ts'
 import type { Run } from '../store/command.ts'
 import type { StoreLocation } from '../store/dialect.ts'
 import { type DueLane, listDueLanes } from '../store/lanes.ts'
 import type { Db } from '../store/schema.ts'
-import type { PathState } from './path.ts'
 import type { LimitSettings } from './providers.ts'
 import type { SmartHostSettings } from './smart-host.ts'
 import type { SourceIp } from './source-ips.ts'
@@ -69,9 +69,6 @@ export interface DeliverySettings {
 
 export type DeliveryOrder = { order: 'lanes'; lanes: DueLane[] } | { order: 'stop'; graceMs: number }
 export type DeliveryNotice = { notice: 'ready' } | { notice: 'stopped' }
-
-/** How mail goes to these sites now; one of which nothing is remembered is left out. */
-export type PathsTo = (sites: readonly string[]) => Promise<Map<string, PathState[]>>
 
 /** What can be asked of a delivery thread. */
 export type DeliveryFunctions = {

@@ -1,7 +1,8 @@
 /** Destinations, for operators: how each site takes our mail, and a word to one that rests. */
-import type { PathsTo } from '../../deliver/threads.ts'
+
 import type { Clock } from '../../lib/clock.ts'
 import type { DestinationQuestion, DestinationReport } from '../../queue/destination-report.ts'
+import type { PathsTo } from '../../queue/paths.ts'
 import type { Run } from '../../store/command.ts'
 import type { siteCommands } from '../../store/site-states.ts'
 import { insistOnOperator } from '../operator.ts'

@@ -1,7 +1,8 @@
 /** The queue, for operators: mail is held and released, tried now, or canceled. */
-import type { PathsTo } from '../../deliver/threads.ts'
+
 import type { Clock } from '../../lib/clock.ts'
 import type { Hands } from '../../queue/hands.ts'
+import type { PathsTo } from '../../queue/paths.ts'
 import type { QueueQuestion, QueueView } from '../../queue/view.ts'
 import { listActiveHolds } from '../../store/queue-holds.ts'
 import type { MailSelector } from '../../store/schema/steering.ts'

@@ -1,9 +1,9 @@
 /** The queue as operators see it, and how destinations take mail, as the API asks and tells. */
 import { z } from 'zod'
-import type { PathState } from '../../deliver/path.ts'
 import { parseWireId } from '../../lib/ids.ts'
 import { utcDay } from '../../lib/periods.ts'
 import type { DestinationEntry, DestinationQuestion } from '../../queue/destination-report.ts'
+import { type PathState, pathView } from '../../queue/paths.ts'
 import {
   AGE_LIMITS,
   type QueueEntry,
@@ -153,7 +153,7 @@ export function entryView(
     oldest_at: timestamp(entry.oldestAt),
     next_at: timestamp(entry.nextAt),
     last_reply: entry.lastReply,
-    paths: pathsView(paths.get(siteOf(by, entry) ?? '')),
+    paths: (paths.get(siteOf(by, entry) ?? '') ?? []).map(pathView),
   })
 }
 
@@ -181,7 +181,7 @@ export function destinationView(
     day,
     paused_until: timestamp(pause?.until ?? null),
     pause_reason: pause?.reason ?? null,
-    paths: pathsView(paths.get(site)),
+    paths: (paths.get(site) ?? []).map(pathView),
     ...by,
     deferred_by_class: deferredBy,
     bounced_by_class: bouncedBy,
@@ -191,20 +191,6 @@ export function destinationView(
       last_at: timestamp(lastAt),
     })),
   })
-}
-
-function pathsView(paths: readonly PathState[] = []): z.output<typeof pathsSchema> {
-  return paths.map(({ sourceIps, window, underWay, claimed, perSecond, rest, isProbing, isSpent }) => ({
-    source_ips: sourceIps,
-    window,
-    under_way: underWay,
-    claimed,
-    messages_per_second: perSecond,
-    paused_until: timestamp(rest?.until ?? null),
-    pause_reason: rest?.reason ?? null,
-    probing: isProbing,
-    warmup_spent: isSpent,
-  }))
 }
 
 function present(query: URLSearchParams, name: string): string | undefined {

@@ -7,6 +7,7 @@ import { carryOut } from '../../../src/control/operations.ts'
 import { NO_WARMUP } from '../../../src/deliver/warmup-plan.ts'
 import type { Report } from '../../../src/doctor/finding.ts'
 import { wireId } from '../../../src/lib/ids.ts'
+import type { PathView } from '../../../src/queue/paths.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -30,6 +31,18 @@ const SOUND: Report = {
 const NO_MAIL = { domain: null, account_id: null, broadcast_id: null, email_id: null }
 
 /** The program over a real database, whose changes are only noted, or fail as the test wants. */
+const PATH: PathView = {
+  source_ips: ['192.0.2.1'],
+  window: 20,
+  under_way: 3,
+  claimed: 2,
+  messages_per_second: 5,
+  paused_until: '2026-01-01T00:00:00.000Z',
+  pause_reason: '421 \x1b[2Jbusy',
+  probing: false,
+  warmup_spent: false,
+}
+
 async function open(
   t: TestContext,
   {
@@ -82,7 +95,9 @@ async function open(
           if (fails) throw fails
           return outputs[name]
         }
-        return { db: store.db, clock: post.clock, change: change as never, close: async () => {} }
+        const pathsTo = async (sites: readonly string[]) =>
+          sites.filter(site => site === 'mx.there.test').map(site => ({ site, paths: [PATH] }))
+        return { db: store.db, clock: post.clock, change: change as never, pathsTo, close: async () => {} }
       },
       checkSources: async () => sources,
       zoneRecords: () => ({
@@ -281,7 +296,7 @@ test('--data-dir says which folder is meant', async t => {
 test('users and keys are listed', async t => {
   const { runLine, run, db, clock, change } = await open(t)
   const passwords = { hash: async () => 'hash', verify: async () => true }
-  const parts = { db, run, clock, newId, passwords, apiKeyPrefix: 're_' }
+  const parts = { db, run, clock, newId, passwords, apiKeyPrefix: 're_', pathsTo: async () => new Map() }
   const user = { operator: true, account_id: null, new_account: null, password: null }
   await carryOut(parts, 'user.create', { ...user, address: 'ann@here.test' })
   await carryOut(parts, 'key.create', { name: 'CI', account_id: null, domain: null })
@@ -398,6 +413,11 @@ test('how sites took mail is shown, and what they said', async t => {
   assert.equal(
     [site.site, site.deferred_by_class, site.replies[0].count],
     ['mx.there.test', { 'rate-limited': 3 }, 3],
+  )
+  assert.equal(site.paths, [PATH])
+  assert.match(
+    (await runLine('destinations')).out,
+    /How mail goes there now:\nSITE.*\nmx\.there\.test +192\.0\.2\.1 +3 +20 +5\/s +rests until 2026-01-01T00:00:00\.000Z: 421 \[2Jbusy/,
   )
 })
 

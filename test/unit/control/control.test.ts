@@ -10,6 +10,7 @@ import { carryOut } from '../../../src/control/operations.ts'
 import { startControlServer } from '../../../src/control/server.ts'
 import { parseWireId, wireId } from '../../../src/lib/ids.ts'
 import { createLog } from '../../../src/lib/log.ts'
+import type { PathState } from '../../../src/queue/paths.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore, tempFolder } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -17,6 +18,17 @@ import { until } from '../../kit/until.ts'
 
 const test = suite('control', { limitMs: 10_000 })
 const silent = createLog('silent')
+
+const PATH: PathState = {
+  sourceIps: ['192.0.2.1'],
+  window: 20,
+  underWay: 3,
+  claimed: 2,
+  perSecond: 5,
+  rest: { until: Date.UTC(2026, 0, 1), reason: '421 busy' },
+  isProbing: false,
+  isSpent: false,
+}
 
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
@@ -29,6 +41,8 @@ async function open(t: TestContext) {
     newId,
     passwords: createPasswords(),
     apiKeyPrefix: 're_',
+    pathsTo: async sites =>
+      new Map(sites.filter(site => site === 'mx.there.test').map(site => [site, [PATH]])),
   }
   const refusal = async (name: string, input: unknown) => {
     const error = await carryOut(parts, name, input).then(
@@ -42,6 +56,28 @@ async function open(t: TestContext) {
   const done = (name: string, input: unknown): Promise<any> => carryOut(parts, name, input)
   return { ...store, ...post, parts, done, refusal }
 }
+
+test('how mail goes to sites is told in plain values', async t => {
+  const { done } = await open(t)
+  assert.equal(await done('site.paths', { sites: ['mx.there.test', 'mx.unknown.test'] }), [
+    {
+      site: 'mx.there.test',
+      paths: [
+        {
+          source_ips: ['192.0.2.1'],
+          window: 20,
+          under_way: 3,
+          claimed: 2,
+          messages_per_second: 5,
+          paused_until: '2026-01-01T00:00:00.000Z',
+          pause_reason: '421 busy',
+          probing: false,
+          warmup_spent: false,
+        },
+      ],
+    },
+  ])
+})
 
 const NEW_USER = {
   address: 'Ann@Here.Example',
