@@ -10,7 +10,8 @@ import type { Judgement, VerdictThreadData } from './verdicts/verdicts.ts'
 
 const { location, mailHost, resolvers, filters, logLevel, calls } = workerData as VerdictThreadData
 const { db, blobs } = openReader(location)
-const resolver = createResolver({ servers: resolvers, clock })
+/** Two name servers that are silent leave time for what others say. */
+const resolver = createResolver({ servers: resolvers, clock, timeoutMs: 3_000, totalMs: 8_000 })
 const log = createLog(logLevel).child({ thread: 'verdicts' })
 const judge = createJudge({ mailHost, resolver, filters, clock, log })
 

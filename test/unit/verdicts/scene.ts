@@ -40,7 +40,6 @@ export interface Scene {
 interface SceneOptions {
   clock?: Clock
   filters?: Partial<FilterSettings>
-  resolver?: AskingResolver
 }
 
 export async function startScene(
@@ -53,14 +52,15 @@ export async function startScene(
   const resolver = await t.using(
     createResolver({ servers: [zone.server], clock, timeoutMs: 300, tries: 1, totalMs: 3_000 }),
   )
-  const judge = createJudge({
-    mailHost: HOST,
-    resolver: options.resolver ?? resolver,
-    filters: { ...NO_FILTERS, ...options.filters },
-    clock,
-    log: createLog('fatal'),
-  })
-  return { zone, judge }
+  return { zone, judge: judgeBy(resolver, options) }
+}
+
+export function judgeBy(
+  resolver: AskingResolver,
+  { clock = systemClock, filters }: SceneOptions = {},
+): Judge {
+  const log = createLog('fatal')
+  return createJudge({ mailHost: HOST, resolver, filters: { ...NO_FILTERS, ...filters }, clock, log })
 }
 
 export function envelope(changes: Partial<Envelope> = {}): Envelope {
