@@ -28,6 +28,7 @@ import { sealCommands } from './search/commands.ts'
 import { accountCommands } from './store/accounts.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
 import { inboundCommands } from './store/inbound.ts'
+import { linkTermsCommands } from './store/link-terms.ts'
 import { alertCommands } from './store/operator-alerts.ts'
 import { reportCommands } from './store/reports.ts'
 import { settingCommands } from './store/settings.ts'
@@ -77,6 +78,7 @@ export const commands = {
   ...settleCommands,
   ...inboundCommands,
   ...receiveCommands,
+  ...linkTermsCommands,
 }
 
 export type Commands = typeof commands

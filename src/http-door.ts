@@ -66,6 +66,7 @@ import { KEYS_DELETED } from './store/api-keys.ts'
 import { createBlobClaims } from './store/blob-claims.ts'
 import type { HashFile } from './store/blob-stream.ts'
 import { MISSED } from './store/command.ts'
+import type { LinkTermsIds } from './store/link-terms.ts'
 import { createSuppressions } from './suppressions/suppressions.ts'
 import { createReadyTemplates } from './templates/ready.ts'
 import { createTemplates } from './templates/templates.ts'
@@ -113,7 +114,8 @@ export async function startHttpDoor(
     apiKeyPrefix: config.apiKeys.prefix,
   })
   const outbound = startOutbound(parts, started)
-  const accept = openDoor(parts, common.newId, outbound, largeBodies.hashFile)
+  const linkTerms = Promise.withResolvers<LinkTermsIds>()
+  const accept = openDoor(parts, common.newId, outbound, largeBodies.hashFile, () => linkTerms.promise)
   const stopReports = startTlsReports({ ...parts, accept, preparation })
   if (stopReports) started.push(stopReports)
   const routes = [
@@ -148,6 +150,8 @@ export async function startHttpDoor(
     }),
     config.http.listen ?? { host: '127.0.0.1', port: 0 },
   )
+  const linkBaseUrl = config.tracking.baseUrl || baseUrlOf(config, http.address())
+  linkTerms.resolve(await run('linkTerms', { baseUrl: linkBaseUrl }))
   return { http: endingFirst(feed, http), firstRun, accept, apiKeys, rateLimit }
 }
 
@@ -237,6 +241,7 @@ function openDoor(
   newId: IdSource,
   outbound: Outbound,
   hashFile: HashFile,
+  linkTerms: () => Promise<LinkTermsIds>,
 ): Accept {
   const regions = Object.keys(config.regions)
   return createAccept({
@@ -258,6 +263,7 @@ function openDoor(
     simulatorDomain: config.simulator.domain,
     feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
     quotaOf: plans.quotaOf,
+    linkTerms,
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
   })
 }

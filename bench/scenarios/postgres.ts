@@ -222,6 +222,7 @@ function inputs(): () => AcceptInput {
       idempotency: null,
       quota: null,
       feedbackRegions: [],
+      linkTerms: [1, 2, 3, 4],
       batch: null,
       emails: [emailOf(accountId, id, now, `${text}${++count}`)],
     }

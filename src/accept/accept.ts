@@ -3,6 +3,7 @@ import type { Plans } from '../accounts/plans.ts'
 import { idKey } from '../lib/ids.ts'
 import type { BlobClaims } from '../store/blob-claims.ts'
 import type { Run } from '../store/command.ts'
+import type { LinkTermsIds } from '../store/link-terms.ts'
 import type { Find } from '../store/read.ts'
 import type { Accepted } from './answer.ts'
 import { type AcceptInput, type acceptCommands, weightOf } from './commit.ts'
@@ -36,6 +37,8 @@ interface AcceptOptions extends NewEmailOptions {
   openFetching: OpenFetching
   feedbackRegions: string[]
   quotaOf: Plans['quotaOf']
+  /** Known once the address of our links is. */
+  linkTerms(): Promise<LinkTermsIds>
 }
 
 export function createAccept(options: AcceptOptions): Accept {
@@ -59,6 +62,7 @@ export function createAccept(options: AcceptOptions): Accept {
           now: clock.now(),
           feedbackRegions,
           quota,
+          linkTerms: await options.linkTerms(),
         }
         const contents = complete.emails.map(({ content }) => content)
         return inFlight(idKey(sender.accountId), weightOf(input), () =>

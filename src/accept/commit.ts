@@ -7,6 +7,7 @@ import { maySend } from '../domains/status.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
 import { batchCommand, besideOthers, type Tx } from '../store/command.ts'
+import { type LinkTermsIds, linkTermsFor } from '../store/link-terms.ts'
 import type { DomainRow } from '../store/schema.ts'
 import type { Accepted, LeftOut } from './answer.ts'
 import { type KnownKeys, keyText, lookUpKeys, rememberKey } from './idempotency.ts'
@@ -24,6 +25,7 @@ export interface AcceptInput {
   emails: NewEmail[]
   /** What the account's plan lets it send; null is any number. */
   quota: Quota | null
+  linkTerms: LinkTermsIds
   /** Regions whose domains get delivery feedback. */
   feedbackRegions: string[]
   /** Of a request with several emails. */
@@ -35,7 +37,8 @@ export interface AcceptInput {
   } | null
 }
 
-type KnownDomain = Pick<DomainRow, 'id' | 'status' | 'region'>
+const DOMAIN_COLUMNS = ['id', 'status', 'region', 'openTracking', 'clickTracking'] as const
+type KnownDomain = Pick<DomainRow, (typeof DOMAIN_COLUMNS)[number]>
 
 interface Decision {
   taken: Decided[]
@@ -109,6 +112,7 @@ function decide(
     decision.taken.push({
       email,
       domainId: verified ? domain.id : null,
+      linkTermsId: linksOf(input, email, verified ? domain : UNTRACKED),
       feedback,
       suppressed: email.recipients.map(
         ({ address }) =>
@@ -117,6 +121,17 @@ function decide(
     })
   }
   return decision
+}
+
+const UNTRACKED = { openTracking: 0, clickTracking: 0 } as const
+
+/** What was submitted whole stays as it is. */
+function linksOf(
+  { linkTerms }: AcceptInput,
+  { row: { raw, broadcastId, topicId } }: NewEmail,
+  domain: Pick<DomainRow, 'openTracking' | 'clickTracking'>,
+): number | null {
+  return raw === null ? linkTermsFor(linkTerms, domain, broadcastId !== null || topicId !== null) : null
 }
 
 /** Quota last of all: what is refused takes nothing from it. */
@@ -147,7 +162,7 @@ async function lookUpDomains(tx: Tx, inputs: readonly AcceptInput[]): Promise<Ma
   for (const { sender, emails } of inputs)
     for (const { fromDomain: name } of emails)
       wanted.set(domainKey(sender.accountId, name), { accountId: sender.accountId, name })
-  const rows = await tx.rows.find('domains', [...wanted.values()], ['id', 'status', 'region'])
+  const rows = await tx.rows.find('domains', [...wanted.values()], DOMAIN_COLUMNS)
   return new Map([...wanted.keys()].flatMap((key, i) => (rows[i] ? [[key, rows[i]] as const] : [])))
 }
 

@@ -25,7 +25,15 @@ export interface StoredContent {
 export interface NewEmail {
   row: Omit<
     EmailRow,
-    'domainId' | 'contentId' | 'status' | 'feedback' | 'error' | 'sentAt' | 'lastEventAt' | 'endedAt'
+    | 'domainId'
+    | 'linkTermsId'
+    | 'contentId'
+    | 'status'
+    | 'feedback'
+    | 'error'
+    | 'sentAt'
+    | 'lastEventAt'
+    | 'endedAt'
   >
   fromDomain: string
   /** The same object for emails of a request that say the same. */
@@ -42,6 +50,7 @@ export interface NewEmail {
 export interface Decided {
   email: NewEmail
   domainId: Id | null
+  linkTermsId: number | null
   feedback: Flag
   /** By ordinal; of a scheduled email nobody is, yet: who is then is found out at its time. */
   suppressed: boolean[]
@@ -96,12 +105,13 @@ function storedForm(content: Content | EncodedContent): EncodedContent {
 }
 
 function emailRow(decided: Decided, contentId: number): EmailRow {
-  const { email, domainId, feedback, suppressed } = decided
+  const { email, domainId, linkTermsId, feedback, suppressed } = decided
   const { createdAt, scheduledAt } = email.row
   const status = statusOf(decided)
   return {
     ...email.row,
     domainId,
+    linkTermsId,
     contentId,
     feedback,
     status,
@@ -137,7 +147,7 @@ function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
 }
 
 /** For the claim that is about to come; large ones are read again. */
-function keepAtHand(tx: Tx, { email, domainId, suppressed }: Decided) {
+function keepAtHand(tx: Tx, { email, domainId, linkTermsId, suppressed }: Decided) {
   const {
     accountId,
     id,
@@ -157,7 +167,7 @@ function keepAtHand(tx: Tx, { email, domainId, suppressed }: Decided) {
   const { content } = email
   if (suppressed.every(Boolean) || 'encoding' in content || 'contentId' in content) return
   const mailboxes = { sender, toList, ccList, replyToList }
-  const names = { accountId, id, domainId, messageId, broadcastId, topicId }
+  const names = { accountId, id, domainId, messageId, linkTermsId, broadcastId, topicId }
   const rest = { subject, variables, headers, attachments, raw, recipientCount, createdAt, scheduledAt }
   tx.recent.put(id, { ...names, ...mailboxes, ...rest, content }, createdAt)
 }

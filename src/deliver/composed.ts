@@ -1,9 +1,10 @@
-/** A stored email composed: what the messages to all its recipients have in common. */
+/** A stored email composed: what the messages to all its recipients have in common, and what each has for itself. */
 import type { StoredAttachment } from '../accept/new-email.ts'
 import { bodyHash } from '../dkim/body-hash.ts'
 import { type Id, idText, wireId } from '../lib/ids.ts'
+import type { SecretKeys } from '../lib/secret-keys.ts'
 import type { Attachment } from '../mime/attachment-entity.ts'
-import { type ComposedBody, composeBody } from '../mime/compose-body.ts'
+import { type BodySource, type ComposedBody, composeBody } from '../mime/compose-body.ts'
 import { composeHead } from '../mime/compose-head.ts'
 import { splitMessage } from '../mime/whole-message.ts'
 import { needsSmtpUtf8 } from '../smtp/address.ts'
@@ -12,8 +13,17 @@ import type { BlobFiles } from '../store/blobs.ts'
 import type { Content } from '../store/contents.ts'
 import type { EmailSource } from '../store/email-source.ts'
 import { parseMailboxes } from '../store/emails.ts'
+import { createLinkTermsBook } from '../store/link-terms.ts'
+import type { Find } from '../store/read.ts'
 import type { Db } from '../store/schema.ts'
 import { createFindPersonal } from '../templates/personal.ts'
+import {
+  createEmailLinks,
+  createLinkPlans,
+  type EmailLinks,
+  type LinkedEmail,
+  type LinkedRecipient,
+} from '../tracking/email-links.ts'
 import { type TlsWish, tlsWishOf } from './policy/wish.ts'
 
 /** Addresses alone bring such into a header. */
@@ -27,50 +37,90 @@ export interface Composed {
   domainId: Id | null
   /** When it was to be sent first: accepted, or scheduled. Epoch ms, the `Date` field. */
   dueAt: number
-  /** Without correlation and signatures. */
-  fields: HeaderField[]
-  body: Buffer
-  bodyHash: string
   smtpUtf8: boolean
   /** What the email itself asks of connections. */
   tlsWish: TlsWish
+  /** About as much as is kept of it. */
+  sizeBytes: number
+  /** The very same where recipients get the same. */
+  messageFor(recipient: LinkedRecipient): ComposedMessage
+}
+
+/** Without correlation and signatures. */
+export interface ComposedMessage {
+  fields: HeaderField[]
+  body: Buffer
+  bodyHash: string
+}
+
+export interface ComposerParts {
+  db: Db
+  find: Find
+  blobs: BlobFiles
+  secrets: SecretKeys
 }
 
 /** The same email gives the same octets. @throws when a part of it is not there */
 export type ComposeEmail = (source: EmailSource) => Promise<Composed>
 
 /** What emails of a broadcast have in common is parsed, and where it says the same to everybody encoded, once. */
-export function createComposer({ db, blobs }: { db: Db; blobs: BlobFiles }): ComposeEmail {
+export function createComposer({ db, find, blobs, secrets }: ComposerParts): ComposeEmail {
   const findPersonal = createFindPersonal()
   const composeCommon = createComposeCommon()
+  const findTerms = createLinkTermsBook(find)
+  const planOf = createLinkPlans()
   return async source => {
     if (source.raw !== null) return takeWhole(source, await blobs.read(db, source.raw))
-    const content = findPersonal(source, () => '')
-    if (source.attachments === null && isShared(source))
-      return compose(source, composeCommon(source, content))
+    const terms = source.linkTermsId === null ? null : await findTerms(source.linkTermsId)
+    const links = terms && createEmailLinks(secrets, terms, linkedEmail(source))
+    const content = findPersonal(source, () => links?.unsubscribeUrl(onlyRecipient(source)) ?? '')
+    const seed = isShared(source) ? idText(source.broadcastId!) : source.messageId
     const attachments = await attachmentsOf(source, db, blobs)
-    const body = composeBody({ ...content, attachments, seed: source.messageId })
-    return compose(source, { ...body, bodyHash: bodyHash(body.body) })
+    const bodyOf = (html: string | null) => hashed({ html, text: content.text, attachments, seed })
+    const sizeBytes = sizeOf(content, attachments)
+    if (content.html !== null && links?.isTracked) {
+      const { html } = content
+      return compose(source, sizeBytes, links, to => bodyOf(links.track(html, planOf(content), to)))
+    }
+    const isCommon = source.attachments === null && isShared(source)
+    const body = isCommon ? composeCommon(content, () => bodyOf(content.html)) : bodyOf(content.html)
+    return compose(source, sizeBytes, links, () => body)
   }
 }
 
 type HashedBody = ComposedBody & { bodyHash: string }
 
-/** Nothing in the body is the recipient's own. */
+function hashed(source: BodySource): HashedBody {
+  const body = composeBody(source)
+  return { ...body, bodyHash: bodyHash(body.body) }
+}
+
+/** Nothing that the body says is the recipient's own. */
 function isShared({ broadcastId, variables }: EmailSource): boolean {
   return broadcastId !== null && variables === null
 }
 
 function createComposeCommon() {
   const composed = new WeakMap<Content, HashedBody>()
-  return ({ broadcastId }: EmailSource, content: Content): HashedBody => {
-    const known = composed.get(content)
-    if (known) return known
-    const body = composeBody({ ...content, attachments: [], seed: idText(broadcastId!) })
-    const hashed = { ...body, bodyHash: bodyHash(body.body) }
-    composed.set(content, hashed)
-    return hashed
+  return (content: Content, bodyOf: () => HashedBody): HashedBody => {
+    const body = composed.get(content) ?? bodyOf()
+    composed.set(content, body)
+    return body
   }
+}
+
+function sizeOf({ html, text }: Content, attachments: readonly Attachment[]): number {
+  const words = (html?.length ?? 0) + (text?.length ?? 0)
+  return attachments.reduce((sum, { content }) => sum + content.length, words)
+}
+
+function linkedEmail({ accountId, id: emailId, sender, broadcastId, topicId }: EmailSource): LinkedEmail {
+  return { accountId, emailId, broadcastId, topicId, fromDomain: parseMailboxes(sender)[0]!.domain }
+}
+
+/** Of an email that has words for one recipient alone. */
+function onlyRecipient({ toList }: EmailSource): LinkedRecipient {
+  return { ordinal: 0, address: parseMailboxes(toList)[0]?.address ?? '' }
 }
 
 /** The message as it was submitted. */
@@ -78,19 +128,28 @@ function takeWhole(source: EmailSource, raw: Buffer): Composed {
   const [from] = parseMailboxes(source.sender)
   const { fields, body } = splitMessage(raw)
   const { wish, headers } = tlsWishOf(fields.map(({ name, value }) => [name, value]))
+  const message = {
+    fields: headers.map(([name, value]) => ({ name, value })),
+    body,
+    bodyHash: bodyHash(body),
+  }
   return {
     fromDomain: from!.domain,
     domainId: source.domainId,
     dueAt: source.scheduledAt ?? source.createdAt,
-    fields: headers.map(([name, value]) => ({ name, value })),
-    body,
-    bodyHash: bodyHash(body),
     tlsWish: wish,
     smtpUtf8: fields.some(({ value }) => NOT_ASCII.test(value)),
+    sizeBytes: body.length,
+    messageFor: () => message,
   }
 }
 
-function compose(source: EmailSource, { fields, body, bodyHash: hash }: HashedBody): Composed {
+function compose(
+  source: EmailSource,
+  sizeBytes: number,
+  links: EmailLinks | null,
+  bodyFor: (recipient: LinkedRecipient) => HashedBody,
+): Composed {
   const [from] = parseMailboxes(source.sender)
   const to = parseMailboxes(source.toList)
   const cc = parseMailboxes(source.ccList)
@@ -109,16 +168,29 @@ function compose(source: EmailSource, { fields, body, bodyHash: hash }: HashedBo
     messageId: source.messageId,
     headers,
   })
+  const common = [...head, ...feedbackFields(source)]
   return {
     fromDomain: from!.domain,
     domainId: source.domainId,
     dueAt,
-    fields: [...head, ...feedbackFields(source), ...fields],
-    body,
-    bodyHash: hash,
     tlsWish: wish,
     smtpUtf8: [from!, ...to, ...cc, ...replyTo].some(({ address }) => needsSmtpUtf8(address)),
+    sizeBytes,
+    messageFor(recipient) {
+      const { fields, ...body } = bodyFor(recipient)
+      return { ...body, fields: [...common, ...listFields(head, links, recipient), ...fields] }
+    },
   }
+}
+
+/** None where the user has said how to leave. */
+function listFields(
+  head: readonly HeaderField[],
+  links: EmailLinks | null,
+  recipient: LinkedRecipient,
+): HeaderField[] {
+  const isSaid = head.some(({ name }) => /^list-unsubscribe(?:-post)?$/i.test(name))
+  return links?.isList && !isSaid ? links.listFields(recipient) : []
 }
 
 /** By which mailbox providers tell senders how their broadcasts are received: broadcast, account, stream, sender. */

@@ -4,7 +4,7 @@ import type { Id } from '../lib/ids.ts'
 import type { Mark } from '../queue/waiting-mail.ts'
 import type { Lane } from '../store/command.ts'
 
-export type WaitingDelivery = Mark & { accountId: Id }
+export type WaitingDelivery = Mark & { accountId: Id; address: string }
 
 /** `known`: it had been, or need not be; `full`: no more can be kept. */
 export type SignedAhead = 'signed' | 'known' | 'full'

@@ -1,4 +1,4 @@
-/** The message of one delivery: the email's body, composed once and kept a while, and the delivery's own signed head. */
+/** The message of one delivery: the email, composed once and kept a while, with what is the recipient's own, signed. */
 import { deletedReason } from '../domains/deleted.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
@@ -37,7 +37,7 @@ export interface NoMessage {
   reason: string
 }
 
-type Delivery = DeliveryRef & { accountId: Id; source?: EmailSource }
+type Delivery = DeliveryRef & { accountId: Id; address: string; source?: EmailSource }
 
 export interface MessageMaker {
   /**
@@ -65,7 +65,7 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
   const kept = createKeptSignatures()
   const bodies = new Map<string, Composed>()
   const readSource = createEmailSources(find)
-  const composeEmail = createComposer({ db, blobs })
+  const composeEmail = createComposer({ db, find, blobs, secrets })
 
   const composed = async ({
     accountId,
@@ -78,7 +78,7 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
     const source = atHand ?? (await readSource(accountId, emailId))
     if (!source) return undefined
     const fresh = await composeEmail(source)
-    if (source.recipientCount > 1 && fresh.body.length <= LARGEST_KEPT_BYTES) {
+    if (source.recipientCount > 1 && fresh.sizeBytes <= LARGEST_KEPT_BYTES) {
       if (bodies.size >= KEPT_EMAILS) bodies.delete(bodies.keys().next().value!)
       bodies.set(key, fresh)
     }
@@ -106,8 +106,9 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
       if (!signing) return { reason: deletedReason(email.fromDomain) }
       const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
       const former = await formerOf(ref, delivery.attempt)
+      const message = email.messageFor(delivery)
       const { fields, signedAt, signatures } = await signHead(
-        { email, ref, secrets },
+        { message, ref, secrets },
         signing.keys,
         former,
         now,
@@ -115,8 +116,8 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
       const head = Buffer.concat([serializeFields(fields), CRLF])
       return {
         mailFrom: returnPath(createRefToken(secrets, 'verp', ref, now), email.fromDomain),
-        bytes: [head, email.body],
-        sizeBytes: head.length + email.body.length,
+        bytes: [head, message.body],
+        sizeBytes: head.length + message.body.length,
         smtpUtf8: email.smtpUtf8,
         tls: messageTlsOf(email.tlsWish, signing.tls),
         dueAt: email.dueAt,
@@ -130,7 +131,8 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
       const email = await composed(delivery)
       const signing = email && (await signingOf(email))
       if (!signing || signing.keys.length === 0) return 'known'
-      const { signatures } = await signHead({ email, ref, secrets }, signing.keys, undefined, now)
+      const message = email.messageFor(delivery)
+      const { signatures } = await signHead({ message, ref, secrets }, signing.keys, undefined, now)
       return kept.put(ref, { signedAt: now, signatures: signatures! }) ? 'signed' : 'full'
     },
   }

@@ -11,7 +11,7 @@ import { findKeyFacts } from '../store/domains.ts'
 import { readEmailSource } from '../store/email-source.ts'
 import type { Find } from '../store/read.ts'
 import type { Db, DeliveryRow } from '../store/schema.ts'
-import { type Composed, createComposer } from './composed.ts'
+import { createComposer } from './composed.ts'
 import { type StoredSignature, unsignedFields } from './signed-head.ts'
 
 /**
@@ -51,15 +51,17 @@ export async function rebuildMessage(
   const { find, secrets } = parts
   const source = await readEmailSource(find, accountId, emailId)
   const [delivery] = source
-    ? await find('deliveries', [{ emailId, ordinal }], ['signedAt', 'signatures'])
+    ? await find('deliveries', [{ emailId, ordinal }], ['address', 'signedAt', 'signatures'])
     : []
   if (!source || !delivery) return undefined
   const email = await createComposer(parts)(source)
+  const message = email.messageFor({ ordinal, address: delivery.address })
   const { signedAt } = delivery
-  if (signedAt === null) return messageOf('not-sent', email.fields, email.body)
-  const fields = unsignedFields({ email, ref: { emailId, ordinal }, secrets }, signedAt)
-  const { fidelity, signatures } = await signaturesOf(parts.db, { ...delivery, signedAt }, email, fields)
-  return messageOf(fidelity, [...signatures, ...fields], email.body)
+  if (signedAt === null) return messageOf('not-sent', message.fields, message.body)
+  const fields = unsignedFields({ message, ref: { emailId, ordinal }, secrets }, signedAt)
+  const signed = { domain: email.fromDomain, bodyHash: message.bodyHash, fields }
+  const { fidelity, signatures } = await signaturesOf(parts.db, { ...delivery, signedAt }, signed)
+  return messageOf(fidelity, [...signatures, ...fields], message.body)
 }
 
 function messageOf(fidelity: Fidelity, fields: readonly HeaderField[], body: Buffer): RebuiltMessage {
@@ -70,8 +72,7 @@ function messageOf(fidelity: Fidelity, fields: readonly HeaderField[], body: Buf
 async function signaturesOf(
   db: Db,
   { signedAt, signatures }: Pick<DeliveryRow, 'signatures'> & { signedAt: number },
-  { fromDomain: domain, bodyHash }: Composed,
-  fields: readonly HeaderField[],
+  { domain, bodyHash, fields }: { domain: string; bodyHash: string; fields: readonly HeaderField[] },
 ): Promise<{ fidelity: Fidelity; signatures: HeaderField[] }> {
   if (signatures === null) return { fidelity: 'unsigned', signatures: [] }
   const made: HeaderField[] = []

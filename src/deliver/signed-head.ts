@@ -3,7 +3,7 @@ import { signedBefore, signMessage } from '../dkim/signature.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
 import type { HeaderField } from '../smtp/header-field.ts'
 import { createRefToken, type DeliveryRef } from '../smtp/verp.ts'
-import type { Composed } from './composed.ts'
+import type { ComposedMessage } from './composed.ts'
 import type { MadeSignatures } from './kept-signatures.ts'
 import type { RingKey } from './key-ring.ts'
 
@@ -24,7 +24,7 @@ export interface StoredSignature {
 }
 
 interface HeadParts {
-  email: Pick<Composed, 'fields' | 'bodyHash'>
+  message: Pick<ComposedMessage, 'fields' | 'bodyHash'>
   ref: DeliveryRef
   secrets: SecretKeys
 }
@@ -42,7 +42,7 @@ export async function signHead(
   if (again) return again
   const fields = unsignedFields(parts, now)
   if (keys.length === 0) return { fields, signedAt: now, signatures: null }
-  const made = await signMessage(fields, parts.email.bodyHash, keys, now)
+  const made = await signMessage(fields, parts.message.bodyHash, keys, now)
   const stored: StoredSignature[] = made.map(({ key, bytes }) => ({
     keyId: key.keyId,
     bytes: bytes.toString('base64'),
@@ -55,9 +55,9 @@ export async function signHead(
 }
 
 /** What signatures of that time are made over. */
-export function unsignedFields({ email, ref, secrets }: HeadParts, signedAt: number): HeaderField[] {
+export function unsignedFields({ message, ref, secrets }: HeadParts, signedAt: number): HeaderField[] {
   const value = createRefToken(secrets, 'correlation', ref, signedAt)
-  return [...email.fields, { name: CORRELATION_HEADER, value }]
+  return [...message.fields, { name: CORRELATION_HEADER, value }]
 }
 
 /** Undefined where the keys are others now, or the message is another. */
@@ -71,6 +71,6 @@ function signAgain(
     return undefined
   const fields = unsignedFields(parts, signedAt)
   const kept = stored.map(({ bytes }) => Buffer.from(bytes, 'base64'))
-  const made = signedBefore(fields, parts.email.bodyHash, keys, signedAt, kept)
+  const made = signedBefore(fields, parts.message.bodyHash, keys, signedAt, kept)
   return made && { fields: [...made, ...fields], signedAt, signatures }
 }

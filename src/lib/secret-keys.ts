@@ -11,11 +11,16 @@ export interface SecretKeys {
   open(box: Uint8Array, context: string): Buffer
   /** HMAC-SHA-256 of `message` under the purpose's own key. 32 bytes. */
   mac(purpose: TokenPurpose, message: Uint8Array | string): Buffer
+  /** Encrypts with AES-256-CTR from a proof of what is encrypted (16 bytes): the same gives the same. */
+  wrap(purpose: TokenPurpose, plain: Uint8Array): Buffer
+  /** Undefined for what was not wrapped so. */
+  unwrap(purpose: TokenPurpose, box: Uint8Array): Buffer | undefined
 }
 
 const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
+const PROOF_BYTES = 16
 
 /** @param master the installation's secret, at least 16 bytes */
 export function createSecretKeys(master: Uint8Array): SecretKeys {
@@ -29,6 +34,14 @@ export function createSecretKeys(master: Uint8Array): SecretKeys {
     const mac = createMac(derive(`mac/${VERSION}/${purpose}`))
     macs.set(purpose, mac)
     return mac
+  }
+  const proofOf = (purpose: TokenPurpose, plain: Uint8Array) =>
+    macFor(purpose)(Buffer.concat([WRAPPED, plain])).subarray(0, PROOF_BYTES)
+  const wrapKeys = new Map<TokenPurpose, Buffer>()
+  const wrapKey = (purpose: TokenPurpose) => {
+    const key = wrapKeys.get(purpose) ?? derive(`wrap/${VERSION}/${purpose}`)
+    wrapKeys.set(purpose, key)
+    return key
   }
   return {
     seal(plain, context) {
@@ -46,10 +59,25 @@ export function createSecretKeys(master: Uint8Array): SecretKeys {
       return Buffer.concat([decipher.update(box.subarray(tagAt + TAG_BYTES)), decipher.final()])
     },
     mac: (purpose, message) => macFor(purpose)(Buffer.from(message)),
+    wrap(purpose, plain) {
+      const proof = proofOf(purpose, plain)
+      const cipher = createCipheriv('aes-256-ctr', wrapKey(purpose), proof)
+      return Buffer.concat([proof, cipher.update(plain), cipher.final()])
+    },
+    unwrap(purpose, box) {
+      if (box.length <= PROOF_BYTES) return undefined
+      const proof = box.subarray(0, PROOF_BYTES)
+      const decipher = createDecipheriv('aes-256-ctr', wrapKey(purpose), proof)
+      const plain = Buffer.concat([decipher.update(box.subarray(PROOF_BYTES)), decipher.final()])
+      return equalBytes(proof, proofOf(purpose, plain)) ? plain : undefined
+    },
   }
 }
 
 type Mac = (message: Buffer) => Buffer
+
+/** Keeps proofs of what is wrapped apart from other uses of the purpose's key. */
+const WRAPPED = Buffer.from('wrapped ')
 
 const BLOCK_BYTES = 64
 

@@ -109,6 +109,7 @@ async function deleteEmails(tx: Tx, accountId: Id, emails: readonly OldEmail[]):
   const { db } = tx
   const ids = emails.map(({ id }) => id)
   await db.deleteFrom('deliveries').where('emailId', 'in', ids).execute()
+  await db.deleteFrom('visits').where('emailId', 'in', ids).execute()
   await db.deleteFrom('emailShares').where('accountId', '=', accountId).where('emailId', 'in', ids).execute()
   await db.deleteFrom('emails').where('accountId', '=', accountId).where('id', 'in', ids).execute()
   for (const { id, status } of emails) {

@@ -21,6 +21,7 @@ const COLUMNS = [
   'recipientCount',
   'createdAt',
   'scheduledAt',
+  'linkTermsId',
   'broadcastId',
   'topicId',
 ] as const

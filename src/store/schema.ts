@@ -37,6 +37,7 @@ import type { DestinationReplyRow, DomainSiteRow, QueueHoldRow } from './schema/
 import type { SuppressionRow } from './schema/suppressions.ts'
 import type { TemplateRow, TemplateVersionRow } from './schema/templates.ts'
 import type { MtaStsPolicyRow, TlsResultRow } from './schema/tls.ts'
+import type { BroadcastLinkRow, LinkTermsRow, VisitRow } from './schema/tracking.ts'
 import type { WebhookDeliveryRow, WebhookRow } from './schema/webhooks.ts'
 
 export * from './schema/accounts.ts'
@@ -51,6 +52,7 @@ export * from './schema/segments.ts'
 export * from './schema/settings.ts'
 export * from './schema/suppressions.ts'
 export * from './schema/templates.ts'
+export * from './schema/tracking.ts'
 export * from './schema/values.ts'
 export * from './schema/webhooks.ts'
 
@@ -103,6 +105,9 @@ export interface Schema {
   reports: ReportRow
   inboundMessages: InboundMessageRow
   inboundSubjects: InboundSubjectRow
+  linkTerms: LinkTermsRow
+  visits: VisitRow
+  broadcastLinks: BroadcastLinkRow
   webhooks: WebhookRow
   webhookDeliveries: WebhookDeliveryRow
 }

@@ -21,6 +21,8 @@ import { createManualClock, type ManualClock } from './manual-clock.ts'
 import type { LocalStore } from './store.ts'
 
 export const SIMULATOR = 'simulator.test'
+/** Where links in emails lead. */
+export const LINK_BASE_URL = 'https://links.test'
 export const HOUR_MS = 3_600_000
 export const newId = createIdSource()
 
@@ -119,6 +121,7 @@ export function postOver(
     feedbackRegions,
     quotaOf,
     expireAfterMs: 48 * HOUR_MS,
+    linkTerms: () => store.run('linkTerms', { baseUrl: LINK_BASE_URL }),
   }
   const accept = createAccept({ ...options, run: store.run })
   const preparation = createPreparation({

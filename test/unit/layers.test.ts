@@ -15,8 +15,8 @@ const ROWS = [
   ['store', 'outbound'],
   ['events', 'search', 'verdicts'],
   ['accounts', 'domains', 'suppressions', 'templates', 'contacts'],
-  ['accept', 'queue', 'retention', 'doctor'],
-  ['deliver', 'inbound', 'broadcasts', 'tracking', 'simulator', 'webhooks', 'control'],
+  ['accept', 'queue', 'retention', 'doctor', 'tracking'],
+  ['deliver', 'inbound', 'broadcasts', 'simulator', 'webhooks', 'control'],
   ['http', 'submission', 'dashboard', 'cli'],
   ['.', 'config'],
 ]

@@ -20,6 +20,7 @@ import { up as submittedMessages } from './019-submitted-messages.ts'
 import { up as inboundMessages } from './020-inbound-messages.ts'
 import { up as contacts } from './021-contacts.ts'
 import { up as broadcasts } from './022-broadcasts.ts'
+import { up as tracking } from './023-tracking.ts'
 import { up as webhooks } from './024-webhooks.ts'
 import type { Columns } from './columns.ts'
 
@@ -49,5 +50,6 @@ export const migrations: readonly Migration[] = [
   { name: '020-inbound-messages', up: inboundMessages },
   { name: '021-contacts', up: contacts },
   { name: '022-broadcasts', up: broadcasts },
+  { name: '023-tracking', up: tracking },
   { name: '024-webhooks', up: webhooks },
 ]

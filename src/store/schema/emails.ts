@@ -44,6 +44,8 @@ export interface EmailRow {
   tags: Json | null
   /** Hash of the message as it was submitted over SMTP, without what was for us alone; null where we compose it. */
   raw: Uint8Array | null
+  /** On what terms its own links are made; null where it has none. */
+  linkTermsId: number | null
   messageId: string
   status: EmailStatus
   /** Deliveries of it. */

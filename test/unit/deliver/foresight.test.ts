@@ -15,6 +15,7 @@ const delivery = (ordinal: number): WaitingDelivery => ({
   emailId: newId(ordinal),
   ordinal,
   accountId,
+  address: 'rcpt@there.test',
   nextAt: ordinal,
 })
 

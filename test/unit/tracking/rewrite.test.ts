@@ -1,0 +1,134 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import fc from 'fast-check'
+import * as assert from 'uvu/assert'
+import { findLinks, LONGEST_TARGET } from '../../../src/tracking/find-links.ts'
+import { rewriteHtml } from '../../../src/tracking/rewrite.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('tracking/rewrite')
+const folder = join(import.meta.dirname, '../../golden/tracking')
+const pages = globSync('*.html', { cwd: folder }).sort()
+
+const LINK = (number: number) => `https://links.test/c/${number}-`
+const PIXEL_URL = 'https://links.test/o/1'
+const PIXEL = /<img src="https:\/\/links\.test\/o\/1" [^>]*>/g
+
+function tracked(html: string) {
+  const plan = findLinks(html)
+  const rewriting = { linkUrl: (_: string, number: number) => LINK(number), pixelUrl: PIXEL_URL }
+  return { plan, page: rewriteHtml(html, plan, rewriting) }
+}
+
+/** Takes out again what tracking has put in. */
+function reversed(page: string, links: readonly string[]) {
+  return page
+    .replace(/https:\/\/links\.test\/c\/(\d+)-/g, (_, number) => links[Number(number)]!)
+    .replace(PIXEL, '')
+}
+
+test('there are thirty pages and more', () => {
+  assert.ok(pages.length >= 30, `${pages.length}`)
+})
+
+for (const name of pages)
+  test(`${basename(name)}: only its links differ, and there is the pixel`, () => {
+    const html = readFileSync(join(folder, name), 'utf8')
+    const expected = JSON.parse(readFileSync(join(folder, name.replace(/html$/, 'json')), 'utf8'))
+    const { plan, page } = tracked(html)
+    assert.equal(
+      plan.links.map(({ target }) => target),
+      expected.links.map(([, target]: [string, string]) => target),
+    )
+    assert.is(page.match(PIXEL)?.length, 1)
+    assert.is(page.split(PIXEL)[1]!.slice(0, expected.pixel_before.length), expected.pixel_before)
+    assert.is(
+      reversed(
+        page,
+        expected.links.map(([raw]: [string, string]) => raw),
+      ),
+      html,
+    )
+  })
+
+test('a tracked page read again has the new links where the old ones were', () => {
+  for (const name of pages) {
+    const { plan, page } = tracked(readFileSync(join(folder, name), 'utf8'))
+    assert.equal(
+      findLinks(page).links.map(({ target }) => target),
+      plan.links.map((_, number) => LINK(number)),
+    )
+  }
+})
+
+test('links alone, or the pixel alone, or nothing', () => {
+  const html = '<body><a href="http://a.example/">a</a></body>'
+  const plan = findLinks(html)
+  assert.is(rewriteHtml(html, plan, { linkUrl: null, pixelUrl: null }), html)
+  assert.is(rewriteHtml(html, plan, { linkUrl: () => undefined, pixelUrl: null }), html)
+  assert.is(
+    rewriteHtml(html, plan, { linkUrl: () => 'http://b.example/?x&y', pixelUrl: null }),
+    '<body><a href="http://b.example/?x&amp;y">a</a></body>',
+  )
+  assert.match(
+    rewriteHtml(html, plan, { linkUrl: null, pixelUrl: PIXEL_URL }),
+    /^<body><a href="http:\/\/a.example\/">a<\/a><img [^>]+><\/body>$/,
+  )
+})
+
+test('whatever the text, only links and the pixel change', () => {
+  const piece = fc.constantFrom(
+    ...[
+      '<a href="http://a.example/?q=1&amp;r=2">',
+      "<a href='https://b.example'>",
+      '<a href=http://c.example/ x>',
+    ],
+    ...[
+      '<a ',
+      'href=',
+      '"',
+      "'",
+      '>',
+      '<',
+      '/',
+      '=',
+      ' ',
+      '\n',
+      '&amp;',
+      '&#x',
+      '&',
+      '-->',
+      '<!--',
+      '<![CDATA[',
+    ],
+    ...[
+      '<script>',
+      '</script>',
+      '<title>',
+      '</title>',
+      '</body>',
+      '</html>',
+      '<svg>',
+      '\0',
+      'é',
+      '😀',
+      '\ud800',
+    ],
+    ...['data-no-track', '</a>', '<area href="http://d.example/', 'http://e.example/'],
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), pieces => {
+      const html = pieces.join('')
+      const { plan, page } = tracked(html)
+      const links = plan.links.map(({ start, end }) => html.slice(start, end))
+      assert.is(reversed(page, links), html)
+      for (const { target } of plan.links) {
+        assert.match(target, /^https?:\/\/[!-~]+$/i)
+        assert.ok(target.length <= LONGEST_TARGET)
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test.run()
