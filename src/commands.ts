@@ -11,6 +11,7 @@ import { unsubscribeCommands } from './contacts/unsubscribe.ts'
 import { domainCommands } from './domains/commands.ts'
 import { rotationCommands } from './domains/rotation-commands.ts'
 import { recipientCommands } from './events/commands.ts'
+import { listInboundCommands } from './inbound/list-commands.ts'
 import { receiveCommands } from './inbound/receive-commands.ts'
 import { settleCommands } from './inbound/settle.ts'
 import { queueCommands } from './queue/commands.ts'
@@ -79,6 +80,7 @@ export const commands = {
   ...inboundCommands,
   ...receiveCommands,
   ...linkTermsCommands,
+  ...listInboundCommands,
 }
 
 export type Commands = typeof commands

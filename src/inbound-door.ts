@@ -4,13 +4,17 @@ import { createHostedDomains } from './domains/hosted.ts'
 import { createAdmit } from './inbound/admission.ts'
 import { doorOf } from './inbound/doors.ts'
 import { startFeedback } from './inbound/feedback.ts'
+import { startInbox } from './inbound/inbox.ts'
 import { type ListenerOptions, startInboundListener } from './inbound/listener.ts'
+import { createMailReader } from './inbound/mail-reader.ts'
 import { createReportReader } from './inbound/report-reader.ts'
+import { createJudging } from './inbound/verdicts.ts'
 import type { Parts } from './parts.ts'
 import { createBlobClaims } from './store/blob-claims.ts'
 import { hashFile } from './store/blob-stream.ts'
 import { MISSED } from './store/command.ts'
 import { HOSTING_CHANGED } from './store/domains.ts'
+import { INBOUND_STORED } from './store/inbound.ts'
 
 export interface InboundDoor {
   /** Null where it is off. */
@@ -27,11 +31,21 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
   const entry = new URL('./report-thread.ts', import.meta.url)
   const reader = createReportReader({ entry, clock, log })
   const feedback = startFeedback({ ...store, reader, secrets, clock, log })
+  const inbox = startInbox({
+    ...store,
+    reader: createMailReader({ entry: new URL('./inbound-thread.ts', import.meta.url), clock, log }),
+    judge: createJudging({ judge: null, clock, log }),
+    clock,
+    log,
+  })
+  store.on(INBOUND_STORED, inbox.note)
+  store.on(MISSED, inbox.note)
   const take = createTake(parts)
   const hosted = createHostedDomains({ db: store.db, clock })
   store.on(HOSTING_CHANGED, names => hosted.forget(names as string[]))
   store.on(MISSED, () => hosted.forget())
   const close = async () => {
+    await inbox.stop()
     await feedback.stop()
     await reader.close()
   }

@@ -23,6 +23,7 @@ export const COUNTED_METRICS = [
   'unique_opened',
   'clicked',
   'unique_clicked',
+  'received',
 ] as const
 export type CountedMetric = (typeof COUNTED_METRICS)[number]
 

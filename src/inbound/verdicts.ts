@@ -3,7 +3,7 @@ import { type Clock, within } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { InboundMessageRow, Verdict } from '../store/schema/inbound.ts'
 
-/** A message as its judges see it: the envelope, and the bytes as they came. */
+/** A message as its judges see it: the envelope, and where the bytes are. */
 export interface MailToJudge {
   /** Of the envelope; empty for the null sender. */
   sender: string
@@ -16,8 +16,8 @@ export interface MailToJudge {
   /** Epoch ms. */
   receivedAt: number
   sizeBytes: number
-  /** Anew with each call; the caller may do with the memory what it likes. */
-  readRaw(): Promise<Uint8Array>
+  /** Of the message as it came, in the store. */
+  rawHash: Uint8Array
 }
 
 export interface Verdicts {
@@ -27,7 +27,7 @@ export interface Verdicts {
   dkim: Verdict
   dmarc: Verdict
   /** What they rest on, as the API shows it. */
-  detail: Record<string, unknown> | null
+  detail: object | null
   /** Value of an `Authentication-Results` field. */
   authenticationResults: string | null
 }

@@ -18,7 +18,11 @@ interface PassingThreadOptions {
   name: string
   /** File of the thread, which answers calls on the port `calls` of its data. */
   entry: URL
-  data: Record<string, unknown>
+  data?: Record<string, unknown>
+  /** Beyond this it dies, and nothing else does. */
+  heapMib?: number
+  /** Stays when there is nothing to do, where starting takes longer than the work. */
+  staysWhenIdle?: boolean
   log: Log
 }
 
@@ -35,14 +39,20 @@ interface Running {
 /** The memory of a thread that has done much is only given back by its end. */
 const ENDS_AFTER_MS = 10_000
 
-export function createPassingThread({ name, entry, data, log }: PassingThreadOptions): PassingThread {
+export function createPassingThread(options: PassingThreadOptions): PassingThread {
+  const { name, entry, data = {}, heapMib, staysWhenIdle = false, log } = options
   let running: Running | undefined
   let idle: NodeJS.Timeout | undefined
 
   const start = (): Running => {
     const { port1, port2 } = new MessageChannel()
     const workerData = { ...data, calls: port2 }
-    const worker = new Worker(entry, { name, workerData, transferList: [port2] })
+    const worker = new Worker(entry, {
+      name,
+      workerData,
+      transferList: [port2],
+      ...(heapMib !== undefined && { resourceLimits: { maxOldGenerationSizeMb: heapMib } }),
+    })
     worker.on('error', error => log.error({ err: error }, `the thread ${name} died`))
     port1.on('close', () => {
       if (running?.worker === worker) running = undefined
@@ -64,7 +74,7 @@ export function createPassingThread({ name, entry, data, log }: PassingThreadOpt
       try {
         return await caller.call(called, input, memory)
       } finally {
-        if (caller.pendingCount() === 0) {
+        if (caller.pendingCount() === 0 && !staysWhenIdle) {
           clearTimeout(idle)
           idle = setTimeout(() => {
             if (running?.caller === caller && caller.pendingCount() === 0) void end()

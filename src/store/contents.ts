@@ -27,7 +27,12 @@ const SMALL_COMPRESSION = {
 }
 
 export function encodeContent({ html, text }: Content): EncodedContent {
-  const plain = Buffer.from(JSON.stringify({ html, text }))
+  return encodeJson({ html, text })
+}
+
+/** Anything that stands in the place of a content. */
+export function encodeJson(value: object): EncodedContent {
+  const plain = Buffer.from(JSON.stringify(value))
   if (plain.length < WORTH_COMPRESSING_BYTES)
     return { sizeBytes: plain.length, encoding: 'plain', body: plain }
   const body = zstdCompressSync(plain, plain.length <= SMALL_BYTES ? SMALL_COMPRESSION : COMPRESSION)
@@ -36,10 +41,14 @@ export function encodeContent({ html, text }: Content): EncodedContent {
     : { sizeBytes: plain.length, encoding: 'plain', body: plain }
 }
 
-export function decodeContent({ encoding, body }: Pick<ContentRow, 'encoding' | 'body'>): Content {
+export function decodeContent(stored: Pick<ContentRow, 'encoding' | 'body'>): Content {
+  return decodeJson(stored) as Content
+}
+
+export function decodeJson({ encoding, body }: Pick<ContentRow, 'encoding' | 'body'>): unknown {
   const plain =
     encoding === 'zstd' ? zstdDecompressSync(body, { maxOutputLength: MOST_BYTES }) : Buffer.from(body)
-  return JSON.parse(plain.toString()) as Content
+  return JSON.parse(plain.toString())
 }
 
 /** Returns the key of a content that has one user. */

@@ -101,13 +101,12 @@ const UNLISTED = [
   'rawHash',
 ] as const
 
-/** What has been taken and not been read yet, oldest first. @param after the last one of the page before */
-export async function unlistedInbound(db: Db, after: Id, limit: number): Promise<UnlistedInbound[]> {
+/** What has been taken and not been read yet, oldest first. */
+export async function unlistedInbound(db: Db, limit: number): Promise<UnlistedInbound[]> {
   return db
     .selectFrom('inboundMessages')
     .select(UNLISTED)
     .where('listedAt', 'is', null)
-    .where('id', '>', after)
     .orderBy('id')
     .limit(limit)
     .execute()

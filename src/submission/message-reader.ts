@@ -1,7 +1,7 @@
 /** Submitted messages as the main thread sees them: little in memory at a time, read one by one on another thread. */
 
 import type { Refusal } from '../accept/refusal.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, within } from '../lib/clock.ts'
 import { type IdSource, idText } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { createPassingThread } from '../lib/passing-thread.ts'
@@ -38,19 +38,13 @@ export function createMessageReader(options: MessageReaderOptions): MessageReade
 
   /** Undefined when it takes too long, or fails. */
   const inParts = async (job: ReadingJob): Promise<ReadingAnswer | undefined> => {
-    const late = Promise.withResolvers<void>()
-    const timer = clock.timer(MOST_READING_MS, late.resolve)
-    const reading = thread.call('read', job)
     try {
-      const answer = (await Promise.race([reading, late.promise])) as ReadingAnswer | undefined
-      if (answer) return answer
-      reading.catch(() => {}) // it ends with the thread
+      const answer = await within(clock, MOST_READING_MS, thread.call('read', job))
+      if (answer) return answer as ReadingAnswer
       log.warn('a submitted message took too long to be taken apart; it is sent as it is')
       await thread.end()
     } catch (error) {
       log.warn({ err: error }, 'a submitted message could not be taken apart; it is sent as it is')
-    } finally {
-      timer.cancel()
     }
     return undefined
   }

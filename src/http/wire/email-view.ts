@@ -7,7 +7,7 @@ import { withoutFeedback } from '../../events/email-status.ts'
 import { EMAIL_EVENTS } from '../../events/types.ts'
 import { wireId } from '../../lib/ids.ts'
 import type { ListedEmail } from '../../search/list.ts'
-import type { Mailbox } from '../../smtp/address.ts'
+import { mailboxText } from '../../smtp/mailbox-text.ts'
 import { type EmailParts, parseMailboxes } from '../../store/emails.ts'
 import {
   type AttemptRow,
@@ -230,13 +230,6 @@ function attachmentView(attachment: StoredAttachment): z.output<typeof attachmen
 
 function mailboxTexts(json: string | null): string[] {
   return parseMailboxes(json).map(mailboxText)
-}
-
-/** `Name <address>`, the name quoted where it has special characters. */
-export function mailboxText({ name, address }: Mailbox): string {
-  if (name === null) return address
-  const plain = !/[()<>[\]:;@\\,"]/.test(name)
-  return `${plain ? name : `"${name.replace(/["\\]/g, '\\$&')}"`} <${address}>`
 }
 
 function parseList<T>(json: string | null): T[] {

@@ -23,7 +23,7 @@ const RATES = {
   unsubscribe_rate: () => 0,
 } satisfies Record<string, (of: CountOf) => number>
 /** Known to clients, and never counted yet. */
-const UNCOUNTED = ['received', 'unsubscribed'] as const
+const UNCOUNTED = ['unsubscribed'] as const
 
 type CountOf = (metric: keyof MetricCounts) => number
 type Rate = keyof typeof RATES

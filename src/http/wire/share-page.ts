@@ -3,10 +3,10 @@
  * the page itself holds its head alone, every text of it escaped.
  */
 import { hash } from 'node:crypto'
+import { mailboxText } from '../../smtp/mailbox-text.ts'
 import { parseMailboxes } from '../../store/emails.ts'
 import type { EmailRow } from '../../store/schema.ts'
 import { escapeHtml } from '../../templates/escape-html.ts'
-import { mailboxText } from './email-view.ts'
 
 /** Nobody keeps the page, finds it, or learns from where its visitors came. */
 const PRIVATE = {

@@ -6,9 +6,9 @@ const ENCODED_WORD = /=\?([^?\s]{1,40})\?([bq])\?([^?\n]{0,2000})\?=/gi
 const BETWEEN_WORDS = /(\?=)[ \t\n]{1,80}(?==\?[^?\s]{1,40}\?[bq]\?)/gi
 const MOST_CHARACTERS = 4096
 
-/** @param value one character a byte, unfolded */
-export function decodeWords(value: string): string {
-  const text = value.slice(0, MOST_CHARACTERS)
+/** @param value one character a byte, unfolded @param mostCharacters of it; further ones are left out */
+export function decodeWords(value: string, mostCharacters = MOST_CHARACTERS): string {
+  const text = value.slice(0, mostCharacters)
   if (!text.includes('=?')) return decodeText(text, undefined)
   // Characters may be split between words of one charset: their bytes are joined before they are decoded.
   const parts: { bytes: string; charset: string | undefined }[] = []

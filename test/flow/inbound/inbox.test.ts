@@ -5,6 +5,7 @@ import { addAccount } from '../../kit/accounts.ts'
 import { type Posthorn, startPosthorn, zoneText } from '../../kit/posthorn.ts'
 import { dialSmtp, type SmtpClient, sendMail } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('received mail', { limitMs: 15_000 })
 const NOT_HERE = /^550 5\.7\.1 /
@@ -102,6 +103,52 @@ test('a message is on the disk as it came before it is acknowledged', async () =
   )
   assert.equal(JSON.parse(row!.recipients), ['Bob@here.example'])
   assert.is(Buffer.from(row!.body!).toString(), 'Subject: hello\r\n\r\n.a line with a dot\r\n\r\n')
+})
+
+test('what a message says is read and listed afterwards, with an event that tells of it', async () => {
+  const data = `From: "Ann A." <ann@there.example>
+To: bob@here.example
+Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=
+Message-ID: <one@there.example>
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: text/plain; charset=utf-8
+
+hello
+--b
+Content-Type: application/pdf; name=a.pdf
+Content-Transfer-Encoding: base64
+
+aGVsbG8=
+--b--
+`
+  await sendMail(posthorn.app.inboundAddress!, { from: 'ann@there.example', to: 'bob@here.example', data })
+  const [event] = await until(async () => {
+    const rows = posthorn.rows<{ data: string }>(
+      "select data from events where type = 'email.received' order by id desc limit 1",
+    )
+    return rows.some(row => row.data.includes('one@there.example')) ? rows : undefined
+  })
+  const row = JSON.parse(event!.data)
+  assert.equal(
+    [row.from, row.to, row.subject, row.message_id, row.spam_verdict, row.parse_error],
+    ['Ann A. <ann@there.example>', ['bob@here.example'], 'Grüße', '<one@there.example>', 'DISABLED', null],
+  )
+  assert.match(row.id, /^inb_/)
+  assert.equal(
+    row.attachments.map(({ id: _, ...facts }: { id: string }) => facts),
+    [
+      {
+        filename: 'a.pdf',
+        content_type: 'application/pdf',
+        content_disposition: 'attachment',
+        content_id: null,
+        size: 5,
+      },
+    ],
+  )
 })
 
 test('several addresses of one account make one message, those of another account another', async () => {

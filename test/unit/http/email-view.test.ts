@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { mailboxText } from '../../../src/http/wire/email-view.ts'
 import { timestamp } from '../../../src/http/wire/timestamp.ts'
 import { parseMailbox } from '../../../src/smtp/address.ts'
+import { mailboxText } from '../../../src/smtp/mailbox-text.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('http: mailboxes and times as shown')

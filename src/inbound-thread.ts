@@ -1,0 +1,17 @@
+/** Entry of the thread that reads received mail. */
+import { workerData } from 'node:worker_threads'
+import type { ReadingOrder, ReadMail } from './inbound/mail-reader.ts'
+import { readHeadOnly, readMail } from './inbound/parts/read-mail.ts'
+import { encodeInboundContent } from './inbound/stored-content.ts'
+import { Moved, serveCalls } from './lib/calls.ts'
+import type { PassingThreadData } from './lib/passing-thread.ts'
+
+serveCalls((workerData as PassingThreadData).calls, {
+  async read({ bytes, fault }: ReadingOrder): Promise<Moved<ReadMail>> {
+    const octets = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const { html, text, headers, ...rest } = fault === null ? readMail(octets) : readHeadOnly(octets, fault)
+    const encoded = encodeInboundContent({ html, text, headers })
+    const body = new Uint8Array(encoded.body)
+    return new Moved({ ...rest, content: { ...encoded, body } }, [body.buffer])
+  },
+})

@@ -1,0 +1,145 @@
+/**
+ * Sees to it that every message that was taken is read, judged and listed, once, also after a restart. Several are under
+ * way at once, since judging mostly waits for others.
+ */
+import { type Clock, sleep } from '../lib/clock.ts'
+import { idKey } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import type { BlobFiles } from '../store/blobs.ts'
+import { type Run, StorageUnavailable } from '../store/command.ts'
+import { type UnlistedInbound, unlistedInbound } from '../store/inbound.ts'
+import type { Db } from '../store/schema.ts'
+import type { ListInbound, listInboundCommands } from './list-commands.ts'
+import type { MailReader } from './mail-reader.ts'
+import type { JudgeMail, Verdicts } from './verdicts.ts'
+
+export interface Inbox {
+  /** There is something to read. */
+  note(): void
+  /** What has not been listed by then is read again after the next start. */
+  stop(): Promise<void>
+}
+
+interface InboxOptions {
+  db: Db
+  blobs: BlobFiles
+  run: Run<typeof listInboundCommands>
+  reader: MailReader
+  /** Never rejects. */
+  judge: JudgeMail
+  clock: Clock
+  log: Log
+}
+
+const AT_ONCE = 32
+const AGAIN_MS = 5_000
+
+export function startInbox(options: InboxOptions): Inbox {
+  const { db, clock, log } = options
+  const stopping = new AbortController()
+  const stopped = new Promise<undefined>(resolve =>
+    stopping.signal.addEventListener('abort', () => resolve(undefined), { once: true }),
+  )
+  const underWay = new Map<string, Promise<void>>()
+  let wanted = true
+  let looking: Promise<void> | undefined
+
+  const rest = () => sleep(clock, AGAIN_MS, stopping.signal).catch(() => {}) // it is the service that stops
+  const begin = (row: UnlistedInbound) => {
+    const key = idKey(row.id)
+    const work = list(row, options, stopped)
+      .catch(async error => {
+        log.error({ err: error }, 'a received message could not be listed; it is tried again in a while')
+        await rest()
+      })
+      .then(() => {
+        underWay.delete(key)
+        note()
+      })
+    underWay.set(key, work)
+  }
+  const look = async () => {
+    while (wanted && underWay.size < AT_ONCE && !stopping.signal.aborted) {
+      wanted = false
+      const rows = await unlistedInbound(db, AT_ONCE + underWay.size)
+      for (const row of rows)
+        if (!underWay.has(idKey(row.id)) && underWay.size < AT_ONCE && !stopping.signal.aborted) begin(row)
+    }
+  }
+  const note = () => {
+    wanted = true
+    if (looking || stopping.signal.aborted) return
+    looking = look()
+      .catch(async error => {
+        log.error({ err: error }, 'received mail could not be looked for; it is looked for again in a while')
+        wanted = true
+        await rest()
+      })
+      .then(() => {
+        looking = undefined
+        if (wanted && underWay.size < AT_ONCE) note()
+      })
+  }
+  note()
+
+  return {
+    note,
+    async stop() {
+      stopping.abort()
+      await options.reader.close()
+      await looking
+      await Promise.all(underWay.values())
+    },
+  }
+}
+
+/** @throws StorageUnavailable */
+async function list(row: UnlistedInbound, options: InboxOptions, stopped: Promise<undefined>): Promise<void> {
+  const { run, clock, log } = options
+  const found = await Promise.race([readAndJudge(row, options), stopped])
+  if (!found) return
+  const { accountId, id } = row
+  const listed = { accountId, id, at: clock.now() }
+  try {
+    await run('listInbound', { ...listed, ...found })
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw error
+    log.error({ err: error }, 'what a received message says could not be recorded; it is listed without')
+    await run('listInbound', { ...listed, ...unreadable(error), verdicts: found.verdicts })
+  }
+}
+
+async function readAndJudge(
+  row: UnlistedInbound,
+  options: InboxOptions,
+): Promise<Pick<ListInbound, 'mail' | 'fault'> & { verdicts: Verdicts }> {
+  const read = await readOne(row, options)
+  const { sender, clientIp, helo, tls, createdAt: receivedAt, sizeBytes, rawHash } = row
+  const recipients = JSON.parse(row.recipients) as string[]
+  const envelope = { sender, recipients, clientIp, helo, tls, receivedAt, sizeBytes, rawHash }
+  return { ...read, verdicts: await options.judge(envelope) }
+}
+
+/** @throws StorageUnavailable */
+async function readOne(
+  row: UnlistedInbound,
+  { db, blobs, reader }: InboxOptions,
+): Promise<Pick<ListInbound, 'mail' | 'fault'>> {
+  try {
+    const mail = await reader.read(async () => movable(await blobs.read(db, row.rawHash)))
+    return { mail, fault: null }
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw error
+    return unreadable(error)
+  }
+}
+
+function unreadable(error: unknown): Pick<ListInbound, 'mail' | 'fault'> {
+  return { mail: null, fault: `it could not be read: ${(error as Error).message}` }
+}
+
+/** What has memory of its own can be given away; the rest is small. */
+function movable(bytes: Buffer): Uint8Array<ArrayBuffer> {
+  const isAlone = bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength === bytes.length
+  return isAlone ? new Uint8Array(bytes.buffer as ArrayBuffer) : new Uint8Array(bytes)
+}
