@@ -32,8 +32,10 @@ import type { Route } from './http/route.ts'
 import { accountRoutes } from './http/routes/accounts.ts'
 import { alertRoutes } from './http/routes/alerts.ts'
 import { apiKeyRoutes } from './http/routes/api-keys.ts'
+import { audienceRoutes } from './http/routes/audiences.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
+import { contactRoutes } from './http/routes/contacts.ts'
 import { destinationRoutes } from './http/routes/destinations.ts'
 import { doctorRoutes } from './http/routes/doctor.ts'
 import { domainAutoconfigureRoutes } from './http/routes/domain-autoconfigure.ts'
@@ -49,10 +51,12 @@ import { openapiRoutes } from './http/routes/openapi.ts'
 import { queueRoutes } from './http/routes/queue.ts'
 import { rawEmailRoutes } from './http/routes/raw-email.ts'
 import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
+import { segmentRoutes } from './http/routes/segments.ts'
 import { shareRoutes } from './http/routes/shares.ts'
 import { sourceRoutes } from './http/routes/sources.ts'
 import { suppressionRoutes } from './http/routes/suppressions.ts'
 import { templateRoutes } from './http/routes/templates.ts'
+import { topicRoutes } from './http/routes/topics.ts'
 import { zoneRecordRoutes } from './http/routes/zone-records.ts'
 import { type HttpServer, startHttpServer } from './http/server.ts'
 import { rotateAfterMs } from './key-rotation.ts'
@@ -134,6 +138,7 @@ export async function startHttpDoor(
     ...eventRoutes({ db, feed, sessions, horizonOf: plans.horizonOf, clock }),
     ...zoneRecordRoutes({ listZone: page => listZone(db, zone, mailHost, page) }),
     ...templateRoutes({ templates: createTemplates(common) }),
+    ...peopleRoutes(parts, common.newId),
     ...sendingRoutes(parts, accept),
     ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),
   ]
@@ -266,6 +271,17 @@ function openDoor(
     linkTerms,
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
   })
+}
+
+/** Those whom broadcasts go to: audiences, their contacts and segments, and topics. */
+function peopleRoutes({ clock, store, reading }: Parts, newId: IdSource): Route[] {
+  const options = { store, reader: reading.reader, clock, newId }
+  return [
+    ...audienceRoutes(options),
+    ...contactRoutes(options),
+    ...segmentRoutes(options),
+    ...topicRoutes(options),
+  ]
 }
 
 /** Emails: sent, listed, looked at, moved and canceled; and the addresses that get none. */

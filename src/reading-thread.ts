@@ -2,6 +2,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Commands } from './commands.ts'
+import type { Filter } from './contacts/filters.ts'
+import { type ContactQuestion, type CountedAudience, countMembers, listContacts } from './contacts/list.ts'
 import { rebuildMessage } from './deliver/rebuild.ts'
 import { type MetricsQuestion, reportMetrics } from './events/metrics-report.ts'
 import { emailCsv } from './http/wire/email-csv.ts'
@@ -52,6 +54,9 @@ const functions = {
     const { emails, next } = await reader.readBatch(input)
     return { csv: new Uint8Array(Buffer.from(emailCsv(emails))), next }
   },
+  listContacts: (question: ContactQuestion) => listContacts(db, question),
+  countMembers: ({ audience, filters }: { audience: CountedAudience; filters: readonly Filter[] }) =>
+    countMembers(db, audience, filters),
   reportDestinations: (question: DestinationQuestion) => reportDestinations(db, question),
   viewQueue: createQueueViewer({
     db,

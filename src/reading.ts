@@ -69,6 +69,8 @@ export function startReading(options: ReadingOptions): Reading {
       reportMetrics: ask('reportMetrics'),
       reportDestinations: ask('reportDestinations'),
       viewQueue: ask('viewQueue'),
+      listContacts: ask('listContacts'),
+      countMembers: ask('countMembers'),
     },
     async stop() {
       isStopping = true

@@ -3,6 +3,8 @@ import { sweepKeys } from './accept/key-sweeper.ts'
 import type { Plans } from './accounts/plans.ts'
 import { sweepSessions } from './accounts/session-sweeper.ts'
 import type { Commands } from './commands.ts'
+import { CONTACTS_DELETED } from './contacts/audience-commands.ts'
+import { sweepDeletedAudiences } from './contacts/deleted-audiences.ts'
 import { DOMAIN_DELETED } from './domains/deleted.ts'
 import type { Clock } from './lib/clock.ts'
 import { createIdSource } from './lib/ids.ts'
@@ -42,6 +44,10 @@ export function startSweepers({ store, plans, rates, clock, log }: SweepersOptio
     })
   const ofDeletedDomains = start('mail of deleted domains', HOUR_MS, () => sweepDeletedDomains(parts))
   store.on(DOMAIN_DELETED, ofDeletedDomains.hurry)
+  const ofDeletedAudiences = start('contacts of deleted audiences', HOUR_MS, () =>
+    sweepDeletedAudiences(parts),
+  )
+  store.on(CONTACTS_DELETED, ofDeletedAudiences.hurry)
   const watched = {
     ...parts,
     newId: createIdSource(),
@@ -51,6 +57,7 @@ export function startSweepers({ store, plans, rates, clock, log }: SweepersOptio
   const sweepers = [
     start('rates of bounces and complaints', 10 * MINUTE_MS, () => watchAccountRates(watched)),
     ofDeletedDomains,
+    ofDeletedAudiences,
     start('old idempotency keys', HOUR_MS, () => sweepKeys(parts)),
     start('ended sessions', HOUR_MS, () => sweepSessions(parts)),
     start('expired links to emails', HOUR_MS, () => sweepShares(parts)),

@@ -1,5 +1,6 @@
 /** A body that is taken, for each route that needs one: the fixtures of the test over all of them. */
 import type { Route } from '../../src/http/route.ts'
+import { type Id, wireId } from '../../src/lib/ids.ts'
 import type { Posthorn } from './posthorn.ts'
 
 type Body = Record<string, unknown>
@@ -33,9 +34,23 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
   ['POST /queue/release', () => ({ domain: 'held.example' })],
   ['POST /queue/retry', () => ({ domain: 'held.example' })],
   ['POST /queue/cancel', () => ({ domain: 'held.example' })],
+  ['POST /audiences', () => ({ name: 'a name' })],
+  ['PATCH /audiences/:id', () => ({ name: 'a name' })],
+  ['POST /audiences/:id/contacts', () => ({ email: `c${++made}@there.example` })],
+  ['POST /audiences/:id/segments', () => ({ name: 'a name', filters: [{ field: 'email', op: 'exists' }] })],
+  [
+    'PATCH /audiences/:id/contacts/:contact_id/topics',
+    posthorn => ({ topics: [{ id: aTopic(posthorn), subscription: 'opt_in' }] }),
+  ],
+  ['POST /topics', () => ({ name: 'a name' })],
   ['POST /templates', () => ({ name: 'a name' })],
   ['PUT /templates/:id', () => ({ name: 'a name' })],
 ])
+
+function aTopic(posthorn: Posthorn): string {
+  const [topic] = posthorn.rows<{ id: Id }>('select id from topics limit 1')
+  return wireId('top', topic!.id)
+}
 
 function mail(): Body {
   return { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }

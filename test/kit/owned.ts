@@ -32,9 +32,16 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
   const attachments = await delivered(posthorn, key, email)
   const template = await make('/templates', { name: 'first' })
   await posthorn.call('PUT', `/templates/${template.id}`, { session, body: { name: 'second' } })
+  const audience = await make('/audiences', { name: 'private' })
+  const contact = await make(`/audiences/${audience.id}/contacts`, { email: `anyone@${domain}` })
+  const filters = [{ field: 'email', op: 'exists' }]
+  const segment = await make(`/audiences/${audience.id}/segments`, { name: 'private', filters })
+  const topic = await make('/topics', { name: 'private' })
   return new Map([
     ['accounts', { id: account.id }],
     ['api-keys', { id: (await make('/api-keys', { name: 'second' })).id }],
+    ['audiences', { id: audience.id, contact_id: contact.id, segment_id: segment.id }],
+    ['topics', { id: topic.id }],
     ['domains', { id: (await make('/domains', { name: domain })).id }],
     ['emails', { id: email, attachment_id: attachments[0]!.id, share_id: share.share_id }],
     ['s', { token: share.url.split('/').at(-1) }],

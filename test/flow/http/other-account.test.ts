@@ -97,7 +97,7 @@ for (const route of withId)
     for (const [name, value] of Object.entries(params).filter(([name]) => name !== 'version')) {
       const uuid = bare(value)
       for (const id of [
-        ...['acc', 'usr', 'key', 'dom', 'eml', 'ses', 'evt', 'att', 'sup', 'tpl', 'x', ''].map(
+        ...['acc', 'usr', 'key', 'dom', 'eml', 'ses', 'evt', 'att', 'sup', 'tpl', 'brd', 'x', ''].map(
           prefix => `${prefix}_${uuid}`,
         ),
         uuid.slice(1),
@@ -114,7 +114,8 @@ for (const route of withId)
   })
 
 test('lists show nothing of it', async () => {
-  for (const path of ['/domains', '/api-keys', '/templates', '/emails', '/suppressions']) {
+  const lists = ['/domains', '/api-keys', '/templates', '/emails', '/suppressions', '/audiences', '/topics']
+  for (const path of lists) {
     const { body } = await posthorn.call('GET', path, { session: stranger.session })
     const own = path === '/api-keys' ? 2 : 1
     assert.equal([body.total, body.data.length, body.has_more], [own, own, false], path)

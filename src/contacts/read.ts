@@ -1,0 +1,89 @@
+/** Audiences, contacts, segments and topics, read one by one and a page at a time. */
+import type { Id } from '../lib/ids.ts'
+import type { Find } from '../store/read.ts'
+import type { AudienceRow, ContactRow, Db, SegmentRow, TopicRow } from '../store/schema.ts'
+import { type ContactPlace, type ContactRef, type ContactView, contactView } from './contact.ts'
+import { unsubscribedTopicsOf } from './subscriptions.ts'
+import { findContacts } from './write-contacts.ts'
+
+interface Page {
+  limit: number
+  offset: number
+}
+
+interface Found<T> {
+  total: number
+  rows: T[]
+}
+
+export function findAudience(db: Db, accountId: Id, id: Id): Promise<AudienceRow | undefined> {
+  return db
+    .selectFrom('audiences')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Newest first. */
+export async function listAudiences(db: Db, accountId: Id, page: Page): Promise<Found<AudienceRow>> {
+  const own = db.selectFrom('audiences').where('accountId', '=', accountId)
+  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await own.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute()
+  return { total: Number(total), rows }
+}
+
+/** Of an audience that is there. */
+export async function findContact(
+  { db, find }: { db: Db; find: Find },
+  place: ContactPlace,
+  ref: ContactRef,
+): Promise<ContactView | undefined> {
+  const [row] = await findContacts(find, place, [ref])
+  return row && (await viewsOf(db, place.accountId, [row]))[0]
+}
+
+/** How contacts of one account are shown. */
+export async function viewsOf(db: Db, accountId: Id, rows: readonly ContactRow[]): Promise<ContactView[]> {
+  const topicsOf = await unsubscribedTopicsOf(
+    db,
+    accountId,
+    rows.map(({ id }) => id),
+  )
+  return rows.map(row => contactView(row, topicsOf(row.id)))
+}
+
+/** Of an audience that is there. */
+export function findSegment(db: Db, audienceId: Id, id: Id): Promise<SegmentRow | undefined> {
+  return db
+    .selectFrom('segments')
+    .selectAll()
+    .where('audienceId', '=', audienceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Newest first. */
+export async function listSegments(db: Db, audienceId: Id, page: Page): Promise<Found<SegmentRow>> {
+  const own = db.selectFrom('segments').where('audienceId', '=', audienceId)
+  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await own.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute()
+  return { total: Number(total), rows }
+}
+
+export function findTopic(db: Db, accountId: Id, id: Id): Promise<TopicRow | undefined> {
+  return db
+    .selectFrom('topics')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Newest first. */
+export async function listTopics(db: Db, accountId: Id, page: Page): Promise<Found<TopicRow>> {
+  const own = db.selectFrom('topics').where('accountId', '=', accountId)
+  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await own.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute()
+  return { total: Number(total), rows }
+}

@@ -1,0 +1,164 @@
+/** Contacts of an audience: listed, searched, added, changed and removed, and what they want to hear of. */
+import type { ContactPlace } from '../../contacts/contact.ts'
+import type { ContactAnswer, contactCommands } from '../../contacts/contact-commands.ts'
+import type { ContactQuestion, ContactsFound } from '../../contacts/list.ts'
+import { findContact, viewsOf } from '../../contacts/read.ts'
+import type { topicCommands } from '../../contacts/topic-commands.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { IdSource } from '../../lib/ids.ts'
+import type { Run } from '../../store/command.ts'
+import type { Find } from '../../store/read.ts'
+import type { Db } from '../../store/schema.ts'
+import { invalidField, notFound } from '../refused.ts'
+import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
+import { audienceIdOf } from '../wire/audience.ts'
+import {
+  contactChangesSchema,
+  contactQuery,
+  contactRefOf,
+  contactSchema,
+  deletedContactSchema,
+  newContactSchema,
+  readContact,
+  readContactChanges,
+  readSearch,
+  readSubscriptions,
+  refusedContact,
+  subscriptionsSchema,
+} from '../wire/contact.ts'
+import { readPage } from '../wire/read.ts'
+import { listSchema } from '../wire/reply-schemas.ts'
+import { audienceOf } from './audiences.ts'
+
+interface ContactRoutesOptions {
+  store: { db: Db; find: Find; run: Run<typeof contactCommands & typeof topicCommands> }
+  reader: { listContacts(question: ContactQuestion): Promise<ContactsFound> }
+  clock: Clock
+  newId: IdSource
+}
+
+export function contactRoutes(options: ContactRoutesOptions): Route[] {
+  return [...contactListRoutes(options), ...contactObjectRoutes(options)]
+}
+
+function contactListRoutes({ store, reader, clock, newId }: ContactRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/audiences/:id/contacts',
+      access: 'session',
+      summary: 'List and search the contacts of an audience',
+      query: contactQuery,
+      replies: { 200: listSchema(contactSchema) },
+      async handle(request) {
+        const page = readPage(request.query)
+        const search = readSearch(request.query)
+        const audience = await audienceOf(store.db, request)
+        const { total, rows } = await reader.listContacts({ audience, filters: [], search, ...page })
+        return listReply({ total, offset: page.offset }, await viewsOf(store.db, audience.accountId, rows))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/audiences/:id/contacts',
+      access: 'session',
+      summary: 'Add a contact to an audience',
+      body: newContactSchema,
+      replies: { 201: contactSchema },
+      async handle(request) {
+        const { accountId, id: audienceId } = await audienceOf(store.db, request)
+        const fields = readContact(await request.body())
+        const at = clock.now()
+        const answer = await store.run('addContact', { accountId, audienceId, id: newId(at), fields, at })
+        return created(contactIn(answer))
+      },
+    },
+  ]
+}
+
+function contactObjectRoutes({ store, clock }: ContactRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/audiences/:id/contacts/:contact_id',
+      access: 'session',
+      summary: 'A contact, by its id or its address',
+      replies: { 200: contactSchema },
+      async handle(request) {
+        const { id: audienceId, accountId } = await audienceOf(store.db, request)
+        const contact = await findContact(store, { accountId, audienceId }, refOf(request))
+        if (!contact) throw notFound('Contact')
+        return ok(contact)
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/audiences/:id/contacts/:contact_id',
+      access: 'session',
+      summary: 'Change a contact; properties are merged, and null takes one away',
+      body: contactChangesSchema,
+      replies: { 200: contactSchema },
+      async handle(request) {
+        const place = await placeOf(store, request)
+        const changes = readContactChanges(await request.body())
+        const input = { ...place, ref: refOf(request), changes, at: clock.now() }
+        return ok(contactIn(await store.run('changeContact', input)))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/audiences/:id/contacts/:contact_id',
+      access: 'session',
+      summary: 'Remove a contact from its audience',
+      replies: { 200: deletedContactSchema },
+      async handle(request) {
+        const place = placeNamedBy(request)
+        const answer = await store.run('removeContact', { ...place, ref: refOf(request), at: clock.now() })
+        const contact = request.params.contact_id!
+        return ok({ object: 'contact', id: contactIn(answer).id, contact, deleted: true })
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/audiences/:id/contacts/:contact_id/topics',
+      access: 'session',
+      summary: 'Say which topics a contact wants to hear of',
+      body: subscriptionsSchema,
+      replies: { 200: contactSchema },
+      async handle(request) {
+        const place = await placeOf(store, request)
+        const subscriptions = readSubscriptions(await request.body())
+        const input = { ...place, ref: refOf(request), subscriptions, at: clock.now() }
+        const answer = await store.run('subscribe', input)
+        if (answer === 'no-topic')
+          throw invalidField('topics', 'The `topics` field names a topic that there is not.')
+        return ok(contactIn(answer))
+      },
+    },
+  ]
+}
+
+function placeNamedBy(request: ApiRequest): ContactPlace {
+  return { accountId: request.credential.accountId, audienceId: audienceIdOf(request) }
+}
+
+function refOf({ params }: ApiRequest) {
+  return contactRefOf(params.contact_id!)
+}
+
+/** Looked for before the body is read. @throws Refused 404 */
+async function placeOf(
+  { db, find }: Pick<ContactRoutesOptions['store'], 'db' | 'find'>,
+  request: ApiRequest,
+): Promise<ContactPlace> {
+  const { accountId, id: audienceId } = await audienceOf(db, request)
+  const place = { accountId, audienceId }
+  if (!(await findContact({ db, find }, place, refOf(request)))) throw notFound('Contact')
+  return place
+}
+
+/** @throws Refused */
+function contactIn(answer: ContactAnswer) {
+  if ('refused' in answer) throw refusedContact(answer.refused)
+  return answer.contact
+}

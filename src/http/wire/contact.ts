@@ -1,0 +1,175 @@
+/** Contacts as the API reads and shows them. */
+import { z } from 'zod'
+import type { ContactChanges, ContactFields, ContactRef } from '../../contacts/contact.ts'
+import type { ContactRefusal } from '../../contacts/contact-commands.ts'
+import { MOST_KEYS, MOST_PROPERTIES, MOST_TOPICS } from '../../contacts/limits.ts'
+import { keyFault, nameFault, type PropertyValue, valueFault } from '../../contacts/properties.ts'
+import type { Subscription } from '../../contacts/topic-commands.ts'
+import { parseWireId } from '../../lib/ids.ts'
+import { foldAddress, parseAddress } from '../../smtp/address.ts'
+import { invalidField, notFound, Refused } from '../refused.ts'
+import { bodyReader, pageQuery } from './read.ts'
+import { idSchema, timeSchema } from './reply-schemas.ts'
+
+const LONGEST_SEARCH = 254
+
+const propertySchema = z.union([z.string(), z.number(), z.boolean()], {
+  error: 'it must be a text, a number or a boolean',
+})
+const fields = {
+  first_name: z.string().optional(),
+  last_name: z.string().optional(),
+  unsubscribed: z.boolean().optional(),
+  properties: z
+    .record(z.string(), propertySchema.nullable())
+    .optional()
+    .meta({ description: 'Merged into those there are; null takes a key away.' }),
+}
+export const newContactSchema = z.object({ email: z.string(), ...fields })
+export const contactChangesSchema = newContactSchema.partial()
+const readNew = bodyReader(newContactSchema, { emptyMeansAbsent: ['email'] })
+const readChanges = bodyReader(contactChangesSchema, { emptyMeansAbsent: ['email'] })
+
+export const subscriptionsSchema = z.object({
+  topics: z.array(z.object({ id: z.string(), subscription: z.enum(['opt_in', 'opt_out']) })).max(MOST_TOPICS),
+})
+const readTopics = bodyReader(subscriptionsSchema)
+
+export const contactSchema = z
+  .object({
+    object: z.literal('contact'),
+    id: idSchema('con'),
+    audience_id: idSchema('aud'),
+    email: z.string(),
+    first_name: z.string().nullable(),
+    last_name: z.string().nullable(),
+    unsubscribed: z.boolean(),
+    properties: z.record(z.string(), propertySchema),
+    unsubscribed_topics: z
+      .array(idSchema('top'))
+      .meta({ description: 'Topics that it gets nothing about, by what it has said or by their defaults.' }),
+    created_at: timeSchema,
+    updated_at: timeSchema,
+  })
+  .meta({ id: 'Contact' })
+
+export const deletedContactSchema = z.object({
+  object: z.literal('contact'),
+  id: idSchema('con'),
+  contact: z.string().meta({ description: 'As the path named it.' }),
+  deleted: z.literal(true),
+})
+
+export const contactQuery = {
+  q: z.string().max(LONGEST_SEARCH).optional().meta({ description: 'Part of the address or of a name.' }),
+  ...pageQuery(),
+}
+
+/** @throws Refused 422 naming every field at fault */
+export function readContact(body: unknown): ContactFields {
+  const { email, ...rest } = readNew(body)
+  const {
+    firstName = null,
+    lastName = null,
+    unsubscribed = false,
+    properties,
+  } = changesOf({ ...rest, email })
+  const kept = [...(properties ?? [])].filter((entry): entry is [string, PropertyValue] => entry[1] !== null)
+  return { email: addressOf(email), firstName, lastName, unsubscribed, properties: new Map(kept) }
+}
+
+/** @throws Refused 422 naming every field at fault */
+export function readContactChanges(body: unknown): ContactChanges {
+  return changesOf(readChanges(body))
+}
+
+/** Of topics that are not there, the id is undefined. @throws Refused */
+export function readSubscriptions(body: unknown): Subscription[] {
+  return readTopics(body).topics.map(({ id: text, subscription }, i) => {
+    const topicId = parseWireId('top', text)
+    if (!topicId) throw invalidField(`topics[${i}].id`, 'There is no such topic.')
+    return { topicId, subscribed: subscription === 'opt_in' }
+  })
+}
+
+/** An id or an address. @throws Refused 404 for what is neither */
+export function contactRefOf(text: string): ContactRef {
+  const id = parseWireId('con', text)
+  if (id) return { id }
+  const parsed = parseAddress(text.trim())
+  if ('fault' in parsed) throw notFound('Contact')
+  return { email: foldAddress(parsed.address) }
+}
+
+/** @throws Refused 422 */
+export function readSearch(query: URLSearchParams): string {
+  const text = query.get('q') ?? ''
+  if (text.length <= LONGEST_SEARCH && !text.includes('\0')) return text.trim().toWellFormed()
+  throw invalidField('q', `The \`q\` parameter may have ${LONGEST_SEARCH} characters, none of them NUL.`)
+}
+
+export function refusedContact(refusal: ContactRefusal): Refused {
+  switch (refusal) {
+    case 'no-audience':
+      return notFound('Audience')
+    case 'no-contact':
+      return notFound('Contact')
+    case 'taken': {
+      const message = 'The address in `email` is that of another contact of the audience.'
+      return new Refused(400, 'validation_error', message, { errors: [{ path: 'email', message }] })
+    }
+    case 'too-many-properties':
+      return invalidField('properties', `A contact may have ${MOST_PROPERTIES} properties.`)
+    case 'too-many-keys':
+      return invalidField('properties', `Contacts of an audience may have ${MOST_KEYS} different properties.`)
+  }
+}
+
+interface GivenFields {
+  email?: string | undefined
+  firstName?: string | undefined
+  lastName?: string | undefined
+  unsubscribed?: boolean | undefined
+  properties?: Record<string, PropertyValue | null> | undefined
+}
+
+/** An empty name takes the name away. */
+function changesOf({ email, firstName, lastName, unsubscribed, properties }: GivenFields): ContactChanges {
+  const faults = [
+    ...faultsOfNames({ first_name: firstName, last_name: lastName }),
+    ...faultsOfProperties(properties ?? {}),
+  ]
+  if (faults.length > 0)
+    throw new Refused(422, 'validation_error', faults[0]!.message, { errors: faults.slice(0, 100) })
+  return {
+    ...(email !== undefined && { email: addressOf(email) }),
+    ...(firstName !== undefined && { firstName: firstName.trim() || null }),
+    ...(lastName !== undefined && { lastName: lastName.trim() || null }),
+    ...(unsubscribed !== undefined && { unsubscribed }),
+    ...(properties && { properties: new Map(Object.entries(properties)) }),
+  }
+}
+
+function faultsOfNames(names: Readonly<Record<string, string | undefined>>) {
+  return Object.entries(names).flatMap(([path, name]) => {
+    const fault = name === undefined ? undefined : nameFault(name.trim())
+    return fault === undefined ? [] : [{ path, message: `The \`${path}\` field ${fault}.` }]
+  })
+}
+
+/** Keys that are taken away may be any. */
+function faultsOfProperties(properties: Readonly<Record<string, PropertyValue | null>>) {
+  return Object.entries(properties).flatMap(([key, value]) => {
+    if (value === null) return []
+    const path = `properties.${key}`
+    const [ofKey, ofValue] = [keyFault(key), valueFault(value)]
+    if (ofKey !== undefined) return [{ path, message: `The key of \`${path}\` ${ofKey}.` }]
+    return ofValue === undefined ? [] : [{ path, message: `The \`${path}\` field ${ofValue}.` }]
+  })
+}
+
+function addressOf(text: string): string {
+  const parsed = parseAddress(text.trim())
+  if ('fault' in parsed) throw invalidField('email', `The address in \`email\` ${parsed.fault}.`)
+  return foldAddress(parsed.address)
+}

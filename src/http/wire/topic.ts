@@ -1,0 +1,67 @@
+/** Topics as the API reads and shows them. */
+import { z } from 'zod'
+import { LONGEST_DESCRIPTION } from '../../contacts/limits.ts'
+import type { TopicFields } from '../../contacts/topic-commands.ts'
+import { wireId } from '../../lib/ids.ts'
+import type { TopicRow } from '../../store/schema.ts'
+import { nameSchema } from './audience.ts'
+import { bodyReader } from './read.ts'
+import { idSchema, timeSchema } from './reply-schemas.ts'
+import { timestamp } from './timestamp.ts'
+
+const defaultSchema = z.enum(['opt_in', 'opt_out']).meta({
+  description: '`opt_in`: contacts get it until they say otherwise; `opt_out`: they do not.',
+})
+const descriptionSchema = z
+  .string()
+  .max(LONGEST_DESCRIPTION)
+  .regex(/^[^\0]*$/, 'it contains NUL')
+
+export const newTopicSchema = z.object({
+  name: nameSchema,
+  description: descriptionSchema.optional(),
+  default_subscription: defaultSchema.optional(),
+})
+export const topicChangesSchema = newTopicSchema.partial()
+const readNew = bodyReader(newTopicSchema, { emptyMeansAbsent: ['name', 'description'] })
+const readChanges = bodyReader(topicChangesSchema, { emptyMeansAbsent: ['name'] })
+
+export const topicSchema = z
+  .object({
+    object: z.literal('topic'),
+    id: idSchema('top'),
+    name: z.string(),
+    description: z.string().nullable(),
+    default_subscription: defaultSchema,
+    created_at: timeSchema,
+    updated_at: timeSchema,
+  })
+  .meta({ id: 'Topic' })
+
+/** @throws Refused 422 */
+export function readTopic(body: unknown): TopicFields {
+  const { name, description, defaultSubscription = 'opt_in' } = readNew(body)
+  return { name: name.toWellFormed(), description: description?.toWellFormed() ?? null, defaultSubscription }
+}
+
+/** What is absent stays as it is; an empty description takes it away. @throws Refused 422 */
+export function readTopicChanges(body: unknown): Partial<TopicFields> {
+  const { name, description, defaultSubscription } = readChanges(body)
+  return {
+    ...(name !== undefined && { name: name.toWellFormed() }),
+    ...(description !== undefined && { description: description.toWellFormed() || null }),
+    ...(defaultSubscription && { defaultSubscription }),
+  }
+}
+
+export function topicView(row: TopicRow): z.output<typeof topicSchema> {
+  return {
+    object: 'topic',
+    id: wireId('top', row.id),
+    name: row.name,
+    description: row.description,
+    default_subscription: row.defaultSubscription,
+    created_at: timestamp(row.createdAt),
+    updated_at: timestamp(row.updatedAt),
+  }
+}

@@ -1,0 +1,339 @@
+import * as assert from 'uvu/assert'
+import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal, contentsOf } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('audiences, contacts, segments and topics', { limitMs: 15_000 })
+let posthorn: Posthorn
+let session: string
+test.before(async () => {
+  posthorn = await startPosthorn()
+  session = await posthorn.signIn()
+})
+test.after(() => posthorn.close())
+
+const call = (method: string, path: string, body?: unknown) =>
+  posthorn.call(method, path, { session, ...(body !== undefined && { body }) })
+
+/** @throws when it is refused */
+async function make(path: string, body: object) {
+  const answer = await call('POST', path, body)
+  assert.is(answer.status, 201, JSON.stringify(answer.body))
+  return answer.body
+}
+
+async function newAudience(): Promise<string> {
+  return (await make('/audiences', { name: 'Readers' })).id
+}
+
+const invalid = (path: string) => ({ status: 422, name: 'validation_error', path })
+const emails = ({ body }: ApiAnswer) => body.data.map(({ email }: { email: string }) => email)
+const eventsOf = (wireId: string) =>
+  posthorn
+    .rows<{ type: string; data: string; subject_id: Buffer }>(
+      'select type, data, subject_id from events order by id',
+    )
+    .filter(({ subject_id: id }) => id.toString('hex') === wireId.slice(4).replaceAll('-', ''))
+    .map(({ type, data }) => [type, JSON.parse(data)])
+
+test('an audience begins empty, counts its contacts, gets another name and goes', async () => {
+  const audience = await make('/audiences', { name: 'Readers' })
+  const { id, created_at: createdAt, ...rest } = audience
+  assert.equal(rest, { object: 'audience', name: 'Readers', contact_count: 0, unsubscribed_count: 0 })
+  await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })
+  await make(`/audiences/${id}/contacts`, { email: 'bob@there.example', unsubscribed: true })
+  const { body } = await call('GET', `/audiences/${id}`)
+  assert.equal(body, { ...audience, contact_count: 2, unsubscribed_count: 1, created_at: createdAt })
+  assert.is((await call('PATCH', `/audiences/${id}`, { name: 'Friends' })).body.name, 'Friends')
+  assert.equal((await call('DELETE', `/audiences/${id}`)).body, { object: 'audience', id, deleted: true })
+  for (const path of ['', '/contacts', '/contacts/ann@there.example', '/segments'])
+    assertRefusal(await call('GET', `/audiences/${id}${path}`), { status: 404, name: 'not_found' })
+  await until(() => (posthorn.rows('select id from deleted_audiences').length === 0 ? true : undefined))
+  assert.is(posthorn.rows("select id from contacts where email = 'ann@there.example'").length, 0)
+})
+
+test('a contact is shown as it was given, with its address in lower case', async () => {
+  const id = await newAudience()
+  const contact = await make(`/audiences/${id}/contacts`, {
+    email: ' Ann@There.Example ',
+    first_name: 'Ann',
+    last_name: ' Årup ',
+    properties: { plan: 'Pro', seats: 3, trial: false, gone: null, '': null },
+  })
+  const { id: contactId, created_at: createdAt, ...rest } = contact
+  assert.equal(rest, {
+    object: 'contact',
+    audience_id: id,
+    email: 'ann@there.example',
+    first_name: 'Ann',
+    last_name: 'Årup',
+    unsubscribed: false,
+    properties: { plan: 'Pro', seats: 3, trial: false },
+    unsubscribed_topics: [],
+    updated_at: createdAt,
+  })
+  for (const ref of [contactId, contactId.slice(4), 'ann@there.example', 'ANN@there.example'])
+    assert.equal((await call('GET', `/audiences/${id}/contacts/${ref}`)).body, contact)
+  assert.equal(eventsOf(contactId), [['contact.created', contact]])
+})
+
+test('an address stands in an audience once', async () => {
+  const [id, other] = [await newAudience(), await newAudience()]
+  await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })
+  await make(`/audiences/${other}/contacts`, { email: 'ann@there.example' })
+  const { id: bob } = await make(`/audiences/${id}/contacts`, { email: 'bob@there.example' })
+  const before = contentsOf(posthorn)
+  const taken = { status: 400, name: 'validation_error', path: 'email' }
+  assertRefusal(await call('POST', `/audiences/${id}/contacts`, { email: 'ANN@There.example' }), taken)
+  assertRefusal(
+    await call('PATCH', `/audiences/${id}/contacts/${bob}`, { email: 'ann@there.example' }),
+    taken,
+  )
+  assert.equal(contentsOf(posthorn), before)
+  const own = await call('PATCH', `/audiences/${id}/contacts/${bob}`, { email: 'BOB@there.example' })
+  assert.is(own.status, 200)
+})
+
+test('a change merges properties, null takes one away, and what is absent stays', async () => {
+  const id = await newAudience()
+  const contact = await make(`/audiences/${id}/contacts`, {
+    email: 'ann@there.example',
+    first_name: 'Ann',
+    properties: { plan: 'pro', seats: 3 },
+  })
+  const path = `/audiences/${id}/contacts/${contact.id}`
+  posthorn.clock.advance(1_000)
+  const { body } = await call('PATCH', path, { properties: { seats: null, city: 'Aarhus', never: null } })
+  assert.equal([body.first_name, body.properties], ['Ann', { plan: 'pro', city: 'Aarhus' }])
+  assert.ok(body.updated_at > body.created_at)
+  const renamed = await call('PATCH', path, { first_name: null, last_name: 'Årup', properties: [] })
+  assert.equal([renamed.body.first_name, renamed.body.last_name], ['Ann', 'Årup'])
+  assert.is((await call('PATCH', path, { first_name: '' })).body.first_name, null)
+  const moved = await call('PATCH', path, { email: 'new@there.example', unsubscribed: true })
+  assert.equal([moved.body.email, moved.body.unsubscribed], ['new@there.example', true])
+  assertRefusal(await call('GET', `/audiences/${id}/contacts/ann@there.example`), {
+    status: 404,
+    name: 'not_found',
+  })
+  assert.equal(
+    eventsOf(contact.id).map(([type]) => type),
+    ['contact.created', ...Array(4).fill('contact.updated')],
+  )
+  assert.equal(eventsOf(contact.id).at(-1)![1], moved.body)
+})
+
+test('a contact that is removed is told of as it was', async () => {
+  const id = await newAudience()
+  const contact = await make(`/audiences/${id}/contacts`, {
+    email: 'ann@there.example',
+    properties: { a: 'b' },
+  })
+  const path = `/audiences/${id}/contacts/Ann@there.example`
+  assert.equal((await call('DELETE', path)).body, {
+    ...{ object: 'contact', id: contact.id, contact: 'Ann@there.example', deleted: true },
+  })
+  assertRefusal(await call('DELETE', path), { status: 404, name: 'not_found' })
+  assert.equal(eventsOf(contact.id).at(-1), ['contact.deleted', contact])
+  assert.is((await call('GET', `/audiences/${id}`)).body.contact_count, 0)
+  assert.equal((await call('GET', `/audiences/${id}/properties`)).body.data, [])
+})
+
+const LONG = 'x'.repeat(501)
+for (const [what, body, path] of [
+  ['no address', { email: 'nobody' }, 'email'],
+  ['a display name', { email: 'Ann <ann@there.example>' }, 'email'],
+  ['a name with a line break', { email: 'a@b.example', first_name: 'Ann\r\nBcc: x' }, 'first_name'],
+  ['a name that is too long', { email: 'a@b.example', last_name: LONG }, 'last_name'],
+  ['a name that is no text', { email: 'a@b.example', last_name: 1 }, 'last_name'],
+  ['a flag that is none', { email: 'a@b.example', unsubscribed: 'yes' }, 'unsubscribed'],
+  ['properties that are no object', { email: 'a@b.example', properties: 'x' }, 'properties'],
+  ['a list in a property', { email: 'a@b.example', properties: { k: [1] } }, 'properties.k'],
+  ['an object in a property', { email: 'a@b.example', properties: { k: {} } }, 'properties.k'],
+  ['a property that is too long', { email: 'a@b.example', properties: { k: LONG } }, 'properties.k'],
+  ['NUL in a property', { email: 'a@b.example', properties: { k: 'a\0' } }, 'properties.k'],
+  [
+    'a property that folds to very much',
+    { email: 'a@b.example', properties: { k: 'ﷺ'.repeat(400) } },
+    'properties.k',
+  ],
+  ['a key with braces', { email: 'a@b.example', properties: { '{{k}}': '' } }, 'properties.{{k}}'],
+  [
+    'a key that a contact has anyway',
+    { email: 'a@b.example', properties: { email: 'x' } },
+    'properties.email',
+  ],
+  [
+    'more properties than there may be',
+    {
+      email: 'a@b.example',
+      properties: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`k${i}`, i])),
+    },
+    'properties',
+  ],
+] as const)
+  test(`${what} is refused, by its name, and nothing is changed`, async () => {
+    const id = await newAudience()
+    const contact = await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })
+    const before = contentsOf(posthorn)
+    assertRefusal(await call('POST', `/audiences/${id}/contacts`, body), invalid(path))
+    assertRefusal(await call('PATCH', `/audiences/${id}/contacts/${contact.id}`, body), invalid(path))
+    assert.equal(contentsOf(posthorn), before)
+  })
+
+test('contacts are listed newest first, and searched by address and names', async () => {
+  const id = await newAudience()
+  const people = [
+    { email: 'ann@there.example', first_name: 'Ann', last_name: 'Årup' },
+    { email: 'bob@there.example', first_name: 'B%b' },
+    { email: 'kim_x@elsewhere.example', last_name: 'ANNIKA' },
+  ]
+  for (const person of people) await make(`/audiences/${id}/contacts`, person)
+  const list = (query: string) => call('GET', `/audiences/${id}/contacts?${query}`)
+  const all = await list('')
+  assert.equal(emails(all), people.map(({ email }) => email).reverse())
+  assert.equal([all.body.object, all.body.total, all.body.has_more], ['list', 3, false])
+  const page = await list('limit=1&offset=1')
+  assert.equal([emails(page), page.body.total, page.body.has_more], [['bob@there.example'], 3, true])
+  for (const [q, found] of [
+    ['ann', ['kim_x@elsewhere.example', 'ann@there.example']],
+    ['ÅRUP', ['ann@there.example']],
+    ['%', ['bob@there.example']],
+    ['_x@', ['kim_x@elsewhere.example']],
+    ['THERE.', ['bob@there.example', 'ann@there.example']],
+    ['nobody', []],
+  ] as const) {
+    const answer = await list(`q=${encodeURIComponent(q)}`)
+    assert.equal([emails(answer), answer.body.total], [[...found], found.length], q)
+  }
+  const rest = await list('q=there&limit=1&offset=1')
+  assert.equal([emails(rest), rest.body.total, rest.body.has_more], [['ann@there.example'], 2, false])
+  for (const query of ['limit=0', 'limit=101', 'offset=-1', 'limit=x'])
+    assertRefusal(await list(query), invalid(query.split('=')[0]!))
+})
+
+test('a segment shows its contacts and counts them as they are now', async () => {
+  const id = await newAudience()
+  const filters = [
+    { field: 'properties.plan', op: 'eq', value: 'PRO' },
+    { field: 'first_name', op: 'exists' },
+  ]
+  const segment = await make(`/audiences/${id}/segments`, { name: 'Payers', filters })
+  const { id: segmentId, created_at: createdAt, ...rest } = segment
+  assert.equal(rest, {
+    object: 'segment',
+    audience_id: id,
+    name: 'Payers',
+    filters: [filters[0], { ...filters[1], value: null }],
+    contact_count: 0,
+    updated_at: createdAt,
+  })
+  await make(`/audiences/${id}/contacts`, {
+    email: 'ann@there.example',
+    first_name: 'Ann',
+    properties: { plan: 'pro' },
+  })
+  await make(`/audiences/${id}/contacts`, { email: 'bob@there.example', properties: { plan: 'pro' } })
+  const path = `/audiences/${id}/segments/${segmentId}`
+  assert.is((await call('GET', path)).body.contact_count, 1)
+  assert.equal((await call('GET', `/audiences/${id}/segments`)).body.data, [{ ...segment, contact_count: 1 }])
+  assert.equal(emails(await call('GET', `${path}/contacts`)), ['ann@there.example'])
+  assert.equal(emails(await call('GET', `${path}/contacts?q=bob`)), [])
+  const renamed = await call('PUT', path, { name: 'All' })
+  assert.equal([renamed.body.name, renamed.body.filters], ['All', segment.filters])
+  const changed = await call('PUT', path, { filters: [filters[0]] })
+  assert.equal(
+    [changed.body.name, changed.body.filters, changed.body.contact_count],
+    ['All', [filters[0]], 2],
+  )
+  assert.equal((await call('DELETE', path)).body, { object: 'segment', id: segmentId, deleted: true })
+  assertRefusal(await call('GET', path), { status: 404, name: 'not_found' })
+  assert.is((await call('GET', `/audiences/${id}`)).body.contact_count, 2)
+})
+
+for (const [what, filter, path, name] of [
+  ['a field that there is not', { field: 'age', op: 'eq', value: 1 }, 'filters[0].field'],
+  ['no key', { field: 'properties.', op: 'eq', value: 1 }, 'filters[0].field'],
+  ['an operator that there is not', { field: 'email', op: 'like', value: 'x' }, 'filters[0].op'],
+  ['a list to compare with', { field: 'email', op: 'eq', value: ['x'] }, 'filters[0].value'],
+  ['too long a text', { field: 'email', op: 'eq', value: LONG }, 'filters[0].value'],
+  ['nothing to compare with', { field: 'email', op: 'neq' }, 'filters[0].value', 'missing_required_field'],
+  ['no field', { op: 'exists' }, 'filters[0].field', 'missing_required_field'],
+  ['no object', 'email', 'filters[0]'],
+] as const)
+  test(`a filter with ${what} is refused, by its place`, async () => {
+    const id = await newAudience()
+    const good = [{ field: 'email', op: 'exists' }]
+    const { id: segment } = await make(`/audiences/${id}/segments`, { name: 'x', filters: good })
+    const before = contentsOf(posthorn)
+    const expected = { status: 422, name: name ?? 'validation_error', path }
+    const body = { name: 'x', filters: [filter] }
+    assertRefusal(await call('POST', `/audiences/${id}/segments`, body), expected)
+    assertRefusal(await call('PUT', `/audiences/${id}/segments/${segment}`, body), expected)
+    assert.equal(contentsOf(posthorn), before)
+  })
+
+test('a segment without filters, or with too many, is refused', async () => {
+  const id = await newAudience()
+  const path = `/audiences/${id}/segments`
+  const missing = { status: 422, name: 'missing_required_field', path: 'filters' }
+  assertRefusal(await call('POST', path, { name: 'x' }), missing)
+  assertRefusal(await call('POST', path, { name: 'x', filters: [] }), missing)
+  const filters = Array(21).fill({ field: 'email', op: 'exists' })
+  assertRefusal(await call('POST', path, { name: 'x', filters }), invalid('filters'))
+})
+
+test('topics are made, listed, changed and deleted', async () => {
+  const topic = await make('/topics', { name: 'Digest', description: 'Weekly' })
+  const { id, created_at: createdAt, ...rest } = topic
+  assert.equal(rest, {
+    object: 'topic',
+    name: 'Digest',
+    description: 'Weekly',
+    default_subscription: 'opt_in',
+    updated_at: createdAt,
+  })
+  assert.equal((await call('GET', '/topics')).body.data, [topic])
+  assert.equal((await call('GET', `/topics/${id}`)).body, topic)
+  const { body } = await call('PATCH', `/topics/${id}`, { id, name: 'Monthly', description: '' })
+  assert.equal([body.name, body.description], ['Monthly', null])
+  const other = { default_subscription: 'opt_out' }
+  assertRefusal(await call('PATCH', `/topics/${id}`, other), invalid('default_subscription'))
+  assertRefusal(
+    await call('POST', '/topics', { name: 'x', ...{ defaultSubscription: 'maybe' } }),
+    invalid('default_subscription'),
+  )
+  assertRefusal(await call('POST', '/topics', {}), {
+    status: 422,
+    name: 'missing_required_field',
+    path: 'name',
+  })
+  assert.equal((await call('DELETE', `/topics/${id}`)).body, { object: 'topic', id, deleted: true })
+  assertRefusal(await call('GET', `/topics/${id}`), { status: 404, name: 'not_found' })
+})
+
+test('a contact shows the topics it gets nothing about, by default or because it said so', async () => {
+  const id = await newAudience()
+  const wanted = await make('/topics', { name: 'News' })
+  const asked = await make('/topics', { name: 'Offers', default_subscription: 'opt_out' })
+  const contact = await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })
+  assert.equal(contact.unsubscribed_topics, [asked.id])
+  const path = `/audiences/${id}/contacts/${contact.id}`
+  const say = async (topic: string, subscription: string) =>
+    (await call('PATCH', `${path}/topics`, { topics: [{ id: topic, subscription }] })).body
+      .unsubscribed_topics
+  assert.equal(await say(asked.id, 'opt_in'), [])
+  assert.equal(await say(wanted.id, 'opt_out'), [wanted.id])
+  assert.equal(await say(wanted.id, 'opt_out'), [wanted.id])
+  assert.equal(eventsOf(contact.id).at(-1)![1].unsubscribed_topics, [wanted.id])
+  const { body } = await call('PATCH', path, { unsubscribed_topics: [] })
+  assert.equal(body.unsubscribed_topics, [wanted.id], 'a change of the contact leaves them alone')
+  const unknown = { topics: [{ id: 'top_01990000-0000-7000-8000-000000000000', subscription: 'opt_in' }] }
+  assertRefusal(await call('PATCH', `${path}/topics`, unknown), invalid('topics'))
+  await call('DELETE', `/topics/${wanted.id}`)
+  assert.equal((await call('GET', path)).body.unsubscribed_topics, [])
+  await until(() => (posthorn.rows('select id from deleted_topics').length === 0 ? true : undefined))
+  assert.is(posthorn.rows('select topic_id from contact_topics').length, 1)
+})
+
+test.run()
