@@ -38,6 +38,7 @@ export function createLaneBook(clock: Clock, onDue: (lane: BookedLane) => void):
 
   const wake = () => {
     if (closed) return
+    timer?.cancel()
     timer = undefined
     timerAt = Number.POSITIVE_INFINITY
     const now = clock.now()

@@ -46,6 +46,16 @@ test('a lane that is due is handed out at once, one that is not when its time ha
   assert.equal(handedOut(), ['soon.test'])
 })
 
+test('it has one timer at most, and none once it is closed', () => {
+  const { clock, book, note } = openBook()
+  note('late.test', HOUR_MS)
+  note('now.test')
+  note('soon.test', 500)
+  assert.is(clock.timerCount, 1)
+  book.close()
+  assert.is(clock.timerCount, 0)
+})
+
 test('lanes come in the order of their times, not of their notes', () => {
   const { clock, note, handedOut } = openBook()
   for (const [domain, ms] of [
