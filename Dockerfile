@@ -1,3 +1,13 @@
+FROM node:24-slim AS dashboard
+WORKDIR /app
+COPY package.json package-lock.json ./
+# With the optional ones: the bundler's program is one of them.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json ./
+COPY scripts/build-dashboard.js ./scripts/
+COPY src ./src
+RUN node scripts/build-dashboard.js
+
 FROM node:24-slim
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -5,6 +15,7 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 COPY bin ./bin
 COPY config ./config
 COPY src ./src
+COPY --from=dashboard /app/dist ./dist
 RUN mkdir data && chown node:node data
 USER node
 ENV POSTHORN_HTTP_LISTEN=0.0.0.0:3000 \

@@ -10,6 +10,8 @@ import { createRateLimit, type RateLimit } from './accounts/rate-limit.ts'
 import { createSessions } from './accounts/sessions.ts'
 import type { Config } from './config/config.ts'
 import { type ControlServer, startControlServer } from './control/server.ts'
+import { openPages } from './dashboard/pages.ts'
+import { previewOf } from './dashboard/preview.ts'
 import { sourceSettings } from './delivery-settings.ts'
 import { createResolver } from './dns/resolver.ts'
 import { type Autoconfigure, createAutoconfigure } from './domains/autoconfigure/autoconfigure.ts'
@@ -47,11 +49,13 @@ import { emailMetricsRoutes } from './http/routes/email-metrics.ts'
 import { emailRoutes } from './http/routes/emails.ts'
 import { eventRoutes } from './http/routes/events.ts'
 import { healthRoutes } from './http/routes/health.ts'
+import { installationRoutes } from './http/routes/installation.ts'
 import { openapiRoutes } from './http/routes/openapi.ts'
 import { queueRoutes } from './http/routes/queue.ts'
 import { rawEmailRoutes } from './http/routes/raw-email.ts'
 import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
 import { segmentRoutes } from './http/routes/segments.ts'
+import { sessionRoutes } from './http/routes/sessions.ts'
 import { shareRoutes } from './http/routes/shares.ts'
 import { sourceRoutes } from './http/routes/sources.ts'
 import { suppressionRoutes } from './http/routes/suppressions.ts'
@@ -59,13 +63,14 @@ import { templateRoutes } from './http/routes/templates.ts'
 import { topicRoutes } from './http/routes/topics.ts'
 import { zoneRecordRoutes } from './http/routes/zone-records.ts'
 import { type HttpServer, startHttpServer } from './http/server.ts'
+import { describeInstallation } from './installation.ts'
 import { rotateAfterMs } from './key-rotation.ts'
 import type { Clock } from './lib/clock.ts'
 import { createIdSource, type IdSource } from './lib/ids.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import type { Parts } from './parts.ts'
 import { zoneRecords } from './provider-dns.ts'
-import { createHands } from './queue/hands.ts'
+import { createHands, type Hands } from './queue/hands.ts'
 import { KEYS_DELETED } from './store/api-keys.ts'
 import { createBlobClaims } from './store/blob-claims.ts'
 import type { HashFile } from './store/blob-stream.ts'
@@ -77,6 +82,8 @@ import { createTemplates } from './templates/templates.ts'
 import { startTlsReports } from './tls-reports.ts'
 
 const HOUR_MS = 3_600_000
+/** Where `scripts/build-dashboard.js` puts it. */
+const DASHBOARD = new URL('../dist/dashboard', import.meta.url).pathname
 
 /** @param started gets what is to be closed, in the order of the starts */
 export async function startHttpDoor(
@@ -84,7 +91,7 @@ export async function startHttpDoor(
   notReady: () => Promise<string[]>,
   started: (() => unknown)[],
 ) {
-  const { config, clock, log, store, plans, reading, pathsTo } = parts
+  const { config, clock, log, store, plans } = parts
   const { db, run } = store
   const common = { db, run, clock, newId: createIdSource() }
   const { passwords, sessions, apiKeys, accounts } = accountParts(parts, common.newId)
@@ -97,7 +104,6 @@ export async function startHttpDoor(
   store.on(MISSED, apiKeys.forget)
   const regions = Object.keys(config.regions)
   const { mailHost } = config
-  const zone = zoneRecords(config, clock.now())
   const { domains, inquiries } = startDomains(parts, common.newId, started)
   const largeBodies = createLargeBodies({
     entry: new URL('./body-thread.ts', import.meta.url),
@@ -125,18 +131,17 @@ export async function startHttpDoor(
   const routes = [
     ...healthRoutes({ notReady }),
     ...authRoutes({ sessions, db, cookie }),
+    ...sessionRoutes({ sessions }),
+    ...installationRoutes({
+      describe: () => describeInstallation(config, baseUrlOf(config, http.address())),
+    }),
     ...accountRoutes({ accounts, plans }),
-    ...alertRoutes({ db }),
-    ...doctorRoutes({ examine: sharedExamination(() => examineInstallation(config, db, clock), clock) }),
-    ...queueRoutes({ hands, db, clock, reader: reading.reader, pathsTo }),
-    ...destinationRoutes({ reader: reading.reader, run, clock, pathsTo }),
-    ...sourceRoutes({ ...sourceSettings(config), db, clock }),
+    ...operatorRoutes(parts, hands),
     ...apiKeyRoutes({ apiKeys }),
     ...domainAutoconfigureRoutes({ domains, autoconfigure: openAutoconfigure(parts, inquiries, started) }),
     ...domainRoutes({ domains, mailHost, regions }),
     ...domainKeyRoutes({ domains, db, run, clock, rotateAfterMs: rotateAfterMs(config) }),
     ...eventRoutes({ db, feed, sessions, horizonOf: plans.horizonOf, clock }),
-    ...zoneRecordRoutes({ listZone: page => listZone(db, zone, mailHost, page) }),
     ...templateRoutes({ templates: createTemplates(common) }),
     ...peopleRoutes(parts, common.newId),
     ...sendingRoutes(parts, accept),
@@ -146,6 +151,7 @@ export async function startHttpDoor(
   const http = await startHttpServer(
     createHttpApp({
       routes: [...routes, ...openapiRoutes({ routes, cookie })],
+      pages: { ...openPages(DASHBOARD), preview: previewOf },
       findCredential: createFindCredential({ sessions, apiKeys, cookie }),
       clientAddressOf: createClientAddress(config.http.trustedProxies),
       readBody: createReadBody(largeBodies, preparation),
@@ -158,6 +164,21 @@ export async function startHttpDoor(
   const linkBaseUrl = config.tracking.baseUrl || baseUrlOf(config, http.address())
   linkTerms.resolve(await run('linkTerms', { baseUrl: linkBaseUrl }))
   return { http: endingFirst(feed, http), firstRun, accept, apiKeys, rateLimit }
+}
+
+/** The machine, its queue and its names. */
+function operatorRoutes({ config, clock, store, reading, pathsTo }: Parts, hands: Hands): Route[] {
+  const { db, run } = store
+  const { reader } = reading
+  const zone = zoneRecords(config, clock.now())
+  return [
+    ...alertRoutes({ db }),
+    ...doctorRoutes({ examine: sharedExamination(() => examineInstallation(config, db, clock), clock) }),
+    ...queueRoutes({ hands, db, clock, reader, pathsTo }),
+    ...destinationRoutes({ reader, run, clock, pathsTo }),
+    ...sourceRoutes({ ...sourceSettings(config), db, clock }),
+    ...zoneRecordRoutes({ listZone: page => listZone(db, zone, config.mailHost, page) }),
+  ]
 }
 
 /** What never ends by itself ends before the door waits for what is under way. */

@@ -15,6 +15,7 @@ export function welcome(
   return `
 Posthorn is ready at ${baseUrl}
 
+  Dashboard   ${baseUrl}/dashboard/
   User        ${email}
   Password    ${generatedPassword ?? '(from the configuration)'}
   API key     ${apiKey}

@@ -8,7 +8,9 @@ import {
   findUser,
   findUserByEmail,
   isOpenSession,
+  listSessions,
   type Person,
+  type SessionFacts,
   type userCommands,
 } from '../store/users.ts'
 import { createGuessGuard } from './guess-guard.ts'
@@ -42,6 +44,10 @@ export interface Sessions {
   /** Whether it has not been ended meanwhile. */
   isOpen(sessionId: Id): Promise<boolean>
   end(sessionId: Id): Promise<void>
+  /** All of a user that have not expired, last seen first. */
+  list(userId: Id): Promise<SessionFacts[]>
+  /** False where the user has no such session. */
+  endOwn(userId: Id, sessionId: Id): Promise<boolean>
   /** Gives the session's user another password and ends all other sessions of the user. @throws TooManyWaiting */
   changePassword(
     session: Pick<Session, 'sessionId' | 'userId'>,
@@ -95,6 +101,8 @@ export function createSessions({ db, run, clock, newId, passwords }: SessionOpti
     },
     isOpen: id => isOpenSession(db, id),
     end: id => run('endSession', { id }),
+    list: userId => listSessions(db, userId, clock.now() - SESSION_IDLE_MS),
+    endOwn: (userId, id) => run('endOwnSession', { userId, id }),
     async changePassword({ sessionId, userId }, { current, next }) {
       const user = await findUser(db, userId)
       if (!user) return { kind: 'refused' }

@@ -14,6 +14,7 @@ import type { SendWork } from './body-work.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import type { FindCredential } from './credentials.ts'
 import { loggedPath } from './logged-path.ts'
+import { type DashboardPages, servePages } from './pages.ts'
 import type { SpendRequest } from './rate-limit.ts'
 import { Refused } from './refused.ts'
 import type { ApiReply, Credential, RawReply, Route } from './route.ts'
@@ -21,6 +22,8 @@ import { streamReply } from './stream.ts'
 
 interface HttpAppOptions {
   routes: readonly Route[]
+  /** Undefined where there is the API alone. */
+  pages: DashboardPages | undefined
   findCredential: FindCredential
   clientAddressOf: ClientAddressOf
   readBody: ReadBody
@@ -41,6 +44,7 @@ export function createHttpApp(options: HttpAppOptions): Koa {
   app.use(turnErrorsIntoReplies(options.log))
   app.use(insistOnHost)
   app.use(tidyPath)
+  if (options.pages) app.use(servePages(options.pages, options.findCredential))
   app.use(refuseReserved)
   const router = routerOf(options)
   app.use(router.routes())

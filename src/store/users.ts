@@ -68,6 +68,20 @@ export async function isOpenSession(db: Db, id: Id): Promise<boolean> {
   return session !== undefined
 }
 
+export type SessionFacts = Pick<SessionRow, 'id' | 'kind' | 'createdAt' | 'lastSeenAt'>
+
+/** Of a user, last seen first. @param since epoch ms; those last seen earlier have expired */
+export async function listSessions(db: Db, userId: Id, since: number): Promise<SessionFacts[]> {
+  return db
+    .selectFrom('sessions')
+    .select(['id', 'kind', 'createdAt', 'lastSeenAt'])
+    .where('userId', '=', userId)
+    .where('lastSeenAt', '>=', since)
+    .orderBy('lastSeenAt', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
 /** The account of a user, or the first there is. @param email folded; null for the first */
 export async function findAccountOfUser(db: Db, email: string | null): Promise<Id | undefined> {
   const users = db.selectFrom('users').select('accountId')
@@ -151,6 +165,16 @@ export const userCommands = {
 
   endSession: command<{ id: Id }, void>(async (tx, { id }) => {
     await tx.db.deleteFrom('sessions').where('id', '=', id).execute()
+  }),
+
+  /** False where the user has no such session. */
+  endOwnSession: command<{ userId: Id; id: Id }, boolean>(async (tx, { userId, id }) => {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('sessions')
+      .where('id', '=', id)
+      .where('userId', '=', userId)
+      .executeTakeFirstOrThrow()
+    return numDeletedRows > 0n
   }),
 
   /** Deletes sessions last seen earlier than `before` (epoch ms), at most `limit`; answers how many there were. */

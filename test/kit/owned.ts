@@ -29,6 +29,7 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
     attachments: [{ filename: 'private.txt', content: 'cHJpdmF0ZQ==' }],
   })
   const share = await make(`/emails/${email}/share`, {})
+  const { body: sessions } = await posthorn.call('GET', '/auth/sessions', { session })
   const attachments = await delivered(posthorn, key, email)
   const template = await make('/templates', { name: 'first' })
   await posthorn.call('PUT', `/templates/${template.id}`, { session, body: { name: 'second' } })
@@ -42,6 +43,7 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
     ['api-keys', { id: (await make('/api-keys', { name: 'second' })).id }],
     ['audiences', { id: audience.id, contact_id: contact.id, segment_id: segment.id }],
     ['topics', { id: topic.id }],
+    ['auth', { id: sessions.data[0].id }],
     ['domains', { id: (await make('/domains', { name: domain })).id }],
     ['emails', { id: email, attachment_id: attachments[0]!.id, share_id: share.share_id }],
     ['s', { token: share.url.split('/').at(-1) }],

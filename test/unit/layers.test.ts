@@ -28,7 +28,10 @@ const roomOf = (file: string) => {
   const path = relative(src, file)
   return path.includes('/') ? path.slice(0, path.indexOf('/')) : '.'
 }
-const files = globSync('**/*.ts', { cwd: src }).map(name => join(src, name))
+/** A program of its own, for browsers: a client of the API. */
+const web = join(src, 'dashboard/web')
+const allFiles = globSync('**/*.{ts,tsx}', { cwd: src }).map(name => join(src, name))
+const files = allFiles.filter(file => !file.startsWith(`${web}/`))
 const imports = files.flatMap(file =>
   [...readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g)].map(
     ([, target]) => ({
@@ -72,6 +75,22 @@ test('one file chooses the database, and nothing else knows which it is', () => 
   assert.equal([...new Set(knowing.map(({ file }) => file))], ['src/store/dialect.ts'])
 })
 
+/** What the browser runs of ours beside its own: it renders templates as the server does, without a line that needs one. */
+const SHARED_WITH_WEB = ['src/templates/compile.ts', 'src/templates/render.ts']
+
+test('the program for browsers takes types alone from the server, and code that needs none', () => {
+  const taken = allFiles
+    .filter(file => file.startsWith(`${web}/`))
+    .flatMap(file =>
+      [...readFileSync(file, 'utf8').matchAll(/^import (type )?[^;]*?from '(\.[^']+)'/gms)].map(
+        ([, type, target]) => ({ file: relative(root, file), type, target: join(dirname(file), target!) }),
+      ),
+    )
+    .filter(({ type, target }) => !type && !target.startsWith(`${web}/`))
+    .map(({ target }) => relative(root, target))
+  assert.equal([...new Set(taken)].sort(), SHARED_WITH_WEB)
+})
+
 test('every import names its file', () => {
   assert.equal(
     imports.filter(({ target }) => !/\.(?:ts|json)$/.test(target)),
@@ -80,7 +99,7 @@ test('every import names its file', () => {
 })
 
 test('every source file opens with what it is', () => {
-  const silent = files.filter(file => !readFileSync(file, 'utf8').startsWith('/**'))
+  const silent = allFiles.filter(file => !readFileSync(file, 'utf8').startsWith('/**'))
   assert.equal(
     silent.map(file => relative(root, file)),
     [],
@@ -88,7 +107,7 @@ test('every source file opens with what it is', () => {
 })
 
 test('no source file is longer than 400 lines', () => {
-  const long = files.filter(file => readFileSync(file, 'utf8').split('\n').length > 400)
+  const long = allFiles.filter(file => readFileSync(file, 'utf8').split('\n').length > 400)
   assert.equal(
     long.map(file => relative(root, file)),
     [],

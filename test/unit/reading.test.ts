@@ -43,6 +43,7 @@ async function open(t: TestContext) {
     for (const port of writerPorts) port.close()
   })
   const app = createHttpApp({
+    pages: undefined,
     routes: emailListRoutes({ reader: reading.reader, horizonOf: async () => 0 }),
     findCredential: async () => ({ kind: 'key', accountId: newId(1), apiKeyId: newId(1), domain: null }),
     clientAddressOf: () => '127.0.0.1',

@@ -50,6 +50,7 @@ async function openDoor(t: TestContext) {
   for (const name of ['a', 'b'])
     accounts.set(name, { kind: 'key', accountId: newId(1), apiKeyId: newId(1), domain: null })
   const app = createHttpApp({
+    pages: undefined,
     routes,
     async findCredential({ headers }, access) {
       const credential = accounts.get((headers.authorization ?? '').replace('Bearer ', ''))

@@ -28,6 +28,7 @@ async function openExport(t: TestContext) {
     isLevelEnabled: () => false,
   } as unknown as Log
   const app = createHttpApp({
+    pages: undefined,
     routes: emailListRoutes({
       reader: {
         listEmails: async () => undefined,

@@ -1,0 +1,133 @@
+/**
+ * Builds the dashboard into `dist/dashboard` where its sources have changed since it was last built.
+ * Plain JavaScript, because `npm start` runs it on whatever Node the host has.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const web = join(root, 'src', 'dashboard', 'web')
+const out = join(root, 'dist', 'dashboard')
+/** What is bundled, or decides how: whole folders, and files. */
+const SOURCES = ['src/dashboard/web', 'src/templates', 'scripts/build-dashboard.js', 'package-lock.json']
+
+/** The horn, as the tab shows it. */
+const ICON = encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#f2b90c"/>' +
+    '<g fill="none" stroke="#1d1a14" stroke-width="2.6" stroke-linecap="round"><circle cx="15" cy="17.5" r="6.2"/>' +
+    '<path d="M5 11.3h10M15 11.3c5 0 8-1.8 11-5v12c-2-2.6-3.2-3.6-5-4.2"/></g></svg>',
+)
+
+const wanted = digest(SOURCES.flatMap(filesIn))
+if (stampOf(out) !== wanted) await build()
+
+/** Built beside what is there, and put in its place as a whole: several may build at once. */
+async function build() {
+  console.error('posthorn: building the dashboard …')
+  const { build: bundle } = await import('esbuild')
+  const fresh = `${out}.${process.pid}`
+  rmSync(fresh, { recursive: true, force: true })
+  mkdirSync(join(fresh, 'assets'), { recursive: true })
+  const { metafile } = await bundle({
+    entryPoints: [join(web, 'main.tsx'), join(web, 'theme', 'first-paint.ts')],
+    outdir: join(fresh, 'assets'),
+    entryNames: '[name]-[hash]',
+    chunkNames: 'part-[hash]',
+    assetNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: ['es2022', 'chrome111', 'firefox115', 'safari16.4'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    minify: true,
+    legalComments: 'none',
+    charset: 'utf8',
+    metafile: true,
+    absWorkingDir: root,
+    tsconfig: join(web, 'tsconfig.json'),
+    logLevel: 'error',
+  })
+  writeFileSync(join(fresh, 'index.html'), pageOf(metafile.outputs))
+  writeFileSync(join(fresh, 'first-load.json'), JSON.stringify(firstLoadOf(metafile.outputs)))
+  writeFileSync(join(fresh, 'stamp'), wanted)
+  for (const path of ['index.html', ...readdirSync(join(fresh, 'assets')).map(name => join('assets', name))])
+    writeFileSync(join(fresh, `${path}.gz`), gzipSync(readFileSync(join(fresh, path)), { level: 9 }))
+  try {
+    rmSync(out, { recursive: true, force: true })
+    renameSync(fresh, out)
+  } catch (error) {
+    rmSync(fresh, { recursive: true, force: true })
+    if (stampOf(out) !== wanted) throw error
+  }
+}
+
+function pageOf(outputs) {
+  const { script, style, early } = entriesOf(outputs)
+  const preloads = staticImportsOf(outputs, script)
+    .map(path => `<link rel="modulepreload" href="${address(path)}">`)
+    .join('')
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Posthorn</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:image/svg+xml,${ICON}">
+<script src="${address(early)}"></script>
+<link rel="stylesheet" href="${address(style)}">${preloads}
+<script type="module" src="${address(script)}"></script></head>
+<body><div id="app"></div><noscript>The dashboard needs JavaScript. The API and the command line do without.</noscript></body></html>
+`
+}
+
+/** All that a visitor loads before the first page is seen. */
+function firstLoadOf(outputs) {
+  const { script, style, early } = entriesOf(outputs)
+  const overview = Object.keys(outputs).find(path => outputs[path].entryPoint?.endsWith('pages/overview.tsx'))
+  const scripts = [script, ...staticImportsOf(outputs, script)]
+  if (overview) scripts.push(overview, ...staticImportsOf(outputs, overview))
+  return [...new Set([...scripts, style, early])].map(path => basename(path))
+}
+
+function entriesOf(outputs) {
+  const of = ending => Object.keys(outputs).find(path => outputs[path].entryPoint?.endsWith(ending))
+  const script = of('web/main.tsx')
+  return { script, style: outputs[script].cssBundle, early: of('theme/first-paint.ts') }
+}
+
+function staticImportsOf(outputs, path, known = new Set()) {
+  for (const { path: imported, kind } of outputs[path].imports)
+    if (kind === 'import-statement' && !known.has(imported)) {
+      known.add(imported)
+      staticImportsOf(outputs, imported, known)
+    }
+  return [...known]
+}
+
+function address(path) {
+  return `/dashboard/assets/${basename(path)}`
+}
+
+function stampOf(folder) {
+  const path = join(folder, 'stamp')
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+}
+
+/** Of a folder or a file, by their paths from the root. */
+function filesIn(path) {
+  try {
+    return readdirSync(join(root, path), { withFileTypes: true })
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .flatMap(entry => (entry.isDirectory() ? filesIn(`${path}/${entry.name}`) : [`${path}/${entry.name}`]))
+  } catch (error) {
+    if (error.code === 'ENOTDIR') return [path]
+    throw error
+  }
+}
+
+function digest(paths) {
+  const hash = createHash('sha256')
+  for (const path of paths) hash.update(`${path}\0`).update(readFileSync(join(root, path)))
+  return hash.digest('hex')
+}

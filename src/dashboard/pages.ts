@@ -1,0 +1,96 @@
+/** The dashboard as it was built: its page, which stands for every address under `/dashboard`, and what the page loads. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { PAGE_HEADERS } from './headers.ts'
+
+export interface Page {
+  status: number
+  headers: Record<string, string> & { 'content-type': string }
+  content: Uint8Array
+}
+
+export interface Pages {
+  /**
+   * @param path under `/dashboard`, without a slash at its end
+   * @param encodings what the client says it takes (`Accept-Encoding`)
+   * @returns undefined for a file that is not there
+   */
+  find(path: string, encodings: string): Page | undefined
+}
+
+interface Asset {
+  type: string
+  plain: Uint8Array
+  gzip: Uint8Array | undefined
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+/** Their names change with their content. */
+const FOR_EVER = 'public, max-age=31536000, immutable'
+const ASSETS = '/dashboard/assets/'
+
+/** @param folder what `scripts/build-dashboard.js` has made; where there is nothing, every page says so */
+export function openPages(folder: string): Pages {
+  const page = readIfThere(join(folder, 'index.html'))
+  if (page === undefined) return { find: () => NOT_BUILT }
+  const compressedPage = readIfThere(join(folder, 'index.html.gz'))
+  const assets = readAssets(join(folder, 'assets'))
+  const index = { type: 'text/html; charset=utf-8', plain: page, gzip: compressedPage }
+  return {
+    find(path, encodings) {
+      if (!path.startsWith(ASSETS)) return pageOf(index, encodings, { ...PAGE_HEADERS })
+      const asset = assets.get(path.slice(ASSETS.length))
+      return asset && pageOf(asset, encodings, { 'cache-control': FOR_EVER })
+    },
+  }
+}
+
+function pageOf({ type, plain, gzip }: Asset, encodings: string, headers: Record<string, string>): Page {
+  const isCompressed = gzip !== undefined && /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(encodings)
+  return {
+    status: 200,
+    headers: {
+      ...headers,
+      'content-type': type,
+      'x-content-type-options': 'nosniff',
+      vary: 'accept-encoding',
+      ...(isCompressed && { 'content-encoding': 'gzip' }),
+    },
+    content: isCompressed ? gzip : plain,
+  }
+}
+
+function readAssets(folder: string): Map<string, Asset> {
+  return new Map(
+    readdirSync(folder)
+      .filter(name => extname(name) in TYPES)
+      .map(name => {
+        const path = join(folder, name)
+        const type = TYPES[extname(name)]!
+        return [name, { type, plain: readFileSync(path), gzip: readIfThere(`${path}.gz`) }]
+      }),
+  )
+}
+
+function readIfThere(path: string): Uint8Array | undefined {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+const NOT_BUILT: Page = {
+  status: 503,
+  headers: { ...PAGE_HEADERS, 'content-type': 'text/html; charset=utf-8' },
+  content: Buffer.from(
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Posthorn</title></head><body>' +
+      '<h1>The dashboard has not been built yet</h1><p>The service itself is running. Run <code>npm start</code>, which ' +
+      'builds it, or <code>node scripts/build-dashboard.js</code>, and start the service anew.</p></body></html>\n',
+  ),
+}

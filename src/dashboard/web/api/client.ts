@@ -1,0 +1,89 @@
+/** Requests to the API, as any other client makes them; the session's cookie goes with them by itself. */
+
+interface FieldFault {
+  path: string
+  message: string
+}
+
+/** What the API refuses, or that it is not there; `message` is meant for people. */
+export class ApiError extends Error {
+  /** HTTP status; 0 where there was no answer. */
+  readonly status: number
+  /** By the API's list of error names. */
+  readonly errorName: string
+  readonly fields: readonly FieldFault[]
+
+  constructor(status: number, errorName: string, message: string, fields: readonly FieldFault[] = []) {
+    super(message)
+    this.status = status
+    this.errorName = errorName
+    this.fields = fields
+  }
+
+  /** What is wrong with a field, by its path. */
+  of(path: string): string | undefined {
+    return this.fields.find(field => field.path === path)?.message
+  }
+}
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+const listeners = new Set<() => void>()
+
+/** Hears when a request finds that nobody is signed in any more. */
+export function onSignedOut(listener: () => void): void {
+  listeners.add(listener)
+}
+
+/** @throws ApiError */
+export async function call<T>(method: Method, path: string, body?: unknown): Promise<T> {
+  const reply = await send(method, path, {
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    }),
+  })
+  return (await reply.json()) as T
+}
+
+/** A reply that need not be JSON. @throws ApiError */
+export async function send(method: Method, path: string, init: RequestInit = {}): Promise<Response> {
+  let reply: Response
+  try {
+    reply = await fetch(path, { ...init, method, credentials: 'same-origin', cache: 'no-store' })
+  } catch (error) {
+    if (init.signal?.aborted) throw error
+    throw new ApiError(
+      0,
+      'unreachable',
+      'The service does not answer. Check that it is running; this page tries again by itself.',
+    )
+  }
+  if (reply.ok) return reply
+  throw await refusalOf(reply, path)
+}
+
+async function refusalOf(reply: Response, path: string): Promise<ApiError> {
+  let said: { name?: string; message?: string; errors?: FieldFault[] } = {}
+  try {
+    said = await reply.json()
+  } catch {
+    // a proxy has answered in place of the service
+    said = { message: `The answer was ${reply.status} ${reply.statusText}.` }
+  }
+  if (reply.status === 401 && said.name === 'missing_api_key' && !path.startsWith('/auth/'))
+    for (const listener of listeners) listener()
+  return new ApiError(reply.status, said.name ?? 'application_error', said.message ?? '', said.errors)
+}
+
+/** `/emails?status=sent` from its parts; what is empty is left out. */
+export function withQuery(
+  path: string,
+  query: Readonly<Record<string, string | number | null | undefined>>,
+): string {
+  const given = Object.entries(query).filter(
+    ([, value]) => value !== null && value !== undefined && value !== '',
+  )
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? path : `${path}?${text}`
+}

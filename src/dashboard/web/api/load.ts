@@ -1,0 +1,89 @@
+/** Reads from the API for a page: what was last seen at once, then what is there now, and again as long as somebody looks. */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError, call } from './client.ts'
+
+export interface Loaded<T> {
+  /** What is shown: of this path, however old. */
+  data: T | undefined
+  /** Of the last try. */
+  error: ApiError | undefined
+  isLoading: boolean
+  reload(): void
+  /** Shows this until the next reading, as after a change that has answered with it. */
+  put(data: T): void
+}
+
+interface LoadOptions {
+  /** Reads again after so many ms, while the page can be seen. */
+  everyMs?: number | undefined
+}
+
+const MOST_REMEMBERED = 60
+const remembered = new Map<string, unknown>()
+
+/** @param path null for nothing yet */
+export function useLoad<T>(path: string | null, { everyMs }: LoadOptions = {}): Loaded<T> {
+  const [, redraw] = useState(0)
+  const [turn, setTurn] = useState(0)
+  const state = useRef<{ path: string | null; error: ApiError | undefined; isLoading: boolean }>({
+    ...{ path: null, error: undefined, isLoading: path !== null },
+  })
+  if (state.current.path !== path) state.current = { path, error: undefined, isLoading: path !== null }
+
+  useEffect(() => {
+    if (path === null) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const over = new AbortController()
+    const read = async () => {
+      if (document.hidden && everyMs !== undefined) return
+      try {
+        remember(path, await call<T>('GET', path))
+        if (over.signal.aborted) return
+        state.current = { path, error: undefined, isLoading: false }
+      } catch (error) {
+        if (over.signal.aborted) return
+        if (!(error instanceof ApiError)) throw error
+        state.current = { path, error, isLoading: false }
+      }
+      redraw(n => n + 1)
+      if (everyMs !== undefined) timer = setTimeout(read, everyMs)
+    }
+    const onSeen = () => {
+      clearTimeout(timer)
+      if (!document.hidden) void read()
+    }
+    void read()
+    if (everyMs !== undefined) document.addEventListener('visibilitychange', onSeen)
+    return () => {
+      over.abort()
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', onSeen)
+    }
+  }, [path, everyMs, turn])
+
+  const put = useCallback(
+    (data: T) => {
+      if (path !== null) remember(path, data)
+      redraw(n => n + 1)
+    },
+    [path],
+  )
+  return {
+    data: path === null ? undefined : (remembered.get(path) as T | undefined),
+    error: state.current.error,
+    isLoading: state.current.isLoading,
+    reload: useCallback(() => setTurn(n => n + 1), []),
+    put,
+  }
+}
+
+/** Nothing of one reader is shown to the next. */
+export function forgetAll(): void {
+  remembered.clear()
+}
+
+function remember(path: string, data: unknown): void {
+  remembered.delete(path)
+  remembered.set(path, data)
+  if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!)
+}

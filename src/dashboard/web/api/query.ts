@@ -1,0 +1,38 @@
+/** Filters that live in the address, so that a link leads to what somebody sees. */
+import { useCallback } from 'preact/hooks'
+import { useLocation, useSearch } from 'wouter-preact'
+
+type Change = Readonly<Record<string, string | null>>
+
+export interface Query {
+  get(name: string): string
+  /** Null and the empty text take a filter away. The page is the first again, unless it is what changes. */
+  set(change: Change): void
+  clear(): void
+  /** Whether anything is filtered, apart from the page. */
+  isFiltered: boolean
+}
+
+export function useQuery(): Query {
+  const search = useSearch()
+  const [path, navigate] = useLocation()
+  const params = new URLSearchParams(search)
+  const set = useCallback(
+    (change: Change) => {
+      const next = new URLSearchParams(search)
+      if (!('page' in change)) next.delete('page')
+      for (const [name, value] of Object.entries(change))
+        if (value === null || value === '') next.delete(name)
+        else next.set(name, value)
+      const text = next.toString()
+      navigate(text === '' ? path : `${path}?${text}`, { replace: !('page' in change) })
+    },
+    [search, path],
+  )
+  return {
+    get: name => params.get(name) ?? '',
+    set,
+    clear: () => navigate(path, { replace: true }),
+    isFiltered: [...params.keys()].some(name => name !== 'page'),
+  }
+}

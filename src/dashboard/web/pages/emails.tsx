@@ -1,0 +1,156 @@
+/** All emails: live, searched and filtered, and taken away as CSV. */
+import { useState } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import { withQuery } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { type Query, useQuery } from '../api/query.ts'
+import type { Domain, EmailRow, List } from '../api/types.ts'
+import { Button, LinkButton } from '../parts/controls.tsx'
+import { Empty } from '../parts/feedback.tsx'
+import { type Column, Filter, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { Card, Head, Mark, Time } from '../parts/show.tsx'
+import { WriteDialog } from '../parts/write.tsx'
+import { counted } from '../words/numbers.ts'
+import { EMAIL_STATUS_ORDER, EMAIL_WORDS } from '../words/status.ts'
+import { ExportDialog } from './export-emails.tsx'
+
+const PAGE_SIZE = 25
+const LIVE_MS = 4_000
+const STATUSES = EMAIL_STATUS_ORDER.map(status => [status, EMAIL_WORDS[status].label] as const)
+const FILTERS = [
+  'status',
+  'q',
+  'from',
+  'to',
+  'tag',
+  'domain',
+  'created_after',
+  'created_before',
+  'broadcast_id',
+]
+
+export function Emails() {
+  const query = useQuery()
+  const [isExporting, setExporting] = useState(false)
+  const filter = Object.fromEntries(FILTERS.map(name => [name, query.get(name)]))
+  const page = pageOf(query)
+  const path = withQuery('/emails', { ...filter, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE })
+  const list = useLoad<List<EmailRow>>(path, { everyMs: page === 1 ? LIVE_MS : undefined })
+  return (
+    <>
+      <Head
+        title="Emails"
+        lead={
+          list.data &&
+          `${counted(list.data.total, 'email')}${query.isFiltered ? ' fit' : ''}, newest first. New ones appear by themselves.`
+        }
+      >
+        <Button icon="save" onClick={() => setExporting(true)}>
+          Export
+        </Button>
+        <Button kind="main" icon="emails" onClick={() => query.set({ write: '1' })}>
+          Send an email
+        </Button>
+      </Head>
+      <Card flush>
+        <Filters query={query} />
+        <PagedTable<EmailRow>
+          caption="Emails"
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          list={list}
+          query={query}
+          pageSize={PAGE_SIZE}
+          empty={
+            <Empty
+              icon="emails"
+              title="No mail yet"
+              act={<LinkButton href="/start">Send the first one</LinkButton>}
+            >
+              What you send, by the API, over SMTP or from here, is listed with everything that becomes of it.
+            </Empty>
+          }
+        />
+      </Card>
+      {query.get('write') && <WriteDialog onClose={() => query.set({ write: null })} />}
+      {isExporting && (
+        <ExportDialog filter={filter} total={list.data?.total ?? 0} onClose={() => setExporting(false)} />
+      )}
+    </>
+  )
+}
+
+function Filters({ query }: { query: Query }) {
+  const domains = useLoad<List<Domain>>('/domains?limit=100')
+  return (
+    <search class="filters">
+      <Search query={query} label="Search subjects" />
+      <Search query={query} name="to" label="Recipient’s address" />
+      <Filter query={query} name="status" label="Any status" options={STATUSES} />
+      {(domains.data?.data.length ?? 0) > 1 && (
+        <Filter
+          query={query}
+          name="domain"
+          label="Any domain"
+          options={domains.data!.data.map(({ name }) => [name, name])}
+        />
+      )}
+      <input
+        class="input"
+        type="date"
+        aria-label="From this day on"
+        title="From this day on"
+        value={query.get('created_after').slice(0, 10)}
+        onChange={event => query.set({ created_after: event.currentTarget.value })}
+      />
+      {query.isFiltered && (
+        <Button small kind="plain" icon="cross" onClick={query.clear}>
+          Clear
+        </Button>
+      )}
+    </search>
+  )
+}
+
+const COLUMNS: readonly Column<EmailRow>[] = [
+  {
+    head: 'Email',
+    cell: ({ id, subject, to, cc, bcc }) => (
+      <>
+        <Link href={`/emails/${id}`} class="row-link">
+          {subject || 'Without a subject'}
+        </Link>
+        <div class="quiet small">
+          {to[0]}
+          {to.length + cc.length + bcc.length > 1 && ` and ${to.length + cc.length + bcc.length - 1} more`}
+        </div>
+      </>
+    ),
+  },
+  { head: 'From', cell: ({ from }) => <span class="quiet small">{from}</span> },
+  {
+    head: 'Status',
+    kind: 'tight',
+    cell: ({ status, open_count, click_count }) => (
+      <>
+        <Mark tone={EMAIL_WORDS[status].tone} title={EMAIL_WORDS[status].meaning}>
+          {EMAIL_WORDS[status].label}
+        </Mark>
+        {open_count + click_count > 0 && (
+          <div class="quiet small">
+            {click_count > 0 ? counted(click_count, 'click') : counted(open_count, 'open')}
+          </div>
+        )}
+      </>
+    ),
+  },
+  {
+    head: 'When',
+    kind: 'tight',
+    cell: ({ created_at, scheduled_at, status }) => (
+      <span class="quiet">
+        <Time at={status === 'scheduled' ? scheduled_at : created_at} />
+      </span>
+    ),
+  },
+]

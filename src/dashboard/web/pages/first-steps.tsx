@@ -1,0 +1,58 @@
+/** The first steps in short, for as long as there is one left. */
+
+import { signal } from '@preact/signals'
+import { Link } from 'wouter-preact'
+import { useLoad } from '../api/load.ts'
+import type { ApiKey, Domain, EmailRow, Installation, List } from '../api/types.ts'
+import { Button } from '../parts/controls.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { Card } from '../parts/show.tsx'
+import { type Progress, progressOf, STEPS } from '../words/steps.ts'
+
+const KEY = 'posthorn.steps-hidden'
+const isHidden = signal(localStorage.getItem(KEY) === 'yes')
+
+/** Undefined until it is known. @param everyMs looks again, while somebody watches the steps tick */
+export function useProgress(everyMs?: number): Progress | undefined {
+  const domains = useLoad<List<Domain>>('/domains?limit=100', { everyMs })
+  const keys = useLoad<List<ApiKey>>('/api-keys', { everyMs })
+  const delivered = useLoad<List<EmailRow>>('/emails?status=delivered&limit=100', { everyMs })
+  const installation = useLoad<Installation>('/installation')
+  return progressOf({
+    ...{ domains: domains.data, keys: keys.data, delivered: delivered.data },
+    simulator: installation.data?.simulator_domain,
+  })
+}
+
+export function FirstSteps() {
+  const progress = useProgress()
+  if (!progress || isHidden.value || STEPS.every(([step]) => progress[step])) return null
+  return (
+    <Card
+      title="First steps"
+      lead="They tick themselves as you go."
+      acts={
+        <Button
+          small
+          kind="plain"
+          onClick={() => {
+            localStorage.setItem(KEY, 'yes')
+            isHidden.value = true
+          }}
+        >
+          Hide
+        </Button>
+      }
+    >
+      <ol class="steps-short">
+        {STEPS.map(([step, label], i) => (
+          <li key={step} class={progress[step] ? 'is-done' : ''}>
+            <span class="step-mark">{progress[step] ? <Icon name="check" size={12} /> : i + 1}</span>
+            <Link href="/start">{label}</Link>
+            {progress[step] && <span class="unseen">done</span>}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  )
+}

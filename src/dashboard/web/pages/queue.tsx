@@ -1,0 +1,253 @@
+/** The queue, for the operator: what waits, where and why, with a hand to reach in. */
+import { call, withQuery } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { type Query, useQuery } from '../api/query.ts'
+import type { Hold, Queue } from '../api/types.ts'
+import { Button, Choices } from '../parts/controls.tsx'
+import { confirm } from '../parts/dialog.tsx'
+import { Empty, say } from '../parts/feedback.tsx'
+import { type Column, Filter, PagedTable, pageOf, Search, Table } from '../parts/list.tsx'
+import { Card, Head, Time } from '../parts/show.tsx'
+import { count, counted } from '../words/numbers.ts'
+import { meaningOf } from '../words/replies.ts'
+import { PathState } from './path-state.tsx'
+
+type Entry = Queue['data'][number]
+
+const PAGE_SIZE = 25
+const LIVE_MS = 3_000
+
+export function QueuePage() {
+  const query = useQuery()
+  const by = query.get('by') === 'site' ? 'site' : 'domain'
+  const path = withQuery('/queue', {
+    ...{ by, domain: query.get('domain'), class: query.get('class') },
+    ...{ limit: PAGE_SIZE, offset: (pageOf(query) - 1) * PAGE_SIZE },
+  })
+  const queue = useLoad<Queue>(path, { everyMs: LIVE_MS })
+  const holds = useLoad<{ data: Hold[] }>('/queue/holds', { everyMs: LIVE_MS })
+  const reload = () => {
+    queue.reload()
+    holds.reload()
+  }
+  return (
+    <>
+      <Head
+        title="Queue"
+        lead="Mail that has not left yet. It is tried again by itself, later and later, for two days."
+      >
+        <Choices<'domain' | 'site'>
+          label="Group by"
+          value={by}
+          options={[
+            ['domain', 'By domain'],
+            ['site', 'By server'],
+          ]}
+          onValue={value => query.set({ by: value })}
+        />
+      </Head>
+      <Totals queue={queue.data} />
+      <HoldsCard holds={holds.data?.data} reload={reload} />
+      <Card flush>
+        <Filters query={query} />
+        <PagedTable<Entry>
+          caption="What waits"
+          columns={columnsOf(by, reload)}
+          keyOf={({ domain, site }) => domain ?? site ?? ''}
+          list={queue}
+          query={query}
+          pageSize={PAGE_SIZE}
+          empty={
+            <Empty icon="queue" title="Nothing waits">
+              All mail has gone out. Whatever has to wait for a receiving server is listed here, with the
+              reason.
+            </Empty>
+          }
+        />
+      </Card>
+    </>
+  )
+}
+
+function Filters({ query }: { query: Query }) {
+  return (
+    <search class="filters">
+      <Search query={query} name="domain" label="Recipients’ domain" />
+      <Filter
+        query={query}
+        name="class"
+        label="Any kind"
+        options={[
+          ['transactional', 'Transactional'],
+          ['broadcast', 'Broadcasts'],
+          ['retry', 'Tried before'],
+        ]}
+      />
+    </search>
+  )
+}
+
+const TALLIES = [
+  ['never_tried', 'Waiting', 'for a first attempt'],
+  ['under_way', 'Under way', 'being delivered now'],
+  ['deferred', 'Deferred', 'asked to come later'],
+  ['held', 'Held', 'by you'],
+] as const
+
+function Totals({ queue }: { queue: Queue | undefined }) {
+  return (
+    <Card flush>
+      <dl class="figures">
+        {TALLIES.map(([name, label, under]) => (
+          <div class="figure" key={name}>
+            <dt>{label}</dt>
+            <dd>
+              {queue ? count(queue.totals[name]) : '–'}
+              <div class="under">{under}</div>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
+  )
+}
+
+function columnsOf(by: 'domain' | 'site', reload: () => void): Column<Entry>[] {
+  return [
+    {
+      head: by === 'domain' ? 'Domain' : 'Server',
+      cell: ({ domain, site, last_reply }) => (
+        <>
+          <b>{(by === 'domain' ? domain : site) ?? 'Not known yet'}</b>
+          {last_reply && (
+            <div class="small quiet" title={last_reply}>
+              {meaningOf(last_reply) ?? last_reply}
+            </div>
+          )}
+        </>
+      ),
+    },
+    {
+      head: 'Waiting',
+      kind: 'number',
+      cell: ({ never_tried, deferred }) => count(never_tried + deferred),
+    },
+    { head: 'Under way', kind: 'number', cell: ({ under_way }) => count(under_way) },
+    { head: 'Held', kind: 'number', cell: ({ held }) => count(held) },
+    { head: 'Oldest', kind: 'tight', cell: ({ oldest_at }) => <Time at={oldest_at} /> },
+    { head: 'Next try', kind: 'tight', cell: ({ next_at }) => <Time at={next_at} or="now" /> },
+    { head: 'Pace', cell: ({ paths }) => <PathState paths={paths} /> },
+    {
+      head: 'Acts',
+      kind: 'acts',
+      cell: ({ domain }) => domain !== null && <Acts selector={{ domain }} name={domain} reload={reload} />,
+    },
+  ]
+}
+
+interface ActsProps {
+  selector: { domain: string }
+  name: string
+  reload: () => void
+}
+
+function Acts({ selector, name, reload }: ActsProps) {
+  const retry = () =>
+    confirm({
+      title: `Try mail to ${name} now?`,
+      text: 'All that was put off is tried at once. If their server still says no, it is put off again.',
+      act: 'Try now',
+      harmless: true,
+      async work() {
+        say(
+          `${counted(await inPieces('/queue/retry', selector), 'delivery is', 'deliveries are')} tried now.`,
+        )
+        reload()
+      },
+    })
+  const hold = () =>
+    confirm({
+      title: `Hold mail to ${name}?`,
+      text: 'Nothing more goes there, also of what comes later, until you release it. None is lost.',
+      act: 'Hold it',
+      harmless: true,
+      async work() {
+        await call('POST', '/queue/hold', selector)
+        say(`Mail to ${name} is held.`)
+        reload()
+      },
+    })
+  const drop = () =>
+    confirm({
+      title: `Drop all mail to ${name}?`,
+      text: 'What waits is given up, and its senders are told so. This cannot be undone.',
+      act: 'Drop it',
+      async work() {
+        say(
+          `${counted(await inPieces('/queue/cancel', selector), 'delivery was', 'deliveries were')} given up.`,
+        )
+        reload()
+      },
+    })
+  return (
+    <span class="row">
+      <Button small icon="again" label={`Try mail to ${name} now`} onClick={retry} />
+      <Button small icon="clock" label={`Hold mail to ${name}`} onClick={hold} />
+      <Button small icon="trash" label={`Drop mail to ${name}`} onClick={drop} />
+    </span>
+  )
+}
+
+/** A large queue is changed in several requests. */
+async function inPieces(path: string, selector: object): Promise<number> {
+  let total = 0
+  for (;;) {
+    const done = await call<{ deliveries: number; has_more: boolean }>('POST', path, selector)
+    total += done.deliveries
+    if (!done.has_more) return total
+  }
+}
+
+function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefined; reload: () => void }) {
+  if (!holds || holds.length === 0) return null
+  const release = ({ domain, account_id, broadcast_id, email_id }: Hold) =>
+    confirm({
+      title: 'Release it?',
+      text: 'What was held goes out, without the time it was held counting against it.',
+      act: 'Release',
+      harmless: true,
+      async work() {
+        await call('POST', '/queue/release', { domain, account_id, broadcast_id, email_id })
+        say('Released.')
+        reload()
+      },
+    })
+  const columns: Column<Hold>[] = [
+    {
+      head: 'What is held',
+      cell: ({ domain, account_id, broadcast_id, email_id }) => (
+        <b>
+          {[domain && `mail to ${domain}`, account_id && `of account ${account_id}`, broadcast_id, email_id]
+            .filter(Boolean)
+            .join(', ')}
+        </b>
+      ),
+    },
+    { head: 'Why', cell: ({ reason }) => <span class="quiet">{reason ?? '–'}</span> },
+    { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      head: 'Acts',
+      kind: 'acts',
+      cell: hold => (
+        <Button small onClick={() => release(hold)}>
+          Release
+        </Button>
+      ),
+    },
+  ]
+  return (
+    <Card title="Held" flush>
+      <Table<Hold> caption="Holds" columns={columns} rows={holds} keyOf={({ id }) => id} />
+    </Card>
+  )
+}

@@ -1,0 +1,146 @@
+/** Addresses that get nothing. */
+import { useState } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import { call, withQuery } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { useQuery } from '../api/query.ts'
+import type { List, Suppression } from '../api/types.ts'
+import { AreaField, Button } from '../parts/controls.tsx'
+import { confirm, FormDialog } from '../parts/dialog.tsx'
+import { Empty, say } from '../parts/feedback.tsx'
+import { type Column, Filter, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { Card, Head, Mark, Time } from '../parts/show.tsx'
+import { counted } from '../words/numbers.ts'
+import type { Tone } from '../words/status.ts'
+
+const PAGE_SIZE = 25
+const MOST_AT_ONCE = 100
+const REASONS: Readonly<{ [R in Suppression['reason']]: readonly [label: string, tone: Tone] }> = {
+  bounce: ['Bounced', 'bad'],
+  complaint: ['Complained', 'bad'],
+  manual: ['Added by hand', 'none'],
+}
+
+export function Suppressions() {
+  const query = useQuery()
+  const [isAdding, setAdding] = useState(false)
+  const list = useLoad<List<Suppression>>(
+    withQuery('/suppressions', {
+      ...{ q: query.get('q'), origin: query.get('reason') },
+      ...{ limit: PAGE_SIZE, offset: (pageOf(query) - 1) * PAGE_SIZE },
+    }),
+  )
+  return (
+    <>
+      <Head
+        title="Suppressions"
+        lead="These addresses get nothing from you. Those that bounce for good, or complain, are added by themselves: mailbox providers expect it."
+      >
+        <Button kind="main" icon="plus" onClick={() => setAdding(true)}>
+          Add addresses
+        </Button>
+      </Head>
+      <Card flush>
+        <search class="filters">
+          <Search query={query} label="Search addresses" />
+          <Filter
+            query={query}
+            name="reason"
+            label="Any reason"
+            options={Object.entries(REASONS).map(([reason, [label]]) => [reason, label] as const)}
+          />
+        </search>
+        <PagedTable<Suppression>
+          caption="Suppressed addresses"
+          columns={columnsOf(list.reload)}
+          keyOf={({ id }) => id}
+          list={list}
+          query={query}
+          pageSize={PAGE_SIZE}
+          empty={
+            <Empty icon="suppressions" title="Nobody is suppressed">
+              An address that does not exist, or whose reader marks your mail as spam, lands here and gets
+              nothing more. That keeps your other mail welcome.
+            </Empty>
+          }
+        />
+      </Card>
+      {isAdding && <AddAddresses onClose={() => setAdding(false)} onAdded={list.reload} />}
+    </>
+  )
+}
+
+function columnsOf(reload: () => void): Column<Suppression>[] {
+  const remove = ({ id, email, reason }: Suppression) =>
+    confirm({
+      title: `Send to ${email} again?`,
+      text:
+        reason === 'complaint'
+          ? 'The reader has marked your mail as spam. Do this only if they have asked for your mail since.'
+          : 'From now on the address gets your mail. If it bounces again, it comes back to this list.',
+      act: 'Take it off the list',
+      async work() {
+        await call('DELETE', `/suppressions/${id}`)
+        say(`${email} can be sent to.`)
+        reload()
+      },
+    })
+  return [
+    { head: 'Address', cell: ({ email }) => <b>{email}</b> },
+    {
+      head: 'Reason',
+      cell: ({ reason }) => <Mark tone={REASONS[reason][1]}>{REASONS[reason][0]}</Mark>,
+    },
+    {
+      head: 'By',
+      cell: ({ source_id }) =>
+        source_id ? <Link href={`/emails/${source_id}`}>this email</Link> : <span class="faint">–</span>,
+    },
+    { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      head: 'Acts',
+      kind: 'acts',
+      cell: entry => (
+        <Button
+          small
+          kind="plain"
+          icon="trash"
+          label={`Take ${entry.email} off the list`}
+          onClick={() => remove(entry)}
+        />
+      ),
+    },
+  ]
+}
+
+function AddAddresses({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
+  const [text, setText] = useState('')
+  const emails = text.split(/[\s,;]+/).filter(Boolean)
+  return (
+    <FormDialog
+      title="Add addresses"
+      act={emails.length > 1 ? `Add ${counted(emails.length, 'address', 'addresses')}` : 'Add'}
+      disabled={emails.length === 0}
+      onClose={onClose}
+      onSubmit={async () => {
+        for (let at = 0; at < emails.length; at += MOST_AT_ONCE)
+          await call('POST', '/suppressions/batch/add', { emails: emails.slice(at, at + MOST_AT_ONCE) })
+        say(`${counted(emails.length, 'address gets', 'addresses get')} nothing from now on.`)
+        onAdded()
+        onClose()
+      }}
+    >
+      {error => (
+        <AreaField
+          label="Addresses"
+          rows={6}
+          value={text}
+          placeholder={'ann@example.com\nbob@example.com'}
+          hint="One a line, or with commas between them."
+          onValue={setText}
+          fault={error?.fields[0]?.message}
+        />
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,107 @@
+/** All templates. */
+import { useState } from 'preact/hooks'
+import { Link, useLocation } from 'wouter-preact'
+import { call, withQuery } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { useQuery } from '../api/query.ts'
+import type { List, Template, TemplateRow } from '../api/types.ts'
+import { Button, TextField } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/dialog.tsx'
+import { Empty } from '../parts/feedback.tsx'
+import { type Column, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { Card, Head, Time } from '../parts/show.tsx'
+
+const PAGE_SIZE = 25
+/** What a new one says, to be written over. */
+const BEGINNING = {
+  subject: 'Welcome, {{first_name|there}}',
+  html: '<h1>Welcome, {{first_name|there}}</h1>\n<p>We are glad that you are here.</p>\n',
+  text: 'Welcome, {{first_name|there}}.\n\nWe are glad that you are here.\n',
+}
+
+const COLUMNS: readonly Column<TemplateRow>[] = [
+  {
+    head: 'Template',
+    cell: ({ id, name }) => (
+      <Link href={`/templates/${id}`} class="row-link">
+        {name}
+      </Link>
+    ),
+  },
+  { head: 'Subject', cell: ({ subject }) => <span class="quiet">{subject ?? 'None'}</span> },
+  { head: 'Changed', kind: 'tight', cell: ({ updated_at }) => <Time at={updated_at} /> },
+]
+
+export function Templates() {
+  const query = useQuery()
+  const list = useLoad<List<TemplateRow>>(
+    withQuery('/templates', {
+      ...{ q: query.get('q'), limit: PAGE_SIZE },
+      offset: (pageOf(query) - 1) * PAGE_SIZE,
+    }),
+  )
+  const add = () => query.set({ add: '1' })
+  return (
+    <>
+      <Head title="Templates" lead="What you send again and again, with places for what differs.">
+        <Button kind="main" icon="plus" onClick={add}>
+          Write a template
+        </Button>
+      </Head>
+      <Card flush>
+        <search class="filters">
+          <Search query={query} label="Search names" />
+        </search>
+        <PagedTable<TemplateRow>
+          caption="Templates"
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          list={list}
+          query={query}
+          pageSize={PAGE_SIZE}
+          empty={
+            <Empty
+              icon="templates"
+              title="No template yet"
+              act={<Button onClick={add}>Write the first one</Button>}
+            >
+              Write a mail once, with places such as {'{{first_name}}'}; programs fill them in. Every change
+              is kept as a version, and can be undone.
+            </Empty>
+          }
+        />
+      </Card>
+      {query.get('add') && <AddTemplate onClose={() => query.set({ add: null })} />}
+    </>
+  )
+}
+
+function AddTemplate({ onClose }: { onClose: () => void }) {
+  const [, navigate] = useLocation()
+  const [name, setName] = useState('')
+  return (
+    <FormDialog
+      title="Write a template"
+      act="Begin"
+      onClose={onClose}
+      onSubmit={async () => {
+        const { id } = await call<Template>('POST', '/templates', { name, ...BEGINNING })
+        onClose()
+        navigate(`/templates/${id}`)
+      }}
+    >
+      {error => (
+        <TextField
+          label="Name"
+          required
+          autofocus
+          placeholder="Welcome mail"
+          hint="For you alone; readers do not see it."
+          value={name}
+          onValue={setName}
+          fault={error?.of('name')}
+        />
+      )}
+    </FormDialog>
+  )
+}

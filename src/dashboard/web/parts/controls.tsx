@@ -1,0 +1,230 @@
+/** What a reader presses, fills in and chooses from. */
+import type { ComponentChildren, JSX } from 'preact'
+import { useId, useState } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import { Icon, type IconName } from './icons.tsx'
+
+interface ButtonProps {
+  children?: ComponentChildren
+  kind?: 'main' | 'bad' | 'plain' | undefined
+  icon?: IconName
+  small?: boolean
+  type?: 'button' | 'submit'
+  disabled?: boolean | undefined
+  /** Where there is no text. */
+  label?: string
+  onClick?: (event: MouseEvent) => void
+}
+
+export function Button({ children, kind, icon, small, type = 'button', label, ...rest }: ButtonProps) {
+  const classes = [
+    'button',
+    kind && `button-${kind}`,
+    small && 'button-small',
+    children === undefined && 'button-icon',
+  ]
+  return (
+    <button
+      type={type}
+      class={classes.filter(Boolean).join(' ')}
+      {...(label && { 'aria-label': label, title: label })}
+      {...rest}
+    >
+      {icon && <Icon name={icon} size={16} />}
+      {children}
+    </button>
+  )
+}
+
+export function LinkButton({
+  href,
+  children,
+  kind,
+  icon,
+}: {
+  href: string
+  children: ComponentChildren
+  kind?: 'main'
+  icon?: IconName
+}) {
+  return (
+    <Link href={href} class={kind ? `button button-${kind}` : 'button'}>
+      {icon && <Icon name={icon} size={16} />}
+      {children}
+    </Link>
+  )
+}
+
+interface FieldProps {
+  label: string
+  hint?: ComponentChildren
+  fault?: string | undefined
+  children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: 'true' }) => ComponentChildren
+}
+
+export function Field({ label, hint, fault, children }: FieldProps) {
+  const id = useId()
+  const described = [hint ? `${id}-hint` : '', fault ? `${id}-fault` : ''].filter(Boolean).join(' ')
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({
+        id,
+        ...(described !== '' && { 'aria-describedby': described }),
+        ...(fault && { 'aria-invalid': 'true' as const }),
+      })}
+      {hint && (
+        <span class="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+      {fault && (
+        <span class="fault" id={`${id}-fault`}>
+          {fault}
+        </span>
+      )}
+    </div>
+  )
+}
+
+type InputProps = Omit<JSX.IntrinsicElements['input'], 'value' | 'onInput' | 'label'> & {
+  label: string
+  value: string
+  onValue: (value: string) => void
+  hint?: ComponentChildren
+  fault?: string | undefined
+}
+
+export function TextField({ label, value, onValue, hint, fault, ...rest }: InputProps) {
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {ids => (
+        <input
+          class="input"
+          value={value}
+          onInput={event => onValue(event.currentTarget.value)}
+          {...rest}
+          {...ids}
+        />
+      )}
+    </Field>
+  )
+}
+
+interface AreaProps {
+  label: string
+  value: string
+  onValue: (value: string) => void
+  rows?: number
+  code?: boolean
+  hint?: ComponentChildren
+  fault?: string | undefined
+  placeholder?: string
+}
+
+export function AreaField({ label, value, onValue, rows = 5, code, hint, fault, placeholder }: AreaProps) {
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {ids => (
+        <textarea
+          class={code ? 'input code' : 'input'}
+          rows={rows}
+          value={value}
+          spellcheck={!code}
+          {...(placeholder && { placeholder })}
+          onInput={event => onValue(event.currentTarget.value)}
+          {...ids}
+        />
+      )}
+    </Field>
+  )
+}
+
+interface ChooseProps {
+  label: string
+  value: string
+  options: readonly (readonly [value: string, label: string])[]
+  onValue: (value: string) => void
+  hint?: ComponentChildren
+  fault?: string | undefined
+}
+
+export function Choose({ label, value, options, onValue, hint, fault }: ChooseProps) {
+  return (
+    <Field label={label} hint={hint} fault={fault}>
+      {ids => (
+        <select class="input" value={value} onChange={event => onValue(event.currentTarget.value)} {...ids}>
+          {options.map(([one, words]) => (
+            <option key={one} value={one}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+interface SwitchProps {
+  label: string
+  hint: string
+  checked: boolean
+  onChange: (checked: boolean) => void
+}
+
+export function Switch({ label, hint, checked, onChange }: SwitchProps) {
+  return (
+    <label class="switch">
+      <input
+        type="checkbox"
+        role="switch"
+        checked={checked}
+        aria-checked={checked}
+        onChange={event => onChange(event.currentTarget.checked)}
+      />
+      <span>
+        <b>{label}</b>
+        <span class="quiet small">{hint}</span>
+      </span>
+    </label>
+  )
+}
+
+/** A few ways to look at the same thing. */
+export function Choices<T extends string>({
+  label,
+  value,
+  options,
+  onValue,
+}: {
+  label: string
+  value: T
+  options: readonly (readonly [value: T, label: string])[]
+  onValue: (value: T) => void
+}) {
+  return (
+    <fieldset class="choices" aria-label={label}>
+      {options.map(([one, words]) => (
+        <button key={one} type="button" aria-pressed={one === value} onClick={() => onValue(one)}>
+          {words}
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
+/** A text with a button that copies it. */
+export function Copy({ text, block, label = 'Copy' }: { text: string; block?: boolean; label?: string }) {
+  const [copied, setCopied] = useState(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1_600)
+  }
+  return (
+    <span class="copy">
+      {block ? <pre>{text}</pre> : <code>{text}</code>}
+      <Button small icon={copied ? 'check' : 'copy'} label={copied ? 'Copied' : label} onClick={copy} />
+    </span>
+  )
+}

@@ -1,0 +1,161 @@
+/** Questions asked over the page. */
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../api/client.ts'
+import { Button } from './controls.tsx'
+import { Failure } from './feedback.tsx'
+
+interface DialogProps {
+  title: string
+  wide?: boolean
+  onClose: () => void
+  children: ComponentChildren
+}
+
+/** Keeps the keyboard inside, and closes by Escape or a click beside it. */
+export function Dialog({ title, wide, onClose, children }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const dialog = ref.current!
+    dialog.showModal()
+    return () => dialog.close()
+  }, [])
+  return (
+    <dialog
+      ref={ref}
+      class={wide ? 'is-wide' : ''}
+      aria-label={title}
+      onCancel={event => {
+        event.preventDefault()
+        onClose()
+      }}
+      onMouseDown={event => event.target === ref.current && onClose()}
+    >
+      <div class="card-head">
+        <h2>{title}</h2>
+        <Button small kind="plain" icon="cross" label="Close" onClick={onClose} />
+      </div>
+      {children}
+    </dialog>
+  )
+}
+
+interface FormDialogProps {
+  title: string
+  /** What the button says. */
+  act: string
+  bad?: boolean
+  wide?: boolean
+  disabled?: boolean
+  onClose: () => void
+  /** @throws ApiError, which is shown */
+  onSubmit: () => Promise<void>
+  children: (error: ApiError | undefined) => ComponentChildren
+}
+
+/** A form that stays open until what it asks for is done, and says why it is not. */
+export function FormDialog({
+  title,
+  act,
+  bad,
+  wide,
+  disabled,
+  onClose,
+  onSubmit,
+  children,
+}: FormDialogProps) {
+  const { error, isBusy, run } = useAct(onSubmit)
+  const unnamed = error && error.fields.length === 0
+  return (
+    <Dialog title={title} onClose={onClose} {...(wide && { wide })}>
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          void run()
+        }}
+      >
+        <div class="dialog-body">
+          {children(error)}
+          {unnamed && <Failure error={error} />}
+        </div>
+        <div class="dialog-acts">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={bad ? 'bad' : 'main'} disabled={isBusy || disabled}>
+            {isBusy ? 'One moment …' : act}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Something that can fail, with what became of it. */
+export function useAct(work: () => Promise<void>) {
+  const [error, setError] = useState<ApiError>()
+  const [isBusy, setBusy] = useState(false)
+  const run = async () => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await work()
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { error, isBusy, run }
+}
+
+/** A change that is made at once, as by a switch. */
+export function useChange<T>(work: (change: T) => Promise<void>) {
+  const [error, setError] = useState<ApiError>()
+  const act = (change: T) => {
+    setError(undefined)
+    work(change).catch((failure: unknown) => {
+      if (!(failure instanceof ApiError)) throw failure
+      setError(failure)
+    })
+  }
+  return { error, act }
+}
+
+interface Question {
+  title: string
+  text: ComponentChildren
+  act: string
+  /** Nothing is lost by it. */
+  harmless?: boolean
+  work: () => Promise<void>
+}
+
+const question = signal<Question | null>(null)
+
+/** Asks before anything is done that cannot be undone. */
+export function confirm(asked: Question): void {
+  question.value = asked
+}
+
+export function Confirmation() {
+  const asked = question.value
+  if (!asked) return null
+  const close = () => {
+    question.value = null
+  }
+  return (
+    <FormDialog
+      title={asked.title}
+      act={asked.act}
+      bad={!asked.harmless}
+      onClose={close}
+      onSubmit={async () => {
+        await asked.work()
+        close()
+      }}
+    >
+      {() => <p>{asked.text}</p>}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,102 @@
+/** What the page says back: waiting, errors with what to do, empty places that teach, and short messages. */
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import type { ApiError } from '../api/client.ts'
+import { Icon, type IconName } from './icons.tsx'
+
+export function Waiting() {
+  return (
+    <div class="waiting" role="status" aria-label="Loading">
+      <i />
+      <i />
+      <i />
+    </div>
+  )
+}
+
+interface EmptyProps {
+  icon: IconName
+  title: string
+  children?: ComponentChildren
+  act?: ComponentChildren
+}
+
+export function Empty({ icon, title, children, act }: EmptyProps) {
+  return (
+    <div class="empty">
+      <Icon name={icon} />
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {act}
+    </div>
+  )
+}
+
+interface NoteProps {
+  tone?: 'bad' | 'warn' | 'good' | 'info'
+  children: ComponentChildren
+}
+
+export function Note({ tone = 'info', children }: NoteProps) {
+  const icon = tone === 'good' ? 'check' : tone === 'info' ? 'info' : 'warn'
+  return (
+    <div class={`note note-${tone}`} role={tone === 'bad' ? 'alert' : 'note'}>
+      <Icon name={icon} />
+      <div class="grow">{children}</div>
+    </div>
+  )
+}
+
+/** @param act what could not be done, as in "The domain could not be deleted" */
+export function Failure({ error, act, retry }: { error: ApiError; act?: string; retry?: () => void }) {
+  return (
+    <Note tone="bad">
+      {act && (
+        <p>
+          <b>{act}.</b>
+        </p>
+      )}
+      <p>{error.message || 'Something went wrong.'}</p>
+      {error.status >= 500 && <p class="quiet">This is not your fault. Try again in a moment.</p>}
+      {error.status === 429 && <p class="quiet">Wait a little, then try again.</p>}
+      {retry && (
+        <p>
+          <button type="button" class="button button-small" onClick={retry}>
+            Try again
+          </button>
+        </p>
+      )}
+    </Note>
+  )
+}
+
+interface Toast {
+  id: number
+  text: string
+  icon: IconName
+}
+
+const toasts = signal<readonly Toast[]>([])
+const SHOWN_MS = 6_000
+let toastCount = 0
+
+export function say(text: string, icon: IconName = 'check'): void {
+  const id = ++toastCount
+  toasts.value = [...toasts.value.slice(-3), { id, text, icon }]
+  setTimeout(() => {
+    toasts.value = toasts.value.filter(toast => toast.id !== id)
+  }, SHOWN_MS)
+}
+
+export function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.value.map(({ id, text, icon }) => (
+        <div class="toast" key={id}>
+          <Icon name={icon} size={16} />
+          <span class="grow">{text}</span>
+        </div>
+      ))}
+    </div>
+  )
+}

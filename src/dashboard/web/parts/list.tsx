@@ -1,0 +1,183 @@
+/** Lists of things: their columns, filters and pages, whose state lies in the address. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Loaded } from '../api/load.ts'
+import type { Query } from '../api/query.ts'
+import type { List } from '../api/types.ts'
+import { count } from '../words/numbers.ts'
+import { Button } from './controls.tsx'
+import { Empty, Failure, Waiting } from './feedback.tsx'
+import { Icon } from './icons.tsx'
+
+export interface Column<T> {
+  head: string
+  kind?: 'number' | 'tight' | 'acts'
+  cell: (row: T) => ComponentChildren
+}
+
+interface TableProps<T> {
+  caption: string
+  columns: readonly Column<T>[]
+  rows: readonly T[]
+  keyOf: (row: T) => string
+}
+
+export function Table<T>({ caption, columns, rows, keyOf }: TableProps<T>) {
+  const classOf = ({ kind }: Column<T>) => (kind ? `is-${kind}` : '')
+  return (
+    <table class="list">
+      <caption class="unseen">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map(column => (
+            <th key={column.head} scope="col" class={classOf(column)}>
+              {column.kind === 'acts' ? <span class="unseen">{column.head}</span> : column.head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(row => (
+          <tr key={keyOf(row)}>
+            {columns.map((column, i) => (
+              <td
+                key={column.head}
+                class={classOf(column)}
+                {...(i > 0 && column.kind !== 'acts' && { 'data-label': column.head })}
+              >
+                {column.cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+interface PagedProps<T> extends Omit<TableProps<T>, 'rows'> {
+  list: Loaded<List<T>>
+  query: Query
+  pageSize: number
+  /** Where there is nothing at all, rather than nothing that fits the filters. */
+  empty: ComponentChildren
+}
+
+export function PagedTable<T>({ list, query, pageSize, empty, ...table }: PagedProps<T>) {
+  const { data, error, reload } = list
+  if (!data)
+    return error ? (
+      <div class="card-body">
+        <Failure error={error} retry={reload} />
+      </div>
+    ) : (
+      <Waiting />
+    )
+  if (data.data.length === 0)
+    return query.isFiltered || pageOf(query) > 1 ? (
+      <Empty icon="search" title="Nothing fits" act={<Button onClick={query.clear}>Show everything</Button>}>
+        There is nothing that all these filters let through.
+      </Empty>
+    ) : (
+      empty
+    )
+  return (
+    <>
+      <Table {...table} rows={data.data} />
+      <Pages
+        total={data.total}
+        hasMore={data.has_more}
+        query={query}
+        pageSize={pageSize}
+        shown={data.data.length}
+      />
+    </>
+  )
+}
+
+export function pageOf(query: Query): number {
+  const page = Number(query.get('page'))
+  return Number.isInteger(page) && page > 1 ? page : 1
+}
+
+interface PagesProps {
+  total: number
+  hasMore: boolean
+  shown: number
+  query: Query
+  pageSize: number
+}
+
+function Pages({ total, hasMore, shown, query, pageSize }: PagesProps) {
+  const page = pageOf(query)
+  const first = (page - 1) * pageSize + 1
+  if (page === 1 && !hasMore) return null
+  return (
+    <nav class="list-foot" aria-label="Pages">
+      <span class="number">
+        {count(first)} to {count(first + shown - 1)} of {count(total)}
+      </span>
+      <span class="row">
+        <Button small icon="back" disabled={page === 1} onClick={() => query.set({ page: String(page - 1) })}>
+          Back
+        </Button>
+        <Button small disabled={!hasMore} onClick={() => query.set({ page: String(page + 1) })}>
+          Next <Icon name="next" size={14} />
+        </Button>
+      </span>
+    </nav>
+  )
+}
+
+const SETTLED_MS = 250
+
+/** Takes effect once the reader stops typing. */
+export function Search({ query, name = 'q', label }: { query: Query; name?: string; label: string }) {
+  const held = query.get(name)
+  const [text, setText] = useState(held)
+  useEffect(() => setText(held), [held])
+  useEffect(() => {
+    if (text === held) return
+    const timer = setTimeout(() => query.set({ [name]: text }), SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <div class="search">
+      <Icon name="search" size={15} />
+      <input
+        class="input"
+        type="search"
+        data-search
+        aria-label={label}
+        placeholder={label}
+        value={text}
+        onInput={event => setText(event.currentTarget.value)}
+      />
+    </div>
+  )
+}
+
+interface FilterProps {
+  query: Query
+  name: string
+  label: string
+  options: readonly (readonly [value: string, label: string])[]
+}
+
+export function Filter({ query, name, label, options }: FilterProps) {
+  return (
+    <select
+      class="input"
+      aria-label={label}
+      value={query.get(name)}
+      onChange={event => query.set({ [name]: event.currentTarget.value })}
+    >
+      <option value="">{label}</option>
+      {options.map(([value, words]) => (
+        <option key={value} value={value}>
+          {words}
+        </option>
+      ))}
+    </select>
+  )
+}

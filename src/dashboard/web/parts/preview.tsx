@@ -1,0 +1,52 @@
+/**
+ * A message shown in a frame where nothing of it can do anything. The frame is filled by a form that comes back with rules of
+ * its own; each filling has a frame of its own, so that going back does not lead through them.
+ */
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { Button } from './controls.tsx'
+
+interface PreviewProps {
+  html: string
+  title: string
+}
+
+export function Preview({ html, title }: PreviewProps) {
+  const [withPictures, setPictures] = useState(false)
+  const hasPictures = /<img\b[^>]*\bsrc\s*=\s*["']?https?:|url\(\s*["']?https?:/i.test(html)
+  return (
+    <>
+      {hasPictures && !withPictures && (
+        <div class="filters">
+          <span class="quiet small grow">
+            Pictures from elsewhere are not loaded: their owners would learn that you look.
+          </span>
+          <Button small onClick={() => setPictures(true)}>
+            Load pictures
+          </Button>
+        </div>
+      )}
+      <Frame key={`${withPictures} ${html}`} html={html} title={title} withPictures={withPictures} />
+    </>
+  )
+}
+
+function Frame({ html, title, withPictures }: PreviewProps & { withPictures: boolean }) {
+  const name = useId()
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => form.current!.submit(), [])
+  return (
+    <>
+      <form
+        ref={form}
+        hidden
+        method="post"
+        enctype="text/plain"
+        action={`/dashboard/preview${withPictures ? '?pictures=1' : ''}`}
+        target={name}
+      >
+        <textarea name="html" aria-label={title} value={html} readOnly />
+      </form>
+      <iframe class="letter" name={name} title={title} sandbox="" referrerpolicy="no-referrer" />
+    </>
+  )
+}

@@ -1,0 +1,92 @@
+/** Writing an email by hand: for tests and for single messages. */
+import { useState } from 'preact/hooks'
+import { useLocation } from 'wouter-preact'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { Domain, Installation, List } from '../api/types.ts'
+import { signedIn } from '../shell/session.ts'
+import { AreaField, TextField } from './controls.tsx'
+import { FormDialog } from './dialog.tsx'
+import { Note } from './feedback.tsx'
+
+export function WriteDialog({ onClose }: { onClose: () => void }) {
+  const [, navigate] = useLocation()
+  const domains = useLoad<List<Domain>>('/domains?limit=100')
+  const installation = useLoad<Installation>('/installation')
+  const verified = domains.data?.data.find(({ status }) => status === 'verified')
+  const [email, setEmail] = useState({ from: '', to: '', subject: '', text: '', when: '' })
+  const set = (name: keyof typeof email) => (value: string) => setEmail({ ...email, [name]: value })
+  const from = email.from || (verified ? `hello@${verified.name}` : 'you@example.com')
+  const simulator = installation.data?.simulator_domain ?? ''
+  const send = async () => {
+    const { id } = await call<{ id: string }>('POST', '/emails', {
+      from,
+      to: email.to.split(',').map(text => text.trim()),
+      subject: email.subject,
+      text: email.text,
+      ...(email.when && { scheduled_at: new Date(email.when).toISOString() }),
+    })
+    onClose()
+    navigate(`/emails/${id}`)
+  }
+  return (
+    <FormDialog
+      title="Send an email"
+      act={email.when ? 'Schedule' : 'Send'}
+      wide
+      onClose={onClose}
+      onSubmit={send}
+    >
+      {error => (
+        <>
+          {domains.data && !verified && (
+            <Note>
+              <p>
+                No domain of yours is verified yet, so mail can go to the simulator alone: try{' '}
+                <code>delivered@{simulator}</code>. It shows all that real mail goes through.
+              </p>
+            </Note>
+          )}
+          <TextField
+            label="From"
+            value={email.from}
+            placeholder={from}
+            onValue={set('from')}
+            fault={error?.of('from')}
+          />
+          <TextField
+            label="To"
+            required
+            value={email.to}
+            placeholder={verified ? signedIn().user.email : `delivered@${simulator}`}
+            hint="Several addresses with commas between them."
+            onValue={set('to')}
+            fault={error?.of('to')}
+          />
+          <TextField
+            label="Subject"
+            required
+            value={email.subject}
+            onValue={set('subject')}
+            fault={error?.of('subject')}
+          />
+          <AreaField
+            label="Message"
+            rows={7}
+            value={email.text}
+            onValue={set('text')}
+            fault={error?.of('text') ?? error?.of('html')}
+          />
+          <TextField
+            label="When"
+            type="datetime-local"
+            value={email.when}
+            hint="Leave it empty to send now."
+            onValue={set('when')}
+            fault={error?.of('scheduled_at')}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}

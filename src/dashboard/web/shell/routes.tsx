@@ -1,0 +1,31 @@
+/** Which page an address leads to. Each group of pages is fetched when it is first needed. */
+import type { ComponentType } from 'preact'
+import { NotThere } from '../pages/not-there.tsx'
+import { lazy } from './lazy.tsx'
+
+export interface PageProps {
+  params: Record<string, string | undefined>
+}
+
+type Page = ComponentType<PageProps>
+
+/** The first that fits; `*` fits anything. */
+export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
+  ['/', lazy(async () => (await import('../pages/overview.tsx')).Overview)],
+  ['/start', lazy(async () => (await import('../pages/start.tsx')).Start)],
+  ['/emails', lazy(async () => (await import('../pages/emails.tsx')).Emails)],
+  ['/emails/:id', lazy(async () => (await import('../pages/email.tsx')).EmailPage)],
+  ['/domains', lazy(async () => (await import('../pages/domains.tsx')).Domains)],
+  ['/domains/:id', lazy(async () => (await import('../pages/domain.tsx')).DomainPage)],
+  ['/keys', lazy(async () => (await import('../pages/keys.tsx')).Keys)],
+  ['/templates', lazy(async () => (await import('../pages/templates.tsx')).Templates)],
+  ['/templates/:id', lazy(async () => (await import('../pages/template.tsx')).TemplatePage)],
+  ['/suppressions', lazy(async () => (await import('../pages/suppressions.tsx')).Suppressions)],
+  ['/deliverability', lazy(async () => (await import('../pages/deliverability.tsx')).Deliverability)],
+  ['/queue', lazy(async () => (await import('../pages/queue.tsx')).QueuePage)],
+  ['/destinations', lazy(async () => (await import('../pages/destinations.tsx')).DestinationsPage)],
+  ['/accounts', lazy(async () => (await import('../pages/accounts.tsx')).Accounts)],
+  ['/usage', lazy(async () => (await import('../pages/usage.tsx')).UsagePage)],
+  ['/settings', lazy(async () => (await import('../pages/settings.tsx')).Settings)],
+  ['*', NotThere],
+]

@@ -1,0 +1,49 @@
+/** Who is signed in. */
+import { signal } from '@preact/signals'
+import { ApiError, call, onSignedOut } from '../api/client.ts'
+import { forgetAll } from '../api/load.ts'
+import type { SignedIn } from '../api/types.ts'
+
+/** `unknown` until the first answer, `nobody` where somebody has to sign in. */
+export type Session = SignedIn | 'unknown' | 'nobody' | { unreachable: ApiError }
+
+export const session = signal<Session>('unknown')
+
+export function isOperator(): boolean {
+  return signedIn().user.operator
+}
+
+/** For pages, which are shown to whoever is signed in. */
+export function signedIn(): SignedIn {
+  const now = session.value
+  if (typeof now === 'string' || 'unreachable' in now) throw new Error('nobody is signed in')
+  return now
+}
+
+export async function findSession(): Promise<void> {
+  try {
+    session.value = await call<SignedIn>('GET', '/auth/session')
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    session.value = error.status === 401 ? 'nobody' : { unreachable: error }
+  }
+}
+
+/** @throws ApiError */
+export async function signIn(email: string, password: string): Promise<void> {
+  session.value = await call<SignedIn>('POST', '/auth/login', { email, password })
+}
+
+export async function signOut(): Promise<void> {
+  await call('POST', '/auth/logout')
+  forgetAll()
+  session.value = 'nobody'
+}
+
+export function watchSession(): void {
+  onSignedOut(() => {
+    if (session.value === 'nobody') return
+    forgetAll()
+    session.value = 'nobody'
+  })
+}

@@ -1,0 +1,2 @@
+/** Styles are bundled beside the scripts that name them. */
+declare module '*.css'

@@ -1,0 +1,26 @@
+/** Light or dark: as the system has it, until the reader chooses. */
+import { effect, signal } from '@preact/signals'
+
+export type Theme = 'system' | 'light' | 'dark'
+
+const KEY = 'posthorn.theme'
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const stored = localStorage.getItem(KEY)
+
+export const theme = signal<Theme>(stored === 'light' || stored === 'dark' ? stored : 'system')
+
+export function chooseTheme(next: Theme): void {
+  theme.value = next
+  if (next === 'system') localStorage.removeItem(KEY)
+  else localStorage.setItem(KEY, next)
+}
+
+/** Keeps the page in the theme from now on. */
+export function followTheme(): void {
+  const show = () => {
+    const isDark = theme.value === 'dark' || (theme.value === 'system' && dark.matches)
+    document.documentElement.dataset.theme = isDark ? 'dark' : 'light'
+  }
+  effect(show)
+  dark.addEventListener('change', show)
+}

@@ -1,0 +1,152 @@
+/** Whether all is well: what needs attention, the worst first, each with where it is put right. */
+import type { Account, Alert, Doctor, Domain, Installation, Metrics } from '../api/types.ts'
+import { checkWords } from './checks.ts'
+import { percent } from './numbers.ts'
+
+export interface Concern {
+  tone: 'bad' | 'warn'
+  text: string
+  advice?: string
+  /** Where it is seen to. */
+  href: string
+  act: string
+}
+
+/** What mailbox providers ask of senders: above the first they watch, above the second they refuse. */
+export const LIMITS = {
+  bounce: { watch: 0.02, refuse: 0.05 },
+  complaint: { watch: 0.001, refuse: 0.003 },
+} as const
+
+/** Fewer say nothing about a rate. */
+const ENOUGH = 50
+const DAY_MS = 86_400_000
+
+interface Seen {
+  totals?: Metrics['totals'] | undefined
+  domains?: readonly Domain[] | undefined
+  doctor?: Doctor | undefined
+  alerts?: readonly Alert[] | undefined
+  account?: Account | undefined
+  installation?: Installation | undefined
+}
+
+export function concernsOf({
+  totals,
+  domains = [],
+  doctor,
+  alerts = [],
+  account,
+  installation,
+}: Seen): Concern[] {
+  const found = [
+    ...(account?.paused
+      ? [
+          {
+            tone: 'bad' as const,
+            text: 'Your mail is held.',
+            advice: account.paused.reason ?? 'Ask the operator of this installation why.',
+            href: '/emails',
+            act: 'See your emails',
+          },
+        ]
+      : []),
+    ...domains.flatMap(domainConcern),
+    ...rateConcerns(totals),
+    ...(installation?.laboratory ? [LABORATORY] : doctorConcerns(doctor)),
+    ...alertConcerns(alerts),
+  ]
+  return found.sort((a, b) => Number(a.tone === 'warn') - Number(b.tone === 'warn'))
+}
+
+function domainConcern({ id, name, status }: Domain): Concern[] {
+  if (status === 'verified' || status === 'pending') return []
+  const isLost = status === 'temporary_failure'
+  return [
+    {
+      tone: isLost ? 'warn' : 'bad',
+      text: isLost ? `The DNS records of ${name} are gone.` : `${name} is not verified.`,
+      advice: isLost ? 'Put them back before sending stops.' : 'Nothing can be sent from it.',
+      href: `/domains/${id}`,
+      act: 'See the records',
+    },
+  ]
+}
+
+function rateConcerns(totals: Metrics['totals'] | undefined): Concern[] {
+  const { delivered = 0, bounced = 0, bounce_rate = 0, complaint_rate = 0 } = totals ?? {}
+  const concern = (
+    rate: number,
+    limits: { watch: number; refuse: number },
+    what: string,
+    status: string,
+  ): Concern[] =>
+    rate <= limits.watch
+      ? []
+      : [
+          {
+            tone: rate > limits.refuse ? 'bad' : 'warn',
+            text: `${percent(rate)} of your mail ${what}.`,
+            advice: `Mailbox providers begin to refuse senders above ${percent(limits.refuse)}.`,
+            href: `/emails?status=${status}`,
+            act: 'See which',
+          },
+        ]
+  if (delivered + bounced < ENOUGH) return []
+  return [
+    ...concern(bounce_rate, LIMITS.bounce, 'bounces', 'bounced'),
+    ...concern(complaint_rate, LIMITS.complaint, 'is marked as spam', 'complained'),
+  ]
+}
+
+function doctorConcerns(doctor: Doctor | undefined): Concern[] {
+  const failed = doctor?.findings.filter(({ status }) => status === 'failed') ?? []
+  const warned = doctor?.findings.filter(({ status }) => status === 'warning') ?? []
+  const [first] = failed.length > 0 ? failed : warned
+  if (!first) return []
+  const others = (failed.length > 0 ? failed : warned).length - 1
+  return [
+    {
+      tone: failed.length > 0 ? 'bad' : 'warn',
+      text: `${checkWords(first.check)}${first.subject ? ` (${first.subject})` : ''}: ${first.message}`,
+      advice: [first.advice, others > 0 ? `And ${others} more.` : ''].filter(Boolean).join(' '),
+      href: '/deliverability',
+      act: 'See the check-up',
+    },
+  ]
+}
+
+/** Nothing else that is found out about the machine matters before. */
+const LABORATORY: Concern = {
+  tone: 'warn',
+  text: 'This is a trial: the installation has no name of its own yet.',
+  advice: 'Mail to the simulator works. To send to the world, set `mail_host` to a name of yours.',
+  href: '/start',
+  act: 'First steps',
+}
+
+const ALERT_WORDS: Readonly<Record<string, string>> = {
+  'ip-reputation': 'A mailbox provider distrusts our address.',
+  authentication: 'A mailbox provider does not believe that mail is from its sender.',
+  'smart-host-login': 'The relay refuses our login.',
+  'account-bounces': 'Much of an account’s mail bounces.',
+  'account-complaints': 'Much of an account’s mail is marked as spam.',
+}
+
+export function alertWords(kind: string): string {
+  return ALERT_WORDS[kind] ?? kind
+}
+
+function alertConcerns(alerts: readonly Alert[]): Concern[] {
+  const [alert] = alerts.filter(({ created_at }) => Date.now() - Date.parse(created_at) < DAY_MS)
+  if (!alert) return []
+  return [
+    {
+      tone: 'warn',
+      text: alertWords(alert.kind),
+      advice: alert.reply,
+      href: '/deliverability',
+      act: 'See the alerts',
+    },
+  ]
+}

@@ -1,0 +1,24 @@
+/** Numbers in words. */
+
+const whole = new Intl.NumberFormat('en')
+
+export function count(n: number): string {
+  return whole.format(n)
+}
+
+/** `1 email`, `2,000 emails`. */
+export function counted(n: number, noun: string, plural = `${noun}s`): string {
+  return `${whole.format(n)} ${n === 1 ? noun : plural}`
+}
+
+/** `98.2 %`, `0.05 %`. @param share from 0 to 1 */
+export function percent(share: number): string {
+  const value = share * 100
+  return `${Number(value.toFixed(value < 1 || (value > 99 && value < 100) ? 2 : 1))} %`
+}
+
+export function bytes(n: number): string {
+  if (n < 1_000) return `${n} B`
+  if (n < 1_000_000) return `${(n / 1_000).toFixed(1)} kB`
+  return `${(n / 1_000_000).toFixed(1)} MB`
+}

@@ -1,0 +1,47 @@
+/** Times in words, in the reader's own zone. */
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
+const dayAndTime = new Intl.DateTimeFormat(undefined, {
+  ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+})
+const withYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' })
+
+export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+export function fullTime(iso: string): string {
+  return full.format(new Date(iso))
+}
+
+export function clockTime(iso: string): string {
+  return clock.format(new Date(iso))
+}
+
+/** `3 minutes ago`, `in 2 hours`; beyond a day the date. */
+export function shortTime(iso: string, now = Date.now()): string {
+  const at = Date.parse(iso)
+  const away = at - now
+  const distance = Math.abs(away)
+  if (distance < 45_000) return away > 10_000 ? 'in less than a minute' : 'just now'
+  if (distance < HOUR) return relative.format(Math.round(away / MINUTE), 'minute')
+  if (distance < DAY) return relative.format(Math.round(away / HOUR), 'hour')
+  return distance < 300 * DAY ? dayAndTime.format(at) : withYear.format(at)
+}
+
+/** `40 seconds`, `3 hours`, `2 days`. */
+export function span(ms: number): string {
+  const [count, unit] =
+    ms < MINUTE
+      ? [Math.max(1, Math.round(ms / 1_000)), 'second']
+      : ms < HOUR
+        ? [Math.round(ms / MINUTE), 'minute']
+        : ms < 2 * DAY
+          ? [Math.round(ms / HOUR), 'hour']
+          : [Math.round(ms / DAY), 'day']
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}

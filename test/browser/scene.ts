@@ -1,0 +1,117 @@
+/** A service with something to show on every page of the dashboard. */
+import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
+import { type Posthorn, startPosthorn } from '../kit/posthorn.ts'
+
+export interface Scene {
+  posthorn: Posthorn
+  mx: FakeMx
+  /** Places of the dashboard, by a name for files. */
+  places: (readonly [name: string, path: string])[]
+  ids: {
+    delivered: string
+    bounced: string
+    delayed: string
+    domain: string
+    pending: string
+    template: string
+  }
+  close(): Promise<void>
+}
+
+const WORLD = `
+  there.example        MX 10 mx.there.example
+  mx.there.example     A 127.0.0.2
+  elsewhere.example    MX 10 mx.elsewhere.example
+  mx.elsewhere.example A 127.0.0.2
+`
+const HTML = `
+  <div style="font: 16px/1.5 Georgia, serif; max-width: 560px; margin: 24px auto; color: #222">
+    <h1 style="color: #7a5a00">Your order is on its way</h1>
+    <p>Hello Ann, the lamp has left our workshop this morning and is with you on Thursday.</p>
+    <p><a href="https://shop.example/orders/1042" style="background: #f2b90c; padding: 10px 18px; color: #111">Follow it</a></p>
+  </div>`
+
+export async function startScene(): Promise<Scene> {
+  const mx = await startFakeMx({ host: '127.0.0.2' })
+  const posthorn = await startPosthorn({ zone: WORLD, mxPort: mx.port })
+  const session = await posthorn.signIn()
+  const make = async (path: string, body: object) => {
+    const answer = await posthorn.call('POST', path, { session, body })
+    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  const domain = await posthorn.verifiedDomain('shop.example')
+  const pending = await make('/domains', { name: 'news.shop.example' })
+  await make('/api-keys', { name: 'Web shop' })
+  await make('/api-keys', { name: 'Newsletter', domain_id: pending.id })
+  await make('/accounts', { name: 'Bakery', owner_email: 'ann@bakery.example', plan: 'pro' })
+  await make('/suppressions', { email: 'nobody@there.example' })
+  await make('/suppressions', { email: 'angry@there.example', reason: 'complaint' })
+  const template = await make('/templates', {
+    name: 'Order sent',
+    subject: 'Your order {{order}} is on its way',
+    html: HTML.replace('Ann', '{{first_name|there}}').trim(),
+    text: 'Hello {{first_name|there}}, order {{order}} is on its way.',
+  })
+  await posthorn.call('PUT', `/templates/${template.id}`, {
+    session,
+    body: { ...template, text: `${template.text}\n\nThe shop\n` },
+  })
+  const mail = (to: string, subject: string, more: object = {}) =>
+    posthorn.send({
+      from: 'The shop <orders@shop.example>',
+      to,
+      subject,
+      html: HTML,
+      text: 'It is on its way.',
+      ...more,
+    })
+  const delivered = await mail('Ann <ann@there.example>', 'Your order is on its way', {
+    attachments: [{ filename: 'invoice-1042.txt', content: 'UGFpZC4=' }],
+    tags: [{ name: 'kind', value: 'order' }],
+    headers: { 'X-Order': '1042' },
+  })
+  const bounced = await mail('perm-550-511@there.example', 'Your invoice 1042')
+  const delayed = await mail('defer-451@elsewhere.example', 'Welcome to the shop')
+  await mail('opened@simulator.test', 'A note from the workshop')
+  await mail('complained@simulator.test', 'Ten days of summer prices')
+  await mail('later@there.example', 'How do you like your lamp?', {
+    scheduled_at: new Date(posthorn.clock.now() + 3 * 86_400_000).toISOString(),
+  })
+  await posthorn.emailWhen(delivered, 'delivered')
+  await posthorn.emailWhen(bounced, 'bounced')
+  await posthorn.emailWhen(delayed, 'delivery_delayed')
+  const ids = { delivered, bounced, delayed, domain: domain.id, pending: pending.id, template: template.id }
+  return {
+    posthorn,
+    mx,
+    ids,
+    places: placesOf(ids),
+    async close() {
+      await posthorn.close()
+      await mx.close()
+    },
+  }
+}
+
+function placesOf(ids: Scene['ids']): Scene['places'] {
+  return [
+    ['overview', '/'],
+    ['start', '/start'],
+    ['emails', '/emails'],
+    ['email', `/emails/${ids.delivered}`],
+    ['bounced', `/emails/${ids.bounced}`],
+    ['domains', '/domains'],
+    ['domain', `/domains/${ids.pending}`],
+    ['keys', '/keys'],
+    ['templates', '/templates'],
+    ['template', `/templates/${ids.template}`],
+    ['suppressions', '/suppressions'],
+    ['deliverability', '/deliverability'],
+    ['queue', '/queue'],
+    ['destinations', '/destinations'],
+    ['accounts', '/accounts'],
+    ['usage', '/usage'],
+    ['settings', '/settings'],
+  ]
+}

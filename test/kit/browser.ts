@@ -1,0 +1,116 @@
+/** Debian's Chromium, steered by playwright-core, with a watch on everything that a page of ours must not do. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Posthorn } from './posthorn.ts'
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+const LIMIT_MS = 10_000
+
+export interface WatchedPage {
+  page: Page
+  /** Errors on the console, breaches of the content security policy, exceptions, and requests to other origins. */
+  faults: string[]
+  close(): Promise<void>
+}
+
+export interface TestBrowser {
+  /** A page of a reader of its own, at the sign-in of the dashboard. */
+  open(posthorn: Posthorn, options?: BrowserContextOptions): Promise<WatchedPage>
+  /** Likewise, signed in as the admin, at this place of the dashboard. */
+  signIn(posthorn: Posthorn, path?: string, options?: BrowserContextOptions): Promise<WatchedPage>
+  close(): Promise<void>
+}
+
+export async function startBrowser(): Promise<TestBrowser> {
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: FLAGS,
+  })
+  const open: TestBrowser['open'] = async (posthorn, options = {}) => watched(browser, posthorn, options)
+  return {
+    open,
+    async signIn(posthorn, path = '/', options) {
+      const opened = await open(posthorn, options)
+      const { page } = opened
+      await page.goto(`${posthorn.baseUrl}/dashboard/`)
+      await page.getByLabel('Email address').fill(posthorn.admin.email)
+      await page.getByLabel('Password').fill(posthorn.admin.password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('navigation', { name: 'Sections' }).waitFor({ state: 'attached' })
+      if (path !== '/') await page.goto(`${posthorn.baseUrl}/dashboard${path}`)
+      return opened
+    },
+    close: () => browser.close(),
+  }
+}
+
+async function watched(
+  browser: Browser,
+  { baseUrl }: Posthorn,
+  options: BrowserContextOptions,
+): Promise<WatchedPage> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options })
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  context.setDefaultTimeout(LIMIT_MS)
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('console', message => {
+    if (message.type() === 'error' && !isExpected(message.text())) faults.push(message.text())
+  })
+  page.on('pageerror', error => faults.push(String(error.stack)))
+  page.on('dialog', dialog => {
+    faults.push(`a dialog of the browser: ${dialog.message()}`)
+    dialog.dismiss().catch(() => {})
+  })
+  page.on('request', request => {
+    const url = new URL(request.url())
+    if (!['data:', 'blob:', 'about:'].includes(url.protocol) && url.origin !== new URL(baseUrl).origin)
+      faults.push(`a request to ${request.url()}`)
+  })
+  return { page, faults, close: () => context.close() }
+}
+
+/** The browser notes every reply that is no success; nobody being signed in yet is no fault. */
+function isExpected(text: string): boolean {
+  return /status of 4\d\d/.test(text)
+}
+
+interface AxeResult {
+  violations: {
+    id: string
+    impact: string
+    help: string
+    nodes: { target: string[]; failureSummary: string }[]
+  }[]
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What axe-core finds serious or worse, in words. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  // by evaluate, since the page's rules let no script be added
+  await page.evaluate(axeSource)
+  const { violations } = (await page.evaluate(
+    "axe.run(document, { resultTypes: ['violations'], iframes: false })",
+  )) as AxeResult
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, help, nodes }) =>
+        `${id}: ${help}: ${nodes.map(node => `${node.target.join(' ')} (${node.failureSummary})`).join('; ')}`,
+    )
+}
+
+/** How far the page can be pushed sideways, in px. */
+export async function sideways(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+}
