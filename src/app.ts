@@ -1,6 +1,7 @@
 /** The composition root: builds every part of the service from the configuration, starts and stops them in order. */
 import type { FirstRun } from './accounts/first-run.ts'
 import { createPlans } from './accounts/plans.ts'
+import { openCertificates, startCertificateOrders } from './certificates.ts'
 import type { Commands } from './commands.ts'
 import type { Config } from './config/config.ts'
 import { type DeliveryThreads, startDeliveryThreads } from './deliver/threads.ts'
@@ -11,11 +12,11 @@ import { baseUrlOf, startHttpDoor } from './http-door.ts'
 import { startInboundDoor } from './inbound-door.ts'
 import { startKeyRotation } from './key-rotation.ts'
 import type { AdjustableClock } from './lib/adjustable-clock.ts'
-import { type Certificates, followCertificate, ownCertificate } from './lib/certificates.ts'
 import { type Clock, every, systemClock } from './lib/clock.ts'
 import type { Id } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
+import { startOwnPolicy } from './own-policy.ts'
 import type { Parts } from './parts.ts'
 import { startProviderDns } from './provider-dns.ts'
 import { leaseTerms } from './queue/leases.ts'
@@ -42,6 +43,8 @@ export interface AppDeps {
 export interface App {
   /** Where clients reach the API. */
   baseUrl: string
+  /** The same over TLS; null where it is off. */
+  secureAddress: { address: string; port: number } | null
   dnsAddress: { host: string; port: number } | null
   /** Where mail from the world comes in. */
   inboundAddress: { address: string; port: number } | null
@@ -96,7 +99,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const plans = await openPlans(config, store, clock, log)
     started.push(startSweepers({ store, plans, rates: config.feedback, clock, log }).stop)
     const generateKey = deps.generateKey ?? generateDkimKey
-    const certificates = openCertificates(config, clock, log)
+    const certificates = await openCertificates({ config, clock, log, store, secrets })
     started.push(certificates.close)
     let delivery: DeliveryThreads | undefined
     const pathsTo: PathsTo = async sites => delivery?.pathsTo(sites) ?? new Map()
@@ -111,7 +114,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const readiness = createReadiness(store.run, clock)
     const { http, firstRun, ...behind } = await startHttpDoor(parts, readiness.notReady, started)
     const isWhole = config.roles.includes('all')
-    if (isWhole) started.push(startKeyRotation(parts))
+    if (isWhole) started.push(startKeyRotation(parts), startOwnPolicy(parts), startCertificateOrders(parts))
     const inbound = await startInboundDoor(parts)
     started.push(inbound.close)
     const submission = await startSubmissionDoors(parts, behind, started)
@@ -124,6 +127,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     readiness.started()
     return {
       baseUrl: baseUrlOf(config, http.address()),
+      secureAddress: http.secureAddress,
       dnsAddress: dns.address,
       inboundAddress: inbound.address,
       submission,
@@ -174,19 +178,6 @@ async function startDelivery(
       await threads.stop(graceMs)
     },
   }
-}
-
-/** What our mail listeners show. @throws when the files cannot be used */
-function openCertificates(
-  { smtp: { tls }, dataDir, mailHost }: Config,
-  clock: Clock,
-  log: Log,
-): Certificates {
-  const { certFile, keyFile } = tls
-  if (certFile === null || keyFile === null) return ownCertificate(dataDir, mailHost, clock.now())
-  const onError = (error: unknown) =>
-    log.error({ err: error }, 'the renewed certificate cannot be used; the former one stays')
-  return followCertificate({ certFile, keyFile, clock, onError })
 }
 
 async function openPlans({ plans: configured }: Config, store: Store<Commands>, clock: Clock, log: Log) {

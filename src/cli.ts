@@ -35,9 +35,9 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     })
   },
   checkSources,
-  zoneRecords() {
+  zoneRecords(mtaStsId) {
     const config = readConfig()
-    return { mailHost: config.mailHost, records: providerZoneOf(config) }
+    return { mailHost: config.mailHost, records: providerZoneOf(config, mtaStsId) }
   },
   sourceSettings: () => sourceSettings(readConfig()),
   examine(db, dataDir) {
@@ -52,9 +52,9 @@ process.exitCode = await runProgram(process.argv.slice(2), {
 })
 
 /** @throws CommandError */
-function providerZoneOf(config: Config) {
+function providerZoneOf(config: Config, mtaStsId?: string) {
   try {
-    return zoneRecords(config, systemClock.now())
+    return zoneRecords(config, systemClock.now(), mtaStsId)
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error
     throw new CommandError(`the configuration is wrong: dns.records ${error.message}`)

@@ -28,6 +28,7 @@ import { metricCommands } from './retention/metric-sweeper.ts'
 import { sealCommands } from './search/commands.ts'
 import { accountCommands } from './store/accounts.ts'
 import { apiKeyCommands } from './store/api-keys.ts'
+import { certificateCommands } from './store/certificates.ts'
 import { inboundCommands } from './store/inbound.ts'
 import { linkTermsCommands } from './store/link-terms.ts'
 import { alertCommands } from './store/operator-alerts.ts'
@@ -81,6 +82,7 @@ export const commands = {
   ...receiveCommands,
   ...linkTermsCommands,
   ...listInboundCommands,
+  ...certificateCommands,
 }
 
 export type Commands = typeof commands

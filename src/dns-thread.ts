@@ -8,15 +8,17 @@ import type { DnsListener } from './dns/listener.ts'
 import { createResponseRate } from './dns/response-rate.ts'
 import { createDnsServer } from './dns/server.ts'
 import type { DnsRecord } from './dns/wire.ts'
-import { createZone } from './dns/zone.ts'
+import { createZone, type Zone } from './dns/zone.ts'
 import { keyText } from './domains/key-text.ts'
 import { type ClockSeat, createAdjustableClock } from './lib/adjustable-clock.ts'
 import { systemClock } from './lib/clock.ts'
 import { createLog, type LogLevel } from './lib/log.ts'
 import { stepBack } from './lib/thread-priority.ts'
+import { listDnsAnswers } from './store/certificates.ts'
 import { MISSED } from './store/command.ts'
 import { openReader, type StoreLocation } from './store/dialect.ts'
 import { DKIM_KEYS_CHANGED, findPublishedKey } from './store/domains.ts'
+import { MTA_STS_ID, readSetting, SETTING_PUT } from './store/settings.ts'
 import { createWriterClient } from './store/writer/client.ts'
 
 export interface DnsThreadData {
@@ -24,6 +26,10 @@ export interface DnsThreadData {
   /** The apex. */
   mailHost: string
   records: readonly DnsRecord[]
+  /** The records while the policy with this id is published; null where there is none. */
+  withPolicy: { id: string; records: readonly DnsRecord[] } | null
+  /** Hosts that we prove to be ours by a text at `_acme-challenge.<host>`. */
+  provenNames: readonly string[]
   /** Any number when 0. */
   responsesPerSecond: number
   location: StoreLocation
@@ -57,8 +63,33 @@ const keys = createKeyTexts({
 writer.on(DKIM_KEYS_CHANGED, keys.forget)
 writer.on(MISSED, keys.forget)
 
-const { mailHost, records, responsesPerSecond: perSecond } = data
-const zone = createZone({ apex: mailHost, records, dkim: keys.textOf })
+const { mailHost, withPolicy, provenNames, responsesPerSecond: perSecond } = data
+const zoneOf = (records: readonly DnsRecord[]) =>
+  createZone({
+    ...{ apex: mailHost, records, provenNames },
+    dkim: keys.textOf,
+    proofs: name => listDnsAnswers(db, name, clock.now()),
+  })
+const publishedZone = async () => {
+  const isPublished = withPolicy !== null && (await readSetting(db, MTA_STS_ID)) === withPolicy.id
+  return zoneOf(isPublished ? withPolicy.records : data.records)
+}
+let served = await publishedZone()
+const lookAgain = () =>
+  publishedZone().then(
+    zone => {
+      served = zone
+    },
+    error => log.error({ err: error }, 'dns: what the zone holds cannot be read; it stays as it was'),
+  )
+writer.on(SETTING_PUT, lookAgain)
+writer.on(MISSED, lookAgain)
+const zone: Zone = {
+  get soa() {
+    return served.soa
+  },
+  lookUp: (name, type) => served.lookUp(name, type),
+}
 const rate = perSecond === 0 ? undefined : createResponseRate({ clock, perSecond })
 const servers: DnsListener[] = []
 const ports: number[] = []

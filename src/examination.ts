@@ -3,7 +3,7 @@ import type { Config } from './config/config.ts'
 import { isGlobalUnicast } from './dns/address-safety.ts'
 import { createResolver } from './dns/resolver.ts'
 import { blocklists } from './doctor/blocklists.ts'
-import { certificate } from './doctor/certificate.ts'
+import { certificate, givenCertificate } from './doctor/certificate.ts'
 import { type Examination, examineAll, type Report } from './doctor/finding.ts'
 import { inboundMail } from './doctor/inbound.ts'
 import { diskSpace, diskSync, openFiles } from './doctor/machine.ts'
@@ -17,7 +17,9 @@ import { listZone } from './domains/zone-list.ts'
 import type { Clock } from './lib/clock.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { zoneRecords } from './provider-dns.ts'
+import { findCertificate } from './store/certificates.ts'
 import type { Db } from './store/schema.ts'
+import { publishedPolicy } from './store/settings.ts'
 
 const SAMPLE_KEYS = 3
 
@@ -30,7 +32,7 @@ export async function examineInstallation(config: Config, db: Db | null, clock: 
   const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
   const inquiries = createInquiries({ servers, clock, authorityPort, allowPrivateAddresses })
   const isAllowed = (address: string) => allowPrivateAddresses || isGlobalUnicast(address)
-  const records = zoneRecords(config, clock.now())
+  const records = zoneRecords(config, clock.now(), db ? await publishedPolicy(db) : undefined)
   const addresses = sendingAddresses(config, records)
   const examinations = [
     outboundPort({
@@ -52,7 +54,7 @@ export async function examineInstallation(config: Config, db: Db | null, clock: 
       addresses: addresses.map(({ address }) => address),
       lists: config.doctor.blocklists,
     }),
-    ...certificateOf(config, clock),
+    ...certificateOf(config, db, clock),
     ...(config.doctor.clockUrl === '' ? [] : [wallClock({ outbound, clock, url: config.doctor.clockUrl })]),
     diskSpace({ folder: config.dataDir, clock }),
     diskSync({ folder: config.dataDir, clock }),
@@ -74,9 +76,11 @@ function inboundOf(
   return smtp.inbound.listen ? [inboundMail({ ...parts, mailHost, port: delivery.port })] : []
 }
 
-function certificateOf({ mailHost, smtp }: Config, clock: Clock): Examination[] {
+function certificateOf({ mailHost, smtp, acme }: Config, db: Db | null, clock: Clock): Examination[] {
   const { certFile, keyFile } = smtp.tls
-  return certFile === null ? [] : [certificate({ certFile, keyFile, mailHost, clock })]
+  if (certFile !== null) return [certificate({ certFile, keyFile, mailHost, clock })]
+  const find = async () => (db === null ? undefined : findCertificate(db, mailHost))
+  return acme.enabled ? [givenCertificate({ find, mailHost, clock })] : []
 }
 
 /** Those of the configuration; else those of the provider host. */

@@ -61,6 +61,7 @@ import { sourceRoutes } from './http/routes/sources.ts'
 import { suppressionRoutes } from './http/routes/suppressions.ts'
 import { templateRoutes } from './http/routes/templates.ts'
 import { topicRoutes } from './http/routes/topics.ts'
+import { CHALLENGE_PATH, wellKnownRoutes } from './http/routes/well-known.ts'
 import { zoneRecordRoutes } from './http/routes/zone-records.ts'
 import { type HttpServer, startHttpServer } from './http/server.ts'
 import { describeInstallation } from './installation.ts'
@@ -69,13 +70,14 @@ import type { Clock } from './lib/clock.ts'
 import { createIdSource, type IdSource } from './lib/ids.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import type { Parts } from './parts.ts'
-import { zoneRecords } from './provider-dns.ts'
+import { policyOf, zoneRecords } from './provider-dns.ts'
 import { createHands, type Hands } from './queue/hands.ts'
 import { KEYS_DELETED } from './store/api-keys.ts'
 import { createBlobClaims } from './store/blob-claims.ts'
 import type { HashFile } from './store/blob-stream.ts'
 import { MISSED } from './store/command.ts'
 import type { LinkTermsIds } from './store/link-terms.ts'
+import { publishedPolicy } from './store/settings.ts'
 import { createSuppressions } from './suppressions/suppressions.ts'
 import { createReadyTemplates } from './templates/ready.ts'
 import { createTemplates } from './templates/templates.ts'
@@ -84,6 +86,7 @@ import { startTlsReports } from './tls-reports.ts'
 const HOUR_MS = 3_600_000
 /** Where `scripts/build-dashboard.js` puts it. */
 const DASHBOARD = new URL('../dist/dashboard', import.meta.url).pathname
+const HTTP_GRACE_MS = 5_000
 
 /** @param started gets what is to be closed, in the order of the starts */
 export async function startHttpDoor(
@@ -104,6 +107,7 @@ export async function startHttpDoor(
   store.on(MISSED, apiKeys.forget)
   const regions = Object.keys(config.regions)
   const { mailHost } = config
+  const fixed = zoneRecords(config, clock.now())
   const { domains, inquiries } = startDomains(parts, common.newId, started)
   const largeBodies = createLargeBodies({
     entry: new URL('./body-thread.ts', import.meta.url),
@@ -130,6 +134,7 @@ export async function startHttpDoor(
   if (stopReports) started.push(stopReports)
   const routes = [
     ...healthRoutes({ notReady }),
+    ...wellKnownRoutes({ db, clock, mailHost, policy: policyOf(config, fixed) }),
     ...authRoutes({ sessions, db, cookie }),
     ...sessionRoutes({ sessions }),
     ...installationRoutes({
@@ -148,19 +153,16 @@ export async function startHttpDoor(
     ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),
   ]
   started.push((await startControl(parts, passwords)).close)
-  const http = await startHttpServer(
-    createHttpApp({
-      routes: [...routes, ...openapiRoutes({ routes, cookie })],
-      pages: { ...openPages(DASHBOARD), preview: previewOf },
-      findCredential: createFindCredential({ sessions, apiKeys, cookie }),
-      clientAddressOf: createClientAddress(config.http.trustedProxies),
-      readBody: createReadBody(largeBodies, preparation),
-      spendRequest: rateLimit && createSpendRequest(rateLimit),
-      clock,
-      log,
-    }),
-    config.http.listen ?? { host: '127.0.0.1', port: 0 },
-  )
+  const http = await openListeners(parts, started, {
+    routes: [...routes, ...openapiRoutes({ routes, cookie })],
+    pages: { ...openPages(DASHBOARD), preview: previewOf },
+    findCredential: createFindCredential({ sessions, apiKeys, cookie }),
+    clientAddressOf: createClientAddress(config.http.trustedProxies),
+    readBody: createReadBody(largeBodies, preparation),
+    spendRequest: rateLimit && createSpendRequest(rateLimit),
+    clock,
+    log,
+  })
   const linkBaseUrl = config.tracking.baseUrl || baseUrlOf(config, http.address())
   linkTerms.resolve(await run('linkTerms', { baseUrl: linkBaseUrl }))
   return { http: endingFirst(feed, http), firstRun, accept, apiKeys, rateLimit }
@@ -170,19 +172,22 @@ export async function startHttpDoor(
 function operatorRoutes({ config, clock, store, reading, pathsTo }: Parts, hands: Hands): Route[] {
   const { db, run } = store
   const { reader } = reading
-  const zone = zoneRecords(config, clock.now())
+  const listZonePage = async (page: { limit: number; offset: number }) => {
+    const zone = zoneRecords(config, clock.now(), await publishedPolicy(db))
+    return listZone(db, zone, config.mailHost, page)
+  }
   return [
     ...alertRoutes({ db }),
     ...doctorRoutes({ examine: sharedExamination(() => examineInstallation(config, db, clock), clock) }),
     ...queueRoutes({ hands, db, clock, reader, pathsTo }),
     ...destinationRoutes({ reader, run, clock, pathsTo }),
     ...sourceRoutes({ ...sourceSettings(config), db, clock }),
-    ...zoneRecordRoutes({ listZone: page => listZone(db, zone, config.mailHost, page) }),
+    ...zoneRecordRoutes({ listZone: listZonePage }),
   ]
 }
 
 /** What never ends by itself ends before the door waits for what is under way. */
-function endingFirst({ close }: Pick<EventFeed, 'close'>, http: HttpServer): HttpServer {
+function endingFirst<S extends HttpServer>({ close }: Pick<EventFeed, 'close'>, http: S): S {
   return {
     ...http,
     close(graceMs) {
@@ -190,6 +195,25 @@ function endingFirst({ close }: Pick<EventFeed, 'close'>, http: HttpServer): Htt
       return http.close(graceMs)
     },
   }
+}
+
+/** Plain, over TLS, and for proofs alone. @returns the first of them */
+async function openListeners(
+  { config, certificates }: Parts,
+  started: (() => unknown)[],
+  options: Parameters<typeof createHttpApp>[0],
+) {
+  const { http, acme } = config
+  const app = createHttpApp(options)
+  const close = (server: HttpServer) => started.push(() => server.close(HTTP_GRACE_MS))
+  if (acme.enabled && acme.listen) {
+    const routes = options.routes.filter(({ path }) => path === CHALLENGE_PATH)
+    close(await startHttpServer(createHttpApp({ ...options, routes, pages: undefined }), acme.listen))
+  }
+  const secure = http.tlsListen && (await startHttpServer(app, http.tlsListen, certificates))
+  if (secure) close(secure)
+  const plain = await startHttpServer(app, http.listen ?? { host: '127.0.0.1', port: 0 })
+  return { ...plain, secureAddress: secure ? secure.address() : null }
 }
 
 /** Domains, which are also checked by themselves. */

@@ -2,6 +2,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { certificateNames } from './certificates.ts'
 import type { Config } from './config/config.ts'
 import { isGlobalUnicast } from './dns/address-safety.ts'
 import { providerRecords } from './dns/provider-zone.ts'
@@ -10,6 +11,7 @@ import { createResolver } from './dns/resolver.ts'
 import type { DnsRecord } from './dns/wire.ts'
 import type { DnsReady, DnsThreadData } from './dns-thread.ts'
 import type { NamedResolver } from './domains/key-visibility.ts'
+import { type OwnPolicy, ownPolicy } from './domains/own-policy.ts'
 import type { ClockSeat } from './lib/adjustable-clock.ts'
 import type { Clock, Timer } from './lib/clock.ts'
 import type { Parts } from './parts.ts'
@@ -68,13 +70,15 @@ export async function startProviderDns(options: ProviderDnsOptions): Promise<Pro
 }
 
 function openThread(
-  { entry, config, store, clockSeat, log }: ProviderDnsOptions,
+  { entry, config, store, clock, clockSeat, log }: ProviderDnsOptions,
   records: readonly DnsRecord[],
   listen: DnsThreadData['listen'],
 ) {
   const writer = store.connectThread()
   const data: DnsThreadData = {
     ...{ listen, records, writer, clockSeat, location: store.location },
+    withPolicy: withPolicy(config, records, clock.now()),
+    provenNames: config.acme.enabled ? certificateNames(config) : [],
     mailHost: config.mailHost,
     responsesPerSecond: config.dns.responsesPerSecond,
     logLevel: config.log.level,
@@ -91,8 +95,11 @@ function openThread(
   return { worker, ended, ready }
 }
 
-/** The records of the provider zone, but for the keys of domains. @throws RecordFault */
-export function zoneRecords(config: Config, now: number): DnsRecord[] {
+/**
+ * The records of the provider zone, but for the keys of domains.
+ * @param mtaStsId of the policy that is published @throws RecordFault
+ */
+export function zoneRecords(config: Config, now: number, mtaStsId?: string): DnsRecord[] {
   const { mailHost, dns, delivery, regions, simulator } = config
   const addresses = dns.addresses.length > 0 ? dns.addresses : publicAddresses()
   const sources = delivery.sourceIps.filter(({ address }) => isGlobalUnicast(address))
@@ -110,7 +117,20 @@ export function zoneRecords(config: Config, now: number): DnsRecord[] {
     reportsTo: dns.reportsTo,
     own: dns.records.map(line => parseRecord(line, mailHost)),
     serial: Math.floor(now / 1_000),
+    ...(mtaStsId !== undefined && { mtaStsId }),
   })
+}
+
+/** The MTA-STS policy of the provider host; undefined where there is none. */
+export function policyOf({ mailHost, smtp }: Config, records: readonly DnsRecord[]): OwnPolicy | undefined {
+  const { mtaSts: mode, listen } = smtp.inbound
+  return mode === 'off' || listen === null ? undefined : ownPolicy(mailHost, mode, records)
+}
+
+/** What is served in their place while the policy of the provider host is published; null where there is none. */
+function withPolicy(config: Config, records: readonly DnsRecord[], now: number): DnsThreadData['withPolicy'] {
+  const policy = policyOf(config, records)
+  return policy ? { id: policy.id, records: zoneRecords(config, now, policy.id) } : null
 }
 
 /** As the interfaces of this host have them: none where it is behind a translator of addresses. */

@@ -33,7 +33,8 @@ export interface CommandInput {
   /** Looks up the names of the addresses in the configuration. @throws CommandError */
   checkSources(): Promise<CheckedSource[]>
   /** The provider zone by the configuration, without the keys of domains. @throws CommandError */
-  zoneRecords(): ProviderZone
+  /** @param mtaStsId of the policy that is published */
+  zoneRecords(mtaStsId?: string): ProviderZone
   /** The addresses in the configuration. @throws CommandError */
   sourceSettings(): SourceSettings
   /**

@@ -24,7 +24,7 @@ export interface ProgramDeps {
   /** @throws CommandError */
   checkSources(): Promise<CheckedSource[]>
   /** @throws CommandError */
-  zoneRecords(): ProviderZone
+  zoneRecords(mtaStsId?: string): ProviderZone
   /** @throws CommandError */
   sourceSettings(): SourceSettings
   /** @throws CommandError */

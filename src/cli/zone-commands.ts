@@ -2,6 +2,7 @@
 import { recordData, recordLine } from '../dns/record-text.ts'
 import type { DnsRecord } from '../dns/wire.ts'
 import { listZone } from '../domains/zone-list.ts'
+import { publishedPolicy } from '../store/settings.ts'
 import type { CliCommand } from './command.ts'
 
 const PAGE = 1_000
@@ -14,8 +15,9 @@ export const zoneCommands: CliCommand[] = [
     details: `  Where the zone is hosted elsewhere, copy what is printed, and again whenever domains come and keys change:
   no key is used before its record is seen.`,
     async run({ zoneRecords, open }) {
-      const { mailHost, records } = zoneRecords()
+      zoneRecords() // what is wrong with them is told before anything is opened
       const { db } = await open()
+      const { mailHost, records } = zoneRecords(await publishedPolicy(db))
       const all: DnsRecord[] = []
       for (let total = 1; all.length < total; ) {
         const page = await listZone(db, records, mailHost, { limit: PAGE, offset: all.length })

@@ -125,7 +125,7 @@ function derive(config: Config, root: string): Config {
 }
 
 /** Settings that are each good, and not together. */
-function contradictionsIn({ delivery, smtp: { relay } }: Config): string[] {
+function contradictionsIn({ delivery, acme, dns, smtp: { relay, tls } }: Config): string[] {
   const { warmup, sourceIps } = delivery
   return [
     ...warmup
@@ -133,6 +133,15 @@ function contradictionsIn({ delivery, smtp: { relay } }: Config): string[] {
       .map(({ address }) => `delivery.warmup: has ${address}, which is not one of delivery.source_ips`),
     ...(relay.listen !== null && relay.networks.length === 0
       ? ['smtp.relay.networks: has to name who may use smtp.relay.listen']
+      : []),
+    ...((tls.certFile === null) === (tls.keyFile === null)
+      ? []
+      : ['smtp.tls.cert_file, smtp.tls.key_file: one is of no use without the other']),
+    ...(acme.enabled && tls.certFile !== null
+      ? ['acme.enabled: the certificate is that of smtp.tls.cert_file already; leave one of them out']
+      : []),
+    ...(acme.enabled && acme.challenge === 'dns-01' && dns.listen.length === 0
+      ? ['acme.challenge: dns-01 needs the provider zone to be served by dns.listen']
       : []),
   ]
 }

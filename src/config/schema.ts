@@ -49,6 +49,7 @@ export const schema = {
   ),
   http: {
     listen: listen('127.0.0.1:3000', 'API and dashboard.'),
+    tlsListen: listen('', 'The same over TLS, with the certificate of the mail listeners.'),
     baseUrl: text('', 'The address clients use, for links; derived from `http.listen`.', {
       shown: 'derived',
     }),
@@ -57,6 +58,11 @@ export const schema = {
   smtp: {
     inbound: {
       listen: listen('127.0.0.1:2525', 'Mail from the world: bounces and complaints. Empty: off.'),
+      mtaSts: choice(
+        ['enforce', 'testing', 'off'],
+        'enforce',
+        'Mode of the MTA-STS policy of `mail_host`, published while it is served.',
+      ),
     },
     submission: { listen: listen('127.0.0.1:2587', 'Mail from users, STARTTLS. Empty: off.') },
     submissionTls: { listen: listen('127.0.0.1:2465', 'Mail from users, TLS. Empty: off.') },
@@ -73,9 +79,28 @@ export const schema = {
     },
   },
   acme: {
-    enabled: planned(flag(false, 'Get certificates by ACME.')),
-    directoryUrl: planned(optionalText('Directory of the ACME server.')),
-    email: planned(optionalText('Contact address given to the ACME server.')),
+    enabled: flag(
+      false,
+      'Get the certificate of all listeners from an authority by ACME. Whoever switches it on agrees to the terms of the authority.',
+    ),
+    directoryUrl: text(
+      'https://acme-v02.api.letsencrypt.org/directory',
+      'Directory of the authority; the default is Let’s Encrypt.',
+    ),
+    email: optionalMailbox('Contact address given to the authority.'),
+    challenge: choice(
+      ['auto', 'dns-01', 'http-01'],
+      'auto',
+      'How names are proven: by a record of the provider zone, where we serve it, or by a file under `http://<name>/.well-known/acme-challenge/`. `auto` tries both, the record first.',
+    ),
+    listen: listen(
+      '',
+      'Plain HTTP for `http-01` alone, which the world must reach as port 80 of each name; `http.listen` answers, too.',
+    ),
+    names: hostNames('Further host names for the certificate, such as that of the dashboard.', 'none'),
+    caFile: optionalText(
+      'Authorities that the directory must be certified by, PEM, for one of your own; in place of the runtime’s.',
+    ),
   },
   dns: {
     listen: listens(

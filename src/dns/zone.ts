@@ -23,20 +23,36 @@ export interface ZoneOptions {
   records: readonly DnsRecord[]
   /** The text of the key at `<token>.dkim.<apex>` (RFC 6376 §3.6.1); undefined when there is none. */
   dkim(token: string): Promise<string | undefined> | string | undefined
+  /** Names of the zone that certificates are for: what proves them is asked for at `_acme-challenge.<name>` (RFC 8555 §8.4). */
+  provenNames?: readonly string[]
+  /** The texts there now. */
+  proofs?(name: string): Promise<readonly string[]>
 }
 
 /** Short, since a withdrawn key must be gone within minutes. */
 export const DKIM_TTL_SECONDS = 300
+const PROOF_LABEL = '_acme-challenge.'
+/** Another proof may be asked for at once. */
+const PROOF_TTL_SECONDS = 0
 
 /** @throws Error when the records are no zone: the message says which one and why */
-export function createZone({ apex, records, dkim }: ZoneOptions): Zone {
+export function createZone({ apex, records, dkim, provenNames = [], proofs }: ZoneOptions): Zone {
   const dkimApex = `dkim.${apex}`
   const nodes = nodesOf(apex, records)
   addNode(nodes, apex, dkimApex)
+  const proven = new Set(provenNames.filter(name => isWithin(name, apex)))
+  for (const name of proven) addNode(nodes, apex, name)
 
   const keyAnswer = (name: string, type: TypeName, text: string | undefined): ZoneAnswer => {
     if (text === undefined) return 'no-name'
     return type === 'TXT' ? [{ name, ttlSeconds: DKIM_TTL_SECONDS, type, text }] : 'no-data'
+  }
+
+  const proofAnswer = async (name: string, type: TypeName): Promise<ZoneAnswer> => {
+    const texts = await proofs!(name.slice(PROOF_LABEL.length))
+    if (texts.length === 0) return 'no-name'
+    if (type !== 'TXT') return 'no-data'
+    return texts.map(text => ({ name, ttlSeconds: PROOF_TTL_SECONDS, type, text }))
   }
 
   return {
@@ -44,6 +60,8 @@ export function createZone({ apex, records, dkim }: ZoneOptions): Zone {
     lookUp(name, type) {
       if (!isWithin(name, apex)) return 'out-of-zone'
       const node = nodes.get(name)
+      const isProof = name.startsWith(PROOF_LABEL) && proven.has(name.slice(PROOF_LABEL.length))
+      if (isProof && proofs && !node) return proofAnswer(name, type)
       if (node) return node.get(type) ?? node.get('CNAME') ?? 'no-data'
       const token = isWithin(name, dkimApex) ? name.slice(0, -dkimApex.length - 1) : ''
       if (token === '' || token.includes('.')) return 'no-name'

@@ -1,9 +1,11 @@
 /** Listens for HTTP, with limits on what a slow or greedy client can hold. */
 import { randomUUID } from 'node:crypto'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
+import type { Certificates } from '../lib/certificates.ts'
 
 export interface HttpServer {
   /** Where it listens, once it does. */
@@ -12,36 +14,38 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>
 }
 
+const HANDSHAKE_TIMEOUT_MS = 10_000
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 30_000
 const MOST_CONNECTIONS = 5_000
 const MOST_HEADER_BYTES = 16 * 1024
 
-/** @throws when the address is not to be had */
+const LIMITS = {
+  requireHostHeader: false,
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  maxHeaderSize: MOST_HEADER_BYTES,
+  noDelay: true,
+}
+
+/** @param certificates for TLS; without them it is plain HTTP @throws when the address is not to be had */
 export async function startHttpServer(
   app: Koa,
   { host, port }: { host: string; port: number },
+  certificates?: Certificates,
 ): Promise<HttpServer> {
   const answer = app.callback()
   const underWay = new Set<ServerResponse>()
   let closing = false
-  const server = createServer(
-    {
-      requireHostHeader: false,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      maxHeaderSize: MOST_HEADER_BYTES,
-      noDelay: true,
-    },
-    (request, response) => {
-      underWay.add(response)
-      response.once('close', () => underWay.delete(response))
-      if (closing) sayGoodbye(response)
-      answer(request, response)
-    },
-  )
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    underWay.add(response)
+    response.once('close', () => underWay.delete(response))
+    if (closing) sayGoodbye(response)
+    answer(request, response)
+  }
+  const server = certificates ? secured(certificates, listener) : createServer(LIMITS, listener)
   server.maxConnections = MOST_CONNECTIONS
   server.on('checkExpectation', answer)
   server.on('connect', (_, socket) => refuseGarbage(socket))
@@ -63,6 +67,18 @@ export async function startHttpServer(
       clearTimeout(cut)
     },
   }
+}
+
+/** With the certificate of the day. */
+function secured(certificates: Certificates, listener: RequestListener): SecureServer {
+  const options = { ...LIMITS, ...certificates.current(), minVersion: 'TLSv1.2' as const }
+  const server = createSecureServer({ ...options, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, listener)
+  server.on('tlsClientError', (_, socket) => socket.destroy())
+  server.once(
+    'close',
+    certificates.onChange(pair => server.setSecureContext({ ...pair, minVersion: 'TLSv1.2' })),
+  )
+  return server
 }
 
 /** A client that keeps its connection busy would never find it closed. */

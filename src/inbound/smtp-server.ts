@@ -18,6 +18,7 @@ interface Connection {
   _parser: Parser | false
   _createParser(): Parser
   _socket: Socket
+  upgrade(...callbacks: (() => void)[]): void
 }
 
 interface Parser extends Writable {
@@ -88,6 +89,12 @@ export class StrictSmtpServer extends SMTPServer {
     )
     offerLoginOverTlsAlone(connection)
     keepWriting(socket)
+    const upgrade = connection.upgrade.bind(connection)
+    connection.upgrade = (...callbacks) => {
+      // whoever leaves in the middle of the handshake is waiting for nothing
+      socket.allowHalfOpen = false
+      upgrade(...callbacks)
+    }
     const prepare = (parser: Parser) => strict(outlastingItsEnd(parser, connection))
     if (connection._parser) prepare(connection._parser)
     const create = connection._createParser.bind(connection)

@@ -69,6 +69,25 @@ export function followCertificate({ certFile, keyFile, clock, onError }: FollowO
   }
 }
 
+/** One that is put in place of another by whoever has got it. */
+export function heldCertificate(first: CertificatePair): Certificates & { use(pair: CertificatePair): void } {
+  const listeners = new Set<(pair: CertificatePair) => void>()
+  let current = first
+  return {
+    current: () => current,
+    onChange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    use(pair) {
+      if (pair.cert === current.cert) return
+      current = pair
+      for (const listener of listeners) listener(pair)
+    },
+    close: () => listeners.clear(),
+  }
+}
+
 /** One of our own for a host name, kept in a folder: it encrypts, and proves nothing. */
 export function ownCertificate(folder: string, host: string, now: number): Certificates {
   const file = join(folder, OWN_FILE)

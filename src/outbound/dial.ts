@@ -23,14 +23,16 @@ interface DialOptions {
   clock: Clock
   /** PEM of the authorities to trust, in place of the runtime's. */
   authorities?: string[] | undefined
+  /** Any address may be reached: for hosts that the operator has named. */
+  allowPrivate?: boolean | undefined
 }
 
 const MOST_ADDRESSES = 4
 const CONNECT_LIMIT_MS = 5_000
 
-export function createDial({ resolver, clock, authorities }: DialOptions): Dial {
+export function createDial({ resolver, clock, authorities, allowPrivate = false }: DialOptions): Dial {
   return async (target, signal) => {
-    const addresses = await checkedAddresses(resolver, target)
+    const addresses = await checkedAddresses(resolver, target, allowPrivate)
     signal.throwIfAborted()
     const socket = await connectToFirst(addresses, target.port, clock, signal)
     return target.isSecure ? secured(socket, target.host, authorities, signal) : socket
@@ -41,8 +43,10 @@ export function createDial({ resolver, clock, authorities }: DialOptions): Dial 
 async function checkedAddresses(
   resolver: DialOptions['resolver'],
   { host, mayBeLoopback }: DialTarget,
+  allowPrivate: boolean,
 ): Promise<string[]> {
-  const isAllowed = (address: string) => isGlobalUnicast(address) || (mayBeLoopback && isLoopback(address))
+  const isAllowed = (address: string) =>
+    allowPrivate || isGlobalUnicast(address) || (mayBeLoopback && isLoopback(address))
   if (isIP(host) !== 0) {
     if (isAllowed(host)) return [host]
     throw new OutboundFault('forbidden', 'the address is not a public one')

@@ -35,6 +35,8 @@ export interface OutboundOptions {
   keepAlive?: boolean
   /** PEM of the authorities to trust, in place of the runtime's. */
   authorities?: string[]
+  /** Lets it reach any address: for hosts that the operator has named. */
+  allowPrivate?: boolean
 }
 
 const MOST_ATTEMPTS = 3

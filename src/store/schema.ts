@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely'
 import type { AccountRow, ApiKeyRow, SessionRow, UserRow } from './schema/accounts.ts'
 import type { OperatorAlertRow } from './schema/alerts.ts'
 import type { BroadcastPageRow, BroadcastRow } from './schema/broadcasts.ts'
+import type { AcmeAccountRow, AcmeChallengeRow, CertificateRow } from './schema/certificates.ts'
 import type {
   AudienceRow,
   ContactImportRow,
@@ -110,6 +111,9 @@ export interface Schema {
   broadcastLinks: BroadcastLinkRow
   webhooks: WebhookRow
   webhookDeliveries: WebhookDeliveryRow
+  acmeAccounts: AcmeAccountRow
+  certificates: CertificateRow
+  acmeChallenges: AcmeChallengeRow
 }
 
 export type Db = Kysely<Schema>

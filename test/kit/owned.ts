@@ -39,6 +39,7 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
   const segment = await make(`/audiences/${audience.id}/segments`, { name: 'private', filters })
   const topic = await make('/topics', { name: 'private' })
   return new Map([
+    ['.well-known', { token: 'of-a-challenge' }],
     ['accounts', { id: account.id }],
     ['api-keys', { id: (await make('/api-keys', { name: 'second' })).id }],
     ['audiences', { id: audience.id, contact_id: contact.id, segment_id: segment.id }],

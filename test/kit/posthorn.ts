@@ -96,6 +96,7 @@ export async function startPosthorn(options: PosthornOptions = {}): Promise<Post
     POSTHORN_HTTP_LISTEN: '127.0.0.1:0',
     POSTHORN_DNS_LISTEN: '127.0.0.1:0',
     POSTHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:0',
+    POSTHORN_SMTP_INBOUND_MTA_STS: 'off',
     POSTHORN_SMTP_SUBMISSION_LISTEN: '',
     POSTHORN_SMTP_SUBMISSION_TLS_LISTEN: '',
     POSTHORN_DNS_RESOLVERS: zone.server,

@@ -1,6 +1,6 @@
 /** An SMTP client that says what it is told, byte by byte, and hands back what it hears. */
 import { connect as connectSocket, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
 
 export interface SmtpClient {
   /** The next reply, its lines joined by LF; empty when the connection ended. */
@@ -9,7 +9,7 @@ export interface SmtpClient {
   say(line: string): Promise<string>
   /** Bytes as they are. */
   write(bytes: string | Uint8Array): void
-  startTls(): Promise<void>
+  startTls(): Promise<TLSSocket>
   /** Closes our side; the other may still talk. */
   end(): void
   close(): Promise<void>
@@ -70,6 +70,7 @@ export async function dialSmtp(options: { port: number; from?: string }): Promis
       })
       socket = secure
       listen()
+      return secure
     },
     end: () => void socket.end(),
     close: () =>

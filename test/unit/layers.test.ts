@@ -13,7 +13,7 @@ const ROWS = [
   ['smtp'],
   ['dns', 'mime', 'dkim', 'reports'],
   ['store', 'outbound'],
-  ['events', 'search', 'verdicts'],
+  ['events', 'search', 'verdicts', 'acme'],
   ['accounts', 'domains', 'suppressions', 'templates', 'contacts'],
   ['accept', 'queue', 'retention', 'doctor', 'tracking'],
   ['deliver', 'inbound', 'broadcasts', 'simulator', 'webhooks', 'control'],

@@ -9,12 +9,12 @@ export const alertSchema = z
     object: z.literal('alert'),
     kind: z.string().meta({
       description:
-        '`ip-reputation`, `authentication`, `smart-host-login`, `account-bounces` or `account-complaints`',
+        '`ip-reputation`, `authentication`, `smart-host-login`, `certificate`, `account-bounces` or `account-complaints`',
     }),
-    provider: z
-      .string()
-      .nullable()
-      .meta({ description: 'Of the mail servers; `other` for all that are of no large one.' }),
+    provider: z.string().nullable().meta({
+      description:
+        'Of the mail servers, `other` for all that are of no large one; of a certificate, who was to give it.',
+    }),
     account_id: idSchema('acc')
       .nullable()
       .meta({ description: 'Whose mail bounces or is complained about.' }),

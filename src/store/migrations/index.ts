@@ -22,6 +22,7 @@ import { up as contacts } from './021-contacts.ts'
 import { up as broadcasts } from './022-broadcasts.ts'
 import { up as tracking } from './023-tracking.ts'
 import { up as webhooks } from './024-webhooks.ts'
+import { up as certificates } from './025-certificates.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   { name: '022-broadcasts', up: broadcasts },
   { name: '023-tracking', up: tracking },
   { name: '024-webhooks', up: webhooks },
+  { name: '025-certificates', up: certificates },
 ]

@@ -196,6 +196,21 @@ test('the twenty-first connection of one address is put off', async t => {
   })
 })
 
+test('whoever leaves in the middle of the handshake is not counted as connected any more', async t => {
+  for (let i = 0; i < 25; i++) {
+    const client = await greeted(t)
+    assert.match(await client.say('STARTTLS'), /^220 /)
+    const socket = await client.startTls() // ours is over before theirs
+    socket.destroy()
+  }
+  await until(async () => {
+    const client = await dialSmtp(posthorn.app.inboundAddress!)
+    const reply = await client.reply()
+    await client.close()
+    return reply.startsWith('220')
+  })
+})
+
 for (const secured of [false, true])
   test(`who sends QUIT with the final dot and closes their side is answered${secured ? ', over TLS' : ''}`, async t => {
     const before = storedCount()

@@ -156,6 +156,24 @@ test('networks are addresses and ranges; the relay listener needs to know whom i
   )
 })
 
+test('a certificate comes from files or from an authority, and is whole', t => {
+  const root = rootWith(t, {})
+  const files = { POSTHORN_SMTP_TLS_CERT_FILE: '/cert.pem', POSTHORN_SMTP_TLS_KEY_FILE: '/key.pem' }
+  assert.match(
+    problemsOf(root, { ...files, POSTHORN_ACME_ENABLED: 'true' }),
+    /^acme\.enabled: the certificate is/,
+  )
+  assert.match(problemsOf(root, { ...files, POSTHORN_SMTP_TLS_KEY_FILE: '' }), /one is of no use without/)
+  assert.match(
+    problemsOf(root, {
+      POSTHORN_ACME_ENABLED: 'true',
+      POSTHORN_ACME_CHALLENGE: 'dns-01',
+      POSTHORN_DNS_LISTEN: '',
+    }),
+    /^acme\.challenge: dns-01 needs/,
+  )
+})
+
 test('a variable ending in _FILE reads the value from a file', t => {
   const root = rootWith(t, { secret: 'a long enough secret\n' })
   const { config } = loadConfig(root, { POSTHORN_SECRET_KEY_FILE: join(root, 'config/secret') })
@@ -183,8 +201,8 @@ test('an unknown variable is a warning', t => {
 })
 
 test('a setting whose feature is to come draws a warning', t => {
-  const { warnings } = loadConfig(rootWith(t), { POSTHORN_ACME_ENABLED: 'true' })
-  assert.equal(warnings, ['acme.enabled (environment): has no effect yet'])
+  const { warnings } = loadConfig(rootWith(t), { POSTHORN_METRICS_LISTEN: '127.0.0.1:1' })
+  assert.equal(warnings, ['metrics.listen (environment): has no effect yet'])
 })
 
 test('every problem is named with its key and source at once', t => {

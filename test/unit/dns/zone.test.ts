@@ -221,4 +221,31 @@ const NO_ZONES: [string, DnsRecord[], RegExp][] = [
 for (const [what, records, complaint] of NO_ZONES)
   test(`a zone ${what} is refused`, () => assert.throws(() => zoneOf(records), complaint))
 
+test('what proves a name is served at once, for the names that are to be proven alone', async () => {
+  const proofs = new Map<string, string[]>()
+  const asked: string[] = []
+  const zone = createZone({
+    apex: APEX,
+    records: provider({
+      own: [at(`_acme-challenge.www.${APEX}`, { type: 'CNAME', target: 'elsewhere.example' })],
+    }),
+    dkim: () => undefined,
+    provenNames: [APEX, `mta-sts.${APEX}`, `www.${APEX}`, 'app.elsewhere.example'],
+    async proofs(name) {
+      asked.push(name)
+      return proofs.get(name) ?? []
+    },
+  })
+  const proofsAt = (name: string) => texts(zone, `_acme-challenge.${name}`, 'TXT')
+  assert.is(await proofsAt(APEX), 'no-name')
+  proofs.set(APEX, ['one', 'two'])
+  assert.equal(await proofsAt(APEX), ['one', 'two'])
+  assert.is(await texts(zone, `_acme-challenge.${APEX}`, 'A'), 'no-data')
+  assert.is(await texts(zone, `mta-sts.${APEX}`, 'A'), 'no-data')
+  assert.equal(await proofsAt(`www.${APEX}`), ['elsewhere.example'])
+  assert.is(await proofsAt(`other.${APEX}`), 'no-name')
+  assert.is(await proofsAt('app.elsewhere.example'), 'out-of-zone')
+  assert.equal([...new Set(asked)], [APEX])
+})
+
 test.run()

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { certificate } from '../../../src/doctor/certificate.ts'
+import { certificate, givenCertificate } from '../../../src/doctor/certificate.ts'
 import { type Examination, examineAll, good, unknown } from '../../../src/doctor/finding.ts'
 import { diskSpace, diskSync, openFiles } from '../../../src/doctor/machine.ts'
 import { wallClock } from '../../../src/doctor/wall-clock.ts'
@@ -41,6 +41,22 @@ test('so many files may be open, or too few', async () => {
   const [few] = await look(openFiles({ connections: 1e9 }))
   assert.is(few!.status, 'warning')
   assert.match(few!.advice!, /LimitNOFILE/)
+})
+
+test('of a certificate from an authority it says what is wrong with the next one, too', async () => {
+  const of = (row: { chain: string | null; fault: string | null } | undefined) =>
+    statuses(
+      givenCertificate({
+        find: async () => row && { ...row, nextAt: 0 },
+        mailHost: 'mx.test',
+        clock: systemClock,
+      }),
+    )
+  const { cert: chain } = testCertificate('good')
+  assert.equal(await of(undefined), ['warning'])
+  assert.equal(await of({ chain: null, fault: 'rateLimited' }), ['failed'])
+  assert.equal(await of({ chain, fault: null }), ['ok'])
+  assert.equal(await of({ chain, fault: 'rateLimited' }), ['ok', 'failed'])
 })
 
 test('a certificate is good, about to run out, over, another’s, or none', async t => {

@@ -1,0 +1,189 @@
+import { X509Certificate } from 'node:crypto'
+import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls'
+import * as assert from 'uvu/assert'
+import { type Authority, type Challenge, startAuthority } from '../../kit/authority.ts'
+import { freePort } from '../../kit/free-port.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { dialSmtp } from '../../kit/smtp-client.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+import { askServer } from '../../kit/zone-client.ts'
+
+/** The certificate comes from an authority: proven by what we serve, shown by all listeners, changed while they listen. */
+const test = suite('a certificate from an authority', { limitMs: 15_000 })
+
+const caFile = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
+const HOST = 'mail.example.com'
+const challenges: Challenge[] = []
+
+let authority: Authority
+let posthorn: Posthorn
+let plainPort: number
+/** Of the certificate shown before there was any from the authority. */
+let ownSerial: string
+const started = Promise.withResolvers<void>()
+
+test.before(async () => {
+  plainPort = await freePort()
+  authority = await startAuthority({ now: () => posthorn.clock.now(), prove })
+  posthorn = await startPosthorn({
+    env: {
+      POSTHORN_MAIL_HOST: HOST,
+      POSTHORN_ADMIN_EMAIL: 'admin@posthorn.test',
+      POSTHORN_ACME_ENABLED: 'true',
+      POSTHORN_SMTP_INBOUND_MTA_STS: 'enforce',
+      POSTHORN_ACME_DIRECTORY_URL: authority.directoryUrl,
+      POSTHORN_ACME_CA_FILE: caFile,
+      POSTHORN_ACME_LISTEN: `127.0.0.1:${plainPort}`,
+      POSTHORN_ACME_NAMES: 'app.example.com',
+      POSTHORN_HTTP_TLS_LISTEN: '127.0.0.1:0',
+      POSTHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0',
+      POSTHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
+      POSTHORN_DNS_ADDRESSES: '127.0.0.1',
+    },
+  })
+  ownSerial = (await overTls(posthorn.app.secureAddress!.port)).serialNumber
+  started.resolve()
+})
+
+test.after(async () => {
+  await posthorn.close()
+  await authority.close()
+})
+
+/** As the authority finds it: over UDP, or over plain HTTP. */
+async function prove(challenge: Challenge): Promise<string | undefined> {
+  await started.promise
+  challenges.push(challenge)
+  const { type, name, token } = challenge
+  if (type === 'dns-01') {
+    const server = `127.0.0.1:${posthorn.app.dnsAddress!.port}`
+    const { answers } = await askServer(server, `_acme-challenge.${name}`, 'TXT')
+    return answers[0]?.type === 'TXT' ? answers[0].text : undefined
+  }
+  const response = await fetch(`http://127.0.0.1:${plainPort}/.well-known/acme-challenge/${token}`)
+  return response.text()
+}
+
+const shownBy = (socket: TLSSocket) => {
+  const { raw } = socket.getPeerCertificate() as PeerCertificate
+  socket.destroy()
+  return new X509Certificate(raw)
+}
+
+function overTls(port: number, servername = HOST): Promise<X509Certificate> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ port, host: '127.0.0.1', servername, rejectUnauthorized: false }, () =>
+      resolve(shownBy(socket)),
+    )
+    socket.once('error', reject)
+  })
+}
+
+async function overStarttls(port: number): Promise<X509Certificate> {
+  const client = await dialSmtp({ port })
+  await client.reply()
+  await client.say('EHLO client.example')
+  await client.say('STARTTLS')
+  return shownBy(await client.startTls())
+}
+
+async function shown(): Promise<X509Certificate[]> {
+  const { inboundAddress, submission, secureAddress } = posthorn.app
+  return [
+    await overStarttls(inboundAddress!.port),
+    await overStarttls(submission.submission!.port),
+    await overTls(submission.submissionTls!.port),
+    await overTls(secureAddress!.port),
+  ]
+}
+
+/** Of the certificate that is shown once it is another one. */
+const next = (before: string) =>
+  until(async () => {
+    posthorn.clock.advance(100)
+    const { serialNumber } = await overTls(posthorn.app.secureAddress!.port)
+    return serialNumber === before ? undefined : serialNumber
+  })
+
+test('names of the zone are proven by its records, others by files, and every listener shows it', async () => {
+  const serial = await next(ownSerial)
+  assert.equal(
+    challenges.map(({ type, name }) => [type, name]),
+    [
+      ['dns-01', HOST],
+      ['dns-01', `mta-sts.${HOST}`],
+      ['http-01', 'app.example.com'],
+    ],
+  )
+  for (const certificate of await shown()) {
+    assert.is(certificate.serialNumber, serial)
+    assert.is(certificate.checkHost('app.example.com'), 'app.example.com')
+  }
+})
+
+test('what proved them is gone afterwards, and was never more than asked for', async () => {
+  const server = `127.0.0.1:${posthorn.app.dnsAddress!.port}`
+  const rcodeOf = async (name: string) => (await askServer(server, name, 'TXT')).rcode
+  assert.is(await rcodeOf(`_acme-challenge.${HOST}`), 3)
+  assert.is(await rcodeOf(`mta-sts.${HOST}`), 0)
+  assert.is(await rcodeOf(`_acme-challenge.other.${HOST}`), 3)
+  const { status } = await posthorn.call('GET', `/.well-known/acme-challenge/${challenges[2]!.token}`)
+  assert.is(status, 404)
+  const elsewhere = await fetch(`http://127.0.0.1:${plainPort}/domains`)
+  assert.match(await elsewhere.text(), /not_found/)
+})
+
+test('the API is there over TLS, too', async () => {
+  const { secureAddress } = posthorn.app
+  const answer = await new Promise<string>((resolve, reject) => {
+    const socket = connectTls({ port: secureAddress!.port, host: '127.0.0.1', rejectUnauthorized: false })
+    let heard = ''
+    socket.setEncoding('utf8')
+    socket.on('data', chunk => {
+      heard += chunk
+    })
+    socket.on('end', () => resolve(heard))
+    socket.on('error', reject)
+    socket.write(`GET /healthz HTTP/1.1\r\nhost: ${HOST}\r\nconnection: close\r\n\r\n`)
+  })
+  assert.match(answer, /^HTTP\/1\.1 200 /)
+  assert.match(answer, /"status":"ok"/)
+})
+
+test('the doctor says how long it is good', async () => {
+  const session = await posthorn.signIn()
+  const { body } = await posthorn.call('GET', '/doctor', { session })
+  const found = body.findings.filter(({ check }: { check: string }) => check === 'certificate')
+  assert.equal(
+    found.map(({ status, subject }: Record<string, string>) => [status, subject]),
+    [['ok', HOST]],
+  )
+})
+
+test('a renewed one is shown to whoever connects from then on; who is connected stays so', async t => {
+  const [before] = await shown()
+  const client = await t.using(dialSmtp(posthorn.app.inboundAddress!))
+  await client.reply()
+  posthorn.clock.advance(61 * 86_400_000)
+  const serial = await next(before!.serialNumber)
+  for (const certificate of await shown()) assert.is(certificate.serialNumber, serial)
+})
+
+test('when the authority gives none, the one before stays, and the operator is told', async () => {
+  const [before] = await shown()
+  const fault = { status: 403, type: 'rejectedIdentifier', detail: 'not on our list' }
+  authority.failNext('newOrder', fault)
+  posthorn.clock.advance(61 * 86_400_000)
+  const alert = await until(() => {
+    posthorn.clock.advance(100)
+    return posthorn.rows<Record<string, string>>('select kind, domain, reply from operator_alerts')[0]
+  })
+  assert.equal(
+    [alert.kind, alert.domain, alert.reply],
+    ['certificate', HOST, 'rejectedIdentifier: not on our list'],
+  )
+  for (const certificate of await shown()) assert.is(certificate.serialNumber, before!.serialNumber)
+})
+
+test.run()

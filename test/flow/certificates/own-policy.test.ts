@@ -1,0 +1,85 @@
+import { request } from 'node:https'
+import * as assert from 'uvu/assert'
+import { freePort } from '../../kit/free-port.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { certificateFiles, testAuthority } from '../../kit/tls.ts'
+import { until } from '../../kit/until.ts'
+import { askServer } from '../../kit/zone-client.ts'
+
+/** When it stands in the DNS, and when not, is seen in `test/unit/own-policy.test.ts`. */
+const test = suite('the MTA-STS policy of the provider host', { limitMs: 15_000 })
+
+const HOST = 'example.test'
+const caFile = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
+
+async function given(t: TestContext) {
+  const port = await freePort()
+  const posthorn = await t.using(
+    startPosthorn({
+      env: {
+        POSTHORN_MAIL_HOST: HOST,
+        POSTHORN_ADMIN_EMAIL: 'admin@posthorn.test',
+        POSTHORN_SMTP_TLS_CERT_FILE: certificateFiles.cert,
+        POSTHORN_SMTP_TLS_KEY_FILE: certificateFiles.key,
+        POSTHORN_SMTP_INBOUND_MTA_STS: 'enforce',
+        POSTHORN_DELIVERY_POLICY_PORT: String(port),
+        POSTHORN_DELIVERY_CA_FILE: caFile,
+        POSTHORN_DNS_ADDRESSES: '127.0.0.1',
+        POSTHORN_DNS_RESPONSES_PER_SECOND: '0',
+        POSTHORN_HTTP_TLS_LISTEN: `127.0.0.1:${port}`,
+      },
+    }),
+  )
+  return { posthorn, port }
+}
+
+async function inZone({ app }: Posthorn, name: string, type: 'TXT' | 'A'): Promise<string | undefined> {
+  const { answers } = await askServer(`127.0.0.1:${app.dnsAddress!.port}`, name, type)
+  const [first] = answers
+  return first?.type === 'TXT' ? first.text : first?.type === 'A' ? first.address : undefined
+}
+
+const published = (posthorn: Posthorn) => inZone(posthorn, `_mta-sts.${HOST}`, 'TXT')
+
+/** Over TLS, whose certificate must be good for the name. */
+function fetched(port: number, host: string): Promise<{ status: number; type: string; text: string }> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      port,
+      host: '127.0.0.1',
+      servername: host,
+      ca: testAuthority(),
+      headers: { host },
+      agent: false,
+    }
+    const asked = request({ ...options, path: '/.well-known/mta-sts.txt' }, response => {
+      let text = ''
+      response.setEncoding('utf8').on('data', chunk => {
+        text += chunk
+      })
+      const { statusCode: status = 0, headers } = response
+      response.on('end', () => resolve({ status, type: headers['content-type'] ?? '', text }))
+    })
+    asked.on('error', reject).end()
+  })
+}
+
+test('it is served at its own name alone, and then published with its address', async t => {
+  const { posthorn, port } = await given(t)
+  const text = await until(() => published(posthorn))
+  assert.match(text, /^v=STSv1; id=[0-9a-f]{20}$/)
+  assert.is(await inZone(posthorn, `mta-sts.${HOST}`, 'A'), '127.0.0.1')
+  assert.equal(await fetched(port, `mta-sts.${HOST}`), {
+    status: 200,
+    type: 'text/plain; charset=utf-8',
+    text: `version: STSv1\r\nmode: enforce\r\nmx: ${HOST}\r\nmax_age: 604800\r\n`,
+  })
+  assert.is((await fetched(port, 'mx.test')).status, 404)
+  const session = await posthorn.signIn()
+  const { body } = await posthorn.call('GET', '/dns/records?limit=100', { session })
+  const names = body.data.map(({ name }: { name: string }) => name)
+  assert.ok(names.includes(`_mta-sts.${HOST}`) && names.includes(`mta-sts.${HOST}`))
+})
+
+test.run()
