@@ -4,6 +4,7 @@ import { isGlobalUnicast } from './dns/address-safety.ts'
 import { createResolver } from './dns/resolver.ts'
 import { blocklists } from './doctor/blocklists.ts'
 import { certificate, givenCertificate } from './doctor/certificate.ts'
+import { mailFilters } from './doctor/filters.ts'
 import { type Examination, examineAll, type Report } from './doctor/finding.ts'
 import { inboundMail } from './doctor/inbound.ts'
 import { diskSpace, diskSync, openFiles } from './doctor/machine.ts'
@@ -49,6 +50,7 @@ export async function examineInstallation(config: Config, db: Db | null, clock: 
         db === null ? [] : (await listZone(db, [], mailHost, { limit: SAMPLE_KEYS, offset: 0 })).rows,
     }),
     ...inboundOf(config, { resolver, clock, isAllowed }),
+    mailFilters({ filters: { ...config.spam, ...config.virus }, clock }),
     blocklists({
       resolver,
       addresses: addresses.map(({ address }) => address),

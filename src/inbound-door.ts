@@ -8,13 +8,14 @@ import { startInbox } from './inbound/inbox.ts'
 import { type ListenerOptions, startInboundListener } from './inbound/listener.ts'
 import { createMailReader } from './inbound/mail-reader.ts'
 import { createReportReader } from './inbound/report-reader.ts'
-import { createJudging } from './inbound/verdicts.ts'
+import { createJudging, type JudgeMail } from './inbound/verdicts.ts'
 import type { Parts } from './parts.ts'
 import { createBlobClaims } from './store/blob-claims.ts'
 import { hashFile } from './store/blob-stream.ts'
 import { MISSED } from './store/command.ts'
 import { HOSTING_CHANGED } from './store/domains.ts'
 import { INBOUND_STORED } from './store/inbound.ts'
+import { createVerdicts, type VerdictMaker } from './verdicts/verdicts.ts'
 
 export interface InboundDoor {
   /** Null where it is off. */
@@ -30,11 +31,12 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
   if (listen === null || !config.roles.includes('all')) return { address: null, close: async () => {} }
   const entry = new URL('./report-thread.ts', import.meta.url)
   const reader = createReportReader({ entry, clock, log })
+  const verdicts = createVerdictMaker(parts)
   const feedback = startFeedback({ ...store, reader, secrets, clock, log })
   const inbox = startInbox({
     ...store,
     reader: createMailReader({ entry: new URL('./inbound-thread.ts', import.meta.url), clock, log }),
-    judge: createJudging({ judge: null, clock, log }),
+    judge: createJudging({ judge: judgeBy(verdicts), clock, log }),
     clock,
     log,
   })
@@ -46,6 +48,7 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
   store.on(MISSED, () => hosted.forget())
   const close = async () => {
     await inbox.stop()
+    await verdicts.close()
     await feedback.stop()
     await reader.close()
   }
@@ -77,6 +80,25 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
     await close()
     throw error
   }
+}
+
+function createVerdictMaker({ config, store, clock, log }: Parts): VerdictMaker {
+  const { mailHost, dns, spam, virus } = config
+  return createVerdicts({
+    entry: new URL('./verdict-thread.ts', import.meta.url),
+    location: store.location,
+    mailHost,
+    resolvers: dns.resolvers,
+    filters: { ...spam, ...virus },
+    logLevel: config.log.level,
+    clock,
+    log,
+  })
+}
+
+function judgeBy({ judge }: VerdictMaker): JudgeMail {
+  return ({ rawHash: blobHash, sender: mailFrom, helo, clientIp, recipients, receivedAt }) =>
+    judge({ blobHash, clientIp, helo: helo ?? '', mailFrom, recipients, receivedAt })
 }
 
 function createTake({ store, clock, log }: Parts): ListenerOptions['take'] {

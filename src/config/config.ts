@@ -125,7 +125,7 @@ function derive(config: Config, root: string): Config {
 }
 
 /** Settings that are each good, and not together. */
-function contradictionsIn({ delivery, acme, dns, smtp: { relay, tls } }: Config): string[] {
+function contradictionsIn({ delivery, acme, dns, smtp: { relay, tls }, spam }: Config): string[] {
   const { warmup, sourceIps } = delivery
   return [
     ...warmup
@@ -142,6 +142,9 @@ function contradictionsIn({ delivery, acme, dns, smtp: { relay, tls } }: Config)
       : []),
     ...(acme.enabled && acme.challenge === 'dns-01' && dns.listen.length === 0
       ? ['acme.challenge: dns-01 needs the provider zone to be served by dns.listen']
+      : []),
+    ...(spam.rspamdUrl !== null && spam.spamd !== null
+      ? ['spam.spamd: cannot be asked besides spam.rspamd_url']
       : []),
   ]
 }

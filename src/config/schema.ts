@@ -1,5 +1,6 @@
 /** Every setting there is, with its kind, unit and default. The names are stable: scripts and images rely on them. */
 import { databaseUrl } from './database-url.ts'
+import { filterAddress, filterUrl } from './filter-address.ts'
 import {
   addresses,
   choice,
@@ -107,7 +108,7 @@ export const schema = {
       '127.0.0.1:5300',
       'Authoritative server of the provider zone, UDP and TCP, at one or several addresses: `192.0.2.1:53,[2001:db8::1]:53`. Empty: off.',
     ),
-    resolvers: servers([], 'Resolvers for delivery.', "the system's"),
+    resolvers: servers([], 'Resolvers for delivery, and for verdicts on received mail.', "the system's"),
     verifyResolvers: servers(
       [],
       'Public resolvers asked by domain checks; `dns.resolvers` when only that is set.',
@@ -209,10 +210,14 @@ export const schema = {
     pauseComplaints: limit(30, 'Likewise, when so many are complained about.', { least: 1 }),
   },
   spam: {
-    rspamdUrl: planned(optionalText('rspamd, asked for a spam verdict of inbound mail.')),
-    spamd: planned(optionalText('spamd (`host:port`), likewise.')),
+    rspamdUrl: filterUrl('rspamd, asked for a spam verdict of received mail: `http://127.0.0.1:11333`.'),
+    spamd: filterAddress('spamd (`host:port`, or the path of its socket), likewise; one of both at most.'),
   },
-  virus: { clamd: planned(optionalText('clamd (`host:port`), asked for a virus verdict of inbound mail.')) },
+  virus: {
+    clamd: filterAddress(
+      'clamd (`host:port`, or the path of its socket), asked for a virus verdict of received mail.',
+    ),
+  },
   autoconfigure: {
     cloudflareBaseUrl: text(
       'https://api.cloudflare.com/client/v4',

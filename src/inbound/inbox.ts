@@ -31,7 +31,7 @@ interface InboxOptions {
   log: Log
 }
 
-const AT_ONCE = 32
+const AT_ONCE = 128
 const AGAIN_MS = 5_000
 
 export function startInbox(options: InboxOptions): Inbox {

@@ -42,8 +42,8 @@ interface JudgingOptions {
   log: Log
 }
 
-/** Nobody waits longer for mail than this. */
-const LONGEST_MS = 20_000
+/** Whoever judges has limits of their own, within this. */
+const LONGEST_MS = 90_000
 
 /** Never rejects. */
 export function createJudging({ judge, clock, log }: JudgingOptions): JudgeMail {

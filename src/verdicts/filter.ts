@@ -4,7 +4,7 @@ import type { Envelope, Mail } from './mail.ts'
 
 export interface Filter<T> {
   /** As it is told where it was asked, and where it was not to be had. */
-  name: string
+  name: 'rspamd' | 'spamd' | 'clamd'
   /** @throws FilterFault where it gives no verdict */
   ask(mail: Mail, envelope: Envelope): Promise<T>
   /** Whether it is there at all. @throws Error what stands against it */

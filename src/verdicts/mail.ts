@@ -7,7 +7,8 @@ export interface Mail {
 }
 
 export interface Envelope {
-  clientIp: string
+  /** Null where it came from this host itself, over no network. */
+  clientIp: string | null
   /** As the client said it; empty where it said none. */
   helo: string
   /** Empty for the null sender. */

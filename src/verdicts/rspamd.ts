@@ -62,7 +62,7 @@ export function createRspamd(base: string, { clock }: FilterOptions): Filter<Spa
 function headersOf({ sizeBytes }: Mail, envelope: Envelope): HttpRequest['headers'] {
   return {
     'Content-Length': String(sizeBytes),
-    IP: oneLine(envelope.clientIp),
+    ...(envelope.clientIp === null ? {} : { IP: oneLine(envelope.clientIp) }),
     From: `<${oneLine(envelope.mailFrom)}>`,
     Rcpt: envelope.recipients.slice(0, MOST_RECIPIENTS).map(recipient => `<${oneLine(recipient)}>`),
     ...(envelope.helo === '' ? {} : { Helo: oneLine(envelope.helo) }),

@@ -16,6 +16,7 @@ export async function checkSpf(
   options: PartOptions,
 ): Promise<SpfFinding> {
   const { mailFrom, clientIp } = envelope
+  if (clientIp === null) return { result: 'none', reason: 'it came from this host itself' }
   const helo = envelope.helo.slice(0, LONGEST_NAME)
   const identity = mailFrom === '' ? ('helo' as const) : ('mailfrom' as const)
   if (mailFrom === '' && helo === '') return { result: 'none', identity, reason: 'neither sender nor HELO' }

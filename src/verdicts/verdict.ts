@@ -1,6 +1,7 @@
 /** What is told of received mail: a word for each question, and beneath it what was found and why. */
+import type { Verdict } from '../store/schema/inbound.ts'
 
-export type Verdict = 'PASS' | 'FAIL' | 'GRAY' | 'PROCESSING_FAILED' | 'DISABLED'
+export type { Verdict }
 
 /** As Authentication-Results has them (RFC 8601 §2.7). */
 export type Result = 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'policy' | 'temperror' | 'permerror'

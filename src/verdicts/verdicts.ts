@@ -1,12 +1,11 @@
 /**
- * Judgements as the main thread sees them: made on a thread of their own, several at once, since they mostly wait for
- * others. Hostile mail costs that thread, at worst.
+ * Judgements as the main thread sees them: made on a thread of their own, as many at once as are asked for, since they
+ * mostly wait for others. Hostile mail costs that thread, at worst.
  */
 import { ThreadEnded } from '../lib/calls.ts'
 import { type Clock, within } from '../lib/clock.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
 import { createPassingThread, type PassingThreadData } from '../lib/passing-thread.ts'
-import { createSemaphore } from '../lib/semaphore.ts'
 import type { StoreLocation } from '../store/dialect.ts'
 import { type FilterSettings, unknownAuthentication, verdictsOf } from './judge.ts'
 import type { Envelope } from './mail.ts'
@@ -39,14 +38,17 @@ interface VerdictsOptions extends Omit<VerdictThreadData, 'calls'> {
   log: Log
 }
 
-const AT_ONCE = 16
 /** Longer than everything that a judgement waits for takes together: then the thread itself is busy with one of them. */
 const LONGEST_MS = 60_000
+/** Of a message no more than its header section is held at a time. */
+const HEAP_MIB = 256
 
 export function createVerdicts({ entry, clock, log, ...data }: VerdictsOptions): VerdictMaker {
   const { mailHost, filters } = data
-  const thread = createPassingThread({ name: 'verdicts', entry, data, log })
-  const places = createSemaphore(AT_ONCE, Number.POSITIVE_INFINITY)
+  const thread = createPassingThread({
+    ...{ name: 'verdicts', entry, data, heapMib: HEAP_MIB, log },
+    staysWhenIdle: true,
+  })
   let isClosed = false
 
   const once = async (judgement: Judgement): Promise<Verdicts> => {
@@ -64,7 +66,7 @@ export function createVerdicts({ entry, clock, log, ...data }: VerdictsOptions):
   return {
     async judge(judgement) {
       try {
-        return await places.run(() => twice(judgement))
+        return await twice(judgement)
       } catch (error) {
         log.warn({ err: error }, 'received mail could not be judged')
         return unjudged(mailHost, filters, String(error).slice(0, 200))

@@ -134,7 +134,7 @@ aGVsbG8=
   const row = JSON.parse(event!.data)
   assert.equal(
     [row.from, row.to, row.subject, row.message_id, row.spam_verdict, row.parse_error],
-    ['Ann A. <ann@there.example>', ['bob@here.example'], 'Grüße', '<one@there.example>', 'DISABLED', null],
+    ['Ann A. <ann@there.example>', ['bob@here.example'], 'Grüße', '<one@there.example>', 'PASS', null],
   )
   assert.match(row.id, /^inb_/)
   assert.equal(

@@ -174,6 +174,24 @@ test('a certificate comes from files or from an authority, and is whole', t => {
   )
 })
 
+test('one spam filter is asked, at an address that can be one', t => {
+  const root = rootWith(t, {})
+  const rspamd = { POSTHORN_SPAM_RSPAMD_URL: 'http://127.0.0.1:11333' }
+  assert.is(
+    problemsOf(root, { ...rspamd, POSTHORN_SPAM_SPAMD: '127.0.0.1:783' }),
+    'spam.spamd: cannot be asked besides spam.rspamd_url',
+  )
+  assert.is(
+    problemsOf(root, { POSTHORN_VIRUS_CLAMD: 'clamd' }),
+    'virus.clamd (environment): must be host:port, or the full path of a socket',
+  )
+  const { config, warnings } = loadConfig(root, { ...rspamd, POSTHORN_VIRUS_CLAMD: '/run/clamd.ctl' })
+  assert.equal(
+    [config.spam.rspamdUrl, config.virus.clamd, warnings],
+    [rspamd.POSTHORN_SPAM_RSPAMD_URL, { path: '/run/clamd.ctl' }, []],
+  )
+})
+
 test('a variable ending in _FILE reads the value from a file', t => {
   const root = rootWith(t, { secret: 'a long enough secret\n' })
   const { config } = loadConfig(root, { POSTHORN_SECRET_KEY_FILE: join(root, 'config/secret') })

@@ -2,6 +2,7 @@ import { createServer } from 'node:net'
 import * as assert from 'uvu/assert'
 import { createResolver } from '../../../src/dns/resolver.ts'
 import { blocklists } from '../../../src/doctor/blocklists.ts'
+import { mailFilters } from '../../../src/doctor/filters.ts'
 import type { Examination } from '../../../src/doctor/finding.ts'
 import { inboundMail } from '../../../src/doctor/inbound.ts'
 import { reverseNames } from '../../../src/doctor/names.ts'
@@ -12,6 +13,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { startFakeMx } from '../../kit/fake-mx.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { startZone } from '../../kit/zone.ts'
+import { atOnce, startFilter } from '../verdicts/scripted-filters.ts'
 
 const test = suite('doctor: the world')
 const clock = systemClock
@@ -148,6 +150,29 @@ test('mail for the provider host must reach us', async t => {
   assert.is((await inbound('none.test'))[0]!.status, 'failed')
   zone.add('lost.test SERVFAIL')
   assert.is((await inbound('lost.test'))[0]!.status, 'unknown')
+})
+
+test('a filter that is configured must be there, and must be what it is taken for', async t => {
+  const clamd = await startFilter(t, atOnce('PONG\0'))
+  const none = { rspamdUrl: null, spamd: null, clamd: null }
+  const filters = (configured: object) => look(mailFilters({ filters: { ...none, ...configured }, clock }))
+  assert.equal(await filters({}), [])
+  const [good] = await filters({ clamd: clamd.address })
+  assert.equal([good!.subject, good!.status], ['clamd', 'ok'])
+  const gone = { host: '127.0.0.1', port: await closedPort() }
+  const both = await filters({ spamd: clamd.address, clamd: gone })
+  assert.equal(
+    both.map(({ subject, status }) => [subject, status]),
+    [
+      ['spamd', 'warning'],
+      ['clamd', 'warning'],
+    ],
+  )
+  assert.match(both[0]!.message, /instead of PONG/)
+  assert.match(both[1]!.message, /ECONNREFUSED/)
+  assert.match(both[1]!.advice!, /virus\.clamd/)
+  const [web] = await filters({ rspamdUrl: `http://127.0.0.1:${gone.port}` })
+  assert.equal([web!.subject, web!.status], ['rspamd', 'warning'])
 })
 
 const RECORDS = [

@@ -1,12 +1,11 @@
 import { rm } from 'node:fs/promises'
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { createClamd } from '../../../src/verdicts/clamd.ts'
-import type { FilterAddress } from '../../../src/verdicts/exchange.ts'
 import type { FilterSettings } from '../../../src/verdicts/judge.ts'
 import { createRspamd } from '../../../src/verdicts/rspamd.ts'
 import { createSpamd } from '../../../src/verdicts/spamd.ts'
@@ -14,62 +13,19 @@ import { createManualClock, settled } from '../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { envelope, GOOD_ZONE, letter, mailOf, startScene, textOf } from './scene.ts'
+import {
+  atOnce,
+  hangsUp,
+  silent,
+  startFilter,
+  type Talk,
+  whenStreamed,
+  whenWhole,
+} from './scripted-filters.ts'
 
 const test = suite('verdicts/filters')
 const TEXT = textOf(letter())
 const mail = mailOf(TEXT, 100)
-
-type Talk = (heard: Buffer, socket: Socket) => void
-
-/** A filter on a socket: `talk` hears everything so far whenever more comes. */
-async function startFilter(
-  t: TestContext,
-  talk: Talk,
-  path?: string,
-): Promise<{ address: FilterAddress; heard(): Buffer; connections(): number }> {
-  const sockets = new Set<Socket>()
-  let heard = Buffer.alloc(0)
-  const server = createServer(socket => {
-    sockets.add(socket)
-    heard = Buffer.alloc(0)
-    socket.on('error', () => {})
-    socket.on('close', () => sockets.delete(socket))
-    socket.on('data', chunk => {
-      heard = Buffer.concat([heard, chunk])
-      talk(heard, socket)
-    })
-  })
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    return new Promise(resolve => server.close(resolve))
-  })
-  await new Promise<void>(resolve =>
-    path ? server.listen(path, resolve) : server.listen(0, '127.0.0.1', resolve),
-  )
-  const address = path ? { path } : { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
-  return { address, heard: () => heard, connections: () => sockets.size }
-}
-
-const END_OF_STREAM = Buffer.alloc(4)
-const whenStreamed =
-  (reply: string): Talk =>
-  (heard, socket) => {
-    if (heard.subarray(-4).equals(END_OF_STREAM)) socket.end(reply)
-  }
-const whenWhole =
-  (reply: string): Talk =>
-  (heard, socket) => {
-    const text = heard.toString()
-    const [, length] = /Content-length: (\d+)/.exec(text) ?? []
-    const at = text.indexOf('\r\n\r\n')
-    if (at >= 0 && text.length - at - 4 >= Number(length ?? 0)) socket.end(reply)
-  }
-const atOnce =
-  (reply: string): Talk =>
-  (_, socket) =>
-    socket.end(reply)
-const silent: Talk = () => {}
-const hangsUp: Talk = (_, socket) => socket.destroy()
 
 /** What clamd got, put together from its chunks. */
 function unchunked(heard: Buffer): string {

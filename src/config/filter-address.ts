@@ -1,0 +1,36 @@
+/** Where filters of received mail listen: at a host and a port, at a socket in the file system, or at a web address. */
+import type { Setting } from './setting.ts'
+import { SettingFault } from './setting.ts'
+
+type FilterAddress = { host: string; port: number } | { path: string }
+
+const HOST_AND_PORT = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)):([0-9]{1,5})$/i
+
+/** `host:port`, `[v6]:port`, or the full path of a socket. */
+export function filterAddress(doc: string): Setting<FilterAddress | null> {
+  return { read: readFilterAddress, fallback: null, doc, shown: 'off' }
+}
+
+/** `http://host:port`, with a path before that of the program where something stands in front of it. */
+export function filterUrl(doc: string): Setting<string | null> {
+  return { read: readFilterUrl, fallback: null, doc, shown: 'off' }
+}
+
+function readFilterAddress(raw: unknown): FilterAddress | null {
+  if (raw === null || raw === '') return null
+  const text = typeof raw === 'string' ? raw.trim() : ''
+  if (text.startsWith('/')) return { path: text }
+  const [, v6, name, port] = HOST_AND_PORT.exec(text) ?? []
+  if (port === undefined || Number(port) < 1 || Number(port) > 65_535)
+    throw new SettingFault('must be host:port, or the full path of a socket')
+  return { host: (v6 ?? name)!.toLowerCase(), port: Number(port) }
+}
+
+function readFilterUrl(raw: unknown): string | null {
+  if (raw === null || raw === '') return null
+  const url = typeof raw === 'string' && URL.canParse(raw.trim()) ? new URL(raw.trim()) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) throw new SettingFault('must be http://host:port')
+  if (url.username !== '' || url.password !== '') throw new SettingFault('may have no login')
+  if (url.search !== '' || url.hash !== '') throw new SettingFault('has something behind its path')
+  return url.href.replace(/\/+$/, '')
+}
