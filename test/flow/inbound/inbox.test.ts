@@ -211,7 +211,7 @@ test('of a message that is cut off, or refused at its end, nothing is left', asy
   refused.write('bare\nline')
   assert.match(await refused.say('\r\n.'), /^550 5\.6\.11 /)
   assert.is(storedCount(), before)
-  assert.is(draftCount(), 0)
+  await until(() => draftCount() === 0)
 })
 
 test.run()
