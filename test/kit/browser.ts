@@ -1,7 +1,7 @@
 /** Debian's Chromium, steered by playwright-core, with a watch on everything that a page of ours must not do. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core'
 import type { Posthorn } from './posthorn.ts'
 
 const FLAGS = [
@@ -45,7 +45,7 @@ export async function startBrowser(): Promise<TestBrowser> {
       await page.getByLabel('Email address').fill(posthorn.admin.email)
       await page.getByLabel('Password').fill(posthorn.admin.password)
       await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('navigation', { name: 'Sections' }).waitFor({ state: 'attached' })
+      await page.locator('main#page').waitFor()
       if (path !== '/') await page.goto(`${posthorn.baseUrl}/dashboard${path}`)
       return opened
     },
@@ -71,11 +71,15 @@ async function watched(
     faults.push(`a dialog of the browser: ${dialog.message()}`)
     dialog.dismiss().catch(() => {})
   })
-  page.on('request', request => {
+  const leaves = (request: Request) => {
     const url = new URL(request.url())
-    if (!['data:', 'blob:', 'about:'].includes(url.protocol) && url.origin !== new URL(baseUrl).origin)
-      faults.push(`a request to ${request.url()}`)
-  })
+    const isOurs =
+      ['data:', 'blob:', 'about:'].includes(url.protocol) || url.origin === new URL(baseUrl).origin
+    // what the page's or the frame's rules have stopped has gone nowhere
+    if (!isOurs && request.failure()?.errorText !== 'csp') faults.push(`a request to ${request.url()}`)
+  }
+  page.on('requestfinished', leaves)
+  page.on('requestfailed', leaves)
   return { page, faults, close: () => context.close() }
 }
 

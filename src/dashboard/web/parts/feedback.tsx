@@ -34,13 +34,15 @@ export function Empty({ icon, title, children, act }: EmptyProps) {
 
 interface NoteProps {
   tone?: 'bad' | 'warn' | 'good' | 'info'
+  /** It has just come about, and is to be heard at once. */
+  isNews?: boolean
   children: ComponentChildren
 }
 
-export function Note({ tone = 'info', children }: NoteProps) {
+export function Note({ tone = 'info', isNews, children }: NoteProps) {
   const icon = tone === 'good' ? 'check' : tone === 'info' ? 'info' : 'warn'
   return (
-    <div class={`note note-${tone}`} role={tone === 'bad' ? 'alert' : 'note'}>
+    <div class={`note note-${tone}`} role={isNews ? 'alert' : 'note'}>
       <Icon name={icon} />
       <div class="grow">{children}</div>
     </div>
@@ -50,7 +52,7 @@ export function Note({ tone = 'info', children }: NoteProps) {
 /** @param act what could not be done, as in "The domain could not be deleted" */
 export function Failure({ error, act, retry }: { error: ApiError; act?: string; retry?: () => void }) {
   return (
-    <Note tone="bad">
+    <Note tone="bad" isNews>
       {act && (
         <p>
           <b>{act}.</b>

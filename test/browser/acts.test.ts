@@ -1,0 +1,268 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import * as assert from 'uvu/assert'
+import { startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
+import { buildDashboard } from '../kit/dashboard.ts'
+import { suite } from '../kit/suite.ts'
+import { type Scene, startScene } from './scene.ts'
+
+const test = suite('what is done in the dashboard', { limitMs: 60_000 })
+let scene: Scene
+let browser: TestBrowser
+let opened: WatchedPage
+let page: Page
+test.before(async () => {
+  buildDashboard()
+  scene = await startScene()
+  browser = await startBrowser()
+  opened = await browser.signIn(scene.posthorn)
+  page = opened.page
+})
+test.after(async () => {
+  await browser.close()
+  await scene.close()
+})
+
+const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
+const dialog = () => page.getByRole('dialog')
+const goTo = (path: string) => page.goto(`${scene.posthorn.baseUrl}/dashboard${path}`)
+const rowOf = (text: string) => page.getByRole('row').filter({ hasText: text })
+
+test('emails are filtered by what the address says, and go back with the reader', async () => {
+  await goTo('/emails')
+  await page.getByLabel('Search subjects').fill('invoice')
+  await page.waitForURL(/q=invoice/)
+  await page.getByRole('link', { name: 'Your invoice 1042' }).waitFor()
+  await page.getByRole('link', { name: 'How do you like your lamp?' }).waitFor({ state: 'detached' })
+  await page.getByLabel('Any status').selectOption('Bounced')
+  await page.waitForURL(/status=bounced/)
+  await page.getByRole('link', { name: 'Your invoice 1042' }).click()
+  await page.getByText('There is no such mailbox.').first().waitFor()
+  await page.goBack()
+  assert.is(await page.getByLabel('Search subjects').inputValue(), 'invoice')
+  await page.getByLabel('Search subjects').fill('nothing like it')
+  await page.getByRole('heading', { name: 'Nothing fits' }).waitFor()
+  await button('Show everything').click()
+  await page.getByRole('link', { name: 'How do you like your lamp?' }).waitFor()
+})
+
+test('a new email appears in the list by itself', async () => {
+  await goTo('/emails')
+  await page.getByRole('link', { name: 'Your invoice 1042' }).waitFor()
+  await scene.posthorn.send({
+    ...{ from: 'a@b.example', to: 'delivered@simulator.test', subject: 'Just came', text: 'x' },
+  })
+  await page.getByRole('link', { name: 'Just came' }).waitFor()
+})
+
+test('an email is written and sent', async () => {
+  await goTo('/emails?write=1')
+  await dialog().getByLabel('To').fill('nonsense')
+  await dialog().getByLabel('Subject').fill('By hand')
+  await dialog().getByLabel('Message').fill('Hi')
+  await dialog().getByRole('button', { name: 'Send', exact: true }).click()
+  await dialog()
+    .getByText(/Invalid `to` field/)
+    .waitFor()
+  await dialog().getByLabel('To').fill('delivered@simulator.test')
+  await dialog().getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByRole('heading', { name: 'By hand' }).waitFor()
+  await page.getByText('The receiving server has taken it.').waitFor()
+})
+
+test('an email is sent again, to those whom it did not reach', async () => {
+  await goTo(`/emails/${scene.ids.delivered}`)
+  const before = scene.mx.messages.length
+  await button('Send again').click()
+  await dialog().getByRole('button', { name: 'Send again' }).click()
+  await page.waitForURL(url => !url.pathname.endsWith(scene.ids.delivered))
+  await page.getByText('The receiving server has taken it.').waitFor()
+  await page.getByRole('tab', { name: 'Files (1)' }).waitFor()
+  const again = scene.mx.messages[before]!
+  assert.match(again.data.toString(), 'invoice-1042.txt')
+  assert.equal(again.rcptTo, ['ann@there.example'])
+})
+
+test('a scheduled email is moved, and canceled only once that is confirmed', async () => {
+  await goTo('/emails?status=scheduled')
+  await page.getByRole('link', { name: 'How do you like your lamp?' }).click()
+  await button('Another time').click()
+  await dialog().getByLabel('When, in your time zone').fill('2030-01-01T10:00')
+  await dialog().getByRole('button', { name: 'Move it' }).click()
+  await dialog().getByText(/year/).waitFor()
+  await page.keyboard.press('Escape')
+  await dialog().waitFor({ state: 'detached' })
+  await button('Cancel it').click()
+  await dialog().getByRole('button', { name: 'Cancel', exact: true }).click()
+  await dialog().waitFor({ state: 'detached' })
+  await button('Cancel it').click()
+  await dialog().getByRole('button', { name: 'Cancel the email' }).click()
+  await page.getByText('It was taken back before it was sent.').waitFor()
+})
+
+test('emails are taken away as CSV, by the filters of the list', async () => {
+  await goTo('/emails?status=bounced')
+  await page.getByRole('link', { name: 'Your invoice 1042' }).waitFor()
+  await button('Export').click()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog().getByRole('button', { name: 'Export' }).click(),
+  ])
+  const csv = readFileSync((await download.path())!, 'utf8')
+  assert.match(download.suggestedFilename(), /^emails-\d{4}-\d\d-\d\d\.csv$/)
+  assert.match(csv, 'Your invoice 1042')
+  assert.not.match(csv, 'Welcome to the shop')
+  await dialog()
+    .getByText(/^Saved: 1 email/)
+    .waitFor()
+})
+
+test('a template is written beside its preview, saved, compared with what it said, and restored', async () => {
+  await goTo(`/templates/${scene.ids.template}`)
+  await page.getByLabel('first_name').fill('Zoë')
+  const frame = page.frameLocator('iframe.letter')
+  await frame.getByText('Hello Zoë').waitFor()
+  await page.getByLabel('HTML', { exact: true }).fill('<p>Dear {{first_name|reader}}</p>')
+  await frame.getByText('Dear Zoë').waitFor()
+  await button('Save').click()
+  await page.getByText('Saved. What it said before is kept').waitFor()
+  await button('Versions').click()
+  await dialog().getByText('+ <p>Dear {{first_name|reader}}</p>').waitFor()
+  await dialog().getByRole('button', { name: 'Restore this version' }).click()
+  await frame.getByText('Your order is on its way').waitFor()
+})
+
+test('addresses are suppressed, found, and taken off the list', async () => {
+  await goTo('/suppressions')
+  await button('Add addresses').click()
+  await dialog().getByLabel('Addresses').fill('one@there.example\ntwo@there.example, three@there.example')
+  await dialog().getByRole('button', { name: 'Add 3 addresses' }).click()
+  await page.getByLabel('Search addresses').fill('two@')
+  await page.waitForURL(/q=two/)
+  await button('Take two@there.example off the list').click()
+  await dialog().getByRole('button', { name: 'Take it off the list' }).click()
+  await page.getByRole('heading', { name: 'Nothing fits' }).waitFor()
+})
+
+test('a key is made for one domain, shown once, and deleted', async () => {
+  await goTo('/keys?add=1')
+  await dialog().getByLabel('Name').fill('For the shop')
+  await dialog().getByLabel('May send from').selectOption({ label: 'shop.example alone' })
+  await dialog().getByRole('button', { name: 'Make it' }).click()
+  await dialog().getByText('It is shown this once').waitFor()
+  await button('I have kept it').click()
+  await rowOf('For the shop').getByText('shop.example').waitFor()
+  await button('Delete For the shop').click()
+  await dialog().getByRole('button', { name: 'Delete the key' }).click()
+  await rowOf('For the shop').waitFor({ state: 'detached' })
+})
+
+test('a domain says what is wrong with its records, and its settings are kept', async () => {
+  await goTo(`/domains/${scene.ids.pending}`)
+  await button('Check now').click()
+  await page.getByText('Looked up. See each record below.').waitFor()
+  await page.getByText('Not there yet').first().waitFor()
+  await page.getByRole('switch', { name: /which links are clicked/ }).check()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  await page.reload()
+  assert.is(await page.getByRole('switch', { name: /which links are clicked/ }).isChecked(), true)
+  await button('Delete the domain').click()
+  await dialog().getByRole('button', { name: 'Delete the domain' }).click()
+  await page.getByRole('heading', { name: 'Domains', exact: true }).waitFor()
+  await page.getByRole('link', { name: 'news.shop.example' }).waitFor({ state: 'detached' })
+})
+
+test('mail that waits is held, released, tried and dropped', async () => {
+  await goTo('/queue')
+  const row = rowOf('elsewhere.example')
+  await row.getByRole('button', { name: 'Hold mail to elsewhere.example' }).click()
+  await dialog().getByRole('button', { name: 'Hold it' }).click()
+  await page.getByRole('heading', { name: 'Held', exact: true }).waitFor()
+  await button('Release').click()
+  await dialog().getByRole('button', { name: 'Release' }).click()
+  await page.getByRole('heading', { name: 'Held', exact: true }).waitFor({ state: 'detached' })
+  await row.getByRole('button', { name: 'Try mail to elsewhere.example now' }).click()
+  await dialog().getByRole('button', { name: 'Try now' }).click()
+  await page.getByText(/tried now/).waitFor()
+  await scene.posthorn.emailWhen(scene.ids.delayed, 'delivery_delayed')
+  await row.getByRole('button', { name: 'Drop mail to elsewhere.example' }).click()
+  await dialog().getByRole('button', { name: 'Drop it' }).click()
+  await row.waitFor({ state: 'detached' })
+})
+
+test('an account is made, and its owner sees nothing of the operator’s', async t => {
+  await goTo('/accounts')
+  await button('Make an account').click()
+  await dialog().getByLabel('Name').fill('Florist')
+  await dialog().getByLabel('Owner’s email address').fill('flora@florist.example')
+  await dialog().getByRole('button', { name: 'Make it' }).click()
+  const password = await dialog().locator('.secret code').innerText()
+  await button('Done').click()
+  await rowOf('Florist').waitFor()
+  const theirs = await browser.open(scene.posthorn)
+  t.after(theirs.close)
+  await theirs.page.goto(`${scene.posthorn.baseUrl}/dashboard/queue`)
+  await theirs.page.getByLabel('Email address').fill('flora@florist.example')
+  await theirs.page.getByLabel('Password').fill(password)
+  await theirs.page.getByRole('button', { name: 'Sign in' }).click()
+  await theirs.page.getByRole('alert').first().waitFor()
+  assert.is(await theirs.page.getByRole('link', { name: 'Queue' }).count(), 0)
+  await theirs.page.getByRole('link', { name: 'Emails' }).click()
+  await theirs.page.getByRole('heading', { name: 'No mail yet' }).waitFor()
+  assert.equal(theirs.faults, [])
+})
+
+test('the keyboard goes to places and to the search', async () => {
+  await goTo('/')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('e')
+  await page.getByRole('heading', { name: 'Emails', exact: true }).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('lamp')
+  await page.waitForURL(/q=lamp/)
+})
+
+test('the theme is chosen, and stays', async () => {
+  await goTo('/settings')
+  await button('Dark').click()
+  const theme = () => page.evaluate('document.documentElement.dataset.theme')
+  assert.is(await theme(), 'dark')
+  await page.reload()
+  assert.is(await theme(), 'dark')
+  await button('Auto').click()
+  assert.is(await theme(), 'light')
+})
+
+test('an address that leads nowhere says so', async () => {
+  await goTo('/no/such/place')
+  await page.getByRole('heading', { name: 'Nothing is here' }).waitFor()
+  await goTo('/emails/eml_01990000-0000-7000-8000-000000000000')
+  await page.getByRole('alert').waitFor()
+})
+
+test('a session is ended, the password changed, and whoever signs out sees nothing more', async t => {
+  const other = await browser.signIn(scene.posthorn)
+  t.after(other.close)
+  await goTo('/settings')
+  await button('End').first().click()
+  await dialog().getByRole('button', { name: 'End it' }).click()
+  await page.getByText('The session has ended.').waitFor()
+  await page.getByLabel('Present password').fill('wrong')
+  await page.getByLabel('New password').fill('another long password')
+  await button('Change the password').click()
+  await page.getByText('The `current_password` is wrong.').waitFor()
+  await page.getByLabel('Present password').fill(scene.posthorn.admin.password)
+  await button('Change the password').click()
+  await page.getByText(/^Changed\./).waitFor()
+  await button('Sign out').click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await goTo('/emails')
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+})
+
+test('nothing went wrong in all of this', () => {
+  assert.equal(opened.faults, [])
+})
+
+test.run()

@@ -1,0 +1,103 @@
+import * as assert from 'uvu/assert'
+import { seriousFindings, sideways, startBrowser, type TestBrowser } from '../kit/browser.ts'
+import { buildDashboard } from '../kit/dashboard.ts'
+import { suite } from '../kit/suite.ts'
+import { type Scene, startScene } from './scene.ts'
+
+const test = suite('every page of the dashboard', { limitMs: 90_000 })
+let scene: Scene
+let browser: TestBrowser
+test.before(async () => {
+  buildDashboard()
+  scene = await startScene()
+  browser = await startBrowser()
+})
+test.after(async () => {
+  await browser.close()
+  await scene.close()
+})
+
+const VIEWS = [
+  ['in light', { colorScheme: 'light' }],
+  ['in dark', { colorScheme: 'dark' }],
+  ['on a phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
+] as const
+
+for (const [view, options] of VIEWS)
+  test(`${view}: nobody is shut out, nothing is pushed sideways, nothing goes wrong`, async t => {
+    const { page, faults, close } = await browser.signIn(scene.posthorn, '/', options)
+    t.after(close)
+    for (const [name, path] of scene.places) {
+      await page.goto(`${scene.posthorn.baseUrl}/dashboard${path}`)
+      await page.locator('main h1').waitFor()
+      await page.locator('main .waiting').first().waitFor({ state: 'detached' })
+      assert.equal(await seriousFindings(page), [], name)
+      assert.is(await sideways(page), 0, name)
+      assert.is(await page.getByRole('alert').count(), 0, name)
+    }
+    assert.equal(faults, [])
+  })
+
+test('the door, too', async t => {
+  for (const [, options] of VIEWS) {
+    const { page, faults, close } = await browser.open(scene.posthorn, options)
+    t.after(close)
+    await page.goto(`${scene.posthorn.baseUrl}/dashboard/`)
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    assert.equal(await seriousFindings(page), [])
+    assert.is(await sideways(page), 0)
+    assert.equal(faults, [])
+  }
+})
+
+test('what strangers wrote runs nowhere, and is shown as it is', async t => {
+  const { posthorn } = scene
+  const script = '<img src=x onerror="alert(1)"><script>alert(2)</script>'
+  const id = await posthorn.send({
+    from: 'shop@shop.example',
+    to: '"<svg onload=alert(3)>" <delivered+x@simulator.test>',
+    subject: script,
+    html:
+      `<h1 style="color: rgb(1, 2, 3)">Hello</h1><script>top.alert(4)</script><img src=x onerror="top.alert(5)">` +
+      '<a href="javascript:alert(6)">click</a><form action="https://elsewhere.example/"><input name=a></form>' +
+      '<img src="https://elsewhere.example/pixel.gif"><iframe src="https://elsewhere.example/"></iframe>' +
+      '<link rel=stylesheet href="https://elsewhere.example/x.css"><meta http-equiv=refresh content="0;https://elsewhere.example/">' +
+      '<style>h1 { background: url(https://elsewhere.example/bg.png) }</style>',
+    text: script,
+    tags: [{ name: script, value: script }],
+    headers: { 'X-Odd': script },
+    attachments: [
+      {
+        filename: `${script}.html`,
+        content: Buffer.from(script).toString('base64'),
+        content_type: 'text/html',
+      },
+    ],
+  })
+  await posthorn.emailWhen(id, 'delivered')
+  const { page, faults, close } = await browser.signIn(posthorn)
+  t.after(close)
+  await page.goto(`${posthorn.baseUrl}/dashboard/emails?q=${encodeURIComponent('<img')}`)
+  await page.getByRole('link', { name: script }).click()
+  await page.getByRole('heading', { name: script, exact: true }).waitFor()
+  const frame = page.frameLocator('iframe.letter')
+  await frame.getByRole('heading', { name: 'Hello' }).waitFor()
+  assert.is(
+    await frame.getByRole('heading', { name: 'Hello' }).evaluate('h1 => getComputedStyle(h1).color'),
+    'rgb(1, 2, 3)',
+  )
+  await page.getByText('Pictures from elsewhere are not loaded').waitFor()
+  await frame.getByText('click').click()
+  for (const tab of ['Text', 'Headers', 'Files (1)', 'As sent'])
+    await page.getByRole('tab', { name: tab, exact: true }).click()
+  await page.getByText('Byte for byte as it went out').or(page.getByText('without signatures')).waitFor()
+  await page.goto(`${posthorn.baseUrl}/dashboard/`)
+  await page.getByRole('link', { name: script }).waitFor()
+  // that the frame's rules have stopped something of the message is noted on the console, and is no fault
+  assert.equal(
+    faults.filter(fault => !/Content Security Policy|Blocked script execution|sandboxed/.test(fault)),
+    [],
+  )
+})
+
+test.run()

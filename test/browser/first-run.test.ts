@@ -1,0 +1,84 @@
+import * as assert from 'uvu/assert'
+import { startBrowser } from '../kit/browser.ts'
+import { buildDashboard } from '../kit/dashboard.ts'
+import { startFakeMx } from '../kit/fake-mx.ts'
+import { startPosthorn, zoneText } from '../kit/posthorn.ts'
+import { suite } from '../kit/suite.ts'
+
+const test = suite('from nothing to a delivered mail, in a browser', { limitMs: 60_000 })
+const WORLD = `
+  there.example     MX 10 mx.there.example
+  mx.there.example  A 127.0.0.2
+`
+
+test('a newcomer gets there by the first steps alone', async t => {
+  buildDashboard()
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const posthorn = await t.using(startPosthorn({ zone: WORLD, mxPort: mx.port }))
+  const browser = await t.using(startBrowser())
+  const { page, faults } = await browser.open(posthorn)
+  const button = (name: string | RegExp) => page.getByRole('button', { name })
+  const step = (title: string) => page.getByRole('listitem').filter({ hasText: title })
+
+  await page.goto(posthorn.baseUrl)
+  assert.is(new URL(page.url()).pathname, '/dashboard/')
+  await page.getByLabel('Email address').fill(posthorn.admin.email)
+  await page.getByLabel('Password').fill('not the password')
+  await button('Sign in').click()
+  await page.getByText('Wrong address or password.').waitFor()
+  await page.getByLabel('Password').fill(posthorn.admin.password)
+  await button('Sign in').click()
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'First steps' }).click()
+  await button('Send the test').click()
+  await step('Send a test to the simulator').getByText('Delivered', { exact: true }).waitFor()
+  await step('Send a test to the simulator').getByText('(done)').waitFor({ state: 'attached' })
+
+  await button('Add a domain').click()
+  await page.getByLabel('Domain', { exact: true }).fill('not a domain')
+  await button('Add it').click()
+  await page.getByText('The `name` field must be a domain name.').waitFor()
+  await page.getByLabel('Domain', { exact: true }).fill('here.example')
+  await button('Add it').click()
+  await page.getByRole('heading', { name: 'here.example', exact: true }).waitFor()
+  await button('Copy the value of the TXT record').first().click()
+  const { body: domains } = await posthorn.call('GET', '/domains', { session: await posthorn.signIn() })
+  const { records } = domains.data[0]
+  assert.is(await page.evaluate('navigator.clipboard.readText()'), records[0].value)
+  posthorn.zone.add(zoneText(records))
+  await button('Check now').click()
+  await page.getByText('You can send from this domain.').waitFor()
+
+  await page.getByRole('link', { name: 'API keys' }).click()
+  await button('Make a key').click()
+  await page.getByLabel('Name').fill('Web shop')
+  await button('Make it').click()
+  const token = await page.getByRole('dialog').locator('.secret code').innerText()
+  await button('I have kept it').click()
+  const { body: sent } = await posthorn.call('POST', '/emails', {
+    key: token,
+    body: { from: 'shop@here.example', to: 'ok@there.example', subject: 'By a program', text: 'Hi' },
+  })
+  await posthorn.emailWhen(sent.id, 'delivered')
+  // when a key was last used is written down once a minute
+  posthorn.clock.advance(60_000)
+
+  await page.getByRole('link', { name: 'First steps' }).first().click()
+  await step('Send from your program').getByText('(done)').waitFor({ state: 'attached' })
+  await page.getByLabel('To', { exact: true }).fill('ann@there.example')
+  await step('Deliver a first real mail').getByRole('button').click()
+  await step('Deliver a first real mail').getByText('Delivered', { exact: true }).waitFor()
+  await step('Deliver a first real mail').getByRole('link', { name: 'See what happened' }).click()
+  await page.getByText('mx.there.example has taken the message.').waitFor()
+  await page.getByText('1 attempt, as the servers spoke').click()
+  await page.getByRole('row', { name: /The server decided/ }).waitFor({ state: 'attached' })
+  assert.ok(mx.messages.some(({ rcptTo }) => rcptTo.includes('ann@there.example')))
+
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('heading', { name: 'Latest' }).waitFor()
+  assert.is(await page.getByRole('heading', { name: 'First steps' }).count(), 0, 'all of them are done')
+  assert.equal(faults, [])
+})
+
+test.run()
