@@ -5,6 +5,7 @@ import { scheduledCommands } from './accept/scheduled.ts'
 import { audienceCommands } from './contacts/audience-commands.ts'
 import { contactCommands } from './contacts/contact-commands.ts'
 import { deletedAudienceCommands } from './contacts/deleted-audiences.ts'
+import { importCommands } from './contacts/import/commands.ts'
 import { segmentCommands } from './contacts/segment-commands.ts'
 import { topicCommands } from './contacts/topic-commands.ts'
 import { unsubscribeCommands } from './contacts/unsubscribe.ts'
@@ -52,6 +53,7 @@ export const commands = {
   ...templateCommands,
   ...audienceCommands,
   ...contactCommands,
+  ...importCommands,
   ...segmentCommands,
   ...topicCommands,
   ...unsubscribeCommands,

@@ -9,6 +9,7 @@ import { createPasswords, type Passwords } from './accounts/password.ts'
 import { createRateLimit, type RateLimit } from './accounts/rate-limit.ts'
 import { createSessions } from './accounts/sessions.ts'
 import type { Config } from './config/config.ts'
+import { createImporter } from './contacts/import/importer.ts'
 import { type ControlServer, startControlServer } from './control/server.ts'
 import { openPages } from './dashboard/pages.ts'
 import { previewOf } from './dashboard/preview.ts'
@@ -25,10 +26,11 @@ import { createEventFeed, type EventFeed } from './events/feed.ts'
 import { examineInstallation, sharedExamination } from './examination.ts'
 import { createHttpApp } from './http/app.ts'
 import { createReadBody } from './http/body.ts'
+import { createBodyStreams } from './http/body-stream.ts'
 import { createClientAddress } from './http/client-address.ts'
 import { sessionCookie } from './http/cookie.ts'
 import { createFindCredential } from './http/credentials.ts'
-import { createLargeBodies } from './http/large-bodies.ts'
+import { createLargeBodies, type LargeBodies } from './http/large-bodies.ts'
 import { createSpendRequest } from './http/rate-limit.ts'
 import type { Route } from './http/route.ts'
 import { accountRoutes } from './http/routes/accounts.ts'
@@ -37,6 +39,7 @@ import { apiKeyRoutes } from './http/routes/api-keys.ts'
 import { audienceRoutes } from './http/routes/audiences.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
+import { contactFileRoutes } from './http/routes/contact-files.ts'
 import { contactRoutes } from './http/routes/contacts.ts'
 import { destinationRoutes } from './http/routes/destinations.ts'
 import { doctorRoutes } from './http/routes/doctor.ts'
@@ -109,16 +112,11 @@ export async function startHttpDoor(
   const { mailHost } = config
   const fixed = zoneRecords(config, clock.now())
   const { domains, inquiries } = startDomains(parts, common.newId, started)
-  const largeBodies = createLargeBodies({
-    entry: new URL('./body-thread.ts', import.meta.url),
-    location: store.location,
-    log,
-  })
+  const largeBodies = openLargeBodies(parts, started)
   const preparation = createPreparation({
     findTemplate: createReadyTemplates(store.find),
     blobs: store.blobs,
   })
-  started.push(largeBodies.close)
   const cookie = sessionCookie(config.http.baseUrl)
   const firstRun = await prepareFirstRun({
     ...common,
@@ -159,6 +157,7 @@ export async function startHttpDoor(
     findCredential: createFindCredential({ sessions, apiKeys, cookie }),
     clientAddressOf: createClientAddress(config.http.trustedProxies),
     readBody: createReadBody(largeBodies, preparation),
+    streams: createBodyStreams(clock),
     spendRequest: rateLimit && createSpendRequest(rateLimit),
     clock,
     log,
@@ -186,6 +185,14 @@ function operatorRoutes({ config, clock, store, reading, pathsTo }: Parts, hands
   ]
 }
 
+/** What is done on large bodies, apart from the thread that takes requests. */
+function openLargeBodies({ store, log }: Parts, started: (() => unknown)[]): LargeBodies {
+  const entry = new URL('./body-thread.ts', import.meta.url)
+  const bodies = createLargeBodies({ entry, location: store.location, log })
+  started.push(bodies.close)
+  return bodies
+}
+
 /** What never ends by itself ends before the door waits for what is under way. */
 function endingFirst<S extends HttpServer>({ close }: Pick<EventFeed, 'close'>, http: S): S {
   return {
@@ -210,9 +217,12 @@ async function openListeners(
     const routes = options.routes.filter(({ path }) => path === CHALLENGE_PATH)
     close(await startHttpServer(createHttpApp({ ...options, routes, pages: undefined }), acme.listen))
   }
-  const secure = http.tlsListen && (await startHttpServer(app, http.tlsListen, certificates))
+  const isPatientWith = options.streams.isReading
+  const secure =
+    http.tlsListen && (await startHttpServer(app, { ...http.tlsListen, isPatientWith }, certificates))
   if (secure) close(secure)
-  const plain = await startHttpServer(app, http.listen ?? { host: '127.0.0.1', port: 0 })
+  const place = http.listen ?? { host: '127.0.0.1', port: 0 }
+  const plain = await startHttpServer(app, { ...place, isPatientWith })
   return { ...plain, secureAddress: secure ? secure.address() : null }
 }
 
@@ -323,6 +333,7 @@ function peopleRoutes({ clock, store, reading }: Parts, newId: IdSource): Route[
   const options = { store, reader: reading.reader, clock, newId }
   return [
     ...audienceRoutes(options),
+    ...contactFileRoutes({ ...options, importContacts: createImporter({ run: store.run, clock, newId }) }),
     ...contactRoutes(options),
     ...segmentRoutes(options),
     ...topicRoutes(options),

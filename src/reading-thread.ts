@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Commands } from './commands.ts'
+import { type ExportQuestion, exportContacts } from './contacts/export.ts'
 import type { Filter } from './contacts/filters.ts'
 import { type ContactQuestion, type CountedAudience, countMembers, listContacts } from './contacts/list.ts'
 import { rebuildMessage } from './deliver/rebuild.ts'
@@ -57,6 +58,7 @@ const functions = {
   listContacts: (question: ContactQuestion) => listContacts(db, question),
   countMembers: ({ audience, filters }: { audience: CountedAudience; filters: readonly Filter[] }) =>
     countMembers(db, audience, filters),
+  exportContacts: (question: ExportQuestion) => exportContacts(db, question),
   reportDestinations: (question: DestinationQuestion) => reportDestinations(db, question),
   viewQueue: createQueueViewer({
     db,

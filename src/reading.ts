@@ -71,6 +71,7 @@ export function startReading(options: ReadingOptions): Reading {
       viewQueue: ask('viewQueue'),
       listContacts: ask('listContacts'),
       countMembers: ask('countMembers'),
+      exportContacts: ask('exportContacts'),
     },
     async stop() {
       isStopping = true

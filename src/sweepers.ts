@@ -5,6 +5,7 @@ import { sweepSessions } from './accounts/session-sweeper.ts'
 import type { Commands } from './commands.ts'
 import { CONTACTS_DELETED } from './contacts/audience-commands.ts'
 import { sweepDeletedAudiences } from './contacts/deleted-audiences.ts'
+import { sweepImports } from './contacts/import/sweep.ts'
 import { DOMAIN_DELETED } from './domains/deleted.ts'
 import type { Clock } from './lib/clock.ts'
 import { createIdSource } from './lib/ids.ts'
@@ -58,6 +59,7 @@ export function startSweepers({ store, plans, rates, clock, log }: SweepersOptio
     start('rates of bounces and complaints', 10 * MINUTE_MS, () => watchAccountRates(watched)),
     ofDeletedDomains,
     ofDeletedAudiences,
+    start('imports that were cut off', 10 * MINUTE_MS, () => sweepImports(parts)),
     start('old idempotency keys', HOUR_MS, () => sweepKeys(parts)),
     start('ended sessions', HOUR_MS, () => sweepSessions(parts)),
     start('expired links to emails', HOUR_MS, () => sweepShares(parts)),

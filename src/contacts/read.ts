@@ -1,7 +1,7 @@
 /** Audiences, contacts, segments and topics, read one by one and a page at a time. */
 import type { Id } from '../lib/ids.ts'
 import type { Find } from '../store/read.ts'
-import type { AudienceRow, ContactRow, Db, SegmentRow, TopicRow } from '../store/schema.ts'
+import type { AudienceRow, ContactImportRow, ContactRow, Db, SegmentRow, TopicRow } from '../store/schema.ts'
 import { type ContactPlace, type ContactRef, type ContactView, contactView } from './contact.ts'
 import { unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts } from './write-contacts.ts'
@@ -83,6 +83,24 @@ export function findTopic(db: Db, accountId: Id, id: Id): Promise<TopicRow | und
 /** Newest first. */
 export async function listTopics(db: Db, accountId: Id, page: Page): Promise<Found<TopicRow>> {
   const own = db.selectFrom('topics').where('accountId', '=', accountId)
+  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await own.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute()
+  return { total: Number(total), rows }
+}
+
+/** Of an audience that is there. */
+export function findImport(db: Db, audienceId: Id, id: Id): Promise<ContactImportRow | undefined> {
+  return db
+    .selectFrom('contactImports')
+    .selectAll()
+    .where('audienceId', '=', audienceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Newest first. */
+export async function listImports(db: Db, audienceId: Id, page: Page): Promise<Found<ContactImportRow>> {
+  const own = db.selectFrom('contactImports').where('audienceId', '=', audienceId)
   const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   const rows = await own.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute()
   return { total: Number(total), rows }

@@ -10,6 +10,7 @@ import { TooManyWaiting } from '../lib/semaphore.ts'
 import { StorageUnavailable } from '../store/command.ts'
 import { bareIds, wantsBareIds } from './bare-ids.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, type ReadBody } from './body.ts'
+import type { BodyStreams } from './body-stream.ts'
 import type { SendWork } from './body-work.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import type { FindCredential } from './credentials.ts'
@@ -27,6 +28,7 @@ interface HttpAppOptions {
   findCredential: FindCredential
   clientAddressOf: ClientAddressOf
   readBody: ReadBody
+  streams: BodyStreams
   /** Undefined when accounts may make any number of requests. */
   spendRequest: SpendRequest | undefined
   clock: Clock
@@ -159,7 +161,7 @@ function routerOf(options: HttpAppOptions): Router {
 }
 
 function answer(
-  { clientAddressOf, readBody }: HttpAppOptions,
+  { clientAddressOf, readBody, streams }: HttpAppOptions,
   route: Route,
   ctx: Context,
   credential: Credential | null,
@@ -173,6 +175,7 @@ function answer(
     headers: ctx.headers,
     clientAddress,
     body: () => readBody(ctx.req, { limitBytes, owner }, null),
+    stream: () => streams.stream(ctx.req, limitBytes),
     sendBody: (work: SendWork) => readBody(ctx.req, { limitBytes, owner }, work),
   }
   if (route.access === 'public') return route.handle({ ...request, credential })

@@ -54,7 +54,7 @@ export function openapiOf(routes: readonly Route[], cookieName: string): Json {
 type Shown = (schema: z.ZodType) => Json
 
 function operationOf(route: Route, shown: Shown): Json {
-  const { method, path, access, summary, body, query = {}, headers = {}, replies } = route
+  const { method, path, access, summary, body, bodyType, query = {}, headers = {}, replies } = route
   const parameters = [
     ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
       ...{ name, in: 'path', required: true },
@@ -75,6 +75,7 @@ function operationOf(route: Route, shown: Shown): Json {
         content: { 'application/json': { schema: shown(body) } },
       },
     }),
+    ...(bodyType !== undefined && { requestBody: { required: true, content: { [bodyType]: {} } } }),
     responses: {
       ...Object.fromEntries(
         Object.entries(replies).map(([status, reply]) => [status, responseOf(reply, shown)]),

@@ -22,6 +22,8 @@ export interface ApiRequest<C = Credential> {
   credential: C
   /** The JSON body, `{}` when there is none; read once. @throws Refused */
   body(): Promise<unknown>
+  /** In place of `body`, by routes that take no JSON: the bytes as they come, read once. What reads them throws Refused. */
+  stream(): AsyncIterable<Uint8Array>
   /** In place of `body`, by routes that send: what the body asks for, made ready. @throws Refused */
   sendBody(work: SendWork): Promise<SendBody>
 }
@@ -46,6 +48,8 @@ interface RouteDescription {
   summary: string
   /** Of the request's JSON body, where one is read. */
   body?: z.ZodType
+  /** Media type of the request's body, where it is no JSON. */
+  bodyType?: string
   /** By the names of query parameters; missing ones are optional or have a default. */
   query?: Readonly<Record<string, z.ZodType>>
   /** Request headers the route looks at, by their names. */

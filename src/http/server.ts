@@ -17,23 +17,24 @@ export interface HttpServer {
 const HANDSHAKE_TIMEOUT_MS = 10_000
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 120_000
+const CHECK_EVERY_MS = 30_000
 const KEEP_ALIVE_MS = 30_000
 const MOST_CONNECTIONS = 5_000
 const MOST_HEADER_BYTES = 16 * 1024
 
-const LIMITS = {
-  requireHostHeader: false,
-  headersTimeout: HEADERS_TIMEOUT_MS,
-  requestTimeout: REQUEST_TIMEOUT_MS,
-  keepAliveTimeout: KEEP_ALIVE_MS,
-  maxHeaderSize: MOST_HEADER_BYTES,
-  noDelay: true,
+interface ServerOptions {
+  host: string
+  port: number
+  /** Those who may take as long as they like over a request, since somebody else watches over them. */
+  isPatientWith?(socket: Duplex): boolean
+  /** For all of a request to come; the default serves all but tests. */
+  requestTimeoutMs?: number
 }
 
 /** @param certificates for TLS; without them it is plain HTTP @throws when the address is not to be had */
 export async function startHttpServer(
   app: Koa,
-  { host, port }: { host: string; port: number },
+  { host, port, isPatientWith = () => false, requestTimeoutMs = REQUEST_TIMEOUT_MS }: ServerOptions,
   certificates?: Certificates,
 ): Promise<HttpServer> {
   const answer = app.callback()
@@ -45,11 +46,14 @@ export async function startHttpServer(
     if (closing) sayGoodbye(response)
     answer(request, response)
   }
-  const server = certificates ? secured(certificates, listener) : createServer(LIMITS, listener)
+  const limits = limitsOf(requestTimeoutMs)
+  const server = certificates ? secured(certificates, limits, listener) : createServer(limits, listener)
   server.maxConnections = MOST_CONNECTIONS
   server.on('checkExpectation', answer)
   server.on('connect', (_, socket) => refuseGarbage(socket))
-  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => refuseGarbage(socket, code))
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+    if (code !== 'ERR_HTTP_REQUEST_TIMEOUT' || !isPatientWith(socket)) refuseGarbage(socket, code)
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
@@ -69,9 +73,25 @@ export async function startHttpServer(
   }
 }
 
+function limitsOf(requestTimeoutMs: number) {
+  return {
+    requireHostHeader: false,
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, requestTimeoutMs),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MOST_HEADER_BYTES,
+    noDelay: true,
+  }
+}
+
 /** With the certificate of the day. */
-function secured(certificates: Certificates, listener: RequestListener): SecureServer {
-  const options = { ...LIMITS, ...certificates.current(), minVersion: 'TLSv1.2' as const }
+function secured(
+  certificates: Certificates,
+  limits: ReturnType<typeof limitsOf>,
+  listener: RequestListener,
+): SecureServer {
+  const options = { ...limits, ...certificates.current(), minVersion: 'TLSv1.2' as const }
   const server = createSecureServer({ ...options, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, listener)
   server.on('tlsClientError', (_, socket) => socket.destroy())
   server.once(

@@ -12,6 +12,7 @@ export type IdPrefix =
   | 'dom'
   | 'aud'
   | 'con'
+  | 'imp'
   | 'seg'
   | 'top'
   | 'brd'

@@ -37,12 +37,18 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
   const contact = await make(`/audiences/${audience.id}/contacts`, { email: `anyone@${domain}` })
   const filters = [{ field: 'email', op: 'exists' }]
   const segment = await make(`/audiences/${audience.id}/segments`, { name: 'private', filters })
+  const { body: imported } = await posthorn.call('POST', `/audiences/${audience.id}/contacts/import`, {
+    ...{ session, raw: `email\nsomeone@${domain}\n`, headers: { 'content-type': 'text/csv' } },
+  })
   const topic = await make('/topics', { name: 'private' })
   return new Map([
     ['.well-known', { token: 'of-a-challenge' }],
     ['accounts', { id: account.id }],
     ['api-keys', { id: (await make('/api-keys', { name: 'second' })).id }],
-    ['audiences', { id: audience.id, contact_id: contact.id, segment_id: segment.id }],
+    [
+      'audiences',
+      { id: audience.id, contact_id: contact.id, segment_id: segment.id, import_id: imported.id },
+    ],
     ['topics', { id: topic.id }],
     ['auth', { id: sessions.data[0].id }],
     ['domains', { id: (await make('/domains', { name: domain })).id }],

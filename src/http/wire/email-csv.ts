@@ -1,4 +1,5 @@
-/** Emails as lines of CSV (RFC 4180): the columns of the list, and the error. */
+/** Emails as lines of CSV: the columns of the list, and the error. */
+import { csvLine } from '../../lib/csv.ts'
 import type { ListedEmail } from '../../search/list.ts'
 import { emailRowView } from './email-view.ts'
 
@@ -35,14 +36,5 @@ export function emailCsv(emails: readonly ListedEmail[]): string {
 }
 
 function line(cells: readonly (string | number | null | readonly string[])[]): string {
-  return `${cells.map(cell => quoted(harmless([cell ?? ''].flat().join(', ')))).join(',')}\r\n`
-}
-
-/** A spreadsheet takes a text with such a beginning for a formula, and runs it: an apostrophe makes it a text. */
-function harmless(text: string): string {
-  return /^[\s\u00a0\ufeff]*[=+\-@＝＋－＠]|^[\t\r\n]/.test(text) ? `'${text}` : text
-}
-
-function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return csvLine(cells.map(cell => [cell ?? ''].flat().join(', ')))
 }

@@ -1,0 +1,82 @@
+/** From the text of a file of contacts to its rows, each a list of cells (RFC 4180, and what programs make of it). */
+import { finished } from 'node:stream/promises'
+import { CsvError, parse } from 'csv-parse'
+import { ImportFault } from './fault.ts'
+import type { ImportText } from './text.ts'
+
+/** A quote that is never closed would take the rest of the file for one cell. */
+const LONGEST_ROW_BYTES = 256 * 1024
+
+export interface ImportRecord {
+  /** As spreadsheets number it: the header is row 1. */
+  row: number
+  cells: string[]
+}
+
+/**
+ * Rows that hold something, the header first. What has come is given before more is read.
+ *
+ * @throws ImportFault where the text is no CSV, and what reading the bytes throws
+ */
+export async function* readRecords(text: ImportText): AsyncGenerator<ImportRecord> {
+  let row = 0
+  for await (const { rows, fault } of readPieces(text)) {
+    for (const cells of rows) {
+      row++
+      if (cells.some(cell => cell.trim() !== '')) yield { row, cells }
+    }
+    if (!fault) continue
+    const isTooLong = fault.code === 'CSV_MAX_RECORD_SIZE' || fault.code === 'CSV_QUOTE_NOT_CLOSED'
+    const why = isTooLong
+      ? 'begins a quoted cell that is not closed, or is far too long'
+      : `is no CSV (${fault.message})`
+    throw new ImportFault(`row ${row + 1}`, `The row ${row + 1} ${why}.`)
+  }
+}
+
+/** What one piece of the text completes, and where the reader gave up in it. */
+interface Piece {
+  rows: string[][]
+  fault?: CsvError
+}
+
+async function* readPieces({ delimiter, bytes }: ImportText): AsyncGenerator<Piece> {
+  let rows: string[][] = []
+  const parser = parse({
+    delimiter,
+    bom: true,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    relax_quotes: true,
+    max_record_size: LONGEST_ROW_BYTES,
+    // taken here, since those that a stream still holds are lost when it fails
+    on_record(cells: string[]) {
+      rows.push(cells)
+      return null
+    },
+  })
+  const done = finished(parser.resume())
+  const after = async (work: Promise<unknown>): Promise<Piece> => {
+    const fault = await work.then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    if (fault !== undefined && !(fault instanceof CsvError)) throw fault
+    const piece = { rows, ...(fault && { fault }) }
+    rows = []
+    return piece
+  }
+  done.catch(() => {}) // each write is told, and the end
+  try {
+    for await (const chunk of bytes)
+      yield after(
+        new Promise<void>((resolve, reject) =>
+          parser.write(chunk, error => (error ? reject(error) : resolve())),
+        ),
+      )
+    parser.end()
+    yield after(done)
+  } finally {
+    parser.destroy()
+  }
+}

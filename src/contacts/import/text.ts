@@ -1,0 +1,91 @@
+/** The bytes of a file of contacts as UTF-8, and by which character its first line separates cells. */
+import { TextDecoder } from 'node:util'
+import { ImportFault } from './fault.ts'
+
+/** A first line that is longer is no header. */
+const LONGEST_HEADER_BYTES = 64 * 1024
+const DELIMITERS = [',', ';', '\t', '|']
+const UTF16 = new Map([
+  ['fffe', 'utf-16le'],
+  ['feff', 'utf-16be'],
+])
+
+export interface ImportText {
+  delimiter: string
+  /** UTF-8; a byte order mark may stand before it. */
+  bytes: AsyncIterable<Uint8Array>
+}
+
+/**
+ * @param charset of the content type, if it names one; a byte order mark of UTF-16 wins
+ * @throws ImportFault when there is no such charset, or no line that could be a header
+ */
+export async function openText(
+  source: AsyncIterable<Uint8Array>,
+  charset: string | undefined,
+): Promise<ImportText> {
+  const chunks = source[Symbol.asyncIterator]()
+  const head = await readHead(chunks, 2)
+  const encoding = UTF16.get(head.subarray(0, 2).toString('hex')) ?? charset ?? 'utf-8'
+  const text = decoded(prefixed(head, chunks), encoding)[Symbol.asyncIterator]()
+  const line = await readHead(text, LONGEST_HEADER_BYTES, '\n')
+  const { delimiter, skip } = separatorOf(line.toString().split(/\r|\n/, 1)[0]!)
+  return { delimiter, bytes: prefixed(line.subarray(skip), text) }
+}
+
+/** Reads on until there is so much, or the text ends, or the mark has come. */
+async function readHead(
+  chunks: AsyncIterator<Uint8Array>,
+  enoughBytes: number,
+  mark?: string,
+): Promise<Buffer> {
+  let head = Buffer.alloc(0)
+  while (head.length < enoughBytes && !(mark !== undefined && head.includes(mark))) {
+    const { done, value } = await chunks.next()
+    if (done) break
+    head = Buffer.concat([head, value])
+  }
+  return head
+}
+
+async function* prefixed(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (head.length > 0) yield head
+  for (;;) {
+    const { done, value } = await chunks.next()
+    if (done) return
+    yield value
+  }
+}
+
+function decoded(bytes: AsyncIterable<Uint8Array>, encoding: string): AsyncIterable<Uint8Array> {
+  const decoder = decoderOf(encoding)
+  return decoder.encoding === 'utf-8' ? bytes : transcoded(bytes, decoder)
+}
+
+async function* transcoded(
+  bytes: AsyncIterable<Uint8Array>,
+  decoder: TextDecoder,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) yield Buffer.from(decoder.decode(chunk, { stream: true }))
+  yield Buffer.from(decoder.decode())
+}
+
+function decoderOf(encoding: string): TextDecoder {
+  try {
+    return new TextDecoder(encoding)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new ImportFault('charset', `The charset ${encoding} of the content type is not known.`)
+  }
+}
+
+/** Some programs name it in a line of its own before the header. */
+function separatorOf(line: string): { delimiter: string; skip: number } {
+  const named = /^\ufeff?sep=(.)$/.exec(line)?.[1]
+  if (named !== undefined && DELIMITERS.includes(named))
+    return { delimiter: named, skip: Buffer.byteLength(line) }
+  const unquoted = line.replace(/"(?:[^"]|"")*"/g, '')
+  const countOf = (delimiter: string) => unquoted.split(delimiter).length
+  const [delimiter] = DELIMITERS.toSorted((a, b) => countOf(b) - countOf(a))
+  return { delimiter: delimiter!, skip: 0 }
+}

@@ -1,0 +1,142 @@
+import { request as httpRequest } from 'node:http'
+import * as assert from 'uvu/assert'
+import { addAccount } from '../../kit/accounts.ts'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal, contentsOf } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('files of contacts', { limitMs: 15_000 })
+let posthorn: Posthorn
+let session: string
+test.before(async () => {
+  posthorn = await startPosthorn()
+  session = await posthorn.signIn()
+})
+test.after(() => posthorn.close())
+
+const get = (path: string) => posthorn.call('GET', path, { session })
+const upload = (id: string, raw: string | Uint8Array, { query = '', type = 'text/csv' } = {}) =>
+  posthorn.call('POST', `/audiences/${id}/contacts/import${query}`, {
+    session,
+    raw,
+    headers: { 'content-type': type },
+  })
+
+async function newAudience(): Promise<string> {
+  return (await posthorn.call('POST', '/audiences', { session, body: { name: 'Readers' } })).body.id
+}
+
+test('a file is taken in, reported on, and exported again', async () => {
+  const id = await newAudience()
+  const { status, body } = await upload(id, 'email,first_name,plan\nAnn@there.example,Ann,=pro\nnobody,,\n')
+  const { id: importId, created_at: _, updated_at: __, ended_at: endedAt, ...rest } = body
+  assert.is(status, 200)
+  assert.ok(endedAt)
+  assert.equal(rest, {
+    object: 'contact_import',
+    audience_id: id,
+    status: 'done',
+    error: null,
+    ...{ rows: 2, created: 1, updated: 0, unchanged: 0, skipped: 0, failed: 1 },
+    errors: [{ row: 3, email: 'nobody', message: 'The address has no "@".' }],
+  })
+  assert.equal((await get(`/audiences/${id}/imports/${importId}`)).body, body)
+  assert.equal((await get(`/audiences/${id}/imports`)).body, {
+    object: 'list',
+    total: 1,
+    has_more: false,
+    data: [body],
+  })
+  assert.equal((await get(`/audiences/${id}/properties`)).body.data, [{ key: 'plan', contact_count: 1 }])
+  const { headers, body: csv } = await get(`/audiences/${id}/contacts/export`)
+  assert.match(headers.get('content-disposition')!, /^attachment; filename="contacts.csv"$/)
+  assert.is(csv, "email,first_name,last_name,unsubscribed,plan\r\nann@there.example,Ann,,false,'=pro\r\n")
+})
+
+test('a segment is exported by itself', async () => {
+  const id = await newAudience()
+  await upload(id, 'email,plan\nann@there.example,pro\nbob@there.example,free\n')
+  const filters = [{ field: 'properties.plan', op: 'eq', value: 'Free' }]
+  const { body } = await posthorn.call('POST', `/audiences/${id}/segments`, {
+    session,
+    body: { name: 'x', filters },
+  })
+  assert.is(
+    (await get(`/audiences/${id}/contacts/export?segment_id=${body.id}`)).body,
+    'email,first_name,last_name,unsubscribed,plan\r\nbob@there.example,,,false,free\r\n',
+  )
+  const other = await newAudience()
+  const missing = await get(`/audiences/${other}/contacts/export?segment_id=${body.id}`)
+  assertRefusal(missing, { status: 404, name: 'not_found' })
+})
+
+test('contacts that are there can be left alone', async () => {
+  const id = await newAudience()
+  const file = (name: string) => `email,first_name\nann@there.example,${name}\n`
+  await upload(id, file('Ann'))
+  assert.is((await upload(id, file('Other'), { query: '?on_existing=skip' })).body.skipped, 1)
+  assert.is((await upload(id, file('Other'))).body.updated, 1)
+  const wrong = await upload(id, file('x'), { query: '?on_existing=replace' })
+  assertRefusal(wrong, { status: 422, name: 'validation_error', path: 'on_existing' })
+})
+
+test('what is no CSV of contacts is refused, and nothing is changed', async () => {
+  const id = await newAudience()
+  const before = contentsOf(posthorn)
+  const noCsv = { status: 415, name: 'validation_error' }
+  assertRefusal(await upload(id, 'email\n', { type: 'application/json' }), noCsv)
+  assertRefusal(await upload(id, 'email\n', { type: 'multipart/form-data; boundary=x' }), noCsv)
+  const invalid = (path: string) => ({ status: 422, name: 'validation_error', path })
+  assertRefusal(await upload(id, 'name\nAnn\n'), invalid('email'))
+  assertRefusal(await upload(id, ''), invalid('header'))
+  assertRefusal(await upload(id, 'email\n', { type: 'text/csv; charset=klingon' }), invalid('charset'))
+  assert.equal(contentsOf(posthorn), before)
+})
+
+test('a client that leaves in the middle leaves whole rows, and finds out how far it came', async () => {
+  const id = await newAudience()
+  const client = httpRequest(`${posthorn.baseUrl}/audiences/${id}/contacts/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${session}`, 'content-type': 'text/csv', 'content-length': '100000' },
+  })
+  client.on('error', () => {}) // it leaves
+  client.write(`email\n${Array.from({ length: 450 }, (_, i) => `c${i}@there.example\n`).join('')}half@there`)
+  const report = async () => (await get(`/audiences/${id}/imports`)).body.data[0]
+  const running = await until(async () => ((await report())?.created >= 200 ? report() : undefined))
+  assert.is(running.status, 'running')
+  client.destroy()
+  const ended = await until(async () => ((await report()).status === 'running' ? undefined : report()))
+  assert.equal([ended.status, ended.rows, ended.created], ['interrupted', 450, 450])
+  assert.is((await get(`/audiences/${id}`)).body.contact_count, 450)
+})
+
+test('a client that sends nothing any more is let go', async () => {
+  const id = await newAudience()
+  const client = httpRequest(`${posthorn.baseUrl}/audiences/${id}/contacts/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${session}`, 'content-type': 'text/csv' },
+  })
+  const left = new Promise(resolve => client.on('error', resolve))
+  client.write('email\nann@there.example\nhalf')
+  await until(async () => ((await get(`/audiences/${id}/imports`)).body.total === 1 ? true : undefined))
+  posthorn.clock.advance(121_000)
+  await left
+  const report = async () => (await get(`/audiences/${id}/imports`)).body.data[0]
+  const ended = await until(async () => ((await report()).status === 'running' ? undefined : report()))
+  assert.equal([ended.status, ended.created], ['interrupted', 1])
+})
+
+test('imports and exports of another account are not there', async () => {
+  const id = await newAudience()
+  const { session: theirs } = addAccount(posthorn, 'stranger')
+  const raw = 'email\nann@there.example\n'
+  const options = { session: theirs, raw, headers: { 'content-type': 'text/csv' } }
+  const missing = { status: 404, name: 'not_found' }
+  assertRefusal(await posthorn.call('POST', `/audiences/${id}/contacts/import`, options), missing)
+  for (const path of ['contacts/export', 'imports'])
+    assertRefusal(await posthorn.call('GET', `/audiences/${id}/${path}`, { session: theirs }), missing)
+  assert.is((await get(`/audiences/${id}`)).body.contact_count, 0)
+})
+
+test.run()

@@ -1,0 +1,56 @@
+/** An audience in a store, its contacts added in a line each. */
+
+import type { ContactFields } from '../../src/contacts/contact.ts'
+import { createImporter, type ImportRequest } from '../../src/contacts/import/importer.ts'
+import type { Id } from '../../src/lib/ids.ts'
+import { newId, postOver } from './mail.ts'
+import { openLocalStore } from './store.ts'
+import type { TestContext } from './suite.ts'
+
+export async function openAudience(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const { account, clock } = postOver(store)
+  const accountId = account()
+  const newAudience = async (ofAccount = accountId): Promise<Id> => {
+    const id = newId(clock.now())
+    await store.run('createAudience', { accountId: ofAccount, id, name: 'All', at: clock.now() })
+    return id
+  }
+  const audienceId = await newAudience()
+  /** @throws when it is refused */
+  const add = async (fields: Partial<ContactFields> & { email: string }, to = audienceId): Promise<Id> => {
+    const id = newId(clock.now())
+    const none = { firstName: null, lastName: null, unsubscribed: false, properties: new Map() }
+    const place = { accountId, audienceId: to }
+    const answer = await store.run('addContact', {
+      ...place,
+      id,
+      fields: { ...none, ...fields },
+      at: clock.now(),
+    })
+    if ('refused' in answer) throw new Error(answer.refused)
+    return id
+  }
+  const importContacts = createImporter({ run: store.run, clock, newId })
+  return {
+    ...store,
+    ...{ clock, account, accountId, audienceId, newAudience, add },
+    audienceOf: (id: Id) =>
+      store.db.selectFrom('audiences').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
+    /** The file as one piece, unless it is given in several. */
+    importFile(file: string | Uint8Array | AsyncIterable<Uint8Array>, more: Partial<ImportRequest> = {}) {
+      const bytes =
+        typeof file === 'string' || file instanceof Uint8Array ? inPieces(Buffer.from(file), Infinity) : file
+      const onExisting = 'update' as const
+      return importContacts({ accountId, audienceId, onExisting, charset: undefined, bytes, ...more })
+    },
+    /** By their addresses. */
+    contacts: (id = audienceId) =>
+      store.db.selectFrom('contacts').selectAll().where('audienceId', '=', id).orderBy('email').execute(),
+  }
+}
+
+export async function* inPieces(bytes: Uint8Array, sizeBytes: number): AsyncGenerator<Uint8Array> {
+  const size = Math.min(sizeBytes, Math.max(1, bytes.length))
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
