@@ -41,6 +41,8 @@ import { suppressionCommands } from './store/suppressions.ts'
 import { tlsCommands } from './store/tls.ts'
 import { userCommands } from './store/users.ts'
 import { templateCommands } from './templates/commands.ts'
+import { preferenceCommands } from './tracking/preferences.ts'
+import { visitCommands } from './tracking/record-visits.ts'
 
 export const commands = {
   ...settingCommands,
@@ -85,6 +87,8 @@ export const commands = {
   ...linkTermsCommands,
   ...listInboundCommands,
   ...certificateCommands,
+  ...visitCommands,
+  ...preferenceCommands,
 }
 
 export type Commands = typeof commands

@@ -71,6 +71,7 @@ import { describeInstallation } from './installation.ts'
 import { rotateAfterMs } from './key-rotation.ts'
 import type { Clock } from './lib/clock.ts'
 import { createIdSource, type IdSource } from './lib/ids.ts'
+import { prepareLinks } from './links.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import type { Parts } from './parts.ts'
 import { policyOf, zoneRecords } from './provider-dns.ts'
@@ -126,8 +127,8 @@ export async function startHttpDoor(
     apiKeyPrefix: config.apiKeys.prefix,
   })
   const outbound = startOutbound(parts, started)
-  const linkTerms = Promise.withResolvers<LinkTermsIds>()
-  const accept = openDoor(parts, common.newId, outbound, largeBodies.hashFile, () => linkTerms.promise)
+  const links = prepareLinks(parts, started)
+  const accept = openDoor(parts, common.newId, outbound, largeBodies.hashFile, links.terms)
   const stopReports = startTlsReports({ ...parts, accept, preparation })
   if (stopReports) started.push(stopReports)
   const routes = [
@@ -148,10 +149,12 @@ export async function startHttpDoor(
     ...templateRoutes({ templates: createTemplates(common) }),
     ...peopleRoutes(parts, common.newId),
     ...sendingRoutes(parts, accept),
+    ...links.routes,
     ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),
   ]
   started.push((await startControl(parts, passwords)).close)
   const http = await openListeners(parts, started, {
+    linkHost: links.host,
     routes: [...routes, ...openapiRoutes({ routes, cookie })],
     pages: { ...openPages(DASHBOARD), preview: previewOf },
     findCredential: createFindCredential({ sessions, apiKeys, cookie }),
@@ -162,8 +165,7 @@ export async function startHttpDoor(
     clock,
     log,
   })
-  const linkBaseUrl = config.tracking.baseUrl || baseUrlOf(config, http.address())
-  linkTerms.resolve(await run('linkTerms', { baseUrl: linkBaseUrl }))
+  await links.open(baseUrlOf(config, http.address()))
   return { http: endingFirst(feed, http), firstRun, accept, apiKeys, rateLimit }
 }
 

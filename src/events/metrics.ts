@@ -40,6 +40,8 @@ interface CountedEvent {
   at: number
   /** The recipient had done the like before; for opens and clicks. */
   isRepeated?: boolean
+  /** Once, where nothing is said; that somebody does it for the first time is counted once in any case. */
+  times?: number
 }
 
 export const QUARTER_MS = 900_000
@@ -66,12 +68,13 @@ export function metricKind(metric: CountedMetric, domainId: Id | null, broadcast
 
 /** Part of a command that records the event. */
 export function countEvent(tx: Tx, event: CountedEvent, { domainId, broadcastId }: EmailOrigin): void {
-  const { accountId } = event
+  const { accountId, times = 1 } = event
   const period = periodOf(quarterOf(event.at))
   for (const metric of metricsOf(event)) {
-    if (isReaction(metric)) countForBroadcast(tx, { accountId, broadcastId }, `reaction.${metric}`, 1)
+    const delta = metric.startsWith('unique_') ? 1 : times
+    if (isReaction(metric)) countForBroadcast(tx, { accountId, broadcastId }, `reaction.${metric}`, delta)
     const count = (domain: Id | null, broadcast: Id | null) =>
-      tx.count(accountId, metricKind(metric, domain, broadcast), period, 1)
+      tx.count(accountId, metricKind(metric, domain, broadcast), period, delta)
     count(null, null)
     if (domainId) count(domainId, null)
     if (broadcastId) count(null, broadcastId)

@@ -14,6 +14,7 @@ import type { BodyStreams } from './body-stream.ts'
 import type { SendWork } from './body-work.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import type { FindCredential } from './credentials.ts'
+import { readForm } from './form-body.ts'
 import { loggedPath } from './logged-path.ts'
 import { type DashboardPages, servePages } from './pages.ts'
 import type { SpendRequest } from './rate-limit.ts'
@@ -22,6 +23,8 @@ import type { ApiReply, Credential, RawReply, Route } from './route.ts'
 import { streamReply } from './stream.ts'
 
 interface HttpAppOptions {
+  /** Where links in emails lead, if nothing else is to be found there: a host, with its port where that is unusual. */
+  linkHost: string | undefined
   routes: readonly Route[]
   /** Undefined where there is the API alone. */
   pages: DashboardPages | undefined
@@ -46,6 +49,7 @@ export function createHttpApp(options: HttpAppOptions): Koa {
   app.use(turnErrorsIntoReplies(options.log))
   app.use(insistOnHost)
   app.use(tidyPath)
+  app.use(keepToLinks(options.linkHost))
   if (options.pages) app.use(servePages(options.pages, options.findCredential))
   app.use(refuseReserved)
   const router = routerOf(options)
@@ -137,6 +141,18 @@ const tidyPath: Middleware = (ctx, next) => {
   return next()
 }
 
+/** Of pixels, links that are counted, unsubscribing and shared emails; and what a certificate for the host needs. */
+const LINKS = /^\/(?:[ocus]|\.well-known\/acme-challenge)\//
+
+/** Whoever comes by the host of links finds no API there, and no dashboard. */
+function keepToLinks(linkHost: string | undefined): Middleware {
+  return (ctx, next) => {
+    if (linkHost !== undefined && ctx.headers.host?.toLowerCase() === linkHost && !LINKS.test(ctx.path))
+      throw unknownPath(ctx)
+    return next()
+  }
+}
+
 /** Stands where an email's id could, and is none: what it is for is still to come. */
 const RESERVED = /^\/emails\/receiving(?:\/|$)/
 
@@ -170,10 +186,12 @@ function answer(
   const clientAddress = clientAddressOf(ctx.req)
   const owner = credential ? idKey(credential.accountId) : clientAddress
   const request = {
+    method: ctx.method,
     params: ctx.params as Record<string, string>,
     query: new URLSearchParams(ctx.querystring),
     headers: ctx.headers,
     clientAddress,
+    form: () => readForm(ctx.req),
     body: () => readBody(ctx.req, { limitBytes, owner }, null),
     stream: () => streams.stream(ctx.req, limitBytes),
     sendBody: (work: SendWork) => readBody(ctx.req, { limitBytes, owner }, work),

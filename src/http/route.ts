@@ -15,6 +15,7 @@ export type Credential =
 export type Access = 'public' | 'key' | 'session'
 
 export interface ApiRequest<C = Credential> {
+  method: string
   params: Readonly<Record<string, string>>
   query: URLSearchParams
   headers: IncomingHttpHeaders
@@ -24,6 +25,8 @@ export interface ApiRequest<C = Credential> {
   body(): Promise<unknown>
   /** In place of `body`, by routes that take no JSON: the bytes as they come, read once. What reads them throws Refused. */
   stream(): AsyncIterable<Uint8Array>
+  /** In place of `body`, by pages: the fields of a form; files are left out. @throws Refused */
+  form(): Promise<URLSearchParams>
   /** In place of `body`, by routes that send: what the body asks for, made ready. @throws Refused */
   sendBody(work: SendWork): Promise<SendBody>
 }
@@ -54,7 +57,7 @@ interface RouteDescription {
   query?: Readonly<Record<string, z.ZodType>>
   /** Request headers the route looks at, by their names. */
   headers?: Readonly<Record<string, z.ZodType>>
-  /** By 2xx status: the JSON it answers with, or the media type of what is no JSON. */
+  /** By status below 400: the JSON it answers with, or the media type of what is no JSON. */
   replies: Readonly<Record<number, z.ZodType | string>>
 }
 

@@ -26,7 +26,7 @@ export async function assertAsDescribed(method: string, target: string, answer: 
     throw new Error(`${method} ${route?.path ?? target} answered ${status}: ${what}`)
   }
   if (method === 'HEAD') return
-  const reply = status < 300 ? route?.replies[status] : errorSchema
+  const reply = status < 400 ? route?.replies[status] : errorSchema
   if (reply === undefined) return fail('its description knows no such answer')
   const type = headers.get('content-type')
   if (typeof reply === 'string') {

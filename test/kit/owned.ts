@@ -1,6 +1,10 @@
 /** One of everything that routes name by parameters, owned by an account: the fixtures of the tests over all routes. */
+
 import type { Route } from '../../src/http/route.ts'
-import type { Posthorn } from './posthorn.ts'
+import { parseWireId } from '../../src/lib/ids.ts'
+import { createClickToken, createOpenToken } from '../../src/tracking/tokens.ts'
+import { createUnsubscribeToken } from '../../src/tracking/unsubscribe-token.ts'
+import { type Posthorn, secretsOf } from './posthorn.ts'
 
 /** What stands for the parameters of a route, by their names; for every collection, the first part of a path. */
 export type Owned = Map<string, Record<string, string>>
@@ -41,6 +45,11 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
     ...{ session, raw: `email\nsomeone@${domain}\n`, headers: { 'content-type': 'text/csv' } },
   })
   const topic = await make('/topics', { name: 'private' })
+  const accountId = parseWireId('acc', account.id)!
+  // of an email that is gone: following the links leaves nothing behind
+  const recipient = { accountId, emailId: new Uint8Array(16), ordinal: 0 }
+  const subscription = { accountId, address: 'rcpt@there.test', topicId: null, broadcastId: null }
+  const secrets = secretsOf(posthorn)
   return new Map([
     ['.well-known', { token: 'of-a-challenge' }],
     ['accounts', { id: account.id }],
@@ -53,6 +62,9 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
     ['auth', { id: sessions.data[0].id }],
     ['domains', { id: (await make('/domains', { name: domain })).id }],
     ['emails', { id: email, attachment_id: attachments[0]!.id, share_id: share.share_id }],
+    ['o', { token: createOpenToken(secrets, recipient) }],
+    ['c', { token: createClickToken(secrets, recipient, { number: 0, target: 'https://shop.example/' }) }],
+    ['u', { token: createUnsubscribeToken(secrets, subscription) }],
     ['s', { token: share.url.split('/').at(-1) }],
     ['suppressions', { id: (await make('/suppressions', { email: `nobody@${domain}` })).id }],
     ['templates', { id: template.id, version: '1' }],

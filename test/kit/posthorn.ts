@@ -10,6 +10,8 @@ import { loadConfig } from '../../src/config/config.ts'
 import type { GenerateKey } from '../../src/domains/domains.ts'
 import { type AdjustableClock, createAdjustableClock } from '../../src/lib/adjustable-clock.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { createSecretKeys, type SecretKeys } from '../../src/lib/secret-keys.ts'
+import { readOrCreateSecret } from '../../src/store/secret-file.ts'
 import { assertAsDescribed } from './contract.ts'
 import { databaseOf, isOnPostgres, type TestDatabase } from './database.ts'
 import { readyKeys } from './dkim-keys.ts'
@@ -131,6 +133,11 @@ export async function startPosthorn(options: PosthornOptions = {}): Promise<Post
     database,
     keepData: options.dataDir !== undefined,
   })
+}
+
+/** By which its tokens are signed. */
+export function secretsOf({ dataDir }: Posthorn): SecretKeys {
+  return createSecretKeys(readOrCreateSecret(dataDir))
 }
 
 interface Surroundings {

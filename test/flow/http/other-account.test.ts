@@ -46,7 +46,7 @@ test('everything named by a parameter is there for its owner', async () => {
     if (route.method !== 'GET') continue
     for (const options of [{ session: await posthorn.signIn() }, { key: posthorn.apiKey }]) {
       if (route.access === 'session' && 'key' in options) continue
-      assert.is((await posthorn.call('GET', path, options)).status, 200, path)
+      assert.ok((await posthorn.call('GET', path, options)).status < 400, path)
     }
   }
 })

@@ -30,6 +30,7 @@ async function openExport(t: TestContext) {
   } as unknown as Log
   const app = createHttpApp({
     pages: undefined,
+    linkHost: undefined,
     routes: emailListRoutes({
       reader: {
         listEmails: async () => undefined,

@@ -1,0 +1,48 @@
+/** Reads what a page's form sends, or a mailbox provider in a form's stead (RFC 8058 §3.1): small, and of either encoding. */
+import type { IncomingMessage } from 'node:http'
+import { Refused } from './refused.ts'
+
+const MOST_BYTES = 64 * 1024
+/** A client that sends more is read on so far, so that it hears the reply. */
+const MOST_DISCARDED_BYTES = 1024 * 1024
+
+/** None where the body is empty or of another type. @throws Refused 413 */
+export async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
+  const bytes = await readSmall(request)
+  const type = request.headers['content-type'] ?? ''
+  if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(bytes.toString())
+  const boundary = /^multipart\/form-data\b.*;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type)
+  return boundary ? multipartFields(bytes.toString(), boundary[1] ?? boundary[2]!) : new URLSearchParams()
+}
+
+/** RFC 7578: the fields that are no files. */
+function multipartFields(body: string, boundary: string): URLSearchParams {
+  const fields = new URLSearchParams()
+  for (const part of `\r\n${body}`.split(`\r\n--${boundary}`).slice(1, -1)) {
+    const headEnd = part.indexOf('\r\n\r\n')
+    const disposition = /^content-disposition:[ \t]*form-data\b(.*)$/im.exec(part.slice(0, headEnd))?.[1]
+    const name = /;\s*name="([^"]*)"/i.exec(disposition ?? '')?.[1]
+    const isFile = /;\s*filename\*?=/i.test(disposition ?? '')
+    if (headEnd >= 0 && name !== undefined && !isFile) fields.append(name, part.slice(headEnd + 4))
+  }
+  return fields
+}
+
+function readSmall(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= MOST_BYTES) chunks.push(chunk)
+      else if (size > MOST_BYTES + MOST_DISCARDED_BYTES) reject(tooLarge({ connection: 'close' }))
+    })
+    request.on('end', () => (size <= MOST_BYTES ? resolve(Buffer.concat(chunks)) : reject(tooLarge({}))))
+    request.on('error', reject)
+    request.on('close', () => reject(new Error('the client left in the middle of its request')))
+  })
+}
+
+function tooLarge(headers: Record<string, string>): Refused {
+  return new Refused(413, 'validation_error', `The form is larger than ${MOST_BYTES} bytes.`, { headers })
+}

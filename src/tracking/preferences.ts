@@ -1,0 +1,129 @@
+/**
+ * What the owner of an address wants to hear of an account: read for the page where it is said, and written to the contacts
+ * that have the address, in all audiences. Where nobody has it there is nothing to write, and nobody to write to.
+ */
+import { changedContact } from '../contacts/contact.ts'
+import { unsubscribedTopicsOf } from '../contacts/subscriptions.ts'
+import { setSubscriptions } from '../contacts/topic-commands.ts'
+import { unsubscribeAddress } from '../contacts/unsubscribe.ts'
+import { writeContacts } from '../contacts/write-contacts.ts'
+import { countForBroadcast } from '../events/broadcast-counts.ts'
+import { type Id, sameId } from '../lib/ids.ts'
+import { command, type Tx } from '../store/command.ts'
+import type { ContactRow, Db, TopicRow } from '../store/schema.ts'
+import type { Subscription } from './unsubscribe-token.ts'
+
+export interface TopicPreference extends Pick<TopicRow, 'id' | 'name' | 'description'> {
+  /** By all contacts that have the address. */
+  isWanted: boolean
+}
+
+export interface Preferences {
+  /** Undefined when the account is gone. */
+  accountName: string | undefined
+  /** Contacts that have the address. */
+  contactCount: number
+  /** From everything: by all of them. */
+  isUnsubscribed: boolean
+  /** All topics of the account, in the order of their making. */
+  topics: TopicPreference[]
+}
+
+type Owner = Pick<Subscription, 'accountId' | 'address'>
+
+export async function readPreferences(db: Db, owner: Owner): Promise<Preferences> {
+  const { accountId } = owner
+  const account = await db
+    .selectFrom('accounts')
+    .select('name')
+    .where('id', '=', accountId)
+    .executeTakeFirst()
+  const contacts = await contactsOf(db, owner)
+  const topics = await db
+    .selectFrom('topics')
+    .select(['id', 'name', 'description', 'defaultSubscription'])
+    .where('accountId', '=', accountId)
+    .orderBy('id')
+    .execute()
+  const ids = contacts.map(({ id }) => id)
+  const unwantedBy = await unsubscribedTopicsOf(db, accountId, ids)
+  return {
+    accountName: account?.name,
+    contactCount: contacts.length,
+    isUnsubscribed: contacts.every(({ unsubscribed }) => unsubscribed === 1),
+    topics: topics.map(({ defaultSubscription, ...topic }) => ({
+      ...topic,
+      isWanted:
+        ids.length === 0
+          ? defaultSubscription === 'opt_in'
+          : ids.every(id => !unwantedBy(id).some(unwanted => sameId(unwanted, topic.id))),
+    })),
+  }
+}
+
+/** What came of a wish: `nobody` has the address; it was `known`, or is about a topic that is gone. */
+export type Wish = 'done' | 'known' | 'nobody'
+
+export const preferenceCommands = {
+  /** Leaves the topic, or everything; counted for the broadcast that had the link. */
+  leave: command<Subscription & { at: number }, Wish>(leaveLists),
+
+  /** Is subscribed, and hears of these topics and of no others. What is not the account's counts for nothing. */
+  setPreferences: command<Owner & { topics: readonly Id[]; at: number }, Wish>(
+    async (tx, { topics, at, ...owner }) => {
+      const contacts = await contactsOf(tx.db, owner)
+      for (const contact of contacts) await want(tx, contact, topics, at)
+      return contacts.length > 0 ? 'done' : 'nobody'
+    },
+  ),
+}
+
+/** Part of a command. */
+export async function leaveLists(
+  tx: Tx,
+  { accountId, address: email, topicId, broadcastId, at }: Subscription & { at: number },
+): Promise<Wish> {
+  const contacts = await contactsOf(tx.db, { accountId, address: email })
+  if (contacts.length === 0) return 'nobody'
+  const [topic] = topicId ? await tx.rows.find('topics', [{ accountId, id: topicId }], ['id']) : []
+  if (topicId && !topic) return 'known'
+  const ids = contacts.map(({ id }) => id)
+  const unwantedBy = await unsubscribedTopicsOf(tx.db, accountId, ids)
+  const isLeft = ({ id, unsubscribed }: ContactRow) =>
+    topicId === null ? unsubscribed === 1 : unwantedBy(id).some(unwanted => sameId(unwanted, topicId))
+  const wasLeft = contacts.every(isLeft)
+  await unsubscribeAddress(tx, { accountId, email, topicId, at })
+  if (wasLeft) return 'known'
+  countForBroadcast(tx, { accountId, broadcastId }, 'reaction.unsubscribed', 1)
+  return 'done'
+}
+
+/** Hears of these topics and of no others, and is subscribed. What is so already stays untouched. */
+async function want(tx: Tx, contact: ContactRow, wanted: readonly Id[], at: number): Promise<void> {
+  const { accountId, audienceId } = contact
+  const topics = await tx.db.selectFrom('topics').select('id').where('accountId', '=', accountId).execute()
+  const unwanted = (await unsubscribedTopicsOf(tx.db, accountId, [contact.id]))(contact.id)
+  const includes = (ids: readonly Id[], id: Id) => ids.some(other => sameId(other, id))
+  const changes = topics
+    .map(({ id: topicId }) => ({ topicId, subscribed: includes(wanted, topicId) }))
+    .filter(({ topicId, subscribed }) => subscribed === includes(unwanted, topicId))
+  const after = contact.unsubscribed === 1 ? changedContact(contact, { unsubscribed: false }, at) : contact
+  if (after !== contact) await writeContacts(tx, { accountId, audienceId }, [{ before: contact, after }], at)
+  if (changes.length > 0) await setSubscriptions(tx, after, changes, at)
+}
+
+/** In audiences that are there. */
+function contactsOf(db: Db, { accountId, address }: Owner): Promise<ContactRow[]> {
+  return db
+    .selectFrom('contacts')
+    .innerJoin('audiences', join =>
+      join
+        .onRef('audiences.accountId', '=', 'contacts.accountId')
+        .onRef('audiences.id', '=', 'contacts.audienceId'),
+    )
+    .selectAll('contacts')
+    .where('contacts.accountId', '=', accountId)
+    .where('contacts.email', '=', address)
+    .orderBy('contacts.audienceId')
+    .execute()
+}

@@ -1,0 +1,316 @@
+import { request } from 'node:http'
+import PostalMime from 'postal-mime'
+import * as assert from 'uvu/assert'
+import { parseWireId } from '../../../src/lib/ids.ts'
+import { createUnsubscribeToken } from '../../../src/tracking/unsubscribe-token.ts'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type Posthorn, secretsOf, startPosthorn } from '../../kit/posthorn.ts'
+import { contentsOf } from '../../kit/refusals.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('links in emails', { limitMs: 20_000 })
+const ZONE = `
+  there.example     MX 10 mx.there.example
+  mx.there.example  A 127.0.0.2
+`
+const DAY_MS = 86_400_000
+const LINKS = 'http://links.example'
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'
+const SHOP = 'https://shop.example/?a=1&b=%C3%BC#top'
+let mx: FakeMx
+let posthorn: Posthorn
+let session: string
+test.before(async () => {
+  mx = await startFakeMx({ host: '127.0.0.2', tls: 'good' })
+  posthorn = await startPosthorn({
+    zone: ZONE,
+    mxPort: mx.port,
+    env: { POSTHORN_TRACKING_BASE_URL: `${LINKS}/` },
+  })
+  session = await posthorn.signIn()
+  const { id } = await posthorn.verifiedDomain('here.example')
+  await posthorn.call('PATCH', `/domains/${id}`, {
+    session,
+    body: { open_tracking: true, click_tracking: true },
+  })
+})
+test.after(async () => {
+  await posthorn.close()
+  await mx.close()
+})
+
+interface Reply {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  text: string
+}
+
+/** As the world comes to a link: by the name of its host. */
+function visit(
+  url: string,
+  {
+    method = 'GET',
+    headers = {},
+    body = '',
+  }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<Reply> {
+  const { host, pathname, search } = new URL(url)
+  const { hostname, port } = new URL(posthorn.baseUrl)
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      {
+        hostname,
+        port,
+        path: pathname + search,
+        method,
+        headers: { host, 'user-agent': FIREFOX, ...headers },
+      },
+      async response => {
+        const text = (await response.toArray()).join('')
+        resolve({ status: response.statusCode!, headers: response.headers, text })
+      },
+    )
+    asked.once('error', reject)
+    asked.end(body)
+  })
+}
+
+/** An email that was delivered a minute ago, and the links in it. */
+async function sentTo(address: string, more: object = {}) {
+  const id = await posthorn.send({
+    from: 'ann@here.example',
+    to: address,
+    subject: 'News',
+    html: `<html><body><a href="${SHOP.replaceAll('&', '&amp;')}">Shop</a></body></html>`,
+    ...more,
+  })
+  await posthorn.emailWhen(id, 'delivered')
+  posthorn.clock.advance(60_000)
+  const { html } = await PostalMime.parse(
+    mx.messages.findLast(({ rcptTo }) => rcptTo.includes(address))!.data,
+  )
+  const [link] = /http:\/\/links\.example\/c\/[\w-]+/.exec(html!)!
+  const [pixel] = /http:\/\/links\.example\/o\/[\w-]+/.exec(html!)!
+  return { id, link, pixel }
+}
+
+test('the pixel is a picture that nobody keeps, and is an open', async () => {
+  const { id, pixel } = await sentTo('ok-open@there.example')
+  const { status, headers } = await visit(pixel)
+  assert.equal([status, headers['content-type'], headers['content-length']], [200, 'image/gif', '43'])
+  assert.match(`${headers['cache-control']}`, /no-store/)
+  assert.is(headers['set-cookie'], undefined)
+  const email = await until(async () => {
+    const shown = await posthorn.email(id)
+    return shown.open_count > 0 ? shown : undefined
+  })
+  assert.equal([email.status, email.open_count, email.click_count], ['delivered', 1, 0])
+  const { type, recipient, data } = email.events.at(-1)
+  assert.equal([type, recipient], ['email.opened', 'ok-open@there.example'])
+  assert.equal(data, {
+    open: { ip_address: '127.0.0.1', user_agent: FIREFOX, machine: null, proxy: null },
+  })
+})
+
+test('a link leads to exactly where it was signed for, and is a click', async () => {
+  const { id, link } = await sentTo('ok-click@there.example')
+  for (const asked of [link, `${link}?u=https://evil.example/`, `${link}/`]) {
+    const { status, headers } = await visit(asked)
+    assert.equal([status, headers.location], [302, SHOP])
+    assert.match(`${headers['cache-control']}`, /no-store/)
+  }
+  const email = await until(async () => {
+    const shown = await posthorn.email(id)
+    return shown.click_count >= 3 ? shown : undefined
+  })
+  assert.equal(email.events.at(-1).data.click, {
+    ...{ link: SHOP, ip_address: '127.0.0.1', user_agent: FIREFOX, machine: null, proxy: null },
+  })
+})
+
+test('HEAD is answered like GET, without a body, and is nobody', async () => {
+  const { id, link, pixel } = await sentTo('ok-head@there.example')
+  for (const [url, expected] of [
+    [link, 302],
+    [pixel, 200],
+  ] as const) {
+    const { status, text } = await visit(url, { method: 'HEAD' })
+    assert.equal([status, text], [expected, ''])
+  }
+  const email = await until(async () => {
+    const shown = await posthorn.email(id)
+    return shown.events.at(-1).type === 'email.opened' ? shown : undefined
+  })
+  assert.equal([email.open_count, email.click_count], [0, 0])
+  assert.is(email.events.at(-1).data.open.machine, 'head-request')
+})
+
+test('an altered or invented link leads nowhere, and all of them alike', async () => {
+  const { link, pixel } = await sentTo('ok-forged@there.example')
+  const token = link.slice(link.lastIndexOf('/') + 1)
+  const altered = token.slice(0, -1) + (token.endsWith('A') ? 'Q' : 'A')
+  const replies = []
+  for (const path of [
+    ...[`/c/${altered}`, `/c/${token.slice(0, 40)}`, '/c/x', `/c/${pixel.slice(pixel.lastIndexOf('/') + 1)}`],
+    ...[`/o/${token}`, '/o/x', `/u/${token}`, '/u/x', `/c/${'A'.repeat(9_000)}`],
+  ])
+    replies.push(await visit(LINKS + path))
+  for (const { status, headers, text } of replies) {
+    assert.equal([status, headers.location], [404, undefined])
+    assert.equal(JSON.parse(text).name, 'not_found')
+    assert.is(text, replies[0]!.text)
+  }
+})
+
+test('at the host of links there is nothing else', async () => {
+  for (const path of ['/healthz', '/emails', '/openapi.json', '/'])
+    assert.is((await visit(LINKS + path)).status, 404, path)
+  assert.is((await posthorn.call('GET', '/healthz')).status, 200)
+})
+
+/** A contact in two audiences, about two topics, and the link in a broadcast to it. */
+async function listed(email: string, { isAboutTopic = true } = {}) {
+  const make = async (path: string, body: object) =>
+    (await posthorn.call('POST', path, { session, body })).body
+  const topics = [await make('/topics', { name: 'Offers <b>' }), await make('/topics', { name: 'News' })]
+  const audiences = [await make('/audiences', { name: 'One' }), await make('/audiences', { name: 'Two' })]
+  for (const { id } of audiences) await make(`/audiences/${id}/contacts`, { email })
+  const { body: account } = await posthorn.call('GET', '/account', { session })
+  const token = createUnsubscribeToken(secretsOf(posthorn), {
+    accountId: parseWireId('acc', account.id)!,
+    address: email,
+    topicId: isAboutTopic ? parseWireId('top', topics[0].id)! : null,
+    broadcastId: null,
+  })
+  const contacts = () =>
+    Promise.all(
+      audiences.map(async ({ id }) => {
+        const { body } = await posthorn.call('GET', `/audiences/${id}/contacts/${email}`, { session })
+        return { unsubscribed: body.unsubscribed, topics: body.unsubscribed_topics }
+      }),
+    )
+  return { url: `${LINKS}/u/${token}`, topics: topics.map(({ id }) => id), audiences, contacts, account }
+}
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+const ONE_CLICK = 'List-Unsubscribe=One-Click'
+const subscribed = { unsubscribed: false, topics: [] }
+
+test('looking at the page changes nothing, whoever looks', async () => {
+  const { url, contacts } = await listed('look@there.example')
+  const before = contentsOf(posthorn, ['sessions'])
+  for (const method of ['GET', 'HEAD', 'GET']) {
+    const { status, headers } = await visit(url, { method })
+    assert.is(status, 200)
+    assert.match(
+      `${headers['content-security-policy']}`,
+      /default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/,
+    )
+    assert.equal([headers['cache-control'], headers['referrer-policy']], ['no-store', 'no-referrer'])
+    assert.is(headers['set-cookie'], undefined)
+  }
+  assert.equal(contentsOf(posthorn, ['sessions']), before)
+  assert.equal(await contacts(), [subscribed, subscribed])
+})
+
+test('the page says who writes about what, every text escaped, and needs no script', async () => {
+  const { url, account } = await listed('read@there.example')
+  await posthorn.call('PATCH', `/accounts/${account.id}`, { session, body: { name: '<i>Acme & Sons</i>' } })
+  const { text } = await visit(url)
+  assert.match(text, /&lt;i&gt;Acme &amp; Sons&lt;\/i&gt;/)
+  assert.match(text, /Unsubscribe from Offers &lt;b&gt;/)
+  assert.match(text, /read@there\.example/)
+  assert.not.match(text, /<script|<i>|<b>|onclick|https?:/)
+  assert.match(text, /<html lang="en">.*<h1>.*<button name="choice" value="leave">/s)
+})
+
+for (const [what, headers, body] of [
+  ['urlencoded', FORM, ONE_CLICK],
+  [
+    'multipart',
+    { 'content-type': 'multipart/form-data; boundary="---here"' },
+    `-----here\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n-----here--\r\n`,
+  ],
+  ['without a word', {}, ''],
+] as const)
+  test(`one click, ${what}, leaves the topic everywhere, at once, and tells it once`, async () => {
+    const email = `one-${what.replaceAll(' ', '-')}@there.example`
+    const { url, contacts, topics } = await listed(email)
+    for (let again = 0; again < 2; again++) {
+      const { status, headers: got } = await visit(url, { method: 'POST', headers, body })
+      assert.equal([status, got.location, got['set-cookie']], [200, undefined, undefined])
+    }
+    const left = { unsubscribed: false, topics: [topics[0]] }
+    assert.equal(await contacts(), [left, left])
+    const told = posthorn.rows(
+      "select data from events where type = 'contact.updated' and data like ?",
+      `%${email}%`,
+    )
+    assert.is(told.length, 2)
+  })
+
+test('one click on a link that is about no topic leaves all lists of the account', async () => {
+  const { url, contacts } = await listed('all@there.example', { isAboutTopic: false })
+  assert.is((await visit(url, { method: 'POST', headers: FORM, body: ONE_CLICK })).status, 200)
+  const left = { unsubscribed: true, topics: [] }
+  assert.equal(await contacts(), [left, left])
+})
+
+test('on the page one leaves everything, chooses topics, and comes back', async () => {
+  const { url, contacts, topics } = await listed('choose@there.example')
+  const post = (...fields: [string, string][]) =>
+    visit(url, { method: 'POST', headers: FORM, body: `${new URLSearchParams(fields)}` })
+  const { text } = await post(['choice', 'leave-all'])
+  assert.match(text, /role="status"><strong>choose@there\.example<\/strong> is unsubscribed from all/)
+  assert.equal((await contacts())[1], { unsubscribed: true, topics: [] })
+  await post(['choice', 'save'], ['topic', topics[1]])
+  const others = (await contacts())[0]!
+  assert.equal(
+    [others.unsubscribed, others.topics.includes(topics[0]), others.topics.includes(topics[1])],
+    [...[false, true, false]],
+  )
+  const all = posthorn.rows<{ id: Buffer }>('select id from topics').length
+  assert.is(others.topics.length, all - 1)
+  assert.is((await post(['choice', 'maybe'])).status, 422)
+  assert.is((await post(['choice', 'save'], ['topic', 'x'])).status, 422)
+})
+
+test('when contact, topic and audience are gone, the page is polite, and so is one click', async () => {
+  const { url, audiences, topics } = await listed('gone@there.example')
+  const others = await listed('gone@there.example')
+  await posthorn.call('DELETE', `/topics/${topics[0]}`, { session })
+  for (const { id } of audiences) await posthorn.call('DELETE', `/audiences/${id}`, { session })
+  const { status, text } = await visit(url, { method: 'POST', headers: FORM, body: ONE_CLICK })
+  assert.equal([status, /Unsubscribe from all emails/.test(text)], [200, true])
+  for (const { id } of others.audiences) await posthorn.call('DELETE', `/audiences/${id}`, { session })
+  const page = await visit(url)
+  assert.is(page.status, 200)
+  assert.match(page.text, /is on no list of/)
+  assert.not.match(page.text, /<form/)
+})
+
+test('a form that is too large is refused, and a broken one leaves what the link is for', async () => {
+  const { url, contacts, topics } = await listed('broken@there.example')
+  const large = await visit(url, { method: 'POST', headers: FORM, body: 'x'.repeat(70_000) })
+  assert.is(large.status, 413)
+  assert.equal(await contacts(), [subscribed, subscribed])
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+  assert.is((await visit(url, { method: 'POST', headers, body: '--b\r\nnothing' })).status, 200)
+  assert.equal((await contacts())[0], { unsubscribed: false, topics: [topics[0]] })
+})
+
+test('years later, when the email is gone, a link still leads there, and nothing is recorded', async () => {
+  const { link, pixel, id } = await sentTo('ok-old@there.example')
+  posthorn.clock.advance(91 * DAY_MS)
+  const uuid = Buffer.from(parseWireId('eml', id)!)
+  await until(() => posthorn.rows('select id from emails where id = ?', uuid).length === 0)
+  posthorn.clock.advance(1_000 * DAY_MS)
+  const before = contentsOf(posthorn, ['settings', 'sessions', 'counters', 'domains'])
+  assert.equal((await visit(link)).headers.location, SHOP)
+  assert.is((await visit(pixel)).status, 200)
+  posthorn.clock.advance(1_000)
+  assert.equal(contentsOf(posthorn, ['settings', 'sessions', 'counters', 'domains']), before)
+})
+
+test.run()
