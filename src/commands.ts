@@ -2,6 +2,7 @@
 import { acceptCommands } from './accept/commit.ts'
 import { keyCommands } from './accept/key-sweeper.ts'
 import { scheduledCommands } from './accept/scheduled.ts'
+import { broadcastCommands } from './broadcasts/commands.ts'
 import { audienceCommands } from './contacts/audience-commands.ts'
 import { contactCommands } from './contacts/contact-commands.ts'
 import { deletedAudienceCommands } from './contacts/deleted-audiences.ts'
@@ -62,6 +63,7 @@ export const commands = {
   ...deletedAudienceCommands,
   ...acceptCommands,
   ...scheduledCommands,
+  ...broadcastCommands,
   ...keyCommands,
   ...releaseCommands,
   ...retryCommands,

@@ -8,6 +8,7 @@ import { prepareFirstRun } from './accounts/first-run.ts'
 import { createPasswords, type Passwords } from './accounts/password.ts'
 import { createRateLimit, type RateLimit } from './accounts/rate-limit.ts'
 import { createSessions } from './accounts/sessions.ts'
+import { prepareBroadcasts } from './broadcasting.ts'
 import type { Config } from './config/config.ts'
 import { createImporter } from './contacts/import/importer.ts'
 import { type ControlServer, startControlServer } from './control/server.ts'
@@ -22,7 +23,7 @@ import { createDomains, type Domains } from './domains/domains.ts'
 import { createInquiries, type Inquiries } from './domains/inquiries.ts'
 import { startRechecks } from './domains/rechecks.ts'
 import { listZone } from './domains/zone-list.ts'
-import { createEventFeed, type EventFeed } from './events/feed.ts'
+import { createEventFeed } from './events/feed.ts'
 import { examineInstallation, sharedExamination } from './examination.ts'
 import { createHttpApp } from './http/app.ts'
 import { createReadBody } from './http/body.ts'
@@ -66,7 +67,7 @@ import { templateRoutes } from './http/routes/templates.ts'
 import { topicRoutes } from './http/routes/topics.ts'
 import { CHALLENGE_PATH, wellKnownRoutes } from './http/routes/well-known.ts'
 import { zoneRecordRoutes } from './http/routes/zone-records.ts'
-import { type HttpServer, startHttpServer } from './http/server.ts'
+import { endingFirst, type HttpServer, startHttpServer } from './http/server.ts'
 import { describeInstallation } from './installation.ts'
 import { rotateAfterMs } from './key-rotation.ts'
 import type { Clock } from './lib/clock.ts'
@@ -109,7 +110,6 @@ export async function startHttpDoor(
   started.push(apiKeys.close)
   store.on(KEYS_DELETED, apiKeys.forget)
   store.on(MISSED, apiKeys.forget)
-  const regions = Object.keys(config.regions)
   const { mailHost } = config
   const fixed = zoneRecords(config, clock.now())
   const { domains, inquiries } = startDomains(parts, common.newId, started)
@@ -129,6 +129,8 @@ export async function startHttpDoor(
   const outbound = startOutbound(parts, started)
   const links = prepareLinks(parts, started)
   const accept = openDoor(parts, common.newId, outbound, largeBodies.hashFile, links.terms)
+  const ways = { accept, preparation, hands, linkTerms: links.terms }
+  const broadcasts = prepareBroadcasts(parts, { ...common, ...ways }, started)
   const stopReports = startTlsReports({ ...parts, accept, preparation })
   if (stopReports) started.push(stopReports)
   const routes = [
@@ -143,10 +145,11 @@ export async function startHttpDoor(
     ...operatorRoutes(parts, hands),
     ...apiKeyRoutes({ apiKeys }),
     ...domainAutoconfigureRoutes({ domains, autoconfigure: openAutoconfigure(parts, inquiries, started) }),
-    ...domainRoutes({ domains, mailHost, regions }),
+    ...domainRoutes({ domains, mailHost, regions: Object.keys(config.regions) }),
     ...domainKeyRoutes({ domains, db, run, clock, rotateAfterMs: rotateAfterMs(config) }),
     ...eventRoutes({ db, feed, sessions, horizonOf: plans.horizonOf, clock }),
     ...templateRoutes({ templates: createTemplates(common) }),
+    ...broadcasts.routes,
     ...peopleRoutes(parts, common.newId),
     ...sendingRoutes(parts, accept),
     ...links.routes,
@@ -166,6 +169,7 @@ export async function startHttpDoor(
     log,
   })
   await links.open(baseUrlOf(config, http.address()))
+  await broadcasts.start()
   return { http: endingFirst(feed, http), firstRun, accept, apiKeys, rateLimit }
 }
 
@@ -193,17 +197,6 @@ function openLargeBodies({ store, log }: Parts, started: (() => unknown)[]): Lar
   const bodies = createLargeBodies({ entry, location: store.location, log })
   started.push(bodies.close)
   return bodies
-}
-
-/** What never ends by itself ends before the door waits for what is under way. */
-function endingFirst<S extends HttpServer>({ close }: Pick<EventFeed, 'close'>, http: S): S {
-  return {
-    ...http,
-    close(graceMs) {
-      close()
-      return http.close(graceMs)
-    },
-  }
 }
 
 /** Plain, over TLS, and for proofs alone. @returns the first of them */
@@ -343,12 +336,12 @@ function peopleRoutes({ clock, store, reading }: Parts, newId: IdSource): Route[
 }
 
 /** Emails: sent, listed, looked at, moved and canceled; and the addresses that get none. */
-function sendingRoutes({ clock, store, plans, reading }: Parts, accept: Accept): Route[] {
+function sendingRoutes({ clock, store, plans, reading, secrets }: Parts, accept: Accept): Route[] {
   const { horizonOf } = plans
   return [
     ...emailListRoutes({ reader: reading.reader, horizonOf }),
     ...emailMetricsRoutes({ reader: reading.reader, horizonOf, store, clock }),
-    ...emailRoutes({ accept, horizonOf, store }),
+    ...emailRoutes({ accept, horizonOf, store, secrets }),
     ...batchRoutes({ accept }),
     ...scheduledEmailRoutes({ horizonOf, store, now: clock.now }),
     ...suppressionRoutes({ suppressions: createSuppressions({ ...store, clock }) }),

@@ -34,6 +34,23 @@ export async function takeQuota(
   return undefined
 }
 
+/** Takes as many of so many recipients as there is room for. @returns how many */
+export async function takeRoom(tx: Tx, request: Request, recipientCount: number): Promise<number> {
+  const {
+    sender: { accountId },
+    now,
+    quota,
+  } = request
+  const roomIn = async (limit: number | null, period: string) =>
+    limit === null ? recipientCount : Math.max(0, limit - (await tx.counted(accountId, RECIPIENTS, period)))
+  const room = quota
+    ? Math.min(await roomIn(quota.monthly, utcMonth(now)), await roomIn(quota.daily, utcDay(now)))
+    : recipientCount
+  const taken = Math.min(recipientCount, room)
+  await takeQuota(tx, { ...request, quota: null }, taken)
+  return taken
+}
+
 function usedUp(period: 'daily' | 'monthly', limit: number): Refusal {
   const begins = period === 'daily' ? 'day' : 'month'
   return {

@@ -122,3 +122,14 @@ function refuseGarbage(socket: Duplex, code?: string) {
       `connection: close\r\n\r\n${body}`,
   )
 }
+
+/** What never ends by itself ends before the door waits for what is under way. */
+export function endingFirst<S extends HttpServer>(endless: { close(): void }, http: S): S {
+  return {
+    ...http,
+    close(graceMs) {
+      endless.close()
+      return http.close(graceMs)
+    },
+  }
+}

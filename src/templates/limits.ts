@@ -7,6 +7,8 @@ export const LONGEST_TEMPLATE_NAME = 200
 export const MOST_TEMPLATE_BYTES = 4 * 1024 * 1024
 /** Of subject, html and text together, once rendered. */
 export const MOST_RENDERED_CHARACTERS = 10 * 1024 * 1024
+/** More than a broadcast can make of its words and the longest values of a contact. */
+export const MOST_PERSONAL_CHARACTERS = 2 * MOST_RENDERED_CHARACTERS
 const MOST_VARIABLES = 500
 
 export interface TemplateFault {

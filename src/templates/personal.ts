@@ -7,7 +7,7 @@ import type { Content } from '../store/contents.ts'
 import { parseMailboxes } from '../store/emails.ts'
 import type { EmailRow } from '../store/schema.ts'
 import { type CompiledTemplate, compileTemplate } from './compile.ts'
-import { MOST_RENDERED_CHARACTERS } from './limits.ts'
+import { MOST_PERSONAL_CHARACTERS } from './limits.ts'
 import { fillTemplate } from './render.ts'
 
 /** Variables that every contact has, beside its properties. */
@@ -84,7 +84,7 @@ function personal(
     }
   }
   const values = template.variables.map(({ name }) => valueFor(name))
-  const filled = fillTemplate(template, values, MOST_RENDERED_CHARACTERS)
-  if (!filled.ok) throw new Error(`more than ${MOST_RENDERED_CHARACTERS} characters for one recipient`)
+  const filled = fillTemplate(template, values, MOST_PERSONAL_CHARACTERS)
+  if (!filled.ok) throw new Error(`more than ${MOST_PERSONAL_CHARACTERS} characters for one recipient`)
   return { html: filled.html, text: filled.text }
 }

@@ -43,6 +43,8 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
     posthorn => ({ topics: [{ id: aTopic(posthorn), subscription: 'opt_in' }] }),
   ],
   ['POST /topics', () => ({ name: 'a name' })],
+  ['POST /broadcasts', draftBroadcast],
+  ['POST /broadcasts/:id/test', () => ({ to: 'delivered@simulator.test' })],
   ['POST /templates', () => ({ name: 'a name' })],
   ['PUT /templates/:id', () => ({ name: 'a name' })],
 ])
@@ -50,6 +52,15 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
 function aTopic(posthorn: Posthorn): string {
   const [topic] = posthorn.rows<{ id: Id }>('select id from topics limit 1')
   return wireId('top', topic!.id)
+}
+
+/** To an audience of the first account. */
+export function draftBroadcast(posthorn: Posthorn): Body {
+  const [audience] = posthorn.rows<{ id: Id }>('select id from audiences limit 1')
+  return {
+    ...{ audience_id: wireId('aud', audience!.id), from: 'ann@here.example' },
+    ...{ subject: 'hi', text: 'hello' },
+  }
 }
 
 function mail(): Body {

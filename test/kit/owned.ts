@@ -50,6 +50,8 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
   const recipient = { accountId, emailId: new Uint8Array(16), ordinal: 0 }
   const subscription = { accountId, address: 'rcpt@there.test', topicId: null, broadcastId: null }
   const secrets = secretsOf(posthorn)
+  const words = { from: `ann@${domain}`, subject: 'private', text: 'private' }
+  const broadcast = await make('/broadcasts', { audience_id: audience.id, ...words })
   return new Map([
     ['.well-known', { token: 'of-a-challenge' }],
     ['accounts', { id: account.id }],
@@ -60,6 +62,7 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
     ],
     ['topics', { id: topic.id }],
     ['auth', { id: sessions.data[0].id }],
+    ['broadcasts', { id: broadcast.id }],
     ['domains', { id: (await make('/domains', { name: domain })).id }],
     ['emails', { id: email, attachment_id: attachments[0]!.id, share_id: share.share_id }],
     ['o', { token: createOpenToken(secrets, recipient) }],
@@ -72,7 +75,10 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
 }
 
 /** A good body, where a route looks at it before it looks for what is named. */
-const BODIES = new Map<string, object>([['PUT /templates/:id', { name: 'theirs' }]])
+const BODIES = new Map<string, object>([
+  ['PUT /templates/:id', { name: 'theirs' }],
+  ['POST /broadcasts/:id/test', { to: 'delivered@simulator.test' }],
+])
 
 export function bodyFor({ method, path }: Route): { body?: object } {
   const body = BODIES.get(`${method} ${path}`)

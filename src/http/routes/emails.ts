@@ -4,14 +4,16 @@ import type { Accept } from '../../accept/accept.ts'
 import { isRefusal } from '../../accept/refusal.ts'
 import type { Plans } from '../../accounts/plans.ts'
 import { parseWireId, wireId } from '../../lib/ids.ts'
+import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { findEmailParts } from '../../store/emails.ts'
-import type { ReadTogether } from '../../store/read.ts'
+import type { Find, ReadTogether } from '../../store/read.ts'
 import type { Db } from '../../store/schema.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../body.ts'
 import { mayTouch } from '../bound-key.ts'
 import { notFound, refusedBy } from '../refused.ts'
 import { idempotencyHeader, readRepeatable, senderOf } from '../repeatable.ts'
 import { ok, type Route } from '../route.ts'
+import { createFindUnsubscribeUrl } from '../unsubscribe-url.ts'
 import { emailSchema, emailView } from '../wire/email-view.ts'
 import { idSchema } from '../wire/reply-schemas.ts'
 import { sendEmailSchema } from '../wire/send-email.ts'
@@ -20,10 +22,12 @@ interface EmailRoutesOptions {
   accept: Accept
   /** Emails that ended then or before are out of the account's sight. */
   horizonOf: Plans['horizonOf']
-  store: { db: Db; readTogether: ReadTogether }
+  store: { db: Db; find: Find; readTogether: ReadTogether }
+  secrets: SecretKeys
 }
 
-export function emailRoutes({ accept, horizonOf, store }: EmailRoutesOptions): Route[] {
+export function emailRoutes({ accept, horizonOf, store, secrets }: EmailRoutesOptions): Route[] {
+  const unsubscribeUrlOf = createFindUnsubscribeUrl({ find: store.find, secrets })
   return [
     {
       method: 'POST',
@@ -52,7 +56,7 @@ export function emailRoutes({ accept, horizonOf, store }: EmailRoutesOptions): R
         const id = parseWireId('eml', params.id!)
         const parts = id && (await findEmailParts(store, accountId, id, await horizonOf(accountId)))
         if (!parts || !mayTouch(credential, parts.email)) throw notFound('Email')
-        return ok(emailView(parts))
+        return ok(emailView(parts, await unsubscribeUrlOf(parts.email)))
       },
     },
   ]

@@ -144,6 +144,7 @@ function visitorRoutes({ horizonOf, store, clock }: ShareRoutesOptions): Route[]
     if (!email || !isVisible(email, await horizonOf(accountId))) throw notFound('Share')
     const [content] = await store.find('contents', [{ id: email.contentId }], ['encoding', 'body'])
     if (!content) throw notFound('Share')
+    // whoever it is shown to is to unsubscribe nobody
     return { ...email, content: personalContent({ ...email, content: decodeContent(content) }, () => '') }
   }
   return [

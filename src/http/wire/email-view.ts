@@ -109,9 +109,10 @@ export const emailSchema = emailRowSchema
   })
   .meta({ id: 'Email' })
 
-export function emailView(parts: EmailParts): z.output<typeof emailSchema> {
+/** @param unsubscribeUrl of an email that says one */
+export function emailView(parts: EmailParts, unsubscribeUrl = ''): z.output<typeof emailSchema> {
   const { email, deliveries, attempts, events } = parts
-  const content = personalContent({ ...email, content: parts.content }, () => '')
+  const content = personalContent({ ...email, content: parts.content }, () => unsubscribeUrl)
   return {
     object: 'email',
     ...emailRowView(email),

@@ -101,7 +101,8 @@ function namesTemplate(body: unknown): boolean {
   return template !== undefined || id !== undefined
 }
 
-function readFrom(text: string): Mailbox {
+/** @throws Refused */
+export function readFrom(text: string): Mailbox {
   const mailbox = parseMailbox(text)
   if ('fault' in mailbox)
     throw invalidField(
@@ -113,7 +114,8 @@ function readFrom(text: string): Mailbox {
   return mailbox
 }
 
-function readMailboxes(field: string, texts: readonly string[] = []): Mailbox[] {
+/** @throws Refused */
+export function readMailboxes(field: string, texts: readonly string[] = []): Mailbox[] {
   return texts.map((text, i) => {
     const mailbox = parseMailbox(text)
     if (!('fault' in mailbox)) return mailbox

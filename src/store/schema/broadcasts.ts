@@ -18,6 +18,8 @@ export interface BroadcastRow {
   accountId: Id
   id: Id
   name: string
+  /** As searches see it. */
+  foldedName: string
   audienceId: Id
   /** Null: it goes to the whole audience. */
   segmentId: Id | null
@@ -51,6 +53,8 @@ export interface BroadcastRow {
   variables: Json | null
   /** The conditions of its segment when the sending began. */
   filters: Json | null
+  /** The last contact of its audience when the sending began; null before, and where there was none. */
+  toContactId: Id | null
   /** The last contact that has been looked at for its members; null at the beginning. */
   lastContactId: Id | null
   /** When all its members had been found. */
@@ -61,6 +65,9 @@ export interface BroadcastRow {
   expandedCount: number
   /** When the last of them were. */
   expandedAt: number | null
+  /** Its emails lie between these; null before there is one. */
+  firstEmailId: Id | null
+  lastEmailId: Id | null
   /** The hold of the queue that keeps its emails; null where nothing does. */
   holdId: Id | null
   /** While what waits of a canceled one is being given up: the last email that was looked at. */

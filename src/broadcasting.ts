@@ -1,0 +1,90 @@
+/** Broadcasts: what the HTTP door offers of them, and their sending in the background. Part of the composition root. */
+import type { Accept } from './accept/accept.ts'
+import type { Preparation } from './accept/prepare.ts'
+import { createBroadcasts } from './broadcasts/broadcasts.ts'
+import { startBroadcastRunner } from './broadcasts/runner.ts'
+import { mailOfBroadcast } from './broadcasts/send.ts'
+import type { Route } from './http/route.ts'
+import { broadcastRoutes } from './http/routes/broadcasts.ts'
+import { every } from './lib/clock.ts'
+import { type Id, type IdSource, idKey } from './lib/ids.ts'
+import { oneAtATime } from './lib/one-at-a-time.ts'
+import type { Parts } from './parts.ts'
+import type { Hands } from './queue/hands.ts'
+import { BROADCAST_DUE } from './store/broadcasts.ts'
+import { MISSED } from './store/command.ts'
+import type { LinkTermsIds } from './store/link-terms.ts'
+import type { BroadcastRow } from './store/schema.ts'
+import { findTemplate } from './store/templates.ts'
+
+const HOUR_MS = 3_600_000
+/** Where others change the store, too: hints of what is due may get lost. */
+const LOOK_EVERY_MS = 30_000
+
+interface BroadcastingOptions {
+  newId: IdSource
+  accept: Accept
+  preparation: Preparation
+  hands: Hands
+  linkTerms(): Promise<LinkTermsIds>
+}
+
+interface Broadcasting {
+  routes: Route[]
+  /** Begins to send what is due, where this process sends; once links can be made. */
+  start(): Promise<void>
+}
+
+/** @param started gets what is to be closed, in the order of the starts */
+export function prepareBroadcasts(
+  parts: Parts,
+  { newId, accept, preparation, hands, linkTerms }: BroadcastingOptions,
+  started: (() => unknown)[],
+): Broadcasting {
+  const { clock, log, store } = parts
+  const { db, run } = store
+  // cut off by a stop or a kill, the next start does the rest
+  const goingOn = oneAtATime<Pick<BroadcastRow, 'accountId' | 'id'>>(
+    async broadcasts => {
+      for (const broadcast of broadcasts) await hands.letGo(mailOfBroadcast(broadcast))
+    },
+    ({ id }) => idKey(id),
+    error => log.error({ err: error }, 'mail of a broadcast could not go on; it does so at the next start'),
+  )
+  started.push(goingOn.stop)
+  const broadcasts = createBroadcasts({ db, run, clock, newId, accept, preparation, letGo: goingOn.ask })
+  const findWords = (accountId: Id, id: Id) => findTemplate(db, accountId, id)
+  return {
+    routes: broadcastRoutes({ broadcasts, findTemplate: findWords }),
+    async start() {
+      if (!parts.config.roles.includes('all')) return
+      started.push(startRunner(parts, goingOn.ask, await linkTerms()))
+    },
+  }
+}
+
+/** @returns a function that resolves when nothing is under way */
+function startRunner(
+  { config, clock, log, store, plans }: Parts,
+  letGo: (broadcast: BroadcastRow) => void,
+  linkTerms: LinkTermsIds,
+): () => Promise<void> {
+  const regions = Object.keys(config.regions)
+  const runner = startBroadcastRunner({
+    ...{ db: store.db, run: store.run, clock, letGo, quotaOf: plans.quotaOf, linkTerms },
+    simulatorDomain: config.simulator.domain,
+    feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
+    expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
+    onError: error => log.error({ err: error }, 'a broadcast could not be seen to; it is tried again'),
+  })
+  store.on(BROADCAST_DUE, times => {
+    for (const at of times as number[]) runner.note(at)
+  })
+  const look = () => runner.note(clock.now())
+  store.on(MISSED, look)
+  const looking = store.isShared ? every(clock, LOOK_EVERY_MS, look) : undefined
+  return async () => {
+    looking?.cancel()
+    await runner.stop()
+  }
+}

@@ -1,0 +1,184 @@
+/** Broadcasts of an account: written, looked over, tried out, sent, and stopped. */
+import type { Accept } from '../accept/accept.ts'
+import type { Accepted } from '../accept/answer.ts'
+import type { Preparation } from '../accept/prepare.ts'
+import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
+import type { Sender } from '../accept/submission.ts'
+import { type BroadcastCounts, readBroadcastCounts } from '../events/broadcast-counts.ts'
+import type { Clock } from '../lib/clock.ts'
+import { type Id, type IdSource, wireId } from '../lib/ids.ts'
+import { foldAddress, type Mailbox } from '../smtp/address.ts'
+import {
+  type BroadcastPage,
+  findBroadcast,
+  listBroadcasts,
+  type StoredBroadcast,
+} from '../store/broadcasts.ts'
+import type { Run } from '../store/command.ts'
+import { parseMailboxes } from '../store/emails.ts'
+import type { BroadcastRow, Db } from '../store/schema.ts'
+import type { broadcastCommands } from './commands.ts'
+import type { BroadcastFields, SendOrder } from './draft.ts'
+import { type LintFinding, lintBroadcast } from './lint.ts'
+import { type Sample, type SampleContact, sampleOf } from './samples.ts'
+
+/** A broadcast with what has become of it. */
+export interface BroadcastDetail {
+  broadcast: StoredBroadcast
+  counts: BroadcastCounts
+}
+
+/** Undefined stands for what the account does not have. */
+export interface Broadcasts {
+  /** @param send undefined: it stays a draft */
+  create(accountId: Id, fields: BroadcastFields, send?: SendOrder): Promise<BroadcastDetail | Refusal>
+  list(accountId: Id, page: BroadcastPage): Promise<{ total: number; rows: BroadcastRow[] }>
+  find(accountId: Id, id: Id): Promise<BroadcastDetail | undefined>
+  /** @param scheduledAt undefined: as it was */
+  change(
+    accountId: Id,
+    id: Id,
+    changes: Partial<BroadcastFields>,
+    scheduledAt: number | undefined,
+  ): Promise<BroadcastDetail | Refusal | undefined>
+  delete(accountId: Id, id: Id): Promise<true | Refusal | undefined>
+  send(accountId: Id, id: Id, send: SendOrder): Promise<BroadcastDetail | Refusal | undefined>
+  pause(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
+  resume(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
+  cancel(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
+  lint(accountId: Id, id: Id): Promise<LintFinding[] | undefined>
+  /** As a contact of its audience would read it; as somebody unknown, where none is named. */
+  preview(accountId: Id, id: Id, contactId: Id | null): Promise<Sample | Refusal | undefined>
+  /** Sends each of them an email of its own, which counts for nothing of the broadcast. */
+  test(sender: Sender, id: Id, to: readonly Mailbox[]): Promise<Accepted | Refusal | undefined>
+}
+
+interface BroadcastsOptions {
+  db: Db
+  run: Run<typeof broadcastCommands>
+  clock: Clock
+  newId: IdSource
+  accept: Accept
+  preparation: Preparation
+  /** What the hold of a broadcast has kept in the queue is to go on. */
+  letGo(broadcast: Pick<BroadcastRow, 'accountId' | 'id'>): void
+}
+
+const UNKNOWN_ADDRESS = 'reader@example.com'
+
+export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
+  const { db, run, clock, newId, letGo } = options
+  const find = async (accountId: Id, id: Id): Promise<BroadcastDetail | undefined> => {
+    const broadcast = await findBroadcast(db, accountId, id)
+    return broadcast && { broadcast, counts: await readBroadcastCounts(db, { accountId, broadcastId: id }) }
+  }
+  /** The broadcast after what was to be done. */
+  const after = async (accountId: Id, id: Id, done: true | Refusal | undefined) =>
+    done === true ? find(accountId, id) : done
+  const order = (accountId: Id, id: Id) => ({ accountId, id, now: clock.now() })
+
+  return {
+    async create(accountId, fields, send) {
+      const now = clock.now()
+      const id = newId(now)
+      const done = await run('createBroadcast', { accountId, id, fields, send, now })
+      return done === true ? (await find(accountId, id))! : done
+    },
+    list: (accountId, page) => listBroadcasts(db, accountId, page),
+    find,
+    async change(accountId, id, changes, scheduledAt) {
+      const done = await run('changeBroadcast', { ...order(accountId, id), changes, scheduledAt })
+      return after(accountId, id, done)
+    },
+    delete: (accountId, id) => run('deleteBroadcast', { accountId, id }),
+    async send(accountId, id, send) {
+      return after(accountId, id, await run('sendBroadcast', { ...order(accountId, id), send }))
+    },
+    async pause(accountId, id) {
+      const holdId = newId(clock.now())
+      return after(accountId, id, await run('pauseBroadcast', { ...order(accountId, id), holdId }))
+    },
+    async resume(accountId, id) {
+      const done = await run('resumeBroadcast', order(accountId, id))
+      if (done === true) letGo({ accountId, id })
+      return after(accountId, id, done)
+    },
+    async cancel(accountId, id) {
+      const holdId = newId(clock.now())
+      return after(accountId, id, await run('cancelBroadcast', { ...order(accountId, id), holdId }))
+    },
+    async lint(accountId, id) {
+      const broadcast = await findBroadcast(db, accountId, id)
+      return broadcast && lintBroadcast(broadcast, await propertiesOf(db, broadcast))
+    },
+    async preview(accountId, id, contactId) {
+      const broadcast = await findBroadcast(db, accountId, id)
+      if (!broadcast) return undefined
+      const contact = contactId && (await findContact(db, broadcast, { id: contactId }))
+      if (contactId && !contact)
+        return refuseField('unknown_reference', 'contact_id', 'Contact not found (`contact_id`).')
+      return sampleOf(broadcast, contact ? contact.email : UNKNOWN_ADDRESS, contact ?? undefined)
+    },
+    test: (sender, id, to) => sendTest(options, sender, id, to),
+  }
+}
+
+async function sendTest(
+  { db, accept, preparation }: BroadcastsOptions,
+  sender: Sender,
+  id: Id,
+  to: readonly Mailbox[],
+): Promise<Accepted | Refusal | undefined> {
+  const broadcast = await findBroadcast(db, sender.accountId, id)
+  if (!broadcast) return undefined
+  const [from] = parseMailboxes(broadcast.sender)
+  const submissions = []
+  for (const recipient of to) {
+    const contact = await findContact(db, broadcast, { email: foldAddress(recipient.address) })
+    submissions.push({
+      ...sampleOf(broadcast, recipient.address, contact),
+      ...{ from: from!, to: [recipient], cc: [], bcc: [], replyTo: parseMailboxes(broadcast.replyToList) },
+      ...{ headers: [], messageId: null, attachments: [], scheduledAt: null, template: null },
+      tags: [{ name: 'broadcast_test', value: wireId('brd', id) }],
+    })
+  }
+  const emails = submissions.map((submission, index) => ({ index, submission }))
+  const prepared = await preparation.batch(sender.accountId, { mode: 'strict', emails, leftOut: [] })
+  const accepted = await accept.send(sender, prepared, null)
+  return isRefusal(accepted) ? withoutPlace(accepted) : accepted
+}
+
+/** The fault is the broadcast's, whichever email of the test has it. */
+function withoutPlace({ message, errors, ...refusal }: Refusal): Refusal {
+  const shortened = (text: string) => text.replace(/^\[\d+\][:.]? ?/, '')
+  return {
+    ...refusal,
+    message: shortened(message),
+    ...(errors && { errors: errors.map(error => ({ ...error, path: shortened(error.path) })) }),
+  }
+}
+
+function findContact(
+  db: Db,
+  { accountId, audienceId }: BroadcastRow,
+  by: { id: Id } | { email: string },
+): Promise<SampleContact | undefined> {
+  const contacts = db
+    .selectFrom('contacts')
+    .select(['email', 'firstName', 'lastName', 'properties'])
+    .where('accountId', '=', accountId)
+    .where('audienceId', '=', audienceId)
+  const wanted = 'id' in by ? contacts.where('id', '=', by.id) : contacts.where('email', '=', by.email)
+  return wanted.executeTakeFirst()
+}
+
+/** Keys that a contact of its audience has. */
+async function propertiesOf(db: Db, { audienceId }: BroadcastRow): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('contactProperties')
+    .select('key')
+    .where('audienceId', '=', audienceId)
+    .where('contactCount', '>', 0)
+    .execute()
+  return new Set(rows.map(({ key }) => key))
+}

@@ -1,0 +1,96 @@
+/** From a contact to an email of a broadcast, which holds only what differs from the others. Pure. */
+import type { NewEmail } from '../accept/store-emails.ts'
+import { type Id, idText } from '../lib/ids.ts'
+import { type BroadcastRow, type ContactRow, DELIVERY_CLASS, type Json } from '../store/schema.ts'
+import { MOST_PERSONAL_CHARACTERS } from '../templates/limits.ts'
+import { builtInOf } from '../templates/personal.ts'
+import { fillTemplate } from '../templates/render.ts'
+import { domainOf } from './state.ts'
+import { compiledSubject } from './texts.ts'
+
+type Contact = Pick<ContactRow, 'email' | 'firstName' | 'lastName' | 'properties'>
+
+/** What holds for all emails of one moment. */
+export interface EmailTerms {
+  now: number
+  expireAfterMs: number
+  simulatorDomain: string
+}
+
+/** As subjects of other emails. */
+const LONGEST_SUBJECT = 2_000
+
+export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Contact, id: Id) => NewEmail {
+  const { now, expireAfterMs, simulatorDomain } = terms
+  const fromDomain = domainOf(row.sender)
+  const names = row.variables === null ? null : (JSON.parse(row.variables) as string[])
+  const subjectOf = subjectMaker(row)
+  const content = { contentId: row.sentContentId! }
+  return (contact, id) => {
+    const { email: address } = contact
+    const domain = address.slice(address.lastIndexOf('@') + 1)
+    return {
+      row: {
+        ...{ accountId: row.accountId, id, apiKeyId: null, sender: row.sender },
+        ...{ toList: JSON.stringify([{ address }]), ccList: null, bccList: null },
+        replyToList: row.replyToList,
+        subject: subjectOf(contact),
+        variables: names && valuesKept(names, contact),
+        ...{ headers: null, attachments: null, tags: null, raw: null },
+        messageId: `<${idText(id)}@${fromDomain}>`,
+        ...{ recipientCount: 1, createdAt: now, scheduledAt: null, openCount: 0, clickCount: 0 },
+        ...{ broadcastId: row.id, templateId: row.templateId, topicId: row.topicId },
+      },
+      fromDomain,
+      content,
+      blobs: [],
+      recipients: [{ address, domain, kind: 'to' }],
+      simulated: domain === simulatorDomain,
+      class: DELIVERY_CLASS.broadcast,
+      expiresAt: now + expireAfterMs,
+    }
+  }
+}
+
+/** Where the names lead to no values, nothing but braces is kept. */
+function valuesKept(names: readonly string[], contact: Contact): Json {
+  const valueFor = valueFinder(contact)
+  const kept: Record<string, string> = Object.create(null)
+  for (const name of names) {
+    const value = valueFor(name)
+    if (value !== undefined && value !== '') kept[name] = value
+  }
+  return JSON.stringify(kept)
+}
+
+/** What stands for a placeholder, but for what follows from the email. */
+export function valueFinder({
+  firstName,
+  lastName,
+  properties,
+}: Contact): (name: string) => string | undefined {
+  let parsed: Record<string, unknown> | undefined
+  return name => {
+    const builtIn = builtInOf(name)
+    if (builtIn === 'first_name') return firstName ?? undefined
+    if (builtIn === 'last_name') return lastName ?? undefined
+    parsed ??= JSON.parse(properties) as Record<string, unknown>
+    const value = Object.hasOwn(parsed, name) ? parsed[name] : undefined
+    return value === undefined || value === null || typeof value === 'object' ? undefined : String(value)
+  }
+}
+
+function subjectMaker({ subject, id }: BroadcastRow): (contact: Contact) => string {
+  const template = compiledSubject(subject)
+  if (template.variables.length === 0) return () => subject
+  return contact => {
+    const valueFor = valueFinder(contact)
+    const values = template.variables.map(({ name }) => {
+      const builtIn = builtInOf(name)
+      if (builtIn === 'email') return contact.email
+      return builtIn === 'broadcast_id' ? `brd_${idText(id)}` : valueFor(name)
+    })
+    const filled = fillTemplate(template, values, MOST_PERSONAL_CHARACTERS)
+    return (filled.ok ? filled.subject! : subject).slice(0, LONGEST_SUBJECT).toWellFormed()
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * Looks a broadcast over before it is sent: what would keep it from being read, or have it taken for spam. Pure; it hinders
+ * nobody from sending.
+ */
+import { Parser } from 'htmlparser2'
+import type { EmailText } from '../templates/compile.ts'
+import { compileTemplate } from '../templates/compile.ts'
+import { builtInOf } from '../templates/personal.ts'
+
+export const LINT_RULES = [
+  'missing_text',
+  'missing_unsubscribe',
+  'too_large',
+  'empty_link',
+  'malformed_link',
+  'unsafe_link',
+  'unknown_variable',
+] as const
+export type LintRule = (typeof LINT_RULES)[number]
+
+export interface LintFinding {
+  rule: LintRule
+  /** An `error` reaches readers as something broken; a `warning` costs some of them. */
+  severity: 'error' | 'warning'
+  part: 'subject' | 'html' | 'text'
+  message: string
+  /** Line in that part, from 1; null where it is about all of it. */
+  line: number | null
+}
+
+/** Gmail shows no more of an HTML part than this. */
+export const CLIPPED_AT_BYTES = 102 * 1024
+/** Of one rule: more of the same helps nobody. */
+const MOST_OF_A_RULE = 20
+const LONGEST_SHOWN = 80
+const PLACEHOLDER = /\{\{\{?[^{}]*\}?\}\}/
+const SCHEMES = ['http:', 'https:', 'mailto:', 'tel:', 'sms:']
+
+interface Link {
+  href: string
+  at: number
+}
+
+/** @param knownProperties keys that contacts of the audience have; undefined where that is not known */
+export function lintBroadcast(
+  { subject, html, text }: EmailText,
+  knownProperties?: ReadonlySet<string>,
+): LintFinding[] {
+  const findings: LintFinding[] = []
+  if (html !== null && (text === null || text.trim() === ''))
+    findings.push({
+      ...{ rule: 'missing_text', severity: 'warning', part: 'text', line: null },
+      message: 'There is no text part: some readers see nothing, and filters trust HTML alone less.',
+    })
+  const bytes = Buffer.byteLength(html ?? '')
+  if (bytes > CLIPPED_AT_BYTES)
+    findings.push({
+      ...{ rule: 'too_large', severity: 'warning', part: 'html', line: null },
+      message: `The HTML has ${Math.ceil(bytes / 1024)} KB: Gmail clips what goes beyond 102 KB, the unsubscribe link with it.`,
+    })
+  if (!saysUnsubscribe({ html, text }))
+    findings.push({
+      ...{
+        rule: 'missing_unsubscribe',
+        severity: 'warning',
+        part: html === null ? 'text' : 'html',
+        line: null,
+      },
+      message: 'There is no {{unsubscribe_url}}: readers who cannot find a way out mark mail as spam.',
+    })
+  if (html !== null) findings.push(...linkFindings(html))
+  findings.push(...variableFindings({ subject, html, text }, knownProperties))
+  return atMostOfEach(findings)
+}
+
+/** Every part that is there must have it. */
+function saysUnsubscribe({ html, text }: Omit<EmailText, 'subject'>): boolean {
+  const part = html ?? text
+  if (part === null) return true
+  return compileTemplate({ subject: null, html: null, text: part }).variables.some(
+    ({ name }) => builtInOf(name) === 'unsubscribe_url',
+  )
+}
+
+function linkFindings(html: string): LintFinding[] {
+  const lineAt = lineFinder(html)
+  return linksIn(html).flatMap(({ href, at }): LintFinding[] => {
+    const fault = linkFault(href)
+    return fault ? [{ ...fault, part: 'html', line: lineAt(at) }] : []
+  })
+}
+
+function linksIn(html: string): Link[] {
+  const links: Link[] = []
+  const parser = new Parser({
+    onopentag(name, { href }) {
+      if ((name === 'a' || name === 'area') && href !== undefined) links.push({ href, at: parser.startIndex })
+    },
+  })
+  parser.end(html)
+  return links
+}
+
+function linkFault(href: string): Pick<LintFinding, 'rule' | 'severity' | 'message'> | undefined {
+  const shown = shortened(href)
+  const trimmed = href.trim()
+  if (trimmed === '' || trimmed === '#')
+    return { rule: 'empty_link', severity: 'error', message: `A link leads nowhere: ${quoted(shown)}.` }
+  // what a placeholder stands for is not known here
+  if (trimmed.startsWith('#') || PLACEHOLDER.test(trimmed.slice(0, LONGEST_SHOWN * 10))) return undefined
+  const url = URL.parse(trimmed)
+  if (!url || (isWeb(url) && !isHost(url.hostname)) || /\s/.test(trimmed))
+    return { rule: 'malformed_link', severity: 'error', message: `A link is no address: ${quoted(shown)}.` }
+  if (!SCHEMES.includes(url.protocol))
+    return {
+      ...{ rule: 'unsafe_link', severity: 'error' },
+      message: `Mail programs open no \`${url.protocol}\` links: ${quoted(shown)}.`,
+    }
+  return undefined
+}
+
+function isWeb({ protocol }: URL): boolean {
+  return protocol === 'http:' || protocol === 'https:'
+}
+
+/** As `https://example` is none that readers could reach. */
+function isHost(name: string): boolean {
+  return name.startsWith('[') || /[^.]\.[^.]/.test(name)
+}
+
+function variableFindings(words: EmailText, known: ReadonlySet<string> | undefined): LintFinding[] {
+  if (!known) return []
+  const seen = new Set<string>()
+  return (['subject', 'html', 'text'] as const).flatMap(part =>
+    compileTemplate({ subject: null, html: null, text: words[part] }).variables.flatMap(
+      ({ name, fallback }): LintFinding[] => {
+        if (fallback !== null || builtInOf(name) || known.has(name) || seen.has(name)) return []
+        seen.add(name)
+        const message = `No contact has the property ${quoted(shortened(name))}, and there is no fallback: nothing stands in its place.`
+        return [{ rule: 'unknown_variable', severity: 'warning', part, message, line: null }]
+      },
+    ),
+  )
+}
+
+/** The first of every rule. */
+function atMostOfEach(findings: readonly LintFinding[]): LintFinding[] {
+  const counts = new Map<LintRule, number>()
+  return findings.filter(({ rule }) => {
+    const count = (counts.get(rule) ?? 0) + 1
+    counts.set(rule, count)
+    return count <= MOST_OF_A_RULE
+  })
+}
+
+/** For positions that ascend. */
+function lineFinder(text: string): (at: number) => number {
+  let line = 1
+  let from = 0
+  return at => {
+    for (let next = text.indexOf('\n', from); next >= 0 && next < at; next = text.indexOf('\n', from)) {
+      line++
+      from = next + 1
+    }
+    return line
+  }
+}
+
+function shortened(text: string): string {
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN).toWellFormed()}…` : text
+}
+
+function quoted(text: string): string {
+  return `“${text}”`
+}

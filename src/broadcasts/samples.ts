@@ -1,0 +1,50 @@
+/** What one person would read of a broadcast: shown beforehand, or sent as a test. */
+import { type Id, wireId } from '../lib/ids.ts'
+import type { StoredBroadcast } from '../store/broadcasts.ts'
+import type { ContactRow } from '../store/schema.ts'
+import { compileTemplate } from '../templates/compile.ts'
+import { MOST_PERSONAL_CHARACTERS } from '../templates/limits.ts'
+import { builtInOf } from '../templates/personal.ts'
+import { fillTemplate } from '../templates/render.ts'
+import { valueFinder } from './emails.ts'
+import { contentToSend } from './texts.ts'
+
+export interface Sample {
+  subject: string
+  html: string | null
+  text: string | null
+}
+
+export type SampleContact = Pick<ContactRow, 'email' | 'firstName' | 'lastName' | 'properties'>
+
+/** In a sample the link leads nowhere: whoever tries it out must not unsubscribe anybody. */
+const NOWHERE = '#unsubscribe'
+
+/** @param contact undefined: somebody of whom nothing but the address is known */
+export function sampleOf(
+  broadcast: StoredBroadcast,
+  address: string,
+  contact: SampleContact | undefined,
+): Sample {
+  const { subject, id } = broadcast
+  const template = compileTemplate({ subject, ...contentToSend(broadcast) })
+  const nobody = { email: address, firstName: null, lastName: null, properties: '{}' }
+  const valueFor = valueFinder(contact ?? nobody)
+  const values = template.variables.map(({ name }) => builtInValue(name, address, id) ?? valueFor(name))
+  const filled = fillTemplate(template, values, MOST_PERSONAL_CHARACTERS)
+  if (!filled.ok) throw new Error('a broadcast makes more than the limits of its parts allow')
+  return { subject: filled.subject ?? '', html: filled.html, text: filled.text }
+}
+
+function builtInValue(name: string, address: string, id: Id): string | undefined {
+  switch (builtInOf(name)) {
+    case 'email':
+      return address
+    case 'broadcast_id':
+      return wireId('brd', id)
+    case 'unsubscribe_url':
+      return NOWHERE
+    default:
+      return undefined
+  }
+}

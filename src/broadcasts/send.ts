@@ -1,0 +1,91 @@
+/**
+ * Orders about a broadcast: it is sent, paused, resumed, canceled. What an order is about stops or goes on with its commit;
+ * what is to be done about the mail itself is done afterwards, in steps.
+ */
+import type { Refusal } from '../accept/refusal.ts'
+import { refuseSendTime } from '../accept/send-time.ts'
+import type { Id } from '../lib/ids.ts'
+import { endHold, startHold } from '../queue/hold.ts'
+import { findBroadcast } from '../store/broadcasts.ts'
+import { command, type Tx } from '../store/command.ts'
+import type { MailSelector } from '../store/schema/steering.ts'
+import type { BroadcastRow } from '../store/schema.ts'
+import { type SendOrder, sendState } from './draft.ts'
+import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
+
+/** Undefined when the account has no such broadcast. */
+type Ordered = true | Refusal | undefined
+
+type Order = BroadcastKey & { now: number }
+
+export const sendCommands = {
+  /** A draft, or a scheduled one, at another time. */
+  sendBroadcast: command<Order & { send: SendOrder }, Ordered>(async (tx, { accountId, id, send, now }) => {
+    await lockBroadcast(tx, { accountId, id })
+    const row = await findBroadcast(tx.db, accountId, id)
+    if (!row) return undefined
+    if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('sent', row.status)
+    const refusal = (await refuseUnsendable(tx, accountId, row)) ?? refuseSendTime(send.at, now)
+    if (refusal) return refusal
+    await setBroadcast(tx, { accountId, id }, { ...sendState(send, now), updatedAt: now })
+    return true
+  }),
+
+  /** A step of it has failed, and is tried again. */
+  delayBroadcast: command<BroadcastKey & { until: number }, void>(async (tx, { accountId, id, until }) => {
+    const row = await lockBroadcast(tx, { accountId, id })
+    if (row && row.nextAt !== null) await setBroadcast(tx, row, { nextAt: until })
+  }),
+
+  pauseBroadcast: command<Order & { holdId: Id }, Ordered>(async (tx, order) => {
+    const row = await lockBroadcast(tx, order)
+    if (!row) return undefined
+    if (row.status !== 'sending') return wrongState('paused', row.status)
+    await hold(tx, order)
+    const { holdId, now } = order
+    await setBroadcast(tx, order, { status: 'paused', holdId, nextAt: null, updatedAt: now })
+    return true
+  }),
+
+  /** What it had in the queue is to be let go afterwards. */
+  resumeBroadcast: command<Order, Ordered>(async (tx, order) => {
+    const row = await lockBroadcast(tx, order)
+    if (!row) return undefined
+    if (row.status !== 'paused') return wrongState('resumed', row.status)
+    const { now } = order
+    if (row.holdId) await endHold(tx, row.holdId, now)
+    await setBroadcast(tx, order, { status: 'sending', holdId: null, nextAt: now, updatedAt: now })
+    return true
+  }),
+
+  /** From the commit on nothing more of it is begun; what waits is given up afterwards. */
+  cancelBroadcast: command<Order & { holdId: Id }, Ordered>(async (tx, order) => {
+    const row = await lockBroadcast(tx, order)
+    if (!row) return undefined
+    const { holdId, now } = order
+    const set = { status: 'canceled', updatedAt: now, canceledTo: null } as const
+    if (row.status === 'scheduled') await setBroadcast(tx, order, { ...set, nextAt: null })
+    else if (row.status === 'paused') await setBroadcast(tx, order, { ...set, nextAt: now })
+    else if (row.status === 'sending') {
+      await hold(tx, order)
+      await setBroadcast(tx, order, { ...set, holdId, nextAt: now })
+    } else return wrongState('canceled', row.status)
+    return true
+  }),
+}
+
+/** The mail of a broadcast, as holds name it. */
+export function mailOfBroadcast({ accountId, id }: Pick<BroadcastRow, 'accountId' | 'id'>): MailSelector {
+  return { domain: null, accountId, broadcastId: id, emailId: null }
+}
+
+function hold(tx: Tx, { accountId, id, holdId, now }: Order & { holdId: Id }): Promise<void> {
+  return startHold(tx, {
+    id: holdId,
+    ...mailOfBroadcast({ accountId, id }),
+    reason: null,
+    isPause: 1,
+    createdAt: now,
+    releasedAt: null,
+  })
+}

@@ -1,0 +1,222 @@
+import PostalMime from 'postal-mime'
+import * as assert from 'uvu/assert'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { insistOn, MODERN_VERSIONS, openResend } from '../../kit/resend-versions.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('broadcasts over HTTP', { limitMs: 30_000 })
+let posthorn: Posthorn
+let session = ''
+let audience = ''
+const WORDS = { from: 'Ann <ann@here.example>', subject: 'News for {{first_name|you}}' }
+
+test.before(async () => {
+  posthorn = await startPosthorn()
+  session = await posthorn.signIn()
+  await posthorn.verifiedDomain('here.example')
+  audience = (await post('/audiences', { name: 'readers' })).body.id
+  for (const [email, first_name, unsubscribed] of [
+    ['delivered+ann@simulator.test', 'Ann', false],
+    ['delivered+bob@simulator.test', null, false],
+    ['bounced@simulator.test', 'Carl', false],
+    ['delivered+gone@simulator.test', 'Dan', true],
+  ] as const)
+    await post(`/audiences/${audience}/contacts`, {
+      ...{ email, first_name, unsubscribed },
+      properties: { city: 'Köln & Bonn' },
+    })
+})
+test.after(() => posthorn.close())
+
+const post = (path: string, body: object = {}) => posthorn.call('POST', path, { session, body })
+const get = async (path: string) => (await posthorn.call('GET', path, { session })).body
+const draft = async (body: object = {}) => {
+  const answer = await post('/broadcasts', { audience_id: audience, text: 'Hello.', ...WORDS, ...body })
+  assert.is(answer.status, 201, JSON.stringify(answer.body))
+  return answer.body
+}
+const when = (id: string, status: string) =>
+  until(async () => {
+    const broadcast = await get(`/broadcasts/${id}`)
+    return broadcast.status === status ? broadcast : undefined
+  })
+
+test('written, sent, and told of', async () => {
+  const made = await draft({
+    name: 'July',
+    html: '<html><body><p>Hi {{first_name|you}} in {{city}}: <a href="{{unsubscribe_url}}">leave</a></p></body></html>',
+    text: 'Hi {{first_name|you}} in {{city}}: {{unsubscribe_url}}',
+    preview_text: 'All about {{city}}',
+    reply_to: 'desk@here.example',
+  })
+  assert.equal([made.status, made.progress.total, made.preview_text], ['draft', null, 'All about {{city}}'])
+  const sent = await post(`/broadcasts/${made.id}/send`)
+  assert.equal([sent.status, sent.body.status], [200, 'sending'])
+  const done = await when(made.id, 'sent')
+  assert.equal(done.progress, { total: 4, expanded: 4, handed_over: 3 })
+  assert.equal([done.counts.delivered, done.counts.bounced, done.skipped.unsubscribed], [2, 1, 1])
+  assert.is(done.html.includes('display:none'), false, 'the author’s words stay as they were')
+
+  const { total, data } = await get(`/emails?broadcast_id=${made.id}&q=news%20for%20ANN`)
+  assert.equal([total, data[0].subject, data[0].to], [1, 'News for Ann', ['delivered+ann@simulator.test']])
+  const email = await get(`/emails/${data[0].id}`)
+  assert.equal(
+    [email.broadcast_id, email.subject, email.reply_to],
+    [made.id, 'News for Ann', ['desk@here.example']],
+  )
+  assert.match(email.text, /^Hi Ann in Köln & Bonn: http/)
+  assert.match(email.html, /All about Köln &amp; Bonn.*<p>Hi Ann in Köln &amp; Bonn: <a href="http/s)
+
+  const raw = (await posthorn.call('GET', `/emails/${email.id}/raw`, { session })).body as string
+  const read = await PostalMime.parse(raw)
+  assert.match(read.html!, /Hi Ann in Köln &amp; Bonn/)
+  const field = (name: string) => read.headers.find(({ key }) => key === name)?.value
+  const { id: account } = await get('/account')
+  assert.is(field('feedback-id'), `${made.id}:${account}:broadcast:posthorn`)
+  assert.match(field('list-unsubscribe')!, /^<http.*>, <mailto:u\+/)
+  assert.is(field('list-unsubscribe-post'), 'List-Unsubscribe=One-Click')
+  const other = (await get(`/emails?broadcast_id=${made.id}&q=you`)).data[0]
+  assert.match((await get(`/emails/${other.id}`)).text, /^Hi you in/)
+})
+
+test('a segment and a time', async () => {
+  const filters = [{ field: 'first_name', op: 'eq', value: 'ann' }]
+  const segment = (await post(`/audiences/${audience}/segments`, { name: 'anns', filters })).body.id
+  const at = new Date(posthorn.clock.now() + 3_600_000).toISOString()
+  const made = await draft({ segment_id: segment, scheduled_at: at })
+  assert.equal([made.status, made.scheduled_at], ['scheduled', at])
+  const later = new Date(posthorn.clock.now() + 7_200_000).toISOString()
+  const changed = await posthorn.call('PATCH', `/broadcasts/${made.id}`, {
+    session,
+    body: { scheduled_at: later, name: 'other' },
+  })
+  assert.equal(
+    [changed.body.status, changed.body.scheduled_at, changed.body.name, changed.body.segment_id],
+    ['scheduled', later, 'other', segment],
+  )
+  posthorn.clock.advance(7_200_000)
+  assert.equal((await when(made.id, 'sent')).progress, { total: 1, expanded: 1, handed_over: 1 })
+})
+
+test('what is wrong is named, and changes nothing', async () => {
+  const { total } = await get('/broadcasts')
+  const good = { audience_id: audience, ...WORDS, text: 'Hi' }
+  const segment = (await get(`/audiences/${audience}/segments`)).data[0].id
+  const elsewhere = (await post('/audiences', { name: 'other' })).body.id
+  const past = '2020-01-01T00:00:00Z'
+  for (const [change, status, path] of [
+    [{ audience_id: null }, 422, 'audience_id'],
+    [{ audience_id: 'aud_nobody' }, 404, 'audience_id'],
+    [{ audience_id: 'aud_01890000-0000-7000-8000-000000000000' }, 404, 'audience_id'],
+    [{ audience_id: elsewhere, segment_id: segment }, 422, 'segment_id'],
+    [{ segment_id: 'seg_01890000-0000-7000-8000-000000000000' }, 404, 'segment_id'],
+    [{ topic_id: 'top_01890000-0000-7000-8000-000000000000' }, 404, 'topic_id'],
+    [{ template_id: 'tpl_01890000-0000-7000-8000-000000000000' }, 404, 'template_id'],
+    [{ from: null }, 422, 'from'],
+    [{ from: 'nobody' }, 422, 'from'],
+    [{ subject: '' }, 422, 'subject'],
+    [{ subject: 'a\nb' }, 422, 'subject'],
+    [{ subject: 'leave: {{unsubscribe_url}}' }, 422, 'subject'],
+    [{ reply_to: 'nobody' }, 422, 'reply_to'],
+    [{ text: '{{a}}'.repeat(1_001) }, 422, 'text'],
+    [{ name: 'n'.repeat(201) }, 422, 'name'],
+    [{ preview_text: 'p'.repeat(501) }, 422, 'preview_text'],
+    [{ scheduled_at: past }, 422, 'scheduled_at'],
+    [{ scheduled_at: 'tomorrow' }, 422, 'scheduled_at'],
+    [{ send: false, scheduled_at: past }, 422, 'scheduled_at'],
+    [{ send: true, text: null }, 422, 'html'],
+    [{ send: true, from: 'ann@elsewhere.example' }, 403, 'from'],
+  ] as const) {
+    const answer = await post('/broadcasts', { ...good, ...change })
+    assert.is(answer.status, status, JSON.stringify([change, answer.body]))
+    assert.is(answer.body.errors[0].path, path, JSON.stringify([change, answer.body]))
+  }
+  assert.is((await get('/broadcasts')).total, total)
+  const { id } = await draft({ from: 'ann@elsewhere.example' })
+  assert.is((await post(`/broadcasts/${id}/send`)).status, 403)
+  assert.is((await post(`/broadcasts/${id}/pause`)).status, 422)
+  const scheduling = { session, body: { scheduled_at: new Date(posthorn.clock.now() + 1e6).toISOString() } }
+  assert.is(
+    (await posthorn.call('PATCH', `/broadcasts/${id}`, scheduling)).body.errors[0].path,
+    'scheduled_at',
+  )
+  assert.is((await get(`/broadcasts/${id}`)).status, 'draft')
+})
+
+test('a template’s words are taken over once', async () => {
+  const words = { name: 't', subject: 'Of {{city}}', html: '<p>{{city}}</p>', text: 'x' }
+  const { id: template } = (await post('/templates', words)).body
+  const { id, ...made } = (
+    await post('/broadcasts', { audience_id: audience, from: WORDS.from, template_id: template, text: 'own' })
+  ).body
+  assert.equal(
+    [made.subject, made.html, made.text, made.name, made.template_id],
+    ['Of {{city}}', '<p>{{city}}</p>', 'own', 'Of {{city}}', template],
+  )
+  await posthorn.call('PUT', `/templates/${template}`, { session, body: { name: 'changed' } })
+  assert.is((await get(`/broadcasts/${id}`)).html, '<p>{{city}}</p>')
+  const emptied = { session, body: { html: '', preview_text: 'now' } }
+  const { body } = await posthorn.call('PATCH', `/broadcasts/${id}`, emptied)
+  assert.equal([body.html, body.preview_text, body.text], [null, 'now', 'own'])
+})
+
+test('tried out: sent to a few, looked at as one contact, looked over', async () => {
+  const { id } = await draft({ html: '<a href="">x</a> {{first_name}} {{nick}} {{email}}' })
+  const to = ['delivered+ann@simulator.test', 'delivered+stranger@simulator.test']
+  const { body } = await post(`/broadcasts/${id}/test`, { to })
+  const [ann, stranger] = await Promise.all(
+    body.emails.map((each: { id: string }) => posthorn.emailWhen(each.id, 'delivered')),
+  )
+  assert.equal([ann.subject, stranger.subject], ['News for Ann', 'News for you'])
+  assert.match(ann.html, / Ann {2}delivered\+ann@simulator\.test$/)
+  assert.equal([ann.broadcast_id, ann.tags], [null, [{ name: 'broadcast_test', value: id }]])
+  assert.equal((await get(`/broadcasts/${id}`)).progress, { total: null, expanded: 0, handed_over: 0 })
+  assert.is((await post(`/broadcasts/${id}/test`, { to: [] })).status, 422)
+  assert.is((await post(`/broadcasts/${id}/test`, { to: 'nobody' })).body.errors[0].path, 'to')
+  const contacts = await get(`/audiences/${audience}/contacts?q=carl`)
+  const preview = await get(`/broadcasts/${id}/preview?contact_id=${contacts.data[0].id}`)
+  assert.equal([preview.subject, preview.text], ['News for Carl', 'Hello.'])
+  assert.is((await get(`/broadcasts/${id}/preview`)).subject, 'News for you')
+  const { findings } = (await post(`/broadcasts/${id}/lint`)).body
+  assert.equal(
+    findings.map(({ rule, part }: { rule: string; part: string }) => [rule, part]),
+    [
+      ['missing_unsubscribe', 'html'],
+      ['empty_link', 'html'],
+      ['unknown_variable', 'html'],
+    ],
+  )
+})
+
+test('listed newest first, by name and status', async () => {
+  const first = await draft({ name: 'Ärger 1' })
+  const second = await draft({ name: 'Ärger 2' })
+  const { total, has_more, data } = await get('/broadcasts?q=%C3%84RGER&limit=1')
+  assert.equal([total, has_more, data[0].id], [2, true, second.id])
+  assert.is((await get('/broadcasts?q=%C3%A4rger&status=draft&offset=1')).data[0].id, first.id)
+  assert.is((await get('/broadcasts?q=%C3%A4rger&status=sent')).total, 0)
+  assert.is((await posthorn.call('GET', '/broadcasts?status=gone', { session })).status, 422)
+  const gone = await posthorn.call('DELETE', `/broadcasts/${first.id}`, { session })
+  assert.equal(gone.body, { object: 'broadcast', id: first.id, deleted: true })
+  assert.is((await posthorn.call('GET', `/broadcasts/${first.id}`, { session })).status, 404)
+})
+
+for (const release of MODERN_VERSIONS)
+  test(`resend ${release.version}, with a session in place of a key: keeps broadcasts`, async () => {
+    const { broadcasts } = await openResend(release, { ...posthorn, apiKey: session })
+    const words = { from: WORDS.from, subject: 's', html: '<p>h</p>', previewText: 'p', name: 'n' }
+    const { id } = insistOn(await broadcasts.create({ audienceId: audience, ...words }))
+    insistOn(await broadcasts.update(id, { name: 'm' }))
+    const found = insistOn(await broadcasts.get(id))
+    assert.equal(
+      [found.name, found.preview_text, found.status, found.audience_id],
+      ['m', 'p', 'draft', audience],
+    )
+    const inAnHour = new Date(posthorn.clock.now() + 3_600_000).toISOString()
+    assert.is(insistOn(await broadcasts.send(id, { scheduledAt: inAnHour })).id, id)
+    assert.ok(insistOn(await broadcasts.list()).data.some(row => row.id === id))
+    assert.ok(insistOn(await broadcasts.remove(id)))
+  })
+
+test.run()

@@ -1,0 +1,92 @@
+import * as assert from 'uvu/assert'
+import { CLIPPED_AT_BYTES, lintBroadcast } from '../../../src/broadcasts/lint.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('broadcasts/lint')
+const LEAVE = '<a href="{{unsubscribe_url}}">leave</a>'
+
+const found = (html: string | null, text: string | null = 'text', subject = 's', known?: Set<string>) =>
+  lintBroadcast({ subject, html, text }, known)
+const rules = (...of: Parameters<typeof found>) => found(...of).map(({ rule }) => rule)
+
+test('a good broadcast has no finding', () => {
+  const html = `<a href="https://here.example/a?b=1&amp;c=2">x</a><a href="mailto:a@here.example">m</a>
+    <a href="tel:+4912345">t</a><a href="#top">up</a><a name="top">anchor</a>${LEAVE}`
+  assert.equal(found(html), [])
+  assert.equal(found(null, 'Hi. {{unsubscribe_url}}'), [])
+})
+
+test('without a text part', () => {
+  assert.equal(rules(LEAVE, null), ['missing_text'])
+  assert.equal(rules(LEAVE, ' \n'), ['missing_text'])
+})
+
+test('without a way out, in the part that is read', () => {
+  assert.equal(rules('<p>Hi</p>', 'Hi. {{unsubscribe_url}}'), ['missing_unsubscribe'])
+  assert.equal(rules(null, 'Hi.'), ['missing_unsubscribe'])
+  assert.equal(rules('<a href="{{{RESEND_UNSUBSCRIBE_URL}}}">x</a>'), [])
+})
+
+test('larger than what is shown, counted in bytes', () => {
+  const padding = 'ä'.repeat((CLIPPED_AT_BYTES - LEAVE.length) / 2)
+  assert.equal(rules(LEAVE + padding), [])
+  assert.equal(rules(`${LEAVE + padding}ää`), ['too_large'])
+})
+
+test('links that lead nowhere, to no address, or to what no mail program opens', () => {
+  for (const [href, rule] of [
+    ['', 'empty_link'],
+    [' ', 'empty_link'],
+    ['#', 'empty_link'],
+    ['here.example/page', 'malformed_link'],
+    ['/page', 'malformed_link'],
+    ['http://', 'malformed_link'],
+    ['https://here', 'malformed_link'],
+    ['https://here.example/a b', 'malformed_link'],
+    ['javascript:alert(1)', 'unsafe_link'],
+    ['data:text/html,x', 'unsafe_link'],
+    ['ftp://here.example/', 'unsafe_link'],
+  ] as const)
+    assert.equal(rules(`<a href="${href}">x</a>${LEAVE}`), [rule], href)
+  assert.equal(rules(`<a href="{{page}}">x</a><a href="https://{{host|here.example}}/">y</a>${LEAVE}`), [])
+})
+
+test('a finding says where', () => {
+  assert.equal(
+    found(`<p>\n</p>\n<a href="">x</a>\n\n<area href="/p">${LEAVE}`).map(({ line, severity }) => [
+      line,
+      severity,
+    ]),
+    [
+      [3, 'error'],
+      [5, 'error'],
+    ],
+  )
+})
+
+test('variables that no contact has, once each', () => {
+  const html = `${LEAVE}{{city}}{{nick}}{{nick}}{{zip|12345}}{{first_name}}`
+  assert.equal(
+    found(html, '{{nick}} {{plan}}', '{{mood}}', new Set(['city'])).map(({ part, message }) => [
+      part,
+      /“(.*)”/.exec(message)![1],
+    ]),
+    [
+      ['subject', 'mood'],
+      ['html', 'nick'],
+      ['text', 'plan'],
+    ],
+  )
+  assert.equal(rules(html), [], 'where it is not known which there are')
+})
+
+test('the same again and again is told a few times, and nothing takes long', () => {
+  assert.is(
+    rules(`${'<a href="">x</a>'.repeat(50_000)}${LEAVE}`).filter(rule => rule === 'empty_link').length,
+    20,
+  )
+  for (const piece of ['<a href="', '<!--', '{{', '<a ', '<a href="{{'])
+    assert.ok(Array.isArray(found(piece.repeat(50_000))))
+})
+
+test.run()

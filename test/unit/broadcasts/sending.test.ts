@@ -1,0 +1,244 @@
+import * as assert from 'uvu/assert'
+import { isRefusal } from '../../../src/accept/refusal.ts'
+import { idKey } from '../../../src/lib/ids.ts'
+import { finishFor } from '../../kit/mail.ts'
+import { suite } from '../../kit/suite.ts'
+import { manyContacts, openBroadcasts } from './scene.ts'
+
+const test = suite('broadcasts/sending', { limitMs: 60_000 })
+const ALL = ['there.test', 'far.test']
+
+test('a broadcast goes to every contact of its audience, once', async t => {
+  const { contacts, sending, work, detail, addresses, rows, counts } = await openBroadcasts(t)
+  contacts(manyContacts(600))
+  const id = await sending()
+  assert.equal((await detail(id)).broadcast.status, 'sending')
+  await work()
+  const { broadcast } = await detail(id)
+  assert.equal([broadcast.memberCount, broadcast.expandedCount], [600, 600])
+  assert.equal(addresses().length, 600)
+  assert.is(new Set(addresses()).size, 600)
+  assert.equal(await counts(id), { 'status.queued': 600 })
+  assert.equal(rows('select 1 from broadcast_pages'), [])
+  assert.equal(rows('select distinct class from deliveries'), [{ class: 1 }])
+  assert.equal(rows('select count(*) as count from contents'), [{ count: 1 }], 'what it says is stored once')
+  assert.equal(
+    rows('select refs from contents'),
+    [{ refs: 602 }],
+    'by the draft, the sending, and each email',
+  )
+})
+
+test('it is sent when the last email has been handed over, and not before', async t => {
+  const { contacts, sending, work, detail, claim, run, accountId, clock } = await openBroadcasts(t)
+  contacts(manyContacts(2))
+  const id = await sending()
+  await work()
+  const statusNow = async () => (await detail(id)).broadcast.status
+  assert.is(await statusNow(), 'sending')
+  for (const [i, domain] of ALL.entries()) {
+    const [delivery] = await claim(accountId, domain, { class: 1 })
+    await run('finish', finishFor(delivery!, clock.now()))
+    clock.advance(60_000)
+    await work()
+    assert.is(await statusNow(), i === 0 ? 'sending' : 'sent')
+  }
+  const { broadcast, counts } = await detail(id)
+  assert.is(broadcast.sentAt, clock.now())
+  assert.equal([counts['status.delivered'], broadcast.nextAt], [2, null])
+})
+
+test('nobody at all is an audience like any other', async t => {
+  const { sending, work, detail } = await openBroadcasts(t)
+  const id = await sending()
+  await work()
+  const { broadcast } = await detail(id)
+  assert.equal([broadcast.status, broadcast.memberCount], ['sent', 0])
+})
+
+test('a scheduled one waits for its time', async t => {
+  const { contacts, sending, work, detail, addresses, clock } = await openBroadcasts(t)
+  contacts(manyContacts(3))
+  const at = clock.now() + 3_600_000
+  const id = await sending({}, at)
+  assert.is(await work(), 0)
+  assert.is((await detail(id)).broadcast.status, 'scheduled')
+  clock.advance(3_600_000)
+  await work()
+  assert.is((await detail(id)).broadcast.startedAt, at)
+  assert.is(addresses().length, 3)
+})
+
+test('a segment is who its filters hold for when the sending begins; what comes later is another broadcast’s', async t => {
+  const { contacts, segment, sending, work, addresses, change, clock, detail, counts } =
+    await openBroadcasts(t)
+  const ids = contacts([
+    { email: 'a@there.test', firstName: 'Ann' },
+    { email: 'b@there.test', firstName: 'Bob' },
+    { email: 'c@there.test', firstName: 'Ann' },
+    { email: 'd@there.test', firstName: 'ANN' },
+  ])
+  const segmentId = segment([{ field: 'first_name', op: 'eq', value: 'ann' }])
+  const id = await sending({ segmentId })
+  await work(2) // begun, and its members found
+  contacts([{ email: 'late@there.test', firstName: 'Ann' }])
+  change("update segments set filters = '[]'")
+  change("update contacts set first_name = 'Bob', folded_first_name = 'bob' where email = 'a@there.test'")
+  change("update contacts set first_name = 'Ann', folded_first_name = 'ann' where email = 'b@there.test'")
+  change('delete from contacts where id = ?', ids[2])
+  clock.advance(1_000)
+  await work()
+  assert.equal(addresses(), ['a@there.test', 'd@there.test'])
+  assert.is((await detail(id)).broadcast.memberCount, 3)
+  assert.equal(await counts(id), { 'status.queued': 2, 'skipped.deleted': 1 })
+})
+
+test('who comes after the beginning is no member, though members are still being looked for', async t => {
+  const { contacts, sending, work, addresses } = await openBroadcasts(t)
+  contacts(manyContacts(1_500))
+  await sending()
+  await work(2)
+  contacts([{ email: 'late@there.test' }])
+  await work()
+  assert.is(addresses().length, 1_500)
+  assert.not(addresses().includes('late@there.test'))
+})
+
+test('left out are those who do not want it, up to the moment at which it is their turn', async t => {
+  const scene = await openBroadcasts(t)
+  const { contacts, topic, say, suppress, sending, work, addresses, counts, accountId, change } = scene
+  const topicId = topic()
+  const ids = contacts([
+    { email: 'gone@there.test', unsubscribed: true },
+    { email: 'out@there.test' },
+    { email: 'in@there.test' },
+    { email: 'bad@there.test' },
+    { email: 'silent@there.test' },
+    { email: 'leaves@there.test' },
+  ])
+  say(ids[1]!, topicId, 0)
+  say(ids[2]!, topicId, 1)
+  suppress(accountId, 'bad@there.test')
+  const id = await sending({ topicId })
+  await work(2)
+  change("update contacts set unsubscribed = 1 where email = 'leaves@there.test'")
+  await work()
+  assert.equal(addresses(), ['in@there.test', 'silent@there.test'])
+  assert.equal(await counts(id), {
+    'status.queued': 2,
+    'skipped.unsubscribed': 2,
+    'skipped.opted_out': 1,
+    'skipped.suppressed': 1,
+  })
+})
+
+test('a topic that nobody is in without a word goes to those who asked for it', async t => {
+  const { contacts, topic, say, sending, work, addresses } = await openBroadcasts(t)
+  const topicId = topic('opt_out')
+  const [asked] = contacts(manyContacts(3))
+  say(asked!, topicId, 1)
+  await sending({ topicId })
+  await work()
+  assert.equal(addresses(), ['c0@there.test'])
+})
+
+test('beyond the quota nobody gets it, and those are counted', async t => {
+  const { contacts, sending, work, addresses, counts, rows } = await openBroadcasts(t, {
+    quota: { daily: 260, monthly: 1_000 },
+  })
+  contacts(manyContacts(400))
+  const id = await sending()
+  await work()
+  assert.is(addresses().length, 260)
+  assert.equal(await counts(id), { 'status.queued': 260, 'skipped.quota': 140 })
+  assert.equal(rows("select distinct count from counters where kind = 'recipients'"), [{ count: 260 }])
+})
+
+test('a queue that is far behind gets more slowly, and never nothing', async t => {
+  const { contacts, sending, work, addresses, clock } = await openBroadcasts(t, { lookAhead: 300 })
+  contacts(manyContacts(1_000))
+  await sending()
+  await work()
+  assert.is(addresses().length, 500, 'the page that reaches the limit is the last at once')
+  for (const [waitMs, count] of [
+    [999, 500],
+    [1, 750],
+    [999, 750],
+    [1, 1_000],
+  ] as const) {
+    clock.advance(waitMs)
+    await work()
+    assert.is(addresses().length, count)
+  }
+})
+
+test('what it was about being gone, it fails, and says why', async t => {
+  const cases = [
+    ['delete from audiences', 'Its audience has been deleted.'],
+    ['delete from segments', 'Its segment has been deleted.'],
+    ['delete from topics', 'Its topic has been deleted.'],
+    ["update domains set status = 'failed'", 'The here.test domain is not verified any more.'],
+  ] as const
+  for (const [sql, error] of cases) {
+    const { contacts, sending, work, segment, topic, change, detail, addresses, clock } =
+      await openBroadcasts(t)
+    contacts(manyContacts(2))
+    const over = { segmentId: segment([]), topicId: topic() }
+    const id = await sending(over, clock.now() + 1_000)
+    change(sql)
+    clock.advance(1_000)
+    await work()
+    const { broadcast } = await detail(id)
+    assert.equal([broadcast.status, broadcast.error, broadcast.nextAt], ['failed', error, null])
+    assert.equal(addresses(), [])
+  }
+})
+
+test('a domain lost in the middle stops the rest', async t => {
+  const { contacts, sending, work, change, detail, addresses, rows } = await openBroadcasts(t)
+  contacts(manyContacts(600))
+  const id = await sending()
+  await work(3)
+  change("update domains set status = 'failed'")
+  await work()
+  assert.is((await detail(id)).broadcast.status, 'failed')
+  assert.is(addresses().length, 250)
+  assert.equal(rows('select 1 from broadcast_pages'), [])
+})
+
+test('broadcasts take turns', async t => {
+  const { contacts, sending, work, rows, clock } = await openBroadcasts(t)
+  contacts(manyContacts(1_000))
+  const ids = [await sending()]
+  clock.advance(1)
+  ids.push(await sending())
+  for (let i = 0; i < 8; i++) {
+    clock.advance(1)
+    await work(1)
+  }
+  const counts = rows<{ count: number }>('select expanded_count as count from broadcasts')
+  assert.equal(
+    counts.map(({ count }) => count),
+    [500, 500],
+  )
+  assert.is(new Set(ids.map(idKey)).size, 2)
+})
+
+test('an order that comes at the wrong time is refused', async t => {
+  const { contacts, sending, broadcasts, accountId, work, detail } = await openBroadcasts(t)
+  contacts(manyContacts(1))
+  const id = await sending()
+  for (const order of [
+    () => broadcasts.send(accountId, id, { at: null }),
+    () => broadcasts.resume(accountId, id),
+    () => broadcasts.delete(accountId, id),
+    () => broadcasts.change(accountId, id, { name: 'other' }, undefined),
+  ]) {
+    const answer = await order()
+    assert.ok(isRefusal(answer) && answer.refused === 'wrong_state', JSON.stringify(answer))
+  }
+  await work()
+  assert.is((await detail(id)).broadcast.name, 'News')
+})
+
+test.run()

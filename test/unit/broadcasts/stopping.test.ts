@@ -1,0 +1,157 @@
+import * as assert from 'uvu/assert'
+import { isRefusal } from '../../../src/accept/refusal.ts'
+import { createHands } from '../../../src/queue/hands.ts'
+import { listActiveHolds } from '../../../src/store/queue-holds.ts'
+import { endings, finishFor, newId } from '../../kit/mail.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { manyContacts, openBroadcasts } from './scene.ts'
+
+const test = suite('broadcasts/stopping', { limitMs: 60_000 })
+
+/** A broadcast of which all emails wait at one domain. */
+async function open(t: TestContext, count = 10) {
+  const scene = await openBroadcasts(t)
+  scene.contacts(manyContacts(count, ['there.test']))
+  const id = await scene.sending()
+  await scene.work()
+  const { accountId, claim } = scene
+  return {
+    ...scene,
+    id,
+    claimed: (limit = 100) => claim(accountId, 'there.test', { class: 1, limit }),
+    statusNow: async () => (await scene.detail(id)).broadcast.status,
+  }
+}
+
+test('nothing of a paused broadcast is begun, and all of it once it is resumed', async t => {
+  const { broadcasts, accountId, id, claimed, statusNow, announced, settled, clock, work } = await open(t)
+  assert.is((await claimed(4)).length, 4)
+  await broadcasts.pause(accountId, id)
+  assert.is(await statusNow(), 'paused')
+  assert.equal(announced('held'), [{ domain: null, accountId, broadcastId: id, emailId: null }])
+  assert.equal(await claimed(), [])
+  clock.advance(3_600_000)
+  assert.is(await work(), 0, 'there is nothing to be done for it')
+  await broadcasts.resume(accountId, id)
+  await settled()
+  assert.is(await statusNow(), 'sending')
+  const rest = await claimed()
+  assert.is(rest.length, 6)
+  assert.is(rest[0]!.expiresAt, clock.now() + 48 * 3_600_000, 'the time stood still')
+})
+
+test('what has not become emails when it is paused does so afterwards', async t => {
+  const { contacts, sending, work, broadcasts, accountId, addresses, settled } = await openBroadcasts(t)
+  contacts(manyContacts(600))
+  const id = await sending()
+  await work(3)
+  await broadcasts.pause(accountId, id)
+  await work()
+  assert.is(addresses().length, 250)
+  await broadcasts.resume(accountId, id)
+  await settled()
+  await work()
+  assert.is(addresses().length, 600)
+  assert.is(new Set(addresses()).size, 600)
+})
+
+test('a pause is its account’s, and no order of the operator', async t => {
+  const { broadcasts, accountId, id, claimed, db, run, clock, settled } = await open(t)
+  const hands = createHands({ db, run, clock, newId })
+  const mail = { domain: null, accountId, broadcastId: id, emailId: null }
+  await broadcasts.pause(accountId, id)
+  assert.equal(await listActiveHolds(db), [])
+  assert.is(await hands.release(mail), undefined)
+  assert.equal(await claimed(), [])
+  await hands.hold(mail, 'looked into')
+  await broadcasts.resume(accountId, id)
+  await settled()
+  assert.equal(await claimed(), [], 'the operator still holds it')
+  await hands.release(mail)
+  assert.is((await claimed()).length, 10)
+})
+
+test('of a canceled broadcast nothing more is begun, and what waits is canceled', async t => {
+  const { broadcasts, accountId, id, claimed, counts, work, rows, statusNow, run, clock, settled } =
+    await open(t, 700)
+  const [sent, deferred, underWay] = await claimed(3)
+  await run('finish', finishFor(sent!, clock.now()))
+  await run('finish', finishFor(deferred!, clock.now(), { ...endings.deferred(clock.now()), signedAt: 1 }))
+  await broadcasts.cancel(accountId, id)
+  assert.is(await statusNow(), 'canceled')
+  assert.equal(await claimed(), [])
+  await work()
+  assert.equal(await counts(id), {
+    'status.delivered': 1,
+    'status.delivery_delayed': 1,
+    'status.queued': 1,
+    'status.canceled': 697,
+  })
+  await run('release', [underWay!][0]!)
+  assert.equal(await claimed(), [], 'what comes back to the queue is not begun either')
+  clock.advance(1_000)
+  await work()
+  await settled()
+  assert.equal(await counts(id), {
+    'status.delivered': 1,
+    'status.delivery_delayed': 1,
+    'status.canceled': 698,
+  })
+  assert.equal(rows('select 1 from queue_holds where released_at is null'), [])
+  assert.equal(rows('select next_at as "nextAt" from broadcasts'), [{ nextAt: null }])
+  assert.equal(rows("select count(*) as count from events where type = 'email.canceled'"), [{ count: 698 }])
+})
+
+test('what was handed over before goes its way, as far as the operator’s holds let it', async t => {
+  const { broadcasts, accountId, id, claimed, work, run, clock, settled, claim } = await open(t, 2)
+  const [deferred] = await claimed(1)
+  const ending = { ...endings.deferred(clock.now(), 1_000), signedAt: 1 }
+  await run('finish', finishFor(deferred!, clock.now(), ending))
+  await broadcasts.cancel(accountId, id)
+  await work()
+  await settled()
+  clock.advance(1_000)
+  assert.is((await claim(accountId, 'there.test', { class: 2 })).length, 1)
+})
+
+test('canceling takes away the members who have not been seen to', async t => {
+  const { contacts, sending, work, broadcasts, accountId, addresses, rows, detail } = await openBroadcasts(t)
+  contacts(manyContacts(1_200))
+  const id = await sending()
+  await work(4)
+  await broadcasts.cancel(accountId, id)
+  await work()
+  assert.is(addresses().length, 250)
+  assert.equal(rows('select 1 from broadcast_pages'), [])
+  const { broadcast, counts } = await detail(id)
+  assert.equal([broadcast.memberCount, broadcast.expandedCount], [1_200, 250])
+  assert.is(counts['status.canceled'], 250)
+})
+
+test('a paused broadcast, and a scheduled one, can be canceled; one that is over cannot', async t => {
+  const { broadcasts, accountId, id, work, counts, statusNow, sending, detail, clock } = await open(t)
+  await broadcasts.pause(accountId, id)
+  await broadcasts.cancel(accountId, id)
+  await work()
+  assert.equal([await statusNow(), await counts(id)], ['canceled', { 'status.canceled': 10 }])
+  const scheduled = await sending({}, clock.now() + 1_000)
+  await broadcasts.cancel(accountId, scheduled)
+  clock.advance(1_000)
+  assert.is(await work(), 0)
+  assert.is((await detail(scheduled)).broadcast.status, 'canceled')
+  for (const over of [id, scheduled]) {
+    const answer = await broadcasts.cancel(accountId, over)
+    assert.ok(isRefusal(answer) && answer.refused === 'wrong_state')
+  }
+})
+
+test('other mail of the account is not touched', async t => {
+  const { broadcasts, accountId, id, work, send, claim, rows } = await open(t)
+  const emailId = await send(accountId)
+  await broadcasts.cancel(accountId, id)
+  await work()
+  assert.equal(rows('select status from emails where id = ?', emailId), [{ status: 'queued' }])
+  assert.is((await claim(accountId)).length, 1)
+})
+
+test.run()
