@@ -4,6 +4,7 @@ import { accept } from './scenarios/accept.ts'
 import { batch } from './scenarios/batch.ts'
 import { bodies } from './scenarios/bodies.ts'
 import { claim } from './scenarios/claim.ts'
+import { contacts } from './scenarios/contacts.ts'
 import { domains, e2e } from './scenarios/delivery.ts'
 import { dns } from './scenarios/dns.ts'
 import { drain } from './scenarios/drain.ts'
@@ -26,6 +27,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   drain,
   fairness,
   claim,
+  contacts,
   list,
   postgres,
   queued,

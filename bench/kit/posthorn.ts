@@ -32,6 +32,8 @@ interface PosthornOptions {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DELAY_PROBE = new URL('./delay-probe.ts', import.meta.url).href
+/** As the service names the first user by itself. */
+const ADMIN = 'admin@posthorn.test'
 const HTTP = { host: '127.0.0.1', port: 3990 }
 export const DNS = { host: '127.0.0.1', port: 5390 }
 const SETTINGS = {
@@ -54,7 +56,7 @@ export interface PosthornContender extends Contender {
   /** @throws when it is not answered 200 */
   get(path: string): Promise<Response>
   /** Once it is started. */
-  access(): { url: string; apiKey: string }
+  access(): { url: string; apiKey: string; admin: { email: string; password: string } }
 }
 
 export function posthorn(
@@ -65,6 +67,7 @@ export function posthorn(
   let databaseUrl: string | undefined
   let dataDir = ''
   let apiKey = ''
+  let password = ''
   const roots = () => [running!.pid]
 
   const launch = async ({ held, syncTrace }: StartOptions) => {
@@ -97,13 +100,14 @@ export function posthorn(
     name: nameOf(signingSlots, batch) + (databases ? ' on PostgreSQL' : ''),
     roots,
     weigh: () => weigh(roots()),
-    access: () => ({ url: `http://${HTTP.host}:${HTTP.port}`, apiKey }),
+    access: () => ({ url: `http://${HTTP.host}:${HTTP.port}`, apiKey, admin: { email: ADMIN, password } }),
     async start(options) {
       dataDir = mkdtempSync(join(folder, 'posthorn-'))
       databaseUrl = databases?.create()
       const log = await launch(options)
       apiKey = /API key +(\S+)/.exec(log)![1]!
-      await registerSender(log, signingSlots, databaseUrl ?? join(dataDir, 'posthorn.db'))
+      password = /Password +(\S+)/.exec(log)![1]!
+      await registerSender(password, signingSlots, databaseUrl ?? join(dataDir, 'posthorn.db'))
     },
     feed: options => feedHttp({ ...options, ...HTTP, apiKey, folder, batch }),
     queuedCount() {
@@ -153,8 +157,7 @@ function nameOf(signingSlots: readonly number[], batch: BatchShape | undefined):
 }
 
 /** The benchmark is not about DNS: the domain is registered through the API and marked as verified in the database. */
-async function registerSender(log: string, signingSlots: readonly number[], database: string) {
-  const password = /Password +(\S+)/.exec(log)![1]!
+async function registerSender(password: string, signingSlots: readonly number[], database: string) {
   const base = `http://${HTTP.host}:${HTTP.port}`
   const post = async (path: string, body: object, token = '') => {
     const response = await fetch(base + path, {
@@ -165,7 +168,7 @@ async function registerSender(log: string, signingSlots: readonly number[], data
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
     return (await response.json()) as Record<string, string>
   }
-  const { token } = await post('/auth/login', { email: 'admin@posthorn.test', password })
+  const { token } = await post('/auth/login', { email: ADMIN, password })
   await post('/domains', { name: SENDER_DOMAIN }, token)
   const slots = signingSlots.join(', ')
   await change(database, `update domains set status = 'verified', verified_at = 1`)
