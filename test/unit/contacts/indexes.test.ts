@@ -1,0 +1,84 @@
+import * as assert from 'uvu/assert'
+import { type Filter, membershipOf } from '../../../src/contacts/filters.ts'
+import { countMembers, listContacts } from '../../../src/contacts/list.ts'
+import { segmentMembers } from '../../../src/contacts/members.ts'
+import type { Db } from '../../../src/store/schema.ts'
+import { kyselyOver } from '../../../src/store/sqlite/kysely.ts'
+import { newId } from '../../kit/mail.ts'
+import { openSqliteStore } from '../../kit/store.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('contacts: by which indexes they are found on SQLite')
+const VALUES = /USING COVERING INDEX contact_values_value \(property_id=\? AND folded_value=\?/
+const SEARCH = /USING COVERING INDEX contacts_search \(audience_id=\?/
+
+async function open(t: TestContext) {
+  const store = await t.using(openSqliteStore())
+  const [accountId, audienceId] = [newId(1), newId(1)]
+  const place = { accountId, audienceId }
+  await store.run('createAudience', { accountId, id: audienceId, name: 'All', at: 1 })
+  const fields = { email: 'ann@there.test', firstName: null, lastName: null, unsubscribed: false }
+  const properties = new Map([
+    ['plan', 'pro'],
+    ['city', 'Aarhus'],
+  ])
+  await store.run('addContact', { ...place, id: newId(1), fields: { ...fields, properties }, at: 1 })
+  const audience = { id: audienceId, contactCount: 1, unsubscribedCount: 0 }
+  /** How SQLite goes about what is asked of contacts and their values. */
+  const plansOf = async (ask: (db: Db) => Promise<unknown>): Promise<string[]> => {
+    const plans: string[] = []
+    const explain = store.connection.raw
+    const db = kyselyOver({
+      ...store.connection,
+      prepare(sql) {
+        const unbound = sql.replaceAll('?', 'null')
+        const steps = explain.prepare(`explain query plan ${unbound}`).all() as { detail: string }[]
+        // bound to null, an equality still chooses its index
+        if (/contacts|contact_values/.test(sql)) plans.push(steps.map(({ detail }) => detail).join('; '))
+        return store.connection.prepare(sql)
+      },
+    })
+    await ask(db)
+    return plans
+  }
+  return { audience, plansOf }
+}
+
+const plan: Filter = { field: 'properties.plan', op: 'eq', value: 'pro' }
+const city: Filter = { field: 'properties.city', op: 'exists', value: null }
+
+test('an equal property is counted, and walked, by the index of values', async t => {
+  const { audience, plansOf } = await open(t)
+  const counted = await plansOf(db => countMembers(db, audience, [plan]))
+  const segment = { audienceId: audience.id, filters: JSON.stringify([plan, city]) }
+  const walked = await plansOf(db => segmentMembers(db, segment, null, 10))
+  const byValues = [...counted, ...walked].filter(steps => steps.includes('contact_values'))
+  assert.ok(byValues.length >= 3)
+  for (const steps of byValues) {
+    assert.match(steps.replaceAll('contact_values AS lead', 'lead'), VALUES)
+    assert.not.match(steps, /SCAN|TEMP B-TREE/)
+  }
+})
+
+test('a search looks at an index that holds all it needs', async t => {
+  const { audience, plansOf } = await open(t)
+  const question = { audience, filters: [], search: 'ann', limit: 10, offset: 0 }
+  const plans = await plansOf(db => listContacts(db, question))
+  const [ends, counts, ids] = plans
+  for (const steps of [ends, counts, ids]) {
+    assert.match(steps!, SEARCH)
+    assert.not.match(steps!, /TEMP B-TREE/)
+  }
+})
+
+test('of several equal properties, the one that the fewest have leads', async t => {
+  const { audience, plansOf } = await open(t)
+  await plansOf(async db => {
+    const filters: Filter[] = [plan, { field: 'properties.city', op: 'eq', value: 'x' }]
+    const { lead, conditions } = await membershipOf(db, audience.id, filters)
+    assert.ok(lead)
+    assert.is(conditions.length, 1)
+  })
+})
+
+test.run()
