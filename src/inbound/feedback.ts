@@ -11,6 +11,7 @@ import { unreadReports } from '../store/reports.ts'
 import type { ReportRow } from '../store/schema/reports.ts'
 import type { Db } from '../store/schema.ts'
 import { isGood } from './doors.ts'
+import { readLeaving } from './leaving.ts'
 import type { ReportReader } from './report-reader.ts'
 import type { ReadReport, settleCommands } from './settle.ts'
 
@@ -100,6 +101,13 @@ async function settle(row: ReportRow, options: FeedbackOptions): Promise<void> {
 /** What could not be read is recorded as such: the mail itself is kept. */
 async function readOne(row: ReportRow, { db, blobs, reader, secrets }: FeedbackOptions): Promise<ReadReport> {
   const bytes = await blobs.read(db, row.blobHash)
+  if (row.door === 'unsubscribe')
+    return {
+      report: undefined,
+      ref: undefined,
+      fault: undefined,
+      leaving: readLeaving(row, bytes, secrets) ?? null,
+    }
   let report: Report
   try {
     report = await reader.read(withReturnPath(bytes, row.sender))

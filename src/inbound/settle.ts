@@ -13,6 +13,7 @@ import { command, type Tx } from '../store/command.ts'
 import { REPORT_STATE } from '../store/schema/reports.ts'
 import { DELIVERY_STATE, type DeliveryRow } from '../store/schema.ts'
 import { addSuppressions } from '../store/suppressions.ts'
+import { type Leaving, leaveByMail } from './leaving.ts'
 
 export interface ReadReport {
   /** Undefined where it could not be read. */
@@ -20,13 +21,16 @@ export interface ReadReport {
   /** Undefined where it names no delivery of ours. */
   ref: { emailId: Id; ordinal: number } | undefined
   fault: string | undefined
+  /** Of mail to an unsubscribe address, which is no report; null where a program has sent it by itself. */
+  leaving?: Leaving | null
 }
 
-/** What came of a report; all but the first three changed nothing. */
+/** What came of a report; all but the first four changed nothing. */
 export type ReportEffect =
   | 'bounced'
   | 'delayed'
   | 'complained'
+  | 'unsubscribed'
   | 'repeated'
   | 'unknown-delivery'
   | 'nothing-to-do'
@@ -64,7 +68,11 @@ export const settleCommands = {
   }),
 }
 
-async function effectOf(tx: Tx, { report, ref, at }: ReadReport & { at: number }): Promise<ReportEffect> {
+async function effectOf(
+  tx: Tx,
+  { report, ref, leaving, at }: ReadReport & { at: number },
+): Promise<ReportEffect> {
+  if (leaving !== undefined) return leave(tx, leaving, at)
   if (!report) return 'unreadable'
   if (!ref)
     return report.kind === 'bounce' || report.kind === 'complaint' ? 'unknown-delivery' : 'nothing-to-do'
@@ -76,6 +84,13 @@ async function effectOf(tx: Tx, { report, ref, at }: ReadReport & { at: number }
   if (failed) return bounce(tx, delivery, failed, at)
   const delayed = worstOf(report.recipients, 'delayed')
   return delayed ? delay(tx, delivery, delayed, at) : 'nothing-to-do'
+}
+
+async function leave(tx: Tx, leaving: Leaving | null, at: number): Promise<ReportEffect> {
+  if (leaving === null) return 'nothing-to-do'
+  const wish = await leaveByMail(tx, leaving, at)
+  if (wish === undefined) return 'unknown-delivery'
+  return wish === 'done' ? 'unsubscribed' : wish === 'known' ? 'repeated' : 'nothing-to-do'
 }
 
 /** Of several recipients behind one address of ours, one that says that the address is in vain. */

@@ -3,7 +3,7 @@ import type { Id } from '../../lib/ids.ts'
 import type { Json } from './values.ts'
 
 /** The address by which a mail came in. */
-export type ReportDoor = 'return-path' | 'feedback-loop' | 'postmaster'
+export type ReportDoor = 'return-path' | 'unsubscribe' | 'feedback-loop' | 'postmaster'
 
 export const REPORT_STATE = { unread: 0, read: 1 } as const
 
@@ -12,7 +12,7 @@ export interface ReportRow {
   id: Id
   receivedAt: number
   door: ReportDoor
-  /** The delivery that the token of a return path names; null at other doors. */
+  /** The delivery that the token of a return path, or of an unsubscribe address, names; null at other doors. */
   emailId: Id | null
   ordinal: number | null
   /** As on the envelope; empty for the null sender. */

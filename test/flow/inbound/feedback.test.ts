@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { parseWireId } from '../../../src/lib/ids.ts'
+import { unsubscribeAddress } from '../../../src/tracking/email-links.ts'
+import { createMailToken, createUnsubscribeToken } from '../../../src/tracking/unsubscribe-token.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Posthorn, secretsOf, startPosthorn } from '../../kit/posthorn.ts'
 import { sendMail } from '../../kit/smtp-client.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -130,6 +133,64 @@ function suppressedFor(address: string): string | undefined {
   return posthorn.rows<{ reason: string }>('select reason from suppressions where email = ?', address)[0]
     ?.reason
 }
+
+/** A recipient who is a contact, too, with the address by which it leaves. */
+async function listedRecipient() {
+  const session = await posthorn.signIn()
+  const { id, recipient } = await delivered()
+  const { body: audience } = await posthorn.call('POST', '/audiences', { session, body: { name: 'Readers' } })
+  const contacts = `/audiences/${audience.id}/contacts`
+  await posthorn.call('POST', contacts, { session, body: { email: recipient } })
+  const { body: account } = await posthorn.call('GET', '/account', { session })
+  const emailId = parseWireId('eml', id)!
+  const secrets = secretsOf(posthorn)
+  return {
+    emailId,
+    to: unsubscribeAddress(createMailToken(secrets, { emailId, ordinal: 0 }), 'here.example'),
+    token: createUnsubscribeToken(secrets, {
+      ...{ accountId: parseWireId('acc', account.id)!, address: recipient, topicId: null, broadcastId: null },
+    }),
+    isUnsubscribed: async () =>
+      (await posthorn.call('GET', `${contacts}/${recipient}`, { session })).body.unsubscribed,
+  }
+}
+
+const letter = (subject: string, more = '') =>
+  `From: somebody@there.example\nTo: whom@it.concerns.example\nSubject: ${subject}\n${more}\nplease\n`
+
+test('mail to the unsubscribe address of an email unsubscribes its recipient, whoever sends it and whatever it says', async () => {
+  const { to, isUnsubscribed } = await listedRecipient()
+  assert.is(await report(to.toUpperCase(), letter('unsubscribe'), 'alias@elsewhere.example'), 'unsubscribed')
+  assert.is(await isUnsubscribed(), true)
+  assert.is(await report(to, letter('unsubscribe'), 'alias@elsewhere.example'), 'repeated')
+})
+
+test('what programs send by themselves unsubscribes nobody', async () => {
+  const { to, isUnsubscribed } = await listedRecipient()
+  assert.is(
+    await report(to, letter('out of office', 'Auto-Submitted: auto-replied\n'), 'a@b.example'),
+    'nothing-to-do',
+  )
+  assert.is(await report(to, letter('Undelivered'), ''), 'nothing-to-do')
+  assert.is(await isUnsubscribed(), false)
+})
+
+test('when the email is gone, the subject that its link has brought along still says who it is', async () => {
+  const { to, token, emailId, isUnsubscribed } = await listedRecipient()
+  posthorn.change('delete from deliveries where email_id = ?', emailId)
+  posthorn.change('delete from emails where id = ?', emailId)
+  assert.is(await report(to, letter('unsubscribe'), 'a@b.example'), 'unknown-delivery')
+  assert.is(await report(to, letter(`x${token.slice(1)}`), 'a@b.example'), 'unknown-delivery')
+  assert.is(await isUnsubscribed(), false)
+  assert.is(await report(to, letter(`Re: ${token}`), 'a@b.example'), 'unsubscribed')
+  assert.is(await isUnsubscribed(), true)
+})
+
+test('an unsubscribe address that is not ours is nobody', async () => {
+  const { to } = await listedRecipient()
+  const altered = to.replace(/.@/, last => (last === 'a@' ? 'b@' : 'a@'))
+  assert.match(await send(altered, letter('unsubscribe'), 'a@b.example'), /^550 5\.7\.1 /)
+})
 
 test('a late bounce moves a delivered email to bounced, tells of it in full, and suppresses the address', async () => {
   const { id, recipient, returnPath } = await delivered()
