@@ -1,5 +1,6 @@
 /** Entry of the thread that judges received mail. */
 import { workerData } from 'node:worker_threads'
+import { withOddNames } from './dns/odd-names.ts'
 import { createResolver } from './dns/resolver.ts'
 import { serveCalls } from './lib/calls.ts'
 import { systemClock as clock } from './lib/clock.ts'
@@ -11,7 +12,8 @@ import type { Judgement, VerdictThreadData } from './verdicts/verdicts.ts'
 const { location, mailHost, resolvers, filters, logLevel, calls } = workerData as VerdictThreadData
 const { db, blobs } = openReader(location)
 /** Two name servers that are silent leave time for what others say. */
-const resolver = createResolver({ servers: resolvers, clock, timeoutMs: 3_000, totalMs: 8_000 })
+const limits = { servers: resolvers, clock, timeoutMs: 3_000 }
+const resolver = withOddNames(createResolver({ ...limits, totalMs: 8_000 }), limits)
 const log = createLog(logLevel).child({ thread: 'verdicts' })
 const judge = createJudge({ mailHost, resolver, filters, clock, log })
 
