@@ -39,7 +39,7 @@ interface VerdictsOptions extends Omit<VerdictThreadData, 'calls'> {
 }
 
 /** Longer than everything that a judgement waits for takes together: then the thread itself is busy with one of them. */
-const LONGEST_MS = 60_000
+const LONGEST_MS = 40_000
 /** Of a message no more than its header section is held at a time. */
 const HEAP_MIB = 256
 
@@ -51,16 +51,23 @@ export function createVerdicts({ entry, clock, log, ...data }: VerdictsOptions):
   })
   let isClosed = false
 
+  let turn: Promise<unknown> = Promise.resolve()
+
   const once = async (judgement: Judgement): Promise<Verdicts> => {
     const verdicts = await within(clock, LONGEST_MS, thread.call('judge', judgement))
     if (verdicts !== undefined) return verdicts as Verdicts
     await thread.end()
-    throw new Error(`no verdict within ${LONGEST_MS / 1_000} s`)
+    throw new ThreadEnded(`no verdict within ${LONGEST_MS / 1_000} s`)
   }
-  /** Another message may have cost the thread. */
+  /** Which of several messages has cost the thread is not known: each is tried once more, one after another. */
+  const again = (judgement: Judgement): Promise<Verdicts> => {
+    const own = turn.then(() => once(judgement))
+    turn = own.catch(() => {}) // whoever waits for it is told
+    return own
+  }
   const twice = (judgement: Judgement) =>
     once(judgement).catch(error => {
-      if (error instanceof ThreadEnded && !isClosed) return once(judgement)
+      if (error instanceof ThreadEnded && !isClosed) return again(judgement)
       throw error
     })
   return {
