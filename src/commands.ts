@@ -26,6 +26,7 @@ import { retryCommands } from './queue/retry-now.ts'
 import { steerCommands } from './queue/steer.ts'
 import { warmupCommands } from './queue/warmup-grants.ts'
 import { retentionCommands } from './retention/commands.ts'
+import { inboundRetentionCommands } from './retention/inbound-commands.ts'
 import { metricCommands } from './retention/metric-sweeper.ts'
 import { sealCommands } from './search/commands.ts'
 import { accountCommands } from './store/accounts.ts'
@@ -80,6 +81,7 @@ export const commands = {
   ...sealCommands,
   ...tlsCommands,
   ...retentionCommands,
+  ...inboundRetentionCommands,
   ...metricCommands,
   ...shareCommands,
   ...reportCommands,

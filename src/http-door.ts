@@ -25,6 +25,7 @@ import { startRechecks } from './domains/rechecks.ts'
 import { listZone } from './domains/zone-list.ts'
 import { createEventFeed } from './events/feed.ts'
 import { examineInstallation, sharedExamination } from './examination.ts'
+import { fileRoutes } from './file-routes.ts'
 import { createHttpApp } from './http/app.ts'
 import { createReadBody } from './http/body.ts'
 import { createBodyStreams } from './http/body-stream.ts'
@@ -47,7 +48,6 @@ import { doctorRoutes } from './http/routes/doctor.ts'
 import { domainAutoconfigureRoutes } from './http/routes/domain-autoconfigure.ts'
 import { domainKeyRoutes } from './http/routes/domain-keys.ts'
 import { domainRoutes } from './http/routes/domains.ts'
-import { emailAttachmentRoutes } from './http/routes/email-attachments.ts'
 import { emailListRoutes } from './http/routes/email-list.ts'
 import { emailMetricsRoutes } from './http/routes/email-metrics.ts'
 import { emailRoutes } from './http/routes/emails.ts'
@@ -151,6 +151,7 @@ export async function startHttpDoor(
     ...templateRoutes({ templates: createTemplates(common) }),
     ...broadcasts.routes,
     ...peopleRoutes(parts, common.newId),
+    ...fileRoutes(parts, () => baseUrlOf(config, http.address())),
     ...sendingRoutes(parts, accept),
     ...links.routes,
     ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),
@@ -350,14 +351,13 @@ function sendingRoutes({ clock, store, plans, reading, secrets }: Parts, accept:
 
 /** What more there is to read of emails. @param baseUrl to be called once the door is open */
 function readingRoutes(
-  { config, clock, store, plans, secrets, reading }: Parts,
+  { config, clock, store, plans, reading }: Parts,
   newId: IdSource,
   baseUrl: () => string,
 ): Route[] {
   const { horizonOf } = plans
   const shareBaseUrl = () => config.tracking.baseUrl || baseUrl()
   return [
-    ...emailAttachmentRoutes({ horizonOf, store, secrets, clock, baseUrl }),
     ...rawEmailRoutes({ horizonOf, store, reader: reading.reader }),
     ...shareRoutes({ horizonOf, store, clock, newId, baseUrl: shareBaseUrl }),
   ]

@@ -16,6 +16,7 @@ import { sweepDeletedDomains } from './queue/deleted-domains.ts'
 import { sweepDestinations } from './queue/destination-sweeper.ts'
 import { sweepEmails } from './retention/email-sweeper.ts'
 import { sweepFiles } from './retention/file-sweeper.ts'
+import { sweepInbound } from './retention/inbound-sweeper.ts'
 import { sweepMetrics } from './retention/metric-sweeper.ts'
 import type { Store } from './store/open.ts'
 import { sweepReports } from './store/reports.ts'
@@ -65,6 +66,7 @@ export function startSweepers({ store, plans, rates, clock, log }: SweepersOptio
     start('expired links to emails', HOUR_MS, () => sweepShares(parts)),
     start('old reports', HOUR_MS, () => sweepReports(parts)),
     start('emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(parts)),
+    start('received mail beyond retention', 10 * MINUTE_MS, () => sweepInbound(parts)),
     start('metrics beyond retention', 24 * HOUR_MS, () => sweepMetrics(parts)),
     start('ended MTA-STS policies', 24 * HOUR_MS, () => sweepStsPolicies(parts)),
     start('old counters of destinations', 24 * HOUR_MS, () => sweepDestinations(parts)),

@@ -107,6 +107,8 @@ export function metricsOf({
       return isRepeated ? ['opened'] : ['opened', 'unique_opened']
     case 'email.clicked':
       return isRepeated ? ['clicked'] : ['clicked', 'unique_clicked']
+    case 'email.received':
+      return ['received']
     default:
       return []
   }

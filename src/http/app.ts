@@ -51,7 +51,6 @@ export function createHttpApp(options: HttpAppOptions): Koa {
   app.use(tidyPath)
   app.use(keepToLinks(options.linkHost))
   if (options.pages) app.use(servePages(options.pages, options.findCredential))
-  app.use(refuseReserved)
   const router = routerOf(options)
   app.use(router.routes())
   app.use(refuseTheRest(router))
@@ -151,14 +150,6 @@ function keepToLinks(linkHost: string | undefined): Middleware {
       throw unknownPath(ctx)
     return next()
   }
-}
-
-/** Stands where an email's id could, and is none: what it is for is still to come. */
-const RESERVED = /^\/emails\/receiving(?:\/|$)/
-
-const refuseReserved: Middleware = (ctx, next) => {
-  if (RESERVED.test(ctx.path)) throw unknownPath(ctx)
-  return next()
 }
 
 function unknownPath({ path }: Context): Refused {

@@ -4,6 +4,7 @@ import { foldText } from '../lib/fold-text.ts'
 import { type Id, wireId } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
 import type { EncodedContent } from '../store/contents.ts'
+import { INBOUND_COUNTER } from '../store/inbound-list.ts'
 import type { InboundMessageRow } from '../store/schema/inbound.ts'
 import type { ReadMail } from './mail-reader.ts'
 import type { ReceivedMailbox } from './parts/addresses.ts'
@@ -22,8 +23,6 @@ export interface ListInbound {
   at: number
 }
 
-/** What an account has of received mail is counted by this. */
-export const INBOUND_COUNTER = 'inbound'
 const LONGEST_FAULT = 500
 /** What one message asks of the writer is measured in those. */
 const USUAL_BYTES = 8_192

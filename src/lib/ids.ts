@@ -73,6 +73,13 @@ export function firstIdAt(ms: number): Id {
   return id
 }
 
+/** No id that was made by then is greater. @param at epoch ms */
+export function lastIdAt(at: number): Id {
+  const id = new Uint8Array(16).fill(0xff)
+  bytesOf(id).writeUIntBE(Math.max(0, Math.floor(at)), 0, 6)
+  return id
+}
+
 /** The hyphenated lower-case text form. */
 export function idText(id: Id): string {
   const hex = bytesOf(id).toString('hex')

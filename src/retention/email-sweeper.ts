@@ -1,11 +1,11 @@
 /** Goes through all accounts and has deleted what is beyond their horizons; what is under way is never touched. */
-import { horizon, type Plans } from '../accounts/plans.ts'
+import type { Plans } from '../accounts/plans.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Id } from '../lib/ids.ts'
 import type { BlobFiles } from '../store/blobs.ts'
 import type { Run } from '../store/command.ts'
 import type { Db } from '../store/schema.ts'
 import type { Beyond, retentionCommands } from './commands.ts'
+import { horizons } from './horizons.ts'
 
 interface EmailSweeperOptions {
   db: Db
@@ -15,25 +15,11 @@ interface EmailSweeperOptions {
   clock: Clock
 }
 
-const ACCOUNTS_AT_ONCE = 100
-
 /** For a sweeper. */
 export async function* sweepEmails(options: EmailSweeperOptions): AsyncGenerator<void> {
-  const { db, plans, clock } = options
-  for (let after: Id = new Uint8Array(16), more = true; more; yield) {
-    const accounts = await db
-      .selectFrom('accounts')
-      .select(['id', 'plan'])
-      .where('id', '>', after)
-      .orderBy('id')
-      .limit(ACCOUNTS_AT_ONCE)
-      .execute()
-    for (const { id: accountId, plan } of accounts) {
-      const beyond = { accountId, horizon: horizon(plans.named(plan), clock.now()) }
-      if (await hasAny(db, beyond)) yield* sweepAccount(options, beyond)
-    }
-    more = accounts.length === ACCOUNTS_AT_ONCE
-    after = accounts.at(-1)?.id ?? after
+  for await (const accounts of horizons(options)) {
+    for (const beyond of accounts) if (await hasAny(options.db, beyond)) yield* sweepAccount(options, beyond)
+    yield
   }
 }
 

@@ -4,6 +4,7 @@ import type { Route } from '../../src/http/route.ts'
 import { parseWireId } from '../../src/lib/ids.ts'
 import { createClickToken, createOpenToken } from '../../src/tracking/tokens.ts'
 import { createUnsubscribeToken } from '../../src/tracking/unsubscribe-token.ts'
+import { addInbound } from './inbound.ts'
 import { type Posthorn, secretsOf } from './posthorn.ts'
 
 /** What stands for the parameters of a route, by their names; for every collection, the first part of a path. */
@@ -15,6 +16,20 @@ interface Owner {
   /** Registered, not verified. */
   domain: string
 }
+
+const RECEIVED = `From: Ann <ann@there.example>
+Subject: private
+Content-Type: multipart/mixed; boundary=b
+
+--b
+
+private
+--b
+Content-Type: text/plain; name=private.txt
+
+private
+--b--
+`
 
 /** A new collection, or a new parameter of one, is to be added here. */
 export async function ownEverything(posthorn: Posthorn, { session, key, domain }: Owner): Promise<Owned> {
@@ -35,6 +50,7 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
   const share = await make(`/emails/${email}/share`, {})
   const { body: sessions } = await posthorn.call('GET', '/auth/sessions', { session })
   const attachments = await delivered(posthorn, key, email)
+  const received = addInbound(posthorn, account.id, { data: RECEIVED, recipient: `anyone@${domain}` })
   const template = await make('/templates', { name: 'first' })
   await posthorn.call('PUT', `/templates/${template.id}`, { session, body: { name: 'second' } })
   const audience = await make('/audiences', { name: 'private' })
@@ -68,6 +84,8 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
     ['o', { token: createOpenToken(secrets, recipient) }],
     ['c', { token: createClickToken(secrets, recipient, { number: 0, target: 'https://shop.example/' }) }],
     ['u', { token: createUnsubscribeToken(secrets, subscription) }],
+    ['inbound', { id: received.id, n: received.attachmentIds[0]! }],
+    ['emails/receiving', { id: received.id, attachment_id: received.attachmentIds[0]! }],
     ['s', { token: share.url.split('/').at(-1) }],
     ['suppressions', { id: (await make('/suppressions', { email: `nobody@${domain}` })).id }],
     ['templates', { id: template.id, version: '1' }],
@@ -85,12 +103,19 @@ export function bodyFor({ method, path }: Route): { body?: object } {
   return body ? { body } : {}
 }
 
+/** A collection may stand below another one. */
+export function fixturesOf(owned: Owned, { path }: Route): Record<string, string> {
+  const [, first = '', second = ''] = path.split('/')
+  return owned.get(`${first}/${second}`) ?? owned.get(first) ?? {}
+}
+
 /** @throws when a parameter of the route has no fixture */
-export function paramsOf(owned: Owned, { path }: Route): Record<string, string> {
-  const fixtures = owned.get(path.split('/')[1]!)
+export function paramsOf(owned: Owned, route: Route): Record<string, string> {
+  const { path } = route
+  const fixtures = fixturesOf(owned, route)
   return Object.fromEntries(
     [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
-      const value = fixtures?.[name!]
+      const value = fixtures[name!]
       if (value === undefined) throw new Error(`${path}: there is no fixture for its \`${name}\``)
       return [name!, value]
     }),

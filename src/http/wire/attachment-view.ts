@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { StoredAttachment } from '../../accept/new-email.ts'
 import { shownBy } from '../../mime/compose-body.ts'
+import type { DownloadLink } from '../download-link.ts'
 import { attachmentSchema } from './email-view.ts'
 import { timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'
@@ -11,12 +12,6 @@ export const linkedAttachmentSchema = attachmentSchema.extend({
   download_url: z.url(),
   expires_at: timeSchema,
 })
-
-export interface DownloadLink {
-  url: string
-  /** Epoch ms. */
-  expiresAt: number
-}
 
 /**
  * @param html of the email: what it shows by a `cid:` URL is inline

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import type { Route } from '../../../src/http/route.ts'
 import { openSession } from '../../kit/accounts.ts'
-import { filled, type Owned, ownEverything } from '../../kit/owned.ts'
+import { filled, fixturesOf, type Owned, ownEverything } from '../../kit/owned.ts'
 import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { allRoutes } from '../../kit/routes.ts'
@@ -123,7 +123,7 @@ function mostly<T>(usual: Arbitrary<T>, odd: Arbitrary<T>): Arbitrary<T> {
 
 function pathTo(route: Route): Arbitrary<string> {
   const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
-  const own = owned.get(route.path.split('/')[1]!) ?? {}
+  const own = fixturesOf(owned, route)
   const values = names.map(name =>
     mostly(fc.constantFrom(...spellingsOf(own[name]!)), fc.string({ maxLength: 40 })),
   )

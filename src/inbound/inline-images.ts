@@ -1,0 +1,36 @@
+/** Pictures that the HTML of a message shows by `cid:` URLs (RFC 2392), put into it as `data:` URLs. */
+import type { StoredPart } from './parts/parsed-mail.ts'
+
+/** Ends where no URL goes on: at a quote, a blank, a bracket. */
+const CID_URL = /\bcid:([^\s"'<>()]+)/gi
+/** What goes into one reply; further pictures stay where they are. */
+const MOST_BYTES = 5 * 1024 * 1024
+
+export async function withInlineImages(
+  html: string,
+  parts: readonly StoredPart[],
+  read: (part: StoredPart) => Promise<AsyncIterable<Uint8Array>>,
+): Promise<string> {
+  const named = new Set([...html.matchAll(CID_URL)].map(([, url]) => contentIdIn(url!)))
+  const images = new Map<string, string>()
+  let room = MOST_BYTES
+  for (const part of parts) {
+    const { contentId, contentType, sizeBytes } = part
+    if (contentId === null || !named.has(contentId) || images.has(contentId)) continue
+    if (!contentType.startsWith('image/') || sizeBytes > room) continue
+    room -= sizeBytes
+    const bytes = Buffer.concat(await Array.fromAsync(await read(part)))
+    images.set(contentId, `data:${contentType};base64,${bytes.toString('base64')}`)
+  }
+  return html.replace(CID_URL, (whole, url: string) => images.get(contentIdIn(url)) ?? whole)
+}
+
+function contentIdIn(url: string): string {
+  const text = url.replaceAll('&amp;', '&')
+  try {
+    return decodeURIComponent(text)
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error
+    return text
+  }
+}

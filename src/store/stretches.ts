@@ -1,0 +1,67 @@
+/**
+ * Walks a long list of an account, newest first. A million entries are no list to look through in one go: it is done in
+ * stretches, between which whatever else is to be read gets its turn.
+ */
+import type { Id } from '../lib/ids.ts'
+
+/** Entries beyond `from` up to `to`, in the direction of the walk. */
+export interface Stretch {
+  from: Id | undefined
+  to: Id | undefined
+}
+
+export interface ListPage {
+  limit: number
+  /** Entries to skip; without meaning beside a cursor. */
+  offset: number
+  /** Shows the entries next to this one, which need not exist any more. */
+  cursor: { id: Id; side: 'older' | 'newer' } | null
+}
+
+export type Direction = 'asc' | 'desc'
+
+/** How one list is read, in a direction. */
+export interface Walk<K> {
+  /** The last entry of a stretch, or undefined when it is shorter than others. @param length entries of a stretch */
+  endOf(stretch: Stretch, length: number): Promise<Id | undefined>
+  /** Entries of the stretch that match. */
+  count(stretch: Stretch): Promise<number>
+  /** Keys of those beyond the cursor. */
+  read(stretch: Stretch, cursor: Id | undefined, limit: number, offset: number): Promise<K[]>
+}
+
+/** About 2 ms of searching. */
+const STRETCH_ENTRIES = 10_000
+
+/**
+ * @param isCounted how many there are in all is known: no more is walked than what is shown
+ * @returns keys of the page, newest first; `matched` is how many there are in all, unless that is known
+ */
+export async function walkList<K>(
+  walkOf: (direction: Direction) => Walk<K>,
+  { limit, offset, cursor }: ListPage,
+  isCounted: boolean,
+): Promise<{ keys: K[]; matched: number; hasMore: boolean }> {
+  const walk = walkOf(cursor?.side === 'newer' ? 'asc' : 'desc')
+  const wanted = limit + 1
+  const keys: K[] = []
+  let matched = 0
+  let stretch: Stretch | undefined = { from: isCounted ? cursor?.id : undefined, to: undefined }
+  while (stretch) {
+    stretch.to = await walk.endOf(stretch, STRETCH_ENTRIES)
+    const found: number = await walk.count(stretch)
+    const skipped = cursor ? 0 : Math.max(0, offset - matched)
+    if (found > skipped && keys.length < wanted)
+      keys.push(...(await walk.read(stretch, cursor?.id, wanted - keys.length, skipped)))
+    matched += found
+    stretch =
+      stretch.to && !(isCounted && keys.length === wanted) ? { from: stretch.to, to: undefined } : undefined
+    if (stretch) await new Promise(setImmediate)
+  }
+  const shown = keys.slice(0, limit)
+  return {
+    keys: cursor?.side === 'newer' ? shown.reverse() : shown,
+    matched,
+    hasMore: keys.length > limit,
+  }
+}

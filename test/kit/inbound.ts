@@ -1,0 +1,87 @@
+/** Received mail put straight into the database of a running service, as it stands there once it has been listed. */
+import { readMail } from '../../src/inbound/parts/read-mail.ts'
+import { encodeInboundContent } from '../../src/inbound/stored-content.ts'
+import { foldText } from '../../src/lib/fold-text.ts'
+import { createIdSource, type Id, parseWireId, wireId } from '../../src/lib/ids.ts'
+import { sha256 } from '../../src/store/staged-blob.ts'
+import { insertRows } from './database.ts'
+import type { Posthorn } from './posthorn.ts'
+
+export interface AddedInbound {
+  id: string
+  attachmentIds: string[]
+}
+
+const newId = createIdSource()
+
+/** @param accountId as the API shows it @param data LF alone ends its lines */
+export function addInbound(
+  posthorn: Pick<Posthorn, 'clock' | 'rows' | 'change'>,
+  accountId: string,
+  { data, recipient = 'anyone@mine.example' }: { data: string; recipient?: string },
+): AddedInbound {
+  const now = posthorn.clock.now()
+  const account = parseWireId('acc', accountId)!
+  const raw = Buffer.from(data.replace(/\r?\n/g, '\r\n'))
+  const { html, text, headers, ...mail } = readMail(raw)
+  const parts = mail.parts.map(part => ({ id: wireId('att', newId(now)), ...part }))
+  const id = newId(now)
+  const rawHash = addBlob(posthorn, raw, now)
+  const contentId = addContent(posthorn, encodeInboundContent({ html, text, headers }))
+  const list = (mailboxes: readonly unknown[]) => (mailboxes.length === 0 ? null : JSON.stringify(mailboxes))
+  insertRows(posthorn, 'inbound_messages', [
+    {
+      account_id: account,
+      id,
+      created_at: now,
+      domain_id: newId(now),
+      sender: 'ann@there.example',
+      recipients: JSON.stringify([recipient]),
+      client_ip: '127.0.0.1',
+      size_bytes: raw.length,
+      raw_hash: rawHash,
+      listed_at: now,
+      subject: mail.subject,
+      message_id: mail.messageId,
+      from_list: list(mail.from),
+      to_list: list(mail.to),
+      cc_list: list(mail.cc),
+      reply_to_list: list(mail.replyTo),
+      attachments: list(parts),
+      content_id: contentId,
+    },
+  ])
+  const domains = ` ${recipient.slice(recipient.lastIndexOf('@') + 1)} `
+  insertRows(posthorn, 'inbound_subjects', [
+    { account_id: account, id, subject: foldText(mail.subject), domains },
+  ])
+  count(posthorn, account)
+  return { id: wireId('inb', id), attachmentIds: parts.map(part => part.id) }
+}
+
+function addBlob(posthorn: Pick<Posthorn, 'rows' | 'change'>, body: Buffer, now: number): Uint8Array {
+  const hash = sha256(body)
+  const known = posthorn.rows('select 1 from blobs where hash = ?', hash)
+  if (known.length > 0) posthorn.change('update blobs set refs = refs + 1 where hash = ?', hash)
+  else insertRows(posthorn, 'blobs', [{ hash, size_bytes: body.length, body, refs: 1, created_at: now }])
+  return hash
+}
+
+function addContent(
+  posthorn: Pick<Posthorn, 'rows' | 'change'>,
+  { sizeBytes, encoding, body }: ReturnType<typeof encodeInboundContent>,
+): number {
+  const [found] = posthorn.rows<{ next: number }>(
+    'select coalesce(max(id), 0) + 1000000 as next from contents',
+  )
+  const id = Number(found!.next)
+  insertRows(posthorn, 'contents', [{ id, size_bytes: sizeBytes, encoding, body, refs: 1 }])
+  return id
+}
+
+function count(posthorn: Pick<Posthorn, 'rows' | 'change'>, accountId: Id): void {
+  const where = "where account_id = ? and kind = 'inbound' and period = ''"
+  if (posthorn.rows(`select 1 from counters ${where}`, accountId).length === 0)
+    insertRows(posthorn, 'counters', [{ account_id: accountId, kind: 'inbound', period: '', count: 0 }])
+  posthorn.change(`update counters set count = count + 1 ${where}`, accountId)
+}
