@@ -28,6 +28,7 @@ export function takeIn(
   }
   return new Promise((resolve, reject) => {
     let failure: { error: unknown } | undefined
+    let writing: Promise<unknown> = Promise.resolve()
     const fail = (error: unknown) => {
       failure = { error }
       room = 0
@@ -41,11 +42,12 @@ export function takeIn(
       pieces.push(piece)
       if (heldBytes < BLOCK_BYTES) return
       stream.pause()
-      written()
+      writing = written()
         .catch(fail)
         .finally(() => stream.resume())
     })
-    stream.once('error', reject)
+    // What is being written is to be there before it is thrown away.
+    stream.once('error', error => writing.then(() => reject(error)))
     stream.once('end', () => {
       if (failure) return reject(failure.error)
       return written().then(resolve, reject)
