@@ -38,6 +38,7 @@ import type { Route } from './http/route.ts'
 import { accountRoutes } from './http/routes/accounts.ts'
 import { alertRoutes } from './http/routes/alerts.ts'
 import { apiKeyRoutes } from './http/routes/api-keys.ts'
+import { audienceAliasRoutes } from './http/routes/audience-aliases.ts'
 import { audienceRoutes } from './http/routes/audiences.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
@@ -329,6 +330,7 @@ function peopleRoutes({ clock, store, reading }: Parts, newId: IdSource): Route[
   const options = { store, reader: reading.reader, clock, newId }
   return [
     ...audienceRoutes(options),
+    ...audienceAliasRoutes(options),
     ...contactFileRoutes({ ...options, importContacts: createImporter({ run: store.run, clock, newId }) }),
     ...contactRoutes(options),
     ...segmentRoutes(options),

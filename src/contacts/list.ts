@@ -17,12 +17,21 @@ export interface ContactQuestion {
   /** Part of the address or of a name; empty for any. */
   search: string
   limit: number
+  /** Contacts to skip; without meaning beside a cursor. */
   offset: number
+  /** Shows the contacts next to this one, which need not exist any more. */
+  cursor: ContactCursor | null
+}
+
+export interface ContactCursor {
+  id: Id
+  side: 'older' | 'newer'
 }
 
 export interface ContactsFound {
   /** Of the whole list, as narrowed down. */
   total: number
+  hasMore: boolean
   /** Newest first. */
   rows: ContactRow[]
 }
@@ -33,12 +42,20 @@ export async function listContacts(
   question: ContactQuestion,
   size = STRETCH_CONTACTS,
 ): Promise<ContactsFound> {
-  const { audience, filters, search, limit, offset } = question
+  const { audience, filters, search, limit, offset, cursor } = question
   const membership = await membershipOf(db, audience.id, filters, search)
   const known = await knownCount(db, audience, membership, size)
-  if (known === 0 || (known !== undefined && offset >= known)) return { total: known, rows: [] }
-  const { ids, total } = await walk(stretchesOf(db, membership, 'desc', size), { limit, offset }, known)
-  return { total, rows: await contactsWith(db, audience.id, ids) }
+  if (known === 0 || (known !== undefined && !cursor && offset >= known))
+    return { total: known, hasMore: false, rows: [] }
+  const stretches = stretchesOf(db, membership, cursor?.side === 'newer' ? 'asc' : 'desc', size)
+  const page = { limit: limit + 1, offset: cursor ? 0 : offset, from: cursor?.id ?? null }
+  const { ids, total } = await walk(stretches, page, cursor !== null || known !== undefined)
+  const rows = await contactsWith(db, audience.id, ids.slice(0, limit))
+  return {
+    total: known ?? (cursor ? await countAll(db, membership, size) : total),
+    hasMore: ids.length > limit,
+    rows: cursor?.side === 'newer' ? rows.reverse() : rows,
+  }
 }
 
 export async function countMembers(
@@ -48,20 +65,23 @@ export async function countMembers(
   size = STRETCH_CONTACTS,
 ): Promise<number> {
   const membership = await membershipOf(db, audience.id, filters)
-  const known = await knownCount(db, audience, membership, size)
-  if (known !== undefined) return known
-  return (await walk(stretchesOf(db, membership, 'desc', size), { limit: 0, offset: 0 }, undefined)).total
+  return (await knownCount(db, audience, membership, size)) ?? countAll(db, membership, size)
 }
 
-/** With a known total it ends when the page is full, else when everybody has been looked at. */
+async function countAll(db: Db, membership: Membership, size: number): Promise<number> {
+  const page = { limit: 0, offset: 0, from: null }
+  return (await walk(stretchesOf(db, membership, 'desc', size), page, false)).total
+}
+
+/** Ends when the page is full, or when everybody has been looked at and counted. */
 async function walk(
   stretches: ReturnType<typeof stretchesOf>,
-  { limit, offset }: { limit: number; offset: number },
-  known: number | undefined,
+  { limit, offset, from }: { limit: number; offset: number; from: Id | null },
+  endsWithPage: boolean,
 ): Promise<{ ids: Id[]; total: number }> {
   const ids: Id[] = []
   let total = 0
-  let stretch: Stretch | undefined = { from: null, to: undefined }
+  let stretch: Stretch | undefined = { from, to: undefined }
   while (stretch) {
     stretch.to = await stretches.endOf(stretch.from)
     const found: number = await stretches.count(stretch)
@@ -69,11 +89,11 @@ async function walk(
     if (found > skipped && ids.length < limit)
       ids.push(...(await stretches.ids(stretch, limit - ids.length, skipped)))
     total += found
-    const isDone: boolean = !stretch.to || (known !== undefined && ids.length === limit)
+    const isDone: boolean = !stretch.to || (endsWithPage && ids.length === limit)
     stretch = isDone ? undefined : { from: stretch.to!, to: undefined }
     if (stretch) await turn()
   }
-  return { ids, total: known ?? total }
+  return { ids, total }
 }
 
 /** Where it follows from counts that are kept, or from what can be counted by itself; undefined elsewhere. */

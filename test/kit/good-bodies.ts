@@ -36,6 +36,8 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
   ['POST /queue/cancel', () => ({ domain: 'held.example' })],
   ['POST /audiences', () => ({ name: 'a name' })],
   ['PATCH /audiences/:id', () => ({ name: 'a name' })],
+  ['POST /segments', () => ({ name: 'a name' })],
+  ['PATCH /segments/:id', () => ({ name: 'a name' })],
   ['POST /audiences/:id/contacts', () => ({ email: `c${++made}@there.example` })],
   ['POST /audiences/:id/segments', () => ({ name: 'a name', filters: [{ field: 'email', op: 'exists' }] })],
   [

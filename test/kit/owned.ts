@@ -76,6 +76,7 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
       'audiences',
       { id: audience.id, contact_id: contact.id, segment_id: segment.id, import_id: imported.id },
     ],
+    ['segments', { id: audience.id }],
     ['topics', { id: topic.id }],
     ['auth', { id: sessions.data[0].id }],
     ['broadcasts', { id: broadcast.id }],

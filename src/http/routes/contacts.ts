@@ -5,12 +5,12 @@ import type { ContactQuestion, ContactsFound } from '../../contacts/list.ts'
 import { findContact, viewsOf } from '../../contacts/read.ts'
 import type { topicCommands } from '../../contacts/topic-commands.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { IdSource } from '../../lib/ids.ts'
+import type { Id, IdSource } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
 import type { Db } from '../../store/schema.ts'
 import { invalidField, notFound } from '../refused.ts'
-import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
+import { type ApiRequest, created, ok, type Route } from '../route.ts'
 import { audienceIdOf } from '../wire/audience.ts'
 import {
   contactChangesSchema,
@@ -21,12 +21,11 @@ import {
   newContactSchema,
   readContact,
   readContactChanges,
-  readSearch,
+  readContactQuery,
   readSubscriptions,
   refusedContact,
   subscriptionsSchema,
 } from '../wire/contact.ts'
-import { readPage } from '../wire/read.ts'
 import { listSchema } from '../wire/reply-schemas.ts'
 import { audienceOf } from './audiences.ts'
 
@@ -51,11 +50,10 @@ function contactListRoutes({ store, reader, clock, newId }: ContactRoutesOptions
       query: contactQuery,
       replies: { 200: listSchema(contactSchema) },
       async handle(request) {
-        const page = readPage(request.query)
-        const search = readSearch(request.query)
+        const asked = readContactQuery(request.query)
         const audience = await audienceOf(store.db, request)
-        const { total, rows } = await reader.listContacts({ audience, filters: [], search, ...page })
-        return listReply({ total, offset: page.offset }, await viewsOf(store.db, audience.accountId, rows))
+        const found = await reader.listContacts({ audience, filters: [], ...asked })
+        return contactList(store.db, audience.accountId, found)
       },
     },
     {
@@ -161,4 +159,9 @@ async function placeOf(
 function contactIn(answer: ContactAnswer) {
   if ('refused' in answer) throw refusedContact(answer.refused)
   return answer.contact
+}
+
+/** A page of contacts of one account. */
+export async function contactList(db: Db, accountId: Id, { total, hasMore, rows }: ContactsFound) {
+  return ok({ object: 'list', total, has_more: hasMore, data: await viewsOf(db, accountId, rows) })
 }

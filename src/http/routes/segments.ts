@@ -2,7 +2,7 @@
 import type { Filter } from '../../contacts/filters.ts'
 import { MOST_SEGMENTS } from '../../contacts/limits.ts'
 import type { ContactQuestion, ContactsFound, CountedAudience } from '../../contacts/list.ts'
-import { findSegment, listSegments, viewsOf } from '../../contacts/read.ts'
+import { findSegment, listSegments } from '../../contacts/read.ts'
 import type { segmentCommands } from '../../contacts/segment-commands.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, type IdSource, parseWireId, wireId } from '../../lib/ids.ts'
@@ -10,7 +10,7 @@ import type { Run } from '../../store/command.ts'
 import type { Db, SegmentRow } from '../../store/schema.ts'
 import { notFound, Refused } from '../refused.ts'
 import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
-import { contactQuery, contactSchema, readSearch } from '../wire/contact.ts'
+import { contactQuery, contactSchema, readContactQuery } from '../wire/contact.ts'
 import { pageQuery, readPage } from '../wire/read.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 import {
@@ -22,6 +22,7 @@ import {
   segmentView,
 } from '../wire/segment.ts'
 import { audienceOf } from './audiences.ts'
+import { contactList } from './contacts.ts'
 
 interface SegmentRoutesOptions {
   store: { db: Db; run: Run<typeof segmentCommands> }
@@ -50,12 +51,11 @@ export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
       query: contactQuery,
       replies: { 200: listSchema(contactSchema) },
       async handle(request) {
-        const page = readPage(request.query)
-        const search = readSearch(request.query)
+        const asked = readContactQuery(request.query)
         const audience = await audienceOf(store.db, request)
         const filters = JSON.parse((await segmentOf(store.db, audience.id, request)).filters) as Filter[]
-        const { total, rows } = await reader.listContacts({ audience, filters, search, ...page })
-        return listReply({ total, offset: page.offset }, await viewsOf(store.db, audience.accountId, rows))
+        const found = await reader.listContacts({ audience, filters, ...asked })
+        return contactList(store.db, audience.accountId, found)
       },
     },
   ]

@@ -3,12 +3,13 @@ import { z } from 'zod'
 import type { ContactChanges, ContactFields, ContactRef } from '../../contacts/contact.ts'
 import type { ContactRefusal } from '../../contacts/contact-commands.ts'
 import { MOST_KEYS, MOST_PROPERTIES, MOST_TOPICS } from '../../contacts/limits.ts'
+import type { ContactCursor, ContactQuestion } from '../../contacts/list.ts'
 import { keyFault, nameFault, type PropertyValue, valueFault } from '../../contacts/properties.ts'
 import type { Subscription } from '../../contacts/topic-commands.ts'
 import { parseWireId } from '../../lib/ids.ts'
 import { foldAddress, parseAddress } from '../../smtp/address.ts'
 import { invalidField, notFound, Refused } from '../refused.ts'
-import { bodyReader, pageQuery } from './read.ts'
+import { bodyReader, pageQuery, readPage } from './read.ts'
 import { idSchema, timeSchema } from './reply-schemas.ts'
 
 const LONGEST_SEARCH = 254
@@ -63,6 +64,8 @@ export const deletedContactSchema = z.object({
 export const contactQuery = {
   q: z.string().max(LONGEST_SEARCH).optional().meta({ description: 'Part of the address or of a name.' }),
   ...pageQuery(),
+  after: idSchema('con').optional(),
+  before: idSchema('con').optional(),
 }
 
 /** @throws Refused 422 naming every field at fault */
@@ -102,7 +105,23 @@ export function contactRefOf(text: string): ContactRef {
 }
 
 /** @throws Refused 422 */
-export function readSearch(query: URLSearchParams): string {
+export function readContactQuery(
+  query: URLSearchParams,
+): Pick<ContactQuestion, 'search' | 'limit' | 'offset' | 'cursor'> {
+  return { search: readSearch(query), ...readPage(query), cursor: readCursor(query) }
+}
+
+function readCursor(query: URLSearchParams): ContactCursor | null {
+  const [name, ...others] = (['after', 'before'] as const).filter(name => query.has(name))
+  if (name === undefined) return null
+  if (others.length > 0 || query.has('offset'))
+    throw invalidField(name, 'Only one of `after`, `before` and `offset` can be given.')
+  const id = parseWireId('con', query.get(name)!)
+  if (!id) throw invalidField(name, `The \`${name}\` parameter must be the id of a contact.`)
+  return { id, side: name === 'after' ? 'older' : 'newer' }
+}
+
+function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
   if (text.length <= LONGEST_SEARCH && !text.includes('\0')) return text.trim().toWellFormed()
   throw invalidField('q', `The \`q\` parameter may have ${LONGEST_SEARCH} characters, none of them NUL.`)

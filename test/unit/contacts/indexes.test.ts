@@ -62,7 +62,7 @@ test('an equal property is counted, and walked, by the index of values', async t
 
 test('a search looks at an index that holds all it needs', async t => {
   const { audience, plansOf } = await open(t)
-  const question = { audience, filters: [], search: 'ann', limit: 10, offset: 0 }
+  const question = { audience, filters: [], search: 'ann', limit: 10, offset: 0, cursor: null }
   const plans = await plansOf(db => listContacts(db, question))
   const [ends, counts, ids] = plans
   for (const steps of [ends, counts, ids]) {

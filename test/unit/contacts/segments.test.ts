@@ -109,13 +109,21 @@ test('is what a look at every contact says, however it is asked', async t => {
         const audience = await audienceOf(audienceId)
         for (const filters of segments) {
           const expected = all.filter(fields => belongs(fields, filters)).map(({ email }) => email)
-          const question = { audience, filters, search: '', limit: 100, offset: 0 }
+          const question = { audience, filters, search: '', limit: 100, offset: 0, cursor: null }
           const { total, rows } = await listContacts(db, question, 4)
           assert.equal(emailsOf(rows).reverse(), expected)
           assert.is(total, expected.length)
           assert.is(await countMembers(db, audience, filters, 4), expected.length)
           const page = await listContacts(db, { ...question, limit: 2, offset: 1 }, 2)
           assert.equal(emailsOf(page.rows), expected.toReversed().slice(1, 3))
+          for (const [i, { id }] of rows.entries())
+            for (const side of ['older', 'newer'] as const) {
+              const beside = await listContacts(db, { ...question, limit: 2, cursor: { id, side } }, 3)
+              const all = side === 'older' ? rows.slice(i + 1) : rows.slice(0, i)
+              const shown = side === 'older' ? all.slice(0, 2) : all.slice(-2)
+              assert.equal(emailsOf(beside.rows), emailsOf(shown))
+              assert.equal([beside.total, beside.hasMore], [total, all.length > 2])
+            }
           const segment = { audienceId, filters: JSON.stringify(filters) }
           assert.equal(await pagesOf(db, segment, 3), expected)
         }
@@ -198,6 +206,7 @@ test('what one audience has is no matter of another', async t => {
       search: '',
       limit: 9,
       offset: 0,
+      cursor: null,
     })
     assert.equal(
       rows.map(row => [idText(row.audienceId), row.email]),
