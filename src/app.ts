@@ -8,7 +8,7 @@ import { type DeliveryThreads, startDeliveryThreads } from './deliver/threads.ts
 import { deliverySettings } from './delivery-settings.ts'
 import { generateDkimKey } from './dkim/keys.ts'
 import type { GenerateKey } from './domains/domains.ts'
-import { baseUrlOf, startHttpDoor } from './http-door.ts'
+import { baseUrlOf, type HttpDoor, startHttpDoor } from './http-door.ts'
 import { startInboundDoor } from './inbound-door.ts'
 import { startKeyRotation } from './key-rotation.ts'
 import type { AdjustableClock } from './lib/adjustable-clock.ts'
@@ -30,6 +30,7 @@ import { openStore, type Store } from './store/open.ts'
 import { insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
 import { type SubmissionDoors, startSubmissionDoors } from './submission-doors.ts'
 import { startSweepers } from './sweepers.ts'
+import { startWebhookDispatch } from './webhook-dispatch.ts'
 
 export interface AppDeps {
   log: Log
@@ -118,6 +119,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const inbound = await startInboundDoor(parts)
     started.push(inbound.close)
     const submission = await startSubmissionDoors(parts, behind, started)
+    if (isWhole) started.push(await startWebhooks(parts, behind, secret, deps.clock))
     delivery = isWhole ? await startDelivery(parts, secret, deps.clock) : undefined
     started.push(
       () => delivery?.stop(DELIVERY_GRACE_MS),
@@ -138,6 +140,21 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     await stop()
     throw error
   }
+}
+
+function startWebhooks(
+  parts: Parts,
+  behind: Pick<HttpDoor, 'accept' | 'preparation'>,
+  secret: Buffer,
+  adjustable: AdjustableClock | undefined,
+): Promise<() => Promise<void>> {
+  return startWebhookDispatch({
+    ...parts,
+    ...behind,
+    entry: new URL('./webhook-thread.ts', import.meta.url),
+    secret: new Uint8Array(secret),
+    clockSeat: adjustable?.seat ?? null,
+  })
 }
 
 async function startDelivery(

@@ -26,6 +26,7 @@ import { retryCommands } from './queue/retry-now.ts'
 import { steerCommands } from './queue/steer.ts'
 import { warmupCommands } from './queue/warmup-grants.ts'
 import { retentionCommands } from './retention/commands.ts'
+import { eventSweepCommands } from './retention/event-sweeper.ts'
 import { inboundRetentionCommands } from './retention/inbound-commands.ts'
 import { metricCommands } from './retention/metric-sweeper.ts'
 import { sealCommands } from './search/commands.ts'
@@ -45,6 +46,8 @@ import { userCommands } from './store/users.ts'
 import { templateCommands } from './templates/commands.ts'
 import { preferenceCommands } from './tracking/preferences.ts'
 import { visitCommands } from './tracking/record-visits.ts'
+import { webhookCommands } from './webhooks/commands.ts'
+import { webhookDispatchCommands } from './webhooks/dispatch-commands.ts'
 
 export const commands = {
   ...settingCommands,
@@ -83,9 +86,12 @@ export const commands = {
   ...retentionCommands,
   ...inboundRetentionCommands,
   ...metricCommands,
+  ...eventSweepCommands,
   ...shareCommands,
   ...reportCommands,
   ...settleCommands,
+  ...webhookCommands,
+  ...webhookDispatchCommands,
   ...inboundCommands,
   ...receiveCommands,
   ...linkTermsCommands,

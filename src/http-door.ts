@@ -52,7 +52,6 @@ import { domainRoutes } from './http/routes/domains.ts'
 import { emailListRoutes } from './http/routes/email-list.ts'
 import { emailMetricsRoutes } from './http/routes/email-metrics.ts'
 import { emailRoutes } from './http/routes/emails.ts'
-import { eventRoutes } from './http/routes/events.ts'
 import { healthRoutes } from './http/routes/health.ts'
 import { installationRoutes } from './http/routes/installation.ts'
 import { openapiRoutes } from './http/routes/openapi.ts'
@@ -85,6 +84,7 @@ import { MISSED } from './store/command.ts'
 import type { LinkTermsIds } from './store/link-terms.ts'
 import { publishedPolicy } from './store/settings.ts'
 import { createSuppressions } from './suppressions/suppressions.ts'
+import { tellingRoutes } from './telling.ts'
 import { createReadyTemplates } from './templates/ready.ts'
 import { createTemplates } from './templates/templates.ts'
 import { startTlsReports } from './tls-reports.ts'
@@ -93,6 +93,8 @@ const HOUR_MS = 3_600_000
 /** Where `scripts/build-dashboard.js` puts it. */
 const DASHBOARD = new URL('../dist/dashboard', import.meta.url).pathname
 const HTTP_GRACE_MS = 5_000
+
+export type HttpDoor = Awaited<ReturnType<typeof startHttpDoor>>
 
 /** @param started gets what is to be closed, in the order of the starts */
 export async function startHttpDoor(
@@ -148,7 +150,7 @@ export async function startHttpDoor(
     ...domainAutoconfigureRoutes({ domains, autoconfigure: openAutoconfigure(parts, inquiries, started) }),
     ...domainRoutes({ domains, mailHost, regions: Object.keys(config.regions) }),
     ...domainKeyRoutes({ domains, db, run, clock, rotateAfterMs: rotateAfterMs(config) }),
-    ...eventRoutes({ db, feed, sessions, horizonOf: plans.horizonOf, clock }),
+    ...tellingRoutes(parts, common.newId, { feed, sessions }),
     ...templateRoutes({ templates: createTemplates(common) }),
     ...broadcasts.routes,
     ...peopleRoutes(parts, common.newId),
@@ -172,7 +174,7 @@ export async function startHttpDoor(
   })
   await links.open(baseUrlOf(config, http.address()))
   await broadcasts.start()
-  return { http: endingFirst(feed, http), firstRun, accept, apiKeys, rateLimit }
+  return { http: endingFirst(feed, http), firstRun, accept, preparation, apiKeys, rateLimit }
 }
 
 /** The machine, its queue and its names. */

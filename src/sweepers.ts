@@ -15,6 +15,7 @@ import { type RateTerms, watchAccountRates } from './queue/account-rates.ts'
 import { sweepDeletedDomains } from './queue/deleted-domains.ts'
 import { sweepDestinations } from './queue/destination-sweeper.ts'
 import { sweepEmails } from './retention/email-sweeper.ts'
+import { sweepEvents } from './retention/event-sweeper.ts'
 import { sweepFiles } from './retention/file-sweeper.ts'
 import { sweepInbound } from './retention/inbound-sweeper.ts'
 import { sweepMetrics } from './retention/metric-sweeper.ts'
@@ -23,6 +24,8 @@ import { sweepReports } from './store/reports.ts'
 import type { OperatorAlertRow } from './store/schema/alerts.ts'
 import { sweepShares } from './store/shares.ts'
 import { sweepStsPolicies } from './store/tls.ts'
+import { WEBHOOK_CHANGED } from './webhooks/commands.ts'
+import { sweepWebhookDeliveries } from './webhooks/sweep.ts'
 
 interface SweepersOptions {
   rates: RateTerms
@@ -50,6 +53,8 @@ export function startSweepers({ store, plans, rates, clock, log }: SweepersOptio
     sweepDeletedAudiences(parts),
   )
   store.on(CONTACTS_DELETED, ofDeletedAudiences.hurry)
+  const ofWebhooks = start('deliveries of deleted webhooks', HOUR_MS, () => sweepWebhookDeliveries(parts))
+  store.on(WEBHOOK_CHANGED, ofWebhooks.hurry)
   const watched = {
     ...parts,
     newId: createIdSource(),
@@ -61,6 +66,8 @@ export function startSweepers({ store, plans, rates, clock, log }: SweepersOptio
     ofDeletedDomains,
     ofDeletedAudiences,
     start('imports that were cut off', 10 * MINUTE_MS, () => sweepImports(parts)),
+    ofWebhooks,
+    start('old events', 24 * HOUR_MS, () => sweepEvents(parts)),
     start('old idempotency keys', HOUR_MS, () => sweepKeys(parts)),
     start('ended sessions', HOUR_MS, () => sweepSessions(parts)),
     start('expired links to emails', HOUR_MS, () => sweepShares(parts)),

@@ -248,7 +248,16 @@ export const schema = {
     allowLoopback: flag(false, 'Let outbound fetches reach loopback, for tests.'),
   },
   webhooks: {
-    allowInsecureLoopback: planned(flag(false, 'Allow `http://` webhooks to loopback, for tests.')),
+    allowInsecureLoopback: flag(false, 'Allow `http://` webhooks to loopback, for tests.'),
+  },
+  notices: {
+    from: text(
+      '',
+      'Address from which accounts are told by mail, at a domain that an account has verified.',
+      {
+        shown: '`posthorn@<mail_host>`',
+      },
+    ),
   },
   rateLimit: {
     requestsPerSecond: integer(100, 'API requests an account may make; 0 means any number.'),

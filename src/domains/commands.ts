@@ -7,7 +7,10 @@ import { command, type Tx } from '../store/command.ts'
 import { DKIM_KEYS_CHANGED, type DomainWithKeys, findDomain, HOSTING_CHANGED } from '../store/domains.ts'
 import type { DkimKeyRow, DomainRow } from '../store/schema.ts'
 import { DOMAIN_DELETED } from './deleted.ts'
+import { dnsRecordsOf } from './dns-records.ts'
+import { recordStatus } from './record-status.ts'
 import { afterCheck, type CheckOutcome, nextCheckAt } from './status.ts'
+import type { DomainChecks } from './verify.ts'
 
 export type CreateDomainResult = 'created' | 'exists' | 'verified-elsewhere'
 
@@ -188,6 +191,9 @@ type EventDomain = DomainRow & { keys: readonly Pick<DkimKeyRow, 'slot' | 'token
 /** All that the domain's object is made of, since webhooks tell of it when it may have changed, or be gone. */
 function eventData(domain: EventDomain): EventData {
   const { name, region, status, tls, verificationToken, keys } = domain
+  const checks = domain.checks === null ? null : (JSON.parse(domain.checks) as DomainChecks)
+  // the same records whatever the provider host is
+  const records = dnsRecordsOf(domain, '')
   return {
     ...{ name, region, status, tls },
     open_tracking: domain.openTracking === 1,
@@ -197,6 +203,7 @@ function eventData(domain: EventDomain): EventData {
     verified_at: isoOf(domain.verifiedAt),
     verification_token: verificationToken,
     selectors: keys.map(({ slot, token }) => ({ slot, token })),
+    record_statuses: records.map(record => recordStatus(record, checks)),
   }
 }
 

@@ -8,10 +8,12 @@ import {
   type DeliveryStatus,
   type EmailRow,
   type EmailStatus,
+  type EventRow,
 } from '../store/schema.ts'
 import { type BroadcastRef, countForBroadcast } from './broadcast-counts.ts'
 import { emailStatus, withoutFeedback } from './email-status.ts'
 import { countEvent, type EmailOrigin } from './metrics.ts'
+import { type Outgoing, queueForWebhooks } from './outbox.ts'
 import type { EventData, EventType } from './types.ts'
 
 export interface NewEvent {
@@ -61,24 +63,30 @@ const EMAILS_AT_ONCE = 1_000
 type EmailState = Pick<EmailRow, (typeof EMAIL_COLUMNS)[number]>
 type DeliveryState = Pick<DeliveryRow, 'ordinal' | 'status' | 'state' | 'signedAt'>
 
-/** Adds events to the timeline of their subject. */
+/** Adds events to the timeline of their subject, and queues them for the webhooks that are told of them. */
 export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
-  await tx.rows.insert(
-    'events',
-    events.map(({ accountId, subjectId, type, recipient, data, at }) => ({
-      subjectId,
-      id: tx.newId(at),
-      accountId,
-      type,
-      recipient,
-      data: JSON.stringify(data),
-      createdAt: at,
-    })),
-  )
+  const subscribersOf = await tx.subscribers(events.map(({ accountId }) => accountId))
+  const outgoing: Outgoing[] = []
+  const rows: EventRow[] = []
   for (const event of events) {
-    tx.count(event.accountId, EVENTS_COUNTER, '', 1)
+    const { accountId, subjectId, type, recipient, data, at } = event
+    const webhookIds = subscribersOf(accountId).flatMap(({ webhookId, types }) =>
+      types.has(type) ? [webhookId] : [],
+    )
+    if (webhookIds.length === 0 && isOnlyForWebhooks(type)) continue
+    const id = tx.newId(at)
+    rows.push({ subjectId, id, accountId, type, recipient, data: JSON.stringify(data), createdAt: at })
+    tx.count(accountId, EVENTS_COUNTER, '', 1)
     if (event.origin) countEvent(tx, event, event.origin)
+    if (webhookIds.length > 0) outgoing.push({ accountId, webhookIds, event: { ...event, id } })
   }
+  await tx.rows.insert('events', rows)
+  await queueForWebhooks(tx, outgoing)
+}
+
+/** A contact has no timeline; an import of a million would be a million events that nobody asked for. */
+function isOnlyForWebhooks(type: EventType): boolean {
+  return type.startsWith('contact.')
 }
 
 /** Applies the changes and brings the emails concerned to the status that follows from all their deliveries. */

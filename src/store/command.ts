@@ -7,6 +7,7 @@ import type { EmailSource } from './email-source.ts'
 import type { Db, Schema } from './schema.ts'
 import type { SegmentOps } from './segments.ts'
 import type { RecentEmails } from './writer/recent.ts'
+import type { SubscribersOf } from './writer/subscribers.ts'
 
 type Table = keyof Schema
 
@@ -97,6 +98,10 @@ export interface Tx {
   counted(accountId: Id, kind: string, period: string): Promise<number>
   /** Tells every listener of a topic, in all threads, once the group is committed. */
   announce(topic: string, payload: unknown): void
+  /** Which webhooks of these accounts are told of what; of those that have none it costs nothing to know. */
+  subscribers(accountIds: readonly Id[]): Promise<SubscribersOf>
+  /** By a command that runs alone, after it has changed what webhooks are told of. */
+  subscribersChanged(): Promise<void>
 }
 
 /** Announced where announcements of other processes may have been missed: who goes by them looks for itself. */

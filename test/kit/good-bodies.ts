@@ -48,6 +48,7 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
   ['POST /broadcasts', draftBroadcast],
   ['POST /broadcasts/:id/test', () => ({ to: 'delivered@simulator.test' })],
   ['POST /templates', () => ({ name: 'a name' })],
+  ['POST /webhooks', () => ({ url: 'https://hooks.invalid/', events: ['domain.verified'] })],
   ['PUT /templates/:id', () => ({ name: 'a name' })],
 ])
 

@@ -68,6 +68,8 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
   const secrets = secretsOf(posthorn)
   const words = { from: `ann@${domain}`, subject: 'private', text: 'private' }
   const broadcast = await make('/broadcasts', { audience_id: audience.id, ...words })
+  const webhook = await make('/webhooks', { url: 'https://hooks.invalid/', events: ['domain.verified'] })
+  const told = await toldBy(posthorn, session, webhook.id)
   return new Map([
     ['.well-known', { token: 'of-a-challenge' }],
     ['accounts', { id: account.id }],
@@ -89,6 +91,7 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
     ['emails/receiving', { id: received.id, attachment_id: received.attachmentIds[0]! }],
     ['s', { token: share.url.split('/').at(-1) }],
     ['suppressions', { id: (await make('/suppressions', { email: `nobody@${domain}` })).id }],
+    ['webhooks', { id: webhook.id, delivery_id: told.id }],
     ['templates', { id: template.id, version: '1' }],
   ])
 }
@@ -133,5 +136,14 @@ async function delivered(posthorn: Posthorn, key: string, id: string): Promise<{
     const { status, body } = await posthorn.call('GET', `/emails/${id}`, { key })
     if (status !== 200) throw new Error(JSON.stringify(body))
     if (body.status === 'delivered') return body.attachments
+  }
+}
+
+/** A delivery that has ended, so that nothing changes any more. */
+async function toldBy(posthorn: Posthorn, session: string, webhook: string): Promise<{ id: string }> {
+  const { body: asked } = await posthorn.call('POST', `/webhooks/${webhook}/test`, { session })
+  for (;;) {
+    const { body } = await posthorn.call('GET', `/webhooks/${webhook}/deliveries`, { session })
+    if (body.data[0].error !== null) return asked
   }
 }

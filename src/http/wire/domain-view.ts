@@ -1,7 +1,7 @@
 /** A domain as the API shows it, with the state of each of its records. */
 import { z } from 'zod'
-import type { CheckStatus } from '../../domains/checks/sight.ts'
-import { type DnsRecord, dnsRecordsOf } from '../../domains/dns-records.ts'
+import { dnsRecordsOf } from '../../domains/dns-records.ts'
+import { recordStatus } from '../../domains/record-status.ts'
 import type { DomainChecks } from '../../domains/verify.ts'
 import { wireId } from '../../lib/ids.ts'
 import type { DomainWithKeys } from '../../store/domains.ts'
@@ -109,20 +109,6 @@ export function domainView(domain: DomainWithKeys, mailHost: string): z.output<t
     created_at: timestamp(domain.createdAt),
     verified_at: timestamp(domain.verifiedAt),
     last_checked_at: timestamp(domain.lastCheckedAt),
-  }
-}
-
-function recordStatus({ record, host }: DnsRecord, checks: DomainChecks | null): CheckStatus | 'not_started' {
-  if (!checks) return 'not_started'
-  switch (record) {
-    case 'Verification':
-      return checks.ownership.status
-    case 'SPF':
-      return checks.spf.status
-    case 'MX':
-      return checks.mx.status
-    default:
-      return checks.dkim.selectors.find(selector => selector.host === host)?.status ?? 'not_started'
   }
 }
 

@@ -7,6 +7,7 @@ import { gatheringSocket } from './socket.ts'
 import { troubleOf } from './trouble.ts'
 
 export interface Statement {
+  /** Of several, the last says what came of them. */
   sql: string
   values?: readonly unknown[]
   /** It comes again and again: it is prepared once a connection. */
@@ -167,7 +168,8 @@ function connectionOver(client: pg.PoolClient, nameOf: (sql: string) => string):
         ...(kept && { name: nameOf(sql) }),
       }
       try {
-        const { rows = [], rowCount, command } = await client.query(statement)
+        const results: pg.QueryResult | pg.QueryResult[] = await client.query(statement)
+        const { rows = [], rowCount, command } = Array.isArray(results) ? results.at(-1)! : results
         return { rows, rowCount: rowCount ?? 0, command }
       } catch (error) {
         connection.isBroken ||= troubleOf(error) === 'unavailable'

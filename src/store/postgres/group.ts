@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { CountDelta } from '../writer/effects.ts'
 import type { GroupSession } from '../writer/group.ts'
 import type { Holds } from '../writer/holds.ts'
+import { WEBHOOKS_EDITION } from '../writer/subscribers.ts'
 import type { PostgresConnection, Query } from './connection.ts'
 import { kyselyOver } from './kysely.ts'
 import { postgresQueue } from './queue.ts'
@@ -43,7 +44,10 @@ export function postgresSession(
       return (rows[0] as { count: number } | undefined)?.count ?? 0
     },
     savepointsAreCheap: false,
-    begin: holds => run(beginSql(holds)),
+    async begin(holds) {
+      const { rows } = await query({ sql: beginSql(holds) })
+      return (rows[0] as { value: string } | undefined)?.value ?? null
+    },
     savepoint: () => run('savepoint command'),
     async done() {
       await segments?.flush()
@@ -71,12 +75,16 @@ export function postgresSession(
   }
 }
 
-/** Locks are taken in one order by all, before anything is read: no two groups wait for each other. */
+/**
+ * Locks are taken in one order by all, before anything is read: no two groups wait for each other. Behind the gate nobody
+ * changes webhooks any more, and what is read then is so until the end.
+ */
 export function beginSql({ alone, names }: Holds): string {
   const gate = `begin; select pg_advisory_xact_lock${alone ? '' : '_shared'}(${GATE})`
-  if (alone || names.length === 0) return gate
+  const edition = `select value from settings where key = '${WEBHOOKS_EDITION}'`
+  if (alone || names.length === 0) return `${gate}; ${edition}`
   const keys = [...new Set(names.map(keyOf))].sort((a, b) => (a < b ? -1 : 1))
-  return `${gate}; select pg_advisory_xact_lock(key) from unnest('{${keys}}'::int8[]) as key`
+  return `${gate}; select pg_advisory_xact_lock(key) from unnest('{${keys}}'::int8[]) as key; ${edition}`
 }
 
 /** 64 bits that stand for a name. */

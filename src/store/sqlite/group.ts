@@ -1,6 +1,7 @@
 /** A SQLite connection as groups of commands use it. There is one, so that a group has the database to itself. */
 import type { CountDelta } from '../writer/effects.ts'
 import type { GroupSession } from '../writer/group.ts'
+import { WEBHOOKS_EDITION } from '../writer/subscribers.ts'
 import type { SqliteConnection } from './connection.ts'
 import { kyselyOver } from './kysely.ts'
 import { sqliteQueue } from './queue.ts'
@@ -22,7 +23,11 @@ export function sqliteSession(connection: SqliteConnection): GroupSession {
       return row?.count ?? 0
     },
     savepointsAreCheap: true,
-    begin: () => run('begin immediate'),
+    async begin() {
+      await run('begin immediate')
+      const edition = connection.prepare('select value from settings where key = ?').get(WEBHOOKS_EDITION)
+      return (edition as { value: string } | undefined)?.value ?? null
+    },
     savepoint: () => run('savepoint command'),
     done: async () => {},
     keep: () => run('release command'),

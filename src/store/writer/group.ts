@@ -2,6 +2,7 @@
  * Runs a group of commands in one transaction: commands of one name together under a savepoint, and singly when one of
  * them fails, so that a failing command harms no other. Answers stand only after the commit.
  */
+import { randomUUID } from 'node:crypto'
 import type { Id, IdSource } from '../../lib/ids.ts'
 import { type Commands, StorageUnavailable, type Tx } from '../command.ts'
 import type { SegmentOps } from '../segments.ts'
@@ -10,6 +11,7 @@ import { type CountDelta, createEffects, type Effects } from './effects.ts'
 import { type Holds, holdsOf } from './holds.ts'
 import type { Announcement, WriteReply, WriteRequest } from './protocol.ts'
 import type { RecentEmails } from './recent.ts'
+import { createSubscriberCache, type SubscriberCache, writeEdition } from './subscribers.ts'
 
 export interface GroupResult {
   /** In the order of the requests. */
@@ -31,7 +33,8 @@ export interface GroupSession extends Pick<Tx, 'db' | 'rows' | 'queue'> {
    * one of its commands has failed.
    */
   savepointsAreCheap: boolean
-  begin(holds: Holds): Promise<void>
+  /** @returns the edition of what is known of webhooks, see `subscribers.ts` */
+  begin(holds: Holds): Promise<string | null>
   savepoint(): Promise<void>
   /** Resolves when all that a command has asked for is done. */
   done(): Promise<void>
@@ -74,7 +77,8 @@ const MOST_TRIES = 5
 export function createGroupRunner(session: GroupSession, options: GroupOptions): GroupRunner {
   const { commands } = options
   const state: GroupState = { effects: createEffects(), own: createEffects(), hasSavepoints: true }
-  const tx = transactionOver(session, options, state)
+  const subscribers = createSubscriberCache()
+  const tx = transactionOver(session, options, state, subscribers)
 
   /** @throws what the command threw, its changes undone; GroupLost when the transaction is gone */
   const attempt = async (name: string, inputs: readonly unknown[]): Promise<unknown[]> => {
@@ -89,6 +93,7 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
       state.effects.absorb(state.own)
       return outputs
     } catch (error) {
+      subscribers.forget()
       if (!state.hasSavepoints || session.troubleOf(error) !== 'own') throw new GroupLost(error)
       await session.undo().catch(() => {
         throw new GroupLost(error)
@@ -114,7 +119,7 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
   const runOnce = async (requests: readonly WriteRequest[]): Promise<GroupResult> => {
     state.effects = createEffects()
     const replies = new Map<WriteRequest, WriteReply>()
-    await session.begin(holdsOf(commands, requests))
+    subscribers.begin(await session.begin(holdsOf(commands, requests)))
     for (const [name, named] of Map.groupBy(requests, request => request.name))
       for (const [i, reply] of (await runNamed(name, named)).entries()) replies.set(named[i]!, reply)
     await session.commit([...state.effects.counts()].filter(({ delta }) => delta !== 0))
@@ -134,6 +139,7 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
           const cause = error instanceof GroupLost ? error.cause : error
           const trouble = session.troubleOf(cause)
           if (trouble === 'fatal') throw new DiskFailure(`the database failed: ${codeOf(cause)}`, { cause })
+          subscribers.forget()
           await session.rollback()
           const mayGoBetter = trouble === 'contended' || (trouble === 'own' && !state.hasSavepoints)
           if (!mayGoBetter || tries === MOST_TRIES) return refuseAll(requests, cause, trouble)
@@ -152,7 +158,12 @@ export function refuseAll(requests: readonly WriteRequest[], cause: unknown, tro
   return { replies: requests.map(({ seq }) => failure(seq, reason)), announcements: [] }
 }
 
-function transactionOver(session: GroupSession, { recent, newId }: GroupOptions, state: GroupState): Tx {
+function transactionOver(
+  session: GroupSession,
+  { recent, newId }: GroupOptions,
+  state: GroupState,
+  subscribers: SubscriberCache,
+): Tx {
   const { db, rows, queue } = session
   const announce: Tx['announce'] = (topic, payload) => state.own.announce(topic, payload)
   return {
@@ -169,6 +180,11 @@ function transactionOver(session: GroupSession, { recent, newId }: GroupOptions,
       return stored + added[0]! + added[1]!
     },
     announce,
+    subscribers: accountIds => subscribers.of(db, accountIds),
+    async subscribersChanged() {
+      await writeEdition(rows, randomUUID())
+      subscribers.forget()
+    },
   }
 }
 

@@ -62,6 +62,7 @@ test('when all recipients are suppressed the email is, and nothing is sent', asy
   assert.equal(announced('due'), [])
   assert.equal(counts(), {
     'emails.suppressed': 1,
+    events: 2,
     [`recipients ${utcMonth(clock.now())}`]: 2,
     [`recipients ${utcDay(clock.now())}`]: 2,
   })

@@ -74,13 +74,17 @@ test('counters are added to, whoever else does so', () => {
 })
 
 test('a group runs alone or beside others, and takes its names in one order', () => {
-  assert.match(beginSql({ alone: true, names: ['a'] }), /^begin; select pg_advisory_xact_lock\(\d+, 1\)$/)
+  assert.match(
+    beginSql({ alone: true, names: ['a'] }),
+    /^begin; select pg_advisory_xact_lock\(\d+, 1\); select value from settings where key = '[a-z.]+'$/,
+  )
   assert.match(
     beginSql({ alone: false, names: [] }),
-    /^begin; select pg_advisory_xact_lock_shared\(\d+, 1\)$/,
+    /^begin; select pg_advisory_xact_lock_shared\(\d+, 1\); select value /,
   )
   const sql = beginSql({ alone: false, names: ['b', 'a', 'c'] })
   assert.is(sql, beginSql({ alone: false, names: ['c', 'b', 'a'] }))
+  assert.match(sql, /as key; select value from settings where key = '[a-z.]+'$/)
   const keys = /'\{(.+)\}'::int8\[\]/.exec(sql)![1]!.split(',').map(BigInt)
   assert.equal(
     keys,

@@ -1,0 +1,154 @@
+/**
+ * Brings what is queued to the endpoints: each has a window of its own, which grows while it takes what it is sent and
+ * shrinks when it does not, so that none waits for another. What is queued stays in the store until an endpoint has room.
+ */
+import { type Id, idKey } from '../lib/ids.ts'
+import type { SecretKeys } from '../lib/secret-keys.ts'
+import type { Run } from '../store/command.ts'
+import { ATTEMPT_LIMIT_MS, type AttemptOptions, attemptWebhook } from './attempt.ts'
+import type { webhookCommands } from './commands.ts'
+import type { webhookDispatchCommands } from './dispatch-commands.ts'
+import { adjustWindow, type Endpoint, isIdle, newEndpoint, type Ready } from './endpoint.ts'
+import { createRecorder } from './recorder.ts'
+import { signingOf } from './signature.ts'
+import { createSlots } from './slots.ts'
+
+export interface DispatcherOptions extends AttemptOptions {
+  run: Run<typeof webhookDispatchCommands & Pick<typeof webhookCommands, 'disableFailingWebhook'>>
+  secrets: SecretKeys
+  onError(error: unknown): void
+}
+
+const MOST_IN_FLIGHT = 256
+/** An attempt is begun only while the rest of its lease is long enough for it. */
+const LEASE_MS = 40_000
+const AFTER_FAILURE_MS = 1_000
+
+export class Dispatcher {
+  readonly #options: DispatcherOptions
+  readonly #endpoints = new Map<string, Endpoint>()
+  readonly #slots = createSlots<Endpoint>(MOST_IN_FLIGHT, endpoint => this.#pump(endpoint))
+  readonly #recorder
+  readonly #underWay = new Map<Ready, Promise<void>>()
+  #isStopping = false
+  #isCutOff = false
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options
+    this.#recorder = createRecorder({
+      ...options,
+      onRetry: ({ webhookId }, at) => this.note(webhookId, at),
+      onRoom: () => {
+        for (const endpoint of this.#endpoints.values()) this.#pump(endpoint)
+      },
+    })
+  }
+
+  /** Something is due for a webhook at that time, epoch ms. */
+  note(webhookId: Id, at: number): void {
+    if (this.#isStopping) return
+    const key = idKey(webhookId)
+    const endpoint = this.#endpoints.get(key) ?? newEndpoint(webhookId)
+    this.#endpoints.set(key, endpoint)
+    if (at >= endpoint.nextAt) return
+    endpoint.nextAt = at
+    this.#pump(endpoint)
+  }
+
+  /** A webhook is not what it was, or gone: nothing that was leased for it is begun. */
+  changed(webhookId: Id): void {
+    const endpoint = this.#endpoints.get(idKey(webhookId))
+    const leased = endpoint?.ready.splice(0) ?? []
+    void this.#release(webhookId, leased, false).then(() => this.note(webhookId, this.#options.clock.now()))
+  }
+
+  /** Begins nothing more, and gives attempts under way so long; what is not done then is due again at once. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true
+    for (const { timer } of this.#endpoints.values()) timer?.cancel()
+    const { promise: cut, resolve: cutOff } = Promise.withResolvers<void>()
+    const grace = this.#options.clock.timer(graceMs, cutOff)
+    await Promise.race([Promise.all(this.#underWay.values()), cut])
+    grace.cancel()
+    this.#isCutOff = true
+    for (const { id, ready } of this.#endpoints.values()) await this.#release(id, ready, false)
+    for (const ready of this.#underWay.keys()) await this.#release(ready.target.webhookId, [ready], true)
+    await this.#recorder.stop()
+  }
+
+  /** Begins what there is room for, and fetches more. */
+  #pump(endpoint: Endpoint): void {
+    if (this.#isStopping) return
+    const { ready } = endpoint
+    while (ready.length > 0 && endpoint.inFlight < endpoint.window && !this.#recorder.isFull()) {
+      if (!this.#slots.take(endpoint)) break
+      this.#begin(endpoint, ready.shift()!)
+    }
+    if (ready.length === 0) this.#slots.leave(endpoint)
+    if (endpoint.isClaiming) return
+    const waitMs = endpoint.nextAt - this.#options.clock.now()
+    if (waitMs > 0) this.#wait(endpoint, waitMs)
+    else if (ready.length <= endpoint.window / 2) void this.#claim(endpoint)
+  }
+
+  #wait(endpoint: Endpoint, waitMs: number): void {
+    endpoint.timer?.cancel()
+    endpoint.timer = undefined
+    if (isIdle(endpoint)) this.#endpoints.delete(idKey(endpoint.id))
+    else if (waitMs !== Number.POSITIVE_INFINITY)
+      endpoint.timer = this.#options.clock.timer(waitMs, () => this.#pump(endpoint))
+  }
+
+  async #claim(endpoint: Endpoint): Promise<void> {
+    const { run, clock, secrets, onError } = this.#options
+    const { id: webhookId, window: limit } = endpoint
+    endpoint.isClaiming = true
+    endpoint.nextAt = Number.POSITIVE_INFINITY
+    const now = clock.now()
+    const leaseUntil = now + LEASE_MS
+    try {
+      const claims = await run('claimWebhookDeliveries', { webhookId, now, until: leaseUntil, limit })
+      if (claims) {
+        const signing = signingOf(secrets, claims.webhook, now)
+        const target = { webhookId, url: claims.webhook.url, signing }
+        for (const delivery of claims.deliveries) endpoint.ready.push({ target, delivery, leaseUntil })
+        endpoint.nextAt = Math.min(endpoint.nextAt, claims.nextAt ?? Number.POSITIVE_INFINITY)
+      }
+    } catch (error) {
+      onError(error)
+      endpoint.nextAt = clock.now() + AFTER_FAILURE_MS
+    }
+    endpoint.isClaiming = false
+    if (this.#isStopping) await this.#release(webhookId, endpoint.ready.splice(0), false)
+    else this.#pump(endpoint)
+  }
+
+  #begin(endpoint: Endpoint, ready: Ready): void {
+    endpoint.inFlight++
+    const trying = this.#attempt(endpoint, ready)
+      .catch(this.#options.onError)
+      .then(() => {
+        this.#underWay.delete(ready)
+        endpoint.inFlight--
+        this.#slots.free()
+        this.#pump(endpoint)
+      })
+    this.#underWay.set(ready, trying)
+  }
+
+  async #attempt(endpoint: Endpoint, { target, delivery, leaseUntil }: Ready): Promise<void> {
+    const { clock } = this.#options
+    if (clock.now() + ATTEMPT_LIMIT_MS >= leaseUntil) return // it is due again when its lease ends
+    const ended = await attemptWebhook(this.#options, target, delivery)
+    if (this.#isCutOff && !ended.success) return
+    adjustWindow(endpoint, ended.success)
+    this.#recorder.record(ended, leaseUntil)
+  }
+
+  async #release(webhookId: Id, ready: readonly Ready[], begun: boolean): Promise<void> {
+    if (ready.length === 0) return
+    const { run, clock, onError } = this.#options
+    const leased = ready.map(({ delivery: { id, attempt } }) => ({ id, attempt, begun }))
+    await run('releaseWebhookDeliveries', { webhookId, now: clock.now(), leased }).catch(onError)
+  }
+}

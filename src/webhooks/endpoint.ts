@@ -1,0 +1,45 @@
+/** What the dispatcher knows of an endpoint while something waits for it. */
+import type { Timer } from '../lib/clock.ts'
+import type { Id } from '../lib/ids.ts'
+import type { WebhookTarget } from './attempt.ts'
+import type { ClaimedWebhookDelivery } from './dispatch-commands.ts'
+
+/** Leased, not begun. */
+export interface Ready {
+  target: WebhookTarget
+  delivery: ClaimedWebhookDelivery
+  leaseUntil: number
+}
+
+export interface Endpoint {
+  id: Id
+  /** So many requests at once. */
+  window: number
+  inFlight: number
+  ready: Ready[]
+  isClaiming: boolean
+  /** When the next is due, epoch ms, as far as is known. */
+  nextAt: number
+  timer: Timer | undefined
+}
+
+const FIRST_WINDOW = 8
+const LARGEST_WINDOW = 32
+
+export function newEndpoint(id: Id): Endpoint {
+  return {
+    ...{ id, window: FIRST_WINDOW, inFlight: 0, ready: [], isClaiming: false },
+    ...{ nextAt: Number.POSITIVE_INFINITY, timer: undefined },
+  }
+}
+
+/** One that takes what it is sent gets more at once, and half as much when it does not. */
+export function adjustWindow(endpoint: Endpoint, success: boolean): void {
+  endpoint.window = success
+    ? Math.min(LARGEST_WINDOW, endpoint.window + 1)
+    : Math.max(1, endpoint.window >> 1)
+}
+
+export function isIdle({ inFlight, ready, isClaiming, nextAt }: Endpoint): boolean {
+  return inFlight === 0 && ready.length === 0 && !isClaiming && nextAt === Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,44 @@
+/** Requests under way at once, of all endpoints together: who has the fewest is next. */
+
+export interface SlotUser {
+  readonly inFlight: number
+}
+
+export interface Slots<U extends SlotUser> {
+  /** False when all are taken; `user` is called when there is one for it. */
+  take(user: U): boolean
+  free(): void
+  /** It does not wait any more. */
+  leave(user: U): void
+}
+
+/** @param onTurn a slot may be free for this one, which takes it or leaves it */
+export function createSlots<U extends SlotUser>(most: number, onTurn: (user: U) => void): Slots<U> {
+  const waiting = new Set<U>()
+  let taken = 0
+
+  const next = () => {
+    let first: U | undefined
+    for (const user of waiting) if (!first || user.inFlight < first.inFlight) first = user
+    return first
+  }
+  return {
+    take(user) {
+      if (taken >= most) {
+        waiting.add(user)
+        return false
+      }
+      waiting.delete(user)
+      taken++
+      return true
+    },
+    free() {
+      taken--
+      const user = next()
+      if (!user) return
+      waiting.delete(user)
+      onTurn(user)
+    },
+    leave: user => void waiting.delete(user),
+  }
+}

@@ -1,0 +1,226 @@
+import * as assert from 'uvu/assert'
+import { EVENT_TYPES } from '../../../src/events/types.ts'
+import { openSession } from '../../kit/accounts.ts'
+import type { Posthorn } from '../../kit/posthorn.ts'
+import { assertRefusal } from '../../kit/refusals.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+import { isSignedBy, startSink, startTellingPosthorn } from '../../kit/webhook-sink.ts'
+
+const test = suite('webhooks', { limitMs: 10_000 })
+let posthorn: Posthorn
+let session: string
+test.before(async () => {
+  posthorn = await startTellingPosthorn()
+  session = openSession(posthorn, 'bearer')
+})
+test.after(() => posthorn.close())
+
+const MAIL = { from: 'Ann <ann@here.example>', subject: 'hi', text: 't' }
+const send = (name: string, more: object = {}) =>
+  posthorn.send({ ...MAIL, to: `${name}@simulator.test`, ...more })
+
+async function make(t: TestContext, body: object) {
+  const answer = await posthorn.call('POST', '/webhooks', { session, body })
+  assert.is(answer.status, 201, JSON.stringify(answer.body))
+  t.after(() => posthorn.call('DELETE', `/webhooks/${answer.body.id}`, { session }))
+  return answer.body
+}
+const call = (method: string, path: string, body?: object) =>
+  posthorn.call(method, `/webhooks/${path}`, { session, ...(body && { body }) })
+const deliveries = async (id: string) => (await call('GET', `${id}/deliveries`)).body.data
+
+test('what happens to an email is told at once, signed, each event once', async t => {
+  const sink = await startSink(t)
+  const webhook = await make(t, { url: sink.url, events: ['email.sent', 'email.bounced'] })
+  assert.match(webhook.signing_secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+  const id = await send('bounced', { tags: [{ name: 'order', value: '42' }] })
+  await until(() => sink.requests.length === 2)
+  assert.ok(sink.requests.every(request => isSignedBy(webhook.signing_secret, request)))
+  const [sent, bounced] = sink.events().toSorted((a, b) => (a.type < b.type ? 1 : -1))
+  assert.equal([sent!.type, bounced!.type], ['email.sent', 'email.bounced'])
+  const email = await posthorn.email(id)
+  for (const { id: eventId, created_at, data } of [sent!, bounced!]) {
+    const shown = email.events.find((event: { id: string }) => event.id === eventId)
+    assert.is(shown.created_at, created_at)
+    assert.equal(
+      [data.email_id, data.message_id, data.from, data.to, data.subject, data.created_at, data.tags],
+      [id, email.message_id, email.from, email.to, 'hi', email.created_at, { order: '42' }],
+    )
+  }
+  const { bounce } = bounced!.data
+  assert.equal(
+    [bounce.type, bounce.subType, bounce.diagnosticCode],
+    ['Permanent', bounce.subtype, [bounce.message]],
+  )
+  const headers = sink.requests.map(request => request.headers)
+  assert.equal(headers.map(({ 'svc-id': own }) => own).toSorted(), [sent!.id, bounced!.id].toSorted())
+  assert.ok(headers.every(header => !('webhook-signature' in header)))
+  const rows = await until(async () => {
+    const shown = await deliveries(webhook.id)
+    return shown.every((row: { success: boolean }) => row.success) && shown
+  })
+  assert.equal(
+    rows.map((row: Record<string, unknown>) => [row.response_status, row.response_body, row.attempts]),
+    [
+      [200, 'ok', 1],
+      [200, 'ok', 1],
+    ],
+  )
+  assert.is(rows[0].request.url, sink.url)
+})
+
+test('a webhook takes the spellings of the SDKs, in both directions', async t => {
+  const webhook = await make(t, { endpoint: 'https://hooks.example/', events: [...EVENT_TYPES] })
+  assert.equal(
+    [webhook.url, webhook.endpoint, webhook.status],
+    ['https://hooks.example/', webhook.url, 'enabled'],
+  )
+  assert.equal(webhook.events, [...EVENT_TYPES])
+  for (const [path, body, enabled] of [
+    ['?enabled=false', undefined, false],
+    ['?enabled=true', undefined, true],
+    ['', { enabled: false }, false],
+    ['', { status: 'enabled' }, true],
+    ['?enabled=false', { enabled: true }, false],
+  ] as const) {
+    const { body: changed } = await call('PATCH', webhook.id + path, body)
+    assert.equal([changed.enabled, changed.status], [enabled, enabled ? 'enabled' : 'disabled'])
+    assert.is(changed.disabled_reason, enabled ? null : 'user')
+  }
+  const { body: changed } = await call('PATCH', webhook.id, {
+    endpoint: 'https://b.example/',
+    events: ['email.sent'],
+  })
+  assert.equal([changed.url, changed.events], ['https://b.example/', ['email.sent']])
+  const { body: list } = await posthorn.call('GET', '/webhooks', { session })
+  assert.equal([list.total, list.data[0].id], [1, webhook.id])
+  const { body: shown } = await call('GET', webhook.id)
+  assert.not(JSON.stringify([list, shown, changed]).includes('whsec_'))
+})
+
+test('what is wrong with a webhook is named', async () => {
+  const good = { url: 'https://hooks.example/', events: ['email.sent'] }
+  for (const [body, path, name] of [
+    [{ events: ['email.sent'] }, 'url', 'missing_required_field'],
+    [{ url: good.url }, 'events', 'missing_required_field'],
+    [{ ...good, events: [] }, 'events', 'missing_required_field'],
+    [{ ...good, events: ['email.read'] }, 'events[0]', 'validation_error'],
+    ...[
+      ...['http://hooks.example/', 'http://127.0.0.1/', 'ftp://hooks.example/', 'nonsense'],
+      ...['https://a:b@hooks.example/', 'https://hooks.example:25/', 'https://localhost/'],
+      ...['https://10.0.0.1/', 'https://169.254.169.254/', 'https://2852039166/', 'https://0xa9fea9fe/'],
+      ...[
+        'https://[::ffff:10.0.0.1]/',
+        'https://[64:ff9b::a00:1]/',
+        'https://[2002:a00:1::]/',
+        'https://[fd00::1]/',
+      ],
+    ].map(url => [{ ...good, url }, 'url', 'validation_error'] as const),
+  ] as const)
+    assertRefusal(await posthorn.call('POST', '/webhooks', { session, body }), { status: 422, name, path })
+  assert.equal((await posthorn.call('GET', '/webhooks', { session })).body.data, [])
+})
+
+test('for a day after a rotation both secrets sign, then the new one alone', async t => {
+  const sink = await startSink(t)
+  const webhook = await make(t, { url: sink.url, events: ['email.sent'], standard_webhooks: true })
+  const { body: rotated } = await call('POST', `${webhook.id}/rotate-secret`)
+  assert.is.not(rotated.signing_secret, webhook.signing_secret)
+  await call('POST', `${webhook.id}/test`)
+  await until(() => sink.requests.length === 1)
+  const [first] = sink.requests
+  assert.ok([webhook, rotated].every(({ signing_secret }) => isSignedBy(signing_secret, first!)))
+  assert.is(String(first!.headers['webhook-signature']).split(' ').length, 2)
+  posthorn.clock.advance(24 * 3_600_000 + 1)
+  await call('POST', `${webhook.id}/test`)
+  await until(() => sink.requests.length === 2)
+  const [, second] = sink.requests
+  assert.equal(
+    [webhook, rotated].map(({ signing_secret }) => isSignedBy(signing_secret, second!)),
+    [false, true],
+  )
+})
+
+test('a secret at rest is sealed', async t => {
+  const webhook = await make(t, { url: 'https://hooks.example/', events: ['email.sent'] })
+  const [row] = posthorn.rows<{ secret: Uint8Array }>('select secret from webhooks')
+  assert.not(Buffer.from(row!.secret).includes(Buffer.from(webhook.signing_secret.slice(6), 'base64')))
+  assert.not(Buffer.from(row!.secret).includes(webhook.signing_secret.slice(6)))
+})
+
+test('what failed is tried again, and can be replayed', async t => {
+  let status = 500
+  const sink = await startSink(t, {
+    answer: (_, response) => void response.writeHead(status, { location: sink.url }).end('no'),
+  })
+  const webhook = await make(t, { url: sink.url, events: ['email.sent'] })
+  await send('delivered')
+  const [failed] = await until(async () => {
+    const rows = await deliveries(webhook.id)
+    return rows[0]?.response_status && rows
+  })
+  assert.equal([failed.success, failed.response_status, failed.attempts], [false, 500, 1])
+  const waitMs = Date.parse(failed.next_attempt_at) - Date.parse(failed.last_attempt_at)
+  assert.ok(waitMs >= 5_000 && waitMs < 6_000, `${waitMs}`)
+  assert.ok((await call('GET', webhook.id)).body.failing_since)
+  status = 302
+  posthorn.clock.advance(6_000)
+  await until(async () => (await deliveries(webhook.id))[0].response_status === 302)
+  status = 204
+  const { body: replayed } = await call('POST', `${webhook.id}/deliveries/${failed.id}/replay`)
+  assert.equal([replayed.event_id, replayed.attempts], [failed.event_id, 0])
+  const rows = await until(async () => {
+    const shown = await deliveries(webhook.id)
+    return shown[0].success && shown
+  })
+  assert.equal(
+    rows.map((row: Record<string, unknown>) => [row.id, row.success, row.attempts, row.next_attempt_at]),
+    [
+      [replayed.id, true, 1, null],
+      [failed.id, false, 2, null],
+    ],
+  )
+  assert.is(new Set(sink.requests.map(({ headers }) => headers['svc-id'])).size, 1)
+  assert.is(new Set(sink.requests.map(({ body }) => `${body}`)).size, 1)
+  assert.is((await call('GET', webhook.id)).body.failing_since, null)
+  assert.is((await call('POST', `${webhook.id}/deliveries/${webhook.id}/replay`)).status, 404)
+})
+
+test('nothing is sent to a webhook that is disabled or gone', async t => {
+  const sink = await startSink(t, { answer: (_, response) => void response.writeHead(503).end() })
+  const events = ['email.sent', 'email.delivered']
+  const webhook = await make(t, { url: sink.url, events })
+  await send('delivered')
+  await until(() => sink.requests.length === 2)
+  await until(async () =>
+    (await deliveries(webhook.id)).every((row: { response_status: number | null }) => row.response_status),
+  )
+  await call('PATCH', `${webhook.id}?enabled=false`)
+  const other = await startSink(t)
+  const beacon = await make(t, { url: other.url, events })
+  posthorn.clock.advance(6_000)
+  await send('delivered')
+  await until(() => other.requests.length === 2)
+  assert.is(sink.requests.length, 2)
+  assertRefusal(await call('POST', `${webhook.id}/test`), { status: 422, name: 'validation_error' })
+  await call('PATCH', `${webhook.id}?enabled=true`)
+  await until(() => sink.requests.length === 4)
+  await call('DELETE', webhook.id)
+  posthorn.clock.advance(400_000)
+  await call('POST', `${beacon.id}/test`)
+  await until(() => other.requests.length === 3)
+  assert.is(sink.requests.length, 4)
+  await until(() => posthorn.rows('select webhook_id from webhook_deliveries').length <= 3)
+})
+
+test('an account has 100 webhooks at most', async t => {
+  for (let i = 0; i < 100; i++) await make(t, { url: 'https://hooks.example/', events: ['email.sent'] })
+  const body = { url: 'https://hooks.example/', events: ['email.sent'] }
+  assertRefusal(await posthorn.call('POST', '/webhooks', { session, body }), {
+    status: 422,
+    name: 'validation_error',
+  })
+})
+
+test.run()
