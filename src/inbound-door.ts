@@ -57,6 +57,7 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
       listen,
       mailHost,
       certificates,
+      newPerMinute: config.smtp.inbound.connectionsPerMinute,
       admit: createAdmit({
         reportDoorOf: recipient => doorOf(recipient, clock.now(), { secrets, mailHost }),
         hosted,

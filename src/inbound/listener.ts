@@ -9,6 +9,7 @@ import { connectionLimit } from './connections.ts'
 import { takeIn } from './intake.ts'
 import { type Listening, startListening } from './listening.ts'
 import { createMailBytes, type MailBytes } from './mail-bytes.ts'
+import { watchPace } from './pace.ts'
 import type { ReceivedMail } from './receive-commands.ts'
 import { Reply, replyTo } from './reply.ts'
 import { StrictSmtpServer } from './smtp-server.ts'
@@ -17,6 +18,8 @@ export interface ListenerOptions {
   listen: { host: string; port: number }
   mailHost: string
   certificates: Certificates
+  /** Connections from one address; any number when 0. */
+  newPerMinute: number
   admit: Admit
   /** Where the bytes of a message go while they come. */
   openBlob(): BlobStream
@@ -35,7 +38,6 @@ const MOST_MESSAGES = 100
 const MOST_UNDER_WAY = 64
 const MOST_HOPS = 50
 const IDLE_MS = 60_000
-const DATA_MS = 300_000
 const LONGEST_MS = 900_000
 
 type Answer = (error?: Error | null) => void
@@ -46,12 +48,12 @@ export function startInboundListener(options: ListenerOptions): Promise<Listenin
 }
 
 function createServer(options: ListenerOptions): StrictSmtpServer {
-  const { mailHost, certificates, clock, admit, log } = options
+  const { mailHost, certificates, clock, admit, log, newPerMinute } = options
   /** Behind the addresses of transactions under way, by their envelopes. */
   const named = new WeakMap<object, Map<string, Door>>()
   const receive = createReceiver(options, {
     doorsOf: ({ envelope }) => [...(named.get(envelope)?.values() ?? [])],
-    end: id => server.end(id, '4.4.2 The message took too long'),
+    end: id => server.end(id, '4.4.2 The message comes too slowly'),
   })
   const server: StrictSmtpServer = new StrictSmtpServer(
     {
@@ -61,7 +63,7 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
       authOptional: true,
       disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD'],
       ...certificates.current(),
-      ...connectionLimit(MOST_CONNECTIONS_OF_ONE),
+      ...connectionLimit({ mostOfOne: MOST_CONNECTIONS_OF_ONE, newPerMinute, clock }),
       onMailFrom(_sender, { transaction }, answer) {
         answer(transaction > MOST_MESSAGES ? new Reply(421, '4.7.0 Enough for one connection') : null)
       },
@@ -113,7 +115,9 @@ function createReceiver({ take, openBlob, clock, log }: ListenerOptions, { doors
   return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
     if (underWay >= MOST_UNDER_WAY) return answer(new Reply(452, '4.3.1 Too much at once, try again later'))
     underWay += 1
-    const limit = clock.timer(DATA_MS, () => end(session.id))
+    const pace = watchPace(clock, () => end(session.id))
+    stream.on('data', (chunk: Buffer) => pace.add(chunk.length))
+    stream.once('end', pace.end)
     return settle(stream, session)
       .then(
         () => answer(),
@@ -123,7 +127,7 @@ function createReceiver({ take, openBlob, clock, log }: ListenerOptions, { doors
         },
       )
       .finally(() => {
-        limit.cancel()
+        pace.end()
         underWay -= 1
       })
   }

@@ -11,3 +11,36 @@ export function withWholeLines(message: Buffer): Buffer {
   if (mended === text && text.endsWith('\r\n')) return message
   return Buffer.from(mended.endsWith('\r\n') ? mended : `${mended}\r\n`, 'latin1')
 }
+
+/** Without its CRLF (RFC 5322 §2.1.1). Many servers refuse longer ones, or break them where they like, and signatures with them. */
+const LONGEST_LINE = 998
+const TOO_LONG = /[^\r\n]{999,}/g
+/** So far from the end a blank is looked for, behind which a line can be broken with the least harm. */
+const LOOK_BACK = 200
+
+/** A body whose lines end in CRLF, with those that are too long broken; they go on with a blank. */
+export function withShortLines(body: Buffer): Buffer {
+  const text = body.toString('latin1')
+  const broken = text.replace(TOO_LONG, brokenLine)
+  return broken === text ? body : Buffer.from(broken, 'latin1')
+}
+
+function brokenLine(line: string): string {
+  const pieces: string[] = []
+  let rest = line
+  while (rest.length > LONGEST_LINE) {
+    const at = breakIn(rest)
+    pieces.push(rest.slice(0, at))
+    rest = ` ${rest.slice(at)}`
+  }
+  return [...pieces, rest].join('\r\n')
+}
+
+/** Behind a blank, else between characters: octets of UTF-8 stay together. */
+function breakIn(line: string): number {
+  const blank = line.lastIndexOf(' ', LONGEST_LINE - 1)
+  if (blank > LONGEST_LINE - LOOK_BACK) return blank + 1
+  let at = LONGEST_LINE
+  while (at > LONGEST_LINE - 4 && (line.charCodeAt(at) & 0xc0) === 0x80) at -= 1
+  return at
+}

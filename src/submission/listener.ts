@@ -10,10 +10,11 @@ import { MOST_RECIPIENTS } from '../accept/recipients.ts'
 import { MOST_MESSAGE_BYTES, type Sender } from '../accept/submission.ts'
 import { connectionLimit } from '../inbound/connections.ts'
 import { type Listening, startListening } from '../inbound/listening.ts'
+import { watchPace } from '../inbound/pace.ts'
 import { Reply, replyTo } from '../inbound/reply.ts'
 import { StrictSmtpServer } from '../inbound/smtp-server.ts'
 import type { Certificates } from '../lib/certificates.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, sleep } from '../lib/clock.ts'
 import type { Id } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { Networks } from '../lib/networks.ts'
@@ -47,9 +48,12 @@ export interface SubmissionOptions {
 }
 
 const MOST_CONNECTIONS_OF_ONE = 50
+/** Of one address: programs that connect anew for each message are many, and known by their keys. */
+const NEW_PER_MINUTE = 6_000
 const MOST_FAILURES = 3
+/** The first wrong password is answered after so long, the second after twice that. */
+const FAILURE_DELAY_MS = 1_000
 const IDLE_MS = 300_000
-const DATA_MS = 600_000
 const LONGEST_MS = 3_600_000
 
 type Answer = (error?: Error | null, text?: string) => void
@@ -91,10 +95,18 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
 }
 
 /** The part of the protocol in which clients say who they are, or need not. */
-function admitted({ admission, log }: SubmissionOptions, end: EndSession): SMTPServerOptions {
-  const limit = connectionLimit(MOST_CONNECTIONS_OF_ONE)
+function admitted({ admission, clock, log }: SubmissionOptions, end: EndSession): SMTPServerOptions {
+  const limit = connectionLimit({
+    mostOfOne: MOST_CONNECTIONS_OF_ONE,
+    newPerMinute: NEW_PER_MINUTE,
+    clock,
+  })
   if ('signIn' in admission)
-    return { ...limit, authMethods: ['PLAIN', 'LOGIN'], onAuth: createAuth(admission.signIn, log, end) }
+    return {
+      ...limit,
+      authMethods: ['PLAIN', 'LOGIN'],
+      onAuth: createAuth(admission.signIn, { clock, log, end }),
+    }
   return {
     ...limit,
     authOptional: true,
@@ -106,7 +118,7 @@ function admitted({ admission, log }: SubmissionOptions, end: EndSession): SMTPS
   }
 }
 
-function createAuth(signIn: SignIn, log: Log, end: EndSession) {
+function createAuth(signIn: SignIn, { clock, log, end }: { clock: Clock; log: Log; end: EndSession }) {
   const failures = new WeakMap<SMTPServerSession, number>()
   return (
     { username, password }: SMTPServerAuthentication,
@@ -120,6 +132,7 @@ function createAuth(signIn: SignIn, log: Log, end: EndSession) {
       failures.set(session, count)
       if (signedIn === 'too-many' || count >= MOST_FAILURES)
         return end(session.id, '4.7.0 Too many failed logins')
+      await sleep(clock, count * FAILURE_DELAY_MS)
       return answer(new Reply(535, '5.7.8 The password is an API key, and this is none'))
     }
     settle().catch(error => {
@@ -138,9 +151,12 @@ function createReceiver({ submit, incoming, admission, clock, log }: SubmissionO
   }
   return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
     const message = incoming.open()
-    const limit = clock.timer(DATA_MS, () => end(session.id, '4.4.2 The message took too long'))
-    stream.on('data', (chunk: Buffer) => message.add(chunk))
-    stream.once('close', () => limit.cancel())
+    const pace = watchPace(clock, () => end(session.id, '4.4.2 The message comes too slowly'))
+    stream.on('data', (chunk: Buffer) => {
+      pace.add(chunk.length)
+      message.add(chunk)
+    })
+    stream.once('close', pace.end)
     stream.once('error', error => {
       message.close()
       log.debug({ err: error }, 'a message was not submitted in full')

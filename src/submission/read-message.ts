@@ -10,7 +10,7 @@ import { legibleMailboxes, parseMailboxes } from '../smtp/address-list.ts'
 import type { HeaderField } from '../smtp/header-field.ts'
 import { readControl } from './control-fields.ts'
 import { readHead } from './head.ts'
-import { withWholeLines } from './lines.ts'
+import { withShortLines, withWholeLines } from './lines.ts'
 import { outgoingFields } from './outgoing-fields.ts'
 import type { Parts } from './parts.ts'
 import { unfolded } from './unfolded.ts'
@@ -58,7 +58,7 @@ export async function readMessage(
     { now, messageId },
   )
   if (isRefusal(fields)) return fields
-  const raw = joinMessage(fields, head.body)
+  const raw = joinMessage(fields, withShortLines(head.body))
   const { content, attachments } = partsOf ? await partsOf(raw) : NOTHING_READ
   const message: SubmittedMessage = {
     from,

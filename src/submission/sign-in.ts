@@ -2,10 +2,10 @@
 
 import type { Sender } from '../accept/submission.ts'
 import type { ApiKeys } from '../accounts/api-keys.ts'
-import { createGuessGuard } from '../accounts/guess-guard.ts'
+import { createGuessGuard, type Verdict } from '../accounts/guess-guard.ts'
 import { hashToken } from '../accounts/tokens.ts'
 import type { Clock } from '../lib/clock.ts'
-import { idKey, parseWireId, sameId } from '../lib/ids.ts'
+import { type Id, idKey, parseWireId, sameId } from '../lib/ids.ts'
 
 export type SignedIn = { sender: Sender } | 'wrong' | 'too-many'
 
@@ -16,8 +16,9 @@ const USER_NAMES = new Set(['resend', 'posthorn'])
 const REMEMBERED = 10_000
 
 /**
- * Wrong passwords cost an address growing waits, in which it is not heard; programs there whose key has been right before
- * go on, so that one with an old key does not stop the others.
+ * Wrong passwords cost an address growing waits, in which it is not heard, and likewise a key that is named, from wherever
+ * it is tried; programs whose key has been right before from where they are go on, so that one with an old key does not stop
+ * the others.
  */
 export function createSignIn(apiKeys: Pick<ApiKeys, 'find'>, clock: Clock): SignIn {
   const guard = createGuessGuard(clock)
@@ -39,8 +40,18 @@ export function createSignIn(apiKeys: Pick<ApiKeys, 'find'>, clock: Clock): Sign
       sender = await senderOf(userName, password)
       return sender !== undefined
     }
+    const hear = async () => (await guard.hear(from, isRight)).kind
+    const named = parseWireId('key', userName)
+    const hearNamed = async (id: Id) => {
+      let kind: Verdict['kind'] = 'wrong'
+      const { kind: ofName } = await guard.hear(`key ${idKey(id)}`, async () => {
+        kind = await hear()
+        return kind === 'right'
+      })
+      return ofName === 'wrong' ? kind : ofName
+    }
     const isRegular = known.has(place) && (await isRight())
-    const verdict = isRegular ? 'right' : (await guard.hear(from, isRight)).kind
+    const verdict = isRegular ? 'right' : await (named ? hearNamed(named) : hear())
     if (verdict !== 'right' || !sender) return verdict === 'too-many' ? 'too-many' : 'wrong'
     known.delete(place)
     known.add(place)

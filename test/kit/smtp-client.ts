@@ -1,6 +1,6 @@
 /** An SMTP client that says what it is told, byte by byte, and hands back what it hears. */
 import { connect as connectSocket, type Socket } from 'node:net'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
 
 export interface SmtpClient {
   /** The next reply, its lines joined by LF; empty when the connection ended. */
@@ -9,7 +9,7 @@ export interface SmtpClient {
   say(line: string): Promise<string>
   /** Bytes as they are. */
   write(bytes: string | Uint8Array): void
-  startTls(): Promise<TLSSocket>
+  startTls(options?: ConnectionOptions): Promise<TLSSocket>
   /** Closes our side; the other may still talk. */
   end(): void
   close(): Promise<void>
@@ -60,10 +60,10 @@ export async function dialSmtp(options: { port: number; from?: string }): Promis
       return reply()
     },
     write: bytes => void socket.write(bytes),
-    async startTls() {
+    async startTls(more = {}) {
       const plain = socket
       plain.removeAllListeners()
-      const secure = connectTls({ socket: plain, rejectUnauthorized: false })
+      const secure = connectTls({ socket: plain, rejectUnauthorized: false, ...more })
       await new Promise<void>((resolve, reject) => {
         secure.once('secureConnect', resolve)
         secure.once('error', reject)

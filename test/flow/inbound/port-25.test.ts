@@ -3,6 +3,7 @@ import { createIdSource } from '../../../src/lib/ids.ts'
 import { createSecretKeys } from '../../../src/lib/secret-keys.ts'
 import { createRefToken, returnPath } from '../../../src/smtp/verp.ts'
 import { readOrCreateSecret } from '../../../src/store/secret-file.ts'
+import { FALSE_ENDS } from '../../kit/attack.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { dialSmtp, type SmtpClient, sendMail } from '../../kit/smtp-client.ts'
@@ -95,19 +96,16 @@ test('STARTTLS secures the connection, and what was said before it is forgotten'
   assert.match(await client.say('MAIL FROM:<>'), /^250 /)
 })
 
-/** What some server, somewhere, has taken for the end of a message. */
-const FALSE_ENDS = ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r', '\r.\r\n', '\r\n.\r', '\r\n\0.\r\n', '\n..\n']
-for (const end of FALSE_ENDS)
-  test(`${JSON.stringify(end)} ends no message`, async t => {
+for (const [what, end] of [...FALSE_ENDS, ['CR LF NUL . CR LF', '\r\n\0.\r\n'] as const])
+  test(`${what} ends no message`, async t => {
+    const isWhole = end === '\r\n\0.\r\n'
     const before = storedCount()
     const client = await inData(t)
     const smuggled = `MAIL FROM:<smug@evil.example>\r\nRCPT TO:<${POSTMASTER}>\r\nDATA\r\nsmuggled`
     client.write(`Subject: one\r\n\r\nhello${end}${smuggled}`)
-    const reply = await client.say('\r\n.')
-    if (end === '\r\n\0.\r\n') assert.match(reply, /^250 /)
-    else assert.match(reply, /^550 5\.6\.11 /)
+    assert.match(await client.say('\r\n.'), isWhole ? /^250 / : /^550 5\.6\.11 /)
     assert.is(posthorn.rows("select 1 from reports where sender = 'smug@evil.example'").length, 0)
-    assert.is(storedCount(), before + (end === '\r\n\0.\r\n' ? 1 : 0))
+    assert.is(storedCount(), before + (isWhole ? 1 : 0))
     assert.match(await client.say('NOOP'), /^250 /)
   })
 

@@ -56,4 +56,18 @@ test('a program with an old key does not stop those beside it whose key has been
   assert.equal(await signIn(HERE, 'resend', 're_good'), { sender })
 })
 
+test('a key that is named is not heard after five wrong ones, from wherever they come', async () => {
+  const { signIn, clock, asked } = open()
+  const name = wireId('key', id)
+  await signIn('192.0.2.9', name, 're_good')
+  for (let i = 0; i < 5; i++) assert.is(await signIn(`198.51.100.${i}`, name, 're_bad'), 'wrong')
+  const askedBefore = asked.length
+  assert.is(await signIn('198.51.100.77', name, 're_bad'), 'too-many')
+  assert.is(asked.length, askedBefore)
+  assert.equal(await signIn('192.0.2.9', name, 're_good'), { sender })
+  assert.equal(await signIn('198.51.100.77', 'resend', 're_good'), { sender })
+  await clock.advance(60_000)
+  assert.equal(await signIn('198.51.100.78', name, 're_good'), { sender })
+})
+
 test.run()

@@ -1,0 +1,152 @@
+import { connect, type Socket } from 'node:net'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { createTransport } from 'nodemailer'
+import * as assert from 'uvu/assert'
+import { type Posthorn, startPosthorn } from '../kit/posthorn.ts'
+import { dialSmtp, sendMail } from '../kit/smtp-client.ts'
+import { suite, type TestContext } from '../kit/suite.ts'
+import { until } from '../kit/until.ts'
+
+/** Attacks that take their time: others are served meanwhile, and the thread that serves them is never held for long. */
+const test = suite('heavy attacks on mail ports', { limitMs: 120_000 })
+
+const POSTMASTER = 'postmaster@posthorn.test'
+/** What the thread may be held up, in 99 of 100 looks at it. */
+const MOST_HELD_MS = 200
+
+async function given(t: TestContext): Promise<Posthorn> {
+  return t.using(
+    startPosthorn({
+      env: {
+        POSTHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
+        POSTHORN_SMTP_INBOUND_CONNECTIONS_PER_MINUTE: '0',
+      },
+    }),
+  )
+}
+
+/** Watches this thread, on which the whole service runs, while something goes on. */
+async function watched<T>(work: () => Promise<T>): Promise<T> {
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  try {
+    return await work()
+  } finally {
+    delay.disable()
+    const heldMs = delay.percentile(99) / 1e6
+    assert.ok(heldMs < MOST_HELD_MS, `the thread was held for ${heldMs} ms`)
+  }
+}
+
+const hello = (posthorn: Posthorn) =>
+  sendMail(posthorn.app.inboundAddress!, { to: POSTMASTER, data: 'Subject: hello\n\nhi\n' })
+
+/** A connection that says nothing, or what it is told, and is not missed. */
+function silent(port: number, from: string, words = ''): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from })
+    socket.once('error', reject)
+    socket.once('data', () => {
+      socket.on('error', () => {}) // it may be thrown out
+      if (words !== '') socket.write(words)
+      resolve(socket)
+    })
+  })
+}
+
+test('of 2,000 idle connections from a hundred addresses, 500 are let in, and make room for others', async t => {
+  const posthorn = await given(t)
+  const { port } = posthorn.app.inboundAddress!
+  const sockets: Socket[] = []
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  await watched(async () => {
+    for (let round = 0; round < 20; round++) {
+      const wave = Array.from({ length: 100 }, (_, i) =>
+        silent(port, `127.0.1.${i + 1}`, 'EHLO idle.example\r\n'),
+      )
+      sockets.push(...(await Promise.all(wave)))
+    }
+  })
+  posthorn.clock.advance(11_000) // silent for long enough, and not for so long that they end by themselves
+  for (let i = 0; i < 20; i++) assert.match(await hello(posthorn), /^250 /)
+  await until(() => sockets.filter(socket => !socket.closed).length <= 500)
+})
+
+for (const [what, line] of [
+  ['two dots', '..\r\n'],
+  ['a dot and a letter', '.a\r\n'],
+  ['a dot and CR', '.\r\r\n'],
+] as const)
+  test(`ten megabytes of lines of ${what} cost no more than their bytes`, async t => {
+    const posthorn = await given(t)
+    const client = await t.using(dialSmtp(posthorn.app.inboundAddress!))
+    await client.reply()
+    await client.say('EHLO client.example')
+    await client.say('MAIL FROM:<>')
+    await client.say(`RCPT TO:<${POSTMASTER}>`)
+    await client.say('DATA')
+    await watched(async () => {
+      const block = Buffer.from(line.repeat(Math.floor(65_536 / line.length)))
+      const others = Promise.all(Array.from({ length: 5 }, () => hello(posthorn)))
+      for (let sent = 0; sent < 10 * 1024 * 1024; sent += block.length) {
+        client.write(block)
+        await new Promise(resolve => setImmediate(resolve))
+      }
+      assert.match(await client.say('\r\n.'), /^(?:250|550) /)
+      for (const reply of await others) assert.match(reply, /^250 /)
+    })
+  })
+
+test('an attachment of 26 MB is submitted, and others are served meanwhile', async t => {
+  const posthorn = await given(t)
+  await posthorn.verifiedDomain('here.example')
+  const program = createTransport({
+    host: '127.0.0.1',
+    port: posthorn.app.submission.submissionTls!.port,
+    secure: true,
+    auth: { user: 'posthorn', pass: posthorn.apiKey },
+    tls: { rejectUnauthorized: false },
+  })
+  const content = Buffer.alloc(26 * 1024 * 1024, 'posthorn')
+  const sending = program.sendMail({
+    from: 'ann@here.example',
+    to: 'delivered@simulator.test',
+    subject: 'large',
+    text: 'see the file',
+    attachments: [{ filename: 'large.bin', content }],
+  })
+  for (let i = 0; i < 5; i++) assert.match(await hello(posthorn), /^250 /)
+  const { response } = await sending
+  const email = await posthorn.emailWhen(/eml_\S+/.exec(response)![0], 'delivered')
+  assert.equal(
+    email.attachments.map(({ size }: { size: number }) => size),
+    [content.length],
+  )
+})
+
+test('a hundred connections that trickle, from five addresses, hold nobody up', async t => {
+  const posthorn = await given(t)
+  const { port } = posthorn.app.inboundAddress!
+  const begin = `EHLO x\r\n`
+  const rest = `MAIL FROM:<>\r\nRCPT TO:<${POSTMASTER}>\r\nDATA\r\n`
+  const sockets = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => silent(port, `127.0.2.${(i % 5) + 1}`, begin)),
+  )
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  for (const socket of sockets) socket.write(rest)
+  await watched(async () => {
+    for (let second = 0; second < 90; second++) {
+      for (const socket of sockets) if (socket.writable) socket.write('x')
+      if (second % 10 === 0) assert.match(await hello(posthorn), /^(?:250|452) /)
+      posthorn.clock.advance(1_000)
+    }
+  })
+  await until(() => sockets.every(socket => socket.readableEnded || socket.closed))
+  assert.match(await hello(posthorn), /^250 /)
+})
+
+test.run()

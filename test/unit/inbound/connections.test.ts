@@ -1,0 +1,60 @@
+import type { SMTPServerSession } from 'smtp-server'
+import * as assert from 'uvu/assert'
+import { connectionLimit } from '../../../src/inbound/connections.ts'
+import { createManualClock } from '../../kit/manual-clock.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('inbound/connections')
+
+function given(terms: { mostOfOne?: number; newPerMinute?: number }) {
+  const clock = createManualClock()
+  const { onConnect, onClose } = connectionLimit({ mostOfOne: 1_000, newPerMinute: 0, clock, ...terms })
+  let count = 0
+  const open = (remoteAddress: string) => {
+    const session = { id: `${++count}`, remoteAddress } as SMTPServerSession
+    let told = 'taken'
+    onConnect!(session, error => {
+      if (error) told = error.message
+    })
+    return { told, close: () => onClose!(session, () => {}) }
+  }
+  return { clock, open }
+}
+
+test('one address has so many at a time, and another one its own', () => {
+  const { open } = given({ mostOfOne: 2 })
+  const [first] = [open('192.0.2.1'), open('192.0.2.1')]
+  assert.match(open('192.0.2.1').told, /Too many connections/)
+  assert.is(open('192.0.2.2').told, 'taken')
+  first.close()
+  assert.is(open('192.0.2.1').told, 'taken')
+})
+
+test('one that was refused does not count when it ends', () => {
+  const { open } = given({ mostOfOne: 1 })
+  open('192.0.2.1')
+  open('192.0.2.1').close()
+  assert.match(open('192.0.2.1').told, /Too many connections/)
+})
+
+test('addresses of one IPv6 site are one', () => {
+  const { open } = given({ mostOfOne: 1 })
+  open('2001:db8:0:1::1')
+  assert.match(open('2001:db8:0:2::7').told, /Too many connections/)
+  assert.is(open('2001:db8:1:1::1').told, 'taken')
+})
+
+test('one address opens so many a minute, closed or not', () => {
+  const { clock, open } = given({ newPerMinute: 3 })
+  for (let i = 0; i < 3; i++) {
+    const { told, close } = open('192.0.2.1')
+    assert.is(told, 'taken')
+    close()
+  }
+  assert.match(open('192.0.2.1').told, /Too many new connections/)
+  assert.is(open('192.0.2.2').told, 'taken')
+  clock.advance(60_000)
+  assert.is(open('192.0.2.1').told, 'taken')
+})
+
+test.run()

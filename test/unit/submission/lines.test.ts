@@ -1,0 +1,37 @@
+import * as assert from 'uvu/assert'
+import { withShortLines } from '../../../src/submission/lines.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('submission/lines')
+
+const broken = (text: string) => withShortLines(Buffer.from(text)).toString().split('\r\n')
+
+test('lines that may be so long stay as they are', () => {
+  const body = Buffer.from(`${'x'.repeat(998)}\r\nshort\r\n`)
+  assert.is(withShortLines(body), body)
+})
+
+test('a longer one is broken as often as it needs, and goes on with a blank', () => {
+  const lines = broken(`a\r\n${'x'.repeat(3_000)}\r\nb\r\n`)
+  assert.equal(
+    lines.map(line => line.length),
+    [1, 998, 998, 998, 9, 1, 0],
+  )
+  assert.is(lines.slice(1, 5).join('').replaceAll(' ', ''), 'x'.repeat(3_000))
+})
+
+test('it is broken behind a blank where there is one', () => {
+  const [first, second] = broken(`${'x'.repeat(900)} ${'y'.repeat(300)}\r\n`)
+  assert.equal([first, second], [`${'x'.repeat(900)} `, ` ${'y'.repeat(300)}`])
+})
+
+test('octets of one character stay together', () => {
+  for (let shift = 0; shift < 4; shift++) {
+    const text = 'x'.repeat(shift) + '😀é€'.repeat(500)
+    const lines = broken(`${text}\r\n`)
+    assert.is(lines.map((line, i) => (i === 0 ? line : line.slice(1))).join(''), text)
+    assert.ok(lines.every(line => Buffer.byteLength(line) <= 998))
+  }
+})
+
+test.run()
