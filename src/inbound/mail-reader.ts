@@ -1,4 +1,5 @@
 /** Reads received mail on a thread of its own, one message at a time: hostile mail costs the thread, at worst. */
+import { ThreadEnded } from '../lib/calls.ts'
 import { type Clock, within } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createPassingThread } from '../lib/passing-thread.ts'
@@ -40,6 +41,7 @@ const HEAD_BYTES = 256 * 1024
 export function createMailReader({ entry, clock, log }: ReaderOptions): MailReader {
   const thread = createPassingThread({ name: 'inbound', entry, heapMib: HEAP_MIB, log })
   let turn: Promise<unknown> = Promise.resolve()
+  let isClosing = false
 
   const ask = async (order: ReadingOrder): Promise<ReadMail> => {
     const answer = await within(clock, LONGEST_MS, thread.call('read', order, [order.bytes.buffer]))
@@ -48,11 +50,13 @@ export function createMailReader({ entry, clock, log }: ReaderOptions): MailRead
     throw new Error(`it could not be read within ${LONGEST_MS / 1_000} s`)
   }
   const work = async (load: () => Promise<Uint8Array<ArrayBuffer>>): Promise<ReadMail> => {
+    if (isClosing) throw new ThreadEnded()
     const bytes = await load()
     const head = bytes.slice(0, HEAD_BYTES)
     try {
       return await ask({ bytes, fault: null })
     } catch (error) {
+      if (isClosing) throw error
       log.warn({ err: error }, 'a received message could not be taken apart; it is listed by its head')
       return ask({ bytes: head, fault: (error as Error).message })
     }
@@ -65,6 +69,7 @@ export function createMailReader({ entry, clock, log }: ReaderOptions): MailRead
       return done
     },
     async close() {
+      isClosing = true
       await thread.end()
       await turn
     },

@@ -1,0 +1,29 @@
+import { BroadcastChannel } from 'node:worker_threads'
+import * as assert from 'uvu/assert'
+import { createMailReader } from '../../../src/inbound/mail-reader.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { createManualClock } from '../../kit/manual-clock.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('inbound/mail-reader')
+
+test('closed while it reads, it starts no other thread, neither for that mail nor for those that wait', async t => {
+  const starts: unknown[] = []
+  const channel = new BroadcastChannel('hanging-reader')
+  channel.onmessage = ({ data }) => starts.push(data)
+  t.after(() => channel.close())
+  const entry = new URL('./hanging-reader.ts', import.meta.url)
+  const reader = createMailReader({ entry, clock: createManualClock(), log: createLog('silent') })
+  const load = async () => new Uint8Array(4)
+  const reads = Promise.allSettled([reader.read(load), reader.read(load)])
+  await until(() => starts.length > 0)
+  await reader.close()
+  assert.equal(
+    (await reads).map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  assert.is(starts.length, 1)
+})
+
+test.run()
