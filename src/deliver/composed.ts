@@ -19,11 +19,11 @@ import type { Db } from '../store/schema.ts'
 import { createFindPersonal } from '../templates/personal.ts'
 import {
   createEmailLinks,
-  createLinkPlans,
   type EmailLinks,
   type LinkedEmail,
   type LinkedRecipient,
 } from '../tracking/email-links.ts'
+import { createLinkPlans } from '../tracking/link-plans.ts'
 import { type TlsWish, tlsWishOf } from './policy/wish.ts'
 
 /** Addresses alone bring such into a header. */

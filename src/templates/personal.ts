@@ -6,9 +6,9 @@ import { wireId } from '../lib/ids.ts'
 import type { Content } from '../store/contents.ts'
 import { parseMailboxes } from '../store/emails.ts'
 import type { EmailRow } from '../store/schema.ts'
-import { type CompiledTemplate, compileTemplate } from './compile.ts'
+import { type CompiledTemplate, type CompiledText, compileTemplate } from './compile.ts'
 import { MOST_PERSONAL_CHARACTERS } from './limits.ts'
-import { fillTemplate } from './render.ts'
+import { fillHoles, fillTemplate } from './render.ts'
 
 /** Variables that every contact has, beside its properties. */
 export type ContactVariable = 'first_name' | 'last_name'
@@ -47,7 +47,17 @@ export interface PersonalSource extends Pick<EmailRow, 'variables' | 'toList' | 
 export type UnsubscribeUrl = () => string
 
 /** Finds what emails say. Content that several share is parsed once, as long as it is the same object. */
-export type FindPersonal = (source: PersonalSource, unsubscribeUrl: UnsubscribeUrl) => Content
+export type FindPersonal = (source: PersonalSource, unsubscribeUrl: UnsubscribeUrl) => PersonalContent
+
+export interface PersonalContent extends Content {
+  /** How the html has come about; absent where nothing in it is the recipient's own. */
+  filled?: {
+    /** The same object for all recipients. */
+    template: CompiledText
+    /** What stands in its holes, in their order. */
+    values(): string[]
+  }
+}
 
 export function createFindPersonal(): FindPersonal {
   const parsed = new WeakMap<Content, CompiledTemplate>()
@@ -69,7 +79,7 @@ function personal(
   template: CompiledTemplate,
   { variables, toList, broadcastId }: PersonalSource,
   unsubscribeUrl: UnsubscribeUrl,
-): Content {
+): PersonalContent {
   const own = new Map(Object.entries(JSON.parse(variables!) as Record<string, string>))
   const valueFor = (name: string): string | undefined => {
     switch (builtInOf(name)) {
@@ -86,5 +96,9 @@ function personal(
   const values = template.variables.map(({ name }) => valueFor(name))
   const filled = fillTemplate(template, values, MOST_PERSONAL_CHARACTERS)
   if (!filled.ok) throw new Error(`more than ${MOST_PERSONAL_CHARACTERS} characters for one recipient`)
-  return { html: filled.html, text: filled.text }
+  const words = { html: filled.html, text: filled.text }
+  const { html } = template
+  return html === null
+    ? words
+    : { ...words, filled: { template: html, values: () => fillHoles(html, values) } }
 }

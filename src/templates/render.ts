@@ -79,6 +79,12 @@ function fillText(
   return rendered.length > mostCharacters ? undefined : rendered
 }
 
+/** What stands in the holes of a part that is filled so. */
+export function fillHoles({ holes }: CompiledText, plain: readonly (string | undefined)[]): string[] {
+  const filling: Filling = { plain, escaped: [] }
+  return holes.map(hole => valueFor(hole, filling, Number.POSITIVE_INFINITY))
+}
+
 function valueFor({ variable, fallback, inHtml }: Hole, { plain, escaped }: Filling, most: number): string {
   const value = plain[variable]
   if (value === undefined || (value === '' && fallback !== null)) return fallback ?? ''

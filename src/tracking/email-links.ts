@@ -3,9 +3,8 @@ import type { Id } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
 import { foldAddress } from '../smtp/address.ts'
 import type { HeaderField } from '../smtp/header-field.ts'
-import type { Content } from '../store/contents.ts'
 import type { LinkTerms } from '../store/link-terms.ts'
-import { findLinks, type LinkPlan } from './find-links.ts'
+import type { LinkPlan } from './find-links.ts'
 import { rewriteHtml } from './rewrite.ts'
 import { createClickToken, createOpenToken } from './tokens.ts'
 import { createMailToken, createUnsubscribeToken } from './unsubscribe-token.ts'
@@ -78,14 +77,4 @@ export function createEmailLinks(secrets: SecretKeys, terms: LinkTerms, email: L
 /** `u+<token>@send.<domain>`: mail to it unsubscribes. */
 export function unsubscribeAddress(token: string, fromDomain: string): string {
   return `u+${token}@send.${fromDomain}`
-}
-
-/** Content that several emails or recipients share is looked through once, as long as it is the same object. */
-export function createLinkPlans(): (content: Content) => LinkPlan {
-  const known = new WeakMap<Content, LinkPlan>()
-  return content => {
-    const plan = known.get(content) ?? findLinks(content.html ?? '')
-    known.set(content, plan)
-    return plan
-  }
 }

@@ -1,25 +1,40 @@
 /** Where an HTML text can be tracked: its links, and the place of the pixel. It is only looked at, and never written anew. */
 import { QuoteType, Tokenizer } from 'htmlparser2'
 
-/** A link that leads to the web. */
-export interface HtmlLink {
+/** What an `<a>` or `<area>` refers to. */
+export interface Href {
   /** Where the value of its `href` stands, without quotes. */
   start: number
   end: number
+  /** Which of the page's it is, from 0. */
+  number: number
+  /** Decoded. */
+  value: string
+}
+
+export interface PageParts {
+  /** But for those that are not to be tracked. */
+  hrefs: Href[]
+  /** Where the pixel goes: before the last `</body>`, else the last `</html>`, else behind all that is whole. */
+  pixelAt: number
+  /** There is neither `</body>` nor `</html>`. */
+  hasNoEnd: boolean
+}
+
+/** A link that leads to the web. */
+export interface HtmlLink extends Pick<Href, 'start' | 'end' | 'number'> {
   /** An `http` or `https` URL in printable ASCII. */
   target: string
 }
 
-export interface LinkPlan {
+export interface LinkPlan extends Pick<PageParts, 'pixelAt'> {
   links: HtmlLink[]
-  /** Where the pixel goes: before the last `</body>`, else the last `</html>`, else behind all that is whole. */
-  pixelAt: number
 }
 
 /** In octets; a longer one would not pass every proxy once it is signed. It is left as it is. */
 export const LONGEST_TARGET = 2_048
 /** Further ones are left as they are. */
-const MOST_LINKS = 2_000
+const MOST_HREFS = 2_000
 const LINKING = new Set(['a', 'area'])
 const WEB = /^https?:\/\//i
 /** What browsers leave out of URLs (WHATWG URL §4.4). */
@@ -30,52 +45,69 @@ const BEFORE_VALUE = /\s*=\s*/y
 
 /** Any text will do, however broken: what browsers would not take for a link is none. */
 export function findLinks(html: string): LinkPlan {
-  const links: HtmlLink[] = []
+  const { hrefs, pixelAt } = findParts(html)
+  return { links: hrefs.flatMap(href => webLink(href) ?? []), pixelAt }
+}
+
+/** Undefined where it does not lead to the web, or too far to say. */
+export function webLink({ start, end, number, value }: Href): HtmlLink | undefined {
+  const target = webTarget(value)
+  return target === undefined ? undefined : { start, end, number, target }
+}
+
+/**
+ * @param onPlain called with stretches in which any text without `<`, `>`, `&` and quotes may stand in place of what is there, and
+ * nothing else would become of the page: what is shown, and quoted values of attributes
+ */
+export function findParts(html: string, onPlain?: (start: number, end: number) => void): PageParts {
+  const hrefs: Href[] = []
   let bodyEnd = -1
   let htmlEnd = -1
   let wholeEnd = 0
-  let element = ''
-  let attribute = ''
+  let count = 0
+  let isLinking = false
+  let isHref = false
   let nameEnd = 0
   let value = ''
-  let isFresh = true
-  let href: { start: number; end: number; value: string } | undefined
+  let href: Href | undefined
   let isExcluded = false
 
   const endOfTag = (end: number) => {
     wholeEnd = end + 1
-    const target = href && !isExcluded ? webTarget(href.value) : undefined
-    if (target !== undefined && links.length < MOST_LINKS)
-      links.push({ start: href!.start, end: href!.end, target })
-    element = ''
+    if (href && !isExcluded && hrefs.length < MOST_HREFS) hrefs.push(href)
+    href = undefined
+    isLinking = false
+    isHref = false
   }
   const tokenizer = new Tokenizer(
     { decodeEntities: true },
     {
       onopentagname(start, end) {
-        const name = html.slice(start, end).toLowerCase()
-        element = LINKING.has(name) ? name : ''
-        href = undefined
+        isLinking = LINKING.has(html.slice(start, end).toLowerCase())
         isExcluded = false
       },
       onattribname(start, end) {
-        if (element === '') return
-        attribute = html.slice(start, end).toLowerCase()
         nameEnd = end
+        if (!isLinking) return
+        const name = html.slice(start, end).toLowerCase()
+        isHref = name === 'href' && href === undefined
         value = ''
-        isFresh = attribute === 'href' && href === undefined
-        if (attribute === 'data-no-track') isExcluded = true
+        if (name === 'data-no-track') isExcluded = true
       },
       onattribdata(start, end) {
-        if (element !== '' && isFresh) value += html.slice(start, end)
+        if (isHref) value += html.slice(start, end)
       },
       onattribentity(codePoint) {
-        if (element !== '' && isFresh) value += String.fromCodePoint(codePoint)
+        if (isHref) value += String.fromCodePoint(codePoint)
       },
       onattribend(quote, end) {
-        if (element === '' || !isFresh) return
-        const quoteLength = quote === QuoteType.Single || quote === QuoteType.Double ? 1 : 0
-        href = { start: valueStart(html, nameEnd) + quoteLength, end: end - quoteLength, value }
+        const isQuoted = quote === QuoteType.Single || quote === QuoteType.Double
+        if (!isHref && !(onPlain && isQuoted)) return
+        const start = valueStart(html, nameEnd) + (isQuoted ? 1 : 0)
+        const valueEnd = isQuoted ? end - 1 : end
+        if (isQuoted) onPlain?.(start, valueEnd)
+        if (isHref) href = { start, end: valueEnd, number: count++, value }
+        isHref = false
       },
       onopentagend: endOfTag,
       onselfclosingtag: endOfTag,
@@ -89,8 +121,11 @@ export function findLinks(html: string): LinkPlan {
       oncomment(_start, end, isClosed) {
         if (isClosed > 0) wholeEnd = end + 1
       },
-      ontext(_start, end) {
+      ontext(start, end) {
+        // the rest of a closing tag that is cut off comes as text from nowhere
+        if (start < 0) return
         wholeEnd = end
+        onPlain?.(start, end)
       },
       ontextentity(_codePoint, end) {
         wholeEnd = end
@@ -103,7 +138,8 @@ export function findLinks(html: string): LinkPlan {
   )
   tokenizer.write(html)
   tokenizer.end()
-  return { links, pixelAt: bodyEnd >= 0 ? bodyEnd : htmlEnd >= 0 ? htmlEnd : wholeEnd }
+  const pageEnd = bodyEnd >= 0 ? bodyEnd : htmlEnd
+  return { hrefs, pixelAt: pageEnd >= 0 ? pageEnd : wholeEnd, hasNoEnd: pageEnd < 0 }
 }
 
 function valueStart(html: string, nameEnd: number): number {

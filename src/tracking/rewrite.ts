@@ -3,7 +3,7 @@ import { escapeHtml } from '../templates/escape-html.ts'
 import type { LinkPlan } from './find-links.ts'
 
 export interface Rewriting {
-  /** Where a link is to lead instead; undefined leaves it. @param number of the link among those of the plan, from 0 */
+  /** Where a link is to lead instead; undefined leaves it. @param number of the link, see `Href` */
   linkUrl: ((target: string, number: number) => string | undefined) | null
   /** Null for no pixel. */
   pixelUrl: string | null
@@ -25,7 +25,7 @@ export function rewriteHtml(html: string, plan: LinkPlan, { linkUrl, pixelUrl }:
     isPixelDue = false
   }
   if (linkUrl)
-    for (const [number, { start, end, target }] of plan.links.entries()) {
+    for (const { start, end, number, target } of plan.links) {
       const url = linkUrl(target, number)
       if (url === undefined) continue
       pixelBefore(start)

@@ -14,7 +14,7 @@ export interface Recipient extends DeliveryRef {
 
 export interface ClickedLink {
   recipient: Recipient
-  /** Among the tracked links of the email, from 0. */
+  /** Among all links of the page, from 0. */
   number: number
   target: string
 }

@@ -48,10 +48,9 @@ async function open(t: TestContext) {
     /** Everything of the account's mail that is stored. */
     stored: () =>
       Object.fromEntries(
-        ['emails', 'deliveries', 'attempts', 'events', 'email_shares', 'contents', 'blobs'].map(table => [
-          table,
-          rowCount(table),
-        ]),
+        ['emails', 'deliveries', 'attempts', 'events', 'email_shares', 'visits', 'contents', 'blobs'].map(
+          table => [table, rowCount(table)],
+        ),
       ),
     totals: () =>
       Object.fromEntries(
@@ -94,8 +93,14 @@ test('an email goes with its deliveries, attempts, events, links, content and at
     emailId,
     new Uint8Array(1),
   )
-  const { emails, deliveries, attempts, events, email_shares, contents, blobs } = store.stored()
-  assert.equal([emails, deliveries, attempts, email_shares, contents, blobs], [1, 2, 2, 1, 1, 2])
+  store.change(
+    `insert into visits (email_id, ordinal, link, account_id, count, machine_count, first_at, last_at)
+     values (?, 0, -1, ?, 1, 0, 0, 0)`,
+    emailId,
+    store.accountId,
+  )
+  const { emails, deliveries, attempts, events, email_shares, visits, contents, blobs } = store.stored()
+  assert.equal([emails, deliveries, attempts, email_shares, visits, contents, blobs], [1, 2, 2, 1, 1, 1, 2])
   assert.ok(events! > 0)
   const { hash } = await store.blobs.stage(Buffer.alloc(LARGE_BYTES, 'b'))
   assert.equal(await store.delete(), {

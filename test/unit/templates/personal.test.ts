@@ -11,7 +11,9 @@ const URL = 'https://here.test/u/t?a=1&b=2'
 function said(html: string | null, text: string | null, own: Record<string, string> | null = {}) {
   const variables = own && JSON.stringify(own)
   const toList = '[{"name":"Ann","address":"ann@there.test"}]'
-  return personalContent({ variables, toList, broadcastId, content: { html, text } }, () => URL)
+  const content = { html, text }
+  const words = personalContent({ variables, toList, broadcastId, content }, () => URL)
+  return { html: words.html, text: words.text }
 }
 
 test('what an email keeps stands in its place, escaped in html alone', () => {

@@ -1,0 +1,83 @@
+/**
+ * Where pages can be tracked, found once for all that have it in common: content that several emails share, and the template of
+ * a broadcast, in which each recipient's values move what stands behind them and change nothing else.
+ */
+import type { Content } from '../store/contents.ts'
+import type { CompiledText } from '../templates/compile.ts'
+import type { PersonalContent } from '../templates/personal.ts'
+import { findLinks, findParts, type Href, type LinkPlan, type PageParts, webLink } from './find-links.ts'
+
+export type PlanOf = (content: PersonalContent) => LinkPlan
+
+/** What has been found is known as long as the same objects come. */
+export function createLinkPlans(): PlanOf {
+  const byContent = new WeakMap<Content, LinkPlan>()
+  const byTemplate = new WeakMap<CompiledText, PageParts | 'each for itself'>()
+  return content => {
+    const { html, filled } = content
+    if (filled) {
+      const parts = byTemplate.get(filled.template) ?? partsOfTemplate(filled.template)
+      byTemplate.set(filled.template, parts)
+      return parts === 'each for itself'
+        ? findLinks(html!)
+        : fillParts(html!, filled.template, parts, filled.values())
+    }
+    const plan = byContent.get(content) ?? findLinks(html ?? '')
+    byContent.set(content, plan)
+    return plan
+  }
+}
+
+/** Stands for a value in a template. */
+const HOLE = '\ue000'
+const MARKUP = /[<>&"']/
+/** Before a hole: with the right value behind it, it would become a tag. */
+const HALF_A_TAG = /<\/?[a-z]*$/i
+
+/** What a template has, holes of one character in it; each for itself where a value could make it another page. */
+function partsOfTemplate({ literals, holes }: CompiledText): PageParts | 'each for itself' {
+  const isPlain = holes.every(({ inHtml, fallback }) => inHtml && !MARKUP.test(fallback ?? ''))
+  const isHalf = literals.slice(0, -1).some(literal => HALF_A_TAG.test(literal))
+  if (!isPlain || isHalf || literals.some(literal => literal.includes(HOLE))) return 'each for itself'
+  const page = literals.join(HOLE)
+  let plainHoles = 0
+  const parts = findParts(page, (start, end) => {
+    for (let at = page.indexOf(HOLE, start); at >= 0 && at < end; at = page.indexOf(HOLE, at + 1))
+      plainHoles++
+  })
+  return plainHoles === holes.length && !parts.hasNoEnd ? parts : 'each for itself'
+}
+
+/** The same with values in the holes. @param html which that has become */
+function fillParts(
+  html: string,
+  { literals }: CompiledText,
+  parts: PageParts,
+  values: readonly string[],
+): LinkPlan {
+  let hole = 0
+  let holeAt = literals[0]!.length
+  let shift = 0
+  /** To be asked in ascending order. */
+  const moved = (position: number) => {
+    for (; hole < values.length && holeAt < position; hole++) {
+      shift += values[hole]!.length - HOLE.length
+      holeAt += HOLE.length + literals[hole + 1]!.length
+    }
+    return position + shift
+  }
+  const places = parts.hrefs.map(href => ({ ...href, start: moved(href.start), end: moved(href.end) }))
+  const links = places.flatMap(href => webLink(href.value.includes(HOLE) ? reread(html, href) : href) ?? [])
+  // the pixel may stand before the last of them
+  hole = 0
+  holeAt = literals[0]!.length
+  shift = 0
+  return { links, pixelAt: moved(parts.pixelAt) }
+}
+
+/** A reference that a value has changed. */
+function reread(html: string, href: Href): Href {
+  const quote = html[href.start - 1]!
+  const [read] = findParts(`<a href=${quote}${html.slice(href.start, href.end)}${quote}>`).hrefs
+  return { ...href, value: read!.value }
+}

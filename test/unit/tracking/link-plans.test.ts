@@ -1,0 +1,134 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import * as assert from 'uvu/assert'
+import { createFindPersonal } from '../../../src/templates/personal.ts'
+import { findLinks } from '../../../src/tracking/find-links.ts'
+import { createLinkPlans } from '../../../src/tracking/link-plans.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('tracking/link-plans')
+const folder = join(import.meta.dirname, '../../golden/tracking')
+
+/** What a broadcast of this page says to recipients with these values, each with its plan. */
+function plansOf(html: string, recipients: Record<string, string>[]) {
+  const find = createFindPersonal()
+  const planOf = createLinkPlans()
+  const content = { html, text: null }
+  return recipients.map(values => {
+    const source = { variables: JSON.stringify(values), toList: null, broadcastId: null, content }
+    const personal = find(source, () => 'https://links.test/u/x')
+    return { html: personal.html!, plan: planOf(personal) }
+  })
+}
+
+const VALUES = [
+  '',
+  'x',
+  'Ann & "Bob"',
+  '<b>',
+  "it's",
+  'https://shop.test/?a=1&b=2',
+  'e',
+  '> <a href="http://evil.test">',
+]
+
+for (const name of globSync('*.html', { cwd: folder }).sort())
+  test(`${name}: with values between all its words, the plan is that of each page`, () => {
+    const page = readFileSync(join(folder, name), 'utf8')
+    const template = page.replace(/(?<=[a-z])(?= )|(?<=\?[a-z]+=)/g, '{{value}}')
+    for (const { html, plan } of plansOf(
+      template,
+      VALUES.map(value => ({ value })),
+    ))
+      assert.equal(plan, findLinks(html))
+  })
+
+test('whatever template and values, the plan is that of the page', () => {
+  const piece = fc.constantFrom(
+    ...[
+      '{{a}}',
+      '{{b}}',
+      '{{a|f}}',
+      '{{{a}}}',
+      '{{b|<i>}}',
+      '<a href="http://a.test/?q={{a}}">',
+      "<a href='{{b}}'>",
+    ],
+    ...[
+      '<a href={{a}}>',
+      '<a href="http://b.test/">',
+      '<p title="{{a}}',
+      '<a {{a}}>',
+      '<',
+      '</',
+      '</titl',
+      '<!--',
+      '-->',
+    ],
+    ...[
+      '>',
+      '"',
+      "'",
+      '&',
+      'e',
+      '=',
+      ' ',
+      '<title>',
+      '<script>',
+      '</script>',
+      '<style>',
+      '</body>',
+      '</html>',
+      '\ue000',
+    ],
+    ...[
+      'data-no-track',
+      '<area href="https://c.test/{{a}}/{{b}}">',
+      '<textarea>',
+      '</textarea>',
+      '<svg>',
+      '<![CDATA[',
+    ],
+  )
+  const value = fc.oneof(
+    fc.constantFrom(
+      ...VALUES,
+      'itle',
+      'title',
+      '/title',
+      'b',
+      '!--',
+      '--',
+      'http://v.test/é',
+      'href="http://w.test"',
+    ),
+    fc.string({ maxLength: 12 }),
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 24 }), value, value, (pieces, a, b) => {
+      for (const template of [pieces.join(''), `${pieces.join('')}</body>`])
+        for (const { html, plan } of plansOf(template, [{ a, b }, { a: b, b: a }, {}]))
+          assert.equal(plan, findLinks(html))
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+test('a closing tag that is cut off holds no value', () => {
+  const values = [
+    { a: '', b: 'http://v.test/' },
+    { a: 'http://v.test/', b: '' },
+  ]
+  for (const { html, plan } of plansOf('<a href={{a}}></html></titl<p title="{{a}}', values))
+    assert.equal(plan, findLinks(html))
+})
+
+test('content that is shared is looked through once', () => {
+  const planOf = createLinkPlans()
+  const content = { html: '<a href="http://a.test/">a</a>', text: null }
+  assert.is(planOf(content), planOf(content))
+  assert.equal(planOf({ html: null, text: 'a' }), { links: [], pixelAt: 0 })
+})
+
+test.run()
