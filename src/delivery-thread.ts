@@ -4,6 +4,7 @@ import type { Commands } from './commands.ts'
 import { createAlerts } from './deliver/alerts.ts'
 import { createAllowances } from './deliver/allowance.ts'
 import type { Ending } from './deliver/finish.ts'
+import { createHandOver } from './deliver/hand-over.ts'
 import { createKeyRing } from './deliver/key-ring.ts'
 import type { PathName } from './deliver/lessons.ts'
 import { createMessageMaker } from './deliver/message.ts'
@@ -30,6 +31,7 @@ import { serverOf } from './dns/query.ts'
 import { createResolver } from './dns/resolver.ts'
 import { nameFaults } from './dns/reverse.ts'
 import { createValidatingClient } from './dns/validating-client.ts'
+import { createHostedDomains } from './domains/hosted.ts'
 import { createAdjustableClock } from './lib/adjustable-clock.ts'
 import { serveCalls } from './lib/calls.ts'
 import { systemClock } from './lib/clock.ts'
@@ -42,9 +44,10 @@ import { HELD } from './queue/hold.ts'
 import { startLeaseKeeper } from './queue/leases.ts'
 import { waitingAt } from './queue/waiting-mail.ts'
 import { simulatedEnding, simulatedSequel } from './simulator/ending.ts'
+import { createBlobClaims } from './store/blob-claims.ts'
 import { type ClaimedDelivery, MISSED } from './store/command.ts'
 import { openReader } from './store/dialect.ts'
-import { DKIM_KEYS_CHANGED } from './store/domains.ts'
+import { DKIM_KEYS_CHANGED, HOSTING_CHANGED } from './store/domains.ts'
 import { type DueLane, stepDeferredLanes } from './store/lanes.ts'
 import type { MailSelector } from './store/schema/steering.ts'
 import { listPausedSites, RESUMED } from './store/site-states.ts'
@@ -91,6 +94,17 @@ const alerts = createAlerts(writer.run, ({ kind, provider, sourceIp, mxHost, rep
 
 const leases = trackLeases(writer.run)
 const keyRing = createKeyRing({ db, secrets, clock })
+const hosted = createHostedDomains({ db, clock })
+const router = createRouter({
+  resolver,
+  clock,
+  random,
+  simulatorDomain: data.simulatorDomain,
+  ownNames: data.ownNames,
+  smartHostOf,
+  securityOf: createSecurityOf({ sts: data.mtaSts ? stsBook() : null, dane }),
+  hostedOf: hosted.find,
+})
 const worker = createDeliveryWorker({
   clock,
   resolver,
@@ -126,17 +140,20 @@ const worker = createDeliveryWorker({
   }),
   limitsOf,
   smartHostOf,
-  router: createRouter({
-    resolver,
-    clock,
-    random,
-    simulatorDomain: data.simulatorDomain,
-    ownNames: data.ownNames,
-    smartHostOf,
-    securityOf: createSecurityOf({ sts: data.mtaSts ? stsBook() : null, dane }),
-  }),
+  router,
   maker: createMessageMaker({ db, find, blobs, secrets, keyRing }),
   simulate: simulatedEnding,
+  handOver: createHandOver({
+    run: writer.run,
+    blobs,
+    claims: createBlobClaims({
+      blobs,
+      db,
+      onLeftBehind: error =>
+        log.warn({ err: error }, 'a file of a message that was handed over was left behind'),
+    }),
+    localName: data.localName,
+  }),
   forward: (to, lane, route) => lanes.postMessage({ to, lane, route } satisfies ForwardedLane),
   async onStored(delivery, ending) {
     logEnding(delivery, ending)
@@ -176,7 +193,15 @@ writer.on(RESUMED, sites => {
 writer.on(DKIM_KEYS_CHANGED, domainIds => {
   for (const domainId of domainIds) keyRing.forget(domainId as Id)
 })
-writer.on(MISSED, () => keyRing.forget())
+writer.on(HOSTING_CHANGED, names => {
+  hosted.forget(names as string[])
+  router.forget(names as string[])
+})
+writer.on(MISSED, () => {
+  keyRing.forget()
+  hosted.forget()
+  router.forget()
+})
 lanes.onmessage = ({ data: message }) => {
   const { to, lane, route } = message as ForwardedLane
   if (to === data.index) worker.forwarded(lane, route)

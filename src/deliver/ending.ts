@@ -5,6 +5,7 @@ import type { ClaimedDelivery } from '../store/command.ts'
 import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts'
 import type { Transaction } from './client/types.ts'
 import type { Ending } from './finish.ts'
+import type { HandOver } from './hand-over.ts'
 import type { SiteSignal } from './lessons.ts'
 import type { OutgoingMessage } from './message.ts'
 import type { Outcome } from './outcome.ts'
@@ -23,6 +24,8 @@ export interface CarryOptions extends AttemptOptions {
   sourceIps: SourceIps
   /** What becomes of mail to a simulator address. */
   simulate(delivery: ClaimedDelivery): Ending
+  /** Into an inbox of ours. */
+  handOver: HandOver
 }
 
 export async function carry(
@@ -35,6 +38,10 @@ export async function carry(
   switch (destination.kind) {
     case 'simulator':
       return { ending: options.simulate(delivery), signal: 'nothing' }
+    case 'hosted': {
+      const ending = await options.handOver(delivery, destination.domain, message, options.clock.now())
+      return { ending, signal: 'through' }
+    }
     case 'nowhere': {
       const { enhanced, reason } = destination
       const isDomainFault = enhanced !== '5.4.6' && enhanced !== '5.4.4'

@@ -2,6 +2,7 @@
 import { lookUpMxHosts, type MxHost, type MxHosts } from '../dns/mx-hosts.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { HostedDomain } from '../store/domains.ts'
 import type { DomainSecurity } from './policy/way.ts'
 import { providerOf } from './providers.ts'
 import type { SmartHostOf } from './smart-host.ts'
@@ -25,6 +26,8 @@ export type Destination =
   | { kind: 'smart-host' }
   /** Handled without the network. */
   | { kind: 'simulator' }
+  /** Received here: it need not leave. */
+  | { kind: 'hosted'; domain: HostedDomain }
   /** No mail can go there; `enhanced` and `reason` say why. */
   | { kind: 'nowhere'; enhanced: string; reason: string }
   /** Nothing is known now. */
@@ -34,6 +37,8 @@ export interface Router {
   routeOf(domain: string): Promise<Route>
   /** Takes over what another thread has found. */
   prime(domain: string, route: Route): void
+  /** Looks again where mail for these domains goes; for all, when none is named. */
+  forget(domains?: readonly string[]): void
 }
 
 interface RouterOptions {
@@ -45,15 +50,19 @@ interface RouterOptions {
   smartHostOf: SmartHostOf
   /** What the domain's owner asks of connections; undefined where that is nothing. */
   securityOf(domain: string): Promise<DomainSecurity | undefined>
+  /** The domain where its mail is received here; undefined where it is not. */
+  hostedOf(domain: string): Promise<HostedDomain | undefined>
 }
 
 const KEPT_MS = 60_000
 const UNKNOWN_KEPT_MS = 5_000
 const MOST_KEPT = 20_000
+/** Where mail for a domain that is received here would have nowhere else to go. */
+const OURS_IF_HOSTED = new Set<MxHosts['kind']>(['loop', 'no-mail'])
 const SIMULATOR_ROUTE: Route = { site: 'simulator', destination: { kind: 'simulator' } }
 
 export function createRouter(options: RouterOptions): Router {
-  const { resolver, clock, random, simulatorDomain, ownNames, smartHostOf, securityOf } = options
+  const { resolver, clock, random, simulatorDomain, ownNames, smartHostOf, securityOf, hostedOf } = options
   const kept = new Map<string, { route: Promise<Route>; until: number }>()
   const keep = (domain: string, route: Promise<Route>) => {
     const entry = { route, until: clock.monotonic() + KEPT_MS }
@@ -78,6 +87,10 @@ export function createRouter(options: RouterOptions): Router {
       return known && known.until > clock.monotonic() ? known.route : keep(domain, lookUp(domain))
     },
     prime: (domain, route) => void keep(domain, Promise.resolve(route)),
+    forget(domains) {
+      if (domains === undefined) kept.clear()
+      else for (const domain of domains) kept.delete(domain)
+    },
   }
 
   async function lookUp(domain: string): Promise<Route> {
@@ -86,6 +99,8 @@ export function createRouter(options: RouterOptions): Router {
       securityOf(domain),
     ])
     if (found.kind === 'hosts') return routeTo(found.hosts, security)
+    const hosted = OURS_IF_HOSTED.has(found.kind) ? await hostedOf(domain) : undefined
+    if (hosted) return { site: 'here', destination: { kind: 'hosted', domain: hosted } }
     return { site: `!${domain}`, destination: deadEnd(found, domain) }
   }
 }

@@ -66,6 +66,9 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
     port: mx.port,
     allowPrivateAddresses: true,
     simulate: simulatedEnding,
+    handOver: async () => {
+      throw new Error('nothing is received here')
+    },
   }
   const [source] = sourceIps.sources as [Source]
   return {

@@ -118,6 +118,7 @@ export async function openWorker(
       simulatorDomain: SIMULATOR,
       ownNames: [],
       smartHostOf: () => undefined,
+      hostedOf: async () => undefined,
       securityOf: async () => undefined,
     }),
     maker: {
@@ -128,6 +129,9 @@ export async function openWorker(
       },
     },
     simulate: simulatedEnding,
+    handOver: async () => {
+      throw new Error('nothing is received here')
+    },
     forward: (to, lane, route) => void forwarded.push({ to, lane, route }),
     onStored: async ({ address }, { kind }) => void stored.push(`${address} ${kind}`),
     onPause: ({ site }, { ms }) => void pauses.push(`${site} ${ms}`),

@@ -32,13 +32,14 @@ async function open(t: TestContext) {
     clock,
     random: () => 0,
     simulatorDomain: 'simulator.test',
+    hostedOf: async () => undefined,
     securityOf: NONE_ASKED,
     smartHostOf: () => undefined,
     ownNames: ['mail.posthorn.test'],
   })
   const asked = (name: string) =>
     zone.queries.filter(query => query.name === name && query.type === 'MX').length
-  return { zone, clock, router, asked }
+  return { zone, clock, resolver, router, asked }
 }
 
 test('a domain’s mail goes to its MX hosts, the preferred first', async t => {
@@ -180,6 +181,7 @@ test('a look-up that breaks is no answer to be remembered', async t => {
     clock,
     random: () => 0,
     simulatorDomain: 'simulator.test',
+    hostedOf: async () => undefined,
     securityOf: NONE_ASKED,
     smartHostOf: () => undefined,
     ownNames: [],
@@ -205,11 +207,34 @@ test('what the domain’s owner asks of connections stands with the route', asyn
     simulatorDomain: 'simulator.test',
     smartHostOf: () => undefined,
     ownNames: [],
+    hostedOf: async () => undefined,
     securityOf: async domain => (domain === 'there.test' ? security : undefined),
   })
   const [asking, free] = [await router.routeOf('there.test'), await router.routeOf('other.test')]
   assert.is(asking.destination.kind === 'hosts' && asking.destination.security, security)
   assert.not.ok('security' in free.destination)
+})
+
+test('mail that would come back to us, or has nowhere to go, is received here where its domain is hosted', async t => {
+  const { resolver, clock } = await open(t)
+  const domain = { accountId: new Uint8Array(16), id: new Uint8Array(16).fill(1) }
+  let isHosted = true
+  const router = createRouter({
+    ...{ resolver, clock, random: () => 0, simulatorDomain: 'simulator.test' },
+    securityOf: NONE_ASKED,
+    hostedOf: async () => (isHosted ? domain : undefined),
+    smartHostOf: () => undefined,
+    ownNames: ['mail.posthorn.test'],
+  })
+  const kindOf = async (name: string) => (await router.routeOf(name)).destination.kind
+  assert.equal(await router.routeOf('loop.test'), { site: 'here', destination: { kind: 'hosted', domain } })
+  assert.is(await kindOf('empty.test'), 'hosted')
+  assert.is(await kindOf('there.test'), 'hosts')
+  assert.is(await kindOf('null.test'), 'nowhere')
+  isHosted = false
+  assert.is(await kindOf('loop.test'), 'hosted')
+  router.forget(['loop.test'])
+  assert.is(await kindOf('loop.test'), 'nowhere')
 })
 
 test.run()
