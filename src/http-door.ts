@@ -154,7 +154,7 @@ export async function startHttpDoor(
     ...templateRoutes({ templates: createTemplates(common) }),
     ...broadcasts.routes,
     ...peopleRoutes(parts, common.newId),
-    ...fileRoutes(parts, () => baseUrlOf(config, http.address())),
+    ...fileRoutes(parts, { accept, preparation, baseUrl: () => baseUrlOf(config, http.address()) }),
     ...sendingRoutes(parts, accept),
     ...links.routes,
     ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),

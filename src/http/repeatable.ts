@@ -33,7 +33,8 @@ export async function readRepeatable(
   return { prepared, idempotency: key === undefined ? null : { endpoint, key, bodyHash: hash! } }
 }
 
-function readKey({ headers }: ApiRequest): string | undefined {
+/** @throws Refused 400 when the key is unusable */
+export function readKey({ headers }: Pick<ApiRequest, 'headers'>): string | undefined {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined
   if (typeof key !== 'string' || key.trim() === '' || key.length > LONGEST_KEY)

@@ -26,6 +26,8 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
   ['POST /emails/batch', mail],
   ['POST /emails/:id/share', () => ({ expires_in: 60 })],
   ['PATCH /emails/:id', ({ clock }) => ({ scheduled_at: new Date(clock.now() + 3_600_000).toISOString() })],
+  ['POST /inbound/:id/forward', () => ({ from: 'ann@here.example', to: 'delivered@simulator.test' })],
+  ['POST /inbound/:id/reply', () => ({ from: 'ann@here.example', text: 'hello' })],
   ['POST /suppressions', () => ({ email: 'nobody@there.example' })],
   ['POST /suppressions/batch/add', () => ({ emails: ['nobody@there.example'] })],
   ['POST /suppressions/batch/remove', () => ({ emails: ['nobody@there.example'] })],

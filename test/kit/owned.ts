@@ -17,7 +17,7 @@ interface Owner {
   domain: string
 }
 
-const RECEIVED = `From: Ann <ann@there.example>
+const RECEIVED = `From: Ann <delivered@simulator.test>
 Subject: private
 Content-Type: multipart/mixed; boundary=b
 
@@ -99,6 +99,8 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
 /** A good body, where a route looks at it before it looks for what is named. */
 const BODIES = new Map<string, object>([
   ['PUT /templates/:id', { name: 'theirs' }],
+  ['POST /inbound/:id/forward', { from: 'ann@here.example', to: 'delivered@simulator.test' }],
+  ['POST /inbound/:id/reply', { from: 'ann@here.example', text: 'hello' }],
   ['POST /broadcasts/:id/test', { to: 'delivered@simulator.test' }],
 ])
 

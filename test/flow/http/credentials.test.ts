@@ -260,6 +260,8 @@ test('every route is reached, under the access it was written for', () => {
     'key POST /emails/:id/cancel',
     'key POST /emails/:id/share',
     'key POST /emails/batch',
+    'key POST /inbound/:id/forward',
+    'key POST /inbound/:id/reply',
     'key POST /suppressions',
     'key POST /suppressions/batch/add',
     'key POST /suppressions/batch/remove',

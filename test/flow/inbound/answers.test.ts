@@ -1,0 +1,169 @@
+import * as assert from 'uvu/assert'
+import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { assertRefusal } from '../../kit/refusals.ts'
+import { sendMail } from '../../kit/smtp-client.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('received mail, passed on and answered', { limitMs: 15_000 })
+const ZONE = 'here.example MX 10 posthorn.test'
+const MAIL = `From: Ann <delivered@simulator.test>
+To: bob@here.example
+Subject: A question
+Message-ID: <second@simulator.test>
+References: <first@simulator.test>
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: text/html
+
+<p>What <b>is</b> it?</p>
+--b
+Content-Type: text/plain; name=notes.txt
+
+the notes
+--b--
+`
+
+let posthorn: Posthorn
+
+test.before(async () => {
+  posthorn = await startPosthorn({ zone: ZONE })
+  await posthorn.verifiedDomain('here.example')
+})
+test.after(() => posthorn.close())
+
+const key = () => posthorn.apiKey
+const get = (path: string) => posthorn.call('GET', path, { key: key() })
+const post = (path: string, body: object, headers = {}) =>
+  posthorn.call('POST', path, { key: key(), body, headers })
+
+// biome-ignore lint/suspicious/noExplicitAny: views of every field
+type View = any
+
+/** Once it is listed. */
+async function received(subject: string): Promise<View> {
+  return until(async () => {
+    const { body } = await get(`/inbound?q=${encodeURIComponent(subject)}`)
+    return body.data.length > 0 ? (await get(`/inbound/${body.data[0].id}`)).body : undefined
+  })
+}
+
+async function receive(data: string, from = 'delivered@simulator.test'): Promise<View> {
+  const known = (await get('/inbound?limit=1')).body.data[0]?.id
+  const reply = await sendMail(posthorn.app.inboundAddress!, { from, to: 'bob@here.example', data })
+  assert.match(reply, /^250 /)
+  return until(async () => {
+    const { body } = await get('/inbound?limit=1')
+    return body.data[0]?.id === known ? undefined : (await get(`/inbound/${body.data[0].id}`)).body
+  })
+}
+
+/** As it leaves. */
+async function rawOf(id: string): Promise<string> {
+  await posthorn.emailWhen(id, 'delivered')
+  return (await get(`/emails/${id}/raw`)).body.replace(/\r\n[\t ]/g, ' ')
+}
+
+test('mail from here to a domain that is received here is in its inbox, once, and over no network', async () => {
+  const id = await posthorn.send({
+    from: 'ann@here.example',
+    to: ['bob@here.example', 'carol@here.example'],
+    subject: 'Lunch?',
+    text: 'at noon',
+  })
+  const email = await posthorn.emailWhen(id, 'delivered')
+  for (const { reply, transcripts } of email.recipients) {
+    assert.is(reply, '250 2.0.0 handed over to the inbox of here.example on this server, over no network')
+    assert.equal([transcripts.length, transcripts[0].outcome, transcripts[0].mx_host], [1, 'delivered', null])
+  }
+  const message = await received('Lunch?')
+  assert.equal(
+    [message.from, message.text, message.envelope.client_ip],
+    ['ann@here.example', 'at noon\n', null],
+  )
+  assert.match(message.headers.received[0], /^by posthorn\.test with local id eml_/)
+  assert.is((await get('/inbound?q=Lunch')).body.total, 2)
+})
+
+test('a reply stands in the thread of the message, and goes to its sender', async () => {
+  const { id } = await receive(MAIL)
+  const { status, body } = await post(`/inbound/${id}/reply`, {
+    from: 'Bob <bob@here.example>',
+    text: 'It is.',
+  })
+  assert.is(status, 200)
+  const email = await posthorn.emailWhen(body.id, 'delivered')
+  assert.equal([email.subject, email.to], ['Re: A question', ['Ann <delivered@simulator.test>']])
+  const raw = await rawOf(body.id)
+  assert.match(raw, /^In-Reply-To: <second@simulator\.test>\r$/m)
+  assert.match(raw, /^References: <first@simulator\.test> <second@simulator\.test>\r$/m)
+  assert.match(raw, /^X-Posthorn-Answered: 1\r$/m)
+})
+
+test('a message is passed on with its files, and with who said it', async () => {
+  const { id } = await receive(MAIL)
+  const { body } = await post(`/inbound/${id}/forward`, {
+    from: 'bob@here.example',
+    to: ['delivered@simulator.test', 'delivered+2@simulator.test'],
+  })
+  const email = await posthorn.emailWhen(body.id, 'delivered')
+  assert.is(email.subject, 'Fwd: A question')
+  assert.match(
+    email.html,
+    /Forwarded message[\s\S]*From: Ann &#60;delivered@simulator\.test&#62;[\s\S]*<b>is<\/b>/,
+  )
+  assert.equal(
+    email.attachments.map(({ filename, size }: View) => [filename, size]),
+    [['notes.txt', 9]],
+  )
+})
+
+test('a repeated request is answered as its first was', async () => {
+  const { id } = await receive(MAIL)
+  const other = await receive(MAIL)
+  const reply = (of: string, text: string) =>
+    post(`/inbound/${of}/reply`, { from: 'bob@here.example', text }, { 'idempotency-key': 'once' })
+  const first = await reply(id, 'one')
+  assert.is((await reply(id, 'one')).body.id, first.body.id)
+  assertRefusal(await reply(id, 'two'), { status: 409, name: 'invalid_idempotent_request' })
+  assert.is.not((await reply(other.id, 'one')).body.id, first.body.id)
+})
+
+test('programs are not answered, and nothing goes round for ever', async () => {
+  const refused = { status: 422, name: 'validation_error' }
+  const reply = (id: string) => post(`/inbound/${id}/reply`, { from: 'bob@here.example', text: 'hi' })
+  const automatic = await receive(`Auto-Submitted: auto-replied\n${MAIL}`)
+  assertRefusal(await reply(automatic.id), { ...refused, says: /sent by a program/ })
+  const bounce = await receive(MAIL, '')
+  assertRefusal(await reply(bounce.id), { ...refused, says: /no sender/ })
+  const round = await receive(`X-Posthorn-Answered: 10\n${MAIL}`)
+  assertRefusal(await reply(round.id), { ...refused, says: /too often/ })
+  const to = { from: 'bob@here.example', to: 'delivered@simulator.test' }
+  assertRefusal(await post(`/inbound/${round.id}/forward`, to), { ...refused, says: /too often/ })
+  const nobody = await receive('Subject: from nobody\n\nhi\n')
+  assertRefusal(await reply(nobody.id), { ...refused, says: /names no address/ })
+  assert.is((await reply((await receive(`Auto-Submitted: no\n${MAIL}`)).id)).status, 200)
+})
+
+test('what may not be sent is not sent by these ways either', async () => {
+  const { id } = await receive(MAIL)
+  for (const [path, body, refusal] of [
+    ['reply', { from: 'bob@here.example' }, { status: 422, name: 'missing_required_field' }],
+    ['reply', { from: 'nonsense', text: 'x' }, { status: 422, name: 'invalid_from_address' }],
+    ['forward', { from: 'bob@here.example' }, { status: 422, name: 'missing_required_field' }],
+    [
+      'forward',
+      { from: 'bob@elsewhere.example', to: 'ann@there.example' },
+      { status: 403, name: 'validation_error' },
+    ],
+    [
+      'forward',
+      { from: 'bob@here.example', to: 'not an address' },
+      { status: 422, name: 'validation_error' },
+    ],
+  ] as const)
+    assertRefusal(await post(`/inbound/${id}/${path}`, body), refusal)
+})
+
+test.run()
