@@ -19,7 +19,7 @@ export interface DispatcherOptions extends AttemptOptions {
   onError(error: unknown): void
 }
 
-const MOST_IN_FLIGHT = 256
+const MOST_IN_FLIGHT = 512
 /** An attempt is begun only while the rest of its lease is long enough for it. */
 const LEASE_MS = 40_000
 const AFTER_FAILURE_MS = 1_000
@@ -136,9 +136,13 @@ export class Dispatcher {
     this.#underWay.set(ready, trying)
   }
 
-  async #attempt(endpoint: Endpoint, { target, delivery, leaseUntil }: Ready): Promise<void> {
+  async #attempt(endpoint: Endpoint, ready: Ready): Promise<void> {
     const { clock } = this.#options
-    if (clock.now() + ATTEMPT_LIMIT_MS >= leaseUntil) return // it is due again when its lease ends
+    const { target, delivery, leaseUntil } = ready
+    if (clock.now() + ATTEMPT_LIMIT_MS >= leaseUntil) {
+      await this.#release(endpoint.id, [ready], false)
+      return this.note(endpoint.id, clock.now())
+    }
     const ended = await attemptWebhook(this.#options, target, delivery)
     if (this.#isCutOff && !ended.success) return
     adjustWindow(endpoint, ended.success)

@@ -23,7 +23,7 @@ export interface Endpoint {
   timer: Timer | undefined
 }
 
-const FIRST_WINDOW = 8
+const FIRST_WINDOW = 4
 const LARGEST_WINDOW = 32
 
 export function newEndpoint(id: Id): Endpoint {

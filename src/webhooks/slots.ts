@@ -12,7 +12,10 @@ export interface Slots<U extends SlotUser> {
   leave(user: U): void
 }
 
-/** @param onTurn a slot may be free for this one, which takes it or leaves it */
+/**
+ * Half of them are for first requests alone: whoever has none under way finds room, however long those of others take.
+ * @param onTurn a slot may be free for this one, which takes it or leaves it
+ */
 export function createSlots<U extends SlotUser>(most: number, onTurn: (user: U) => void): Slots<U> {
   const waiting = new Set<U>()
   let taken = 0
@@ -24,7 +27,7 @@ export function createSlots<U extends SlotUser>(most: number, onTurn: (user: U) 
   }
   return {
     take(user) {
-      if (taken >= most) {
+      if (taken >= (user.inFlight === 0 ? most : most / 2)) {
         waiting.add(user)
         return false
       }

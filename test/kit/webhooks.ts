@@ -1,0 +1,113 @@
+/** Webhooks in a store, and a dispatcher that serves them, with endpoints that do what a test tells them. */
+
+import { WEBHOOK_DUE } from '../../src/events/outbox.ts'
+import { recordEvents } from '../../src/events/record.ts'
+import type { EventType } from '../../src/events/types.ts'
+import type { Id } from '../../src/lib/ids.ts'
+import { createSecretKeys } from '../../src/lib/secret-keys.ts'
+import type { OutboundReply, OutboundRequest } from '../../src/outbound/exchange.ts'
+import { OutboundFault } from '../../src/outbound/fault.ts'
+import { command } from '../../src/store/command.ts'
+import { WEBHOOK_CHANGED, webhookCommands } from '../../src/webhooks/commands.ts'
+import { webhookDispatchCommands } from '../../src/webhooks/dispatch-commands.ts'
+import { Dispatcher } from '../../src/webhooks/dispatcher.ts'
+import { createWebhooks } from '../../src/webhooks/webhooks.ts'
+import { newId } from './mail.ts'
+import { createManualClock } from './manual-clock.ts'
+import { openLocalStore, STORE_EPOCH } from './store.ts'
+import type { TestContext } from './suite.ts'
+import { until } from './until.ts'
+
+export type Answer = (request: OutboundRequest) => Promise<number | OutboundFault> | number | OutboundFault
+
+const commands = {
+  ...webhookCommands,
+  ...webhookDispatchCommands,
+  /** So many events of a domain, in one transaction. */
+  record: command<{ accountId: Id; type: EventType; count: number; at: number }, void>(
+    (tx, { accountId, type, count, at }) =>
+      recordEvents(
+        tx,
+        Array.from({ length: count }, () => ({
+          ...{ accountId, subjectId: newId(at), type, recipient: null, data: { object: 'contact' } },
+          ...{ at, origin: null },
+        })),
+      ),
+  ),
+  recordAndFail: command<{ accountId: Id; at: number }, void>(async (tx, { accountId, at }) => {
+    await tx.db.updateTable('webhooks').set({ enabled: 0 }).execute()
+    await tx.subscribersChanged()
+    await recordEvents(tx, [
+      {
+        ...{ accountId, subjectId: newId(at), type: 'contact.created', recipient: null, data: {} },
+        ...{ at, origin: null },
+      },
+    ])
+    throw new Error('this one fails')
+  }),
+}
+
+export const ACCOUNT = newId(STORE_EPOCH)
+export const SECRETS = createSecretKeys(new Uint8Array(32))
+
+export interface Row {
+  state: number
+  success: number
+  attempts: number
+  next_at: number
+  lease_until: number | null
+  response_status: number | null
+  error: string | null
+  event_id: Uint8Array
+}
+
+export async function openTelling(t: TestContext) {
+  const store = await t.using(openLocalStore(commands))
+  const clock = createManualClock(STORE_EPOCH)
+  const rules = { allowInsecureLoopback: false, allowLoopback: false }
+  const webhooks = createWebhooks({ ...store, clock, newId, secrets: SECRETS, ...rules })
+  const requests: OutboundRequest[] = []
+  const errors: unknown[] = []
+  const start = (answer: Answer) => {
+    const dispatcher = new Dispatcher({
+      run: store.run,
+      ...{ clock, secrets: SECRETS, random: () => 0.5, mailHost: 'posthorn.test' },
+      outbound: {
+        async send(request) {
+          requests.push(request)
+          const said = await answer(request)
+          return said instanceof OutboundFault ? said : reply(said)
+        },
+      },
+      onError: error => errors.push(error),
+    })
+    store.on(WEBHOOK_DUE, ids => {
+      for (const id of ids) dispatcher.note(id as Id, clock.now())
+    })
+    store.on(WEBHOOK_CHANGED, ids => {
+      for (const id of ids) dispatcher.changed(id as Id)
+    })
+    t.after(() => {
+      const stopped = dispatcher.stop(0)
+      clock.advance(0)
+      return stopped
+    })
+    return dispatcher
+  }
+  const rows = () => store.rows<Row>('select * from webhook_deliveries order by id')
+  const record = (count = 1, type: EventType = 'contact.created', accountId = ACCOUNT) =>
+    store.run('record', { accountId, type, count, at: clock.now() })
+  const make = async (url = 'https://hooks.example/', accountId = ACCOUNT) => {
+    const made = await webhooks.create(accountId, { url, events: ['contact.created'], isStandard: false })
+    if (made === 'too-many') throw new Error(made)
+    return made.webhook
+  }
+  /** Waits until nothing is under way; what failed waits for its time. */
+  const rest = () =>
+    until(() => rows().every(({ lease_until, attempts }) => lease_until === null && attempts > 0))
+  return { ...store, clock, webhooks, requests, errors, start, all: rows, record, make, rest }
+}
+
+function reply(status: number): OutboundReply {
+  return { status, headers: {}, body: Buffer.from('said') }
+}
