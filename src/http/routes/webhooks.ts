@@ -106,20 +106,27 @@ function objectRoutes(webhooks: Webhooks): Route[] {
         return ok({ object: 'webhook', id: wireId('wh', id), deleted: true })
       },
     },
-    {
-      method: 'POST',
-      path: '/webhooks/:id/rotate-secret',
-      access: 'session',
-      summary: 'Give a webhook another secret; the former one signs, too, for 24 hours',
-      replies: { 200: webhookWithSecretSchema },
-      async handle(request) {
-        const { webhook, signingSecret } = present(
-          await webhooks.rotateSecret(request.credential.accountId, idOf(request)),
-        )
-        return ok({ ...webhookView(webhook), signing_secret: signingSecret })
-      },
-    },
+    // the second is how the SDKs spell it
+    ...['/webhooks/:id/rotate-secret', '/webhooks/:id/signing-secret/rotate'].map(
+      (path): Route => rotateRoute(webhooks, path),
+    ),
   ]
+}
+
+function rotateRoute(webhooks: Webhooks, path: string): Route {
+  return {
+    method: 'POST',
+    path,
+    access: 'session',
+    summary: 'Give a webhook another secret; the former one signs, too, for 24 hours',
+    replies: { 200: webhookWithSecretSchema },
+    async handle(request) {
+      const { webhook, signingSecret } = present(
+        await webhooks.rotateSecret(request.credential.accountId, idOf(request)),
+      )
+      return ok({ ...webhookView(webhook), signing_secret: signingSecret })
+    },
+  }
 }
 
 function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {

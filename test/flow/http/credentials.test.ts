@@ -374,6 +374,7 @@ test('every route is reached, under the access it was written for', () => {
     'session POST /webhooks',
     'session POST /webhooks/:id/deliveries/:delivery_id/replay',
     'session POST /webhooks/:id/rotate-secret',
+    'session POST /webhooks/:id/signing-secret/rotate',
     'session POST /webhooks/:id/test',
     'session PUT /audiences/:id/segments/:segment_id',
     'session PUT /templates/:id',

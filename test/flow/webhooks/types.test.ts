@@ -1,0 +1,120 @@
+import { Resend } from 'resend'
+import * as assert from 'uvu/assert'
+import { EVENT_TYPES } from '../../../src/events/types.ts'
+import { openSession } from '../../kit/accounts.ts'
+import type { Posthorn } from '../../kit/posthorn.ts'
+import { sendMail } from '../../kit/smtp-client.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+import { snippet } from '../../kit/webhook-docs.ts'
+import { startSink, startTellingPosthorn, type ToldEvent } from '../../kit/webhook-sink.ts'
+
+const test = suite('what webhooks are told', { limitMs: 30_000 })
+const MAIL = { from: 'ann@mine.example', subject: 's', text: 't' }
+/** What the simulator does, and the events that come of it. */
+const SIMULATED = ['bounced', 'complained', 'suppressed', 'delayed', 'failed', 'clicked']
+
+type Verify = (secret: string, headers: Record<string, unknown>, body: string) => boolean
+
+/** As docs/webhooks.md has it. */
+async function documented(): Promise<Verify> {
+  const code = `${snippet('js')}\nexport { isGood }`
+  const module = await import(`data:text/javascript,${encodeURIComponent(code)}`)
+  return module.isGood as Verify
+}
+
+/** Everything that can happen in an account, by the means that users have. */
+async function bringAbout(posthorn: Posthorn, session: string) {
+  const call = async (method: string, path: string, body?: object) => {
+    const answer = await posthorn.call(method, path, { session, ...(body && { body }) })
+    assert.ok(answer.status < 300, `${method} ${path}: ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  const domain = await posthorn.verifiedDomain('mine.example')
+  for (const name of SIMULATED)
+    await call('POST', '/emails', {
+      ...MAIL,
+      to: `${name}@simulator.test`,
+      tags: [{ name: 'a', value: 'b' }],
+    })
+  const scheduled = await call('POST', '/emails', {
+    ...{ ...MAIL, to: 'delivered@simulator.test' },
+    scheduled_at: new Date(posthorn.clock.now() + 3_600_000).toISOString(),
+  })
+  await call('POST', `/emails/${scheduled.id}/cancel`)
+  const data = 'From: bob@there.example\r\nTo: box@mine.example\r\nSubject: hello\r\n\r\nhello'
+  const reply = await sendMail(posthorn.app.inboundAddress!, {
+    ...{ from: 'bob@there.example', to: 'box@mine.example', data },
+  })
+  assert.match(reply, /^250 /)
+  const audience = await call('POST', '/audiences', { name: 'readers' })
+  const contacts = `/audiences/${audience.id}/contacts`
+  const contact = await call('POST', contacts, { email: 'Cleo@there.example', first_name: 'Cleo' })
+  await call('PATCH', `${contacts}/${contact.id}`, { last_name: 'Doe' })
+  await call('DELETE', `${contacts}/${contact.id}`)
+  await call('DELETE', `/domains/${domain.id}`)
+  return { domain, contact }
+}
+
+test('all eighteen types are told by what really happens, and every request is as signed as its receivers can tell', async t => {
+  const posthorn = await t.using(startTellingPosthorn())
+  const session = openSession(posthorn, 'bearer')
+  const sink = await startSink(t)
+  const { body: webhook } = await posthorn.call('POST', '/webhooks', {
+    session,
+    body: { url: sink.url, events: EVENT_TYPES, standard_webhooks: true },
+  })
+  const { domain, contact } = await bringAbout(posthorn, session)
+  const missing = () => EVENT_TYPES.filter(type => !sink.events().some(event => event.type === type))
+  await until(() => {
+    posthorn.clock.advance(500)
+    return missing().length === 0
+  })
+
+  const isGood = await documented()
+  const { webhooks } = new Resend('re_unused')
+  for (const { headers, body } of sink.requests) {
+    const secret = webhook.signing_secret
+    // the clock of the service was moved on
+    const drift = Number(headers['svc-timestamp']) * 1_000 - Date.now()
+    assert.ok(drift > -60_000)
+    if (drift < 240_000) assert.ok(isGood(secret, headers, `${body}`))
+    assert.not(isGood(secret, headers, `${body} `))
+    const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map(name =>
+      String(headers[`webhook-${name}`]),
+    )
+    if (drift < 240_000)
+      webhooks.verify({
+        ...{ payload: `${body}`, webhookSecret: secret },
+        headers: { id: id!, timestamp: timestamp!, signature: signature! },
+      })
+  }
+
+  const dataOf = (type: string) => sink.events().find((event: ToldEvent) => event.type === type)!.data
+  assert.equal(
+    [dataOf('domain.verified').id, dataOf('domain.verified').status, dataOf('domain.deleted').name],
+    [domain.id, 'verified', 'mine.example'],
+  )
+  const records = dataOf('domain.created').records as { type: string; host: string; value: string }[]
+  assert.equal(
+    records.map(({ type, host, value }) => [type, host, value]),
+    domain.records.map(({ type, host, value }) => [type, host, value]),
+  )
+  assert.not(JSON.stringify(dataOf('domain.created')).includes('verification_token'))
+  assert.equal([dataOf('contact.created').id, dataOf('contact.updated').last_name], [contact.id, 'Doe'])
+  assert.equal(
+    [dataOf('email.received').subject, dataOf('email.received').to],
+    ['hello', ['box@mine.example']],
+  )
+  const { click } = dataOf('email.clicked')
+  assert.equal([click.ipAddress, click.userAgent], [click.ip_address, click.user_agent])
+  assert.ok(Date.parse(click.timestamp))
+  assert.equal(dataOf('email.complained').tags, { a: 'b' })
+  assert.equal(dataOf('email.delivered').to.length, 1)
+  assert.ok(dataOf('email.failed').failed.reason)
+  assert.ok(dataOf('email.suppressed').suppressed.message)
+  assert.ok(dataOf('email.scheduled').scheduled.scheduled_at)
+  assert.ok(dataOf('email.delivery_delayed').delay.reply)
+})
+
+test.run()
