@@ -37,6 +37,16 @@ export async function openAudience(t: TestContext) {
     ...{ clock, account, accountId, audienceId, newAudience, add },
     audienceOf: (id: Id) =>
       store.db.selectFrom('audiences').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
+    /** Has a webhook told of contacts from now on: without one, nothing is recorded of them. */
+    async listen(ofAccount = accountId) {
+      const at = clock.now()
+      await store.run('createWebhook', {
+        ...{ accountId: ofAccount, id: newId(at), url: 'https://hooks.invalid/', enabled: 1, createdAt: at },
+        events: JSON.stringify(['contact.created', 'contact.updated', 'contact.deleted']),
+        ...{ secret: new Uint8Array(32), formerSecret: null, formerUntil: null, standard: 0 },
+        ...{ failingSince: null, disabledAt: null, disabledReason: null, noticeDue: 0 },
+      })
+    },
     /** The file as one piece, unless it is given in several. */
     importFile(file: string | Uint8Array | AsyncIterable<Uint8Array>, more: Partial<ImportRequest> = {}) {
       const bytes =

@@ -10,6 +10,8 @@ let session: string
 test.before(async () => {
   posthorn = await startPosthorn()
   session = await posthorn.signIn()
+  const events = ['contact.created', 'contact.updated', 'contact.deleted']
+  await make('/webhooks', { url: 'https://hooks.invalid/', events })
 })
 test.after(() => posthorn.close())
 
@@ -27,6 +29,8 @@ async function newAudience(): Promise<string> {
   return (await make('/audiences', { name: 'Readers' })).id
 }
 
+/** Webhooks are told meanwhile. */
+const TOLD = ['webhooks', 'webhook_deliveries']
 const invalid = (path: string) => ({ status: 422, name: 'validation_error', path })
 const emails = ({ body }: ApiAnswer) => body.data.map(({ email }: { email: string }) => email)
 const eventsOf = (wireId: string) =>
@@ -83,14 +87,14 @@ test('an address stands in an audience once', async () => {
   await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })
   await make(`/audiences/${other}/contacts`, { email: 'ann@there.example' })
   const { id: bob } = await make(`/audiences/${id}/contacts`, { email: 'bob@there.example' })
-  const before = contentsOf(posthorn)
+  const before = contentsOf(posthorn, TOLD)
   const taken = { status: 400, name: 'validation_error', path: 'email' }
   assertRefusal(await call('POST', `/audiences/${id}/contacts`, { email: 'ANN@There.example' }), taken)
   assertRefusal(
     await call('PATCH', `/audiences/${id}/contacts/${bob}`, { email: 'ann@there.example' }),
     taken,
   )
-  assert.equal(contentsOf(posthorn), before)
+  assert.equal(contentsOf(posthorn, TOLD), before)
   const own = await call('PATCH', `/audiences/${id}/contacts/${bob}`, { email: 'BOB@there.example' })
   assert.is(own.status, 200)
 })
@@ -175,10 +179,10 @@ for (const [what, body, path] of [
   test(`${what} is refused, by its name, and nothing is changed`, async () => {
     const id = await newAudience()
     const contact = await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })
-    const before = contentsOf(posthorn)
+    const before = contentsOf(posthorn, TOLD)
     assertRefusal(await call('POST', `/audiences/${id}/contacts`, body), invalid(path))
     assertRefusal(await call('PATCH', `/audiences/${id}/contacts/${contact.id}`, body), invalid(path))
-    assert.equal(contentsOf(posthorn), before)
+    assert.equal(contentsOf(posthorn, TOLD), before)
   })
 
 test('contacts are listed newest first, and searched by address and names', async () => {
@@ -265,12 +269,12 @@ for (const [what, filter, path, name] of [
     const id = await newAudience()
     const good = [{ field: 'email', op: 'exists' }]
     const { id: segment } = await make(`/audiences/${id}/segments`, { name: 'x', filters: good })
-    const before = contentsOf(posthorn)
+    const before = contentsOf(posthorn, TOLD)
     const expected = { status: 422, name: name ?? 'validation_error', path }
     const body = { name: 'x', filters: [filter] }
     assertRefusal(await call('POST', `/audiences/${id}/segments`, body), expected)
     assertRefusal(await call('PUT', `/audiences/${id}/segments/${segment}`, body), expected)
-    assert.equal(contentsOf(posthorn), before)
+    assert.equal(contentsOf(posthorn, TOLD), before)
   })
 
 test('a segment without filters, or with too many, is refused', async () => {

@@ -102,6 +102,7 @@ test('follows from them after any history', async t => {
 
 async function openTopics(t: TestContext) {
   const open = await openAudience(t)
+  await open.listen()
   const topic = async (defaultSubscription: 'opt_in' | 'opt_out', accountId = open.accountId) => {
     const fields = { name: 'News', description: null, defaultSubscription }
     const id = newId(open.clock.now())

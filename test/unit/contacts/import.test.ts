@@ -127,7 +127,8 @@ test('all errors are counted, and the first hundred told', async t => {
 })
 
 test('contacts that are there are updated, by what the row says', async t => {
-  const { importFile, contacts, add, rows } = await openAudience(t)
+  const { importFile, contacts, add, rows, listen } = await openAudience(t)
+  await listen()
   await add({
     email: 'ann@there.test',
     firstName: 'Ann',
