@@ -9,6 +9,7 @@ import { domains, e2e } from './scenarios/delivery.ts'
 import { dns } from './scenarios/dns.ts'
 import { drain } from './scenarios/drain.ts'
 import { fairness } from './scenarios/fairness.ts'
+import { inbound } from './scenarios/inbound.ts'
 import { list } from './scenarios/list.ts'
 import { postgres } from './scenarios/postgres.ts'
 import { queued } from './scenarios/queued.ts'
@@ -28,6 +29,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   fairness,
   claim,
   contacts,
+  inbound,
   list,
   postgres,
   queued,

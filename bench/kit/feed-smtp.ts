@@ -12,11 +12,15 @@ import { epochNow } from './time.ts'
 
 interface SmtpFeedOptions extends FeedOptions {
   port: number
+  /** Where all of it goes, in place of the destination domains. */
+  to?: string
+  /** Messages after which a connection is closed and another one opened; any number when 0. */
+  perConnection?: number
 }
 
 export function feedSmtp(options: SmtpFeedOptions): Promise<FeedResult> {
-  const { port, count, connections, domainCount } = options
-  const args = [port, count, connections, domainCount].map(String)
+  const { port, count, connections, domainCount, to = '', perConnection = 0 } = options
+  const args = [port, count, connections, domainCount, perConnection, to].map(String)
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [fileURLToPath(import.meta.url), ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -35,19 +39,33 @@ export function recipient(index: number, domainCount: number): string {
   return domainCount === 1 ? 'u@one.test' : `u${index}@${destination((index % domainCount) + 1)}`
 }
 
-async function feed({ port, count, connections, domainCount }: SmtpFeedOptions): Promise<FeedResult> {
+async function feed({
+  port,
+  count,
+  connections,
+  domainCount,
+  to,
+  perConnection = 0,
+}: SmtpFeedOptions): Promise<FeedResult> {
   const { wire } = benchMessage()
   const latencies: number[] = []
   const atRest = process.cpuUsage()
   const beganAt = epochNow()
   let next = 0
-  const work = async () => {
-    const session = await open(port)
+  const work = async (_: unknown, worker: number) => {
+    let session = await open(port, worker)
+    let sentCount = 0
     for (let i = next++; i < count; i = next++) {
+      if (perConnection > 0 && sentCount === perConnection) {
+        await session.quit()
+        session = await open(port, worker)
+        sentCount = 0
+      }
+      sentCount += 1
       const sentAt = performance.now()
       const { recipients } = await session.send({
         mailFrom: `news@${SENDER_DOMAIN}`,
-        recipients: [recipient(i, domainCount)],
+        recipients: [to || recipient(i, domainCount)],
         message: [wire],
         size: wire.length,
         smtpUtf8: false,
@@ -69,11 +87,13 @@ async function feed({ port, count, connections, domainCount }: SmtpFeedOptions):
   }
 }
 
-async function open(port: number): Promise<Session> {
+/** Each of those who feed has an address of its own, as servers limit what one may do. */
+async function open(port: number, worker: number): Promise<Session> {
   const session = await openSession({
     address: '127.0.0.1',
     port,
     mxHost: 'localhost',
+    sourceAddress: `127.0.0.${worker + 2}`,
     localName: `feeder.${SENDER_DOMAIN}`,
     tls: 'none',
     timeouts: DEFAULT_TIMEOUTS,
@@ -84,12 +104,15 @@ async function open(port: number): Promise<Session> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [port, count, connections, domainCount] = process.argv.slice(2).map(Number)
+  const [port, count, connections, domainCount, perConnection] = process.argv.slice(2, 7).map(Number)
+  const to = process.argv[7]!
   const result = await feed({
     port: port!,
     count: count!,
     connections: connections!,
     domainCount: domainCount!,
+    perConnection: perConnection!,
+    to,
   })
   process.stdout.write(JSON.stringify(result))
 }

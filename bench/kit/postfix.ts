@@ -20,7 +20,10 @@ import { epochNow } from './time.ts'
 
 const PORT = 2610
 
-export function postfix(folder: string, { signing }: { signing: boolean }): Contender {
+export function postfix(
+  folder: string,
+  { signing, ...how }: { signing: boolean; to?: string; perConnection?: number },
+): Contender {
   const root = join(folder, signing ? 'postfix-dkim' : 'postfix')
   let milter: RunningProcess | undefined
   let masterPid = 0
@@ -50,7 +53,7 @@ export function postfix(folder: string, { signing }: { signing: boolean }): Cont
       while (!existsSync(pidFile)) await new Promise(resolve => setTimeout(resolve, 20))
       masterPid = Number(readFileSync(pidFile, 'utf8'))
     },
-    feed: options => feedSmtp({ ...options, port: PORT }),
+    feed: options => feedSmtp({ ...options, ...how, port: PORT }),
     queuedCount: () => readdirSync(join(root, 'spool/hold')).length,
     async release() {
       const release = { at: epochNow(), cpuSeconds: weigh(roots()).cpuSeconds }
