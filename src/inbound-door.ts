@@ -35,7 +35,12 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
   const feedback = startFeedback({ ...store, reader, secrets, clock, log })
   const inbox = startInbox({
     ...store,
-    reader: createMailReader({ entry: new URL('./inbound-thread.ts', import.meta.url), clock, log }),
+    reader: createMailReader({
+      entry: new URL('./inbound-thread.ts', import.meta.url),
+      mailHost,
+      clock,
+      log,
+    }),
     judge: createJudging({ judge: judgeBy(verdicts), clock, log }),
     clock,
     log,

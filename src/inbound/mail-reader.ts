@@ -2,7 +2,7 @@
 import { ThreadEnded } from '../lib/calls.ts'
 import { type Clock, within } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { createPassingThread } from '../lib/passing-thread.ts'
+import { createPassingThread, type PassingThreadData } from '../lib/passing-thread.ts'
 import type { EncodedContent } from '../store/contents.ts'
 import type { ParsedMail } from './parts/parsed-mail.ts'
 
@@ -27,9 +27,15 @@ export interface ReadingOrder {
   fault: string | null
 }
 
+export interface MailThreadData extends PassingThreadData {
+  /** What fields in its name say is not shown. */
+  mailHost: string
+}
+
 interface ReaderOptions {
   /** File of the thread; it is started when there is work for it. */
   entry: URL
+  mailHost: string
   clock: Clock
   log: Log
 }
@@ -38,8 +44,8 @@ const LONGEST_MS = 20_000
 const HEAP_MIB = 256
 const HEAD_BYTES = 256 * 1024
 
-export function createMailReader({ entry, clock, log }: ReaderOptions): MailReader {
-  const thread = createPassingThread({ name: 'inbound', entry, heapMib: HEAP_MIB, log })
+export function createMailReader({ entry, mailHost, clock, log }: ReaderOptions): MailReader {
+  const thread = createPassingThread({ name: 'inbound', entry, data: { mailHost }, heapMib: HEAP_MIB, log })
   let turn: Promise<unknown> = Promise.resolve()
   let isClosing = false
 

@@ -3,6 +3,7 @@
  * out (RFC 8601 §5), and everything else stays as it is, byte for byte.
  */
 import { domainToASCII } from 'node:url'
+import { decodeWords } from '../reports/parts/encoded-words.ts'
 import { type FieldRange, fieldValue, readHead, takeHead } from './head.ts'
 import { RESULTS_FIELD } from './results-field.ts'
 import { joined, without } from './screened.ts'
@@ -36,10 +37,18 @@ export async function* streamWithOwnResults(
   }
 }
 
-/** How many bytes fewer a message has without them; none where `bytes` end before its header section does. */
-export function claimsIn(bytes: Uint8Array, mailHost: string): FieldRange[] {
+/** Whether a field claims to be by us. @param value unfolded */
+export function isClaim(name: string, value: string, mailHost: string): boolean {
+  if (name.trim().toLowerCase() !== NAME) return false
   const host = comparable(mailHost)
-  return readHead(bytes).fields.filter(field => field.name === NAME && claims(fieldValue(bytes, field), host))
+  // Encoded words have no place there, and are shown decoded all the same.
+  return claims(value, host) || (value.includes('=?') && claims(decodeWords(value), host))
+}
+
+function claimsIn(bytes: Uint8Array, mailHost: string): FieldRange[] {
+  return readHead(bytes).fields.filter(
+    field => field.name === NAME && isClaim(NAME, fieldValue(bytes, field), mailHost),
+  )
 }
 
 function ownField(results: string | undefined): Uint8Array[] {

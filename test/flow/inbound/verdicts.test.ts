@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { sendMail } from '../../kit/smtp-client.ts'
-import { suite, type TestContext } from '../../kit/suite.ts'
+import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { keyLine, type Letter, letter, rsa, textOf, withSignature } from '../../unit/verdicts/scene.ts'
 import { startFilter, whenStreamed, whenWhole } from '../../unit/verdicts/scripted-filters.ts'
@@ -18,8 +18,14 @@ interface Judged {
   authentication_results: string
 }
 
-async function start(t: TestContext, env: Record<string, string> = {}): Promise<Posthorn> {
-  const posthorn = await t.using(startPosthorn({ env }))
+let posthorn: Posthorn
+test.before(async () => {
+  posthorn = await start()
+})
+test.after(() => posthorn.close())
+
+async function start(env: Record<string, string> = {}): Promise<Posthorn> {
+  const posthorn = await startPosthorn({ env })
   await posthorn.verifiedDomain('here.example')
   posthorn.zone.add(`
     here.test        TXT "v=spf1 ip4:127.0.0.1 -all"
@@ -51,8 +57,7 @@ const words = (row: Judged) => [
   row.virus_verdict,
 ]
 
-test('mail that proves where it comes from passes, forged mail fails, and what they rest on is kept', async t => {
-  const posthorn = await start(t)
+test('mail that proves where it comes from passes, forged mail fails, and what they rest on is kept', async () => {
   const good = await judged(posthorn, withSignature(letter()))
   assert.equal(words(good), ['PASS', 'PASS', 'PASS', 'PASS', 'DISABLED'])
   assert.match(
@@ -68,17 +73,39 @@ test('mail that proves where it comes from passes, forged mail fails, and what t
   )
 })
 
+test('what others say in our name is neither in the message nor among its headers; what they say in theirs is', async () => {
+  const theirs: [string, string] = ['Authentication-Results', 'mail.other.test; dmarc=pass']
+  const forged: [string, string][] = [
+    ['Authentication-Results', 'posthorn.test; dmarc=pass (forged)'],
+    ['authentication-results', '=?utf-8?q?posthorn=2Etest?=; dmarc=pass (forged)'],
+  ]
+  const { fields, body } = letter()
+  await judged(posthorn, { fields: [forged[0]!, theirs, ...fields, forged[1]!], body })
+  const { body: list } = await posthorn.call('GET', '/inbound', { key: posthorn.apiKey })
+  const path = `/inbound/${list.data[0].id}`
+  const { body: shown } = await posthorn.call('GET', path, { key: posthorn.apiKey })
+  assert.equal(shown.headers['authentication-results'], [theirs[1]])
+  assert.equal(
+    [shown.spf_verdict, shown.dkim_verdict, shown.dmarc_verdict, shown.spam_verdict, shown.virus_verdict],
+    ['PASS', 'GRAY', 'PASS', 'PASS', 'DISABLED'],
+  )
+  assert.equal([shown.verdicts.dmarc.policy, shown.verdicts.virus.by], ['reject', 'nothing'])
+  const { body: raw } = await posthorn.call('GET', `${path}/raw`, { key: posthorn.apiKey })
+  const expected = textOf({ fields: [theirs, ...fields], body })
+  assert.is(raw, `Authentication-Results: ${shown.authentication_results}\r\n${expected}`)
+})
+
 test('filters that are configured are asked; where one is gone, mail is listed without its word', async t => {
   const clamd = await startFilter(t, whenStreamed('stream: Some.Virus FOUND\0'))
   const spamd = await startFilter(t, whenWhole('SPAMD/1.1 0 EX_OK\r\nSpam: True ; 9 / 5.0\r\n\r\nBAD\r\n'))
   const at = ({ address }: typeof clamd) => `127.0.0.1:${(address as { port: number }).port}`
-  const posthorn = await start(t, { POSTHORN_VIRUS_CLAMD: at(clamd), POSTHORN_SPAM_SPAMD: at(spamd) })
-  const found = await judged(posthorn, withSignature(letter()))
+  const filtered = await t.using(start({ POSTHORN_VIRUS_CLAMD: at(clamd), POSTHORN_SPAM_SPAMD: at(spamd) }))
+  const found = await judged(filtered, withSignature(letter()))
   assert.equal(words(found), ['PASS', 'PASS', 'PASS', 'FAIL', 'FAIL'])
   assert.is(JSON.parse(found.verdict_detail).virus.found, 'Some.Virus')
   assert.match(spamd.heard().toString(), /DKIM-Signature: .*Hello Bob/s)
   await clamd.close()
-  const without = await judged(posthorn, withSignature(letter()))
+  const without = await judged(filtered, withSignature(letter()))
   assert.equal(words(without), ['PASS', 'PASS', 'PASS', 'FAIL', 'PROCESSING_FAILED'])
   assert.match(JSON.parse(without.verdict_detail).virus.reason, /^clamd: .*ECONNREFUSED/)
 })

@@ -29,6 +29,8 @@ const CLAIMS = [
   'Authentication-Results: (never ended mail.posthorn.test; none',
   'Authentication-Results: "never ended mail.posthorn.test; none',
   'Authentication-Results: ; mail.posthorn.test',
+  'Authentication-Results: =?utf-8?q?mail=2Eposthorn.test?=; dkim=pass',
+  'Authentication-Results: =?us-ascii?B?bWFpbC5wb3N0aG9ybi50ZXN0OyBka2ltPXBhc3M=?=',
 ]
 for (const claim of CLAIMS)
   test(`taken out: ${JSON.stringify(claim)}`, () => {
