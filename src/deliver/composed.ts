@@ -4,7 +4,7 @@ import { bodyHash } from '../dkim/body-hash.ts'
 import { type Id, idText, wireId } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
 import type { Attachment } from '../mime/attachment-entity.ts'
-import { type BodySource, type ComposedBody, composeBody } from '../mime/compose-body.ts'
+import { type ComposedBody, composeBody, type WordedSource } from '../mime/compose-body.ts'
 import { composeHead } from '../mime/compose-head.ts'
 import { splitMessage } from '../mime/whole-message.ts'
 import { needsSmtpUtf8 } from '../smtp/address.ts'
@@ -16,7 +16,7 @@ import { parseMailboxes } from '../store/emails.ts'
 import { createLinkTermsBook } from '../store/link-terms.ts'
 import type { Find } from '../store/read.ts'
 import type { Db } from '../store/schema.ts'
-import { createFindPersonal } from '../templates/personal.ts'
+import { createFindPersonal, filledContent } from '../templates/personal.ts'
 import {
   createEmailLinks,
   type EmailLinks,
@@ -25,6 +25,7 @@ import {
 } from '../tracking/email-links.ts'
 import { createLinkPlans } from '../tracking/link-plans.ts'
 import { type TlsWish, tlsWishOf } from './policy/wish.ts'
+import { createSplicer } from './spliced.ts'
 
 /** Addresses alone bring such into a header. */
 const NOT_ASCII = /[^\x00-\x7f]/
@@ -67,13 +68,20 @@ export type ComposeEmail = (source: EmailSource) => Promise<Composed>
 export function createComposer({ db, find, blobs, secrets }: ComposerParts): ComposeEmail {
   const findPersonal = createFindPersonal()
   const composeCommon = createComposeCommon()
+  const splice = createSplicer()
   const findTerms = createLinkTermsBook(find)
   const planOf = createLinkPlans()
   return async source => {
     if (source.raw !== null) return takeWhole(source, await blobs.read(db, source.raw))
     const terms = source.linkTermsId === null ? null : await findTerms(source.linkTermsId)
     const links = terms && createEmailLinks(secrets, terms, linkedEmail(source))
-    const content = findPersonal(source, () => links?.unsubscribeUrl(onlyRecipient(source)) ?? '')
+    const personal = findPersonal(source, () => links?.unsubscribeUrl(onlyRecipient(source)) ?? '')
+    if (personal && source.attachments === null && !links?.isTracked) {
+      const words = splice(personal)
+      const body = words && hashed({ ...words, attachments: [], seed: source.messageId })
+      if (body) return compose(source, body.body.length, links, () => body)
+    }
+    const content = personal ? filledContent(personal) : source.content
     const seed = isShared(source) ? idText(source.broadcastId!) : source.messageId
     const attachments = await attachmentsOf(source, db, blobs)
     const bodyOf = (html: string | null) => hashed({ html, text: content.text, attachments, seed })
@@ -90,7 +98,7 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
 
 type HashedBody = ComposedBody & { bodyHash: string }
 
-function hashed(source: BodySource): HashedBody {
+function hashed(source: WordedSource): HashedBody {
   const body = composeBody(source)
   return { ...body, bodyHash: bodyHash(body.body) }
 }

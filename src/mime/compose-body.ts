@@ -10,12 +10,21 @@ import { textEntity } from './text-entity.ts'
 
 const CRLF = Buffer.from('\r\n')
 
+/** A text, or one that is encoded already. */
+export type Words = string | Entity
+
 export interface BodySource {
   html: string | null
   text: string | null
   attachments: readonly Attachment[]
   /** Fixes the boundaries; nothing of it can be read back. The email's id. */
   seed: string
+}
+
+/** One whose texts may be encoded already. */
+export interface WordedSource extends Pick<BodySource, 'attachments' | 'seed'> {
+  html: Words | null
+  text: Words | null
 }
 
 export interface ComposedBody {
@@ -30,7 +39,7 @@ export interface ComposedBody {
  * `multipart/alternative` (RFC 2046 §5.1.4). Attachments that the HTML shows stand with it in
  * `multipart/related` (RFC 2387), all others after the text in `multipart/mixed`.
  */
-export function composeBody(source: BodySource): ComposedBody {
+export function composeBody(source: WordedSource): ComposedBody {
   const root = rootEntity(source)
   const fields = [{ name: 'MIME-Version', value: '1.0' }, ...root.fields]
   const body = Buffer.allocUnsafe(root.sizeBytes + CRLF.length)
@@ -42,11 +51,11 @@ export function composeBody(source: BodySource): ComposedBody {
   return { fields, body }
 }
 
-function rootEntity({ html, text, attachments, seed }: BodySource): Entity {
+function rootEntity({ html, text, attachments, seed }: WordedSource): Entity {
   const boundaries = boundariesOf(seed)
   const shown: Entity[] = []
   const others: Entity[] = []
-  const isShown = html !== null && attachments.some(hasContentId) ? shownBy(html) : () => false
+  const isShown = typeof html === 'string' && attachments.some(hasContentId) ? shownBy(html) : () => false
   for (const attachment of attachments)
     if (isShown(attachment)) shown.push(attachmentEntity(attachment, 'inline', boundaries))
     else others.push(attachmentEntity(attachment, 'attachment', boundaries))
@@ -60,19 +69,23 @@ function rootEntity({ html, text, attachments, seed }: BodySource): Entity {
 
 /** What the recipient reads, or undefined where the message is nothing but attachments. */
 function contentEntity(
-  html: string | null,
-  text: string | null,
+  html: Words | null,
+  text: Words | null,
   shown: readonly Entity[],
   boundaries: Boundaries,
 ): Entity | undefined {
-  const plain = text === null ? undefined : textEntity('plain', text)
+  const plain = text === null ? undefined : entityOf('plain', text)
   if (html === null) return plain
-  const page = textEntity('html', html)
+  const page = entityOf('html', html)
   const rich =
     shown.length === 0
       ? page
       : multipart('related', boundaries.of('related'), [page, ...shown], ['type="text/html"'])
   return plain ? multipart('alternative', boundaries.of('alternative'), [plain, rich]) : rich
+}
+
+function entityOf(subtype: 'plain' | 'html', words: Words): Entity {
+  return typeof words === 'string' ? textEntity(subtype, words) : words
 }
 
 /** What makes the message a report on TLS (RFC 8460 §5.3). */

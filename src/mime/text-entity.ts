@@ -31,6 +31,12 @@ export function textEntity(subtype: 'plain' | 'html', text: string): Entity {
   return leaf(fields, encode(bytes, survey, encoding))
 }
 
+/** In which such a text goes out. */
+export function textEncoding(text: string): Encoding {
+  const bytes = Buffer.from(text)
+  return chooseEncoding(text, bytes.length, surveyLines(bytes))
+}
+
 function chooseEncoding(text: string, octets: number, survey: LineSurvey): Encoding {
   const ascii = survey.nonAsciiCount === 0 && survey.controlCount === 0
   if (ascii && survey.longestLineOctets <= PLAIN_LINE_OCTETS && !survey.hasFragileLine)

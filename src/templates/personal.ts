@@ -46,9 +46,6 @@ export interface PersonalSource extends Pick<EmailRow, 'variables' | 'toList' | 
 /** Where its recipient unsubscribes; asked only where the content says it. */
 export type UnsubscribeUrl = () => string
 
-/** Finds what emails say. Content that several share is parsed once, as long as it is the same object. */
-export type FindPersonal = (source: PersonalSource, unsubscribeUrl: UnsubscribeUrl) => PersonalContent
-
 export interface PersonalContent extends Content {
   /** How the html has come about; absent where nothing in it is the recipient's own. */
   filled?: {
@@ -59,29 +56,49 @@ export interface PersonalContent extends Content {
   }
 }
 
+/** The content of a broadcast, parsed, and the values that stand for its variables in one of its emails. */
+export interface Personal {
+  template: CompiledTemplate
+  values: (string | undefined)[]
+}
+
+/** Undefined where the content is what the email says. It is parsed once, as long as it is the same object. */
+export type FindPersonal = (source: PersonalSource, unsubscribeUrl: UnsubscribeUrl) => Personal | undefined
+
 export function createFindPersonal(): FindPersonal {
   const parsed = new WeakMap<Content, CompiledTemplate>()
   return (source, unsubscribeUrl) => {
-    if (source.variables === null) return source.content
+    if (source.variables === null) return undefined
     const template = parsed.get(source.content) ?? compileTemplate({ subject: null, ...source.content })
     parsed.set(source.content, template)
-    return personal(template, source, unsubscribeUrl)
+    return { template, values: valuesFor(template, source, unsubscribeUrl) }
   }
 }
 
-/** The same for one email. */
-export function personalContent(source: PersonalSource, unsubscribeUrl: UnsubscribeUrl): Content {
-  return createFindPersonal()(source, unsubscribeUrl)
+/** What an email says. */
+export function personalContent(source: PersonalSource, unsubscribeUrl: UnsubscribeUrl): PersonalContent {
+  const personal = createFindPersonal()(source, unsubscribeUrl)
+  return personal ? filledContent(personal) : source.content
 }
 
 /** @throws when it would become too large, which the limits of what broadcasts and contacts may hold prevent */
-function personal(
-  template: CompiledTemplate,
-  { variables, toList, broadcastId }: PersonalSource,
+export function filledContent({ template, values }: Personal): PersonalContent {
+  const filled = fillTemplate(template, values, MOST_PERSONAL_CHARACTERS)
+  if (!filled.ok) throw new Error(`more than ${MOST_PERSONAL_CHARACTERS} characters for one recipient`)
+  const words = { html: filled.html, text: filled.text }
+  const { html } = template
+  return html === null
+    ? words
+    : { ...words, filled: { template: html, values: () => fillHoles(html, values) } }
+}
+
+function valuesFor(
+  { variables }: CompiledTemplate,
+  { variables: kept, toList, broadcastId }: PersonalSource,
   unsubscribeUrl: UnsubscribeUrl,
-): PersonalContent {
-  const own = new Map(Object.entries(JSON.parse(variables!) as Record<string, string>))
-  const valueFor = (name: string): string | undefined => {
+): (string | undefined)[] {
+  const own = new Map(Object.entries(JSON.parse(kept!) as Record<string, string>))
+  return variables.map(({ name }) => {
     switch (builtInOf(name)) {
       case 'email':
         return parseMailboxes(toList)[0]?.address
@@ -92,13 +109,5 @@ function personal(
       default:
         return own.get(name)
     }
-  }
-  const values = template.variables.map(({ name }) => valueFor(name))
-  const filled = fillTemplate(template, values, MOST_PERSONAL_CHARACTERS)
-  if (!filled.ok) throw new Error(`more than ${MOST_PERSONAL_CHARACTERS} characters for one recipient`)
-  const words = { html: filled.html, text: filled.text }
-  const { html } = template
-  return html === null
-    ? words
-    : { ...words, filled: { template: html, values: () => fillHoles(html, values) } }
+  })
 }

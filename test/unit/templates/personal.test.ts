@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { wireId } from '../../../src/lib/ids.ts'
-import { createFindPersonal, personalContent } from '../../../src/templates/personal.ts'
+import { createFindPersonal, filledContent, personalContent } from '../../../src/templates/personal.ts'
 import { newId } from '../../kit/mail.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -57,7 +57,9 @@ test('the url is asked for only where it is said, and shared content is parsed o
   const content = { html: '<p>{{a}}</p>', text: null }
   for (const a of ['1', '2'])
     assert.equal(
-      find({ variables: JSON.stringify({ a }), toList: null, broadcastId, content }, () => `${++asked}`).html,
+      filledContent(
+        find({ variables: JSON.stringify({ a }), toList: null, broadcastId, content }, () => `${++asked}`)!,
+      ).html,
       `<p>${a}</p>`,
     )
   assert.is(asked, 0)

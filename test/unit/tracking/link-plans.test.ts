@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
-import { createFindPersonal } from '../../../src/templates/personal.ts'
+import { createFindPersonal, filledContent } from '../../../src/templates/personal.ts'
 import { findLinks } from '../../../src/tracking/find-links.ts'
 import { createLinkPlans } from '../../../src/tracking/link-plans.ts'
 import { suite } from '../../kit/suite.ts'
@@ -17,7 +17,7 @@ function plansOf(html: string, recipients: Record<string, string>[]) {
   const content = { html, text: null }
   return recipients.map(values => {
     const source = { variables: JSON.stringify(values), toList: null, broadcastId: null, content }
-    const personal = find(source, () => 'https://links.test/u/x')
+    const personal = filledContent(find(source, () => 'https://links.test/u/x')!)
     return { html: personal.html!, plan: planOf(personal) }
   })
 }

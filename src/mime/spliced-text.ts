@@ -1,0 +1,49 @@
+/**
+ * A text that differs from message to message in places: what is the same is encoded once, and what differs is put in
+ * between. Quoted-printable can be cut anywhere, since a line may end softly (RFC 2045 §6.7).
+ */
+import { type Entity, leaf } from './entity.ts'
+import { surveyLines } from './line-survey.ts'
+import { encodeQuotedPrintable } from './quoted-printable.ts'
+import { textEncoding } from './text-entity.ts'
+
+/** @param values in place of the holes; without CR and LF */
+export type SpliceText = (values: readonly string[]) => Entity
+
+const SOFT_BREAK = Buffer.from('=\r\n')
+const CR = 0x0d
+const LF = 0x0a
+
+/**
+ * Undefined where the text is better encoded whole each time: it would be base64, or its cuts go through a character or
+ * a line end.
+ *
+ * @param literals the text between the holes, at least one
+ */
+export function spliceableText(
+  subtype: 'plain' | 'html',
+  literals: readonly string[],
+): SpliceText | undefined {
+  if (textEncoding(literals.join('')) === 'base64') return undefined
+  if (literals.some(literal => !literal.isWellFormed() || literal.endsWith('\r'))) return undefined
+  const pieces = literals.map((literal, i) => encoded(literal, i < literals.length - 1))
+  const fields = [
+    { name: 'Content-Type', value: `text/${subtype}; charset=utf-8` },
+    { name: 'Content-Transfer-Encoding', value: 'quoted-printable' },
+  ]
+  return values =>
+    leaf(
+      fields,
+      Buffer.concat(pieces.flatMap((piece, i) => (i === 0 ? piece : [encoded(values[i - 1]!, true), piece]))),
+    )
+}
+
+/** What follows begins at the start of a line. */
+function encoded(text: string, isFollowed: boolean): Buffer {
+  if (text === '') return Buffer.alloc(0)
+  const bytes = Buffer.from(text)
+  const quoted = encodeQuotedPrintable(bytes, surveyLines(bytes))
+  const end = quoted.length
+  const endsLine = quoted[end - 1] === LF && quoted[end - 2] === CR
+  return isFollowed && !endsLine ? Buffer.concat([quoted, SOFT_BREAK]) : quoted
+}
