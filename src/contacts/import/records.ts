@@ -6,6 +6,7 @@ import type { ImportText } from './text.ts'
 
 /** A quote that is never closed would take the rest of the file for one cell. */
 const LONGEST_ROW_BYTES = 256 * 1024
+const TOO_LONG = 'begins a quoted cell that is not closed, or is far too long'
 
 export interface ImportRecord {
   /** As spreadsheets number it: the header is row 1. */
@@ -25,19 +26,15 @@ export async function* readRecords(text: ImportText): AsyncGenerator<ImportRecor
       row++
       if (cells.some(cell => cell.trim() !== '')) yield { row, cells }
     }
-    if (!fault) continue
-    const isTooLong = fault.code === 'CSV_MAX_RECORD_SIZE' || fault.code === 'CSV_QUOTE_NOT_CLOSED'
-    const why = isTooLong
-      ? 'begins a quoted cell that is not closed, or is far too long'
-      : `is no CSV (${fault.message})`
-    throw new ImportFault(`row ${row + 1}`, `The row ${row + 1} ${why}.`)
+    if (fault !== undefined) throw new ImportFault(`row ${row + 1}`, `The row ${row + 1} ${fault}.`)
   }
 }
 
 /** What one piece of the text completes, and where the reader gave up in it. */
 interface Piece {
   rows: string[][]
-  fault?: CsvError
+  /** Completes the sentence "The row …". */
+  fault?: string
 }
 
 async function* readPieces({ delimiter, bytes }: ImportText): AsyncGenerator<Piece> {
@@ -56,27 +53,42 @@ async function* readPieces({ delimiter, bytes }: ImportText): AsyncGenerator<Pie
     },
   })
   const done = finished(parser.resume())
+  const pieceOf = (fault: string | undefined): Piece => {
+    const piece = { rows, ...(fault !== undefined && { fault }) }
+    rows = []
+    return piece
+  }
   const after = async (work: Promise<unknown>): Promise<Piece> => {
     const fault = await work.then(
       () => undefined,
       (error: unknown) => error,
     )
     if (fault !== undefined && !(fault instanceof CsvError)) throw fault
-    const piece = { rows, ...(fault && { fault }) }
-    rows = []
-    return piece
+    return pieceOf(fault && faultIn(fault))
   }
   done.catch(() => {}) // each write is told, and the end
   try {
-    for await (const chunk of bytes)
-      yield after(
+    let unendedBytes = 0
+    for await (const chunk of bytes) {
+      const piece = await after(
         new Promise<void>((resolve, reject) =>
           parser.write(chunk, error => (error ? reject(error) : resolve())),
         ),
       )
+      unendedBytes = piece.rows.length > 0 ? 0 : unendedBytes + chunk.length
+      yield piece
+      // the parser counts what cells hold: a row of empty ones would never end
+      if (unendedBytes > LONGEST_ROW_BYTES) yield pieceOf(TOO_LONG)
+    }
     parser.end()
     yield after(done)
   } finally {
     parser.destroy()
   }
+}
+
+function faultIn({ code, message }: CsvError): string {
+  return code === 'CSV_MAX_RECORD_SIZE' || code === 'CSV_QUOTE_NOT_CLOSED'
+    ? TOO_LONG
+    : `is no CSV (${message})`
 }

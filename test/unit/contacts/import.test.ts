@@ -224,6 +224,24 @@ test('a connection that is cut leaves the whole rows that came, and says so', as
   assert.equal([report!.state, Number(report!.created_count)], ['interrupted', 500])
 })
 
+for (const [what, piece] of [
+  ['empty cells', ','],
+  ['quotes', '"'],
+  ['letters', 'x'],
+] as const)
+  test(`a row of ${what} that does not end is not read to its end`, async t => {
+    const { importFile } = await openAudience(t)
+    for (const header of ['', 'email\n']) {
+      let given = 0
+      async function* endless() {
+        yield Buffer.from(header)
+        for (; ; given++) yield Buffer.alloc(64 * 1024, piece)
+      }
+      assert.match((await faultOf(importFile(endless()))).part, /^row \d$/)
+      assert.ok(given < 10, `${given} pieces were read`)
+    }
+  })
+
 test('it reads no faster than it stores, and stops with its audience', async t => {
   const { importFile, run, accountId, audienceId, rows, clock } = await openAudience(t)
   let given = 0
