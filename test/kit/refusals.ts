@@ -119,8 +119,11 @@ export function storedIn(posthorn: Posthorn): Record<string, number> {
   return { ...Object.fromEntries(counts.map(({ name, count }) => [name, count])), files }
 }
 
-/** What changes by itself, and when credentials are used. */
-const COLUMNS_OF_USE = new Set(['last_seen_at', 'last_used_at'])
+/** What changes by itself, when credentials are used, and when domains are checked again. */
+const COLUMNS_OF_USE = new Set([
+  ...['last_seen_at', 'last_used_at'],
+  ...['last_checked_at', 'failing_since', 'checks', 'check_at'],
+])
 
 /** A digest of every row of every table, delivery's trail and some others left out, by table. */
 export function contentsOf(posthorn: Posthorn, without: readonly string[] = []): Record<string, string> {
