@@ -1,14 +1,12 @@
 /** Entry of the thread that does all the work on large request bodies: it hands over what is left to be decided. */
 import { workerData } from 'node:worker_threads'
 import { createPreparation } from './accept/prepare.ts'
+import { STORED_FROM_CHARACTERS } from './accept/travelling-memory.ts'
 import { type BodyJob, type BodyThreadData, doBodyJob } from './http/large-body-job.ts'
 import { serveCalls } from './lib/calls.ts'
 import { hashFile } from './store/blob-stream.ts'
 import { openReader } from './store/dialect.ts'
 import { createReadyTemplates } from './templates/ready.ts'
-
-/** Beyond what the writer keeps at hand for the delivery. */
-const STORED_FROM_CHARACTERS = 64 * 1024 + 1
 
 const { location, calls } = workerData as BodyThreadData
 const { find, blobs } = openReader(location)

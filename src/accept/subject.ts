@@ -1,6 +1,7 @@
 /** What a subject may be, whether a user or a template wrote it. */
 
-const LONGEST_SUBJECT = 2_000
+/** Characters. */
+export const LONGEST_SUBJECT = 2_000
 const BREAKS = /[\r\n\0]/
 
 /** What is wrong with it, to be put after its name; undefined when nothing is. */

@@ -12,3 +12,9 @@ export function travellingMemory(
   for (const { body } of blobs) if (body) memory.add(body.buffer as ArrayBuffer)
   return [...memory]
 }
+
+/**
+ * On threads that hand over what they have read, contents of so many characters are put into the form in which they are stored:
+ * beyond what the writer keeps at hand for the delivery.
+ */
+export const STORED_FROM_CHARACTERS = 64 * 1024 + 1

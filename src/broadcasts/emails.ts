@@ -1,5 +1,7 @@
 /** From a contact to an email of a broadcast, which holds only what differs from the others. Pure. */
+
 import type { NewEmail } from '../accept/store-emails.ts'
+import { LONGEST_SUBJECT } from '../accept/subject.ts'
 import { type Id, idText } from '../lib/ids.ts'
 import { type BroadcastRow, type ContactRow, DELIVERY_CLASS, type Json } from '../store/schema.ts'
 import { MOST_PERSONAL_CHARACTERS } from '../templates/limits.ts'
@@ -18,7 +20,6 @@ export interface EmailTerms {
 }
 
 /** As subjects of other emails. */
-const LONGEST_SUBJECT = 2_000
 
 export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Contact, id: Id) => NewEmail {
   const { now, expireAfterMs, simulatorDomain } = terms

@@ -1,6 +1,7 @@
 /** Header fields that speak to us: they say how the message is to be sent, and do not leave with it. */
 import { LONGEST_KEY } from '../accept/idempotency.ts'
 import { type Refusal, refuseField } from '../accept/refusal.ts'
+import { tagsFault } from '../accept/tags.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
 import type { HeaderField } from '../smtp/header-field.ts'
 
@@ -16,8 +17,6 @@ const SCHEDULED_AT = 'x-scheduled-at'
 const TAG = /^x-tag-(.+)$/i
 /** They name hidden recipients, or are ours to write. */
 const TAKEN_OUT = /^(?:bcc|resent-bcc|return-path|x-posthorn-.*)$/
-const MOST_TAGS = 50
-const MOST_TAG_OCTETS = 4 * 1024
 
 /** Whether a field is for us, and not for the recipients. */
 export function staysHere({ name }: HeaderField): boolean {
@@ -52,9 +51,7 @@ export function readControl(fields: readonly HeaderField[]): Control | Refusal {
       if (tag !== undefined) control.tags.push({ name: tag, value })
     }
   }
-  if (control.tags.length > MOST_TAGS)
-    return refuseField('invalid_field', 'tags', `At most ${MOST_TAGS} tags are allowed.`)
-  if (Buffer.byteLength(JSON.stringify(control.tags)) > MOST_TAG_OCTETS)
-    return refuseField('invalid_field', 'tags', `Tags may have ${MOST_TAG_OCTETS} bytes together.`)
+  const fault = tagsFault(control.tags)
+  if (fault !== undefined) return refuseField('invalid_field', 'tags', fault)
   return control
 }

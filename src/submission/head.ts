@@ -1,5 +1,6 @@
 /** The header of a submitted message, field by field as its sender wrote it (RFC 5322 §2.2). */
 import type { Refusal } from '../accept/refusal.ts'
+import { decodeText } from '../reports/parts/charset.ts'
 import type { HeaderField } from '../smtp/header-field.ts'
 
 const FIELD = /^([!-9;-~]+)[ \t]*:[ \t]?(.*)$/s
@@ -8,12 +9,10 @@ const MBOX_LINE = /^>?From /
 const MOST_FIELDS = 1_000
 const MOST_OCTETS = 256 * 1024
 const LONGEST_NAME = 76
-const UTF_8 = new TextDecoder('utf-8', { fatal: true })
-const WINDOWS_1252 = new TextDecoder('windows-1252')
 
 /**
  * @param message with lines that end in CRLF
- * @returns values as text, still folded and encoded; the body is the rest of the message
+ * @returns values as text (UTF-8, RFC 6532, or what old programs write), still folded and encoded; the body is the rest of the message
  */
 export function readHead(message: Buffer): { fields: HeaderField[]; body: Buffer } | Refusal {
   const bodyAt = bodyStart(message)
@@ -34,25 +33,16 @@ export function readHead(message: Buffer): { fields: HeaderField[]; body: Buffer
     fields.push({ name, value: value! })
     if (fields.length > MOST_FIELDS) return refuse(`The header has more than ${MOST_FIELDS} fields.`)
   }
-  return { fields: fields.map(decoded), body: message.subarray(bodyAt) }
+  return {
+    fields: fields.map(({ name, value }) => ({ name, value: decodeText(value, undefined) })),
+    body: message.subarray(bodyAt),
+  }
 }
 
 function bodyStart(message: Buffer): number {
   if (message[0] === 0x0d && message[1] === 0x0a) return 2
   const end = message.indexOf('\r\n\r\n')
   return end < 0 ? message.length : end + 4
-}
-
-/** UTF-8 (RFC 6532), or what old programs write, octet by octet. */
-function decoded({ name, value }: HeaderField): HeaderField {
-  if (!/[\x80-\xff]/.test(value)) return { name, value }
-  const bytes = Buffer.from(value, 'latin1')
-  try {
-    return { name, value: UTF_8.decode(bytes) }
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    return { name, value: WINDOWS_1252.decode(bytes) }
-  }
 }
 
 function refuse(message: string): Refusal {

@@ -1,6 +1,7 @@
 /** Reads a submitted message: what it says of itself, what it asks of us, and the octets that will leave. */
 import { createHash } from 'node:crypto'
 import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
+import { LONGEST_SUBJECT } from '../accept/subject.ts'
 import type { SubmittedMessage } from '../accept/whole.ts'
 import { canonicalJson } from '../lib/canonical-json.ts'
 import { joinMessage } from '../mime/whole-message.ts'
@@ -35,7 +36,6 @@ export interface ReadMessage {
 const NOT_SHOWN =
   /^(?:from|to|cc|reply-to|subject|date|message-id|mime-version|content-.*|received|dkim-.*|arc-.*)$/i
 const MOST_SHOWN = 100
-const LONGEST_SUBJECT = 2_000
 const MESSAGE_ID = /^<[^<>\s]{1,900}>$/
 
 /** @param partsOf takes the message apart for those who look at it; null where that has failed */

@@ -5,6 +5,7 @@ import { MOST_RECIPIENTS, refuseTooMany } from '../../accept/recipients.ts'
 import { isRefusal } from '../../accept/refusal.ts'
 import { subjectFault } from '../../accept/subject.ts'
 import type { Submission } from '../../accept/submission.ts'
+import { MOST_TAGS, TOO_MANY_TAGS, tagsFault } from '../../accept/tags.ts'
 import { type Mailbox, parseMailbox } from '../../smtp/address.ts'
 import { invalidField, type Refused, refusedBy } from '../refused.ts'
 import { attachmentMeta, MOST_ATTACHMENTS, readAttachments, tooManyAttachments } from './attachment.ts'
@@ -35,8 +36,6 @@ export const sendEmailSchema = z.object({
 
 const templatedSchema = sendEmailSchema.extend({ subject: z.string().optional() })
 
-const MOST_TAGS = 50
-const MOST_TAG_BYTES = 4 * 1024
 const READING = {
   emptyMeansAbsent: ['from', 'subject'],
   listLimits: [
@@ -136,13 +135,13 @@ export function readSubject(subject: string): string {
 }
 
 function readTags(tags: readonly object[] = []): unknown[] {
-  if (Buffer.byteLength(JSON.stringify(tags)) > MOST_TAG_BYTES)
-    throw invalidField('tags', `Tags may have ${MOST_TAG_BYTES} bytes together.`)
+  const fault = tagsFault(tags)
+  if (fault !== undefined) throw invalidField('tags', fault)
   return [...tags]
 }
 
 function tooManyTags(): Refused {
-  return invalidField('tags', `At most ${MOST_TAGS} tags are allowed.`)
+  return invalidField('tags', TOO_MANY_TAGS)
 }
 
 function tooManyReplyTo(): Refused {
