@@ -1,6 +1,7 @@
 /** Links of ours in emails: where they lead, what is there, and who is noted. Part of the composition root. */
 import type { Config } from './config/config.ts'
 import type { Route } from './http/route.ts'
+import { broadcastLinkRoutes } from './http/routes/broadcast-links.ts'
 import { trackingRoutes } from './http/routes/tracking.ts'
 import { unsubscribeRoutes } from './http/routes/unsubscribe.ts'
 import type { Parts } from './parts.ts'
@@ -32,7 +33,11 @@ export function prepareLinks(
   })
   started.push(visits.close)
   return {
-    routes: [...trackingRoutes({ secrets, visits, clock }), ...unsubscribeRoutes({ secrets, store, clock })],
+    routes: [
+      ...trackingRoutes({ secrets, visits, clock }),
+      ...unsubscribeRoutes({ secrets, store, clock }),
+      ...broadcastLinkRoutes(store),
+    ],
     host: linkHostOf(config),
     terms: () => terms.promise,
     async open(baseUrl) {

@@ -310,6 +310,7 @@ test('every route is reached, under the access it was written for', () => {
     'session GET /auth/sessions',
     'session GET /broadcasts',
     'session GET /broadcasts/:id',
+    'session GET /broadcasts/:id/links',
     'session GET /broadcasts/:id/preview',
     'session GET /destinations',
     'session GET /dns/records',
