@@ -47,6 +47,9 @@ const COLUMNS = new Map<string, FoldedColumn>([
   ['last_name', 'foldedLastName'],
 ])
 
+/** A value that more contacts have leads no better than another such. */
+const MOST_COMPARED = 2_000
+
 /** All of an audience. */
 export function everybodyOf(audienceId: Id): Membership {
   return { audienceId, isEmpty: false, lead: undefined, conditions: [] }
@@ -77,7 +80,7 @@ export async function membershipOf(
       else if (op !== 'neq' && op !== 'not_exists') isEmpty = true
     }
   }
-  return { audienceId, isEmpty, ...withLead(conditions) }
+  return { audienceId, isEmpty, ...(await withLead(db, conditions)) }
 }
 
 /** For `where(meeting(membership))` in a query over contacts: the conditions, but not the lead. */
@@ -108,15 +111,34 @@ async function propertiesOf(db: Db, audienceId: Id, filters: readonly Filter[]) 
   return new Map(rows.map(({ key, ...row }) => [key, row]))
 }
 
-/** Of several values that all must have, the one whose property the fewest have. */
-function withLead(conditions: readonly Condition[]) {
-  const [first] = conditions
-    .flatMap(condition => (condition.on === 'property' && condition.op === 'eq' ? [condition] : []))
-    .sort((a, b) => a.holderCount - b.holderCount)
+/** Of several values that all must have, the one that the fewest have. */
+async function withLead(db: Db, conditions: readonly Condition[]) {
+  const equal = conditions.flatMap(one => (one.on === 'property' && one.op === 'eq' ? [one] : []))
+  let first = equal[0]
+  if (equal.length > 1) {
+    const holders = await Promise.all(equal.map(one => countSome(db, one.propertyId, one.text)))
+    first = equal[holders.indexOf(Math.min(...holders))]
+  }
   return {
     lead: first && { propertyId: first.propertyId, value: first.text },
     conditions: conditions.filter(condition => condition !== first),
   }
+}
+
+/** How many have a value, but no further than it matters. */
+async function countSome(db: Db, propertyId: number, value: string): Promise<number> {
+  const some = db
+    .selectFrom('contactValues')
+    .select('contactId')
+    .where('propertyId', '=', propertyId)
+    .where('foldedValue', '=', value)
+    .limit(MOST_COMPARED)
+    .as('some')
+  const { count } = await db
+    .selectFrom(some)
+    .select(eb => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }
 
 function expressionOf(eb: ExpressionBuilder<Schema, 'contacts'>, condition: Condition) {

@@ -4,6 +4,7 @@ import { countMembers, listContacts } from '../../../src/contacts/list.ts'
 import { segmentMembers } from '../../../src/contacts/members.ts'
 import type { Db } from '../../../src/store/schema.ts'
 import { kyselyOver } from '../../../src/store/sqlite/kysely.ts'
+import { openAudience } from '../../kit/audience.ts'
 import { newId } from '../../kit/mail.ts'
 import { openSqliteStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -71,14 +72,23 @@ test('a search looks at an index that holds all it needs', async t => {
   }
 })
 
-test('of several equal properties, the one that the fewest have leads', async t => {
-  const { audience, plansOf } = await open(t)
-  await plansOf(async db => {
-    const filters: Filter[] = [plan, { field: 'properties.city', op: 'eq', value: 'x' }]
-    const { lead, conditions } = await membershipOf(db, audience.id, filters)
-    assert.ok(lead)
-    assert.is(conditions.length, 1)
-  })
+test('of several equal properties, the value that the fewest have leads', async t => {
+  const { audienceId, add, db } = await openAudience(t)
+  for (let i = 0; i < 3; i++) {
+    const properties = new Map([
+      ['plan', 'pro'],
+      ['city', `city ${i}`],
+    ])
+    await add({ email: `c${i}@there.test`, properties })
+  }
+  const inCity: Filter = { field: 'properties.city', op: 'eq', value: 'CITY 1' }
+  for (const filters of [
+    [plan, inCity],
+    [inCity, plan],
+  ]) {
+    const { lead, conditions } = await membershipOf(db, audienceId, filters)
+    assert.equal([lead?.value, conditions.length], ['city 1', 1])
+  }
 })
 
 test.run()
