@@ -3,6 +3,7 @@ import type { Scenario } from './kit/scenario.ts'
 import { accept } from './scenarios/accept.ts'
 import { batch } from './scenarios/batch.ts'
 import { bodies } from './scenarios/bodies.ts'
+import { broadcast } from './scenarios/broadcast.ts'
 import { claim } from './scenarios/claim.ts'
 import { contacts } from './scenarios/contacts.ts'
 import { domains, e2e } from './scenarios/delivery.ts'
@@ -22,6 +23,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   accept,
   batch,
   bodies,
+  broadcast,
   e2e,
   domains,
   dns,

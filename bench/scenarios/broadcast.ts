@@ -1,0 +1,142 @@
+/** A broadcast to many contacts, each with words of its own: from the order to send it to the last message delivered. */
+import { setTimeout as pause } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import type { Contender } from '../kit/contender.ts'
+import { SMTP_CONNECTIONS } from '../kit/load.ts'
+import { benchMessage, SENDER_DOMAIN } from '../kit/message.ts'
+import { prepareNetwork } from '../kit/namespace.ts'
+import { postfix } from '../kit/postfix.ts'
+import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
+import { watchPeakRss } from '../kit/process.ts'
+import type { Column, Findings } from '../kit/report.ts'
+import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
+import { type Sink, withSink } from '../kit/sink.ts'
+import { epochNow } from '../kit/time.ts'
+
+export const broadcast: Scenario = {
+  what: 'a broadcast, signed, next to a queue of Postfix that is let go',
+  rounds: 3,
+  count: 20_000,
+  domainCount: 1,
+  run,
+}
+
+const COLUMNS: Column[] = [
+  { figure: 'drainedPerSecond', title: 'delivered/s', digits: 0, against: ['Postfix + OpenDKIM'] },
+  { figure: 'drainSeconds', title: 's', digits: 1 },
+  { figure: 'expandedPerSecond', title: 'made into emails/s', digits: 0 },
+  { figure: 'cpuSecondsPer1000', title: 'CPU s/1,000', digits: 2 },
+  { figure: 'peakRssMb', title: 'peak RSS, MB', digits: 0 },
+  { figure: 'bytesPerRecipient', title: 'database, bytes a recipient', digits: 0 },
+  { figure: 'extraCount', title: 'delivered twice', digits: 0 },
+]
+
+const LOOK_EVERY_MS = 50
+
+async function run(options: ScenarioOptions): Promise<Findings> {
+  const { folder, signingSlots, profiles } = options
+  const unbound = await prepareNetwork(folder, options.domainCount)
+  const ours = posthorn(folder, { signingSlots, profiles })
+  const measurements = await inTurns(options, [postfix(folder, { signing: true }), ours], contender =>
+    withSink(folder, sink =>
+      withStarted(contender, { held: contender !== ours }, () =>
+        contender === ours ? sendBroadcast(ours, sink, options) : letGo(contender, sink, options),
+      ),
+    ),
+  )
+  await unbound.end()
+  return { columns: COLUMNS, measurements }
+}
+
+/** Its queue is full when the time begins. */
+async function letGo(contender: Contender, sink: Sink, { count, domainCount }: ScenarioOptions) {
+  await contender.feed({ count, domainCount, connections: SMTP_CONNECTIONS })
+  const { at, cpuSeconds: cpuBefore } = await contender.release()
+  const rss = watchPeakRss(contender.roots)
+  const drainSeconds = ((await sink.reached(count)) - at) / 1_000
+  return figures(contender, sink, { count, drainSeconds, cpuBefore, peakRss: rss.stop() })
+}
+
+/** The time begins with the order: emails are made of contacts while they are delivered. */
+async function sendBroadcast(ours: PosthornContender, sink: Sink, { count, domainCount }: ScenarioOptions) {
+  const call = await signedIn(ours)
+  const audience = await call('POST', '/audiences', { name: 'all' })
+  await call('POST', `/audiences/${audience.id}/contacts/import`, contactsOf(count, domainCount))
+  const { subject, html, text } = benchMessage()
+  const leave = '<a href="{{unsubscribe_url}}">Leave</a></body>'
+  const draft = await call('POST', '/broadcasts', {
+    ...{ audience_id: audience.id, from: `news@${SENDER_DOMAIN}`, subject: `${subject}, {{first_name}}` },
+    html: html.replace('<p ', '<p>Dear {{first_name}},</p><p ').replace('</body>', leave),
+    text: `Dear {{first_name}},\n${text}{{unsubscribe_url}}\n`,
+  })
+  const bytesBefore = bytesOf(ours)
+  const cpuBefore = ours.weigh().cpuSeconds
+  const rss = watchPeakRss(ours.roots)
+  const at = epochNow()
+  await call('POST', `/broadcasts/${draft.id}/send`, {})
+  let expandSeconds = 0
+  const expanding = (async () => {
+    while ((await call('GET', `/broadcasts/${draft.id}`)).progress.expanded < count)
+      await pause(LOOK_EVERY_MS)
+    expandSeconds = (epochNow() - at) / 1_000
+  })()
+  const drainSeconds = ((await sink.reached(count)) - at) / 1_000
+  await expanding
+  return {
+    ...figures(ours, sink, { count, drainSeconds, cpuBefore, peakRss: rss.stop() }),
+    expandedPerSecond: count / expandSeconds,
+    bytesPerRecipient: (bytesOf(ours) - bytesBefore) / count,
+  }
+}
+
+/** Of its pages in use, whether they are in the file already or still in its log. */
+function bytesOf(ours: PosthornContender): number {
+  const database = new Database(ours.databaseFile(), { readonly: true })
+  const [pages, free, size] = ['page_count', 'freelist_count', 'page_size'].map(
+    name => database.pragma(name, { simple: true }) as number,
+  ) as [number, number, number]
+  database.close()
+  return (pages - free) * size
+}
+
+function figures(
+  contender: Contender,
+  sink: Sink,
+  of: { count: number; drainSeconds: number; cpuBefore: number; peakRss: number },
+) {
+  const { count, drainSeconds, cpuBefore, peakRss } = of
+  return {
+    drainedPerSecond: count / drainSeconds,
+    drainSeconds,
+    cpuSecondsPer1000: ((contender.weigh().cpuSeconds - cpuBefore) * 1_000) / count,
+    peakRssMb: peakRss / 2 ** 20,
+    extraCount: sink.count() - count,
+  }
+}
+
+function contactsOf(count: number, domainCount: number): string {
+  const domainOf = (i: number) =>
+    domainCount === 1 ? 'one' : `d${String((i % domainCount) + 1).padStart(4, '0')}`
+  const rows = Array.from({ length: count }, (_, i) => `u${i}@${domainOf(i)}.test,Reader ${i}`)
+  return `email,first_name\n${rows.join('\n')}\n`
+}
+
+/** @param body an object, or CSV */
+async function signedIn(ours: PosthornContender) {
+  const { url, admin } = ours.access()
+  // biome-ignore lint/suspicious/noExplicitAny: replies of several shapes
+  const ask = async (method: string, path: string, body?: object | string, token = ''): Promise<any> => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        'content-type': typeof body === 'string' ? 'text/csv' : 'application/json',
+        authorization: `Bearer ${token}`,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+  const { token } = await ask('POST', '/auth/login', admin)
+  return (method: string, path: string, body?: object | string) => ask(method, path, body, token)
+}
