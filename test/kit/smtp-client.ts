@@ -16,10 +16,10 @@ export interface SmtpClient {
 }
 
 /** @param options.from our own address */
-export async function dialSmtp(options: { port: number; from?: string }): Promise<SmtpClient> {
-  const { port, from: localAddress } = options
+export async function dialSmtp(options: { port: number; host?: string; from?: string }): Promise<SmtpClient> {
+  const { port, host = '127.0.0.1', from: localAddress } = options
   const own = localAddress === undefined ? {} : { localAddress }
-  let socket: Socket = connectSocket({ port, host: '127.0.0.1', allowHalfOpen: true, ...own })
+  let socket: Socket = connectSocket({ port, host, allowHalfOpen: true, ...own })
   let heard = ''
   let ended = false
   let wake = () => {}
@@ -90,8 +90,11 @@ export interface Mail {
 }
 
 /** Sends one mail in a connection of its own. @returns the first negative reply, or that to the final dot */
-export async function sendMail({ port }: { port: number }, { from = '', to, data }: Mail): Promise<string> {
-  const client = await dialSmtp({ port })
+export async function sendMail(
+  server: { port: number; host?: string },
+  { from = '', to, data }: Mail,
+): Promise<string> {
+  const client = await dialSmtp(server)
   try {
     const lines = [
       'EHLO client.example',
