@@ -132,6 +132,41 @@ test('a template is written beside its preview, saved, compared with what it sai
   await frame.getByText('Your order is on its way').waitFor()
 })
 
+test('an audience is made, filled from a file, and a part of it counted while it is chosen', async () => {
+  await goTo('/audiences?add=1')
+  await dialog().getByLabel('Name').fill('Customers')
+  await dialog().getByRole('button', { name: 'Make it' }).click()
+  await page.getByRole('heading', { name: 'Nobody is here yet' }).waitFor()
+  await button('Bring in a file').click()
+  await dialog()
+    .getByLabel('CSV file')
+    .setInputFiles({
+      name: 'contacts.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(
+        'email,first_name,city\none@there.example,One,Vienna\ntwo@there.example,Two,Graz\nnobody,Three,\n',
+      ),
+    })
+  await dialog().getByRole('button', { name: 'Bring them in' }).click()
+  await dialog().getByText('3 rows read.').waitFor()
+  await dialog().getByText('Row 4').waitFor()
+  await dialog().getByRole('button', { name: 'Close' }).last().click()
+  await rowOf('one@there.example').getByText('city: Vienna').waitFor()
+  await rowOf('one@there.example').getByRole('button', { name: 'Change' }).click()
+  await dialog().getByLabel('Properties').fill('plan: pro')
+  await dialog().getByRole('button', { name: 'Save' }).click()
+  await rowOf('one@there.example').getByText('plan: pro').waitFor()
+  assert.is(await rowOf('one@there.example').getByText('Vienna').count(), 0)
+  await page.getByRole('tab', { name: 'Segments' }).click()
+  await button('Make a segment').click()
+  await dialog().getByLabel('Name').fill('In Graz')
+  await dialog().getByLabel('What is looked at, 1').selectOption({ label: 'city' })
+  await dialog().getByLabel('With what, 1').fill('graz')
+  await dialog().getByText('1 contact belongs to it now.').waitFor()
+  await dialog().getByRole('button', { name: 'Make it' }).click()
+  await rowOf('In Graz').getByText('city contains “graz”').waitFor()
+})
+
 test('addresses are suppressed, found, and taken off the list', async () => {
   await goTo('/suppressions')
   await button('Add addresses').click()

@@ -17,6 +17,11 @@ test.after(async () => {
   await scene.close()
 })
 
+/** Of the browser, where the function is called. */
+interface Styles {
+  getComputedStyle(of: unknown): { color: string }
+}
+
 const VIEWS = [
   ['in light', { colorScheme: 'light' }],
   ['in dark', { colorScheme: 'dark' }],
@@ -83,7 +88,9 @@ test('what strangers wrote runs nowhere, and is shown as it is', async t => {
   const frame = page.frameLocator('iframe.letter')
   await frame.getByRole('heading', { name: 'Hello' }).waitFor()
   assert.is(
-    await frame.getByRole('heading', { name: 'Hello' }).evaluate('h1 => getComputedStyle(h1).color'),
+    await frame
+      .getByRole('heading', { name: 'Hello' })
+      .evaluate(h1 => (globalThis as unknown as Styles).getComputedStyle(h1).color),
     'rgb(1, 2, 3)',
   )
   await page.getByText('Pictures from elsewhere are not loaded').waitFor()

@@ -8,6 +8,7 @@ export interface Scene {
   /** Places of the dashboard, by a name for files. */
   places: (readonly [name: string, path: string])[]
   ids: {
+    audience: string
     delivered: string
     bounced: string
     delayed: string
@@ -57,6 +58,19 @@ export async function startScene(): Promise<Scene> {
     session,
     body: { ...template, text: `${template.text}\n\nThe shop\n` },
   })
+  const audience = await make('/audiences', { name: 'Readers of the newsletter' })
+  const contacts = [
+    ['ann@there.example', 'Ann', 'Berg', { city: 'Vienna', plan: 'pro' }],
+    ['ben@there.example', 'Ben', 'Cho', { city: 'Graz' }],
+    ['cleo@there.example', 'Cleo', 'Duran', { city: 'Vienna' }],
+  ] as const
+  for (const [email, first_name, last_name, properties] of contacts)
+    await make(`/audiences/${audience.id}/contacts`, { email, first_name, last_name, properties })
+  await make(`/audiences/${audience.id}/segments`, {
+    name: 'In Vienna',
+    filters: [{ field: 'properties.city', op: 'eq', value: 'vienna' }],
+  })
+  await make('/topics', { name: 'Offers', description: 'Summer and winter prices, twice a year.' })
   const mail = (to: string, subject: string, more: object = {}) =>
     posthorn.send({
       from: 'The shop <orders@shop.example>',
@@ -81,7 +95,15 @@ export async function startScene(): Promise<Scene> {
   await posthorn.emailWhen(delivered, 'delivered')
   await posthorn.emailWhen(bounced, 'bounced')
   await posthorn.emailWhen(delayed, 'delivery_delayed')
-  const ids = { delivered, bounced, delayed, domain: domain.id, pending: pending.id, template: template.id }
+  const ids = {
+    delivered,
+    bounced,
+    delayed,
+    domain: domain.id,
+    pending: pending.id,
+    template: template.id,
+    audience: audience.id,
+  }
   return {
     posthorn,
     mx,
@@ -106,6 +128,9 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['keys', '/keys'],
     ['templates', '/templates'],
     ['template', `/templates/${ids.template}`],
+    ['audiences', '/audiences'],
+    ['audience', `/audiences/${ids.audience}`],
+    ['segments', `/audiences/${ids.audience}?view=segments`],
     ['suppressions', '/suppressions'],
     ['deliverability', '/deliverability'],
     ['queue', '/queue'],

@@ -41,6 +41,7 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
   ['POST /segments', () => ({ name: 'a name' })],
   ['PATCH /segments/:id', () => ({ name: 'a name' })],
   ['POST /audiences/:id/contacts', () => ({ email: `c${++made}@there.example` })],
+  ['POST /audiences/:id/segments/count', () => ({ filters: [{ field: 'email', op: 'exists' }] })],
   ['POST /audiences/:id/segments', () => ({ name: 'a name', filters: [{ field: 'email', op: 'exists' }] })],
   [
     'PATCH /audiences/:id/contacts/:contact_id/topics',

@@ -14,10 +14,13 @@ import { contactQuery, contactSchema, readContactQuery } from '../wire/contact.t
 import { pageQuery, readPage } from '../wire/read.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 import {
+  filterQuestionSchema,
   newSegmentSchema,
+  readFilterQuestion,
   readSegment,
   readSegmentChanges,
   segmentChangesSchema,
+  segmentCountSchema,
   segmentSchema,
   segmentView,
 } from '../wire/segment.ts'
@@ -43,6 +46,7 @@ export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
   return [
     ...segmentListRoutes(options, view),
     ...segmentObjectRoutes(options, view),
+    countRoute(options),
     {
       method: 'GET',
       path: '/audiences/:id/segments/:segment_id/contacts',
@@ -59,6 +63,23 @@ export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
       },
     },
   ]
+}
+
+/** For those who are still choosing. */
+function countRoute({ store, reader }: SegmentRoutesOptions): Route {
+  return {
+    method: 'POST',
+    path: '/audiences/:id/segments/count',
+    access: 'session',
+    summary: 'Count the contacts for whom filters hold; nothing is kept',
+    body: filterQuestionSchema,
+    replies: { 200: segmentCountSchema },
+    async handle(request) {
+      const audience = await audienceOf(store.db, request)
+      const filters = readFilterQuestion(await request.body())
+      return ok({ object: 'segment_count', contact_count: await reader.countMembers({ audience, filters }) })
+    },
+  }
 }
 
 type ViewOf = (audience: CountedAudience, segment: SegmentRow) => Promise<ReturnType<typeof segmentView>>

@@ -29,8 +29,10 @@ const filtersSchema = z.array(filterSchema).max(MOST_FILTERS)
 
 export const newSegmentSchema = z.object({ name: nameSchema, filters: filtersSchema })
 export const segmentChangesSchema = newSegmentSchema.partial()
+export const filterQuestionSchema = newSegmentSchema.pick({ filters: true })
 const readNew = bodyReader(newSegmentSchema, { emptyMeansAbsent: ['name'] })
 const readChanges = bodyReader(segmentChangesSchema, { emptyMeansAbsent: ['name'] })
+const readQuestion = bodyReader(filterQuestionSchema)
 
 export const segmentSchema = z
   .object({
@@ -50,6 +52,16 @@ export const segmentSchema = z
     updated_at: timeSchema,
   })
   .meta({ id: 'Segment' })
+
+export const segmentCountSchema = z.object({
+  object: z.literal('segment_count'),
+  contact_count: z.int().min(0),
+})
+
+/** @throws Refused 422 naming the field at fault */
+export function readFilterQuestion(body: unknown): Filter[] {
+  return filtersOf(readQuestion(body).filters)
+}
 
 /** @throws Refused 422 naming the field at fault */
 export function readSegment(body: unknown): { name: string; filters: Filter[] } {

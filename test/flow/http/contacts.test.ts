@@ -255,6 +255,20 @@ test('a segment shows its contacts and counts them as they are now', async () =>
   assert.is((await call('GET', `/audiences/${id}`)).body.contact_count, 2)
 })
 
+test('a segment that is not made yet is counted, and leaves nothing behind', async () => {
+  const id = await newAudience()
+  await make(`/audiences/${id}/contacts`, { email: 'ann@there.example', properties: { plan: 'pro' } })
+  await make(`/audiences/${id}/contacts`, { email: 'bob@there.example' })
+  const count = (filters: object[]) => call('POST', `/audiences/${id}/segments/count`, { filters })
+  const payers = await count([{ field: 'properties.plan', op: 'eq', value: 'PRO' }])
+  assert.equal(payers.body, { object: 'segment_count', contact_count: 1 })
+  assert.is((await count([])).body.contact_count, 2)
+  assert.is((await call('GET', `/audiences/${id}/segments`)).body.total, 0)
+  assertRefusal(await count([{ field: 'age', op: 'exists' }]), {
+    ...{ status: 422, name: 'validation_error', path: 'filters[0].field' },
+  })
+})
+
 for (const [what, filter, path, name] of [
   ['a field that there is not', { field: 'age', op: 'eq', value: 1 }, 'filters[0].field'],
   ['no key', { field: 'properties.', op: 'eq', value: 1 }, 'filters[0].field'],

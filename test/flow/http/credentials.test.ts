@@ -352,6 +352,7 @@ test('every route is reached, under the access it was written for', () => {
     'session POST /audiences/:id/contacts',
     'session POST /audiences/:id/contacts/import',
     'session POST /audiences/:id/segments',
+    'session POST /audiences/:id/segments/count',
     'session POST /auth/logout',
     'session POST /auth/password',
     'session POST /broadcasts',

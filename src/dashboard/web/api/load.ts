@@ -1,6 +1,7 @@
 /** Reads from the API for a page: what was last seen at once, then what is there now, and again as long as somebody looks. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, call } from './client.ts'
+import { listen } from './live.ts'
 
 export interface Loaded<T> {
   /** What is shown: of this path, however old. */
@@ -16,13 +17,17 @@ export interface Loaded<T> {
 interface LoadOptions {
   /** Reads again after so many ms, while the page can be seen. */
   everyMs?: number | undefined
+  /** Reads again when something of this kind happens: what its type begins with, such as `email.`. */
+  on?: string
 }
 
+/** However much happens, no more often than this. */
+const CALM_MS = 700
 const MOST_REMEMBERED = 60
 const remembered = new Map<string, unknown>()
 
 /** @param path null for nothing yet */
-export function useLoad<T>(path: string | null, { everyMs }: LoadOptions = {}): Loaded<T> {
+export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {}): Loaded<T> {
   const [, redraw] = useState(0)
   const [turn, setTurn] = useState(0)
   const state = useRef<{ path: string | null; error: ApiError | undefined; isLoading: boolean }>({
@@ -60,6 +65,22 @@ export function useLoad<T>(path: string | null, { everyMs }: LoadOptions = {}): 
       document.removeEventListener('visibilitychange', onSeen)
     }
   }, [path, everyMs, turn])
+
+  useEffect(() => {
+    if (path === null || on === undefined) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const end = listen(type => {
+      if (!type.startsWith(on)) return
+      timer ??= setTimeout(() => {
+        timer = undefined
+        setTurn(n => n + 1)
+      }, CALM_MS)
+    })
+    return () => {
+      clearTimeout(timer)
+      end()
+    }
+  }, [path, on])
 
   const put = useCallback(
     (data: T) => {

@@ -7,6 +7,9 @@ import type {
   usageSchema,
 } from '../../../http/wire/account.ts'
 import type { alertSchema } from '../../../http/wire/alert.ts'
+import type { audienceSchema } from '../../../http/wire/audience.ts'
+import type { contactSchema } from '../../../http/wire/contact.ts'
+import type { importSchema } from '../../../http/wire/contact-import.ts'
 import type { domainKeysSchema } from '../../../http/wire/domain-keys.ts'
 import type { domainSchema, verifiedDomainSchema } from '../../../http/wire/domain-view.ts'
 import type { emailRowSchema, emailSchema } from '../../../http/wire/email-view.ts'
@@ -14,6 +17,7 @@ import type { installationSchema } from '../../../http/wire/installation.ts'
 import type { metricsSchema } from '../../../http/wire/metrics.ts'
 import type { holdSchema } from '../../../http/wire/queue.ts'
 import type { destinationsSchema, queueSchema } from '../../../http/wire/queue-view.ts'
+import type { segmentSchema } from '../../../http/wire/segment.ts'
 import type { sessionRowSchema } from '../../../http/wire/session.ts'
 import type { sourcesSchema } from '../../../http/wire/source.ts'
 import type { suppressionSchema } from '../../../http/wire/suppression.ts'
@@ -23,6 +27,7 @@ import type {
   versionRowSchema,
   versionSchema,
 } from '../../../http/wire/template.ts'
+import type { topicSchema } from '../../../http/wire/topic.ts'
 
 export interface List<T> {
   total: number
@@ -69,3 +74,9 @@ export type Template = z.output<typeof templateSchema>
 export type VersionRow = z.output<typeof versionRowSchema>
 export type Version = z.output<typeof versionSchema>
 export type Doctor = Report & { object: 'doctor' }
+export type Audience = z.output<typeof audienceSchema>
+export type Contact = z.output<typeof contactSchema>
+export type ContactImport = z.output<typeof importSchema>
+export type Segment = z.output<typeof segmentSchema>
+export type SegmentFilter = Segment['filters'][number]
+export type Topic = z.output<typeof topicSchema>

@@ -19,7 +19,7 @@ const CALM_MS = 60_000
 
 export function DomainPage({ params: { id } }: PageProps) {
   const [everyMs, setEvery] = useState(WAITING_MS)
-  const domain = useLoad<Domain>(`/domains/${id}`, { everyMs })
+  const domain = useLoad<Domain>(`/domains/${id}`, { everyMs, on: 'domain.' })
   const [checks, setChecks] = useState<CheckedDomain['checks']>()
   const [isConfiguring, setConfiguring] = useState(false)
   const verify = useAct(async () => {

@@ -23,7 +23,7 @@ const ENDED = new Set(['delivered', 'bounced', 'failed', 'suppressed', 'canceled
 
 export function EmailPage({ params: { id } }: PageProps) {
   const [everyMs, setEvery] = useState(LIVE_MS)
-  const { data: email, error, reload } = useLoad<Email>(`/emails/${id}`, { everyMs })
+  const { data: email, error, reload } = useLoad<Email>(`/emails/${id}`, { everyMs, on: 'email.' })
   if (!email) return error ? <Failure error={error} retry={reload} /> : <Waiting />
   const wanted = ENDED.has(email.status) ? CALM_MS : LIVE_MS
   if (wanted !== everyMs) setEvery(wanted)

@@ -15,7 +15,8 @@ import { EMAIL_STATUS_ORDER, EMAIL_WORDS } from '../words/status.ts'
 import { ExportDialog } from './export-emails.tsx'
 
 const PAGE_SIZE = 25
-const LIVE_MS = 4_000
+/** What happens is heard at once; this is for what is not heard. */
+const LIVE_MS = 20_000
 const STATUSES = EMAIL_STATUS_ORDER.map(status => [status, EMAIL_WORDS[status].label] as const)
 const FILTERS = [
   'status',
@@ -35,7 +36,9 @@ export function Emails() {
   const filter = Object.fromEntries(FILTERS.map(name => [name, query.get(name)]))
   const page = pageOf(query)
   const path = withQuery('/emails', { ...filter, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE })
-  const list = useLoad<List<EmailRow>>(path, { everyMs: page === 1 ? LIVE_MS : undefined })
+  const list = useLoad<List<EmailRow>>(path, {
+    ...(page === 1 && { everyMs: LIVE_MS, on: 'email.' }),
+  })
   return (
     <>
       <Head

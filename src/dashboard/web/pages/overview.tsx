@@ -43,8 +43,9 @@ export function Overview() {
   const [openedAt] = useState(Date.now)
   const metrics = useLoad<Metrics>(withQuery('/emails/metrics', metricsQuery(stretch, openedAt)), {
     everyMs: LIVE_MS,
+    on: 'email.',
   })
-  const latest = useLoad<List<EmailRow>>('/emails?limit=6', { everyMs: LIVE_MS })
+  const latest = useLoad<List<EmailRow>>('/emails?limit=6', { everyMs: LIVE_MS, on: 'email.' })
   const isEmpty = latest.data?.total === 0
   return (
     <>
@@ -99,7 +100,7 @@ export function Overview() {
 /** Operators also hear of the machine. */
 function Verdict({ totals }: { totals: Metrics['totals'] | undefined }) {
   const ofOperators = (path: string) => (isOperator() ? path : null)
-  const domains = useLoad<List<Domain>>('/domains?limit=100', { everyMs: SLOW_MS })
+  const domains = useLoad<List<Domain>>('/domains?limit=100', { everyMs: SLOW_MS, on: 'domain.' })
   const account = useLoad<Account>('/account', { everyMs: SLOW_MS })
   const doctor = useLoad<Doctor>(ofOperators('/doctor'))
   const installation = useLoad<Installation>('/installation')

@@ -21,6 +21,7 @@ export const PLACES: readonly PlaceGroup[] = [
     places: [
       { path: '/emails', label: 'Emails', icon: 'emails' },
       { path: '/templates', label: 'Templates', icon: 'templates' },
+      { path: '/audiences', label: 'Audiences', icon: 'audiences' },
       { path: '/suppressions', label: 'Suppressions', icon: 'suppressions' },
     ],
   },

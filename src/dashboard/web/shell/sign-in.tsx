@@ -56,7 +56,7 @@ export function SignIn() {
           </Button>
           <p class="quiet small">
             The first start of the service printed an address and a password on its console. Lost it?{' '}
-            <code>bin/posthorn users reset-password</code> makes a new one.
+            <code>bin/posthorn user password</code> makes a new one.
           </p>
         </form>
       </div>

@@ -120,7 +120,7 @@ function doctorConcerns(doctor: Doctor | undefined): Concern[] {
 const LABORATORY: Concern = {
   tone: 'warn',
   text: 'This is a trial: the installation has no name of its own yet.',
-  advice: 'Mail to the simulator works. To send to the world, set `mail_host` to a name of yours.',
+  advice: 'Mail to the simulator works. To send to the world, set mail_host to a name of yours.',
   href: '/start',
   act: 'First steps',
 }

@@ -1,0 +1,218 @@
+/** The contacts of an audience: found, added, changed and removed. */
+import { useState } from 'preact/hooks'
+import { call, withQuery } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { useQuery } from '../api/query.ts'
+import type { Audience, Contact, List } from '../api/types.ts'
+import { AreaField, Button, Switch, TextField } from '../parts/controls.tsx'
+import { confirm, FormDialog } from '../parts/dialog.tsx'
+import { Empty, say } from '../parts/feedback.tsx'
+import { type Column, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { Card, Mark, Time } from '../parts/show.tsx'
+
+const PAGE_SIZE = 25
+
+export function Contacts({ audience, onChanged }: { audience: Audience; onChanged: () => void }) {
+  const query = useQuery()
+  const [open, setOpen] = useState<Contact | 'new'>()
+  const list = useLoad<List<Contact>>(
+    withQuery(`/audiences/${audience.id}/contacts`, {
+      ...{ q: query.get('q'), limit: PAGE_SIZE },
+      offset: (pageOf(query) - 1) * PAGE_SIZE,
+    }),
+    { on: 'contact.' },
+  )
+  const changed = () => {
+    list.reload()
+    onChanged()
+  }
+  return (
+    <Card flush>
+      <search class="filters">
+        <Search query={query} label="Search addresses and names" />
+        <Button icon="plus" onClick={() => setOpen('new')}>
+          Add a contact
+        </Button>
+      </search>
+      <PagedTable<Contact>
+        caption="Contacts"
+        columns={columnsOf({ onOpen: setOpen, onChanged: changed })}
+        keyOf={({ id }) => id}
+        list={list}
+        query={query}
+        pageSize={PAGE_SIZE}
+        empty={
+          <Empty icon="audiences" title="Nobody is here yet">
+            Bring in a CSV file whose first line names its columns: <code>email</code>,{' '}
+            <code>first_name</code>, <code>last_name</code>; any other column becomes a property. Or add
+            people one by one, or by the API.
+          </Empty>
+        }
+      />
+      {open && (
+        <ContactDialog
+          audience={audience}
+          {...(open !== 'new' && { contact: open })}
+          onClose={() => setOpen(undefined)}
+          onDone={changed}
+        />
+      )}
+    </Card>
+  )
+}
+
+interface ColumnActs {
+  onOpen: (contact: Contact) => void
+  onChanged: () => void
+}
+
+function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
+  const remove = ({ id, audience_id, email }: Contact) =>
+    confirm({
+      title: `Remove ${email}?`,
+      text: 'What they have said about topics goes, too. Whoever only wants no more mail should be unsubscribed instead.',
+      act: 'Remove the contact',
+      async work() {
+        await call('DELETE', `/audiences/${audience_id}/contacts/${id}`)
+        say(`${email} is removed.`)
+        onChanged()
+      },
+    })
+  return [
+    {
+      head: 'Contact',
+      cell: ({ email, first_name, last_name }) => (
+        <>
+          <b>{email}</b>
+          <div class="quiet small">{[first_name, last_name].filter(Boolean).join(' ')}</div>
+        </>
+      ),
+    },
+    {
+      head: 'Properties',
+      cell: ({ properties }) => (
+        <span class="quiet small">
+          {Object.entries(properties)
+            .map(([key, value]) => `${key}: ${value}`)
+            .join(', ')}
+        </span>
+      ),
+    },
+    {
+      head: 'Gets mail',
+      kind: 'tight',
+      cell: ({ unsubscribed, unsubscribed_topics }) =>
+        unsubscribed ? (
+          <Mark tone="none">Unsubscribed</Mark>
+        ) : (
+          <Mark tone="good">{unsubscribed_topics.length > 0 ? 'Some topics' : 'Yes'}</Mark>
+        ),
+    },
+    { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      head: 'Acts',
+      kind: 'acts',
+      cell: contact => (
+        <span class="row">
+          <Button small onClick={() => onOpen(contact)}>
+            Change
+          </Button>
+          <Button
+            small
+            kind="plain"
+            icon="trash"
+            label={`Remove ${contact.email}`}
+            onClick={() => remove(contact)}
+          />
+        </span>
+      ),
+    },
+  ]
+}
+
+interface ContactDialogProps {
+  audience: Audience
+  contact?: Contact
+  onClose: () => void
+  onDone: () => void
+}
+
+function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProps) {
+  const [email, setEmail] = useState(contact?.email ?? '')
+  const [first, setFirst] = useState(contact?.first_name ?? '')
+  const [last, setLast] = useState(contact?.last_name ?? '')
+  const [unsubscribed, setUnsubscribed] = useState(contact?.unsubscribed ?? false)
+  const [properties, setProperties] = useState(linesOf(contact?.properties ?? {}))
+  const path = `/audiences/${audience.id}/contacts`
+  return (
+    <FormDialog
+      title={contact ? 'Change a contact' : 'Add a contact'}
+      act={contact ? 'Save' : 'Add'}
+      onClose={onClose}
+      onSubmit={async () => {
+        const body = {
+          ...{ email, first_name: first, last_name: last, unsubscribed },
+          properties: propertiesOf(properties, contact?.properties ?? {}),
+        }
+        await (contact ? call('PATCH', `${path}/${contact.id}`, body) : call('POST', path, body))
+        say(contact ? 'Saved.' : `${email} is added.`)
+        onDone()
+        onClose()
+      }}
+    >
+      {error => (
+        <>
+          <TextField
+            label="Email address"
+            type="email"
+            required
+            autofocus
+            value={email}
+            onValue={setEmail}
+            fault={error?.of('email')}
+          />
+          <TextField label="First name" value={first} onValue={setFirst} fault={error?.of('first_name')} />
+          <TextField label="Last name" value={last} onValue={setLast} fault={error?.of('last_name')} />
+          <AreaField
+            label="Properties"
+            code
+            rows={4}
+            value={properties}
+            placeholder={'plan: pro\ncity: Vienna'}
+            hint="One a line: a name, a colon, a value."
+            onValue={setProperties}
+            fault={error?.fields.find(({ path: at }) => at.startsWith('properties'))?.message}
+          />
+          <Switch
+            label="Unsubscribed"
+            hint="Gets no broadcasts."
+            checked={unsubscribed}
+            onChange={setUnsubscribed}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+function linesOf(properties: Contact['properties']): string {
+  return Object.entries(properties)
+    .map(([key, value]) => `${key}: ${value}`)
+    .join('\n')
+}
+
+/** What was there and is named no more is taken away; what reads as it did keeps its kind. */
+function propertiesOf(
+  text: string,
+  former: Contact['properties'],
+): Record<string, string | number | boolean | null> {
+  const lines = text.split('\n').filter(line => line.trim() !== '')
+  const named = lines.map(line => {
+    const at = line.indexOf(':')
+    const [key, value] = at < 0 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()]
+    const was = former[key]
+    return [key, was !== undefined && String(was) === value ? was : value] as const
+  })
+  const gone = Object.keys(former).map(key => [key, null] as const)
+  return Object.fromEntries([...gone, ...named])
+}

@@ -1,0 +1,138 @@
+/** Topics: what contacts can hear of, or say that they do not want to. */
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { List, Topic } from '../api/types.ts'
+import { AreaField, Button, Choose, TextField } from '../parts/controls.tsx'
+import { confirm, FormDialog } from '../parts/dialog.tsx'
+import { Failure, say, Waiting } from '../parts/feedback.tsx'
+import { type Column, Table } from '../parts/list.tsx'
+import { Card } from '../parts/show.tsx'
+
+const DEFAULTS = [
+  ['opt_in', 'Everybody, until they say otherwise'],
+  ['opt_out', 'Nobody, until they ask for it'],
+] as const
+
+export function TopicsCard() {
+  const topics = useLoad<List<Topic>>('/topics?limit=100')
+  const [open, setOpen] = useState<Topic | 'new'>()
+  const remove = ({ id, name }: Topic) =>
+    confirm({
+      title: `Delete ${name}?`,
+      text: 'What contacts have said about it is forgotten. This cannot be undone.',
+      act: 'Delete the topic',
+      async work() {
+        await call('DELETE', `/topics/${id}`)
+        say('The topic is deleted.')
+        topics.reload()
+      },
+    })
+  const columns: Column<Topic>[] = [
+    {
+      head: 'Topic',
+      cell: ({ name, description }) => (
+        <>
+          <b>{name}</b>
+          {description && <div class="quiet small">{description}</div>}
+        </>
+      ),
+    },
+    {
+      head: 'Goes to',
+      cell: ({ default_subscription }) => DEFAULTS.find(([value]) => value === default_subscription)![1],
+    },
+    {
+      head: 'Acts',
+      kind: 'acts',
+      cell: topic => (
+        <span class="row">
+          <Button small onClick={() => setOpen(topic)}>
+            Change
+          </Button>
+          <Button
+            small
+            kind="plain"
+            icon="trash"
+            label={`Delete ${topic.name}`}
+            onClick={() => remove(topic)}
+          />
+        </span>
+      ),
+    },
+  ]
+  return (
+    <Card
+      title="Topics"
+      lead="Kinds of mail, such as offers or news. Contacts can leave one and stay for the others."
+      flush
+      acts={
+        <Button small icon="plus" onClick={() => setOpen('new')}>
+          Make a topic
+        </Button>
+      }
+    >
+      {!topics.data && (topics.error ? <Failure error={topics.error} retry={topics.reload} /> : <Waiting />)}
+      {topics.data?.total === 0 && (
+        <p class="card-body quiet">No topic yet: whoever leaves, leaves everything.</p>
+      )}
+      {topics.data && topics.data.total > 0 && (
+        <Table<Topic> caption="Topics" columns={columns} rows={topics.data.data} keyOf={({ id }) => id} />
+      )}
+      {open && (
+        <TopicDialog
+          {...(open !== 'new' && { topic: open })}
+          onClose={() => setOpen(undefined)}
+          onDone={topics.reload}
+        />
+      )}
+    </Card>
+  )
+}
+
+interface TopicDialogProps {
+  topic?: Topic
+  onClose: () => void
+  onDone: () => void
+}
+
+function TopicDialog({ topic, onClose, onDone }: TopicDialogProps) {
+  const [name, setName] = useState(topic?.name ?? '')
+  const [description, setDescription] = useState(topic?.description ?? '')
+  const [standard, setStandard] = useState<string>(topic?.default_subscription ?? 'opt_in')
+  return (
+    <FormDialog
+      title={topic ? `Change ${topic.name}` : 'Make a topic'}
+      act={topic ? 'Save' : 'Make it'}
+      onClose={onClose}
+      onSubmit={async () => {
+        const body = { name, description, default_subscription: standard }
+        await (topic ? call('PATCH', `/topics/${topic.id}`, body) : call('POST', '/topics', body))
+        onDone()
+        onClose()
+      }}
+    >
+      {error => (
+        <>
+          <TextField
+            label="Name"
+            required
+            autofocus
+            value={name}
+            onValue={setName}
+            fault={error?.of('name')}
+          />
+          <AreaField
+            label="Description"
+            rows={2}
+            hint="Readers see it where they choose what they want."
+            value={description}
+            onValue={setDescription}
+            fault={error?.of('description')}
+          />
+          <Choose label="Goes to" value={standard} options={DEFAULTS} onValue={setStandard} />
+        </>
+      )}
+    </FormDialog>
+  )
+}
