@@ -1,6 +1,8 @@
 /** A service with something to show on every page of the dashboard. */
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
 import { type Posthorn, startPosthorn } from '../kit/posthorn.ts'
+import { sendMail } from '../kit/smtp-client.ts'
+import { until } from '../kit/until.ts'
 
 export interface Scene {
   posthorn: Posthorn
@@ -9,6 +11,9 @@ export interface Scene {
   places: (readonly [name: string, path: string])[]
   ids: {
     audience: string
+    broadcast: string
+    sent: string
+    inbound: string
     delivered: string
     bounced: string
     delayed: string
@@ -31,6 +36,19 @@ const HTML = `
     <p>Hello Ann, the lamp has left our workshop this morning and is with you on Thursday.</p>
     <p><a href="https://shop.example/orders/1042" style="background: #f2b90c; padding: 10px 18px; color: #111">Follow it</a></p>
   </div>`
+
+/** Received, and full of script. */
+const STRANGE = [
+  'From: Ann <ann@there.example>',
+  'To: orders@shop.example',
+  'Subject: Where is my <script>alert(1)</script> lamp?',
+  'Message-ID: <where@there.example>',
+  'MIME-Version: 1.0',
+  'Content-Type: text/html; charset=utf-8',
+  '',
+  '<p>Hello, where is my lamp?</p><script>top.alert(2)</script><img src=x onerror="top.alert(3)">',
+  '',
+].join('\r\n')
 
 export async function startScene(): Promise<Scene> {
   const mx = await startFakeMx({ host: '127.0.0.2' })
@@ -71,6 +89,21 @@ export async function startScene(): Promise<Scene> {
     filters: [{ field: 'properties.city', op: 'eq', value: 'vienna' }],
   })
   await make('/topics', { name: 'Offers', description: 'Summer and winter prices, twice a year.' })
+  const broadcast = await make('/broadcasts', {
+    audience_id: audience.id,
+    from: 'The shop <news@shop.example>',
+    subject: 'Lamps for long evenings',
+    html: HTML.replace('Ann', '{{first_name|there}}').trim(),
+    text: 'Hello {{first_name|there}} {{unsubscribe_url}}',
+  })
+  const sent = await make('/broadcasts', {
+    audience_id: audience.id,
+    from: 'The shop <news@shop.example>',
+    subject: 'Summer prices',
+    html: HTML,
+    text: 'Hello {{unsubscribe_url}}',
+    send: true,
+  })
   const mail = (to: string, subject: string, more: object = {}) =>
     posthorn.send({
       from: 'The shop <orders@shop.example>',
@@ -92,6 +125,15 @@ export async function startScene(): Promise<Scene> {
   await mail('later@there.example', 'How do you like your lamp?', {
     scheduled_at: new Date(posthorn.clock.now() + 3 * 86_400_000).toISOString(),
   })
+  await sendMail(posthorn.app.inboundAddress!, {
+    from: 'ann@there.example',
+    to: ['orders@shop.example'],
+    data: STRANGE,
+  })
+  const inbound = await until(async () => {
+    const { body } = await posthorn.call('GET', '/inbound', { session })
+    return body.data[0]?.id as string | undefined
+  })
   await posthorn.emailWhen(delivered, 'delivered')
   await posthorn.emailWhen(bounced, 'bounced')
   await posthorn.emailWhen(delayed, 'delivery_delayed')
@@ -103,6 +145,9 @@ export async function startScene(): Promise<Scene> {
     pending: pending.id,
     template: template.id,
     audience: audience.id,
+    broadcast: broadcast.id,
+    sent: sent.id,
+    inbound,
   }
   return {
     posthorn,
@@ -128,6 +173,11 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['keys', '/keys'],
     ['templates', '/templates'],
     ['template', `/templates/${ids.template}`],
+    ['inbox', '/inbox'],
+    ['inbound', `/inbox/${ids.inbound}`],
+    ['broadcasts', '/broadcasts'],
+    ['draft', `/broadcasts/${ids.broadcast}`],
+    ['broadcast', `/broadcasts/${ids.sent}`],
     ['audiences', '/audiences'],
     ['audience', `/audiences/${ids.audience}`],
     ['segments', `/audiences/${ids.audience}?view=segments`],

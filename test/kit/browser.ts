@@ -64,7 +64,8 @@ async function watched(
   const page = await context.newPage()
   const faults: string[] = []
   page.on('console', message => {
-    if (message.type() === 'error' && !isExpected(message.text())) faults.push(message.text())
+    if (message.type() === 'error' && !isExpected(message.text()))
+      faults.push(`${message.text()} (${message.location().url})`)
   })
   page.on('pageerror', error => faults.push(String(error.stack)))
   page.on('dialog', dialog => {

@@ -29,7 +29,7 @@ const filtersSchema = z.array(filterSchema).max(MOST_FILTERS)
 
 export const newSegmentSchema = z.object({ name: nameSchema, filters: filtersSchema })
 export const segmentChangesSchema = newSegmentSchema.partial()
-export const filterQuestionSchema = newSegmentSchema.pick({ filters: true })
+export const filterQuestionSchema = newSegmentSchema.pick({ filters: true }).partial()
 const readNew = bodyReader(newSegmentSchema, { emptyMeansAbsent: ['name'] })
 const readChanges = bodyReader(segmentChangesSchema, { emptyMeansAbsent: ['name'] })
 const readQuestion = bodyReader(filterQuestionSchema)
@@ -60,7 +60,7 @@ export const segmentCountSchema = z.object({
 
 /** @throws Refused 422 naming the field at fault */
 export function readFilterQuestion(body: unknown): Filter[] {
-  return filtersOf(readQuestion(body).filters)
+  return filtersOf(readQuestion(body).filters ?? [])
 }
 
 /** @throws Refused 422 naming the field at fault */

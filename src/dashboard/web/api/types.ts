@@ -8,11 +8,13 @@ import type {
 } from '../../../http/wire/account.ts'
 import type { alertSchema } from '../../../http/wire/alert.ts'
 import type { audienceSchema } from '../../../http/wire/audience.ts'
+import type { broadcastRowSchema, broadcastSchema } from '../../../http/wire/broadcast.ts'
 import type { contactSchema } from '../../../http/wire/contact.ts'
 import type { importSchema } from '../../../http/wire/contact-import.ts'
 import type { domainKeysSchema } from '../../../http/wire/domain-keys.ts'
 import type { domainSchema, verifiedDomainSchema } from '../../../http/wire/domain-view.ts'
 import type { emailRowSchema, emailSchema } from '../../../http/wire/email-view.ts'
+import type { inboundRowSchema, inboundSchema } from '../../../http/wire/inbound.ts'
 import type { installationSchema } from '../../../http/wire/installation.ts'
 import type { metricsSchema } from '../../../http/wire/metrics.ts'
 import type { holdSchema } from '../../../http/wire/queue.ts'
@@ -80,3 +82,7 @@ export type ContactImport = z.output<typeof importSchema>
 export type Segment = z.output<typeof segmentSchema>
 export type SegmentFilter = Segment['filters'][number]
 export type Topic = z.output<typeof topicSchema>
+export type BroadcastRow = z.output<typeof broadcastRowSchema>
+export type Broadcast = z.output<typeof broadcastSchema>
+export type InboundRow = z.output<typeof inboundRowSchema>
+export type Inbound = z.output<typeof inboundSchema>

@@ -20,8 +20,10 @@ export const PLACES: readonly PlaceGroup[] = [
     label: 'Mail',
     places: [
       { path: '/emails', label: 'Emails', icon: 'emails' },
-      { path: '/templates', label: 'Templates', icon: 'templates' },
+      { path: '/inbox', label: 'Inbox', icon: 'inbox' },
+      { path: '/broadcasts', label: 'Broadcasts', icon: 'broadcasts' },
       { path: '/audiences', label: 'Audiences', icon: 'audiences' },
+      { path: '/templates', label: 'Templates', icon: 'templates' },
       { path: '/suppressions', label: 'Suppressions', icon: 'suppressions' },
     ],
   },

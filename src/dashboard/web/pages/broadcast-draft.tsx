@@ -1,0 +1,193 @@
+/** A broadcast that is being written: to whom, from whom, what it says, and how one of its readers will see it. */
+import { useEffect, useState } from 'preact/hooks'
+import { compileTemplate } from '../../../templates/compile.ts'
+import { renderTemplate } from '../../../templates/render.ts'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { Audience, Broadcast, Contact, List, Segment, Topic } from '../api/types.ts'
+import { AreaField, Button, Choose, TextField } from '../parts/controls.tsx'
+import { useAct } from '../parts/dialog.tsx'
+import { Failure, say } from '../parts/feedback.tsx'
+import { Preview } from '../parts/preview.tsx'
+import { Card } from '../parts/show.tsx'
+
+const MOST_CHARACTERS = 4 * 1024 * 1024
+const SETTLED_MS = 350
+const FIELDS = [
+  'name',
+  'from',
+  'subject',
+  'preview_text',
+  'audience_id',
+  'segment_id',
+  'topic_id',
+  'html',
+  'text',
+] as const
+
+type Draft = Record<(typeof FIELDS)[number], string>
+
+function draftOf(broadcast: Broadcast): Draft {
+  return Object.fromEntries(FIELDS.map(field => [field, broadcast[field] ?? ''])) as Draft
+}
+
+interface DraftProps {
+  broadcast: Broadcast
+  put: (broadcast: Broadcast) => void
+}
+
+export function BroadcastDraft({ broadcast, put }: DraftProps) {
+  const [draft, setDraft] = useState(() => draftOf(broadcast))
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(broadcast))
+  const save = useAct(async () => {
+    const { name, ...body } = draft
+    const saved = await call<Broadcast>('PATCH', `/broadcasts/${broadcast.id}`, {
+      ...body,
+      name: name || null,
+    })
+    setDraft(draftOf(saved))
+    put(saved)
+    say('Saved.')
+  })
+  const field = (name: keyof Draft) => ({
+    value: draft[name],
+    onValue: (value: string) => setDraft({ ...draft, [name]: value }),
+    fault: save.error?.of(name),
+  })
+  return (
+    <div class="editor">
+      <div class="stack">
+        {save.error && save.error.fields.length === 0 && (
+          <Failure error={save.error} act="It was not saved" />
+        )}
+        <Card>
+          <div class="stack">
+            <Readers draft={draft} onDraft={setDraft} />
+            <TextField label="From" {...field('from')} />
+            <TextField label="Subject" {...field('subject')} />
+            <TextField
+              label="Beside the subject"
+              hint="What inboxes show after it."
+              {...field('preview_text')}
+            />
+            <AreaField label="HTML" code rows={14} {...field('html')} />
+            <AreaField label="Text" code rows={7} {...field('text')} />
+            <TextField label="Name" hint="For you alone." {...field('name')} />
+            <div>
+              <Button kind="main" disabled={!isChanged || save.isBusy} onClick={() => void save.run()}>
+                {isChanged ? 'Save' : 'Saved'}
+              </Button>
+            </div>
+          </div>
+        </Card>
+      </div>
+      <AsRead draft={draft} />
+    </div>
+  )
+}
+
+function Readers({ draft, onDraft }: { draft: Draft; onDraft: (draft: Draft) => void }) {
+  const audiences = useLoad<List<Audience>>('/audiences?limit=100')
+  const segments = useLoad<List<Segment>>(`/audiences/${draft.audience_id}/segments?limit=100`)
+  const topics = useLoad<List<Topic>>('/topics?limit=100')
+  return (
+    <>
+      <Choose
+        label="To"
+        value={draft.audience_id}
+        options={(audiences.data?.data ?? []).map(({ id, name, contact_count }) => [
+          id,
+          `${name} (${contact_count})`,
+        ])}
+        onValue={audience_id => onDraft({ ...draft, audience_id, segment_id: '' })}
+      />
+      {(segments.data?.total ?? 0) > 0 && (
+        <Choose
+          label="Of them"
+          value={draft.segment_id}
+          options={[
+            ['', 'All'],
+            ...segments.data!.data.map(
+              ({ id, name, contact_count }) => [id, `${name} (${contact_count})`] as const,
+            ),
+          ]}
+          onValue={segment_id => onDraft({ ...draft, segment_id })}
+        />
+      )}
+      {(topics.data?.total ?? 0) > 0 && (
+        <Choose
+          label="Topic"
+          value={draft.topic_id}
+          hint="Whoever does not want it is left out."
+          options={[['', 'None'], ...topics.data!.data.map(({ id, name }) => [id, name] as const)]}
+          onValue={topic_id => onDraft({ ...draft, topic_id })}
+        />
+      )}
+    </>
+  )
+}
+
+/** Rendered by the same code as the mail itself, with the values of somebody who is to get it. */
+function AsRead({ draft }: { draft: Draft }) {
+  const [settled, setSettled] = useState(draft)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(draft), SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [draft])
+  const { audience_id, segment_id } = settled
+  const part = segment_id ? `/segments/${segment_id}` : ''
+  const contacts = useLoad<List<Contact>>(`/audiences/${audience_id}${part}/contacts?limit=20`)
+  const [chosen, setChosen] = useState('')
+  const [view, setView] = useState<'html' | 'text'>('html')
+  const people = contacts.data?.data ?? []
+  const reader = people.find(({ id }) => id === chosen) ?? people[0]
+  const rendered = renderTemplate(
+    compileTemplate({
+      subject: settled.subject || null,
+      html: settled.html || null,
+      text: settled.text || null,
+    }),
+    valuesOf(reader),
+    { missing: 'blank', mostCharacters: MOST_CHARACTERS },
+  )
+  return (
+    <div class="stack">
+      {people.length > 0 && (
+        <Choose
+          label="As read by"
+          value={reader?.id ?? ''}
+          options={people.map(({ id, email }) => [id, email])}
+          onValue={setChosen}
+        />
+      )}
+      <Card title={rendered.ok && rendered.subject ? rendered.subject : 'Preview'} flush>
+        <div class="tabs" role="tablist" aria-label="The mail as">
+          {(['html', 'text'] as const).map(name => (
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              aria-selected={name === view}
+              onClick={() => setView(name)}
+            >
+              {name === 'html' ? 'HTML' : 'Text'}
+            </button>
+          ))}
+        </div>
+        {!rendered.ok && <p class="letter-text">It becomes too large.</p>}
+        {rendered.ok && view === 'html' && (
+          <Preview html={rendered.html ?? ''} title="The mail as its reader sees it" />
+        )}
+        {rendered.ok && view === 'text' && (
+          <pre class="letter-text">{rendered.text ?? 'There is no text.'}</pre>
+        )}
+      </Card>
+    </div>
+  )
+}
+
+function valuesOf(contact: Contact | undefined) {
+  if (!contact) return { unsubscribe_url: '#' }
+  const { properties, email, first_name, last_name } = contact
+  return { ...properties, email, first_name, last_name, unsubscribe_url: '#' }
+}

@@ -1,0 +1,219 @@
+/** One received message: what it says, what it was judged to be, and an answer to it. */
+import { useState } from 'preact/hooks'
+import { useLocation } from 'wouter-preact'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { Inbound } from '../api/types.ts'
+import { AreaField, Button, TextField } from '../parts/controls.tsx'
+import { confirm, FormDialog } from '../parts/dialog.tsx'
+import { Failure, Note, say, Waiting } from '../parts/feedback.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { Preview } from '../parts/preview.tsx'
+import { Card, Facts, Head, Mark, Time } from '../parts/show.tsx'
+import type { PageProps } from '../shell/routes.tsx'
+import { bytes } from '../words/numbers.ts'
+import { judgementOf, VERDICT_WORDS, VERDICTS } from '../words/verdicts.ts'
+
+export function InboundPage({ params: { id } }: PageProps) {
+  const [, navigate] = useLocation()
+  const [isAnswering, setAnswering] = useState(false)
+  const { data: message, error, reload } = useLoad<Inbound>(`/inbound/${id}`)
+  if (!message) return error ? <Failure error={error} retry={reload} /> : <Waiting />
+  const { label, tone } = judgementOf(message)
+  const remove = () =>
+    confirm({
+      title: 'Delete this message?',
+      text: 'It goes with its files. This cannot be undone.',
+      act: 'Delete the message',
+      async work() {
+        await call('DELETE', `/inbound/${id}`)
+        say('The message is deleted.')
+        navigate('/inbox')
+      },
+    })
+  return (
+    <>
+      <Head
+        title={message.subject || 'Without a subject'}
+        from={['/inbox', 'Inbox']}
+        lead={
+          <>
+            <Mark tone={tone}>{label}</Mark> from {message.from}, <Time at={message.created_at} />
+          </>
+        }
+      >
+        <Button icon="trash" label="Delete the message" onClick={remove} />
+        <Button kind="main" icon="emails" onClick={() => setAnswering(true)}>
+          Answer
+        </Button>
+      </Head>
+      {message.parse_error && (
+        <Note tone="warn">
+          <p>Not all of it could be read: {message.parse_error}</p>
+        </Note>
+      )}
+      <Content message={message} />
+      <div class="halves">
+        <Card title="About this message">
+          <Facts
+            rows={[
+              ['From', message.from],
+              ['To', message.to.join(', ')],
+              message.cc.length > 0 && ['Cc', message.cc.join(', ')],
+              ['Came for', message.received_for.join(', ')],
+              ['Came from', `${message.envelope.helo ?? ''} (${message.envelope.client_ip ?? 'not known'})`],
+              ['Encrypted', message.envelope.tls ?? 'no'],
+              ['Size', bytes(message.size)],
+              [
+                'Message-ID',
+                <span key="mid" class="mono">
+                  {message.message_id ?? '–'}
+                </span>,
+              ],
+            ]}
+          />
+        </Card>
+        <Card title="What it was judged to be">
+          <ul class="stack">
+            {VERDICTS.map(([key, name, question]) => (
+              <li key={key} class="row row-apart">
+                <span>
+                  <b>{name}</b> <span class="quiet small">{question}</span>
+                </span>
+                <Mark tone={VERDICT_WORDS[message[key]][1]}>{VERDICT_WORDS[message[key]][0]}</Mark>
+              </li>
+            ))}
+          </ul>
+        </Card>
+      </div>
+      {isAnswering && <AnswerDialog message={message} onClose={() => setAnswering(false)} />}
+    </>
+  )
+}
+
+type View = 'preview' | 'text' | 'headers' | 'files'
+
+function Content({ message }: { message: Inbound }) {
+  const { html, text, headers, attachments } = message
+  const views: [View, string][] = [
+    ...(html === null ? [] : [['preview', 'Preview'] as [View, string]]),
+    ...(text === null ? [] : [['text', 'Text'] as [View, string]]),
+    ...(attachments.length === 0 ? [] : [['files', `Files (${attachments.length})`] as [View, string]]),
+    ['headers', 'Headers'],
+  ]
+  const [chosen, setChosen] = useState<View>()
+  const view = chosen ?? views[0]![0]
+  return (
+    <Card
+      title="Message"
+      flush
+      acts={
+        <a class="button button-small" href={`/inbound/${message.id}/raw`} download="message.eml">
+          <Icon name="save" size={15} /> As it came
+        </a>
+      }
+    >
+      <div class="tabs" role="tablist" aria-label="The message as">
+        {views.map(([name, label]) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            aria-selected={name === view}
+            onClick={() => setChosen(name)}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel">
+        {view === 'preview' && <Preview html={html!} title="The message as it was written" />}
+        {view === 'text' && <pre class="letter-text">{text}</pre>}
+        {view === 'headers' && (
+          <div class="card-body">
+            <Facts
+              rows={Object.entries(headers).map(([name, values]) => [
+                name,
+                <span key={name} class="mono">
+                  {values.join('\n')}
+                </span>,
+              ])}
+            />
+          </div>
+        )}
+        {view === 'files' && (
+          <div class="card-body stack">
+            {attachments.map(({ id, filename, content_type, size }, i) => (
+              <div class="row row-apart" key={id}>
+                <span class="row">
+                  <Icon name="clip" /> <b>{filename}</b>
+                  <span class="quiet small">
+                    {content_type}, {bytes(size)}
+                  </span>
+                </span>
+                <a
+                  class="button button-small"
+                  href={`/inbound/${message.id}/attachments/${i}`}
+                  download={filename}
+                >
+                  <Icon name="save" size={15} /> Save
+                </a>
+              </div>
+            ))}
+          </div>
+        )}
+      </div>
+    </Card>
+  )
+}
+
+/** In the thread of the message, as mail programs see it (RFC 5322 §3.6.4). */
+function AnswerDialog({ message, onClose }: { message: Inbound; onClose: () => void }) {
+  const [, navigate] = useLocation()
+  const [from, setFrom] = useState(message.received_for[0] ?? '')
+  const [to, setTo] = useState(message.reply_to[0] ?? message.from)
+  const [subject, setSubject] = useState(
+    /^re:/i.test(message.subject) ? message.subject : `Re: ${message.subject}`,
+  )
+  const [text, setText] = useState('')
+  const thread = [...(message.headers.references ?? []), message.message_id ?? ''].join(' ').trim()
+  return (
+    <FormDialog
+      title="Answer"
+      act="Send"
+      wide
+      onClose={onClose}
+      onSubmit={async () => {
+        const { id } = await call<{ id: string }>('POST', '/emails', {
+          ...{ from, to, subject, text },
+          ...(message.message_id && {
+            headers: { 'In-Reply-To': message.message_id, References: thread.replace(/\s+/g, ' ') },
+          }),
+        })
+        say('Your answer is on its way.')
+        navigate(`/emails/${id}`)
+      }}
+    >
+      {error => (
+        <>
+          <TextField label="From" required value={from} onValue={setFrom} fault={error?.of('from')} />
+          <TextField label="To" required value={to} onValue={setTo} fault={error?.of('to')} />
+          <TextField
+            label="Subject"
+            required
+            value={subject}
+            onValue={setSubject}
+            fault={error?.of('subject')}
+          />
+          <AreaField
+            label="Message"
+            rows={9}
+            value={text}
+            onValue={setText}
+            fault={error?.of('text') ?? error?.of('html')}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}
