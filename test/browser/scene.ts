@@ -1,8 +1,10 @@
 /** A service with something to show on every page of the dashboard. */
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../kit/posthorn.ts'
+import type { Posthorn } from '../kit/posthorn.ts'
 import { sendMail } from '../kit/smtp-client.ts'
 import { until } from '../kit/until.ts'
+import { startWebHost } from '../kit/web-host.ts'
+import { startTellingPosthorn } from '../kit/webhook-sink.ts'
 
 export interface Scene {
   posthorn: Posthorn
@@ -14,6 +16,7 @@ export interface Scene {
     broadcast: string
     sent: string
     inbound: string
+    webhook: string
     delivered: string
     bounced: string
     delayed: string
@@ -52,7 +55,8 @@ const STRANGE = [
 
 export async function startScene(): Promise<Scene> {
   const mx = await startFakeMx({ host: '127.0.0.2' })
-  const posthorn = await startPosthorn({ zone: WORLD, mxPort: mx.port })
+  const posthorn = await startTellingPosthorn({ zone: WORLD, mxPort: mx.port })
+  const program = await startWebHost({ answer: (_, response) => void response.end('thank you') })
   const session = await posthorn.signIn()
   const make = async (path: string, body: object) => {
     const answer = await posthorn.call('POST', path, { session, body })
@@ -75,6 +79,10 @@ export async function startScene(): Promise<Scene> {
   await posthorn.call('PUT', `/templates/${template.id}`, {
     session,
     body: { ...template, text: `${template.text}\n\nThe shop\n` },
+  })
+  const webhook = await make('/webhooks', {
+    url: `https://hooks.example.test:${program.port}/mail-events`,
+    events: ['email.delivered', 'email.bounced', 'email.complained'],
   })
   const audience = await make('/audiences', { name: 'Readers of the newsletter' })
   const contacts = [
@@ -148,6 +156,7 @@ export async function startScene(): Promise<Scene> {
     broadcast: broadcast.id,
     sent: sent.id,
     inbound,
+    webhook: webhook.id,
   }
   return {
     posthorn,
@@ -157,6 +166,7 @@ export async function startScene(): Promise<Scene> {
     async close() {
       await posthorn.close()
       await mx.close()
+      await program.close()
     },
   }
 }
@@ -171,6 +181,8 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['domains', '/domains'],
     ['domain', `/domains/${ids.pending}`],
     ['keys', '/keys'],
+    ['webhooks', '/webhooks'],
+    ['webhook', `/webhooks/${ids.webhook}`],
     ['templates', '/templates'],
     ['template', `/templates/${ids.template}`],
     ['inbox', '/inbox'],

@@ -14,6 +14,7 @@ import type { importSchema } from '../../../http/wire/contact-import.ts'
 import type { domainKeysSchema } from '../../../http/wire/domain-keys.ts'
 import type { domainSchema, verifiedDomainSchema } from '../../../http/wire/domain-view.ts'
 import type { emailRowSchema, emailSchema } from '../../../http/wire/email-view.ts'
+import type { eventSchema } from '../../../http/wire/event.ts'
 import type { inboundRowSchema, inboundSchema } from '../../../http/wire/inbound.ts'
 import type { installationSchema } from '../../../http/wire/installation.ts'
 import type { metricsSchema } from '../../../http/wire/metrics.ts'
@@ -30,6 +31,11 @@ import type {
   versionSchema,
 } from '../../../http/wire/template.ts'
 import type { topicSchema } from '../../../http/wire/topic.ts'
+import type {
+  webhookDeliverySchema,
+  webhookSchema,
+  webhookWithSecretSchema,
+} from '../../../http/wire/webhook.ts'
 
 export interface List<T> {
   total: number
@@ -86,3 +92,7 @@ export type BroadcastRow = z.output<typeof broadcastRowSchema>
 export type Broadcast = z.output<typeof broadcastSchema>
 export type InboundRow = z.output<typeof inboundRowSchema>
 export type Inbound = z.output<typeof inboundSchema>
+export type AccountEvent = z.output<typeof eventSchema>
+export type Webhook = z.output<typeof webhookSchema>
+export type WebhookWithSecret = z.output<typeof webhookWithSecretSchema>
+export type WebhookDelivery = z.output<typeof webhookDeliverySchema>

@@ -33,6 +33,7 @@ export const PLACES: readonly PlaceGroup[] = [
       { path: '/start', label: 'First steps', icon: 'start' },
       { path: '/domains', label: 'Domains', icon: 'domains' },
       { path: '/keys', label: 'API keys', icon: 'keys' },
+      { path: '/webhooks', label: 'Webhooks', icon: 'webhooks' },
     ],
   },
   {

@@ -1,0 +1,69 @@
+/** Which kinds of events a webhook hears of. */
+import type { Webhook } from '../api/types.ts'
+
+export type EventType = Webhook['events'][number]
+
+const GROUPS: readonly (readonly [name: string, types: readonly (readonly [EventType, string])[]])[] = [
+  [
+    'Sent mail',
+    [
+      ['email.sent', 'On its way'],
+      ['email.delivered', 'Delivered'],
+      ['email.bounced', 'Bounced'],
+      ['email.complained', 'Marked as spam'],
+      ['email.delivery_delayed', 'Delayed'],
+      ['email.failed', 'Given up'],
+      ['email.suppressed', 'Suppressed'],
+      ['email.opened', 'Opened'],
+      ['email.clicked', 'Clicked'],
+      ['email.scheduled', 'Scheduled'],
+      ['email.canceled', 'Canceled'],
+    ],
+  ],
+  ['Received mail', [['email.received', 'Received']]],
+  [
+    'Contacts',
+    [
+      ['contact.created', 'Added'],
+      ['contact.updated', 'Changed'],
+      ['contact.deleted', 'Removed'],
+    ],
+  ],
+  [
+    'Domains',
+    [
+      ['domain.created', 'Added'],
+      ['domain.verified', 'Verified'],
+      ['domain.deleted', 'Deleted'],
+    ],
+  ],
+]
+
+interface EventChoiceProps {
+  events: readonly EventType[]
+  onEvents: (events: EventType[]) => void
+}
+
+export function EventChoice({ events, onEvents }: EventChoiceProps) {
+  const toggle = (type: EventType) =>
+    onEvents(events.includes(type) ? events.filter(one => one !== type) : [...events, type])
+  return (
+    <div class="stack">
+      {GROUPS.map(([name, types]) => (
+        <fieldset key={name}>
+          <legend class="small">
+            <b>{name}</b>
+          </legend>
+          <div class="row">
+            {types.map(([type, label]) => (
+              <label class="check" key={type} title={type}>
+                <input type="checkbox" checked={events.includes(type)} onChange={() => toggle(type)} />
+                {label}
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      ))}
+    </div>
+  )
+}
