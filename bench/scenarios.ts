@@ -18,6 +18,7 @@ import { recovery } from './scenarios/recovery.ts'
 import { rtt } from './scenarios/rtt.ts'
 import { syncs } from './scenarios/syncs.ts'
 import { tarpits } from './scenarios/tarpits.ts'
+import { webhooks } from './scenarios/webhooks.ts'
 
 export const scenarios: Readonly<Record<string, Scenario>> = {
   accept,
@@ -39,4 +40,5 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   rtt,
   syncs,
   tarpits,
+  webhooks,
 }

@@ -1,0 +1,127 @@
+/** Events brought to an endpoint that keeps its connections, from the store to the record of its answer; alone, and beside dead ones. */
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import Database from 'better-sqlite3'
+import type { Commands } from '../../src/commands.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { createIdSource, type Id, wireId } from '../../src/lib/ids.ts'
+import { createSecretKeys } from '../../src/lib/secret-keys.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { WebhookThreadData } from '../../src/webhook-thread.ts'
+import { newSigningSecret, sealSecret } from '../../src/webhooks/signature.ts'
+import type { HookCount } from '../kit/hook-sink.ts'
+import type { Column, Findings, Measurement } from '../kit/report.ts'
+import type { Scenario, ScenarioOptions } from '../kit/scenario.ts'
+
+export const webhooks: Scenario = {
+  what: 'tell an endpoint of many events',
+  rounds: 3,
+  count: 20_000,
+  domainCount: 1,
+  run,
+}
+
+const SECRET = new Uint8Array(32)
+const DEAD_COUNT = 50
+const LOOK_EVERY_MS = 20
+
+const COLUMNS: Column[] = [
+  { figure: 'perSecond', title: 'deliveries/s', digits: 0 },
+  { figure: 'seconds', title: 'all, s', digits: 2 },
+  { figure: 'rssMb', title: 'memory, MB', digits: 0 },
+]
+
+async function run({ folder, count, rounds, only }: ScenarioOptions): Promise<Findings> {
+  const measurements: Measurement[] = []
+  for (const deadCount of [0, DEAD_COUNT]) {
+    const contender = deadCount === 0 ? 'alone' : `beside ${deadCount} that hang`
+    if (only && !contender.includes(only)) continue
+    for (let round = 1; round <= rounds; round++) {
+      const figures = await measured(join(folder, `webhooks-${deadCount}-${round}`), { count, deadCount })
+      measurements.push({ contender, figures })
+      console.log(JSON.stringify({ round, contender, ...figures }))
+    }
+  }
+  return { columns: COLUMNS, measurements }
+}
+
+async function measured(dataDir: string, { count, deadCount }: { count: number; deadCount: number }) {
+  const sink = new Worker(new URL('../kit/hook-sink.ts', import.meta.url))
+  const [port] = (await once(sink, 'message')) as [number]
+  const open = () =>
+    openStore<Commands>({
+      dataDir,
+      url: 'sqlite:posthorn.db',
+      writerThread: new URL('../../src/writer-thread.ts', import.meta.url),
+      clock: systemClock,
+      onWriterDeath(error) {
+        throw error
+      },
+    })
+  await (await open()).close()
+  const database = new Database(join(dataDir, 'posthorn.db'))
+  for (let i = 0; i < deadCount; i++) fill(database, `http://127.0.0.1:${port}/hang`, 100)
+  fill(database, `http://127.0.0.1:${port}/`, count)
+  database.close()
+  const store = await open()
+  const writer = store.connectThread()
+  const data: WebhookThreadData = {
+    ...{ writer, location: store.location, secret: SECRET, mailHost: 'posthorn.test' },
+    ...{ resolvers: [], authorities: undefined, allowLoopback: true, allowInsecureLoopback: true },
+    ...{ clockSeat: null, logLevel: 'error' },
+  }
+  const beganAt = performance.now()
+  const thread = new Worker(new URL('../../src/webhook-thread.ts', import.meta.url), {
+    workerData: data,
+    transferList: [writer],
+  })
+  for (let taken = 0; taken < count; await pause(LOOK_EVERY_MS)) {
+    sink.postMessage('count')
+    const [told] = (await once(sink, 'message')) as [HookCount]
+    taken = told.taken
+  }
+  const seconds = (performance.now() - beganAt) / 1_000
+  const rssMb = process.memoryUsage.rss() / 1e6
+  thread.postMessage('stop')
+  await once(thread, 'exit')
+  await sink.terminate()
+  await store.close()
+  return { perSecond: count / seconds, seconds, rssMb }
+}
+
+/** A webhook of an account of its own, and what waits for it. */
+function fill(database: Database.Database, url: string, count: number): void {
+  const newId = createIdSource()
+  const now = Date.now()
+  const [id, accountId] = [newId(now), newId(now)]
+  const secret = sealSecret(createSecretKeys(SECRET), id, newSigningSecret())
+  database
+    .prepare(
+      `insert into webhooks (id, account_id, url, events, secret, standard, enabled, notice_due, created_at)
+       values (?, ?, ?, '["email.delivered"]', ?, 0, 1, 0, ?)`,
+    )
+    .run(id, accountId, url, secret, now)
+  const insert = database.prepare(
+    `insert into webhook_deliveries (webhook_id, id, account_id, event_id, event_type, body, is_test, state, success,
+       attempts, next_at, created_at) values (?, ?, ?, ?, 'email.delivered', ?, 0, 0, 0, 0, ?, ?)`,
+  )
+  database.transaction(() => {
+    for (let i = 0; i < count; i++) {
+      const eventId = newId(now)
+      insert.run(id, newId(now), accountId, eventId, bodyFor(eventId), now, now)
+    }
+  })()
+}
+
+/** As large as one of a real email. */
+function bodyFor(id: Id): string {
+  const data = {
+    email_id: wireId('eml', id),
+    subject: 'An order',
+    to: ['rcpt@there.example'],
+    filler: 'x'.repeat(500),
+  }
+  return JSON.stringify({ id: wireId('evt', id), type: 'email.delivered', data })
+}
