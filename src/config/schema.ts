@@ -58,7 +58,10 @@ export const schema = {
   },
   smtp: {
     inbound: {
-      listen: listen('127.0.0.1:2525', 'Mail from the world: bounces and complaints. Empty: off.'),
+      listen: listen(
+        '127.0.0.1:2525',
+        'Mail from the world: for domains that receive, bounces and complaints. Empty: off.',
+      ),
       connectionsPerMinute: integer(
         300,
         'New connections to port 25 that one address (IPv6: /56) may open; 0 means any number.',

@@ -1,5 +1,7 @@
 /** Text of a mail from its bytes: by the charset that it names, or by the look of the bytes where that is wrong. */
 
+import { STATEFUL } from './stateful-charsets.ts'
+
 /** Labels that mail uses and the Encoding Standard does not know. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['cp932', 'shift_jis'],
@@ -10,7 +12,6 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['eucjp', 'euc-jp'],
   ['eucjp-ms', 'euc-jp'],
   ['cp936', 'gb18030'],
-  ['hz-gb-2312', 'gb18030'],
   ['cp949', 'euc-kr'],
   ['cp950', 'big5'],
   ['utf8mb4', 'utf-8'],
@@ -26,6 +27,8 @@ const BEYOND_ASCII = /[\x80-\xff]/
 /** @param bytes one character a byte @param label as in `charset=`; never fails, whatever it is */
 export function decodeText(bytes: string, label: string | undefined): string {
   const name = label?.toLowerCase().trim() ?? ''
+  const stateful = STATEFUL.get(name)
+  if (stateful) return stateful(bytes)
   if (ISO_2022_JP.test(bytes)) return decode(bytes, 'iso-2022-jp')!
   if (!BEYOND_ASCII.test(bytes) && !name.startsWith('utf-16')) return bytes
   const known = name === '' || TELLS_NOTHING.has(name) ? undefined : (OTHER_NAMES.get(name) ?? name)

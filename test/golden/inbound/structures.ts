@@ -1,0 +1,80 @@
+/** Mail put together as mail is, and as it should not be. */
+import { type Fixture, multipart, utf8 } from './fixture.ts'
+
+const TEXT = 'Content-Type: text/plain\n\nthe text'
+const HTML = 'Content-Type: text/html\n\n<p>the html</p>'
+const PDF = 'Content-Type: application/pdf; name=a.pdf\nContent-Transfer-Encoding: base64\n\nJVBERg=='
+const PICTURE = 'Content-Type: image/png\nContent-ID: <pic@x>\nContent-Transfer-Encoding: base64\n\niVBORw=='
+
+export const STRUCTURES: readonly Fixture[] = [
+  { name: 'nothing at all', mail: '', expected: { text: '', subject: '', parts: [], faults: [] } },
+  { name: 'a body alone', mail: '\nhello\n', expected: { text: 'hello\n', headers: [] } },
+  { name: 'a head alone', mail: 'Subject: a', expected: { subject: 'a', text: '' } },
+  { name: 'a head that a body interrupts', mail: 'Subject: a\nno field\nSubject: b\n', expected: { subject: 'a', text: 'no field\nSubject: b\n' } },
+  { name: 'a line of a mailbox file in front', mail: 'From ann Sat Nov 21 13:00:00 2026\nSubject: a\n\nx', expected: { subject: 'a', text: 'x' } },
+  { name: 'html alone', mail: `${HTML}\n`, expected: { text: null, html: '<p>the html</p>\n' } },
+  { name: 'alternatives', mail: multipart('alternative', [TEXT, HTML]), expected: { text: 'the text', html: '<p>the html</p>', parts: [] } },
+  { name: 'alternatives in the wrong order', mail: multipart('alternative', [HTML, TEXT]), expected: { text: 'the text', html: '<p>the html</p>' } },
+  { name: 'a text and a file', mail: multipart('mixed', [TEXT, PDF]), expected: { text: 'the text', parts: [{ filename: 'a.pdf', sizeBytes: 4, disposition: 'attachment' }] } },
+  { name: 'two texts around a file', mail: multipart('mixed', [TEXT, PDF, TEXT]), expected: { text: 'the text\nthe text', parts: [{ filename: 'a.pdf' }] } },
+  { name: 'two htmls', mail: multipart('mixed', [HTML, HTML]), expected: { html: '<p>the html</p><br>\n<p>the html</p>' } },
+  { name: 'alternatives in a mixed one', mail: multipart('mixed', [multipart('alternative', [TEXT, HTML], 'inner'), PDF]), expected: { text: 'the text', html: '<p>the html</p>', parts: [{ filename: 'a.pdf' }] } },
+  { name: 'a picture that the html shows', mail: multipart('related', ['Content-Type: text/html\n\n<img src="cid:pic@x">', PICTURE]), expected: { parts: [{ contentId: 'pic@x', disposition: 'inline', filename: 'attachment-1.png' }] } },
+  { name: 'a picture that nothing shows', mail: multipart('related', [HTML, PICTURE]), expected: { parts: [{ contentId: 'pic@x', disposition: 'attachment' }] } },
+  { name: 'a picture that says it is inline', mail: multipart('mixed', [TEXT, `Content-Disposition: inline; filename=p.png\n${PICTURE}`]), expected: { parts: [{ filename: 'p.png', disposition: 'inline' }] } },
+  { name: 'related in alternative in mixed', mail: multipart('mixed', [multipart('alternative', [TEXT, multipart('related', [HTML, PICTURE], 'r')], 'a'), PDF], 'm'), expected: { text: 'the text', html: '<p>the html</p>', parts: [{ contentId: 'pic@x' }, { filename: 'a.pdf' }] } },
+  { name: 'a text that is an attachment', mail: multipart('mixed', [TEXT, 'Content-Type: text/plain\nContent-Disposition: attachment\n\nnot this']), expected: { text: 'the text', parts: [{ filename: 'attachment-1.txt', sizeBytes: 8 }] } },
+  { name: 'a text with a name is a file', mail: multipart('mixed', [TEXT, 'Content-Type: text/plain; name=log.txt\n\nnot this']), expected: { text: 'the text', parts: [{ filename: 'log.txt' }] } },
+  { name: 'an html file', mail: multipart('mixed', [TEXT, 'Content-Type: text/html\nContent-Disposition: attachment; filename=a.html\n\n<p>']), expected: { html: null, parts: [{ filename: 'a.html', contentType: 'text/html' }] } },
+  { name: 'a file alone', mail: `${PDF}\n`, expected: { text: null, html: null, parts: [{ filename: 'a.pdf', sizeBytes: 4 }] } },
+  { name: 'an invitation', mail: multipart('alternative', [TEXT, 'Content-Type: text/calendar; method=REQUEST\n\nBEGIN:VCALENDAR']), expected: { text: 'the text', parts: [{ contentType: 'text/calendar', filename: 'attachment-1.ics' }] } },
+  { name: 'a mail in a mail', mail: multipart('mixed', [TEXT, 'Content-Type: message/rfc822\n\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n\ninside']), expected: { text: 'the text', subject: '', parts: [{ filename: 'Grüße.eml', contentType: 'message/rfc822' }] } },
+  { name: 'a mail in a mail that is encoded', mail: multipart('mixed', [TEXT, `Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n${Buffer.from('Subject: inner\n\nx').toString('base64')}`]), expected: { parts: [{ filename: 'inner.eml', sizeBytes: 17 }] } },
+  { name: 'a mail in a mail without a subject', mail: multipart('mixed', [TEXT, 'Content-Type: message/rfc822\n\n\nx']), expected: { parts: [{ filename: 'attachment-1.eml' }] } },
+  { name: 'a subject that would be a path', mail: 'Content-Type: message/rfc822\n\nSubject: ../../etc/passwd\n\nx', expected: { parts: [{ filename: '.. .. etc passwd.eml' }] } },
+  { name: 'a digest', mail: multipart('digest', ['\nSubject: one\n\nx', '\nSubject: two\n\ny']), expected: { parts: [{ filename: 'one.eml' }, { filename: 'two.eml' }] } },
+  { name: 'a bounce', mail: multipart('report; report-type=delivery-status', [TEXT, 'Content-Type: message/delivery-status\n\nAction: failed', 'Content-Type: text/rfc822-headers\n\nSubject: a']), expected: { text: 'the text', parts: [{ contentType: 'message/delivery-status' }, { contentType: 'text/rfc822-headers' }] } },
+  { name: 'signed by PGP', mail: multipart('signed', [TEXT, 'Content-Type: application/pgp-signature; name=signature.asc\n\nx']), expected: { text: 'the text', parts: [{ filename: 'signature.asc' }] } },
+  { name: 'signed by S/MIME, opaque', mail: 'Content-Type: application/pkcs7-mime; name=smime.p7m\nContent-Transfer-Encoding: base64\n\nAAAA\n', expected: { text: null, parts: [{ filename: 'smime.p7m', sizeBytes: 3 }] } },
+  { name: 'TNEF is kept as it is', mail: multipart('mixed', [TEXT, 'Content-Type: application/ms-tnef; name=winmail.dat\nContent-Transfer-Encoding: base64\n\neJ8+Ig==']), expected: { parts: [{ filename: 'winmail.dat', contentType: 'application/ms-tnef', sizeBytes: 4 }] } },
+  { name: 'without its last boundary', mail: 'Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b\n\ntwo\n', expected: { text: 'one\ntwo\n' } },
+  { name: 'without the last boundary inside', mail: 'Content-Type: multipart/mixed; boundary=o\n\n--o\nContent-Type: multipart/alternative; boundary=i\n\n--i\n\none\n--o\nContent-Type: application/pdf\n\nx\n--o--\n', expected: { text: 'one', parts: [{ contentType: 'application/pdf' }] } },
+  { name: 'words before and behind the parts', mail: 'Content-Type: multipart/mixed; boundary=b\n\nThis is MIME.\n--b\n\none\n--b--\nmore of it\n', expected: { text: 'one' } },
+  { name: 'a boundary that begins like another', mail: 'Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/mixed; boundary=bb\n\n--bb\n\none\n--bb--\n--b\n\ntwo\n--b--\n', expected: { text: 'one\ntwo' } },
+  { name: 'the same boundary inside', mail: 'Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b--\n--b--\n', expected: { text: 'one' } },
+  { name: 'blanks behind a boundary', mail: 'Content-Type: multipart/mixed; boundary=b\n\n--b \t\n\none\n--b--  \n', expected: { text: 'one' } },
+  { name: 'a boundary of odd characters', mail: `Content-Type: multipart/mixed; boundary="=_'()+,-./:=?"\n\n--=_'()+,-./:=?\n\none\n--=_'()+,-./:=?--\n`, expected: { text: 'one' } },
+  { name: 'a boundary without quotes, with an equals sign', mail: 'Content-Type: multipart/mixed; boundary=----=_Part_1\n\n------=_Part_1\n\none\n------=_Part_1--\n', expected: { text: 'one' } },
+  { name: 'a boundary that nobody names', mail: 'Content-Type: multipart/mixed\n\n--xyz\nContent-Type: text/plain\n\none\n--xyz--\n', expected: { text: 'one' } },
+  { name: 'a boundary that never comes', mail: 'Content-Type: multipart/mixed; boundary=b\n\njust text\n', expected: { text: 'just text\n' } },
+  { name: 'a part without a head', mail: 'Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b--', expected: { text: 'one' } },
+  { name: 'a part without a body', mail: 'Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: application/pdf\n--b--', expected: { parts: [{ sizeBytes: 0 }] } },
+  { name: 'a multipart without parts', mail: 'Content-Type: multipart/mixed; boundary=b\n\n--b--\n', expected: { parts: [], faults: [] } },
+  { name: 'parts nested fifty deep', mail: nested(49), expected: { text: 'deep', faults: [] } },
+  { name: 'parts nested too deep', mail: nested(60), expected: { text: null, faults: ['parts are nested more than 50 deep'] } },
+  { name: 'more than a thousand parts', mail: multipart('mixed', Array.from({ length: 1_100 }, () => '\nx')), expected: { faults: ['there are more than 1000 parts'] } },
+  { name: 'a type in capitals', mail: 'CONTENT-TYPE: TEXT/HTML; CHARSET=UTF-8\n\n<p>', expected: { html: '<p>' } },
+  { name: 'a type that is none', mail: 'Content-Type: text\n\nhello', expected: { text: 'hello' } },
+  { name: 'an empty type', mail: 'Content-Type:\n\nhello', expected: { text: 'hello' } },
+  { name: 'a type with a comment', mail: 'Content-Type: text/plain (plain) ; charset=utf-8\n\nhello', expected: { text: 'hello' } },
+  { name: 'a type of odd characters', mail: 'Content-Type: appl<i>cation/x\n\nx', expected: { parts: [{ contentType: 'application/octet-stream' }] } },
+  { name: 'quoted-printable', mail: 'Content-Transfer-Encoding: quoted-printable\nContent-Type: text/plain; charset=utf-8\n\nGr=C3=BC=\n=C3=9Fe=20=\n!   \nend', expected: { text: 'Grüße !\nend' } },
+  { name: 'quoted-printable that is broken', mail: 'Content-Transfer-Encoding: quoted-printable\n\na=ZZ b=4 c=', expected: { text: 'a=ZZ b=4 c' } },
+  { name: 'base64 with blanks and odd signs', mail: 'Content-Transfer-Encoding: base64\n\naGVs\n bG8*g\n d29y\nbGQ', expected: { text: 'hello world' } },
+  { name: 'base64 in pieces that were padded', mail: 'Content-Transfer-Encoding: base64\n\naGU=\nbGxv\n', expected: { text: 'hello' } },
+  { name: 'base64 in capitals, with a comment', mail: 'Content-Transfer-Encoding: BASE64 (what else)\n\naGVsbG8=', expected: { text: 'hello' } },
+  { name: 'an encoding that nobody knows', mail: 'Content-Transfer-Encoding: x-odd\n\nhello', expected: { text: 'hello' } },
+  { name: 'what looks encoded and does not say so', mail: `\n${'QUJD'.repeat(16)}\n`, expected: { text: `${'QUJD'.repeat(16)}\n` } },
+  { name: 'UTF-8 that does not say so', mail: utf8('\nGrüße'), expected: { text: 'Grüße' } },
+  { name: 'UTF-8 that says it is Latin-1', mail: utf8('Content-Type: text/plain; charset=iso-8859-1\n\nGrüße'), expected: { text: 'Grüße' } },
+  { name: 'a charset that nobody knows', mail: utf8('Content-Type: text/plain; charset=x-none\n\nGrüße'), expected: { text: 'Grüße' } },
+  { name: 'a charset that only the html names', mail: 'Content-Type: text/html\n\n<meta charset="windows-1251">\xcf\xf0\xe8\xe2\xe5\xf2', expected: { html: '<meta charset="windows-1251">Привет' } },
+  { name: 'octets that are no text', mail: '\na\0b', expected: { text: 'ab' } },
+  { name: 'flowed text', mail: 'Content-Type: text/plain; format=flowed\n\nThis is \none line.\n> quoted \n> too\n From\n-- \nAnn', expected: { text: 'This is one line.\n> quoted too\nFrom\n-- \nAnn' } },
+  { name: 'flowed text without its blanks', mail: 'Content-Type: text/plain; format=flowed; delsp=yes\n\nThis is \none', expected: { text: 'This isone' } },
+]
+
+function nested(depth: number): string {
+  const open = Array.from({ length: depth }, (_, i) => `Content-Type: multipart/mixed; boundary=n${i}x\n\n--n${i}x\n`)
+  return `${open.join('')}\ndeep\n--n${depth - 1}x--\n`
+}

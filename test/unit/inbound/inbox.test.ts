@@ -1,0 +1,195 @@
+import * as assert from 'uvu/assert'
+import { type Inbox, startInbox } from '../../../src/inbound/inbox.ts'
+import { createMailReader, type MailReader } from '../../../src/inbound/mail-reader.ts'
+import { createJudging, type JudgeMail, type Verdicts } from '../../../src/inbound/verdicts.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { StorageUnavailable } from '../../../src/store/command.ts'
+import { newId, postOver } from '../../kit/mail.ts'
+import { createManualClock } from '../../kit/manual-clock.ts'
+import { openLocalStore } from '../../kit/store.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('inbound/inbox', { limitMs: 20_000 })
+const log = createLog('silent')
+const entry = new URL('../../../src/inbound-thread.ts', import.meta.url)
+const GOOD: Verdicts = {
+  ...{ spam: 'PASS', virus: 'DISABLED', spf: 'PASS', dkim: 'GRAY', dmarc: 'FAIL' },
+  detail: { spf: { result: 'pass' } },
+  authenticationResults: 'posthorn.test; spf=pass',
+}
+
+interface Listed {
+  subject: string
+  parse_error: string | null
+  spam_verdict: string
+  dmarc_verdict: string
+}
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  const clock = createManualClock()
+  const realReader = createMailReader({ entry, mailHost: 'posthorn.test', clock, log })
+  t.after(() => realReader.close())
+  const take = async (mail: string, at = 1) => {
+    const blob = await store.blobs.stage(Buffer.from(mail.replace(/\n/g, '\r\n'), 'latin1'))
+    if (blob.draft !== null) await store.blobs.place(blob)
+    await store.run('storeInbound', {
+      messages: [{ accountId, domainId: newId(1), recipients: ['bob@here.test'] }],
+      ...{ sender: '', clientIp: '192.0.2.1', helo: null, tls: null, sizeBytes: mail.length, blob },
+      ...{ source: null, at },
+    })
+  }
+  const start = (
+    over: { reader?: MailReader; judge?: JudgeMail | null; run?: typeof store.run } = {},
+  ): Inbox => {
+    const { judge = null, ...rest } = over
+    const inbox = startInbox({
+      ...store,
+      ...{ reader: realReader, clock, log, ...rest },
+      judge: createJudging({ judge, clock, log }),
+    })
+    t.after(() => inbox.stop())
+    return inbox
+  }
+  const listed = () =>
+    store.rows<Listed>(
+      'select subject, parse_error, spam_verdict, dmarc_verdict from inbound_messages where listed_at is not null order by id',
+    )
+  const whenListed = (count: number) => until(async () => (listed().length === count ? listed() : undefined))
+  return { ...store, clock, take, start, listed, whenListed }
+}
+
+test('what was taken and not read before a restart is read after it, once', async t => {
+  const { take, start, whenListed, rows } = await open(t)
+  for (const subject of ['one', 'two', 'three']) await take(`Subject: ${subject}\n\nx`)
+  const first = start()
+  await whenListed(3)
+  await first.stop()
+  start().note()
+  assert.equal(
+    (await whenListed(3)).map(({ subject, parse_error }) => [subject, parse_error]),
+    [
+      ['one', null],
+      ['two', null],
+      ['three', null],
+    ],
+  )
+  assert.is(rows("select 1 from events where type = 'email.received'").length, 3)
+  assert.equal(
+    rows<{ count: number }>("select count from counters where kind = 'inbound'").map(({ count }) =>
+      Number(count),
+    ),
+    [3],
+  )
+})
+
+test('hostile mail is listed, and what comes behind it too', async t => {
+  const { take, start, whenListed } = await open(t)
+  let nested = ''
+  for (let i = 0; i < 10_000; i++) nested += `Content-Type: multipart/mixed; boundary=b${i}\n\n--b${i}\n`
+  const parts = `Content-Type: multipart/mixed; boundary=b\n\n${'--b\n\nhi\n'.repeat(100_000)}--b--\n`
+  await take(`Subject: nested\n${nested}`)
+  await take(`Subject: parts\n${parts}`)
+  await take(`Subject: heads\n${'X-A: b\n'.repeat(100_000)}\nx`)
+  await take(`Subject: long\nX: ${'y'.repeat(3_000_000)}\n\nx`)
+  await take('Subject: \0nul\n__proto__: a\n\n\0')
+  await take('Subject: plain\n\nx')
+  start()
+  const rows = await whenListed(6)
+  assert.equal(
+    rows.map(({ subject }) => subject),
+    ['nested', 'parts', 'heads', 'long', 'nul', 'plain'],
+  )
+  assert.equal(
+    rows.map(({ parse_error }) => parse_error),
+    [
+      'parts are nested more than 50 deep',
+      'there are more than 1000 parts',
+      'the head is too long',
+      'the head is too long',
+      null,
+      null,
+    ],
+  )
+})
+
+test('what takes too long to be read is known by its head', async t => {
+  const { clock, whenListed, take, start } = await open(t)
+  const real = createMailReader({
+    entry: new URL('./stuck-thread.ts', import.meta.url),
+    ...{ mailHost: 'posthorn.test', clock, log },
+  })
+  t.after(() => real.close())
+  await take('Subject: stuck\n\nx')
+  start({ reader: real })
+  await until(async () => clock.timerCount > 0 || undefined)
+  clock.advance(21_000)
+  const [row] = await whenListed(1)
+  assert.equal([row!.subject, row!.parse_error], ['by its head', 'it could not be read within 20 s'])
+})
+
+const whenListedNow = async (whenListed: (count: number) => Promise<Listed[]>) =>
+  Promise.race([
+    whenListed(1).then(() => true),
+    new Promise<false>(resolve => setTimeout(resolve, 50, false)),
+  ])
+
+test('a store that is in trouble is asked again', async t => {
+  const { run, clock, take, start, whenListed } = await open(t)
+  await take('Subject: later\n\nx')
+  let failures = 0
+  const troubled: typeof run = (name, input) =>
+    failures++ < 2 ? Promise.reject(new StorageUnavailable('disk full')) : run(name, input)
+  start({ run: troubled })
+  await until(async () => {
+    clock.advance(5_000)
+    return (await whenListedNow(whenListed)) || undefined
+  })
+  assert.is((await whenListed(1))[0]!.subject, 'later')
+})
+
+test('verdicts are kept, and where there is none in time that is what is kept', async t => {
+  const { clock, take, start, whenListed } = await open(t)
+  await take('Subject: good\n\nx')
+  const judged = start({ judge: async () => GOOD })
+  assert.equal(
+    (await whenListed(1)).map(row => [row.spam_verdict, row.dmarc_verdict]),
+    [['PASS', 'FAIL']],
+  )
+  await judged.stop()
+  await take('Subject: broken\n\nx', 2)
+  const broken = start({ judge: () => Promise.reject(new Error('no')) })
+  assert.is((await whenListed(2))[1]!.spam_verdict, 'PROCESSING_FAILED')
+  await broken.stop()
+  await take('Subject: slow\n\nx', 3)
+  const asked = Promise.withResolvers<void>()
+  start({
+    judge() {
+      asked.resolve()
+      return new Promise(() => {})
+    },
+  })
+  await asked.promise
+  clock.advance(91_000)
+  assert.is((await whenListed(3))[2]!.spam_verdict, 'PROCESSING_FAILED')
+})
+
+test('stopping waits for nobody who judges', async t => {
+  const { take, start, listed } = await open(t)
+  await take('Subject: slow\n\nx')
+  const asked = Promise.withResolvers<void>()
+  const inbox = start({
+    judge: () => {
+      asked.resolve()
+      return new Promise(() => {})
+    },
+  })
+  await asked.promise
+  await inbox.stop()
+  assert.is(listed().length, 0)
+})
+
+test.run()
