@@ -82,13 +82,14 @@ export function Webhooks() {
 
 const EVENT_COLUMNS: readonly Column<AccountEvent>[] = [
   { head: 'Event', cell: ({ type }) => <code>{type}</code> },
-  { head: 'About', cell: ({ data }) => <span class="quiet small">{aboutOf(data)}</span> },
+  { head: 'About', cell: event => <span class="quiet small">{aboutOf(event)}</span> },
   { head: 'When', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
 ]
 
-function aboutOf(data: Readonly<Record<string, unknown>>): string {
-  for (const name of ['subject', 'email', 'name']) if (typeof data[name] === 'string') return data[name]
-  return ''
+/** An email by its recipient, anything else by its name. */
+function aboutOf({ recipient, data }: AccountEvent): string {
+  const name = [recipient, data.subject, data.email, data.name].find(text => typeof text === 'string')
+  return (name as string | undefined) ?? ''
 }
 
 /** The newest events, which come by themselves. */
