@@ -49,7 +49,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const secureAgent = dialling(new SecureAgent(kept), dial, { isSecure: true, mayBeLoopback: allowLoopback })
   const plainAgent = dialling(new Agent(kept), dial, { isSecure: false, mayBeLoopback: true })
 
-  const closing = new AbortController()
+  /** Of the requests under way: signals made of several stay in memory as long as one that never ends is among them. */
+  const limits = new Set<AbortController>()
+  let isClosed = false
 
   /** A kept connection may have been closed meanwhile; then the request has not been read, and is made again. */
   const exchanged = async (target: Target, wanted: OutboundRequest, signal: AbortSignal) => {
@@ -67,24 +69,32 @@ export function createOutbound(options: OutboundOptions): Outbound {
     async send(wanted) {
       const target = readTarget(wanted.url, { allowInsecureLoopback })
       if ('fault' in target) return new OutboundFault('forbidden', `the URL ${target.fault}`)
+      if (isClosed) return closedFault()
       const limit = new AbortController()
+      limits.add(limit)
       const timer = clock.timer(wanted.limitMs, () =>
         limit.abort(new OutboundFault('timeout', 'the host did not answer in time')),
       )
       try {
-        return await exchanged(target, wanted, AbortSignal.any([limit.signal, closing.signal]))
+        return await exchanged(target, wanted, limit.signal)
       } catch (error) {
         return faultOf(error)
       } finally {
         timer.cancel()
+        limits.delete(limit)
       }
     },
     close() {
-      closing.abort(new OutboundFault('broken', 'the client is closed'))
+      isClosed = true
+      for (const limit of limits) limit.abort(closedFault())
       secureAgent.destroy()
       plainAgent.destroy()
     },
   }
+}
+
+function closedFault(): OutboundFault {
+  return new OutboundFault('broken', 'the client is closed')
 }
 
 /** An agent whose every new connection is dialled by us. */

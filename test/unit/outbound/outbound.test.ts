@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net'
+import { queryObjects } from 'node:v8'
 import * as assert from 'uvu/assert'
 import type { Answer } from '../../../src/dns/answer.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
@@ -462,6 +463,15 @@ test('closing ends what is under way', async t => {
   outbound.close()
   assert.match(faultOf(await result), /^broken: the client is closed/)
   await until(() => web.openCount === 0)
+})
+
+test('a request that is over leaves nothing in memory, however long the client lives', async t => {
+  const { send } = await open(t, { client: { keepAlive: true } })
+  const count = () => Number(queryObjects(AbortSignal, { format: 'count' }))
+  replyOf(await send())
+  const before = count()
+  for (let i = 0; i < 50; i++) replyOf(await send())
+  assert.ok(count() - before < 10, `${count() - before}`)
 })
 
 test.run()
