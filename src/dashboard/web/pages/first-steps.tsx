@@ -1,16 +1,27 @@
 /** The first steps in short, for as long as there is one left. */
 
 import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import type { ApiKey, Domain, EmailRow, Installation, List } from '../api/types.ts'
 import { Button } from '../parts/controls.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Card } from '../parts/show.tsx'
+import { signedIn } from '../shell/session.ts'
 import { type Progress, progressOf, STEPS } from '../words/steps.ts'
 
-const KEY = 'posthorn.steps-hidden'
-const isHidden = signal(localStorage.getItem(KEY) === 'yes')
+/** Whether this account needs them no more: they are done, or were hidden. */
+const isOver = signal(false)
+
+function keyOf(): string {
+  return `posthorn.steps-over.${signedIn().account.id}`
+}
+
+function end(): void {
+  localStorage.setItem(keyOf(), 'yes')
+  isOver.value = true
+}
 
 /** Undefined until it is known. @param everyMs looks again, while somebody watches the steps tick */
 export function useProgress(everyMs?: number): Progress | undefined {
@@ -25,21 +36,22 @@ export function useProgress(everyMs?: number): Progress | undefined {
 }
 
 export function FirstSteps() {
+  return isOver.value || localStorage.getItem(keyOf()) === 'yes' ? null : <StepsLeft />
+}
+
+function StepsLeft() {
   const progress = useProgress()
-  if (!progress || isHidden.value || STEPS.every(([step]) => progress[step])) return null
+  const isDone = progress !== undefined && STEPS.every(([step]) => progress[step])
+  useEffect(() => {
+    if (isDone) end()
+  }, [isDone])
+  if (!progress || isDone) return null
   return (
     <Card
       title="First steps"
       lead="They tick themselves as you go."
       acts={
-        <Button
-          small
-          kind="plain"
-          onClick={() => {
-            localStorage.setItem(KEY, 'yes')
-            isHidden.value = true
-          }}
-        >
+        <Button small kind="plain" onClick={end}>
           Hide
         </Button>
       }

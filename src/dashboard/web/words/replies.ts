@@ -1,6 +1,8 @@
 /** What receiving servers say, in words for people who do not speak SMTP (RFC 3463 codes). */
 
-/** By enhanced code, class and all; the longer one wins. */
+const LATER = 'The server asks newcomers to come back later. That is done by itself.'
+
+/** By enhanced code, or what is said; the first that fits. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/\b5\.1\.1\b/, 'There is no such mailbox. Check the address for a typing error.'],
   [/\b5\.1\.2\b/, 'The part after the @ is no place that takes mail.'],
@@ -15,6 +17,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/\b[45]\.4\.4\b/, 'No server was found that takes mail for this domain.'],
   [/\b5\.4\.6\b/, 'The receiving side sends mail for this address in a circle.'],
   [/\b4\.4\.7\b|expired after/i, 'It was tried for as long as is sensible, and never taken.'],
+  [/gr[ea]y.?list/i, LATER],
   [
     /\b[45]\.7\.2[0-9]\b|DMARC|SPF|DKIM/i,
     'The receiving server does not believe that the mail is from you. Check the records of your domain.',
@@ -24,7 +27,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
     'The receiving server distrusts our address: it may be on a block list. See Deliverability.',
   ],
   [/\b5\.7\.1\b/, 'The receiving server refuses this mail by a rule of its own.'],
-  [/greylist|grey list|4\.7\.1\b/i, 'The server asks newcomers to come back later. That is done by itself.'],
+  [/\b4\.7\.1\b/, LATER],
   [/\b4\.7\.0\b|rate|too many|throttl/i, 'The server wants less mail at once. We slow down and try again.'],
   [/suppress/i, 'The address is on your suppression list.'],
   [/TLS|certificate/i, 'No safe connection to the receiving server came about.'],
