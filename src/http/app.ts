@@ -21,6 +21,7 @@ import type { SpendRequest } from './rate-limit.ts'
 import { Refused } from './refused.ts'
 import type { ApiReply, Credential, RawReply, Route } from './route.ts'
 import { streamReply } from './stream.ts'
+import { readUnreadBodies } from './unread-body.ts'
 
 interface HttpAppOptions {
   /** Where links in emails lead, if nothing else is to be found there: a host, with its port where that is unusual. */
@@ -46,6 +47,7 @@ export function createHttpApp(options: HttpAppOptions): Koa {
   app.use(identifyRequest)
   app.use(readTarget)
   app.use(logRequest(options.log))
+  app.use(readUnreadBodies(options.clock))
   app.use(turnErrorsIntoReplies(options.log))
   app.use(insistOnHost)
   app.use(tidyPath)
