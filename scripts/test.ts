@@ -22,9 +22,9 @@ const EXIT_GRACE_MS = 4_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
  */
 const ON_SQLITE_ALONE = new RegExp(
   [
-    'flow/(?:cli|dns|sdk)/',
+    'flow/(?:cli|dns)/',
     'flow/delivery/(?:peer-faults|routing|smart-host|source-ips|tls|tls-reports|verdicts)\\.',
-    'flow/http/(?:any-request|bodies|credentials|every-\\w+|hostile-http|openapi|password|rate-limit|send-\\w+|sign-in)\\.',
+    'flow/http/(?:any-request|bodies|hostile-http|openapi|password|rate-limit|send-\\w+|sign-in)\\.',
     'flow/http/(?:attachment-\\w+|sources|stopping)\\.',
     'unit/deliver/(?:holds|outages|policy/\\w+|tarpits|worker)\\.',
     'unit/store/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\\.',
