@@ -54,9 +54,9 @@ test('the file of an idle store becomes smaller by itself', async t => {
   const keys = Array.from({ length: 100 }, (_, i) => `key ${i}`)
   const putAll = (value: string) => Promise.all(keys.map(key => store.run('putSetting', { key, value })))
   await putAll('x'.repeat(20_000))
-  await until(() => sizeOf() > 1_900_000)
+  await until(() => sizeOf() > 2_500_000)
   await putAll('')
-  await until(() => sizeOf() < 1_000_000)
+  await until(() => sizeOf() < 1_500_000)
 })
 
 test.run()
