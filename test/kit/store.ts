@@ -2,7 +2,7 @@
  * Real stores for tests, each on a database of its own: the whole store with its writer thread, or the writer's group
  * runner in this process, where a test can look at one group.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
@@ -118,10 +118,7 @@ export async function openSqliteStore<C extends Commands = typeof allCommands>(
 ): Promise<SqliteStore<C>> {
   const folder = tempFolder()
   const file = join(folder.path, 'test.db')
-  const connection = openForWriting(file)
-  connection.raw.exec('begin')
-  await migrate(kyselyOver(connection) as unknown as Kysely<unknown>, 'sqlite', STORE_EPOCH)
-  connection.raw.exec('commit')
+  const connection = await openMigrated(file)
   const runner = createGroupRunner(sqliteSession(connection), groupOptions(commands))
   const location = locate({ dataDir: folder.path, url: 'sqlite:test.db' })
   const reader = openReader(location)
@@ -137,6 +134,20 @@ export async function openSqliteStore<C extends Commands = typeof allCommands>(
       folder.close()
     },
   }
+}
+
+/** What every test of this process begins with. */
+let migrated: Buffer | undefined
+
+async function openMigrated(file: string): Promise<SqliteConnection> {
+  if (migrated) writeFileSync(file, migrated)
+  const connection = openForWriting(file)
+  if (migrated) return connection
+  connection.raw.exec('begin')
+  await migrate(kyselyOver(connection) as unknown as Kysely<unknown>, 'sqlite', STORE_EPOCH)
+  connection.raw.exec('commit')
+  migrated = connection.raw.serialize()
+  return connection
 }
 
 function groupOptions(commands: Commands) {
