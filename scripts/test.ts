@@ -22,7 +22,7 @@ const EXIT_GRACE_MS = 4_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
  */
 const ON_SQLITE_ALONE = new RegExp(
   [
-    'flow/(?:cli|dns)/',
+    'flow/dns/',
     'flow/delivery/(?:peer-faults|routing|smart-host|source-ips|tls|tls-reports|verdicts)\\.',
     'flow/http/(?:any-request|bodies|hostile-http|openapi|password|rate-limit|send-\\w+|sign-in)\\.',
     'flow/http/(?:attachment-\\w+|sources|stopping)\\.',

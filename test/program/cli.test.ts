@@ -14,14 +14,14 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type CommandLineOptions, posthornCommand } from '../../kit/command-line.ts'
-import { createDatabase, databaseOf, isOnPostgres } from '../../kit/database.ts'
-import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { freePort } from '../../kit/free-port.ts'
-import { type Program, printedApiKey, startProgram, verifyDomain } from '../../kit/process.ts'
-import { suite, type TestContext } from '../../kit/suite.ts'
-import { until } from '../../kit/until.ts'
-import { type ScriptedZone, startZone } from '../../kit/zone.ts'
+import { type CommandLineOptions, posthornCommand } from '../kit/command-line.ts'
+import { createDatabase, databaseOf, isOnPostgres } from '../kit/database.ts'
+import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
+import { freePort } from '../kit/free-port.ts'
+import { type Program, printedApiKey, startProgram, verifyDomain } from '../kit/process.ts'
+import { suite, type TestContext } from '../kit/suite.ts'
+import { until } from '../kit/until.ts'
+import { type ScriptedZone, startZone } from '../kit/zone.ts'
 
 const test = suite('bin/posthorn', { limitMs: 60_000 })
 const PASSWORD = 'correct horse battery staple'
@@ -276,7 +276,7 @@ test('a folder can be named from anywhere, and is the program’s own when it is
   const { err } = await there.type('key list')
   assert.match(
     err,
-    new RegExp(`there is no database in ${join(import.meta.dirname, '../../..', 'no/such/folder')}`),
+    new RegExp(`there is no database in ${join(import.meta.dirname, '../..', 'no/such/folder')}`),
   )
 })
 
@@ -285,7 +285,7 @@ test('it runs on the runtime of the lockfile, whatever Node the path has, also b
   writeFileSync(join(path, 'node'), '#!/bin/sh\nexit 99\n')
   chmodSync(join(path, 'node'), 0o755)
   const link = join(path, 'posthorn')
-  symlinkSync(join(import.meta.dirname, '../../../bin/posthorn'), link)
+  symlinkSync(join(import.meta.dirname, '../../bin/posthorn'), link)
   const env = { PATH: `${path}:${process.env.PATH}` }
   const { code, out } = await posthornCommand(['version'], { dataDir: path, env, program: link })
   assert.equal([code, /^\d+\.\d+\.\d+\n$/.test(out)], [0, true])
@@ -295,7 +295,7 @@ test('without that runtime the path’s Node must be recent enough', async t => 
   const path = folder(t)
   const bin = join(path, 'app', 'bin')
   mkdirSync(join(path, 'app', 'node_modules'), { recursive: true })
-  cpSync(join(import.meta.dirname, '../../../bin'), bin, { recursive: true })
+  cpSync(join(import.meta.dirname, '../../bin'), bin, { recursive: true })
   mkdirSync(join(path, 'tools'))
   const node = (script: string) => {
     writeFileSync(join(path, 'tools', 'node'), `#!/bin/sh\n${script}\n`)
