@@ -1,8 +1,9 @@
 /**
- * The command that stores what was submitted: idempotency, sender domain, suppression and quota are decided inside the
- * transaction that writes emails and deliveries, so that no race gets past them.
+ * The command that stores what was submitted: idempotency, sender domain, topic, suppression and quota are decided inside
+ * the transaction that writes emails and deliveries, so that no race gets past them.
  */
 import type { Quota } from '../accounts/plans.ts'
+import { type ConsentBook, openConsentBook, type TopicMail } from '../contacts/consent.ts'
 import { maySend } from '../domains/status.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
@@ -13,9 +14,9 @@ import type { Accepted, LeftOut } from './answer.ts'
 import { type KnownKeys, keyText, lookUpKeys, rememberKey } from './idempotency.ts'
 import { type BatchMode, characterCount } from './prepared.ts'
 import { takeQuota } from './quota.ts'
-import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
+import { isRefusal, type Refusal, refuseAt, refuseField, UNKNOWN_TOPIC } from './refusal.ts'
 import { refuseSendTime } from './send-time.ts'
-import { type Decided, type NewEmail, storeEmails } from './store-emails.ts'
+import { type Decided, type NewEmail, ON_SUPPRESSION_LIST, storeEmails } from './store-emails.ts'
 import type { IdempotencyToken, Sender } from './submission.ts'
 
 export interface AcceptInput {
@@ -39,6 +40,13 @@ export interface AcceptInput {
 
 const DOMAIN_COLUMNS = ['id', 'status', 'region', 'openTracking', 'clickTracking'] as const
 type KnownDomain = Pick<DomainRow, (typeof DOMAIN_COLUMNS)[number]>
+
+/** What was looked up for the whole group. */
+interface Known {
+  domains: ReadonlyMap<string, KnownDomain>
+  suppressed: ReadonlySet<string>
+  consent: ConsentBook
+}
 
 interface Decision {
   taken: Decided[]
@@ -71,15 +79,17 @@ function sizeOf(content: NewEmail['content']): number {
 }
 
 async function acceptAll(tx: Tx, inputs: readonly AcceptInput[]): Promise<(Accepted | Refusal)[]> {
-  const [keys, domains, suppressed] = await Promise.all([
+  const [keys, domains, suppressed, consent] = await Promise.all([
     lookUpKeys(tx.rows.find, inputs),
     lookUpDomains(tx, inputs),
     lookUpSuppressions(tx, inputs),
+    openConsentBook(tx, inputs.flatMap(topicMailOf)),
   ])
+  const known = { domains, suppressed, consent }
   const outputs: (Accepted | Refusal)[] = []
   const accepted: Decided[] = []
   for (const input of inputs) {
-    const decision = keys.answerFor(input) ?? decide(input, domains, suppressed)
+    const decision = keys.answerFor(input) ?? decide(input, known)
     const output = 'taken' in decision ? await take(tx, input, decision, keys) : decision
     if ('taken' in decision && !isRefusal(output)) accepted.push(...decision.taken)
     outputs.push(output)
@@ -89,19 +99,16 @@ async function acceptAll(tx: Tx, inputs: readonly AcceptInput[]): Promise<(Accep
 }
 
 /** Which emails to store, or why none. */
-function decide(
-  input: AcceptInput,
-  domains: ReadonlyMap<string, KnownDomain>,
-  suppressed: ReadonlySet<string>,
-): Decision | Refusal {
+function decide(input: AcceptInput, known: Known): Decision | Refusal {
   const { sender, now, emails, batch } = input
   const decision: Decision = { taken: [], leftOut: [...(batch?.leftOut ?? [])] }
   for (const [i, email] of emails.entries()) {
-    const domain = domains.get(domainKey(sender.accountId, email.fromDomain))
+    const domain = known.domains.get(domainKey(sender.accountId, email.fromDomain))
     const verified = domain !== undefined && maySend(domain.status)
     const refusal =
       refuseSendTime(email.row.scheduledAt, now) ??
-      (verified || email.simulated ? undefined : notVerified(email.fromDomain, domain !== undefined))
+      (verified || email.simulated ? undefined : notVerified(email.fromDomain, domain !== undefined)) ??
+      refuseTopic(sender, email, known.consent)
     if (refusal) {
       if (!batch) return refusal
       if (batch.mode === 'strict') return refuseAt(batch.indexes[i]!, refusal)
@@ -114,13 +121,30 @@ function decide(
       domainId: verified ? domain.id : null,
       linkTermsId: linksOf(input, email, verified ? domain : UNTRACKED),
       feedback,
-      suppressed: email.recipients.map(
-        ({ address }) =>
-          email.row.scheduledAt === null && suppressed.has(suppressionKey(sender.accountId, address)),
-      ),
+      suppressed: email.recipients.map(({ address }) => reasonAgainst(email, address, known)),
     })
   }
   return decision
+}
+
+/** At once: what is said against it when a scheduled email's time has come is for then. */
+function reasonAgainst(
+  { row: { accountId, scheduledAt, topicId } }: NewEmail,
+  address: string,
+  { suppressed, consent }: Known,
+): string | null {
+  if (scheduledAt !== null) return null
+  if (suppressed.has(suppressionKey(accountId, address))) return ON_SUPPRESSION_LIST
+  return topicId && consent.objectionOf({ accountId, topicId }, address)
+}
+
+function refuseTopic(
+  { accountId }: Sender,
+  { row: { topicId } }: NewEmail,
+  consent: ConsentBook,
+): Refusal | undefined {
+  if (topicId === null || consent.knows({ accountId, topicId })) return undefined
+  return UNKNOWN_TOPIC
 }
 
 const UNTRACKED = { openTracking: 0, clickTracking: 0 } as const
@@ -176,6 +200,15 @@ async function lookUpSuppressions(tx: Tx, inputs: readonly AcceptInput[]): Promi
       })
   const rows = await tx.rows.find('suppressions', [...wanted.values()], ['id'])
   return new Set([...wanted.keys()].filter((_, i) => rows[i] !== undefined))
+}
+
+function topicMailOf({ sender: { accountId }, emails }: AcceptInput): TopicMail[] {
+  return emails.flatMap(({ row: { topicId, scheduledAt }, recipients }) => {
+    if (topicId === null) return []
+    return [
+      { accountId, topicId, addresses: scheduledAt === null ? recipients.map(({ address }) => address) : [] },
+    ]
+  })
 }
 
 function domainKey(accountId: Id, name: string): string {

@@ -65,7 +65,7 @@ export function newEmailOf(
       clickCount: 0,
       broadcastId: null,
       templateId: email.templateId,
-      topicId: null,
+      topicId: email.topicId,
     },
     fromDomain: email.from.domain,
     content: email.content,

@@ -40,6 +40,9 @@ export function refuseField(refused: RefusalKind, path: string, message: string)
   return { refused, message, errors: [{ path, message }] }
 }
 
+/** Another account's is as unknown as one that is nobody's. */
+export const UNKNOWN_TOPIC = refuseField('unknown_reference', 'topic_id', 'Topic not found (`topic_id`).')
+
 /** The refusal of one email of a batch as that of the batch. */
 export function refuseAt(index: number, { refused, message, errors }: Refusal): Refusal {
   return {

@@ -52,9 +52,11 @@ export interface Decided {
   domainId: Id | null
   linkTermsId: number | null
   feedback: Flag
-  /** By ordinal; of a scheduled email nobody is, yet: who is then is found out at its time. */
-  suppressed: boolean[]
+  /** By ordinal: why the recipient gets nothing, or null. Of a scheduled email nobody is, yet: that is found out at its time. */
+  suppressed: (string | null)[]
 }
+
+export const ON_SUPPRESSION_LIST = 'The address is on the suppression list.'
 
 /** Part of the command that accepts. */
 export async function storeEmails(tx: Tx, accepted: readonly Decided[]): Promise<void> {
@@ -115,16 +117,22 @@ function emailRow(decided: Decided, contentId: number): EmailRow {
     contentId,
     feedback,
     status,
-    error: status === 'suppressed' ? 'All recipients are on the suppression list.' : null,
+    error: status === 'suppressed' ? reasonOfAll(suppressed) : null,
     sentAt: null,
-    lastEventAt: scheduledAt !== null || suppressed.some(Boolean) ? createdAt : null,
+    lastEventAt: scheduledAt !== null || suppressed.some(reason => reason !== null) ? createdAt : null,
     endedAt: status === 'suppressed' ? createdAt : null,
   }
 }
 
 function statusOf({ email, suppressed }: Decided): EmailStatus {
   if (email.row.scheduledAt !== null) return 'scheduled'
-  return suppressed.every(Boolean) ? 'suppressed' : 'queued'
+  return suppressed.every(reason => reason !== null) ? 'suppressed' : 'queued'
+}
+
+function reasonOfAll(reasons: Decided['suppressed']): string | null {
+  if (reasons.every(reason => reason === ON_SUPPRESSION_LIST))
+    return 'All recipients are on the suppression list.'
+  return reasons.length === 1 ? reasons[0]! : 'No recipient gets mail about the topic.'
 }
 
 function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
@@ -138,8 +146,8 @@ function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
     domain,
     kind,
     class: email.class,
-    state: suppressed[ordinal] ? DELIVERY_STATE.done : waiting,
-    status: suppressed[ordinal] ? 'suppressed' : 'queued',
+    state: suppressed[ordinal] === null ? waiting : DELIVERY_STATE.done,
+    status: suppressed[ordinal] === null ? 'queued' : 'suppressed',
     attempts: 0,
     nextAt: scheduledAt ?? createdAt,
     expiresAt: email.expiresAt,
@@ -147,7 +155,8 @@ function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
 }
 
 /** For the claim that is about to come; large ones are read again. */
-function keepAtHand(tx: Tx, { email, domainId, linkTermsId, suppressed }: Decided) {
+function keepAtHand(tx: Tx, decided: Decided) {
+  const { email, domainId, linkTermsId } = decided
   const {
     accountId,
     id,
@@ -165,7 +174,7 @@ function keepAtHand(tx: Tx, { email, domainId, linkTermsId, suppressed }: Decide
   } = email.row
   const { createdAt, scheduledAt, broadcastId, topicId } = email.row
   const { content } = email
-  if (suppressed.every(Boolean) || 'encoding' in content || 'contentId' in content) return
+  if (statusOf(decided) === 'suppressed' || 'encoding' in content || 'contentId' in content) return
   const mailboxes = { sender, toList, ccList, replyToList }
   const names = { accountId, id, domainId, messageId, linkTermsId, broadcastId, topicId }
   const rest = { subject, variables, headers, attachments, raw, recipientCount, createdAt, scheduledAt }
@@ -185,7 +194,7 @@ function announceDue(tx: Tx, accepted: readonly Decided[]) {
     for (const [i, { domain }] of email.recipients.entries()) {
       const lane = { domain, class: email.class, accountId, at }
       const key = laneKey(lane)
-      if (!suppressed[i] && !lanes.has(key)) lanes.set(key, lane)
+      if (suppressed[i] === null && !lanes.has(key)) lanes.set(key, lane)
     }
   }
   for (const lane of lanes.values()) tx.announce('due', lane)
@@ -204,15 +213,11 @@ function announceScheduled(tx: Tx, accepted: readonly Decided[]) {
 function firstEvents({ email, domainId, suppressed }: Decided): NewEvent[] {
   const { accountId, id: subjectId, createdAt: at, scheduledAt, broadcastId } = email.row
   if (scheduledAt !== null) return [scheduledEvent(accountId, subjectId, scheduledAt, at)]
-  return email.recipients
-    .filter((_, i) => suppressed[i])
-    .map(({ address: recipient }) => ({
-      accountId,
-      subjectId,
-      type: 'email.suppressed' as const,
-      recipient,
-      data: { suppressed: { message: 'The address is on the suppression list.', type: 'Suppressed' } },
-      at,
-      origin: { domainId, broadcastId },
-    }))
+  return email.recipients.flatMap(({ address: recipient }, i) => {
+    const message = suppressed[i]
+    if (!message) return []
+    const data = { suppressed: { message, type: 'Suppressed' } }
+    const origin = { domainId, broadcastId }
+    return [{ accountId, subjectId, type: 'email.suppressed' as const, recipient, data, at, origin }]
+  })
 }

@@ -1,4 +1,5 @@
 /** What a door hands over: a message whose every field has been parsed and found good by itself. */
+import type { Id } from '../lib/ids.ts'
 import { base64LinesSize } from '../mime/base64-lines.ts'
 import { nameForType } from '../mime/file-type.ts'
 import { textEntity } from '../mime/text-entity.ts'
@@ -48,6 +49,8 @@ export interface Submission {
   tags: unknown[]
   /** Epoch ms; null to send at once. */
   scheduledAt: number | null
+  /** What it is about: mail for those alone who want it. */
+  topicId: Id | null
   /** Gives subject, html and text where they are null. */
   template: TemplateUse | null
 }

@@ -8,7 +8,10 @@ import type { PreparedEmail, PreparedRequest } from './prepared.ts'
 import type { SubmittedAttachment } from './submission.ts'
 
 export interface SubmittedMessage
-  extends Omit<PreparedEmail, 'templateId' | 'content' | 'attachments' | 'whole' | 'encodedOctets'> {
+  extends Omit<
+    PreparedEmail,
+    'templateId' | 'topicId' | 'content' | 'attachments' | 'whole' | 'encodedOctets'
+  > {
   content: Content
   attachments: SubmittedAttachment[]
   /** As it is to leave, but for what each delivery adds. */
@@ -36,7 +39,14 @@ export async function prepareWhole(
     const whole = { raw: await stage.put(raw), recipients }
     const staged: PreparedEmail['attachments'] = []
     for (const { content, ...facts } of attachments) staged.push({ ...facts, blob: await stage.put(content) })
-    const email = { ...rest, templateId: null, attachments: staged, whole, encodedOctets: raw.length }
+    const email = {
+      ...rest,
+      templateId: null,
+      topicId: null,
+      attachments: staged,
+      whole,
+      encodedOctets: raw.length,
+    }
     const emails = storedForms([{ index: 0, email }], storedFromCharacters)
     return { ...common, emails, refusal: null, blobs: stage.all() }
   } catch (error) {

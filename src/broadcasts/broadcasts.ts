@@ -138,7 +138,7 @@ async function sendTest(
     submissions.push({
       ...sampleOf(broadcast, recipient.address, contact),
       ...{ from: from!, to: [recipient], cc: [], bcc: [], replyTo: parseMailboxes(broadcast.replyToList) },
-      ...{ headers: [], messageId: null, attachments: [], scheduledAt: null, template: null },
+      ...{ headers: [], messageId: null, attachments: [], scheduledAt: null, topicId: null, template: null },
       tags: [{ name: 'broadcast_test', value: wireId('brd', id) }],
     })
   }

@@ -139,7 +139,7 @@ async function decide(
       domainId: domain.id,
       linkTermsId,
       feedback: feedback || email.simulated ? 1 : 0,
-      suppressed: [false],
+      suppressed: [null],
     }
   })
 }

@@ -162,6 +162,7 @@ function submissionOf(from: Mailbox, to: Mailbox, report: TlsReport, file: Buffe
     ],
     tags: [],
     scheduledAt: null,
+    topicId: null,
     template: null,
   }
 }

@@ -80,7 +80,7 @@ export function forward(
 function submission(from: Mailbox, to: Mailbox[], subject: string) {
   return {
     ...{ from, to, cc: [], bcc: [], replyTo: [], subject },
-    ...{ messageId: null, tags: [], scheduledAt: null, template: null },
+    ...{ messageId: null, tags: [], scheduledAt: null, topicId: null, template: null },
   }
 }
 

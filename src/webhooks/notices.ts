@@ -77,6 +77,6 @@ function noticeOf(from: Mailbox, to: Mailbox, webhook: WebhookRow): Submission {
       'Events that happen now are not kept for it. What has waited for less than five days goes on when you\n' +
       `enable it again: PATCH /webhooks/${wireId('wh', webhook.id)}?enabled=true, or in the dashboard.\n`,
     headers: [['Auto-Submitted', 'auto-generated']],
-    ...{ messageId: null, attachments: [], tags: [], scheduledAt: null, template: null },
+    ...{ messageId: null, attachments: [], tags: [], scheduledAt: null, topicId: null, template: null },
   }
 }

@@ -58,6 +58,7 @@ export function submissionOf({
     attachments: [],
     tags: [],
     scheduledAt: null,
+    topicId: null,
     template: null,
     ...rest,
   }

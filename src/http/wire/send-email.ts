@@ -2,10 +2,11 @@
 import { z } from 'zod'
 import { readHeaders } from '../../accept/header-policy.ts'
 import { MOST_RECIPIENTS, refuseTooMany } from '../../accept/recipients.ts'
-import { isRefusal } from '../../accept/refusal.ts'
+import { isRefusal, UNKNOWN_TOPIC } from '../../accept/refusal.ts'
 import { subjectFault } from '../../accept/subject.ts'
 import type { Submission } from '../../accept/submission.ts'
 import { MOST_TAGS, TOO_MANY_TAGS, tagsFault } from '../../accept/tags.ts'
+import { type Id, parseWireId } from '../../lib/ids.ts'
 import { type Mailbox, parseMailbox } from '../../smtp/address.ts'
 import { invalidField, type Refused, refusedBy } from '../refused.ts'
 import { attachmentMeta, MOST_ATTACHMENTS, readAttachments, tooManyAttachments } from './attachment.ts'
@@ -31,7 +32,10 @@ export const sendEmailSchema = z.object({
   template_id: z.unknown().optional().meta({ type: 'string' }),
   template_data: z.unknown().optional().meta({ type: 'object' }),
   scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
-  topic_id: z.unknown().optional().meta({ type: 'string', description: 'Not supported yet: refused.' }),
+  topic_id: z
+    .unknown()
+    .optional()
+    .meta({ type: 'string', description: 'A topic: recipients who do not want mail about it get none.' }),
 })
 
 const templatedSchema = sendEmailSchema.extend({ subject: z.string().optional() })
@@ -49,16 +53,10 @@ const readTemplatedRequest = bodyReader(templatedSchema, READING)
 const presentRecipients = presentPicker(['to', 'cc', 'bcc'])
 const presentTemplate = presentPicker(['template', 'template_id'])
 
-/** Fields whose feature is still to come: refused, never ignored. */
-const NOT_YET = ['topicId'] as const
-
 /** @throws Refused */
 export function readSendEmail(body: unknown): Submission {
   insistOnFewRecipients(body)
   const request = namesTemplate(body) ? readTemplatedRequest(body) : readRequest(body)
-  for (const key of NOT_YET)
-    if (request[key] !== undefined)
-      throw invalidField(snakeCase(key), `The \`${snakeCase(key)}\` field is not supported yet.`)
   const template = readTemplateUse(request)
   if (!template && request.html === undefined && request.text === undefined)
     throw invalidField('html', 'Missing `html` or `text` field.', 'missing_required_field')
@@ -80,8 +78,17 @@ export function readSendEmail(body: unknown): Submission {
     attachments: readAttachments(request.attachments),
     tags: readTags(request.tags),
     scheduledAt: request.scheduledAt === undefined ? null : readTime('scheduled_at', request.scheduledAt),
+    topicId: request.topicId === undefined ? null : readTopicId(request.topicId),
     template,
   }
+}
+
+/** Whether it is a topic of the account is seen when the email is stored. */
+function readTopicId(id: unknown): Id {
+  if (typeof id !== 'string') throw invalidField('topic_id', 'The `topic_id` field must be a string.')
+  const parsed = parseWireId('top', id)
+  if (!parsed) throw refusedBy(UNKNOWN_TOPIC)
+  return parsed
 }
 
 /** Before any of them is looked at. */
@@ -151,10 +158,6 @@ function tooManyReplyTo(): Refused {
 function orThrow<T>(value: T): Exclude<T, { refused: unknown }> {
   if (isRefusal(value)) throw refusedBy(value)
   return value as Exclude<T, { refused: unknown }>
-}
-
-function snakeCase(key: string): string {
-  return key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 }
 
 export type SendEmailRequest = Camel<z.output<typeof sendEmailSchema>>

@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import PostalMime from 'postal-mime'
+import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { parseWireId } from '../../../src/lib/ids.ts'
 import { createUnsubscribeToken } from '../../../src/tracking/unsubscribe-token.ts'
@@ -336,6 +337,35 @@ test('a broadcast: its links are counted one by one, and a mailbox provider unsu
   const contact = async (email: string) =>
     (await posthorn.call('GET', `/audiences/${audience}/contacts/${email}`, { session })).body.unsubscribed
   assert.equal(await Promise.all(readers.map(contact)), [false, true])
+})
+
+test('an email about a topic, sent by the resend package: one click, and the next one does not go', async () => {
+  const reader = 'ok-topical@there.example'
+  const { topics, contacts } = await listed(reader)
+  const { emails } = new Resend(posthorn.apiKey, { baseUrl: posthorn.baseUrl })
+  const send = async (subject: string) => {
+    const mail = { from: 'ann@here.example', to: reader, subject, text: 'News.', topicId: topics[0] }
+    const { data, error } = await emails.send(mail)
+    assert.is(error, null)
+    return data!.id
+  }
+  const first = await send('Offers of May')
+  assert.is((await posthorn.emailWhen(first, 'delivered')).topic_id, topics[0])
+  const { data } = mx.messages.findLast(({ rcptTo }) => rcptTo.includes(reader))!
+  const { headers } = await PostalMime.parse(data)
+  const field = (name: string) => headers.find(({ key }) => key === name)?.value
+  assert.is(field('list-unsubscribe-post'), ONE_CLICK)
+  const [, oneClick] = /^<([^>]*)>/.exec(field('list-unsubscribe')!)!
+  assert.is((await visit(oneClick!, { method: 'POST', headers: FORM, body: ONE_CLICK })).status, 200)
+  assert.equal((await contacts())[0], { unsubscribed: false, topics: [topics[0]] })
+
+  const next = await posthorn.emailWhen(await send('Offers of June'), 'suppressed')
+  const message = 'The recipient has unsubscribed from the topic.'
+  assert.equal([next.error, next.topic_id], [message, topics[0]])
+  assert.equal(
+    next.events.map(({ type, data }: { type: string; data: object }) => ({ type, data })),
+    [{ type: 'email.suppressed', data: { suppressed: { message, type: 'Suppressed' } } }],
+  )
 })
 
 test('when contact, topic and audience are gone, the page is polite, and so is one click', async () => {

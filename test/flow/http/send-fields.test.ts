@@ -122,11 +122,24 @@ refused('tags of more than 4 KB', { tags: [{ name: 'é'.repeat(2_100) }] }, { ..
 for (const [field, value] of [
   ['scheduled_at', '2099-01-01T00:00:00Z'],
   ['scheduledAt', '2099-01-01T00:00:00Z'],
-  ['topic_id', 'top_01990000-0000-7000-8000-000000000000'],
-  ['topicId', 'top_01990000-0000-7000-8000-000000000000'],
 ] as const) {
   const path = field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
   refused(`${field}, which is still to come`, { [field]: value }, { ...INVALID, path })
+}
+
+for (const field of ['topic_id', 'topicId']) {
+  for (const id of [
+    'top_01990000-0000-7000-8000-000000000000',
+    'tpl_01990000-0000-7000-8000-000000000000',
+    'x',
+    '',
+  ])
+    refused(
+      `${field} "${id}", which is no topic of the account`,
+      { [field]: id },
+      { status: 404, name: 'not_found', path: 'topic_id', says: /Topic not found/ },
+    )
+  refused(`a number as ${field}`, { [field]: 5 }, { ...INVALID, path: 'topic_id' })
 }
 
 refused(

@@ -111,12 +111,13 @@ test('contentType and contentId of attachments are taken, and give way', async (
   )
 })
 
-for (const field of ['scheduledAt', 'topicId'])
+for (const [field, path, status, name] of [
+  ['scheduledAt', 'scheduled_at', 422, 'validation_error'],
+  ['topicId', 'topic_id', 404, 'not_found'],
+] as const)
   test(`${field} is not overlooked`, async () => {
-    const path = field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
     const body = { ...GOOD, [field]: 'x' }
-    const call = ['POST', '/emails', { key: posthorn.apiKey, body }] as const
-    await refuses(posthorn, [...call], { status: 422, name: 'validation_error', path })
+    await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], { status, name, path })
   })
 
 test('one recipient as a text and as a list of one are the same', async () => {

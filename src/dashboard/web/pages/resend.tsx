@@ -87,6 +87,7 @@ async function copyOf(email: Email, chosen: ReadonlySet<string>) {
     text: email.text,
     headers: Object.fromEntries(headers),
     tags: email.tags,
+    ...(email.topic_id !== null && { topic_id: email.topic_id }),
     attachments: await attachmentsOf(email),
   }
 }
