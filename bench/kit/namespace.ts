@@ -13,13 +13,16 @@ import { startProcess } from './process.ts'
 const MX_NETWORK = '198.18.0.0/16'
 
 /**
- * Runs this program again inside the namespaces; does not return outside.
+ * Runs this program again inside the namespaces, whose only network is loopback; does not return outside.
  * @param keep leaves the folder when the run is over
  * @returns a folder for everything the run writes
  */
 export async function enterNamespaces(keep: boolean): Promise<string> {
   const given = process.env.BENCH_FOLDER
-  if (given !== undefined) return given
+  if (given !== undefined) {
+    run('ip', 'link', 'set', 'lo', 'up')
+    return given
+  }
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   chmodSync(folder, 0o755)
   // a shell is the first process inside: it clears up after processes whose parents have ended
@@ -32,12 +35,12 @@ export async function enterNamespaces(keep: boolean): Promise<string> {
     ...process.execArgv,
     ...process.argv.slice(1),
   ]
-  const run = spawn('unshare', ['-n', '-m', '-p', '-f', '--mount-proc', '--kill-child', ...inside], {
+  const inner = spawn('unshare', ['-n', '-m', '-p', '-f', '--mount-proc', '--kill-child', ...inside], {
     stdio: 'inherit',
     env: { ...process.env, BENCH_FOLDER: folder },
   })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => run.kill('SIGKILL'))
-  const [status] = await once(run, 'exit')
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => inner.kill('SIGKILL'))
+  const [status] = await once(inner, 'exit')
   if (keep) console.log(`kept: ${folder}`)
   else rmSync(folder, { recursive: true, force: true })
   process.exit(status ?? 1)
@@ -45,7 +48,6 @@ export async function enterNamespaces(keep: boolean): Promise<string> {
 
 /** `one.test` and `d0001.test` … each with an MX host of its own address; answers come from unbound on 127.0.0.1:53. */
 export async function prepareNetwork(folder: string, domainCount: number) {
-  run('ip', 'link', 'set', 'lo', 'up')
   run('ip', 'route', 'add', 'local', MX_NETWORK, 'dev', 'lo')
   const resolv = join(folder, 'resolv.conf')
   writeFileSync(resolv, 'nameserver 127.0.0.1\n')

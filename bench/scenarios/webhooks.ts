@@ -26,6 +26,7 @@ export const webhooks: Scenario = {
 const SECRET = new Uint8Array(32)
 const DEAD_COUNT = 50
 const LOOK_EVERY_MS = 20
+const STILL_FOR_MS = 30_000
 
 const COLUMNS: Column[] = [
   { figure: 'perSecond', title: 'deliveries/s', digits: 0 },
@@ -77,11 +78,7 @@ async function measured(dataDir: string, { count, deadCount }: { count: number; 
     workerData: data,
     transferList: [writer],
   })
-  for (let taken = 0; taken < count; await pause(LOOK_EVERY_MS)) {
-    sink.postMessage('count')
-    const [told] = (await once(sink, 'message')) as [HookCount]
-    taken = told.taken
-  }
+  await allTaken(sink, count)
   const seconds = (performance.now() - beganAt) / 1_000
   const rssMb = process.memoryUsage.rss() / 1e6
   thread.postMessage('stop')
@@ -89,6 +86,19 @@ async function measured(dataDir: string, { count, deadCount }: { count: number; 
   await sink.terminate()
   await store.close()
   return { perSecond: count / seconds, seconds, rssMb }
+}
+
+/** @throws when for a while nothing is taken: what fails is tried again for a day, and would be waited for */
+async function allTaken(sink: Worker, count: number): Promise<void> {
+  let [taken, stillSince] = [0, performance.now()]
+  for (; taken < count; await pause(LOOK_EVERY_MS)) {
+    sink.postMessage('count')
+    const [told] = (await once(sink, 'message')) as [HookCount]
+    if (told.taken > taken) stillSince = performance.now()
+    else if (performance.now() - stillSince > STILL_FOR_MS)
+      throw new Error(`the endpoint has taken ${taken} of ${count}, and nothing more for ${STILL_FOR_MS} ms`)
+    taken = told.taken
+  }
 }
 
 /** A webhook of an account of its own, and what waits for it. */
