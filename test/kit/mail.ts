@@ -1,9 +1,9 @@
 /** Accounts, domains and accepted emails in a store, in a line each. */
-import { createAccept } from '../../src/accept/accept.ts'
+import { type Accept, createAccept } from '../../src/accept/accept.ts'
 import type { Accepted, LeftOut } from '../../src/accept/answer.ts'
 import type { AcceptInput, acceptCommands } from '../../src/accept/commit.ts'
 import { createFetchAttachments } from '../../src/accept/fetch-attachments.ts'
-import { createPreparation } from '../../src/accept/prepare.ts'
+import { createPreparation, type Preparation } from '../../src/accept/prepare.ts'
 import type { BatchMode } from '../../src/accept/prepared.ts'
 import { isRefusal, type Refusal } from '../../src/accept/refusal.ts'
 import type { IdempotencyToken, Submission } from '../../src/accept/submission.ts'
@@ -67,6 +67,8 @@ export function submissionOf({
 /** What tests of the main path do again and again to one store. */
 export interface Post {
   clock: ManualClock
+  accept: Accept
+  preparation: Preparation
   account(name?: string): Id
   domain(accountId: Id, name: string, options?: { status?: DomainStatus; region?: string }): Id
   suppress(accountId: Id, address: string): void
@@ -135,6 +137,8 @@ export function postOver(
   }
   return {
     clock,
+    accept,
+    preparation,
     submit,
     async submitBatch(accountId, submissions, { mode = 'strict', firstIndex = 0, leftOut = [] } = {}) {
       const emails = submissions.map((submission, i) => ({

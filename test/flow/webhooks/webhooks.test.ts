@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { EVENT_TYPES } from '../../../src/events/types.ts'
+import { type Id, wireId } from '../../../src/lib/ids.ts'
 import { openSession } from '../../kit/accounts.ts'
 import type { Posthorn } from '../../kit/posthorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
@@ -11,11 +12,13 @@ const test = suite('webhooks', { limitMs: 10_000 })
 let posthorn: Posthorn
 let session: string
 test.before(async () => {
-  posthorn = await startTellingPosthorn()
+  posthorn = await startTellingPosthorn({ env: { POSTHORN_NOTICES_FROM: 'notices@notices.example' } })
   session = openSession(posthorn, 'bearer')
 })
 test.after(() => posthorn.close())
 
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 const MAIL = { from: 'Ann <ann@here.example>', subject: 'hi', text: 't' }
 const send = (name: string, more: object = {}) =>
   posthorn.send({ ...MAIL, to: `${name}@simulator.test`, ...more })
@@ -212,6 +215,38 @@ test('nothing is sent to a webhook that is disabled or gone', async t => {
   await until(() => other.requests.length === 3)
   assert.is(sink.requests.length, 4)
   await until(() => posthorn.rows('select webhook_id from webhook_deliveries').length <= 3)
+})
+
+test('an endpoint that fails for five days is disabled, and its owner told by one mail', async t => {
+  const sink = await startSink(t, { answer: (_, response) => void response.writeHead(500).end() })
+  const webhook = await make(t, { url: sink.url, events: ['email.sent'] })
+  await send('delivered')
+  const attempts = () => posthorn.rows<{ attempts: number }>('select attempts from webhook_deliveries')
+  await until(() => posthorn.rows('select id from webhooks where failing_since is not null').length)
+  posthorn.clock.advance(5 * 24 * HOUR_MS - MINUTE_MS)
+  await until(() => attempts()[0]!.attempts === 2)
+  await send('delivered')
+  await until(() => sink.requests.length === 3)
+  posthorn.clock.advance(2 * MINUTE_MS)
+  session = openSession(posthorn, 'bearer')
+  await until(async () => !(await call('GET', webhook.id)).body.enabled)
+  const { body: disabled } = await call('GET', webhook.id)
+  assert.equal([disabled.status, disabled.disabled_reason], ['disabled', 'failing'])
+  const notices = () =>
+    posthorn.rows<{ id: Id }>("select id from emails where subject = 'A webhook was disabled'")
+  assert.equal(notices(), [])
+  await posthorn.verifiedDomain('notices.example')
+  posthorn.clock.advance(HOUR_MS)
+  const notice = await until(() => notices()[0])
+  const email = await posthorn.email(wireId('eml', notice.id))
+  assert.equal([email.from, email.to], ['notices@notices.example', [posthorn.admin.email]])
+  assert.match(email.text, webhook.url)
+  assert.match(email.text, `PATCH /webhooks/${webhook.id}?enabled=true`)
+  await until(() => posthorn.rows('select id from webhooks where notice_due = 0').length)
+  posthorn.clock.advance(HOUR_MS)
+  await call('PATCH', `${webhook.id}?enabled=true`)
+  await until(() => sink.requests.length > 3)
+  assert.is(notices().length, 1)
 })
 
 test('an account has 100 webhooks at most', async t => {
