@@ -1,14 +1,25 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as assert from 'uvu/assert'
-import { printedApiKey } from '../kit/process.ts'
-import { suite } from '../kit/suite.ts'
+import { wireId } from '../../src/lib/ids.ts'
+import { type Program, printedApiKey } from '../kit/process.ts'
+import { suite, type TestContext } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
+import { startWebHost, type WebHost, type WebHostOptions } from '../kit/web-host.ts'
+import { CA_FILE } from '../kit/webhook-sink.ts'
 import { firstStart, openScene, PASSWORD } from './scene.ts'
 
-const test = suite('webhooks over kill -9', { limitMs: 240_000 })
+const test = suite('webhooks: kills and bad endpoints', { limitMs: 240_000 })
 const CYCLES = 3
 const EMAILS_A_CYCLE = 100
+/** Told to the endpoint that is well, half of them `email.sent`. */
+const EVENTS = 10_000
+const BATCH = 100
+const BAD = 50
+/** For the endpoints that are not, with every tenth batch; as many more events for the one that is. */
+const BOUNCES = 20
+const MOST_MEMORY_MB = 900
 
 test(`${CYCLES} times under load: every event that is in the timeline is told`, async t => {
   const told = new Map<string, number>()
@@ -59,5 +70,92 @@ test(`${CYCLES} times under load: every event that is in the timeline is told`, 
   const doubles = [...told.values()].filter(count => count > 1).length
   console.log(`${told.size} events, ${doubles} told twice`)
 })
+
+test(`${EVENTS} events beside ${BAD} endpoints that do what they can to be in the way`, async t => {
+  const scene = await openScene(t)
+  scene.zone.add('hooks.example.test A 127.0.0.1')
+  Object.assign(scene.settings, { FETCH_ALLOW_LOOPBACK: 'true', DELIVERY_CA_FILE: CA_FILE })
+  const waits: number[] = []
+  const told = new Set<string>()
+  const healthy = await t.using(
+    startWebHost({
+      answer({ headers, body }, response) {
+        waits.push(Date.now() - Date.parse(JSON.parse(`${body}`).created_at))
+        told.add(String(headers['svc-id']))
+        response.end('ok')
+      },
+    }),
+  )
+  const urlOf = ({ port }: WebHost) => `https://hooks.example.test:${port}/`
+  const bad = await startBadHosts(t, urlOf(healthy))
+  const program = await firstStart(scene)
+  const token = await signIn(program)
+  const make = async (url: string, ...events: string[]) => {
+    const { status, body } = await program.call('POST', '/webhooks', { token, body: { url, events } })
+    assert.is(status, 201, JSON.stringify(body))
+  }
+  await make(urlOf(healthy), 'email.sent', 'email.delivered')
+  for (let i = 0; i < BAD; i++) await make(urlOf(bad[i % bad.length]!), 'email.bounced')
+  const apiKey = printedApiKey(program)
+  const send = async (local: string, count: number) => {
+    const body = Array.from({ length: count }, (_, i) => ({
+      ...{ from: 'ann@here.example', to: `${local}-${i}@simulator.test`, subject: 's', text: 't' },
+    }))
+    const { status } = await program.call('POST', '/emails/batch', { token: apiKey, body })
+    assert.is(status, 200)
+  }
+  for (let sent = 0; sent < EVENTS / 2; sent += BATCH) {
+    if (sent % (10 * BATCH) === 0) await send(`bounced+${sent}`, BOUNCES)
+    await send(`delivered+${sent}`, BATCH)
+  }
+  const bounces = (BOUNCES * EVENTS) / 2 / (10 * BATCH)
+  await until(() => told.size === EVENTS + bounces)
+  const events = scene.rows<{ id: Uint8Array }>(
+    "select id from events where type in ('email.sent', 'email.delivered')",
+  )
+  assert.equal(new Set(events.map(({ id }) => wireId('evt', id))), told)
+  assert.is(waits.length, told.size, 'none of them twice')
+  assert.not(healthy.requests.some(({ path }) => path === '/followed'))
+  const left = scene.rows<{ count: number; tried: number; taken: number }>(
+    `select count(*) as count, max(attempts) as tried, sum(success) as taken from webhook_deliveries
+       where event_type = 'email.bounced' group by webhook_id`,
+  )
+  assert.is(left.length, BAD)
+  assert.ok(
+    left.every(({ count, tried, taken }) => count === bounces && tried > 0 && taken === 0),
+    'all of them were tried, and all that they have not taken waits for them',
+  )
+  const peakMb = peakMemoryMb(program)
+  const [p50, p95] = [0.5, 0.95].map(part => waits.toSorted((a, b) => a - b)[Math.floor(waits.length * part)])
+  console.log(
+    `${told.size} events told, median ${p50} ms, p95 ${p95} ms after they happened; ${peakMb} MB at most`,
+  )
+  assert.ok(peakMb < MOST_MEMORY_MB, `${peakMb} MB`)
+})
+
+/** They hang, fail, break off, lead elsewhere, say 10 MB, have certificates that are not good, or speak no TLS. */
+async function startBadHosts(t: TestContext, elsewhere: string): Promise<WebHost[]> {
+  const large = Buffer.alloc(10_000_000)
+  const kinds: WebHostOptions[] = [
+    { answer() {} },
+    { answer: (_, response) => void response.writeHead(500).end() },
+    { answer: (_, _response, socket) => void socket.destroy() },
+    { answer: (_, response) => void response.writeHead(302, { location: `${elsewhere}followed` }).end() },
+    { answer: (_, response) => void response.writeHead(500).end(large) },
+    ...(['expired', 'wrong-name', 'self-signed', null] as const).map(certificate => ({ certificate })),
+  ]
+  return Promise.all(kinds.map(kind => t.using(startWebHost(kind))))
+}
+
+async function signIn(program: Program): Promise<string> {
+  const body = { email: 'admin@posthorn.test', password: PASSWORD }
+  return (await program.call('POST', '/auth/login', { body })).body.token as string
+}
+
+/** What the process has had in memory at once, as Linux counts it. */
+function peakMemoryMb({ pid }: Program): number {
+  const [, kb] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kb) / 1_000)
+}
 
 test.run()
