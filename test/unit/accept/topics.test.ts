@@ -3,6 +3,7 @@ import { isRefusal } from '../../../src/accept/refusal.ts'
 import { type Id, sameId } from '../../../src/lib/ids.ts'
 import type { DefaultSubscription } from '../../../src/store/schema.ts'
 import { openAudience } from '../../kit/audience.ts'
+import { planOf } from '../../kit/database.ts'
 import { HOUR_MS, newId, postOver } from '../../kit/mail.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
@@ -240,6 +241,17 @@ test('more recipients than one statement asks about', async t => {
     deliveries().filter(line => line.endsWith('suppressed')),
     [`${ANN} suppressed`],
   )
+})
+
+test('contacts are found by their addresses, however many the account has', async t => {
+  const plan = planOf(
+    await open(t),
+    `select contacts.id from contacts left join contact_topics on contact_topics.contact_id = contacts.id
+       and contact_topics.topic_id in (?) where account_id = ? and email in (?, ?)`,
+    ...[newId(0), newId(0), ANN, 'bob@there.test'],
+  )
+  assert.match(plan, /SEARCH contacts USING .*INDEX contacts_email|Index .*Scan .*contacts_email/)
+  assert.not.match(plan, /SCAN|Seq Scan/)
 })
 
 async function openScheduled(t: TestContext) {
