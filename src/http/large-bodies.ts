@@ -55,7 +55,7 @@ export function createLargeBodies({ entry, location, log }: LargeBodiesOptions):
     hashFile: async path => (await thread.call('hashFile', path)) as Uint8Array,
     async close() {
       await turn
-      await thread.end()
+      await thread.close()
     },
   }
 }

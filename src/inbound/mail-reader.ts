@@ -76,7 +76,7 @@ export function createMailReader({ entry, mailHost, clock, log }: ReaderOptions)
     },
     async close() {
       isClosing = true
-      await thread.end()
+      await thread.close()
       await turn
     },
   }

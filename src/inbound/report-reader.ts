@@ -35,6 +35,6 @@ export function createReportReader({ entry, clock, log }: ReaderOptions): Report
       await thread.end()
       throw new Error(`could not be read within ${LONGEST_MS / 1_000} s`)
     },
-    close: thread.end,
+    close: thread.close,
   }
 }

@@ -1,6 +1,6 @@
 /** A thread that is started when there is work for it, and ends when there has been none for a while. */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import { type Caller, createCaller } from './calls.ts'
+import { type Caller, createCaller, ThreadEnded } from './calls.ts'
 import type { Log } from './log.ts'
 
 export interface PassingThread {
@@ -11,6 +11,8 @@ export interface PassingThread {
   call(name: string, input: unknown, memory?: readonly ArrayBuffer[]): Promise<unknown>
   /** Ends it now; the next call starts another. */
   end(): Promise<void>
+  /** Ends it for good: further calls throw ThreadEnded. */
+  close(): Promise<void>
 }
 
 interface PassingThreadOptions {
@@ -43,6 +45,7 @@ export function createPassingThread(options: PassingThreadOptions): PassingThrea
   const { name, entry, data = {}, heapMib, staysWhenIdle = false, log } = options
   let running: Running | undefined
   let idle: NodeJS.Timeout | undefined
+  let closed = false
 
   const start = (): Running => {
     const { port1, port2 } = new MessageChannel()
@@ -68,6 +71,7 @@ export function createPassingThread(options: PassingThreadOptions): PassingThrea
 
   return {
     async call(called, input, memory = []) {
+      if (closed) throw new ThreadEnded()
       clearTimeout(idle)
       running ??= start()
       const { caller } = running
@@ -84,5 +88,9 @@ export function createPassingThread(options: PassingThreadOptions): PassingThrea
       }
     },
     end,
+    close() {
+      closed = true
+      return end()
+    },
   }
 }

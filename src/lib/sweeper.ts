@@ -19,6 +19,8 @@ interface SweeperOptions {
 
 /** So many times as long as a step took: the work gets a third of the time at most, and less where others wait, too. */
 const REST = 2
+/** Also where a clock has jumped in the middle of a step. */
+const LONGEST_REST_MS = 60_000
 
 /** Sweeps at once, then again and again. A round that fails is told of and ends; the next begins at its time. */
 export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions): Sweeper {
@@ -38,7 +40,7 @@ export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions)
     let beganAt = clock.monotonic()
     for await (const _ of sweep()) {
       const tookMs = clock.monotonic() - beganAt
-      if (tookMs > 0 && !stopped) await rest(tookMs * REST)
+      if (tookMs > 0 && !stopped) await rest(Math.min(tookMs * REST, LONGEST_REST_MS))
       if (stopped) return
       beganAt = clock.monotonic()
     }

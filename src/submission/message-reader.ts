@@ -65,7 +65,7 @@ export function createMessageReader(options: MessageReaderOptions): MessageReade
     },
     async close() {
       await turn
-      await thread.end()
+      await thread.close()
     },
   }
 }

@@ -81,7 +81,7 @@ export function createVerdicts({ entry, clock, log, ...data }: VerdictsOptions):
     },
     async close() {
       isClosed = true
-      await thread.end()
+      await thread.close()
     },
   }
 }

@@ -280,7 +280,10 @@ test('received mail is counted, and leaves the account’s sight by its age', as
   posthorn.clock.advance(91 * DAY_MS)
   assertRefusal(await get(`/inbound/${id}`), { status: 404, name: 'not_found' })
   assert.is((await get('/inbound')).body.total, 0)
-  await until(async () => posthorn.rows('select 1 from inbound_messages').length === 0 || undefined)
+  await until(async () => {
+    posthorn.clock.advance(60_000) // a sweeper rests after a step that the clock made long
+    return posthorn.rows('select 1 from inbound_messages').length === 0 || undefined
+  })
   assert.is(posthorn.rows('select 1 from inbound_subjects').length, 0)
 })
 

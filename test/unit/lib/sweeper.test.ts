@@ -31,6 +31,27 @@ test('it sweeps at once, step by step, and again when its time has passed', asyn
   assert.equal(steps.slice(3), ['a2', 'b2', 'c2'])
 })
 
+test('it never rests longer than a minute, also where a clock has jumped', async t => {
+  const clock = createManualClock()
+  const steps: string[] = []
+  const sweeper = startSweeper({
+    clock,
+    everyMs: EVERY_MS,
+    onError: unreachable,
+    async *sweep() {
+      clock.advance(91 * 86_400_000)
+      yield steps.push('a')
+      yield steps.push('b')
+    },
+  })
+  t.after(sweeper.stop)
+  await settled()
+  assert.equal(steps, ['a'])
+  clock.advance(60_000)
+  await settled()
+  assert.equal(steps, ['a', 'b'])
+})
+
 test('after a step it rests twice as long as the step took', async t => {
   const clock = createManualClock()
   const doneAt: number[] = []
