@@ -4,7 +4,7 @@ import { createPreparation } from './accept/prepare.ts'
 import { STORED_FROM_CHARACTERS } from './accept/travelling-memory.ts'
 import { type BodyJob, type BodyThreadData, doBodyJob } from './http/large-body-job.ts'
 import { serveCalls } from './lib/calls.ts'
-import { hashFile } from './store/blob-stream.ts'
+import { hashFile } from './store/blobs/stream.ts'
 import { openReader } from './store/dialect.ts'
 import { createReadyTemplates } from './templates/ready.ts'
 

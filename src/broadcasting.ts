@@ -11,11 +11,11 @@ import { type Id, type IdSource, idKey } from './lib/ids.ts'
 import { oneAtATime } from './lib/one-at-a-time.ts'
 import type { Parts } from './parts.ts'
 import type { Hands } from './queue/hands.ts'
-import { BROADCAST_DUE } from './store/broadcasts.ts'
 import { MISSED } from './store/command.ts'
-import type { LinkTermsIds } from './store/link-terms.ts'
+import { BROADCAST_DUE } from './store/mail/broadcasts.ts'
+import type { LinkTermsIds } from './store/mail/link-terms.ts'
+import { findTemplate } from './store/mail/templates.ts'
 import type { BroadcastRow } from './store/schema.ts'
-import { findTemplate } from './store/templates.ts'
 
 const HOUR_MS = 3_600_000
 /** Where others change the store, too: hints of what is due may get lost. */

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { Config } from './config/config.ts'
 import type { SmartHostAddress } from './config/smart-host.ts'
+import type { SourceReportOptions } from './deliver/paths/source-report.ts'
+import type { WarmupPlan } from './deliver/paths/warmup-plan.ts'
 import type { SmartHost, SmartHostSettings } from './deliver/smart-host.ts'
-import type { SourceReportOptions } from './deliver/source-report.ts'
 import type { DeliverySettings } from './deliver/threads.ts'
-import type { WarmupPlan } from './deliver/warmup-plan.ts'
 
 /** @throws when the file of authorities cannot be read */
 export function deliverySettings({

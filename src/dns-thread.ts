@@ -14,10 +14,10 @@ import { type ClockSeat, createAdjustableClock } from './lib/adjustable-clock.ts
 import { systemClock } from './lib/clock.ts'
 import { createLog, type LogLevel } from './lib/log.ts'
 import { stepBack } from './lib/thread-priority.ts'
+import { DKIM_KEYS_CHANGED, findPublishedKey } from './store/accounts/domains.ts'
 import { listDnsAnswers } from './store/certificates.ts'
 import { MISSED } from './store/command.ts'
 import { openReader, type StoreLocation } from './store/dialect.ts'
-import { DKIM_KEYS_CHANGED, findPublishedKey } from './store/domains.ts'
 import { MTA_STS_ID, readSetting, SETTING_PUT } from './store/settings.ts'
 import { createWriterClient } from './store/writer/client.ts'
 

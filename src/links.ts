@@ -5,7 +5,7 @@ import { broadcastLinkRoutes } from './http/routes/broadcast-links.ts'
 import { trackingRoutes } from './http/routes/tracking.ts'
 import { unsubscribeRoutes } from './http/routes/unsubscribe.ts'
 import type { Parts } from './parts.ts'
-import type { LinkTermsIds } from './store/link-terms.ts'
+import type { LinkTermsIds } from './store/mail/link-terms.ts'
 import { createVisitBook } from './tracking/visit-book.ts'
 
 export interface Links {

@@ -1,7 +1,7 @@
 /** Entry of the thread that reads what has come back. */
 import { workerData } from 'node:worker_threads'
+import { CORRELATION_HEADER } from './deliver/message/signed-head.ts'
 import { providerOf } from './deliver/providers.ts'
-import { CORRELATION_HEADER } from './deliver/signed-head.ts'
 import type { ReportThreadData } from './inbound/report-reader.ts'
 import { serveCalls } from './lib/calls.ts'
 import { readReport } from './reports/read-report.ts'

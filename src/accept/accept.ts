@@ -1,9 +1,9 @@
 /** The one door: what a user submits becomes stored emails and due deliveries, or a refusal and no change. */
 import type { Plans } from '../accounts/plans.ts'
 import { idKey } from '../lib/ids.ts'
-import type { BlobClaims } from '../store/blob-claims.ts'
+import type { BlobClaims } from '../store/blobs/claims.ts'
 import type { Run } from '../store/command.ts'
-import type { LinkTermsIds } from '../store/link-terms.ts'
+import type { LinkTermsIds } from '../store/mail/link-terms.ts'
 import type { Find } from '../store/read.ts'
 import type { Accepted } from './answer.ts'
 import { type AcceptInput, type acceptCommands, weightOf } from './commit.ts'

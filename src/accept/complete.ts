@@ -1,5 +1,5 @@
 /** The last step before a request is committed: what is to be fetched is fetched, and the emails get their ids. */
-import type { BlobClaim } from '../store/blob-claims.ts'
+import type { BlobClaim } from '../store/blobs/claims.ts'
 import type { AcceptInput } from './commit.ts'
 import type { OpenFetching } from './fetch-attachments.ts'
 import { type NewEmailOptions, newEmailOf } from './new-email.ts'

@@ -3,9 +3,9 @@
  * large texts in the form in which they are stored. What comes of it is small and can travel to another thread.
  */
 import type { Id } from '../lib/ids.ts'
-import type { BlobFiles } from '../store/blobs.ts'
-import { encodeContent } from '../store/contents.ts'
-import { blobName, type StagedBlob } from '../store/staged-blob.ts'
+import type { BlobFiles } from '../store/blobs/blobs.ts'
+import { blobName, type StagedBlob } from '../store/blobs/staged.ts'
+import { encodeContent } from '../store/mail/contents.ts'
 import type { FindReadyTemplate } from '../templates/ready.ts'
 import { type BatchSubmission, prepareBatch } from './batch.ts'
 import { characterCount, type PreparedEmail, type PreparedRequest, type PrepareEmail } from './prepared.ts'

@@ -1,8 +1,8 @@
 /** What preparing makes of a request: small, and fit to travel from the thread that has read it. */
 import type { Id } from '../lib/ids.ts'
 import type { Mailbox } from '../smtp/address.ts'
-import type { Content, EncodedContent } from '../store/contents.ts'
-import type { StagedBlob } from '../store/staged-blob.ts'
+import type { StagedBlob } from '../store/blobs/staged.ts'
+import type { Content, EncodedContent } from '../store/mail/contents.ts'
 import type { LeftOut } from './answer.ts'
 import type { Refusal } from './refusal.ts'
 import type { RemoteAttachment, StagedAttachment, Submission, Worded } from './submission.ts'

@@ -2,10 +2,11 @@
 import { countNewEmail, type NewEvent, recordEvents } from '../events/record.ts'
 import { scheduledEvent } from '../events/scheduled.ts'
 import type { Id } from '../lib/ids.ts'
-import { referBlobs } from '../store/blobs.ts'
+import { referBlobs } from '../store/blobs/blobs.ts'
+import type { StagedBlob } from '../store/blobs/staged.ts'
 import { laneKey, type Tx } from '../store/command.ts'
-import { type Content, type EncodedContent, encodeContent, shareContent } from '../store/contents.ts'
-import type { DueLane } from '../store/lanes.ts'
+import { type Content, type EncodedContent, encodeContent, shareContent } from '../store/mail/contents.ts'
+import type { DueLane } from '../store/queue/lanes.ts'
 import {
   DELIVERY_STATE,
   type DeliveryRow,
@@ -13,7 +14,6 @@ import {
   type EmailStatus,
   type Flag,
 } from '../store/schema.ts'
-import type { StagedBlob } from '../store/staged-blob.ts'
 import type { Recipient } from './recipients.ts'
 
 /** A content that is in the store, and has users already. */

@@ -4,7 +4,7 @@ import { base64LinesSize } from '../mime/base64-lines.ts'
 import { nameForType } from '../mime/file-type.ts'
 import { textEntity } from '../mime/text-entity.ts'
 import type { Mailbox } from '../smtp/address.ts'
-import type { StagedBlob } from '../store/staged-blob.ts'
+import type { StagedBlob } from '../store/blobs/staged.ts'
 import type { TemplateUse } from './template.ts'
 
 export interface SubmittedAttachment {

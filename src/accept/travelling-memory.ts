@@ -1,5 +1,5 @@
 /** What of emails is in memory that is worth moving to another thread instead of being copied. */
-import type { StagedBlob } from '../store/staged-blob.ts'
+import type { StagedBlob } from '../store/blobs/staged.ts'
 import type { NewEmail } from './store-emails.ts'
 
 /** Each once. All of it belongs to the emails alone: whoever made it has put it into memory of its own. */

@@ -1,8 +1,8 @@
 /** Messages that were put together by their sender: kept and sent as they are, shown by what could be read in them. */
 
 import type { Mailbox } from '../smtp/address.ts'
-import type { BlobFiles } from '../store/blobs.ts'
-import type { Content } from '../store/contents.ts'
+import type { BlobFiles } from '../store/blobs/blobs.ts'
+import type { Content } from '../store/mail/contents.ts'
 import { createStage, refuseTooLarge, storedForms } from './prepare.ts'
 import type { PreparedEmail, PreparedRequest } from './prepared.ts'
 import type { SubmittedAttachment } from './submission.ts'

@@ -8,7 +8,7 @@ import {
   type accountCommands,
   findAccountWithOwner,
   listAccounts,
-} from '../store/accounts.ts'
+} from '../store/accounts/accounts.ts'
 import type { Run } from '../store/command.ts'
 import { RECIPIENTS } from '../store/counters.ts'
 import type { Find } from '../store/read.ts'

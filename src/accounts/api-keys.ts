@@ -2,7 +2,12 @@
 import type { Clock, Timer } from '../lib/clock.ts'
 import { type Id, type IdSource, idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import { type apiKeyCommands, findKeyHolder, type KeyHolder, listApiKeys } from '../store/api-keys.ts'
+import {
+  type apiKeyCommands,
+  findKeyHolder,
+  type KeyHolder,
+  listApiKeys,
+} from '../store/accounts/api-keys.ts'
 import type { Run } from '../store/command.ts'
 import type { Find } from '../store/read.ts'
 import type { ApiKeyRow, Db } from '../store/schema.ts'

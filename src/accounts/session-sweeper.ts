@@ -1,7 +1,7 @@
 /** Takes sessions away that have ended by themselves: nobody has used them for two weeks. */
 import type { Clock } from '../lib/clock.ts'
+import type { userCommands } from '../store/accounts/users.ts'
 import type { Run } from '../store/command.ts'
-import type { userCommands } from '../store/users.ts'
 import { SESSION_IDLE_MS } from './sessions.ts'
 
 const MOST_AT_ONCE = 500

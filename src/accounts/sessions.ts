@@ -1,8 +1,6 @@
 /** Dashboard sessions: opened by a password, kept alive by use, ended by idleness or a new password. */
 import type { Clock } from '../lib/clock.ts'
 import { type Id, type IdSource, idKey } from '../lib/ids.ts'
-import type { Run } from '../store/command.ts'
-import type { Db, SessionRow, UserRow } from '../store/schema.ts'
 import {
   findSession,
   findUser,
@@ -12,7 +10,9 @@ import {
   type Person,
   type SessionFacts,
   type userCommands,
-} from '../store/users.ts'
+} from '../store/accounts/users.ts'
+import type { Run } from '../store/command.ts'
+import type { Db, SessionRow, UserRow } from '../store/schema.ts'
 import { createGuessGuard } from './guess-guard.ts'
 import type { Passwords } from './password.ts'
 import { createToken, hashToken } from './tokens.ts'

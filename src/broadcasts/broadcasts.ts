@@ -8,14 +8,14 @@ import { type BroadcastCounts, readBroadcastCounts } from '../events/broadcast-c
 import type { Clock } from '../lib/clock.ts'
 import { type Id, type IdSource, wireId } from '../lib/ids.ts'
 import { foldAddress, type Mailbox } from '../smtp/address.ts'
+import type { Run } from '../store/command.ts'
 import {
   type BroadcastPage,
   findBroadcast,
   listBroadcasts,
   type StoredBroadcast,
-} from '../store/broadcasts.ts'
-import type { Run } from '../store/command.ts'
-import { parseMailboxes } from '../store/emails.ts'
+} from '../store/mail/broadcasts.ts'
+import { parseMailboxes } from '../store/mail/emails.ts'
 import type { BroadcastRow, Db } from '../store/schema.ts'
 import type { broadcastCommands } from './commands.ts'
 import type { BroadcastFields, SendOrder } from './draft.ts'

@@ -11,7 +11,7 @@ import { countedForBroadcast, countForBroadcast, type SkipReason } from '../even
 import type { Id } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
 import { command, type Tx } from '../store/command.ts'
-import { type LinkTermsIds, linkTermsFor } from '../store/link-terms.ts'
+import { type LinkTermsIds, linkTermsFor } from '../store/mail/link-terms.ts'
 import type { BroadcastPageRow, BroadcastRow, ContactRow } from '../store/schema.ts'
 import { ID_BYTES, idAt } from '../store/segments.ts'
 import { failBroadcast, faultOf } from './begin.ts'

@@ -1,6 +1,6 @@
 /** What one person would read of a broadcast: shown beforehand, or sent as a test. */
 import { type Id, wireId } from '../lib/ids.ts'
-import type { StoredBroadcast } from '../store/broadcasts.ts'
+import type { StoredBroadcast } from '../store/mail/broadcasts.ts'
 import type { ContactRow } from '../store/schema.ts'
 import { compileTemplate } from '../templates/compile.ts'
 import { MOST_PERSONAL_CHARACTERS } from '../templates/limits.ts'

@@ -2,9 +2,9 @@
 import { type Refusal, refuseField } from '../accept/refusal.ts'
 import { maySend } from '../domains/status.ts'
 import type { Id } from '../lib/ids.ts'
-import { BROADCAST_DUE } from '../store/broadcasts.ts'
 import type { Tx } from '../store/command.ts'
-import { parseMailboxes } from '../store/emails.ts'
+import { BROADCAST_DUE } from '../store/mail/broadcasts.ts'
+import { parseMailboxes } from '../store/mail/emails.ts'
 import type { BroadcastRow, BroadcastStatus, DomainRow } from '../store/schema.ts'
 
 export interface BroadcastKey {

@@ -1,5 +1,5 @@
 /** The words of a broadcast: what they may hold, and what of them its emails say. Pure. */
-import type { Content } from '../store/contents.ts'
+import type { Content } from '../store/mail/contents.ts'
 import { type CompiledTemplate, compileTemplate, type EmailText } from '../templates/compile.ts'
 import { type TemplateFault, templateFault } from '../templates/limits.ts'
 import { builtInOf, isEmailVariable } from '../templates/personal.ts'

@@ -1,7 +1,7 @@
 /** `posthorn queue hold …` and what is like it: mail is kept in the queue, let go, given up. */
 import type { Selected } from '../control/queue-operations.ts'
 import { wireId } from '../lib/ids.ts'
-import { listActiveHolds } from '../store/queue-holds.ts'
+import { listActiveHolds } from '../store/queue/holds.ts'
 import type { QueueHoldRow } from '../store/schema/steering.ts'
 import type { CliCommand, CommandInput, Installation } from './command.ts'
 import { duration, isoTime, printable, table, UsageError } from './result.ts'

@@ -1,6 +1,6 @@
 /** `posthorn key …`: the API keys of all accounts. */
 import { wireId } from '../lib/ids.ts'
-import { listEveryApiKey } from '../store/api-keys.ts'
+import { listEveryApiKey } from '../store/accounts/api-keys.ts'
 import type { CliCommand } from './command.ts'
 import { isoTime, printable, table } from './result.ts'
 

@@ -1,8 +1,8 @@
 /** `posthorn queue …`: what waits for delivery, and what is to be tried again at once. */
 import { domainToASCII } from 'node:url'
 import { MOST_DOMAINS } from '../control/queue-operations.ts'
+import { findLastReply, listWaitingDomains, type WaitingDomain } from '../store/queue/waiting.ts'
 import type { Db } from '../store/schema.ts'
-import { findLastReply, listWaitingDomains, type WaitingDomain } from '../store/waiting.ts'
 import type { CliCommand, Installation } from './command.ts'
 import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
 import { more, PAGING, PAGING_USAGE, type Page, pageOf, pagingDetails } from './paging.ts'

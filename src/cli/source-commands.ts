@@ -1,5 +1,5 @@
 /** `posthorn source …`: the addresses that mail is sent from. */
-import { reportSources, type SourceEntry, type SourceReportOptions } from '../deliver/source-report.ts'
+import { reportSources, type SourceEntry, type SourceReportOptions } from '../deliver/paths/source-report.ts'
 import type { CliCommand } from './command.ts'
 import { isoTime, printable, table } from './result.ts'
 

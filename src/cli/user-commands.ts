@@ -1,6 +1,6 @@
 /** `posthorn user …`: who can sign in. */
 import { wireId } from '../lib/ids.ts'
-import { listUsers } from '../store/users.ts'
+import { listUsers } from '../store/accounts/users.ts'
 import type { CliCommand, CommandInput } from './command.ts'
 import { CommandError, isoTime, printable, table, UsageError } from './result.ts'
 

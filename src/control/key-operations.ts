@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { newApiKey } from '../accounts/api-keys.ts'
 import { type Id, parseWireId, wireId } from '../lib/ids.ts'
-import { findApiKeyAccount } from '../store/api-keys.ts'
+import { findApiKeyAccount } from '../store/accounts/api-keys.ts'
 import type { Db } from '../store/schema.ts'
 import { OperationRefused, operation } from './operation.ts'
 import { accountOf } from './user-operations.ts'

@@ -7,11 +7,11 @@ import type { IdSource } from '../lib/ids.ts'
 import type { HandCommands } from '../queue/hands.ts'
 import type { PathsTo } from '../queue/paths.ts'
 import type { retryCommands } from '../queue/retry-now.ts'
-import type { apiKeyCommands } from '../store/api-keys.ts'
+import type { apiKeyCommands } from '../store/accounts/api-keys.ts'
+import type { userCommands } from '../store/accounts/users.ts'
 import type { Run } from '../store/command.ts'
+import type { siteCommands } from '../store/queue/site-states.ts'
 import type { Db } from '../store/schema.ts'
-import type { siteCommands } from '../store/site-states.ts'
-import type { userCommands } from '../store/users.ts'
 
 /** What operations work with. */
 export interface OperationParts {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { PASSWORD_LENGTH } from '../accounts/password.ts'
 import { parseWireId, wireId } from '../lib/ids.ts'
 import { foldAddress, parseMailbox } from '../smtp/address.ts'
-import { findAccount, findOnlyAccount } from '../store/users.ts'
+import { findAccount, findOnlyAccount } from '../store/accounts/users.ts'
 import { type OperationParts, OperationRefused, operation } from './operation.ts'
 
 const DEFAULT_PLAN = 'scale'

@@ -13,15 +13,21 @@ import {
   type Transaction,
   type TransactionResult,
 } from './client/types.ts'
-import { type Outcome, outcomeOf, outcomeOfFailure, outcomeOfHosts, outcomeWithoutHost } from './outcome.ts'
+import {
+  type Outcome,
+  outcomeOf,
+  outcomeOfFailure,
+  outcomeOfHosts,
+  outcomeWithoutHost,
+} from './outcome/outcome.ts'
+import { relayed } from './outcome/relayed.ts'
+import { type HostTrial, lastWord, type PhaseRecord, phaseRecords, tlsRecord } from './outcome/trial.ts'
+import type { SourceIp } from './paths/source-ips.ts'
 import type { HostTerms, TermsBook } from './policy/host-terms.ts'
 import type { TlsResults } from './policy/tls-results.ts'
 import type { Way } from './policy/way.ts'
-import { relayed } from './relayed.ts'
 import type { PooledSession, SessionPool } from './session-pool.ts'
 import type { SmartHost } from './smart-host.ts'
-import type { SourceIp } from './source-ips.ts'
-import { type HostTrial, lastWord, type PhaseRecord, phaseRecords, tlsRecord } from './trial.ts'
 
 export interface AttemptResult {
   outcome: Outcome

@@ -1,15 +1,15 @@
 /** One delivery from its message to the record of how its attempt ended. */
 import { type Clock, sleep } from '../lib/clock.ts'
 import { type ClaimedDelivery, StorageUnavailable } from '../store/command.ts'
-import { countedSite, destinationOf } from './arrival.ts'
 import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './ending.ts'
-import { type Ending, finishOf } from './finish.ts'
-import type { Judge } from './lessons.ts'
-import type { MessageMaker } from './message.ts'
+import type { MessageMaker } from './message/message.ts'
+import { countedSite, destinationOf } from './outcome/arrival.ts'
+import { type Ending, finishOf } from './outcome/finish.ts'
+import type { Judge } from './paths/lessons.ts'
+import type { Source } from './paths/source-ips.ts'
 import type { Recorder } from './recorder.ts'
 import type { Router } from './route.ts'
 import type { SlowWatch } from './slow-watch.ts'
-import type { Source } from './source-ips.ts'
 
 export interface DeliveringOptions extends CarryOptions {
   clock: Clock

@@ -1,13 +1,13 @@
 /** Mail to a domain that is received here: it goes into its inbox, once, and over no network. */
 import { wireId } from '../lib/ids.ts'
 import { formatReply, type Reply } from '../smtp/reply.ts'
-import type { BlobClaims } from '../store/blob-claims.ts'
-import type { BlobFiles } from '../store/blobs.ts'
+import type { HostedDomain } from '../store/accounts/domains.ts'
+import type { BlobFiles } from '../store/blobs/blobs.ts'
+import type { BlobClaims } from '../store/blobs/claims.ts'
 import type { ClaimedDelivery, Run } from '../store/command.ts'
-import type { HostedDomain } from '../store/domains.ts'
-import type { inboundCommands } from '../store/inbound.ts'
-import type { Ending } from './finish.ts'
-import type { OutgoingMessage } from './message.ts'
+import type { inboundCommands } from '../store/received/inbound.ts'
+import type { OutgoingMessage } from './message/message.ts'
+import type { Ending } from './outcome/finish.ts'
 
 /** @throws StorageUnavailable when it cannot be kept: it is tried again */
 export type HandOver = (

@@ -2,7 +2,7 @@
 import { lookUpMxHosts, type MxHost, type MxHosts } from '../dns/mx-hosts.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { HostedDomain } from '../store/domains.ts'
+import type { HostedDomain } from '../store/accounts/domains.ts'
 import type { DomainSecurity } from './policy/way.ts'
 import { providerOf } from './providers.ts'
 import type { SmartHostOf } from './smart-host.ts'

@@ -9,12 +9,12 @@ import { type LeaseTerms, type LeaseWork, startLeaseWatch } from '../queue/lease
 import type { PathState, PathsTo } from '../queue/paths.ts'
 import type { Run } from '../store/command.ts'
 import type { StoreLocation } from '../store/dialect.ts'
-import { type DueLane, listDueLanes } from '../store/lanes.ts'
+import { type DueLane, listDueLanes } from '../store/queue/lanes.ts'
 import type { Db } from '../store/schema.ts'
+import type { SourceIp } from './paths/source-ips.ts'
+import type { WarmupPlan } from './paths/warmup-plan.ts'
 import type { LimitSettings } from './providers.ts'
 import type { SmartHostSettings } from './smart-host.ts'
-import type { SourceIp } from './source-ips.ts'
-import type { WarmupPlan } from './warmup-plan.ts'
 
 /** What a delivery thread is told at its start. */
 export interface DeliveryThreadData extends DeliverySettings {

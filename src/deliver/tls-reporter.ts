@@ -23,10 +23,10 @@ import {
   type TlsReport,
 } from '../reports/tls-report.ts'
 import { type Mailbox, parseMailbox } from '../smtp/address.ts'
+import { findVerifiedDomain } from '../store/accounts/domains.ts'
 import type { Run } from '../store/command.ts'
-import { findVerifiedDomain } from '../store/domains.ts'
+import { listTlsDays, listTlsResults, type tlsCommands } from '../store/queue/tls.ts'
 import type { Db } from '../store/schema.ts'
-import { listTlsDays, listTlsResults, type tlsCommands } from '../store/tls.ts'
 import { policyResults } from './policy/policy-results.ts'
 
 export interface TlsReporterOptions {

@@ -2,9 +2,14 @@
 import { recordEvents } from '../events/record.ts'
 import type { EventData } from '../events/types.ts'
 import type { Id } from '../lib/ids.ts'
-import { announceDeletedKeys } from '../store/api-keys.ts'
+import { announceDeletedKeys } from '../store/accounts/api-keys.ts'
+import {
+  DKIM_KEYS_CHANGED,
+  type DomainWithKeys,
+  findDomain,
+  HOSTING_CHANGED,
+} from '../store/accounts/domains.ts'
 import { command, type Tx } from '../store/command.ts'
-import { DKIM_KEYS_CHANGED, type DomainWithKeys, findDomain, HOSTING_CHANGED } from '../store/domains.ts'
 import type { DkimKeyRow, DomainRow } from '../store/schema.ts'
 import { DOMAIN_DELETED } from './deleted.ts'
 import { dnsRecordsOf } from './dns-records.ts'

@@ -1,5 +1,5 @@
 /** The six records a customer puts into the DNS of a domain, once; everything that changes later lies behind them. */
-import type { DkimKeyFacts } from '../store/domains.ts'
+import type { DkimKeyFacts } from '../store/accounts/domains.ts'
 
 export interface DnsRecord {
   record: 'Verification' | 'DKIM 1' | 'DKIM 2' | 'DKIM 3' | 'SPF' | 'MX'

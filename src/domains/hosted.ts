@@ -1,6 +1,6 @@
 /** Which domains' mail is taken here: asked for every recipient, and so remembered until it changes. */
 import type { Clock } from '../lib/clock.ts'
-import { findHostedDomain, type HostedDomain } from '../store/domains.ts'
+import { findHostedDomain, type HostedDomain } from '../store/accounts/domains.ts'
 import type { Db } from '../store/schema.ts'
 
 export interface HostedDomains {

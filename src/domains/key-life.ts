@@ -3,7 +3,7 @@
  * Of two RSA keys one signs while the other waits its turn; the Ed25519 key has no companion and rests between turns.
  * Pure.
  */
-import type { DkimKeyFacts } from '../store/domains.ts'
+import type { DkimKeyFacts } from '../store/accounts/domains.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

@@ -1,6 +1,6 @@
 /** What the provider zone says of a key, as long as it is there. */
 import { dkimRecord, revokedDkimRecord } from '../dkim/keys.ts'
-import type { PublishedKey } from '../store/domains.ts'
+import type { PublishedKey } from '../store/accounts/domains.ts'
 
 /** The text of the TXT record at its token. */
 export function keyText({ algorithm, publicKey, revokedAt }: PublishedKey): string {

@@ -3,8 +3,8 @@
  * a step which was killed, or is taken by two processes, has been taken once or not at all.
  */
 import type { Id } from '../lib/ids.ts'
+import { DKIM_KEYS_CHANGED } from '../store/accounts/domains.ts'
 import { command, type Tx } from '../store/command.ts'
-import { DKIM_KEYS_CHANGED } from '../store/domains.ts'
 import type { DkimKeyRow } from '../store/schema.ts'
 import { keyState } from './key-life.ts'
 

@@ -1,7 +1,7 @@
 /** The whole provider zone as a list: its static records, and after them the keys of all domains. */
 import type { DnsRecord } from '../dns/wire.ts'
 import { DKIM_TTL_SECONDS } from '../dns/zone.ts'
-import { listPublishedKeys, type PublishedKey } from '../store/domains.ts'
+import { listPublishedKeys, type PublishedKey } from '../store/accounts/domains.ts'
 import type { Db } from '../store/schema.ts'
 import { keyText } from './key-text.ts'
 

@@ -1,9 +1,9 @@
 /** What recipients do with a delivered email: complain about it, open it, click in it. */
 import { type Id, sameId } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
+import { addSuppressions } from '../store/accounts/suppressions.ts'
 import { command, type Tx } from '../store/command.ts'
 import { DELIVERY_STATE } from '../store/schema.ts'
-import { addSuppressions } from '../store/suppressions.ts'
 import { hasHappened } from './has-happened.ts'
 import { recordDeliveries, recordEvents } from './record.ts'
 import type { EventData } from './types.ts'

@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../lib/clock.ts'
 import { firstIdAt, type Id, idKey } from '../lib/ids.ts'
 import { TooManyWaiting } from '../lib/semaphore.ts'
-import { eventsAfter, newestEvent } from '../store/events.ts'
+import { eventsAfter, newestEvent } from '../store/mail/events.ts'
 import type { Db, EventRow } from '../store/schema.ts'
 
 /** Recorded one after the other; those who have seen the same get the same object. */

@@ -1,7 +1,7 @@
 /** What webhooks are told of an event: its body, made once, when the event is recorded. Pure. */
 import { type Id, wireId } from '../lib/ids.ts'
 import { mailboxText } from '../smtp/mailbox-text.ts'
-import { parseMailboxes } from '../store/emails.ts'
+import { parseMailboxes } from '../store/mail/emails.ts'
 import type { EmailRow } from '../store/schema.ts'
 import type { EventData, EventType } from './types.ts'
 

@@ -1,7 +1,7 @@
 /** Records what happened: timeline entries, the states of deliveries, and the status of their email, in one transaction. */
 import { type Id, idKey } from '../lib/ids.ts'
 import type { Tx } from '../store/command.ts'
-import { EVENTS_COUNTER } from '../store/events.ts'
+import { EVENTS_COUNTER } from '../store/mail/events.ts'
 import {
   DELIVERY_STATE,
   type DeliveryRow,

@@ -1,5 +1,5 @@
 /** What an API key that is bound to one domain may see and do; sessions and other keys act for the whole account. */
-import { isSentFrom } from '../store/emails.ts'
+import { isSentFrom } from '../store/mail/emails.ts'
 import { Refused } from './refused.ts'
 import type { Credential } from './route.ts'
 

@@ -1,9 +1,9 @@
 /** The email that a request names: one of its account's, in its sight, and within what its credential may touch. */
 import type { Plans } from '../accounts/plans.ts'
 import { type Id, parseWireId } from '../lib/ids.ts'
+import { isVisible } from '../store/mail/visible.ts'
 import type { Find } from '../store/read.ts'
 import type { EmailRow } from '../store/schema.ts'
-import { isVisible } from '../store/visible.ts'
 import { mayTouch } from './bound-key.ts'
 import { notFound } from './refused.ts'
 import type { ApiRequest } from './route.ts'

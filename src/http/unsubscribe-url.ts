@@ -1,7 +1,7 @@
 /** The link by which the recipient of a broadcast's email leaves its list, for showing what the email says. */
 import type { SecretKeys } from '../lib/secret-keys.ts'
-import { parseMailboxes } from '../store/emails.ts'
-import { createLinkTermsBook } from '../store/link-terms.ts'
+import { parseMailboxes } from '../store/mail/emails.ts'
+import { createLinkTermsBook } from '../store/mail/link-terms.ts'
 import type { Find } from '../store/read.ts'
 import type { EmailRow } from '../store/schema.ts'
 import { createEmailLinks } from '../tracking/email-links.ts'

@@ -2,8 +2,8 @@
 import type { HostedDomains } from '../domains/hosted.ts'
 import { idKey } from '../lib/ids.ts'
 import { foldAddress, parseAddress } from '../smtp/address.ts'
-import type { NewInbound } from '../store/inbound.ts'
-import type { NewReport } from '../store/reports.ts'
+import type { NewInbound } from '../store/received/inbound.ts'
+import type { NewReport } from '../store/received/reports.ts'
 
 /** Where mail for an address goes. */
 export type Door =

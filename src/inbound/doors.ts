@@ -3,7 +3,7 @@
 import type { SecretKeys } from '../lib/secret-keys.ts'
 import { foldAddress } from '../smtp/address.ts'
 import { readRefToken } from '../smtp/verp.ts'
-import type { NewReport } from '../store/reports.ts'
+import type { NewReport } from '../store/received/reports.ts'
 import { readMailToken } from '../tracking/unsubscribe-token.ts'
 
 export interface DoorOptions {

@@ -1,7 +1,7 @@
 /** A received message with all that is shown of it. */
 import type { Id } from '../lib/ids.ts'
-import { isInSight } from '../store/inbound-list.ts'
 import type { Find } from '../store/read.ts'
+import { isInSight } from '../store/received/inbound-list.ts'
 import type { InboundMessageRow } from '../store/schema/inbound.ts'
 import { decodeInboundContent, type InboundContent, NO_CONTENT } from './stored-content.ts'
 import { LISTED_COLUMNS } from './view.ts'

@@ -1,6 +1,6 @@
 /** From the connection onto the disk, piece by piece: the sender waits while pieces are written. */
 import type { Readable } from 'node:stream'
-import type { BlobStream } from '../store/blob-stream.ts'
+import type { BlobStream } from '../store/blobs/stream.ts'
 import type { MailBytes } from './mail-bytes.ts'
 
 /** Pieces come as small as the sender likes; they are written together. */

@@ -1,5 +1,5 @@
 /** The bytes of a file that came with a message, decoded piece by piece out of the message. */
-import type { BlobFiles } from '../store/blobs.ts'
+import type { BlobFiles } from '../store/blobs/blobs.ts'
 import type { Db } from '../store/schema.ts'
 import type { FoundPart } from './parts/parsed-mail.ts'
 import { createDecoder } from './parts/transfer.ts'

@@ -1,10 +1,10 @@
 /** Stores a mail behind all the doors that it was sent to, in one transaction. */
 import { idKey } from '../lib/ids.ts'
+import type { StagedBlob } from '../store/blobs/staged.ts'
 import { batchCommand, besideOthers } from '../store/command.ts'
-import type { NewInbound } from '../store/inbound.ts'
-import { inboundCommands } from '../store/inbound.ts'
-import { type NewReport, reportCommands } from '../store/reports.ts'
-import type { StagedBlob } from '../store/staged-blob.ts'
+import type { NewInbound } from '../store/received/inbound.ts'
+import { inboundCommands } from '../store/received/inbound.ts'
+import { type NewReport, reportCommands } from '../store/received/reports.ts'
 
 export interface ReceivedMail {
   reports: readonly NewReport[]

@@ -9,10 +9,10 @@ import type { Id } from '../lib/ids.ts'
 import { bounceType } from '../reports/bounce-class.ts'
 import type { Report, ReportedRecipient } from '../reports/report.ts'
 import { foldAddress } from '../smtp/address.ts'
+import { addSuppressions } from '../store/accounts/suppressions.ts'
 import { command, type Tx } from '../store/command.ts'
 import { REPORT_STATE } from '../store/schema/reports.ts'
 import { DELIVERY_STATE, type DeliveryRow } from '../store/schema.ts'
-import { addSuppressions } from '../store/suppressions.ts'
 import { type Leaving, leaveByMail } from './leaving.ts'
 
 export interface ReadReport {

@@ -3,6 +3,7 @@ import { type DeliveryChange, recordDeliveries, recordHandedOver } from '../even
 import type { EventData, EventType } from '../events/types.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
+import { addSuppressions } from '../store/accounts/suppressions.ts'
 import {
   batchCommand,
   besideOthers,
@@ -12,7 +13,7 @@ import {
   type Lane,
   type Tx,
 } from '../store/command.ts'
-import type { EmailSource } from '../store/email-source.ts'
+import type { EmailSource } from '../store/mail/email-source.ts'
 import {
   type AttemptOutcome,
   type AttemptRow,
@@ -20,7 +21,6 @@ import {
   DELIVERY_STATE,
   type DeliveryStatus,
 } from '../store/schema.ts'
-import { addSuppressions } from '../store/suppressions.ts'
 import { type Arrival, countArrivals, type Destination } from './destinations.ts'
 import { inOrder, openSieve } from './sift.ts'
 

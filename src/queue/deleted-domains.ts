@@ -7,7 +7,7 @@ import { type DeliveryChange, recordDeliveries } from '../events/record.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Id, sameId } from '../lib/ids.ts'
 import { command, type Run, type Tx } from '../store/command.ts'
-import { stepDueLanes } from '../store/lanes.ts'
+import { stepDueLanes } from '../store/queue/lanes.ts'
 import { type Db, DELIVERY_STATE, type DeletedDomainRow, type DeliveryRow } from '../store/schema.ts'
 import { type Mark, type Place, waitingAt } from './waiting-mail.ts'
 

@@ -1,8 +1,8 @@
 /** How sites take our mail: what was counted on a day, what they said, and which of them rest. */
 import type { BounceClass } from '../reports/bounce-class.ts'
+import { listPausedSites } from '../store/queue/site-states.ts'
 import type { DestinationReplyRow } from '../store/schema/steering.ts'
 import type { Db } from '../store/schema.ts'
-import { listPausedSites } from '../store/site-states.ts'
 import { DESTINATION_KINDS, type DestinationResult, NOBODY, parseDestinationKind } from './destinations.ts'
 
 export interface DestinationQuestion {

@@ -4,7 +4,7 @@
  */
 import { type DeliveryChange, recordDeliveries } from '../events/record.ts'
 import { command, type Lane, type Tx } from '../store/command.ts'
-import { type HeldMail, holdsOf, listHolds } from '../store/queue-holds.ts'
+import { type HeldMail, holdsOf, listHolds } from '../store/queue/holds.ts'
 import { DELIVERY_STATE } from '../store/schema.ts'
 import { mailOf } from './sift.ts'
 

@@ -1,8 +1,8 @@
 /** Holds as commands: those of the operator put and released, and what any of them has kept apart let go. */
 import type { Id } from '../lib/ids.ts'
 import { command, type Lane, laneKey, type Tx } from '../store/command.ts'
-import type { DueLane } from '../store/lanes.ts'
-import { holdsOf, isSameSelector, listActiveHolds, listHolds } from '../store/queue-holds.ts'
+import { holdsOf, isSameSelector, listActiveHolds, listHolds } from '../store/queue/holds.ts'
+import type { DueLane } from '../store/queue/lanes.ts'
 import type { MailSelector, QueueHoldRow } from '../store/schema/steering.ts'
 import { DELIVERY_STATE } from '../store/schema.ts'
 import { mailOf } from './sift.ts'

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../lib/clock.ts'
 import { createHeap } from '../lib/heap.ts'
 import { type Lane, laneKey } from '../store/command.ts'
-import type { DueLane } from '../store/lanes.ts'
+import type { DueLane } from '../store/queue/lanes.ts'
 
 export interface BookedLane extends Lane {
   key: string

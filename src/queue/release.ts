@@ -4,7 +4,7 @@ import { maySend } from '../domains/status.ts'
 import { type DeliveryChange, moveEmails, recordDeliveries } from '../events/record.ts'
 import { type Id, idKey, sameId } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
-import { parseMailboxes } from '../store/emails.ts'
+import { parseMailboxes } from '../store/mail/emails.ts'
 import { DELIVERY_STATE, type DeliveryStatus, type EmailRow } from '../store/schema.ts'
 
 type DueEmail = Pick<EmailRow, 'accountId' | 'id' | 'sender' | 'domainId' | 'broadcastId' | 'topicId'>

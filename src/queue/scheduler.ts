@@ -1,7 +1,7 @@
 /** Claims what is due as the sites have room for it: woken by lanes that become due and by room that comes free. */
 import type { Clock } from '../lib/clock.ts'
 import type { Claim, ClaimedDelivery, Lane } from '../store/command.ts'
-import type { DueLane } from '../store/lanes.ts'
+import type { DueLane } from '../store/queue/lanes.ts'
 import { type BookedLane, createLaneBook } from './lane-book.ts'
 import { createTurns, type Room, type Turn } from './turns.ts'
 

@@ -1,6 +1,6 @@
 /** What the operator's holds mean for claims: held lanes are passed over, held mail is kept apart, and its time stands still. */
 import { type ClaimedDelivery, type Lane, laneKey, type Tx } from '../store/command.ts'
-import { type HeldMail, type Holds, holdsOf, listHolds } from '../store/queue-holds.ts'
+import { type HeldMail, type Holds, holdsOf, listHolds } from '../store/queue/holds.ts'
 import { DELIVERY_STATE } from '../store/schema.ts'
 
 export interface Sieve {

@@ -2,9 +2,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Id, idTime } from '../lib/ids.ts'
-import { coversLane, type Holds, holdsOf, listHolds } from '../store/queue-holds.ts'
+import { coversLane, type Holds, holdsOf, listHolds } from '../store/queue/holds.ts'
+import { findLastReply } from '../store/queue/waiting.ts'
 import { type Db, DELIVERY_CLASS, DELIVERY_STATE } from '../store/schema.ts'
-import { findLastReply } from '../store/waiting.ts'
 
 export const VIEW_BY = ['domain', 'site'] as const
 

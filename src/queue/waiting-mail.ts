@@ -1,6 +1,6 @@
 /** Finds what waits of the mail that the operator has named, a bounded step at a time. */
 import type { Lane, Tx } from '../store/command.ts'
-import { type HeldMail, isAbout } from '../store/queue-holds.ts'
+import { type HeldMail, isAbout } from '../store/queue/holds.ts'
 import type { MailSelector } from '../store/schema/steering.ts'
 import { DELIVERY_STATE, type DeliveryRow } from '../store/schema.ts'
 import type { DeliveryKey } from './hold.ts'

@@ -2,11 +2,11 @@
 import { countDeletedEmail, countDeletedEvents } from '../events/record.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Id } from '../lib/ids.ts'
-import { releaseBlobs } from '../store/blobs.ts'
+import { releaseBlobs } from '../store/blobs/blobs.ts'
+import { blobName } from '../store/blobs/staged.ts'
 import { command, type Tx } from '../store/command.ts'
-import { releaseContents } from '../store/contents.ts'
+import { releaseContents } from '../store/mail/contents.ts'
 import type { EmailRow } from '../store/schema.ts'
-import { blobName } from '../store/staged-blob.ts'
 
 export interface Beyond {
   accountId: Id

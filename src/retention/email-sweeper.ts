@@ -1,7 +1,7 @@
 /** Goes through all accounts and has deleted what is beyond their horizons; what is under way is never touched. */
 import type { Plans } from '../accounts/plans.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { BlobFiles } from '../store/blobs.ts'
+import type { BlobFiles } from '../store/blobs/blobs.ts'
 import type { Run } from '../store/command.ts'
 import type { Db } from '../store/schema.ts'
 import type { Beyond, retentionCommands } from './commands.ts'

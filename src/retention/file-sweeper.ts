@@ -1,7 +1,7 @@
 /**
  * Finds files that no row names: what a kill has left over, and what could not be removed when its request was refused.
  */
-import type { BlobFiles } from '../store/blobs.ts'
+import type { BlobFiles } from '../store/blobs/blobs.ts'
 import type { Db } from '../store/schema.ts'
 
 /** Looked at in one step. */

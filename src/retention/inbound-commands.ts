@@ -1,12 +1,12 @@
 /** Deletes received mail, with everything that belongs to it: one message by its owner's wish, or what is too old, in steps. */
 import { countDeletedEvents } from '../events/record.ts'
 import { type Id, lastIdAt } from '../lib/ids.ts'
-import { releaseBlobs } from '../store/blobs.ts'
+import { releaseBlobs } from '../store/blobs/blobs.ts'
+import { blobName } from '../store/blobs/staged.ts'
 import { command, type Tx } from '../store/command.ts'
-import { releaseContents } from '../store/contents.ts'
-import { INBOUND_COUNTER } from '../store/inbound-list.ts'
+import { releaseContents } from '../store/mail/contents.ts'
+import { INBOUND_COUNTER } from '../store/received/inbound-list.ts'
 import type { InboundMessageRow } from '../store/schema/inbound.ts'
-import { blobName } from '../store/staged-blob.ts'
 import type { Beyond } from './commands.ts'
 
 export interface DeletedInbound {

@@ -2,7 +2,7 @@
 import type { Plans } from '../accounts/plans.ts'
 import type { Clock } from '../lib/clock.ts'
 import { lastIdAt } from '../lib/ids.ts'
-import type { BlobFiles } from '../store/blobs.ts'
+import type { BlobFiles } from '../store/blobs/blobs.ts'
 import type { Run } from '../store/command.ts'
 import type { Db } from '../store/schema.ts'
 import type { Beyond } from './commands.ts'

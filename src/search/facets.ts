@@ -1,7 +1,7 @@
 /** By what emails are found: terms that an email has or has not, and its folded subject. */
 import { type Id, idText } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
-import { parseMailboxes } from '../store/emails.ts'
+import { parseMailboxes } from '../store/mail/emails.ts'
 import type { EmailRow, EmailStatus } from '../store/schema.ts'
 
 /** Whose emails are looked at. */

@@ -1,9 +1,9 @@
 /** What can be asked about an account's emails, each question answered as of one commit. */
 import type { Id } from '../lib/ids.ts'
-import { isSentFrom } from '../store/emails.ts'
+import { isSentFrom } from '../store/mail/emails.ts'
+import { visibleSince } from '../store/mail/visible.ts'
 import type { Snapshot } from '../store/read.ts'
 import type { Db } from '../store/schema.ts'
-import { visibleSince } from '../store/visible.ts'
 import { type Batch, readBatch } from './export.ts'
 import type { EmailFilter, Scope } from './facets.ts'
 import { type EmailPage, listEmails, type Page } from './list.ts'

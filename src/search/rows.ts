@@ -1,6 +1,7 @@
 /** Finds emails row by row, where no segment tells of them. */
+
+import { visibleSince } from '../store/mail/visible.ts'
 import type { Db } from '../store/schema.ts'
-import { visibleSince } from '../store/visible.ts'
 import { type Asked, FACET_COLUMNS, type FacetSource, foldText, type Scope, termsOf } from './facets.ts'
 import type { Part } from './parts.ts'
 

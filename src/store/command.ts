@@ -3,7 +3,7 @@
  * that share one commit. What a command may do to the database is what `Tx` offers.
  */
 import { type Id, type IdSource, idKey } from '../lib/ids.ts'
-import type { EmailSource } from './email-source.ts'
+import type { EmailSource } from './mail/email-source.ts'
 import type { Db, Schema } from './schema.ts'
 import type { SegmentOps } from './segments.ts'
 import type { RecentEmails } from './writer/recent.ts'

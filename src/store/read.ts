@@ -1,6 +1,6 @@
 /** Reading beyond single queries. */
 import type { CompiledQuery } from 'kysely'
-import type { BlobFiles } from './blobs.ts'
+import type { BlobFiles } from './blobs/blobs.ts'
 import type { RowOps } from './command.ts'
 import type { Db } from './schema.ts'
 

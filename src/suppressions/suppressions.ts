@@ -2,16 +2,20 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Id } from '../lib/ids.ts'
 import { createSemaphore } from '../lib/semaphore.ts'
-import type { Run } from '../store/command.ts'
-import type { Find } from '../store/read.ts'
-import type { Db, SuppressionReason, SuppressionRow } from '../store/schema.ts'
 import {
   listSuppressions,
   type SuppressionFilter,
   type SuppressionPage,
   type SuppressionsFound,
-} from '../store/suppression-list.ts'
-import { findSuppression, type SuppressionRef, type suppressionCommands } from '../store/suppressions.ts'
+} from '../store/accounts/suppression-list.ts'
+import {
+  findSuppression,
+  type SuppressionRef,
+  type suppressionCommands,
+} from '../store/accounts/suppressions.ts'
+import type { Run } from '../store/command.ts'
+import type { Find } from '../store/read.ts'
+import type { Db, SuppressionReason, SuppressionRow } from '../store/schema.ts'
 
 export interface Suppressions {
   /** @throws TooManyWaiting when too many are searching already */

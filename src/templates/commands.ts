@@ -2,9 +2,9 @@
 import { foldText } from '../lib/fold-text.ts'
 import type { Id } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
-import { type Content, releaseContents, shareContent, storeContent } from '../store/contents.ts'
+import { type Content, releaseContents, shareContent, storeContent } from '../store/mail/contents.ts'
+import { findTemplate, type StoredTemplate } from '../store/mail/templates.ts'
 import type { TemplateRow, TemplateVersionRow } from '../store/schema.ts'
-import { findTemplate, type StoredTemplate } from '../store/templates.ts'
 
 /** All that a user writes of a template. */
 export interface TemplateFields extends Content {

@@ -1,7 +1,7 @@
 /** Templates compiled for sending, kept for as long as they say the same: what a send needs of one is a point read. */
 import { type Id, idKey } from '../lib/ids.ts'
+import { readTemplate } from '../store/mail/templates.ts'
 import type { Find } from '../store/read.ts'
-import { readTemplate } from '../store/templates.ts'
 import { type CompiledTemplate, compileTemplate, type EmailText } from './compile.ts'
 
 /** Undefined when the account has no such template. All of it is of one state. */

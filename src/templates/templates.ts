@@ -2,7 +2,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Id, IdSource } from '../lib/ids.ts'
 import type { Run } from '../store/command.ts'
-import type { Db } from '../store/schema.ts'
 import {
   findTemplate,
   findVersion,
@@ -12,7 +11,8 @@ import {
   type StoredVersion,
   type TemplateFacts,
   type VersionFacts,
-} from '../store/templates.ts'
+} from '../store/mail/templates.ts'
+import type { Db } from '../store/schema.ts'
 import type { TemplateFields, templateCommands } from './commands.ts'
 
 /** Undefined and false stand for what the account does not have. */

@@ -2,9 +2,9 @@
 import { deliveryRow, WEBHOOK_DUE } from '../events/outbox.ts'
 import type { EventType } from '../events/types.ts'
 import { type Id, idKey } from '../lib/ids.ts'
+import { DELIVERIES_KEPT, findWebhook } from '../store/accounts/webhooks.ts'
 import { command, type Tx } from '../store/command.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../store/schema.ts'
-import { DELIVERIES_KEPT, findWebhook } from '../store/webhooks.ts'
 import { FAILING_FOR_MS } from './retry.ts'
 
 /** Topics of announcements: ids of webhooks. */

@@ -1,8 +1,8 @@
 /** What the dispatcher does in the store: leases what is due, and records how attempts ended. */
 import { type Id, idKey } from '../lib/ids.ts'
+import { DELIVERIES_KEPT } from '../store/accounts/webhooks.ts'
 import { batchCommand, besideOthers, command, type Tx } from '../store/command.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../store/schema.ts'
-import { DELIVERIES_KEPT } from '../store/webhooks.ts'
 import { FAILING_FOR_MS } from './retry.ts'
 
 export interface WebhookClaim {

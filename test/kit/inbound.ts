@@ -3,7 +3,7 @@ import { readMail } from '../../src/inbound/parts/read-mail.ts'
 import { encodeInboundContent } from '../../src/inbound/stored-content.ts'
 import { foldText } from '../../src/lib/fold-text.ts'
 import { createIdSource, type Id, parseWireId, wireId } from '../../src/lib/ids.ts'
-import { sha256 } from '../../src/store/staged-blob.ts'
+import { sha256 } from '../../src/store/blobs/staged.ts'
 import { insertRows } from './database.ts'
 import type { Posthorn } from './posthorn.ts'
 

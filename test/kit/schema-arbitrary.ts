@@ -1,5 +1,5 @@
 /** Values made after a JSON schema, good ones and such as have been spoilt in one place or several. */
-import fc, { type Arbitrary } from 'fast-check'
+import { type Arbitrary, fc } from './property.ts'
 
 interface JsonSchema {
   type?: string

@@ -2,7 +2,7 @@
 import { type Id, idKey } from '../../lib/ids.ts'
 import { createKeyedLock } from '../../lib/keyed-lock.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
-import { findDomain } from '../../store/domains.ts'
+import { findDomain } from '../../store/accounts/domains.ts'
 import type { Db } from '../../store/schema.ts'
 import { type DnsRecord, dnsRecordsOf } from '../dns-records.ts'
 import type { Inquiries } from '../inquiries.ts'

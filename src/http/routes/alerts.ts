@@ -1,5 +1,5 @@
 /** What mail servers have said that the operator must see to. */
-import { listOperatorAlerts } from '../../store/operator-alerts.ts'
+import { listOperatorAlerts } from '../../store/queue/operator-alerts.ts'
 import type { Db } from '../../store/schema.ts'
 import { insistOnOperator } from '../operator.ts'
 import { listReply, type Route } from '../route.ts'

@@ -1,8 +1,8 @@
 /** The links of a broadcast with their counts. */
 import { z } from 'zod'
 import { parseWireId } from '../../lib/ids.ts'
-import { listBroadcastLinks } from '../../store/broadcast-links.ts'
-import { findBroadcast } from '../../store/broadcasts.ts'
+import { listBroadcastLinks } from '../../store/mail/broadcast-links.ts'
+import { findBroadcast } from '../../store/mail/broadcasts.ts'
 import type { Db } from '../../store/schema.ts'
 import { notFound } from '../refused.ts'
 import { listReply, type Route } from '../route.ts'

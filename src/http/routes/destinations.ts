@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { DestinationQuestion, DestinationReport } from '../../queue/destination-report.ts'
 import type { PathsTo } from '../../queue/paths.ts'
 import type { Run } from '../../store/command.ts'
-import type { siteCommands } from '../../store/site-states.ts'
+import type { siteCommands } from '../../store/queue/site-states.ts'
 import { insistOnOperator } from '../operator.ts'
 import { listReply, ok, type Route } from '../route.ts'
 import {

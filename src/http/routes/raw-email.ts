@@ -1,6 +1,6 @@
 /** The message of an email as one recipient got it. */
 import { z } from 'zod'
-import type { RebuiltMessage } from '../../deliver/rebuild.ts'
+import type { RebuiltMessage } from '../../deliver/message/rebuild.ts'
 import { createFairSlots } from '../../lib/fair-slots.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { foldAddress, parseMailbox } from '../../smtp/address.ts'

@@ -1,5 +1,5 @@
 /** The addresses we send from, for operators. */
-import { reportSources, type SourceReportOptions } from '../../deliver/source-report.ts'
+import { reportSources, type SourceReportOptions } from '../../deliver/paths/source-report.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { insistOnOperator } from '../operator.ts'
 import { ok, type Route } from '../route.ts'

@@ -4,7 +4,7 @@ import type { AccountChange, NewAccount, PeriodUsage, Usage } from '../../accoun
 import { DEFAULT_PLAN } from '../../accounts/plans.ts'
 import { wireId } from '../../lib/ids.ts'
 import { foldAddress, parseAddress } from '../../smtp/address.ts'
-import type { AccountWithOwner } from '../../store/accounts.ts'
+import type { AccountWithOwner } from '../../store/accounts/accounts.ts'
 import type { AccountRow } from '../../store/schema.ts'
 import { invalidField } from '../refused.ts'
 import { bodyReader } from './read.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { KEPT_MS, keyState, REVOKED_FOR_MS, readyAt, signingRsa, turnEndsAt } from '../../domains/key-life.ts'
 import { wireId } from '../../lib/ids.ts'
-import type { DkimKeyFacts, DomainWithKeys } from '../../store/domains.ts'
+import type { DkimKeyFacts, DomainWithKeys } from '../../store/accounts/domains.ts'
 import { idSchema, timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'
 

@@ -4,7 +4,7 @@ import { dnsRecordsOf } from '../../domains/dns-records.ts'
 import { recordStatus } from '../../domains/record-status.ts'
 import type { DomainChecks } from '../../domains/verify.ts'
 import { wireId } from '../../lib/ids.ts'
-import type { DomainWithKeys } from '../../store/domains.ts'
+import type { DomainWithKeys } from '../../store/accounts/domains.ts'
 import { idSchema, timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'
 

@@ -1,14 +1,14 @@
 /** An email as the API shows it. */
 import { z } from 'zod'
 import type { StoredAttachment } from '../../accept/new-email.ts'
+import type { HostTrial } from '../../deliver/outcome/trial.ts'
 import { POLICY_NAMES } from '../../deliver/policy/host-terms.ts'
-import type { HostTrial } from '../../deliver/trial.ts'
 import { withoutFeedback } from '../../events/email-status.ts'
 import { EMAIL_EVENTS } from '../../events/types.ts'
 import { wireId } from '../../lib/ids.ts'
 import type { ListedEmail } from '../../search/list.ts'
 import { mailboxText } from '../../smtp/mailbox-text.ts'
-import { type EmailParts, parseMailboxes } from '../../store/emails.ts'
+import { type EmailParts, parseMailboxes } from '../../store/mail/emails.ts'
 import {
   type AttemptRow,
   type DeliveryRow,

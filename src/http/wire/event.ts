@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { EVENT_TYPES, type EventType } from '../../events/types.ts'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../lib/ids.ts'
-import type { EventPage } from '../../store/events.ts'
+import type { EventPage } from '../../store/mail/events.ts'
 import type { EventRow } from '../../store/schema.ts'
 import { invalidField } from '../refused.ts'
 import { readNumber } from './read.ts'

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import { mailboxText } from '../../smtp/mailbox-text.ts'
-import { parseMailboxes } from '../../store/emails.ts'
+import { parseMailboxes } from '../../store/mail/emails.ts'
 import type { EmailRow } from '../../store/schema.ts'
 import { escapeHtml } from '../../templates/escape-html.ts'
 

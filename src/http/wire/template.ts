@@ -1,7 +1,12 @@
 /** Templates on the wire: the body that writes one, and how one and its versions are shown. */
 import { z } from 'zod'
 import { wireId } from '../../lib/ids.ts'
-import type { StoredTemplate, StoredVersion, TemplateFacts, VersionFacts } from '../../store/templates.ts'
+import type {
+  StoredTemplate,
+  StoredVersion,
+  TemplateFacts,
+  VersionFacts,
+} from '../../store/mail/templates.ts'
 import type { TemplateFields } from '../../templates/commands.ts'
 import { compileTemplate } from '../../templates/compile.ts'
 import { LONGEST_TEMPLATE_NAME, templateFault } from '../../templates/limits.ts'

@@ -1,9 +1,9 @@
 /** Blobs as rows of PostgreSQL: small ones in their row, large ones in pieces that are stored before it. */
 import { sql } from 'kysely'
-import type { Drafts } from '../blob-drafts.ts'
-import { type BlobFiles, findBlob, onePiece, rowOf, STAGED_FOR_MS, stagingIn } from '../blobs.ts'
+import { type BlobFiles, findBlob, onePiece, rowOf, STAGED_FOR_MS, stagingIn } from '../blobs/blobs.ts'
+import type { Drafts } from '../blobs/drafts.ts'
+import { blobName } from '../blobs/staged.ts'
 import type { Db } from '../schema.ts'
-import { blobName } from '../staged-blob.ts'
 import type { PostgresPool, Query, Result } from './connection.ts'
 import { kyselyOver } from './kysely.ts'
 

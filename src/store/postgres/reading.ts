@@ -1,6 +1,6 @@
 /** The reading half of a store on PostgreSQL. */
 
-import { createDrafts } from '../blob-drafts.ts'
+import { createDrafts } from '../blobs/drafts.ts'
 import type { Find, Reader } from '../read.ts'
 import type { PostgresAddress } from './address.ts'
 import { createBlobRows } from './blobs.ts'

@@ -1,6 +1,6 @@
 /** The reading half of a store on SQLite. */
 
-import { createBlobFiles } from '../blobs.ts'
+import { createBlobFiles } from '../blobs/blobs.ts'
 import type { Reader } from '../read.ts'
 import { openForReading } from './connection.ts'
 import { kyselyOver, readTogetherOver, snapshotOver } from './kysely.ts'

@@ -3,7 +3,7 @@
  * to come, so that it need not be read and decompressed again. A copy only; the database has it already.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
-import type { EmailSource } from '../email-source.ts'
+import type { EmailSource } from '../mail/email-source.ts'
 
 export interface RecentEmails {
   put(emailId: Id, source: EmailSource, now: number): void

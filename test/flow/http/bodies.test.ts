@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { openSession } from '../../kit/accounts.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { fc } from '../../kit/property.ts'
 import { assertRefusal, type ExpectedRefusal, storedIn } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 

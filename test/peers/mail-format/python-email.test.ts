@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
+import { fc } from '../../kit/property.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { awkwardText, seed } from '../../unit/mime/arbitraries.ts'
 import { cases, type Given } from '../../unit/mime/cases.ts'

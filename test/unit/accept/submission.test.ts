@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { encodedSize, MOST_MESSAGE_BYTES, type SubmittedAttachment } from '../../../src/accept/submission.ts'
 import { composeBody } from '../../../src/mime/compose-body.ts'
 import { submissionOf } from '../../kit/mail.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('accept/submission', { limitMs: 20_000 })

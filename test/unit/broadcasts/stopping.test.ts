@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { isRefusal } from '../../../src/accept/refusal.ts'
 import { createHands } from '../../../src/queue/hands.ts'
-import { listActiveHolds } from '../../../src/store/queue-holds.ts'
+import { listActiveHolds } from '../../../src/store/queue/holds.ts'
 import { endings, finishFor, newId } from '../../kit/mail.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { manyContacts, openBroadcasts } from './scene.ts'

@@ -4,7 +4,7 @@ import { CommandError, duration, printable, table } from '../../../src/cli/resul
 import type { CheckedSource, SourceSettings } from '../../../src/cli/source-commands.ts'
 import { OperationFailed, OperationRefused } from '../../../src/control/operation.ts'
 import { carryOut } from '../../../src/control/operations.ts'
-import { NO_WARMUP } from '../../../src/deliver/warmup-plan.ts'
+import { NO_WARMUP } from '../../../src/deliver/paths/warmup-plan.ts'
 import type { Report } from '../../../src/doctor/finding.ts'
 import { wireId } from '../../../src/lib/ids.ts'
 import type { PathView } from '../../../src/queue/paths.ts'

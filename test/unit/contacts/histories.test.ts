@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { sweepDeletedAudiences } from '../../../src/contacts/deleted-audiences.ts'
 import { foldValue, type PropertyValue, readProperties } from '../../../src/contacts/properties.ts'
 import type { Id } from '../../../src/lib/ids.ts'
 import { inPieces, openAudience } from '../../kit/audience.ts'
 import { newId } from '../../kit/mail.ts'
+import { fc } from '../../kit/property.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
 const test = suite('contacts: what is kept beside them', { limitMs: 30_000 })

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { contactsHeader, exportContacts } from '../../../src/contacts/export.ts'
 import { ImportFault } from '../../../src/contacts/import/fault.ts'
@@ -7,6 +6,7 @@ import { listPropertyKeys } from '../../../src/contacts/property-keys.ts'
 import type { Id } from '../../../src/lib/ids.ts'
 import type { ContactImportRow, ContactRow, Db } from '../../../src/store/schema.ts'
 import { inPieces, openAudience } from '../../kit/audience.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('contacts/import', { limitMs: 30_000 })

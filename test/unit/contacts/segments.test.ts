@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import type { ContactFields } from '../../../src/contacts/contact.ts'
 import { FILTER_OPS, type Filter } from '../../../src/contacts/filters.ts'
@@ -8,6 +7,7 @@ import type { PropertyValue } from '../../../src/contacts/properties.ts'
 import { type Id, idText } from '../../../src/lib/ids.ts'
 import type { ContactRow, SegmentRow } from '../../../src/store/schema.ts'
 import { newId, postOver } from '../../kit/mail.ts'
+import { fc } from '../../kit/property.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 

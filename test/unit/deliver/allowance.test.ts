@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { createAllowances } from '../../../src/deliver/allowance.ts'
-import { createSourceIps } from '../../../src/deliver/source-ips.ts'
+import { createAllowances } from '../../../src/deliver/paths/allowance.ts'
+import { createSourceIps } from '../../../src/deliver/paths/source-ips.ts'
 import { listWarmupCounts } from '../../../src/queue/warmup-grants.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { openLocalStore } from '../../kit/store.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { countedSite, destinationOf } from '../../../src/deliver/arrival.ts'
-import type { Ending } from '../../../src/deliver/finish.ts'
+import { countedSite, destinationOf } from '../../../src/deliver/outcome/arrival.ts'
+import type { Ending } from '../../../src/deliver/outcome/finish.ts'
 import type { Destination } from '../../../src/deliver/route.ts'
 import type { DeliveryStatus } from '../../../src/store/schema.ts'
 import { suite } from '../../kit/suite.ts'

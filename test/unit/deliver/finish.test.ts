@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { type Ending, finishOf } from '../../../src/deliver/finish.ts'
-import type { HostTrial } from '../../../src/deliver/trial.ts'
+import { type Ending, finishOf } from '../../../src/deliver/outcome/finish.ts'
+import type { HostTrial } from '../../../src/deliver/outcome/trial.ts'
 import type { BounceClass } from '../../../src/reports/bounce-class.ts'
 import { replyOf } from '../../../src/smtp/reply.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { startForesight, type WaitingDelivery } from '../../../src/deliver/foresight.ts'
-import { createKeptSignatures } from '../../../src/deliver/kept-signatures.ts'
+import { createKeptSignatures } from '../../../src/deliver/message/kept-signatures.ts'
 import type { Lane } from '../../../src/store/command.ts'
 import { newId } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createKeyRing } from '../../../src/deliver/key-ring.ts'
+import { createKeyRing } from '../../../src/deliver/message/key-ring.ts'
 import { wireId } from '../../../src/lib/ids.ts'
 import { createSecretKeys } from '../../../src/lib/secret-keys.ts'
 import { suite } from '../../kit/suite.ts'

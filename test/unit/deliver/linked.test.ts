@@ -1,7 +1,7 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import PostalMime from 'postal-mime'
 import * as assert from 'uvu/assert'
-import { rebuildMessage } from '../../../src/deliver/rebuild.ts'
+import { rebuildMessage } from '../../../src/deliver/message/rebuild.ts'
 import type { Id } from '../../../src/lib/ids.ts'
 import { readClickToken, readOpenToken } from '../../../src/tracking/tokens.ts'
 import { readMailToken, readUnsubscribeToken } from '../../../src/tracking/unsubscribe-token.ts'

@@ -6,7 +6,7 @@ import {
   outcomeOfFailure,
   outcomeOfHosts,
   outcomeWithoutHost,
-} from '../../../src/deliver/outcome.ts'
+} from '../../../src/deliver/outcome/outcome.ts'
 import { replyOf } from '../../../src/smtp/reply.ts'
 import { suite } from '../../kit/suite.ts'
 

@@ -1,7 +1,7 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import PostalMime from 'postal-mime'
 import * as assert from 'uvu/assert'
-import { rebuildMessage } from '../../../src/deliver/rebuild.ts'
+import { rebuildMessage } from '../../../src/deliver/message/rebuild.ts'
 import type { Id } from '../../../src/lib/ids.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'
 import { finishFor, LINK_BASE_URL, newId } from '../../kit/mail.ts'

@@ -5,8 +5,8 @@ import {
   outcomeOf,
   outcomeOfFailure,
   outcomeWithoutHost,
-} from '../../../src/deliver/outcome.ts'
-import { relayed } from '../../../src/deliver/relayed.ts'
+} from '../../../src/deliver/outcome/outcome.ts'
+import { relayed } from '../../../src/deliver/outcome/relayed.ts'
 import { replyOf } from '../../../src/smtp/reply.ts'
 import { suite } from '../../kit/suite.ts'
 

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createSourceIps, inOrderOf } from '../../../src/deliver/source-ips.ts'
+import { createSourceIps, inOrderOf } from '../../../src/deliver/paths/source-ips.ts'
 import { newId } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite } from '../../kit/suite.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { phaseRecords } from '../../../src/deliver/trial.ts'
+import { phaseRecords } from '../../../src/deliver/outcome/trial.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('deliver/trial')

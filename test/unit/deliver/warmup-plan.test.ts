@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { warmedProvider, warmupDay } from '../../../src/deliver/warmup-plan.ts'
+import { warmedProvider, warmupDay } from '../../../src/deliver/paths/warmup-plan.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('deliver/warmup-plan')

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createWindow } from '../../../src/deliver/window.ts'
+import { createWindow } from '../../../src/deliver/paths/window.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('deliver/window')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { bodyHash, createBodyHasher } from '../../../src/dkim/body-hash.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('dkim/body-hash')

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import {
   type DnsRecord,
@@ -10,6 +9,7 @@ import {
 } from '../../../src/dns/wire.ts'
 import { decodeMessage, MalformedMessage } from '../../../src/dns/wire-decode.ts'
 import { encodeMessage, encodeQuestion } from '../../../src/dns/wire-encode.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('dns/wire')

@@ -6,7 +6,7 @@ import {
   REVOKED_FOR_MS,
   stepsDue,
 } from '../../../src/domains/key-life.ts'
-import type { DkimKeyFacts } from '../../../src/store/domains.ts'
+import type { DkimKeyFacts } from '../../../src/store/accounts/domains.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('domains/key-life')

@@ -13,7 +13,7 @@ import {
   findKeyFacts,
   findPublishedKey,
   findSigningKeys,
-} from '../../../src/store/domains.ts'
+} from '../../../src/store/accounts/domains.ts'
 import { readyKeys } from '../../kit/dkim-keys.ts'
 import { testInquiries } from '../../kit/inquiries.ts'
 import { newId, postOver } from '../../kit/mail.ts'

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { emailStatus, withoutFeedback } from '../../../src/events/email-status.ts'
 import { idText } from '../../../src/lib/ids.ts'
@@ -7,6 +6,7 @@ import type { ClaimedDelivery } from '../../../src/store/command.ts'
 import type { DeliveryStatus, EmailStatus } from '../../../src/store/schema.ts'
 import { isOnPostgres } from '../../kit/database.ts'
 import { endings, finishFor, postOver } from '../../kit/mail.ts'
+import { fc } from '../../kit/property.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 

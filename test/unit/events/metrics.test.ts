@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { commands as allCommands } from '../../../src/commands.ts'
 import {
@@ -15,6 +14,7 @@ import { type Id, idText } from '../../../src/lib/ids.ts'
 import { command } from '../../../src/store/command.ts'
 import { isOnPostgres } from '../../kit/database.ts'
 import { endings, finishFor, newId, postOver } from '../../kit/mail.ts'
+import { fc } from '../../kit/property.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 

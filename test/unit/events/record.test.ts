@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Finish } from '../../../src/queue/commands.ts'
-import { findEmailParts } from '../../../src/store/emails.ts'
+import { findEmailParts } from '../../../src/store/mail/emails.ts'
 import { endings, finishFor, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'

@@ -1,14 +1,14 @@
 import { readdirSync } from 'node:fs'
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import type { PreparedEmail } from '../../../src/accept/prepared.ts'
 import { type BodyOf, type BodyWork, doBodyWork, type SendWork } from '../../../src/http/body-work.ts'
 import { createByteBlocks } from '../../../src/http/byte-blocks.ts'
 import { bodyHash, parseJson } from '../../../src/http/json-body.ts'
 import { Refused } from '../../../src/http/refused.ts'
-import { decodeContent } from '../../../src/store/contents.ts'
+import { decodeContent } from '../../../src/store/mail/contents.ts'
 import { type BodyReading, openBodyReading } from '../../kit/bodies.ts'
 import { newId } from '../../kit/mail.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('http: work on large bodies', { limitMs: 20_000 })

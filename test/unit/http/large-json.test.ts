@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { bodyHash, parseJson, parseLargeJson } from '../../../src/http/json-body.ts'
 import { MOST_VALUES, SHORTEST_PACKED_LIST, surveyJson } from '../../../src/http/json-survey.ts'
 import { Refused } from '../../../src/http/refused.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('http: large JSON bodies')

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { fromBase32, toBase32 } from '../../../src/lib/base32.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/base32')

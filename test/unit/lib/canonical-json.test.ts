@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { canonicalJson } from '../../../src/lib/canonical-json.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/canonical-json')

@@ -2,7 +2,7 @@
  * Properties over awkward text, for a seed that is printed and can be given: `TEST_SEED=7 node
  * scripts/test.ts …`.
  */
-import fc from 'fast-check'
+import { fc } from '../../kit/property.ts'
 
 export const seed = Number(process.env.TEST_SEED ?? 20_261_121)
 const numRuns = Number(process.env.TEST_RUNS ?? 300)

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { surveyLines } from '../../../src/mime/line-survey.ts'
 import { encodeQuotedPrintable } from '../../../src/mime/quoted-printable.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 import { checked } from './arbitraries.ts'
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 import { awkwardText, checked, checkedAsync } from './arbitraries.ts'
 import { compose, mailbox, SENT_AT, wireLines } from './messages.ts'

@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import PostalMime from 'postal-mime'
 import * as assert from 'uvu/assert'
 import { composeBody } from '../../../src/mime/compose-body.ts'
 import { spliceableText } from '../../../src/mime/spliced-text.ts'
 import { serializeFields } from '../../../src/smtp/header-field.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('mime/spliced-text', { limitMs: 30_000 })

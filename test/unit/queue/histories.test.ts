@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { idText } from '../../../src/lib/ids.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'
 import { DELIVERY_CLASS } from '../../../src/store/schema.ts'
 import { isOnPostgres } from '../../kit/database.ts'
 import { endings, finishFor, postOver } from '../../kit/mail.ts'
+import { fc } from '../../kit/property.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 

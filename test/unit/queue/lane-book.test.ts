@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { type BookedLane, createLaneBook } from '../../../src/queue/lane-book.ts'
 import { laneKey } from '../../../src/store/command.ts'
-import type { DueLane } from '../../../src/store/lanes.ts'
+import type { DueLane } from '../../../src/store/queue/lanes.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('queue/lane-book')

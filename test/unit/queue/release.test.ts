@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { isRefusal } from '../../../src/accept/refusal.ts'
 import { type Id, idText, sameId } from '../../../src/lib/ids.ts'
-import { type DueLane, listDueLanes } from '../../../src/store/lanes.ts'
+import { type DueLane, listDueLanes } from '../../../src/store/queue/lanes.ts'
 import { isOnPostgres, planOf } from '../../kit/database.ts'
 import { finishFor, HOUR_MS, postOver } from '../../kit/mail.ts'
+import { fc } from '../../kit/property.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 

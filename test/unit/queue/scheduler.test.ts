@@ -6,7 +6,7 @@ import {
   type Lane,
   StorageUnavailable,
 } from '../../../src/store/command.ts'
-import type { DueLane } from '../../../src/store/lanes.ts'
+import type { DueLane } from '../../../src/store/queue/lanes.ts'
 import { createManualClock, settled } from '../../kit/manual-clock.ts'
 import { suite } from '../../kit/suite.ts'
 

@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import type { BookedLane } from '../../../src/queue/lane-book.ts'
 import { createTurns, type Room, type Turns } from '../../../src/queue/turns.ts'
 import { laneKey } from '../../../src/store/command.ts'
 import { DELIVERY_CLASS } from '../../../src/store/schema.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('queue/turns')

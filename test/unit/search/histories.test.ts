@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { commands as allCommands } from '../../../src/commands.ts'
 import { type Id, idText } from '../../../src/lib/ids.ts'
@@ -11,6 +10,7 @@ import { createSubjectCache } from '../../../src/search/subjects.ts'
 import { command } from '../../../src/store/command.ts'
 import { isOnPostgres } from '../../kit/database.ts'
 import { endings, finishFor, newId, postOver } from '../../kit/mail.ts'
+import { fc } from '../../kit/property.ts'
 import { type LocalStore, openLocalStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 

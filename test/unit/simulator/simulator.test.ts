@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { finishOf } from '../../../src/deliver/finish.ts'
+import { finishOf } from '../../../src/deliver/outcome/finish.ts'
 import { simulatedEnding, simulatedSequel } from '../../../src/simulator/ending.ts'
 import { simulate } from '../../../src/simulator/simulate.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
-import { type Content, decodeContent, encodeContent } from '../../../src/store/contents.ts'
+import { type Content, decodeContent, encodeContent } from '../../../src/store/mail/contents.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('store/contents')

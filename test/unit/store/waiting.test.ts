@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { findLastReply, listWaitingDomains } from '../../../src/store/waiting.ts'
+import { findLastReply, listWaitingDomains } from '../../../src/store/queue/waiting.ts'
 import { postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { compileTemplate, type EmailText } from '../../../src/templates/compile.ts'
 import { type RenderOptions, renderTemplate, type Values } from '../../../src/templates/render.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('templates/render')

@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { createFindPersonal, filledContent } from '../../../src/templates/personal.ts'
 import { findLinks } from '../../../src/tracking/find-links.ts'
 import { createLinkPlans } from '../../../src/tracking/link-plans.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('tracking/link-plans')

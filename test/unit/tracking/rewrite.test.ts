@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { findLinks, LONGEST_TARGET } from '../../../src/tracking/find-links.ts'
 import { rewriteHtml } from '../../../src/tracking/rewrite.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('tracking/rewrite')

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { createSecretKeys } from '../../../src/lib/secret-keys.ts'
 import { LONGEST_TARGET } from '../../../src/tracking/find-links.ts'
@@ -14,6 +13,7 @@ import {
   readMailToken,
   readUnsubscribeToken,
 } from '../../../src/tracking/unsubscribe-token.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('tracking/tokens')

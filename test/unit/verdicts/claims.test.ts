@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { streamWithOwnResults, withOwnResults } from '../../../src/verdicts/claims.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 import { mailOf } from './scene.ts'
 

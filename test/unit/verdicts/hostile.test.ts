@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import type { Answer } from '../../../src/dns/answer.ts'
 import type { AskingResolver } from '../../../src/verdicts/questions.ts'
 import type { Verdicts } from '../../../src/verdicts/verdict.ts'
 import { createManualClock, settled } from '../../kit/manual-clock.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 import {
   envelope,

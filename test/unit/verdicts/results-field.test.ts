@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { resultsValue } from '../../../src/verdicts/results-field.ts'
 import type { Authentication, Result } from '../../../src/verdicts/verdict.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('verdicts/results-field')

@@ -1,9 +1,9 @@
 /** Peers that say anything at all: the client always comes back with values, and in time. A failure prints its seed. */
 import type { Socket } from 'node:net'
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { openSession } from '../../../../src/deliver/client/open.ts'
 import type { SessionOptions } from '../../../../src/deliver/client/types.ts'
+import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 import { mailTo, optionsFor, startPeer } from './dial.ts'
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { type RawReply, ReplyReader } from '../../../../src/deliver/client/reply-reader.ts'
+import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('deliver/client/reply-reader')

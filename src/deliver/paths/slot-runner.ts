@@ -1,0 +1,106 @@
+/** Runs deliveries in slots: a path's one after another, paths that wait for a slot in turns. */
+import { once } from 'node:events'
+import type { Clock } from '../../lib/clock.ts'
+import type { Claimed } from './claimed.ts'
+import { mayBegin, type Path, widthOf } from './path.ts'
+import type { Slots } from './slots.ts'
+
+export interface SlotRunner {
+  /** Begins what the path bears and there are slots for. */
+  start(path: Path): void
+  /** The path waits for no slot any more. */
+  leave(path: Path): void
+  /** Resolves when nothing is under way, or after so long. */
+  idle(withinMs: number): Promise<void>
+  /** Begins nothing more. */
+  stop(): void
+}
+
+interface SlotRunnerOptions {
+  clock: Clock
+  slots: Slots
+  deliver(path: Path, claimed: Claimed): Promise<void>
+  /** A delivery left the ones that wait, or a slot of the path came free. */
+  onMoved(path: Path): void
+  onError(error: unknown): void
+}
+
+/** Paths tried for each slot that comes free. */
+const MOST_WOKEN = 16
+
+export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
+  const { clock, slots, onMoved } = options
+  const underWay = new Set<Promise<void>>()
+  /** Paths whose next delivery waits for a slot, in the order of their turns. */
+  const blocked = new Set<Path>()
+  let stopped = false
+
+  const start = (path: Path) => {
+    while (!stopped && path.active < widthOf(path) && path.claimed.length > 0) {
+      if (!mayBegin(path)) return
+      const next = nextOf(path, path.active)
+      if (!next) return void blocked.add(path)
+      path.active++
+      const slot = run(path, next)
+        .catch(options.onError)
+        .finally(() => underWay.delete(slot))
+      underWay.add(slot)
+    }
+  }
+  /** @param others that are under way on the path */
+  const nextOf = (path: Path, others: number) =>
+    slots.allows(path.isProven, others)
+      ? path.claimed.next(path.allowance.allows, slots.hasRoomFor)
+      : undefined
+
+  /** One delivery after another, as long as no other path waits for the slot. */
+  const run = async (path: Path, first: Claimed) => {
+    const goesOn = () => !stopped && blocked.size === 0 && path.active <= widthOf(path) && mayBegin(path)
+    try {
+      let next: Claimed | undefined = first
+      while (next) {
+        await carryOut(path, next)
+        next = goesOn() ? nextOf(path, path.active - 1) : undefined
+      }
+    } finally {
+      path.active--
+      wakeBlocked()
+      start(path)
+      onMoved(path)
+    }
+  }
+  const carryOut = async (path: Path, claimed: Claimed) => {
+    path.pace.begin()
+    const free = slots.take(path.isProven, claimed.delivery.accountId)
+    onMoved(path)
+    try {
+      await options.deliver(path, claimed)
+    } finally {
+      free()
+    }
+    start(path)
+  }
+  const wakeBlocked = () => {
+    let left = Math.min(blocked.size, MOST_WOKEN)
+    for (const path of blocked) {
+      if (left-- === 0) return
+      blocked.delete(path)
+      start(path)
+    }
+  }
+
+  return {
+    start,
+    leave: path => void blocked.delete(path),
+    async idle(withinMs) {
+      const deadline = new AbortController()
+      const timer = clock.timer(withinMs, () => deadline.abort())
+      while (underWay.size > 0 && !deadline.signal.aborted)
+        await Promise.race([...underWay, once(deadline.signal, 'abort')])
+      timer.cancel()
+    },
+    stop() {
+      stopped = true
+    },
+  }
+}

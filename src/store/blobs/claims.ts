@@ -1,0 +1,77 @@
+/**
+ * Who counts on which blob file. A file is named by its content, and several requests may bring the same: one that is
+ * refused takes its file away only when no other has claimed it and no row names it.
+ */
+
+import type { Db } from '../schema.ts'
+import type { BlobFiles } from './blobs.ts'
+import { blobName, type StagedBlob } from './staged.ts'
+
+export interface BlobClaims {
+  /** @param blobs what has been staged for one request so far */
+  open(blobs: readonly StagedBlob[]): BlobClaim
+}
+
+/** What one request has staged. */
+export interface BlobClaim {
+  add(blob: StagedBlob): void
+  /** Puts files in their places: from then on, rows may name them. @throws StorageUnavailable */
+  place(blobs: readonly StagedBlob[]): Promise<void>
+  /**
+   * Takes away what is not needed. Never rejects.
+   * @param isSettled whether all that is going to be stored has been; else what has been placed stays
+   */
+  end(isSettled: boolean): Promise<void>
+}
+
+interface BlobClaimsOptions {
+  blobs: BlobFiles
+  db: Db
+  /** A file could not be taken away. */
+  onLeftBehind(error: unknown): void
+}
+
+export function createBlobClaims({ blobs: files, db, onLeftBehind }: BlobClaimsOptions): BlobClaims {
+  const counts = new Map<string, number>()
+  const change = (name: string, by: 1 | -1) => {
+    const count = (counts.get(name) ?? 0) + by
+    if (count === 0) counts.delete(name)
+    else counts.set(name, count)
+  }
+  const released = async ({ hash }: StagedBlob, isSettled: boolean) => {
+    const name = blobName(hash)
+    change(name, -1)
+    if (isSettled && !counts.has(name)) await files.remove(db, hash, () => counts.has(name))
+  }
+
+  return {
+    open(blobs) {
+      const drafts = new Map<string, StagedBlob>()
+      const claimed: StagedBlob[] = []
+      const add = (blob: StagedBlob) => {
+        if (blob.draft !== null) drafts.set(blob.draft, blob)
+      }
+      blobs.forEach(add)
+      return {
+        add,
+        async place(wanted) {
+          for (const blob of new Set(wanted)) {
+            if (blob.draft === null || !drafts.has(blob.draft)) continue
+            change(blobName(blob.hash), 1)
+            claimed.push(blob)
+            await files.place(blob)
+            drafts.delete(blob.draft)
+          }
+        },
+        async end(isSettled) {
+          const ends = [
+            ...[...drafts.keys()].map(draft => files.drafts.discard(draft)),
+            ...claimed.map(blob => released(blob, isSettled)),
+          ]
+          for (const { status, reason } of (await Promise.allSettled(ends)) as PromiseRejectedResult[])
+            if (status === 'rejected') onLeftBehind(reason)
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,53 @@
+/** A blob that comes piece by piece: few bytes stay in memory, more are written to a draft while they come. */
+import { createHash } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import type { Drafts } from './drafts.ts'
+import { LARGEST_INLINE_BYTES, type StagedBlob, sha256 } from './staged.ts'
+
+/** @returns SHA-256 of the file */
+export type HashFile = (path: string) => Promise<Uint8Array>
+
+export interface BlobStream {
+  /** Resolves when it may be called again. @throws StorageUnavailable */
+  write(piece: Uint8Array): Promise<void>
+  finish(): Promise<StagedBlob>
+  /** In place of `finish`, or when it has failed. */
+  discard(): Promise<void>
+}
+
+export function createBlobStream(drafts: Drafts, hashOf: HashFile): BlobStream {
+  let held: Uint8Array[] = []
+  let sizeBytes = 0
+  let draft: Awaited<ReturnType<Drafts['create']>> | undefined
+  return {
+    async write(piece) {
+      sizeBytes += piece.length
+      held.push(piece)
+      if (sizeBytes <= LARGEST_INLINE_BYTES) return
+      draft ??= await drafts.create()
+      const pieces = held
+      held = []
+      await draft.append(pieces)
+    },
+    async finish() {
+      if (!draft) {
+        const body = new Uint8Array(Buffer.concat(held))
+        return { hash: sha256(body), sizeBytes, body, draft: null }
+      }
+      await draft.close()
+      return { hash: await hashOf(draft.path), sizeBytes, body: null, draft: draft.name }
+    },
+    async discard() {
+      if (!draft) return
+      await draft.close()
+      await drafts.discard(draft.name)
+    },
+  }
+}
+
+export async function hashFile(path: string): ReturnType<HashFile> {
+  const hash = createHash('sha256')
+  const file = await open(path)
+  for await (const piece of file.createReadStream()) hash.update(piece)
+  return new Uint8Array(hash.digest())
+}

@@ -1,0 +1,75 @@
+/** What the composer needs of a stored email. */
+import { type Id, idKey } from '../../lib/ids.ts'
+import type { Find } from '../read.ts'
+import type { EmailRow } from '../schema.ts'
+import { type Content, decodeContent } from './contents.ts'
+
+const COLUMNS = [
+  'accountId',
+  'id',
+  'domainId',
+  'sender',
+  'toList',
+  'ccList',
+  'replyToList',
+  'subject',
+  'variables',
+  'headers',
+  'attachments',
+  'raw',
+  'messageId',
+  'recipientCount',
+  'createdAt',
+  'scheduledAt',
+  'linkTermsId',
+  'broadcastId',
+  'topicId',
+] as const
+
+/** Lists are JSON, as in the row. */
+export interface EmailSource extends Pick<EmailRow, (typeof COLUMNS)[number]> {
+  content: Content
+}
+
+export type ReadEmailSource = (accountId: Id, id: Id) => Promise<EmailSource | undefined>
+
+export async function readEmailSource(find: Find, accountId: Id, id: Id): Promise<EmailSource | undefined> {
+  return createEmailSources(find, 0)(accountId, id)
+}
+
+/** Of one broadcast at a time there are many emails; several go out beside each other. */
+const KEPT_CONTENTS = 16
+/** A larger one is read every time. */
+const LARGEST_KEPT_CHARACTERS = 1024 * 1024
+
+/**
+ * Reads emails. What emails of a broadcast have in common is read once: it is one and the same object for them all, as
+ * long as it is remembered.
+ */
+export function createEmailSources(find: Find, keptContents = KEPT_CONTENTS): ReadEmailSource {
+  /** The least recently used first. By the broadcast, too: a key whose content is gone may be given to another. */
+  const kept = new Map<string, Content>()
+
+  const keep = (key: string, content: Content) => {
+    if ((content.html?.length ?? 0) + (content.text?.length ?? 0) > LARGEST_KEPT_CHARACTERS) return
+    kept.delete(key)
+    kept.set(key, content)
+    if (kept.size > keptContents) kept.delete(kept.keys().next().value!)
+  }
+  return async (accountId, id) => {
+    const [row] = await find('emails', [{ accountId, id }], [...COLUMNS, 'contentId'])
+    if (!row) return undefined
+    const { contentId, ...source } = row
+    const key = source.broadcastId === null ? undefined : `${idKey(source.broadcastId)} ${contentId}`
+    const known = key === undefined ? undefined : kept.get(key)
+    const content = known ?? (await readContent(find, contentId))
+    if (!content) return undefined
+    if (key !== undefined) keep(key, content)
+    return { ...source, content }
+  }
+}
+
+async function readContent(find: Find, id: number): Promise<Content | undefined> {
+  const [stored] = await find('contents', [{ id }], ['encoding', 'body'])
+  return stored && decodeContent(stored)
+}

@@ -1,0 +1,62 @@
+/** Emails with their deliveries and timeline, as read back. */
+import type { Id } from '../../lib/ids.ts'
+import type { Mailbox } from '../../smtp/address.ts'
+import type { ReadTogether } from '../read.ts'
+import type { AttemptRow, Db, DeliveryRow, EmailRow, EventRow } from '../schema.ts'
+import { type Content, decodeContent } from './contents.ts'
+import { visibleSince } from './visible.ts'
+
+/** An email with everything that is shown of it. */
+export interface EmailParts {
+  email: EmailRow
+  content: Content
+  /** In the order of their ordinals. */
+  deliveries: DeliveryRow[]
+  /** By delivery, oldest first. */
+  attempts: AttemptRow[]
+  /** Oldest first. */
+  events: EventRow[]
+}
+
+/** All parts as of one commit; undefined when the account has no such email, or none after its horizon. */
+export async function findEmailParts(
+  { db, readTogether }: { db: Db; readTogether: ReadTogether },
+  accountId: Id,
+  id: Id,
+  horizon: number,
+): Promise<EmailParts | undefined> {
+  const [[email], [content], deliveries, attempts, events] = await readTogether(
+    db
+      .selectFrom('emails')
+      .selectAll()
+      .where('accountId', '=', accountId)
+      .where('id', '=', id)
+      .where(visibleSince(horizon)),
+    db
+      .selectFrom('contents')
+      .innerJoin('emails', 'contents.id', 'emails.contentId')
+      .select(['encoding', 'body'])
+      .where('accountId', '=', accountId)
+      .where('emails.id', '=', id),
+    db.selectFrom('deliveries').selectAll().where('emailId', '=', id).orderBy('ordinal'),
+    db.selectFrom('attempts').selectAll().where('emailId', '=', id).orderBy('ordinal').orderBy('number'),
+    db.selectFrom('events').selectAll().where('subjectId', '=', id).orderBy('createdAt').orderBy('id'),
+  )
+  return email && content && { email, content: decodeContent(content), deliveries, attempts, events }
+}
+
+/** Whether an email was sent from a domain; null stands for any. */
+export function isSentFrom(domain: string | null, { sender }: Pick<EmailRow, 'sender'>): boolean {
+  return domain === null || parseMailboxes(sender)[0]?.domain === domain
+}
+
+/** Mailboxes from a stored list. */
+export function parseMailboxes(json: string | null): Mailbox[] {
+  if (json === null) return []
+  const stored = JSON.parse(json) as { name?: string; address: string }[]
+  return stored.map(({ name, address }) => ({
+    name: name ?? null,
+    address,
+    domain: address.slice(address.lastIndexOf('@') + 1),
+  }))
+}

@@ -1,0 +1,113 @@
+/** Mail received for customers' domains, as stored: on the disk before it is acknowledged, and read afterwards. */
+import { type Id, idKey } from '../../lib/ids.ts'
+import { referBlobs } from '../blobs/blobs.ts'
+import type { StagedBlob } from '../blobs/staged.ts'
+import { batchCommand, besideOthers, type Tx } from '../command.ts'
+import type { InboundMessageRow } from '../schema/inbound.ts'
+import type { Db } from '../schema.ts'
+
+/** A message for one account. */
+export interface NewInbound {
+  accountId: Id
+  /** Of the first recipient. */
+  domainId: Id
+  /** As on the envelope, each once. */
+  recipients: readonly string[]
+}
+
+export interface StoreInbound {
+  messages: readonly NewInbound[]
+  /** Of the envelope; empty for the null sender. */
+  sender: string
+  clientIp: string | null
+  helo: string | null
+  tls: string | null
+  sizeBytes: number
+  blob: StagedBlob
+  /** The delivery of ours that it is, which comes in once, however often it is tried. */
+  source: { emailId: Id; ordinal: number } | null
+  at: number
+}
+
+/** Topic of announcements: there is something to be read. */
+export const INBOUND_STORED = 'inbound_stored'
+
+export const inboundCommands = {
+  /** @returns the ids of what is new, for each input */
+  storeInbound: besideOthers(batchCommand<StoreInbound, Id[]>(storeAll), ({ blob, source }) => [
+    `blob ${idKey(blob.hash)}`,
+    ...(source ? [`inbound source ${idKey(source.emailId)} ${source.ordinal}`] : []),
+  ]),
+}
+
+async function storeAll(tx: Tx, inputs: readonly StoreInbound[]): Promise<Id[][]> {
+  const isThere = await findSources(tx, inputs)
+  const rows = inputs.map((input, i) => (isThere[i] ? [] : rowsOf(tx, input)))
+  for (const [i, { blob, at }] of inputs.entries())
+    await referBlobs(
+      tx,
+      rows[i]!.map(() => blob),
+      at,
+    )
+  await tx.rows.insert('inboundMessages', rows.flat())
+  if (rows.some(({ length }) => length > 0)) tx.announce(INBOUND_STORED, null)
+  return rows.map(own => own.map(({ id }) => id))
+}
+
+/** Whether a delivery of ours has come in before. */
+async function findSources(tx: Tx, inputs: readonly StoreInbound[]): Promise<boolean[]> {
+  const isThere = inputs.map(() => false)
+  const handed = inputs.flatMap(({ source }, i) => (source ? [{ ...source, i }] : []))
+  const found = await tx.rows.find(
+    'inboundMessages',
+    handed.map(({ emailId, ordinal }) => ({ sourceEmailId: emailId, sourceOrdinal: ordinal })),
+    ['id'],
+  )
+  for (const [at, { i }] of handed.entries()) isThere[i] = found[at] !== undefined
+  return isThere
+}
+
+function rowsOf(tx: Tx, { messages, source, blob, at, ...mail }: StoreInbound) {
+  const { sender, clientIp, helo, tls, sizeBytes } = mail
+  return messages.map(({ accountId, domainId, recipients }) => ({
+    accountId,
+    id: tx.newId(at),
+    createdAt: at,
+    domainId,
+    sender,
+    recipients: JSON.stringify(recipients),
+    clientIp,
+    helo,
+    tls,
+    sizeBytes,
+    rawHash: blob.hash,
+    sourceEmailId: source?.emailId ?? null,
+    sourceOrdinal: source?.ordinal ?? null,
+  }))
+}
+
+export type UnlistedInbound = Pick<InboundMessageRow, (typeof UNLISTED)[number]>
+const UNLISTED = [
+  'accountId',
+  'id',
+  'createdAt',
+  'domainId',
+  'sender',
+  'recipients',
+  'clientIp',
+  'helo',
+  'tls',
+  'sizeBytes',
+  'rawHash',
+] as const
+
+/** What has been taken and not been read yet, oldest first. */
+export async function unlistedInbound(db: Db, limit: number): Promise<UnlistedInbound[]> {
+  return db
+    .selectFrom('inboundMessages')
+    .select(UNLISTED)
+    .where('listedAt', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
