@@ -58,7 +58,7 @@ const KEPT_MS = 60_000
 const UNKNOWN_KEPT_MS = 5_000
 const MOST_KEPT = 20_000
 /** Where mail for a domain that is received here would have nowhere else to go. */
-const OURS_IF_HOSTED = new Set<MxHosts['kind']>(['loop', 'no-mail'])
+const OURS_IF_HOSTED = new Set<MxHosts['kind']>(['loop', 'no-mail', 'no-domain'])
 const SIMULATOR_ROUTE: Route = { site: 'simulator', destination: { kind: 'simulator' } }
 
 export function createRouter(options: RouterOptions): Router {

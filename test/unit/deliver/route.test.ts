@@ -229,6 +229,7 @@ test('mail that would come back to us, or has nowhere to go, is received here wh
   const kindOf = async (name: string) => (await router.routeOf(name)).destination.kind
   assert.equal(await router.routeOf('loop.test'), { site: 'here', destination: { kind: 'hosted', domain } })
   assert.is(await kindOf('empty.test'), 'hosted')
+  assert.is(await kindOf('unknown-to-dns.test'), 'hosted')
   assert.is(await kindOf('there.test'), 'hosts')
   assert.is(await kindOf('null.test'), 'nowhere')
   isHosted = false
