@@ -5,7 +5,8 @@ import { HTTP_CONNECTIONS, SMTP_CONNECTIONS } from '../kit/load.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
 import { posthorn } from '../kit/posthorn.ts'
-import type { Column, Findings } from '../kit/report.ts'
+import { weighThreads } from '../kit/process.ts'
+import { type Column, cpuSplit, type Findings } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
 import { withSink } from '../kit/sink.ts'
 
@@ -45,6 +46,7 @@ async function measured(contender: Contender, folder: string, count: number, con
   const { elapsedMs } = await contender.feed({ count, connections, domainCount: 1 })
   await pause(OUTAGE_LASTS_MS)
   return withSink(folder, async sink => {
+    const threadsBefore = weighThreads(contender.roots())
     const { at, cpuSeconds: cpuBefore } = await contender.flush()
     const drainSeconds = ((await sink.reached(count)) - at) / 1_000
     const cpuSeconds = contender.weigh().cpuSeconds - cpuBefore
@@ -54,6 +56,7 @@ async function measured(contender: Contender, folder: string, count: number, con
       acceptedPerSecond: (count * 1_000) / elapsedMs,
       cpuSecondsPer1000: (cpuSeconds * 1_000) / count,
       extraCount: sink.count() - count,
+      ...cpuSplit(threadsBefore, weighThreads(contender.roots()), { total: cpuSeconds, count }),
     }
   })
 }

@@ -8,6 +8,8 @@ export interface MadeSignatures {
   signedAt: number
   /** JSON, see `StoredSignature`. */
   signatures: string
+  /** What each was made over, where this process has made them; see `Signature`. */
+  digests?: string[]
 }
 
 export interface KeptSignatures {
@@ -17,7 +19,7 @@ export interface KeptSignatures {
   take(ref: DeliveryRef): MadeSignatures | undefined
 }
 
-/** About 700 bytes each. */
+/** About 900 bytes each. */
 const MOST_KEPT = 20_000
 /** Older ones make room: their mail is perhaps canceled or held. */
 const OLD_AFTER_MS = 3_600_000

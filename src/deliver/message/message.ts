@@ -132,8 +132,9 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
       const signing = email && (await signingOf(email))
       if (!signing || signing.keys.length === 0) return 'known'
       const message = email.messageFor(delivery)
-      const { signatures } = await signHead({ message, ref, secrets }, signing.keys, undefined, now)
-      return kept.put(ref, { signedAt: now, signatures: signatures! }) ? 'signed' : 'full'
+      const made = await signHead({ message, ref, secrets }, signing.keys, undefined, now)
+      const { signedAt, signatures, digests } = made
+      return kept.put(ref, { signedAt, signatures: signatures!, digests: digests! }) ? 'signed' : 'full'
     },
   }
 }

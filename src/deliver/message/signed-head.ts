@@ -14,6 +14,8 @@ export interface SignedHead {
   signedAt: number
   /** JSON, see `StoredSignature`; null for an unsigned message. */
   signatures: string | null
+  /** What each was made over, where they were made now. */
+  digests?: string[]
 }
 
 /** As kept in the `signatures` of a delivery. */
@@ -51,6 +53,7 @@ export async function signHead(
     fields: [...made.map(({ field }) => field), ...fields],
     signedAt: now,
     signatures: JSON.stringify(stored),
+    digests: made.map(({ digest }) => digest),
   }
 }
 
@@ -64,13 +67,13 @@ export function unsignedFields({ message, ref, secrets }: HeadParts, signedAt: n
 function signAgain(
   parts: HeadParts,
   keys: readonly RingKey[],
-  { signedAt, signatures }: MadeSignatures,
+  { signedAt, signatures, digests }: MadeSignatures,
 ): SignedHead | undefined {
   const stored = JSON.parse(signatures) as StoredSignature[]
   if (stored.length !== keys.length || stored.some(({ keyId }, i) => keyId !== keys[i]!.keyId))
     return undefined
   const fields = unsignedFields(parts, signedAt)
-  const kept = stored.map(({ bytes }) => Buffer.from(bytes, 'base64'))
-  const made = signedBefore(fields, parts.message.bodyHash, keys, signedAt, kept)
+  const known = stored.map(({ bytes }, i) => ({ bytes: Buffer.from(bytes, 'base64'), digest: digests?.[i] }))
+  const made = signedBefore(fields, parts.message.bodyHash, keys, signedAt, known)
   return made && { fields: [...made, ...fields], signedAt, signatures }
 }

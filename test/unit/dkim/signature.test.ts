@@ -3,7 +3,13 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import * as assert from 'uvu/assert'
 import { bodyHash } from '../../../src/dkim/body-hash.ts'
 import { dkimRecord } from '../../../src/dkim/keys.ts'
-import { type Signature, signatureField, signatureHolds, signMessage } from '../../../src/dkim/signature.ts'
+import {
+  type Signature,
+  signatureField,
+  signatureHolds,
+  signedBefore,
+  signMessage,
+} from '../../../src/dkim/signature.ts'
 import { composeHead } from '../../../src/mime/compose-head.ts'
 import type { HeaderField } from '../../../src/smtp/header-field.ts'
 import { suite } from '../../kit/suite.ts'
@@ -54,6 +60,21 @@ for (const key of [rsa, ed25519])
       ),
     )
     assert.not(holds(fields, body, SIGNED_AT, bytes.subarray(1)))
+  })
+
+for (const key of [rsa, ed25519])
+  test(`a signature by ${key.algorithm} of before is used again where it holds, and where what it was made over is known, unproven`, async () => {
+    const { field, bytes, digest } = await signatureBy(key)
+    const altered = bytes.map(byte => byte ^ 1)
+    const again = (of: readonly HeaderField[], text: Buffer, known: object) =>
+      signedBefore(of, bodyHash(text), [key], SIGNED_AT, [{ bytes, ...known }])
+    for (const known of [{}, { digest }]) {
+      assert.equal(again(fields, body, known), [field])
+      assert.is(again(fields.slice(1), body, known), undefined)
+      assert.is(again(fields, Buffer.from('Hello Eve\r\n'), known), undefined)
+    }
+    assert.is(again(fields, body, { bytes: altered }), undefined)
+    assert.is(again(fields, body, { bytes: bytes.subarray(1) }), undefined)
   })
 
 test('the field has the tags in their order, in lines of at most 76 octets', async () => {
