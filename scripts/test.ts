@@ -12,6 +12,7 @@ import { globSync, readFileSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { bundleThreads } from './bundle-threads.ts'
 
 const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 300_000)
 /** Longer where tests have more time, as on PostgreSQL, whose databases are dropped at the end. */
@@ -34,7 +35,12 @@ const SLOWEST_SHOWN = 12
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** What one test file has compiled, the next need not: a third of a flow test's CPU. */
 const COMPILED = resolve(root, 'node_modules/.cache/compiled')
-const guard = pathToFileURL(resolve(root, 'test/kit/guard.ts')).href
+const PRELOADED = ['guard', 'bundled-threads'].map(
+  name => `--import=${pathToFileURL(resolve(root, `test/kit/${name}.ts`)).href}`,
+)
+const STARTS_THREADS = /\bnew URL\('[^']+-thread\.ts'/
+
+const texts = new Map<string, string>()
 
 interface FileResult {
   file: string
@@ -83,6 +89,7 @@ async function main(args: string[]): Promise<number> {
     .flatMap(testFiles)
     .filter(file => file.includes(match))
     .filter(file => storesAt < 0 || opensStores(file))
+  if (files.some(startsThreads)) await bundleThreads()
   const waiting = [...files]
   const results: FileResult[] = []
   // One more than there are processors, as tests also wait.
@@ -110,21 +117,31 @@ function testFiles(path: string): string[] {
 }
 
 function opensStores(file: string): boolean {
-  return !ON_SQLITE_ALONE.test(file) && importsOf(file, new Set()).has(resolve(root, 'test/kit/database.ts'))
+  return !ON_SQLITE_ALONE.test(file) && filesOf(file).has(resolve(root, 'test/kit/database.ts'))
 }
 
-/** All files it loads, directly or not. */
-function importsOf(file: string, known: Set<string>): Set<string> {
+function startsThreads(file: string): boolean {
+  return [...filesOf(file)].some(path => textOf(path).match(STARTS_THREADS))
+}
+
+/** It and all files it loads, directly or not. */
+function filesOf(file: string, known = new Set<string>()): Set<string> {
   if (known.has(file)) return known
   known.add(file)
-  for (const [, target] of readFileSync(file, 'utf8').matchAll(/from '(\.{1,2}\/[^']+\.ts)'/g))
-    importsOf(resolve(dirname(file), target!), known)
+  for (const [, target] of textOf(file).matchAll(/from '(\.{1,2}\/[^']+\.ts)'/g))
+    filesOf(resolve(dirname(file), target!), known)
+  return known
+}
+
+function textOf(path: string): string {
+  const known = texts.get(path) ?? readFileSync(path, 'utf8')
+  texts.set(path, known)
   return known
 }
 
 async function runFile(file: string): Promise<FileResult> {
   const started = Date.now()
-  const child = spawn(process.execPath, ['--import', guard, file], {
+  const child = spawn(process.execPath, [...PRELOADED, file], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     env: {
