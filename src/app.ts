@@ -1,5 +1,6 @@
 /** The composition root: builds every part of the service from the configuration, starts and stops them in order. */
 import type { FirstRun } from './accounts/first-run.ts'
+import { createPasswords, type Passwords } from './accounts/password.ts'
 import { createPlans } from './accounts/plans.ts'
 import { openCertificates, startCertificateOrders } from './certificates.ts'
 import type { Commands } from './commands.ts'
@@ -39,6 +40,7 @@ export interface AppDeps {
   /** Replaces the system's clock, in all threads. */
   clock?: AdjustableClock
   generateKey?: GenerateKey
+  passwords?: Passwords
 }
 
 export interface App {
@@ -68,6 +70,7 @@ const LOOK_EVERY_MS = 30_000
 export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   const { log } = deps
   const clock = deps.clock ?? systemClock
+  const given = { generateKey: generateDkimKey, passwords: createPasswords(), ...deps, config, clock }
   const started: (() => unknown)[] = []
   const stop = async () => {
     for (const close of started.splice(0).reverse()) await close()
@@ -99,12 +102,11 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     started.push(reading.stop)
     const plans = await openPlans(config, store, clock, log)
     started.push(startSweepers({ store, plans, rates: config.feedback, clock, log }).stop)
-    const generateKey = deps.generateKey ?? generateDkimKey
     const certificates = await openCertificates({ config, clock, log, store, secrets })
     started.push(certificates.close)
     let delivery: DeliveryThreads | undefined
     const pathsTo: PathsTo = async sites => delivery?.pathsTo(sites) ?? new Map()
-    const parts = { config, clock, log, store, plans, secrets, reading, generateKey, certificates, pathsTo }
+    const parts = { ...given, store, plans, secrets, reading, certificates, pathsTo }
 
     const dns = await startProviderDns({
       ...parts,

@@ -5,7 +5,6 @@ import { createPreparation } from './accept/prepare.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiKeys } from './accounts/api-keys.ts'
 import { prepareFirstRun } from './accounts/first-run.ts'
-import { createPasswords, type Passwords } from './accounts/password.ts'
 import { createRateLimit, type RateLimit } from './accounts/rate-limit.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { prepareBroadcasts } from './broadcasting.ts'
@@ -102,10 +101,10 @@ export async function startHttpDoor(
   notReady: () => Promise<string[]>,
   started: (() => unknown)[],
 ) {
-  const { config, clock, log, store, plans } = parts
+  const { config, clock, log, store, plans, passwords } = parts
   const { db, run } = store
   const common = { db, run, clock, newId: createIdSource() }
-  const { passwords, sessions, apiKeys, accounts } = accountParts(parts, common.newId)
+  const { sessions, apiKeys, accounts } = accountParts(parts, common.newId)
   const rateLimit = rateLimitOf(config, clock)
   const feed = createEventFeed({ db, clock, isShared: store.isShared })
   const hands = createHands(common)
@@ -159,7 +158,7 @@ export async function startHttpDoor(
     ...links.routes,
     ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),
   ]
-  started.push((await startControl(parts, passwords)).close)
+  started.push((await startControl(parts)).close)
   const http = await openListeners(parts, started, {
     linkHost: links.host,
     routes: [...routes, ...openapiRoutes({ routes, cookie })],
@@ -269,10 +268,7 @@ function openAutoconfigure(
 }
 
 /** What the command line asks of a running service. */
-function startControl(
-  { config, clock, log, store, pathsTo }: Parts,
-  passwords: Passwords,
-): Promise<ControlServer> {
+function startControl({ config, clock, log, store, passwords, pathsTo }: Parts): Promise<ControlServer> {
   const { db, run } = store
   const apiKeyPrefix = config.apiKeys.prefix
   const parts = { db, run, clock, newId: createIdSource(), passwords, apiKeyPrefix, pathsTo }
@@ -373,11 +369,9 @@ function rateLimitOf({ rateLimit: { requestsPerSecond } }: Config, clock: Clock)
 }
 
 /** Who may do what. */
-function accountParts({ config, clock, log, store, plans }: Parts, newId: IdSource) {
+function accountParts({ config, clock, log, store, plans, passwords }: Parts, newId: IdSource) {
   const { db, find, run } = store
-  const passwords = createPasswords()
   return {
-    passwords,
     sessions: createSessions({ db, run, clock, newId, passwords }),
     apiKeys: createApiKeys({ db, find, run, clock, newId, log, prefix: config.apiKeys.prefix }),
     accounts: createAccounts({ db, find, run, clock, newId, passwords, plans }),

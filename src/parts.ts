@@ -1,4 +1,5 @@
 /** What the parts of the composition root are built from. */
+import type { Passwords } from './accounts/password.ts'
 import type { Plans } from './accounts/plans.ts'
 import type { Commands } from './commands.ts'
 import type { Config } from './config/config.ts'
@@ -17,6 +18,7 @@ export interface Parts {
   log: Log
   store: Store<Commands>
   plans: Plans
+  passwords: Passwords
   secrets: SecretKeys
   reading: Reading
   generateKey: GenerateKey

@@ -13,25 +13,37 @@ export interface Passwords {
 /** Characters of a password that somebody chooses. */
 export const PASSWORD_LENGTH = { least: 8, most: 1024 }
 
-const COST = { N: 32_768, r: 8, p: 1 }
+/** Parameters of scrypt (RFC 7914 §2): new hashes are made with them, stored ones name those they were made with. */
+export interface PasswordCost {
+  N: number
+  r: number
+  p: number
+}
+
+const COST: PasswordCost = { N: 32_768, r: 8, p: 1 }
 const HASH_BYTES = 32
 const SALT_BYTES = 16
 const AT_ONCE = 2
 const WAITING = 32
 
-export function createPasswords(): Passwords {
+export function createPasswords(newCost = COST): Passwords {
   const semaphore = createSemaphore(AT_ONCE, WAITING)
-  const derive = (password: string, salt: Buffer, cost: typeof COST) =>
+  const derive = (password: string, salt: Buffer, cost: PasswordCost) =>
     semaphore.run(() => scryptAsync(password.normalize('NFC'), salt, cost))
   return {
     async hash(password) {
       const salt = randomBytes(SALT_BYTES)
-      const hash = await derive(password, salt, COST)
-      return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64'), hash.toString('base64')].join('$')
+      const hash = await derive(password, salt, newCost)
+      const { N, r, p } = newCost
+      return ['scrypt', N, r, p, salt.toString('base64'), hash.toString('base64')].join('$')
     },
     async verify(password, stored) {
       const parsed = stored === undefined ? undefined : parse(stored)
-      const { cost, salt, hash } = parsed ?? { cost: COST, salt: Buffer.alloc(SALT_BYTES), hash: undefined }
+      const { cost, salt, hash } = parsed ?? {
+        cost: newCost,
+        salt: Buffer.alloc(SALT_BYTES),
+        hash: undefined,
+      }
       const derived = await derive(password, salt, cost)
       return hash !== undefined && equalBytes(derived, hash)
     },
@@ -48,7 +60,7 @@ function parse(stored: string) {
   }
 }
 
-function scryptAsync(password: string, salt: Buffer, cost: typeof COST): Promise<Buffer> {
+function scryptAsync(password: string, salt: Buffer, cost: PasswordCost): Promise<Buffer> {
   const options: ScryptOptions = { ...cost, maxmem: 256 * cost.N * cost.r }
   return new Promise((resolve, reject) =>
     scrypt(password, salt, HASH_BYTES, options, (error, hash) => (error ? reject(error) : resolve(hash))),

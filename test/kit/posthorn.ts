@@ -15,6 +15,7 @@ import { readOrCreateSecret } from '../../src/store/secret-file.ts'
 import { assertAsDescribed } from './contract.ts'
 import { databaseOf, isOnPostgres, type TestDatabase } from './database.ts'
 import { readyKeys } from './dkim-keys.ts'
+import { quickPasswords } from './quick-passwords.ts'
 import { replyText } from './reply-text.ts'
 import { until } from './until.ts'
 import { type ScriptedZone, startZone } from './zone.ts'
@@ -117,6 +118,7 @@ export async function startPosthorn(options: PosthornOptions = {}): Promise<Post
     log: createLog(config.log.level),
     clock,
     generateKey: options.generateKey ?? readyKeys(),
+    passwords: quickPasswords(),
     onFatal(error) {
       throw error
     },

@@ -275,7 +275,7 @@ test('keeps passwords and tokens as hashes alone', async () => {
   ])
   for (const secret of [posthorn.admin.password, body.token, posthorn.apiKey])
     assert.not(shown.includes(secret))
-  assert.match(shown, /scrypt\$32768\$8\$1\$/)
+  assert.match(shown, /scrypt\$\d+\$8\$1\$/)
 })
 
 /** Bytes as what they would say. */

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
 import { createApiKeys } from '../../../src/accounts/api-keys.ts'
 import { prepareFirstRun } from '../../../src/accounts/first-run.ts'
-import { createPasswords } from '../../../src/accounts/password.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { newId } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
+import { quickPasswords } from '../../kit/quick-passwords.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
@@ -13,7 +13,7 @@ const test = suite('accounts/first-run', { limitMs: 20_000 })
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const clock = createManualClock()
-  const passwords = createPasswords()
+  const passwords = quickPasswords()
   const prepare = (password: string | null, email = 'Admin@Here.test') =>
     prepareFirstRun({ ...store, clock, newId, passwords, email, password, apiKeyPrefix: 're_' })
   return { ...store, clock, passwords, prepare }

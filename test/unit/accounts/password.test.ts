@@ -2,6 +2,7 @@ import { scryptSync } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { createPasswords } from '../../../src/accounts/password.ts'
 import { TooManyWaiting } from '../../../src/lib/semaphore.ts'
+import { quickPasswords } from '../../kit/quick-passwords.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('accounts/password', { limitMs: 30_000 })
@@ -29,6 +30,14 @@ test('a hash made with former parameters still verifies', async () => {
   assert.is(await createPasswords().verify('other password', stored), false)
 })
 
+test('where new ones cost less, those that cost more still verify', async () => {
+  const stored = await createPasswords().hash('old password')
+  const quick = createPasswords({ N: 1024, r: 8, p: 2 })
+  assert.match(await quick.hash('new password'), /^scrypt\$1024\$8\$2\$/)
+  assert.is(await quick.verify('new password', await quick.hash('new password')), true)
+  assert.is(await quick.verify('old password', stored), true)
+})
+
 test('the same characters typed in another composition are the same password', async () => {
   const passwords = createPasswords()
   const stored = await passwords.hash('Gr\u00fc\u00dfe')
@@ -51,7 +60,7 @@ test('a damaged hash is an error, not a wrong password', async () => {
 })
 
 test('two are worked on at a time and 32 may wait; more are turned away at once', async () => {
-  const passwords = createPasswords()
+  const passwords = quickPasswords()
   const verifying = Array.from({ length: 40 }, () => passwords.verify('x', undefined))
   const results = await Promise.allSettled(verifying)
   assert.is(results.filter(({ status }) => status === 'fulfilled').length, 34)

@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { createPasswords } from '../../../src/accounts/password.ts'
 import { hashToken } from '../../../src/accounts/tokens.ts'
 import { askService, NOT_RUNNING } from '../../../src/control/client.ts'
 import { OperationFailed, type OperationParts, OperationRefused } from '../../../src/control/operation.ts'
@@ -12,6 +11,7 @@ import { parseWireId, wireId } from '../../../src/lib/ids.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import type { PathState } from '../../../src/queue/paths.ts'
 import { newId, postOver } from '../../kit/mail.ts'
+import { quickPasswords } from '../../kit/quick-passwords.ts'
 import { openLocalStore, tempFolder } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -39,7 +39,7 @@ async function open(t: TestContext) {
     run,
     clock: post.clock,
     newId,
-    passwords: createPasswords(),
+    passwords: quickPasswords(),
     apiKeyPrefix: 're_',
     pathsTo: async sites =>
       new Map(sites.filter(site => site === 'mx.there.test').map(site => [site, [PATH]])),
