@@ -10,10 +10,18 @@ import { verifyingResolvers } from './provider-dns.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+/** In the queue, with time for reports that come late. */
+const LONGEST_WAY_DAYS = 30
 
 /** Null where keys change only when somebody asks. */
 export function rotateAfterMs({ dkim }: Pick<Config, 'dkim'>): number | null {
   return dkim.rotateAfterDays === 0 ? null : dkim.rotateAfterDays * DAY_MS
+}
+
+/** As long as the plan that keeps mail longest, and what a message may take from its signature to its end; null for ever. */
+function shownForMs({ plans }: Pick<Config, 'plans'>): number | null {
+  const days = Object.values(plans).map(({ retentionDays }) => retentionDays)
+  return days.includes(null) ? null : (Math.max(0, ...days.map(Number)) + LONGEST_WAY_DAYS) * DAY_MS
 }
 
 /** @returns a function that resolves when nothing is under way */
@@ -26,6 +34,7 @@ export function startKeyRotation(parts: Parts): () => Promise<void> {
     mailHost: config.mailHost,
     laboratory: isLaboratory(config.mailHost),
     rotateAfterMs: rotateAfterMs(config),
+    shownForMs: shownForMs(config),
   }
   const rounds = startSweeper({
     sweep: () => rotateKeys(options),

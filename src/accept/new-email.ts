@@ -1,7 +1,8 @@
 /** From a prepared email to one that only the transaction has still to decide about. */
 import type { Clock } from '../lib/clock.ts'
-import { type IdSource, idText, wireId } from '../lib/ids.ts'
+import { type IdSource, wireId } from '../lib/ids.ts'
 import type { Mailbox } from '../smtp/address.ts'
+import { ownMessageId } from '../store/mail/emails.ts'
 import { DELIVERY_CLASS } from '../store/schema.ts'
 import type { PreparedEmail } from './prepared.ts'
 import { envelopeRecipients } from './recipients.ts'
@@ -57,7 +58,7 @@ export function newEmailOf(
       ),
       tags: jsonOrNull(email.tags),
       raw: email.whole?.raw.hash ?? null,
-      messageId: email.messageId ?? `<${idText(id)}@${email.from.domain}>`,
+      messageId: email.messageId ?? ownMessageId(id, email.from.domain),
       recipientCount: recipients.length,
       createdAt: now,
       scheduledAt: email.scheduledAt,

@@ -3,6 +3,7 @@
 import type { NewEmail } from '../accept/store-emails.ts'
 import { LONGEST_SUBJECT } from '../accept/subject.ts'
 import { type Id, idText } from '../lib/ids.ts'
+import { compactMailboxes, OWN_MESSAGE_ID } from '../store/mail/emails.ts'
 import { type BroadcastRow, type ContactRow, DELIVERY_CLASS, type Json } from '../store/schema.ts'
 import { MOST_PERSONAL_CHARACTERS } from '../templates/limits.ts'
 import { builtInOf } from '../templates/personal.ts'
@@ -19,11 +20,10 @@ export interface EmailTerms {
   simulatorDomain: string
 }
 
-/** As subjects of other emails. */
-
 export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Contact, id: Id) => NewEmail {
   const { now, expireAfterMs, simulatorDomain } = terms
   const fromDomain = domainOf(row.sender)
+  const sender = compactMailboxes(row.sender)
   const names = row.variables === null ? null : (JSON.parse(row.variables) as string[])
   const subjectOf = subjectMaker(row)
   const content = { contentId: row.sentContentId! }
@@ -32,13 +32,13 @@ export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Cont
     const domain = address.slice(address.lastIndexOf('@') + 1)
     return {
       row: {
-        ...{ accountId: row.accountId, id, apiKeyId: null, sender: row.sender },
-        ...{ toList: JSON.stringify([{ address }]), ccList: null, bccList: null },
+        ...{ accountId: row.accountId, id, apiKeyId: null, sender },
+        ...{ toList: address, ccList: null, bccList: null },
         replyToList: row.replyToList,
         subject: subjectOf(contact),
         variables: names && valuesKept(names, contact),
         ...{ headers: null, attachments: null, tags: null, raw: null },
-        messageId: `<${idText(id)}@${fromDomain}>`,
+        messageId: OWN_MESSAGE_ID,
         ...{ recipientCount: 1, createdAt: now, scheduledAt: null, openCount: 0, clickCount: 0 },
         ...{ broadcastId: row.id, templateId: row.templateId, topicId: row.topicId },
       },

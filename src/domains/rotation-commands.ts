@@ -11,8 +11,6 @@ import { keyState } from './key-life.ts'
 /** Topic of announcements: the id of a domain whose keys shall change before their time. */
 export const ROTATION_WANTED = 'key-rotation'
 
-const NO_KEY = new Uint8Array(0)
-
 export const rotationCommands = {
   /** When it was asked for first, this time or before; undefined when the domain is unknown or has no key that signs. */
   wantRotation: command<{ domainId: Id; at: number }, number | undefined>(async (tx, { domainId, at }) => {
@@ -32,7 +30,6 @@ export const rotationCommands = {
     return wantedAt
   }),
 
-  /** Private keys that sign no more are destroyed at once: nothing of theirs is needed but the public half. */
   switchKeys: command<{ domainId: Id; from: Id; to: Id; at: number }, boolean>(
     async (tx, { domainId, from, to, at }) => {
       const keys = await keysOf(tx, domainId)
@@ -41,7 +38,7 @@ export const rotationCommands = {
       await tx.db.updateTable('dkimKeys').set({ activeFrom: at }).where('id', '=', to).execute()
       await tx.db
         .updateTable('dkimKeys')
-        .set({ retiredAt: at, privateKey: NO_KEY })
+        .set({ retiredAt: at })
         .where('id', 'in', single ? [from, single.id] : [from])
         .execute()
       await tx.db.deleteFrom('keyRotations').where('domainId', '=', domainId).execute()
@@ -58,20 +55,30 @@ export const rotationCommands = {
     changeFrom(tx, { domainId, key, state: 'retired' }, { revokedAt: at }),
   ),
 
-  /** The old key moves among the former ones, which still prove what they have signed. */
+  /** The old key moves among the former ones: what it has signed is still shown as it was sent. */
   replaceKey: command<{ old: Id; key: DkimKeyRow }, boolean>(async (tx, { old, key }) => {
     const keys = await keysOf(tx, key.domainId)
     const former = keys.find(({ id }) => sameId(id, old))
     if (!former || keyState(former) !== 'revoked') return false
-    const { id, domainId, token, algorithm, publicKey, retiredAt } = former
+    const { id, domainId, token, algorithm, publicKey, retiredAt, privateKey } = former
     await tx.db
       .insertInto('formerDkimKeys')
-      .values({ id, domainId, token, algorithm, publicKey, retiredAt: retiredAt! })
+      .values({ id, domainId, token, algorithm, publicKey, retiredAt: retiredAt!, privateKey })
       .execute()
     await tx.db.deleteFrom('dkimKeys').where('id', '=', id).execute()
     await tx.db.insertInto('dkimKeys').values(key).execute()
     tx.announce(DKIM_KEYS_CHANGED, domainId)
     return true
+  }),
+
+  /** Private halves of former keys whose mail is no longer shown. */
+  destroyKeys: command<{ retiredBefore: number }, void>(async (tx, { retiredBefore }) => {
+    await tx.db
+      .updateTable('formerDkimKeys')
+      .set({ privateKey: null })
+      .where('retiredAt', '<', retiredBefore)
+      .where('privateKey', 'is not', null)
+      .execute()
   }),
 }
 

@@ -25,6 +25,8 @@ export interface RotationOptions extends VisibilityOptions {
   mailHost: string
   /** A key signs for so long; null for ever. */
   rotateAfterMs: number | null
+  /** Mail may be shown for so long after it was signed; null for ever. */
+  shownForMs: number | null
   log: Log
 }
 
@@ -33,6 +35,9 @@ const BEFORE_ALL = new Uint8Array(16)
 
 /** One round over all domains: whatever it is time for is done. Yields after every page and every domain with work. */
 export async function* rotateKeys(options: RotationOptions): AsyncGenerator<void> {
+  const { shownForMs } = options
+  if (shownForMs !== null)
+    await options.run('destroyKeys', { retiredBefore: options.clock.now() - shownForMs })
   let after: Uint8Array = BEFORE_ALL
   for (;;) {
     const page = await listDomainsInTurns(options.db, after, PAGE)

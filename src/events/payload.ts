@@ -1,7 +1,7 @@
 /** What webhooks are told of an event: its body, made once, when the event is recorded. Pure. */
 import { type Id, wireId } from '../lib/ids.ts'
 import { mailboxText } from '../smtp/mailbox-text.ts'
-import { parseMailboxes } from '../store/mail/emails.ts'
+import { messageIdOf, parseMailboxes } from '../store/mail/emails.ts'
 import type { EmailRow } from '../store/schema.ts'
 import type { EventData, EventType } from './types.ts'
 
@@ -53,7 +53,7 @@ function emailData({ subjectId, recipient, data, at }: ToldEvent, email: Payload
   const { broadcastId, templateId } = email
   return {
     email_id: wireId('eml', subjectId),
-    message_id: email.messageId,
+    message_id: messageIdOf({ ...email, id: subjectId }),
     from: parseMailboxes(email.sender).map(mailboxText)[0],
     to: recipient === null ? parseMailboxes(email.toList).map(mailboxText) : [recipient],
     subject: email.subject,

@@ -1,7 +1,7 @@
 /** Records what happened: timeline entries, the states of deliveries, and the status of their email, in one transaction. */
 import { type Id, idKey } from '../lib/ids.ts'
 import type { Tx } from '../store/command.ts'
-import { EVENTS_COUNTER } from '../store/mail/events.ts'
+import { EVENTS_COUNTER, eventRow } from '../store/mail/events.ts'
 import {
   DELIVERY_STATE,
   type DeliveryRow,
@@ -75,7 +75,8 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
     )
     if (webhookIds.length === 0 && isOnlyForWebhooks(type)) continue
     const id = tx.newId(at)
-    rows.push({ subjectId, id, accountId, type, recipient, data: JSON.stringify(data), createdAt: at })
+    const row = { subjectId, id, accountId, type, recipient, data: JSON.stringify(data), createdAt: at }
+    rows.push(eventRow(row))
     tx.count(accountId, EVENTS_COUNTER, '', 1)
     if (event.origin) countEvent(tx, event, event.origin)
     if (webhookIds.length > 0) outgoing.push({ accountId, webhookIds, event: { ...event, id } })

@@ -65,10 +65,14 @@ export interface Finish extends LeaseRef {
   /** The address takes no mail: no further mail of this account goes to it. */
   suppress: boolean
   signedAt: number | null
+  /** For the next attempt. */
   signatures: string | null
+  /** See `deliver/message/proof.ts`; where there is no next attempt. */
+  proof: Uint8Array | null
   /** Where it went; absent where that is not counted. */
   destination?: Destination
-  record: Pick<AttemptRow, 'phase' | 'reply' | 'mxHost' | 'mxIp' | 'tls' | 'transcript' | 'brokeOff'>
+  /** Of those who were spoken to, and what they said; packed, too. */
+  record: Pick<AttemptRow, 'reply' | 'mxHost' | 'brokeOff'> & { packed: Uint8Array }
 }
 
 export const queueCommands = {
@@ -227,15 +231,17 @@ function rowKey({ emailId, ordinal }: { emailId: Id; ordinal: number }) {
   return { emailId, ordinal }
 }
 
-function attemptRow(finish: Finish): AttemptRow {
+function attemptRow(finish: Finish): Partial<AttemptRow> {
   const { emailId, ordinal, attempt: number, startedAt, finishedAt, outcome, record } = finish
-  return { emailId, ordinal, number, startedAt, finishedAt, outcome, ...record }
+  const { packed, brokeOff } = record
+  return { emailId, ordinal, number, startedAt, finishedAt, outcome, record: packed, brokeOff }
 }
 
 /** A recipient's delay is told once, at its first deferral. */
 function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange {
   const { accountId, emailId, ordinal, address, status, nextAt, event, error, finishedAt, handedOverAt } =
     finish
+  const { signedAt, signatures, proof } = finish
   const deferred = nextAt !== null
   const told = status === 'delivery_delayed' && formerStatus === 'delivery_delayed'
   return {
@@ -252,10 +258,10 @@ function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange 
       ...NO_LEASE,
       state: deferred ? DELIVERY_STATE.waiting : DELIVERY_STATE.done,
       ...(deferred ? { nextAt, class: DELIVERY_CLASS.retry } : {}),
-      lastReply: finish.record.reply,
-      lastMxHost: finish.record.mxHost,
+      lastReply: deferred ? finish.record.reply : null,
+      lastMxHost: deferred ? finish.record.mxHost : null,
       lastAttemptAt: finishedAt,
-      ...(finish.signedAt === null ? {} : { signedAt: finish.signedAt, signatures: finish.signatures }),
+      ...(finish.signedAt === null ? {} : { signedAt, signatures, proof }),
     },
   }
 }

@@ -16,6 +16,7 @@ import type {
   ContactValueRow,
   DeletedAudienceRow,
   DeletedTopicRow,
+  OptOutRow,
   SegmentRow,
   TopicRow,
 } from './schema/contacts.ts'
@@ -101,6 +102,7 @@ export interface Schema {
   deletedTopics: DeletedTopicRow
   contactTopics: ContactTopicRow
   contactImports: ContactImportRow
+  optOuts: OptOutRow
   mtaStsPolicies: MtaStsPolicyRow
   tlsResults: TlsResultRow
   reports: ReportRow

@@ -1,4 +1,5 @@
 /** Accounts, domains and accepted emails in a store, in a line each. */
+
 import { type Accept, createAccept } from '../../src/accept/accept.ts'
 import type { Accepted, LeftOut } from '../../src/accept/answer.ts'
 import type { AcceptInput, acceptCommands } from '../../src/accept/commit.ts'
@@ -15,6 +16,7 @@ import { type Mailbox, parseMailbox } from '../../src/smtp/address.ts'
 import { createBlobClaims } from '../../src/store/blobs/claims.ts'
 import { hashFile } from '../../src/store/blobs/stream.ts'
 import type { ClaimedDelivery, Run } from '../../src/store/command.ts'
+import { packRecord } from '../../src/store/queue/attempt-record.ts'
 import type { DomainStatus } from '../../src/store/schema.ts'
 import { createReadyTemplates } from '../../src/templates/ready.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
@@ -240,14 +242,13 @@ export function finishFor(delivery: ClaimedDelivery, at: number, over: Partial<F
     suppress: false,
     signedAt: null,
     signatures: null,
+    proof: null,
     record: {
-      phase: 'final-dot',
-      reply: '250 taken',
-      mxHost: 'mx.there.test',
-      mxIp: '192.0.2.1',
-      tls: null,
-      transcript: null,
-      brokeOff: null,
+      ...{ reply: '250 taken', mxHost: 'mx.there.test', brokeOff: null },
+      packed: packRecord({
+        ...{ phase: 'final-dot', reply: '250 taken', mxHost: 'mx.there.test', mxIp: '192.0.2.1' },
+        ...{ tls: null, transcript: null },
+      }),
     },
     ...over,
   }

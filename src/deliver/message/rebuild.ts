@@ -1,24 +1,27 @@
 /**
  * A delivery's message as it was sent, made again from what is stored: the message itself is not. Its own signatures
- * tell whether that has succeeded.
+ * tell whether that has succeeded: those that are kept hold, or those that are made anew are the ones that were sent.
  */
-import { signatureField, signatureHolds } from '../../dkim/signature.ts'
+import { loadSigningKey } from '../../dkim/keys.ts'
+import { signatureField, signatureHolds, signMessage } from '../../dkim/signature.ts'
+import { dkimContext } from '../../domains/domains.ts'
 import { type Id, parseWireId } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { type HeaderField, serializeFields } from '../../smtp/header-field.ts'
-import { findKeyFacts } from '../../store/accounts/domains.ts'
+import { findKeyFacts, findKeysToProve } from '../../store/accounts/domains.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import { readEmailSource } from '../../store/mail/email-source.ts'
 import type { Find } from '../../store/read.ts'
 import type { Db, DeliveryRow } from '../../store/schema.ts'
 import { createComposer } from './composed.ts'
+import { entriesOf } from './proof.ts'
 import { type StoredSignature, unsignedFields } from './signed-head.ts'
 
 /**
- * `exact`: as the last attempt that has ended sent it, and its signatures hold.
+ * `exact`: as the last attempt that has ended sent it, by its signatures.
  * `unsigned`: likewise, but it was not signed, so that nothing proves it.
  * `not-sent`: no attempt has ended; as it would be, without what an attempt adds.
- * `inexact`: a key is gone, or the signatures do not hold, as after a change of the composer.
+ * `inexact`: a key is gone, or the signatures are others, as after a change of the composer.
  */
 export const FIDELITIES = ['exact', 'unsigned', 'not-sent', 'inexact'] as const
 export type Fidelity = (typeof FIDELITIES)[number]
@@ -51,7 +54,7 @@ export async function rebuildMessage(
   const { find, secrets } = parts
   const source = await readEmailSource(find, accountId, emailId)
   const [delivery] = source
-    ? await find('deliveries', [{ emailId, ordinal }], ['address', 'signedAt', 'signatures'])
+    ? await find('deliveries', [{ emailId, ordinal }], ['address', 'signedAt', 'signatures', 'proof'])
     : []
   if (!source || !delivery) return undefined
   const email = await createComposer(parts)(source)
@@ -59,8 +62,11 @@ export async function rebuildMessage(
   const { signedAt } = delivery
   if (signedAt === null) return messageOf('not-sent', message.fields, message.body)
   const fields = unsignedFields({ message, ref: { emailId, ordinal }, secrets }, signedAt)
-  const signed = { domain: email.fromDomain, bodyHash: message.bodyHash, fields }
-  const { fidelity, signatures } = await signaturesOf(parts.db, { ...delivery, signedAt }, signed)
+  const signed = { domain: email.fromDomain, bodyHash: message.bodyHash, fields, signedAt }
+  const { fidelity, signatures } =
+    delivery.proof === null
+      ? await signaturesOf(parts.db, delivery, signed)
+      : await signedAnew(parts, { domainId: email.domainId, proof: delivery.proof }, signed)
   return messageOf(fidelity, [...signatures, ...fields], message.body)
 }
 
@@ -68,12 +74,45 @@ function messageOf(fidelity: Fidelity, fields: readonly HeaderField[], body: Buf
   return { fidelity, head: Buffer.concat([serializeFields([...fields]), Buffer.from('\r\n')]), body }
 }
 
-/** The DKIM-Signature fields; that of a key which is gone cannot be made. */
+interface SignedParts {
+  domain: string
+  bodyHash: string
+  fields: readonly HeaderField[]
+  signedAt: number
+}
+
+interface Signatures {
+  fidelity: Fidelity
+  /** The DKIM-Signature fields. */
+  signatures: HeaderField[]
+}
+
+/** Only signatures that were sent are shown; that of a key which is gone cannot be made. */
+async function signedAnew(
+  { db, secrets }: RebuildParts,
+  { domainId, proof }: { domainId: Id | null; proof: Uint8Array },
+  { domain, bodyHash, fields, signedAt }: SignedParts,
+): Promise<Signatures> {
+  const known = domainId === null ? [] : await findKeysToProve(db, domainId)
+  const made: HeaderField[] = []
+  const entries = entriesOf(proof)
+  for (const { isBy, isOf } of entries)
+    for (const { id, token, algorithm, privateKey } of known) {
+      if (!isBy(id)) continue
+      const pkcs8 = secrets.open(privateKey, dkimContext(token))
+      const key = loadSigningKey({ domain, selector: token, algorithm }, pkcs8)
+      const [signature] = await signMessage(fields, bodyHash, [key], signedAt)
+      if (isOf(signature!.bytes)) made.push(signature!.field)
+    }
+  return { fidelity: made.length === entries.length ? 'exact' : 'inexact', signatures: made }
+}
+
+/** Of a delivery that is tried again, or of former times. */
 async function signaturesOf(
   db: Db,
-  { signedAt, signatures }: Pick<DeliveryRow, 'signatures'> & { signedAt: number },
-  { domain, bodyHash, fields }: { domain: string; bodyHash: string; fields: readonly HeaderField[] },
-): Promise<{ fidelity: Fidelity; signatures: HeaderField[] }> {
+  { signatures }: Pick<DeliveryRow, 'signatures'>,
+  { domain, bodyHash, fields, signedAt }: SignedParts,
+): Promise<Signatures> {
   if (signatures === null) return { fidelity: 'unsigned', signatures: [] }
   const made: HeaderField[] = []
   let fidelity: Fidelity = 'exact'

@@ -6,6 +6,8 @@ import { type BounceClass, bounceType } from '../../reports/bounce-class.ts'
 import type { Alert } from '../../reports/rules/rule.ts'
 import type { Reply } from '../../smtp/reply.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
+import { packRecord } from '../../store/queue/attempt-record.ts'
+import { proofOf } from '../message/proof.ts'
 import { type HostTrial, tlsText } from './trial.ts'
 
 /** How an attempt ended, wherever it was made. */
@@ -68,6 +70,8 @@ export function finishOf(
   }
   return {
     ...common(delivery, ending, facts),
+    signatures: facts.message?.signatures ?? null,
+    proof: null,
     status: 'delivery_delayed',
     outcome: 'deferred',
     nextAt,
@@ -150,15 +154,20 @@ function common(
     finishedAt,
     handedOverAt: message ? facts.startedAt : null,
     signedAt: message?.signedAt ?? null,
-    signatures: message?.signatures ?? null,
+    signatures: null,
+    proof: message?.signatures ? proofOf(message.signatures) : null,
     record: {
-      phase: ending.phase,
       reply: ending.text,
       mxHost: last?.host ?? null,
-      mxIp: last?.ip ?? null,
-      tls: last?.tls ? tlsText(last.tls) : null,
-      transcript: ending.trials.length > 0 ? JSON.stringify(ending.trials) : null,
       brokeOff: ending.brokeOff ? (1 as const) : null,
+      packed: packRecord({
+        phase: ending.phase,
+        reply: ending.text,
+        mxHost: last?.host ?? null,
+        mxIp: last?.ip ?? null,
+        tls: last?.tls ? tlsText(last.tls) : null,
+        transcript: ending.trials.length > 0 ? JSON.stringify(ending.trials) : null,
+      }),
     },
   }
 }

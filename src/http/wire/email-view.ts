@@ -8,7 +8,7 @@ import { EMAIL_EVENTS } from '../../events/types.ts'
 import { wireId } from '../../lib/ids.ts'
 import type { ListedEmail } from '../../search/list.ts'
 import { mailboxText } from '../../smtp/mailbox-text.ts'
-import { type EmailParts, parseMailboxes } from '../../store/mail/emails.ts'
+import { type EmailParts, messageIdOf, parseMailboxes } from '../../store/mail/emails.ts'
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -138,7 +138,7 @@ export function emailView(parts: EmailParts, unsubscribeUrl = ''): z.output<type
 export function emailRowView(email: ListedEmail): z.output<typeof emailRowSchema> {
   return {
     id: wireId('eml', email.id),
-    message_id: email.messageId,
+    message_id: messageIdOf(email),
     from: mailboxText(parseMailboxes(email.sender)[0]!),
     to: mailboxTexts(email.toList),
     cc: mailboxTexts(email.ccList),
@@ -177,8 +177,8 @@ function recipientView(
     status: statusWord(email, delivery),
     attempts: delivery.attempts,
     next_attempt_at: waits ? timestamp(delivery.nextAt) : null,
-    mx_host: delivery.lastMxHost,
-    reply: delivery.lastReply,
+    mx_host: delivery.lastMxHost ?? attempts.at(-1)?.mxHost ?? null,
+    reply: delivery.lastReply ?? attempts.at(-1)?.reply ?? null,
     transcripts: attempts.map(attemptView),
   }
 }

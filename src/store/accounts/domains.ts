@@ -98,6 +98,23 @@ export async function listDomainsInTurns(db: Db, after: Id, limit: number): Prom
   return withKeys(db, rows)
 }
 
+/** The keys of a domain by which mail can be signed once more as it was, present and former. */
+export async function findKeysToProve(
+  db: Db,
+  domainId: Id,
+): Promise<Pick<DkimKeyRow, 'id' | 'token' | 'algorithm' | 'privateKey'>[]> {
+  const keys = await Promise.all(
+    (['dkimKeys', 'formerDkimKeys'] as const).map(table =>
+      db
+        .selectFrom(table)
+        .select(['id', 'token', 'algorithm', 'privateKey'])
+        .where('domainId', '=', domainId)
+        .execute(),
+    ),
+  )
+  return keys.flat().flatMap(({ privateKey, ...key }) => (privateKey?.length ? [{ ...key, privateKey }] : []))
+}
+
 /** Null when nobody asked for other keys. */
 export async function findWantedRotation(db: Db, domainId: Id): Promise<number | null> {
   const row = await db

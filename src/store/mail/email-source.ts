@@ -3,6 +3,7 @@ import { type Id, idKey } from '../../lib/ids.ts'
 import type { Find } from '../read.ts'
 import type { EmailRow } from '../schema.ts'
 import { type Content, decodeContent } from './contents.ts'
+import { messageIdOf } from './emails.ts'
 
 const COLUMNS = [
   'accountId',
@@ -65,7 +66,7 @@ export function createEmailSources(find: Find, keptContents = KEPT_CONTENTS): Re
     const content = known ?? (await readContent(find, contentId))
     if (!content) return undefined
     if (key !== undefined) keep(key, content)
-    return { ...source, content }
+    return { ...source, messageId: messageIdOf(source), content }
   }
 }
 

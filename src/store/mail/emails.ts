@@ -1,9 +1,11 @@
 /** Emails with their deliveries and timeline, as read back. */
-import type { Id } from '../../lib/ids.ts'
+import { type Id, idText } from '../../lib/ids.ts'
 import type { Mailbox } from '../../smtp/address.ts'
+import { withRecord } from '../queue/attempt-record.ts'
 import type { ReadTogether } from '../read.ts'
 import type { AttemptRow, Db, DeliveryRow, EmailRow, EventRow } from '../schema.ts'
 import { type Content, decodeContent } from './contents.ts'
+import { withData } from './events.ts'
 import { visibleSince } from './visible.ts'
 
 /** An email with everything that is shown of it. */
@@ -42,7 +44,11 @@ export async function findEmailParts(
     db.selectFrom('attempts').selectAll().where('emailId', '=', id).orderBy('ordinal').orderBy('number'),
     db.selectFrom('events').selectAll().where('subjectId', '=', id).orderBy('createdAt').orderBy('id'),
   )
-  return email && content && { email, content: decodeContent(content), deliveries, attempts, events }
+  if (!email || !content) return undefined
+  return {
+    ...{ email, content: decodeContent(content), deliveries },
+    ...{ attempts: attempts.map(withRecord), events: events.map(withData) },
+  }
 }
 
 /** Whether an email was sent from a domain; null stands for any. */
@@ -50,13 +56,40 @@ export function isSentFrom(domain: string | null, { sender }: Pick<EmailRow, 'se
   return domain === null || parseMailboxes(sender)[0]?.domain === domain
 }
 
+/** How emails of which there are very many keep a list: one mailbox without a name as its bare address. */
+export function compactMailboxes(json: string): string {
+  const [only, ...others] = parseMailboxes(json)
+  return only && only.name === null && others.length === 0 ? only.address : json
+}
+
 /** Mailboxes from a stored list. */
 export function parseMailboxes(json: string | null): Mailbox[] {
   if (json === null) return []
+  if (!json.startsWith('[')) return [{ name: null, address: json, domain: domainOf(json) }]
   const stored = JSON.parse(json) as { name?: string; address: string }[]
   return stored.map(({ name, address }) => ({
     name: name ?? null,
     address,
-    domain: address.slice(address.lastIndexOf('@') + 1),
+    domain: domainOf(address),
   }))
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1)
+}
+
+/** Stands in the row of an email whose `Message-ID` follows from its id. */
+export const OWN_MESSAGE_ID = ''
+
+/** With its angle brackets. */
+export function messageIdOf({
+  messageId,
+  id,
+  sender,
+}: Pick<EmailRow, 'messageId' | 'id' | 'sender'>): string {
+  return messageId === OWN_MESSAGE_ID ? ownMessageId(id, parseMailboxes(sender)[0]!.domain) : messageId
+}
+
+export function ownMessageId(id: Id, domain: string): string {
+  return `<${idText(id)}@${domain}>`
 }

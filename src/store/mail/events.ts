@@ -1,9 +1,27 @@
 /** Events of an account, read in the order in which they were recorded. */
 import type { Id } from '../../lib/ids.ts'
+import { pack, unpack } from '../packed.ts'
 import type { Db, EventRow } from '../schema.ts'
 
 /** What is counted of events. */
 export const EVENTS_COUNTER = 'events'
+
+/** Every message has such an event. */
+const PACKED_TYPE = 'email.delivered'
+/** Stands in a row whose data are packed. */
+const NO_DATA = '{}'
+
+/** How an event is kept. */
+export function eventRow(event: Omit<EventRow, 'packed'>): EventRow {
+  return event.type === PACKED_TYPE
+    ? { ...event, data: NO_DATA, packed: pack(event.data) }
+    : { ...event, packed: null }
+}
+
+/** The event with what it tells. */
+export function withData(event: EventRow): EventRow {
+  return event.packed === null ? event : { ...event, data: unpack(event.packed), packed: null }
+}
 
 export interface EventPage {
   limit: number
@@ -37,7 +55,7 @@ export async function listEvents(
   if (after) query = query.where('id', '<', after)
   if (before) query = query.where('id', '>', before)
   const found = await query.execute()
-  const events = found.slice(0, limit)
+  const events = found.slice(0, limit).map(withData)
   const counter = await db
     .selectFrom('counters')
     .select('count')
@@ -53,7 +71,7 @@ export async function listEvents(
 }
 
 /** Oldest first. @param until not included; null for all there are */
-export function eventsAfter(
+export async function eventsAfter(
   db: Db,
   accountId: Id,
   after: Id,
@@ -66,7 +84,8 @@ export function eventsAfter(
     .where('id', '>', after)
     .orderBy('id')
     .limit(limit)
-  return (until ? query.where('id', '<', until) : query).execute()
+  const found = await (until ? query.where('id', '<', until) : query).execute()
+  return found.map(withData)
 }
 
 /** Undefined where the account has none. */

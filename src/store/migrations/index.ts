@@ -23,6 +23,7 @@ import { up as broadcasts } from './022-broadcasts.ts'
 import { up as tracking } from './023-tracking.ts'
 import { up as webhooks } from './024-webhooks.ts'
 import { up as certificates } from './025-certificates.ts'
+import { up as lists } from './028-lists.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   { name: '023-tracking', up: tracking },
   { name: '024-webhooks', up: webhooks },
   { name: '025-certificates', up: certificates },
+  { name: '028-lists', up: lists },
 ]

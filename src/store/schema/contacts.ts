@@ -120,3 +120,13 @@ export interface ContactImportRow {
   updatedAt: number
   endedAt: number | null
 }
+
+/** The owner of an address wants no more mail of an account, whichever contacts there are. */
+export interface OptOutRow {
+  accountId: Id
+  /** Lower-case. */
+  email: string
+  /** A topic's id; empty for everything. */
+  scope: Uint8Array
+  saidAt: number
+}

@@ -45,7 +45,7 @@ export interface DkimKeyRow {
   algorithm: 'rsa-sha256' | 'ed25519-sha256'
   /** Base64, as in the `p=` tag. */
   publicKey: string
-  /** PKCS#8, sealed; empty once it signs no more. */
+  /** PKCS#8, sealed. */
   privateKey: Uint8Array
   createdAt: number
   /** Signs from then on; null while it is only published. */
@@ -56,7 +56,7 @@ export interface DkimKeyRow {
   revokedAt: number | null
 }
 
-/** What is left of a key whose place another one has taken: enough to prove what it has signed. */
+/** A key whose place another one has taken: mail that it has signed can be shown as it was sent. */
 export interface FormerDkimKeyRow {
   id: Id
   domainId: Id
@@ -64,6 +64,8 @@ export interface FormerDkimKeyRow {
   algorithm: 'rsa-sha256' | 'ed25519-sha256'
   publicKey: string
   retiredAt: number
+  /** PKCS#8, sealed; null once no mail that it has signed is shown any more. */
+  privateKey: Uint8Array | null
 }
 
 /** A domain whose keys shall change before it is their time. */

@@ -24,7 +24,7 @@ export interface EmailRow {
   /** Null when sent from an unverified domain to the simulator. */
   domainId: Id | null
   apiKeyId: Id | null
-  /** Mailboxes as JSON `[{name, address}]`; lists are null when empty. */
+  /** Mailboxes as JSON `[{name, address}]`, or one bare address; lists are null when empty. See `parseMailboxes`. */
   sender: Json
   toList: Json | null
   ccList: Json | null
@@ -46,6 +46,7 @@ export interface EmailRow {
   raw: Uint8Array | null
   /** On what terms its own links are made; null where it has none. */
   linkTermsId: number | null
+  /** Empty where it follows from the id, see `messageIdOf`. */
   messageId: string
   status: EmailStatus
   /** Deliveries of it. */

@@ -10,7 +10,9 @@ export interface EventRow {
   type: string
   /** Address concerned, where the event is about one recipient. */
   recipient: string | null
+  /** Empty where it is packed. */
   data: Json
+  packed: Uint8Array | null
   createdAt: number
 }
 

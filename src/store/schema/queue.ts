@@ -54,13 +54,16 @@ export interface DeliveryRow {
   expiresAt: number
   leaseOwner: string | null
   leaseUntil: number | null
+  /** Of a delivery that waits; once it is done, the record of its last attempt says so. */
   lastReply: string | null
   lastMxHost: string | null
   lastAttemptAt: number | null
   /** `t=` of the signatures, epoch ms. */
   signedAt: number | null
-  /** JSON `[{keyId, bytes}]`, base64: with them the message can be shown as it was sent. */
+  /** JSON `[{keyId, bytes}]`, base64, of a delivery that is tried again: the next attempt sends the same. */
   signatures: Json | null
+  /** By what the signatures of a delivery that is done are known again when they are made anew. */
+  proof: Uint8Array | null
 }
 
 /** `unknown`: the process died while the attempt was under way. */
@@ -73,6 +76,8 @@ export interface AttemptRow {
   startedAt: number
   finishedAt: number | null
   outcome: AttemptOutcome
+  /** What was said, packed; null where nobody knows, and in former rows, which have the columns below. */
+  record: Uint8Array | null
   phase: string | null
   reply: string | null
   mxHost: string | null

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { entriesOf } from '../../../src/deliver/message/proof.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
@@ -93,11 +94,11 @@ test('from a verified domain the message is signed, from any other it is not', a
   await posthorn.emailWhen(signed, 'delivered')
   const unsigned = await send('delivered@simulator.test')
   await posthorn.emailWhen(unsigned, 'delivered')
-  const signatures = posthorn.rows<{ signatures: string | null }>(
-    'select signatures from deliveries order by email_id desc limit 2',
+  const rows = posthorn.rows<{ proof: Uint8Array | null }>(
+    'select proof from deliveries order by email_id desc limit 2',
   )
-  assert.is(signatures[0]!.signatures, null)
-  assert.is(JSON.parse(signatures[1]!.signatures!).length, 2)
+  assert.is(rows[0]!.proof, null)
+  assert.is(entriesOf(rows[1]!.proof!).length, 2)
 })
 
 test('real and simulated recipients may be mixed from a verified domain only', async () => {

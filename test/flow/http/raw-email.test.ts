@@ -20,7 +20,7 @@ let posthorn: Posthorn
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2', tls: 'good' })
   posthorn = await startPosthorn({ zone: ZONE, mxPort: mx.port })
-  for (const name of ['here.example', 'gone.example']) await posthorn.verifiedDomain(name)
+  for (const name of ['here.example', 'gone.example', 'turns.example']) await posthorn.verifiedDomain(name)
 })
 test.after(async () => {
   await posthorn.close()
@@ -168,6 +168,7 @@ test('when what is stored no longer gives what was signed, it says that it is no
   const { fidelity, bytes } = await raw(id)
   assert.is(fidelity, 'inexact')
   assert.match(`${bytes}`, /^Subject: Hullo/m)
+  assert.not.match(`${bytes}`, /DKIM-Signature/, 'nothing is signed that was not sent')
 })
 
 test('when the domain is gone, so are its keys: it is shown without their signatures', async () => {
@@ -225,6 +226,30 @@ test('leaves with its email', async () => {
   await posthorn.emailWhen(id, 'delivered')
   posthorn.clock.advance(91 * DAY_MS)
   assertRefusal(await ask(id), { status: 404, name: 'not_found', says: /^Email not found/ })
+})
+
+test('it is exact after a change of keys, and no longer when theirs are destroyed', async () => {
+  const to = 'ok-rotated@there.example'
+  const id = await posthorn.send({ ...MAIL, from: 'ann@turns.example', to })
+  await posthorn.emailWhen(id, 'delivered')
+  const keys = posthorn.rows<{ id: Uint8Array }>(
+    "select id from dkim_keys where domain_id = (select id from domains where name = 'turns.example')",
+  )
+  posthorn.change(
+    `insert into former_dkim_keys (id, domain_id, token, algorithm, public_key, retired_at, private_key)
+     select id, domain_id, token, algorithm, public_key, 1, private_key from dkim_keys where domain_id =
+     (select id from domains where name = 'turns.example')`,
+  )
+  for (const key of keys) posthorn.change('delete from dkim_keys where id = ?', key.id)
+  const { fidelity, bytes } = await raw(id)
+  assert.is(fidelity, 'exact')
+  assert.is(`${bytes}`, `${taken(to)}`)
+  for (const key of keys)
+    posthorn.change('update former_dkim_keys set private_key = null where id = ?', key.id)
+  const without = await raw(id)
+  assert.is(without.fidelity, 'inexact')
+  const sent = `${taken(to)}`
+  assert.is(`${without.bytes}`, sent.slice(sent.indexOf('Date: ')))
 })
 
 test.run()

@@ -1,9 +1,13 @@
 import * as assert from 'uvu/assert'
-import { type Ending, finishOf } from '../../../src/deliver/outcome/finish.ts'
+import { entriesOf } from '../../../src/deliver/message/proof.ts'
+import { type Ending, type FinishFacts, finishOf } from '../../../src/deliver/outcome/finish.ts'
 import type { HostTrial } from '../../../src/deliver/outcome/trial.ts'
+import { wireId } from '../../../src/lib/ids.ts'
+import type { Finish } from '../../../src/queue/commands.ts'
 import type { BounceClass } from '../../../src/reports/bounce-class.ts'
 import { replyOf } from '../../../src/smtp/reply.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'
+import { readRecord } from '../../../src/store/queue/attempt-record.ts'
 import { HOUR_MS, newId } from '../../kit/mail.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -45,7 +49,15 @@ function endingOf(kind: Ending['kind'], line: string, over: Partial<Ending> = {}
   }
 }
 
-function finish(ending: Ending, over: { attempt?: number; at?: number; message?: null } = {}) {
+/** By those who were spoken to. */
+function said({ record }: Finish) {
+  return readRecord(record.packed)
+}
+
+function finish(
+  ending: Ending,
+  over: { attempt?: number; at?: number; message?: FinishFacts['message'] } = {},
+) {
   const { attempt = 1, at = ACCEPTED_AT + 1_000 } = over
   const { message = { dueAt: ACCEPTED_AT, signedAt: at - 500, signatures: '[]' } } = over
   return finishOf({ ...delivery, attempt }, ending, { startedAt: at - 500, finishedAt: at, message }, middle)
@@ -88,7 +100,7 @@ test('the record names delivery and attempt, and holds all trials', () => {
   )
   assert.equal([startedAt, finishedAt], [ACCEPTED_AT + 500, ACCEPTED_AT + 1_000])
   assert.equal(
-    { ...done.record, transcript: 0 },
+    { ...said(done), transcript: 0 },
     {
       phase: 'rcpt',
       reply: '250 taken',
@@ -96,10 +108,9 @@ test('the record names delivery and attempt, and holds all trials', () => {
       mxIp: '192.0.2.1',
       tls: 'TLSv1.3',
       transcript: 0,
-      brokeOff: null,
     },
   )
-  assert.equal(JSON.parse(done.record.transcript!), trials)
+  assert.equal(JSON.parse(said(done).transcript!), trials)
 })
 
 test('deferred: put off by the schedule, with what was said', () => {
@@ -192,10 +203,8 @@ test('bounced without a host: our own status code takes the place of a reply', (
   assert.is(done.error, '5.1.10 there.test takes no mail (null MX)')
   const { code, enhanced_code, mx_host } = done.event.data.bounce as Record<string, unknown>
   assert.equal([code, enhanced_code, mx_host], [null, '5.1.10', null])
-  assert.equal(
-    [done.record.mxHost, done.record.mxIp, done.record.tls, done.record.transcript],
-    [null, null, null, null],
-  )
+  const { mxHost, mxIp, tls, transcript } = said(done)
+  assert.equal([mxHost, mxIp, tls, transcript], [null, null, null, null])
 })
 
 test('a bounce suppresses where the reply blames the address, and for no class alone', () => {
@@ -233,6 +242,29 @@ test('what was handed over is signed and dated; what never was is not', () => {
   assert.equal([handed.handedOverAt, handed.signedAt, handed.signatures], [at - 500, at - 500, '[]'])
   const kept = finish(endingOf('failed', 'gone', { trials: [] }), { message: null })
   assert.equal([kept.handedOverAt, kept.signedAt, kept.signatures], [null, null, null])
+})
+
+test('signatures are kept for another attempt; once there is none, what they are known by', () => {
+  const signatures = JSON.stringify([
+    { keyId: wireId('key', newId(5)), bytes: Buffer.from('one').toString('base64') },
+    { keyId: wireId('key', newId(6)), bytes: Buffer.from('other').toString('base64') },
+  ])
+  const message = { dueAt: ACCEPTED_AT, signedAt: ACCEPTED_AT, signatures }
+  const deferred = finish(endingOf('deferred', '451 later'), { message })
+  assert.equal([deferred.signatures, deferred.proof], [signatures, null])
+  for (const kind of ['delivered', 'bounced', 'failed'] as const) {
+    const done = finish(endingOf(kind, '250 taken'), { message })
+    assert.is(done.signatures, null)
+    const entries = entriesOf(done.proof!)
+    assert.equal(
+      entries.map(entry => ['one', 'other'].map(text => entry.isOf(Buffer.from(text)))),
+      [
+        [true, false],
+        [false, true],
+      ],
+    )
+    assert.is(entries.length, 2)
+  }
 })
 
 test.run()

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Route } from '../../../src/deliver/route.ts'
 import { hashText } from '../../../src/lib/hash.ts'
+import { readRecord } from '../../../src/store/queue/attempt-record.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { openWorker } from './open-worker.ts'
@@ -15,9 +16,8 @@ test('what is accepted is delivered, and its end stored', async t => {
   assert.equal(mx.violations, [])
   await until(() => stored.length > 0)
   assert.equal(stored, ['ok@there.test delivered'])
-  assert.equal(rows('select outcome, mx_host from attempts'), [
-    { outcome: 'delivered', mx_host: 'mx.there.test' },
-  ])
+  const [attempt] = rows<{ outcome: string; record: Uint8Array }>('select outcome, record from attempts')
+  assert.equal([attempt!.outcome, readRecord(attempt!.record).mxHost], ['delivered', 'mx.there.test'])
 })
 
 test('what is deferred is tried again when its time has come', async t => {
@@ -62,9 +62,8 @@ test('an error of our own defers the delivery instead of leaving it in its lease
   await send('ok')
   await when('ok@there.test', 'delivery_delayed')
   assert.equal(errors, ['a blob cannot be read'])
-  assert.equal(rows('select outcome, reply from attempts'), [
-    { outcome: 'deferred', reply: 'an internal error' },
-  ])
+  const [attempt] = rows<{ outcome: string; record: Uint8Array }>('select outcome, record from attempts')
+  assert.equal([attempt!.outcome, readRecord(attempt!.record).reply], ['deferred', 'an internal error'])
   assert.equal(rows("select type from events where type like 'email.%'"), [
     { type: 'email.delivery_delayed' },
   ])

@@ -67,6 +67,7 @@ async function open(t: TestContext, { rotateAfterDays = 180 as number | null } =
     laboratory: false,
     resolvers: [resolverOf('one'), resolverOf('other')],
     rotateAfterMs: rotateAfterDays === null ? null : rotateAfterDays * DAY_MS,
+    shownForMs: 120 * DAY_MS,
   }
   const round = async (run = store.run) => {
     for await (const _ of rotateKeys({ ...options, run })) void _
@@ -157,7 +158,7 @@ test('a key is not used while a resolver that answers does not see it, or none a
   }
 })
 
-test('a retired private key is destroyed at once, a fresh one is sealed to its selector', async t => {
+test('a private key stays until no mail that it has signed is shown; a fresh one is sealed to its selector', async t => {
   const { verified, round, clock, rows } = await open(t)
   await verified('here.test')
   clock.advance(180 * DAY_MS)
@@ -166,14 +167,27 @@ test('a retired private key is destroyed at once, a fresh one is sealed to its s
     rows<{ slot: number; token: string; private_key: Uint8Array }>(
       'select slot, token, private_key from dkim_keys order by slot',
     )
-  assert.equal(
-    stored().map(row => row.private_key.length > 0),
-    [false, true, false],
-  )
+  const retired = stored()
   clock.advance(8 * DAY_MS)
   await round()
   clock.advance(DAY_MS)
   await round()
+  const former = () =>
+    rows<{ private_key: Uint8Array | null }>(
+      'select private_key from former_dkim_keys order by retired_at, id',
+    )
+  const secretsOf = (keys: readonly { private_key: Uint8Array | null }[]) =>
+    keys.map(key => key.private_key && Buffer.from(key.private_key).toString('hex')).sort()
+  assert.equal(secretsOf(former()), secretsOf([retired[0]!, retired[2]!]))
+  clock.advance(111 * DAY_MS)
+  await round()
+  assert.is(
+    former().every(key => key.private_key !== null),
+    true,
+  )
+  clock.advance(DAY_MS)
+  await round()
+  assert.equal(secretsOf(former()), [null, null])
   for (const { token, private_key: box } of stored())
     assert.is(secrets.open(box, dkimContext(token))[0], 0x30)
 })

@@ -1,0 +1,49 @@
+/**
+ * What a delivery that is done keeps of its signatures: by that they are known again when they are made anew, for both algorithms
+ * give the same signature for the same message (RFC 8017 §8.2.1, RFC 8032 §5.1.6).
+ */
+import { hash } from 'node:crypto'
+import { type Id, parseWireId } from '../../lib/ids.ts'
+import type { StoredSignature } from './signed-head.ts'
+
+/** Of the end of a key's id, which is random: a domain has few keys. */
+const KEY_BYTES = 4
+/** Against accidents: nobody who can change the database is to be kept from it. */
+const DIGEST_BYTES = 8
+const ENTRY_BYTES = KEY_BYTES + DIGEST_BYTES
+
+/** @param signatures as a delivery keeps them */
+export function proofOf(signatures: string): Uint8Array {
+  const stored = JSON.parse(signatures) as StoredSignature[]
+  const proof = new Uint8Array(stored.length * ENTRY_BYTES)
+  for (const [i, { keyId, bytes }] of stored.entries()) {
+    proof.set(tailOf(parseWireId('key', keyId)!), i * ENTRY_BYTES)
+    proof.set(digestOf(Buffer.from(bytes, 'base64')), i * ENTRY_BYTES + KEY_BYTES)
+  }
+  return proof
+}
+
+/** One signature of a message. */
+export interface ProofEntry {
+  isBy(keyId: Id): boolean
+  isOf(signature: Uint8Array): boolean
+}
+
+/** In the order of the signatures. */
+export function entriesOf(proof: Uint8Array): ProofEntry[] {
+  return Array.from({ length: proof.length / ENTRY_BYTES }, (_, i) => {
+    const entry = proof.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES)
+    return {
+      isBy: keyId => Buffer.compare(tailOf(keyId), entry.subarray(0, KEY_BYTES)) === 0,
+      isOf: signature => Buffer.compare(digestOf(signature), entry.subarray(KEY_BYTES)) === 0,
+    }
+  })
+}
+
+function tailOf(keyId: Id): Uint8Array {
+  return keyId.subarray(-KEY_BYTES)
+}
+
+function digestOf(signature: Uint8Array): Uint8Array {
+  return hash('sha256', signature, 'buffer').subarray(0, DIGEST_BYTES)
+}

@@ -1,0 +1,32 @@
+import * as assert from 'uvu/assert'
+import {
+  compactMailboxes,
+  messageIdOf,
+  OWN_MESSAGE_ID,
+  ownMessageId,
+  parseMailboxes,
+} from '../../../src/store/mail/emails.ts'
+import { newId } from '../../kit/mail.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('store/emails')
+
+test('a list of one bare address is kept as the address, and says the same', () => {
+  const json = '[{"address":"ann@here.example"}]'
+  assert.is(compactMailboxes(json), 'ann@here.example')
+  assert.equal(parseMailboxes('ann@here.example'), parseMailboxes(json))
+})
+
+test('names and further mailboxes are kept as they are', () => {
+  const named = '[{"name":"Ann","address":"ann@here.example"}]'
+  const several = '[{"address":"ann@here.example"},{"address":"bob@here.example"}]'
+  for (const json of [named, several]) assert.is(compactMailboxes(json), json)
+})
+
+test('the Message-ID follows from the id where it is not said', () => {
+  const [id, sender] = [newId(1), 'ann@here.example']
+  assert.is(messageIdOf({ id, sender, messageId: OWN_MESSAGE_ID }), ownMessageId(id, 'here.example'))
+  assert.is(messageIdOf({ id, sender, messageId: '<mine@there.example>' }), '<mine@there.example>')
+})
+
+test.run()
