@@ -8,7 +8,7 @@
  * With --stores, only files that open stores: those are run on PostgreSQL, too, which `test/kit/database.ts` is about.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { globSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -16,7 +16,7 @@ import { bundleThreads } from './bundle-threads.ts'
 
 const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 300_000)
 /** Longer where tests have more time, as on PostgreSQL, whose databases are dropped at the end. */
-const EXIT_GRACE_MS = 4_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
+const EXIT_GRACE_MS = 15_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
 /**
  * Tests that would say nothing new there, and take their time: to which the database is a file; of the time that passes in
  * a worker; of names, sessions and peers; and all of everything over HTTP. They hold on PostgreSQL, too, without --stores.
@@ -31,6 +31,11 @@ const ON_SQLITE_ALONE = new RegExp(
     'unit/store/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\\.',
   ].join('|'),
 )
+/** A file system in memory, and how much must be free there: what tests wait for most is a disk. */
+const MEMORY = '/dev/shm'
+const MEMORY_BYTES = 4 * 1024 ** 3
+/** Tests that start no programs of others, for which much may be forbidden there. */
+const FIT_FOR_MEMORY = /\/test\/(?:unit|flow|api)\//
 const SLOWEST_SHOWN = 12
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** What one test file has compiled, the next need not: a third of a flow test's CPU. */
@@ -90,6 +95,7 @@ async function main(args: string[]): Promise<number> {
     .filter(file => file.includes(match))
     .filter(file => storesAt < 0 || opensStores(file))
   if (files.some(startsThreads)) await bundleThreads()
+  const folder = files.every(file => FIT_FOR_MEMORY.test(file)) ? folderInMemory() : undefined
   const waiting = [...files]
   const results: FileResult[] = []
   // One more than there are processors, as tests also wait.
@@ -98,7 +104,7 @@ async function main(args: string[]): Promise<number> {
   await Promise.all(
     Array.from({ length: lanes }, async () => {
       for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-        const result = await runFile(file)
+        const result = await runFile(file, folder)
         results.push(result)
         report(result)
       }
@@ -139,7 +145,17 @@ function textOf(path: string): string {
   return known
 }
 
-async function runFile(file: string): Promise<FileResult> {
+/** In memory, for the data of tests, as long as this process lives; undefined where there is not enough of it. */
+function folderInMemory(): string | undefined {
+  if (!existsSync(MEMORY)) return undefined
+  const { bavail, bsize } = statfsSync(MEMORY)
+  if (bavail * bsize < MEMORY_BYTES) return undefined
+  const folder = mkdtempSync(`${MEMORY}/posthorn-tests-`)
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function runFile(file: string, folder: string | undefined): Promise<FileResult> {
   const started = Date.now()
   const child = spawn(process.execPath, [...PRELOADED, file], {
     cwd: root,
@@ -147,6 +163,7 @@ async function runFile(file: string): Promise<FileResult> {
     env: {
       NODE_COMPILE_CACHE: COMPILED,
       ...process.env,
+      ...(folder && { TMPDIR: folder }),
       NO_COLOR: '1',
       FORCE_COLOR: '0',
       TEST_RUNNER_PIPE: '1',

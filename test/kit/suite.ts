@@ -26,7 +26,7 @@ export interface Suite {
   run(): void
 }
 
-const DEFAULT_LIMIT_MS = 5_000
+const DEFAULT_LIMIT_MS = 20_000
 const SLOWER = Number(process.env.TEST_LIMIT_FACTOR ?? 1)
 const declared = new Set<string>()
 

@@ -23,7 +23,12 @@ async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions[]) {
     mxs.push(await t.using(startFakeMx({ host: `127.0.0.${i + 2}`, port, ...options })))
   }
   const server = await t.using(startZone(zone))
-  const resolver = createResolver({ servers: [server.server], clock: systemClock, timeoutMs: 300, tries: 1 })
+  const resolver = createResolver({
+    servers: [server.server],
+    clock: systemClock,
+    timeoutMs: 10_000,
+    tries: 1,
+  })
   const pool = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
   t.after(async () => {
     await pool.close()

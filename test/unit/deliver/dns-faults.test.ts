@@ -48,13 +48,14 @@ const LASTING: Case[] = [
   ['circle.test', 'circle.test CNAME circle2.test\ncircle2.test CNAME circle.test', 'delivery_delayed'],
 ]
 
-for (const [crowd, cases] of [
-  ['faults that pass, and faults that last', [...passing('SERVFAIL', 'REFUSED', 'TIMEOUT'), ...LASTING]],
-  ['answers that are no DNS', [MALFORMED]],
+for (const [crowd, cases, options] of [
+  ['faults that pass, and faults that last', [...passing('SERVFAIL', 'REFUSED'), ...LASTING], {}],
+  ['silence', passing('TIMEOUT'), { dnsTimeoutMs: 1_000 }],
+  ['answers that are no DNS', [MALFORMED], {}],
 ] as const)
   test(crowd, async t => {
     const zone = `there.test MX 10 ${WELL}\n${WELL} A 127.0.0.2\n${cases.map(([, lines]) => lines).join('\n')}`
-    const { sendTo, rows, errors } = await openWorker(t, { zone })
+    const { sendTo, rows, errors } = await openWorker(t, { zone, ...options })
     await sendTo(cases.map(([domain]) => `ok@${domain}`))
     await until(() => rows('select 1 from attempts').length === cases.length)
     const blamed = new Set(

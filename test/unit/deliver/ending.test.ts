@@ -47,7 +47,7 @@ const hosts = routeTo({
 async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps([], systemClock)) {
   const mx = given ?? (await t.using(startFakeMx({ host: '127.0.0.2' })))
   const zone = await t.using(startZone('mx.there.test A 127.0.0.2'))
-  const resolver = createResolver({ servers: [zone.server], clock: systemClock, timeoutMs: 300, tries: 1 })
+  const resolver = createResolver({ servers: [zone.server], clock: systemClock, timeoutMs: 10_000, tries: 1 })
   const pool = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
   t.after(async () => {
     await pool.close()

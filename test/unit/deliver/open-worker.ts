@@ -38,6 +38,8 @@ export interface OpenOptions {
   slots?: number
   /** Our addresses. */
   ips?: readonly string[]
+  /** For one packet to the name server; long enough for any machine, unless a test waits for it. */
+  dnsTimeoutMs?: number
   /** Those that are new, from today on. */
   warmup?: { addresses: readonly string[]; caps: readonly number[] }
 }
@@ -52,6 +54,7 @@ export async function openWorker(
     at = {},
     slots = 100,
     ips = [],
+    dnsTimeoutMs = 10_000,
     warmup = { addresses: [], caps: [] },
   }: OpenOptions = {},
 ) {
@@ -63,8 +66,7 @@ export async function openWorker(
   const resolver = createResolver({
     servers: [server.server],
     clock: { ...systemClock, monotonic: clock.monotonic },
-    timeoutMs: 300,
-    tries: 1,
+    timeoutMs: dnsTimeoutMs,
   })
   const random = () => 0.5
   const failing = new Set<string>()

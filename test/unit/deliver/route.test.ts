@@ -25,7 +25,7 @@ const NONE_ASKED = async () => undefined
 async function open(t: TestContext) {
   const zone = await t.using(startZone(ZONE))
   const clock = await t.using(createAdjustableClock())
-  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 300, tries: 1 })
+  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 10_000, tries: 1 })
   t.after(() => resolver.close())
   const router = createRouter({
     resolver,
@@ -197,7 +197,7 @@ test('a look-up that breaks is no answer to be remembered', async t => {
 test('what the domain’s owner asks of connections stands with the route', async t => {
   const zone = await t.using(startZone(ZONE))
   const clock = await t.using(createAdjustableClock())
-  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 300, tries: 1 })
+  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 10_000, tries: 1 })
   t.after(() => resolver.close())
   const security = { sts: null, secureHosts: ['mx1.there.test'], unknown: null, bogus: null }
   const router = createRouter({

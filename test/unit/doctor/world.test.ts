@@ -21,7 +21,7 @@ const ADDRESS = '192.0.2.25'
 
 async function resolverOver(t: TestContext, text: string) {
   const zone = await t.using(startZone(text))
-  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 300, tries: 1 })
+  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 10_000, tries: 1 })
   t.after(() => resolver.close())
   return { zone, resolver }
 }
@@ -203,7 +203,7 @@ async function zoneLook(t: TestContext, seen: string, { laboratory = false, serv
     clock,
     authorityPort: Number(authority.server.split(':')[1]),
     allowPrivateAddresses: true,
-    timeoutMs: 300,
+    timeoutMs: 10_000,
     tries: 1,
   })
   t.after(() => inquiries.close())

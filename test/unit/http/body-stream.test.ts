@@ -10,8 +10,9 @@ import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
 const test = suite('http/body-stream')
+const LIMIT_BYTES = 1_000
 
-async function open(t: TestContext, limitBytes = 1_000) {
+async function open(t: TestContext, limits: { requestTimeoutMs?: number } = {}) {
   const clock = createManualClock()
   const streams = createBodyStreams(clock)
   const app = new Koa()
@@ -22,22 +23,22 @@ async function open(t: TestContext, limitBytes = 1_000) {
       return
     }
     try {
-      ctx.body = (await Array.fromAsync(streams.stream(ctx.req, limitBytes))).map(String).join('')
+      ctx.body = (await Array.fromAsync(streams.stream(ctx.req, LIMIT_BYTES))).map(String).join('')
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       ctx.status = error.status
       ctx.body = 'too large'
     }
   })
-  const options = { host: '127.0.0.1', port: 0, isPatientWith: streams.isReading, requestTimeoutMs: 100 }
-  const server = await startHttpServer(app, options)
+  const options = { host: '127.0.0.1', port: 0, isPatientWith: streams.isReading }
+  const server = await startHttpServer(app, { ...options, ...limits })
   t.after(() => server.close(0))
   const { port } = server.address()
   return { clock, port, url: `http://127.0.0.1:${port}` }
 }
 
 test('a body that is read as it comes outlasts the limit on the time of others', async t => {
-  const { port, url } = await open(t)
+  const { port, url } = await open(t, { requestTimeoutMs: 500 })
   const patient = httpRequest(`${url}/stream`, { method: 'POST' })
   const answer = new Promise<string>((resolve, reject) =>
     patient.on('response', response => resolve(text(response))).on('error', reject),

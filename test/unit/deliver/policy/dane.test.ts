@@ -41,7 +41,7 @@ const ZONE = `
 async function open(t: TestContext, { signed = ['signed.test'] } = {}) {
   const zone = await t.using(startZone(ZONE, { signed }))
   const clock = createManualClock()
-  const client = createValidatingClient({ server: zone.server, clock, timeoutMs: 300, tries: 1 })
+  const client = createValidatingClient({ server: zone.server, clock, timeoutMs: 10_000, tries: 1 })
   const changes: boolean[] = []
   const onChange = (isOn: boolean) => void changes.push(isOn)
   const dane = await t.using(createDane({ client, clock, port: 25, signedName: 'signed.test', onChange }))

@@ -37,7 +37,7 @@ async function open(t: TestContext, certificate: CertificateName = 'good') {
     startZone('mta-sts.there.test A 127.0.0.1\n_mta-sts.there.test TXT "v=STSv1; id=1"'),
   )
   const clock = createManualClock()
-  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 300, tries: 1 })
+  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 10_000, tries: 1 })
   const outbound = createOutbound({ resolver, clock, allowLoopback: true, authorities: [testAuthority()] })
   const store = await t.using(openLocalStore())
   t.after(() => {
@@ -182,7 +182,7 @@ test('a policy host that stays silent holds nothing back for longer than ten sec
   const silent = await t.using(startWebHost({ answer() {} }))
   const { clock, zone, openBook } = await open(t)
   zone.set(`mta-sts.there.test A 127.0.0.1\n_mta-sts.there.test TXT "v=STSv1; id=1"`)
-  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 300, tries: 1 })
+  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 10_000, tries: 1 })
   const outbound = createOutbound({ resolver, clock, allowLoopback: true, authorities: [testAuthority()] })
   t.after(() => {
     outbound.close()

@@ -14,7 +14,7 @@ async function witnessOf(t: TestContext, zone: string): Promise<Witness> {
   const { server } = await t.using(startZone(zone))
   const over = new AbortController()
   t.after(() => over.abort(new Error('the test is over')))
-  return resolverWitness(server, { clock: systemClock, timeoutMs: 300, tries: 1, signal: over.signal })
+  return resolverWitness(server, { clock: systemClock, timeoutMs: 10_000, tries: 1, signal: over.signal })
 }
 
 const ZONE = `
