@@ -1,10 +1,12 @@
 /** A service with something to show on every page of the dashboard. */
+import { parseWireId } from '../../src/lib/ids.ts'
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
 import type { Posthorn } from '../kit/posthorn.ts'
 import { sendMail } from '../kit/smtp-client.ts'
 import { until } from '../kit/until.ts'
 import { startWebHost } from '../kit/web-host.ts'
 import { startTellingPosthorn } from '../kit/webhook-sink.ts'
+import { addAlert, addClicks, addWeeks, daysAgo } from './history.ts'
 
 export interface Scene {
   posthorn: Posthorn
@@ -31,6 +33,7 @@ const WORLD = `
   there.example        MX 10 mx.there.example
   mx.there.example     A 127.0.0.2
   elsewhere.example    MX 10 mx.elsewhere.example
+  25.0.0.127.zen.list.example A 127.0.0.2
   mx.elsewhere.example A 127.0.0.2
 `
 const HTML = `
@@ -53,9 +56,19 @@ const STRANGE = [
   '',
 ].join('\r\n')
 
+/** From an address that is new to the world, and on one of two lists. */
+function warming(): Record<string, string> {
+  return {
+    POSTHORN_DELIVERY_SOURCE_IPS: '127.0.0.1=mail.shop.example',
+    POSTHORN_DELIVERY_WARMUP: `127.0.0.1=${daysAgo(11)}`,
+    POSTHORN_DNS_ADDRESSES: '127.0.0.25',
+    POSTHORN_DOCTOR_BLOCKLISTS: 'zen.list.example,bl.list.example',
+  }
+}
+
 export async function startScene(): Promise<Scene> {
   const mx = await startFakeMx({ host: '127.0.0.2' })
-  const posthorn = await startTellingPosthorn({ zone: WORLD, mxPort: mx.port })
+  const posthorn = await startTellingPosthorn({ zone: WORLD, mxPort: mx.port, env: warming() })
   const program = await startWebHost({ answer: (_, response) => void response.end('thank you') })
   const session = await posthorn.signIn()
   const make = async (path: string, body: object) => {
@@ -145,6 +158,11 @@ export async function startScene(): Promise<Scene> {
   await posthorn.emailWhen(delivered, 'delivered')
   await posthorn.emailWhen(bounced, 'bounced')
   await posthorn.emailWhen(delayed, 'delivery_delayed')
+  const { body: account } = await posthorn.call('GET', '/account', { session })
+  const accountId = parseWireId('acc', account.id)!
+  addWeeks(posthorn, accountId)
+  addClicks(posthorn, accountId, sent.id)
+  addAlert(posthorn)
   const ids = {
     delivered,
     bounced,

@@ -6,12 +6,13 @@ import { Confirmation } from './parts/dialog.tsx'
 import { Failure, Toasts } from './parts/feedback.tsx'
 import { Frame } from './shell/frame.tsx'
 import { useKeyboard } from './shell/keyboard.ts'
-import { ROUTES } from './shell/routes.tsx'
+import { fetchPageOf, ROUTES } from './shell/routes.tsx'
 import { findSession, session, watchSession } from './shell/session.ts'
 import { SignIn } from './shell/sign-in.tsx'
 import './styles/index.css'
 import { followTheme } from './theme/theme.ts'
 
+const BASE = '/dashboard'
 const RETRY_MS = 5_000
 
 function Dashboard() {
@@ -59,8 +60,9 @@ function SignedInPages() {
 watchSession()
 followTheme()
 void findSession()
+fetchPageOf(location.pathname.slice(BASE.length))
 render(
-  <Router base="/dashboard">
+  <Router base={BASE}>
     <Dashboard />
   </Router>,
   document.getElementById('app')!,

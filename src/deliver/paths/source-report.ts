@@ -11,7 +11,7 @@ export interface SourceEntry {
   /** With which we greet from there. */
   name: string
   /** Null where it is warm. */
-  warmup: (WarmupDay & { sent: Pick<WarmupCount, 'provider' | 'count'>[] }) | null
+  warmup: (WarmupDay & { caps: readonly number[]; sent: Pick<WarmupCount, 'provider' | 'count'>[] }) | null
   /** Sites to which nothing goes from there now; the first to be tried again first. */
   rests: { site: string; until: number; reason: string }[]
 }
@@ -40,6 +40,6 @@ export async function reportSources(
       .filter(({ source }) => source === '' || source.split(' ').includes(address))
       .map(({ site, pausedUntil: until, reason }) => ({ site, until, reason }))
       .sort((a, b) => a.until - b.until)
-    return { address, name: name ?? localName, warmup: day ? { ...day, sent } : null, rests }
+    return { address, name: name ?? localName, warmup: day ? { ...day, caps: plan.caps, sent } : null, rests }
   })
 }

@@ -9,7 +9,7 @@ import { listReply, type Route } from '../route.ts'
 import { pageQuery, readPage } from '../wire/read.ts'
 import { listSchema } from '../wire/reply-schemas.ts'
 
-const linkSchema = z.object({
+export const linkSchema = z.object({
   number: z.int().meta({ description: 'Which of the links of the page, from 0.' }),
   url: z.string().meta({ description: 'Where it led the first who followed it.' }),
   clicks: z.int(),

@@ -14,6 +14,7 @@ const sourceSchema = z
       .object({
         day: z.int().min(1),
         cap: count.meta({ description: 'Messages to one mailbox provider on this UTC day.' }),
+        caps: z.array(count).meta({ description: 'Likewise on each day of the plan, from the first.' }),
         sent: z.array(z.object({ provider: z.string(), count })).meta({
           description: 'On this UTC day; `other` for all providers that are in no table.',
         }),
@@ -31,7 +32,7 @@ export function sourceView({ address, name, warmup, rests }: SourceEntry): z.out
     object: 'source',
     source_ip: address,
     ehlo_name: name,
-    warmup: warmup && { day: warmup.number, cap: warmup.cap, sent: warmup.sent },
+    warmup: warmup && { day: warmup.number, cap: warmup.cap, caps: [...warmup.caps], sent: warmup.sent },
     rests: rests.map(({ site, until, reason }) => ({ site, until: timestamp(until), reason })),
   }
 }

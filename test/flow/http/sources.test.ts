@@ -40,6 +40,7 @@ test('an address that is warmed up sends its share of the day, the next mail goe
     [source.warmup.cap, source.warmup.day > 300, source.warmup.sent],
     [2, true, [{ provider: 'other', count: 2 }]],
   )
+  assert.equal(source.warmup.caps, Array(1_000).fill(2))
   assert.is((await posthorn.email(late)).status, 'queued')
   assert.is(mx.messages.length, 2)
   posthorn.clock.advance(DAY_MS)

@@ -25,6 +25,7 @@ interface LoadOptions {
 const CALM_MS = 700
 const MOST_REMEMBERED = 60
 const remembered = new Map<string, unknown>()
+const begun = new Map<string, Promise<unknown>>()
 
 /** @param path null for nothing yet */
 export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {}): Loaded<T> {
@@ -42,7 +43,7 @@ export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {
     const read = async () => {
       if (document.hidden && everyMs !== undefined) return
       try {
-        remember(path, await call<T>('GET', path))
+        remember(path, await readTogether<T>(path))
         if (over.signal.aborted) return
         state.current = { path, error: undefined, isLoading: false }
       } catch (error) {
@@ -96,6 +97,16 @@ export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {
     reload: useCallback(() => setTurn(n => n + 1), []),
     put,
   }
+}
+
+/** What several parts of a page ask for at once is asked once. Later questions may have another answer. */
+function readTogether<T>(path: string): Promise<T> {
+  const known = begun.get(path)
+  if (known) return known as Promise<T>
+  const reading = call<T>('GET', path)
+  begun.set(path, reading)
+  setTimeout(() => begun.delete(path))
+  return reading
 }
 
 /** Nothing of one reader is shown to the next. */

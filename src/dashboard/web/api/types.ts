@@ -1,6 +1,7 @@
 /** What the API answers, by the schemas that its replies are held against. Types alone: nothing of the server is bundled. */
 import type { z } from 'zod'
 import type { Report } from '../../../doctor/finding.ts'
+import type { linkSchema } from '../../../http/routes/broadcast-links.ts'
 import type {
   accountWithPasswordSchema,
   ownedAccountSchema,
@@ -90,6 +91,7 @@ export type SegmentFilter = Segment['filters'][number]
 export type Topic = z.output<typeof topicSchema>
 export type BroadcastRow = z.output<typeof broadcastRowSchema>
 export type Broadcast = z.output<typeof broadcastSchema>
+export type BroadcastLink = z.output<typeof linkSchema>
 export type InboundRow = z.output<typeof inboundRowSchema>
 export type Inbound = z.output<typeof inboundSchema>
 export type AccountEvent = z.output<typeof eventSchema>

@@ -7,7 +7,7 @@ import { useQuery } from '../api/query.ts'
 import type { Audience } from '../api/types.ts'
 import { Button } from '../parts/controls.tsx'
 import { confirm } from '../parts/dialog.tsx'
-import { Failure, say, Waiting } from '../parts/feedback.tsx'
+import { Failure, say } from '../parts/feedback.tsx'
 import { Head } from '../parts/show.tsx'
 import type { PageProps } from '../shell/routes.tsx'
 import { count, counted } from '../words/numbers.ts'
@@ -16,47 +16,26 @@ import { Contacts } from './contacts.tsx'
 import { ImportDialog } from './import-contacts.tsx'
 import { Segments } from './segments.tsx'
 
+const FROM = ['/audiences', 'Audiences'] as const
+
 export function AudiencePage({ params: { id } }: PageProps) {
   const query = useQuery()
-  const [, navigate] = useLocation()
   const [open, setOpen] = useState<'name' | 'import'>()
   const [seen, setSeen] = useState(0)
-  const audience = useLoad<Audience>(`/audiences/${id}`, { on: 'contact.' })
-  if (!audience.data)
-    return audience.error ? <Failure error={audience.error} retry={audience.reload} /> : <Waiting />
-  const { name, contact_count, unsubscribed_count } = audience.data
+  const { data: audience, error, reload } = useLoad<Audience>(`/audiences/${id}`, { on: 'contact.' })
+  if (error && !audience) return <Failure error={error} retry={reload} />
   const view = query.get('view') === 'segments' ? 'segments' : 'contacts'
   const changed = () => {
-    audience.reload()
+    reload()
     setSeen(n => n + 1)
   }
-  const remove = () =>
-    confirm({
-      title: `Delete ${name}?`,
-      text: `${counted(contact_count, 'contact goes', 'contacts go')} with it, and its segments. This cannot be undone.`,
-      act: 'Delete the audience',
-      async work() {
-        await call('DELETE', `/audiences/${id}`)
-        say(`${name} is deleted.`)
-        navigate('/audiences')
-      },
-    })
   return (
     <>
-      <Head
-        title={name}
-        from={['/audiences', 'Audiences']}
-        lead={`${counted(contact_count, 'contact')}, ${count(unsubscribed_count)} of them unsubscribed.`}
-      >
-        <Button icon="trash" label="Delete the audience" onClick={remove} />
-        <Button onClick={() => setOpen('name')}>Rename</Button>
-        <a class="button" href={`/audiences/${id}/contacts/export`} download="contacts.csv">
-          Export
-        </a>
-        <Button icon="save" onClick={() => setOpen('import')}>
-          Bring in a file
-        </Button>
-      </Head>
+      {audience ? (
+        <AudienceHead audience={audience} onOpen={setOpen} />
+      ) : (
+        <Head title="Audience" from={FROM} lead="…" />
+      )}
       <div class="tabs" role="tablist" aria-label="What to see of it">
         {(['contacts', 'segments'] as const).map(one => (
           <button
@@ -71,16 +50,53 @@ export function AudiencePage({ params: { id } }: PageProps) {
         ))}
       </div>
       {view === 'contacts' ? (
-        <Contacts key={seen} audience={audience.data} onChanged={audience.reload} />
+        <Contacts key={seen} audience={{ id: id! }} onChanged={reload} />
       ) : (
-        <Segments audience={audience.data} />
+        <Segments audience={{ id: id! }} />
       )}
-      {open === 'name' && (
-        <NameDialog audience={audience.data} onClose={() => setOpen(undefined)} onDone={audience.reload} />
+      {audience && open === 'name' && (
+        <NameDialog audience={audience} onClose={() => setOpen(undefined)} onDone={reload} />
       )}
-      {open === 'import' && (
-        <ImportDialog audience={audience.data} onClose={() => setOpen(undefined)} onDone={changed} />
+      {audience && open === 'import' && (
+        <ImportDialog audience={audience} onClose={() => setOpen(undefined)} onDone={changed} />
       )}
     </>
+  )
+}
+
+interface AudienceHeadProps {
+  audience: Audience
+  onOpen: (what: 'name' | 'import') => void
+}
+
+function AudienceHead({ audience, onOpen }: AudienceHeadProps) {
+  const [, navigate] = useLocation()
+  const { id, name, contact_count, unsubscribed_count } = audience
+  const remove = () =>
+    confirm({
+      title: `Delete ${name}?`,
+      text: `${counted(contact_count, 'contact goes', 'contacts go')} with it, and its segments. This cannot be undone.`,
+      act: 'Delete the audience',
+      async work() {
+        await call('DELETE', `/audiences/${id}`)
+        say(`${name} is deleted.`)
+        navigate('/audiences')
+      },
+    })
+  return (
+    <Head
+      title={name}
+      from={FROM}
+      lead={`${counted(contact_count, 'contact')}, ${count(unsubscribed_count)} of them unsubscribed.`}
+    >
+      <Button icon="trash" label="Delete the audience" onClick={remove} />
+      <Button onClick={() => onOpen('name')}>Rename</Button>
+      <a class="button" href={`/audiences/${id}/contacts/export`} download="contacts.csv">
+        Export
+      </a>
+      <Button icon="save" onClick={() => onOpen('import')}>
+        Bring in a file
+      </Button>
+    </Head>
   )
 }

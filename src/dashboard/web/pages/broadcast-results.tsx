@@ -5,6 +5,12 @@ import { Preview } from '../parts/preview.tsx'
 import { Card, Facts, Meter, Time } from '../parts/show.tsx'
 import { SKIP_WORDS } from '../words/broadcasts.ts'
 import { count, counted, percent } from '../words/numbers.ts'
+import { BroadcastLinks } from './broadcast-links.tsx'
+import { Hours } from './hours.tsx'
+
+/** Links are read while it goes out, and after. */
+const LIVE_MS = 5_000
+const CALM_MS = 30_000
 
 export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
   const {
@@ -67,6 +73,8 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
           </ul>
         </Card>
       </div>
+      <BroadcastLinks id={id} everyMs={broadcast.status === 'sending' ? LIVE_MS : CALM_MS} />
+      {unique_opens + unique_clicks > 0 && <Hours isReady broadcastId={id} />}
       <Card title="What it said" flush>
         {html === null ? (
           <pre class="letter-text">{text}</pre>

@@ -8,11 +8,13 @@ import { AreaField, Button, Switch, TextField } from '../parts/controls.tsx'
 import { confirm, FormDialog } from '../parts/dialog.tsx'
 import { Empty, say } from '../parts/feedback.tsx'
 import { type Column, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { Chosen, type Selection, useSelection, withEach } from '../parts/selection.tsx'
 import { Card, Mark, Time } from '../parts/show.tsx'
+import { counted } from '../words/numbers.ts'
 
 const PAGE_SIZE = 25
 
-export function Contacts({ audience, onChanged }: { audience: Audience; onChanged: () => void }) {
+export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id'>; onChanged: () => void }) {
   const query = useQuery()
   const [open, setOpen] = useState<Contact | 'new'>()
   const list = useLoad<List<Contact>>(
@@ -26,6 +28,8 @@ export function Contacts({ audience, onChanged }: { audience: Audience; onChange
     list.reload()
     onChanged()
   }
+  const rows = list.data?.data ?? []
+  const selection = useSelection(rows.map(({ id }) => id))
   return (
     <Card flush>
       <search class="filters">
@@ -34,10 +38,13 @@ export function Contacts({ audience, onChanged }: { audience: Audience; onChange
           Add a contact
         </Button>
       </search>
+      <ChosenActs rows={rows} selection={selection} onChanged={changed} />
       <PagedTable<Contact>
         caption="Contacts"
         columns={columnsOf({ onOpen: setOpen, onChanged: changed })}
         keyOf={({ id }) => id}
+        selection={selection}
+        nameOf={({ email }) => email}
         list={list}
         query={query}
         pageSize={PAGE_SIZE}
@@ -61,20 +68,88 @@ export function Contacts({ audience, onChanged }: { audience: Audience; onChange
   )
 }
 
+interface ChosenActsProps {
+  rows: readonly Contact[]
+  selection: Selection
+  onChanged: () => void
+}
+
+function ChosenActs({ rows, selection, onChanged }: ChosenActsProps) {
+  const chosen = rows.filter(({ id }) => selection.keys.has(id))
+  const people = counted(chosen.length, 'contact')
+  const ask = (
+    question: { title: string; text: string; act: string; harmless?: boolean },
+    work: typeof unsubscribe,
+    words: string,
+  ) =>
+    confirm({
+      ...question,
+      async work() {
+        await withEach(chosen, work, done => `${counted(done, 'contact is', 'contacts are')} ${words}.`)
+        selection.clear()
+        onChanged()
+      },
+    })
+  return (
+    <Chosen selection={selection}>
+      <Button
+        small
+        onClick={() =>
+          ask(
+            {
+              title: `Unsubscribe ${people}?`,
+              text: 'They stay in the audience and get no more broadcasts.',
+              act: 'Unsubscribe',
+              harmless: true,
+            },
+            unsubscribe,
+            'unsubscribed',
+          )
+        }
+      >
+        Unsubscribe
+      </Button>
+      <Button
+        small
+        kind="bad"
+        icon="trash"
+        onClick={() =>
+          ask(
+            {
+              title: `Remove ${people}?`,
+              text: 'What they have said about topics goes, too. Whoever only wants no more mail should be unsubscribed instead.',
+              act: 'Remove them',
+            },
+            remove,
+            'removed',
+          )
+        }
+      >
+        Remove
+      </Button>
+    </Chosen>
+  )
+}
+
+const pathOf = ({ id, audience_id }: Contact) => `/audiences/${audience_id}/contacts/${id}`
+const unsubscribe = (contact: Contact): Promise<unknown> =>
+  call('PATCH', pathOf(contact), { unsubscribed: true })
+const remove = (contact: Contact): Promise<unknown> => call('DELETE', pathOf(contact))
+
 interface ColumnActs {
   onOpen: (contact: Contact) => void
   onChanged: () => void
 }
 
 function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
-  const remove = ({ id, audience_id, email }: Contact) =>
+  const askToRemove = (contact: Contact) =>
     confirm({
-      title: `Remove ${email}?`,
+      title: `Remove ${contact.email}?`,
       text: 'What they have said about topics goes, too. Whoever only wants no more mail should be unsubscribed instead.',
       act: 'Remove the contact',
       async work() {
-        await call('DELETE', `/audiences/${audience_id}/contacts/${id}`)
-        say(`${email} is removed.`)
+        await remove(contact)
+        say(`${contact.email} is removed.`)
         onChanged()
       },
     })
@@ -122,7 +197,7 @@ function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
             kind="plain"
             icon="trash"
             label={`Remove ${contact.email}`}
-            onClick={() => remove(contact)}
+            onClick={() => askToRemove(contact)}
           />
         </span>
       ),
@@ -131,7 +206,7 @@ function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
 }
 
 interface ContactDialogProps {
-  audience: Audience
+  audience: Pick<Audience, 'id'>
   contact?: Contact
   onClose: () => void
   onDone: () => void

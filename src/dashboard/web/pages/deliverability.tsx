@@ -1,14 +1,15 @@
 /** Whether the world trusts this machine's mail: the check-up, our addresses, and what providers hold against us. */
+import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
-import type { Alert, Doctor, List, Sources } from '../api/types.ts'
+import type { Alert, Doctor, List } from '../api/types.ts'
 import { Button } from '../parts/controls.tsx'
 import { Empty, Failure, Waiting } from '../parts/feedback.tsx'
 import { type Column, Table } from '../parts/list.tsx'
-import { Card, Head, Mark, Meter, Time } from '../parts/show.tsx'
+import { Card, Head, Mark, Time } from '../parts/show.tsx'
+import { aboutWords, alertWords } from '../words/alerts.ts'
 import { checkWords } from '../words/checks.ts'
-import { alertWords } from '../words/health.ts'
-import { count } from '../words/numbers.ts'
 import type { Tone } from '../words/status.ts'
+import { SourcesCard } from './sources-card.tsx'
 
 type Finding = Doctor['findings'][number]
 
@@ -48,7 +49,7 @@ export function Deliverability() {
           (doctor.error ? <Failure error={doctor.error} retry={doctor.reload} /> : <Waiting />)}
         {doctor.data && <Findings findings={doctor.data.findings} />}
       </Card>
-      <SourcesCard />
+      <SourcesCard doctor={doctor.data} />
       <AlertsCard />
     </>
   )
@@ -74,57 +75,19 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
   )
 }
 
-function SourcesCard() {
-  const { data, error, reload } = useLoad<Sources>('/sources')
-  return (
-    <Card
-      title="Our addresses"
-      lead="A new address earns trust by sending a little more each day. That is seen to by itself."
-    >
-      {!data && (error ? <Failure error={error} retry={reload} /> : <Waiting />)}
-      {data?.data.length === 0 && <p class="quiet">The system chooses the address that mail leaves from.</p>}
-      <div class="stack">
-        {data?.data.map(({ source_ip, ehlo_name, warmup, rests }) => (
-          <div class="stack stack-tight" key={source_ip}>
-            <div class="row row-apart">
-              <span>
-                <b class="mono">{source_ip}</b> <span class="quiet">as {ehlo_name}</span>
-              </span>
-              <Mark tone={warmup ? 'warn' : 'good'}>
-                {warmup ? `Day ${warmup.day} of warming up` : 'Warm'}
-              </Mark>
-            </div>
-            {warmup?.sent.map(({ provider, count: sent }) => (
-              <div key={provider}>
-                <div class="row row-apart small">
-                  <span>{provider === 'other' ? 'All other providers' : provider}</span>
-                  <span class="quiet number">
-                    {count(sent)} of {count(warmup.cap)} today
-                  </span>
-                </div>
-                <Meter share={sent / Math.max(1, warmup.cap)} label={`Sent to ${provider} today`} />
-              </div>
-            ))}
-            {rests.map(({ site, until, reason }) => (
-              <p class="small quiet" key={site}>
-                Sends nothing to {site} until <Time at={until} />: {reason}
-              </p>
-            ))}
-          </div>
-        ))}
-      </div>
-    </Card>
-  )
-}
-
 const ALERT_COLUMNS: readonly Column<Alert>[] = [
-  { head: 'What', cell: ({ kind }) => <b>{alertWords(kind)}</b> },
   {
-    head: 'About',
-    cell: ({ provider, domain, source_ip }) => (
-      <span class="quiet">{[provider, domain, source_ip].filter(Boolean).join(', ') || '–'}</span>
+    head: 'What',
+    cell: alert => (
+      <>
+        <b>{alertWords(alert).what}</b>
+        <div class="small quiet">
+          {alertWords(alert).fix} <Link href={alertWords(alert).href}>{alertWords(alert).act}</Link>
+        </div>
+      </>
     ),
   },
+  { head: 'About', cell: alert => <span class="quiet">{aboutWords(alert) || '–'}</span> },
   { head: 'In their words', cell: ({ reply }) => <span class="mono quiet">{reply}</span> },
   { head: 'When', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
 ]

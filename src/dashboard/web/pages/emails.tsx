@@ -8,10 +8,12 @@ import type { Domain, EmailRow, List } from '../api/types.ts'
 import { Button, LinkButton } from '../parts/controls.tsx'
 import { Empty } from '../parts/feedback.tsx'
 import { type Column, Filter, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { useSelection } from '../parts/selection.tsx'
 import { Card, Head, Mark, Time } from '../parts/show.tsx'
 import { WriteDialog } from '../parts/write.tsx'
 import { counted } from '../words/numbers.ts'
 import { EMAIL_STATUS_ORDER, EMAIL_WORDS } from '../words/status.ts'
+import { ChosenEmails } from './chosen-emails.tsx'
 import { ExportDialog } from './export-emails.tsx'
 
 const PAGE_SIZE = 25
@@ -39,6 +41,8 @@ export function Emails() {
   const list = useLoad<List<EmailRow>>(path, {
     ...(page === 1 && { everyMs: LIVE_MS, on: 'email.' }),
   })
+  const rows = list.data?.data ?? []
+  const selection = useSelection(rows.map(({ id }) => id))
   return (
     <>
       <Head
@@ -57,10 +61,13 @@ export function Emails() {
       </Head>
       <Card flush>
         <Filters query={query} />
+        <ChosenEmails rows={rows} selection={selection} reload={list.reload} />
         <PagedTable<EmailRow>
           caption="Emails"
           columns={COLUMNS}
           keyOf={({ id }) => id}
+          selection={selection}
+          nameOf={({ subject, to }) => `${subject} to ${to[0]}`}
           list={list}
           query={query}
           pageSize={PAGE_SIZE}

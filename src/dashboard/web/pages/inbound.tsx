@@ -4,8 +4,8 @@ import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Inbound } from '../api/types.ts'
-import { AreaField, Button, TextField } from '../parts/controls.tsx'
-import { confirm, FormDialog } from '../parts/dialog.tsx'
+import { Button } from '../parts/controls.tsx'
+import { confirm } from '../parts/dialog.tsx'
 import { Failure, Note, say, Waiting } from '../parts/feedback.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Preview } from '../parts/preview.tsx'
@@ -13,10 +13,11 @@ import { Card, Facts, Head, Mark, Time } from '../parts/show.tsx'
 import type { PageProps } from '../shell/routes.tsx'
 import { bytes } from '../words/numbers.ts'
 import { judgementOf, VERDICT_WORDS, VERDICTS } from '../words/verdicts.ts'
+import { AnswerDialog, ForwardDialog } from './inbound-answers.tsx'
 
 export function InboundPage({ params: { id } }: PageProps) {
   const [, navigate] = useLocation()
-  const [isAnswering, setAnswering] = useState(false)
+  const [open, setOpen] = useState<'answer' | 'forward'>()
   const { data: message, error, reload } = useLoad<Inbound>(`/inbound/${id}`)
   if (!message) return error ? <Failure error={error} retry={reload} /> : <Waiting />
   const { label, tone } = judgementOf(message)
@@ -43,7 +44,10 @@ export function InboundPage({ params: { id } }: PageProps) {
         }
       >
         <Button icon="trash" label="Delete the message" onClick={remove} />
-        <Button kind="main" icon="emails" onClick={() => setAnswering(true)}>
+        <Button icon="next" onClick={() => setOpen('forward')}>
+          Forward
+        </Button>
+        <Button kind="main" icon="emails" onClick={() => setOpen('answer')}>
           Answer
         </Button>
       </Head>
@@ -86,7 +90,8 @@ export function InboundPage({ params: { id } }: PageProps) {
           </ul>
         </Card>
       </div>
-      {isAnswering && <AnswerDialog message={message} onClose={() => setAnswering(false)} />}
+      {open === 'answer' && <AnswerDialog message={message} onClose={() => setOpen(undefined)} />}
+      {open === 'forward' && <ForwardDialog message={message} onClose={() => setOpen(undefined)} />}
     </>
   )
 }
@@ -164,56 +169,5 @@ function Content({ message }: { message: Inbound }) {
         )}
       </div>
     </Card>
-  )
-}
-
-/** In the thread of the message, as mail programs see it (RFC 5322 §3.6.4). */
-function AnswerDialog({ message, onClose }: { message: Inbound; onClose: () => void }) {
-  const [, navigate] = useLocation()
-  const [from, setFrom] = useState(message.received_for[0] ?? '')
-  const [to, setTo] = useState(message.reply_to[0] ?? message.from)
-  const [subject, setSubject] = useState(
-    /^re:/i.test(message.subject) ? message.subject : `Re: ${message.subject}`,
-  )
-  const [text, setText] = useState('')
-  const thread = [...(message.headers.references ?? []), message.message_id ?? ''].join(' ').trim()
-  return (
-    <FormDialog
-      title="Answer"
-      act="Send"
-      wide
-      onClose={onClose}
-      onSubmit={async () => {
-        const { id } = await call<{ id: string }>('POST', '/emails', {
-          ...{ from, to, subject, text },
-          ...(message.message_id && {
-            headers: { 'In-Reply-To': message.message_id, References: thread.replace(/\s+/g, ' ') },
-          }),
-        })
-        say('Your answer is on its way.')
-        navigate(`/emails/${id}`)
-      }}
-    >
-      {error => (
-        <>
-          <TextField label="From" required value={from} onValue={setFrom} fault={error?.of('from')} />
-          <TextField label="To" required value={to} onValue={setTo} fault={error?.of('to')} />
-          <TextField
-            label="Subject"
-            required
-            value={subject}
-            onValue={setSubject}
-            fault={error?.of('subject')}
-          />
-          <AreaField
-            label="Message"
-            rows={9}
-            value={text}
-            onValue={setText}
-            fault={error?.of('text') ?? error?.of('html')}
-          />
-        </>
-      )}
-    </FormDialog>
   )
 }

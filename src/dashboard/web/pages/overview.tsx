@@ -27,6 +27,7 @@ import { columnsOf, isStretch, metricsQuery, STRETCHES, type Stretch } from '../
 import { EMAIL_WORDS } from '../words/status.ts'
 import { span } from '../words/time.ts'
 import { FirstSteps } from './first-steps.tsx'
+import { Hours } from './hours.tsx'
 
 const LIVE_MS = 10_000
 const SLOW_MS = 60_000
@@ -82,6 +83,7 @@ export function Overview() {
         )}
       </Card>
       {!isEmpty && <Latest rows={latest.data?.data} />}
+      {!isEmpty && <Hours isReady={metrics.data !== undefined && latest.data !== undefined} />}
       {isEmpty && (
         <Card flush>
           <Empty
@@ -102,9 +104,10 @@ function Verdict({ totals }: { totals: Metrics['totals'] | undefined }) {
   const ofOperators = (path: string) => (isOperator() ? path : null)
   const domains = useLoad<List<Domain>>('/domains?limit=100', { everyMs: SLOW_MS, on: 'domain.' })
   const account = useLoad<Account>('/account', { everyMs: SLOW_MS })
-  const doctor = useLoad<Doctor>(ofOperators('/doctor'))
+  // takes a while, and one of the few connections that a browser opens
+  const doctor = useLoad<Doctor>(totals ? ofOperators('/doctor') : null)
   const installation = useLoad<Installation>('/installation')
-  const alerts = useLoad<List<Alert>>(ofOperators('/alerts?limit=5'), { everyMs: SLOW_MS })
+  const alerts = useLoad<List<Alert>>(ofOperators('/alerts?limit=20'), { everyMs: SLOW_MS })
   const queue = useLoad<Queue>(ofOperators('/queue?limit=1'), { everyMs: LIVE_MS })
   if (!domains.data || !account.data)
     return (

@@ -28,7 +28,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 const COMPARES_NOTHING: ReadonlySet<Op> = new Set(['exists', 'not_exists'])
 const SETTLED_MS = 300
 
-export function Segments({ audience }: { audience: Audience }) {
+export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
   const segments = useLoad<List<Segment>>(`/audiences/${audience.id}/segments?limit=100`)
   const [open, setOpen] = useState<Segment | 'new'>()
   const add = () => setOpen('new')
@@ -113,7 +113,7 @@ function filterWords({ field, op, value }: SegmentFilter): string {
 }
 
 interface SegmentDialogProps {
-  audience: Audience
+  audience: Pick<Audience, 'id'>
   segment?: Segment
   onClose: () => void
   onDone: () => void
@@ -157,7 +157,7 @@ function SegmentDialog({ audience, segment, onClose, onDone }: SegmentDialogProp
 }
 
 interface FilterFieldsProps {
-  audience: Audience
+  audience: Pick<Audience, 'id'>
   filters: readonly SegmentFilter[]
   onFilters: (filters: SegmentFilter[]) => void
 }

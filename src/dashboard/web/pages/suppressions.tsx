@@ -9,6 +9,7 @@ import { AreaField, Button } from '../parts/controls.tsx'
 import { confirm, FormDialog } from '../parts/dialog.tsx'
 import { Empty, say } from '../parts/feedback.tsx'
 import { type Column, Filter, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { Chosen, type Selection, useSelection, withEach } from '../parts/selection.tsx'
 import { Card, Head, Mark, Time } from '../parts/show.tsx'
 import { counted } from '../words/numbers.ts'
 import type { Tone } from '../words/status.ts'
@@ -30,6 +31,8 @@ export function Suppressions() {
       ...{ limit: PAGE_SIZE, offset: (pageOf(query) - 1) * PAGE_SIZE },
     }),
   )
+  const rows = list.data?.data ?? []
+  const selection = useSelection(rows.map(({ id }) => id))
   return (
     <>
       <Head
@@ -50,10 +53,13 @@ export function Suppressions() {
             options={Object.entries(REASONS).map(([reason, [label]]) => [reason, label] as const)}
           />
         </search>
+        <ChosenActs rows={rows} selection={selection} reload={list.reload} />
         <PagedTable<Suppression>
           caption="Suppressed addresses"
           columns={columnsOf(list.reload)}
           keyOf={({ id }) => id}
+          selection={selection}
+          nameOf={({ email }) => email}
           list={list}
           query={query}
           pageSize={PAGE_SIZE}
@@ -67,6 +73,42 @@ export function Suppressions() {
       </Card>
       {isAdding && <AddAddresses onClose={() => setAdding(false)} onAdded={list.reload} />}
     </>
+  )
+}
+
+interface ChosenActsProps {
+  rows: readonly Suppression[]
+  selection: Selection
+  reload: () => void
+}
+
+function ChosenActs({ rows, selection, reload }: ChosenActsProps) {
+  const chosen = rows.filter(({ id }) => selection.keys.has(id))
+  const complaints = chosen.filter(({ reason }) => reason === 'complaint').length
+  const remove = () =>
+    confirm({
+      title: `Send to ${counted(chosen.length, 'address', 'addresses')} again?`,
+      text:
+        complaints > 0
+          ? `${counted(complaints, 'reader has', 'readers have')} marked your mail as spam. Take them off only if they have asked for your mail since.`
+          : 'From now on they get your mail. Those that bounce again come back to this list.',
+      act: 'Take them off the list',
+      async work() {
+        await withEach(
+          chosen,
+          ({ id }) => call('DELETE', `/suppressions/${id}`),
+          done => `${counted(done, 'address', 'addresses')} can be sent to.`,
+        )
+        selection.clear()
+        reload()
+      },
+    })
+  return (
+    <Chosen selection={selection}>
+      <Button small kind="bad" icon="trash" onClick={remove}>
+        Take off the list
+      </Button>
+    </Chosen>
   )
 }
 

@@ -8,6 +8,7 @@ import { count } from '../words/numbers.ts'
 import { Button } from './controls.tsx'
 import { Empty, Failure, Waiting } from './feedback.tsx'
 import { Icon } from './icons.tsx'
+import type { Selection } from './selection.tsx'
 
 export interface Column<T> {
   head: string
@@ -20,15 +21,29 @@ interface TableProps<T> {
   columns: readonly Column<T>[]
   rows: readonly T[]
   keyOf: (row: T) => string
+  /** Where rows can be chosen. */
+  selection?: Selection | undefined
+  /** What a row is called where it is chosen. */
+  nameOf?: ((row: T) => string) | undefined
 }
 
-export function Table<T>({ caption, columns, rows, keyOf }: TableProps<T>) {
+export function Table<T>({ caption, columns, rows, keyOf, selection, nameOf }: TableProps<T>) {
   const classOf = ({ kind }: Column<T>) => (kind ? `is-${kind}` : '')
+  const all = rows.map(keyOf)
   return (
     <table class="list">
       <caption class="unseen">{caption}</caption>
       <thead>
         <tr>
+          {selection && (
+            <th scope="col" class="is-choice">
+              <Choice
+                label="Choose all of this page"
+                checked={all.length > 0 && all.every(key => selection.keys.has(key))}
+                onChange={isChosen => selection.choose(all, isChosen)}
+              />
+            </th>
+          )}
           {columns.map(column => (
             <th key={column.head} scope="col" class={classOf(column)}>
               {column.kind === 'acts' ? <span class="unseen">{column.head}</span> : column.head}
@@ -38,7 +53,16 @@ export function Table<T>({ caption, columns, rows, keyOf }: TableProps<T>) {
       </thead>
       <tbody>
         {rows.map(row => (
-          <tr key={keyOf(row)}>
+          <tr key={keyOf(row)} class={selection?.keys.has(keyOf(row)) ? 'is-chosen' : ''}>
+            {selection && (
+              <td class="is-choice">
+                <Choice
+                  label={`Choose ${nameOf?.(row) ?? keyOf(row)}`}
+                  checked={selection.keys.has(keyOf(row))}
+                  onChange={isChosen => selection.choose([keyOf(row)], isChosen)}
+                />
+              </td>
+            )}
             {columns.map((column, i) => (
               <td
                 key={column.head}
@@ -52,6 +76,23 @@ export function Table<T>({ caption, columns, rows, keyOf }: TableProps<T>) {
         ))}
       </tbody>
     </table>
+  )
+}
+
+interface ChoiceProps {
+  label: string
+  checked: boolean
+  onChange: (checked: boolean) => void
+}
+
+function Choice({ label, checked, onChange }: ChoiceProps) {
+  return (
+    <input
+      type="checkbox"
+      aria-label={label}
+      checked={checked}
+      onChange={event => onChange(event.currentTarget.checked)}
+    />
   )
 }
 

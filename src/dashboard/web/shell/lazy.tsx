@@ -3,18 +3,34 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Note, Waiting } from '../parts/feedback.tsx'
 
-export function lazy<P extends object>(fetchPage: () => Promise<ComponentType<P>>): ComponentType<P> {
+export type LazyPage<P> = ComponentType<P> & {
+  /** Begins before anybody can see the page. */
+  fetch(): void
+}
+
+export function lazy<P extends object>(fetchPage: () => Promise<ComponentType<P>>): LazyPage<P> {
   let known: ComponentType<P> | undefined
-  return function Lazy(props: P) {
+  let coming: Promise<ComponentType<P>> | undefined
+  const fetchOnce = () => {
+    coming ??= fetchPage().then(
+      page => {
+        known = page
+        return page
+      },
+      error => {
+        coming = undefined
+        throw error
+      },
+    )
+    return coming
+  }
+  function Lazy(props: P) {
     const [Page, setPage] = useState(() => known)
     const [isLost, setLost] = useState(false)
     useEffect(() => {
-      if (known) return
-      fetchPage().then(
-        page => {
-          known = page
-          setPage(() => page)
-        },
+      if (Page) return
+      fetchOnce().then(
+        page => setPage(() => page),
         () => setLost(true),
       )
     }, [])
@@ -31,4 +47,6 @@ export function lazy<P extends object>(fetchPage: () => Promise<ComponentType<P>
       </Note>
     )
   }
+  // where it fails, the page itself says so
+  return Object.assign(Lazy, { fetch: () => void fetchOnce().catch(() => undefined) })
 }

@@ -1,13 +1,13 @@
 /** Which page an address leads to. Each group of pages is fetched when it is first needed. */
 import type { ComponentType } from 'preact'
 import { NotThere } from '../pages/not-there.tsx'
-import { lazy } from './lazy.tsx'
+import { type LazyPage, lazy } from './lazy.tsx'
 
 export interface PageProps {
   params: Record<string, string | undefined>
 }
 
-type Page = ComponentType<PageProps>
+type Page = ComponentType<PageProps> | LazyPage<PageProps>
 
 /** The first that fits; `*` fits anything. */
 export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
@@ -37,3 +37,13 @@ export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
   ['/settings', lazy(async () => (await import('../pages/settings.tsx')).Settings)],
   ['*', NotThere],
 ]
+
+/** While it is found out who is signed in. @param path without what all pages are under */
+export function fetchPageOf(path: string): void {
+  const [, page] = ROUTES.find(([pattern]) => isOf(pattern, path)) ?? []
+  if (page && 'fetch' in page) page.fetch()
+}
+
+function isOf(pattern: string, path: string): boolean {
+  return new RegExp(`^${pattern.replace(/:\w+/g, '[^/]+')}/?$`).test(path)
+}

@@ -1,5 +1,6 @@
 /** Whether all is well: what needs attention, the worst first, each with where it is put right. */
 import type { Account, Alert, Doctor, Domain, Installation, Metrics } from '../api/types.ts'
+import { aboutWords, alertWords } from './alerts.ts'
 import { checkWords } from './checks.ts'
 import { percent } from './numbers.ts'
 
@@ -125,28 +126,13 @@ const LABORATORY: Concern = {
   act: 'First steps',
 }
 
-const ALERT_WORDS: Readonly<Record<string, string>> = {
-  'ip-reputation': 'A mailbox provider distrusts our address.',
-  authentication: 'A mailbox provider does not believe that mail is from its sender.',
-  'smart-host-login': 'The relay refuses our login.',
-  'account-bounces': 'Much of an account’s mail bounces.',
-  'account-complaints': 'Much of an account’s mail is marked as spam.',
-}
-
-export function alertWords(kind: string): string {
-  return ALERT_WORDS[kind] ?? kind
-}
-
+/** One of each kind, of the last day; the newest first. */
 function alertConcerns(alerts: readonly Alert[]): Concern[] {
-  const [alert] = alerts.filter(({ created_at }) => Date.now() - Date.parse(created_at) < DAY_MS)
-  if (!alert) return []
-  return [
-    {
-      tone: 'warn',
-      text: alertWords(alert.kind),
-      advice: alert.reply,
-      href: '/deliverability',
-      act: 'See the alerts',
-    },
-  ]
+  const recent = alerts.filter(({ created_at }) => Date.now() - Date.parse(created_at) < DAY_MS)
+  const firsts = recent.filter((alert, i) => recent.findIndex(({ kind }) => kind === alert.kind) === i)
+  return firsts.map(alert => {
+    const { what, fix, href, act } = alertWords(alert)
+    const about = aboutWords(alert)
+    return { tone: 'warn', text: about ? `${what.slice(0, -1)} (${about}).` : what, advice: fix, href, act }
+  })
 }

@@ -1,0 +1,63 @@
+/** When readers open, click and get mail, over the hours of a week. */
+import { useState } from 'preact/hooks'
+import { withQuery } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { useQuery } from '../api/query.ts'
+import type { Metrics } from '../api/types.ts'
+import { Choices } from '../parts/controls.tsx'
+import { Failure, Waiting } from '../parts/feedback.tsx'
+import { HeatMap } from '../parts/heat-map.tsx'
+import { Card } from '../parts/show.tsx'
+import { timeZone } from '../words/time.ts'
+import { weekOf } from '../words/week.ts'
+
+const HOUR_MS = 3_600_000
+const STRETCH_MS = 28 * 24 * HOUR_MS
+const KINDS = [
+  ['opened', 'Opens'],
+  ['clicked', 'Clicks'],
+  ['sent', 'Sends'],
+] as const
+type Kind = (typeof KINDS)[number][0]
+
+interface HoursProps {
+  /** Once what comes first on the page is there. */
+  isReady: boolean
+  /** Of this broadcast alone. */
+  broadcastId?: string
+}
+
+export function Hours({ isReady, broadcastId }: HoursProps) {
+  const query = useQuery()
+  const [openedAt] = useState(() => Math.floor(Date.now() / HOUR_MS) * HOUR_MS)
+  const [kind, words] = KINDS.find(([name]) => name === query.get('hours')) ?? KINDS[0]
+  const path = withQuery('/emails/metrics', {
+    ...{ dimensions: 'period', granularity: 'hourly', timezone: timeZone },
+    metrics: KINDS.map(([name]) => name).join(','),
+    start_date: new Date(openedAt - STRETCH_MS).toISOString(),
+    broadcast_id: broadcastId,
+  })
+  const { data, error, reload } = useLoad<Metrics>(isReady ? path : null)
+  return (
+    <Card
+      title="Hours of the week"
+      lead="Of the last four weeks, in your time zone."
+      acts={
+        <Choices<Kind>
+          label="What is counted"
+          value={kind}
+          options={KINDS}
+          onValue={value => query.set({ hours: value === 'opened' ? null : value })}
+        />
+      }
+    >
+      {data ? (
+        <HeatMap week={weekOf(data.data ?? [], kind)} noun={words.toLowerCase()} />
+      ) : error ? (
+        <Failure error={error} retry={reload} />
+      ) : (
+        <Waiting />
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,147 @@
+import type { Page } from 'playwright-core'
+import * as assert from 'uvu/assert'
+import { startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
+import { buildDashboard } from '../kit/dashboard.ts'
+import { suite } from '../kit/suite.ts'
+import { type Scene, startScene } from './scene.ts'
+
+const test = suite('what is done with many things at once, and what is known of mail as a whole', {
+  limitMs: 60_000,
+})
+let scene: Scene
+let browser: TestBrowser
+let opened: WatchedPage
+let page: Page
+test.before(async () => {
+  buildDashboard()
+  scene = await startScene()
+  browser = await startBrowser()
+  opened = await browser.signIn(scene.posthorn)
+  page = opened.page
+})
+test.after(async () => {
+  await browser.close()
+  await scene.close()
+})
+
+const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
+const dialog = () => page.getByRole('dialog')
+const goTo = (path: string) => page.goto(`${scene.posthorn.baseUrl}/dashboard${path}`)
+const rowOf = (text: string) => page.getByRole('row').filter({ hasText: text })
+const choose = (text: string) => rowOf(text).getByRole('checkbox').check()
+
+test('why a message has not arrived takes two clicks', async () => {
+  await goTo('/')
+  await page.getByRole('link', { name: 'Your invoice 1042' }).click()
+  await page.getByText('There is no such mailbox.').first().waitFor()
+  await page.getByText('550 5.1.1').first().waitFor()
+})
+
+test('the operator is told of an alert with its fix, and led to where it is seen to', async () => {
+  await goTo('/')
+  const verdict = page.getByRole('region', { name: 'Is all well?' })
+  await verdict.getByText('A mailbox provider distrusts our address (outlook').waitFor()
+  await verdict.getByText('See whether the address is on a block list').waitFor()
+  await verdict.getByRole('link', { name: 'See how they take our mail' }).click()
+  await page.getByRole('heading', { name: 'Destinations' }).waitFor()
+})
+
+test('the hours of the week show when mail is opened, clicked and sent', async () => {
+  await goTo('/')
+  await page.getByRole('img', { name: /^Most opens come on Tuesdays between 1?\d:00 and 1?\d:00/ }).waitFor()
+  await button('Sends').click()
+  await page.waitForURL(/hours=sent/)
+  await page.getByRole('img', { name: /^Most sends come on Tuesdays/ }).waitFor()
+})
+
+test('an address that is warmed up shows its way, and which lists it is on', async () => {
+  await goTo('/deliverability')
+  await page.getByRole('img', { name: /^Day 12 of 28: [\d,]+ messages to each provider/ }).waitFor()
+  await page.getByText('On zen.list.example', { exact: true }).waitFor()
+  const alerts = page.getByRole('region', { name: 'Alerts' })
+  await alerts.getByText('part of their network is on our block list').waitFor()
+  await alerts.getByRole('link', { name: 'See how they take our mail' }).waitFor()
+})
+
+test('the links of a broadcast say how many followed each', async () => {
+  await goTo(`/broadcasts/${scene.ids.sent}`)
+  const row = rowOf('https://shop.example/summer/lamps?utm_source=newsletter')
+  await row.waitFor()
+  const [, ...numbers] = await row.getByRole('cell').allInnerTexts()
+  assert.equal(numbers, ['171', '214', '12'])
+})
+
+test('received mail is passed on with its files', async () => {
+  await goTo(`/inbox/${scene.ids.inbound}`)
+  await button('Forward').click()
+  await dialog().getByLabel('To').fill('nonsense')
+  await dialog().getByRole('button', { name: 'Forward it' }).click()
+  await dialog()
+    .getByText(/Invalid `to` field/)
+    .waitFor()
+  await dialog().getByLabel('To').fill('ben@there.example')
+  await dialog().getByRole('button', { name: 'Forward it' }).click()
+  await page.getByText('The receiving server has taken it.').waitFor()
+  const passedOn = scene.mx.messages.find(({ headers }) => /^Subject: Fwd: Where/m.test(headers))!
+  assert.equal(passedOn.rcptTo, ['ben@there.example'])
+})
+
+test('several emails are tried now and canceled; those that have ended are left as they are', async () => {
+  const { posthorn, ids } = scene
+  await posthorn.emailWhen(ids.delayed, 'delivery_delayed')
+  const before = (await posthorn.email(ids.delayed)).recipients[0].attempts
+  await goTo('/emails')
+  await choose('Your invoice 1042')
+  await page.getByText('there is nothing to cancel or to try again').waitFor()
+  await choose('Welcome to the shop')
+  await choose('How do you like your lamp?')
+  await page.getByText('3 chosen').waitFor()
+  await button('Try now (1)').click()
+  await dialog().getByRole('button', { name: 'Try them now' }).click()
+  await page.getByText('1 email is tried now.').waitFor()
+  await page.getByText('3 chosen').waitFor({ state: 'detached' })
+  assert.ok((await posthorn.emailWhen(ids.delayed, 'delivery_delayed')).recipients[0].attempts >= before)
+  await choose('Welcome to the shop')
+  await choose('How do you like your lamp?')
+  await button('Cancel (2)').click()
+  await dialog().getByRole('button', { name: 'Cancel them' }).click()
+  await page.getByText('2 emails are canceled.').waitFor()
+  await posthorn.emailWhen(ids.delayed, 'failed')
+  await rowOf('How do you like your lamp?').getByText('Canceled').waitFor()
+  await rowOf('Your invoice 1042').getByText('Bounced').waitFor()
+})
+
+test('several contacts are unsubscribed, and removed', async () => {
+  await goTo(`/audiences/${scene.ids.audience}`)
+  await choose('ann@there.example')
+  await choose('ben@there.example')
+  await button('Unsubscribe').click()
+  await dialog().getByRole('button', { name: 'Unsubscribe' }).click()
+  await page.getByText('2 contacts are unsubscribed.').waitFor()
+  await rowOf('ben@there.example').getByText('Unsubscribed').waitFor()
+  await page.getByText('3 contacts, 2 of them unsubscribed.').waitFor()
+  await page.getByRole('checkbox', { name: 'Choose all of this page' }).check()
+  await button('Remove').click()
+  await dialog().getByRole('button', { name: 'Remove them' }).click()
+  await page.getByRole('heading', { name: 'Nobody is here yet' }).waitFor()
+})
+
+test('several addresses are taken off the suppression list, with a warning for those who complained', async () => {
+  await goTo('/suppressions')
+  await choose('angry@there.example')
+  await choose('nobody@there.example')
+  await button('Take off the list').click()
+  await dialog().getByText('1 reader has marked your mail as spam.').waitFor()
+  await dialog().getByRole('button', { name: 'Take them off the list' }).click()
+  await page.getByText('2 addresses can be sent to.').waitFor()
+  await rowOf('angry@there.example').waitFor({ state: 'detached' })
+})
+
+test('nothing went wrong in all of this', () => {
+  assert.equal(
+    opened.faults.filter(fault => !/Blocked script execution|Content Security Policy/.test(fault)),
+    [],
+  )
+})
+
+test.run()
