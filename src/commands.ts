@@ -38,6 +38,7 @@ import { certificateCommands } from './store/certificates.ts'
 import { linkTermsCommands } from './store/mail/link-terms.ts'
 import { shareCommands } from './store/mail/shares.ts'
 import { alertCommands } from './store/queue/operator-alerts.ts'
+import { siteCapCommands } from './store/queue/site-caps.ts'
 import { siteCommands } from './store/queue/site-states.ts'
 import { tlsCommands } from './store/queue/tls.ts'
 import { inboundCommands } from './store/received/inbound.ts'
@@ -78,6 +79,7 @@ export const commands = {
   ...deletedDomainCommands,
   ...expireCommands,
   ...siteCommands,
+  ...siteCapCommands,
   ...warmupCommands,
   ...recipientCommands,
   ...suppressionCommands,

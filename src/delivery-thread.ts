@@ -7,6 +7,7 @@ import { createMessageMaker } from './deliver/message/message.ts'
 import { createAlerts } from './deliver/outcome/alerts.ts'
 import type { Ending } from './deliver/outcome/finish.ts'
 import { createAllowances } from './deliver/paths/allowance.ts'
+import { createCapBook } from './deliver/paths/caps.ts'
 import type { PathName } from './deliver/paths/lessons.ts'
 import { createSlots } from './deliver/paths/slots.ts'
 import { createSourceIps } from './deliver/paths/source-ips.ts'
@@ -49,6 +50,7 @@ import { createBlobClaims } from './store/blobs/claims.ts'
 import { type ClaimedDelivery, MISSED } from './store/command.ts'
 import { openReader } from './store/dialect.ts'
 import { type DueLane, stepDeferredLanes } from './store/queue/lanes.ts'
+import { listSiteCaps, SLOWED } from './store/queue/site-caps.ts'
 import { listPausedSites, RESUMED } from './store/queue/site-states.ts'
 import type { MailSelector } from './store/schema/steering.ts'
 import { createWriterClient } from './store/writer/client.ts'
@@ -84,6 +86,8 @@ const outbound = createOutbound({
 })
 
 const limitsOf = siteLimits(data.providers)
+const caps = createCapBook(() => listSiteCaps(db))
+await caps.read()
 const smartHostOf = createSmartHostOf(data.smartHosts)
 const alerts = createAlerts(writer.run, ({ kind, provider, sourceIp, mxHost, reply }) =>
   log.warn(
@@ -139,6 +143,7 @@ const worker = createDeliveryWorker({
     onError: error => log.error({ err: error }, 'what an address may send today could not be asked'),
   }),
   limitsOf,
+  capOf: caps.capOf,
   smartHostOf,
   router,
   maker: createMessageMaker({ db, find, blobs, secrets, keyRing }),
@@ -190,6 +195,7 @@ writer.on(HELD, selectors => {
 writer.on(RESUMED, sites => {
   for (const site of sites) worker.endPause(site as string)
 })
+writer.on(SLOWED, () => readCaps())
 writer.on(DKIM_KEYS_CHANGED, domainIds => {
   for (const domainId of domainIds) keyRing.forget(domainId as Id)
 })
@@ -198,6 +204,7 @@ writer.on(HOSTING_CHANGED, names => {
   router.forget(names as string[])
 })
 writer.on(MISSED, () => {
+  readCaps()
   keyRing.forget()
   hosted.forget()
   router.forget()
@@ -270,6 +277,13 @@ function stsBook() {
     },
     onError: error => log.error({ err: error }, 'an MTA-STS policy cannot be kept'),
   })
+}
+
+function readCaps() {
+  caps
+    .read()
+    .then(sites => sites.forEach(worker.slowed))
+    .catch(error => log.error({ err: error }, 'how much sites get could not be looked up'))
 }
 
 async function stop(graceMs: number) {

@@ -188,7 +188,7 @@ function operatorRoutes({ config, clock, store, reading, pathsTo }: Parts, hands
     ...alertRoutes({ db }),
     ...doctorRoutes({ examine: sharedExamination(() => examineInstallation(config, db, clock), clock) }),
     ...queueRoutes({ hands, db, clock, reader, pathsTo }),
-    ...destinationRoutes({ reader, run, clock, pathsTo }),
+    ...destinationRoutes({ reader, run, db, clock, pathsTo }),
     ...sourceRoutes({ ...sourceSettings(config), db, clock }),
     ...zoneRecordRoutes({ listZone: listZonePage }),
   ]

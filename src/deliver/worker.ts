@@ -33,6 +33,8 @@ export interface DeliveryWorker {
   pathsTo(sites: readonly string[]): Map<string, PathState[]>
   /** The operator has the site tried before its pause is over. */
   endPause(site: string): void
+  /** How much the site gets has been ordered anew. */
+  slowed(site: string): void
   /** Begins nothing more, lets attempts under way end for so long, gives unbegun leases back. */
   stop(graceMs: number): Promise<void>
 }
@@ -44,6 +46,8 @@ export interface WorkerOptions extends DeliveringOptions {
   /** Closed with the worker. */
   allowances: Allowances
   limitsOf(site: string): SiteLimits
+  /** See `SitesOptions`. */
+  capOf(site: string): number | null
   /** Marks the leases of this thread's life. */
   owner: string
   /** How long its leases are good. */
@@ -135,6 +139,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     endPause(site) {
       if (sites.endPause(site)) options.onResumed(site)
     },
+    slowed: sites.slowed,
     async stop(graceMs) {
       await Promise.all([scheduler.stop(), foresight.stop()])
       await Promise.all(sites.stop().map(lease => run('release', leaseRef(lease))))

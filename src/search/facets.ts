@@ -26,17 +26,32 @@ export interface EmailFilter {
   /** Name of the sender's domain. */
   domain?: string | undefined
   broadcastId?: Id | undefined
+  /** The API key that it was sent with. */
+  apiKeyId?: Id | undefined
+  source?: EmailOrigin | undefined
   /** Epoch ms; from then on. */
   createdFrom?: number | undefined
   /** Epoch ms; before then. */
   createdBefore?: number | undefined
 }
 
+/** How an email came: by a request with a key, over SMTP, from a broadcast, or by hand in a session. */
+export const EMAIL_ORIGINS = ['api', 'smtp', 'broadcast', 'dashboard'] as const
+export type EmailOrigin = (typeof EMAIL_ORIGINS)[number]
+
 /** A filter with the terms an email must have. */
 export type Asked = EmailFilter & { terms: readonly string[] }
 
 /** What the facets of an email are made from. */
-export const FACET_COLUMNS = ['sender', 'toList', 'tags', 'subject', 'broadcastId'] as const
+export const FACET_COLUMNS = [
+  'sender',
+  'toList',
+  'tags',
+  'subject',
+  'broadcastId',
+  'apiKeyId',
+  'raw',
+] as const
 export type FacetSource = Pick<EmailRow, (typeof FACET_COLUMNS)[number]>
 
 /** Texts that differ only in case or compatibility forms fold alike (Unicode NFKC, lower case). */
@@ -51,12 +66,20 @@ export function termsOf(row: FacetSource): Set<string> {
   for (const { address } of parseMailboxes(row.toList)) terms.add(toTerm(address))
   if (row.tags !== null) for (const term of tagTerms(row.tags)) terms.add(term)
   if (row.broadcastId) terms.add(broadcastTerm(row.broadcastId))
+  if (row.apiKeyId) terms.add(keyTerm(row.apiKeyId))
+  terms.add(originTerm(originOf(row)))
   return terms
+}
+
+function originOf({ broadcastId, raw, apiKeyId }: FacetSource): EmailOrigin {
+  if (broadcastId) return 'broadcast'
+  if (raw) return 'smtp'
+  return apiKeyId ? 'api' : 'dashboard'
 }
 
 /** The terms an email must have to be found. */
 export function termsWanted(scope: Scope, filter: EmailFilter): string[] {
-  const { from, to, tag, domain, broadcastId } = filter
+  const { from, to, tag, domain, broadcastId, apiKeyId, source } = filter
   const wanted: string[] = []
   if (scope.domain !== null) wanted.push(domainTerm(scope.domain))
   if (from !== undefined) wanted.push(fromTerm(from))
@@ -64,6 +87,8 @@ export function termsWanted(scope: Scope, filter: EmailFilter): string[] {
   if (tag !== undefined) wanted.push(tagTerm(tag))
   if (domain !== undefined) wanted.push(domainTerm(domain))
   if (broadcastId !== undefined) wanted.push(broadcastTerm(broadcastId))
+  if (apiKeyId !== undefined) wanted.push(keyTerm(apiKeyId))
+  if (source !== undefined) wanted.push(originTerm(source))
   return wanted
 }
 
@@ -82,3 +107,5 @@ const toTerm = (address: string) => `to ${foldAddress(address)}`
 const tagTerm = (text: string) => `tag ${text.replaceAll('\0', '\ufffd')}`
 const domainTerm = (name: string) => `domain ${name}`
 const broadcastTerm = (id: Id) => `broadcast ${idText(id)}`
+const keyTerm = (id: Id) => `key ${idText(id)}`
+const originTerm = (source: EmailOrigin) => `source ${source}`

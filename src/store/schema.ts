@@ -31,7 +31,7 @@ import type {
 import type { EmailRow, EmailShareRow, IdempotencyKeyRow } from './schema/emails.ts'
 import type { CounterRow, EventRow } from './schema/events.ts'
 import type { InboundMessageRow, InboundSubjectRow } from './schema/inbound.ts'
-import type { AttemptRow, DeliveryRow, SiteStateRow } from './schema/queue.ts'
+import type { AttemptRow, DeliveryRow, SiteCapRow, SiteStateRow } from './schema/queue.ts'
 import type { ReportRow } from './schema/reports.ts'
 import type { EmailSegmentRow, EmailSegmentStatusRow, EmailTermRow } from './schema/segments.ts'
 import type { SettingRow } from './schema/settings.ts'
@@ -60,6 +60,7 @@ export * from './schema/webhooks.ts'
 
 export interface Schema {
   settings: SettingRow
+  siteCaps: SiteCapRow
   siteStates: SiteStateRow
   queueHolds: QueueHoldRow
   domainSites: DomainSiteRow

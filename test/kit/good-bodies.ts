@@ -32,6 +32,8 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
   ['POST /suppressions/batch/add', () => ({ emails: ['nobody@there.example'] })],
   ['POST /suppressions/batch/remove', () => ({ emails: ['nobody@there.example'] })],
   ['POST /destinations/resume', () => ({ site: 'mx.held.example' })],
+  ['POST /destinations/slow', () => ({ site: 'mx.held.example', messages_per_minute: 10 })],
+  ['POST /destinations/unslow', () => ({ site: 'mx.held.example' })],
   ['POST /queue/hold', () => ({ domain: 'held.example' })],
   ['POST /queue/release', () => ({ domain: 'held.example' })],
   ['POST /queue/retry', () => ({ domain: 'held.example' })],

@@ -18,8 +18,6 @@ export interface Path {
   readonly window: Window
   readonly pause: Pause
   readonly pace: Pace
-  /** Attempts begun a second; any number when null. */
-  readonly perSecond: number | null
   readonly allowance: Allowance
   readonly claimed: ClaimedQueue
   active: number
@@ -54,7 +52,6 @@ export function createPath(
     window: createWindow(limits.connections),
     pause: createPause(clock, woken),
     pace: createPace(clock, limits.messagesPerSecond, woken),
-    perSecond: limits.messagesPerSecond,
     allowance: allowances.of(source, site, woken),
     claimed: createClaimedQueue(waiting),
     active: 0,
@@ -113,13 +110,13 @@ export function isIdle({ active, claimed }: Path): boolean {
   return active + claimed.length === 0
 }
 
-export function stateOf({ source, window, pause, perSecond, claimed, active, allowance }: Path): PathState {
+export function stateOf({ source, window, pause, pace, claimed, active, allowance }: Path): PathState {
   return {
     sourceIps: source.ips.map(({ address }) => address),
     window: window.size,
     underWay: active,
     claimed: claimed.length,
-    perSecond,
+    perSecond: pace.perSecond,
     rest: pause.facts ? { until: pause.facts.until, reason: pause.facts.reason } : null,
     isProbing: pause.isProbing,
     isSpent: allowance.isSpent(false),

@@ -7,7 +7,7 @@ import type { SiteLimits } from '../providers.ts'
 import type { Allowances } from './allowance.ts'
 import type { Claimed } from './claimed.ts'
 import { createLessons, type Judge, type Learn, type LessonsOptions, type PathName } from './lessons.ts'
-import { closePath, createPath, NO_ROOM, type Path, stateOf } from './path.ts'
+import { closePath, createPath, NO_ROOM, type Path, type PathOptions, stateOf } from './path.ts'
 import type { PauseFacts } from './pause.ts'
 import { isIdleSite, place, restsWhole, roomIn, type Site, unclaimSpent } from './site.ts'
 import { createSlotRunner } from './slot-runner.ts'
@@ -23,6 +23,8 @@ export interface Sites {
   resume(name: PathName, pause: PauseFacts): void
   /** The site's pauses are over before their time. False when there is none. */
   endPause(site: string): boolean
+  /** How much it gets has been ordered anew. */
+  slowed(site: string): void
   /** None of its mail can go anywhere now. */
   rests(site: string): boolean
   /** Undefined for a site of which nothing is remembered. */
@@ -40,6 +42,8 @@ export interface SitesOptions extends Omit<LessonsOptions, 'siteOf' | 'unclaim'>
   slots: Slots
   allowances: Pick<Allowances, 'of'>
   limitsOf(site: string): SiteLimits
+  /** Messages a second by all paths together, as the operator has ordered; any number when null. */
+  capOf(site: string): number | null
   deliver(delivery: ClaimedDelivery, source: Source, judge: Judge): Promise<void>
   /** The site has room again. */
   onRoom(site: string): void
@@ -54,17 +58,13 @@ const MOST_WAITING = 2_000
 const MOST_KEPT = 10_000
 
 export function createSites(options: SitesOptions): Sites {
-  const { clock, slots, limitsOf, allowances, sourceIps, onError } = options
+  const { clock, slots, allowances, sourceIps, onError } = options
   const sites = new Map<string, Site>()
   const waiting = { count: 0 }
   let stopped = false
 
-  const siteOf = (name: string): Site => sites.get(name) ?? createSite(name)
-  const createSite = (name: string): Site => {
-    const pathOptions = { clock, waiting, allowances, wake }
-    const paths = sourceIps.sources.map(source => createPath(name, source, limitsOf(name), pathOptions))
-    return { name, paths, hadRoom: true }
-  }
+  const siteOf = (name: string): Site =>
+    sites.get(name) ?? createSite(options, name, { clock, waiting, allowances, wake })
   const wake = ({ site: name }: Path) => {
     const site = siteOf(name)
     giveBackSpent(site)
@@ -119,6 +119,9 @@ export function createSites(options: SitesOptions): Sites {
         if (wanted === '' || path.source.name === wanted) path.pause.resume(pause)
     },
     endPause: name => siteOf(name).paths.filter(({ pause }) => pause.end()).length > 0,
+    slowed(name) {
+      for (const { pace } of sites.get(name)?.paths ?? []) pace.change(paceOf(options, name))
+    },
     rests: name => sites.has(name) && restsWhole(siteOf(name)),
     pathsTo: name => sites.get(name)?.paths.map(stateOf),
     recall(isMeant) {
@@ -137,6 +140,20 @@ export function createSites(options: SitesOptions): Sites {
       return paths.flatMap(unclaim)
     },
   }
+}
+
+function createSite(options: SitesOptions, name: string, pathOptions: PathOptions): Site {
+  const limits = { ...options.limitsOf(name), messagesPerSecond: paceOf(options, name) }
+  const paths = options.sourceIps.sources.map(source => createPath(name, source, limits, pathOptions))
+  return { name, paths, hadRoom: true }
+}
+
+/** Of each path, a second: what is ordered for all of them is shared out evenly. */
+function paceOf({ limitsOf, capOf, sourceIps }: SitesOptions, site: string): number | null {
+  const { messagesPerSecond } = limitsOf(site)
+  const cap = capOf(site)
+  if (cap === null) return messagesPerSecond
+  return Math.min(cap / sourceIps.sources.length, messagesPerSecond ?? Number.POSITIVE_INFINITY)
 }
 
 /** What was not sent is not counted. */

@@ -4,7 +4,9 @@ import type { Clock } from '../../lib/clock.ts'
 import type { DestinationQuestion, DestinationReport } from '../../queue/destination-report.ts'
 import type { PathsTo } from '../../queue/paths.ts'
 import type { Run } from '../../store/command.ts'
+import { listSiteCaps, type siteCapCommands } from '../../store/queue/site-caps.ts'
 import type { siteCommands } from '../../store/queue/site-states.ts'
+import type { Db } from '../../store/schema.ts'
 import { insistOnOperator } from '../operator.ts'
 import { listReply, ok, type Route } from '../route.ts'
 import {
@@ -13,19 +15,28 @@ import {
   destinationView,
   readDestinationQuestion,
   readResume,
+  readSlow,
   resumeBodySchema,
   resumeSchema,
+  slowBodySchema,
+  slowListSchema,
+  slowSchema,
+  slowView,
+  unslowSchema,
 } from '../wire/queue-view.ts'
 
 interface DestinationRoutesOptions {
   reader: { reportDestinations(question: DestinationQuestion): Promise<DestinationReport> }
-  run: Run<Pick<typeof siteCommands, 'resumeSite'>>
+  run: Run<Pick<typeof siteCommands, 'resumeSite'> & typeof siteCapCommands>
+  db: Db
   clock: Clock
   pathsTo: PathsTo
 }
 
-export function destinationRoutes({ reader, run, clock, pathsTo }: DestinationRoutesOptions): Route[] {
+export function destinationRoutes(options: DestinationRoutesOptions): Route[] {
+  const { reader, run, clock, pathsTo } = options
   return [
+    ...slowRoutes(options),
     {
       method: 'GET',
       path: '/destinations',
@@ -56,6 +67,50 @@ export function destinationRoutes({ reader, run, clock, pathsTo }: DestinationRo
         const { site } = readResume(await request.body())
         const resumed = await run('resumeSite', { site, now: clock.now() })
         return ok({ object: 'destination_resume', site, resumed })
+      },
+    },
+  ]
+}
+
+function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/destinations/slow',
+      access: 'session',
+      summary: 'Sites that have been slowed down (operator)',
+      replies: { 200: slowListSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        return ok({ object: 'list', data: (await listSiteCaps(db)).map(slowView) })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/destinations/slow',
+      access: 'session',
+      summary: 'Send a site no more than so many messages a minute (operator)',
+      body: slowBodySchema,
+      replies: { 200: slowSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        const { site, messagesPerMinute: perMinute } = readSlow(await request.body())
+        const cap = { site, perMinute, createdAt: clock.now() }
+        await run('slowSite', cap)
+        return ok(slowView(cap))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/destinations/unslow',
+      access: 'session',
+      summary: 'Send a site as many messages as it bears again (operator)',
+      body: resumeBodySchema,
+      replies: { 200: unslowSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        const { site } = readResume(await request.body())
+        return ok({ object: 'destination_unslow', site, ended: await run('unslowSite', site) })
       },
     },
   ]

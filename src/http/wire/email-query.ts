@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { parseWireId } from '../../lib/ids.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
-import { type EmailFilter, foldText } from '../../search/facets.ts'
+import { EMAIL_ORIGINS, type EmailFilter, foldText } from '../../search/facets.ts'
 import type { Page } from '../../search/list.ts'
 import { parseDomain, parseMailbox } from '../../smtp/address.ts'
 import { EMAIL_STATUSES, type EmailStatus } from '../../store/schema.ts'
@@ -20,6 +20,8 @@ export const emailFilterQuery = {
   tag: text('Name or value of a tag.'),
   domain: text("The sender's domain."),
   broadcast_id: idSchema('brd').optional(),
+  api_key_id: idSchema('key').optional().meta({ description: 'The key that it was sent with.' }),
+  source: z.enum(EMAIL_ORIGINS).optional().meta({ description: 'How it came.' }),
   created_after: text('A time, or a date.'),
   created_before: text('A time, or a date.'),
 }
@@ -45,6 +47,12 @@ export function readEmailFilter(query: URLSearchParams): EmailFilter {
     tag: read('tag', text => text, 'a text'),
     domain: read('domain', parseDomain, 'a domain name'),
     broadcastId: read('broadcast_id', text => parseWireId('brd', text), "a broadcast's id"),
+    apiKeyId: read('api_key_id', text => parseWireId('key', text), "an API key's id"),
+    source: read(
+      'source',
+      text => EMAIL_ORIGINS.find(origin => origin === text),
+      `one of ${EMAIL_ORIGINS.join(', ')}`,
+    ),
     createdFrom: read('created_after', timeOf, TIME),
     createdBefore: read('created_before', timeOf, TIME),
   }

@@ -12,7 +12,7 @@ import {
   VIEW_BY,
 } from '../../queue/view.ts'
 import { parseDomain } from '../../smtp/address.ts'
-import { DELIVERY_CLASS } from '../../store/schema.ts'
+import { DELIVERY_CLASS, type SiteCapRow } from '../../store/schema.ts'
 import { invalidField } from '../refused.ts'
 import { bodyReader, pageQuery, readPage } from './read.ts'
 import { idSchema, listSchema, timeSchema } from './reply-schemas.ts'
@@ -40,7 +40,11 @@ const pathSchema = z
     window: count.meta({ description: 'Deliveries that the site bears at once from there.' }),
     under_way: count,
     claimed: count.meta({ description: 'About to begin.' }),
-    messages_per_second: count.nullable().meta({ description: 'Null where any number may begin.' }),
+    messages_per_second: z
+      .number()
+      .min(0)
+      .nullable()
+      .meta({ description: 'Null where any number may begin.' }),
     paused_until: timeSchema.nullable(),
     pause_reason: z.string().nullable(),
     probing: z
@@ -115,6 +119,35 @@ export const resumeSchema = z.object({
   site: z.string(),
   resumed: z.boolean().meta({ description: 'False where the site did not rest.' }),
 })
+
+export const slowBodySchema = z.object({
+  site: z.string().min(1).max(4_000),
+  messages_per_minute: z.int().min(1).max(60_000).meta({ description: 'By all of our addresses together.' }),
+})
+export const readSlow = bodyReader(slowBodySchema, { emptyMeansAbsent: ['site'] })
+export const slowSchema = z
+  .object({
+    object: z.literal('destination_slow'),
+    site: z.string(),
+    messages_per_minute: z.int(),
+    created_at: timeSchema,
+  })
+  .meta({ id: 'DestinationSlow' })
+export const unslowSchema = z.object({
+  object: z.literal('destination_unslow'),
+  site: z.string(),
+  ended: z.boolean().meta({ description: 'False where the site was not slowed down.' }),
+})
+export const slowListSchema = z.object({ object: z.literal('list'), data: z.array(slowSchema) })
+
+export function slowView({ site, perMinute, createdAt }: SiteCapRow): z.output<typeof slowSchema> {
+  return {
+    object: 'destination_slow',
+    site,
+    messages_per_minute: perMinute,
+    created_at: timestamp(createdAt),
+  }
+}
 
 /** @throws Refused 422 */
 export function readQueueQuestion(query: URLSearchParams, now: number): QueueQuestion {

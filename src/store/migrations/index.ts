@@ -24,6 +24,7 @@ import { up as tracking } from './023-tracking.ts'
 import { up as webhooks } from './024-webhooks.ts'
 import { up as certificates } from './025-certificates.ts'
 import { up as lists } from './028-lists.ts'
+import { up as dashboard } from './030-dashboard.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   { name: '024-webhooks', up: webhooks },
   { name: '025-certificates', up: certificates },
   { name: '028-lists', up: lists },
+  { name: '030-dashboard', up: dashboard },
 ]

@@ -14,6 +14,14 @@ export interface SiteStateRow {
   changedAt: number
 }
 
+/** An order of the operator. */
+export interface SiteCapRow {
+  site: string
+  /** Messages, by all of our addresses together. */
+  perMinute: number
+  createdAt: number
+}
+
 export type RecipientKind = 'to' | 'cc' | 'bcc'
 
 export type DeliveryStatus =

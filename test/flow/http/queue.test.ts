@@ -110,6 +110,37 @@ test('destinations tell how mail was taken, and a site that rests is tried when 
   assert.is(await resume('mx.far.example'), false)
 })
 
+test('a server that is slowed down gets its mail more slowly, and as fast as ever afterwards', async t => {
+  const { posthorn, session, send, post, get } = await open(t)
+  const site = 'mx.there.example'
+  const slowed = await post('/destinations/slow', { site, messages_per_minute: 2 })
+  assert.equal([slowed.object, slowed.site, slowed.messages_per_minute], ['destination_slow', site, 2])
+  assert.equal((await get('/destinations/slow')).data, [slowed])
+  await posthorn.emailWhen(await send('ok1@there.example'), 'delivered')
+  const second = await send('ok2@there.example')
+  const waiting = await until(async () => {
+    const { data } = await get('/queue')
+    return data[0]?.paths[0] ? data[0] : undefined
+  })
+  assert.equal([waiting.site, waiting.paths[0].messages_per_second], [site, 2 / 60])
+  posthorn.clock.advance(30_000)
+  await posthorn.emailWhen(second, 'delivered')
+  const third = await send('ok3@there.example')
+  assert.is((await post('/destinations/unslow', { site })).ended, true)
+  assert.is((await post('/destinations/unslow', { site })).ended, false)
+  await posthorn.emailWhen(third, 'delivered')
+  assert.equal((await get('/destinations/slow')).data, [])
+  for (const messages_per_minute of [0, 60_001, 1.5, 'many', undefined])
+    assertRefusal(
+      await posthorn.call('POST', '/destinations/slow', { session, body: { site, messages_per_minute } }),
+      {
+        status: 422,
+        name: messages_per_minute === undefined ? 'missing_required_field' : 'validation_error',
+        path: 'messages_per_minute',
+      },
+    )
+})
+
 test('nobody else sees or steers it', async t => {
   const { posthorn } = await open(t)
   const { session, apiKey } = addAccount(posthorn, 'stranger')
@@ -122,8 +153,12 @@ test('nobody else sees or steers it', async t => {
     ['POST', '/queue/retry'],
     ['POST', '/queue/cancel'],
     ['POST', '/destinations/resume'],
+    ['GET', '/destinations/slow'],
+    ['POST', '/destinations/slow'],
+    ['POST', '/destinations/unslow'],
   ] as const) {
-    const body = method === 'POST' ? { body: { domain: 'there.example', site: 'mx' } } : {}
+    const body =
+      method === 'POST' ? { body: { domain: 'there.example', site: 'mx', messages_per_minute: 1 } } : {}
     assertRefusal(await posthorn.call(method, path, { session, ...body }), {
       status: 403,
       name: 'invalid_access',

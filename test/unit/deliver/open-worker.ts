@@ -96,6 +96,7 @@ export async function openWorker(
     }),
     slots: createSlots({ most: slots, mostOfAccount: slots }),
     limitsOf: siteLimits({}),
+    capOf: () => null,
     smartHostOf: () => undefined,
     sourceIps: createSourceIps(
       ips.map(address => ({ address, name: null })),

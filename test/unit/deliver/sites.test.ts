@@ -41,11 +41,13 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
   const rooms: string[] = []
   const errors: string[] = []
   const pauses: string[] = []
+  const caps = new Map<string, number>()
   const real = createSites({
     clock,
     slots: createSlots({ most, mostOfAccount }),
     allowances: { of: () => UNBOUNDED },
     limitsOf: () => ({ ...USUAL_LIMITS, ...limits }),
+    capOf: site => caps.get(site) ?? null,
     sourceIps,
     deliver({ address }, source, judge) {
       begun.push(address)
@@ -84,6 +86,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
     pauses,
     underWay,
     sourceIps,
+    caps,
     sources,
     givenBack,
     transactionalRoomOf: (site: string) => real.roomOf(site).transactional,
@@ -387,6 +390,22 @@ test('no more attempts begin in a second than the site bears', async () => {
   assert.is(begun.length, 5)
 })
 
+test('slowing down what goes fast holds from the next attempt on', () => {
+  const { sites, caps, begun, clock } = openSites({ limits: { connections: 50 } })
+  sites.take('site', many(3))
+  assert.is(begun.length, 3)
+  caps.set('site', 1 / 60)
+  sites.slowed('site')
+  sites.take('site', many(3, 'later'))
+  assert.is(begun.length, 4)
+  clock.advance(59_999)
+  assert.is(begun.length, 4)
+  clock.advance(1)
+  assert.is(begun.length, 5)
+  sites.stop()
+  assert.is(clock.timerCount, 0)
+})
+
 test('all sites together have no more under way than there are slots, and take turns', async () => {
   const { sites, begun, end, underWay } = openSites({ most: 8 })
   for (const site of ['a', 'b', 'c', 'd']) sites.take(site, many(3, site))
@@ -522,6 +541,24 @@ test('a pause of a former life is one address’s, or that of all where it was t
   sites.resume({ site: 'none', source: '192.0.2.9' }, pause)
   assert.equal(['one', 'all', 'none'].map(sites.roomOf), [15, 0, 30])
   assert.equal(['one', 'all', 'none'].map(sites.endPause), [true, true, false])
+})
+
+test('a site that is slowed down gets so many from all addresses together, at once, and all again afterwards', async () => {
+  const { sites, sourceIps, caps, begun, clock } = openSites({ ips: TWO })
+  caps.set('site', 1)
+  for (const [i, address] of TWO.entries()) sites.take('site', preferring(sourceIps, address, 4, `${i}/`))
+  assert.equal(begun, ['0/0', '1/0'])
+  clock.advance(1_999)
+  assert.is(begun.length, 2)
+  clock.advance(2_001)
+  assert.is(begun.length, 6)
+  assert.equal(
+    sites.pathsTo('site')!.map(({ perSecond }) => perSecond),
+    [0.5, 0.5],
+  )
+  caps.delete('site')
+  sites.slowed('site')
+  assert.is(begun.length, 8)
 })
 
 test.run()

@@ -20,7 +20,7 @@ import type { inboundRowSchema, inboundSchema } from '../../../http/wire/inbound
 import type { installationSchema } from '../../../http/wire/installation.ts'
 import type { metricsSchema } from '../../../http/wire/metrics.ts'
 import type { holdSchema } from '../../../http/wire/queue.ts'
-import type { destinationsSchema, queueSchema } from '../../../http/wire/queue-view.ts'
+import type { destinationsSchema, queueSchema, slowSchema } from '../../../http/wire/queue-view.ts'
 import type { segmentSchema } from '../../../http/wire/segment.ts'
 import type { sessionRowSchema } from '../../../http/wire/session.ts'
 import type { sourcesSchema } from '../../../http/wire/source.ts'
@@ -74,6 +74,7 @@ export type Installation = z.output<typeof installationSchema>
 export type Metrics = z.output<typeof metricsSchema>
 export type Queue = z.output<typeof queueSchema>
 export type Hold = z.output<typeof holdSchema>
+export type Slowed = z.output<typeof slowSchema>
 export type Destinations = z.output<typeof destinationsSchema>
 export type Sources = z.output<typeof sourcesSchema>
 export type SessionRow = z.output<typeof sessionRowSchema>

@@ -4,7 +4,7 @@ import { Link } from 'wouter-preact'
 import { withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { type Query, useQuery } from '../api/query.ts'
-import type { Domain, EmailRow, List } from '../api/types.ts'
+import type { ApiKey, Domain, EmailRow, List } from '../api/types.ts'
 import { Button, LinkButton } from '../parts/controls.tsx'
 import { Empty } from '../parts/feedback.tsx'
 import { type Column, Filter, PagedTable, pageOf, Search } from '../parts/list.tsx'
@@ -20,6 +20,12 @@ const PAGE_SIZE = 25
 /** What happens is heard at once; this is for what is not heard. */
 const LIVE_MS = 20_000
 const STATUSES = EMAIL_STATUS_ORDER.map(status => [status, EMAIL_WORDS[status].label] as const)
+const SOURCES = [
+  ['api', 'By the API'],
+  ['smtp', 'Over SMTP'],
+  ['broadcast', 'Broadcasts'],
+  ['dashboard', 'By hand'],
+] as const
 const FILTERS = [
   'status',
   'q',
@@ -30,6 +36,8 @@ const FILTERS = [
   'created_after',
   'created_before',
   'broadcast_id',
+  'api_key_id',
+  'source',
 ]
 
 export function Emails() {
@@ -92,6 +100,7 @@ export function Emails() {
 
 function Filters({ query }: { query: Query }) {
   const domains = useLoad<List<Domain>>('/domains?limit=100')
+  const keys = useLoad<List<ApiKey>>('/api-keys')
   return (
     <search class="filters">
       <Search query={query} label="Search subjects" />
@@ -103,6 +112,15 @@ function Filters({ query }: { query: Query }) {
           name="domain"
           label="Any domain"
           options={domains.data!.data.map(({ name }) => [name, name])}
+        />
+      )}
+      <Filter query={query} name="source" label="However it came" options={SOURCES} />
+      {(keys.data?.data.length ?? 0) > 1 && (
+        <Filter
+          query={query}
+          name="api_key_id"
+          label="Any key"
+          options={keys.data!.data.map(({ id, name }) => [id, name])}
         />
       )}
       <input

@@ -29,7 +29,9 @@ function OnePath({ path }: { path: Path }) {
     )
   if (path.probing) return <Mark tone="warn">One is tried</Mark>
   if (path.warmup_spent) return <Mark tone="warn">Warm-up: enough for today</Mark>
-  const pace = path.messages_per_second === null ? '' : `, ${path.messages_per_second} a second`
+  const rate = path.messages_per_second
+  const pace =
+    rate === null ? '' : rate < 1 ? `, ${Math.round(rate * 60)} a minute` : `, ${+rate.toFixed(1)} a second`
   return (
     <span class="quiet">
       {path.window} at once{pace}

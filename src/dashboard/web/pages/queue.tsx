@@ -1,21 +1,25 @@
 /** The queue, for the operator: what waits, where and why, with a hand to reach in. */
+import { useState } from 'preact/hooks'
 import { call, withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { type Query, useQuery } from '../api/query.ts'
-import type { Hold, Queue } from '../api/types.ts'
+import type { Hold, Queue, Slowed } from '../api/types.ts'
 import { Button, Choices } from '../parts/controls.tsx'
 import { confirm } from '../parts/dialog.tsx'
 import { Empty, say } from '../parts/feedback.tsx'
-import { type Column, Filter, PagedTable, pageOf, Search, Table } from '../parts/list.tsx'
+import { type Column, Filter, PagedTable, pageOf, Search } from '../parts/list.tsx'
 import { Card, Head, Time } from '../parts/show.tsx'
 import { count, counted } from '../words/numbers.ts'
 import { meaningOf } from '../words/replies.ts'
+import { HoldsCard, SlowedCard } from './orders.tsx'
 import { PathState } from './path-state.tsx'
+import { SlowDialog } from './slow.tsx'
 
 type Entry = Queue['data'][number]
 
 const PAGE_SIZE = 25
 const LIVE_MS = 3_000
+const CALM_MS = 15_000
 
 export function QueuePage() {
   const query = useQuery()
@@ -26,9 +30,12 @@ export function QueuePage() {
   })
   const queue = useLoad<Queue>(path, { everyMs: LIVE_MS })
   const holds = useLoad<{ data: Hold[] }>('/queue/holds', { everyMs: LIVE_MS })
+  const slowed = useLoad<{ data: Slowed[] }>('/destinations/slow', { everyMs: CALM_MS })
+  const [slowing, setSlowing] = useState<string>()
   const reload = () => {
     queue.reload()
     holds.reload()
+    slowed.reload()
   }
   return (
     <>
@@ -48,11 +55,12 @@ export function QueuePage() {
       </Head>
       <Totals queue={queue.data} />
       <HoldsCard holds={holds.data?.data} reload={reload} />
+      <SlowedCard slowed={slowed.data?.data} reload={reload} />
       <Card flush>
         <Filters query={query} />
         <PagedTable<Entry>
           caption="What waits"
-          columns={columnsOf(by, reload)}
+          columns={columnsOf(by, reload, setSlowing)}
           keyOf={({ domain, site }) => domain ?? site ?? ''}
           list={queue}
           query={query}
@@ -65,6 +73,7 @@ export function QueuePage() {
           }
         />
       </Card>
+      {slowing && <SlowDialog site={slowing} onClose={() => setSlowing(undefined)} onDone={reload} />}
     </>
   )
 }
@@ -112,7 +121,11 @@ function Totals({ queue }: { queue: Queue | undefined }) {
   )
 }
 
-function columnsOf(by: 'domain' | 'site', reload: () => void): Column<Entry>[] {
+function columnsOf(
+  by: 'domain' | 'site',
+  reload: () => void,
+  onSlow: (site: string) => void,
+): Column<Entry>[] {
   return [
     {
       head: by === 'domain' ? 'Domain' : 'Server',
@@ -140,7 +153,14 @@ function columnsOf(by: 'domain' | 'site', reload: () => void): Column<Entry>[] {
     {
       head: 'Acts',
       kind: 'acts',
-      cell: ({ domain }) => domain !== null && <Acts selector={{ domain }} name={domain} reload={reload} />,
+      cell: ({ domain, site }) => (
+        <span class="row">
+          {domain !== null && <Acts selector={{ domain }} name={domain} reload={reload} />}
+          {site !== null && (
+            <Button small icon="slow" label={`Slow down mail to ${site}`} onClick={() => onSlow(site)} />
+          )}
+        </span>
+      ),
     },
   ]
 }
@@ -206,48 +226,4 @@ async function inPieces(path: string, selector: object): Promise<number> {
     total += done.deliveries
     if (!done.has_more) return total
   }
-}
-
-function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefined; reload: () => void }) {
-  if (!holds || holds.length === 0) return null
-  const release = ({ domain, account_id, broadcast_id, email_id }: Hold) =>
-    confirm({
-      title: 'Release it?',
-      text: 'What was held goes out, without the time it was held counting against it.',
-      act: 'Release',
-      harmless: true,
-      async work() {
-        await call('POST', '/queue/release', { domain, account_id, broadcast_id, email_id })
-        say('Released.')
-        reload()
-      },
-    })
-  const columns: Column<Hold>[] = [
-    {
-      head: 'What is held',
-      cell: ({ domain, account_id, broadcast_id, email_id }) => (
-        <b>
-          {[domain && `mail to ${domain}`, account_id && `of account ${account_id}`, broadcast_id, email_id]
-            .filter(Boolean)
-            .join(', ')}
-        </b>
-      ),
-    },
-    { head: 'Why', cell: ({ reason }) => <span class="quiet">{reason ?? '–'}</span> },
-    { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
-    {
-      head: 'Acts',
-      kind: 'acts',
-      cell: hold => (
-        <Button small onClick={() => release(hold)}>
-          Release
-        </Button>
-      ),
-    },
-  ]
-  return (
-    <Card title="Held" flush>
-      <Table<Hold> caption="Holds" columns={columns} rows={holds} keyOf={({ id }) => id} />
-    </Card>
-  )
 }

@@ -1,0 +1,18 @@
+/**
+ * How much a site gets by the operator's order. Emails are also found by their keys and by how they came: the segments in which
+ * they are found are made anew, as they are after any start.
+ */
+import { type Kysely, sql } from 'kysely'
+import type { Columns } from './columns.ts'
+
+export async function up(db: Kysely<unknown>, { text, integer, clustered }: Columns): Promise<void> {
+  await db.schema
+    .createTable('site_caps')
+    .addColumn('site', text, c => c.primaryKey())
+    .addColumn('per_minute', integer, c => c.notNull())
+    .addColumn('created_at', integer, c => c.notNull())
+    .modifyEnd(clustered)
+    .execute()
+  for (const table of ['email_terms', 'email_segment_statuses', 'email_segments'])
+    await sql`delete from ${sql.table(table)}`.execute(db)
+}
