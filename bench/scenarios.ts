@@ -6,6 +6,7 @@ import { bodies } from './scenarios/bodies.ts'
 import { broadcast } from './scenarios/broadcast.ts'
 import { claim } from './scenarios/claim.ts'
 import { contacts } from './scenarios/contacts.ts'
+import { dashboard } from './scenarios/dashboard.ts'
 import { domains, e2e } from './scenarios/delivery.ts'
 import { dns } from './scenarios/dns.ts'
 import { drain } from './scenarios/drain.ts'
@@ -32,6 +33,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   fairness,
   claim,
   contacts,
+  dashboard,
   inbound,
   list,
   postgres,

@@ -43,7 +43,7 @@ function rowOf(i: number): string {
   return `${name.toLowerCase()}.${i}@contacts${i % 50}.example,${name},Number ${i},${plan},${city},${i % 365}\n`
 }
 
-function* fileOf(count: number): Generator<string> {
+export function* fileOf(count: number): Generator<string> {
   yield 'email,first_name,last_name,plan,city,days\n'
   for (let i = 0; i < count; i += 1_000) {
     let piece = ''
@@ -78,13 +78,13 @@ async function run({ folder, count, rounds, only, profiles }: ScenarioOptions): 
   return { columns: COLUMNS, measurements }
 }
 
-interface Call {
+export interface Call {
   // biome-ignore lint/suspicious/noExplicitAny: replies of every shape
   (method: string, path: string, body?: object): Promise<any>
   headers: { authorization: string }
 }
 
-async function signedIn(ours: PosthornContender): Promise<Call> {
+export async function signedIn(ours: PosthornContender): Promise<Call> {
   const { url, admin } = ours.access()
   const headers = { authorization: '' }
   const call = async (method: string, path: string, body?: object) => {

@@ -137,6 +137,50 @@ test('several addresses are taken off the suppression list, with a warning for t
   await rowOf('angry@there.example').waitFor({ state: 'detached' })
 })
 
+test('emails are filtered by how they came and by their key', async () => {
+  await goTo('/emails')
+  await page.getByLabel('However it came').selectOption('Broadcasts')
+  await page.waitForURL(/source=broadcast/)
+  await rowOf('Summer prices').first().waitFor()
+  await rowOf('Your invoice 1042').waitFor({ state: 'detached' })
+  await page.getByLabel('However it came').selectOption('By the API')
+  await rowOf('Your invoice 1042').waitFor()
+  await page.getByLabel('Any key').selectOption('Web shop')
+  await page.getByRole('heading', { name: 'Nothing fits' }).waitFor()
+})
+
+test('a server is slowed down, and gets as much as it bears again', async () => {
+  const { posthorn } = scene
+  await posthorn.send({
+    ...{ from: 'orders@shop.example', to: 'defer-451@elsewhere.example', subject: 'Once more', text: 'x' },
+  })
+  await goTo('/queue')
+  await button('Slow down mail to mx.elsewhere.example').click()
+  await dialog().getByLabel('Messages a minute').fill('12')
+  await dialog().getByRole('button', { name: 'Slow it down' }).click()
+  const slowed = page.getByRole('region', { name: 'Slowed down' })
+  await slowed.getByText('12 messages a minute at most').waitFor()
+  await rowOf('elsewhere.example')
+    .getByText(/, 12 a minute/)
+    .first()
+    .waitFor()
+  await slowed.getByRole('button', { name: 'Full speed' }).click()
+  await dialog().getByRole('button', { name: 'Full speed' }).click()
+  await slowed.waitFor({ state: 'detached' })
+})
+
+test('the operator is told how the installation gets a name of its own', async () => {
+  await goTo('/start')
+  await page.getByLabel('A name for this machine').fill('post.shop.example')
+  await page.getByLabel('Its public address').fill('192.0.2.25, 2001:db8::25')
+  await page.getByText('post.shop.example.  NS  ns1.post.shop.example.').waitFor()
+  await page.getByText('ns2.post.shop.example.  AAAA  2001:db8::25').waitFor()
+  await button('Copy the command').click()
+  const command = (await page.evaluate('navigator.clipboard.readText()')) as string
+  assert.match(command, 'POSTHORN_MAIL_HOST=post.shop.example')
+  assert.match(command, 'POSTHORN_DNS_LISTEN=192.0.2.25:53,[2001:db8::25]:53')
+})
+
 test('nothing went wrong in all of this', () => {
   assert.equal(
     opened.faults.filter(fault => !/Blocked script execution|Content Security Policy/.test(fault)),

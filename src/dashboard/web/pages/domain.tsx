@@ -1,6 +1,6 @@
 /** One domain: its records to be copied, what the world sees of them, its keys and its settings. */
 import { useState } from 'preact/hooks'
-import { useLocation } from 'wouter-preact'
+import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { CheckedDomain, Domain } from '../api/types.ts'
@@ -13,6 +13,7 @@ import { DOMAIN_WORDS } from '../words/status.ts'
 import { AutoconfigureDialog } from './autoconfigure.tsx'
 import { DomainKeysCard } from './domain-keys.tsx'
 import { DomainRecords, RecordBox } from './domain-records.tsx'
+import { areStepsOver } from './first-steps.tsx'
 
 const WAITING_MS = 5_000
 const CALM_MS = 60_000
@@ -51,6 +52,7 @@ export function DomainPage({ params: { id } }: PageProps) {
           {verify.isBusy ? 'Looking …' : 'Check now'}
         </Button>
       </Head>
+      {status === 'verified' && <NextStep />}
       {verify.error && <Failure error={verify.error} act="The records could not be looked up" />}
       <Card
         title="DNS records"
@@ -78,6 +80,18 @@ export function DomainPage({ params: { id } }: PageProps) {
         />
       )}
     </>
+  )
+}
+
+/** For those who have come here by the first steps. */
+function NextStep() {
+  if (areStepsOver()) return null
+  return (
+    <Note tone="good">
+      <p>
+        <b>You can send from this domain now.</b> <Link href="/start">Go on with the first steps</Link>
+      </p>
+    </Note>
   )
 }
 

@@ -35,8 +35,12 @@ export function useProgress(everyMs?: number): Progress | undefined {
   })
 }
 
+export function areStepsOver(): boolean {
+  return isOver.value || localStorage.getItem(keyOf()) === 'yes'
+}
+
 export function FirstSteps() {
-  return isOver.value || localStorage.getItem(keyOf()) === 'yes' ? null : <StepsLeft />
+  return areStepsOver() ? null : <StepsLeft />
 }
 
 function StepsLeft() {

@@ -4,19 +4,19 @@ import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
-import type { Doctor, Email, Installation } from '../api/types.ts'
+import type { Email, Installation } from '../api/types.ts'
 import { Button, LinkButton, TextField } from '../parts/controls.tsx'
 import { useAct } from '../parts/dialog.tsx'
 import { Failure, Note, Waiting } from '../parts/feedback.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Card, Head, Mark } from '../parts/show.tsx'
 import { isOperator, signedIn } from '../shell/session.ts'
-import { checkWords } from '../words/checks.ts'
 import { EMAIL_WORDS } from '../words/status.ts'
 import type { Progress } from '../words/steps.ts'
 import { AddDomain } from './domains.tsx'
 import { useProgress } from './first-steps.tsx'
 import { UseKey } from './keys.tsx'
+import { MachineCard } from './machine-card.tsx'
 
 const LIVE_MS = 4_000
 const FAST_MS = 1_000
@@ -43,7 +43,7 @@ export function Start() {
       ) : (
         !error && <Waiting />
       )}
-      {isOperator() && <MachineCard />}
+      {isOperator() && installation && <MachineCard installation={installation} />}
     </>
   )
 }
@@ -98,8 +98,10 @@ function DomainStep({ progress, installation }: { progress: Progress; installati
           <p>
             <b>This installation has no name of its own yet</b> (<code>mail_host</code> is{' '}
             <code>{installation.mail_host}</code>), so the world cannot look up its records. Everything can be
-            tried out with the simulator. To send to the world, set <code>mail_host</code> to a name of yours
-            and start anew.
+            tried out with the simulator.{' '}
+            {isOperator()
+              ? 'How it gets one is told below.'
+              : 'Its operator has to give it one before mail can go to the world.'}
           </p>
         </Note>
       )}
@@ -224,37 +226,5 @@ function Fate({ id }: { id: string }) {
       <span class="quiet small">{meaning}</span>
       <Link href={`/emails/${id}`}>See what happened</Link>
     </span>
-  )
-}
-
-/** What an operator has to see to before the world takes mail from here. */
-function MachineCard() {
-  const { data, error, reload } = useLoad<Doctor>('/doctor')
-  const found = data?.findings.filter(({ status }) => status === 'failed' || status === 'warning') ?? []
-  const wrong = found.filter((one, i) => found.findIndex(({ message }) => message === one.message) === i)
-  return (
-    <Card
-      title="Is the machine ready for the world?"
-      lead={data ? undefined : 'It is being looked at from all sides …'}
-      acts={<Link href="/deliverability">The whole check-up</Link>}
-    >
-      {!data && (error ? <Failure error={error} retry={reload} /> : <Waiting />)}
-      {data && wrong.length === 0 && (
-        <p>Yes: port 25, names, DNS, certificate and disk are as they should be.</p>
-      )}
-      {wrong.length > 0 && (
-        <ul class="stack">
-          {wrong.slice(0, 5).map(({ check, subject, status, message, advice }) => (
-            <li key={message}>
-              <Mark tone={status === 'failed' ? 'bad' : 'warn'}>
-                {status === 'failed' ? 'To be mended' : 'To be looked at'}
-              </Mark>{' '}
-              <b>{checkWords(check)}</b>
-              {subject && ` (${subject})`}: {message} {advice && <span class="quiet">{advice}</span>}
-            </li>
-          ))}
-        </ul>
-      )}
-    </Card>
   )
 }

@@ -4,12 +4,13 @@ import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../api/client.ts'
 import { Icon, type IconName } from './icons.tsx'
 
-export function Waiting() {
+/** @param rows of a list that will stand there, so that nothing moves when it comes */
+export function Waiting({ rows }: { rows?: number }) {
   return (
-    <div class="waiting" role="status" aria-label="Loading">
-      <i />
-      <i />
-      <i />
+    <div class={rows ? 'waiting is-rows' : 'waiting'} role="status" aria-label="Loading">
+      {Array.from({ length: rows ?? 3 }, (_, i) => (
+        <i key={`line ${i}`} />
+      ))}
     </div>
   )
 }

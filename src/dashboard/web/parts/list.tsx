@@ -96,6 +96,8 @@ function Choice({ label, checked, onChange }: ChoiceProps) {
   )
 }
 
+const WAITING_ROWS = 6
+
 interface PagedProps<T> extends Omit<TableProps<T>, 'rows'> {
   list: Loaded<List<T>>
   query: Query
@@ -112,7 +114,7 @@ export function PagedTable<T>({ list, query, pageSize, empty, ...table }: PagedP
         <Failure error={error} retry={reload} />
       </div>
     ) : (
-      <Waiting />
+      <Waiting rows={WAITING_ROWS} />
     )
   if (data.data.length === 0)
     return query.isFiltered || pageOf(query) > 1 ? (
