@@ -5,7 +5,7 @@ import type { Config } from './config/config.ts'
 import type { SmartHostAddress } from './config/smart-host.ts'
 import type { SourceReportOptions } from './deliver/paths/source-report.ts'
 import type { WarmupPlan } from './deliver/paths/warmup-plan.ts'
-import type { SmartHost, SmartHostSettings } from './deliver/smart-host.ts'
+import { GENERAL_SMART_HOST, type SmartHost, type SmartHostSettings } from './deliver/smart-host.ts'
 import type { DeliverySettings } from './deliver/threads.ts'
 
 /** @throws when the file of authorities cannot be read */
@@ -62,9 +62,9 @@ function smartHostSettings(
     address && { name, ...address }
   const special = Object.entries(families).map(([name, { url, domains }]) => ({
     domains,
-    smartHost: named(`smart-host-${name}`, url),
+    smartHost: named(`${GENERAL_SMART_HOST}-${name}`, url),
   }))
-  return { general: named('smart-host', general), special }
+  return { general: named(GENERAL_SMART_HOST, general), special }
 }
 
 /** @throws when the file cannot be read */

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { HostedDomain } from '../store/accounts/domains.ts'
 import type { DomainSecurity } from './policy/way.ts'
 import { providerOf } from './providers.ts'
-import type { SmartHostOf } from './smart-host.ts'
+import { GENERAL_SMART_HOST, type SmartHost, type SmartHostOf } from './smart-host.ts'
 
 export interface Route {
   /** Deliveries of one site share concurrency, pace and pauses. */
@@ -82,9 +82,10 @@ export function createRouter(options: RouterOptions): Router {
     routeOf(domain) {
       if (domain === simulatorDomain) return Promise.resolve(SIMULATOR_ROUTE)
       const smartHost = smartHostOf(domain)
-      if (smartHost) return Promise.resolve({ site: smartHost.name, destination: { kind: 'smart-host' } })
+      if (smartHost && smartHost.name !== GENERAL_SMART_HOST) return Promise.resolve(relayedBy(smartHost))
       const known = kept.get(domain)
-      return known && known.until > clock.monotonic() ? known.route : keep(domain, lookUp(domain))
+      if (known && known.until > clock.monotonic()) return known.route
+      return keep(domain, smartHost ? unlessOurs(domain, smartHost) : lookUp(domain))
     },
     prime: (domain, route) => void keep(domain, Promise.resolve(route)),
     forget(domains) {
@@ -94,14 +95,21 @@ export function createRouter(options: RouterOptions): Router {
   }
 
   async function lookUp(domain: string): Promise<Route> {
-    const [found, security] = await Promise.all([
-      lookUpMxHosts(resolver, domain, { ownNames, random }),
-      securityOf(domain),
-    ])
+    const [found, security] = await Promise.all([mxHostsOf(domain), securityOf(domain)])
     if (found.kind === 'hosts') return routeTo(found.hosts, security)
     const hosted = OURS_IF_HOSTED.has(found.kind) ? await hostedOf(domain) : undefined
-    if (hosted) return { site: 'here', destination: { kind: 'hosted', domain: hosted } }
-    return { site: `!${domain}`, destination: deadEnd(found, domain) }
+    return hosted ? into(hosted) : { site: `!${domain}`, destination: deadEnd(found, domain) }
+  }
+
+  /** What would come back to us over the relay need not go there; the MX is asked of such domains alone. */
+  async function unlessOurs(domain: string, smartHost: SmartHost): Promise<Route> {
+    const hosted = await hostedOf(domain)
+    const isOurs = hosted && OURS_IF_HOSTED.has((await mxHostsOf(domain)).kind)
+    return isOurs ? into(hosted) : relayedBy(smartHost)
+  }
+
+  function mxHostsOf(domain: string): Promise<MxHosts> {
+    return lookUpMxHosts(resolver, domain, { ownNames, random })
   }
 }
 
@@ -113,6 +121,14 @@ export function routeTo(hosts: readonly MxHost[], security?: DomainSecurity): Ro
     site: providerOf(names)?.name ?? hostSet,
     destination: { kind: 'hosts', hosts, hostSet, ...(security && { security }) },
   }
+}
+
+function relayedBy({ name: site }: SmartHost): Route {
+  return { site, destination: { kind: 'smart-host' } }
+}
+
+function into(domain: HostedDomain): Route {
+  return { site: 'here', destination: { kind: 'hosted', domain } }
 }
 
 function deadEnd(found: Exclude<MxHosts, { kind: 'hosts' }>, domain: string): Destination {

@@ -12,6 +12,9 @@ export interface SmartHost {
   login: Login | null
 }
 
+/** Name of the one that takes what no other does. */
+export const GENERAL_SMART_HOST = 'smart-host'
+
 export interface SmartHostSettings {
   /** Takes all mail but that of the domains below; null where it goes to MX hosts. */
   general: SmartHost | null

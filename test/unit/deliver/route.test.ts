@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createRouter, routeTo } from '../../../src/deliver/route.ts'
+import type { SmartHost } from '../../../src/deliver/smart-host.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
 import { createAdjustableClock } from '../../../src/lib/adjustable-clock.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -236,6 +237,30 @@ test('mail that would come back to us, or has nowhere to go, is received here wh
   assert.is(await kindOf('loop.test'), 'hosted')
   router.forget(['loop.test'])
   assert.is(await kindOf('loop.test'), 'nowhere')
+})
+
+test('a relay for all mail does not get what would come back here, one for the domain itself does', async t => {
+  const { resolver, clock, asked } = await open(t)
+  const domain = { accountId: new Uint8Array(16), id: new Uint8Array(16).fill(1) }
+  const relay = (name: string): SmartHost => ({
+    ...{ name, host: 'relay.test', port: 587, tls: 'required', login: null },
+  })
+  let named: SmartHost | undefined
+  const router = createRouter({
+    ...{ resolver, clock, random: () => 0, simulatorDomain: 'simulator.test' },
+    securityOf: NONE_ASKED,
+    hostedOf: async name => (name === 'other.test' ? undefined : domain),
+    smartHostOf: () => named ?? relay('smart-host'),
+    ownNames: ['mail.posthorn.test'],
+  })
+  const relayed = (site: string) => ({ site, destination: { kind: 'smart-host' } })
+  assert.equal(await router.routeOf('loop.test'), { site: 'here', destination: { kind: 'hosted', domain } })
+  assert.is((await router.routeOf('empty.test')).site, 'here')
+  for (const name of ['there.test', 'broken.test', 'other.test'])
+    assert.equal(await router.routeOf(name), relayed('smart-host'), name)
+  assert.is(asked('other.test'), 0)
+  named = relay('smart-host-own')
+  assert.equal(await router.routeOf('loop.test'), relayed('smart-host-own'))
 })
 
 test.run()
