@@ -16,6 +16,7 @@ import type { AdjustableClock } from './lib/adjustable-clock.ts'
 import { type Clock, every, systemClock } from './lib/clock.ts'
 import type { Id } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
+import { createProcessMetrics } from './lib/metrics.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
 import { startOwnPolicy } from './own-policy.ts'
 import type { Parts } from './parts.ts'
@@ -106,7 +107,8 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     started.push(certificates.close)
     let delivery: DeliveryThreads | undefined
     const pathsTo: PathsTo = async sites => delivery?.pathsTo(sites) ?? new Map()
-    const parts = { ...given, store, plans, secrets, reading, certificates, pathsTo }
+    const metrics = createProcessMetrics()
+    const parts = { ...given, metrics, store, plans, secrets, reading, certificates, pathsTo }
 
     const dns = await startProviderDns({
       ...parts,

@@ -53,6 +53,7 @@ import { emailMetricsRoutes } from './http/routes/email-metrics.ts'
 import { emailRoutes } from './http/routes/emails.ts'
 import { healthRoutes } from './http/routes/health.ts'
 import { installationRoutes } from './http/routes/installation.ts'
+import { metricsRoutes } from './http/routes/metrics.ts'
 import { openapiRoutes } from './http/routes/openapi.ts'
 import { queueRoutes } from './http/routes/queue.ts'
 import { rawEmailRoutes } from './http/routes/raw-email.ts'
@@ -137,6 +138,7 @@ export async function startHttpDoor(
   if (stopReports) started.push(stopReports)
   const routes = [
     ...healthRoutes({ notReady }),
+    ...metricsRoutes({ metrics: parts.metrics, token: config.metrics.token }),
     ...wellKnownRoutes({ db, clock, mailHost, policy: policyOf(config, fixed) }),
     ...authRoutes({ sessions, db, cookie }),
     ...sessionRoutes({ sessions }),

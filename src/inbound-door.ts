@@ -5,7 +5,9 @@ import { createAdmit } from './inbound/admission.ts'
 import { doorOf } from './inbound/doors.ts'
 import { startFeedback } from './inbound/feedback.ts'
 import { startInbox } from './inbound/inbox.ts'
+import { countInbox } from './inbound/inbox-counts.ts'
 import { type ListenerOptions, startInboundListener } from './inbound/listener.ts'
+import { countMail } from './inbound/mail-counts.ts'
 import { createMailReader } from './inbound/mail-reader.ts'
 import { createReportReader } from './inbound/report-reader.ts'
 import { createJudging, type JudgeMail } from './inbound/verdicts.ts'
@@ -25,22 +27,21 @@ export interface InboundDoor {
 
 /** @throws when the address is not to be had, or a certificate cannot be read */
 export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
-  const { config, clock, log, store, secrets, certificates } = parts
+  const { config, clock, log, store, secrets, certificates, metrics } = parts
   const { mailHost } = config
   const { listen } = config.smtp.inbound
   if (listen === null || !config.roles.includes('all')) return { address: null, close: async () => {} }
   const entry = new URL('./report-thread.ts', import.meta.url)
-  const reader = createReportReader({ entry, clock, log })
+  const reader = createReportReader({ entry, metrics, clock, log })
   const verdicts = createVerdictMaker(parts)
   const feedback = startFeedback({ ...store, reader, secrets, clock, log })
   const inbox = startInbox({
     ...store,
     reader: createMailReader({
       entry: new URL('./inbound-thread.ts', import.meta.url),
-      mailHost,
-      clock,
-      log,
+      ...{ mailHost, metrics, clock, log },
     }),
+    counts: countInbox(metrics),
     judge: createJudging({ judge: judgeBy(verdicts), clock, log }),
     clock,
     log,
@@ -72,6 +73,7 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
         await take(mail)
         feedback.note()
       },
+      counts: countMail(metrics, 'inbound'),
       clock,
       log,
     })
@@ -88,7 +90,7 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
   }
 }
 
-function createVerdictMaker({ config, store, clock, log }: Parts): VerdictMaker {
+function createVerdictMaker({ config, store, metrics, clock, log }: Parts): VerdictMaker {
   const { mailHost, dns, spam, virus } = config
   return createVerdicts({
     entry: new URL('./verdict-thread.ts', import.meta.url),
@@ -97,6 +99,7 @@ function createVerdictMaker({ config, store, clock, log }: Parts): VerdictMaker 
     resolvers: dns.resolvers,
     filters: { ...spam, ...virus },
     logLevel: config.log.level,
+    metrics,
     clock,
     log,
   })

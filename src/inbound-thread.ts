@@ -4,9 +4,12 @@ import type { MailThreadData, ReadingOrder, ReadMail } from './inbound/mail-read
 import { readHeadOnly, readMail } from './inbound/parts/read-mail.ts'
 import { encodeInboundContent } from './inbound/stored-content.ts'
 import { Moved, serveCalls } from './lib/calls.ts'
+import { AFTER_ACCEPTING, stepBack } from './lib/thread-priority.ts'
 import { isClaim } from './verdicts/claims.ts'
 
 const { calls, mailHost } = workerData as MailThreadData
+
+stepBack(AFTER_ACCEPTING)
 
 serveCalls(calls, {
   async read({ bytes, fault }: ReadingOrder): Promise<Moved<ReadMail>> {

@@ -7,6 +7,7 @@ import type { GenerateKey } from './domains/domains.ts'
 import type { Certificates } from './lib/certificates.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
+import type { Metrics } from './lib/metrics.ts'
 import type { SecretKeys } from './lib/secret-keys.ts'
 import type { PathsTo } from './queue/paths.ts'
 import type { Reading } from './reading.ts'
@@ -16,6 +17,7 @@ export interface Parts {
   config: Config
   clock: Clock
   log: Log
+  metrics: Metrics
   store: Store<Commands>
   plans: Plans
   passwords: Passwords

@@ -3,6 +3,7 @@ import type { Accept } from './accept/accept.ts'
 import type { ApiKeys } from './accounts/api-keys.ts'
 import type { RateLimit } from './accounts/rate-limit.ts'
 import type { Config } from './config/config.ts'
+import { countMail } from './inbound/mail-counts.ts'
 import { createIdSource } from './lib/ids.ts'
 import { networks } from './lib/networks.ts'
 import type { Parts } from './parts.ts'
@@ -31,6 +32,7 @@ export interface SubmissionDoors {
   relay: { address: string; port: number } | null
 }
 
+type Door = 'submission' | 'submission_tls' | 'relay'
 type Place = { host: string; port: number }
 
 /** Messages that are on their way in, or wait to be read. */
@@ -38,12 +40,14 @@ const MOST_BYTES = 256 * 1024 * 1024
 
 /** @param started gets what is to be closed, in the order of the starts */
 export async function startSubmissionDoors(
-  { config, clock, log, store, certificates }: Parts,
+  { config, clock, log, store, certificates, metrics }: Parts,
   { accept, apiKeys, rateLimit }: Behind,
   started: (() => unknown)[],
 ): Promise<SubmissionDoors> {
   const entry = new URL('./submission-thread.ts', import.meta.url)
-  const reader = createMessageReader({ entry, location: store.location, clock, newId: createIdSource(), log })
+  const reader = createMessageReader({
+    ...{ entry, location: store.location, newId: createIdSource(), metrics, clock, log },
+  })
   started.push(reader.close)
   const common = {
     mailHost: config.mailHost,
@@ -54,18 +58,20 @@ export async function startSubmissionDoors(
     clock,
     log,
   }
-  const open = async (listen: Place | null, isTls: boolean, admission: Admission) => {
+  const open = async (name: Door, listen: Place | null, admission: Admission) => {
     if (!listen) return null
-    const listener = await startSubmissionListener({ ...common, listen, isTls, admission })
+    const isTls = name === 'submission_tls'
+    const counts = countMail(metrics, name)
+    const listener = await startSubmissionListener({ ...common, counts, listen, isTls, admission })
     started.push(listener.close)
     return listener.address()
   }
   const { submission, submissionTls, relay } = config.smtp
   const login: Admission = { signIn: createSignIn(apiKeys, clock) }
   return {
-    submission: await open(submission.listen, false, login),
-    submissionTls: await open(submissionTls.listen, true, login),
-    relay: relay.listen && (await open(relay.listen, false, await nearby(relay, store.db))),
+    submission: await open('submission', submission.listen, login),
+    submissionTls: await open('submission_tls', submissionTls.listen, login),
+    relay: relay.listen && (await open('relay', relay.listen, await nearby(relay, store.db))),
   }
 }
 

@@ -5,11 +5,13 @@ import { createResolver } from './dns/resolver.ts'
 import { serveCalls } from './lib/calls.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { createLog } from './lib/log.ts'
+import { AFTER_ACCEPTING, stepBack } from './lib/thread-priority.ts'
 import { openReader } from './store/dialect.ts'
 import { createJudge } from './verdicts/judge.ts'
 import type { Judgement, VerdictThreadData } from './verdicts/verdicts.ts'
 
 const { location, mailHost, resolvers, filters, logLevel, calls } = workerData as VerdictThreadData
+stepBack(AFTER_ACCEPTING)
 const { db, blobs } = openReader(location)
 /** Two name servers that are silent leave time for what others say. */
 const limits = { servers: resolvers, clock, timeoutMs: 3_000 }

@@ -40,6 +40,8 @@ export interface Contender {
   feed(options: FeedOptions): Promise<FeedResult>
   /** Messages it holds. */
   queuedCount(): number
+  /** Resolves when it has done what it does with messages after it has confirmed them; where that is held, absent. */
+  settled?(): Promise<void>
   /** Lets what is held go out. */
   release(): Promise<Release>
   /** Has what was deferred, all of it for `one.test`, tried again at once, by the operator's command. */

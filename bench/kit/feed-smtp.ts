@@ -1,4 +1,4 @@
-/** Feeds a server over SMTP, pipelined on kept connections, from a process of its own. */
+/** Feeds a server over SMTP, pipelined, on connections kept or new ones, from a process of its own. */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { openSession } from '../../src/deliver/client/open.ts'
@@ -10,17 +10,19 @@ import { destination } from './namespace.ts'
 import { percentile } from './numbers.ts'
 import { epochNow } from './time.ts'
 
-interface SmtpFeedOptions extends FeedOptions {
+export interface SmtpFeedOptions extends FeedOptions {
   port: number
   /** Where all of it goes, in place of the destination domains. */
   to?: string
   /** Messages after which a connection is closed and another one opened; any number when 0. */
   perConnection?: number
+  /** Messages differ, as those of strangers do: each has a field of its own, so that nothing can be kept once for all. */
+  isDistinct?: boolean
 }
 
 export function feedSmtp(options: SmtpFeedOptions): Promise<FeedResult> {
-  const { port, count, connections, domainCount, to = '', perConnection = 0 } = options
-  const args = [port, count, connections, domainCount, perConnection, to].map(String)
+  const { port, count, connections, domainCount, to = '', perConnection = 0, isDistinct = false } = options
+  const args = [port, count, connections, domainCount, perConnection, Number(isDistinct), to].map(String)
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [fileURLToPath(import.meta.url), ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -46,6 +48,7 @@ async function feed({
   domainCount,
   to,
   perConnection = 0,
+  isDistinct = false,
 }: SmtpFeedOptions): Promise<FeedResult> {
   const { wire } = benchMessage()
   const latencies: number[] = []
@@ -63,11 +66,12 @@ async function feed({
       }
       sentCount += 1
       const sentAt = performance.now()
+      const message = isDistinct ? [ownField(i), wire] : [wire]
       const { recipients } = await session.send({
         mailFrom: `news@${SENDER_DOMAIN}`,
         recipients: [to || recipient(i, domainCount)],
-        message: [wire],
-        size: wire.length,
+        message,
+        size: message.reduce((size, { length }) => size + length, 0),
         smtpUtf8: false,
       })
       if (recipients[0]!.kind !== 'accepted') throw new Error(JSON.stringify(recipients[0]))
@@ -87,6 +91,10 @@ async function feed({
   }
 }
 
+function ownField(index: number): Buffer {
+  return Buffer.from(`X-Number: ${process.pid}.${index}\r\n`)
+}
+
 /** Each of those who feed has an address of its own, as servers limit what one may do. */
 async function open(port: number, worker: number): Promise<Session> {
   const session = await openSession({
@@ -104,14 +112,17 @@ async function open(port: number, worker: number): Promise<Session> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [port, count, connections, domainCount, perConnection] = process.argv.slice(2, 7).map(Number)
-  const to = process.argv[7]!
+  const [port, count, connections, domainCount, perConnection, isDistinct] = process.argv
+    .slice(2, 8)
+    .map(Number)
+  const to = process.argv[8]!
   const result = await feed({
     port: port!,
     count: count!,
     connections: connections!,
     domainCount: domainCount!,
     perConnection: perConnection!,
+    isDistinct: isDistinct === 1,
     to,
   })
   process.stdout.write(JSON.stringify(result))

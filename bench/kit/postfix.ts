@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Contender } from './contender.ts'
-import { feedSmtp } from './feed-smtp.ts'
+import { feedSmtp, type SmtpFeedOptions } from './feed-smtp.ts'
 import { SENDER_DOMAIN } from './message.ts'
 import { type RunningProcess, startProcess, weigh } from './process.ts'
 import { syncTracer } from './sync-trace.ts'
@@ -22,7 +22,7 @@ const PORT = 2610
 
 export function postfix(
   folder: string,
-  { signing, ...how }: { signing: boolean; to?: string; perConnection?: number },
+  { signing, ...how }: { signing: boolean } & Pick<SmtpFeedOptions, 'to' | 'perConnection' | 'isDistinct'>,
 ): Contender {
   const root = join(folder, signing ? 'postfix-dkim' : 'postfix')
   let milter: RunningProcess | undefined

@@ -7,6 +7,7 @@ import { posthorn } from '../kit/posthorn.ts'
 import { watchPeakRss } from '../kit/process.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
+import { epochNow } from '../kit/time.ts'
 
 export const accept: Scenario = {
   what: 'accept durably while delivery is held',
@@ -51,6 +52,7 @@ export async function measuredAccept(contender: Contender, load: FeedOptions) {
   return withStarted(contender, { held: true }, async () => {
     const { count, connections } = load
     await contender.feed({ ...load, count: WARM_UP_COUNT })
+    await contender.settled?.()
     const cpuBefore = contender.weigh().cpuSeconds
     const rss = watchPeakRss(contender.roots)
     const { elapsedMs, p99Ms, feederCpuSeconds } = await contender.feed(load)
@@ -58,6 +60,7 @@ export async function measuredAccept(contender: Contender, load: FeedOptions) {
     const peakRssMb = rss.stop() / 2 ** 20
     const held = contender.queuedCount() - WARM_UP_COUNT
     if (held !== count) throw new Error(`${contender.name} confirmed ${count} messages and holds ${held}`)
+    const later = await settledFigures(contender, { count, cpuBefore })
     return {
       acceptedPerSecond: (count * 1_000) / elapsedMs,
       p99Ms,
@@ -65,6 +68,22 @@ export async function measuredAccept(contender: Contender, load: FeedOptions) {
       cpuSecondsPer1000: (cpuSeconds * 1_000) / count,
       feederCpuSecondsPer1000: (feederCpuSeconds * 1_000) / count,
       peakRssMb,
+      ...later,
     }
   })
+}
+
+/** What comes after the last confirmation, where something does. */
+async function settledFigures(
+  contender: Contender,
+  { count, cpuBefore }: { count: number; cpuBefore: number },
+): Promise<Measurement['figures']> {
+  if (!contender.settled) return {}
+  const confirmedAt = epochNow()
+  await contender.settled()
+  const cpuSeconds = contender.weigh().cpuSeconds - cpuBefore
+  return {
+    settledSeconds: (epochNow() - confirmedAt) / 1_000,
+    cpuSecondsPer1000InAll: (cpuSeconds * 1_000) / count,
+  }
 }

@@ -1,4 +1,8 @@
-/** Received durably at port 25, over connections that carry many messages, and over one for each: next to Postfix. */
+/**
+ * Received durably at port 25, until 250, over connections that carry many messages, and over one for each: next to Postfix,
+ * which puts all of it on hold. We read, judge and list it besides, as far as there is room, and afterwards.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import type { Contender } from '../kit/contender.ts'
 import { feedSmtp } from '../kit/feed-smtp.ts'
@@ -26,9 +30,16 @@ const WAYS = [
   ['reused', 100],
   ['new each', 1],
 ] as const
-const COLUMNS: Column[] = ACCEPT_COLUMNS.map(column =>
-  column.figure === 'acceptedPerSecond' ? { ...column, against: [] } : column,
-)
+const COLUMNS: Column[] = [
+  ...ACCEPT_COLUMNS.map(column =>
+    column.figure === 'acceptedPerSecond'
+      ? { ...column, against: WAYS.map(([way]) => `Postfix, ${way}`) }
+      : column,
+  ),
+  { figure: 'settledSeconds', title: 'all listed after, s', digits: 1 },
+  { figure: 'cpuSecondsPer1000InAll', title: 'CPU s/1,000 until then', digits: 2 },
+]
+const LOOK_EVERY_MS = 100
 
 async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, count, domainCount, profiles } = options
@@ -37,7 +48,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   for (const [way, perConnection] of WAYS) {
     const named = (contender: Contender): Contender => ({ ...contender, name: `${contender.name}, ${way}` })
     const contenders = [
-      named(postfix(folder, { signing: false, to: TO, perConnection })),
+      named(postfix(folder, { signing: false, to: TO, perConnection, isDistinct: true })),
       named(receiving(folder, perConnection, profiles)),
     ]
     measurements.push(
@@ -54,16 +65,20 @@ async function run(options: ScenarioOptions): Promise<Findings> {
 function receiving(folder: string, perConnection: number, profiles: string | undefined): Contender {
   const env = { POSTHORN_SMTP_INBOUND_CONNECTIONS_PER_MINUTE: '0', POSTHORN_SMTP_INBOUND_MTA_STS: 'off' }
   const ours = posthorn(folder, { signingSlots: [3], profiles, env })
+  const count = (condition: string) => {
+    const database = new Database(ours.databaseFile(), { readonly: true })
+    const row = database.prepare(`select count(*) as count from inbound_messages where ${condition}`).get()
+    database.close()
+    return (row as { count: number }).count
+  }
   return {
     ...ours,
     name: 'Posthorn',
     start: how => ours.start({ ...how, held: false }),
-    feed: options => feedSmtp({ ...options, port: PORT, to: TO, perConnection }),
-    queuedCount() {
-      const database = new Database(ours.databaseFile(), { readonly: true })
-      const row = database.prepare('select count(*) as count from inbound_messages').get()
-      database.close()
-      return (row as { count: number }).count
+    feed: options => feedSmtp({ ...options, port: PORT, to: TO, perConnection, isDistinct: true }),
+    queuedCount: () => count('1'),
+    async settled() {
+      while (count('listed_at is null') > 0) await pause(LOOK_EVERY_MS)
     },
   }
 }

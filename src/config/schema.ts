@@ -271,7 +271,7 @@ export const schema = {
   },
   metrics: {
     listen: planned(listen('', 'Prometheus metrics on a listener of their own.')),
-    token: planned(optionalText('Bearer token that opens `/metrics` on the API listener.', { secret: true })),
+    token: optionalText('Bearer token that opens `/metrics` on the API listener.', { secret: true }),
   },
   simulator: {
     domain: domain('', 'Domain of the simulator addresses.', {

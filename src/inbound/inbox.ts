@@ -9,6 +9,7 @@ import type { BlobFiles } from '../store/blobs/blobs.ts'
 import { type Run, StorageUnavailable } from '../store/command.ts'
 import { type UnlistedInbound, unlistedInbound } from '../store/received/inbound.ts'
 import type { Db } from '../store/schema.ts'
+import type { InboxCounts } from './inbox-counts.ts'
 import type { ListInbound, listInboundCommands } from './list-commands.ts'
 import type { MailReader } from './mail-reader.ts'
 import type { JudgeMail, Verdicts } from './verdicts.ts'
@@ -27,11 +28,14 @@ interface InboxOptions {
   reader: MailReader
   /** Never rejects. */
   judge: JudgeMail
+  counts: InboxCounts
   clock: Clock
   log: Log
 }
 
 const AT_ONCE = 128
+/** Looked up together, those under way included: a question for each of them would cost as much as reading it. */
+const AHEAD = 512
 const AGAIN_MS = 5_000
 
 export function startInbox(options: InboxOptions): Inbox {
@@ -41,6 +45,8 @@ export function startInbox(options: InboxOptions): Inbox {
     stopping.signal.addEventListener('abort', () => resolve(undefined), { once: true }),
   )
   const underWay = new Map<string, Promise<void>>()
+  /** Found, and not begun. */
+  let waiting: UnlistedInbound[] = []
   let wanted = true
   let looking: Promise<void> | undefined
 
@@ -51,24 +57,34 @@ export function startInbox(options: InboxOptions): Inbox {
       .catch(async error => {
         log.error({ err: error }, 'a received message could not be listed; it is tried again in a while')
         await rest()
+        wanted = true
       })
       .then(() => {
         underWay.delete(key)
-        note()
+        goOn()
       })
     underWay.set(key, work)
   }
+  const hasRoom = () => underWay.size < AT_ONCE && !stopping.signal.aborted
+  const beginWaiting = () => {
+    while (waiting.length > 0 && hasRoom()) begin(waiting.shift()!)
+  }
   const look = async () => {
-    while (wanted && underWay.size < AT_ONCE && !stopping.signal.aborted) {
+    while (wanted && waiting.length === 0 && hasRoom()) {
       wanted = false
-      const rows = await unlistedInbound(db, AT_ONCE + underWay.size)
-      for (const row of rows)
-        if (!underWay.has(idKey(row.id)) && underWay.size < AT_ONCE && !stopping.signal.aborted) begin(row)
+      const rows = await unlistedInbound(db, AHEAD)
+      waiting = rows.filter(({ id }) => !underWay.has(idKey(id)))
+      wanted ||= rows.length === AHEAD
+      beginWaiting()
     }
   }
   const note = () => {
     wanted = true
-    if (looking || stopping.signal.aborted) return
+    goOn()
+  }
+  const goOn = () => {
+    beginWaiting()
+    if (!wanted || waiting.length > 0 || looking || stopping.signal.aborted) return
     looking = look()
       .catch(async error => {
         log.error({ err: error }, 'received mail could not be looked for; it is looked for again in a while')
@@ -77,7 +93,7 @@ export function startInbox(options: InboxOptions): Inbox {
       })
       .then(() => {
         looking = undefined
-        if (wanted && underWay.size < AT_ONCE) note()
+        if (underWay.size < AT_ONCE) goOn()
       })
   }
   note()
@@ -95,17 +111,18 @@ export function startInbox(options: InboxOptions): Inbox {
 
 /** @throws StorageUnavailable */
 async function list(row: UnlistedInbound, options: InboxOptions, stopped: Promise<undefined>): Promise<void> {
-  const { run, clock, log } = options
+  const { run, counts, clock, log } = options
   const found = await Promise.race([readAndJudge(row, options), stopped])
   if (!found) return
   const { accountId, id } = row
   const listed = { accountId, id, at: clock.now() }
   try {
-    await run('listInbound', { ...listed, ...found })
+    if (await run('listInbound', { ...listed, ...found })) counts.listed(found)
   } catch (error) {
     if (error instanceof StorageUnavailable) throw error
     log.error({ err: error }, 'what a received message says could not be recorded; it is listed without')
-    await run('listInbound', { ...listed, ...unreadable(error), verdicts: found.verdicts })
+    const headless = { ...unreadable(error), verdicts: found.verdicts }
+    if (await run('listInbound', { ...listed, ...headless })) counts.listed(headless)
   }
 }
 

@@ -9,6 +9,7 @@ import { connectionLimit } from './connections.ts'
 import { takeIn } from './intake.ts'
 import { type Listening, startListening } from './listening.ts'
 import { createMailBytes, type MailBytes } from './mail-bytes.ts'
+import type { MailCounts } from './mail-counts.ts'
 import { watchPace } from './pace.ts'
 import type { ReceivedMail } from './receive-commands.ts'
 import { Reply, replyTo } from './reply.ts'
@@ -25,6 +26,7 @@ export interface ListenerOptions {
   openBlob(): BlobStream
   /** Stores the mail, and takes its blob over. @throws StorageUnavailable */
   take(mail: Omit<ReceivedMail, 'at'>): Promise<void>
+  counts: MailCounts
   clock: Clock
   log: Log
 }
@@ -48,7 +50,7 @@ export function startInboundListener(options: ListenerOptions): Promise<Listenin
 }
 
 function createServer(options: ListenerOptions): StrictSmtpServer {
-  const { mailHost, certificates, clock, admit, log, newPerMinute } = options
+  const { mailHost, certificates, clock, admit, log, newPerMinute, counts } = options
   /** Behind the addresses of transactions under way, by their envelopes. */
   const named = new WeakMap<object, Map<string, Door>>()
   const receive = createReceiver(options, {
@@ -82,8 +84,7 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
       },
       onData: receive,
     },
-    clock,
-    LONGEST_MS,
+    { clock, longestMs: LONGEST_MS, counts },
   )
   return server
 }
@@ -95,7 +96,10 @@ interface Transactions {
 }
 
 /** One message from the end of DATA's 354 to its reply. */
-function createReceiver({ take, openBlob, clock, log }: ListenerOptions, { doorsOf, end }: Transactions) {
+function createReceiver(
+  { take, openBlob, counts, clock, log }: ListenerOptions,
+  { doorsOf, end }: Transactions,
+) {
   let underWay = 0
 
   const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
@@ -120,7 +124,10 @@ function createReceiver({ take, openBlob, clock, log }: ListenerOptions, { doors
     stream.once('end', pace.end)
     return settle(stream, session)
       .then(
-        () => answer(),
+        () => {
+          counts.taken()
+          answer()
+        },
         error => {
           if (isCutOff(error)) log.debug({ err: error }, 'a message was not received in full')
           else answer(replyTo(error, { unavailable: 452, log }))

@@ -2,6 +2,7 @@
 import { ThreadEnded } from '../lib/calls.ts'
 import { type Clock, within } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Metrics } from '../lib/metrics.ts'
 import { createPassingThread, type PassingThreadData } from '../lib/passing-thread.ts'
 import type { EncodedContent } from '../store/mail/contents.ts'
 import type { ParsedMail } from './parts/parsed-mail.ts'
@@ -36,6 +37,7 @@ interface ReaderOptions {
   /** File of the thread; it is started when there is work for it. */
   entry: URL
   mailHost: string
+  metrics?: Metrics | undefined
   clock: Clock
   log: Log
 }
@@ -44,8 +46,10 @@ const LONGEST_MS = 20_000
 const HEAP_MIB = 256
 const HEAD_BYTES = 256 * 1024
 
-export function createMailReader({ entry, mailHost, clock, log }: ReaderOptions): MailReader {
-  const thread = createPassingThread({ name: 'inbound', entry, data: { mailHost }, heapMib: HEAP_MIB, log })
+export function createMailReader({ entry, mailHost, metrics, clock, log }: ReaderOptions): MailReader {
+  const thread = createPassingThread({
+    ...{ name: 'inbound', entry, data: { mailHost }, heapMib: HEAP_MIB, metrics, log },
+  })
   let turn: Promise<unknown> = Promise.resolve()
   let isClosing = false
 

@@ -1,6 +1,7 @@
 /** Reads reports on a thread of its own, which nobody waits for: hostile mail costs the thread, at worst. */
 import { type Clock, within } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { Metrics } from '../lib/metrics.ts'
 import { createPassingThread, type PassingThreadData } from '../lib/passing-thread.ts'
 import type { Report } from '../reports/report.ts'
 
@@ -15,6 +16,7 @@ export type ReportThreadData = PassingThreadData
 interface ReaderOptions {
   /** File of the thread; it is started when there is work for it. */
   entry: URL
+  metrics?: Metrics | undefined
   clock: Clock
   log: Log
 }
@@ -22,9 +24,9 @@ interface ReaderOptions {
 const LONGEST_MS = 10_000
 const HEAP_MIB = 128
 
-export function createReportReader({ entry, clock, log }: ReaderOptions): ReportReader {
+export function createReportReader({ entry, metrics, clock, log }: ReaderOptions): ReportReader {
   const thread = createPassingThread({
-    ...{ name: 'reports', entry, log },
+    ...{ name: 'reports', entry, metrics, log },
     heapMib: HEAP_MIB,
     staysWhenIdle: true,
   })

@@ -11,6 +11,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { Clock, Timer } from '../lib/clock.ts'
 import { createDotReader } from './dot-reader.ts'
 import { holdsBareLineEnd } from './mail-bytes.ts'
+import type { MailCounts } from './mail-counts.ts'
 
 /** What of a connection of smtp-server's is used. */
 interface Connection {
@@ -47,6 +48,13 @@ interface Open {
   heardAt: number
 }
 
+interface StrictOptions {
+  clock: Clock
+  /** How long a connection may last, whatever it does. */
+  longestMs: number
+  counts: MailCounts
+}
+
 type ConnectOptions = Parameters<SMTPServer['connect']>[1]
 
 const MOST_CONNECTIONS = 500
@@ -76,8 +84,9 @@ export class StrictSmtpServer extends SMTPServer {
   readonly #open = new Map<string, Open>()
   #newest: Connection | undefined
 
-  /** @param longestMs how long a connection may last, whatever it does */
-  constructor(options: SMTPServerOptions, clock: Clock, longestMs: number) {
+  readonly #counts: MailCounts
+
+  constructor(options: SMTPServerOptions, { clock, longestMs, counts }: StrictOptions) {
     super({
       ...EVERYWHERE,
       ...options,
@@ -88,6 +97,7 @@ export class StrictSmtpServer extends SMTPServer {
     })
     this.#clock = clock
     this.#longestMs = longestMs
+    this.#counts = counts
     const onClose = this.onClose.bind(this)
     // Of a socket under TLS all listeners are removed: this alone is always called.
     this.onClose = (session, answer) => {
@@ -132,7 +142,7 @@ export class StrictSmtpServer extends SMTPServer {
     const open: Open = { connection, limit, heardAt: this.#clock.monotonic() }
     this.#open.set(connection.id, open)
     offerLoginOverTlsAlone(connection)
-    endAfterErrors(connection)
+    endAfterErrors(connection, this.#counts)
     keepWriting(socket)
     leaveHandshakes(connection, socket)
     const onHeard = () => {
@@ -163,11 +173,12 @@ function offerLoginOverTlsAlone(connection: Connection) {
   }
 }
 
-function endAfterErrors(connection: Connection) {
+function endAfterErrors(connection: Connection, counts: MailCounts) {
   const send = connection.send.bind(connection)
   let count = 0
   connection.send = (code, text, context) => {
     send(code, text, context)
+    if (code >= 400) counts.turnedAway(code, String(text))
     if (code >= 500 && ++count === MOST_ERRORS) send(421, '4.7.0 Too many errors')
   }
 }

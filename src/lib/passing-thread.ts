@@ -2,6 +2,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type Caller, createCaller, ThreadEnded } from './calls.ts'
 import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
 
 export interface PassingThread {
   /**
@@ -25,6 +26,8 @@ interface PassingThreadOptions {
   heapMib?: number
   /** Stays when there is nothing to do, where starting takes longer than the work. */
   staysWhenIdle?: boolean
+  /** Where it is counted how often the thread died, or was ended because of what it was at. */
+  metrics?: Metrics | undefined
   log: Log
 }
 
@@ -42,10 +45,14 @@ interface Running {
 const ENDS_AFTER_MS = 10_000
 
 export function createPassingThread(options: PassingThreadOptions): PassingThread {
-  const { name, entry, data = {}, heapMib, staysWhenIdle = false, log } = options
+  const { name, entry, data = {}, heapMib, staysWhenIdle = false, metrics, log } = options
   let running: Running | undefined
   let idle: NodeJS.Timeout | undefined
   let closed = false
+  const lost = metrics?.counter(
+    'threads_lost',
+    'Threads that died of what they worked on, or were ended for it.',
+  )
 
   const start = (): Running => {
     const { port1, port2 } = new MessageChannel()
@@ -56,7 +63,10 @@ export function createPassingThread(options: PassingThreadOptions): PassingThrea
       transferList: [port2],
       ...(heapMib !== undefined && { resourceLimits: { maxOldGenerationSizeMb: heapMib } }),
     })
-    worker.on('error', error => log.error({ err: error }, `the thread ${name} died`))
+    worker.on('error', error => {
+      lost?.add({ thread: name })
+      log.error({ err: error }, `the thread ${name} died`)
+    })
     port1.on('close', () => {
       if (running?.worker === worker) running = undefined
     })
@@ -87,7 +97,10 @@ export function createPassingThread(options: PassingThreadOptions): PassingThrea
         }
       }
     },
-    end,
+    end() {
+      if (running) lost?.add({ thread: name })
+      return end()
+    },
     close() {
       closed = true
       return end()

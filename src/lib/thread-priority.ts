@@ -2,6 +2,9 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
+/** Of threads that work on what has been taken, and may wait while more is being taken. */
+export const AFTER_ACCEPTING = 15
+
 /**
  * The calling thread gets what the others leave, and a small part where they leave nothing. Linux gives each thread a
  * niceness of its own.

@@ -10,6 +10,7 @@ import { MOST_RECIPIENTS } from '../accept/recipients.ts'
 import { MOST_MESSAGE_BYTES, type Sender } from '../accept/submission.ts'
 import { connectionLimit } from '../inbound/connections.ts'
 import { type Listening, startListening } from '../inbound/listening.ts'
+import type { MailCounts } from '../inbound/mail-counts.ts'
 import { watchPace } from '../inbound/pace.ts'
 import { Reply, replyTo } from '../inbound/reply.ts'
 import { StrictSmtpServer } from '../inbound/smtp-server.ts'
@@ -43,6 +44,7 @@ export interface SubmissionOptions {
   spend(accountId: Id): boolean
   submit: Submit
   incoming: Incoming
+  counts: MailCounts
   clock: Clock
   log: Log
 }
@@ -66,7 +68,7 @@ export function startSubmissionListener(options: SubmissionOptions): Promise<Lis
 }
 
 function createServer(options: SubmissionOptions): StrictSmtpServer {
-  const { isTls, mailHost, certificates, clock, spend, admission } = options
+  const { isTls, mailHost, certificates, clock, spend, admission, counts } = options
   const end = (id: string, text: string) => server.end(id, text)
   const settings: SMTPServerOptions = {
     ...certificates.current(),
@@ -90,7 +92,7 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     },
     onData: createReceiver(options, end),
   }
-  const server: StrictSmtpServer = new StrictSmtpServer(settings, clock, LONGEST_MS)
+  const server: StrictSmtpServer = new StrictSmtpServer(settings, { clock, longestMs: LONGEST_MS, counts })
   return server
 }
 
@@ -143,7 +145,10 @@ function createAuth(signIn: SignIn, { clock, log, end }: { clock: Clock; log: Lo
 }
 
 /** One message from the end of DATA's 354 to its reply. */
-function createReceiver({ submit, incoming, admission, clock, log }: SubmissionOptions, end: EndSession) {
+function createReceiver(
+  { submit, incoming, admission, counts, clock, log }: SubmissionOptions,
+  end: EndSession,
+) {
   const settle = (pieces: Uint8Array<ArrayBuffer>[] | undefined, session: SMTPServerSession) => {
     if (!pieces) throw new Reply(451, '4.3.2 Too much at once, try again later')
     const recipients = session.envelope.rcptTo.map(({ address }) => parseAddress(address))
@@ -164,7 +169,9 @@ function createReceiver({ submit, incoming, admission, clock, log }: SubmissionO
     stream.once('end', async () => {
       try {
         if (stream.sizeExceeded) throw new Reply(552, '5.3.4 The message is too large')
-        answer(null, await settle(message.pieces(), session))
+        const text = await settle(message.pieces(), session)
+        counts.taken()
+        answer(null, text)
       } catch (error) {
         answer(replyTo(error, { unavailable: 451, log }))
       } finally {

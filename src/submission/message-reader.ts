@@ -4,6 +4,7 @@ import type { Refusal } from '../accept/refusal.ts'
 import { type Clock, within } from '../lib/clock.ts'
 import { type IdSource, idText } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import type { Metrics } from '../lib/metrics.ts'
 import { createPassingThread } from '../lib/passing-thread.ts'
 import type { Mailbox } from '../smtp/address.ts'
 import { StorageUnavailable } from '../store/command.ts'
@@ -25,6 +26,7 @@ interface MessageReaderOptions {
   location: StoreLocation
   clock: Clock
   newId: IdSource
+  metrics?: Metrics | undefined
   log: Log
 }
 
@@ -32,8 +34,8 @@ interface MessageReaderOptions {
 const MOST_READING_MS = 20_000
 
 export function createMessageReader(options: MessageReaderOptions): MessageReader {
-  const { entry, location, clock, newId, log } = options
-  const thread = createPassingThread({ name: 'submission', entry, data: { location }, log })
+  const { entry, location, clock, newId, metrics, log } = options
+  const thread = createPassingThread({ name: 'submission', entry, data: { location }, metrics, log })
   let turn: Promise<unknown> = Promise.resolve()
 
   /** Undefined when it takes too long, or fails. */

@@ -5,6 +5,7 @@
 import { ThreadEnded } from '../lib/calls.ts'
 import { type Clock, within } from '../lib/clock.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
+import type { Metrics } from '../lib/metrics.ts'
 import { createPassingThread, type PassingThreadData } from '../lib/passing-thread.ts'
 import type { StoreLocation } from '../store/dialect.ts'
 import { type FilterSettings, unknownAuthentication, verdictsOf } from './judge.ts'
@@ -34,6 +35,7 @@ export interface VerdictMaker {
 interface VerdictsOptions extends Omit<VerdictThreadData, 'calls'> {
   /** File of the thread. */
   entry: URL
+  metrics?: Metrics | undefined
   clock: Clock
   log: Log
 }
@@ -43,10 +45,10 @@ const LONGEST_MS = 40_000
 /** Of a message no more than its header section is held at a time. */
 const HEAP_MIB = 256
 
-export function createVerdicts({ entry, clock, log, ...data }: VerdictsOptions): VerdictMaker {
+export function createVerdicts({ entry, metrics, clock, log, ...data }: VerdictsOptions): VerdictMaker {
   const { mailHost, filters } = data
   const thread = createPassingThread({
-    ...{ name: 'verdicts', entry, data, heapMib: HEAP_MIB, log },
+    ...{ name: 'verdicts', entry, data, heapMib: HEAP_MIB, metrics, log },
     staysWhenIdle: true,
   })
   let isClosed = false
@@ -75,7 +77,7 @@ export function createVerdicts({ entry, clock, log, ...data }: VerdictsOptions):
       try {
         return await twice(judgement)
       } catch (error) {
-        log.warn({ err: error }, 'received mail could not be judged')
+        if (!isClosed) log.warn({ err: error }, 'received mail could not be judged')
         return unjudged(mailHost, filters, String(error).slice(0, 200))
       }
     },

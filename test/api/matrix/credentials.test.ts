@@ -270,6 +270,7 @@ test('every route is reached, under the access it was written for', () => {
     'public GET /c/:token',
     'public GET /downloads',
     'public GET /healthz',
+    'public GET /metrics',
     'public GET /o/:token',
     'public GET /openapi.json',
     'public GET /readyz',

@@ -18,6 +18,8 @@ interface Judged {
   authentication_results: string
 }
 
+const TOKEN = 'for-prometheus-alone'
+
 let posthorn: Posthorn
 test.before(async () => {
   posthorn = await start()
@@ -25,7 +27,7 @@ test.before(async () => {
 test.after(() => posthorn.close())
 
 async function start(env: Record<string, string> = {}): Promise<Posthorn> {
-  const posthorn = await startPosthorn({ env })
+  const posthorn = await startPosthorn({ env: { POSTHORN_METRICS_TOKEN: TOKEN, ...env } })
   await posthorn.verifiedDomain('here.example')
   posthorn.zone.add(`
     here.test        TXT "v=spf1 ip4:127.0.0.1 -all"
@@ -108,6 +110,21 @@ test('filters that are configured are asked; where one is gone, mail is listed w
   const without = await judged(filtered, withSignature(letter()))
   assert.equal(words(without), ['PASS', 'PASS', 'PASS', 'FAIL', 'PROCESSING_FAILED'])
   assert.match(JSON.parse(without.verdict_detail).virus.reason, /^clamd: .*ECONNREFUSED/)
+})
+
+test('the figures of all of it are shown to whoever knows the token', async () => {
+  const ask = (key?: string) => posthorn.call('GET', '/metrics', key === undefined ? {} : { key })
+  for (const key of [undefined, posthorn.apiKey, `${TOKEN}s`, TOKEN.slice(1)]) {
+    const { status, body } = await ask(key)
+    assert.equal([status, body.name], [401, 'invalid_access'])
+  }
+  await judged(posthorn, letter({}))
+  const { status, headers, body: text } = await ask(TOKEN)
+  assert.equal([status, headers.get('content-type')], [200, 'text/plain; version=0.0.4; charset=utf-8'])
+  assert.match(text, /^posthorn_smtp_taken_total\{listener="inbound"\} [1-9]/m)
+  assert.match(text, /^posthorn_inbound_listed_total [1-9]/m)
+  assert.match(text, /^posthorn_inbound_verdicts_total\{check="spf",verdict="[A-Z]+"\} [1-9]/m)
+  assert.match(text, /^posthorn_resident_memory_bytes \d/m)
 })
 
 test.run()

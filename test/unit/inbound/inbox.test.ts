@@ -1,8 +1,10 @@
 import * as assert from 'uvu/assert'
 import { type Inbox, startInbox } from '../../../src/inbound/inbox.ts'
+import { countInbox } from '../../../src/inbound/inbox-counts.ts'
 import { createMailReader, type MailReader } from '../../../src/inbound/mail-reader.ts'
 import { createJudging, type JudgeMail, type Verdicts } from '../../../src/inbound/verdicts.ts'
 import { createLog } from '../../../src/lib/log.ts'
+import { createMetrics } from '../../../src/lib/metrics.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
@@ -19,6 +21,11 @@ const GOOD: Verdicts = {
   authenticationResults: 'posthorn.test; spf=pass',
 }
 
+const READS_NOTHING: MailReader = {
+  read: () => Promise.reject(new Error('it is not to be read')),
+  close: async () => {},
+}
+
 interface Listed {
   subject: string
   parse_error: string | null
@@ -31,7 +38,8 @@ async function open(t: TestContext) {
   const post = postOver(store)
   const accountId = post.account()
   const clock = createManualClock()
-  const realReader = createMailReader({ entry, mailHost: 'posthorn.test', clock, log })
+  const metrics = createMetrics()
+  const realReader = createMailReader({ entry, mailHost: 'posthorn.test', metrics, clock, log })
   t.after(() => realReader.close())
   const take = async (mail: string, at = 1) => {
     const blob = await store.blobs.stage(Buffer.from(mail.replace(/\n/g, '\r\n'), 'latin1'))
@@ -43,12 +51,17 @@ async function open(t: TestContext) {
     })
   }
   const start = (
-    over: { reader?: MailReader; judge?: JudgeMail | null; run?: typeof store.run } = {},
+    over: {
+      reader?: MailReader
+      judge?: JudgeMail | null
+      run?: typeof store.run
+      db?: typeof store.db
+    } = {},
   ): Inbox => {
     const { judge = null, ...rest } = over
     const inbox = startInbox({
       ...store,
-      ...{ reader: realReader, clock, log, ...rest },
+      ...{ reader: realReader, counts: countInbox(metrics), clock, log, ...rest },
       judge: createJudging({ judge, clock, log }),
     })
     t.after(() => inbox.stop())
@@ -59,7 +72,8 @@ async function open(t: TestContext) {
       'select subject, parse_error, spam_verdict, dmarc_verdict from inbound_messages where listed_at is not null order by id',
     )
   const whenListed = (count: number) => until(async () => (listed().length === count ? listed() : undefined))
-  return { ...store, clock, take, start, listed, whenListed }
+  const figures = () => metrics.text().match(/^posthorn_.*/gm)
+  return { ...store, clock, metrics, take, start, listed, whenListed, figures }
 }
 
 test('what was taken and not read before a restart is read after it, once', async t => {
@@ -116,11 +130,29 @@ test('hostile mail is listed, and what comes behind it too', async t => {
   )
 })
 
+test('what comes in numbers is looked up by few questions', async t => {
+  const { db, take, start, whenListed } = await open(t)
+  for (let i = 0; i < 400; i++) await take(`Subject: ${i}\n\nx`, i)
+  let questions = 0
+  const counted = new Proxy(db, {
+    get(target, name) {
+      if (name !== 'selectFrom') return Reflect.get(target, name, target)
+      return (table: 'inboundMessages') => {
+        if (table === 'inboundMessages') questions += 1
+        return target.selectFrom(table)
+      }
+    },
+  })
+  start({ db: counted, reader: READS_NOTHING })
+  await whenListed(400)
+  assert.ok(questions <= 10, `${questions} questions`)
+})
+
 test('what takes too long to be read is known by its head', async t => {
-  const { clock, whenListed, take, start } = await open(t)
+  const { clock, metrics, whenListed, take, start, figures } = await open(t)
   const real = createMailReader({
     entry: new URL('./stuck-thread.ts', import.meta.url),
-    ...{ mailHost: 'posthorn.test', clock, log },
+    ...{ mailHost: 'posthorn.test', metrics, clock, log },
   })
   t.after(() => real.close())
   await take('Subject: stuck\n\nx')
@@ -129,6 +161,9 @@ test('what takes too long to be read is known by its head', async t => {
   clock.advance(21_000)
   const [row] = await whenListed(1)
   assert.equal([row!.subject, row!.parse_error], ['by its head', 'it could not be read within 20 s'])
+  await until(() => figures()?.includes('posthorn_inbound_listed_total 1'))
+  assert.ok(figures()!.includes('posthorn_inbound_parse_errors_total 1'))
+  assert.ok(figures()!.includes('posthorn_threads_lost_total{thread="inbound"} 1'))
 })
 
 const whenListedNow = async (whenListed: (count: number) => Promise<Listed[]>) =>
@@ -152,7 +187,7 @@ test('a store that is in trouble is asked again', async t => {
 })
 
 test('verdicts are kept, and where there is none in time that is what is kept', async t => {
-  const { clock, take, start, whenListed } = await open(t)
+  const { clock, take, start, whenListed, figures } = await open(t)
   await take('Subject: good\n\nx')
   const judged = start({ judge: async () => GOOD })
   assert.equal(
@@ -160,6 +195,7 @@ test('verdicts are kept, and where there is none in time that is what is kept', 
     [['PASS', 'FAIL']],
   )
   await judged.stop()
+  assert.ok(figures()!.includes('posthorn_inbound_verdicts_total{check="dmarc",verdict="FAIL"} 1'))
   await take('Subject: broken\n\nx', 2)
   const broken = start({ judge: () => Promise.reject(new Error('no')) })
   assert.is((await whenListed(2))[1]!.spam_verdict, 'PROCESSING_FAILED')

@@ -1,8 +1,10 @@
 import * as assert from 'uvu/assert'
 import type { Admit } from '../../../src/inbound/admission.ts'
 import { startInboundListener } from '../../../src/inbound/listener.ts'
+import { countMail } from '../../../src/inbound/mail-counts.ts'
 import { createIdSource } from '../../../src/lib/ids.ts'
 import { createLog } from '../../../src/lib/log.ts'
+import { createMetrics } from '../../../src/lib/metrics.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { dialSmtp, type SmtpClient } from '../../kit/smtp-client.ts'
@@ -29,6 +31,7 @@ const admitAll: Admit = async recipient => ({
 /** A listener in front of a store that does as the script says; blobs stay nowhere, and are counted. */
 async function open(t: TestContext, { admit = admitAll, take = async () => {} }: Partial<Scripted>) {
   const left = { blobs: 0 }
+  const metrics = createMetrics()
   const listener = await t.using(
     startInboundListener({
       listen: { host: '127.0.0.1', port: 0 },
@@ -50,6 +53,7 @@ async function open(t: TestContext, { admit = admitAll, take = async () => {} }:
           },
         }
       },
+      counts: countMail(metrics, 'inbound'),
       clock: createManualClock(),
       log,
     }),
@@ -68,7 +72,8 @@ async function open(t: TestContext, { admit = admitAll, take = async () => {} }:
     assert.match(await client.say('DATA'), /^354 /)
     return client
   }
-  return { greeted, inData, left }
+  const figures = () => metrics.text().match(/^posthorn_.*/gm)
+  return { greeted, inData, left, figures }
 }
 
 const finish = (client: SmtpClient, text = 'hello') => client.say(`Subject: one\r\n\r\n${text}\r\n.`)
@@ -129,5 +134,30 @@ for (const [what, text] of [
     assert.match(await finish(late, text), /^250 /)
     assert.is(left.blobs, MOST_UNDER_WAY - 1)
   })
+
+test('what is taken and turned away is counted, by the reply', async t => {
+  let isFull = false
+  const { greeted, inData, figures } = await open(t, {
+    admit: async recipient => (recipient.startsWith('nobody') ? undefined : admitAll(recipient)),
+    take: async () => {
+      if (isFull) throw new StorageUnavailable('disk full')
+    },
+  })
+  const one = await inData()
+  assert.match(await finish(one), /^250 /)
+  isFull = true
+  assert.match(await finish(await inData()), /^452 4\.3\.1/)
+  const stranger = await greeted()
+  for (let i = 0; i < 2; i++)
+    assert.match(await stranger.say('RCPT TO:<nobody@here.example>'), /^550 5\.7\.1/)
+  stranger.write('NOOP\n')
+  assert.match(await stranger.reply(), /^421 /)
+  assert.equal(figures(), [
+    'posthorn_smtp_taken_total{listener="inbound"} 1',
+    'posthorn_smtp_refused_total{listener="inbound",code="550",status="5.7.1"} 2',
+    'posthorn_smtp_deferred_total{listener="inbound",code="452",status="4.3.1"} 1',
+    'posthorn_smtp_deferred_total{listener="inbound",code="421",status="5.5.2"} 1',
+  ])
+})
 
 test.run()

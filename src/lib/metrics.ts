@@ -1,0 +1,86 @@
+/** Figures about this process, in the text format that Prometheus reads (version 0.0.4). */
+
+/** Of few different values each: every combination is kept for as long as the process lasts. */
+export type Labels = Readonly<Record<string, string>>
+
+export interface Counter {
+  add(labels?: Labels): void
+}
+
+export interface Metrics {
+  /** The same one whenever its name comes again. @param name without `posthorn_` and `_total` */
+  counter(name: string, help: string): Counter
+  /** @param read is asked whenever the figures are */
+  gauge(name: string, help: string, read: () => number): void
+  text(): string
+}
+
+interface Kept extends Counter {
+  help: string
+  values: Map<string, number>
+}
+
+/** With those of every process. */
+export function createProcessMetrics(): Metrics {
+  const metrics = createMetrics()
+  metrics.gauge('resident_memory_bytes', 'Memory that the process holds.', () => process.memoryUsage.rss())
+  metrics.gauge('up_seconds', 'How long the process has been up.', () => process.uptime())
+  metrics.gauge('cpu_seconds', 'CPU time of all threads of the process.', () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1e6
+  })
+  return metrics
+}
+
+export function createMetrics(): Metrics {
+  const counters = new Map<string, Kept>()
+  const gauges = new Map<string, { help: string; read: () => number }>()
+  return {
+    counter(name, help) {
+      const full = `posthorn_${name}_total`
+      const kept = counters.get(full) ?? createCounter(help)
+      counters.set(full, kept)
+      return kept
+    },
+    gauge(name, help, read) {
+      gauges.set(`posthorn_${name}`, { help, read })
+    },
+    text() {
+      const lines: string[] = []
+      for (const [name, { help, values }] of counters) {
+        lines.push(...head(name, help, 'counter'))
+        for (const [labels, value] of values) lines.push(`${name}${labels} ${value}`)
+      }
+      for (const [name, { help, read }] of gauges)
+        lines.push(...head(name, help, 'gauge'), `${name} ${read()}`)
+      return `${lines.join('\n')}\n`
+    },
+  }
+}
+
+function createCounter(help: string): Kept {
+  const values = new Map<string, number>()
+  return {
+    help,
+    values,
+    add(labels = {}) {
+      const key = written(labels)
+      values.set(key, (values.get(key) ?? 0) + 1)
+    },
+  }
+}
+
+function head(name: string, help: string, type: 'counter' | 'gauge'): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
+}
+
+function written(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replace(SPECIAL, escaped)}"`)
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}
+
+const SPECIAL = /[\\"\n]/g
+
+function escaped(character: string): string {
+  return character === '\n' ? '\\n' : `\\${character}`
+}
