@@ -1,16 +1,11 @@
 /** Deletes events of contacts, domains and received mail beyond their account's horizon; those of emails go with these. */
-import { horizon, type Plans } from '../accounts/plans.ts'
 import { countDeletedEvents } from '../events/record.ts'
-import type { Clock } from '../lib/clock.ts'
 import { firstIdAt, type Id } from '../lib/ids.ts'
 import { command, type Run } from '../store/command.ts'
-import type { Db } from '../store/schema.ts'
+import { type HorizonsOptions, horizons } from './horizons.ts'
 
-interface EventSweeperOptions {
-  db: Db
+interface EventSweeperOptions extends HorizonsOptions {
   run: Run<typeof eventSweepCommands>
-  plans: Pick<Plans, 'named'>
-  clock: Clock
 }
 
 const EVENTS_AT_ONCE = 500
@@ -43,14 +38,14 @@ export const eventSweepCommands = {
 }
 
 /** For a sweeper. */
-export async function* sweepEvents({ db, run, plans, clock }: EventSweeperOptions): AsyncGenerator<void> {
-  const accounts = await db.selectFrom('accounts').select(['id', 'plan']).execute()
-  for (const { id: accountId, plan } of accounts) {
-    const before = firstIdAt(horizon(plans.named(plan), clock.now()))
-    let count: number
-    do {
-      count = await run('deleteOldEvents', { accountId, before, limit: EVENTS_AT_ONCE })
-      yield
-    } while (count === EVENTS_AT_ONCE)
-  }
+export async function* sweepEvents({ run, ...options }: EventSweeperOptions): AsyncGenerator<void> {
+  for await (const accounts of horizons(options))
+    for (const { accountId, horizon } of accounts) {
+      const before = firstIdAt(horizon)
+      let count: number
+      do {
+        count = await run('deleteOldEvents', { accountId, before, limit: EVENTS_AT_ONCE })
+        yield
+      } while (count === EVENTS_AT_ONCE)
+    }
 }

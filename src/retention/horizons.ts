@@ -5,7 +5,7 @@ import type { Id } from '../lib/ids.ts'
 import type { Db } from '../store/schema.ts'
 import type { Beyond } from './commands.ts'
 
-interface HorizonsOptions {
+export interface HorizonsOptions {
   db: Db
   plans: Pick<Plans, 'named'>
   clock: Clock

@@ -1,34 +1,22 @@
 /** Goes through all accounts and has received mail deleted that is beyond their horizons. */
-import type { Plans } from '../accounts/plans.ts'
-import type { Clock } from '../lib/clock.ts'
 import { lastIdAt } from '../lib/ids.ts'
-import type { BlobFiles } from '../store/blobs/blobs.ts'
 import type { Run } from '../store/command.ts'
 import type { Db } from '../store/schema.ts'
 import type { Beyond } from './commands.ts'
-import { horizons } from './horizons.ts'
 import type { inboundRetentionCommands } from './inbound-commands.ts'
+import { type BeyondSweeperOptions, sweepBeyond } from './sweep-beyond.ts'
 
-interface InboundSweeperOptions {
-  db: Db
+interface InboundSweeperOptions extends BeyondSweeperOptions {
   run: Run<typeof inboundRetentionCommands>
-  blobs: BlobFiles
-  plans: Pick<Plans, 'named'>
-  clock: Clock
 }
 
 /** For a sweeper. */
-export async function* sweepInbound(options: InboundSweeperOptions): AsyncGenerator<void> {
-  const { db, run, blobs } = options
-  for await (const accounts of horizons(options)) {
-    for (const beyond of accounts)
-      for (let more = await hasAny(db, beyond); more; yield) {
-        const deleted = await run('deleteInboundBeyond', beyond)
-        for (const name of deleted.unusedFiles) await blobs.discard(db, name)
-        more = deleted.more
-      }
-    yield
-  }
+export function sweepInbound(options: InboundSweeperOptions): AsyncGenerator<void> {
+  const { db, run } = options
+  return sweepBeyond(options, {
+    hasAny: beyond => hasAny(db, beyond),
+    delete: beyond => run('deleteInboundBeyond', beyond),
+  })
 }
 
 async function hasAny(db: Db, { accountId, horizon }: Beyond): Promise<boolean> {

@@ -1,10 +1,9 @@
 /** Takes the counters of metrics away that are older than what their account's plan keeps: nobody is shown them. */
-import { horizon, type Plans } from '../accounts/plans.ts'
 import { METRIC_KINDS, periodOf, quarterOf } from '../events/metrics.ts'
-import type { Clock } from '../lib/clock.ts'
 import type { Id } from '../lib/ids.ts'
 import { command, type Run } from '../store/command.ts'
 import type { Db } from '../store/schema.ts'
+import { type HorizonsOptions, horizons } from './horizons.ts'
 
 interface Counter {
   kind: string
@@ -25,11 +24,8 @@ export const metricCommands = {
   ),
 }
 
-interface MetricSweeperOptions {
-  db: Db
+interface MetricSweeperOptions extends HorizonsOptions {
   run: Run<typeof metricCommands>
-  plans: Pick<Plans, 'named'>
-  clock: Clock
 }
 
 /** Looked at in one step; deleted in one command. */
@@ -38,11 +34,11 @@ const DELETED_AT_ONCE = 200
 
 /** For a sweeper. */
 export async function* sweepMetrics(options: MetricSweeperOptions): AsyncGenerator<void> {
-  const { db, plans, clock } = options
-  for (const { id, plan } of await db.selectFrom('accounts').select(['id', 'plan']).execute()) {
-    const before = Math.max(0, quarterOf(horizon(plans.named(plan), clock.now())))
-    if (before > 0) yield* sweepAccount(options, id, periodOf(before))
-  }
+  for await (const accounts of horizons(options))
+    for (const { accountId, horizon } of accounts) {
+      const before = Math.max(0, quarterOf(horizon))
+      if (before > 0) yield* sweepAccount(options, accountId, periodOf(before))
+    }
 }
 
 async function* sweepAccount(

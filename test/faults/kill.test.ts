@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type Program, printedApiKey } from '../kit/process.ts'
+import { createRandom } from '../kit/random.ts'
 import { suite } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 import { FROM_DOMAIN, firstStart, type LedgerLine, openScene, type Scene } from './scene.ts'
@@ -14,17 +15,6 @@ const LATEST_MS = 2_000
 /** Of a delivery whose attempt is under way. */
 const LEASED = 1
 
-/** mulberry32: the same moments for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let z = Math.imul(state ^ (state >>> 15), 1 | state)
-    z = (z + Math.imul(z ^ (z >>> 7), 61 | z)) ^ z
-    return ((z ^ (z >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 /** Loads the program and kills it at some moment; the recipients whose attempts were under way then. */
 async function killUnderLoad(scene: Scene, program: Program, sending: Promise<void>, afterMs: number) {
   const moment = setTimeout(() => process.kill(program.pid, 'SIGKILL'), afterMs)
@@ -37,7 +27,7 @@ async function killUnderLoad(scene: Scene, program: Program, sending: Promise<vo
 
 test(`${CYCLES} times under load (KILL_SEED=${SEED}): nothing is lost, only what was under way comes twice`, async t => {
   const scene = await openScene(t)
-  const random = randomOf(SEED)
+  const random = createRandom(SEED)
   let program = await firstStart(scene)
   const apiKey = printedApiKey(program)
   const senders = createSenders({
@@ -48,7 +38,7 @@ test(`${CYCLES} times under load (KILL_SEED=${SEED}): nothing is lost, only what
   })
   const underWay = new Map<string, number>()
   for (let cycle = 0; cycle < CYCLES; cycle++) {
-    const afterMs = Math.round(EARLIEST_MS + random() * (LATEST_MS - EARLIEST_MS))
+    const afterMs = Math.round(EARLIEST_MS + random.next() * (LATEST_MS - EARLIEST_MS))
     const left = await killUnderLoad(scene, program, senders.sendUntilCut(program.baseUrl), afterMs)
     for (const { address } of left) underWay.set(address, (underWay.get(address) ?? 0) + 1)
     program = await scene.start()

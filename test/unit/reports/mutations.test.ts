@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { readReport } from '../../../src/reports/read-report.ts'
+import { createRandom } from '../../kit/random.ts'
 import { suite } from '../../kit/suite.ts'
 
 /** Mails that were damaged on the way, or by somebody: by the seed, which can be set to see a failure again. */
@@ -34,17 +35,6 @@ const BAD_BITS = [
   '\x1b$B',
 ]
 
-/** mulberry32: the same numbers for the same seed. */
-function numbersFrom(start: number): (below: number) => number {
-  let state = start
-  return below => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
-
 function damage(mail: Buffer, pick: (below: number) => number): Buffer {
   const bytes = Buffer.from(mail)
   const at = pick(bytes.length)
@@ -76,7 +66,7 @@ function damage(mail: Buffer, pick: (below: number) => number): Buffer {
 }
 
 test(`whatever is damaged, a report is read and is whole (SEED=${seed})`, () => {
-  const pick = numbersFrom(seed)
+  const pick = createRandom(seed).below
   for (let i = 0; i < 1_500; i++) {
     let mail: Buffer = mails[pick(mails.length)]!
     for (let times = 1 + pick(3); times > 0 && mail.length > 0; times--) mail = damage(mail, pick)
