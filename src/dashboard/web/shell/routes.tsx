@@ -9,7 +9,9 @@ export interface PageProps {
 
 type Page = ComponentType<PageProps> | LazyPage<PageProps>
 
-/** The first that fits; `*` fits anything. */
+const ANYWHERE = '*'
+
+/** The first that fits. */
 export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
   ['/', lazy(async () => (await import('../pages/overview.tsx')).Overview)],
   ['/start', lazy(async () => (await import('../pages/start.tsx')).Start)],
@@ -35,12 +37,12 @@ export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
   ['/accounts', lazy(async () => (await import('../pages/accounts.tsx')).Accounts)],
   ['/usage', lazy(async () => (await import('../pages/usage.tsx')).UsagePage)],
   ['/settings', lazy(async () => (await import('../pages/settings.tsx')).Settings)],
-  ['*', NotThere],
+  [ANYWHERE, NotThere],
 ]
 
 /** While it is found out who is signed in. @param path without what all pages are under */
 export function fetchPageOf(path: string): void {
-  const [, page] = ROUTES.find(([pattern]) => isOf(pattern, path)) ?? []
+  const page = ROUTES.find(([pattern]) => pattern !== ANYWHERE && isOf(pattern, path))?.[1]
   if (page && 'fetch' in page) page.fetch()
 }
 
