@@ -54,7 +54,7 @@ export function createAccept(options: AcceptOptions): Accept {
         if (isRefusal(complete)) return complete
         const blobs = complete.emails.flatMap(email => email.blobs)
         await claim.place(blobs)
-        const quota = await quotaOf(sender.accountId)
+        const quota = sender.isService ? null : await quotaOf(sender.accountId)
         const input: AcceptInput = {
           sender,
           idempotency,

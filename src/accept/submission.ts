@@ -118,6 +118,8 @@ export interface Sender {
   apiKeyId: Uint8Array | null
   /** Name of the only domain the sender may send from; null when it may from all of the account's. */
   domain: string | null
+  /** What the service itself has to say: counted, but not held back by a quota. */
+  isService?: true
 }
 
 /** What makes a repeated request known. */

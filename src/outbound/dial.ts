@@ -1,6 +1,6 @@
 /** Opens a connection to a host's checked addresses and to no other: what was looked up is what is dialled. */
 import { isIP, connect as openSocket, type Socket } from 'node:net'
-import { connect as openTls } from 'node:tls'
+import { createSecureContext, connect as openTls, type SecureContext } from 'node:tls'
 import { isGlobalUnicast, isLoopback } from '../dns/address-safety.ts'
 import type { Answer } from '../dns/answer.ts'
 import type { Resolver } from '../dns/resolver.ts'
@@ -31,11 +31,15 @@ const MOST_ADDRESSES = 4
 const CONNECT_LIMIT_MS = 5_000
 
 export function createDial({ resolver, clock, authorities, allowPrivate = false }: DialOptions): Dial {
+  const secureContext = createSecureContext({
+    minVersion: 'TLSv1.2',
+    ...(authorities && { ca: authorities }),
+  })
   return async (target, signal) => {
     const addresses = await checkedAddresses(resolver, target, allowPrivate)
     signal.throwIfAborted()
     const socket = await connectToFirst(addresses, target.port, clock, signal)
-    return target.isSecure ? secured(socket, target.host, authorities, signal) : socket
+    return target.isSecure ? secured(socket, target.host, secureContext, signal) : socket
   }
 }
 
@@ -85,17 +89,16 @@ async function connectToFirst(
 function secured(
   socket: Socket,
   host: string,
-  authorities: string[] | undefined,
+  secureContext: SecureContext,
   signal: AbortSignal,
 ): Promise<Socket> {
   const tls = openTls({
     socket,
     host,
     ...(isIP(host) === 0 && { servername: host }),
-    minVersion: 'TLSv1.2',
+    secureContext,
     rejectUnauthorized: true,
     ALPNProtocols: ['http/1.1'],
-    ...(authorities && { ca: authorities }),
   })
   return opened(tls, 'secureConnect', signal).catch(error => {
     signal.throwIfAborted()

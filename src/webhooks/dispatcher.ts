@@ -1,6 +1,6 @@
 /**
  * Brings what is queued to the endpoints: each has a window of its own, which grows while it takes what it is sent and
- * shrinks when it does not, so that none waits for another. What is queued stays in the store until an endpoint has room.
+ * shrinks when it does not, so that none waits for another; those that fail take turns. What is queued stays in the store until an endpoint has room.
  */
 import { type Id, idKey } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
@@ -8,7 +8,8 @@ import type { Run } from '../store/command.ts'
 import { ATTEMPT_LIMIT_MS, type AttemptOptions, attemptWebhook } from './attempt.ts'
 import type { webhookCommands } from './commands.ts'
 import type { webhookDispatchCommands } from './dispatch-commands.ts'
-import { adjustWindow, type Endpoint, isIdle, newEndpoint, type Ready } from './endpoint.ts'
+import { type Endpoint, isFailing, isIdle, learn, newEndpoint, type Ready } from './endpoint.ts'
+import { createProbes } from './probes.ts'
 import { createRecorder } from './recorder.ts'
 import { signingOf } from './signature.ts'
 import { createSlots } from './slots.ts'
@@ -28,6 +29,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #endpoints = new Map<string, Endpoint>()
   readonly #slots = createSlots<Endpoint>(MOST_IN_FLIGHT, endpoint => this.#pump(endpoint))
+  readonly #probes
   readonly #recorder
   readonly #underWay = new Map<Ready, Promise<void>>()
   #isStopping = false
@@ -35,6 +37,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
+    this.#probes = createProbes<Endpoint>(options.clock, endpoint => this.#wake(endpoint))
     this.#recorder = createRecorder({
       ...options,
       onRetry: ({ webhookId }, at) => this.note(webhookId, at),
@@ -58,13 +61,14 @@ export class Dispatcher {
   /** A webhook is not what it was, or gone: nothing that was leased for it is begun. */
   changed(webhookId: Id): void {
     const endpoint = this.#endpoints.get(idKey(webhookId))
-    const leased = endpoint?.ready.splice(0) ?? []
-    void this.#release(webhookId, leased, false).then(() => this.note(webhookId, this.#options.clock.now()))
+    if (endpoint) void this.#giveBack(endpoint).then(() => this.#wake(endpoint))
+    else this.note(webhookId, this.#options.clock.now())
   }
 
   /** Begins nothing more, and gives attempts under way so long; what is not done then is due again at once. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true
+    this.#probes.stop()
     for (const { timer } of this.#endpoints.values()) timer?.cancel()
     const { promise: cut, resolve: cutOff } = Promise.withResolvers<void>()
     const grace = this.#options.clock.timer(graceMs, cutOff)
@@ -79,6 +83,10 @@ export class Dispatcher {
   /** Begins what there is room for, and fetches more. */
   #pump(endpoint: Endpoint): void {
     if (this.#isStopping) return
+    if (endpoint.isResting) {
+      this.#slots.leave(endpoint)
+      return
+    }
     const { ready } = endpoint
     while (ready.length > 0 && endpoint.inFlight < endpoint.window && !this.#recorder.isFull()) {
       if (!this.#slots.take(endpoint)) break
@@ -119,7 +127,7 @@ export class Dispatcher {
       endpoint.nextAt = clock.now() + AFTER_FAILURE_MS
     }
     endpoint.isClaiming = false
-    if (this.#isStopping) await this.#release(webhookId, endpoint.ready.splice(0), false)
+    if (this.#isStopping || endpoint.isResting) await this.#giveBack(endpoint)
     else this.#pump(endpoint)
   }
 
@@ -145,8 +153,29 @@ export class Dispatcher {
     }
     const ended = await attemptWebhook(this.#options, target, delivery)
     if (this.#isCutOff && !ended.success) return
-    adjustWindow(endpoint, ended.success)
+    learn(endpoint, ended.success)
+    if (ended.success) this.#wake(endpoint)
+    else if (isFailing(endpoint)) this.#rest(endpoint)
     this.#recorder.record(ended, leaseUntil)
+  }
+
+  #rest(endpoint: Endpoint): void {
+    endpoint.isResting = true
+    this.#probes.join(endpoint)
+    void this.#giveBack(endpoint)
+  }
+
+  #wake(endpoint: Endpoint): void {
+    if (!endpoint.isResting || this.#isStopping) return
+    endpoint.isResting = false
+    this.#probes.leave(endpoint)
+    this.#pump(endpoint)
+  }
+
+  /** What is leased and has not begun is due again. */
+  async #giveBack(endpoint: Endpoint): Promise<void> {
+    await this.#release(endpoint.id, endpoint.ready.splice(0), false)
+    this.note(endpoint.id, this.#options.clock.now())
   }
 
   async #release(webhookId: Id, ready: readonly Ready[], begun: boolean): Promise<void> {

@@ -15,6 +15,10 @@ export interface Endpoint {
   id: Id
   /** So many requests at once. */
   window: number
+  /** Failures since the last success. */
+  failures: number
+  /** It waits for its turn among those that fail: nothing is leased for it, and nothing begun. */
+  isResting: boolean
   inFlight: number
   ready: Ready[]
   isClaiming: boolean
@@ -25,21 +29,30 @@ export interface Endpoint {
 
 const FIRST_WINDOW = 4
 const LARGEST_WINDOW = 32
+const FAILURES_BEFORE_REST = 5
 
 export function newEndpoint(id: Id): Endpoint {
   return {
-    ...{ id, window: FIRST_WINDOW, inFlight: 0, ready: [], isClaiming: false },
+    ...{ id, window: FIRST_WINDOW, failures: 0, isResting: false },
+    ...{ inFlight: 0, ready: [], isClaiming: false },
     ...{ nextAt: Number.POSITIVE_INFINITY, timer: undefined },
   }
 }
 
 /** One that takes what it is sent gets more at once, and half as much when it does not. */
-export function adjustWindow(endpoint: Endpoint, success: boolean): void {
+export function learn(endpoint: Endpoint, success: boolean): void {
+  endpoint.failures = success ? 0 : endpoint.failures + 1
   endpoint.window = success
     ? Math.min(LARGEST_WINDOW, endpoint.window + 1)
     : Math.max(1, endpoint.window >> 1)
 }
 
-export function isIdle({ inFlight, ready, isClaiming, nextAt }: Endpoint): boolean {
-  return inFlight === 0 && ready.length === 0 && !isClaiming && nextAt === Number.POSITIVE_INFINITY
+/** Nothing has been taken for some attempts. */
+export function isFailing({ failures }: Endpoint): boolean {
+  return failures >= FAILURES_BEFORE_REST
+}
+
+export function isIdle({ inFlight, ready, isClaiming, isResting, nextAt }: Endpoint): boolean {
+  const isBusy = inFlight > 0 || ready.length > 0 || isClaiming || isResting
+  return !isBusy && nextAt === Number.POSITIVE_INFINITY
 }

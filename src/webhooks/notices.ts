@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Accept } from '../accept/accept.ts'
 import type { Preparation } from '../accept/prepare.ts'
-import { isRefusal } from '../accept/refusal.ts'
+import { isRefusal, REFUSALS, type Refusal } from '../accept/refusal.ts'
 import type { Submission } from '../accept/submission.ts'
 import { wireId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -36,11 +36,14 @@ export async function* sendNotices(options: NoticeOptions): AsyncGenerator<void>
     return
   }
   for (const webhook of due) {
+    let isTold = true
     for (const { email } of await ownersOf(db, webhook)) {
       const fault = await mail(options, sender.accountId, webhook, email)
-      if (fault !== undefined) log.warn({ webhook: wireId('wh', webhook.id), fault }, 'a notice was not sent')
+      if (!fault) continue
+      log.warn({ webhook: wireId('wh', webhook.id), fault: fault.message }, 'a notice was not sent')
+      if (fault.mayPass) isTold = false
     }
-    await run('webhookNoticeSent', { id: webhook.id })
+    if (isTold) await run('webhookNoticeSent', { id: webhook.id })
     yield
   }
 }
@@ -49,20 +52,32 @@ function ownersOf(db: Db, { accountId }: WebhookRow): Promise<{ email: string }[
   return db.selectFrom('users').select('email').where('accountId', '=', accountId).orderBy('id').execute()
 }
 
+interface NoticeFault {
+  message: string
+  /** It is worth another try. */
+  mayPass: boolean
+}
+
 /** A notice that was sent already is not sent again: what it tells of is its idempotency key. */
 async function mail(
   { accept, preparation, from }: NoticeOptions,
   accountId: WebhookRow['accountId'],
   webhook: WebhookRow,
   address: string,
-): Promise<string | undefined> {
+): Promise<NoticeFault | undefined> {
   const to = parseMailbox(address)
-  if ('fault' in to) return to.fault
+  if ('fault' in to) return { message: to.fault, mayPass: false }
   const prepared = await preparation.email(accountId, noticeOf(from, to, webhook))
   const bodyHash = hash('sha256', `${wireId('wh', webhook.id)} ${webhook.disabledAt} ${address}`, 'buffer')
   const idempotency = { endpoint: 'webhook-notice', key: bodyHash.toString('hex'), bodyHash }
-  const accepted = await accept.send({ accountId, apiKeyId: null, domain: null }, prepared, idempotency)
-  return isRefusal(accepted) ? accepted.message : undefined
+  const sender = { accountId, apiKeyId: null, domain: null, isService: true } as const
+  const accepted = await accept.send(sender, prepared, idempotency)
+  return isRefusal(accepted) ? { message: accepted.message, mayPass: mayPass(accepted) } : undefined
+}
+
+/** Whatever is transient, and a domain that is not verified any more. */
+function mayPass({ refused }: Refusal): boolean {
+  return refused === 'domain_not_verified' || REFUSALS[refused].reply.startsWith('4')
 }
 
 function noticeOf(from: Mailbox, to: Mailbox, webhook: WebhookRow): Submission {

@@ -1,13 +1,16 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Worker } from 'node:worker_threads'
 import * as assert from 'uvu/assert'
 import { wireId } from '../../src/lib/ids.ts'
 import { type Program, printedApiKey } from '../kit/process.ts'
 import { suite, type TestContext } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
-import { startWebHost, type WebHost, type WebHostOptions } from '../kit/web-host.ts'
+import { startWebHost } from '../kit/web-host.ts'
 import { CA_FILE } from '../kit/webhook-sink.ts'
+import type { BadEndpointCount } from './bad-endpoints.ts'
 import { firstStart, openScene, PASSWORD } from './scene.ts'
 
 const test = suite('webhooks: kills and bad endpoints', { limitMs: 240_000 })
@@ -86,16 +89,16 @@ test(`${EVENTS} events beside ${BAD} endpoints that do what they can to be in th
       },
     }),
   )
-  const urlOf = ({ port }: WebHost) => `https://hooks.example.test:${port}/`
-  const bad = await startBadHosts(t, urlOf(healthy))
+  const urlOf = (port: number) => `https://hooks.example.test:${port}/`
+  const bad = await startBadEndpoints(t)
   const program = await firstStart(scene)
   const token = await signIn(program)
   const make = async (url: string, ...events: string[]) => {
     const { status, body } = await program.call('POST', '/webhooks', { token, body: { url, events } })
     assert.is(status, 201, JSON.stringify(body))
   }
-  await make(urlOf(healthy), 'email.sent', 'email.delivered')
-  for (let i = 0; i < BAD; i++) await make(urlOf(bad[i % bad.length]!), 'email.bounced')
+  await make(urlOf(healthy.port), 'email.sent', 'email.delivered')
+  for (let i = 0; i < BAD; i++) await make(urlOf(bad.ports[i % bad.ports.length]!), 'email.bounced')
   const apiKey = printedApiKey(program)
   const send = async (local: string, count: number) => {
     const body = Array.from({ length: count }, (_, i) => ({
@@ -110,12 +113,15 @@ test(`${EVENTS} events beside ${BAD} endpoints that do what they can to be in th
   }
   const bounces = (BOUNCES * EVENTS) / 2 / (10 * BATCH)
   await until(() => told.size === EVENTS + bounces)
+  const tries = await bad.counts()
   const events = scene.rows<{ id: Uint8Array }>(
     "select id from events where type in ('email.sent', 'email.delivered')",
   )
   assert.equal(new Set(events.map(({ id }) => wireId('evt', id))), told)
   assert.is(waits.length, told.size, 'none of them twice')
-  assert.not(healthy.requests.some(({ path }) => path === '/followed'))
+  assert.not(tries.some(({ followed }) => followed))
+  const connections = tries.reduce((sum, one) => sum + one.connections, 0)
+  assert.ok(connections < (BAD * bounces) / 2, `${connections} connections to those that take nothing`)
   const left = scene.rows<{ count: number; tried: number; taken: number }>(
     `select count(*) as count, max(attempts) as tried, sum(success) as taken from webhook_deliveries
        where event_type = 'email.bounced' group by webhook_id`,
@@ -128,23 +134,23 @@ test(`${EVENTS} events beside ${BAD} endpoints that do what they can to be in th
   const peakMb = peakMemoryMb(program)
   const [p50, p95] = [0.5, 0.95].map(part => waits.toSorted((a, b) => a - b)[Math.floor(waits.length * part)])
   console.log(
-    `${told.size} events told, median ${p50} ms, p95 ${p95} ms after they happened; ${peakMb} MB at most`,
+    `${told.size} events told, median ${p50} ms, p95 ${p95} ms after they happened; ${connections} connections to bad endpoints; ${peakMb} MB at most`,
   )
   assert.ok(peakMb < MOST_MEMORY_MB, `${peakMb} MB`)
 })
 
-/** They hang, fail, break off, lead elsewhere, say 10 MB, have certificates that are not good, or speak no TLS. */
-async function startBadHosts(t: TestContext, elsewhere: string): Promise<WebHost[]> {
-  const large = Buffer.alloc(10_000_000)
-  const kinds: WebHostOptions[] = [
-    { answer() {} },
-    { answer: (_, response) => void response.writeHead(500).end() },
-    { answer: (_, _response, socket) => void socket.destroy() },
-    { answer: (_, response) => void response.writeHead(302, { location: `${elsewhere}followed` }).end() },
-    { answer: (_, response) => void response.writeHead(500).end(large) },
-    ...(['expired', 'wrong-name', 'self-signed', null] as const).map(certificate => ({ certificate })),
-  ]
-  return Promise.all(kinds.map(kind => t.using(startWebHost(kind))))
+async function startBadEndpoints(t: TestContext) {
+  const thread = new Worker(new URL('bad-endpoints.ts', import.meta.url))
+  t.after(() => thread.terminate())
+  const [ports] = (await once(thread, 'message')) as [number[]]
+  return {
+    ports,
+    async counts() {
+      thread.postMessage('count')
+      const [counts] = (await once(thread, 'message')) as [BadEndpointCount[]]
+      return counts
+    },
+  }
 }
 
 async function signIn(program: Program): Promise<string> {

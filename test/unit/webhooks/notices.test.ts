@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import type { Refusal } from '../../../src/accept/refusal.ts'
 import type { Quota } from '../../../src/accounts/plans.ts'
 import { type Id, wireId } from '../../../src/lib/ids.ts'
 import type { Log } from '../../../src/lib/log.ts'
@@ -146,19 +147,35 @@ test('what is enabled again before anybody was told is not told of', async t => 
   assert.equal(mails(), [])
 })
 
-test('a notice that is refused is a warning that names the webhook', async t => {
-  const { disable, notify, verify, mails, clock, webhookId, warnings } = await open(t, {
-    ...{ daily: 1, monthly: null },
+test('a notice is sent, and counted, whatever the quota of the account that has its domain', async t => {
+  const { disable, notify, verify, mails, due, clock, warnings, submit, provider } = await open(t, {
+    ...{ daily: 1, monthly: 1 },
   })
   verify()
   clock.advance(5 * DAY_MS)
   await disable()
   await notify()
-  assert.is(mails().length, 1)
+  assert.equal([mails().length, due(), warnings], [2, 0, []])
+  const refused = await submit(provider, { from: 'staff@provider.example' })
+  assert.is((refused as Refusal).refused, 'monthly_quota')
+})
+
+test('a notice that is refused for now is a warning that names the webhook, and goes later, once to each', async t => {
+  const { disable, notify, verify, mails, due, clock, webhookId, warnings, accept } = await open(t)
+  verify()
+  clock.advance(5 * DAY_MS)
+  await disable()
+  const { send } = accept
+  const replies = [undefined, { refused: 'busy', message: 'It is busy.' } as const]
+  accept.send = async (...input) => replies.shift() ?? send(...input)
+  await notify()
+  assert.equal([mails().length, due()], [1, 1])
   assert.equal(
-    warnings.map(({ fields }) => (fields as { webhook: string }).webhook),
-    [wireId('wh', webhookId)],
+    warnings.map(({ fields }) => fields),
+    [{ webhook: wireId('wh', webhookId), fault: 'It is busy.' }],
   )
+  await notify()
+  assert.equal([mails().length, due(), warnings.length], [2, 0, 1])
 })
 
 test.run()
