@@ -80,8 +80,15 @@ function nothing(): Pending {
 function mailboxOf({ text, quoted: isQuoted, comment: said, angle }: Pending): ReceivedMailbox | undefined {
   const phrase = text.trim()
   if (angle !== undefined) return mailbox(angle.replace(/^[^"]*?:(?=[^:]*$)/, ''), phrase || said)
-  if (phrase.includes('@')) return mailbox(phrase, said)
+  if (phrase.includes('@')) return isQuoted ? mailbox(phrase, said) : bareMailbox(phrase, said)
   return /^[^\s]+$/.test(phrase) && !isQuoted ? mailbox(phrase, said) : undefined
+}
+
+/** Words beside an address that stands in no brackets are no part of it. */
+function bareMailbox(phrase: string, said: string | undefined): ReceivedMailbox | undefined {
+  const words = phrase.replace(/\s*@\s*/g, '@').split(/\s+/)
+  const at = words.findIndex(word => word.includes('@'))
+  return mailbox(words[at]!, said ?? words.toSpliced(at, 1).join(' '))
 }
 
 function mailbox(address: string, name: string | undefined): ReceivedMailbox | undefined {

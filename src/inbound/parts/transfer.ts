@@ -1,10 +1,17 @@
 /** Undoes the transfer encoding of a part piece by piece, broken ones as far as they go (RFC 2045 §6). */
+import { uuDecoder } from './uuencode.ts'
 
-export type Encoding = 'none' | 'base64' | 'quoted-printable'
+export type Encoding = 'none' | 'base64' | 'quoted-printable' | 'uuencode'
+
+const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
+  ['base64', 'base64'],
+  ['quoted-printable', 'quoted-printable'],
+  ...['uuencode', 'x-uuencode', 'x-uue'].map(name => [name, 'uuencode'] as const),
+])
 
 export function encodingOf(field: string | undefined): Encoding {
   const name = /[a-z0-9-]+/i.exec(field ?? '')?.[0]?.toLowerCase()
-  return name === 'base64' || name === 'quoted-printable' ? name : 'none'
+  return ENCODINGS.get(name ?? '') ?? 'none'
 }
 
 export interface Decoder {
@@ -15,6 +22,7 @@ export interface Decoder {
 
 export function createDecoder(encoding: Encoding): Decoder {
   if (encoding === 'base64') return base64Decoder()
+  if (encoding === 'uuencode') return uuDecoder()
   return encoding === 'quoted-printable' ? quotedPrintableDecoder() : { add: asIs, end: () => NOTHING }
 }
 
