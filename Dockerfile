@@ -16,10 +16,12 @@ COPY bin ./bin
 COPY config ./config
 COPY src ./src
 COPY --from=dashboard /app/dist ./dist
-RUN mkdir data && chown node:node data
+RUN mkdir data compiled && chown node:node data compiled
 USER node
 ENV POSTHORN_HTTP_LISTEN=0.0.0.0:3000 \
-    POSTHORN_DNS_LISTEN=0.0.0.0:5300
+    POSTHORN_DNS_LISTEN=0.0.0.0:5300 \
+    NODE_COMPILE_CACHE=/app/compiled \
+    MALLOC_ARENA_MAX=1
 VOLUME /app/data
 EXPOSE 3000 5300/udp 5300/tcp
 STOPSIGNAL SIGTERM

@@ -7,9 +7,10 @@ import { welcome } from './welcome.ts'
 
 /**
  * Each thread has a heap of its own. Young generations that start and stay at 8 MB (the main thread's by the command
- * line) and old ones that at most double between collections keep the whole small, at no cost that was measured.
+ * line; the others are bounded where they are started, see `lib/thread-memory.ts`) and old ones that at most double
+ * between collections keep the whole small, at no cost that was measured.
  */
-for (const flag of ['--min-semi-space-size=8', '--max-semi-space-size=8', '--heap-growing-percent=100'])
+for (const flag of ['--min-semi-space-size=8', '--max-semi-space-size=0', '--heap-growing-percent=100'])
   setFlagsFromString(flag)
 
 const root = new URL('..', import.meta.url).pathname

@@ -14,6 +14,7 @@ import type { NamedResolver } from './domains/key-visibility.ts'
 import { type OwnPolicy, ownPolicy } from './domains/own-policy.ts'
 import type { ClockSeat } from './lib/adjustable-clock.ts'
 import type { Clock, Timer } from './lib/clock.ts'
+import { QUIET_THREAD } from './lib/thread-memory.ts'
 import type { Parts } from './parts.ts'
 
 export interface ProviderDns {
@@ -83,7 +84,11 @@ function openThread(
     responsesPerSecond: config.dns.responsesPerSecond,
     logLevel: config.log.level,
   }
-  const worker = new Worker(entry, { workerData: data, transferList: [writer] })
+  const worker = new Worker(entry, {
+    workerData: data,
+    transferList: [writer],
+    resourceLimits: QUIET_THREAD,
+  })
   const ended = new Promise<void>(resolve => worker.once('exit', () => resolve()))
   const ready = new Promise<DnsReady>((resolve, reject) => {
     worker.once('message', resolve)

@@ -5,6 +5,7 @@ import { type Caller, createCaller } from './lib/calls.ts'
 import type { Clock, Timer } from './lib/clock.ts'
 import type { Log, LogLevel } from './lib/log.ts'
 import { TooManyWaiting } from './lib/semaphore.ts'
+import { QUIET_THREAD } from './lib/thread-memory.ts'
 import type { ReadingFunctions, ReadingThreadData } from './reading-thread.ts'
 import { StorageUnavailable } from './store/command.ts'
 import type { StoreLocation } from './store/dialect.ts'
@@ -91,6 +92,11 @@ function openThread({ entry, location, connectWriter, secret, clockSeat, logLeve
   const writer = connectWriter()
   const { port1, port2 } = new MessageChannel()
   const data: ReadingThreadData = { location, writer, calls: port2, secret, clockSeat, logLevel }
-  const worker = new Worker(entry, { name: 'reading', workerData: data, transferList: [writer, port2] })
+  const worker = new Worker(entry, {
+    name: 'reading',
+    workerData: data,
+    transferList: [writer, port2],
+    resourceLimits: QUIET_THREAD,
+  })
   return { worker, caller: createCaller(port1) }
 }

@@ -6,6 +6,7 @@ import { readAuthorities } from './delivery-settings.ts'
 import type { ClockSeat } from './lib/adjustable-clock.ts'
 import type { Timer } from './lib/clock.ts'
 import { startSweeper } from './lib/sweeper.ts'
+import { BUSY_THREAD } from './lib/thread-memory.ts'
 import type { Parts } from './parts.ts'
 import { parseMailbox } from './smtp/address.ts'
 import { hasWebhooks } from './store/accounts/webhooks.ts'
@@ -80,5 +81,10 @@ function openThread({ entry, config, store, secret, clockSeat }: DispatchOptions
     allowInsecureLoopback: config.webhooks.allowInsecureLoopback,
     logLevel: config.log.level,
   }
-  return new Worker(entry, { name: 'webhooks', workerData: data, transferList: [writer] })
+  return new Worker(entry, {
+    name: 'webhooks',
+    workerData: data,
+    transferList: [writer],
+    resourceLimits: BUSY_THREAD,
+  })
 }

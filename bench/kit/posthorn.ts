@@ -36,6 +36,8 @@ const DELAY_PROBE = new URL('./delay-probe.ts', import.meta.url).href
 const ADMIN = 'admin@posthorn.test'
 const HTTP = { host: '127.0.0.1', port: 3990 }
 export const DNS = { host: '127.0.0.1', port: 5390 }
+/** As `npm start` has it. */
+const PROCESS = { MALLOC_ARENA_MAX: '1', NODE_COMPILE_CACHE: 'node_modules/.cache/posthorn' }
 const SETTINGS = {
   POSTHORN_HTTP_LISTEN: `${HTTP.host}:${HTTP.port}`,
   POSTHORN_DNS_LISTEN: `${DNS.host}:${DNS.port}`,
@@ -84,6 +86,7 @@ export function posthorn(
       output,
       readyPort: HTTP,
       env: {
+        ...PROCESS,
         ...SETTINGS,
         ...(delaysFile && { BENCH_DELAYS: delaysFile }),
         POSTHORN_DATA_DIR: dataDir,

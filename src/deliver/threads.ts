@@ -4,6 +4,7 @@ import type { ClockSeat } from '../lib/adjustable-clock.ts'
 import { type Caller, createCaller, ThreadEnded } from '../lib/calls.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
+import { BUSY_THREAD } from '../lib/thread-memory.ts'
 import type { queueCommands } from '../queue/commands.ts'
 import { type LeaseTerms, type LeaseWork, startLeaseWatch } from '../queue/leases.ts'
 import type { PathState, PathsTo } from '../queue/paths.ts'
@@ -227,6 +228,7 @@ function openThread(options: ThreadsOptions, index: number, owner: string, lanes
     name: 'delivery',
     workerData: data,
     transferList: [writer, port2],
+    resourceLimits: BUSY_THREAD,
   })
   return { worker, caller: createCaller(port1) }
 }

@@ -3,6 +3,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type Caller, createCaller, ThreadEnded } from './calls.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import { BUSY_THREAD } from './thread-memory.ts'
 
 export interface PassingThread {
   /**
@@ -61,7 +62,7 @@ export function createPassingThread(options: PassingThreadOptions): PassingThrea
       name,
       workerData,
       transferList: [port2],
-      ...(heapMib !== undefined && { resourceLimits: { maxOldGenerationSizeMb: heapMib } }),
+      resourceLimits: { ...BUSY_THREAD, ...(heapMib !== undefined && { maxOldGenerationSizeMb: heapMib }) },
     })
     worker.on('error', error => {
       lost?.add({ thread: name })

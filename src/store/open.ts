@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type Clock, sleep } from '../lib/clock.ts'
+import { BUSY_THREAD } from '../lib/thread-memory.ts'
 import type { BlobFiles } from './blobs/blobs.ts'
 import { clearDrafts } from './blobs/drafts.ts'
 import type { Commands } from './command.ts'
@@ -55,6 +56,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   const thread = new Worker(options.writerThread, {
     name: 'writer',
     workerData: { location, nowMs: options.clock.now() } satisfies WriterThreadData,
+    resourceLimits: BUSY_THREAD,
   })
   const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
   try {

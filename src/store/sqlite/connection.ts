@@ -11,7 +11,7 @@ export interface SqliteConnection {
 }
 
 const KEPT_STATEMENTS = 500
-const CACHE_KIB = 32_768
+const CACHE_KIB = 16_384
 /** A second process may hold the write lock for a moment, as a backup tool does. */
 const BUSY_TIMEOUT_MS = 5_000
 
@@ -34,7 +34,7 @@ export function openForWriting(file: string): SqliteConnection {
 /** A read-only connection; each statement sees the last commit. */
 export function openForReading(file: string): SqliteConnection {
   const raw = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
-  raw.pragma(`cache_size = -${CACHE_KIB / 4}`)
+  raw.pragma(`cache_size = -${CACHE_KIB / 2}`)
   return withStatements(raw)
 }
 

@@ -23,19 +23,22 @@ interface Edge {
 interface Covering {
   id: number
   afterId: Id
-  ids: Buffer
 }
 
 const COVERING = `
-  select id, after_id as "afterId", ids from email_segments
+  select id, after_id as "afterId" from email_segments
   where account_id = ? and last_id >= ? order by last_id limit 1`
 const MOST_EDGES = 10_000
+/** Segments whose ids are remembered, 16 KB each: emails that came together are mostly delivered together. */
+const MOST_KNOWN = 16
 
 export function sqliteSegments(
   connection: SqliteConnection,
   announce: (topic: string, payload: unknown) => void,
 ): SegmentOps {
   const edges = new Map<string, Edge>()
+  /** They never change, and no later segment has the same number. */
+  const knownIds = new Map<number, Buffer>()
   let lastSegmentId = 0
   /** Never one that was there before: readers keep what they have unpacked by it. */
   const newSegmentId = () => {
@@ -66,6 +69,17 @@ export function sqliteSegments(
     return segment && Buffer.compare(segment.afterId, id) < 0 ? segment : undefined
   }
 
+  const idsOf = (segmentId: number): Buffer => {
+    const known = knownIds.get(segmentId)
+    if (known) return known
+    const { ids } = connection.prepare('select ids from email_segments where id = ?').get(segmentId) as {
+      ids: Buffer
+    }
+    if (knownIds.size >= MOST_KNOWN) knownIds.delete(knownIds.keys().next().value!)
+    knownIds.set(segmentId, ids)
+    return ids
+  }
+
   return {
     async arrived(emails) {
       for (const { accountId, id } of emails) {
@@ -79,7 +93,7 @@ export function sqliteSegments(
     },
     async moved(accountId, id, status) {
       const segment = covering(accountId, id)
-      const ordinal = segment ? ordinalOf(segment.ids, id) : -1
+      const ordinal = segment ? ordinalOf(idsOf(segment.id), id) : -1
       if (ordinal >= 0) setStatus(connection, segment!.id, ordinal, statusByte(status))
     },
     async seal(segment) {
