@@ -143,12 +143,14 @@ export class StrictSmtpServer extends SMTPServer {
     this.#open.set(connection.id, open)
     offerLoginOverTlsAlone(connection)
     endAfterErrors(connection, this.#counts)
+    flushInTime(connection)
     keepWriting(socket)
     leaveHandshakes(connection, socket)
     const onHeard = () => {
       open.heardAt = this.#clock.monotonic()
     }
-    const prepare = (parser: Parser) => strict(readingDots(outlastingItsEnd(parser, connection)), onHeard)
+    const prepare = (parser: Parser) =>
+      strict(replyingTogether(readingDots(outlastingItsEnd(parser, connection)), connection), onHeard)
     if (connection._parser) prepare(connection._parser)
     const create = connection._createParser.bind(connection)
     connection._createParser = () => prepare(create())
@@ -189,6 +191,30 @@ function leaveHandshakes(connection: Connection, socket: Socket) {
   connection.upgrade = (...callbacks) => {
     socket.allowHalfOpen = false
     upgrade(...callbacks)
+  }
+}
+
+/** Replies to commands that came together leave together (RFC 2920 §3.2). */
+function replyingTogether(parser: Parser, connection: Connection): Parser {
+  const write = parser._write.bind(parser)
+  parser._write = (chunk, encoding, next) => {
+    const socket = connection._socket
+    socket.cork()
+    write(chunk, encoding, error => {
+      socket.uncork()
+      next(error)
+    })
+  }
+  return parser
+}
+
+/** But for those that somebody waits for: the last one before TLS, and more of them than are to be held. */
+function flushInTime(connection: Connection) {
+  const send = connection.send.bind(connection)
+  connection.send = (code, text, context) => {
+    send(code, text, context)
+    const socket = connection._socket
+    if (code === 220 || socket.writableNeedDrain) while (socket.writableCorked > 0) socket.uncork()
   }
 }
 

@@ -135,6 +135,19 @@ for (const [what, text] of [
     assert.is(left.blobs, MOST_UNDER_WAY - 1)
   })
 
+test('all commands that came together are answered, however many they are', async t => {
+  const { greeted } = await open(t, {})
+  const client = await greeted()
+  const count = 20_000
+  client.write('NOOP\r\n'.repeat(count))
+  for (let i = 0; i < count; i++) assert.is(await client.reply(), '250 OK')
+  assert.match(await client.say('RCPT TO:<bob@here.example>'), /^250 /)
+  client.write('RSET\r\nMAIL FROM:<ann@there.example>\r\nRCPT TO:<bob@here.example>\r\nDATA\r\n')
+  for (const code of [/^250 /, /^250 /, /^250 /, /^354 /]) assert.match(await client.reply(), code)
+  client.write('Subject: one\r\n\r\nx\r\n.\r\nNOOP\r\nQUIT\r\n')
+  for (const code of [/^250 /, /^250 /, /^221 /]) assert.match(await client.reply(), code)
+})
+
 test('what is taken and turned away is counted, by the reply', async t => {
   let isFull = false
   const { greeted, inData, figures } = await open(t, {
