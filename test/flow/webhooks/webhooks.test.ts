@@ -214,7 +214,10 @@ test('nothing is sent to a webhook that is disabled or gone', async t => {
   await call('POST', `${beacon.id}/test`)
   await until(() => other.requests.length === 3)
   assert.is(sink.requests.length, 4)
-  await until(() => posthorn.rows('select webhook_id from webhook_deliveries').length <= 3)
+  await until(() => {
+    posthorn.clock.advance(60_000) // a sweeper rests after a step that the clock made long
+    return posthorn.rows('select webhook_id from webhook_deliveries').length <= 3
+  })
 })
 
 test('an endpoint that fails for five days is disabled, and its owner told by one mail', async t => {
