@@ -1,4 +1,4 @@
-/** Events brought to an endpoint that keeps its connections, from the store to the record of its answer; alone, and beside dead ones. */
+/** Events brought to an endpoint that keeps its connections, from the store to the record of its answer; alone, beside bad ones, and of a million that wait. */
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -24,7 +24,8 @@ export const webhooks: Scenario = {
 }
 
 const SECRET = new Uint8Array(32)
-const DEAD_COUNT = 50
+const BAD_COUNT = 50
+const BAD_EVENTS = 100
 const LOOK_EVERY_MS = 20
 const STILL_FOR_MS = 30_000
 
@@ -34,13 +35,29 @@ const COLUMNS: Column[] = [
   { figure: 'rssMb', title: 'memory, MB', digits: 0 },
 ]
 
+interface World {
+  /** Paths of the endpoints that are not well, as `hook-sink.ts` plays them; one that begins with `https` finds no TLS. */
+  bad: readonly string[]
+  /** Events that wait for the endpoint that is well. */
+  waiting(count: number): number
+}
+
+const KINDS = ['/hang', '/fail', '/reset', '/redirect', '/large', 'https']
+const asMany = (count: number) => count
+const WORLDS: Record<string, World> = {
+  alone: { bad: [], waiting: asMany },
+  [`beside ${BAD_COUNT} that hang`]: { bad: ['/hang'], waiting: asMany },
+  [`beside ${BAD_COUNT} of all kinds`]: { bad: KINDS, waiting: asMany },
+  'the first of 1,000,000': { bad: [], waiting: () => 1_000_000 },
+}
+
 async function run({ folder, count, rounds, only }: ScenarioOptions): Promise<Findings> {
   const measurements: Measurement[] = []
-  for (const deadCount of [0, DEAD_COUNT]) {
-    const contender = deadCount === 0 ? 'alone' : `beside ${deadCount} that hang`
+  for (const [contender, world] of Object.entries(WORLDS)) {
     if (only && !contender.includes(only)) continue
     for (let round = 1; round <= rounds; round++) {
-      const figures = await measured(join(folder, `webhooks-${deadCount}-${round}`), { count, deadCount })
+      const dataDir = join(folder, `webhooks-${contender.replaceAll(/\W+/g, '-')}-${round}`)
+      const figures = await measured(dataDir, count, world)
       measurements.push({ contender, figures })
       console.log(JSON.stringify({ round, contender, ...figures }))
     }
@@ -48,7 +65,7 @@ async function run({ folder, count, rounds, only }: ScenarioOptions): Promise<Fi
   return { columns: COLUMNS, measurements }
 }
 
-async function measured(dataDir: string, { count, deadCount }: { count: number; deadCount: number }) {
+async function measured(dataDir: string, count: number, { bad, waiting }: World) {
   const sink = new Worker(new URL('../kit/hook-sink.ts', import.meta.url))
   const [port] = (await once(sink, 'message')) as [number]
   const open = () =>
@@ -63,8 +80,12 @@ async function measured(dataDir: string, { count, deadCount }: { count: number; 
     })
   await (await open()).close()
   const database = new Database(join(dataDir, 'posthorn.db'))
-  for (let i = 0; i < deadCount; i++) fill(database, `http://127.0.0.1:${port}/hang`, 100)
-  fill(database, `http://127.0.0.1:${port}/`, count)
+  for (let i = 0; bad.length > 0 && i < BAD_COUNT; i++) {
+    const kind = bad[i % bad.length]!
+    const url = kind === 'https' ? `https://127.0.0.1:${port}/` : `http://127.0.0.1:${port}${kind}`
+    fill(database, url, BAD_EVENTS)
+  }
+  fill(database, `http://127.0.0.1:${port}/`, waiting(count))
   database.close()
   const store = await open()
   const writer = store.connectThread()

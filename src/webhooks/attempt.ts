@@ -54,8 +54,13 @@ export async function attemptWebhook(
     ...{ webhookId, id, attempt, startedAt, url, success },
     durationMs: Math.round(clock.monotonic() - began),
     responseStatus: isReply ? reply.status : null,
-    responseBody: isReply ? new TextDecoder().decode(reply.body.subarray(0, KEPT_BYTES)) : null,
+    responseBody: isReply ? keptOf(reply.body) : null,
     error: isReply ? null : reply.message,
     nextAt: wait === undefined ? null : clock.now() + wait,
   }
+}
+
+/** As text that every database takes. */
+function keptOf(body: Uint8Array): string {
+  return new TextDecoder().decode(body.subarray(0, KEPT_BYTES)).replaceAll('\0', '\ufffd')
 }

@@ -32,6 +32,7 @@ export class Dispatcher {
   readonly #probes
   readonly #recorder
   readonly #underWay = new Map<Ready, Promise<void>>()
+  readonly #claiming = new Set<Promise<void>>()
   #isStopping = false
   #isCutOff = false
 
@@ -75,6 +76,7 @@ export class Dispatcher {
     await Promise.race([Promise.all(this.#underWay.values()), cut])
     grace.cancel()
     this.#isCutOff = true
+    await Promise.all(this.#claiming)
     for (const { id, ready } of this.#endpoints.values()) await this.#release(id, ready, false)
     for (const ready of this.#underWay.keys()) await this.#release(ready.target.webhookId, [ready], true)
     await this.#recorder.stop()
@@ -96,7 +98,7 @@ export class Dispatcher {
     if (endpoint.isClaiming) return
     const waitMs = endpoint.nextAt - this.#options.clock.now()
     if (waitMs > 0) this.#wait(endpoint, waitMs)
-    else if (ready.length <= endpoint.window / 2) void this.#claim(endpoint)
+    else if (ready.length <= endpoint.window / 2) this.#fetch(endpoint)
   }
 
   #wait(endpoint: Endpoint, waitMs: number): void {
@@ -105,6 +107,11 @@ export class Dispatcher {
     if (isIdle(endpoint)) this.#endpoints.delete(idKey(endpoint.id))
     else if (waitMs !== Number.POSITIVE_INFINITY)
       endpoint.timer = this.#options.clock.timer(waitMs, () => this.#pump(endpoint))
+  }
+
+  #fetch(endpoint: Endpoint): void {
+    const claiming = this.#claim(endpoint).then(() => void this.#claiming.delete(claiming))
+    this.#claiming.add(claiming)
   }
 
   async #claim(endpoint: Endpoint): Promise<void> {

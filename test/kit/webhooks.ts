@@ -6,7 +6,7 @@ import type { EventType } from '../../src/events/types.ts'
 import type { Id } from '../../src/lib/ids.ts'
 import { createSecretKeys } from '../../src/lib/secret-keys.ts'
 import type { OutboundReply, OutboundRequest } from '../../src/outbound/exchange.ts'
-import { OutboundFault } from '../../src/outbound/fault.ts'
+import type { OutboundFault } from '../../src/outbound/fault.ts'
 import { command } from '../../src/store/command.ts'
 import { WEBHOOK_CHANGED, webhookCommands } from '../../src/webhooks/commands.ts'
 import { webhookDispatchCommands } from '../../src/webhooks/dispatch-commands.ts'
@@ -19,7 +19,9 @@ import { openLocalStore, STORE_EPOCH } from './store.ts'
 import type { TestContext } from './suite.ts'
 import { until } from './until.ts'
 
-export type Answer = (request: OutboundRequest) => Promise<number | OutboundFault> | number | OutboundFault
+/** A status, or all that is said. */
+type Said = number | OutboundReply | OutboundFault
+export type Answer = (request: OutboundRequest) => Promise<Said> | Said
 
 const commands = {
   ...webhookCommands,
@@ -58,6 +60,7 @@ export interface Row {
   next_at: number
   lease_until: number | null
   response_status: number | null
+  response_body: string | null
   error: string | null
   event_id: Uint8Array
 }
@@ -77,7 +80,7 @@ export async function openTelling(t: TestContext) {
         async send(request) {
           requests.push(request)
           const said = await answer(request)
-          return said instanceof OutboundFault ? said : reply(said)
+          return typeof said === 'number' ? reply(said) : said
         },
       },
       onError: error => errors.push(error),
@@ -116,6 +119,6 @@ export async function openTelling(t: TestContext) {
   return { ...store, pass, clock, webhooks, requests, errors, start, all: rows, record, make, rest }
 }
 
-function reply(status: number): OutboundReply {
-  return { status, headers: {}, body: Buffer.from('said') }
+export function reply(status: number, said = 'said'): OutboundReply {
+  return { status, headers: {}, body: Buffer.from(said) }
 }

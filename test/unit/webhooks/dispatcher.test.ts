@@ -5,7 +5,7 @@ import { newId } from '../../kit/mail.ts'
 import { STORE_EPOCH } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
-import { ACCOUNT, openTelling } from '../../kit/webhooks.ts'
+import { ACCOUNT, openTelling, reply } from '../../kit/webhooks.ts'
 
 const test = suite('webhooks/dispatcher', { limitMs: 20_000 })
 const HOUR_MS = 3_600_000
@@ -94,6 +94,15 @@ test('what a process leased that died is due again by itself, and a late result 
   assert.ok(all().every(({ success, attempts }) => success === 1 && attempts === 2))
 })
 
+test('whatever octets a reply has, the attempt is recorded, with the first 4 KB of it', async t => {
+  const { start, make, record, all } = await openTelling(t)
+  await make()
+  start(() => reply(200, `a\0b${'x'.repeat(5_000)}`))
+  await record()
+  await until(() => all().every(({ success }) => success === 1))
+  assert.is(all()[0]!.response_body, `a\ufffdb${'x'.repeat(4_093)}`)
+})
+
 test('a service that stops lets go of what it has not done', async t => {
   const { start, make, record, all, requests, clock } = await openTelling(t)
   await make()
@@ -112,6 +121,22 @@ test('a service that stops lets go of what it has not done', async t => {
   assert.equal(rows.map(({ attempts }) => attempts).toSorted(), [...Array(16).fill(0), ...Array(4).fill(1)])
 })
 
+test('what is being leased when a service stops is let go of, too', async t => {
+  const { start, make, record, all, requests, clock } = await openTelling(t)
+  const { id } = await make()
+  await record(3)
+  const dispatcher = start(() => 200)
+  dispatcher.note(id, clock.now())
+  const stopped = dispatcher.stop(0)
+  clock.advance(0)
+  await stopped
+  assert.equal(
+    all().map(({ lease_until, attempts }) => [lease_until, attempts]),
+    Array(3).fill([null, 0]),
+  )
+  assert.is(requests.length, 0)
+})
+
 test('endpoints that hang hold no other up, however many they are', async t => {
   const { start, make, record, requests, all } = await openTelling(t)
   const stuck = Array.from({ length: 70 }, () => newId(STORE_EPOCH))
@@ -128,7 +153,7 @@ test('endpoints that hang hold no other up, however many they are', async t => {
 
 test('endpoints that fail take turns, and one that is well waits for none of them', async t => {
   const { start, make, record, requests, all, clock } = await openTelling(t)
-  const hosts = Array.from({ length: 12 }, (_, i) => `bad-${i}.example`)
+  const hosts = Array.from({ length: 8 }, (_, i) => `bad-${i}.example`)
   start(({ url }) => (url.includes('bad') ? 500 : 200))
   for (const host of hosts) {
     const account = newId(STORE_EPOCH)
@@ -184,7 +209,7 @@ test('an endpoint that takes nothing is asked one at a time, and one that does m
     underWay--
     return status
   })
-  await record(40)
+  await record(12)
   await pass(() => all().every(({ attempts }) => attempts > 0))
   assert.is(most, 4)
   most = 0
