@@ -66,15 +66,37 @@ export const beginCommands = {
   }),
 }
 
-/** Part of a command: nothing more of it is sent; what is in the queue goes its way. */
-export async function failBroadcast(tx: Tx, key: BroadcastKey, error: string, now: number): Promise<void> {
-  await tx.db.deleteFrom('broadcastPages').where('broadcastId', '=', key.id).execute()
-  await setBroadcast(tx, key, { status: 'failed', error, nextAt: null, updatedAt: now })
+/** Why a broadcast cannot go on. */
+export interface Fault {
+  /** As its account reads it. */
+  message: string
+  /** It may be mended, and the broadcast resumed. */
+  isPassing: boolean
 }
 
-/** Why it cannot be sent any more, as its account reads it. */
-export async function faultOf(tx: Tx, row: BroadcastRow): Promise<string | undefined> {
-  const { accountId, audienceId, segmentId, topicId, sender } = row
+/** Part of a command: nothing more of it is sent, unless it is resumed; what is in the queue goes its way. */
+export async function failBroadcast(
+  tx: Tx,
+  key: BroadcastKey,
+  { message, isPassing }: Fault,
+  now: number,
+): Promise<void> {
+  if (!isPassing) await tx.db.deleteFrom('broadcastPages').where('broadcastId', '=', key.id).execute()
+  await setBroadcast(tx, key, { status: 'failed', error: message, nextAt: null, updatedAt: now })
+}
+
+/** Why it cannot be sent now. */
+export async function faultOf(tx: Tx, row: BroadcastRow): Promise<Fault | undefined> {
+  const gone = await goneOf(tx, row)
+  if (gone) return { message: gone, isPassing: false }
+  if (await findSendingDomain(tx, row.accountId, row.sender)) return undefined
+  const name = domainOf(row.sender)
+  return { message: `The ${name} domain is not verified any more.`, isPassing: true }
+}
+
+/** What of all that it is about has been deleted. */
+async function goneOf(tx: Tx, row: BroadcastRow): Promise<string | undefined> {
+  const { accountId, audienceId, segmentId, topicId } = row
   const [audience] = await tx.rows.find('audiences', [{ accountId, id: audienceId }], ['id'])
   if (!audience) return 'Its audience has been deleted.'
   if (segmentId && row.sentContentId === null) {
@@ -82,9 +104,7 @@ export async function faultOf(tx: Tx, row: BroadcastRow): Promise<string | undef
     if (!segment) return 'Its segment has been deleted.'
   }
   const [topic] = topicId ? await tx.rows.find('topics', [{ accountId, id: topicId }], ['id']) : []
-  if (topicId && !topic) return 'Its topic has been deleted.'
-  if (await findSendingDomain(tx, accountId, sender)) return undefined
-  return `The ${domainOf(sender)} domain is not verified any more.`
+  return topicId && !topic ? 'Its topic has been deleted.' : undefined
 }
 
 async function contentOf(tx: Tx, { contentId }: BroadcastRow, sent: EncodedContent | null): Promise<number> {

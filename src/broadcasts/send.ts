@@ -10,6 +10,7 @@ import { command, type Tx } from '../store/command.ts'
 import { findBroadcast } from '../store/mail/broadcasts.ts'
 import type { MailSelector } from '../store/schema/steering.ts'
 import type { BroadcastRow } from '../store/schema.ts'
+import { faultOf } from './begin.ts'
 import { type SendOrder, sendState } from './draft.ts'
 import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
 
@@ -47,14 +48,21 @@ export const sendCommands = {
     return true
   }),
 
-  /** What it had in the queue is to be let go afterwards. */
+  /** What it had in the queue is to be let go afterwards. One that has failed goes on where it was, once nothing is in its way. */
   resumeBroadcast: command<Order, Ordered>(async (tx, order) => {
     const row = await lockBroadcast(tx, order)
     if (!row) return undefined
-    if (row.status !== 'paused') return wrongState('resumed', row.status)
+    const fault = row.status === 'failed' ? await faultOf(tx, row) : undefined
+    if (fault)
+      return {
+        refused: 'wrong_state',
+        message: `A broadcast that failed cannot be resumed: ${fault.message}`,
+      }
+    if (row.status !== 'paused' && row.status !== 'failed') return wrongState('resumed', row.status)
     const { now } = order
     if (row.holdId) await endHold(tx, row.holdId, now)
-    await setBroadcast(tx, order, { status: 'sending', holdId: null, nextAt: now, updatedAt: now })
+    const set = { status: 'sending', holdId: null, error: null, nextAt: now, updatedAt: now } as const
+    await setBroadcast(tx, order, set)
     return true
   }),
 
@@ -66,7 +74,7 @@ export const sendCommands = {
     const set = { status: 'canceled', updatedAt: now, canceledTo: null } as const
     if (row.status === 'scheduled') await setBroadcast(tx, order, { ...set, nextAt: null })
     else if (row.status === 'paused') await setBroadcast(tx, order, { ...set, nextAt: now })
-    else if (row.status === 'sending') {
+    else if (row.status === 'sending' || row.status === 'failed') {
       await hold(tx, order)
       await setBroadcast(tx, order, { ...set, holdId, nextAt: now })
     } else return wrongState('canceled', row.status)

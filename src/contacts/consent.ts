@@ -3,6 +3,7 @@ import { type Id, idKey } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
 import type { Tx } from '../store/command.ts'
 import type { ContactRow, ContactTopicRow, DefaultSubscription } from '../store/schema.ts'
+import { isOutOf, type OptOut, optOutsOf } from './opt-outs.ts'
 
 export interface TopicRef {
   accountId: Id
@@ -37,11 +38,18 @@ interface Contact {
 
 /** What is known of all of them is read together; where there are none, nothing is. */
 export async function openConsentBook(tx: Tx, mail: readonly TopicMail[]): Promise<ConsentBook> {
-  const [defaults, contacts] = await Promise.all([defaultsOf(tx, mail), contactsOf(tx, mail)])
+  const [defaults, contacts, optOuts] = await Promise.all([
+    defaultsOf(tx, mail),
+    contactsOf(tx, mail),
+    leftBy(tx, mail),
+  ])
   return {
     knows: topic => defaults.has(topicKey(topic)),
     objectionOf(topic, address) {
       const isOptIn = defaults.get(topicKey(topic)) === 'opt_in'
+      const optOut = optOuts.get(addressKey(topic.accountId, address))
+      if (optOut && isOutOf(optOut, topic.topicId))
+        return optOut.isFromEverything ? LEFT_EVERYTHING : LEFT_TOPIC
       const found = contacts.get(addressKey(topic.accountId, address)) ?? []
       if (found.some(({ isUnsubscribed }) => isUnsubscribed)) return LEFT_EVERYTHING
       const said = found.map(contact => contact.said.get(idKey(topic.topicId)))
@@ -59,6 +67,18 @@ async function defaultsOf(tx: Tx, mail: readonly TopicMail[]): Promise<Map<strin
   return new Map(
     [...wanted.keys()].flatMap((key, i) => (rows[i] ? [[key, rows[i].defaultSubscription] as const] : [])),
   )
+}
+
+/** By account and address, whether or not it is a contact's. */
+async function leftBy({ db }: Tx, mail: readonly TopicMail[]): Promise<Map<string, OptOut>> {
+  const left = new Map<string, OptOut>()
+  for (const ofOne of Map.groupBy(mail, ({ accountId }) => idKey(accountId)).values()) {
+    const { accountId } = ofOne[0]!
+    const emails = [...new Set(ofOne.flatMap(({ addresses }) => addresses.map(foldAddress)))]
+    for (const [email, optOut] of await optOutsOf(db, accountId, emails))
+      left.set(addressKey(accountId, email), optOut)
+  }
+  return left
 }
 
 type Row = Pick<ContactRow, 'accountId' | 'audienceId' | 'id' | 'email' | 'unsubscribed'> & {

@@ -14,6 +14,7 @@ import {
   newContact,
 } from './contact.ts'
 import { MOST_PROPERTIES } from './limits.ts'
+import { forgetOptOut } from './opt-outs.ts'
 import { readProperties } from './properties.ts'
 import { hasRoomForKeys } from './property-keys.ts'
 import { unsubscribedTopicsOf } from './subscriptions.ts'
@@ -42,7 +43,11 @@ export const contactCommands = {
     if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
     const [before] = await findContacts(tx.rows.find, place, [ref])
     if (!before) return { refused: 'no-contact' }
-    return store(tx, place, before, changedContact(before, changes, at))
+    const after = changedContact(before, changes, at)
+    const answer = await store(tx, place, before, after)
+    const isBack = changes.unsubscribed === false && 'contact' in answer
+    if (isBack) await forgetOptOut(tx, { accountId: place.accountId, email: after.email }, null)
+    return answer
   }),
 
   /** The contact as it was. */
@@ -71,8 +76,8 @@ async function store(
   const keys = [...readProperties(after.properties).keys()]
   if (keys.length > MOST_PROPERTIES) return { refused: 'too-many-properties' }
   if (!(await hasRoomForKeys(tx, place.audienceId, keys))) return { refused: 'too-many-keys' }
-  await writeContacts(tx, place, [{ before, after }], after.updatedAt)
-  return { contact: await viewOf(tx, after) }
+  const [written] = await writeContacts(tx, place, [{ before, after }], after.updatedAt)
+  return { contact: await viewOf(tx, written!) }
 }
 
 async function viewOf(tx: Tx, contact: ContactRow): Promise<ContactView> {

@@ -9,6 +9,7 @@ import type { Id } from '../lib/ids.ts'
 import { command, type Run, type Tx } from '../store/command.ts'
 import type { ContactRow, Db, DeletedAudienceRow } from '../store/schema.ts'
 import { contactView } from './contact.ts'
+import { forgetSomeOf } from './opt-outs.ts'
 import { unsubscribedTopicsOf } from './subscriptions.ts'
 
 /** Contacts that go together; the command goes on with others while it has time. */
@@ -67,6 +68,7 @@ export function deletedAudienceCommandsWith(clock: Pick<Clock, 'monotonic'>) {
             )
             .execute()
         if (sayings.length === SAYINGS_AT_ONCE) return true
+        if (await forgetSomeOf(db, topicId, SAYINGS_AT_ONCE)) return true
         await db.deleteFrom('deletedTopics').where('id', '=', topicId).execute()
         return false
       },

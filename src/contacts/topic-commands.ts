@@ -6,6 +6,7 @@ import { CONTACTS_DELETED, hasAudience } from './audience-commands.ts'
 import { type ContactPlace, type ContactRef, changedContact, contactView } from './contact.ts'
 import type { ContactAnswer } from './contact-commands.ts'
 import { MOST_TOPICS } from './limits.ts'
+import { forgetOptOut } from './opt-outs.ts'
 import { unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts, writeContacts } from './write-contacts.ts'
 
@@ -109,6 +110,7 @@ export async function setSubscriptions(
     ['contactId', 'topicId'],
     rows.filter((_, i) => known[i] !== undefined),
   )
+  for (const { topicId, subscribed } of said) if (subscribed) await forgetOptOut(tx, contact, topicId)
   const after = changedContact(contact, {}, at)
   await writeContacts(tx, { accountId, audienceId }, [{ before: contact, after }], at)
   return after

@@ -3,6 +3,7 @@ import type { Id } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
 import type { ContactRow } from '../store/schema.ts'
 import { changedContact } from './contact.ts'
+import { rememberOptOut } from './opt-outs.ts'
 import { setSubscriptions } from './topic-commands.ts'
 import { writeContacts } from './write-contacts.ts'
 
@@ -20,7 +21,8 @@ export const unsubscribeCommands = {
 }
 
 /**
- * Part of a command. What is so already stays untouched, and nothing tells of it.
+ * Part of a command. What is so already stays untouched, and nothing tells of it. It is remembered by the address, too: whoever
+ * has it later has left already.
  *
  * @returns how many contacts have the address
  */
@@ -28,6 +30,7 @@ export async function unsubscribeAddress(
   tx: Tx,
   { accountId, email, topicId, at }: Unsubscription,
 ): Promise<number> {
+  await rememberOptOut(tx, { accountId, email }, topicId, at)
   const contacts = await contactsWith(tx, accountId, email)
   for (const contact of contacts)
     if (topicId === null) await unsubscribeFromAll(tx, contact, at)

@@ -8,6 +8,7 @@ import { type Id, idKey } from '../lib/ids.ts'
 import type { Tx } from '../store/command.ts'
 import type { ContactRow, ContactValueRow } from '../store/schema.ts'
 import { type ContactPlace, contactView } from './contact.ts'
+import { optOutsOf } from './opt-outs.ts'
 import { foldValue, type Properties, readProperties } from './properties.ts'
 import { addPropertyKeys, countProperties } from './property-keys.ts'
 import { unsubscribedTopicsOf } from './subscriptions.ts'
@@ -20,14 +21,19 @@ export interface ContactWrite {
 
 const NONE: Properties = new Map()
 
-/** Of one audience, which must be there. The keys of their properties must be few enough, see `hasRoomForKeys`. */
+/**
+ * Of one audience, which must be there. The keys of their properties must be few enough, see `hasRoomForKeys`.
+ *
+ * @returns what is left of each, which is unsubscribed where the owner of an address that is new to it has left before
+ */
 export async function writeContacts(
   tx: Tx,
   place: ContactPlace,
-  writes: readonly ContactWrite[],
+  wanted: readonly ContactWrite[],
   at: number,
-): Promise<void> {
-  if (writes.length === 0) return
+): Promise<(ContactRow | null)[]> {
+  if (wanted.length === 0) return []
+  const writes = await heedOptOuts(tx, place, wanted, at)
   const gone = writes.flatMap(({ before, after }) => (before && !after ? [before] : []))
   const telling = await toldOf(tx, place.accountId, gone)
   await writeRows(tx, place, writes)
@@ -45,6 +51,50 @@ export async function writeContacts(
         data: after ? told(after) : telling(contact),
       }
     }),
+  )
+  return writes.map(({ after }) => after)
+}
+
+/** An address that comes to stand in a contact brings what its owner has said. */
+async function heedOptOuts(
+  tx: Tx,
+  { accountId }: ContactPlace,
+  writes: readonly ContactWrite[],
+  at: number,
+): Promise<readonly ContactWrite[]> {
+  const isNew = ({ before, after }: ContactWrite) => after !== null && before?.email !== after.email
+  const emails = writes.filter(isNew).map(({ after }) => after!.email)
+  const optOuts = await optOutsOf(tx.db, accountId, emails)
+  if (optOuts.size === 0) return writes
+  const heeded: ContactWrite[] = []
+  for (const write of writes) {
+    const { before, after } = write
+    const optOut = after && isNew(write) ? optOuts.get(after.email) : undefined
+    if (after && optOut) await leaveTopics(tx, after, optOut.topicIds, at)
+    heeded.push(optOut?.isFromEverything && after ? { before, after: { ...after, unsubscribed: 1 } } : write)
+  }
+  return heeded
+}
+
+async function leaveTopics(tx: Tx, contact: ContactRow, topicIds: readonly Id[], changedAt: number) {
+  const { accountId, id: contactId } = contact
+  const keys = topicIds.map(topicId => ({ contactId, topicId }))
+  const topics = await tx.rows.find(
+    'topics',
+    topicIds.map(id => ({ accountId, id })),
+    ['id'],
+  )
+  const present = keys.filter((_, i) => topics[i] !== undefined)
+  const known = await tx.rows.find('contactTopics', present, ['subscribed'])
+  const rows = present.map(key => ({ ...key, subscribed: 0 as const, changedAt }))
+  await tx.rows.insert(
+    'contactTopics',
+    rows.filter((_, i) => known[i] === undefined),
+  )
+  await tx.rows.update(
+    'contactTopics',
+    ['contactId', 'topicId'],
+    rows.filter((_, i) => known[i] !== undefined),
   )
 }
 

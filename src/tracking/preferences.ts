@@ -1,8 +1,9 @@
 /**
  * What the owner of an address wants to hear of an account: read for the page where it is said, and written to the contacts
- * that have the address, in all audiences. Where nobody has it there is nothing to write, and nobody to write to.
+ * that have the address, in all audiences; and remembered by the address, for contacts that are gone or still to come.
  */
 import { changedContact } from '../contacts/contact.ts'
+import { forgetOptOut, isOutOf, optOutsOf, rememberOptOut } from '../contacts/opt-outs.ts'
 import { unsubscribedTopicsOf } from '../contacts/subscriptions.ts'
 import { setSubscriptions } from '../contacts/topic-commands.ts'
 import { unsubscribeAddress } from '../contacts/unsubscribe.ts'
@@ -21,9 +22,7 @@ export interface TopicPreference extends Pick<TopicRow, 'id' | 'name' | 'descrip
 export interface Preferences {
   /** Undefined when the account is gone. */
   accountName: string | undefined
-  /** Contacts that have the address. */
-  contactCount: number
-  /** From everything: by all of them. */
+  /** From everything: by all contacts that have the address, or by what is remembered of it. */
   isUnsubscribed: boolean
   /** All topics of the account, in the order of their making. */
   topics: TopicPreference[]
@@ -47,22 +46,26 @@ export async function readPreferences(db: Db, owner: Owner): Promise<Preferences
     .execute()
   const ids = contacts.map(({ id }) => id)
   const unwantedBy = await unsubscribedTopicsOf(db, accountId, ids)
+  const optOut = (await optOutsOf(db, accountId, [owner.address])).get(owner.address)
+  const isLeft = (topicId: Id) => optOut?.topicIds.some(id => sameId(id, topicId)) ?? false
   return {
     accountName: account?.name,
-    contactCount: contacts.length,
-    isUnsubscribed: contacts.every(({ unsubscribed }) => unsubscribed === 1),
+    isUnsubscribed:
+      contacts.length === 0
+        ? (optOut?.isFromEverything ?? false)
+        : contacts.every(({ unsubscribed }) => unsubscribed === 1),
     topics: topics.map(({ defaultSubscription, ...topic }) => ({
       ...topic,
       isWanted:
         ids.length === 0
-          ? defaultSubscription === 'opt_in'
+          ? defaultSubscription === 'opt_in' && !isLeft(topic.id)
           : ids.every(id => !unwantedBy(id).some(unwanted => sameId(unwanted, topic.id))),
     })),
   }
 }
 
-/** What came of a wish: `nobody` has the address; it was `known`, or is about a topic that is gone. */
-export type Wish = 'done' | 'known' | 'nobody'
+/** What came of a wish: it was `known`, or is about a topic that is gone. */
+export type Wish = 'done' | 'known'
 
 export const preferenceCommands = {
   /** Leaves the topic, or everything; counted for the broadcast that had the link. */
@@ -72,8 +75,9 @@ export const preferenceCommands = {
   setPreferences: command<Owner & { topics: readonly Id[]; at: number }, Wish>(
     async (tx, { topics, at, ...owner }) => {
       const contacts = await contactsOf(tx.db, owner)
+      await rememberChoice(tx, owner, topics, at)
       for (const contact of contacts) await want(tx, contact, topics, at)
-      return contacts.length > 0 ? 'done' : 'nobody'
+      return 'done'
     },
   ),
 }
@@ -84,18 +88,34 @@ export async function leaveLists(
   { accountId, address: email, topicId, broadcastId, at }: Subscription & { at: number },
 ): Promise<Wish> {
   const contacts = await contactsOf(tx.db, { accountId, address: email })
-  if (contacts.length === 0) return 'nobody'
   const [topic] = topicId ? await tx.rows.find('topics', [{ accountId, id: topicId }], ['id']) : []
   if (topicId && !topic) return 'known'
   const ids = contacts.map(({ id }) => id)
   const unwantedBy = await unsubscribedTopicsOf(tx.db, accountId, ids)
   const isLeft = ({ id, unsubscribed }: ContactRow) =>
     topicId === null ? unsubscribed === 1 : unwantedBy(id).some(unwanted => sameId(unwanted, topicId))
-  const wasLeft = contacts.every(isLeft)
+  const optOut = (await optOutsOf(tx.db, accountId, [email])).get(email)
+  const isRemembered = topicId === null ? optOut?.isFromEverything : optOut && isOutOf(optOut, topicId)
+  const wasLeft = contacts.length === 0 ? isRemembered === true : contacts.every(isLeft)
   await unsubscribeAddress(tx, { accountId, email, topicId, at })
   if (wasLeft) return 'known'
   countForBroadcast(tx, { accountId, broadcastId }, 'reaction.unsubscribed', 1)
   return 'done'
+}
+
+/** By the address: not from everything, but from the topics that are not among these. */
+async function rememberChoice(
+  tx: Tx,
+  { accountId, address: email }: Owner,
+  wanted: readonly Id[],
+  at: number,
+): Promise<void> {
+  const owner = { accountId, email }
+  await forgetOptOut(tx, owner, null)
+  const topics = await tx.db.selectFrom('topics').select('id').where('accountId', '=', accountId).execute()
+  for (const { id } of topics)
+    if (wanted.some(other => sameId(other, id))) await forgetOptOut(tx, owner, id)
+    else await rememberOptOut(tx, owner, id, at)
 }
 
 /** Hears of these topics and of no others, and is subscribed. What is so already stays untouched. */

@@ -154,7 +154,10 @@ function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       },
     },
     order('pause', 'Stop sending for a while: nothing that has not been handed over is begun'),
-    order('resume', 'Go on sending a paused broadcast'),
+    order(
+      'resume',
+      'Go on sending a broadcast that is paused, or that has failed for want of a verified domain',
+    ),
     order('cancel', 'Give a broadcast up: nothing that has not been handed over is sent'),
   ]
 }

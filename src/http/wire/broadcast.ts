@@ -127,6 +127,7 @@ export interface NewBroadcast {
 
 /** @throws Refused */
 export function readNewBroadcast(body: unknown): NewBroadcast {
+  refuseFiles(body)
   const { send, scheduledAt, ...request } = readNew(body)
   if (request.from === undefined)
     throw invalidField('from', 'Missing `from` field.', 'missing_required_field')
@@ -155,11 +156,24 @@ export function readBroadcastChange(body: unknown): {
   changes: Partial<BroadcastFields>
   scheduledAt: number | undefined
 } {
+  refuseFiles(body)
   const { scheduledAt, ...request } = readChange(body)
   return {
     changes: changesOf(request),
     scheduledAt: scheduledAt === undefined ? undefined : readTime('scheduled_at', scheduledAt),
   }
+}
+
+/** Unknown fields are ignored; but nobody wants a broadcast without the files that were given with it. @throws Refused */
+function refuseFiles(body: unknown) {
+  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'attachments')) return
+  const { attachments } = body as { attachments: unknown }
+  if (attachments === null || (Array.isArray(attachments) && attachments.length === 0)) return
+  throw invalidField(
+    'attachments',
+    'Invalid `attachments` field: a broadcast has no attachments. Put a link to the file into it.',
+    'invalid_attachment',
+  )
 }
 
 /** @throws Refused */

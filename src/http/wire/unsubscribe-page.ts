@@ -48,13 +48,10 @@ export interface UnsubscribePage extends Preferences {
 }
 
 export function unsubscribePage(page: UnsubscribePage): string {
-  const { accountName, topic, contactCount } = page
+  const { accountName, topic } = page
   const from = accountName === undefined ? 'this sender' : escapeHtml(accountName)
   const title = topic ? `Emails about ${escapeHtml(topic.name)}` : `Emails from ${from}`
-  const parts =
-    contactCount === 0
-      ? [`<p class="done" role="status">${address(page)} is on no list of ${from}.</p>`]
-      : [notice(page, from), leaving(page, from), choosing(page)]
+  const parts = [notice(page, from), leaving(page, from), choosing(page)]
   return (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">' +
     `<title>${title}</title><meta name="viewport" content="width=device-width, initial-scale=1">` +

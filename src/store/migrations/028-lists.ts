@@ -19,4 +19,5 @@ export async function up(
     .addPrimaryKeyConstraint('opt_outs_pk', ['account_id', 'email', 'scope'])
     .modifyEnd(clustered)
     .execute()
+  await schema.createIndex('opt_outs_scope').on('opt_outs').columns(['scope', 'email']).execute()
 }

@@ -121,6 +121,7 @@ test('what is wrong is named, and changes nothing', async () => {
     [{ reply_to: 'nobody' }, 422, 'reply_to'],
     [{ text: '{{a}}'.repeat(1_001) }, 422, 'text'],
     [{ name: 'n'.repeat(201) }, 422, 'name'],
+    [{ attachments: [{ filename: 'a.pdf', content: 'eA==' }] }, 422, 'attachments'],
     [{ preview_text: 'p'.repeat(501) }, 422, 'preview_text'],
     [{ scheduled_at: past }, 422, 'scheduled_at'],
     [{ scheduled_at: 'tomorrow' }, 422, 'scheduled_at'],

@@ -117,7 +117,7 @@ for (const [who, prepare, [optIn, optOut]] of [
       await leaveAll()
       await run('deleteAudience', { accountId, id, at: clock.now() })
     },
-    [null, NEVER_JOINED],
+    [LEFT_EVERYTHING, LEFT_EVERYTHING],
   ],
   [
     'a contact of another account that has left everything',

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { isRefusal } from '../../../src/accept/refusal.ts'
 import { idKey } from '../../../src/lib/ids.ts'
-import { finishFor } from '../../kit/mail.ts'
+import { finishFor, newId } from '../../kit/mail.ts'
 import { suite } from '../../kit/suite.ts'
 import { manyContacts, openBroadcasts } from './scene.ts'
 
@@ -194,8 +194,9 @@ test('what it was about being gone, it fails, and says why', async t => {
   }
 })
 
-test('a domain lost in the middle stops the rest', async t => {
-  const { contacts, sending, work, change, detail, addresses, rows } = await openBroadcasts(t)
+test('a domain lost in the middle stops the rest, until it is verified again', async t => {
+  const { contacts, sending, work, change, detail, addresses, rows, run, accountId, clock } =
+    await openBroadcasts(t)
   contacts(manyContacts(600))
   const id = await sending()
   await work(3)
@@ -203,6 +204,58 @@ test('a domain lost in the middle stops the rest', async t => {
   await work()
   assert.is((await detail(id)).broadcast.status, 'failed')
   assert.is(addresses().length, 250)
+  const resume = () => run('resumeBroadcast', { accountId, id, now: clock.now() })
+  const message = 'A broadcast that failed cannot be resumed: The here.test domain is not verified any more.'
+  assert.equal(await resume(), { refused: 'wrong_state', message })
+  change("update domains set status = 'verified'")
+  assert.is(await resume(), true)
+  await work()
+  const { status, error, expandedCount } = (await detail(id)).broadcast
+  assert.equal([status, error, expandedCount], ['sending', null, 600])
+  assert.is(new Set(addresses()).size, 600)
+  assert.is(addresses().length, 600)
+  assert.equal(rows('select 1 from broadcast_pages'), [])
+})
+
+test('a domain that is not verified when the time comes is waited for as well', async t => {
+  const { contacts, sending, work, change, addresses, run, accountId, clock } = await openBroadcasts(t)
+  contacts(manyContacts(3))
+  const id = await sending({}, clock.now() + 1_000)
+  change("update domains set status = 'failed'")
+  clock.advance(1_000)
+  await work()
+  change("update domains set status = 'verified'")
+  assert.is(await run('resumeBroadcast', { accountId, id, now: clock.now() }), true)
+  await work()
+  assert.is(addresses().length, 3)
+})
+
+test('what has failed for want of its audience is not resumed, and keeps no list of members', async t => {
+  const { contacts, sending, work, change, run, accountId, clock, rows } = await openBroadcasts(t)
+  contacts(manyContacts(600))
+  const id = await sending()
+  await work(3)
+  change('delete from audiences')
+  await work()
+  assert.equal(rows('select 1 from broadcast_pages'), [])
+  const message = 'A broadcast that failed cannot be resumed: Its audience has been deleted.'
+  assert.equal(await run('resumeBroadcast', { accountId, id, now: clock.now() }), {
+    refused: 'wrong_state',
+    message,
+  })
+})
+
+test('what has failed can be given up', async t => {
+  const { contacts, sending, work, change, detail, run, accountId, clock, rows } = await openBroadcasts(t)
+  contacts(manyContacts(600))
+  const id = await sending()
+  await work(3)
+  change("update domains set status = 'failed'")
+  await work()
+  const holdId = newId(clock.now())
+  assert.is(await run('cancelBroadcast', { accountId, id, holdId, now: clock.now() }), true)
+  await work()
+  assert.is((await detail(id)).broadcast.status, 'canceled')
   assert.equal(rows('select 1 from broadcast_pages'), [])
 })
 

@@ -1,0 +1,125 @@
+import * as assert from 'uvu/assert'
+import type { Id } from '../../../src/lib/ids.ts'
+import { openAudience } from '../../kit/audience.ts'
+import { newId, postOver } from '../../kit/mail.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+
+const test = suite('contacts/opt-outs')
+const ANN = 'ann@there.test'
+
+async function open(t: TestContext) {
+  const audience = await openAudience(t)
+  const { run, rows, clock, accountId, audienceId } = audience
+  const post = postOver(audience, { clock })
+  post.domain(accountId, 'here.test')
+  const topic = async () => {
+    const id = newId(clock.now())
+    const fields = { name: 'News', description: null, defaultSubscription: 'opt_in' as const }
+    await run('createTopic', { accountId, id, fields, at: clock.now() })
+    return id
+  }
+  const leave = (topicId: Id | null) =>
+    run('leave', { accountId, address: ANN, topicId, broadcastId: null, at: clock.now() })
+  const ref = { accountId, audienceId, ref: { email: ANN } }
+  return {
+    ...audience,
+    ...{ topic, leave },
+    remove: () => run('removeContact', { ...ref, at: clock.now() }),
+    change: (unsubscribed: boolean) =>
+      run('changeContact', { ...ref, changes: { unsubscribed }, at: clock.now() }),
+    prefer: (topics: readonly Id[]) =>
+      run('setPreferences', { accountId, address: ANN, topics, at: clock.now() }),
+    say: (topicId: Id, subscribed: boolean) =>
+      run('subscribe', { ...ref, subscriptions: [{ topicId, subscribed }], at: clock.now() }),
+    /** How the contact stands: unsubscribed, and topics it has left. */
+    standing: () => {
+      const [contact] = rows<{ unsubscribed: number }>(
+        'select unsubscribed from contacts where audience_id = ? and email = ?',
+        audienceId,
+        ANN,
+      )
+      const left = rows('select 1 from contact_topics where subscribed = 0').length
+      return [contact?.unsubscribed, left]
+    },
+    sendAbout: async (topicId: Id) => {
+      await post.send(accountId, { topicId, to: [ANN] })
+      const [latest] = rows<{ status: string }>(
+        'select status from deliveries order by email_id desc limit 1',
+      )
+      return latest!.status
+    },
+  }
+}
+
+test('who has left everything and is no contact comes in unsubscribed, by hand or by a file', async t => {
+  const { leave, add, remove, importFile, standing, audienceId, audienceOf } = await open(t)
+  assert.is(await leave(null), 'done')
+  assert.is(await leave(null), 'known')
+  await add({ email: ANN })
+  assert.equal(standing(), [1, 0])
+  await remove()
+  await importFile(`email,unsubscribed\n${ANN},no\nbob@there.test,no\n`)
+  assert.equal(standing(), [1, 0])
+  const { contactCount, unsubscribedCount } = await audienceOf(audienceId)
+  assert.equal([contactCount, unsubscribedCount], [2, 1])
+})
+
+test('a contact that left and was removed has left when it is imported again', async t => {
+  const { leave, add, remove, importFile, standing, topic } = await open(t)
+  const topicId = await topic()
+  await add({ email: ANN })
+  assert.is(await leave(topicId), 'done')
+  assert.equal(standing(), [0, 1])
+  await remove()
+  assert.equal(standing(), [undefined, 0])
+  await importFile(`email\n${ANN}\n`)
+  assert.equal(standing(), [0, 1])
+})
+
+test('mail about a topic does not reach one who has left it without being a contact', async t => {
+  const { leave, topic, sendAbout } = await open(t)
+  const [one, other] = [await topic(), await topic()]
+  assert.is(await sendAbout(one), 'queued')
+  await leave(one)
+  assert.is(await sendAbout(one), 'suppressed')
+  assert.is(await sendAbout(other), 'queued')
+  await leave(null)
+  assert.is(await sendAbout(other), 'suppressed')
+})
+
+test('what the owner chooses on the page, or the account says of the contact, is what holds then', async t => {
+  const { leave, add, remove, change, prefer, say, standing, topic, sendAbout } = await open(t)
+  const [one, other] = [await topic(), await topic()]
+  await leave(null)
+  await prefer([one])
+  assert.equal([await sendAbout(one), await sendAbout(other)], ['queued', 'suppressed'])
+  await add({ email: ANN })
+  assert.equal(standing(), [0, 1])
+  await leave(null)
+  await change(false)
+  await say(other, true)
+  await remove()
+  await add({ email: ANN })
+  assert.equal(standing(), [0, 0])
+})
+
+test('a contact that is given the address of somebody who has left, has left', async t => {
+  const { leave, add, run, accountId, audienceId, clock, standing } = await open(t)
+  await leave(null)
+  await add({ email: 'bob@there.test' })
+  const ref = { email: 'bob@there.test' }
+  await run('changeContact', { accountId, audienceId, ref, changes: { email: ANN }, at: clock.now() })
+  assert.equal(standing(), [1, 0])
+})
+
+test('with a topic goes what was remembered of it', async t => {
+  const { leave, topic, run, rows, accountId, clock } = await open(t)
+  const topicId = await topic()
+  await leave(topicId)
+  await leave(null)
+  await run('deleteTopic', { accountId, id: topicId, at: clock.now() })
+  while (await run('deleteSayingsOf', topicId));
+  assert.equal(rows('select length(scope) as bytes from opt_outs'), [{ bytes: 0 }])
+})
+
+test.run()
