@@ -41,6 +41,7 @@ import { audienceAliasRoutes } from './http/routes/audience-aliases.ts'
 import { audienceRoutes } from './http/routes/audiences.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
+import { contactAliasRoutes } from './http/routes/contact-aliases.ts'
 import { contactFileRoutes } from './http/routes/contact-files.ts'
 import { contactRoutes } from './http/routes/contacts.ts'
 import { destinationRoutes } from './http/routes/destinations.ts'
@@ -333,6 +334,7 @@ function peopleRoutes({ clock, store, reading }: Parts, newId: IdSource): Route[
     ...audienceAliasRoutes(options),
     ...contactFileRoutes({ ...options, importContacts: createImporter({ run: store.run, clock, newId }) }),
     ...contactRoutes(options),
+    ...contactAliasRoutes(options),
     ...segmentRoutes(options),
     ...topicRoutes(options),
   ]

@@ -42,6 +42,8 @@ export interface Broadcasts {
     scheduledAt: number | undefined,
   ): Promise<BroadcastDetail | Refusal | undefined>
   delete(accountId: Id, id: Id): Promise<true | Refusal | undefined>
+  /** A draft that says the same to the same. */
+  duplicate(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
   send(accountId: Id, id: Id, send: SendOrder): Promise<BroadcastDetail | Refusal | undefined>
   pause(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
   resume(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
@@ -77,12 +79,18 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
     done === true ? find(accountId, id) : done
   const order = (accountId: Id, id: Id) => ({ accountId, id, now: clock.now() })
 
+  const create: Broadcasts['create'] = async (accountId, fields, send) => {
+    const now = clock.now()
+    const id = newId(now)
+    const done = await run('createBroadcast', { accountId, id, fields, send, now })
+    return done === true ? (await find(accountId, id))! : done
+  }
+
   return {
-    async create(accountId, fields, send) {
-      const now = clock.now()
-      const id = newId(now)
-      const done = await run('createBroadcast', { accountId, id, fields, send, now })
-      return done === true ? (await find(accountId, id))! : done
+    create,
+    async duplicate(accountId, id) {
+      const broadcast = await findBroadcast(db, accountId, id)
+      return broadcast && create(accountId, fieldsOf(broadcast))
     },
     list: (accountId, page) => listBroadcasts(db, accountId, page),
     find,
@@ -120,6 +128,15 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
       return sampleOf(broadcast, contact ? contact.email : UNKNOWN_ADDRESS, contact ?? undefined)
     },
     test: (sender, id, to) => sendTest(options, sender, id, to),
+  }
+}
+
+function fieldsOf(broadcast: StoredBroadcast): BroadcastFields {
+  const { name, audienceId, segmentId, topicId, templateId, sender, replyToList } = broadcast
+  const { subject, previewText, html, text } = broadcast
+  return {
+    ...{ name, audienceId, segmentId, topicId, templateId, sender, replyToList },
+    ...{ subject, previewText, html, text },
   }
 }
 

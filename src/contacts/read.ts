@@ -25,6 +25,17 @@ export function findAudience(db: Db, accountId: Id, id: Id): Promise<AudienceRow
     .executeTakeFirst()
 }
 
+/** All of an account, oldest first. */
+export async function audiencesOf(db: Db, accountId: Id): Promise<Id[]> {
+  const rows = await db
+    .selectFrom('audiences')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** Newest first. */
 export async function listAudiences(db: Db, accountId: Id, page: Page): Promise<Found<AudienceRow>> {
   const own = db.selectFrom('audiences').where('accountId', '=', accountId)

@@ -49,6 +49,10 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
     'PATCH /audiences/:id/contacts/:contact_id/topics',
     posthorn => ({ topics: [{ id: aTopic(posthorn), subscription: 'opt_in' }] }),
   ],
+  [
+    'PATCH /contacts/:contact_id/topics',
+    posthorn => ({ topics: [{ id: aTopic(posthorn), subscription: 'opt_in' }] }),
+  ],
   ['POST /topics', () => ({ name: 'a name' })],
   ['POST /broadcasts', draftBroadcast],
   ['POST /broadcasts/:id/test', () => ({ to: 'delivered@simulator.test' })],

@@ -5,8 +5,8 @@ import { listBroadcastLinks } from '../../store/mail/broadcast-links.ts'
 import { findBroadcast } from '../../store/mail/broadcasts.ts'
 import type { Db } from '../../store/schema.ts'
 import { notFound } from '../refused.ts'
-import { listReply, type Route } from '../route.ts'
-import { pageQuery, readPage } from '../wire/read.ts'
+import { listReply, ok, type Route } from '../route.ts'
+import { pageQuery, readNumber, readPage } from '../wire/read.ts'
 import { listSchema } from '../wire/reply-schemas.ts'
 
 export const linkSchema = z.object({
@@ -16,6 +16,19 @@ export const linkSchema = z.object({
   unique_clicks: z.int().meta({ description: 'Recipients who followed it.' }),
   machine_clicks: z.int().meta({ description: 'By filters, previews and programs; not among the others.' }),
 })
+
+const clickedSchema = linkSchema
+  .pick({ url: true, clicks: true, unique_clicks: true })
+  .extend({ id: z.string().meta({ description: 'For `after` and `before`.' }) })
+
+/** A page has no more. */
+const MOST_LINKS = 100_000
+const cursor = z.int().min(0).max(MOST_LINKS).optional()
+
+function readCursor(query: URLSearchParams, name: string): number | undefined {
+  if (!query.has(name)) return undefined
+  return readNumber(query, name, { fallback: 0, least: 0, most: MOST_LINKS })
+}
 
 export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {
   return [
@@ -36,6 +49,28 @@ export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {
           ...{ unique_clicks: uniqueCount, machine_clicks: machineCount },
         }))
         return listReply({ total, offset: page.offset }, links)
+      },
+    },
+    {
+      method: 'GET',
+      path: '/broadcasts/:id/clicked-links',
+      access: 'session',
+      summary: 'The same, as newer SDKs ask for it',
+      query: { limit: pageQuery().limit!, after: cursor, before: cursor },
+      replies: { 200: listSchema(clickedSchema) },
+      async handle({ params, query, credential: { accountId } }) {
+        const { limit } = readPage(query)
+        const broadcastId = parseWireId('brd', params.id!)
+        if (!broadcastId || !(await findBroadcast(db, accountId, broadcastId))) throw notFound('Broadcast')
+        const all = { limit: MOST_LINKS, offset: 0 }
+        const { total, rows } = await listBroadcastLinks(db, { accountId, broadcastId }, all)
+        const [after, before] = [readCursor(query, 'after'), readCursor(query, 'before')]
+        const rest = rows.filter(({ link }) => link > (after ?? -1) && link < (before ?? Infinity))
+        const page = before === undefined ? rest.slice(0, limit) : rest.slice(-limit)
+        const data = page.map(({ link, url, clickCount, uniqueCount }) => ({
+          ...{ id: String(link), url, clicks: clickCount, unique_clicks: uniqueCount },
+        }))
+        return ok({ object: 'list', total, has_more: rest.length > page.length, data })
       },
     },
   ]

@@ -48,7 +48,7 @@ interface BroadcastRoutesOptions {
 }
 
 export function broadcastRoutes(options: BroadcastRoutesOptions): Route[] {
-  return [...draftRoutes(options), ...orderRoutes(options), ...lookRoutes(options)]
+  return [...draftRoutes(options), ...orderRoutes(options), ...copyRoutes(options), ...lookRoutes(options)]
 }
 
 function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Route[] {
@@ -159,6 +159,22 @@ function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       'Go on sending a broadcast that is paused, or that has failed for want of a verified domain',
     ),
     order('cancel', 'Give a broadcast up: nothing that has not been handed over is sent'),
+  ]
+}
+
+function copyRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/broadcasts/:id/duplicate',
+      access: 'session',
+      summary: 'Make a draft that says the same to the same audience',
+      replies: { 201: broadcastSchema },
+      async handle(request) {
+        const copy = await broadcasts.duplicate(request.credential.accountId, idOf(request))
+        return { ...shown(copy), status: 201 }
+      },
+    },
   ]
 }
 

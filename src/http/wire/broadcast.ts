@@ -128,7 +128,10 @@ export interface NewBroadcast {
 /** @throws Refused */
 export function readNewBroadcast(body: unknown): NewBroadcast {
   refuseFiles(body)
-  const { send, scheduledAt, ...request } = readNew(body)
+  const { send, scheduledAt, ...given } = readNew(body)
+  const request = namesAudience(given)
+    ? { ...given, audienceId: given.segmentId, segmentId: undefined }
+    : given
   if (request.from === undefined)
     throw invalidField('from', 'Missing `from` field.', 'missing_required_field')
   if (request.subject === undefined && !request.templateId)
@@ -162,6 +165,17 @@ export function readBroadcastChange(body: unknown): {
     changes: changesOf(request),
     scheduledAt: scheduledAt === undefined ? undefined : readTime('scheduled_at', scheduledAt),
   }
+}
+
+/** Newer SDKs call audiences segments, and know no others. */
+function namesAudience({
+  audienceId,
+  segmentId,
+}: {
+  audienceId?: string | undefined
+  segmentId?: string | undefined
+}): boolean {
+  return !audienceId && segmentId?.startsWith('aud_') === true
 }
 
 /** Unknown fields are ignored; but nobody wants a broadcast without the files that were given with it. @throws Refused */

@@ -88,4 +88,50 @@ for (const release of MODERN_VERSIONS) {
   })
 }
 
+test('6.38: contacts are found without their audience', async () => {
+  const apiKey = await posthorn.signIn()
+  const { audiences, contacts, topics } = await openResend(RESEND_VERSIONS[0]!, { ...posthorn, apiKey })
+  const { id: audienceId } = insistOn(await audiences.create({ name: 'Readers' }))
+  const email = 'alone@there.example'
+  const { id } = insistOn(await contacts.create({ audienceId, email }))
+  assert.is(insistOn(await contacts.get(id)).email, email)
+  assert.is(insistOn(await contacts.get({ email })).id, id)
+  insistOn(await contacts.update({ email, firstName: 'Alone' }))
+  assert.is(insistOn(await contacts.get({ id })).first_name, 'Alone')
+  const topic = insistOn(await topics.create({ name: 'Digest', defaultSubscription: 'opt_in' }))
+  insistOn(await contacts.topics.update({ email, topics: [{ id: topic.id, subscription: 'opt_out' }] }))
+  const { body } = await posthorn.call('GET', `/contacts/${id}`, { session: apiKey })
+  assert.equal(body.unsubscribed_topics, [topic.id])
+  assert.ok(insistOn(await contacts.remove(email)).deleted)
+  assertTold(await contacts.get(id), 'not_found', 404)
+})
+
+test('6.38: broadcasts are kept, duplicated, and tell their links', async () => {
+  const apiKey = await posthorn.signIn()
+  await posthorn.verifiedDomain('here.example')
+  const { audiences, broadcasts } = await openResend(RESEND_VERSIONS[0]!, { ...posthorn, apiKey })
+  const { id: segmentId } = insistOn(await audiences.create({ name: 'Readers' }))
+  const words = { name: 'May', from: 'ann@here.example', subject: 'May', text: 'News {{unsubscribe_url}}' }
+  const { id } = insistOn(await broadcasts.create({ ...words, segmentId }))
+  const copy = insistOn(await broadcasts.duplicate(id))
+  assert.is.not(copy.id, id)
+  const { status, name, subject, text } = insistOn(await broadcasts.get(copy.id))
+  assert.equal([status, name, subject, text], ['draft', 'May', 'May', words.text])
+  const uuid = Buffer.from(id.replace(/^brd_|-/g, ''), 'hex')
+  for (const link of [0, 1, 2])
+    posthorn.change(
+      `insert into broadcast_links (broadcast_id, link, account_id, url, click_count, unique_count, machine_count)
+       select ?, ${link}, account_id, 'https://shop.example/${link}', 5, 3, 1 from broadcasts where id = ?`,
+      ...[uuid, uuid],
+    )
+  const first = insistOn(await broadcasts.clickedLinks(id, { limit: 2 }))
+  assert.is(first.has_more, true)
+  assert.equal(first.data[1], { id: '1', url: 'https://shop.example/1', clicks: 5, unique_clicks: 3 })
+  const rest = insistOn(await broadcasts.clickedLinks(id, { after: first.data[1]!.id }))
+  assert.equal([rest.has_more, rest.data.map(({ url }) => url)], [false, ['https://shop.example/2']])
+  const back = insistOn(await broadcasts.clickedLinks(id, { before: '2', limit: 1 }))
+  assert.equal([back.has_more, back.data.map(link => link.id)], [true, ['1']])
+  assertTold(await broadcasts.duplicate('brd_01a201a1-0fc1-7038-b875-63bded9b3d16'), 'not_found', 404)
+})
+
 test.run()

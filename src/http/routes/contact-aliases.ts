@@ -1,0 +1,45 @@
+/** Contacts as newer SDKs name them, without their audience: that of several which is the oldest. */
+import { audiencesOf } from '../../contacts/read.ts'
+import { findContacts } from '../../contacts/write-contacts.ts'
+import { wireId } from '../../lib/ids.ts'
+import { notFound } from '../refused.ts'
+import type { ApiRequest, Route } from '../route.ts'
+import { contactRefOf } from '../wire/contact.ts'
+import { contactRoutes } from './contacts.ts'
+
+type Options = Parameters<typeof contactRoutes>[0]
+
+const BELOW_AUDIENCE = '/audiences/:id/contacts/:contact_id'
+
+export function contactAliasRoutes(options: Options): Route[] {
+  return contactRoutes(options).flatMap(route => {
+    if (!route.path.startsWith(BELOW_AUDIENCE)) return []
+    return {
+      ...route,
+      path: route.path.replace('/audiences/:id', ''),
+      summary: `${route.summary}, as newer SDKs name it`,
+      handle: async (request: ApiRequest) => route.handle(await inItsAudience(options.store, request)),
+    } as Route
+  })
+}
+
+/** @throws Refused 404 */
+async function inItsAudience({ db, find }: Options['store'], request: ApiRequest): Promise<ApiRequest> {
+  const { accountId } = request.credential
+  const ref = contactRefOf(request.params.contact_id!)
+  for (const audienceId of await audiencesOf(db, accountId)) {
+    const [contact] = await findContacts(find, { accountId, audienceId }, [ref])
+    if (contact)
+      return {
+        ...request,
+        params: { ...request.params, id: wireId('aud', audienceId) },
+        body: async () => inObject(await request.body()),
+      }
+  }
+  throw notFound('Contact')
+}
+
+/** They send what a contact says of topics as a bare list. */
+function inObject(body: unknown): unknown {
+  return Array.isArray(body) ? { topics: body } : body
+}
