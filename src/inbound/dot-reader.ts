@@ -30,13 +30,13 @@ export function createDotReader(): DotReader {
   let state = LINE
   return {
     take(bytes) {
-      if (isPlain(bytes, state)) {
-        state = after(bytes, state)
-        return { content: bytes, endAt: undefined }
-      }
+      const head = plainHead(bytes, state)
+      let { length } = head
+      state = after(head, state)
+      if (length === bytes.length) return { content: bytes, endAt: undefined }
       const content = Buffer.allocUnsafe(bytes.length + 2)
-      let length = 0
-      for (let at = 0; at < bytes.length; at++) {
+      content.set(head)
+      for (let at = length; at < bytes.length; at++) {
         const byte = bytes[at]!
         if (state === LINE_DOT_RETURN && byte === LF) {
           state = LINE
@@ -73,12 +73,13 @@ function next(state: number, byte: number): number {
   return INSIDE
 }
 
-/** Nothing is held back before, and no line of it begins with a dot. */
-function isPlain(bytes: Uint8Array, state: number): boolean {
-  if (state === LINE_DOT || state === LINE_DOT_RETURN || state === HALF_LINE_DOT) return false
+/** What comes before the first line that begins with a dot: all, mostly; nothing where something is held back. */
+function plainHead(bytes: Uint8Array, state: number): Uint8Array {
+  if (state === LINE_DOT || state === LINE_DOT_RETURN || state === HALF_LINE_DOT) return bytes.subarray(0, 0)
   const startsLine = state === LINE || state === HALF_LINE
-  if (startsLine && bytes[0] === DOT) return false
-  return !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(LINE_WITH_DOT)
+  if (startsLine && bytes[0] === DOT) return bytes.subarray(0, 0)
+  const end = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(LINE_WITH_DOT)
+  return end < 0 ? bytes : bytes.subarray(0, end + 1)
 }
 
 function after(bytes: Uint8Array, state: number): number {

@@ -2,7 +2,7 @@
  * Sees to it that every message that was taken is read, judged and listed, once, also after a restart. Several are under
  * way at once, since judging mostly waits for others.
  */
-import { type Clock, sleep } from '../lib/clock.ts'
+import { type Clock, sleep, type Timer } from '../lib/clock.ts'
 import { idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { BlobFiles } from '../store/blobs/blobs.ts'
@@ -36,6 +36,9 @@ interface InboxOptions {
 const AT_ONCE = 128
 /** Looked up together, those under way included: a question for each of them would cost as much as reading it. */
 const AHEAD = 512
+/** While more than so many are under way, what comes is gathered for so long before it is looked for. */
+const FEW = 16
+const LOOK_AGAIN_MS = 100
 const AGAIN_MS = 5_000
 
 export function startInbox(options: InboxOptions): Inbox {
@@ -49,6 +52,8 @@ export function startInbox(options: InboxOptions): Inbox {
   let waiting: UnlistedInbound[] = []
   let wanted = true
   let looking: Promise<void> | undefined
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let later: Timer | undefined
 
   const rest = () => sleep(clock, AGAIN_MS, stopping.signal).catch(() => {}) // it is the service that stops
   const begin = (row: UnlistedInbound) => {
@@ -70,13 +75,19 @@ export function startInbox(options: InboxOptions): Inbox {
     while (waiting.length > 0 && hasRoom()) begin(waiting.shift()!)
   }
   const look = async () => {
-    while (wanted && waiting.length === 0 && hasRoom()) {
-      wanted = false
-      const rows = await unlistedInbound(db, AHEAD)
-      waiting = rows.filter(({ id }) => !underWay.has(idKey(id)))
-      wanted ||= rows.length === AHEAD
-      beginWaiting()
-    }
+    wanted = false
+    lookedAt = clock.monotonic()
+    const rows = await unlistedInbound(db, AHEAD)
+    waiting = rows.filter(({ id }) => !underWay.has(idKey(id)))
+    wanted ||= rows.length === AHEAD
+    beginWaiting()
+  }
+  const isSoon = () => underWay.size > FEW && clock.monotonic() - lookedAt < LOOK_AGAIN_MS
+  const lookLater = () => {
+    later ??= clock.timer(LOOK_AGAIN_MS, () => {
+      later = undefined
+      goOn()
+    })
   }
   const note = () => {
     wanted = true
@@ -84,7 +95,8 @@ export function startInbox(options: InboxOptions): Inbox {
   }
   const goOn = () => {
     beginWaiting()
-    if (!wanted || waiting.length > 0 || looking || stopping.signal.aborted) return
+    if (!wanted || waiting.length > 0 || looking || !hasRoom()) return
+    if (isSoon()) return lookLater()
     looking = look()
       .catch(async error => {
         log.error({ err: error }, 'received mail could not be looked for; it is looked for again in a while')
@@ -93,7 +105,7 @@ export function startInbox(options: InboxOptions): Inbox {
       })
       .then(() => {
         looking = undefined
-        if (underWay.size < AT_ONCE) goOn()
+        goOn()
       })
   }
   note()
@@ -102,6 +114,7 @@ export function startInbox(options: InboxOptions): Inbox {
     note,
     async stop() {
       stopping.abort()
+      later?.cancel()
       await options.reader.close()
       await looking
       await Promise.all(underWay.values())

@@ -6,6 +6,7 @@ import { createJudging, type JudgeMail, type Verdicts } from '../../../src/inbou
 import { createLog } from '../../../src/lib/log.ts'
 import { createMetrics } from '../../../src/lib/metrics.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
+import type { Db } from '../../../src/store/schema.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { openLocalStore } from '../../kit/store.ts'
@@ -130,9 +131,7 @@ test('hostile mail is listed, and what comes behind it too', async t => {
   )
 })
 
-test('what comes in numbers is looked up by few questions', async t => {
-  const { db, take, start, whenListed } = await open(t)
-  for (let i = 0; i < 400; i++) await take(`Subject: ${i}\n\nx`, i)
+function countQuestions(db: Db) {
   let questions = 0
   const counted = new Proxy(db, {
     get(target, name) {
@@ -143,9 +142,37 @@ test('what comes in numbers is looked up by few questions', async t => {
       }
     },
   })
+  return { counted, questions: () => questions }
+}
+
+test('what comes in numbers is looked up by few questions', async t => {
+  const { db, take, start, whenListed } = await open(t)
+  for (let i = 0; i < 400; i++) await take(`Subject: ${i}\n\nx`, i)
+  const { counted, questions } = countQuestions(db)
   start({ db: counted, reader: READS_NOTHING })
   await whenListed(400)
-  assert.ok(questions <= 10, `${questions} questions`)
+  assert.ok(questions() <= 10, `${questions()} questions`)
+})
+
+test('what comes while others are judged for long is gathered, and waits for none of them', async t => {
+  const { clock, db, take, start, whenListed } = await open(t)
+  for (let i = 0; i < 20; i++) await take(`Subject: ${i}\n\nx`, i)
+  const { counted, questions } = countQuestions(db)
+  const judged = Promise.withResolvers<Verdicts>()
+  let judging = 0
+  const judge: JudgeMail = () => (judging++ < 20 ? judged.promise : Promise.resolve(GOOD))
+  const inbox = start({ db: counted, reader: READS_NOTHING, judge })
+  await until(() => judging === 20 || undefined)
+  for (let i = 20; i < 30; i++) {
+    await take(`Subject: ${i}\n\nx`, i)
+    inbox.note()
+  }
+  assert.is(questions(), 1)
+  clock.advance(100)
+  await whenListed(10)
+  assert.is(questions(), 2)
+  judged.resolve(GOOD)
+  await whenListed(30)
 })
 
 test('what takes too long to be read is known by its head', async t => {
