@@ -83,7 +83,11 @@ test('mail from here to a domain that is received here is in its inbox, once, an
     ['ann@here.example', 'at noon\n', null],
   )
   assert.match(message.headers.received[0], /^by posthorn\.test with local id eml_/)
-  assert.is((await get('/inbound?q=Lunch')).body.total, 2)
+  const both = await until(async () => {
+    const { body } = await get('/inbound?q=Lunch')
+    return body.total > 1 ? body : undefined
+  })
+  assert.is(both.total, 2)
 })
 
 test('a reply stands in the thread of the message, and goes to its sender', async () => {
