@@ -1,14 +1,10 @@
 /** Lists of contacts, searched and narrowed down, newest first; and how many contacts a segment has. */
 import { setImmediate as turn } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { type Id, idKey } from '../lib/ids.ts'
-import { containing } from '../store/pattern.ts'
-import type { AudienceRow, ContactRow, Db } from '../store/schema.ts'
-import { type Condition, type Filter, type Membership, membershipOf } from './filters.ts'
+import type { ContactRow, Db } from '../store/schema.ts'
+import { type Filter, type Membership, membershipOf } from './filters.ts'
+import { type CountedAudience, knownCount } from './known-counts.ts'
 import { STRETCH_CONTACTS, type Stretch, stretchesOf } from './stretches.ts'
-
-/** Whose counts say what need not be counted. */
-export type CountedAudience = Pick<AudienceRow, 'id' | 'contactCount' | 'unsubscribedCount'>
 
 export interface ContactQuestion {
   audience: CountedAudience
@@ -94,76 +90,6 @@ async function walk(
     if (stretch) await turn()
   }
   return { ids, total }
-}
-
-/** Where it follows from counts that are kept, or from what can be counted by itself; undefined elsewhere. */
-async function knownCount(
-  db: Db,
-  { contactCount, unsubscribedCount }: CountedAudience,
-  { isEmpty, lead, conditions }: Membership,
-  size: number,
-): Promise<number | undefined> {
-  if (isEmpty) return 0
-  const [only, ...others] = conditions
-  if (!only) return lead ? countValues(db, lead.propertyId, lead.value) : contactCount
-  if (lead || others.length > 0) return undefined
-  if (only.on === 'flag') return only.flag === 1 ? unsubscribedCount : contactCount - unsubscribedCount
-  return only.on === 'property' ? countOfProperty(db, contactCount, only, size) : undefined
-}
-
-async function countOfProperty(
-  db: Db,
-  contactCount: number,
-  { propertyId, holderCount, op, text }: Extract<Condition, { on: 'property' }>,
-  size: number,
-): Promise<number> {
-  if (op === 'exists') return holderCount
-  if (op === 'not_exists') return contactCount - holderCount
-  if (op === 'neq') return contactCount - (await countValues(db, propertyId, text))
-  return countContaining(db, propertyId, text, size)
-}
-
-/** By the index, in the order of which the contacts with one value follow each other. */
-async function countValues(db: Db, propertyId: number, value: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('contactValues')
-    .select(eb => eb.fn.countAll<number>().as('count'))
-    .where('propertyId', '=', propertyId)
-    .where('foldedValue', '=', value)
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-/** By the same index, in stretches. */
-async function countContaining(db: Db, propertyId: number, text: string, size: number): Promise<number> {
-  let total = 0
-  for (let after: { foldedValue: string; contactId: Id } | undefined; ; await turn()) {
-    const values = db.selectFrom('contactValues').where('propertyId', '=', propertyId)
-    const rest = after
-      ? values.where(({ eb, refTuple, tuple }) =>
-          eb(refTuple('foldedValue', 'contactId'), '>', tuple(after!.foldedValue, after!.contactId)),
-        )
-      : values
-    const end = await rest
-      .select(['foldedValue', 'contactId'])
-      .orderBy('foldedValue')
-      .orderBy('contactId')
-      .limit(1)
-      .offset(size - 1)
-      .executeTakeFirst()
-    const stretch = end
-      ? rest.where(({ eb, refTuple, tuple }) =>
-          eb(refTuple('foldedValue', 'contactId'), '<=', tuple(end.foldedValue, end.contactId)),
-        )
-      : rest
-    const { count } = await stretch
-      .select(eb => eb.fn.countAll<number>().as('count'))
-      .where('foldedValue', 'like', sql<string>`${containing(text)} escape '!'`)
-      .executeTakeFirstOrThrow()
-    total += Number(count)
-    if (!end) return total
-    after = end
-  }
 }
 
 /** In the order of the ids, without those that are gone in the meantime. */

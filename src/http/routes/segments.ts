@@ -1,7 +1,8 @@
 /** Segments of an audience: filters under a name, and the contacts for whom they hold. */
 import type { Filter } from '../../contacts/filters.ts'
+import type { CountedAudience } from '../../contacts/known-counts.ts'
 import { MOST_SEGMENTS } from '../../contacts/limits.ts'
-import type { ContactQuestion, ContactsFound, CountedAudience } from '../../contacts/list.ts'
+import type { ContactQuestion, ContactsFound } from '../../contacts/list.ts'
 import { findSegment, listSegments } from '../../contacts/read.ts'
 import type { segmentCommands } from '../../contacts/segment-commands.ts'
 import type { Clock } from '../../lib/clock.ts'

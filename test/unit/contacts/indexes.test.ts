@@ -61,6 +61,21 @@ test('an equal property is counted, and walked, by the index of values', async t
   }
 })
 
+test('who has none of several values is counted by merging those who have one', async t => {
+  const { audience, plansOf } = await open(t)
+  const others: Filter[] = [
+    { field: 'properties.plan', op: 'neq', value: 'pro' },
+    { field: 'properties.city', op: 'neq', value: 'Rome' },
+  ]
+  const merges = (await plansOf(db => countMembers(db, audience, others))).filter(plan => /UNION/.test(plan))
+  assert.ok(merges.length >= 1)
+  for (const steps of merges) {
+    assert.match(steps, /MERGE \(UNION\)/)
+    assert.match(steps, VALUES)
+    assert.not.match(steps, /SCAN contact|TEMP B-TREE/)
+  }
+})
+
 test('a search looks at an index that holds all it needs', async t => {
   const { audience, plansOf } = await open(t)
   const question = { audience, filters: [], search: 'ann', limit: 10, offset: 0, cursor: null }
