@@ -7,6 +7,7 @@ import { audienceCommands } from './contacts/audience-commands.ts'
 import { contactCommands } from './contacts/contact-commands.ts'
 import { deletedAudienceCommands } from './contacts/deleted-audiences.ts'
 import { importCommands } from './contacts/import/commands.ts'
+import { placingCommands } from './contacts/placing-commands.ts'
 import { segmentCommands } from './contacts/segment-commands.ts'
 import { topicCommands } from './contacts/topic-commands.ts'
 import { unsubscribeCommands } from './contacts/unsubscribe.ts'
@@ -61,6 +62,7 @@ export const commands = {
   ...templateCommands,
   ...audienceCommands,
   ...contactCommands,
+  ...placingCommands,
   ...importCommands,
   ...segmentCommands,
   ...topicCommands,

@@ -56,6 +56,7 @@ import { healthRoutes } from './http/routes/health.ts'
 import { installationRoutes } from './http/routes/installation.ts'
 import { metricsRoutes } from './http/routes/metrics.ts'
 import { openapiRoutes } from './http/routes/openapi.ts'
+import { placedContactRoutes } from './http/routes/placed-contacts.ts'
 import { queueRoutes } from './http/routes/queue.ts'
 import { rawEmailRoutes } from './http/routes/raw-email.ts'
 import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
@@ -335,6 +336,7 @@ function peopleRoutes({ clock, store, reading }: Parts, newId: IdSource): Route[
     ...contactFileRoutes({ ...options, importContacts: createImporter({ run: store.run, clock, newId }) }),
     ...contactRoutes(options),
     ...contactAliasRoutes(options),
+    ...placedContactRoutes(options),
     ...segmentRoutes(options),
     ...topicRoutes(options),
   ]

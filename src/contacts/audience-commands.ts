@@ -23,9 +23,7 @@ export const audienceCommands = {
         .where('accountId', '=', accountId)
         .executeTakeFirstOrThrow()
       if (Number(count) >= MOST_AUDIENCES) return undefined
-      const row = { accountId, id, name, contactCount: 0, unsubscribedCount: 0, createdAt: at }
-      await db.insertInto('audiences').values(row).execute()
-      return row
+      return insertAudience({ db }, { accountId, id, name, at })
     },
   ),
 
@@ -53,6 +51,16 @@ export const audienceCommands = {
     tx.announce(CONTACTS_DELETED, id)
     return true
   }),
+}
+
+/** Part of a command, of an account that has few enough. */
+export async function insertAudience(
+  { db }: Pick<Tx, 'db'>,
+  { accountId, id, name, at }: AudienceKey & { name: string; at: number },
+): Promise<AudienceRow> {
+  const row = { accountId, id, name, contactCount: 0, unsubscribedCount: 0, createdAt: at }
+  await db.insertInto('audiences').values(row).execute()
+  return row
 }
 
 /** For commands that write into an audience. */

@@ -69,18 +69,30 @@ async function store(
   before: ContactRow | null,
   after: ContactRow,
 ): Promise<ContactAnswer> {
-  if (before?.email !== after.email) {
-    const [holder] = await findContacts(tx.rows.find, place, [{ email: after.email }])
-    if (holder && !(before && sameId(holder.id, before.id))) return { refused: 'taken' }
-  }
-  const keys = [...readProperties(after.properties).keys()]
-  if (keys.length > MOST_PROPERTIES) return { refused: 'too-many-properties' }
-  if (!(await hasRoomForKeys(tx, place.audienceId, keys))) return { refused: 'too-many-keys' }
+  const refused = await refusalOf(tx, place, before, after)
+  if (refused) return { refused }
   const [written] = await writeContacts(tx, place, [{ before, after }], after.updatedAt)
   return { contact: await viewOf(tx, written!) }
 }
 
-async function viewOf(tx: Tx, contact: ContactRow): Promise<ContactView> {
+/** Part of a command, for an audience that is there. Undefined when the contact can be written so. */
+export async function refusalOf(
+  tx: Tx,
+  place: ContactPlace,
+  before: ContactRow | null,
+  after: ContactRow,
+): Promise<ContactRefusal | undefined> {
+  if (before?.email !== after.email) {
+    const [holder] = await findContacts(tx.rows.find, place, [{ email: after.email }])
+    if (holder && !(before && sameId(holder.id, before.id))) return 'taken'
+  }
+  const keys = [...readProperties(after.properties).keys()]
+  if (keys.length > MOST_PROPERTIES) return 'too-many-properties'
+  return (await hasRoomForKeys(tx, place.audienceId, keys)) ? undefined : 'too-many-keys'
+}
+
+/** Part of a command: the contact as the API shows it. */
+export async function viewOf(tx: Tx, contact: ContactRow): Promise<ContactView> {
   const topicsOf = await unsubscribedTopicsOf(tx.db, contact.accountId, [contact.id])
   return contactView(contact, topicsOf(contact.id))
 }

@@ -116,7 +116,12 @@ export async function setSubscriptions(
   return after
 }
 
-async function hasTopics(tx: Tx, accountId: Id, subscriptions: readonly Subscription[]): Promise<boolean> {
+/** Part of a command: whether all are topics of the account. */
+export async function hasTopics(
+  tx: Tx,
+  accountId: Id,
+  subscriptions: readonly Subscription[],
+): Promise<boolean> {
   const keys = subscriptions.map(({ topicId: id }) => ({ accountId, id }))
   return (await tx.rows.find('topics', keys, ['id'])).every(topic => topic !== undefined)
 }

@@ -53,6 +53,7 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
     'PATCH /contacts/:contact_id/topics',
     posthorn => ({ topics: [{ id: aTopic(posthorn), subscription: 'opt_in' }] }),
   ],
+  ['POST /contacts', () => ({ email: `c${++made}@there.example` })],
   ['POST /topics', () => ({ name: 'a name' })],
   ['POST /broadcasts', draftBroadcast],
   ['POST /broadcasts/:id/test', () => ({ to: 'delivered@simulator.test' })],

@@ -1,14 +1,16 @@
 /** Contacts of an audience: listed, searched, added, changed and removed, and what they want to hear of. */
 import type { ContactPlace } from '../../contacts/contact.ts'
 import type { ContactAnswer, contactCommands } from '../../contacts/contact-commands.ts'
+import { MOST_TOPICS } from '../../contacts/limits.ts'
 import type { ContactQuestion, ContactsFound } from '../../contacts/list.ts'
-import { findContact, viewsOf } from '../../contacts/read.ts'
+import { findContact, listTopics, viewsOf } from '../../contacts/read.ts'
 import type { topicCommands } from '../../contacts/topic-commands.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Id, IdSource } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
 import type { Db } from '../../store/schema.ts'
+import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../id-page.ts'
 import { invalidField, notFound } from '../refused.ts'
 import { type ApiRequest, created, ok, type Route } from '../route.ts'
 import { audienceIdOf } from '../wire/audience.ts'
@@ -27,7 +29,10 @@ import {
   subscriptionsSchema,
 } from '../wire/contact.ts'
 import { listSchema } from '../wire/reply-schemas.ts'
+import { contactTopicSchema, topicView } from '../wire/topic.ts'
 import { audienceOf } from './audiences.ts'
+
+const TOPICS: Listed = { prefix: 'top', name: 'Topic', fallback: 20 }
 
 interface ContactRoutesOptions {
   store: { db: Db; find: Find; run: Run<typeof contactCommands & typeof topicCommands> }
@@ -117,6 +122,28 @@ function contactObjectRoutes({ store, clock }: ContactRoutesOptions): Route[] {
       },
     },
     {
+      method: 'GET',
+      path: '/audiences/:id/contacts/:contact_id/topics',
+      access: 'session',
+      summary: 'The topics of the account, newest first, and whether a contact hears of them',
+      query: idPageQuery(TOPICS),
+      replies: { 200: listSchema(contactTopicSchema) },
+      async handle(request) {
+        const page = readIdPage(request.query, TOPICS)
+        const { id: audienceId, accountId } = await audienceOf(store.db, request)
+        const contact = await findContact(store, { accountId, audienceId }, refOf(request))
+        if (!contact) throw notFound('Contact')
+        const { rows: topics } = await listTopics(store.db, accountId, { limit: MOST_TOPICS, offset: 0 })
+        const out = new Set(contact.unsubscribed_topics)
+        const all = topics.map(topicView).map(({ id, name, description }) => ({
+          ...{ id, name, description },
+          subscription: out.has(id) ? 'opt_out' : 'opt_in',
+        }))
+        const { rows: data, hasMore } = cutIdPage(all, page, TOPICS)
+        return ok({ object: 'list', total: all.length, has_more: hasMore, data })
+      },
+    },
+    {
       method: 'PATCH',
       path: '/audiences/:id/contacts/:contact_id/topics',
       access: 'session',
@@ -127,10 +154,7 @@ function contactObjectRoutes({ store, clock }: ContactRoutesOptions): Route[] {
         const place = await placeOf(store, request)
         const subscriptions = readSubscriptions(await request.body())
         const input = { ...place, ref: refOf(request), subscriptions, at: clock.now() }
-        const answer = await store.run('subscribe', input)
-        if (answer === 'no-topic')
-          throw invalidField('topics', 'The `topics` field names a topic that there is not.')
-        return ok(contactIn(answer))
+        return ok(contactIn(await store.run('subscribe', input)))
       },
     },
   ]
@@ -156,7 +180,9 @@ async function placeOf(
 }
 
 /** @throws Refused */
-function contactIn(answer: ContactAnswer) {
+export function contactIn(answer: ContactAnswer | 'no-topic') {
+  if (answer === 'no-topic')
+    throw invalidField('topics', 'The `topics` field names a topic that there is not.')
   if ('refused' in answer) throw refusedContact(answer.refused)
   return answer.contact
 }

@@ -6,13 +6,15 @@ import { MOST_KEYS, MOST_PROPERTIES, MOST_TOPICS } from '../../contacts/limits.t
 import type { ContactCursor, ContactQuestion } from '../../contacts/list.ts'
 import { keyFault, nameFault, type PropertyValue, valueFault } from '../../contacts/properties.ts'
 import type { Subscription } from '../../contacts/topic-commands.ts'
-import { parseWireId } from '../../lib/ids.ts'
+import { type Id, parseWireId } from '../../lib/ids.ts'
 import { foldAddress, parseAddress } from '../../smtp/address.ts'
 import { invalidField, notFound, Refused } from '../refused.ts'
 import { bodyReader, pageQuery, readPage } from './read.ts'
 import { idSchema, timeSchema } from './reply-schemas.ts'
 
 const LONGEST_SEARCH = 254
+/** Of one contact, at once. */
+const MOST_PLACES = 100
 
 const propertySchema = z.union([z.string(), z.number(), z.boolean()], {
   error: 'it must be a text, a number or a boolean',
@@ -35,6 +37,19 @@ export const subscriptionsSchema = z.object({
   topics: z.array(z.object({ id: z.string(), subscription: z.enum(['opt_in', 'opt_out']) })).max(MOST_TOPICS),
 })
 const readTopics = bodyReader(subscriptionsSchema)
+
+/** Without an audience: what newer SDKs call segments are audiences. */
+export const placedContactSchema = newContactSchema.extend({
+  segments: z
+    .array(z.object({ id: z.string() }))
+    .max(MOST_PLACES)
+    .optional()
+    .meta({
+      description: 'Audiences it becomes a contact of; the oldest of the account where none is named.',
+    }),
+  topics: subscriptionsSchema.shape.topics.optional(),
+})
+const readPlaces = bodyReader(placedContactSchema.pick({ segments: true, topics: true }))
 
 export const contactSchema = z
   .object({
@@ -86,9 +101,29 @@ export function readContactChanges(body: unknown): ContactChanges {
   return changesOf(readChanges(body))
 }
 
-/** Of topics that are not there, the id is undefined. @throws Refused */
+/** @throws Refused 422 for what cannot be the id of an audience or a topic */
+export function readPlacement(body: unknown): { audienceIds: Id[]; subscriptions: Subscription[] } {
+  const { segments = [], topics = [] } = readPlaces(body)
+  const audienceIds = segments.map(({ id: text }, i) => {
+    const id = parseWireId('aud', text)
+    if (!id) throw unknownSegment(i)
+    return id
+  })
+  return { audienceIds, subscriptions: subscriptionsOf(topics) }
+}
+
+/** @param i which of the list */
+export function unknownSegment(i: number): Refused {
+  return invalidField(`segments[${i}].id`, 'There is no such segment.')
+}
+
+/** @throws Refused */
 export function readSubscriptions(body: unknown): Subscription[] {
-  return readTopics(body).topics.map(({ id: text, subscription }, i) => {
+  return subscriptionsOf(readTopics(body).topics)
+}
+
+function subscriptionsOf(topics: readonly { id: string; subscription: 'opt_in' | 'opt_out' }[]) {
+  return topics.map(({ id: text, subscription }, i) => {
     const topicId = parseWireId('top', text)
     if (!topicId) throw invalidField(`topics[${i}].id`, 'There is no such topic.')
     return { topicId, subscribed: subscription === 'opt_in' }

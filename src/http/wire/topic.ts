@@ -38,6 +38,11 @@ export const topicSchema = z
   })
   .meta({ id: 'Topic' })
 
+/** Of one contact: whether it gets what is about the topic, by what it has said or by the default. */
+export const contactTopicSchema = topicSchema.pick({ id: true, name: true, description: true }).extend({
+  subscription: z.enum(['opt_in', 'opt_out']),
+})
+
 /** @throws Refused 422 */
 export function readTopic(body: unknown): TopicFields {
   const { name, description, defaultSubscription = 'opt_in' } = readNew(body)

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { addAccount } from '../../kit/accounts.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import {
   assertTold,
@@ -17,6 +18,9 @@ test.before(async () => {
   posthorn = await startPosthorn()
 })
 test.after(() => posthorn.close())
+
+const openNewAccount = (name: string) =>
+  openResend(RESEND_VERSIONS[0]!, { ...posthorn, apiKey: addAccount(posthorn, name).session })
 
 for (const release of RESEND_VERSIONS)
   test(`${release.version}: keep audiences and their contacts`, async () => {
@@ -104,6 +108,78 @@ test('6.38: contacts are found without their audience', async () => {
   assert.equal(body.unsubscribed_topics, [topic.id])
   assert.ok(insistOn(await contacts.remove(email)).deleted)
   assertTold(await contacts.get(id), 'not_found', 404)
+})
+
+test('6.38: contacts of no audience in particular are those of the oldest', async () => {
+  const { contacts, audiences, topics } = await openNewAccount('placed')
+  assert.equal(insistOn(await contacts.list()).data, [])
+  const ann = insistOn(await contacts.create({ email: 'ann@there.example', properties: { seats: 3 } }))
+  const [first] = insistOn(await audiences.list()).data
+  assert.is(first!.name, 'Contacts')
+  assertTold(await contacts.create({ email: 'Ann@there.example' }), 'validation_error', 400)
+  insistOn(await audiences.create({ name: 'Readers' }))
+  const bob = insistOn(await contacts.create({ email: 'bob@there.example' }))
+  assert.equal(
+    insistOn(await contacts.list()).data.map(({ id }) => id),
+    [bob.id, ann.id],
+  )
+  const { data, has_more } = insistOn(await contacts.list({ limit: 1, after: bob.id }))
+  assert.equal([data.map(({ id }) => id), has_more], [[ann.id], false])
+
+  const { id: audienceId } = insistOn(await audiences.create({ name: 'Others' }))
+  const { id: topicId } = insistOn(await topics.create({ name: 'Digest', defaultSubscription: 'opt_in' }))
+  const cid = { email: 'cid@there.example', topics: [{ id: topicId, subscription: 'opt_out' as const }] }
+  const missing = { id: 'aud_01a201a1-0fc1-7038-b875-63bded9b3d16' }
+  const refused = await contacts.create({ ...cid, segments: [{ id: audienceId }, missing] })
+  assertTold(refused, 'validation_error', 422)
+  assert.match(refused.error!.message, 'segment')
+  assert.equal(insistOn(await contacts.list({ segmentId: audienceId })).data, [])
+  const { id } = insistOn(
+    await contacts.create({ ...cid, segments: [{ id: audienceId }, { id: first!.id }] }),
+  )
+  assert.equal(
+    insistOn(await contacts.list({ segmentId: audienceId })).data.map(one => one.id),
+    [id],
+  )
+  assert.equal(insistOn(await contacts.list()).data[0]!.email, cid.email)
+  assertTold(await contacts.create({ ...cid, segments: [{ id: audienceId }] }), 'validation_error', 400)
+})
+
+test('6.38: a refused first contact leaves no audience behind', async () => {
+  const { contacts, audiences } = await openNewAccount('refused')
+  const properties = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`key${i}`, 'x']))
+  assertTold(await contacts.create({ email: 'ann@there.example', properties }), 'validation_error', 422)
+  assert.equal(insistOn(await audiences.list()).data, [])
+})
+
+test('6.38: contacts tell what they hear of, a page at a time', async () => {
+  const { contacts, topics } = await openNewAccount('topics')
+  const { id } = insistOn(await contacts.create({ email: 'ann@there.example' }))
+  const made: string[] = []
+  for (const name of ['Digest', 'Offers', 'Events']) {
+    const defaultSubscription = name === 'Offers' ? 'opt_out' : 'opt_in'
+    made.unshift(insistOn(await topics.create({ name, defaultSubscription })).id)
+  }
+  insistOn(await contacts.topics.update({ id, topics: [{ id: made[0]!, subscription: 'opt_out' }] }))
+  const first = insistOn(await contacts.topics.list({ email: 'ann@there.example', limit: 2 }))
+  assert.equal(
+    first.data.map(topic => [topic.id, topic.name, topic.description, topic.subscription]),
+    [
+      [made[0], 'Events', null, 'opt_out'],
+      [made[1], 'Offers', null, 'opt_out'],
+    ],
+  )
+  assert.is(first.has_more, true)
+  const rest = insistOn(await contacts.topics.list({ id, after: made[1]! }))
+  assert.equal(
+    [rest.data.map(topic => [topic.id, topic.subscription]), rest.has_more],
+    [[[made[2], 'opt_in']], false],
+  )
+  assertTold(
+    await contacts.topics.list({ id, after: made[1]!.replace(/.$/, made[1]!.endsWith('0') ? '1' : '0') }),
+    'not_found',
+    404,
+  )
 })
 
 test('6.38: broadcasts are kept, duplicated, and tell their links', async () => {

@@ -1,0 +1,67 @@
+/** Contacts of no audience in particular, as newer SDKs add and list them: those of the oldest one. */
+import type { placingCommands } from '../../contacts/placing-commands.ts'
+import { audiencesOf, findAudience } from '../../contacts/read.ts'
+import { type Id, idKey } from '../../lib/ids.ts'
+import type { Run } from '../../store/command.ts'
+import { created, type Route } from '../route.ts'
+import {
+  contactQuery,
+  contactSchema,
+  placedContactSchema,
+  readContact,
+  readContactQuery,
+  readPlacement,
+  unknownSegment,
+} from '../wire/contact.ts'
+import { listSchema } from '../wire/reply-schemas.ts'
+import { contactIn, contactList, type contactRoutes } from './contacts.ts'
+
+type Options = Parameters<typeof contactRoutes>[0] & { store: { run: Run<typeof placingCommands> } }
+
+export function placedContactRoutes({ store, reader, clock, newId }: Options): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/contacts',
+      access: 'session',
+      summary: 'List and search the contacts of the oldest audience, as newer SDKs ask for them',
+      query: contactQuery,
+      replies: { 200: listSchema(contactSchema) },
+      async handle({ query, credential: { accountId } }) {
+        const asked = readContactQuery(query)
+        const [oldest] = await audiencesOf(store.db, accountId)
+        const audience = oldest && (await findAudience(store.db, accountId, oldest))
+        const found = audience
+          ? await reader.listContacts({ audience, filters: [], ...asked })
+          : { total: 0, hasMore: false, rows: [] }
+        return contactList(store.db, accountId, found)
+      },
+    },
+    {
+      method: 'POST',
+      path: '/contacts',
+      access: 'session',
+      summary: 'Add a contact to the oldest audience, or to those that are named, as newer SDKs do',
+      body: placedContactSchema,
+      replies: { 201: contactSchema },
+      async handle({ credential: { accountId }, ...request }) {
+        const body = await request.body()
+        const fields = readContact(body)
+        const { audienceIds: named, subscriptions } = readPlacement(body)
+        const audienceIds = [...new Map(named.map(id => [idKey(id), id])).values()]
+        await insistOnAudiences(accountId, named)
+        const at = clock.now()
+        const ids = [newId(at), ...audienceIds.slice(1).map(() => newId(at))]
+        const input = { accountId, audienceIds, ids, newAudienceId: newId(at), fields, subscriptions, at }
+        return created(contactIn(await store.run('placeContact', input)))
+      },
+    },
+  ]
+
+  /** @throws Refused 422 */
+  async function insistOnAudiences(accountId: Id, ids: readonly Id[]) {
+    const found = await Promise.all(ids.map(id => findAudience(store.db, accountId, id)))
+    const missing = found.indexOf(undefined)
+    if (missing >= 0) throw unknownSegment(missing)
+  }
+}
