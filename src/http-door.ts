@@ -43,6 +43,7 @@ import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
 import { contactAliasRoutes } from './http/routes/contact-aliases.ts'
 import { contactFileRoutes } from './http/routes/contact-files.ts'
+import { contactSegmentRoutes } from './http/routes/contact-segments.ts'
 import { contactRoutes } from './http/routes/contacts.ts'
 import { destinationRoutes } from './http/routes/destinations.ts'
 import { doctorRoutes } from './http/routes/doctor.ts'
@@ -337,6 +338,7 @@ function peopleRoutes({ clock, store, reading }: Parts, newId: IdSource): Route[
     ...contactRoutes(options),
     ...contactAliasRoutes(options),
     ...placedContactRoutes(options),
+    ...contactSegmentRoutes(options),
     ...segmentRoutes(options),
     ...topicRoutes(options),
   ]

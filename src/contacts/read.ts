@@ -36,6 +36,22 @@ export async function audiencesOf(db: Db, accountId: Id): Promise<Id[]> {
   return rows.map(({ id }) => id)
 }
 
+/** Those that have a contact of this address, oldest first. */
+export function audiencesWith(db: Db, accountId: Id, email: string): Promise<AudienceRow[]> {
+  return db
+    .selectFrom('audiences')
+    .selectAll('audiences')
+    .innerJoin('contacts', join =>
+      join
+        .onRef('contacts.accountId', '=', 'audiences.accountId')
+        .onRef('contacts.audienceId', '=', 'audiences.id'),
+    )
+    .where('audiences.accountId', '=', accountId)
+    .where('contacts.email', '=', email)
+    .orderBy('audiences.id')
+    .execute()
+}
+
 /** Newest first. */
 export async function listAudiences(db: Db, accountId: Id, page: Page): Promise<Found<AudienceRow>> {
   const own = db.selectFrom('audiences').where('accountId', '=', accountId)

@@ -80,7 +80,7 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
       { id: audience.id, contact_id: contact.id, segment_id: segment.id, import_id: imported.id },
     ],
     ['segments', { id: audience.id }],
-    ['contacts', { contact_id: contact.id }],
+    ['contacts', { contact_id: contact.id, segment_id: audience.id }],
     ['topics', { id: topic.id }],
     ['auth', { id: sessions.data[0].id }],
     ['broadcasts', { id: broadcast.id }],

@@ -2,6 +2,7 @@
 import { audiencesOf } from '../../contacts/read.ts'
 import { findContacts } from '../../contacts/write-contacts.ts'
 import { wireId } from '../../lib/ids.ts'
+import type { ContactRow } from '../../store/schema.ts'
 import { notFound } from '../refused.ts'
 import type { ApiRequest, Route } from '../route.ts'
 import { contactRefOf } from '../wire/contact.ts'
@@ -23,18 +24,25 @@ export function contactAliasRoutes(options: Options): Route[] {
   })
 }
 
-/** @throws Refused 404 */
-async function inItsAudience({ db, find }: Options['store'], request: ApiRequest): Promise<ApiRequest> {
+async function inItsAudience(store: Options['store'], request: ApiRequest): Promise<ApiRequest> {
+  const { audienceId } = await placedContactOf(store, request)
+  return {
+    ...request,
+    params: { ...request.params, id: wireId('aud', audienceId) },
+    body: async () => inObject(await request.body()),
+  }
+}
+
+/** The one that the path names, of the oldest audience that has it. @throws Refused 404 */
+export async function placedContactOf(
+  { db, find }: Pick<Options['store'], 'db' | 'find'>,
+  request: ApiRequest,
+): Promise<ContactRow> {
   const { accountId } = request.credential
   const ref = contactRefOf(request.params.contact_id!)
   for (const audienceId of await audiencesOf(db, accountId)) {
     const [contact] = await findContacts(find, { accountId, audienceId }, [ref])
-    if (contact)
-      return {
-        ...request,
-        params: { ...request.params, id: wireId('aud', audienceId) },
-        body: async () => inObject(await request.body()),
-      }
+    if (contact) return contact
   }
   throw notFound('Contact')
 }

@@ -152,6 +152,52 @@ test('6.38: a refused first contact leaves no audience behind', async () => {
   assert.equal(insistOn(await audiences.list()).data, [])
 })
 
+test('6.38: contacts are put into segments, and taken out of them', async () => {
+  const { contacts, audiences, topics } = await openNewAccount('segments')
+  const fields = {
+    email: 'ann@there.example',
+    firstName: 'Ann',
+    properties: { plan: 'pro' },
+    unsubscribed: true,
+  }
+  const { id: contactId } = insistOn(await contacts.create(fields))
+  const topic = insistOn(await topics.create({ name: 'Digest', defaultSubscription: 'opt_in' }))
+  insistOn(
+    await contacts.topics.update({ id: contactId, topics: [{ id: topic.id, subscription: 'opt_out' }] }),
+  )
+  const [home] = insistOn(await audiences.list()).data
+  const { id: segmentId } = insistOn(await audiences.create({ name: 'Readers' }))
+  assertTold(await contacts.segments.remove({ contactId, segmentId }), 'not_found', 404)
+
+  assert.is(insistOn(await contacts.segments.add({ contactId, segmentId })).id, segmentId)
+  assert.is(insistOn(await contacts.segments.add({ email: fields.email, segmentId })).id, segmentId)
+  const { data } = insistOn(await contacts.list({ segmentId }))
+  assert.equal(
+    data.map(one => [one.email, one.first_name, one.unsubscribed]),
+    [[fields.email, 'Ann', true]],
+  )
+  const copy = insistOn(await contacts.get({ audienceId: segmentId, email: fields.email }))
+  assert.equal(copy.properties, { plan: 'pro' })
+  const heard = insistOn(await contacts.topics.list({ id: copy.id })).data
+  assert.equal(
+    heard.map(({ subscription }) => subscription),
+    ['opt_out'],
+  )
+
+  const first = insistOn(await contacts.segments.list({ email: fields.email, limit: 1 }))
+  assert.equal(
+    [first.data.map(({ id, name }) => [id, name]), first.has_more],
+    [[[segmentId, 'Readers']], true],
+  )
+  const rest = insistOn(await contacts.segments.list({ contactId, after: segmentId }))
+  assert.equal([rest.data.map(({ id }) => id), rest.has_more], [[home!.id], false])
+
+  assert.ok(insistOn(await contacts.segments.remove({ contactId, segmentId })).deleted)
+  assert.equal(insistOn(await contacts.list({ segmentId })).data, [])
+  assertTold(await contacts.segments.remove({ contactId, segmentId: home!.id }), 'validation_error', 422)
+  assert.is(insistOn(await contacts.get(contactId)).email, fields.email)
+})
+
 test('6.38: contacts tell what they hear of, a page at a time', async () => {
   const { contacts, topics } = await openNewAccount('topics')
   const { id } = insistOn(await contacts.create({ email: 'ann@there.example' }))
