@@ -21,10 +21,13 @@ export const contacts: Scenario = {
 /** Of each question. */
 const ASKED = 20
 const WARM_UP_ASKED = 2
+const PIECE_ROWS = 1_000
 
 const COLUMNS: Column[] = [
   { figure: 'rowsPerSecond', title: 'rows/s', digits: 0 },
   { figure: 'rssBeforeMb', title: 'RSS before, MB', digits: 0 },
+  { figure: 'rssAtTenthMb', title: 'at a tenth, MB', digits: 0 },
+  { figure: 'rssAtEndMb', title: 'at the end, MB', digits: 0 },
   { figure: 'peakRssMb', title: 'peak RSS, MB', digits: 0 },
   { figure: 'bytesPerRow', title: 'database, bytes a row', digits: 0 },
   { figure: 'medianMs', title: 'median, ms', digits: 1 },
@@ -45,9 +48,9 @@ function rowOf(i: number): string {
 
 export function* fileOf(count: number): Generator<string> {
   yield 'email,first_name,last_name,plan,city,days\n'
-  for (let i = 0; i < count; i += 1_000) {
+  for (let i = 0; i < count; i += PIECE_ROWS) {
     let piece = ''
-    for (let n = i; n < Math.min(count, i + 1_000); n++) piece += rowOf(n)
+    for (let n = i; n < Math.min(count, i + PIECE_ROWS); n++) piece += rowOf(n)
     yield piece
   }
 }
@@ -115,13 +118,23 @@ async function measuredImport(ours: PosthornContender, { headers }: Call, path: 
     upload.on('error', reject)
     upload.on('response', response => resolve(json(response) as ReturnType<typeof JSON.parse>))
   })
-  await pipeline(Readable.from(fileOf(count)), upload)
+  let rssAtTenthMb = 0
+  const sent = function* () {
+    let pieces = 0
+    for (const piece of fileOf(count)) {
+      yield piece
+      if (pieces++ === Math.floor(count / PIECE_ROWS / 10)) rssAtTenthMb = ours.weigh().rssBytes / 2 ** 20
+    }
+  }
+  await pipeline(Readable.from(sent()), upload)
   const report = await answered
   if (report.created + report.unchanged !== count) throw new Error(JSON.stringify(report))
   const seconds = (performance.now() - beganAt) / 1_000
   return {
     rowsPerSecond: count / seconds,
     rssBeforeMb: rssBytes / 2 ** 20,
+    rssAtTenthMb,
+    rssAtEndMb: ours.weigh().rssBytes / 2 ** 20,
     peakRssMb: rss.stop() / 2 ** 20,
     bytesPerRow: (ours.databaseBytes() - bytesBefore) / count,
   }
@@ -134,6 +147,10 @@ async function segmentsOf(call: Call, path: string): Promise<Question[]> {
     ['segment: city eq', [{ field: 'properties.city', op: 'eq', value: 'city 7' }]],
     ['segment: plan neq', [plan('neq', 'free')]],
     ['segment: plan exists', [plan('exists')]],
+    [
+      'segment: plan neq, city neq',
+      [plan('neq', 'free'), { field: 'properties.city', op: 'neq', value: 'city 7' }],
+    ],
     ['segment: plan contains', [plan('contains', 're')]],
     [
       'segment: plan and city eq',
