@@ -4,13 +4,16 @@ import { sql } from 'kysely'
 import type { Id } from '../lib/ids.ts'
 import { containing } from '../store/pattern.ts'
 import type { AudienceRow, Db } from '../store/schema.ts'
-import type { Condition, Membership } from './filters.ts'
+import type { Condition, FilterOp, Membership } from './filters.ts'
 
 /** Whose counts say what need not be counted. */
 export type CountedAudience = Pick<AudienceRow, 'id' | 'contactCount' | 'unsubscribedCount'>
 
 type PropertyCondition = Extract<Condition, { on: 'property' }>
 type PropertyValue = Pick<PropertyCondition, 'propertyId' | 'text'>
+
+/** Of a value that fewer of an audience have, each contact is asked for the other values by its key. */
+const WORTH_MERGING = 10
 
 /**
  * Where it follows from counts that are kept, or from the index of values alone; undefined elsewhere.
@@ -20,20 +23,40 @@ type PropertyValue = Pick<PropertyCondition, 'propertyId' | 'text'>
 export async function knownCount(
   db: Db,
   { contactCount, unsubscribedCount }: CountedAudience,
-  { isEmpty, lead, conditions }: Membership,
+  membership: Membership,
   size: number,
 ): Promise<number | undefined> {
+  const { isEmpty, lead, conditions } = membership
   if (isEmpty) return 0
+  if (lead) return countOfLed(db, contactCount, { lead, conditions }, size)
   const [only, ...others] = conditions
-  if (!only) return lead ? countValues(db, { propertyId: lead.propertyId, text: lead.value }) : contactCount
-  if (lead) return undefined
-  const unequal = conditions.filter(one => one.on === 'property' && one.op === 'neq') as PropertyCondition[]
-  if (others.length > 0)
-    return unequal.length === conditions.length
-      ? contactCount - (await countAnyOf(db, unequal, size))
-      : undefined
+  if (!only) return contactCount
+  if (others.length > 0) {
+    const unequal = comparing(conditions, 'neq')
+    const isByValues = unequal.length === conditions.length
+    return isByValues ? contactCount - (await countAnyOf(db, unequal, size)) : undefined
+  }
   if (only.on === 'flag') return only.flag === 1 ? unsubscribedCount : contactCount - unsubscribedCount
   return only.on === 'property' ? countOfProperty(db, contactCount, only, size) : undefined
+}
+
+async function countOfLed(
+  db: Db,
+  contactCount: number,
+  { lead, conditions }: { lead: NonNullable<Membership['lead']>; conditions: readonly Condition[] },
+  size: number,
+): Promise<number | undefined> {
+  const all = { propertyId: lead.propertyId, text: lead.value }
+  if (conditions.length === 0) return countValues(db, all)
+  const [equal, unequal] = [comparing(conditions, 'eq'), comparing(conditions, 'neq')]
+  if (equal.length + unequal.length < conditions.length) return undefined
+  if ((await countValues(db, all)) * WORTH_MERGING < contactCount) return undefined
+  return countBut(db, { all, equal, unequal }, size)
+}
+
+/** Those that compare a property in this way. */
+function comparing(conditions: readonly Condition[], op: FilterOp): PropertyCondition[] {
+  return conditions.flatMap(one => (one.on === 'property' && one.op === op ? [one] : []))
 }
 
 async function countOfProperty(
@@ -61,15 +84,16 @@ async function countValues(db: Db, value: PropertyValue): Promise<number> {
   return Number(count)
 }
 
+function holders(db: Db, value: PropertyValue, after: Id | undefined) {
+  const all = valuesEqual(db, value).select('contactId')
+  return after ? all.where('contactId', '>', after) : all
+}
+
 /** How many have at least one of these: the contacts of each come in the order of their ids, and are merged. */
 async function countAnyOf(db: Db, wanted: readonly PropertyValue[], size: number): Promise<number> {
   let total = 0
   for (let after: Id | undefined; ; await turn()) {
-    const beyond = (value: PropertyValue) => {
-      const values = valuesEqual(db, value).select('contactId')
-      return after ? values.where('contactId', '>', after) : values
-    }
-    const [first, ...others] = wanted.map(beyond)
+    const [first, ...others] = wanted.map(value => holders(db, value, after))
     const merged = others.reduce((all, one) => all.union(one), first!).orderBy('contactId')
     const end = await merged
       .limit(1)
@@ -85,6 +109,35 @@ async function countAnyOf(db: Db, wanted: readonly PropertyValue[], size: number
       .select(eb => eb.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow()
     return total + Number(count)
+  }
+}
+
+/** Of all with one value, those who have these values too and none of those: merged likewise. */
+async function countBut(
+  db: Db,
+  { all, equal, unequal }: { all: PropertyValue; equal: PropertyValue[]; unequal: PropertyValue[] },
+  size: number,
+): Promise<number> {
+  let total = 0
+  for (let after: Id | undefined; ; await turn()) {
+    const beyond = (value: PropertyValue) => holders(db, value, after)
+    const end = await beyond(all)
+      .orderBy('contactId')
+      .limit(1)
+      .offset(size - 1)
+      .executeTakeFirst()
+    const within = (value: PropertyValue) =>
+      end ? beyond(value).where('contactId', '<=', end.contactId) : beyond(value)
+    // in this order, since intersections come first in PostgreSQL wherever they stand
+    const both = equal.reduce((some, one) => some.intersect(within(one)), within(all))
+    const merged = unequal.reduce((some, one) => some.except(within(one)), both).orderBy('contactId')
+    const { count } = await db
+      .selectFrom(merged.as('merged'))
+      .select(eb => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    total += Number(count)
+    if (!end) return total
+    after = end.contactId
   }
 }
 

@@ -76,6 +76,17 @@ test('who has none of several values is counted by merging those who have one', 
   }
 })
 
+test('who of many with one value has not another is counted by merging, too', async t => {
+  const { audience, plansOf } = await open(t)
+  const notInRome: Filter = { field: 'properties.city', op: 'neq', value: 'Rome' }
+  const merges = (await plansOf(db => countMembers(db, audience, [plan, notInRome]))).filter(steps =>
+    /EXCEPT/.test(steps),
+  )
+  assert.is(merges.length, 1)
+  assert.match(merges[0]!, /MERGE \(EXCEPT\)/)
+  assert.not.match(merges[0]!, /SCAN contact|TEMP B-TREE/)
+})
+
 test('a search looks at an index that holds all it needs', async t => {
   const { audience, plansOf } = await open(t)
   const question = { audience, filters: [], search: 'ann', limit: 10, offset: 0, cursor: null }
