@@ -125,6 +125,11 @@ export async function startScene(): Promise<Scene> {
     text: 'Hello {{unsubscribe_url}}',
     send: true,
   })
+  // emails are listed newest first: those of the broadcast are the oldest
+  await until(async () => {
+    const { body } = await posthorn.call('GET', `/broadcasts/${sent.id}`, { session })
+    return body.status === 'sent' || undefined
+  })
   const mail = (to: string, subject: string, more: object = {}) =>
     posthorn.send({
       from: 'The shop <orders@shop.example>',

@@ -256,9 +256,9 @@ for (const release of MODERN_VERSIONS) {
     assert.match(answer.error!.message, /`a`, `b\.c`/)
   })
 
-  test(`topics, which are still to come, as validation_error: ${release.version}`, async () => {
+  test(`topics that are not there, as not_found: ${release.version}`, async () => {
     const client = await openResend(release, posthorn)
-    assertTold(await send({ topicId: 'top_x' })(client), 'validation_error', 422)
+    assertTold(await send({ topicId: 'top_x' })(client), 'not_found', 404)
   })
 }
 

@@ -70,6 +70,8 @@ acl_smtp_data = accept
 host_lookup =
 rfc1413_hosts =
 keep_environment =
+smtp_accept_queue_per_connection = 0
+smtp_accept_max = 100
 
 begin acl
 rcpt:
