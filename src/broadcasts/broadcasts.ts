@@ -32,7 +32,7 @@ export interface BroadcastDetail {
 export interface Broadcasts {
   /** @param send undefined: it stays a draft */
   create(accountId: Id, fields: BroadcastFields, send?: SendOrder): Promise<BroadcastDetail | Refusal>
-  list(accountId: Id, page: BroadcastPage): Promise<{ total: number; rows: BroadcastRow[] }>
+  list(accountId: Id, page: BroadcastPage): Promise<{ total: number; hasMore: boolean; rows: BroadcastRow[] }>
   find(accountId: Id, id: Id): Promise<BroadcastDetail | undefined>
   /** @param scheduledAt undefined: as it was */
   change(

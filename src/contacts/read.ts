@@ -1,5 +1,6 @@
 /** Audiences, contacts, segments and topics, read one by one and a page at a time. */
 import type { Id } from '../lib/ids.ts'
+import { cutFound, type IdPage, idRange } from '../store/id-page.ts'
 import type { Find } from '../store/read.ts'
 import type { AudienceRow, ContactImportRow, ContactRow, Db, SegmentRow, TopicRow } from '../store/schema.ts'
 import { type ContactPlace, type ContactRef, type ContactView, contactView } from './contact.ts'
@@ -53,11 +54,17 @@ export function audiencesWith(db: Db, accountId: Id, email: string): Promise<Aud
 }
 
 /** Newest first. */
-export async function listAudiences(db: Db, accountId: Id, page: Page): Promise<Found<AudienceRow>> {
+export async function listAudiences(
+  db: Db,
+  accountId: Id,
+  page: IdPage,
+): Promise<Found<AudienceRow> & { hasMore: boolean }> {
   const own = db.selectFrom('audiences').where('accountId', '=', accountId)
   const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const rows = await own.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute()
-  return { total: Number(total), rows }
+  const { order, limit, offset, beyond } = idRange(page)
+  const next = beyond ? own.where('id', beyond.sign, beyond.id) : own
+  const found = await next.selectAll().orderBy('id', order).limit(limit).offset(offset).execute()
+  return { total: Number(total), ...cutFound(found, page) }
 }
 
 /** Of an audience that is there. */

@@ -17,7 +17,7 @@ import {
   audienceView,
   readAudience,
 } from '../wire/audience.ts'
-import { pageQuery, readPage } from '../wire/read.ts'
+import { cursorPageQuery, readCursorPage } from '../wire/cursor.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 
 interface AudienceRoutesOptions {
@@ -55,12 +55,12 @@ function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions): Rou
       path: '/audiences',
       access: 'session',
       summary: 'List audiences',
-      query: pageQuery(),
+      query: cursorPageQuery('aud'),
       replies: { 200: listSchema(audienceSchema) },
       async handle({ query, credential: { accountId } }) {
-        const page = readPage(query)
-        const { total, rows } = await listAudiences(store.db, accountId, page)
-        return listReply({ total, offset: page.offset }, rows.map(audienceView))
+        const page = readCursorPage(query, 'aud', 'an audience')
+        const { total, hasMore, rows } = await listAudiences(store.db, accountId, page)
+        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(audienceView) })
       },
     },
   ]

@@ -8,7 +8,7 @@ import type { StoredTemplate } from '../../store/mail/templates.ts'
 import { BROADCAST_STATUSES, type BroadcastStatus } from '../../store/schema.ts'
 import { invalidField, notFound, Refused, refusedBy } from '../refused.ts'
 import { senderOf } from '../repeatable.ts'
-import { type ApiReply, type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
+import { type ApiReply, type ApiRequest, created, ok, type Route } from '../route.ts'
 import {
   broadcastChangeSchema,
   broadcastRow,
@@ -28,7 +28,7 @@ import {
   testBroadcastSchema,
   testSchema,
 } from '../wire/broadcast.ts'
-import { pageQuery, readPage } from '../wire/read.ts'
+import { cursorPageQuery, readCursorPage } from '../wire/cursor.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 
 /** Html and text at their largest, with room for what JSON makes of them. */
@@ -37,7 +37,7 @@ const BROADCAST_BODY_LIMIT_BYTES = 16 * 1024 * 1024
 const listQuery = {
   q: z.string().max(LONGEST_NAME).optional().meta({ description: 'Part of the name.' }),
   status: z.enum(BROADCAST_STATUSES).optional(),
-  ...pageQuery(),
+  ...cursorPageQuery('brd'),
 }
 
 type FindTemplate = (accountId: Id, id: Id) => Promise<StoredTemplate | undefined>
@@ -79,10 +79,10 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       query: listQuery,
       replies: { 200: listSchema(broadcastRowSchema) },
       async handle({ query, credential: { accountId } }) {
-        const page = readPage(query)
+        const page = readCursorPage(query, 'brd', 'a broadcast')
         const wanted = { ...page, search: readSearch(query), status: readStatus(query) }
-        const { total, rows } = await broadcasts.list(accountId, wanted)
-        return listReply({ total, offset: page.offset }, rows.map(broadcastRow))
+        const { total, hasMore, rows } = await broadcasts.list(accountId, wanted)
+        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(broadcastRow) })
       },
     },
     {

@@ -3,12 +3,13 @@ import { z } from 'zod'
 import type { ContactChanges, ContactFields, ContactRef } from '../../contacts/contact.ts'
 import type { ContactRefusal } from '../../contacts/contact-commands.ts'
 import { MOST_KEYS, MOST_PROPERTIES, MOST_TOPICS } from '../../contacts/limits.ts'
-import type { ContactCursor, ContactQuestion } from '../../contacts/list.ts'
+import type { ContactQuestion } from '../../contacts/list.ts'
 import { keyFault, nameFault, type PropertyValue, valueFault } from '../../contacts/properties.ts'
 import type { Subscription } from '../../contacts/topic-commands.ts'
 import { type Id, parseWireId } from '../../lib/ids.ts'
 import { foldAddress, parseAddress } from '../../smtp/address.ts'
 import { invalidField, notFound, Refused } from '../refused.ts'
+import { readCursor } from './cursor.ts'
 import { bodyReader, pageQuery, readPage } from './read.ts'
 import { idSchema, timeSchema } from './reply-schemas.ts'
 
@@ -143,17 +144,7 @@ export function contactRefOf(text: string): ContactRef {
 export function readContactQuery(
   query: URLSearchParams,
 ): Pick<ContactQuestion, 'search' | 'limit' | 'offset' | 'cursor'> {
-  return { search: readSearch(query), ...readPage(query), cursor: readCursor(query) }
-}
-
-function readCursor(query: URLSearchParams): ContactCursor | null {
-  const [name, ...others] = (['after', 'before'] as const).filter(name => query.has(name))
-  if (name === undefined) return null
-  if (others.length > 0 || query.has('offset'))
-    throw invalidField(name, 'Only one of `after`, `before` and `offset` can be given.')
-  const id = parseWireId('con', query.get(name)!)
-  if (!id) throw invalidField(name, `The \`${name}\` parameter must be the id of a contact.`)
-  return { id, side: name === 'after' ? 'older' : 'newer' }
+  return { search: readSearch(query), ...readPage(query), cursor: readCursor(query, 'con', 'a contact') }
 }
 
 function readSearch(query: URLSearchParams): string {

@@ -1,7 +1,9 @@
 /** Broadcasts, as read back. */
+
 import { sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
+import { cutFound, type IdPage, idRange } from '../id-page.ts'
 import { containing } from '../pattern.ts'
 import type { BroadcastRow, BroadcastStatus, Db } from '../schema.ts'
 import { type Content, decodeContent } from './contents.ts'
@@ -27,9 +29,7 @@ export async function findBroadcast(db: Db, accountId: Id, id: Id): Promise<Stor
   return { ...broadcast, ...decodeContent({ encoding, body }) }
 }
 
-export interface BroadcastPage {
-  limit: number
-  offset: number
+export interface BroadcastPage extends IdPage {
   /** Part of the name; empty for any. */
   search: string
   status?: BroadcastStatus | undefined
@@ -39,15 +39,17 @@ export interface BroadcastPage {
 export async function listBroadcasts(
   db: Db,
   accountId: Id,
-  { limit, offset, search, status }: BroadcastPage,
-): Promise<{ total: number; rows: BroadcastRow[] }> {
+  { search, status, ...page }: BroadcastPage,
+): Promise<{ total: number; hasMore: boolean; rows: BroadcastRow[] }> {
   let wanted = db.selectFrom('broadcasts').where('accountId', '=', accountId)
   if (search !== '')
     wanted = wanted.where(sql<boolean>`folded_name like ${containing(foldText(search))} escape '!'`)
   if (status !== undefined) wanted = wanted.where('status', '=', status)
   const { total } = await wanted.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const rows = await wanted.selectAll().orderBy('id', 'desc').limit(limit).offset(offset).execute()
-  return { total: Number(total), rows }
+  const { order, limit, offset, beyond } = idRange(page)
+  const next = beyond ? wanted.where('id', beyond.sign, beyond.id) : wanted
+  const found = await next.selectAll().orderBy('id', order).limit(limit).offset(offset).execute()
+  return { total: Number(total), ...cutFound(found, page) }
 }
 
 /** The one that has waited longest of those for which there is something to be done; and when the next of them is due. */

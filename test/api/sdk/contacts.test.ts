@@ -152,6 +152,29 @@ test('6.38: a refused first contact leaves no audience behind', async () => {
   assert.equal(insistOn(await audiences.list()).data, [])
 })
 
+test('6.38: pages of segments and broadcasts are turned by their ids', async () => {
+  const { segments, broadcasts } = await openNewAccount('pages')
+  const made: string[] = []
+  for (const name of ['Ann', 'Bob', 'Cid']) made.unshift(insistOn(await segments.create({ name })).id)
+  const drafts: string[] = []
+  const words = { from: 'ann@here.example', subject: 'May', text: 'News', segmentId: made[0]! }
+  for (const name of ['1', '2', '3']) drafts.unshift(insistOn(await broadcasts.create({ ...words, name })).id)
+  for (const [of, ids] of [
+    [segments, made],
+    [broadcasts, drafts],
+  ] as const) {
+    const turned = async (page: { limit?: number; after?: string; before?: string }) => {
+      const { data, has_more } = insistOn(await of.list(page as { limit?: number }))
+      return [data.map(({ id }) => id), has_more]
+    }
+    assert.equal(await turned({ limit: 2 }), [ids.slice(0, 2), true])
+    assert.equal(await turned({ limit: 2, after: ids[1]! }), [ids.slice(2), false])
+    assert.equal(await turned({ limit: 1, before: ids[2]! }), [[ids[1]], true])
+    assert.equal(await turned({ before: ids[1]! }), [[ids[0]], false])
+    assertTold(await of.list({ after: 'eml_1' }), 'validation_error', 422)
+  }
+})
+
 test('6.38: contacts are put into segments, and taken out of them', async () => {
   const { contacts, audiences, topics } = await openNewAccount('segments')
   const fields = {
