@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { Id } from '../../../src/lib/ids.ts'
+import { type Id, wireId } from '../../../src/lib/ids.ts'
 import { openAudience } from '../../kit/audience.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -74,6 +74,38 @@ test('a contact that left and was removed has left when it is imported again', a
   assert.equal(standing(), [undefined, 0])
   await importFile(`email\n${ANN}\n`)
   assert.equal(standing(), [0, 1])
+})
+
+test('a contact that is put into another audience brings what it has said, and hears of nothing that it has left since', async t => {
+  const { leave, add, remove, say, topic, run, rows, clock, accountId, audienceId: from } = await open(t)
+  const [wanted, unwanted, left] = [await topic(), await topic(), await topic()]
+  await leave(left)
+  await add({ email: ANN })
+  for (const [id, subscribed] of [
+    [wanted, true],
+    [unwanted, false],
+  ] as const)
+    await say(id, subscribed)
+  const audienceId = newId(clock.now())
+  await run('createAudience', { accountId, id: audienceId, name: 'Others', at: clock.now() })
+  const [{ id }] = rows<{ id: Id }>('select id from contacts where audience_id = ?', from) as [{ id: Id }]
+  const takeOut = () => run('takeOutContact', { accountId, audienceId: from, email: ANN, at: clock.now() })
+  assert.is(await takeOut(), 'only-audience')
+  const copy = {
+    accountId,
+    audienceId,
+    from: { audienceId: from, id },
+    id: newId(clock.now()),
+    at: clock.now(),
+  }
+  const answer = await run('copyContact', copy)
+  assert.equal('contact' in answer && [answer.contact.email, answer.contact.unsubscribed_topics], [
+    ANN,
+    [unwanted, left].map(one => wireId('top', one)),
+  ])
+  assert.equal(await run('copyContact', { ...copy, id: newId(clock.now()) }), answer)
+  assert.ok('contact' in Object(await takeOut()))
+  assert.equal(await remove(), { refused: 'no-contact' })
 })
 
 test('mail about a topic does not reach one who has left it without being a contact', async t => {
