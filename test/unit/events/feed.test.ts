@@ -65,8 +65,7 @@ async function nextLook(clock: ManualClock) {
 
 test('those who have seen the same are told by one look', async t => {
   const { feed, clock, record, reads } = await open(t)
-  await record(1)
-  const readers = Array.from({ length: 20 }, () => reading(feed.follow(ACCOUNT, undefined)))
+  const readers = Array.from({ length: 20 }, () => reading(feed.follow(ACCOUNT, firstIdAt(0))))
   await until(() => clock.timerCount === 1)
   const before = reads()
   await record(3)
