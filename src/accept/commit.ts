@@ -2,9 +2,11 @@
  * The command that stores what was submitted: idempotency, sender domain, topic, suppression and quota are decided inside
  * the transaction that writes emails and deliveries, so that no race gets past them.
  */
+
 import type { Quota } from '../accounts/plans.ts'
 import { type ConsentBook, openConsentBook, type TopicMail } from '../contacts/consent.ts'
 import { maySend } from '../domains/status.ts'
+import { ON_SUPPRESSION_LIST } from '../events/suppressed.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
 import { batchCommand, besideOthers, type Tx } from '../store/command.ts'
@@ -16,7 +18,7 @@ import { type BatchMode, characterCount } from './prepared.ts'
 import { takeQuota } from './quota.ts'
 import { isRefusal, type Refusal, refuseAt, refuseField, UNKNOWN_TOPIC } from './refusal.ts'
 import { refuseSendTime } from './send-time.ts'
-import { type Decided, type NewEmail, ON_SUPPRESSION_LIST, storeEmails } from './store-emails.ts'
+import { type Decided, type NewEmail, storeEmails } from './store-emails.ts'
 import type { IdempotencyToken, Sender } from './submission.ts'
 
 export interface AcceptInput {

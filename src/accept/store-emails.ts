@@ -1,6 +1,8 @@
 /** The writing half of acceptance: content, emails, deliveries, counters and first events of what has been decided. */
+
 import { countNewEmail, type NewEvent, recordEvents } from '../events/record.ts'
 import { scheduledEvent } from '../events/scheduled.ts'
+import { ON_SUPPRESSION_LIST, suppressedEvent } from '../events/suppressed.ts'
 import type { Id } from '../lib/ids.ts'
 import { referBlobs } from '../store/blobs/blobs.ts'
 import type { StagedBlob } from '../store/blobs/staged.ts'
@@ -55,8 +57,6 @@ export interface Decided {
   /** By ordinal: why the recipient gets nothing, or null. Of a scheduled email nobody is, yet: that is found out at its time. */
   suppressed: (string | null)[]
 }
-
-export const ON_SUPPRESSION_LIST = 'The address is on the suppression list.'
 
 /** Part of the command that accepts. */
 export async function storeEmails(tx: Tx, accepted: readonly Decided[]): Promise<void> {
@@ -216,8 +216,7 @@ function firstEvents({ email, domainId, suppressed }: Decided): NewEvent[] {
   return email.recipients.flatMap(({ address: recipient }, i) => {
     const message = suppressed[i]
     if (!message) return []
-    const data = { suppressed: { message, type: 'Suppressed' } }
     const origin = { domainId, broadcastId }
-    return [{ accountId, subjectId, type: 'email.suppressed' as const, recipient, data, at, origin }]
+    return [{ accountId, subjectId, ...suppressedEvent(message), recipient, at, origin }]
   })
 }

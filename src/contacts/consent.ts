@@ -38,10 +38,11 @@ interface Contact {
 
 /** What is known of all of them is read together; where there are none, nothing is. */
 export async function openConsentBook(tx: Tx, mail: readonly TopicMail[]): Promise<ConsentBook> {
+  const accounts = byAccount(mail)
   const [defaults, contacts, optOuts] = await Promise.all([
     defaultsOf(tx, mail),
-    contactsOf(tx, mail),
-    leftBy(tx, mail),
+    contactsOf(tx, accounts),
+    leftBy(tx, accounts),
   ])
   return {
     knows: topic => defaults.has(topicKey(topic)),
@@ -60,6 +61,21 @@ export async function openConsentBook(tx: Tx, mail: readonly TopicMail[]): Promi
   }
 }
 
+interface AccountMail {
+  accountId: Id
+  topicIds: Id[]
+  /** Lower-case, each once. */
+  emails: string[]
+}
+
+function byAccount(mail: readonly TopicMail[]): AccountMail[] {
+  return [...Map.groupBy(mail, ({ accountId }) => idKey(accountId)).values()].map(ofOne => ({
+    accountId: ofOne[0]!.accountId,
+    topicIds: [...new Map(ofOne.map(({ topicId }) => [idKey(topicId), topicId])).values()],
+    emails: [...new Set(ofOne.flatMap(({ addresses }) => addresses.map(foldAddress)))],
+  }))
+}
+
 async function defaultsOf(tx: Tx, mail: readonly TopicMail[]): Promise<Map<string, DefaultSubscription>> {
   const wanted = new Map(mail.map(one => [topicKey(one), one]))
   const keys = [...wanted.values()].map(({ accountId, topicId: id }) => ({ accountId, id }))
@@ -70,14 +86,11 @@ async function defaultsOf(tx: Tx, mail: readonly TopicMail[]): Promise<Map<strin
 }
 
 /** By account and address, whether or not it is a contact's. */
-async function leftBy({ db }: Tx, mail: readonly TopicMail[]): Promise<Map<string, OptOut>> {
+async function leftBy({ db }: Tx, accounts: readonly AccountMail[]): Promise<Map<string, OptOut>> {
   const left = new Map<string, OptOut>()
-  for (const ofOne of Map.groupBy(mail, ({ accountId }) => idKey(accountId)).values()) {
-    const { accountId } = ofOne[0]!
-    const emails = [...new Set(ofOne.flatMap(({ addresses }) => addresses.map(foldAddress)))]
+  for (const { accountId, emails } of accounts)
     for (const [email, optOut] of await optOutsOf(db, accountId, emails))
       left.set(addressKey(accountId, email), optOut)
-  }
   return left
 }
 
@@ -86,9 +99,8 @@ type Row = Pick<ContactRow, 'accountId' | 'audienceId' | 'id' | 'email' | 'unsub
 }
 
 /** By account and address; in audiences that are there. */
-async function contactsOf(tx: Tx, mail: readonly TopicMail[]): Promise<Map<string, Contact[]>> {
-  const accounts = Map.groupBy(mail, ({ accountId }) => idKey(accountId)).values()
-  const rows = (await Promise.all([...accounts].flatMap(ofOne => rowsOf(tx, ofOne)))).flat()
+async function contactsOf(tx: Tx, accounts: readonly AccountMail[]): Promise<Map<string, Contact[]>> {
+  const rows = (await Promise.all(accounts.flatMap(one => rowsOf(tx, one)))).flat()
   const audiences = await tx.rows.find(
     'audiences',
     rows.map(({ accountId, audienceId: id }) => ({ accountId, id })),
@@ -108,16 +120,13 @@ async function contactsOf(tx: Tx, mail: readonly TopicMail[]): Promise<Map<strin
 }
 
 /** Of one account. */
-function rowsOf({ db }: Tx, mail: readonly TopicMail[]): Promise<Row[]>[] {
-  const { accountId } = mail[0]!
-  const topics = [...new Map(mail.map(({ topicId }) => [idKey(topicId), topicId])).values()]
-  const emails = [...new Set(mail.flatMap(({ addresses }) => addresses.map(foldAddress)))]
+function rowsOf({ db }: Tx, { accountId, topicIds, emails }: AccountMail): Promise<Row[]>[] {
   const parts = Math.ceil(emails.length / ADDRESSES_AT_ONCE)
   return Array.from({ length: parts }, (_, i) =>
     db
       .selectFrom('contacts')
       .leftJoin('contactTopics', join =>
-        join.onRef('contactTopics.contactId', '=', 'contacts.id').on('contactTopics.topicId', 'in', topics),
+        join.onRef('contactTopics.contactId', '=', 'contacts.id').on('contactTopics.topicId', 'in', topicIds),
       )
       .select(['accountId', 'audienceId', 'contacts.id', 'email', 'unsubscribed', 'topicId', 'subscribed'])
       .where('accountId', '=', accountId)

@@ -5,7 +5,7 @@ import type { ContactRow } from '../store/schema.ts'
 import { hasAudience, insertAudience } from './audience-commands.ts'
 import { type ContactFields, type ContactPlace, newContact } from './contact.ts'
 import { type ContactAnswer, refusalOf, viewOf } from './contact-commands.ts'
-import { audiencesOf, audiencesWith } from './read.ts'
+import { audiencesWith, oldestAudience } from './read.ts'
 import { hasTopics, type Subscription, setSubscriptions } from './topic-commands.ts'
 import { findContacts, writeContacts } from './write-contacts.ts'
 
@@ -35,9 +35,9 @@ export const placingCommands = {
   placeContact: command<NewPlacedContact, ContactAnswer | 'no-topic'>(async (tx, input) => {
     const { accountId, ids, fields, subscriptions, at } = input
     if (!(await hasTopics(tx, accountId, subscriptions))) return 'no-topic'
-    const [oldest] = await audiencesOf(tx.db, accountId)
+    const oldest = await oldestAudience(tx.db, accountId)
     const isFirst = input.audienceIds.length === 0 && !oldest
-    const named = input.audienceIds.length > 0 ? input.audienceIds : [oldest ?? input.newAudienceId]
+    const named = input.audienceIds.length > 0 ? input.audienceIds : [oldest?.id ?? input.newAudienceId]
     const rows = named.map((audienceId, i) => newContact({ accountId, audienceId }, ids[i]!, fields, at))
     for (const row of rows) {
       if (!isFirst && !(await hasAudience(tx, row))) return { refused: 'no-audience' }

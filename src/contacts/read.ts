@@ -1,6 +1,6 @@
 /** Audiences, contacts, segments and topics, read one by one and a page at a time. */
 import type { Id } from '../lib/ids.ts'
-import { cutFound, type IdPage, idRange } from '../store/id-page.ts'
+import { cutFound, idRange, type ListPage } from '../store/list-page.ts'
 import type { Find } from '../store/read.ts'
 import type { AudienceRow, ContactImportRow, ContactRow, Db, SegmentRow, TopicRow } from '../store/schema.ts'
 import { type ContactPlace, type ContactRef, type ContactView, contactView } from './contact.ts'
@@ -26,38 +26,48 @@ export function findAudience(db: Db, accountId: Id, id: Id): Promise<AudienceRow
     .executeTakeFirst()
 }
 
-/** All of an account, oldest first. */
-export async function audiencesOf(db: Db, accountId: Id): Promise<Id[]> {
-  const rows = await db
-    .selectFrom('audiences')
-    .select('id')
-    .where('accountId', '=', accountId)
-    .orderBy('id')
-    .execute()
-  return rows.map(({ id }) => id)
-}
-
-/** Those that have a contact of this address, oldest first. */
-export function audiencesWith(db: Db, accountId: Id, email: string): Promise<AudienceRow[]> {
+/** Undefined where the account has none. */
+export function oldestAudience(db: Db, accountId: Id): Promise<AudienceRow | undefined> {
   return db
     .selectFrom('audiences')
-    .selectAll('audiences')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** Contacts in audiences that are there, those of the oldest first. */
+function placed(db: Db, accountId: Id) {
+  return db
+    .selectFrom('audiences')
     .innerJoin('contacts', join =>
       join
         .onRef('contacts.accountId', '=', 'audiences.accountId')
         .onRef('contacts.audienceId', '=', 'audiences.id'),
     )
     .where('audiences.accountId', '=', accountId)
-    .where('contacts.email', '=', email)
     .orderBy('audiences.id')
-    .execute()
+}
+
+/** Those that have a contact of this address, oldest first. */
+export function audiencesWith(db: Db, accountId: Id, email: string): Promise<AudienceRow[]> {
+  return placed(db, accountId).selectAll('audiences').where('contacts.email', '=', email).execute()
+}
+
+/** Of the oldest audience that has it. */
+export function findPlacedContact(db: Db, accountId: Id, ref: ContactRef): Promise<ContactRow | undefined> {
+  const contacts = placed(db, accountId).selectAll('contacts').limit(1)
+  return 'id' in ref
+    ? contacts.where('contacts.id', '=', ref.id).executeTakeFirst()
+    : contacts.where('contacts.email', '=', ref.email).executeTakeFirst()
 }
 
 /** Newest first. */
 export async function listAudiences(
   db: Db,
   accountId: Id,
-  page: IdPage,
+  page: ListPage,
 ): Promise<Found<AudienceRow> & { hasMore: boolean }> {
   const own = db.selectFrom('audiences').where('accountId', '=', accountId)
   const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()

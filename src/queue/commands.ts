@@ -1,5 +1,7 @@
 /** What moves deliveries through the queue: leases are taken, given back, finished, and voided after a crash. */
+
 import { type DeliveryChange, recordDeliveries, recordHandedOver } from '../events/record.ts'
+import { ON_SUPPRESSION_LIST, suppressedEvent } from '../events/suppressed.ts'
 import type { EventData, EventType } from '../events/types.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
@@ -300,14 +302,13 @@ function suppressionChange(
   { accountId, emailId, ordinal, address, attempt }: ClaimedDelivery,
   at: number,
 ): DeliveryChange {
-  const message = 'The address is on the suppression list.'
   return {
     accountId,
     emailId,
     ordinal,
     recipient: address,
-    event: { type: 'email.suppressed', data: { suppressed: { message, type: 'Suppressed' } } },
-    error: message,
+    event: suppressedEvent(ON_SUPPRESSION_LIST),
+    error: ON_SUPPRESSION_LIST,
     at,
     handedOverAt: null,
     set: { status: 'suppressed', ...NO_LEASE, state: DELIVERY_STATE.done, attempts: attempt - 1 },

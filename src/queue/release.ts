@@ -1,7 +1,9 @@
 /** Scheduled emails enter the queue when their time has come: the command that lets them in. */
+
 import { type ConsentBook, openConsentBook } from '../contacts/consent.ts'
 import { maySend } from '../domains/status.ts'
 import { type DeliveryChange, moveEmails, recordDeliveries } from '../events/record.ts'
+import { suppressedEvent } from '../events/suppressed.ts'
 import { type Id, idKey, sameId } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
 import { parseMailboxes } from '../store/mail/emails.ts'
@@ -131,10 +133,7 @@ async function withhold(tx: Tx, emails: readonly TopicEmail[], consent: ConsentB
     recipients.flatMap(({ ordinal, address }) => {
       const message = consent.objectionOf(email, address)
       if (message === null) return []
-      const event = {
-        type: 'email.suppressed' as const,
-        data: { suppressed: { message, type: 'Suppressed' } },
-      }
+      const event = suppressedEvent(message)
       return [endOf(email, { ordinal, address }, { status: 'suppressed', event, error: message, at })]
     }),
   )

@@ -3,19 +3,12 @@
  * stretches, between which whatever else is to be read gets its turn.
  */
 import type { Id } from '../lib/ids.ts'
+import { cutFound, type ListPage } from './list-page.ts'
 
 /** Entries beyond `from` up to `to`, in the direction of the walk. */
 export interface Stretch {
   from: Id | undefined
   to: Id | undefined
-}
-
-export interface ListPage {
-  limit: number
-  /** Entries to skip; without meaning beside a cursor. */
-  offset: number
-  /** Shows the entries next to this one, which need not exist any more. */
-  cursor: { id: Id; side: 'older' | 'newer' } | null
 }
 
 export type Direction = 'asc' | 'desc'
@@ -39,9 +32,10 @@ const STRETCH_ENTRIES = 10_000
  */
 export async function walkList<K>(
   walkOf: (direction: Direction) => Walk<K>,
-  { limit, offset, cursor }: ListPage,
+  page: ListPage,
   isCounted: boolean,
 ): Promise<{ keys: K[]; matched: number; hasMore: boolean }> {
+  const { limit, offset, cursor } = page
   const walk = walkOf(cursor?.side === 'newer' ? 'asc' : 'desc')
   const wanted = limit + 1
   const keys: K[] = []
@@ -58,10 +52,6 @@ export async function walkList<K>(
       stretch.to && !(isCounted && keys.length === wanted) ? { from: stretch.to, to: undefined } : undefined
     if (stretch) await new Promise(setImmediate)
   }
-  const shown = keys.slice(0, limit)
-  return {
-    keys: cursor?.side === 'newer' ? shown.reverse() : shown,
-    matched,
-    hasMore: keys.length > limit,
-  }
+  const { rows, hasMore } = cutFound(keys, page)
+  return { keys: rows, matched, hasMore }
 }

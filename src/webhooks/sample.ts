@@ -1,4 +1,5 @@
 /** The event that tries out a webhook: of a type it is told of, about nothing that there is. */
+import { ON_SUPPRESSION_LIST, suppressedEvent } from '../events/suppressed.ts'
 import type { EventType } from '../events/types.ts'
 import { type Id, wireId } from '../lib/ids.ts'
 
@@ -65,7 +66,7 @@ function ownData(type: EventType, at: string): object {
     case 'email.failed':
       return { failed: { reason: 'expired after 48 h: 451 4.7.1 try again later' } }
     case 'email.suppressed':
-      return { suppressed: { message: 'The address is on the suppression list.', type: 'Suppressed' } }
+      return suppressedEvent(ON_SUPPRESSION_LIST).data
     case 'email.scheduled':
       return { scheduled: { scheduled_at: at } }
     default:

@@ -1,4 +1,5 @@
 /** Turns the end of an attempt into what is recorded of it: state, event, next try, suppression. Pure. */
+import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../events/suppressed.ts'
 import { idTime } from '../../lib/ids.ts'
 import type { Finish } from '../../queue/commands.ts'
 import { nextAttemptAt } from '../../queue/retry-schedule.ts'
@@ -82,7 +83,7 @@ export function finishOf(
 }
 
 function finalFinish(delivery: ClaimedDelivery, ending: Ending, facts: FinishFacts): Finish {
-  const base = { ...common(delivery, ending, facts), nextAt: null, suppress: false }
+  const base = { ...common(delivery, ending, facts), ...proven(facts), nextAt: null, suppress: false }
   switch (ending.kind) {
     case 'delivered':
       return {
@@ -101,14 +102,14 @@ function finalFinish(delivery: ClaimedDelivery, ending: Ending, facts: FinishFac
         error: errorText(ending),
         suppress: ending.blamesAddress ?? false,
       }
-    case 'suppressed': {
-      const message = 'The address is on the suppression list.'
-      const event = {
-        type: 'email.suppressed' as const,
-        data: { suppressed: { message, type: 'Suppressed' } },
+    case 'suppressed':
+      return {
+        ...base,
+        status: 'suppressed',
+        outcome: 'bounced',
+        event: suppressedEvent(ON_SUPPRESSION_LIST),
+        error: ON_SUPPRESSION_LIST,
       }
-      return { ...base, status: 'suppressed', outcome: 'bounced', event, error: message }
-    }
     default:
       return {
         ...base,
@@ -127,6 +128,7 @@ function expired(delivery: ClaimedDelivery, ending: Ending, facts: FinishFacts):
   const reason = `expired after ${hours} h: ${ending.text}`
   return {
     ...common(delivery, ending, facts),
+    ...proven(facts),
     status: 'failed',
     outcome: 'deferred',
     nextAt: null,
@@ -134,6 +136,11 @@ function expired(delivery: ClaimedDelivery, ending: Ending, facts: FinishFacts):
     error: reason,
     suppress: false,
   }
+}
+
+/** The signatures of a delivery that is done are known again when they are made anew. */
+function proven({ message }: FinishFacts) {
+  return { signatures: null, proof: message?.signatures ? proofOf(message.signatures) : null }
 }
 
 function common(
@@ -154,8 +161,6 @@ function common(
     finishedAt,
     handedOverAt: message ? facts.startedAt : null,
     signedAt: message?.signedAt ?? null,
-    signatures: null,
-    proof: message?.signatures ? proofOf(message.signatures) : null,
     record: {
       reply: ending.text,
       mxHost: last?.host ?? null,

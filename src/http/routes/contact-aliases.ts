@@ -1,6 +1,5 @@
 /** Contacts as newer SDKs name them, without their audience: that of several which is the oldest. */
-import { audiencesOf } from '../../contacts/read.ts'
-import { findContacts } from '../../contacts/write-contacts.ts'
+import { findPlacedContact } from '../../contacts/read.ts'
 import { wireId } from '../../lib/ids.ts'
 import type { ContactRow } from '../../store/schema.ts'
 import { notFound } from '../refused.ts'
@@ -35,16 +34,12 @@ async function inItsAudience(store: Options['store'], request: ApiRequest): Prom
 
 /** The one that the path names, of the oldest audience that has it. @throws Refused 404 */
 export async function placedContactOf(
-  { db, find }: Pick<Options['store'], 'db' | 'find'>,
-  request: ApiRequest,
+  { db }: Pick<Options['store'], 'db'>,
+  { params, credential: { accountId } }: ApiRequest,
 ): Promise<ContactRow> {
-  const { accountId } = request.credential
-  const ref = contactRefOf(request.params.contact_id!)
-  for (const audienceId of await audiencesOf(db, accountId)) {
-    const [contact] = await findContacts(find, { accountId, audienceId }, [ref])
-    if (contact) return contact
-  }
-  throw notFound('Contact')
+  const contact = await findPlacedContact(db, accountId, contactRefOf(params.contact_id!))
+  if (!contact) throw notFound('Contact')
+  return contact
 }
 
 /** They send what a contact says of topics as a bare list. */

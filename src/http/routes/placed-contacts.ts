@@ -1,6 +1,6 @@
 /** Contacts of no audience in particular, as newer SDKs add and list them: those of the oldest one. */
 import type { placingCommands } from '../../contacts/placing-commands.ts'
-import { audiencesOf, findAudience } from '../../contacts/read.ts'
+import { findAudience, oldestAudience } from '../../contacts/read.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import { created, type Route } from '../route.ts'
@@ -29,8 +29,7 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
       replies: { 200: listSchema(contactSchema) },
       async handle({ query, credential: { accountId } }) {
         const asked = readContactQuery(query)
-        const [oldest] = await audiencesOf(store.db, accountId)
-        const audience = oldest && (await findAudience(store.db, accountId, oldest))
+        const audience = await oldestAudience(store.db, accountId)
         const found = audience
           ? await reader.listContacts({ audience, filters: [], ...asked })
           : { total: 0, hasMore: false, rows: [] }

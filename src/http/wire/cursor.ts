@@ -1,6 +1,6 @@
 /** Cursors of the SDKs: `after` and `before` the id of a row. */
 import { type IdPrefix, parseWireId } from '../../lib/ids.ts'
-import type { IdPage } from '../../store/id-page.ts'
+import type { ListPage } from '../../store/list-page.ts'
 import { invalidField } from '../refused.ts'
 import { pageQuery, readPage } from './read.ts'
 import { idSchema } from './reply-schemas.ts'
@@ -11,12 +11,12 @@ export function cursorPageQuery(prefix: IdPrefix) {
 }
 
 /** @param what the ids are of, with its article @throws Refused 422 */
-export function readCursorPage(query: URLSearchParams, prefix: IdPrefix, what: string): IdPage {
+export function readCursorPage(query: URLSearchParams, prefix: IdPrefix, what: string): ListPage {
   return { ...readPage(query), cursor: readCursor(query, prefix, what) }
 }
 
 /** @throws Refused 422 */
-export function readCursor(query: URLSearchParams, prefix: IdPrefix, what: string): IdPage['cursor'] {
+export function readCursor(query: URLSearchParams, prefix: IdPrefix, what: string): ListPage['cursor'] {
   const [name, ...others] = (['after', 'before'] as const).filter(name => query.has(name))
   if (name === undefined) return null
   if (others.length > 0 || query.has('offset'))

@@ -6,7 +6,8 @@ import type { SuppressionFilter, SuppressionPage } from '../../store/accounts/su
 import { SUPPRESSION_REASONS, type SuppressionRef } from '../../store/accounts/suppressions.ts'
 import type { SuppressionReason, SuppressionRow } from '../../store/schema.ts'
 import { invalidField, Refused } from '../refused.ts'
-import { bodyReader, pageQuery, readPage } from './read.ts'
+import { cursorPageQuery, readCursorPage } from './cursor.ts'
+import { bodyReader } from './read.ts'
 import { idSchema, timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'
 
@@ -27,9 +28,7 @@ const readRefs = bodyReader(removalsSchema)
 export const suppressionQuery = {
   ...reasons,
   q: z.string().optional().meta({ description: 'Part of the address.' }),
-  ...pageQuery(),
-  after: idSchema('sup').optional(),
-  before: idSchema('sup').optional(),
+  ...cursorPageQuery('sup'),
 }
 
 export const suppressionSchema = z
@@ -99,7 +98,7 @@ export function readSuppressionQuery(query: URLSearchParams): {
   }
   return {
     filter: { reason: known ?? null, search: readSearch(query) },
-    page: { ...readPage(query), cursor: readCursor(query) },
+    page: readCursorPage(query, 'sup', 'a suppression'),
   }
 }
 
@@ -108,17 +107,6 @@ function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
   if (text.includes('\0')) throw invalidField('q', 'The `q` parameter must not contain NUL.')
   return foldAddress(text.normalize('NFC').trim())
-}
-
-function readCursor(query: URLSearchParams): SuppressionPage['cursor'] {
-  const given = (['after', 'before'] as const).filter(name => query.has(name))
-  const [name] = given
-  if (name === undefined) return null
-  if (given.length > 1 || query.has('offset'))
-    throw invalidField(name, 'Only one of `after`, `before` and `offset` can be given.')
-  const id = parseWireId('sup', query.get(name)!)
-  if (!id) throw invalidField(name, `The \`${name}\` parameter must be the id of a suppression.`)
-  return { id, side: name === 'after' ? 'older' : 'newer' }
 }
 
 export function suppressionView(row: SuppressionRow): z.output<typeof suppressionSchema> {

@@ -1,10 +1,11 @@
 /** An account's suppressions, listed and searched newest first. */
 import { sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
+import type { ListPage } from '../list-page.ts'
 import { containing } from '../pattern.ts'
 import type { Find } from '../read.ts'
 import type { Db, SuppressionReason, SuppressionRow } from '../schema.ts'
-import { type Direction, type ListPage, type Stretch, type Walk, walkList } from '../stretches.ts'
+import { type Direction, type Stretch, type Walk, walkList } from '../stretches.ts'
 import { countSuppressions, findSuppression } from './suppressions.ts'
 
 /** What narrows the list down. */

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
-import { cutFound, type IdPage, idRange } from '../id-page.ts'
+import { cutFound, idRange, type ListPage } from '../list-page.ts'
 import { containing } from '../pattern.ts'
 import type { BroadcastRow, BroadcastStatus, Db } from '../schema.ts'
 import { type Content, decodeContent } from './contents.ts'
@@ -29,7 +29,7 @@ export async function findBroadcast(db: Db, accountId: Id, id: Id): Promise<Stor
   return { ...broadcast, ...decodeContent({ encoding, body }) }
 }
 
-export interface BroadcastPage extends IdPage {
+export interface BroadcastPage extends ListPage {
   /** Part of the name; empty for any. */
   search: string
   status?: BroadcastStatus | undefined

@@ -1,11 +1,12 @@
 /** Received mail of an account, listed and searched newest first. */
 import { sql } from 'kysely'
 import { type Id, idKey, lastIdAt } from '../../lib/ids.ts'
+import type { ListPage } from '../list-page.ts'
 import { containing } from '../pattern.ts'
 import type { Find } from '../read.ts'
 import type { InboundMessageRow } from '../schema/inbound.ts'
 import type { Db } from '../schema.ts'
-import { type Direction, type ListPage, type Stretch, type Walk, walkList } from '../stretches.ts'
+import { type Direction, type Stretch, type Walk, walkList } from '../stretches.ts'
 
 /** What narrows the list down. */
 export interface InboundFilter {

@@ -13,6 +13,8 @@ import { Card, Mark, Time } from '../parts/show.tsx'
 import { counted } from '../words/numbers.ts'
 
 const PAGE_SIZE = 25
+const WHAT_REMOVING_MEANS =
+  'What they have said about topics goes, too. Whoever only wants no more mail should be unsubscribed instead.'
 
 export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id'>; onChanged: () => void }) {
   const query = useQuery()
@@ -117,7 +119,7 @@ function ChosenActs({ rows, selection, onChanged }: ChosenActsProps) {
           ask(
             {
               title: `Remove ${people}?`,
-              text: 'What they have said about topics goes, too. Whoever only wants no more mail should be unsubscribed instead.',
+              text: WHAT_REMOVING_MEANS,
               act: 'Remove them',
             },
             remove,
@@ -145,7 +147,7 @@ function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
   const askToRemove = (contact: Contact) =>
     confirm({
       title: `Remove ${contact.email}?`,
-      text: 'What they have said about topics goes, too. Whoever only wants no more mail should be unsubscribed instead.',
+      text: WHAT_REMOVING_MEANS,
       act: 'Remove the contact',
       async work() {
         await remove(contact)

@@ -1,7 +1,7 @@
 /** Lists of rows with ids, newest first, a page at a time. */
 import type { Id } from '../lib/ids.ts'
 
-export interface IdPage {
+export interface ListPage {
   limit: number
   /** Rows to skip; without meaning beside a cursor. */
   offset: number
@@ -10,7 +10,7 @@ export interface IdPage {
 }
 
 /** What the query of a page says beside whose rows they are; it finds one row more than the page has. */
-export function idRange({ limit, offset, cursor }: IdPage) {
+export function idRange({ limit, offset, cursor }: ListPage) {
   const isUpwards = cursor?.side === 'newer'
   return {
     order: isUpwards ? ('asc' as const) : ('desc' as const),
@@ -21,7 +21,10 @@ export function idRange({ limit, offset, cursor }: IdPage) {
 }
 
 /** The page, of what its query has found. */
-export function cutFound<T>(found: readonly T[], { limit, cursor }: IdPage): { rows: T[]; hasMore: boolean } {
+export function cutFound<T>(
+  found: readonly T[],
+  { limit, cursor }: ListPage,
+): { rows: T[]; hasMore: boolean } {
   const rows = found.slice(0, limit)
   return { rows: cursor?.side === 'newer' ? rows.reverse() : rows, hasMore: found.length > limit }
 }
