@@ -27,6 +27,7 @@ const COLUMNS: Column[] = [
   { figure: 'rowsPerSecond', title: 'rows/s', digits: 0 },
   { figure: 'rssBeforeMb', title: 'RSS before, MB', digits: 0 },
   { figure: 'rssAtTenthMb', title: 'at a tenth, MB', digits: 0 },
+  { figure: 'rssAtHalfMb', title: 'at half, MB', digits: 0 },
   { figure: 'rssAtEndMb', title: 'at the end, MB', digits: 0 },
   { figure: 'peakRssMb', title: 'peak RSS, MB', digits: 0 },
   { figure: 'bytesPerRow', title: 'database, bytes a row', digits: 0 },
@@ -118,22 +119,25 @@ async function measuredImport(ours: PosthornContender, { headers }: Call, path: 
     upload.on('error', reject)
     upload.on('response', response => resolve(json(response) as ReturnType<typeof JSON.parse>))
   })
-  let rssAtTenthMb = 0
+  const rssMbAt: number[] = []
   const sent = function* () {
-    let pieces = 0
+    let rows = 0
     for (const piece of fileOf(count)) {
       yield piece
-      if (pieces++ === Math.floor(count / PIECE_ROWS / 10)) rssAtTenthMb = ours.weigh().rssBytes / 2 ** 20
+      rows += PIECE_ROWS
+      if (rows >= ((rssMbAt.length + 1) * count) / 10) rssMbAt.push(ours.weigh().rssBytes / 2 ** 20)
     }
   }
   await pipeline(Readable.from(sent()), upload)
   const report = await answered
   if (report.created + report.unchanged !== count) throw new Error(JSON.stringify(report))
   const seconds = (performance.now() - beganAt) / 1_000
+  console.log(`RSS at each tenth, MB: ${rssMbAt.map(Math.round).join(' ')}`)
   return {
     rowsPerSecond: count / seconds,
     rssBeforeMb: rssBytes / 2 ** 20,
-    rssAtTenthMb,
+    rssAtTenthMb: rssMbAt[0] ?? NaN,
+    rssAtHalfMb: rssMbAt[4] ?? NaN,
     rssAtEndMb: ours.weigh().rssBytes / 2 ** 20,
     peakRssMb: rss.stop() / 2 ** 20,
     bytesPerRow: (ours.databaseBytes() - bytesBefore) / count,

@@ -1,7 +1,7 @@
 /** The links of a broadcast with their counts. */
 import { z } from 'zod'
 import { parseWireId } from '../../lib/ids.ts'
-import { listBroadcastLinks } from '../../store/mail/broadcast-links.ts'
+import { listBroadcastLinks, rangeBroadcastLinks } from '../../store/mail/broadcast-links.ts'
 import { findBroadcast } from '../../store/mail/broadcasts.ts'
 import type { Db } from '../../store/schema.ts'
 import { notFound } from '../refused.ts'
@@ -21,7 +21,7 @@ const clickedSchema = linkSchema
   .pick({ url: true, clicks: true, unique_clicks: true })
   .extend({ id: z.string().meta({ description: 'For `after` and `before`.' }) })
 
-/** A page has no more. */
+/** An email has no more. */
 const MOST_LINKS = 100_000
 const cursor = z.int().min(0).max(MOST_LINKS).optional()
 
@@ -59,18 +59,15 @@ export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {
       query: { limit: pageQuery().limit!, after: cursor, before: cursor },
       replies: { 200: listSchema(clickedSchema) },
       async handle({ params, query, credential: { accountId } }) {
-        const { limit } = readPage(query)
+        const [after, before] = [readCursor(query, 'after'), readCursor(query, 'before')]
+        const range = { limit: readPage(query).limit, after, before }
         const broadcastId = parseWireId('brd', params.id!)
         if (!broadcastId || !(await findBroadcast(db, accountId, broadcastId))) throw notFound('Broadcast')
-        const all = { limit: MOST_LINKS, offset: 0 }
-        const { total, rows } = await listBroadcastLinks(db, { accountId, broadcastId }, all)
-        const [after, before] = [readCursor(query, 'after'), readCursor(query, 'before')]
-        const rest = rows.filter(({ link }) => link > (after ?? -1) && link < (before ?? Infinity))
-        const page = before === undefined ? rest.slice(0, limit) : rest.slice(-limit)
-        const data = page.map(({ link, url, clickCount, uniqueCount }) => ({
+        const { total, hasMore, rows } = await rangeBroadcastLinks(db, { accountId, broadcastId }, range)
+        const data = rows.map(({ link, url, clickCount, uniqueCount }) => ({
           ...{ id: String(link), url, clicks: clickCount, unique_clicks: uniqueCount },
         }))
-        return ok({ object: 'list', total, has_more: rest.length > page.length, data })
+        return ok({ object: 'list', total, has_more: hasMore, data })
       },
     },
   ]

@@ -276,6 +276,8 @@ test('6.38: broadcasts are kept, duplicated, and tell their links', async () => 
   assert.equal([rest.has_more, rest.data.map(({ url }) => url)], [false, ['https://shop.example/2']])
   const back = insistOn(await broadcasts.clickedLinks(id, { before: '2', limit: 1 }))
   assert.equal([back.has_more, back.data.map(link => link.id)], [true, ['1']])
+  const both = insistOn(await broadcasts.clickedLinks(id, { before: '2', limit: 2 }))
+  assert.equal([both.has_more, both.data.map(link => link.id)], [false, ['0', '1']])
   assertTold(await broadcasts.duplicate('brd_01a201a1-0fc1-7038-b875-63bded9b3d16'), 'not_found', 404)
 })
 
