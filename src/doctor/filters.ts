@@ -2,7 +2,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { addressText } from '../verdicts/exchange.ts'
 import type { Filter } from '../verdicts/filter.ts'
-import { createFilters, type FilterSettings } from '../verdicts/judge.ts'
+import { createFilters, type FilterSettings } from '../verdicts/filters.ts'
 import { bad, type Examination, good } from './finding.ts'
 
 interface FiltersOptions {

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import type { Envelope } from './mail.ts'
 import { type PartOptions, plain, resultOf, runPart } from './part.ts'
+import { MOST_SIGNATURES } from './screened.ts'
 import type { DkimFinding, DkimSignature, Finding, Result } from './verdict.ts'
 
 export type Verified = Awaited<ReturnType<typeof dkimVerify>>
@@ -12,8 +13,6 @@ export interface CheckedDkim extends DkimFinding {
   verified?: Verified
 }
 
-/** Those above are checked; what has more is made to be work (RFC 6376 §6.1). */
-export const MOST_SIGNATURES = 10
 /** One more for the newest signature of ARC, which is checked with them. */
 const LIMITS = { ms: 20_000, questions: MOST_SIGNATURES + 1 }
 const BEGINNING_CHARACTERS = 8

@@ -1,7 +1,7 @@
 /** Stands in for the thread that judges: does to each message what its sender says. */
 import { workerData } from 'node:worker_threads'
 import { serveCalls } from '../../../src/lib/calls.ts'
-import { unknownAuthentication, verdictsOf } from '../../../src/verdicts/judge.ts'
+import { unknownAuthentication, verdictsOf } from '../../../src/verdicts/conclusion.ts'
 import type { Judgement, VerdictThreadData } from '../../../src/verdicts/verdicts.ts'
 
 const { calls, mailHost } = workerData as VerdictThreadData

@@ -1,0 +1,36 @@
+/** What is told of a message once its parts have been found out. The main thread says it of those that nobody could judge. */
+import { resultsValue } from './results-field.ts'
+import { scoreOf } from './score.ts'
+import {
+  type Authentication,
+  type Finding,
+  type SpamFinding,
+  type Verdicts,
+  type VirusFinding,
+  wordOf,
+} from './verdict.ts'
+
+/** Everything that a judgement consists of. */
+export function verdictsOf(
+  mailHost: string,
+  authentication: Authentication,
+  spam: SpamFinding = scoreOf(authentication),
+  virus: VirusFinding = { by: 'nothing', verdict: 'DISABLED' },
+): Verdicts {
+  return {
+    spf: wordOf(authentication.spf),
+    dkim: wordOf(authentication.dkim),
+    dmarc: wordOf(authentication.dmarc),
+    arc: wordOf(authentication.arc),
+    spam: spam.verdict,
+    virus: virus.verdict,
+    authenticationResults: resultsValue(mailHost, authentication),
+    detail: { ...authentication, spam, virus },
+  }
+}
+
+/** Of a message that nothing is known of. */
+export function unknownAuthentication(reason: string): Authentication {
+  const fault: Finding = { result: 'temperror', reason }
+  return { spf: fault, dkim: { ...fault, signatures: [] }, dmarc: fault, arc: fault }
+}
