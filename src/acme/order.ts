@@ -3,7 +3,7 @@
  * begun is gone on with, wherever it was left off.
  */
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { certificateRequest } from '../lib/certificate-request.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
 import { AcmeFault } from './fault.ts'

@@ -1,6 +1,6 @@
 /** Signed requests to one certificate authority, one after another (RFC 8555 §6): nonces, problems, replies as JSON. */
 import type { KeyObject } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { OutboundReply } from '../outbound/exchange.ts'
 import { OutboundFault } from '../outbound/fault.ts'
 import type { Outbound } from '../outbound/outbound.ts'

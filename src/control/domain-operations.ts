@@ -1,5 +1,5 @@
 /** Sending domains: their keys change before their time. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Id, wireId } from '../lib/ids.ts'
 import { parseDomain } from '../smtp/address.ts'
 import type { Db } from '../store/schema.ts'

@@ -1,5 +1,5 @@
 /** API keys: made and deleted. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { newApiKey } from '../accounts/api-keys.ts'
 import { type Id, parseWireId, wireId } from '../lib/ids.ts'
 import { findApiKeyAccount } from '../store/accounts/api-keys.ts'

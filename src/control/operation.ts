@@ -1,5 +1,5 @@
 /** Operations: what the operator may change from the command line, whoever holds the data folder carries them out. */
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Passwords } from '../accounts/password.ts'
 import type { rotationCommands } from '../domains/rotation-commands.ts'
 import type { Clock } from '../lib/clock.ts'

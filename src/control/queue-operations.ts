@@ -1,5 +1,5 @@
 /** The queue: mail is tried again now, held, released, canceled. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../lib/ids.ts'
 import { createHands, type Hands } from '../queue/hands.ts'
 import { pathView } from '../queue/paths.ts'

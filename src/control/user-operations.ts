@@ -1,6 +1,6 @@
 /** Users: made, and given another password. */
 import { randomUUID } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { PASSWORD_LENGTH } from '../accounts/password.ts'
 import { parseWireId, wireId } from '../lib/ids.ts'
 import { foldAddress, parseMailbox } from '../smtp/address.ts'

@@ -1,5 +1,5 @@
 /** Lists short enough to be read whole, a page at a time, as the SDKs turn pages: from the row of an id on. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, sameId } from '../lib/ids.ts'
 import { invalidField, notFound } from './refused.ts'
 import { readNumber } from './wire/read.ts'

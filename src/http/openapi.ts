@@ -1,5 +1,5 @@
 /** The API's description of itself (OpenAPI 3.1), made from the same schemas that read its requests. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { errorSchema } from './refused.ts'
 import type { Access, Route } from './route.ts'
 

@@ -1,5 +1,5 @@
 /** How the API says no: one error shape for every reply that is not 2xx, with names from the list its clients know. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { type FieldProblem, REFUSALS, type Refusal } from '../accept/refusal.ts'
 
 export const ERROR_NAMES = [

@@ -1,5 +1,5 @@
 /** Requests that send: who sends, and what makes the request known when it is repeated. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { LONGEST_KEY } from '../accept/idempotency.ts'
 import type { BatchMode, PreparedRequest } from '../accept/prepared.ts'
 import type { IdempotencyToken, Sender } from '../accept/submission.ts'

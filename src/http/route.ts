@@ -1,6 +1,6 @@
 /** What a route is: a method, a path, who may use it, and a function from a request to a reply. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Session } from '../accounts/sessions.ts'
 import type { Id } from '../lib/ids.ts'
 import type { SendBody, SendWork } from './body-work.ts'

@@ -1,5 +1,5 @@
 /** Holds every reply of the API against what its route says it answers. */
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { errorSchema } from '../../src/http/refused.ts'
 import type { Route } from '../../src/http/route.ts'
 import { allRoutes, routeAt } from './routes.ts'

@@ -1,5 +1,5 @@
 /** Single calls of Cloudflare's API: tried again where that helps, within the time that all of them have together. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import type { OutboundReply } from '../../outbound/exchange.ts'
 import { OutboundFault } from '../../outbound/fault.ts'

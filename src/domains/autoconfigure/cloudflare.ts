@@ -1,5 +1,5 @@
 /** Cloudflare's v4 API: zones and their records, as far as they are needed here. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Clock } from '../../lib/clock.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { type Call, createCalls } from './calls.ts'

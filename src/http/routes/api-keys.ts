@@ -1,5 +1,5 @@
 /** API keys of the account: made (the token is shown once), listed, deleted. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ApiKeys, ApiKeyView } from '../../accounts/api-keys.ts'
 import { type Id, parseWireId, wireId } from '../../lib/ids.ts'
 import { notFound, Refused } from '../refused.ts'

@@ -1,5 +1,5 @@
 /** Audiences of the account. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { audienceCommands } from '../../contacts/audience-commands.ts'
 import { MOST_AUDIENCES } from '../../contacts/limits.ts'
 import { listPropertyKeys } from '../../contacts/property-keys.ts'

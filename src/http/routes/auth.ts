@@ -1,5 +1,5 @@
 /** Signing in and out of the dashboard, and changing the password. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { PASSWORD_LENGTH } from '../../accounts/password.ts'
 import { SESSION_IDLE_MS, type Sessions } from '../../accounts/sessions.ts'
 import { type Id, wireId } from '../../lib/ids.ts'

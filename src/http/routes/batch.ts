@@ -1,5 +1,5 @@
 /** Several emails by one request. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Accept } from '../../accept/accept.ts'
 import type { BatchMode } from '../../accept/prepared.ts'
 import { isRefusal } from '../../accept/refusal.ts'

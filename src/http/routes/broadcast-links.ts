@@ -1,5 +1,5 @@
 /** The links of a broadcast with their counts. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseWireId } from '../../lib/ids.ts'
 import { listBroadcastLinks, rangeBroadcastLinks } from '../../store/mail/broadcast-links.ts'
 import { findBroadcast } from '../../store/mail/broadcasts.ts'

@@ -1,5 +1,5 @@
 /** Broadcasts: written, tried out, sent to an audience, and stopped. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { isRefusal, type Refusal } from '../../accept/refusal.ts'
 import type { BroadcastDetail, Broadcasts } from '../../broadcasts/broadcasts.ts'
 import { LONGEST_NAME } from '../../broadcasts/texts.ts'

@@ -1,5 +1,5 @@
 /** What newer SDKs call the segments of a contact: the audiences that its address is in. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { placingCommands } from '../../contacts/placing-commands.ts'
 import { audiencesWith, findAudience } from '../../contacts/read.ts'
 import { parseWireId } from '../../lib/ids.ts'

@@ -1,5 +1,5 @@
 /** The installation, looked at from all sides: for the operator. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Report } from '../../doctor/finding.ts'
 import { insistOnOperator } from '../operator.ts'
 import { ok, type Route } from '../route.ts'

@@ -1,5 +1,5 @@
 /** Has a domain's records put into its zone at the customer's DNS provider, with a token for this one request. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Autoconfigure, Autoconfigured } from '../../domains/autoconfigure/autoconfigure.ts'
 import type { Domains } from '../../domains/domains.ts'
 import { parseWireId } from '../../lib/ids.ts'

@@ -1,5 +1,5 @@
 /** Sending domains: registered, shown with their DNS records, verified, deleted. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { DomainChanges } from '../../domains/commands.ts'
 import type { Domains } from '../../domains/domains.ts'
 import { parseWireId, wireId } from '../../lib/ids.ts'

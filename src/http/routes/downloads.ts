@@ -1,5 +1,5 @@
 /** Files under signed links. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Clock } from '../../lib/clock.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { type DownloadedFile, fileReply } from '../download-link.ts'

@@ -1,5 +1,5 @@
 /** Attachments of sent emails: listed and looked at, with links to their bytes. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { StoredAttachment } from '../../accept/new-email.ts'
 import { parseWireId } from '../../lib/ids.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'

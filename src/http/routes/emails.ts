@@ -1,5 +1,5 @@
 /** Emails: sent and looked at. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Accept } from '../../accept/accept.ts'
 import { isRefusal } from '../../accept/refusal.ts'
 import type { Plans } from '../../accounts/plans.ts'

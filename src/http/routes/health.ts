@@ -1,5 +1,5 @@
 /** Whether the process is up, and whether it is ready for work. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { Refused } from '../refused.ts'
 import { ok, type Route } from '../route.ts'
 

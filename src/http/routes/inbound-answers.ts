@@ -1,5 +1,5 @@
 /** Received messages passed on and answered: as emails like all others. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Accept } from '../../accept/accept.ts'
 import type { Preparation } from '../../accept/prepare.ts'
 import { isRefusal } from '../../accept/refusal.ts'

@@ -1,5 +1,5 @@
 /** The API's description of itself. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { SessionCookie } from '../cookie.ts'
 import { openapiOf } from '../openapi.ts'
 import type { Route } from '../route.ts'

@@ -1,5 +1,5 @@
 /** The message of an email as one recipient got it. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { RebuiltMessage } from '../../deliver/message/rebuild.ts'
 import { createFairSlots } from '../../lib/fair-slots.ts'
 import { type Id, idKey } from '../../lib/ids.ts'

@@ -1,5 +1,5 @@
 /** Received mail under the addresses that the SDKs ask, in their shapes. Stands before the routes of sent emails. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { contentOf, type ShownInbound } from '../../inbound/find-inbound.ts'
 import { withInlineImages } from '../../inbound/inline-images.ts'
 import { openPart } from '../../inbound/part-bytes.ts'

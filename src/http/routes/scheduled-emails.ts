@@ -1,5 +1,5 @@
 /** Emails that wait for their time: moved to another, or canceled. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { isRefusal, type Refusal } from '../../accept/refusal.ts'
 import type { scheduledCommands } from '../../accept/scheduled.ts'
 import type { Id } from '../../lib/ids.ts'

@@ -1,6 +1,6 @@
 /** Emails shown to whoever has a link: links made, listed and revoked, and the page they lead to. */
 import { randomBytes } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { hashToken } from '../../accounts/tokens.ts'
 import { toBase32 } from '../../lib/base32.ts'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,5 +1,5 @@
 /** Suppressions of the account: listed, searched, added and removed, one by one or many at once. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { wireId } from '../../lib/ids.ts'
 import type { Suppressions } from '../../suppressions/suppressions.ts'
 import { insistOnWholeAccount } from '../bound-key.ts'

@@ -1,5 +1,5 @@
 /** Templates: written, listed, replaced, deleted, and put back to a former version. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { LONGEST_TEMPLATE_NAME } from '../../templates/limits.ts'
 import type { Templates } from '../../templates/templates.ts'

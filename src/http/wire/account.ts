@@ -1,5 +1,5 @@
 /** Accounts, and what they have used of their plans, as the API reads and shows them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AccountChange, NewAccount, PeriodUsage, Usage } from '../../accounts/accounts.ts'
 import { DEFAULT_PLAN } from '../../accounts/plans.ts'
 import { wireId } from '../../lib/ids.ts'

@@ -1,5 +1,5 @@
 /** Alerts as the API shows them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { OperatorAlertRow } from '../../store/schema/alerts.ts'
 import { idSchema, timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'

@@ -1,5 +1,5 @@
 /** An attachment of a sent email as its own endpoints show it, with a link to its bytes. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { StoredAttachment } from '../../accept/new-email.ts'
 import { shownBy } from '../../mime/compose-body.ts'
 import type { DownloadLink } from '../download-link.ts'

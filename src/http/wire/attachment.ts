@@ -1,5 +1,5 @@
 /** The `attachments` of a request that sends an email: from JSON to files whose bytes are at hand, or to be fetched. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { attachmentName, type RemoteAttachment, type SubmittedAttachment } from '../../accept/submission.ts'
 import { ANY_BYTES, isMediaType, typeOfFile } from '../../mime/file-type.ts'
 import { invalidField, type Refused } from '../refused.ts'

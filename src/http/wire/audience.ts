@@ -1,5 +1,5 @@
 /** Audiences as the API reads and shows them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { LONGEST_NAME } from '../../contacts/limits.ts'
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import type { AudienceRow } from '../../store/schema.ts'

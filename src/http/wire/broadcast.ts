@@ -1,5 +1,5 @@
 /** Broadcasts on the wire: the bodies that write and send one, and how one is shown with what has become of it. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { BroadcastDetail } from '../../broadcasts/broadcasts.ts'
 import type { BroadcastFields, SendOrder } from '../../broadcasts/draft.ts'
 import { LINT_RULES, type LintFinding } from '../../broadcasts/lint.ts'

@@ -1,5 +1,5 @@
 /** Imports of contacts as the API reads and shows them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { OnExisting } from '../../contacts/import/commands.ts'
 import type { RowError } from '../../contacts/import/row.ts'
 import { wireId } from '../../lib/ids.ts'

@@ -1,5 +1,5 @@
 /** Contacts as the API reads and shows them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ContactChanges, ContactFields, ContactRef } from '../../contacts/contact.ts'
 import type { ContactRefusal } from '../../contacts/contact-commands.ts'
 import { MOST_KEYS, MOST_PROPERTIES, MOST_TOPICS } from '../../contacts/limits.ts'

@@ -1,5 +1,5 @@
 /** The DKIM keys of a domain, and when the next one takes its turn, as the API shows them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { KEPT_MS, keyState, REVOKED_FOR_MS, readyAt, signingRsa, turnEndsAt } from '../../domains/key-life.ts'
 import { wireId } from '../../lib/ids.ts'
 import type { DkimKeyFacts, DomainWithKeys } from '../../store/accounts/domains.ts'

@@ -1,5 +1,5 @@
 /** A domain as the API shows it, with the state of each of its records. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { dnsRecordsOf } from '../../domains/dns-records.ts'
 import { recordStatus } from '../../domains/record-status.ts'
 import type { DomainChecks } from '../../domains/verify.ts'

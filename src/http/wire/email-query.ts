@@ -1,5 +1,5 @@
 /** What a client asks of the list of emails, read from the query. Parameters that are empty count as absent. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseWireId } from '../../lib/ids.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
 import { EMAIL_ORIGINS, type EmailFilter, foldText } from '../../search/facets.ts'

@@ -1,5 +1,5 @@
 /** An email as the API shows it. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { StoredAttachment } from '../../accept/new-email.ts'
 import type { HostTrial } from '../../deliver/outcome/trial.ts'
 import { POLICY_NAMES } from '../../deliver/policy/host-terms.ts'

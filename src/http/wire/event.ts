@@ -1,5 +1,5 @@
 /** Events as the API lists and streams them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { EVENT_TYPES, type EventType } from '../../events/types.ts'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../lib/ids.ts'
 import type { EventPage } from '../../store/mail/events.ts'

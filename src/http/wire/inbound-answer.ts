@@ -1,5 +1,5 @@
 /** What is asked for when a received message is passed on or answered. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { refuseTooMany } from '../../accept/recipients.ts'
 import type { Words } from '../../inbound/answer.ts'
 import type { Mailbox } from '../../smtp/address.ts'

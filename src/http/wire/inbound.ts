@@ -1,5 +1,5 @@
 /** Received mail as the API asks for it and shows it. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ShownInbound } from '../../inbound/find-inbound.ts'
 import type { InboundContent } from '../../inbound/stored-content.ts'
 import { type InboundRowView, inboundRowView } from '../../inbound/view.ts'

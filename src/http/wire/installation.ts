@@ -1,5 +1,5 @@
 /** What a client needs to know of the installation to explain it, as the API shows it. */
-import { z } from 'zod'
+import * as z from 'zod'
 
 export const installationSchema = z
   .object({

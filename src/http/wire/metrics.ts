@@ -1,5 +1,5 @@
 /** What a client asks of the metrics, read from the query, and how they are shown. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { dayBegin, GRANULARITIES, type Granularity, wallClock } from '../../events/local-time.ts'
 import { COUNTED_METRICS } from '../../events/metrics.ts'
 import {

@@ -1,5 +1,5 @@
 /** The queue as operators see it, and how destinations take mail, as the API asks and tells. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseWireId } from '../../lib/ids.ts'
 import { utcDay } from '../../lib/periods.ts'
 import type { DestinationEntry, DestinationQuestion } from '../../queue/destination-report.ts'

@@ -1,5 +1,5 @@
 /** The queue as operators steer it: which mail is meant, and what came of it. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../lib/ids.ts'
 import type { Progress } from '../../queue/hands.ts'
 import type { NewHold } from '../../queue/hold.ts'

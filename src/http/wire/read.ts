@@ -2,7 +2,7 @@
  * From a JSON body to a typed request: what counts as absent is taken away, old spellings are translated, the
  * schema checks the rest, and keys become camelCase. The one place where wire names meet code names.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FieldProblem } from '../../accept/refusal.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
 import { invalidField, Refused } from '../refused.ts'

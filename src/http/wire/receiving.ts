@@ -1,5 +1,5 @@
 /** Received mail in the shapes of the SDKs, which know it as `emails.receiving`. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ShownInbound } from '../../inbound/find-inbound.ts'
 import type { StoredPart } from '../../inbound/parts/parsed-mail.ts'
 import type { InboundContent } from '../../inbound/stored-content.ts'

@@ -1,5 +1,5 @@
 /** What the schemas of replies are put together from. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { IdPrefix } from '../../lib/ids.ts'
 
 const UUID_V7 = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'

@@ -1,5 +1,5 @@
 /** Segments as the API reads and shows them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import {
   FILTER_FIELDS,
   FILTER_OPS,

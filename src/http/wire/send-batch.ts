@@ -1,5 +1,5 @@
 /** The request that sends a batch: a list of emails, each of the shape of a single one. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { BatchSubmission } from '../../accept/batch.ts'
 import type { BatchMode } from '../../accept/prepared.ts'
 import { atIndex, type FieldProblem } from '../../accept/refusal.ts'

@@ -1,5 +1,5 @@
 /** The request that sends an email: from JSON to a submission whose every field is parsed and good by itself. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { readHeaders } from '../../accept/header-policy.ts'
 import { MOST_RECIPIENTS, refuseTooMany } from '../../accept/recipients.ts'
 import { isRefusal, UNKNOWN_TOPIC } from '../../accept/refusal.ts'

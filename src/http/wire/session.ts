@@ -1,5 +1,5 @@
 /** Sessions as their user sees them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Id, sameId, wireId } from '../../lib/ids.ts'
 import type { SessionRow } from '../../store/schema.ts'
 import { idSchema, timeSchema } from './reply-schemas.ts'

@@ -1,5 +1,5 @@
 /** The addresses we send from, as the API shows them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { SourceEntry } from '../../deliver/paths/source-report.ts'
 import { timeSchema } from './reply-schemas.ts'
 import { timestamp } from './timestamp.ts'

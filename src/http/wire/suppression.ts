@@ -1,5 +1,5 @@
 /** Suppressions as the API reads and shows them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { foldAddress, parseAddress } from '../../smtp/address.ts'
 import type { SuppressionFilter, SuppressionPage } from '../../store/accounts/suppression-list.ts'

@@ -1,5 +1,5 @@
 /** Templates on the wire: the body that writes one, and how one and its versions are shown. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { wireId } from '../../lib/ids.ts'
 import type {
   StoredTemplate,

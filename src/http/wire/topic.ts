@@ -1,5 +1,5 @@
 /** Topics as the API reads and shows them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { LONGEST_DESCRIPTION } from '../../contacts/limits.ts'
 import type { TopicFields } from '../../contacts/topic-commands.ts'
 import { wireId } from '../../lib/ids.ts'

@@ -1,5 +1,5 @@
 /** Webhooks and their deliveries on the wire: the bodies that make and change one, and how they are shown. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { EVENT_TYPES, type EventType } from '../../events/types.ts'
 import { wireId } from '../../lib/ids.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../store/schema.ts'

@@ -1,5 +1,5 @@
 /** Records of the provider zone as the API shows them. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { recordData, recordLine } from '../../dns/record-text.ts'
 import type { DnsRecord } from '../../dns/wire.ts'
 

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Route } from '../../../src/http/route.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { type FakeCloudflare, startCloudflare } from '../../kit/cloudflare.ts'

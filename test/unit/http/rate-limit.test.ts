@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import * as assert from 'uvu/assert'
-import { z } from 'zod'
+import * as z from 'zod'
 import { createRateLimit } from '../../../src/accounts/rate-limit.ts'
 import { createHttpApp } from '../../../src/http/app.ts'
 import { createBodyStreams } from '../../../src/http/body-stream.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { z } from 'zod'
+import * as z from 'zod'
 import { Refused } from '../../../src/http/refused.ts'
 import {
   bodyReader,

@@ -1,5 +1,5 @@
 /** What the API answers, by the schemas that its replies are held against. Types alone: nothing of the server is bundled. */
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Report } from '../../../doctor/finding.ts'
 import type { linkSchema } from '../../../http/routes/broadcast-links.ts'
 import type {
