@@ -2,7 +2,7 @@
  * What events add up to: counters a quarter of an hour, for the account, and for each domain and broadcast, kept in the
  * transaction that records the events. Quarters, since every offset of a time zone is a multiple of one.
  */
-import { type Id, idText } from '../lib/ids.ts'
+import { type Id, idKey, idText } from '../lib/ids.ts'
 import type { Tx } from '../store/command.ts'
 import { countForBroadcast } from './broadcast-counts.ts'
 import type { EventData, EventType } from './types.ts'
@@ -80,6 +80,14 @@ export function countEvent(tx: Tx, event: CountedEvent, { domainId, broadcastId 
     if (broadcastId) count(null, broadcastId)
     if (domainId && broadcastId) count(domainId, broadcastId)
   }
+}
+
+/** What is counted alike has the same key. @param event none of a reaction, whose first time is counted apart */
+export function metricsKey(event: CountedEvent & { origin: EmailOrigin | null }): string {
+  const { accountId, at, origin } = event
+  const domain = origin?.domainId ? idKey(origin.domainId) : '-'
+  const broadcast = origin?.broadcastId ? idKey(origin.broadcastId) : '-'
+  return `${idKey(accountId)}${domain}${broadcast}${quarterOf(at)} ${metricsOf(event)}`
 }
 
 /** What an event counts as. */

@@ -12,8 +12,9 @@ import {
 } from '../store/schema.ts'
 import { type BroadcastRef, countForBroadcast } from './broadcast-counts.ts'
 import { emailStatus, withoutFeedback } from './email-status.ts'
-import { countEvent, type EmailOrigin } from './metrics.ts'
+import { countEvent, type EmailOrigin, metricsKey } from './metrics.ts'
 import { type Outgoing, queueForWebhooks } from './outbox.ts'
+import { tally } from './tally.ts'
 import type { EventData, EventType } from './types.ts'
 
 export interface NewEvent {
@@ -68,6 +69,7 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
   const subscribersOf = await tx.subscribers(events.map(({ accountId }) => accountId))
   const outgoing: Outgoing[] = []
   const rows: EventRow[] = []
+  const recorded: NewEvent[] = []
   for (const event of events) {
     const { accountId, subjectId, type, recipient, data, at } = event
     const webhookIds = subscribersOf(accountId).flatMap(({ webhookId, types }) =>
@@ -77,12 +79,19 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
     const id = tx.newId(at)
     const row = { subjectId, id, accountId, type, recipient, data: JSON.stringify(data), createdAt: at }
     rows.push(eventRow(row))
-    tx.count(accountId, EVENTS_COUNTER, '', 1)
-    if (event.origin) countEvent(tx, event, event.origin)
+    recorded.push(event)
     if (webhookIds.length > 0) outgoing.push({ accountId, webhookIds, event: { ...event, id } })
   }
   await tx.rows.insert('events', rows)
+  countEvents(tx, recorded)
   await queueForWebhooks(tx, outgoing)
+}
+
+function countEvents(tx: Tx, events: readonly NewEvent[]) {
+  for (const [{ accountId }, times] of tally(events, ({ accountId }) => idKey(accountId)))
+    tx.count(accountId, EVENTS_COUNTER, '', times)
+  const counted = events.filter(({ origin }) => origin !== null)
+  for (const [event, times] of tally(counted, metricsKey)) countEvent(tx, { ...event, times }, event.origin!)
 }
 
 /** A contact has no timeline; an import of a million would be a million events that nobody asked for. */
@@ -261,14 +270,21 @@ export async function moveEmails(tx: Tx, moves: readonly EmailMove[]): Promise<v
     ['accountId', 'id'],
     moves.map(({ email: { accountId, id }, set }) => ({ ...set, accountId, id })),
   )
-  for (const { email, set } of moves) {
-    const { accountId, id, status: former } = email
-    const { status } = set
-    if (status === former) continue
-    await tx.segments.moved(accountId, id, status)
-    countStatus(tx, email, former, -1)
-    countStatus(tx, email, status, 1)
+  const changed = moves.filter(({ email, set }) => set.status !== email.status)
+  await tx.segments.moved(
+    changed.map(({ email: { accountId, id }, set: { status } }) => ({ accountId, id, status })),
+  )
+  for (const [{ email, set }, times] of tally(changed, statusKey)) {
+    countStatus(tx, email, email.status, -times)
+    countStatus(tx, email, set.status, times)
   }
+}
+
+function statusKey({
+  email: { accountId, broadcastId, status: former },
+  set: { status },
+}: EmailMove): string {
+  return `${idKey(accountId)}${broadcastId ? idKey(broadcastId) : ''} ${former} ${status}`
 }
 
 function sentEvent(email: EmailState, at: number): NewEvent {

@@ -29,6 +29,7 @@ export type IdPrefix =
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const COUNTER_MAX = 0xfff
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 export type IdSource = (nowMs: number) => Id
 
@@ -51,7 +52,7 @@ export function createIdSource(): IdSource {
       counter = 0
     }
     const id = new Uint8Array(16)
-    bytesOf(id).writeUIntBE(lastMs, 0, 6)
+    writeTime(id, lastMs)
     id[6] = 0x70 | (counter >>> 8)
     id[7] = counter
     id.set(pool.subarray(poolAt, poolAt + 8), 8)
@@ -69,21 +70,24 @@ export function idTime(id: Id): number {
 /** No id made at that time or later sorts before it. */
 export function firstIdAt(ms: number): Id {
   const id = new Uint8Array(16)
-  bytesOf(id).writeUIntBE(Math.max(0, ms), 0, 6)
+  writeTime(id, Math.max(0, ms))
   return id
 }
 
 /** No id that was made by then is greater. @param at epoch ms */
 export function lastIdAt(at: number): Id {
   const id = new Uint8Array(16).fill(0xff)
-  bytesOf(id).writeUIntBE(Math.max(0, Math.floor(at)), 0, 6)
+  writeTime(id, Math.max(0, Math.floor(at)))
   return id
 }
 
 /** The hyphenated lower-case text form. */
 export function idText(id: Id): string {
-  const hex = bytesOf(id).toString('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  const hex = (at: number) => HEX[id[at]!]!
+  return (
+    `${hex(0)}${hex(1)}${hex(2)}${hex(3)}-${hex(4)}${hex(5)}-${hex(6)}${hex(7)}-${hex(8)}${hex(9)}-` +
+    `${hex(10)}${hex(11)}${hex(12)}${hex(13)}${hex(14)}${hex(15)}`
+  )
 }
 
 /** The form that API clients see. */
@@ -98,13 +102,41 @@ export function parseWireId(prefix: IdPrefix, text: string): Id | undefined {
   return new Uint8Array(Buffer.from(uuid.replaceAll('-', ''), 'hex'))
 }
 
-/** A compact string for Map keys. */
+/** A compact string for Map keys, a character a byte; spelt out, since many are made for every message. */
 export function idKey(id: Id): string {
-  return bytesOf(id).toString('latin1')
+  return String.fromCharCode(
+    id[0]!,
+    id[1]!,
+    id[2]!,
+    id[3]!,
+    id[4]!,
+    id[5]!,
+    id[6]!,
+    id[7]!,
+    id[8]!,
+    id[9]!,
+    id[10]!,
+    id[11]!,
+    id[12]!,
+    id[13]!,
+    id[14]!,
+    id[15]!,
+  )
 }
 
 export function sameId(a: Id, b: Id): boolean {
   return bytesOf(a).equals(b)
+}
+
+/** @param ms a whole number of at most 48 bits */
+function writeTime(id: Id, ms: number) {
+  const high = Math.floor(ms / 0x1_0000_0000)
+  id[0] = high >>> 8
+  id[1] = high
+  id[2] = ms >>> 24
+  id[3] = ms >>> 16
+  id[4] = ms >>> 8
+  id[5] = ms
 }
 
 function bytesOf(id: Id): Buffer {

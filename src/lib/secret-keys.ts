@@ -1,5 +1,14 @@
 /** Everything secret is derived from one installation key: the box for stored secrets, and one signing key per purpose. */
-import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hash,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 
 /** What a signed token is for. A token of one purpose is worthless for any other. */
 export type TokenPurpose = 'verp' | 'correlation' | 'download' | 'share' | 'unsubscribe' | 'tracking'
@@ -22,11 +31,15 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const PROOF_BYTES = 16
 
-/** @param master the installation's secret, at least 16 bytes */
+/**
+ * Ciphers get their keys as objects: one made of bytes for each use costs more than to encrypt a token.
+ *
+ * @param master the installation's secret, at least 16 bytes
+ */
 export function createSecretKeys(master: Uint8Array): SecretKeys {
   if (master.length < 16) throw new Error('the secret key must have at least 16 bytes')
   const derive = (info: string) => Buffer.from(hkdfSync('sha256', master, 'posthorn', info, 32))
-  const boxKey = derive(`box/${VERSION}`)
+  const boxKey = createSecretKey(derive(`box/${VERSION}`))
   const macs = new Map<TokenPurpose, Mac>()
   const macFor = (purpose: TokenPurpose) => {
     const known = macs.get(purpose)
@@ -37,9 +50,9 @@ export function createSecretKeys(master: Uint8Array): SecretKeys {
   }
   const proofOf = (purpose: TokenPurpose, plain: Uint8Array) =>
     macFor(purpose)(Buffer.concat([WRAPPED, plain])).subarray(0, PROOF_BYTES)
-  const wrapKeys = new Map<TokenPurpose, Buffer>()
+  const wrapKeys = new Map<TokenPurpose, KeyObject>()
   const wrapKey = (purpose: TokenPurpose) => {
-    const key = wrapKeys.get(purpose) ?? derive(`wrap/${VERSION}/${purpose}`)
+    const key = wrapKeys.get(purpose) ?? createSecretKey(derive(`wrap/${VERSION}/${purpose}`))
     wrapKeys.set(purpose, key)
     return key
   }

@@ -26,12 +26,18 @@ export interface NewSegment {
   ordinals: readonly Uint8Array[]
 }
 
+/** An email has got another status; null when it has been deleted. */
+export interface SegmentMove {
+  accountId: Id
+  id: Id
+  status: EmailStatus | null
+}
+
 /** Keeps the segments in step with the emails; part of every command that stores emails, moves or deletes them. */
 export interface SegmentOps {
   /** Emails have been stored. One whose id was made long ago breaks up the segment it would belong to. */
   arrived(emails: readonly { accountId: Id; id: Id }[]): Promise<void>
-  /** An email has got another status; null when it has been deleted. */
-  moved(accountId: Id, id: Id, status: EmailStatus | null): Promise<void>
+  moved(moves: readonly SegmentMove[]): Promise<void>
   /** False when the emails in its range are not, or no longer, those of the segment. */
   seal(segment: NewSegment): Promise<boolean>
 }

@@ -44,8 +44,14 @@ export function createEmailLinks(secrets: SecretKeys, terms: LinkTerms, email: L
   const { baseUrl } = terms
   const isOwn = (url: string) => url.startsWith(baseUrl) && OWN_PATH.test(url.slice(baseUrl.length))
 
-  const tokenOf = ({ address }: LinkedRecipient) =>
-    createUnsubscribeToken(secrets, { accountId, address: foldAddress(address), topicId, broadcastId })
+  let last: { address: string; token: string } | undefined
+  /** The body and the head of a message have the same. */
+  const tokenOf = ({ address }: LinkedRecipient) => {
+    if (last?.address === address) return last.token
+    const subscription = { accountId, address: foldAddress(address), topicId, broadcastId }
+    last = { address, token: createUnsubscribeToken(secrets, subscription) }
+    return last.token
+  }
   return {
     isTracked: terms.opens || terms.clicks,
     isList: broadcastId !== null || topicId !== null,

@@ -63,8 +63,8 @@ export function postgresSegments(
     async arrived(emails) {
       for (const { accountId, id } of emails) said.push({ accountId, id, status: undefined })
     },
-    async moved(accountId, id, status) {
-      said.push({ accountId, id, status })
+    async moved(moves) {
+      for (const move of moves) said.push(move)
     },
     async seal(segment) {
       const statuses = await statusesFor(query, segment)

@@ -1,4 +1,5 @@
 /** Row operations on SQLite: kept single-row statements, run in a loop. */
+import type { Statement } from 'better-sqlite3'
 import type { RowOps } from '../command.ts'
 import type { Schema } from '../schema.ts'
 import { snake } from '../sql-names.ts'
@@ -8,25 +9,44 @@ type Row = Record<string, unknown>
 
 export function sqliteRows(connection: SqliteConnection): RowOps {
   const sqlOf = remembered()
-  const find: RowOps['find'] = async (table, keys, columns) =>
-    (keys as readonly Row[]).map(key => {
-      const by = Object.keys(key)
-      const sql = sqlOf(`find ${table} ${by} ${columns}`, () => findSql(table, by, columns))
-      return connection.prepare(sql).get(...Object.values(key)) as never
-    })
+  /** Of rows that follow each other and have the same columns, the statement is looked up once. */
+  const statements = (sqlFor: (columns: readonly string[]) => string) => {
+    let last: { columns: readonly string[]; statement: Statement } | undefined
+    return (row: Row) => {
+      const columns = Object.keys(row)
+      if (!last || !sameNames(last.columns, columns))
+        last = { columns, statement: connection.prepare(sqlFor(columns)) }
+      return last
+    }
+  }
+  const find: RowOps['find'] = async (table, keys, selected) => {
+    const statementFor = statements(by =>
+      sqlOf(`find ${table} ${by} ${selected}`, () => findSql(table, by, selected)),
+    )
+    return (keys as readonly Row[]).map(
+      key => statementFor(key).statement.get(...Object.values(key)) as never,
+    )
+  }
   return {
     async insert(table, rows) {
-      for (const row of rows as readonly Row[]) {
-        const columns = Object.keys(row)
-        const sql = sqlOf(`insert ${table} ${columns}`, () => insertSql(table, columns))
-        connection.prepare(sql).run(...Object.values(row))
-      }
+      const statementFor = statements(columns =>
+        sqlOf(`insert ${table} ${columns}`, () => insertSql(table, columns)),
+      )
+      for (const row of rows as readonly Row[]) statementFor(row).statement.run(...Object.values(row))
     },
     async update(table, key, rows) {
+      const assigned = (columns: readonly string[]) =>
+        columns.filter(column => !(key as readonly string[]).includes(column))
+      const statementFor = statements(columns =>
+        sqlOf(`update ${table} ${key} ${columns}`, () => updateSql(table, key, assigned(columns))),
+      )
+      let own: readonly string[] | undefined
+      let order: readonly string[] = []
       for (const row of rows as readonly Row[]) {
-        const columns = Object.keys(row).filter(column => !(key as readonly string[]).includes(column))
-        const sql = sqlOf(`update ${table} ${key} ${columns}`, () => updateSql(table, key, columns))
-        connection.prepare(sql).run(...columns.map(column => row[column]), ...key.map(column => row[column]))
+        const { columns, statement } = statementFor(row)
+        if (columns !== own) order = [...assigned(columns), ...(key as readonly string[])]
+        own = columns
+        statement.run(...order.map(column => row[column]))
       }
     },
     find,
@@ -38,6 +58,10 @@ export function sqliteRows(connection: SqliteConnection): RowOps {
       return Array.from({ length: count }, (_, i) => next + i)
     },
   }
+}
+
+function sameNames(names: readonly string[], others: readonly string[]): boolean {
+  return names.length === others.length && names.every((name, i) => name === others[i])
 }
 
 /** SQL texts by what they are for; the same text object makes statement look-ups cheap. */

@@ -1,11 +1,12 @@
 /** Segments on SQLite: kept statements, and in memory how far each account's emails are sealed. */
-import { type Id, idKey } from '../../lib/ids.ts'
+import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import {
   GONE,
   ID_BYTES,
   type NewSegment,
   ordinalOf,
   SEGMENT_EMAILS,
+  type SegmentMove,
   type SegmentOps,
   statusByte,
   UNSEALED,
@@ -23,10 +24,11 @@ interface Edge {
 interface Covering {
   id: number
   afterId: Id
+  lastId: Id
 }
 
 const COVERING = `
-  select id, after_id as "afterId" from email_segments
+  select id, after_id as "afterId", last_id as "lastId" from email_segments
   where account_id = ? and last_id >= ? order by last_id limit 1`
 const MOST_EDGES = 10_000
 /** Segments whose ids are remembered, 16 KB each: emails that came together are mostly delivered together. */
@@ -66,7 +68,7 @@ export function sqliteSegments(
     const { sealedTo } = edgeOf(accountId)
     if (sealedTo === undefined || Buffer.compare(id, sealedTo) > 0) return undefined
     const segment = connection.prepare(COVERING).get(accountId, id) as Covering | undefined
-    return segment && Buffer.compare(segment.afterId, id) < 0 ? segment : undefined
+    return segment && covers(segment, id) ? segment : undefined
   }
 
   const idsOf = (segmentId: number): Buffer => {
@@ -91,10 +93,21 @@ export function sqliteSegments(
         announce(UNSEALED, accountId)
       }
     },
-    async moved(accountId, id, status) {
-      const segment = covering(accountId, id)
-      const ordinal = segment ? ordinalOf(idsOf(segment.id), id) : -1
-      if (ordinal >= 0) setStatus(connection, segment!.id, ordinal, statusByte(status))
+    async moved(moves) {
+      const bySegment = new Map<number, SegmentMove[]>()
+      let near: (Covering & { accountId: Id }) | undefined
+      for (const move of moves) {
+        const { accountId, id } = move
+        if (!near || !sameId(near.accountId, accountId) || !covers(near, id)) {
+          const segment = covering(accountId, id)
+          if (!segment) continue
+          near = { ...segment, accountId }
+        }
+        const known = bySegment.get(near.id)
+        if (known) known.push(move)
+        else bySegment.set(near.id, [move])
+      }
+      for (const [segmentId, moved] of bySegment) setStatuses(connection, segmentId, idsOf(segmentId), moved)
     },
     async seal(segment) {
       const statuses = statusesFor(connection, segment)
@@ -107,13 +120,25 @@ export function sqliteSegments(
   }
 }
 
+function covers({ afterId, lastId }: Covering, id: Id): boolean {
+  return Buffer.compare(afterId, id) < 0 && Buffer.compare(id, lastId) <= 0
+}
+
 /** A segment of which nothing is left goes altogether. */
-function setStatus(connection: SqliteConnection, segmentId: number, ordinal: number, byte: number) {
+function setStatuses(
+  connection: SqliteConnection,
+  segmentId: number,
+  ids: Buffer,
+  moves: readonly SegmentMove[],
+) {
   const { statuses } = connection
     .prepare('select statuses from email_segment_statuses where segment_id = ?')
     .get(segmentId) as { statuses: Buffer }
-  statuses[ordinal] = byte
-  if (byte === GONE && statuses.every(other => other === GONE)) return remove(connection, segmentId)
+  for (const { id, status } of moves) {
+    const ordinal = ordinalOf(ids, id)
+    if (ordinal >= 0) statuses[ordinal] = statusByte(status)
+  }
+  if (statuses.every(byte => byte === GONE)) return remove(connection, segmentId)
   connection
     .prepare('update email_segment_statuses set statuses = ? where segment_id = ?')
     .run(statuses, segmentId)
