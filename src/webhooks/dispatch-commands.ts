@@ -19,6 +19,15 @@ export type ClaimedWebhookDelivery = Pick<
 > & {
   /** Number of this attempt, from 1. */
   attempt: number
+  /** Since when it has been due, epoch ms: its place among those that wait. */
+  dueAt: number
+}
+
+/** One that is let go of before its attempt has ended. */
+export type ReleasedWebhookDelivery = Pick<ClaimedWebhookDelivery, 'id' | 'attempt'> & {
+  begun: boolean
+  /** When it is due, epoch ms. */
+  nextAt: number
 }
 
 export interface WebhookClaims {
@@ -57,7 +66,7 @@ export const webhookDispatchCommands = {
       if (!webhook || webhook.enabled === 0) return undefined
       const due = await tx.db
         .selectFrom('webhookDeliveries')
-        .select(['id', 'eventId', 'eventType', 'body', 'isTest', 'attempts'])
+        .select(['id', 'eventId', 'eventType', 'body', 'isTest', 'attempts', 'nextAt'])
         .where('webhookId', '=', webhookId)
         .where('state', '=', WEBHOOK_DELIVERY_STATE.waiting)
         .where('nextAt', '<=', now)
@@ -82,7 +91,9 @@ export const webhookDispatchCommands = {
         .executeTakeFirst()
       return {
         webhook,
-        deliveries: due.map(({ attempts, ...delivery }) => ({ ...delivery, attempt: attempts + 1 })),
+        deliveries: due.map(({ attempts, nextAt: dueAt, ...delivery }) => ({
+          ...{ ...delivery, dueAt, attempt: attempts + 1 },
+        })),
         nextAt: next?.nextAt ?? null,
       }
     }),
@@ -108,23 +119,22 @@ export const webhookDispatchCommands = {
   ),
 
   /** What was leased and will not be tried now is due again; an attempt that has not begun is not counted. */
-  releaseWebhookDeliveries: command<
-    { webhookId: Id; now: number; leased: readonly { id: Id; attempt: number; begun: boolean }[] },
-    void
-  >(async (tx, { webhookId, now, leased }) => {
-    const keys = leased.map(({ id }) => ({ webhookId, id }))
-    const rows = await tx.rows.lock('webhookDeliveries', keys, ['attempts', 'leaseUntil'])
-    const held = leased.filter(
-      ({ attempt }, i) => rows[i]?.attempts === attempt && rows[i].leaseUntil !== null,
-    )
-    await tx.rows.update(
-      'webhookDeliveries',
-      ['webhookId', 'id'],
-      held.map(({ id, attempt, begun }) => ({
-        ...{ webhookId, id, leaseUntil: null, nextAt: now, attempts: begun ? attempt : attempt - 1 },
-      })),
-    )
-  }),
+  releaseWebhookDeliveries: command<{ webhookId: Id; leased: readonly ReleasedWebhookDelivery[] }, void>(
+    async (tx, { webhookId, leased }) => {
+      const keys = leased.map(({ id }) => ({ webhookId, id }))
+      const rows = await tx.rows.lock('webhookDeliveries', keys, ['attempts', 'leaseUntil'])
+      const held = leased.filter(
+        ({ attempt }, i) => rows[i]?.attempts === attempt && rows[i].leaseUntil !== null,
+      )
+      await tx.rows.update(
+        'webhookDeliveries',
+        ['webhookId', 'id'],
+        held.map(({ id, attempt, begun, nextAt }) => ({
+          ...{ webhookId, id, leaseUntil: null, nextAt, attempts: begun ? attempt : attempt - 1 },
+        })),
+      )
+    },
+  ),
 
   /** What waited for a webhook that is gone, or for too long. @returns how many there were */
   dropWebhookDeliveries: command<{ webhookId: Id; before: Id; limit: number }, number>(

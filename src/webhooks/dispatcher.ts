@@ -8,7 +8,16 @@ import type { Run } from '../store/command.ts'
 import { ATTEMPT_LIMIT_MS, type AttemptOptions, attemptWebhook } from './attempt.ts'
 import type { webhookCommands } from './commands.ts'
 import type { webhookDispatchCommands } from './dispatch-commands.ts'
-import { type Endpoint, isFailing, isIdle, learn, newEndpoint, type Ready } from './endpoint.ts'
+import {
+  type Endpoint,
+  holdsWhatIsDue,
+  isFailing,
+  isIdle,
+  isOnTrial,
+  learn,
+  newEndpoint,
+  type Ready,
+} from './endpoint.ts'
 import { createProbes } from './probes.ts'
 import { createRecorder } from './recorder.ts'
 import { signingOf } from './signature.ts'
@@ -62,7 +71,7 @@ export class Dispatcher {
   /** A webhook is not what it was, or gone: nothing that was leased for it is begun. */
   changed(webhookId: Id): void {
     const endpoint = this.#endpoints.get(idKey(webhookId))
-    if (endpoint) void this.#giveBack(endpoint).then(() => this.#wake(endpoint))
+    if (endpoint) void this.#giveBackAll(endpoint).then(() => this.#wake(endpoint))
     else this.note(webhookId, this.#options.clock.now())
   }
 
@@ -96,9 +105,11 @@ export class Dispatcher {
     }
     if (ready.length === 0) this.#slots.leave(endpoint)
     if (endpoint.isClaiming) return
-    const waitMs = endpoint.nextAt - this.#options.clock.now()
-    if (waitMs > 0) this.#wait(endpoint, waitMs)
-    else if (ready.length <= endpoint.window / 2) this.#fetch(endpoint)
+    const now = this.#options.clock.now()
+    if (endpoint.nextAt > now) this.#wait(endpoint, endpoint.nextAt - now)
+    else if (holdsWhatIsDue(endpoint, now)) {
+      if (ready.length > 0) void this.#giveBackAll(endpoint)
+    } else if (ready.length <= endpoint.window / 2 && !isOnTrial(endpoint)) this.#fetch(endpoint)
   }
 
   #wait(endpoint: Endpoint, waitMs: number): void {
@@ -126,7 +137,11 @@ export class Dispatcher {
       if (claims) {
         const signing = signingOf(secrets, claims.webhook, now)
         const target = { webhookId, url: claims.webhook.url, signing }
-        for (const delivery of claims.deliveries) endpoint.ready.push({ target, delivery, leaseUntil })
+        for (const delivery of claims.deliveries) {
+          const ready = { target, delivery, leaseUntil }
+          endpoint.ready.push(ready)
+          endpoint.held.add(ready)
+        }
         endpoint.nextAt = Math.min(endpoint.nextAt, claims.nextAt ?? Number.POSITIVE_INFINITY)
       }
     } catch (error) {
@@ -134,14 +149,17 @@ export class Dispatcher {
       endpoint.nextAt = clock.now() + AFTER_FAILURE_MS
     }
     endpoint.isClaiming = false
-    if (this.#isStopping || endpoint.isResting) await this.#giveBack(endpoint)
+    if (this.#isStopping || endpoint.isResting) await this.#giveBackAll(endpoint)
     else this.#pump(endpoint)
   }
 
   #begin(endpoint: Endpoint, ready: Ready): void {
     endpoint.inFlight++
     const trying = this.#attempt(endpoint, ready)
-      .catch(this.#options.onError)
+      .catch(error => {
+        this.#options.onError(error)
+        endpoint.held.delete(ready)
+      })
       .then(() => {
         this.#underWay.delete(ready)
         endpoint.inFlight--
@@ -154,22 +172,19 @@ export class Dispatcher {
   async #attempt(endpoint: Endpoint, ready: Ready): Promise<void> {
     const { clock } = this.#options
     const { target, delivery, leaseUntil } = ready
-    if (clock.now() + ATTEMPT_LIMIT_MS >= leaseUntil) {
-      await this.#release(endpoint.id, [ready], false)
-      return this.note(endpoint.id, clock.now())
-    }
+    if (clock.now() + ATTEMPT_LIMIT_MS >= leaseUntil) return this.#giveBack(endpoint, [ready])
     const ended = await attemptWebhook(this.#options, target, delivery)
     if (this.#isCutOff && !ended.success) return
     learn(endpoint, ended.success)
     if (ended.success) this.#wake(endpoint)
     else if (isFailing(endpoint)) this.#rest(endpoint)
-    this.#recorder.record(ended, leaseUntil)
+    void this.#recorder.record(ended, leaseUntil).then(() => this.#settled(endpoint, [ready]))
   }
 
   #rest(endpoint: Endpoint): void {
     endpoint.isResting = true
     this.#probes.join(endpoint)
-    void this.#giveBack(endpoint)
+    void this.#giveBackAll(endpoint)
   }
 
   #wake(endpoint: Endpoint): void {
@@ -179,16 +194,28 @@ export class Dispatcher {
     this.#pump(endpoint)
   }
 
-  /** What is leased and has not begun is due again. */
-  async #giveBack(endpoint: Endpoint): Promise<void> {
-    await this.#release(endpoint.id, endpoint.ready.splice(0), false)
+  #giveBackAll(endpoint: Endpoint): Promise<void> {
+    return this.#giveBack(endpoint, endpoint.ready.splice(0))
+  }
+
+  /** What has not begun is due again, at the place it had. */
+  async #giveBack(endpoint: Endpoint, ready: readonly Ready[]): Promise<void> {
+    await this.#release(endpoint.id, ready, false)
+    this.#settled(endpoint, ready)
     this.note(endpoint.id, this.#options.clock.now())
+  }
+
+  #settled(endpoint: Endpoint, ready: readonly Ready[]): void {
+    for (const one of ready) endpoint.held.delete(one)
+    this.#pump(endpoint)
   }
 
   async #release(webhookId: Id, ready: readonly Ready[], begun: boolean): Promise<void> {
     if (ready.length === 0) return
     const { run, clock, onError } = this.#options
-    const leased = ready.map(({ delivery: { id, attempt } }) => ({ id, attempt, begun }))
-    await run('releaseWebhookDeliveries', { webhookId, now: clock.now(), leased }).catch(onError)
+    const leased = ready.map(({ delivery: { id, attempt, dueAt } }) => ({
+      ...{ id, attempt, begun, nextAt: begun ? clock.now() : dueAt },
+    }))
+    await run('releaseWebhookDeliveries', { webhookId, leased }).catch(onError)
   }
 }

@@ -21,6 +21,8 @@ export interface Endpoint {
   isResting: boolean
   inFlight: number
   ready: Ready[]
+  /** What is leased for it, from the lease until the store knows what became of it. */
+  held: Set<Ready>
   isClaiming: boolean
   /** When the next is due, epoch ms, as far as is known. */
   nextAt: number
@@ -34,7 +36,7 @@ const FAILURES_BEFORE_REST = 5
 export function newEndpoint(id: Id): Endpoint {
   return {
     ...{ id, window: FIRST_WINDOW, failures: 0, isResting: false },
-    ...{ inFlight: 0, ready: [], isClaiming: false },
+    ...{ inFlight: 0, ready: [], held: new Set<Ready>(), isClaiming: false },
     ...{ nextAt: Number.POSITIVE_INFINITY, timer: undefined },
   }
 }
@@ -52,7 +54,18 @@ export function isFailing({ failures }: Endpoint): boolean {
   return failures >= FAILURES_BEFORE_REST
 }
 
-export function isIdle({ inFlight, ready, isClaiming, isResting, nextAt }: Endpoint): boolean {
-  const isBusy = inFlight > 0 || ready.length > 0 || isClaiming || isResting
+/** One attempt is under way that says whether it takes anything again. */
+export function isOnTrial(endpoint: Endpoint): boolean {
+  return isFailing(endpoint) && endpoint.inFlight > 0
+}
+
+/** To lease now would be to lease again what is held already, and to count an attempt that nobody makes. */
+export function holdsWhatIsDue({ held }: Endpoint, now: number): boolean {
+  for (const { leaseUntil } of held) if (leaseUntil <= now) return true
+  return false
+}
+
+export function isIdle({ held, isClaiming, isResting, nextAt }: Endpoint): boolean {
+  const isBusy = held.size > 0 || isClaiming || isResting
   return !isBusy && nextAt === Number.POSITIVE_INFINITY
 }

@@ -19,8 +19,11 @@ interface RecorderOptions {
 }
 
 export interface Recorder {
-  /** @param until epoch ms: from then on somebody else may have the lease */
-  record(attempt: WebhookAttempt, until: number): void
+  /**
+   * Resolves when it is stored, or cannot be.
+   * @param until epoch ms: from then on somebody else may have the lease
+   */
+  record(attempt: WebhookAttempt, until: number): Promise<void>
   /** So many wait to be stored that no further attempt should begin. */
   isFull(): boolean
   /** Resolves when all is stored, or cannot be: what then is not recorded is tried again after its lease. */
@@ -55,6 +58,7 @@ export function createRecorder({ run, clock, onRetry, onRoom, onError }: Recorde
           if (waiting.size === MOST_WAITING - 1) onRoom()
         })
       waiting.add(storing)
+      return storing
     },
     isFull: () => waiting.size >= MOST_WAITING,
     async stop() {

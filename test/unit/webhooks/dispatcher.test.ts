@@ -1,7 +1,9 @@
 import * as assert from 'uvu/assert'
+import { type Id, wireId } from '../../../src/lib/ids.ts'
 import { OutboundFault } from '../../../src/outbound/fault.ts'
 import { PROBE_EVERY_MS } from '../../../src/webhooks/probes.ts'
 import { newId } from '../../kit/mail.ts'
+import { settled } from '../../kit/manual-clock.ts'
 import { STORE_EPOCH } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -94,6 +96,42 @@ test('what a process leased that died is due again by itself, and a late result 
   assert.ok(all().every(({ success, attempts }) => success === 1 && attempts === 2))
 })
 
+test('what is held when the clock runs past its lease is not leased again, and counts no attempt that nobody made', async t => {
+  const { clock, start, make, record, all, requests } = await openTelling(t)
+  await make()
+  const answers: (() => void)[] = []
+  start(() => new Promise(resolve => answers.push(() => resolve(200))))
+  await record(6)
+  await until(() => requests.length === 4 && all().every(({ lease_until }) => lease_until !== null))
+  clock.jump(60_000)
+  await record()
+  await settled()
+  for (let taken = 0; taken < 7; taken++) {
+    await until(() => answers.length > 0)
+    answers.shift()!()
+  }
+  await until(() => all().every(({ success }) => success === 1))
+  assert.equal(
+    all().map(({ attempts }) => attempts),
+    Array(7).fill(1),
+  )
+  assert.is(requests.length, 7)
+})
+
+test('what breaks off by a fault of ours is tried again after its lease', async t => {
+  const { clock, start, make, record, all, requests, errors } = await openTelling(t)
+  await make()
+  start(() => {
+    if (requests.length === 1) throw new TypeError('a fault of ours')
+    return 200
+  })
+  await record()
+  await until(() => errors.length === 1)
+  clock.advance(40_000)
+  await until(() => all().every(({ success }) => success === 1))
+  assert.equal([requests.length, all()[0]!.attempts], [2, 2])
+})
+
 test('whatever octets a reply has, the attempt is recorded, with the first 4 KB of it', async t => {
   const { start, make, record, all } = await openTelling(t)
   await make()
@@ -119,6 +157,10 @@ test('a service that stops lets go of what it has not done', async t => {
     ),
   )
   assert.equal(rows.map(({ attempts }) => attempts).toSorted(), [...Array(16).fill(0), ...Array(4).fill(1)])
+  assert.ok(
+    rows.every(({ attempts, next_at }) => attempts > 0 || next_at === STORE_EPOCH),
+    'what was not begun keeps its place',
+  )
 })
 
 test('what is being leased when a service stops is let go of, too', async t => {
@@ -182,6 +224,24 @@ test('endpoints that fail take turns, and one that is well waits for none of the
     turns.push(requests.at(-1)!.url)
   }
   assert.equal([new Set(turns).size, turns.slice(hosts.length)], [hosts.length, turns.slice(0, hosts.length)])
+})
+
+test('at an endpoint that takes nothing, what has been due for longest is tried first', async t => {
+  const { start, make, record, requests, all, pass } = await openTelling(t)
+  await make()
+  start(() => 503)
+  await record(12)
+  await pass(() => requests.length >= 7)
+  await record(8)
+  const first = new Set(
+    all()
+      .slice(0, 12)
+      .map(({ event_id }) => wireId('evt', event_id as Id)),
+  )
+  await pass(() => requests.length >= 20)
+  const tried = requests.map(({ headers }) => String(headers!['svc-id']))
+  assert.equal(new Set(tried.slice(0, 12)), first)
+  assert.is(new Set(tried.slice(0, 20)).size, 20)
 })
 
 test('an endpoint that has failed is tried at once when it is changed, and gets many requests when it is well', async t => {
