@@ -1,12 +1,12 @@
-FROM node:24-slim AS dashboard
+FROM node:24-slim AS built
 WORKDIR /app
 COPY package.json package-lock.json ./
 # With the optional ones: the bundler's program is one of them.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
-COPY scripts/build-dashboard.js ./scripts/
+COPY scripts ./scripts
 COPY src ./src
-RUN node scripts/build-dashboard.js
+RUN node scripts/build-service.js && node scripts/build-dashboard.js
 
 FROM node:24-slim
 WORKDIR /app
@@ -14,8 +14,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 COPY bin ./bin
 COPY config ./config
-COPY src ./src
-COPY --from=dashboard /app/dist ./dist
+COPY --from=built /app/build ./build
+COPY --from=built /app/dist ./dist
 RUN mkdir data compiled && chown node:node data compiled
 USER node
 ENV POSTHORN_HTTP_LISTEN=0.0.0.0:3000 \
@@ -25,4 +25,4 @@ ENV POSTHORN_HTTP_LISTEN=0.0.0.0:3000 \
 VOLUME /app/data
 EXPOSE 3000 5300/udp 5300/tcp
 STOPSIGNAL SIGTERM
-CMD ["node", "--max-semi-space-size=8", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=8", "build/main.js"]

@@ -2,17 +2,23 @@
  * Builds the dashboard into `dist/dashboard` where its sources have changed since it was last built.
  * Plain JavaScript, because `npm start` runs it on whatever Node the host has.
  */
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
+import { isStamped, replaceStamped, stampFor } from './stamped-folder.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const web = join(root, 'src', 'dashboard', 'web')
 const out = join(root, 'dist', 'dashboard')
 /** What is bundled, or decides how: whole folders, and files. */
-const SOURCES = ['src/dashboard/web', 'src/templates', 'scripts/build-dashboard.js', 'package-lock.json']
+const SOURCES = [
+  'src/dashboard/web',
+  'src/templates',
+  'scripts/build-dashboard.js',
+  'scripts/stamped-folder.js',
+  'package-lock.json',
+]
 
 /** The horn, as the tab shows it. */
 const ICON = encodeURIComponent(
@@ -21,16 +27,15 @@ const ICON = encodeURIComponent(
     '<path d="M5 11.3h10M15 11.3c5 0 8-1.8 11-5v12c-2-2.6-3.2-3.6-5-4.2"/></g></svg>',
 )
 
-const wanted = digest(SOURCES.flatMap(filesIn))
-if (stampOf(out) !== wanted) await build()
-
-/** Built beside what is there, and put in its place as a whole: several may build at once. */
-async function build() {
+const wanted = stampFor(root, SOURCES)
+if (!isStamped(out, wanted)) {
   console.error('posthorn: building the dashboard …')
+  await replaceStamped(out, wanted, build)
+}
+
+async function build(fresh) {
   const { build: bundle } = await import('esbuild')
-  const fresh = `${out}.${process.pid}`
-  rmSync(fresh, { recursive: true, force: true })
-  mkdirSync(join(fresh, 'assets'), { recursive: true })
+  mkdirSync(join(fresh, 'assets'))
   const { metafile } = await bundle({
     entryPoints: [join(web, 'main.tsx'), join(web, 'theme', 'first-paint.ts')],
     outdir: join(fresh, 'assets'),
@@ -53,16 +58,8 @@ async function build() {
   })
   writeFileSync(join(fresh, 'index.html'), pageOf(metafile.outputs))
   writeFileSync(join(fresh, 'first-load.json'), JSON.stringify(firstLoadOf(metafile.outputs)))
-  writeFileSync(join(fresh, 'stamp'), wanted)
   for (const path of ['index.html', ...readdirSync(join(fresh, 'assets')).map(name => join('assets', name))])
     writeFileSync(join(fresh, `${path}.gz`), gzipSync(readFileSync(join(fresh, path)), { level: 9 }))
-  try {
-    rmSync(out, { recursive: true, force: true })
-    renameSync(fresh, out)
-  } catch (error) {
-    rmSync(fresh, { recursive: true, force: true })
-    if (stampOf(out) !== wanted) throw error
-  }
 }
 
 function pageOf(outputs) {
@@ -107,27 +104,4 @@ function staticImportsOf(outputs, path, known = new Set()) {
 
 function address(path) {
   return `/dashboard/assets/${basename(path)}`
-}
-
-function stampOf(folder) {
-  const path = join(folder, 'stamp')
-  return existsSync(path) ? readFileSync(path, 'utf8') : undefined
-}
-
-/** Of a folder or a file, by their paths from the root. */
-function filesIn(path) {
-  try {
-    return readdirSync(join(root, path), { withFileTypes: true })
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .flatMap(entry => (entry.isDirectory() ? filesIn(`${path}/${entry.name}`) : [`${path}/${entry.name}`]))
-  } catch (error) {
-    if (error.code === 'ENOTDIR') return [path]
-    throw error
-  }
-}
-
-function digest(paths) {
-  const hash = createHash('sha256')
-  for (const path of paths) hash.update(`${path}\0`).update(readFileSync(join(root, path)))
-  return hash.digest('hex')
 }

@@ -1,5 +1,5 @@
 /**
- * Makes a checkout ready to run: installs the locked dependencies, and builds the dashboard, when they are missing or stale.
+ * Makes a checkout ready to run: installs the locked dependencies, and builds the service and the dashboard, when they are missing or stale.
  * Plain JavaScript without dependencies, because it runs before them and on whatever Node the host has.
  */
 import { spawnSync } from 'node:child_process'
@@ -20,7 +20,9 @@ const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined
 
 if (installed !== wanted) install()
 if (!existsSync(runtime)) requireHostNode()
-buildDashboard()
+build('service')
+if (!build('dashboard'))
+  console.error('posthorn: the dashboard could not be built; all else works without it')
 
 /** Installs exactly what the lockfile says; no dependency needs an install script, so none is run. */
 function install() {
@@ -48,13 +50,12 @@ function requireHostNode() {
   process.exit(1)
 }
 
-/** The service runs without it, and says so where it would be. */
-function buildDashboard() {
+/** The service runs from its sources where it could not be built, and without its dashboard. Both say so. */
+function build(part) {
   const node = existsSync(runtime) ? runtime : process.execPath
-  const build = spawnSync(node, [join(root, 'scripts', 'build-dashboard.js')], {
+  const { status } = spawnSync(node, [join(root, 'scripts', `build-${part}.js`)], {
     cwd: root,
     stdio: ['ignore', process.stderr, process.stderr],
   })
-  if (build.status !== 0)
-    console.error('posthorn: the dashboard could not be built; all else works without it')
+  return status === 0
 }

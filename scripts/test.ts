@@ -12,7 +12,6 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync, st
 import { availableParallelism } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { bundleThreads } from './bundle-threads.ts'
 
 const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 300_000)
 /** Longer where tests have more time, as on PostgreSQL, whose databases are dropped at the end. */
@@ -40,10 +39,9 @@ const SLOWEST_SHOWN = 12
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** What one test file has compiled, the next need not: a third of a flow test's CPU. */
 const COMPILED = resolve(root, 'node_modules/.cache/compiled')
-const PRELOADED = ['guard', 'bundled-threads'].map(
+const PRELOADED = ['guard', 'built'].map(
   name => `--import=${pathToFileURL(resolve(root, `test/kit/${name}.ts`)).href}`,
 )
-const STARTS_THREADS = /\bnew URL\('[^']+-thread\.ts'/
 
 const texts = new Map<string, string>()
 
@@ -94,7 +92,8 @@ async function main(args: string[]): Promise<number> {
     .flatMap(testFiles)
     .filter(file => file.includes(match))
     .filter(file => storesAt < 0 || opensStores(file))
-  if (files.some(startsThreads)) await bundleThreads()
+  // Says by itself when it cannot; then the sources are tested.
+  spawnSync(process.execPath, [resolve(root, 'scripts/build-service.js')], { stdio: 'inherit' })
   const folder = files.every(file => FIT_FOR_MEMORY.test(file)) ? folderInMemory() : undefined
   const waiting = [...files]
   const results: FileResult[] = []
@@ -124,10 +123,6 @@ function testFiles(path: string): string[] {
 
 function opensStores(file: string): boolean {
   return !ON_SQLITE_ALONE.test(file) && filesOf(file).has(resolve(root, 'test/kit/database.ts'))
-}
-
-function startsThreads(file: string): boolean {
-  return [...filesOf(file)].some(path => textOf(path).match(STARTS_THREADS))
 }
 
 /** It and all files it loads, directly or not. */

@@ -1,6 +1,6 @@
 /** Posthorn as users run it: the program in a process of its own, fed over HTTP by wrk. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -80,7 +80,7 @@ export function posthorn(
       ...(profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : []),
       ...(delaysFile ? ['--import', DELAY_PROBE] : []),
     ]
-    const [program, ...args] = [...syncTracer(syncTrace), ...node, 'src/main.ts']
+    const [program, ...args] = [...syncTracer(syncTrace), ...node, entryIn(root)]
     running = await startProcess(program!, args, {
       cwd: root,
       output,
@@ -146,11 +146,16 @@ export function posthorn(
   }
 }
 
+/** What `npm start` starts there; checkouts of before had nothing to build. */
+function entryIn(root: string): string {
+  return existsSync(join(root, 'build/main.js')) ? 'build/main.js' : 'src/main.ts'
+}
+
 /** As an operator does, who knows that `one.test` is well again. */
 function resumeSite(root: string, dataDir: string) {
-  const args = ['src/cli.ts', 'destinations', 'resume', 'mx.one.test']
+  const args = ['destinations', 'resume', 'mx.one.test']
   const env = { ...process.env, POSTHORN_DATA_DIR: dataDir }
-  const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' })
+  const { status, stderr } = spawnSync(join(root, 'bin/posthorn'), args, { env, encoding: 'utf8' })
   if (status !== 0) throw new Error(`the site cannot be resumed: ${stderr}`)
 }
 

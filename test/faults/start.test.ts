@@ -151,4 +151,13 @@ test('is refused on a port that is taken, which is named', async t => {
   assert.match(refused.output, new RegExp(`EADDRINUSE.*${port}`))
 })
 
+test('what goes wrong is told by the lines of the sources', async t => {
+  const dataDir = folder(t)
+  writeFileSync(dataDir, 'a file')
+  const { code, output } = await runProgram({ dataDir })
+  assert.is(code, 1)
+  const [, path, line] = /at openStore \(file:\/\/(\S+\/src\/store\/open\.ts):(\d+)\)/.exec(output)!
+  assert.match(readFileSync(path!, 'utf8').split('\n')[Number(line) - 1]!, 'mkdirSync(options.dataDir')
+})
+
 test.run()

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { builtFile } from './built.ts'
 import { compiled } from './compiled.ts'
 import { settingsFor } from './database.ts'
 import { type ApiAnswer, type DnsRecordView, zoneText } from './posthorn.ts'
@@ -145,7 +146,7 @@ function launch({ dataDir, settings = {} }: ProgramOptions): Launched {
   }
   for (const [name, value] of Object.entries({ ...settingsFor(dataDir), ...settings }))
     env[`POSTHORN_${name}`] = value
-  const child = spawn(process.execPath, ['--import', guard, 'src/main.ts'], {
+  const child = spawn(process.execPath, ['--import', guard, builtFile('main')], {
     cwd: root,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -309,6 +310,28 @@ test('without that runtime the path’s Node must be recent enough', async t => 
   assert.match(old.err, /Node 20\.1\.0 is too old; please install Node 22\.19/)
   node('case "$1" in -e) exit 0;; *) echo "$@";; esac')
   assert.equal(await run(), { code: 0, out: `${join(path, 'app')}/src/cli.ts version\n`, err: '' })
+})
+
+test('what was built of the sources is run, unless they have changed since', async t => {
+  const root = join(folder(t), 'app')
+  const place = (path: string, atSeconds: number) => {
+    mkdirSync(join(root, path, '..'), { recursive: true })
+    writeFileSync(join(root, path), '')
+    for (const name of [path, join(path, '..')]) utimesSync(join(root, name), atSeconds, atSeconds)
+  }
+  cpSync(join(import.meta.dirname, '../../bin'), join(root, 'bin'), { recursive: true })
+  place('node_modules/.bin/node', 1_000)
+  writeFileSync(join(root, 'node_modules/.bin/node'), '#!/bin/sh\necho "$@"\n')
+  chmodSync(join(root, 'node_modules/.bin/node'), 0o755)
+  const program = join(root, 'bin/posthorn')
+  const started = async () => (await posthornCommand(['version'], { dataDir: root, program })).out
+  place('build/cli.js', 2_000)
+  place('build/stamp', 2_000)
+  assert.is(await started(), `${root}/build/cli.js version\n`, 'there are no sources, as in the image')
+  place('src/cli.ts', 1_000)
+  assert.is(await started(), `${root}/build/cli.js version\n`)
+  place('src/lib/clock.ts', 3_000)
+  assert.is(await started(), `${root}/src/cli.ts version\n`)
 })
 
 test('root acts as the folder’s owner, so that the service can go on with it', async t => {

@@ -1,0 +1,85 @@
+/**
+ * Puts the program of each thread, and the operator's, into one file without types, in `build`, where sources have changed
+ * since: a thread that loads hundreds of modules and takes their types off needs a third more memory, and twice the time.
+ * Plain JavaScript, because `npm start` runs it on whatever Node the host has.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { sourcePlacesOf } from './source-places.ts'
+import { isStamped, replaceStamped, stampFor } from './stamped-folder.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const out = join(root, 'build')
+const SOURCES = [
+  'src',
+  'scripts/build-service.js',
+  'scripts/source-places.ts',
+  'scripts/stamped-folder.js',
+  'package-lock.json',
+]
+const ENTRIES = readdirSync(join(root, 'src')).filter(name => /^(?:main|cli|[a-z]+-thread)\.ts$/.test(name))
+
+/** `build` is as deep as `src`: whatever looks for files by its own place finds them from there, too, but for other threads. */
+const threadsBesideEachOther = {
+  name: 'threads',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/[a-z-]+\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll(
+        /(?<=new URL\('\.\/[a-z]+-thread)\.ts(?=', import\.meta\.url\))/g,
+        '.js',
+      ),
+      loader: 'ts',
+    }))
+  },
+}
+
+const wanted = stampFor(root, SOURCES)
+if (!isStamped(out, wanted)) {
+  console.error('posthorn: building the service …')
+  await replaceStamped(out, wanted, build).catch(runFromSources)
+}
+
+async function build(folder) {
+  const { build: bundle } = await import('esbuild')
+  const { outputFiles } = await bundle({
+    entryPoints: ENTRIES.map(name => join(root, 'src', name)),
+    absWorkingDir: root,
+    outdir: out,
+    write: false,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22.19',
+    charset: 'ascii',
+    sourcemap: 'external',
+    sourcesContent: false,
+    inject: [join(root, 'src', 'traced.ts')],
+    external: ['better-sqlite3', 'pg-native'],
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.filename);",
+    },
+    plugins: [threadsBesideEachOther],
+    logLevel: 'error',
+  })
+  for (const { path, text } of outputFiles) {
+    const file = join(folder, basename(path, '.map'))
+    if (path.endsWith('.map')) writeFileSync(`${file}.places`, placesOf(text))
+    else writeFileSync(file, text)
+  }
+}
+
+/** Where each place of a bundle comes from, by paths from the root. */
+function placesOf(map) {
+  const { sources, places } = sourcePlacesOf(JSON.parse(map))
+  return JSON.stringify({ sources: sources.map(path => relative(root, join(out, path))), places })
+}
+
+/** Where there is no bundler for this platform, or what it says is wrong. */
+function runFromSources(error) {
+  console.error(`posthorn: the service runs from its sources, since it could not be built: ${error.message}`)
+  rmSync(out, { recursive: true, force: true })
+  mkdirSync(out)
+  writeFileSync(join(out, 'main.js'), "import '../src/main.ts'\n")
+  process.exitCode = 1
+}

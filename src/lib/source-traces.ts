@@ -1,0 +1,65 @@
+/** Stack traces of bundled programs in terms of their sources: beside `x.js` lies `x.js.places`, which says where all of it comes from. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/** As `scripts/source-places.ts` writes it. */
+export interface SourcePlaces {
+  /** By their paths from the root. */
+  sources: string[]
+  /** Four numbers each: line and column in the bundle, both from 0, index of the source, and its line, from 1. */
+  places: number[]
+}
+
+const STEP = 4
+const PLACE = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/
+
+/** For this thread; the tables are read when the first trace is asked for. @param root to which the sources belong */
+export function traceSources(root: string): void {
+  const known = new Map<string, SourcePlaces | undefined>()
+  const placesOf = (url: string) => {
+    if (!known.has(url)) known.set(url, readPlaces(url))
+    return known.get(url)
+  }
+  Error.prepareStackTrace = (error, frames) =>
+    [
+      Error.prototype.toString.call(error),
+      ...frames.map(frame => inSources(`${frame}`, root, placesOf)),
+    ].join('\n    at ')
+}
+
+/** A frame of a trace; one that is in no bundle stays as it is. */
+export function inSources(
+  frame: string,
+  root: string,
+  placesOf: (url: string) => SourcePlaces | undefined,
+): string {
+  return frame.replace(PLACE, (whole, url: string, line: string, column: string) => {
+    const table = placesOf(url)
+    const found = table && lookUp(table, Number(line) - 1, Number(column) - 1)
+    return found ? `${pathToFileURL(join(root, found.source))}:${found.line}` : whole
+  })
+}
+
+/** By the last place that is not behind this one. */
+function lookUp({ sources, places }: SourcePlaces, line: number, column: number) {
+  let low = 0
+  let high = places.length / STEP
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const [atLine, atColumn] = [places[middle * STEP]!, places[middle * STEP + 1]!]
+    if (atLine < line || (atLine === line && atColumn <= column)) low = middle + 1
+    else high = middle
+  }
+  if (low === 0) return undefined
+  const [source, sourceLine] = [places[low * STEP - 2]!, places[low * STEP - 1]!]
+  return { source: sources[source]!, line: sourceLine }
+}
+
+function readPlaces(url: string): SourcePlaces | undefined {
+  try {
+    return JSON.parse(readFileSync(`${fileURLToPath(url)}.places`, 'utf8')) as SourcePlaces
+  } catch {
+    return undefined // no bundle of ours: its frames stay as they are
+  }
+}

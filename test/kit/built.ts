@@ -1,0 +1,26 @@
+/**
+ * What `scripts/build-service.js` has made of the sources, which the runner has it do before the tests. Loaded before a test
+ * file and its worker threads, so that a thread of the service is started from the one file that it is when users start it.
+ */
+import { existsSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { isMainThread } from 'node:worker_threads'
+
+const BUILD = fileURLToPath(new URL('../../build', import.meta.url))
+const ENTRY = /\/src\/([a-z]+-thread)\.ts$/
+
+/** @param name of an entry in `src`, `main` */
+export function builtFile(name: string): string {
+  return join(BUILD, `${name}.js`)
+}
+
+if (!isMainThread)
+  registerHooks({
+    resolve(specifier, context, next) {
+      const name = context.parentURL === undefined && ENTRY.exec(specifier)?.[1]
+      if (!name || !existsSync(builtFile(name))) return next(specifier, context)
+      return { url: pathToFileURL(builtFile(name)).href, format: 'module', shortCircuit: true }
+    },
+  })
