@@ -13,9 +13,9 @@ import { availableParallelism } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 300_000)
+const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 600_000)
 /** Longer where tests have more time, as on PostgreSQL, whose databases are dropped at the end. */
-const EXIT_GRACE_MS = 15_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
+const EXIT_GRACE_MS = 30_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
 /**
  * Tests that would say nothing new there, and take their time: to which the database is a file; of the time that passes in
  * a worker; of names, sessions and peers; and all of everything over HTTP. They hold on PostgreSQL, too, without --stores.

@@ -1,6 +1,7 @@
 /**
- * A clock that runs with the system's but can be moved: the offsets lie in shared memory, so that every
- * thread of one app sees the same time and fires its timers when the clock is moved past them.
+ * A clock for tests that runs with the system's but can be moved: the offsets lie in shared memory, so that every
+ * thread of one app sees the same time and fires its timers when the clock is moved past them. Deadlines come by
+ * being moved to: while only the machine takes its time, timers of seconds wait much longer.
  */
 import { BroadcastChannel } from 'node:worker_threads'
 import { type Clock, systemClock, type Timer } from './clock.ts'
@@ -20,29 +21,49 @@ export interface AdjustableClock extends Clock {
   close(): void
 }
 
+interface Waiting {
+  /** In monotonic time. */
+  at: number
+  leftMs(): number
+  patience: number
+  fn(): void
+  handle: Timer
+}
+
 const WALL = 0
 const MONOTONIC = 1
+/** Shorter timers pace what is done next; from here on they bound how long it may take. */
+const DEADLINE_FROM_MS = 1_500
+/** How many times as long as it says a deadline takes by itself. */
+const PATIENCE = 20
 let clocks = 0
 
-/** Joins the clock at `seat`, or starts a new one. */
-export function createAdjustableClock(seat?: ClockSeat): AdjustableClock {
+/** Joins the clock at `seat`, or starts a new one, which runs with `base`. */
+export function createAdjustableClock(seat?: ClockSeat, base: Clock = systemClock): AdjustableClock {
   const { offsets, channel } = seat ?? {
     offsets: new SharedArrayBuffer(2 * Float64Array.BYTES_PER_ELEMENT),
     channel: `clock-${process.pid}-${++clocks}-${Math.random()}`,
   }
   const offset = new Float64Array(offsets)
   const moved = new BroadcastChannel(channel)
-  const waiting = new Set<{ at: number; fn: () => void; handle: Timer }>()
-  const monotonic = () => systemClock.monotonic() + offset[MONOTONIC]!
+  const waiting = new Set<Waiting>()
+  const monotonic = () => base.monotonic() + offset[MONOTONIC]!
 
   const timer = (ms: number, fn: () => void): Timer => {
-    const entry = { at: monotonic() + ms, fn: () => void 0, handle: { cancel() {} } as Timer }
-    entry.fn = () => {
-      entry.handle.cancel()
-      waiting.delete(entry)
-      fn()
+    const patience = ms < DEADLINE_FROM_MS ? 1 : PATIENCE
+    const setAt = { system: base.monotonic(), moved: offset[MONOTONIC]! }
+    const entry: Waiting = {
+      at: monotonic() + ms,
+      leftMs: () => ms - (offset[MONOTONIC]! - setAt.moved) - (base.monotonic() - setAt.system) / patience,
+      patience,
+      fn() {
+        entry.handle.cancel()
+        waiting.delete(entry)
+        fn()
+      },
+      handle: { cancel() {} },
     }
-    entry.handle = systemClock.timer(ms, entry.fn)
+    entry.handle = base.timer(ms * patience, entry.fn)
     waiting.add(entry)
     return {
       cancel() {
@@ -53,11 +74,11 @@ export function createAdjustableClock(seat?: ClockSeat): AdjustableClock {
   }
 
   const fireDue = () => {
-    const due = [...waiting].filter(entry => entry.at <= monotonic()).sort((a, b) => a.at - b.at)
+    const due = [...waiting].filter(entry => entry.leftMs() <= 0).sort((a, b) => a.at - b.at)
     for (const entry of due) if (waiting.has(entry)) entry.fn()
     for (const entry of waiting) {
       entry.handle.cancel()
-      entry.handle = systemClock.timer(Math.max(0, entry.at - monotonic()), entry.fn)
+      entry.handle = base.timer(Math.max(0, entry.leftMs() * entry.patience), entry.fn)
     }
   }
   moved.onmessage = fireDue
@@ -69,7 +90,7 @@ export function createAdjustableClock(seat?: ClockSeat): AdjustableClock {
   }
   return {
     seat: { offsets, channel },
-    now: () => Math.round(systemClock.now() + offset[WALL]!),
+    now: () => Math.round(base.now() + offset[WALL]!),
     monotonic,
     timer,
     advance(ms) {

@@ -7,7 +7,7 @@ import { suite } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 import { type Scene, startScene } from './scene.ts'
 
-const test = suite('what is done in the dashboard', { limitMs: 60_000 })
+const test = suite('what is done in the dashboard')
 let scene: Scene
 let browser: TestBrowser
 let opened: WatchedPage

@@ -4,7 +4,7 @@ import { buildDashboard } from '../kit/dashboard.ts'
 import { suite } from '../kit/suite.ts'
 import { type Scene, startScene } from './scene.ts'
 
-const test = suite('every page of the dashboard', { limitMs: 90_000 })
+const test = suite('every page of the dashboard')
 let scene: Scene
 let browser: TestBrowser
 test.before(async () => {

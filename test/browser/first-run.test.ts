@@ -5,7 +5,7 @@ import { startFakeMx } from '../kit/fake-mx.ts'
 import { startPosthorn, zoneText } from '../kit/posthorn.ts'
 import { suite } from '../kit/suite.ts'
 
-const test = suite('from nothing to a delivered mail, in a browser', { limitMs: 60_000 })
+const test = suite('from nothing to a delivered mail, in a browser')
 const WORLD = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.2

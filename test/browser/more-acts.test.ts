@@ -5,9 +5,7 @@ import { buildDashboard } from '../kit/dashboard.ts'
 import { suite } from '../kit/suite.ts'
 import { type Scene, startScene } from './scene.ts'
 
-const test = suite('what is done with many things at once, and what is known of mail as a whole', {
-  limitMs: 60_000,
-})
+const test = suite('what is done with many things at once, and what is known of mail as a whole')
 let scene: Scene
 let browser: TestBrowser
 let opened: WatchedPage

@@ -15,7 +15,7 @@ export interface Asking {
 }
 
 const MAX_BYTES = 65_535
-const ANSWER_LIMIT_MS = 2_000
+const ANSWER_LIMIT_MS = 30_000
 
 /** The packet that asks for `type` of `name`; the name keeps its case. */
 export function queryPacket(

@@ -24,7 +24,7 @@ import { suite, type TestContext } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 import { type ScriptedZone, startZone } from '../kit/zone.ts'
 
-const test = suite('bin/posthorn', { limitMs: 60_000 })
+const test = suite('bin/posthorn')
 const PASSWORD = 'correct horse battery staple'
 const NOBODY_ID = 65_534
 const ZONE = `

@@ -6,7 +6,7 @@ import { assertRefusal } from '../../kit/refusals.ts'
 import { allRoutes, pathOf } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('credentials', { limitMs: 15_000 })
+const test = suite('credentials')
 const routes = await allRoutes()
 const COOKIE = 'posthorn_session'
 const IDLE_MS = 14 * 86_400_000

@@ -10,7 +10,7 @@ import { assertRefusal } from '../../kit/refusals.ts'
 import { allRoutes } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('every route that reads a body', { limitMs: 30_000 })
+const test = suite('every route that reads a body')
 const routes = (await allRoutes()).filter(({ body }) => body !== undefined)
 let posthorn: Posthorn
 let owned: Owned

@@ -7,7 +7,7 @@ import { assertRefusal, contentsOf } from '../../kit/refusals.ts'
 import { allRoutes, pathOf } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('what one account sees of another', { limitMs: 15_000 })
+const test = suite('what one account sees of another')
 const withId = (await allRoutes()).filter(({ path }) => path.includes(':'))
 const THERE = `
   there.example     MX 10 mx.there.example

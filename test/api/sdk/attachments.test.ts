@@ -4,7 +4,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertTold, insistOn, MODERN_VERSIONS, openResend } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('resend packages read attachments', { limitMs: 15_000 })
+const test = suite('resend packages read attachments')
 const LOGO = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 255])
 let posthorn: Posthorn
 let emailId = ''

@@ -10,7 +10,7 @@ import {
 } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('resend packages send batches', { limitMs: 15_000 })
+const test = suite('resend packages send batches')
 let posthorn: Posthorn
 test.before(async () => {
   posthorn = await startPosthorn()

@@ -10,9 +10,7 @@ import {
 } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('resend packages: audiences, contacts and topics, with a session in place of a key', {
-  limitMs: 15_000,
-})
+const test = suite('resend packages: audiences, contacts and topics, with a session in place of a key')
 let posthorn: Posthorn
 test.before(async () => {
   posthorn = await startPosthorn()

@@ -14,10 +14,8 @@ import { holdDatabase, refuseWrites } from '../../kit/stuck-database.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('resend packages are told of', { limitMs: 20_000 })
+const test = suite('resend packages are told of')
 const MIB = 1024 * 1024
-/** Several services, or a database that is waited for in earnest. */
-const SLOW = { limitMs: 60_000 }
 let posthorn: Posthorn
 /** Of the first account, bound to `bound.example`. */
 let boundKey = ''
@@ -262,39 +260,35 @@ for (const release of MODERN_VERSIONS) {
   })
 }
 
-test(
-  'quotas and the rate, each by its name',
-  async t => {
-    const limits = { POSTHORN_PLANS_FREE_DAILY: '2', POSTHORN_PLANS_PRO_MONTHLY: '2' }
-    const limited = await t.using(startPosthorn({ env: limits }))
-    const slow = await t.using(startPosthorn({ env: { POSTHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '1' } }))
-    for (const release of RESEND_VERSIONS) {
-      for (const [plan, name] of [
-        ['free', 'daily_quota_exceeded'],
-        ['pro', 'monthly_quota_exceeded'],
-      ] as const) {
-        const { apiKey } = await onPlan(limited, plan, `${plan}-${release.name}`)
-        const { emails, batch } = await openResend(release, { ...limited, apiKey })
-        insistOn(await emails.send(MAIL))
-        assertTold(await batch.send([MAIL, MAIL]), name, 429)
-        insistOn(await emails.send(MAIL))
-        assertTold(await emails.send(MAIL), name, 429)
-      }
-      const { emails } = await openResend(release, { ...slow, ...addAccount(slow, release.name) })
-      const answers = await Promise.all(Array.from({ length: 20 }, () => emails.send(MAIL)))
-      const refused = answers.filter(({ error }) => error !== null)
-      assert.ok(refused.length > 0 && refused.length < answers.length)
-      for (const answer of refused) {
-        assertTold(answer, 'rate_limit_exceeded', 429)
-        const { headers } = answer as { headers?: Record<string, string> }
-        if (!release.modern) continue
-        assert.equal([headers!['retry-after'], headers!['ratelimit-limit']], ['1', '1'])
-        assert.equal([headers!['ratelimit-remaining'], headers!['ratelimit-reset']], ['0', '1'])
-      }
+test('quotas and the rate, each by its name', async t => {
+  const limits = { POSTHORN_PLANS_FREE_DAILY: '2', POSTHORN_PLANS_PRO_MONTHLY: '2' }
+  const limited = await t.using(startPosthorn({ env: limits }))
+  const slow = await t.using(startPosthorn({ env: { POSTHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '1' } }))
+  for (const release of RESEND_VERSIONS) {
+    for (const [plan, name] of [
+      ['free', 'daily_quota_exceeded'],
+      ['pro', 'monthly_quota_exceeded'],
+    ] as const) {
+      const { apiKey } = await onPlan(limited, plan, `${plan}-${release.name}`)
+      const { emails, batch } = await openResend(release, { ...limited, apiKey })
+      insistOn(await emails.send(MAIL))
+      assertTold(await batch.send([MAIL, MAIL]), name, 429)
+      insistOn(await emails.send(MAIL))
+      assertTold(await emails.send(MAIL), name, 429)
     }
-  },
-  SLOW,
-)
+    const { emails } = await openResend(release, { ...slow, ...addAccount(slow, release.name) })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => emails.send(MAIL)))
+    const refused = answers.filter(({ error }) => error !== null)
+    assert.ok(refused.length > 0 && refused.length < answers.length)
+    for (const answer of refused) {
+      assertTold(answer, 'rate_limit_exceeded', 429)
+      const { headers } = answer as { headers?: Record<string, string> }
+      if (!release.modern) continue
+      assert.equal([headers!['retry-after'], headers!['ratelimit-limit']], ['1', '1'])
+      assert.equal([headers!['ratelimit-remaining'], headers!['ratelimit-reset']], ['0', '1'])
+    }
+  }
+})
 
 async function onPlan(service: Posthorn, plan: string, name: string) {
   const account = addAccount(service, name)
@@ -304,45 +298,37 @@ async function onPlan(service: Posthorn, plan: string, name: string) {
   return account
 }
 
-test(
-  'a first request that does not end',
-  async t => {
-    const stuck = await t.using(startPosthorn())
-    for (const release of RESEND_VERSIONS) {
-      const { emails } = await openResend(release, stuck)
-      const letGo = holdDatabase(stuck)
-      const calls = [1, 2].map(() => emails.send(MAIL, { idempotencyKey: `slow-${release.name}` }))
-      let impatient: Answer | undefined
-      for (const call of calls) void call.then(answer => (impatient ??= answer))
-      while (!impatient) {
-        await stuck.call('GET', '/healthz') // by then both have come in
-        stuck.clock.advance(11_000)
-      }
-      letGo()
-      assertTold(impatient, 'concurrent_idempotent_requests', 409)
-      await Promise.all(calls)
+test('a first request that does not end', async t => {
+  const stuck = await t.using(startPosthorn())
+  for (const release of RESEND_VERSIONS) {
+    const { emails } = await openResend(release, stuck)
+    const letGo = holdDatabase(stuck)
+    const calls = [1, 2].map(() => emails.send(MAIL, { idempotencyKey: `slow-${release.name}` }))
+    let impatient: Answer | undefined
+    for (const call of calls) void call.then(answer => (impatient ??= answer))
+    while (!impatient) {
+      await stuck.call('GET', '/healthz') // by then both have come in
+      stuck.clock.advance(11_000)
     }
-  },
-  SLOW,
-)
-
-test(
-  'a database that takes nothing',
-  async t => {
-    const full = await t.using(startPosthorn())
-    const clients: Resend[] = []
-    for (const release of RESEND_VERSIONS) clients.push(await openResend(release, full))
-    const before = storedIn(full)
-    const letGo = refuseWrites(full)
-    const answers = await Promise.all(clients.map(({ emails }) => emails.send(MAIL)))
     letGo()
-    for (const answer of answers) assertTold(answer, 'application_error', 503)
-    assert.equal(storedIn(full), before)
-    await until(async () => (await clients[0]!.emails.send(MAIL)).error === null)
-    for (const { emails } of clients) insistOn(await emails.send(MAIL))
-  },
-  SLOW,
-)
+    assertTold(impatient, 'concurrent_idempotent_requests', 409)
+    await Promise.all(calls)
+  }
+})
+
+test('a database that takes nothing', async t => {
+  const full = await t.using(startPosthorn())
+  const clients: Resend[] = []
+  for (const release of RESEND_VERSIONS) clients.push(await openResend(release, full))
+  const before = storedIn(full)
+  const letGo = refuseWrites(full)
+  const answers = await Promise.all(clients.map(({ emails }) => emails.send(MAIL)))
+  letGo()
+  for (const answer of answers) assertTold(answer, 'application_error', 503)
+  assert.equal(storedIn(full), before)
+  await until(async () => (await clients[0]!.emails.send(MAIL)).error === null)
+  for (const { emails } of clients) insistOn(await emails.send(MAIL))
+})
 
 test('our own fault, without a word about it', async t => {
   const broken = await t.using(startPosthorn())

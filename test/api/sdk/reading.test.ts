@@ -10,7 +10,7 @@ import {
 } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('resend packages read emails', { limitMs: 15_000 })
+const test = suite('resend packages read emails')
 let posthorn: Posthorn
 /** Newest first, as lists are. */
 const sent: string[] = []

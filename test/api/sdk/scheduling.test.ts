@@ -3,7 +3,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertTold, insistOn, openResend, RESEND_VERSIONS } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('resend packages schedule emails', { limitMs: 15_000 })
+const test = suite('resend packages schedule emails')
 const HOUR_MS = 3_600_000
 let posthorn: Posthorn
 test.before(async () => {

@@ -7,7 +7,7 @@ import { insistOn, MODERN_VERSIONS, openResend, RESEND_VERSIONS } from '../../ki
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('resend packages send', { limitMs: 15_000 })
+const test = suite('resend packages send')
 const ZONE = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.2

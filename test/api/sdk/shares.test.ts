@@ -4,7 +4,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertTold, insistOn } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('the resend package shares emails', { limitMs: 15_000 })
+const test = suite('the resend package shares emails')
 let posthorn: Posthorn
 let resend: Resend
 let id = ''

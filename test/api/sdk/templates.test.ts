@@ -3,7 +3,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertTold, insistOn, MODERN_VERSIONS, openResend } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('resend packages, with a session in place of a key', { limitMs: 15_000 })
+const test = suite('resend packages, with a session in place of a key')
 let posthorn: Posthorn
 test.before(async () => {
   posthorn = await startPosthorn()

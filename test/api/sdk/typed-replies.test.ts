@@ -4,7 +4,7 @@ import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn
 import { suite } from '../../kit/suite.ts'
 import { assertReadable, faultsFor, type Language, type ReplyKind } from '../../kit/typed-readers.ts'
 
-const test = suite('typed clients read', { limitMs: 15_000 })
+const test = suite('typed clients read')
 const HOUR_MS = 3_600_000
 let posthorn: Posthorn
 /** Holds all mail back. */

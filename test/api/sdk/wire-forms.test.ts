@@ -8,7 +8,7 @@ import { assertReadable, type ReplyKind } from '../../kit/typed-readers.ts'
 import { until } from '../../kit/until.ts'
 import { WIRE_CLIENTS, type WireCall, wireRequest } from '../../kit/wire-clients.ts'
 
-const test = suite('clients of other languages, byte by byte', { limitMs: 15_000 })
+const test = suite('clients of other languages, byte by byte')
 const ZONE = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.2

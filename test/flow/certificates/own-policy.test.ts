@@ -8,7 +8,7 @@ import { until } from '../../kit/until.ts'
 import { askServer } from '../../kit/zone-client.ts'
 
 /** When it stands in the DNS, and when not, is seen in `test/unit/own-policy.test.ts`. */
-const test = suite('the MTA-STS policy of the provider host', { limitMs: 15_000 })
+const test = suite('the MTA-STS policy of the provider host')
 
 const HOST = 'example.test'
 const caFile = new URL('../../kit/certs/ca.pem', import.meta.url).pathname

@@ -7,7 +7,7 @@ import { startFakeMx } from '../../kit/fake-mx.ts'
 import { startPosthorn } from '../../kit/posthorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
-const test = suite('stopping and starting', { limitMs: 15_000 })
+const test = suite('stopping and starting')
 
 const ZONE = `
   there.example     MX 10 mx.there.example

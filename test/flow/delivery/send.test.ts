@@ -3,7 +3,7 @@ import { startFakeMx } from '../../kit/fake-mx.ts'
 import { startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('sending', { limitMs: 10_000 })
+const test = suite('sending')
 
 const THERE = `
   there.example     MX 10 mx.there.example

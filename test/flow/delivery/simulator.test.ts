@@ -42,6 +42,10 @@ const cases: [localPart: string, status: string, events: string[]][] = [
 for (const [localPart, status, events] of cases)
   test(`${localPart}@ ends as ${status}`, async () => {
     const id = await send(`${localPart}@simulator.test`)
+    if (localPart === 'delayed') {
+      await posthorn.emailWhen(id, 'delivery_delayed')
+      posthorn.clock.advance(2_300)
+    }
     const email = await until(async () => {
       const found = await posthorn.email(id)
       return found.events.length === events.length ? found : undefined

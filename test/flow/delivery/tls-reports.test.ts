@@ -6,7 +6,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { startWebHost } from '../../kit/web-host.ts'
 
-const test = suite('reports on TLS', { limitMs: 15_000 })
+const test = suite('reports on TLS')
 const DAY_MS = 24 * 3_600_000
 const CA_FILE = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
 const POLICY = 'version: STSv1\nmode: testing\nmx: mx1.there.test\nmx: *.example.test\nmax_age: 86400\n'

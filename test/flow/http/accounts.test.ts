@@ -4,7 +4,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('accounts', { limitMs: 15_000 })
+const test = suite('accounts')
 const FORBIDDEN = { status: 403, name: 'invalid_access' }
 const NOT_FOUND = { status: 404, name: 'not_found' }
 const NEW = { name: 'Shop', plan: 'free', owner_email: 'Owner@Shop.Example' }

@@ -3,7 +3,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('API keys', { limitMs: 15_000 })
+const test = suite('API keys')
 let posthorn: Posthorn
 let session = ''
 test.before(async () => {
@@ -70,6 +70,7 @@ test('mail sent with a key that is deleted meanwhile is still delivered and seen
   const body = { from: 'a@here.example', to: 'delayed@simulator.test', subject: 's', text: 't' }
   const sent = await posthorn.call('POST', '/emails', { key: key.token, body })
   await posthorn.call('DELETE', `/api-keys/${key.id}`, { session })
+  await posthorn.emailWhen(sent.body.id, 'delivery_delayed')
   posthorn.clock.advance(5_000)
   assert.is((await posthorn.emailWhen(sent.body.id, 'delivered')).status, 'delivered')
 })

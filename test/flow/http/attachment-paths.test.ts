@@ -8,7 +8,7 @@ import { testAuthority } from '../../kit/tls.ts'
 import { until } from '../../kit/until.ts'
 import { startWebHost, type WebHost, type WebRequest } from '../../kit/web-host.ts'
 
-const test = suite('attachments by path', { limitMs: 20_000 })
+const test = suite('attachments by path')
 const MIB = 1024 * 1024
 const ZONE = `
   files.example.test  A 127.0.0.1

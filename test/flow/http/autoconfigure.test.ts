@@ -6,7 +6,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('autoconfigure', { limitMs: 15_000 })
+const test = suite('autoconfigure')
 const TOKEN = 'canary-token-0123456789'
 const INCLUDE = 'include:posthorn.test'
 let cloudflare: FakeCloudflare

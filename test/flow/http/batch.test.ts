@@ -3,7 +3,7 @@ import { type ApiAnswer, type CallOptions, type Posthorn, startPosthorn } from '
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('batches', { limitMs: 15_000 })
+const test = suite('batches')
 const HOUR_MS = 3_600_000
 let posthorn: Posthorn
 test.before(async () => {

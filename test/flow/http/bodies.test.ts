@@ -6,7 +6,7 @@ import { fc } from '../../kit/property.ts'
 import { assertRefusal, type ExpectedRefusal, storedIn } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('request bodies', { limitMs: 20_000 })
+const test = suite('request bodies')
 let posthorn: Posthorn
 let session = ''
 test.before(async () => {

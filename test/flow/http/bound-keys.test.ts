@@ -6,7 +6,7 @@ import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { allRoutes, pathOf } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('API keys bound to a domain', { limitMs: 20_000 })
+const test = suite('API keys bound to a domain')
 const routes = await allRoutes()
 const THERE = `
   there.example     MX 10 mx.there.example

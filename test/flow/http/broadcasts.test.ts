@@ -5,7 +5,7 @@ import { insistOn, MODERN_VERSIONS, openResend } from '../../kit/resend-versions
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('broadcasts over HTTP', { limitMs: 30_000 })
+const test = suite('broadcasts over HTTP')
 let posthorn: Posthorn
 let session = ''
 let audience = ''

@@ -6,7 +6,7 @@ import { assertRefusal, contentsOf } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('files of contacts', { limitMs: 15_000 })
+const test = suite('files of contacts')
 let posthorn: Posthorn
 let session: string
 test.before(async () => {

@@ -4,7 +4,7 @@ import { assertRefusal, contentsOf } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('audiences, contacts, segments and topics', { limitMs: 15_000 })
+const test = suite('audiences, contacts, segments and topics')
 let posthorn: Posthorn
 let session: string
 test.before(async () => {

@@ -5,7 +5,7 @@ import { buildDashboard } from '../../kit/dashboard.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('the dashboard over HTTP', { limitMs: 20_000 })
+const test = suite('the dashboard over HTTP')
 let posthorn: Posthorn
 let cookie: string
 test.before(async () => {

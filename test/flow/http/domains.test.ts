@@ -9,7 +9,7 @@ import {
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('domains', { limitMs: 15_000 })
+const test = suite('domains')
 const HOUR_MS = 3_600_000
 let posthorn: Posthorn
 let session = ''

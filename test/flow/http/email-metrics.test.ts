@@ -6,7 +6,7 @@ import { assertRefusal } from '../../kit/refusals.ts'
 import { insistOn } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('GET /emails/metrics', { limitMs: 20_000 })
+const test = suite('GET /emails/metrics')
 const DAY_MS = 86_400_000
 const TO = ['delivered', 'bounced', 'soft-bounced', 'complained', 'suppressed', 'failed', 'opened', 'clicked']
 let posthorn: Posthorn

@@ -11,7 +11,7 @@ import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('GET /emails/export', { limitMs: 20_000 })
+const test = suite('GET /emails/export')
 const MANY = 20_000
 let posthorn: Posthorn
 test.before(async () => {

@@ -4,7 +4,7 @@ import { exchange, rawRequest } from '../../kit/raw-http.ts'
 import { assertRefusal, type ExpectedRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('HTTP as nobody should speak it', { limitMs: 15_000 })
+const test = suite('HTTP as nobody should speak it')
 let posthorn: Posthorn
 test.before(async () => {
   posthorn = await startPosthorn()

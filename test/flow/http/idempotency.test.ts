@@ -6,7 +6,7 @@ import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn
 import { assertRefusal, storedIn } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('Idempotency-Key', { limitMs: 15_000 })
+const test = suite('Idempotency-Key')
 const DAY_MS = 86_400_000
 let posthorn: Posthorn
 test.before(async () => {

@@ -4,7 +4,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('GET /emails', { limitMs: 15_000 })
+const test = suite('GET /emails')
 let posthorn: Posthorn
 let stranger: OtherAccount
 /** Oldest first. */

@@ -3,7 +3,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { allRoutes } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('GET /openapi.json', { limitMs: 15_000 })
+const test = suite('GET /openapi.json')
 const routes = await allRoutes()
 let posthorn: Posthorn
 // biome-ignore lint/suspicious/noExplicitAny: a document of many shapes

@@ -4,7 +4,7 @@ import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('changing the password', { limitMs: 20_000 })
+const test = suite('changing the password')
 const NO_SESSION = { status: 401, name: 'missing_api_key' }
 const WRONG = { status: 401, name: 'invalid_access', path: 'current_password' }
 const TOO_MANY = { status: 429, name: 'rate_limit_exceeded' }

@@ -6,7 +6,7 @@ import { assertRefusal } from '../../kit/refusals.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('the queue in the hands of operators', { limitMs: 20_000 })
+const test = suite('the queue in the hands of operators')
 
 const ZONE = `there.example MX 10 mx.there.example
 mx.there.example A 127.0.0.2

@@ -8,7 +8,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('GET /emails/:id/raw', { limitMs: 20_000 })
+const test = suite('GET /emails/:id/raw')
 const ZONE = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.2

@@ -4,7 +4,7 @@ import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('scheduled emails', { limitMs: 15_000 })
+const test = suite('scheduled emails')
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 let posthorn: Posthorn

@@ -10,7 +10,7 @@ import { type Program, printedApiKey, startProgram, verifyDomain } from '../../k
 import { suite } from '../../kit/suite.ts'
 import { type ScriptedZone, startZone } from '../../kit/zone.ts'
 
-const test = suite('secrets', { limitMs: 30_000 })
+const test = suite('secrets')
 
 const PASSWORD = 'canary-password-7f3a'
 const CANARIES = {

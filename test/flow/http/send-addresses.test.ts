@@ -3,7 +3,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('addresses of POST /emails', { limitMs: 15_000 })
+const test = suite('addresses of POST /emails')
 let posthorn: Posthorn
 test.before(async () => {
   posthorn = await startPosthorn()

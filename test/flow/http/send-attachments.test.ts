@@ -3,7 +3,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('attachments of POST /emails', { limitMs: 20_000 })
+const test = suite('attachments of POST /emails')
 let posthorn: Posthorn
 test.before(async () => {
   posthorn = await startPosthorn()

@@ -3,7 +3,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { type ExpectedRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('POST /emails refuses', { limitMs: 15_000 })
+const test = suite('POST /emails refuses')
 let posthorn: Posthorn
 test.before(async () => {
   posthorn = await startPosthorn()

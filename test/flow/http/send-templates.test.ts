@@ -4,7 +4,7 @@ import { type ApiAnswer, type CallOptions, type Posthorn, startPosthorn } from '
 import { assertRefusal, type ExpectedRefusal, refuses, storedIn } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('POST /emails with a template', { limitMs: 15_000 })
+const test = suite('POST /emails with a template')
 let posthorn: Posthorn
 let session = ''
 let stranger: OtherAccount

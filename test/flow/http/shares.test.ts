@@ -4,7 +4,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('shared emails', { limitMs: 20_000 })
+const test = suite('shared emails')
 const HOUR_MS = 3_600_000
 const HOSTILE =
   '</iframe><script>parent.document.title="owned"</script><meta http-equiv="refresh" content="0;url=https://evil.example">' +

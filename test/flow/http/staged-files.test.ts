@@ -4,7 +4,7 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('files of requests', { limitMs: 20_000 })
+const test = suite('files of requests')
 let posthorn: Posthorn
 test.before(async () => {
   posthorn = await startPosthorn()

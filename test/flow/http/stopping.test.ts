@@ -5,7 +5,7 @@ import { rawRequest } from '../../kit/raw-http.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('stopping over HTTP', { limitMs: 4_000 })
+const test = suite('stopping over HTTP')
 const BODY = JSON.stringify({ from: 'a@b.example', to: 'delivered@simulator.test', subject: 's', text: 't' })
 
 interface Connection {

@@ -6,7 +6,7 @@ import { type CallOptions, type Posthorn, startPosthorn } from '../../kit/postho
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('suppressions', { limitMs: 15_000 })
+const test = suite('suppressions')
 const ZONE = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.2

@@ -6,7 +6,7 @@ import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('templates', { limitMs: 15_000 })
+const test = suite('templates')
 let posthorn: Posthorn
 let session = ''
 test.before(async () => {

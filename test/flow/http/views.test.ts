@@ -3,7 +3,7 @@ import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('GET /emails/:id', { limitMs: 15_000 })
+const test = suite('GET /emails/:id')
 const ZONE = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.2

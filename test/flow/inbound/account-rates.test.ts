@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('rates of bounces and complaints', { limitMs: 15_000 })
+const test = suite('rates of bounces and complaints')
 const MINUTE_MS = 60_000
 const LOOKS_A_ROUND = 30
 let posthorn: Posthorn

@@ -7,7 +7,7 @@ import { dialSmtp, type SmtpClient, sendMail } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('received mail', { limitMs: 15_000 })
+const test = suite('received mail')
 const NOT_HERE = /^550 5\.7\.1 /
 
 let posthorn: Posthorn

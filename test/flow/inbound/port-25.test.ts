@@ -11,7 +11,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { certificateFiles } from '../../kit/tls.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('port 25', { limitMs: 15_000 })
+const test = suite('port 25')
 const ZONE = `
   there.example       MX 10 mx.there.example
   mx.there.example    A 127.0.0.2

@@ -6,7 +6,7 @@ import { until } from '../../kit/until.ts'
 import { keyLine, type Letter, letter, rsa, textOf, withSignature } from '../../unit/verdicts/scene.ts'
 import { startFilter, whenStreamed, whenWhole } from '../../unit/verdicts/scripted-filters.ts'
 
-const test = suite('verdicts on received mail', { limitMs: 15_000 })
+const test = suite('verdicts on received mail')
 
 interface Judged {
   spf_verdict: string

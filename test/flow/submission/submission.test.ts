@@ -7,7 +7,7 @@ import { dialSmtp, type SmtpClient } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
 /** Mail programs and libraries hand their mail over by SMTP: it is stored, signed and delivered as that of the API. */
-const test = suite('submission over SMTP', { limitMs: 10_000 })
+const test = suite('submission over SMTP')
 
 const ZONE = 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2'
 

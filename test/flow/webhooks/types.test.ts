@@ -9,7 +9,7 @@ import { until } from '../../kit/until.ts'
 import { snippet } from '../../kit/webhook-docs.ts'
 import { startSink, startTellingPosthorn, type ToldEvent } from '../../kit/webhook-sink.ts'
 
-const test = suite('what webhooks are told', { limitMs: 30_000 })
+const test = suite('what webhooks are told')
 const MAIL = { from: 'ann@mine.example', subject: 's', text: 't' }
 /** What the simulator does, and the events that come of it. */
 const SIMULATED = ['bounced', 'complained', 'suppressed', 'delayed', 'failed', 'clicked']

@@ -8,7 +8,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { isSignedBy, startSink, startTellingPosthorn } from '../../kit/webhook-sink.ts'
 
-const test = suite('webhooks', { limitMs: 10_000 })
+const test = suite('webhooks')
 let posthorn: Posthorn
 let session: string
 test.before(async () => {

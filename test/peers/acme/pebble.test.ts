@@ -8,7 +8,7 @@ import { startZone } from '../../kit/zone.ts'
 import { runPebble } from './run-pebble.ts'
 
 /** pebble judges what we prove and ask for; its certificates verify where we show them. */
-const test = suite('pebble', { limitMs: 60_000 })
+const test = suite('pebble')
 
 const HOST = 'mail.example.com'
 const caFile = new URL('../../kit/certs/ca.pem', import.meta.url).pathname

@@ -8,7 +8,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 /** An Exim that hands all its mail on to us, with a login or to our port 25. */
-const test = suite('Exim as a relaying client', { limitMs: 60_000 })
+const test = suite('Exim as a relaying client')
 
 const PROGRAM = '/usr/sbin/exim4'
 const USER = 'Debian-exim'

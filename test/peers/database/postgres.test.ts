@@ -13,7 +13,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { testAuthority } from '../../kit/tls.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('a PostgreSQL as its administrators set it up', { limitMs: 120_000 })
+const test = suite('a PostgreSQL as its administrators set it up')
 
 /** Opens the store, and resolves with what the server says of its connections. @throws in words for the operator */
 async function opened(t: TestContext, cluster: Cluster, url: string): Promise<{ encrypted: boolean }[]> {

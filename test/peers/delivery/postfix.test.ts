@@ -10,7 +10,7 @@ import { until } from '../../kit/until.ts'
 import { readers, readWithMailparser } from '../../unit/mime/readers.ts'
 import { runPython, temporaryFolder, writeMessages } from '../mail-format/tools.ts'
 
-const test = suite('peers: Postfix as the MX of the recipient', { limitMs: 60_000 })
+const test = suite('peers: Postfix as the MX of the recipient')
 const PACKAGES = 'python3-dkim, python3-nacl and python3-dnspython'
 const ZONE = `
   there.example        MX 10 mx.there.example

@@ -17,7 +17,7 @@ import { until } from '../../kit/until.ts'
 import { runUnbound } from './run-unbound.ts'
 import { missing } from './tools.ts'
 
-const test = suite('peers/dns: DANE behind unbound', { limitMs: 30_000 })
+const test = suite('peers/dns: DANE behind unbound')
 
 const keyDigest = (pem: string) =>
   createHash('sha256')

@@ -18,7 +18,7 @@ import {
   TOKEN,
 } from './tools.ts'
 
-const test = suite('peers/dns: unbound', { limitMs: 30_000 })
+const test = suite('peers/dns: unbound')
 
 function config(stubs: Record<string, number>): string {
   const zones = Object.entries(stubs).map(

@@ -13,7 +13,7 @@ import { runPython, temporaryFolder, writeMessages } from '../mail-format/tools.
 import { runKnot } from './run-knot.ts'
 import { runUnbound } from './run-unbound.ts'
 
-const test = suite('peers/dns: the whole story of a domain', { limitMs: 90_000 })
+const test = suite('peers/dns: the whole story of a domain')
 /** Not among the reserved names: there the keys themselves need not be seen. */
 const MAIL_HOST = 'mail.posthorn-story.net'
 const SHOP = 'shop-story.org'

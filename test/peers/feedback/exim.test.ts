@@ -4,7 +4,7 @@ import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { describeReporter, REPORTER_HOST, RETURN_DOMAIN } from './scene.ts'
 
-const test = suite('peers: reports of Exim', { limitMs: 60_000 })
+const test = suite('peers: reports of Exim')
 const PROGRAM = '/usr/sbin/exim4'
 const USER = 'Debian-exim'
 

@@ -6,7 +6,7 @@ import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { describeReporter, REPORTER_HOST, RETURN_DOMAIN } from './scene.ts'
 
-const test = suite('peers: reports of OpenSMTPD', { limitMs: 60_000 })
+const test = suite('peers: reports of OpenSMTPD')
 const PROGRAM = '/usr/sbin/smtpd'
 const INNER_HOST = '127.0.0.7'
 

@@ -3,7 +3,7 @@ import { startPostfix } from '../../kit/postfix.ts'
 import { suite } from '../../kit/suite.ts'
 import { describeReporter, REPORTER_HOST, RETURN_DOMAIN } from './scene.ts'
 
-const test = suite('peers: reports of Postfix', { limitMs: 60_000 })
+const test = suite('peers: reports of Postfix')
 const INNER_HOST = '127.0.0.7'
 
 /** A gateway: the host behind it says no. */

@@ -8,7 +8,7 @@ import { startZone } from '../../kit/zone.ts'
 import { envelope, GOOD_ZONE, letter, mailOf, textOf } from '../../unit/verdicts/scene.ts'
 import { CLAMD_STREAM_BYTES, startClamd, startRspamd, startSpamd, VIRUS, VIRUS_NAME } from './programs.ts'
 
-const test = suite('peers/filters', { limitMs: 60_000 })
+const test = suite('peers/filters')
 const { signal } = new AbortController()
 
 /** What spam filters agree to call spam, to be tested with. */

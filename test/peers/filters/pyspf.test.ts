@@ -9,7 +9,7 @@ import { suite } from '../../kit/suite.ts'
 import { envelope, judgeBy, mailOf } from '../../unit/verdicts/scene.ts'
 import { runPython, temporaryFolder } from '../mail-format/tools.ts'
 
-const test = suite('peers/filters/pyspf', { limitMs: 60_000 })
+const test = suite('peers/filters/pyspf')
 const script = fileURLToPath(new URL('check_by_pyspf.py', import.meta.url))
 const WORLDS = 1_500
 

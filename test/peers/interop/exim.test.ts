@@ -2,7 +2,7 @@ import { suite } from '../../kit/suite.ts'
 import { eximReceiver } from './exim.ts'
 import { describeReceiver } from './matrix.ts'
 
-const test = suite('peers: Exim as the MX of the recipient', { limitMs: 20_000 })
+const test = suite('peers: Exim as the MX of the recipient')
 
 describeReceiver(test, {
   start: eximReceiver,

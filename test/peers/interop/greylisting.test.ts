@@ -5,7 +5,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { startPostgrey } from './postgrey.ts'
 
-const test = suite('peers: Postfix with postgrey', { limitMs: 30_000 })
+const test = suite('peers: Postfix with postgrey')
 const MINUTE_MS = 60_000
 
 async function open(t: TestContext) {

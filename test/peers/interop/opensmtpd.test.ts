@@ -2,7 +2,7 @@ import { suite } from '../../kit/suite.ts'
 import { describeReceiver } from './matrix.ts'
 import { opensmtpdReceiver } from './opensmtpd.ts'
 
-const test = suite('peers: OpenSMTPD as the MX of the recipient', { limitMs: 20_000 })
+const test = suite('peers: OpenSMTPD as the MX of the recipient')
 
 describeReceiver(test, {
   start: opensmtpdReceiver,

@@ -11,7 +11,7 @@ import { faultOf } from '../../unit/dkim/verifier-faults.ts'
 import { addedFields } from './milter.ts'
 import { missing, temporaryFolder } from './tools.ts'
 
-const test = suite('peers/mail-format: opendkim', { limitMs: 120_000 })
+const test = suite('peers/mail-format: opendkim')
 
 test('verifies both signatures of every message, but for its known faults', async t => {
   const keys = await Promise.all([createTestKey('rsa-sha256'), createTestKey('ed25519-sha256')])

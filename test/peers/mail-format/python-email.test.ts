@@ -6,7 +6,7 @@ import { cases, type Given } from '../../unit/mime/cases.ts'
 import { bodySource, compose, headSource, mailbox } from '../../unit/mime/messages.ts'
 import { runPython, temporaryFolder, writeMessages } from './tools.ts'
 
-const test = suite('peers/mail-format: Python email', { limitMs: 60_000 })
+const test = suite('peers/mail-format: Python email')
 
 interface Seen {
   subject: string

@@ -5,7 +5,7 @@ import { submissionOf } from '../../kit/mail.ts'
 import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('accept/submission', { limitMs: 20_000 })
+const test = suite('accept/submission')
 const MB = 1024 * 1024
 
 const attachment = (bytes: number, filename = 'a.bin'): SubmittedAttachment => ({

@@ -8,7 +8,7 @@ import { quickPasswords } from '../../kit/quick-passwords.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
-const test = suite('accounts/first-run', { limitMs: 20_000 })
+const test = suite('accounts/first-run')
 
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())

@@ -5,7 +5,7 @@ import { TooManyWaiting } from '../../../src/lib/semaphore.ts'
 import { quickPasswords } from '../../kit/quick-passwords.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('accounts/password', { limitMs: 30_000 })
+const test = suite('accounts/password')
 
 test('a password verifies against its own hash, and no other does', async () => {
   const passwords = createPasswords()

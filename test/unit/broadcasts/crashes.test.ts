@@ -5,7 +5,7 @@ import type { Run } from '../../../src/store/command.ts'
 import { suite } from '../../kit/suite.ts'
 import { manyContacts, openBroadcasts } from './scene.ts'
 
-const test = suite('broadcasts/crashes', { limitMs: 60_000 })
+const test = suite('broadcasts/crashes')
 const CRASH = 'the process died'
 
 /** Dies before its nth command, or after it has been committed and before anybody heard. */

@@ -6,7 +6,7 @@ import { endings, finishFor, newId } from '../../kit/mail.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { manyContacts, openBroadcasts } from './scene.ts'
 
-const test = suite('broadcasts/stopping', { limitMs: 60_000 })
+const test = suite('broadcasts/stopping')
 
 /** A broadcast of which all emails wait at one domain. */
 async function open(t: TestContext, count = 10) {

@@ -7,7 +7,7 @@ import { newId } from '../../kit/mail.ts'
 import { fc } from '../../kit/property.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
-const test = suite('contacts: what is kept beside them', { limitMs: 30_000 })
+const test = suite('contacts: what is kept beside them')
 
 const email = fc.integer({ min: 0, max: 4 }).map(i => `c${i}@there.test`)
 const key = fc.constantFrom('plan', 'city', 'seats')

@@ -9,7 +9,7 @@ import { inPieces, openAudience } from '../../kit/audience.ts'
 import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('contacts/import', { limitMs: 30_000 })
+const test = suite('contacts/import')
 
 const countsOf = (report: ContactImportRow | undefined) => {
   const { state, rowCount, createdCount, updatedCount, unchangedCount, skippedCount, failedCount } = report!

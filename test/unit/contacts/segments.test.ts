@@ -11,7 +11,7 @@ import { fc } from '../../kit/property.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
-const test = suite('contacts: who belongs to a segment', { limitMs: 30_000 })
+const test = suite('contacts: who belongs to a segment')
 
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())

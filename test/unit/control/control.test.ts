@@ -16,7 +16,7 @@ import { openLocalStore, tempFolder } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('control', { limitMs: 10_000 })
+const test = suite('control')
 const silent = createLog('silent')
 
 const PATH: PathState = {

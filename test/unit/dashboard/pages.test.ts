@@ -8,7 +8,7 @@ import { previewOf } from '../../../src/dashboard/preview.ts'
 import { buildDashboard, DASHBOARD_FOLDER } from '../../kit/dashboard.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('the dashboard as it was built', { limitMs: 30_000 })
+const test = suite('the dashboard as it was built')
 const MOST_FIRST_LOAD_BYTES = 80 * 1024
 const web = new URL('../../../src/dashboard/web', import.meta.url).pathname
 let pages: Pages

@@ -22,7 +22,7 @@ import { until } from '../../kit/until.ts'
 import { type ScriptedZone, startZone } from '../../kit/zone.ts'
 import { bigMessage, turns } from './client/dial.ts'
 
-const test = suite('deliver/fault-matrix', { limitMs: 20_000 })
+const test = suite('deliver/fault-matrix')
 
 const FAULTS = {
   '4xx': '451 4.3.0 later',

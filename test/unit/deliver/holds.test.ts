@@ -6,7 +6,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { openWorker } from './open-worker.ts'
 
-const test = suite('deliver/holds', { limitMs: 10_000 })
+const test = suite('deliver/holds')
 const MINE: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
 const names = (count: number) => Array.from({ length: count }, (_, i) => `ok+${i}`)
 

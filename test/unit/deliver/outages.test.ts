@@ -3,7 +3,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { openWorker, ZONE } from './open-worker.ts'
 
-const test = suite('deliver/outages', { limitMs: 10_000 })
+const test = suite('deliver/outages')
 const HOUR_MS = 3_600_000
 
 /** A site that is down until the test says otherwise. */

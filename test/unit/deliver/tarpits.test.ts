@@ -5,7 +5,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { openWorker } from './open-worker.ts'
 
-const test = suite('deliver/tarpits', { limitMs: 20_000 })
+const test = suite('deliver/tarpits')
 const TARPITS = 200
 const HEALTHY = 40
 

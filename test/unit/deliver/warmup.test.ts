@@ -6,7 +6,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { openWorker } from './open-worker.ts'
 
-const test = suite('deliver/warmup', { limitMs: 10_000 })
+const test = suite('deliver/warmup')
 const DAY_MS = 86_400_000
 const NEW = '127.0.0.51'
 const WARM = '127.0.0.52'

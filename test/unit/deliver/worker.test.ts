@@ -6,7 +6,7 @@ import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { openWorker } from './open-worker.ts'
 
-const test = suite('deliver/worker', { limitMs: 10_000 })
+const test = suite('deliver/worker')
 
 test('what is accepted is delivered, and its end stored', async t => {
   const { send, when, mx, stored, rows } = await openWorker(t)

@@ -5,7 +5,7 @@ import { corpus } from './corpus.ts'
 import { createTestKey, signed } from './signed.ts'
 import { faultOf, strayFaults, verifiersThatAccept } from './verifier-faults.ts'
 
-const test = suite('dkim/mailauth', { limitMs: 20_000 })
+const test = suite('dkim/mailauth')
 const keys = await Promise.all([createTestKey('rsa-sha256'), createTestKey('ed25519-sha256')])
 
 test('the corpus is as large as it was meant to be, and some verifier accepts each message', () => {

@@ -21,7 +21,7 @@ import { createRandom } from '../../kit/random.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
-const test = suite('domains/rotation', { limitMs: 30_000 })
+const test = suite('domains/rotation')
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const MAIL_HOST = 'mail.provider.example.com'

@@ -10,7 +10,7 @@ import { fc } from '../../kit/property.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('events/histories', { limitMs: 30_000 })
+const test = suite('events/histories')
 
 type Store = Awaited<ReturnType<typeof openLocalStore>>
 

@@ -6,7 +6,7 @@ import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { request } from './request.ts'
 
-const test = suite('http: JSON bodies', { limitMs: 20_000 })
+const test = suite('http: JSON bodies')
 const JSON_TYPE = { 'content-type': 'application/json' }
 const LIMIT_BYTES = 100
 const LARGE_BYTES = 128 * 1024

@@ -11,7 +11,7 @@ import { newId } from '../../kit/mail.ts'
 import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('http: work on large bodies', { limitMs: 20_000 })
+const test = suite('http: work on large bodies')
 const ACCOUNT = newId(1)
 const SEND: SendWork = { accountId: ACCOUNT, mode: null, hashed: true }
 let reading: BodyReading

@@ -11,7 +11,7 @@ import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('http/stream', { limitMs: 20_000 })
+const test = suite('http/stream')
 const STALLED_MS = 120_000
 const BATCH = Buffer.alloc(1024 * 1024, 'x')
 /** More than the buffers between server and client hold. */

@@ -7,7 +7,7 @@ import { HEADS } from '../../golden/inbound/heads.ts'
 import { STRUCTURES } from '../../golden/inbound/structures.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('received mail as it comes', { limitMs: 20_000 })
+const test = suite('received mail as it comes')
 const ALL = [...STRUCTURES, ...HEADS, ...CHARSETS]
 
 function read({ mail }: Fixture) {

@@ -13,7 +13,7 @@ import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('inbound/inbox', { limitMs: 20_000 })
+const test = suite('inbound/inbox')
 const log = createLog('silent')
 const entry = new URL('../../../src/inbound-thread.ts', import.meta.url)
 const GOOD: Verdicts = {

@@ -11,7 +11,7 @@ import { dialSmtp, type SmtpClient } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { testCertificate } from '../../kit/tls.ts'
 
-const test = suite('inbound/listener', { limitMs: 15_000 })
+const test = suite('inbound/listener')
 const log = createLog('silent')
 const newId = createIdSource()
 /** Messages that are taken at the same time, and connections of one address. */

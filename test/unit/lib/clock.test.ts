@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createAdjustableClock } from '../../../src/lib/adjustable-clock.ts'
 import { sleep, systemClock } from '../../../src/lib/clock.ts'
+import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/clock')
@@ -63,6 +64,32 @@ test('a timer longer than the runtime knows, some 25 days, does not fire at once
   t.after(() => timer.cancel())
   await sleep(systemClock, 5)
   assert.is(fired, false)
+})
+
+test('a machine that stands still for seconds lets no deadline pass, though timers that pace do', async t => {
+  const machine = createManualClock()
+  const clock = await t.using(createAdjustableClock(undefined, machine))
+  const fired: string[] = []
+  clock.timer(20_000, () => fired.push('deadline'))
+  clock.timer(500, () => fired.push('pace'))
+  machine.advance(30_000)
+  assert.equal(fired, ['pace'])
+  clock.advance(20_000)
+  assert.equal(fired, ['pace', 'deadline'])
+})
+
+test('a deadline to which nobody moves the clock comes all the same, late', async t => {
+  const machine = createManualClock()
+  const clock = await t.using(createAdjustableClock(undefined, machine))
+  let fired = false
+  clock.timer(20_000, () => {
+    fired = true
+  })
+  clock.advance(10_000)
+  machine.advance(100_000)
+  assert.is(fired, false)
+  machine.advance(100_000)
+  assert.is(fired, true)
 })
 
 test('timers set by timers fire when the clock passes them, too', async t => {

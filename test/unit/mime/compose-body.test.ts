@@ -178,17 +178,13 @@ test('no boundary begins with another, as readers compare beginnings (RFC 2046 �
     for (const other of boundaries) assert.ok(one === other || !one.startsWith(other))
 })
 
-test(
-  'text of any shape and size is encoded in proportionate time',
-  () => {
-    for (const piece of ['\n', ' ', 'x', 'é', '日本語\n', '.\n', ' \n', '<p>\t</p>\r\n', '--=_', '=']) {
-      const text = piece.repeat(Math.ceil(2_000_000 / piece.length))
-      for (const line of wireLines(compose({ text, html: text })))
-        assert.ok(line.length <= 76 || line.startsWith(' '))
-    }
-  },
-  { limitMs: 20_000 },
-)
+test('text of any shape and size is encoded in proportionate time', () => {
+  for (const piece of ['\n', ' ', 'x', 'é', '日本語\n', '.\n', ' \n', '<p>\t</p>\r\n', '--=_', '=']) {
+    const text = piece.repeat(Math.ceil(2_000_000 / piece.length))
+    for (const line of wireLines(compose({ text, html: text })))
+      assert.ok(line.length <= 76 || line.startsWith(' '))
+  }
+})
 
 test('ten megabytes are held once as they are and once encoded', () => {
   const content = Buffer.alloc(10 * 1024 * 1024, 'abc\xff', 'latin1')

@@ -5,7 +5,7 @@ import { awkwardText, checked, checkedAsync } from './arbitraries.ts'
 import { compose, mailbox, SENT_AT, wireLines } from './messages.ts'
 import { readers } from './readers.ts'
 
-const test = suite('mime/round-trip', { limitMs: 60_000 })
+const test = suite('mime/round-trip')
 
 /** What a header can carry: lines become blanks. postal-mime loses U+FEFF at the start of an encoded word. */
 const headerText = awkwardText.map(text =>

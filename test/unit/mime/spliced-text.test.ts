@@ -6,7 +6,7 @@ import { serializeFields } from '../../../src/smtp/header-field.ts'
 import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('mime/spliced-text', { limitMs: 30_000 })
+const test = suite('mime/spliced-text')
 
 /** What a stranger reads of it. */
 async function readBack(literals: readonly string[], values: readonly string[]) {

@@ -9,7 +9,7 @@ import { openLocalStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 
 const LEASE_MS = 15 * 60_000
-const test = suite('queue/histories', { limitMs: 30_000 })
+const test = suite('queue/histories')
 const RUNS = isOnPostgres ? 12 : 150
 
 /**

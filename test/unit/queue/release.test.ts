@@ -8,7 +8,7 @@ import { fc } from '../../kit/property.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
-const test = suite('queue/release', { limitMs: 30_000 })
+const test = suite('queue/release')
 
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())

@@ -14,7 +14,7 @@ import { fc } from '../../kit/property.ts'
 import { type LocalStore, openLocalStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('search/histories', { limitMs: 60_000 })
+const test = suite('search/histories')
 
 /** One email, wherever it stands; retention begins with those that ended first. */
 const deleteEmail = command<{ accountId: Id; id: Id }, void>(async (tx, { accountId, id }) => {

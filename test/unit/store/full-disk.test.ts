@@ -6,7 +6,7 @@ import { openThreadStore, tempFolder } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 import type { ScriptedCommands } from './scripted-writer.ts'
 
-const test = suite('store/full-disk', { limitMs: 15_000 })
+const test = suite('store/full-disk')
 
 /** In units of 512 octets: no file may have more than 1.5 MB. */
 const LIMIT_BLOCKS = 3_000

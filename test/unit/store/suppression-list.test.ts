@@ -10,7 +10,7 @@ import { fc } from '../../kit/property.ts'
 import { type LocalStore, openLocalStore, STORE_EPOCH } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('store/suppression-list', { limitMs: 60_000 })
+const test = suite('store/suppression-list')
 
 interface Entry {
   id: Id

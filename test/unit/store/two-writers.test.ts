@@ -13,7 +13,7 @@ import { openLocalStore, outputOf, STORE_EPOCH } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('store/two writers', { limitMs: 30_000 })
+const test = suite('store/two writers')
 
 test('a group holds what its commands name, each name once; one without names of its own runs alone', () => {
   const scripted = {

@@ -144,18 +144,14 @@ test('the first visits are told one by one, twenty of them', async t => {
   assert.equal([events().length, email().click_count], [20, 25])
 })
 
-test(
-  'what no book can hold is left out, and said',
-  async t => {
-    const { book, email, failures, hit, accountId } = await openVisited(t)
-    for (let i = 0; i < 20_100; i++)
-      book.opened({ accountId, emailId: Buffer.from(String(i).padStart(16)), ordinal: 0 }, hit())
-    await book.close()
-    assert.equal(failures, [100])
-    assert.is(email().open_count, 0)
-  },
-  { limitMs: 20_000 },
-)
+test('what no book can hold is left out, and said', async t => {
+  const { book, email, failures, hit, accountId } = await openVisited(t)
+  for (let i = 0; i < 20_100; i++)
+    book.opened({ accountId, emailId: Buffer.from(String(i).padStart(16)), ordinal: 0 }, hit())
+  await book.close()
+  assert.equal(failures, [100])
+  assert.is(email().open_count, 0)
+})
 
 for (const [what, userAgent, over, expected] of [
   ['Apple, which fetches everything', APPLE, {}, { machine: 'apple-mail-privacy', proxy: null }],

@@ -9,7 +9,7 @@ import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { ACCOUNT, openTelling, reply } from '../../kit/webhooks.ts'
 
-const test = suite('webhooks/dispatcher', { limitMs: 20_000 })
+const test = suite('webhooks/dispatcher')
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 

@@ -7,7 +7,7 @@ import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 import { mailTo, optionsFor, startPeer } from './dial.ts'
 
-const test = suite('deliver/client/fuzz', { limitMs: 60_000 })
+const test = suite('deliver/client/fuzz')
 
 const code = fc.constantFrom(
   '220',

@@ -6,7 +6,7 @@ import { startFakeMx } from '../../../kit/fake-mx.ts'
 import { suite } from '../../../kit/suite.ts'
 import { bigMessage, createLog, dial, mailTo, optionsFor, short, startPeer, turns } from './dial.ts'
 
-const test = suite('deliver/client/large', { limitMs: 20_000 })
+const test = suite('deliver/client/large')
 const BLOCK_BYTES = 65_536
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
