@@ -209,7 +209,7 @@ function openLargeBodies({ store, log }: Parts, started: (() => unknown)[]): Lar
 
 /** Plain, over TLS, and for proofs alone. @returns the first of them */
 async function openListeners(
-  { config, certificates }: Parts,
+  { config, certificates, clock }: Parts,
   started: (() => unknown)[],
   options: Parameters<typeof createHttpApp>[0],
 ) {
@@ -218,14 +218,15 @@ async function openListeners(
   const close = (server: HttpServer) => started.push(() => server.close(HTTP_GRACE_MS))
   if (acme.enabled && acme.listen) {
     const routes = options.routes.filter(({ path }) => path === CHALLENGE_PATH)
-    close(await startHttpServer(createHttpApp({ ...options, routes, pages: undefined }), acme.listen))
+    const proofs = createHttpApp({ ...options, routes, pages: undefined })
+    close(await startHttpServer(proofs, { ...acme.listen, clock }))
   }
-  const isPatientWith = options.streams.isReading
+  const common = { isPatientWith: options.streams.isReading, clock }
   const secure =
-    http.tlsListen && (await startHttpServer(app, { ...http.tlsListen, isPatientWith }, certificates))
+    http.tlsListen && (await startHttpServer(app, { ...http.tlsListen, ...common }, certificates))
   if (secure) close(secure)
   const place = http.listen ?? { host: '127.0.0.1', port: 0 }
-  const plain = await startHttpServer(app, { ...place, isPatientWith })
+  const plain = await startHttpServer(app, { ...place, ...common })
   return { ...plain, secureAddress: secure ? secure.address() : null }
 }
 

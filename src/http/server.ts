@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
 import type { Certificates } from '../lib/certificates.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
 
 export interface HttpServer {
   /** Where it listens, once it does. */
@@ -29,12 +30,20 @@ interface ServerOptions {
   isPatientWith?(socket: Duplex): boolean
   /** For all of a request to come; the default serves all but tests. */
   requestTimeoutMs?: number
+  /** By which it waits for requests under way when it closes. */
+  clock?: Clock
 }
 
 /** @param certificates for TLS; without them it is plain HTTP @throws when the address is not to be had */
 export async function startHttpServer(
   app: Koa,
-  { host, port, isPatientWith = () => false, requestTimeoutMs = REQUEST_TIMEOUT_MS }: ServerOptions,
+  {
+    host,
+    port,
+    isPatientWith = () => false,
+    requestTimeoutMs = REQUEST_TIMEOUT_MS,
+    clock = systemClock,
+  }: ServerOptions,
   certificates?: Certificates,
 ): Promise<HttpServer> {
   const answer = app.callback()
@@ -63,12 +72,12 @@ export async function startHttpServer(
     async close(graceMs) {
       closing = true
       for (const response of underWay) sayGoodbye(response)
-      const cut = setTimeout(() => server.closeAllConnections(), graceMs)
+      const cut = clock.timer(graceMs, () => server.closeAllConnections())
       await new Promise<void>(resolve => {
         server.close(() => resolve())
         server.closeIdleConnections()
       })
-      clearTimeout(cut)
+      cut.cancel()
     },
   }
 }

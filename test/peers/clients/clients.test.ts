@@ -217,7 +217,7 @@ for (const [name, send] of Object.entries(PROGRAMS)) {
       isOver = true
     })
     await until(() => {
-      posthorn.clock.advance(500) // wrong keys are answered late
+      posthorn.clock.advance(50) // wrong keys are answered late
       return isOver
     })
     const refused = await wrongKey
