@@ -2,14 +2,17 @@
 import { createInquiries, type Inquiries } from '../../src/domains/inquiries.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 
-/** @param servers `address:port` of scripted resolvers; none where nothing is asked */
-export function testInquiries(...servers: string[]): Inquiries {
+/**
+ * @param servers `address:port` of scripted resolvers; none where nothing is asked
+ * @param timeoutMs as any machine takes, unless a test waits for silence
+ */
+export function testInquiries(servers: string[] = [], timeoutMs = 10_000): Inquiries {
   return createInquiries({
     servers,
     clock: systemClock,
     authorityPort: 1,
     allowPrivateAddresses: true,
-    timeoutMs: 300,
+    timeoutMs,
     tries: 1,
   })
 }

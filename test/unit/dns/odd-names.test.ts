@@ -10,8 +10,9 @@ const test = suite('dns/odd-names')
 async function start(t: TestContext, text: string, more: readonly string[] = []) {
   const zone = await t.using(startZone(text))
   const servers = [...more, zone.server]
-  const resolver = await t.using(createResolver({ servers, clock, timeoutMs: 300, tries: 1 }))
-  return { zone, odd: withOddNames(resolver, { servers, clock, timeoutMs: 300 }) }
+  const timeoutMs = more.length > 0 ? 300 : 10_000 // for any machine, unless a server is silent
+  const resolver = await t.using(createResolver({ servers, clock, timeoutMs, tries: 1 }))
+  return { zone, odd: withOddNames(resolver, { servers, clock, timeoutMs }) }
 }
 
 test('names of any printable characters are asked for, and found', async t => {

@@ -15,11 +15,11 @@ const test = suite('domains/domains')
 const HOUR_MS = 3_600_000
 const secrets = createSecretKeys(Buffer.alloc(32, 1))
 
-async function open(t: TestContext, mailHost = 'posthorn.test') {
+async function open(t: TestContext, mailHost = 'posthorn.test', silenceMs?: number) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const zone = await t.using(startZone(''))
-  const inquiries = await t.using(testInquiries(zone.server))
+  const inquiries = await t.using(testInquiries([zone.server], silenceMs))
   const domains = createDomains({
     ...store,
     clock: post.clock,
@@ -204,7 +204,7 @@ test('a domain whose records vanish fails for the time being, then for good, and
 })
 
 test('what would take the standing away is asked twice; lost answers take nothing away', async t => {
-  const { domains, accountId, publish, zone, rows } = await open(t)
+  const { domains, accountId, publish, zone, rows } = await open(t, undefined, 300)
   const domain = await created(domains, accountId)
   publish(domain)
   const status = async () => (await domains.verify(accountId, domain.id))!.domain.status

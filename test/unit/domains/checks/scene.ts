@@ -34,17 +34,24 @@ export interface CheckScene {
   check(more?: Partial<CheckOptions>): Promise<CheckedDomain>
 }
 
-/** @param zone what the resolver sees, beside the provider's records */
+/**
+ * @param zone what the resolver sees, beside the provider's records
+ * @param options.silenceMs how long an answer is waited for: as any machine takes, unless a test waits for none
+ */
 export async function openScene(
   t: TestContext,
   zone: string,
-  { domain = 'here.test', further = [] }: { domain?: string; further?: readonly string[] } = {},
+  {
+    domain = 'here.test',
+    further = [],
+    silenceMs = 10_000,
+  }: { domain?: string; further?: readonly string[]; silenceMs?: number } = {},
 ): Promise<CheckScene> {
   const resolver = await t.using(startZone(`${provider}\n${zone}`))
   const others = await Promise.all(further.map(text => t.using(startZone(`${provider}\n${text}`))))
   const over = new AbortController()
   t.after(() => over.abort(new Error('the test is over')))
-  const limits = { clock: systemClock, timeoutMs: 300, tries: 1, signal: over.signal }
+  const limits = { clock: systemClock, timeoutMs: silenceMs, tries: 1, signal: over.signal }
   const records = recordsOf(domain)
   return {
     resolver,
