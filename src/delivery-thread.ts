@@ -62,7 +62,7 @@ interface ForwardedLane {
 }
 
 /** Ends of attempts wait so long for company: fewer and larger commits. */
-const FINISH_PATIENCE_MS = 5
+const FINISH_PATIENCE_MS = 20
 
 const data = workerData as DeliveryThreadData
 const control = parentPort!

@@ -6,13 +6,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import type { Contender } from '../kit/contender.ts'
-import { SMTP_CONNECTIONS } from '../kit/load.ts'
+import { SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
 import { benchMessage, SENDER_DOMAIN } from '../kit/message.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
 import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
-import { watchPeakRss } from '../kit/process.ts'
-import type { Column, Findings } from '../kit/report.ts'
+import { watchPeakRss, weighThreads } from '../kit/process.ts'
+import { type Column, cpuSplit, type Findings } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
 import { type Sink, withSink } from '../kit/sink.ts'
 import { epochNow } from '../kit/time.ts'
@@ -62,38 +62,45 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   return { columns: COLUMNS, measurements }
 }
 
-/** The time begins with the first message. */
+/** The time begins with the first message after the warm-up. */
 async function handOver(contender: Contender, sink: Sink, { count, domainCount }: ScenarioOptions) {
+  await contender.feed({ count: WARM_UP_COUNT, domainCount, connections: SMTP_CONNECTIONS })
+  await sink.reached(WARM_UP_COUNT)
+  const threadsBefore = weighThreads(contender.roots())
   const cpuBefore = contender.weigh().cpuSeconds
   const rss = watchPeakRss(contender.roots)
   const at = epochNow()
   await contender.feed({ count, domainCount, connections: SMTP_CONNECTIONS })
-  const drainSeconds = ((await sink.reached(count)) - at) / 1_000
-  return figures(contender, sink, { count, drainSeconds, cpuBefore, peakRss: rss.stop() })
+  const sentCount = WARM_UP_COUNT + count
+  const drainSeconds = ((await sink.reached(sentCount)) - at) / 1_000
+  const extraCount = sink.count() - sentCount
+  return figures(contender, {
+    ...{ count, drainSeconds, extraCount, threadsBefore, cpuBefore, peakRss: rss.stop() },
+  })
 }
 
 /** Its queue is full when the time begins. */
 async function letGo(contender: Contender, sink: Sink, { count, domainCount }: ScenarioOptions) {
   await contender.feed({ count, domainCount, connections: SMTP_CONNECTIONS })
+  const threadsBefore = weighThreads(contender.roots())
   const { at, cpuSeconds: cpuBefore } = await contender.release()
   const rss = watchPeakRss(contender.roots)
   const drainSeconds = ((await sink.reached(count)) - at) / 1_000
-  return figures(contender, sink, { count, drainSeconds, cpuBefore, peakRss: rss.stop() })
+  const extraCount = sink.count() - count
+  return figures(contender, {
+    ...{ count, drainSeconds, extraCount, threadsBefore, cpuBefore, peakRss: rss.stop() },
+  })
 }
 
-/** The time begins with the order: emails are made of contacts while they are delivered. */
+/** The time begins with the order, after a smaller broadcast: emails are made of contacts while they are delivered. */
 async function sendBroadcast(ours: PosthornContender, sink: Sink, { count, domainCount }: ScenarioOptions) {
   const call = await signedIn(ours)
-  const audience = await call('POST', '/audiences', { name: 'all' })
-  await call('POST', `/audiences/${audience.id}/contacts/import`, contactsOf(count, domainCount))
-  const { subject, html, text } = benchMessage()
-  const leave = '<a href="{{unsubscribe_url}}">Leave</a></body>'
-  const draft = await call('POST', '/broadcasts', {
-    ...{ audience_id: audience.id, from: `news@${SENDER_DOMAIN}`, subject: `${subject}, {{first_name}}` },
-    html: html.replace('<p ', '<p>Dear {{first_name}},</p><p ').replace('</body>', leave),
-    text: `Dear {{first_name}},\n${text}{{unsubscribe_url}}\n`,
-  })
+  const warmUp = await draftTo(call, { name: 'some', count: WARM_UP_COUNT, domainCount })
+  await call('POST', `/broadcasts/${warmUp.id}/send`, {})
+  await sink.reached(WARM_UP_COUNT)
+  const draft = await draftTo(call, { name: 'all', count, domainCount })
   const bytesBefore = bytesOf(ours)
+  const threadsBefore = weighThreads(ours.roots())
   const cpuBefore = ours.weigh().cpuSeconds
   const rss = watchPeakRss(ours.roots)
   const at = epochNow()
@@ -104,13 +111,31 @@ async function sendBroadcast(ours: PosthornContender, sink: Sink, { count, domai
       await pause(LOOK_EVERY_MS)
     expandSeconds = (epochNow() - at) / 1_000
   })()
-  const drainSeconds = ((await sink.reached(count)) - at) / 1_000
+  const sentCount = WARM_UP_COUNT + count
+  const drainSeconds = ((await sink.reached(sentCount)) - at) / 1_000
   await expanding
+  const extraCount = sink.count() - sentCount
   return {
-    ...figures(ours, sink, { count, drainSeconds, cpuBefore, peakRss: rss.stop() }),
+    ...figures(ours, { count, drainSeconds, extraCount, threadsBefore, cpuBefore, peakRss: rss.stop() }),
     expandedPerSecond: count / expandSeconds,
     bytesPerRecipient: (bytesOf(ours) - bytesBefore) / count,
   }
+}
+
+/** A broadcast to an audience of its own, ready to be sent. */
+async function draftTo(
+  call: Call,
+  { name, count, domainCount }: { name: string; count: number; domainCount: number },
+) {
+  const audience = await call('POST', '/audiences', { name })
+  await call('POST', `/audiences/${audience.id}/contacts/import`, contactsOf(count, domainCount))
+  const { subject, html, text } = benchMessage()
+  const leave = '<a href="{{unsubscribe_url}}">Leave</a></body>'
+  return call('POST', '/broadcasts', {
+    ...{ audience_id: audience.id, from: `news@${SENDER_DOMAIN}`, subject: `${subject}, {{first_name}}` },
+    html: html.replace('<p ', '<p>Dear {{first_name}},</p><p ').replace('</body>', leave),
+    text: `Dear {{first_name}},\n${text}{{unsubscribe_url}}\n`,
+  })
 }
 
 /** Of its pages in use, whether they are in the file already or still in its log. */
@@ -123,18 +148,28 @@ function bytesOf(ours: PosthornContender): number {
   return (pages - free) * size
 }
 
+interface Run {
+  count: number
+  drainSeconds: number
+  /** Messages that the sink got twice. */
+  extraCount: number
+  threadsBefore: ReadonlyMap<string, number>
+  cpuBefore: number
+  peakRss: number
+}
+
 function figures(
   contender: Contender,
-  sink: Sink,
-  of: { count: number; drainSeconds: number; cpuBefore: number; peakRss: number },
+  { count, drainSeconds, extraCount, threadsBefore, cpuBefore, peakRss }: Run,
 ) {
-  const { count, drainSeconds, cpuBefore, peakRss } = of
+  const cpuSeconds = contender.weigh().cpuSeconds - cpuBefore
   return {
     drainedPerSecond: count / drainSeconds,
     drainSeconds,
-    cpuSecondsPer1000: ((contender.weigh().cpuSeconds - cpuBefore) * 1_000) / count,
+    cpuSecondsPer1000: (cpuSeconds * 1_000) / count,
     peakRssMb: peakRss / 2 ** 20,
-    extraCount: sink.count() - count,
+    extraCount,
+    ...cpuSplit(threadsBefore, weighThreads(contender.roots()), { total: cpuSeconds, count }),
   }
 }
 
@@ -144,6 +179,8 @@ function contactsOf(count: number, domainCount: number): string {
   const rows = Array.from({ length: count }, (_, i) => `u${i}@${domainOf(i)}.test,Reader ${i}`)
   return `email,first_name\n${rows.join('\n')}\n`
 }
+
+type Call = Awaited<ReturnType<typeof signedIn>>
 
 /** @param body an object, or CSV */
 async function signedIn(ours: PosthornContender) {

@@ -10,8 +10,8 @@ export interface Signature {
   field: HeaderField
   /** The bare signature, from which `signatureField` makes the same field again. */
   bytes: Buffer
-  /** SHA-256 of what it was made over, base64. */
-  digest: string
+  /** SHA-256 of what it was made over, base64; worked out when it is asked for. */
+  digest(): string
 }
 
 /** What is known of a signature that was made before. */
@@ -43,7 +43,8 @@ export async function signMessage<K extends SigningKey>(
       const unsigned = unsignedValue(signed, hash, key, signedAt)
       const input = inputOf(signed, unsigned)
       const bytes = await signatureOf(input, key)
-      return { key, field: withSignature(unsigned, bytes), bytes, digest: digest('sha256', input, 'base64') }
+      const field = withSignature(unsigned, bytes)
+      return { key, field, bytes, digest: () => digest('sha256', input, 'base64') }
     }),
   )
 }

@@ -134,7 +134,7 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
       const message = email.messageFor(delivery)
       const made = await signHead({ message, ref, secrets }, signing.keys, undefined, now)
       const { signedAt, signatures, digests } = made
-      return kept.put(ref, { signedAt, signatures: signatures!, digests: digests! }) ? 'signed' : 'full'
+      return kept.put(ref, { signedAt, signatures: signatures!, digests: digests!() }) ? 'signed' : 'full'
     },
   }
 }

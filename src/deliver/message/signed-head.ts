@@ -14,8 +14,8 @@ export interface SignedHead {
   signedAt: number
   /** JSON, see `StoredSignature`; null for an unsigned message. */
   signatures: string | null
-  /** What each was made over, where they were made now. */
-  digests?: string[]
+  /** What each was made over, where they were made now; see `Signature`. */
+  digests?(): string[]
 }
 
 /** As kept in the `signatures` of a delivery. */
@@ -53,7 +53,7 @@ export async function signHead(
     fields: [...made.map(({ field }) => field), ...fields],
     signedAt: now,
     signatures: JSON.stringify(stored),
-    digests: made.map(({ digest }) => digest),
+    digests: () => made.map(({ digest }) => digest()),
   }
 }
 

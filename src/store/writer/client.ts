@@ -31,6 +31,8 @@ interface Leaving {
 }
 
 const MOST_IN_A_POST = 8
+/** Of those that nobody is in a hurry for. */
+const MOST_LAZY_IN_A_POST = 32
 
 /** Requests made in one turn of the event loop leave together, but the writer can begin with the first few. */
 export function createWriterClient<C extends Commands>(
@@ -111,7 +113,8 @@ function createOutbox(port: MessagePort, clock: Clock, onUnsendable: (seq: numbe
     flush,
     add(leaving: Leaving, patienceMs: number) {
       outgoing.push(leaving)
-      if (outgoing.length >= MOST_IN_A_POST) flush()
+      const most = soon || patienceMs === 0 ? MOST_IN_A_POST : MOST_LAZY_IN_A_POST
+      if (outgoing.length >= most) flush()
       else if (patienceMs === 0) soon ??= setImmediate(flush)
       else later ??= clock.timer(patienceMs, flush)
     },

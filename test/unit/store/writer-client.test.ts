@@ -61,6 +61,15 @@ test('a command that has patience waits for company, and goes with the first tha
   assert.equal(posts(), [])
 })
 
+test('those that have patience go by thirty-two, without waiting for their time', async t => {
+  const { run, posts } = open(t, { append: 20 })
+  const inputs = Array.from({ length: 40 }, (_, i) => `${i}`)
+  for (const input of inputs) run('append', input)
+  assert.equal(posts(), [inputs.slice(0, 32)])
+  run('fail', 'now')
+  assert.equal(posts(), [[...inputs.slice(32), 'now']])
+})
+
 test('what cannot be sent does not hold up the others', async t => {
   const { client, run, posts } = open(t)
   run('append', 'a')
