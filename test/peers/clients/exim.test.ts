@@ -132,6 +132,7 @@ for (const way of ['587', '465'] as const)
       return taken().length === 2
     })
     for (const { data } of taken()) assert.ok(data.toString().endsWith('\r\n\r\n.\r\n..\r\nhi\r\n\r\n'))
+    await until(() => / Completed$/m.test(exim.log())) // which it writes after we have passed the mail on
     assert.match(exim.log(), / => ok-\d+@there\.example .* X=TLS1\.3.* A=plain .*C="250 .*eml_/)
     assert.match(await exim.send(to[0]!, LETTER.replace('ann@here', 'ann@other')), /^250/)
     await until(() => / \*\* .* 550 5\.7\.1 /.test(exim.log()))
