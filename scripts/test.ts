@@ -13,7 +13,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 600_000)
+const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 1_200_000)
 /** Longer where tests have more time, as on PostgreSQL, whose databases are dropped at the end. */
 const EXIT_GRACE_MS = 30_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
 /**

@@ -27,7 +27,7 @@ export interface Suite {
 }
 
 /** It finds what hangs, not what is slow: a busy machine may take ten times as long, and stand still for seconds. */
-const DEFAULT_LIMIT_MS = 120_000
+const DEFAULT_LIMIT_MS = 240_000
 const SLOWER = Number(process.env.TEST_LIMIT_FACTOR ?? 1)
 const declared = new Set<string>()
 
