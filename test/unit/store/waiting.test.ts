@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { findLastReply, listWaitingDomains } from '../../../src/store/queue/waiting.ts'
-import { postOver } from '../../kit/mail.ts'
+import { newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
@@ -43,6 +43,8 @@ test('fresh, deferred and leased deliveries are counted by domain, finished and 
   ])
   assert.equal(await findLastReply(db, 'there.test'), { lastReply: '451 busy', lastMxHost: 'mx.there.test' })
   assert.is(await findLastReply(db, 'far.test'), undefined)
+  assert.is((await findLastReply(db, 'there.test', accountId))?.lastReply, '451 busy')
+  assert.is(await findLastReply(db, 'there.test', newId(clock.now())), undefined)
 })
 
 test('domains with as many deliveries stand in alphabetical order', async t => {
