@@ -8,6 +8,7 @@ import { contactCommands } from './contacts/contact-commands.ts'
 import { deletedAudienceCommands } from './contacts/deleted-audiences.ts'
 import { importCommands } from './contacts/import/commands.ts'
 import { placingCommands } from './contacts/placing-commands.ts'
+import { definitionCommands } from './contacts/property-definitions.ts'
 import { segmentCommands } from './contacts/segment-commands.ts'
 import { topicCommands } from './contacts/topic-commands.ts'
 import { unsubscribeCommands } from './contacts/unsubscribe.ts'
@@ -65,6 +66,7 @@ export const commands = {
   ...placingCommands,
   ...importCommands,
   ...segmentCommands,
+  ...definitionCommands,
   ...topicCommands,
   ...unsubscribeCommands,
   ...deletedAudienceCommands,

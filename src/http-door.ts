@@ -41,8 +41,10 @@ import { audienceAliasRoutes } from './http/routes/audience-aliases.ts'
 import { audienceRoutes } from './http/routes/audiences.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
+import { broadcastRecipientRoutes } from './http/routes/broadcast-recipients.ts'
 import { contactAliasRoutes } from './http/routes/contact-aliases.ts'
 import { contactFileRoutes } from './http/routes/contact-files.ts'
+import { contactPropertyRoutes } from './http/routes/contact-properties.ts'
 import { contactSegmentRoutes } from './http/routes/contact-segments.ts'
 import { contactRoutes } from './http/routes/contacts.ts'
 import { destinationRoutes } from './http/routes/destinations.ts'
@@ -342,6 +344,7 @@ function peopleRoutes({ clock, store, reading }: Parts, newId: IdSource): Route[
     ...contactSegmentRoutes(options),
     ...segmentRoutes(options),
     ...topicRoutes(options),
+    ...contactPropertyRoutes(options),
   ]
 }
 
@@ -351,6 +354,7 @@ function sendingRoutes({ clock, store, plans, reading, secrets }: Parts, accept:
   return [
     ...emailListRoutes({ reader: reading.reader, horizonOf }),
     ...emailMetricsRoutes({ reader: reading.reader, horizonOf, store, clock }),
+    ...broadcastRecipientRoutes({ db: store.db, reader: reading.reader, horizonOf }),
     ...emailRoutes({ accept, horizonOf, store, secrets }),
     ...batchRoutes({ accept }),
     ...scheduledEmailRoutes({ horizonOf, store, now: clock.now }),

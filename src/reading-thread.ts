@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Commands } from './commands.ts'
+import { type AccountQuestion, listAccountContacts } from './contacts/account-list.ts'
 import { type ExportQuestion, exportContacts } from './contacts/export.ts'
 import type { Filter } from './contacts/filters.ts'
 import type { CountedAudience } from './contacts/known-counts.ts'
@@ -21,6 +22,7 @@ import { createPacker } from './search/pack.ts'
 import { createPacking } from './search/packing.ts'
 import { createEmailReader, type EmailReader } from './search/reader.ts'
 import { openReader, type StoreLocation } from './store/dialect.ts'
+import { listRecipients, type RecipientQuestion } from './store/mail/broadcast-recipients.ts'
 import { UNSEALED } from './store/segments.ts'
 import { createWriterClient } from './store/writer/client.ts'
 
@@ -57,6 +59,8 @@ const functions = {
     return { csv: new Uint8Array(Buffer.from(emailCsv(emails))), next }
   },
   listContacts: (question: ContactQuestion) => listContacts(db, question),
+  listAccountContacts: (question: AccountQuestion) => listAccountContacts(db, question),
+  listRecipients: (question: RecipientQuestion) => listRecipients(db, question),
   countMembers: ({ audience, filters }: { audience: CountedAudience; filters: readonly Filter[] }) =>
     countMembers(db, audience, filters),
   exportContacts: (question: ExportQuestion) => exportContacts(db, question),

@@ -71,6 +71,8 @@ export function startReading(options: ReadingOptions): Reading {
       reportDestinations: ask('reportDestinations'),
       viewQueue: ask('viewQueue'),
       listContacts: ask('listContacts'),
+      listAccountContacts: ask('listAccountContacts'),
+      listRecipients: ask('listRecipients'),
       countMembers: ask('countMembers'),
       exportContacts: ask('exportContacts'),
     },

@@ -16,6 +16,8 @@ export interface BeginInput extends BroadcastKey {
   previewText: string | null
   /** What its emails have in common; null where that is what its author has written. */
   sent: EncodedContent | null
+  /** Its subject, likewise. */
+  sentSubject: string | null
   /** Names of values that each email keeps, JSON. */
   variables: Json | null
 }
@@ -28,7 +30,7 @@ const FOUND_AT_ONCE = 1_000
 export const beginCommands = {
   /** A broadcast that is due begins, or fails when what it is about is gone. */
   beginBroadcast: command<BeginInput, void>(async (tx, input) => {
-    const { now, sent, variables } = input
+    const { now, sent, sentSubject, variables } = input
     const row = await lockBroadcast(tx, input)
     const isDue = row?.status === 'scheduled' || (row?.status === 'sending' && row.sentContentId === null)
     if (!row || !isDue || row.nextAt === null || row.nextAt > now) return
@@ -42,6 +44,7 @@ export const beginCommands = {
       status: 'sending',
       startedAt: row.startedAt ?? now,
       sentContentId: await contentOf(tx, row, sent),
+      sentSubject,
       variables,
       filters: segment?.filters ?? null,
       toContactId: await lastContactOf(tx, row.audienceId),

@@ -4,6 +4,7 @@ import type { Accepted } from '../accept/answer.ts'
 import type { Preparation } from '../accept/prepare.ts'
 import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
 import type { Sender } from '../accept/submission.ts'
+import { fallbacksOf } from '../contacts/property-definitions.ts'
 import { type BroadcastCounts, readBroadcastCounts } from '../events/broadcast-counts.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Id, type IdSource, wireId } from '../lib/ids.ts'
@@ -117,7 +118,7 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
     },
     async lint(accountId, id) {
       const broadcast = await findBroadcast(db, accountId, id)
-      return broadcast && lintBroadcast(broadcast, await propertiesOf(db, broadcast))
+      return broadcast && lintBroadcast(broadcast, await knownProperties(db, broadcast))
     },
     async preview(accountId, id, contactId) {
       const broadcast = await findBroadcast(db, accountId, id)
@@ -125,7 +126,8 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
       const contact = contactId && (await findContact(db, broadcast, { id: contactId }))
       if (contactId && !contact)
         return refuseField('unknown_reference', 'contact_id', 'Contact not found (`contact_id`).')
-      return sampleOf(broadcast, contact ? contact.email : UNKNOWN_ADDRESS, contact ?? undefined)
+      const fallbacks = await fallbacksOf(db, accountId)
+      return sampleOf(broadcast, contact ? contact.email : UNKNOWN_ADDRESS, contact ?? undefined, fallbacks)
     },
     test: (sender, id, to) => sendTest(options, sender, id, to),
   }
@@ -149,11 +151,12 @@ async function sendTest(
   const broadcast = await findBroadcast(db, sender.accountId, id)
   if (!broadcast) return undefined
   const [from] = parseMailboxes(broadcast.sender)
+  const fallbacks = await fallbacksOf(db, sender.accountId)
   const submissions = []
   for (const recipient of to) {
     const contact = await findContact(db, broadcast, { email: foldAddress(recipient.address) })
     submissions.push({
-      ...sampleOf(broadcast, recipient.address, contact),
+      ...sampleOf(broadcast, recipient.address, contact, fallbacks),
       ...{ from: from!, to: [recipient], cc: [], bcc: [], replyTo: parseMailboxes(broadcast.replyToList) },
       ...{ headers: [], messageId: null, attachments: [], scheduledAt: null, topicId: null, template: null },
       tags: [{ name: 'broadcast_test', value: wireId('brd', id) }],
@@ -189,13 +192,13 @@ function findContact(
   return wanted.executeTakeFirst()
 }
 
-/** Keys that a contact of its audience has. */
-async function propertiesOf(db: Db, { audienceId }: BroadcastRow): Promise<Set<string>> {
+/** Keys that a contact of its audience has, or that have a fallback. */
+async function knownProperties(db: Db, { accountId, audienceId }: BroadcastRow): Promise<Set<string>> {
   const rows = await db
     .selectFrom('contactProperties')
     .select('key')
     .where('audienceId', '=', audienceId)
     .where('contactCount', '>', 0)
     .execute()
-  return new Set(rows.map(({ key }) => key))
+  return new Set([...rows.map(({ key }) => key), ...(await fallbacksOf(db, accountId)).keys()])
 }

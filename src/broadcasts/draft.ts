@@ -111,7 +111,7 @@ const NOT_SCHEDULED = refuseField(
 const DRAFT = { status: 'draft', scheduledAt: null, startedAt: null, nextAt: null } as const
 
 const NOTHING_SENT = {
-  ...{ error: null, sentAt: null, sentContentId: null, variables: null, filters: null },
+  ...{ error: null, sentAt: null, sentContentId: null, sentSubject: null, variables: null, filters: null },
   ...{ toContactId: null, lastContactId: null, countedAt: null, memberCount: 0 },
   ...{ expandedCount: 0, expandedAt: null, firstEmailId: null, lastEmailId: null },
   ...{ holdId: null, canceledTo: null },

@@ -6,7 +6,7 @@ import { type Id, idText } from '../lib/ids.ts'
 import { compactMailboxes, OWN_MESSAGE_ID } from '../store/mail/emails.ts'
 import { type BroadcastRow, type ContactRow, DELIVERY_CLASS, type Json } from '../store/schema.ts'
 import { MOST_PERSONAL_CHARACTERS } from '../templates/limits.ts'
-import { builtInOf } from '../templates/personal.ts'
+import { builtInOf, propertyOf } from '../templates/personal.ts'
 import { fillTemplate } from '../templates/render.ts'
 import { domainOf } from './state.ts'
 import { compiledSubject } from './texts.ts'
@@ -76,12 +76,14 @@ export function valueFinder({
     if (builtIn === 'first_name') return firstName ?? undefined
     if (builtIn === 'last_name') return lastName ?? undefined
     parsed ??= JSON.parse(properties) as Record<string, unknown>
-    const value = Object.hasOwn(parsed, name) ? parsed[name] : undefined
+    const key = Object.hasOwn(parsed, name) ? name : propertyOf(name)
+    const value = Object.hasOwn(parsed, key) ? parsed[key] : undefined
     return value === undefined || value === null || typeof value === 'object' ? undefined : String(value)
   }
 }
 
-function subjectMaker({ subject, id }: BroadcastRow): (contact: Contact) => string {
+function subjectMaker({ sentSubject, subject: written, id }: BroadcastRow): (contact: Contact) => string {
+  const subject = sentSubject ?? written
   const template = compiledSubject(subject)
   if (template.variables.length === 0) return () => subject
   return contact => {

@@ -5,7 +5,7 @@
 import { Parser } from 'htmlparser2'
 import type { EmailText } from '../templates/compile.ts'
 import { compileTemplate } from '../templates/compile.ts'
-import { builtInOf } from '../templates/personal.ts'
+import { builtInOf, propertyOf } from '../templates/personal.ts'
 
 export const LINT_RULES = [
   'missing_text',
@@ -134,7 +134,14 @@ function variableFindings(words: EmailText, known: ReadonlySet<string> | undefin
   return (['subject', 'html', 'text'] as const).flatMap(part =>
     compileTemplate({ subject: null, html: null, text: words[part] }).variables.flatMap(
       ({ name, fallback }): LintFinding[] => {
-        if (fallback !== null || builtInOf(name) || known.has(name) || seen.has(name)) return []
+        if (
+          fallback !== null ||
+          builtInOf(name) ||
+          known.has(name) ||
+          known.has(propertyOf(name)) ||
+          seen.has(name)
+        )
+          return []
         seen.add(name)
         const message = `No contact has the property ${quoted(shortened(name))}, and there is no fallback: nothing stands in its place.`
         return [{ rule: 'unknown_variable', severity: 'warning', part, message, line: null }]

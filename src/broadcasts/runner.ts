@@ -1,5 +1,6 @@
 /** Sends broadcasts: whatever is to be done for one is done when it is due, a step at a time, each broadcast in its turn. */
 import type { Plans } from '../accounts/plans.ts'
+import { fallbacksOf } from '../contacts/property-definitions.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type DueWatch, startDueWatch } from '../lib/due-watch.ts'
 import type { Run } from '../store/command.ts'
@@ -9,6 +10,7 @@ import type { LinkTermsIds } from '../store/mail/link-terms.ts'
 import type { BroadcastRow, Db } from '../store/schema.ts'
 import type { broadcastCommands } from './commands.ts'
 import type { ExpandInput } from './expand.ts'
+import { subjectWithFallbacks, withFallbacks } from './fallbacks.ts'
 import { contentToSend, namesKept } from './texts.ts'
 
 export interface RunnerOptions
@@ -73,12 +75,15 @@ async function begin(
 ): Promise<void> {
   const broadcast = await findBroadcast(db, accountId, id)
   if (!broadcast) return
-  const { contentId, previewText, html, text } = broadcast
-  const sent = contentToSend(broadcast)
+  const { contentId, previewText, subject, html, text } = broadcast
+  const fallbacks = await fallbacksOf(db, accountId)
+  const sent = withFallbacks(contentToSend(broadcast), fallbacks)
+  const sentSubject = subjectWithFallbacks(subject, fallbacks)
   const names = namesKept(sent)
   await run('beginBroadcast', {
     ...{ accountId, id, now, contentId, previewText },
     sent: sent.html === html && sent.text === text ? null : encodeContent(sent),
+    sentSubject: sentSubject === subject ? null : sentSubject,
     variables: names && JSON.stringify(names),
   })
 }

@@ -7,6 +7,7 @@ import { MOST_PERSONAL_CHARACTERS } from '../templates/limits.ts'
 import { builtInOf } from '../templates/personal.ts'
 import { fillTemplate } from '../templates/render.ts'
 import { valueFinder } from './emails.ts'
+import { type Fallbacks, subjectWithFallbacks, withFallbacks } from './fallbacks.ts'
 import { contentToSend } from './texts.ts'
 
 export interface Sample {
@@ -25,9 +26,13 @@ export function sampleOf(
   broadcast: StoredBroadcast,
   address: string,
   contact: SampleContact | undefined,
+  fallbacks: Fallbacks,
 ): Sample {
-  const { subject, id } = broadcast
-  const template = compileTemplate({ subject, ...contentToSend(broadcast) })
+  const { id } = broadcast
+  const template = compileTemplate({
+    subject: subjectWithFallbacks(broadcast.subject, fallbacks),
+    ...withFallbacks(contentToSend(broadcast), fallbacks),
+  })
   const nobody = { email: address, firstName: null, lastName: null, properties: '{}' }
   const valueFor = valueFinder(contact ?? nobody)
   const values = template.variables.map(({ name }) => builtInValue(name, address, id) ?? valueFor(name))

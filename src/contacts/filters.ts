@@ -40,6 +40,8 @@ export type Condition =
   | { on: 'property'; propertyId: number; holderCount: number; op: FilterOp; text: string }
   /** Part of the address or of a name. */
   | { on: 'search'; text: string }
+  /** No older audience of the account has the address. */
+  | { on: 'first' }
 
 const COLUMNS = new Map<string, FoldedColumn>([
   ['email', 'foldedEmail'],
@@ -143,9 +145,24 @@ async function countSome(db: Db, propertyId: number, value: string): Promise<num
 
 function expressionOf(eb: ExpressionBuilder<Schema, 'contacts'>, condition: Condition) {
   if (condition.on === 'flag') return eb('contacts.unsubscribed', '=', condition.flag)
+  if (condition.on === 'first') return eb.not(eb.exists(inOlderAudience(eb)))
   if (condition.on === 'search')
     return eb.or([...COLUMNS.values()].map(column => columnContains(eb, column, condition.text)))
   return condition.on === 'column' ? columnExpression(eb, condition) : propertyExpression(eb, condition)
+}
+
+function inOlderAudience(eb: ExpressionBuilder<Schema, 'contacts'>) {
+  return eb
+    .selectFrom('contacts as other')
+    .innerJoin('audiences', join =>
+      join
+        .onRef('audiences.accountId', '=', 'other.accountId')
+        .onRef('audiences.id', '=', 'other.audienceId'),
+    )
+    .select(sql.lit(1).as('one'))
+    .whereRef('other.accountId', '=', 'contacts.accountId')
+    .whereRef('other.email', '=', 'contacts.email')
+    .whereRef('other.audienceId', '<', 'contacts.audienceId')
 }
 
 function columnExpression(

@@ -70,7 +70,7 @@ async function countAll(db: Db, membership: Membership, size: number): Promise<n
 }
 
 /** Ends when the page is full, or when everybody has been looked at and counted. */
-async function walk(
+export async function walk(
   stretches: ReturnType<typeof stretchesOf>,
   { limit, offset, from }: { limit: number; offset: number; from: Id | null },
   endsWithPage: boolean,
@@ -93,7 +93,7 @@ async function walk(
 }
 
 /** In the order of the ids, without those that are gone in the meantime. */
-async function contactsWith(db: Db, audienceId: Id, ids: readonly Id[]): Promise<ContactRow[]> {
+export async function contactsWith(db: Db, audienceId: Id, ids: readonly Id[]): Promise<ContactRow[]> {
   if (ids.length === 0) return []
   const rows = await db
     .selectFrom('contacts')

@@ -26,6 +26,7 @@ export type IdPrefix =
   | 'att'
   | 'shr'
   | 'hld'
+  | 'prp'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const COUNTER_MAX = 0xfff

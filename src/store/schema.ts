@@ -17,6 +17,7 @@ import type {
   DeletedAudienceRow,
   DeletedTopicRow,
   OptOutRow,
+  PropertyDefinitionRow,
   SegmentRow,
   TopicRow,
 } from './schema/contacts.ts'
@@ -98,6 +99,7 @@ export interface Schema {
   contacts: ContactRow
   contactProperties: ContactPropertyRow
   contactValues: ContactValueRow
+  propertyDefinitions: PropertyDefinitionRow
   segments: SegmentRow
   topics: TopicRow
   deletedTopics: DeletedTopicRow

@@ -29,9 +29,17 @@ const BUILT_IN = new Map<string, ContactVariable | EmailVariable>([
   ['RESEND_UNSUBSCRIBE_URL', 'unsubscribe_url'],
 ])
 
+/** Names may stand below it. */
+const CONTACT = 'contact.'
+
 /** What a placeholder's name stands for; undefined for a property of the contact. */
 export function builtInOf(name: string): ContactVariable | EmailVariable | undefined {
-  return BUILT_IN.get(name)
+  return BUILT_IN.get(propertyOf(name))
+}
+
+/** The key of a property by a placeholder's name: `contact.city` is `city`. */
+export function propertyOf(name: string): string {
+  return name.startsWith(CONTACT) ? name.slice(CONTACT.length) : name
 }
 
 export function isEmailVariable(variable: string | undefined): variable is EmailVariable {

@@ -54,6 +54,7 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
     posthorn => ({ topics: [{ id: aTopic(posthorn), subscription: 'opt_in' }] }),
   ],
   ['POST /contacts', () => ({ email: `c${++made}@there.example` })],
+  ['POST /contact-properties', () => ({ key: `key${++made}`, type: 'string' })],
   ['POST /topics', () => ({ name: 'a name' })],
   ['POST /broadcasts', draftBroadcast],
   ['POST /broadcasts/:id/test', () => ({ to: 'delivered@simulator.test' })],

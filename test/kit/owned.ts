@@ -62,6 +62,7 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
     ...{ session, raw: `email\nsomeone@${domain}\n`, headers: { 'content-type': 'text/csv' } },
   })
   const topic = await make('/topics', { name: 'private' })
+  const property = await make('/contact-properties', { key: 'private', type: 'string' })
   const accountId = parseWireId('acc', account.id)!
   // of an email that is gone: following the links leaves nothing behind
   const recipient = { accountId, emailId: new Uint8Array(16), ordinal: 0 }
@@ -82,6 +83,7 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
     ['segments', { id: audience.id }],
     ['contacts', { contact_id: contact.id, segment_id: audience.id }],
     ['topics', { id: topic.id }],
+    ['contact-properties', { id: property.id }],
     ['auth', { id: sessions.data[0].id }],
     ['broadcasts', { id: broadcast.id }],
     ['domains', { id: (await make('/domains', { name: domain })).id }],

@@ -1,8 +1,11 @@
-/** Contacts of no audience in particular, as newer SDKs add and list them: those of the oldest one. */
+/** Contacts of no audience in particular, as newer SDKs add them, to the oldest one, and list them: those of all. */
+import type { AccountQuestion } from '../../contacts/account-list.ts'
+import type { ContactsFound } from '../../contacts/list.ts'
 import type { placingCommands } from '../../contacts/placing-commands.ts'
-import { findAudience, oldestAudience } from '../../contacts/read.ts'
+import { findAudience } from '../../contacts/read.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
+import { notFound } from '../refused.ts'
 import { created, type Route } from '../route.ts'
 import {
   contactQuery,
@@ -16,7 +19,10 @@ import {
 import { listSchema } from '../wire/reply-schemas.ts'
 import { contactIn, contactList, type contactRoutes } from './contacts.ts'
 
-type Options = Parameters<typeof contactRoutes>[0] & { store: { run: Run<typeof placingCommands> } }
+type Options = Parameters<typeof contactRoutes>[0] & {
+  store: { run: Run<typeof placingCommands> }
+  reader: { listAccountContacts(question: AccountQuestion): Promise<ContactsFound | undefined> }
+}
 
 export function placedContactRoutes({ store, reader, clock, newId }: Options): Route[] {
   return [
@@ -24,15 +30,13 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
       method: 'GET',
       path: '/contacts',
       access: 'session',
-      summary: 'List and search the contacts of the oldest audience, as newer SDKs ask for them',
+      summary: 'List and search the contacts of the account, each address once, as newer SDKs ask for them',
       query: contactQuery,
       replies: { 200: listSchema(contactSchema) },
       async handle({ query, credential: { accountId } }) {
         const asked = readContactQuery(query)
-        const audience = await oldestAudience(store.db, accountId)
-        const found = audience
-          ? await reader.listContacts({ audience, filters: [], ...asked })
-          : { total: 0, hasMore: false, rows: [] }
+        const found = await reader.listAccountContacts({ accountId, ...asked })
+        if (!found) throw notFound('Contact')
         return contactList(store.db, accountId, found)
       },
     },

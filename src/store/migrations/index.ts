@@ -25,6 +25,7 @@ import { up as webhooks } from './024-webhooks.ts'
 import { up as certificates } from './025-certificates.ts'
 import { up as lists } from './028-lists.ts'
 import { up as dashboard } from './030-dashboard.ts'
+import { up as propertyDefinitions } from './031-property-definitions.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   { name: '025-certificates', up: certificates },
   { name: '028-lists', up: lists },
   { name: '030-dashboard', up: dashboard },
+  { name: '031-property-definitions', up: propertyDefinitions },
 ]

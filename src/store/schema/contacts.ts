@@ -40,6 +40,19 @@ export interface ContactRow {
   updatedAt: number
 }
 
+export const PROPERTY_TYPES = ['string', 'number'] as const
+
+/** What an account says of a property that its contacts may have. */
+export interface PropertyDefinitionRow {
+  accountId: Id
+  id: Id
+  key: string
+  type: (typeof PROPERTY_TYPES)[number]
+  /** What stands in broadcasts for one that is missing, as text. */
+  fallback: string | null
+  createdAt: number
+}
+
 /** A key that contacts of an audience have or had. */
 export interface ContactPropertyRow {
   id: number

@@ -9,6 +9,7 @@ import {
   RESEND_VERSIONS,
 } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('resend packages: audiences, contacts and topics, with a session in place of a key')
 let posthorn: Posthorn
@@ -108,7 +109,7 @@ test('6.38: contacts are found without their audience', async () => {
   assertTold(await contacts.get(id), 'not_found', 404)
 })
 
-test('6.38: contacts of no audience in particular are those of the oldest', async () => {
+test('6.38: contacts of no audience in particular go to the oldest, and all are listed', async () => {
   const { contacts, audiences, topics } = await openNewAccount('placed')
   assert.equal(insistOn(await contacts.list()).data, [])
   const ann = insistOn(await contacts.create({ email: 'ann@there.example', properties: { seats: 3 } }))
@@ -140,6 +141,15 @@ test('6.38: contacts of no audience in particular are those of the oldest', asyn
     [id],
   )
   assert.equal(insistOn(await contacts.list()).data[0]!.email, cid.email)
+  const dan = insistOn(await contacts.create({ audienceId, email: 'dan@there.example' }))
+  const all = insistOn(await contacts.list()).data
+  assert.equal(
+    all.map(one => one.email),
+    ['cid@there.example', 'bob@there.example', 'ann@there.example', 'dan@there.example'],
+    'each address once, though cid is in two of them',
+  )
+  const last = insistOn(await contacts.list({ limit: 2, after: all[1]!.id }))
+  assert.equal([last.data.map(one => one.id), last.has_more], [[ann.id, dan.id], false])
   assertTold(await contacts.create({ ...cid, segments: [{ id: audienceId }] }), 'validation_error', 400)
 })
 
@@ -277,6 +287,97 @@ test('6.38: broadcasts are kept, duplicated, and tell their links', async () => 
   const both = insistOn(await broadcasts.clickedLinks(id, { before: '2', limit: 2 }))
   assert.equal([both.has_more, both.data.map(link => link.id)], [false, ['0', '1']])
   assertTold(await broadcasts.duplicate('brd_01a201a1-0fc1-7038-b875-63bded9b3d16'), 'not_found', 404)
+})
+
+test('6.38: properties have a type and a fallback', async () => {
+  const { contactProperties } = await openNewAccount('properties')
+  const city = insistOn(
+    await contactProperties.create({ key: 'city', type: 'string', fallbackValue: 'your town' }),
+  )
+  assert.is(city.object, 'contact_property')
+  const seats = insistOn(await contactProperties.create({ key: 'seats', type: 'number', fallbackValue: 0 }))
+  const plan = insistOn(await contactProperties.create({ key: 'plan', type: 'string' }))
+  const { key, type, fallbackValue } = insistOn(await contactProperties.get(seats.id))
+  assert.equal([key, type, fallbackValue], ['seats', 'number', 0])
+  const first = insistOn(await contactProperties.list({ limit: 2 }))
+  assert.equal(
+    [first.data.map(one => [one.id, one.key, one.fallbackValue]), first.has_more],
+    [
+      [
+        [plan.id, 'plan', null],
+        [seats.id, 'seats', 0],
+      ],
+      true,
+    ],
+  )
+  const rest = insistOn(await contactProperties.list({ after: seats.id }))
+  assert.equal([rest.data.map(({ id }) => id), rest.has_more], [[city.id], false])
+
+  assert.is(insistOn(await contactProperties.update({ id: city.id, fallbackValue: 'there' })).id, city.id)
+  assert.is(insistOn(await contactProperties.get(city.id)).fallbackValue, 'there')
+  insistOn(await contactProperties.update({ id: city.id, fallbackValue: null }))
+  assert.is(insistOn(await contactProperties.get(city.id)).fallbackValue, null)
+
+  for (const wrong of [
+    { key: 'city', type: 'string' as const },
+    { key: 'email', type: 'string' as const },
+    { key: 'a{b', type: 'string' as const },
+    { key: 'other', type: 'string' as const, fallbackValue: 'a } b' },
+  ])
+    assertTold(await contactProperties.create(wrong), 'validation_error', 422)
+  assertTold(await contactProperties.update({ id: seats.id, fallbackValue: 'many' }), 'validation_error', 422)
+  assert.is(insistOn(await contactProperties.get(seats.id)).fallbackValue, 0)
+
+  assert.ok(insistOn(await contactProperties.remove(city.id)).deleted)
+  assertTold(await contactProperties.get(city.id), 'not_found', 404)
+  assertTold(await contactProperties.update({ id: city.id, fallbackValue: 'x' }), 'not_found', 404)
+  assertTold(await contactProperties.remove(city.id), 'not_found', 404)
+})
+
+test('6.38: broadcasts tell their recipients', async () => {
+  const apiKey = await posthorn.signIn()
+  await posthorn.verifiedDomain('told.example')
+  const { audiences, contacts, broadcasts } = await openResend(RESEND_VERSIONS[0]!, { ...posthorn, apiKey })
+  const { id: segmentId } = insistOn(await audiences.create({ name: 'Told' }))
+  const ids = new Map<string, string>()
+  for (const name of ['delivered', 'bounced', 'clicked']) {
+    const email = `${name}@simulator.test`
+    ids.set(email, insistOn(await contacts.create({ audienceId: segmentId, email })).id)
+  }
+  const words = { from: 'ann@told.example', subject: 'May', html: '<a href="https://shop.example/">Go</a>' }
+  const { id } = insistOn(await broadcasts.create({ ...words, segmentId, send: true }))
+  const told = async (type: 'sent' | 'delivered' | 'bounced' | 'clicked') =>
+    insistOn(await broadcasts.recipients(id, { type }))
+  await until(async () => {
+    const { counts, clicks } = (await posthorn.call('GET', `/broadcasts/${id}`, { session: apiKey })).body
+    return counts.delivered + counts.bounced === 3 && clicks === 1
+  })
+  const { data, has_more } = await told('delivered')
+  assert.equal(
+    data.map(one => [one.email, one.contact_id]).sort(),
+    ['clicked@simulator.test', 'delivered@simulator.test'].map(email => [email, ids.get(email)]),
+  )
+  assert.is(has_more, false)
+  assert.is((await told('sent')).data.length, 3)
+  const [clicked] = insistOn(await broadcasts.recipients(id, { type: 'clicked' })).data
+  assert.equal([clicked!.email, clicked!.count], ['clicked@simulator.test', 1])
+  const permanent = { type: 'bounced', bounceType: 'permanent' } as const
+  const [bounced] = insistOn(await broadcasts.recipients(id, permanent)).data
+  assert.equal([bounced!.email, bounced!.bounce_type], ['bounced@simulator.test', 'permanent'])
+  const transient = { type: 'bounced', bounceType: 'transient' } as const
+  assert.equal(insistOn(await broadcasts.recipients(id, transient)).data, [])
+  const one = insistOn(await broadcasts.recipients(id, { type: 'sent', email: 'Delivered@simulator.test' }))
+  assert.is(one.data.length, 1)
+  const page = insistOn(await broadcasts.recipients(id, { type: 'sent', limit: 2 }))
+  const next = insistOn(await broadcasts.recipients(id, { type: 'sent', after: page.data[1]!.id }))
+  assert.equal([page.has_more, next.data.length, next.has_more], [true, 1, false])
+  const refused = await broadcasts.recipients(id, { type: 'unsubscribed' })
+  assertTold(refused, 'validation_error', 422)
+  assertTold(
+    await broadcasts.recipients('brd_01a201a1-0fc1-7038-b875-63bded9b3d16', { type: 'sent' }),
+    'not_found',
+    404,
+  )
 })
 
 test.run()

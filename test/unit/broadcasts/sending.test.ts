@@ -1,12 +1,16 @@
 import * as assert from 'uvu/assert'
 import { isRefusal } from '../../../src/accept/refusal.ts'
 import { idKey } from '../../../src/lib/ids.ts'
+import { listRecipients, type RecipientQuestion } from '../../../src/store/mail/broadcast-recipients.ts'
+import { decodeContent } from '../../../src/store/mail/contents.ts'
+import { personalContent } from '../../../src/templates/personal.ts'
 import { finishFor, newId } from '../../kit/mail.ts'
 import { suite } from '../../kit/suite.ts'
 import { manyContacts, openBroadcasts } from './scene.ts'
 
 const test = suite('broadcasts/sending')
 const ALL = ['there.test', 'far.test']
+const PERSON = { ipAddress: '192.0.2.1', userAgent: 'Mail', machine: null, proxy: null }
 
 test('a broadcast goes to every contact of its audience, once', async t => {
   const { contacts, sending, work, detail, addresses, rows, counts } = await openBroadcasts(t)
@@ -292,6 +296,124 @@ test('an order that comes at the wrong time is refused', async t => {
   }
   await work()
   assert.is((await detail(id)).broadcast.name, 'News')
+})
+
+test('what a contact lacks is the fallback of its property as it was when the sending began', async t => {
+  const { contacts, sending, work, run, rows, db, broadcasts, accountId, clock } = await openBroadcasts(t)
+  const define = (key: string, fallback: string | null) =>
+    run('createPropertyDefinition', {
+      ...{ accountId, id: newId(clock.now()), at: clock.now() },
+      fields: { key, type: 'string', fallback },
+    })
+  const city = await define('city', 'your <town>')
+  await define('plan', null)
+  contacts([
+    { email: 'ann@there.test', firstName: 'Ann', properties: { city: 'Rome', plan: 'pro' } },
+    { email: 'bob@there.test' },
+  ])
+  const id = await sending({
+    subject: '{{contact.first_name|You}} in {{contact.city}}',
+    html: '<p>{{city}}, {{city|here}}, {{plan}}, {{contact.city}}</p>',
+    text: 'none',
+  })
+  await work(1)
+  if (typeof city === 'string') throw new Error(city)
+  await run('changePropertyDefinition', { accountId, id: city.id, fallback: 'later' })
+  await work()
+  assert.equal(
+    rows<{ subject: string }>('select subject from emails order by id').map(({ subject }) => subject),
+    ['Ann in Rome', 'You in your <town>'],
+  )
+  const { sentContentId } = await db
+    .selectFrom('broadcasts')
+    .select('sentContentId')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  const sent = await db
+    .selectFrom('contents')
+    .select(['encoding', 'body'])
+    .where('id', '=', sentContentId!)
+    .executeTakeFirstOrThrow()
+  const emails = await db.selectFrom('emails').selectAll().orderBy('id').execute()
+  assert.equal(
+    emails.map(email => personalContent({ ...email, content: decodeContent(sent) }, () => '').html),
+    ['<p>Rome, Rome, pro, Rome</p>', '<p>your &lt;town&gt;, here, , your &lt;town&gt;</p>'],
+  )
+  const { broadcast } = (await broadcasts.find(accountId, id))!
+  assert.is(broadcast.subject, '{{contact.first_name|You}} in {{contact.city}}', 'it stays as it was written')
+  const sample = await broadcasts.preview(accountId, id, null)
+  if (!sample || isRefusal(sample)) throw new Error(JSON.stringify(sample))
+  assert.equal([sample.subject, sample.html], ['You in later', '<p>later, here, , later</p>'])
+  const findings = await broadcasts.lint(accountId, id)
+  assert.equal(
+    findings!.filter(({ rule }) => rule === 'unknown_variable').map(({ message }) => message.slice(0, 34)),
+    ['No contact has the property “plan”'],
+  )
+})
+
+test('recipients are found by what has become of their emails', async t => {
+  const scene = await openBroadcasts(t)
+  const { contacts, sending, work, claim, run, accountId, audienceId, clock, db, broadcasts } = scene
+  const ids = contacts(['ann', 'bob', 'cid', 'dan'].map(name => ({ email: `${name}@there.test` })))
+  const id = await sending()
+  await work()
+  const claimed = await claim(accountId, 'there.test', { class: 1 })
+  const [ann, bob, cid] = claimed.toSorted((a, b) => (a.address < b.address ? -1 : 1))
+  clock.advance(1_000)
+  await run('finish', finishFor(ann!, clock.now()))
+  await run('finish', finishFor(bob!, clock.now()))
+  await run(
+    'finish',
+    finishFor(cid!, clock.now(), {
+      ...{ status: 'bounced', outcome: 'bounced' },
+      event: { type: 'email.bounced', data: { bounce: { type: 'Permanent', subtype: 'General' } } },
+    }),
+  )
+  clock.advance(60_000)
+  const visit = (delivery: typeof ann, link: number) => ({
+    ...{ recipient: { accountId, emailId: delivery!.emailId, ordinal: 0 }, link },
+    ...{ url: link < 0 ? null : `https://shop.example/${link}`, more: 0, moreMachines: 0 },
+    ...{ hits: [{ at: clock.now(), visitor: PERSON }], lastAt: clock.now() },
+  })
+  await run('recordVisits', { visits: [visit(ann, -1), visit(ann, 2), visit(ann, 2), visit(bob, -1)] })
+  await run('removeContact', { accountId, audienceId, ref: { id: ids[1]! }, at: clock.now() })
+
+  const { broadcast } = (await broadcasts.find(accountId, id))!
+  const list = (over: Partial<RecipientQuestion>) =>
+    listRecipients(db, {
+      ...{ broadcast, horizon: 0, type: 'sent' as const, address: null, bounceType: null },
+      page: { limit: 10, offset: 0, cursor: null },
+      ...over,
+    })
+  const names = async (over: Partial<RecipientQuestion>) => {
+    const { total, rows } = await list(over)
+    assert.is(total, rows.length)
+    return rows.map(({ address }) => address.slice(0, 3))
+  }
+  assert.equal(await names({}), ['cid', 'bob', 'ann'], 'newest first')
+  assert.equal(await names({ type: 'delivered' }), ['bob', 'ann'])
+  assert.equal(await names({ type: 'opened' }), ['bob', 'ann'])
+  assert.equal(await names({ type: 'bounced' }), ['cid'])
+  assert.equal(await names({ type: 'bounced', bounceType: 'Permanent' }), ['cid'])
+  assert.equal(await names({ type: 'bounced', bounceType: 'Transient' }), [])
+  assert.equal(await names({ type: 'complained' }), [])
+  assert.equal(await names({ address: 'ann@there.test' }), ['ann'])
+  assert.equal(await names({ horizon: clock.now() }), [], 'what is beyond retention is out of sight')
+  const [clicked] = (await list({ type: 'clicked' })).rows
+  assert.equal(
+    [idKey(clicked!.emailId), idKey(clicked!.contactId!), clicked!.clickCount, clicked!.links],
+    [idKey(ann!.emailId), idKey(ids[0]!), 2, [{ url: 'https://shop.example/2', clicks: 2 }]],
+  )
+  const [bounced, left] = (await list({})).rows
+  assert.equal([bounced!.bounceType, left!.bounceType, left!.contactId], ['Permanent', null, null])
+  const first = await list({ page: { limit: 1, offset: 0, cursor: null } })
+  assert.equal([first.total, first.hasMore, first.rows[0]!.address], [3, true, 'cid@there.test'])
+  const cursor = { id: first.rows[0]!.emailId, side: 'older' as const }
+  const next = await list({ page: { limit: 2, offset: 0, cursor } })
+  assert.equal(
+    [next.hasMore, next.rows.map(({ address }) => address)],
+    [false, ['bob@there.test', 'ann@there.test']],
+  )
 })
 
 test.run()

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { subjectWithFallbacks, withFallbacks } from '../../../src/broadcasts/fallbacks.ts'
 import { withPreheader } from '../../../src/broadcasts/preheader.ts'
 import { contentToSend, namesKept, wordsFault } from '../../../src/broadcasts/texts.ts'
 import { suite } from '../../kit/suite.ts'
@@ -66,6 +67,26 @@ test('words have limits', () => {
   assert.is(wordsFault(words({ html: 'x', subject: '{{a}}', text: '{{a}}'.repeat(1_000) }))?.part, 'html')
   assert.is(wordsFault(words({ html: 'x'.repeat(4 * 1024 * 1024 + 1) }))?.part, 'html')
   assert.is(wordsFault(words({ subject: '{{UNSUBSCRIBE_URL}}' }))?.part, 'subject')
+})
+
+test('fallbacks of properties stand where a place says none of its own', () => {
+  const fallbacks = new Map([
+    ['city', "your <town> & co's"],
+    ['first_name', 'nobody'],
+  ])
+  const words = {
+    html: '<p>{{city}} {{ contact.city }} {{{city}}} {{city|here}} {{city|}} {{{{city}}}} {{first_name}} {{other}} {{no',
+    text: '{{city}} {{contact.city|x}}',
+  }
+  assert.equal(withFallbacks(words, fallbacks), {
+    html:
+      '<p>{{city|your &lt;town&gt; &amp; co&#39;s}} {{contact.city|your &lt;town&gt; &amp; co&#39;s}} ' +
+      "{{{city|your <town> & co's}}} {{city|here}} {{city|}} {{{{city|your <town> & co's}}}} {{first_name}} {{other}} {{no",
+    text: "{{city|your <town> & co's}} {{contact.city|x}}",
+  })
+  assert.is(subjectWithFallbacks('To {{city}}', fallbacks), "To {{city|your <town> & co's}}")
+  const others = { html: '{{ other }} {{city|}}', text: null }
+  assert.equal(withFallbacks(others, fallbacks), others, 'nothing else is touched')
 })
 
 test.run()
