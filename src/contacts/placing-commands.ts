@@ -31,6 +31,16 @@ interface ContactKey {
 }
 
 export const placingCommands = {
+  /** The oldest audience of the account, which is made where it has none. */
+  homeAudience: command<{ accountId: Id; newAudienceId: Id; at: number }, Id>(
+    async (tx, { accountId, newAudienceId, at }) => {
+      const oldest = await oldestAudience(tx.db, accountId)
+      return (
+        oldest ?? (await insertAudience(tx, { accountId, id: newAudienceId, name: FIRST_AUDIENCE, at }))
+      ).id
+    },
+  ),
+
   /** In all of the audiences, or in none. The contact of the first of them; 'no-topic' names none of the account's. */
   placeContact: command<NewPlacedContact, ContactAnswer | 'no-topic'>(async (tx, input) => {
     const { accountId, ids, fields, subscriptions, at } = input

@@ -2,7 +2,15 @@
 import type { Id } from '../lib/ids.ts'
 import { cutFound, idRange, type ListPage } from '../store/list-page.ts'
 import type { Find } from '../store/read.ts'
-import type { AudienceRow, ContactImportRow, ContactRow, Db, SegmentRow, TopicRow } from '../store/schema.ts'
+import type {
+  AudienceRow,
+  ContactImportRow,
+  ContactRow,
+  Db,
+  ImportState,
+  SegmentRow,
+  TopicRow,
+} from '../store/schema.ts'
 import { type ContactPlace, type ContactRef, type ContactView, contactView } from './contact.ts'
 import { unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts } from './write-contacts.ts'
@@ -140,6 +148,32 @@ export function findImport(db: Db, audienceId: Id, id: Id): Promise<ContactImpor
     .where('audienceId', '=', audienceId)
     .where('id', '=', id)
     .executeTakeFirst()
+}
+
+/** In whichever audience of the account, which is there. */
+function placedImports(db: Db, accountId: Id) {
+  const audiences = db.selectFrom('audiences').select('id').where('accountId', '=', accountId)
+  return db.selectFrom('contactImports').where('audienceId', 'in', audiences)
+}
+
+export function findPlacedImport(db: Db, accountId: Id, id: Id): Promise<ContactImportRow | undefined> {
+  return placedImports(db, accountId).selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Newest first. */
+export async function listPlacedImports(
+  db: Db,
+  accountId: Id,
+  states: readonly ImportState[],
+  page: ListPage,
+): Promise<Found<ContactImportRow> & { hasMore: boolean }> {
+  if (states.length === 0) return { total: 0, hasMore: false, rows: [] }
+  const own = placedImports(db, accountId).where('state', 'in', states)
+  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const { order, limit, offset, beyond } = idRange(page)
+  const next = beyond ? own.where('id', beyond.sign, beyond.id) : own
+  const found = await next.selectAll().orderBy('id', order).limit(limit).offset(offset).execute()
+  return { total: Number(total), ...cutFound(found, page) }
 }
 
 /** Newest first. */

@@ -1,5 +1,6 @@
 /** Reads what a page's form sends, or a mailbox provider in a form's stead (RFC 8058 §3.1): small, and of either encoding. */
 import type { IncomingMessage } from 'node:http'
+import { boundaryOf } from './multipart.ts'
 import { Refused } from './refused.ts'
 
 const MOST_BYTES = 64 * 1024
@@ -11,8 +12,8 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
   const bytes = await readSmall(request)
   const type = request.headers['content-type'] ?? ''
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(bytes.toString())
-  const boundary = /^multipart\/form-data\b.*;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type)
-  return boundary ? multipartFields(bytes.toString(), boundary[1] ?? boundary[2]!) : new URLSearchParams()
+  const boundary = boundaryOf(type)
+  return boundary === undefined ? new URLSearchParams() : multipartFields(bytes.toString(), boundary)
 }
 
 /** RFC 7578: the fields that are no files. */

@@ -81,6 +81,7 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
       { id: audience.id, contact_id: contact.id, segment_id: segment.id, import_id: imported.id },
     ],
     ['segments', { id: audience.id }],
+    ['contacts/imports', { id: imported.id }],
     ['contacts', { contact_id: contact.id, segment_id: audience.id }],
     ['topics', { id: topic.id }],
     ['contact-properties', { id: property.id }],

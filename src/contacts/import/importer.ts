@@ -9,7 +9,7 @@ import type { Run } from '../../store/command.ts'
 import type { ContactImportRow } from '../../store/schema.ts'
 import type { ContactPlace } from '../contact.ts'
 import { MOST_KEYS } from '../limits.ts'
-import { type Column, columnsOf, keysOf } from './columns.ts'
+import { type Column, type ColumnMap, columnsOf, keysOf } from './columns.ts'
 import type { ImportKey, importCommands, OnExisting } from './commands.ts'
 import { ImportFault } from './fault.ts'
 import { type ImportRecord, readRecords } from './records.ts'
@@ -21,6 +21,8 @@ export interface ImportRequest extends ContactPlace {
   bytes: AsyncIterable<Uint8Array>
   /** Of the content type, if it names one. */
   charset: string | undefined
+  /** What its columns are for; absent: what their names say. */
+  columnMap?: ColumnMap | undefined
 }
 
 /**
@@ -83,12 +85,12 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
   }
 
   const take = async (
-    { accountId, audienceId, onExisting }: ImportRequest,
+    { accountId, audienceId, onExisting, columnMap }: ImportRequest,
     records: AsyncGenerator<ImportRecord>,
   ) => {
     const { value: header } = await records.next()
     if (!header) throw new ImportFault('header', 'The file is empty: its first row must be the `header`.')
-    const columns = columnsOf(header.cells)
+    const columns = columnsOf(header.cells, columnMap)
     const key = { accountId, audienceId, id: newId(clock.now()) }
     if (!(await begin(key, columns))) return undefined
     const end = (state: ContactImportRow['state'], fault: string | null) =>

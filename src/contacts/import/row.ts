@@ -3,7 +3,7 @@ import { unguarded } from '../../lib/csv.ts'
 import { foldAddress, parseAddress } from '../../smtp/address.ts'
 import type { ContactChanges } from '../contact.ts'
 import { nameFault, type PropertyValue, valueFault } from '../properties.ts'
-import type { Column, FieldColumn } from './columns.ts'
+import type { Column, ColumnType, FieldColumn } from './columns.ts'
 import type { ImportRecord } from './records.ts'
 
 /** What a row says of a contact: empty cells say nothing. */
@@ -37,7 +37,10 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
     if (!column) return fail(`The row has more cells than the header, which has ${columns.length}.`)
     const cell = unguarded(text)
     if (column.kind === 'field') fields.set(column.field, cell.trim())
-    if (column.kind === 'property') properties.set(column.key, cell)
+    if (column.kind !== 'property') continue
+    const value = cellValue(column.type, cell)
+    if (value === undefined) return fail(`The cell \`${column.key}\` is no ${column.type}.`)
+    properties.set(column.key, value)
   }
   const fault = faultOf(fields, properties)
   if (fault !== undefined) return fail(fault)
@@ -52,6 +55,14 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
     ...(properties.size > 0 && { properties }),
   }
   return { row, email: foldAddress(parsed.address), changes }
+}
+
+/** Undefined when it is none of that type. */
+function cellValue(type: ColumnType, cell: string): PropertyValue | undefined {
+  if (type === 'string') return cell
+  if (type === 'boolean') return FLAGS.get(cell.trim().toLowerCase())
+  const number = Number(cell.trim())
+  return Number.isFinite(number) ? number : undefined
 }
 
 function faultOf(

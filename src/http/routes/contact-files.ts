@@ -1,11 +1,8 @@
 /** Files of contacts: taken in while they are uploaded, looked after meanwhile, and written. */
 import { contactsHeader, type ExportBatch, type ExportQuestion } from '../../contacts/export.ts'
-import { ImportFault } from '../../contacts/import/fault.ts'
-import type { ImportContacts } from '../../contacts/import/importer.ts'
 import { listPropertyKeys } from '../../contacts/property-keys.ts'
 import { findImport, findSegment, listImports } from '../../contacts/read.ts'
 import { parseWireId } from '../../lib/ids.ts'
-import type { Db } from '../../store/schema.ts'
 import { invalidField, notFound } from '../refused.ts'
 import { listReply, ok, type Route } from '../route.ts'
 import {
@@ -19,17 +16,14 @@ import {
 import { pageQuery, readPage } from '../wire/read.ts'
 import { idSchema, listSchema } from '../wire/reply-schemas.ts'
 import { audienceOf } from './audiences.ts'
+import { asRefused, type ImportFormsOptions, importForms, LARGEST_IMPORT_BYTES } from './import-forms.ts'
 
-interface ContactFileRoutesOptions {
-  store: { db: Db }
+interface ContactFileRoutesOptions extends ImportFormsOptions {
   reader: { exportContacts(question: ExportQuestion): Promise<ExportBatch> }
-  importContacts: ImportContacts
 }
 
-const LARGEST_IMPORT_BYTES = 1024 * 1024 * 1024
-
 export function contactFileRoutes(options: ContactFileRoutesOptions): Route[] {
-  return [...importRoutes(options), exportRoute(options)]
+  return [...importRoutes(options), ...importForms(options), exportRoute(options)]
 }
 
 function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Route[] {
@@ -84,12 +78,6 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
       },
     },
   ]
-}
-
-/** @throws Refused 422 for what is wrong with the file */
-function asRefused(error: unknown): never {
-  if (!(error instanceof ImportFault)) throw error
-  throw invalidField(error.part, error.message)
 }
 
 function exportRoute({ store, reader }: ContactFileRoutesOptions): Route {

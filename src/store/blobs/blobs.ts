@@ -17,7 +17,7 @@ export interface BlobFiles {
   stage(bytes: Uint8Array): Promise<StagedBlob>
   /** The same for bytes that come piece by piece. */
   receive(hashOf: HashFile): BlobStream
-  drafts: Pick<Drafts, 'discard'>
+  drafts: Pick<Drafts, 'create' | 'pieces' | 'discard'>
   /** Puts a draft where a row may name it. @throws StorageUnavailable */
   place(blob: StagedBlob): Promise<void>
   /** Removes a file that no row names, unless somebody counts on it. @param isClaimed is asked when nothing is placed */

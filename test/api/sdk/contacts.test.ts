@@ -380,4 +380,62 @@ test('6.38: broadcasts tell their recipients', async () => {
   )
 })
 
+test('6.38: files of contacts are taken in, with what their columns are for', async () => {
+  const { contacts, audiences } = await openNewAccount('imports')
+  const file = new Blob([
+    'Mail;Given;Seats;Paying;Other\nAnn@there.example;Ann;3;yes;x\nbob@there.example;;many;no;x\n',
+  ])
+  const columnMap = {
+    email: 'Mail',
+    firstName: 'Given',
+    properties: {
+      seats: { column: 'Seats', type: 'number' as const },
+      paying: { column: 'Paying', type: 'boolean' as const },
+    },
+  }
+  const first = insistOn(await contacts.imports.create({ file, columnMap }))
+  assert.is(first.object, 'contact_import')
+  const { status, counts, completed_at } = insistOn(await contacts.imports.get(first.id))
+  assert.equal([status, typeof completed_at], ['completed', 'string'])
+  assert.equal(counts, { total: 2, created: 1, updated: 0, skipped: 0, failed: 1 })
+  const ann = insistOn(await contacts.get('ann@there.example'))
+  assert.equal([ann.first_name, ann.properties], ['Ann', { seats: 3, paying: true }])
+  const [home] = insistOn(await audiences.list()).data
+  assert.is(home!.name, 'Contacts', 'it was made for them')
+
+  const { id: segmentId } = insistOn(await audiences.create({ name: 'Readers' }))
+  const plain = new Blob(['email,first_name,plan\nann@there.example,Anna,pro\ncid@there.example,Cid,free\n'])
+  const second = insistOn(await contacts.imports.create({ file: plain, segments: [{ id: segmentId }] }))
+  assert.equal(
+    insistOn(await contacts.list({ segmentId })).data.map(one => one.email),
+    ['cid@there.example', 'ann@there.example'],
+  )
+  const again = insistOn(await contacts.imports.create({ file: plain, onConflict: 'skip' }))
+  assert.equal(insistOn(await contacts.imports.get(again.id)).counts, {
+    ...{ total: 2, created: 1, updated: 0, skipped: 1, failed: 0 },
+  })
+  assert.is(insistOn(await contacts.get('ann@there.example')).first_name, 'Ann')
+
+  const page = insistOn(await contacts.imports.list({ limit: 2 }))
+  assert.equal([page.data.map(({ id }) => id), page.has_more], [[again.id, second.id], true])
+  const rest = insistOn(await contacts.imports.list({ after: second.id, status: 'completed' }))
+  assert.equal([rest.data.map(({ id }) => id), rest.has_more], [[first.id], false])
+  assert.equal(insistOn(await contacts.imports.list({ status: 'queued' })).data, [])
+
+  const wrongMap = { email: 'Nowhere' }
+  for (const [wrong, field] of [
+    [{ file: new Blob(['']) }, 'header'],
+    [{ file, columnMap: wrongMap }, 'column_map'],
+    [{ file: plain, segments: [{ id: 'aud_01a201a1-0fc1-7038-b875-63bded9b3d16' }] }, 'segment'],
+    [{ file: plain, segments: [{ id: segmentId }, { id: home!.id }] }, 'segments'],
+    [{ file: plain, topics: [{ id: 'top_1', subscription: 'opt_in' as const }] }, 'topics'],
+    [{ file: plain, onConflict: 'perhaps' as 'skip' }, 'on_conflict'],
+  ] as const) {
+    const answer = await contacts.imports.create(wrong as Parameters<typeof contacts.imports.create>[0])
+    assertTold(answer, 'validation_error', 422)
+    assert.match(answer.error!.message, field)
+  }
+  assertTold(await contacts.imports.get('imp_01a201a1-0fc1-7038-b875-63bded9b3d16'), 'not_found', 404)
+})
+
 test.run()

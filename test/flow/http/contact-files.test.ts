@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
@@ -137,6 +139,34 @@ test('imports and exports of another account are not there', async () => {
   for (const path of ['contacts/export', 'imports'])
     assertRefusal(await posthorn.call('GET', `/audiences/${id}/${path}`, { session: theirs }), missing)
   assert.is((await get(`/audiences/${id}`)).body.contact_count, 0)
+})
+
+test('a form that is none, or lacks its file, changes nothing and leaves nothing behind', async () => {
+  const id = await newAudience()
+  const { session: theirs } = addAccount(posthorn, 'another stranger')
+  const head = (name: string, file = '') =>
+    `--b\r\ncontent-disposition: form-data; name="${name}"${file}\r\n\r\n`
+  const file = `${head('file', '; filename="x.csv"')}email\nann@there.example\n\r\n`
+  const send = (raw: string, type = 'multipart/form-data; boundary=b', as = session) =>
+    posthorn.call('POST', '/contacts/imports', { session: as, raw, headers: { 'content-type': type } })
+  const field = (name: string, value: string) => `${file}${head(name)}${value}\r\n--b--`
+  const before = contentsOf(posthorn)
+  assertRefusal(await send('email\n', 'text/csv'), { status: 415, name: 'validation_error' })
+  for (const broken of ['', 'email\n', file, `--b\r\n\r\n\r\n--b--`])
+    assertRefusal(await send(broken), { status: 400, name: 'validation_error' })
+  const missing = { status: 422, name: 'missing_required_field', path: 'file' } as const
+  assertRefusal(await send(`${head('segments')}[]\r\n--b--`), missing)
+  const invalid = (path: string) => ({ status: 422, name: 'validation_error', path }) as const
+  assertRefusal(await send(`${file}${file}--b--`), invalid('file'))
+  assertRefusal(await send(field('column_map', '{')), invalid('column_map'))
+  assertRefusal(await send(field('column_map', '{"properties":{"a":{"column":7}}}')), invalid('column_map'))
+  assertRefusal(await send(field('column_map', 'x'.repeat(300_000))), invalid('column_map'))
+  const foreign = field('segments', JSON.stringify([{ id }]))
+  assertRefusal(await send(foreign, undefined, theirs), invalid('segments[0].id'))
+  assert.equal(contentsOf(posthorn), before)
+  assert.equal(readdirSync(join(posthorn.dataDir, 'blobs', 'drafts')), [])
+  assert.is((await send(foreign)).body.counts.created, 1)
+  assert.equal(readdirSync(join(posthorn.dataDir, 'blobs', 'drafts')), [])
 })
 
 test.run()
