@@ -9,7 +9,6 @@ import { createRateLimit, type RateLimit } from './accounts/rate-limit.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { prepareBroadcasts } from './broadcasting.ts'
 import type { Config } from './config/config.ts'
-import { createImporter } from './contacts/import/importer.ts'
 import { type ControlServer, startControlServer } from './control/server.ts'
 import { openPages } from './dashboard/pages.ts'
 import { previewOf } from './dashboard/preview.ts'
@@ -37,16 +36,9 @@ import type { Route } from './http/route.ts'
 import { accountRoutes } from './http/routes/accounts.ts'
 import { alertRoutes } from './http/routes/alerts.ts'
 import { apiKeyRoutes } from './http/routes/api-keys.ts'
-import { audienceAliasRoutes } from './http/routes/audience-aliases.ts'
-import { audienceRoutes } from './http/routes/audiences.ts'
 import { authRoutes } from './http/routes/auth.ts'
 import { batchRoutes } from './http/routes/batch.ts'
 import { broadcastRecipientRoutes } from './http/routes/broadcast-recipients.ts'
-import { contactAliasRoutes } from './http/routes/contact-aliases.ts'
-import { contactFileRoutes } from './http/routes/contact-files.ts'
-import { contactPropertyRoutes } from './http/routes/contact-properties.ts'
-import { contactSegmentRoutes } from './http/routes/contact-segments.ts'
-import { contactRoutes } from './http/routes/contacts.ts'
 import { destinationRoutes } from './http/routes/destinations.ts'
 import { doctorRoutes } from './http/routes/doctor.ts'
 import { domainAutoconfigureRoutes } from './http/routes/domain-autoconfigure.ts'
@@ -59,17 +51,14 @@ import { healthRoutes } from './http/routes/health.ts'
 import { installationRoutes } from './http/routes/installation.ts'
 import { metricsRoutes } from './http/routes/metrics.ts'
 import { openapiRoutes } from './http/routes/openapi.ts'
-import { placedContactRoutes } from './http/routes/placed-contacts.ts'
 import { queueRoutes } from './http/routes/queue.ts'
 import { rawEmailRoutes } from './http/routes/raw-email.ts'
 import { scheduledEmailRoutes } from './http/routes/scheduled-emails.ts'
-import { segmentRoutes } from './http/routes/segments.ts'
 import { sessionRoutes } from './http/routes/sessions.ts'
 import { shareRoutes } from './http/routes/shares.ts'
 import { sourceRoutes } from './http/routes/sources.ts'
 import { suppressionRoutes } from './http/routes/suppressions.ts'
 import { templateRoutes } from './http/routes/templates.ts'
-import { topicRoutes } from './http/routes/topics.ts'
 import { CHALLENGE_PATH, wellKnownRoutes } from './http/routes/well-known.ts'
 import { zoneRecordRoutes } from './http/routes/zone-records.ts'
 import { endingFirst, type HttpServer, startHttpServer } from './http/server.ts'
@@ -80,6 +69,7 @@ import { createIdSource, type IdSource } from './lib/ids.ts'
 import { prepareLinks } from './links.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import type { Parts } from './parts.ts'
+import { peopleRoutes } from './people.ts'
 import { policyOf, zoneRecords } from './provider-dns.ts'
 import { createHands, type Hands } from './queue/hands.ts'
 import { KEYS_DELETED } from './store/accounts/api-keys.ts'
@@ -329,23 +319,6 @@ function openDoor(
     linkTerms,
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
   })
-}
-
-/** Those whom broadcasts go to: audiences, their contacts and segments, and topics. */
-function peopleRoutes({ clock, store, reading }: Parts, newId: IdSource): Route[] {
-  const options = { store, reader: reading.reader, clock, newId }
-  return [
-    ...audienceRoutes(options),
-    ...audienceAliasRoutes(options),
-    ...contactFileRoutes({ ...options, importContacts: createImporter({ run: store.run, clock, newId }) }),
-    ...contactRoutes(options),
-    ...contactAliasRoutes(options),
-    ...placedContactRoutes(options),
-    ...contactSegmentRoutes(options),
-    ...segmentRoutes(options),
-    ...topicRoutes(options),
-    ...contactPropertyRoutes(options),
-  ]
 }
 
 /** Emails: sent, listed, looked at, moved and canceled; and the addresses that get none. */
