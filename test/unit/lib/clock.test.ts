@@ -36,7 +36,7 @@ test('every seat of a clock shares its time and its moves', async t => {
   const woken = sleep(other, HOUR_MS)
   clock.advance(HOUR_MS)
   await woken
-  assert.ok(Math.abs(other.now() - clock.now()) < 1000)
+  assert.ok(Math.abs(other.now() - clock.now()) < 60_000)
 })
 
 test('a sleep ends early when its signal aborts', async () => {
