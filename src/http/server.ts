@@ -1,8 +1,14 @@
 /** Listens for HTTP, with limits on what a slow or greedy client can hold. */
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
 import type { Certificates } from '../lib/certificates.ts'
@@ -63,6 +69,7 @@ export async function startHttpServer(
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     if (code !== 'ERR_HTTP_REQUEST_TIMEOUT' || !isPatientWith(socket)) refuseGarbage(socket, code)
   })
+  const silent = silentConnections(server, certificates ? 'secureConnection' : 'connection')
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
@@ -76,6 +83,7 @@ export async function startHttpServer(
       await new Promise<void>(resolve => {
         server.close(() => resolve())
         server.closeIdleConnections()
+        silent.destroy()
       })
       cut.cancel()
     },
@@ -91,6 +99,21 @@ function limitsOf(requestTimeoutMs: number) {
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MOST_HEADER_BYTES,
     noDelay: true,
+  }
+}
+
+/** Browsers open connections before they need them; to the server one that has said nothing is no idle one. */
+function silentConnections(server: Server, opened: 'connection' | 'secureConnection') {
+  const sockets = new Set<Socket>()
+  server.on(opened, (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.on('request', ({ socket }) => sockets.delete(socket))
+  return {
+    destroy() {
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    },
   }
 }
 

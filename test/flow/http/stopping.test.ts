@@ -55,4 +55,12 @@ test('an idle connection does not hold it up, and a new one is refused', async (
   assert.match(`${refused}`, /without a reply/)
 })
 
+test('nor does one on which nothing has been said', async () => {
+  const posthorn = await startPosthorn()
+  const { closed } = await open(posthorn)
+  await rawRequest(posthorn.baseUrl, 'GET /healthz HTTP/1.0\r\n\r\n')
+  await posthorn.close()
+  await closed
+})
+
 test.run()
