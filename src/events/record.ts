@@ -14,7 +14,6 @@ import { type BroadcastRef, countForBroadcast } from './broadcast-counts.ts'
 import { emailStatus, withoutFeedback } from './email-status.ts'
 import { countEvent, type EmailOrigin, metricsKey } from './metrics.ts'
 import { type Outgoing, queueForWebhooks } from './outbox.ts'
-import { tally } from './tally.ts'
 import type { EventData, EventType } from './types.ts'
 
 export interface NewEvent {
@@ -87,11 +86,18 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
   await queueForWebhooks(tx, outgoing)
 }
 
+/** What is counted alike is counted once: a group of a thousand deliveries says the same a thousand times. */
 function countEvents(tx: Tx, events: readonly NewEvent[]) {
-  for (const [{ accountId }, times] of tally(events, ({ accountId }) => idKey(accountId)))
+  for (const [{ accountId }, times] of counted(events, event => idKey(event.accountId)))
     tx.count(accountId, EVENTS_COUNTER, '', times)
-  const counted = events.filter(({ origin }) => origin !== null)
-  for (const [event, times] of tally(counted, metricsKey)) countEvent(tx, { ...event, times }, event.origin!)
+  const metered = events.filter(({ origin }) => origin !== null)
+  for (const [event, times] of counted(metered, metricsKey))
+    countEvent(tx, { ...event, times }, event.origin!)
+}
+
+/** The first of each kind, and how many there are. */
+function counted<T>(things: readonly T[], keyOf: (thing: T) => string): (readonly [T, number])[] {
+  return [...Map.groupBy(things, keyOf).values()].map(group => [group[0]!, group.length])
 }
 
 /** A contact has no timeline; an import of a million would be a million events that nobody asked for. */
@@ -274,7 +280,7 @@ export async function moveEmails(tx: Tx, moves: readonly EmailMove[]): Promise<v
   await tx.segments.moved(
     changed.map(({ email: { accountId, id }, set: { status } }) => ({ accountId, id, status })),
   )
-  for (const [{ email, set }, times] of tally(changed, statusKey)) {
+  for (const [{ email, set }, times] of counted(changed, statusKey)) {
     countStatus(tx, email, email.status, -times)
     countStatus(tx, email, set.status, times)
   }

@@ -10,43 +10,47 @@ type Row = Record<string, unknown>
 export function sqliteRows(connection: SqliteConnection): RowOps {
   const sqlOf = remembered()
   /** Of rows that follow each other and have the same columns, the statement is looked up once. */
-  const statements = (sqlFor: (columns: readonly string[]) => string) => {
-    let last: { columns: readonly string[]; statement: Statement } | undefined
+  const bindings = (
+    purpose: string,
+    sqlFor: (columns: readonly string[]) => string,
+    orderOf = (columns: readonly string[]) => columns,
+  ) => {
+    let last: { columns: readonly string[]; order: readonly string[]; statement: Statement } | undefined
     return (row: Row) => {
       const columns = Object.keys(row)
-      if (!last || !sameNames(last.columns, columns))
-        last = { columns, statement: connection.prepare(sqlFor(columns)) }
-      return last
+      if (!last || !sameNames(last.columns, columns)) {
+        const sql = sqlOf(`${purpose} ${columns}`, () => sqlFor(columns))
+        last = { columns, order: orderOf(columns), statement: connection.prepare(sql) }
+      }
+      return { statement: last.statement, values: last.order.map(column => row[column]) }
     }
   }
   const find: RowOps['find'] = async (table, keys, selected) => {
-    const statementFor = statements(by =>
-      sqlOf(`find ${table} ${by} ${selected}`, () => findSql(table, by, selected)),
-    )
-    return (keys as readonly Row[]).map(
-      key => statementFor(key).statement.get(...Object.values(key)) as never,
-    )
+    const bind = bindings(`find ${table} ${selected} by`, by => findSql(table, by, selected))
+    return (keys as readonly Row[]).map(key => {
+      const { statement, values } = bind(key)
+      return statement.get(...values) as never
+    })
   }
   return {
     async insert(table, rows) {
-      const statementFor = statements(columns =>
-        sqlOf(`insert ${table} ${columns}`, () => insertSql(table, columns)),
-      )
-      for (const row of rows as readonly Row[]) statementFor(row).statement.run(...Object.values(row))
+      const bind = bindings(`insert ${table}`, columns => insertSql(table, columns))
+      for (const row of rows as readonly Row[]) {
+        const { statement, values } = bind(row)
+        statement.run(...values)
+      }
     },
     async update(table, key, rows) {
       const assigned = (columns: readonly string[]) =>
         columns.filter(column => !(key as readonly string[]).includes(column))
-      const statementFor = statements(columns =>
-        sqlOf(`update ${table} ${key} ${columns}`, () => updateSql(table, key, assigned(columns))),
+      const bind = bindings(
+        `update ${table} ${key}`,
+        columns => updateSql(table, key, assigned(columns)),
+        columns => [...assigned(columns), ...(key as readonly string[])],
       )
-      let own: readonly string[] | undefined
-      let order: readonly string[] = []
       for (const row of rows as readonly Row[]) {
-        const { columns, statement } = statementFor(row)
-        if (columns !== own) order = [...assigned(columns), ...(key as readonly string[])]
-        own = columns
-        statement.run(...order.map(column => row[column]))
+        const { statement, values } = bind(row)
+        statement.run(...values)
       }
     },
     find,

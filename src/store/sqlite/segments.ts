@@ -94,20 +94,8 @@ export function sqliteSegments(
       }
     },
     async moved(moves) {
-      const bySegment = new Map<number, SegmentMove[]>()
-      let near: (Covering & { accountId: Id }) | undefined
-      for (const move of moves) {
-        const { accountId, id } = move
-        if (!near || !sameId(near.accountId, accountId) || !covers(near, id)) {
-          const segment = covering(accountId, id)
-          if (!segment) continue
-          near = { ...segment, accountId }
-        }
-        const known = bySegment.get(near.id)
-        if (known) known.push(move)
-        else bySegment.set(near.id, [move])
-      }
-      for (const [segmentId, moved] of bySegment) setStatuses(connection, segmentId, idsOf(segmentId), moved)
+      for (const [segmentId, moved] of Map.groupBy(moves, nearBy(covering)))
+        if (segmentId !== undefined) setStatuses(connection, segmentId, idsOf(segmentId), moved)
     },
     async seal(segment) {
       const statuses = statusesFor(connection, segment)
@@ -117,6 +105,17 @@ export function sqliteSegments(
       if (!edge.sealedTo || Buffer.compare(edge.sealedTo, segment.lastId) < 0) edge.sealedTo = segment.lastId
       return true
     },
+  }
+}
+
+/** The segment of one after the other: mostly it is the same again, which is not asked for anew. */
+function nearBy(covering: (accountId: Id, id: Id) => Covering | undefined) {
+  let near: (Covering & { accountId: Id }) | undefined
+  return ({ accountId, id }: SegmentMove): number | undefined => {
+    if (near && sameId(near.accountId, accountId) && covers(near, id)) return near.id
+    const segment = covering(accountId, id)
+    if (segment) near = { ...segment, accountId }
+    return segment?.id
   }
 }
 
