@@ -37,7 +37,7 @@ const IDLE_MS = 15_000
 /** How often idle sessions are looked at. */
 const SWEEP_MS = 1_000
 /** Idle ones, to all hosts together. */
-const MOST_IDLE = 250
+const MOST_IDLE = 500
 const MOST_AGE_MS = 300_000
 
 export interface SessionPoolOptions {

@@ -1,6 +1,5 @@
 /** The HTTP door: what every request passes through, as a list that reads as a sentence. */
 import { randomUUID } from 'node:crypto'
-import Router from '@koa/router'
 import Koa, { type Context, type Middleware } from 'koa'
 import { ThreadEnded } from '../lib/calls.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -20,6 +19,7 @@ import { type DashboardPages, servePages } from './pages.ts'
 import type { SpendRequest } from './rate-limit.ts'
 import { Refused } from './refused.ts'
 import type { ApiReply, Credential, RawReply, Route } from './route.ts'
+import { createRouting, type Routing } from './routing.ts'
 import { streamReply } from './stream.ts'
 import { readUnreadBodies } from './unread-body.ts'
 
@@ -53,9 +53,9 @@ export function createHttpApp(options: HttpAppOptions): Koa {
   app.use(tidyPath)
   app.use(keepToLinks(options.linkHost))
   if (options.pages) app.use(servePages(options.pages, options.findCredential))
-  const router = routerOf(options)
-  app.use(router.routes())
-  app.use(refuseTheRest(router))
+  const routing = createRouting(options.routes, handlerOf(options))
+  app.use(routing.dispatch)
+  app.use(refuseTheRest(routing))
   return app
 }
 
@@ -158,15 +158,12 @@ function unknownPath({ path }: Context): Refused {
   return new Refused(404, 'not_found', `There is no ${path}.`)
 }
 
-function routerOf(options: HttpAppOptions): Router {
-  const router = new Router({ sensitive: true })
-  for (const route of options.routes)
-    router.register(route.path, [route.method], async ctx => {
-      const credential = await options.findCredential(ctx.req, route.access)
-      if (credential && route.access !== 'public') options.spendRequest?.(ctx, credential.accountId)
-      await send(ctx, await answer(options, route, ctx, credential), options)
-    })
-  return router
+function handlerOf(options: HttpAppOptions): (route: Route) => Middleware {
+  return route => async ctx => {
+    const credential = await options.findCredential(ctx.req, route.access)
+    if (credential && route.access !== 'public') options.spendRequest?.(ctx, credential.accountId)
+    await send(ctx, await answer(options, route, ctx, credential), options)
+  }
 }
 
 function answer(
@@ -211,11 +208,11 @@ async function send(
 }
 
 /** Nothing has answered: the path is unknown, or known with other methods only. */
-function refuseTheRest(router: Router): Middleware {
+function refuseTheRest({ methodsOf }: Routing): Middleware {
   return async ctx => {
-    const methods = router.match(ctx.path, ctx.method).path.flatMap(layer => layer.methods)
+    const methods = methodsOf(ctx.path)
     if (methods.length === 0) throw unknownPath(ctx)
-    const allow = [...new Set(methods)].join(', ')
+    const allow = methods.join(', ')
     throw new Refused(405, 'method_not_allowed', `${ctx.path} takes ${allow}, not ${ctx.method}.`, {
       headers: { allow },
     })

@@ -50,7 +50,7 @@ export async function* stepDueWebhooks(db: Db): AsyncGenerator<DueWebhook> {
   for (let after = new Uint8Array(); ; ) {
     const { rows } = await sql<DueWebhook>`
       select webhook_id as "webhookId", next_at as at from webhook_deliveries
-      where state = ${WEBHOOK_DELIVERY_STATE.waiting} and webhook_id > ${after}
+      where state = ${sql.lit(WEBHOOK_DELIVERY_STATE.waiting)} and webhook_id > ${after}
       order by webhook_id, next_at limit 1`.execute(db)
     const [next] = rows
     if (!next) return

@@ -11,11 +11,11 @@ import {
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
-  SqliteQueryCompiler,
   type UnknownRow,
 } from 'kysely'
 import type { Compilable, ReadTogether, RowsOf, Snapshot } from '../read.ts'
 import type { Db, Schema } from '../schema.ts'
+import { StatementCompiler } from './compiler.ts'
 import type { SqliteConnection } from './connection.ts'
 
 const camelCase = new CamelCasePlugin()
@@ -26,7 +26,7 @@ export function kyselyOver(connection: SqliteConnection): Db {
       createAdapter: () => new SharedAdapter(),
       createDriver: () => driverOf(connection),
       createIntrospector: db => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createQueryCompiler: () => new StatementCompiler(),
     },
     plugins: [camelCase],
   })

@@ -1,20 +1,20 @@
-/** The queue's own statements on SQLite. */
+/** The queue's own statements on SQLite, with a sign before what is bound for the reason that `compiler.ts` gives. */
 import { type Claim, type ClaimedDelivery, type Lane, laneKey, type QueueOps } from '../command.ts'
 import type { SqliteConnection } from './connection.ts'
 
 const CLAIM = `
-  update deliveries set state = 1, attempts = attempts + 1, lease_owner = ?, lease_until = ?
+  update deliveries set state = 1, attempts = attempts + 1, lease_owner = +?, lease_until = +?
   where (email_id, ordinal) in (
     select email_id, ordinal from deliveries
-    where state = 0 and domain = ? and class = ? and account_id = ? and next_at <= ?
-    order by next_at limit ?)
+    where state = 0 and domain = +? and class = +? and account_id = +? and next_at <= +?
+    order by next_at limit +?)
   returning email_id as "emailId", ordinal, address, attempts as attempt, expires_at as "expiresAt"`
 
 const NEXT_DUE = `
-  select min(next_at) as "nextAt" from deliveries where state = 0 and domain = ? and class = ? and account_id = ?`
+  select min(next_at) as "nextAt" from deliveries where state = 0 and domain = +? and class = +? and account_id = +?`
 
 const RELEASE = `
-  update deliveries set state = 0, expires_at = expires_at - next_at + ? where email_id = ? and state = 3
+  update deliveries set state = 0, expires_at = expires_at - next_at + +? where email_id = +? and state = 3
   returning domain, class, account_id as "accountId"`
 
 type ClaimedRow = Omit<ClaimedDelivery, 'accountId' | 'domain' | 'source'>

@@ -29,7 +29,7 @@ interface Covering {
 
 const COVERING = `
   select id, after_id as "afterId", last_id as "lastId" from email_segments
-  where account_id = ? and last_id >= ? order by last_id limit 1`
+  where account_id = +? and last_id >= +? order by last_id limit 1`
 const MOST_EDGES = 10_000
 /** Segments whose ids are remembered, 16 KB each: emails that came together are mostly delivered together. */
 const MOST_KNOWN = 16
@@ -56,7 +56,7 @@ export function sqliteSegments(
     const known = edges.get(key)
     if (known) return known
     const { last } = connection
-      .prepare('select max(last_id) as last from email_segments where account_id = ?')
+      .prepare('select max(last_id) as last from email_segments where account_id = +?')
       .get(accountId) as { last: Id | null }
     const edge = { sealedTo: last ?? undefined, arrivedCount: 0 }
     if (edges.size >= MOST_EDGES) edges.delete(edges.keys().next().value!)
@@ -155,7 +155,7 @@ function statusesFor(
   { accountId, afterId, lastId, ids }: NewSegment,
 ): Buffer | undefined {
   const rows = connection
-    .prepare('select id, status from emails where account_id = ? and id > ? and id <= ? order by id')
+    .prepare('select id, status from emails where account_id = +? and id > +? and id <= +? order by id')
     .all(accountId, afterId, lastId) as { id: Buffer; status: Parameters<typeof statusByte>[0] }[]
   const same = rows.length === ids.length / ID_BYTES && Buffer.concat(rows.map(({ id }) => id)).equals(ids)
   return same ? Buffer.from(rows.map(({ status }) => statusByte(status))) : undefined
@@ -164,7 +164,7 @@ function statusesFor(
 function overlaps(connection: SqliteConnection, { accountId, afterId, lastId }: NewSegment): boolean {
   const next = connection
     .prepare(
-      'select after_id as "afterId" from email_segments where account_id = ? and last_id > ? order by last_id limit 1',
+      'select after_id as "afterId" from email_segments where account_id = +? and last_id > +? order by last_id limit 1',
     )
     .get(accountId, afterId) as { afterId: Id } | undefined
   return next !== undefined && Buffer.compare(next.afterId, lastId) < 0

@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import * as assert from 'uvu/assert'
+import { DELIVERY_STATE } from '../../../src/store/schema.ts'
 import { openForWriting } from '../../../src/store/sqlite/connection.ts'
 import { kyselyOver } from '../../../src/store/sqlite/kysely.ts'
 import { openSqliteStore } from '../../kit/store.ts'
@@ -108,6 +109,51 @@ test('a statement is prepared once, and only so many are kept', async t => {
   assert.is.not(connection.prepare('select 0'), first)
   assert.is(connection.prepare('select 500'), connection.prepare('select 500'))
   assert.equal(first.get(), { 0: 0 })
+})
+
+test('what a partial index is chosen by is said in statements, and nothing else that they are given', async t => {
+  const { db, connection } = await writable(t)
+  const indexes = connection.raw
+    .prepare(
+      "select tbl_name as 'table', sql from sqlite_master where type = 'index' and sql like '% where % = %'",
+    )
+    .all() as { table: string; sql: string }[]
+  const chosen = indexes.map(({ table, sql: text }) => {
+    const [, column, value] = /where (\w+) = ('\w+'|\d+)$/.exec(text)!
+    return { table, column: column!, value: value! }
+  })
+  assert.ok(chosen.length > 5)
+  for (const { table, column, value } of chosen) {
+    const given = value.startsWith("'") ? value.slice(1, -1) : Number(value)
+    const query = (db as unknown as Kysely<Record<string, Record<string, unknown>>>)
+      .selectFrom(table)
+      .where(column, '=', given)
+      .where('createdAt', '>', 5)
+      .limit(3)
+    assert.match(
+      query.select('createdAt').compile().sql,
+      `"${column}" = ${value} and "created_at" > +? limit +?`,
+    )
+  }
+})
+
+test('deliveries are found by the index that says what they wait for', async t => {
+  const { db, connection } = await writable(t)
+  const { sql: text, parameters } = db
+    .selectFrom('deliveries')
+    .select('emailId')
+    .where('state', '=', DELIVERY_STATE.waiting)
+    .where('domain', '=', 'one.test')
+    .where('class', '=', 0)
+    .where('accountId', '=', id('a'))
+    .orderBy('nextAt')
+    .limit(5)
+    .compile()
+  const plan = connection.raw.prepare(`explain query plan ${text}`).all(...parameters) as { detail: string }[]
+  assert.equal(
+    plan.map(({ detail }) => detail),
+    ['SEARCH deliveries USING COVERING INDEX deliveries_due (domain=? AND class=? AND account_id=?)'],
+  )
 })
 
 test.run()
