@@ -4,10 +4,9 @@
  * what is stored.
  */
 import type { Clock } from '../../lib/clock.ts'
-import type { IdSource } from '../../lib/ids.ts'
+import type { Id, IdSource } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import type { ContactImportRow } from '../../store/schema.ts'
-import type { ContactPlace } from '../contact.ts'
 import { MOST_KEYS } from '../limits.ts'
 import { type Column, type ColumnMap, columnsOf, keysOf } from './columns.ts'
 import type { ImportKey, importCommands, OnExisting } from './commands.ts'
@@ -16,7 +15,10 @@ import { type ImportRecord, readRecords } from './records.ts'
 import { type ImportRow, type RowError, readRow } from './row.ts'
 import { openText } from './text.ts'
 
-export interface ImportRequest extends ContactPlace {
+export interface ImportRequest {
+  accountId: Id
+  /** Or what finds or makes one, asked once the file is known to have a header that can be used. */
+  audienceId: Id | (() => Promise<Id>)
   onExisting: OnExisting
   bytes: AsyncIterable<Uint8Array>
   /** Of the content type, if it names one. */
@@ -43,13 +45,8 @@ const BATCH_ROWS = 200
 
 export function createImporter({ run, clock, newId }: ImporterOptions): ImportContacts {
   const begin = async (key: ImportKey, columns: readonly Column[]): Promise<boolean> => {
-    const keys = keysOf(columns)
-    const begun = await run('beginImport', { ...key, keys, at: clock.now() })
-    if (begun === 'too-many-keys')
-      throw new ImportFault(
-        'header',
-        `With those of the \`header\`, the audience would have more than ${MOST_KEYS} different properties.`,
-      )
+    const begun = await run('beginImport', { ...key, keys: keysOf(columns), at: clock.now() })
+    if (begun === 'too-many-keys') throw tooManyKeys()
     return begun === 'begun'
   }
 
@@ -91,7 +88,9 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
     const { value: header } = await records.next()
     if (!header) throw new ImportFault('header', 'The file is empty: its first row must be the `header`.')
     const columns = columnsOf(header.cells, columnMap)
-    const key = { accountId, audienceId, id: newId(clock.now()) }
+    if (keysOf(columns).length > MOST_KEYS) throw tooManyKeys()
+    const place = typeof audienceId === 'function' ? await audienceId() : audienceId
+    const key = { accountId, audienceId: place, id: newId(clock.now()) }
     if (!(await begin(key, columns))) return undefined
     const end = (state: ContactImportRow['state'], fault: string | null) =>
       run('endImport', { ...key, state, fault, at: clock.now() })
@@ -116,6 +115,11 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
       await records.return(undefined)
     }
   }
+}
+
+function tooManyKeys(): ImportFault {
+  const text = `With those of the \`header\`, the audience would have more than ${MOST_KEYS} different properties.`
+  return new ImportFault('header', text)
 }
 
 interface Batch {

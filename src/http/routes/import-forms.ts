@@ -92,10 +92,12 @@ async function takeForm({ store, importContacts, clock, newId }: ImportFormsOpti
     const fields = await readInto(request, boundary, draft.append).finally(draft.close)
     const { onExisting, columnMap, audienceId: named } = readImportForm(fields)
     if (named && !(await findAudience(store.db, accountId, named))) throw unknownSegment(0)
-    const at = clock.now()
-    const audienceId = named ?? (await store.run('homeAudience', { accountId, newAudienceId: newId(at), at }))
+    const home = async () => {
+      const at = clock.now()
+      return store.run('homeAudience', { accountId, newAudienceId: newId(at), at })
+    }
     const bytes = drafts.pieces(draft.name, PIECE_BYTES)
-    const input = { accountId, audienceId, onExisting, columnMap, bytes, charset: undefined }
+    const input = { accountId, audienceId: named ?? home, onExisting, columnMap, bytes, charset: undefined }
     const row = await importContacts(input)
       .catch(asRefused)
       .finally(() => bytes.destroy())

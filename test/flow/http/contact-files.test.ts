@@ -163,9 +163,17 @@ test('a form that is none, or lacks its file, changes nothing and leaves nothing
   assertRefusal(await send(field('column_map', 'x'.repeat(300_000))), invalid('column_map'))
   const foreign = field('segments', JSON.stringify([{ id }]))
   assertRefusal(await send(foreign, undefined, theirs), invalid('segments[0].id'))
+  const withHeader = (header: string) => `${head('file', '; filename="x.csv"')}${header}\n\r\n--b--`
+  const everything = Array.from({ length: 600 }, (_, i) => `key_${i}`)
+  for (const header of ['', 'name,age', 'email,email', `email,${everything.join(',')}`])
+    assertRefusal(await send(withHeader(header), undefined, theirs), {
+      status: 422,
+      name: 'validation_error',
+    })
   assert.equal(contentsOf(posthorn), before)
   assert.equal(readdirSync(join(posthorn.dataDir, 'blobs', 'drafts')), [])
   assert.is((await send(foreign)).body.counts.created, 1)
+  assert.is((await send(withHeader('email'), undefined, theirs)).status, 201)
   assert.equal(readdirSync(join(posthorn.dataDir, 'blobs', 'drafts')), [])
 })
 
