@@ -15,7 +15,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 1_200_000)
 /** Longer where tests have more time, as on PostgreSQL, whose databases are dropped at the end. */
-const EXIT_GRACE_MS = 90_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
+const EXIT_GRACE_MS = 30_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
 /**
  * Tests that would say nothing new there, and take their time: to which the database is a file; of the time that passes in
  * a worker; of names, sessions and peers; and all of everything over HTTP. They hold on PostgreSQL, too, without --stores.

@@ -41,7 +41,7 @@ const EPHEMERAL_PORT_TRIES = 10
 
 export function createDnsListener({ listen, respond, log, clock }: ListenerOptions): DnsListener {
   const tcp = createTcpService({ respond: (query, address) => respond(query, 'tcp', address), log, clock })
-  let udp: dgram.Socket | undefined
+  let udp: UdpService | undefined
 
   const bind = async (port: number) => {
     const bound = await tcp.listen(listen.host, port)
@@ -66,15 +66,20 @@ export function createDnsListener({ listen, respond, log, clock }: ListenerOptio
       }
     },
     async close() {
-      const socket = udp
+      const service = udp
       udp = undefined
-      if (socket) await new Promise<void>(done => socket.close(done))
+      await service?.close()
       await tcp.close()
     },
   }
 }
 
-async function openUdp(host: string, port: number, respond: Respond, log: Log): Promise<dgram.Socket> {
+interface UdpService {
+  /** What is answered later is not sent any more. */
+  close(): Promise<void>
+}
+
+async function openUdp(host: string, port: number, respond: Respond, log: Log): Promise<UdpService> {
   const socket = dgram.createSocket({ type: net.isIPv6(host) ? 'udp6' : 'udp4', ipv6Only: net.isIPv6(host) })
   let open = true
   let pending = 0
@@ -82,9 +87,6 @@ async function openUdp(host: string, port: number, respond: Respond, log: Log): 
   await once(socket, 'listening').catch(error => {
     socket.close()
     throw error
-  })
-  socket.once('close', () => {
-    open = false
   })
   socket.on('error', error => log.warn({ err: error }, 'dns: udp socket'))
 
@@ -106,7 +108,12 @@ async function openUdp(host: string, port: number, respond: Respond, log: Log): 
       send(ready, peer)
     })
   })
-  return socket
+  return {
+    close() {
+      open = false
+      return new Promise(done => socket.close(done))
+    },
+  }
 }
 
 function isAddressInUse(error: unknown): boolean {

@@ -12,6 +12,8 @@ export interface Asking {
   edns?: Edns
   id?: number
   flags?: number
+  /** Ends the waiting. */
+  signal?: AbortSignal
 }
 
 const MAX_BYTES = 65_535
@@ -36,18 +38,18 @@ export async function askServer(
   asking: Asking = {},
 ): Promise<Message> {
   const send = asking.transport === 'tcp' ? exchangeTcp : exchangeUdp
-  return decodeMessage(await send(server, queryPacket(name, type, asking)))
+  return decodeMessage(await send(server, queryPacket(name, type, asking), asking.signal))
 }
 
 /** Sends one datagram and resolves with the first that comes back. Rejects when the port is closed or silent. */
-export async function exchangeUdp(server: string, packet: Uint8Array): Promise<Buffer> {
+export async function exchangeUdp(server: string, packet: Uint8Array, signal?: AbortSignal): Promise<Buffer> {
   const { host, port } = splitServer(server)
   const socket = dgram.createSocket(net.isIPv6(host) ? 'udp6' : 'udp4')
   try {
     socket.connect(port, host)
     await once(socket, 'connect')
     socket.send(packet)
-    const [reply] = await once(socket, 'message', { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
+    const [reply] = await once(socket, 'message', { signal: patience(signal) })
     return reply
   } finally {
     socket.close()
@@ -55,9 +57,9 @@ export async function exchangeUdp(server: string, packet: Uint8Array): Promise<B
 }
 
 /** The same over a connection of its own. Rejects when that is closed without an answer. */
-export async function exchangeTcp(server: string, packet: Uint8Array): Promise<Buffer> {
+export async function exchangeTcp(server: string, packet: Uint8Array, signal?: AbortSignal): Promise<Buffer> {
   const { host, port } = splitServer(server)
-  const socket = net.connect({ host, port, noDelay: true, signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
+  const socket = net.connect({ host, port, noDelay: true, signal: patience(signal) })
   try {
     socket.write(frame(packet))
     for await (const reply of readFrames(socket, MAX_BYTES)) return reply
@@ -65,6 +67,11 @@ export async function exchangeTcp(server: string, packet: Uint8Array): Promise<B
   } finally {
     socket.destroy()
   }
+}
+
+function patience(signal: AbortSignal | undefined): AbortSignal {
+  const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
+  return signal ? AbortSignal.any([limit, signal]) : limit
 }
 
 export function splitServer(server: string): { host: string; port: number } {

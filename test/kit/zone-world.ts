@@ -16,6 +16,8 @@ export interface ZoneWorld {
   forward(suffix: string, server: string): void
   /** @param name lower case */
   answer(name: string, type: TypeName): Promise<WorldReply>
+  /** Waits no longer for servers that were asked further. */
+  close(): void
 }
 
 const MAX_CHAIN = 16
@@ -32,10 +34,11 @@ const RCODES: Record<Behaviour, number> = {
 export function createZoneWorld(text: string, { bareCname }: { bareCname: boolean }): ZoneWorld {
   let index = indexOf(parseZoneText(text))
   const forwards = new Map<string, string>()
+  const closing = new AbortController()
 
   const answerOne = async (name: string, type: TypeName): Promise<WorldReply> => {
     const suffix = [...forwards.keys()].find(known => name === known || name.endsWith(`.${known}`))
-    if (suffix !== undefined) return askFurther(forwards.get(suffix)!, name, type)
+    if (suffix !== undefined) return askFurther(forwards.get(suffix)!, name, type, closing.signal)
     const entries = entriesAt(index, name)
     const scripted = entries.find(entry => 'behaviour' in entry && (entry.type ?? type) === type)
     const behaviour = scripted && 'behaviour' in scripted ? scripted.behaviour : undefined
@@ -58,6 +61,7 @@ export function createZoneWorld(text: string, { bareCname }: { bareCname: boolea
       index = indexOf(index.entries.filter(entry => nameOf(entry) !== name.toLowerCase()))
     },
     forward: (suffix, server) => void forwards.set(suffix.toLowerCase(), server),
+    close: () => closing.abort(),
     async answer(name, type) {
       const answers: DnsRecord[] = []
       let at = name
@@ -74,10 +78,17 @@ export function createZoneWorld(text: string, { bareCname }: { bareCname: boolea
   }
 }
 
-async function askFurther(server: string, name: string, type: TypeName): Promise<WorldReply> {
-  const overUdp = await askServer(server, name, type, { edns: EDNS }).catch(() => undefined)
+async function askFurther(
+  server: string,
+  name: string,
+  type: TypeName,
+  signal: AbortSignal,
+): Promise<WorldReply> {
+  const asked = (transport: 'udp' | 'tcp') =>
+    askServer(server, name, type, { edns: EDNS, transport, signal }).catch(() => undefined)
+  const overUdp = await asked('udp')
   const cut = overUdp !== undefined && (overUdp.flags & FLAG.TC) !== 0
-  const reply = cut ? await askServer(server, name, type, { edns: EDNS, transport: 'tcp' }) : overUdp
+  const reply = cut ? await asked('tcp') : overUdp
   if (!reply || reply.rcode === RCODE.REFUSED) return { rcode: RCODE.SERVFAIL, answers: [] }
   return { rcode: reply.rcode, answers: [...reply.answers] }
 }

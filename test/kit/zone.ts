@@ -90,7 +90,10 @@ export async function startZone(text = '', options: ZoneOptions = {}): Promise<S
     add: world.add,
     remove: world.remove,
     forward: world.forward,
-    close: () => listener.close(),
+    close() {
+      world.close()
+      return listener.close()
+    },
   }
 }
 

@@ -73,6 +73,11 @@ test('a network that asks the same too often is held to the rate that is set', a
   assert.is(isTruncated[0], false)
 })
 
+/** The serial of the zone is the time. */
+function withoutSerial(line: string): string {
+  return line.replace(/ \d{10} (?=3600 600 )/, ' … ')
+}
+
 test('switched off it is not served, and listed for copying all the same', async t => {
   const posthorn = await t.using(
     startPosthorn({ env: { POSTHORN_DNS_LISTEN: '', POSTHORN_DNS_ADDRESSES: '192.0.2.1' } }),
@@ -93,10 +98,8 @@ test('switched off it is not served, and listed for copying all the same', async
   for (const { value } of domain.records.filter(({ type }: { type: string }) => type === 'CNAME'))
     assert.is(lines.filter(line => line.startsWith(`${value}. 300 IN TXT "v=DKIM1; k=`)).length, 1)
   const pieces = await Promise.all(Array.from({ length: Math.ceil(all.total / 4) }, (_, i) => page(4, i * 4)))
-  assert.equal(
-    pieces.flatMap(({ data }) => data),
-    all.data.map((record: object) => record),
-  )
+  const linesOf = (data: { line: string }[]) => data.map(({ line }) => withoutSerial(line))
+  assert.equal(linesOf(pieces.flatMap(({ data }) => data)), linesOf(all.data))
 })
 
 test('a record that cannot stand in the zone keeps the service from starting, and says why', async () => {

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import * as assert from 'uvu/assert'
 import { frame, readFrames } from '../../../src/dns/frames.ts'
+import { createDnsListener } from '../../../src/dns/listener.ts'
 import { providerRecords } from '../../../src/dns/provider-zone.ts'
 import { createDnsServer } from '../../../src/dns/server.ts'
 import { RCODE } from '../../../src/dns/wire.ts'
@@ -287,6 +288,31 @@ test('a port that is taken is an error, and nothing stays open', async t => {
     () => assert.unreachable(),
     error => assert.is(error.code, 'EADDRINUSE'),
   )
+})
+
+test('what is answered while the server closes is not sent, and does no harm', async t => {
+  const clock = await t.using(createAdjustableClock())
+  const asked = Promise.withResolvers<void>()
+  const ready = Promise.withResolvers<Buffer>()
+  const listener = createDnsListener({
+    listen: { host: '127.0.0.1', port: 0 },
+    log: createLog('warn'),
+    clock,
+    respond() {
+      asked.resolve()
+      return ready.promise
+    },
+  })
+  const { port } = await listener.listen()
+  const client = dgram.createSocket('udp4').bind(0, '127.0.0.1')
+  t.after(() => client.close())
+  client.on('message', () => assert.unreachable('an answer from a server that is closed'))
+  await once(client, 'listening')
+  client.send(queryPacket(APEX, 'SOA'), port, '127.0.0.1')
+  await asked.promise
+  const closed = listener.close()
+  ready.resolve(Buffer.from('too late'))
+  await closed
 })
 
 test('a datagram from port 0 is dropped, and one that cannot be answered does no harm', async t => {
