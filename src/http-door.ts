@@ -102,7 +102,7 @@ export async function startHttpDoor(
   const common = { db, run, clock, newId: createIdSource() }
   const { sessions, apiKeys, accounts } = accountParts(parts, common.newId)
   const rateLimit = rateLimitOf(config, clock)
-  const feed = createEventFeed({ db, clock, isShared: store.isShared })
+  const feed = createEventFeed({ db, find: store.find, clock, isShared: store.isShared })
   const hands = createHands(common)
   await hands.settle()
   started.push(apiKeys.close)

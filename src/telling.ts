@@ -18,7 +18,7 @@ export function tellingRoutes(
   const { allowLoopback } = config.fetch
   const rules = { allowInsecureLoopback, allowLoopback }
   return [
-    ...eventRoutes({ ...watching, db: store.db, horizonOf: plans.horizonOf, clock }),
+    ...eventRoutes({ ...watching, store, horizonOf: plans.horizonOf, clock }),
     ...webhookRoutes({ webhooks: createWebhooks({ ...store, clock, newId, secrets, ...rules }), mailHost }),
   ]
 }

@@ -6,6 +6,7 @@ import type { Clock, Timer } from '../lib/clock.ts'
 import { firstIdAt, type Id, idKey } from '../lib/ids.ts'
 import { TooManyWaiting } from '../lib/semaphore.ts'
 import { eventsAfter, newestEvent } from '../store/mail/events.ts'
+import type { Find } from '../store/read.ts'
 import type { Db, EventRow } from '../store/schema.ts'
 
 /** Recorded one after the other; those who have seen the same get the same object. */
@@ -30,6 +31,7 @@ export interface EventFeed {
 
 interface EventFeedOptions {
   db: Db
+  find: Find
   clock: Clock
   /** Other processes record, too: what they commit may have an older id than what has been seen. */
   isShared: boolean
@@ -42,7 +44,7 @@ const MOST_FOLLOWERS = 50
 /** What another process records is committed by then. */
 const SETTLED_AFTER_MS = 2_000
 
-export function createEventFeed({ db, clock, isShared }: EventFeedOptions): EventFeed {
+export function createEventFeed({ db, find, clock, isShared }: EventFeedOptions): EventFeed {
   const followers = new Map<string, number>()
   let looks = new Map<string, Promise<EventBatch>>()
   let next = Promise.withResolvers<void>()
@@ -67,7 +69,7 @@ export function createEventFeed({ db, clock, isShared }: EventFeedOptions): Even
     const known = looks.get(key)
     if (known) return known
     const until = isShared ? firstIdAt(clock.now() - SETTLED_AFTER_MS) : null
-    const found = eventsAfter(db, accountId, after, { until, limit: MOST_IN_BATCH })
+    const found = eventsAfter({ db, find }, accountId, after, { until, limit: MOST_IN_BATCH })
     looks.set(key, found)
     return found
   }

@@ -1,7 +1,7 @@
 /** Records what happened: timeline entries, the states of deliveries, and the status of their email, in one transaction. */
 import { type Id, idKey } from '../lib/ids.ts'
 import type { Tx } from '../store/command.ts'
-import { EVENTS_COUNTER, eventRow } from '../store/mail/events.ts'
+import { type AttemptRef, EVENTS_COUNTER, eventRow } from '../store/mail/events.ts'
 import {
   DELIVERY_STATE,
   type DeliveryRow,
@@ -26,6 +26,8 @@ export interface NewEvent {
   at: number
   /** By what it is counted in the metrics; null where it is not. */
   origin: EmailOrigin | null
+  /** That has all of `data`: they are kept there alone. */
+  attempt?: AttemptRef
   /** The recipient had done the like before; for opens and clicks. */
   isRepeated?: boolean
 }
@@ -37,7 +39,7 @@ export interface DeliveryChange {
   ordinal: number
   set: Partial<Omit<DeliveryRow, 'emailId' | 'ordinal' | 'accountId'>> & Pick<DeliveryRow, 'status' | 'state'>
   recipient: string
-  event: { type: EventType; data: EventData } | null
+  event: Pick<NewEvent, 'type' | 'data' | 'attempt'> | null
   /** Becomes the email's `error`, for bounced, failed and suppressed recipients. */
   error: string | null
   at: number
@@ -70,14 +72,14 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
   const rows: EventRow[] = []
   const recorded: NewEvent[] = []
   for (const event of events) {
-    const { accountId, subjectId, type, recipient, data, at } = event
+    const { accountId, subjectId, type, recipient, data, at, attempt } = event
     const webhookIds = subscribersOf(accountId).flatMap(({ webhookId, types }) =>
       types.has(type) ? [webhookId] : [],
     )
     if (webhookIds.length === 0 && isOnlyForWebhooks(type)) continue
     const id = tx.newId(at)
     const row = { subjectId, id, accountId, type, recipient, data: JSON.stringify(data), createdAt: at }
-    rows.push(eventRow(row))
+    rows.push(eventRow(row, attempt))
     recorded.push(event)
     if (webhookIds.length > 0) outgoing.push({ accountId, webhookIds, event: { ...event, id } })
   }

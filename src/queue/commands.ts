@@ -241,8 +241,7 @@ function attemptRow(finish: Finish): Partial<AttemptRow> {
 
 /** A recipient's delay is told once, at its first deferral. */
 function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange {
-  const { accountId, emailId, ordinal, address, status, nextAt, event, error, finishedAt, handedOverAt } =
-    finish
+  const { accountId, emailId, ordinal, address, status, nextAt, error, finishedAt, handedOverAt } = finish
   const { signedAt, signatures, proof } = finish
   const deferred = nextAt !== null
   const told = status === 'delivery_delayed' && formerStatus === 'delivery_delayed'
@@ -251,7 +250,7 @@ function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange 
     emailId,
     ordinal,
     recipient: address,
-    event: told ? null : event,
+    event: told ? null : toldOf(finish),
     error,
     at: finishedAt,
     handedOverAt,
@@ -266,6 +265,11 @@ function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange 
       ...(finish.signedAt === null ? {} : { signedAt, signatures, proof }),
     },
   }
+}
+
+/** What a delivery tells is what its attempt has recorded. */
+function toldOf({ outcome, event, ordinal, attempt: number }: Finish): DeliveryChange['event'] {
+  return outcome === 'delivered' ? { ...event, attempt: { ordinal, number } } : event
 }
 
 function arrivalOf({ domain, finishedAt, destination, record: { reply } }: Finish): Arrival[] {

@@ -7,7 +7,7 @@ import { type BounceClass, bounceType } from '../../reports/bounce-class.ts'
 import type { Alert } from '../../reports/rules/rule.ts'
 import type { Reply } from '../../smtp/reply.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
-import { packRecord } from '../../store/queue/attempt-record.ts'
+import { deliveredData, packRecord } from '../../store/queue/attempt-record.ts'
 import { proofOf } from '../message/proof.ts'
 import { type HostTrial, tlsText } from './trial.ts'
 
@@ -90,7 +90,7 @@ function finalFinish(delivery: ClaimedDelivery, ending: Ending, facts: FinishFac
         ...base,
         status: 'delivered',
         outcome: 'delivered',
-        event: { type: 'email.delivered', data: { delivery: deliveryData(ending, facts) } },
+        event: deliveredEvent(ending, facts),
         error: null,
       }
     case 'bounced':
@@ -149,7 +149,7 @@ function common(
   facts: FinishFacts,
 ) {
   const { startedAt, finishedAt, message } = facts
-  const last = ending.trials.at(-1)
+  const said = saidIn(ending)
   return {
     accountId,
     emailId,
@@ -162,29 +162,31 @@ function common(
     handedOverAt: message ? facts.startedAt : null,
     signedAt: message?.signedAt ?? null,
     record: {
-      reply: ending.text,
-      mxHost: last?.host ?? null,
+      reply: said.reply,
+      mxHost: said.mxHost,
       brokeOff: ending.brokeOff ? (1 as const) : null,
       packed: packRecord({
+        ...said,
         phase: ending.phase,
-        reply: ending.text,
-        mxHost: last?.host ?? null,
-        mxIp: last?.ip ?? null,
-        tls: last?.tls ? tlsText(last.tls) : null,
         transcript: ending.trials.length > 0 ? JSON.stringify(ending.trials) : null,
       }),
     },
   }
 }
 
-function deliveryData({ text, trials }: Ending, { startedAt, finishedAt }: FinishFacts) {
+function deliveredEvent(ending: Ending, { startedAt, finishedAt }: FinishFacts) {
+  const delivery = deliveredData({ ...saidIn(ending), startedAt, finishedAt })
+  return { type: 'email.delivered' as const, data: { delivery } }
+}
+
+/** By the last who was spoken to. */
+function saidIn({ text, trials }: Ending) {
   const last = trials.at(-1)
   return {
-    mx_host: last?.host ?? null,
-    mx_ip: last?.ip ?? null,
-    tls: last?.tls ? tlsText(last.tls) : null,
     reply: text,
-    duration_ms: finishedAt - startedAt,
+    mxHost: last?.host ?? null,
+    mxIp: last?.ip ?? null,
+    tls: last?.tls ? tlsText(last.tls) : null,
   }
 }
 

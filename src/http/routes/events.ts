@@ -5,6 +5,7 @@ import type { EventBatch, EventFeed } from '../../events/feed.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { firstIdAt, type Id, idTime, parseWireId, wireId } from '../../lib/ids.ts'
 import { listEvents } from '../../store/mail/events.ts'
+import type { Find } from '../../store/read.ts'
 import type { Db } from '../../store/schema.ts'
 import { invalidField } from '../refused.ts'
 import { type ApiRequest, ok, type Route, sessionOf } from '../route.ts'
@@ -12,7 +13,7 @@ import { eventPageQuery, eventSchema, eventView, readEventId, readEventPage } fr
 import { listSchema } from '../wire/reply-schemas.ts'
 
 interface EventRoutesOptions {
-  db: Db
+  store: { db: Db; find: Find }
   feed: EventFeed
   sessions: Pick<Sessions, 'isOpen'>
   /** Events of then or before are out of the account's sight. */
@@ -34,7 +35,7 @@ const BEGINNING = Buffer.from('retry: 2000\n\n')
 /** A comment, so that nothing in between takes the connection for idle. */
 const HEARTBEAT = Buffer.from(':\n\n')
 
-export function eventRoutes({ db, feed, sessions, horizonOf, clock }: EventRoutesOptions): Route[] {
+export function eventRoutes({ store, feed, sessions, horizonOf, clock }: EventRoutesOptions): Route[] {
   const frameOf = rememberedFrames()
 
   async function* framesFor(sessionId: Id, batches: AsyncIterable<EventBatch>): AsyncGenerator<Uint8Array> {
@@ -59,7 +60,12 @@ export function eventRoutes({ db, feed, sessions, horizonOf, clock }: EventRoute
       replies: { 200: listSchema(eventSchema) },
       async handle({ query, credential: { accountId } }) {
         const page = readEventPage(query)
-        const { total, hasMore, events } = await listEvents(db, accountId, await horizonOf(accountId), page)
+        const { total, hasMore, events } = await listEvents(
+          store,
+          accountId,
+          await horizonOf(accountId),
+          page,
+        )
         return ok({ object: 'list', total, has_more: hasMore, data: events.map(eventView) })
       },
     },

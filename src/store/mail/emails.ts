@@ -5,7 +5,7 @@ import { withRecord } from '../queue/attempt-record.ts'
 import type { ReadTogether } from '../read.ts'
 import type { AttemptRow, Db, DeliveryRow, EmailRow, EventRow } from '../schema.ts'
 import { type Content, decodeContent } from './contents.ts'
-import { withData } from './events.ts'
+import { type AttemptRef, withData } from './events.ts'
 import { visibleSince } from './visible.ts'
 
 /** An email with everything that is shown of it. */
@@ -45,9 +45,11 @@ export async function findEmailParts(
     db.selectFrom('events').selectAll().where('subjectId', '=', id).orderBy('createdAt').orderBy('id'),
   )
   if (!email || !content) return undefined
+  const attemptOf = ({ ordinal, number }: AttemptRef) =>
+    attempts.find(attempt => attempt.ordinal === ordinal && attempt.number === number)
   return {
-    ...{ email, content: decodeContent(content), deliveries },
-    ...{ attempts: attempts.map(withRecord), events: events.map(withData) },
+    ...{ email, content: decodeContent(content), deliveries, attempts: attempts.map(withRecord) },
+    events: events.map(event => withData(event, attemptOf)),
   }
 }
 

@@ -1,7 +1,9 @@
 /** Events of an account, read in the order in which they were recorded. */
 import type { Id } from '../../lib/ids.ts'
 import { pack, unpack } from '../packed.ts'
-import type { Db, EventRow } from '../schema.ts'
+import { deliveredData, withRecord } from '../queue/attempt-record.ts'
+import type { Find } from '../read.ts'
+import type { AttemptRow, Db, EventRow } from '../schema.ts'
 
 /** What is counted of events. */
 export const EVENTS_COUNTER = 'events'
@@ -10,17 +12,65 @@ export const EVENTS_COUNTER = 'events'
 const PACKED_TYPE = 'email.delivered'
 /** Stands in a row whose data are packed. */
 const NO_DATA = '{}'
+/** Begins what stands for data that are an attempt's; `pack` begins what it packs by other numbers. */
+const OF_ATTEMPT = 0
+/** That number, and two of 16 bits. */
+const REF_BYTES = 5
 
-/** How an event is kept. */
-export function eventRow(event: Omit<EventRow, 'packed'>): EventRow {
-  return event.type === PACKED_TYPE
-    ? { ...event, data: NO_DATA, packed: pack(event.data) }
-    : { ...event, packed: null }
+/** One of an email's attempts. */
+export interface AttemptRef {
+  ordinal: number
+  number: number
 }
 
-/** The event with what it tells. */
-export function withData(event: EventRow): EventRow {
-  return event.packed === null ? event : { ...event, data: unpack(event.packed), packed: null }
+/** How an event is kept. @param attempt that has all the event tells, see `deliveredData()` */
+export function eventRow(event: Omit<EventRow, 'packed'>, attempt?: AttemptRef): EventRow {
+  if (event.type !== PACKED_TYPE) return { ...event, packed: null }
+  return { ...event, data: NO_DATA, packed: attempt ? refTo(attempt) : pack(event.data) }
+}
+
+/**
+ * The event with what it tells.
+ * @param attemptOf undefined for one that has been deleted, as its event is about to be
+ */
+export function withData(event: EventRow, attemptOf: (ref: AttemptRef) => AttemptRow | undefined): EventRow {
+  const { packed } = event
+  if (packed === null) return event
+  const ref = attemptIn(packed)
+  if (!ref) return { ...event, data: unpack(packed), packed: null }
+  const attempt = attemptOf(ref)
+  return { ...event, data: attempt ? dataOf(withRecord(attempt)) : NO_DATA, packed: null }
+}
+
+function dataOf(attempt: AttemptRow): string {
+  return JSON.stringify({ delivery: deliveredData({ ...attempt, finishedAt: attempt.finishedAt! }) })
+}
+
+function refTo({ ordinal, number }: AttemptRef): Uint8Array {
+  const bytes = Buffer.alloc(REF_BYTES)
+  bytes[0] = OF_ATTEMPT
+  bytes.writeUInt16BE(ordinal, 1)
+  bytes.writeUInt16BE(number, 3)
+  return bytes
+}
+
+function attemptIn(packed: Uint8Array): AttemptRef | undefined {
+  if (packed[0] !== OF_ATTEMPT) return undefined
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)
+  return { ordinal: bytes.readUInt16BE(1), number: bytes.readUInt16BE(3) }
+}
+
+const ATTEMPT_COLUMNS = ['startedAt', 'finishedAt', 'record', 'reply', 'mxHost', 'mxIp', 'tls'] as const
+
+/** Events of any emails with what they tell. */
+async function allWithData(find: Find, events: readonly EventRow[]): Promise<EventRow[]> {
+  const keys = events.flatMap(({ packed, subjectId: emailId }) => {
+    const ref = packed && attemptIn(packed)
+    return ref ? [{ emailId, ...ref }] : []
+  })
+  const attempts = await find('attempts', keys, ATTEMPT_COLUMNS)
+  const found = attempts.values()
+  return events.map(event => withData(event, () => found.next().value as AttemptRow | undefined))
 }
 
 export interface EventPage {
@@ -40,7 +90,7 @@ export interface ListedEvents {
 
 /** Newest first. @param horizon epoch ms; what happened then or before is out of sight */
 export async function listEvents(
-  db: Db,
+  { db, find }: { db: Db; find: Find },
   accountId: Id,
   horizon: number,
   { limit, after, before }: EventPage,
@@ -55,7 +105,7 @@ export async function listEvents(
   if (after) query = query.where('id', '<', after)
   if (before) query = query.where('id', '>', before)
   const found = await query.execute()
-  const events = found.slice(0, limit).map(withData)
+  const events = await allWithData(find, found.slice(0, limit))
   const counter = await db
     .selectFrom('counters')
     .select('count')
@@ -72,7 +122,7 @@ export async function listEvents(
 
 /** Oldest first. @param until not included; null for all there are */
 export async function eventsAfter(
-  db: Db,
+  { db, find }: { db: Db; find: Find },
   accountId: Id,
   after: Id,
   { until, limit }: { until: Id | null; limit: number },
@@ -85,7 +135,7 @@ export async function eventsAfter(
     .orderBy('id')
     .limit(limit)
   const found = await (until ? query.where('id', '<', until) : query).execute()
-  return found.map(withData)
+  return allWithData(find, found)
 }
 
 /** Undefined where the account has none. */

@@ -17,6 +17,18 @@ export function readRecord(packed: Uint8Array): AttemptRecord {
   return { phase, reply, mxHost, mxIp, tls, transcript: trials && JSON.stringify(trials) }
 }
 
+/** What the event of a delivery tells: all of it is in the attempt that made it. */
+export function deliveredData({
+  mxHost,
+  mxIp,
+  tls,
+  reply,
+  startedAt,
+  finishedAt,
+}: Omit<AttemptRecord, 'phase' | 'transcript'> & { startedAt: number; finishedAt: number }) {
+  return { mx_host: mxHost, mx_ip: mxIp, tls, reply, duration_ms: finishedAt - startedAt }
+}
+
 /** The attempt with what was said in it. */
 export function withRecord(attempt: AttemptRow): AttemptRow {
   return attempt.record === null ? attempt : { ...attempt, ...readRecord(attempt.record) }

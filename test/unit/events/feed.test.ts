@@ -36,7 +36,7 @@ async function open(t: TestContext, { isShared = false } = {}) {
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  const feed = createEventFeed({ db, clock, isShared })
+  const feed = createEventFeed({ db, find: store.find, clock, isShared })
   t.after(feed.close)
   const record = (count: number, at = clock.now()) => store.run('record', { count, at })
   return { feed, clock, record, reads: () => readCount }

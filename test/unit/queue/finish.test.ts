@@ -1,4 +1,7 @@
 import * as assert from 'uvu/assert'
+import { firstIdAt } from '../../../src/lib/ids.ts'
+import { findEmailParts } from '../../../src/store/mail/emails.ts'
+import { eventsAfter, listEvents } from '../../../src/store/mail/events.ts'
 import { readRecord } from '../../../src/store/queue/attempt-record.ts'
 import { DELIVERY_CLASS } from '../../../src/store/schema.ts'
 import { endings, finishFor, postOver } from '../../kit/mail.ts'
@@ -43,6 +46,57 @@ test('a delivered attempt ends the delivery: lease, attempt, event and status go
   assert.equal(rows('select status, sent_at, last_event_at from emails'), [
     { status: 'delivered', sent_at: clock.now() - 100, last_event_at: clock.now() },
   ])
+})
+
+test('what a delivery tells is kept once, with its attempt, and read in the email and among all events', async t => {
+  const store = await open(t)
+  const { run, send, claim, accountId, clock, rows, db, find } = store
+  await send(accountId, { to: ['one@there.test', 'two@there.test'] })
+  for (const claimed of await claim(accountId)) {
+    clock.advance(500)
+    await run('finish', finishFor(claimed, clock.now(), endings.deferred(clock.now())))
+  }
+  clock.advance(60_000)
+  const claimed = await claim(accountId, 'there.test', RETRY)
+  for (const [i, one] of claimed.entries()) await run('finish', finishFor(one, clock.now() + i))
+  const delivered = "type = 'email.delivered'"
+  assert.equal(rows(`select data, length(packed) as length from events where ${delivered}`), [
+    { data: '{}', length: 5 },
+    { data: '{}', length: 5 },
+  ])
+  const told = JSON.stringify({
+    delivery: {
+      ...{ mx_host: 'mx.there.test', mx_ip: '192.0.2.1', tls: null, reply: '250 taken' },
+      duration_ms: 100,
+    },
+  })
+  const { events } = await listEvents(store, accountId, 0, { limit: 10, after: undefined, before: undefined })
+  const since = await eventsAfter({ db, find }, accountId, firstIdAt(0), { until: null, limit: 10 })
+  const parts = await findEmailParts(store, accountId, claimed[0]!.emailId, 0)
+  for (const list of [events, since, parts!.events]) {
+    const found = list.filter(({ type }) => type === 'email.delivered')
+    assert.equal(found.map(({ recipient, data, packed }) => [recipient, data, packed]).toSorted(), [
+      ['one@there.test', told, null],
+      ['two@there.test', told, null],
+    ])
+  }
+})
+
+test('an event outlives its attempt for as long as its email is being deleted', async t => {
+  const store = await open(t)
+  const { run, send, claim, accountId, clock, change } = store
+  await send(accountId)
+  const [claimed] = await claim(accountId)
+  await run('finish', finishFor(claimed!, clock.now()))
+  change('delete from attempts')
+  const { events } = await listEvents(store, accountId, 0, { limit: 10, after: undefined, before: undefined })
+  assert.equal(
+    events.map(({ type, data }) => [type, data]),
+    [
+      ['email.delivered', '{}'],
+      ['email.sent', '{}'],
+    ],
+  )
 })
 
 test('a deferred attempt puts the delivery back, into the class of retries, and says when it is due', async t => {
