@@ -2,26 +2,20 @@
  * Walks a long list of an account, newest first. A million entries are no list to look through in one go: it is done in
  * stretches, between which whatever else is to be read gets its turn.
  */
+import type { SelectQueryBuilder } from 'kysely'
 import type { Id } from '../lib/ids.ts'
 import { cutFound, type ListPage } from './list-page.ts'
 
-/** Entries beyond `from` up to `to`, in the direction of the walk. */
-export interface Stretch {
-  from: Id | undefined
-  to: Id | undefined
+/** What a list is of, as queries of a table whose entries have an `id`, in whose order they came. */
+export interface Listing<Q, C extends string> {
+  entries(): Q
+  /** Of them those that are asked for. */
+  matching(entries: Q): Q
+  /** The column by which entries are read on. */
+  key: C
 }
 
-export type Direction = 'asc' | 'desc'
-
-/** How one list is read, in a direction. */
-export interface Walk<K> {
-  /** The last entry of a stretch, or undefined when it is shorter than others. @param length entries of a stretch */
-  endOf(stretch: Stretch, length: number): Promise<Id | undefined>
-  /** Entries of the stretch that match. */
-  count(stretch: Stretch): Promise<number>
-  /** Keys of those beyond the cursor. */
-  read(stretch: Stretch, cursor: Id | undefined, limit: number, offset: number): Promise<K[]>
-}
+type KeyIn<C> = C extends 'id' ? Id : string
 
 /** About 2 ms of searching. */
 const STRETCH_ENTRIES = 10_000
@@ -30,15 +24,15 @@ const STRETCH_ENTRIES = 10_000
  * @param isCounted how many there are in all is known: no more is walked than what is shown
  * @returns keys of the page, newest first; `matched` is how many there are in all, unless that is known
  */
-export async function walkList<K>(
-  walkOf: (direction: Direction) => Walk<K>,
+export async function walkList<Q, C extends string>(
+  listing: Listing<Q, C>,
   page: ListPage,
   isCounted: boolean,
-): Promise<{ keys: K[]; matched: number; hasMore: boolean }> {
+): Promise<{ keys: KeyIn<C>[]; matched: number; hasMore: boolean }> {
   const { limit, offset, cursor } = page
-  const walk = walkOf(cursor?.side === 'newer' ? 'asc' : 'desc')
+  const walk = walkOf(listing, cursor?.side === 'newer' ? 'asc' : 'desc')
   const wanted = limit + 1
-  const keys: K[] = []
+  const keys: KeyIn<C>[] = []
   let matched = 0
   let stretch: Stretch | undefined = { from: isCounted ? cursor?.id : undefined, to: undefined }
   while (stretch) {
@@ -54,4 +48,47 @@ export async function walkList<K>(
   }
   const { rows, hasMore } = cutFound(keys, page)
   return { keys: rows, matched, hasMore }
+}
+
+/** Entries beyond `from` up to `to`, in the direction of the walk. */
+interface Stretch {
+  from: Id | undefined
+  to: Id | undefined
+}
+
+/** Any table of those that are listed, as far as it matters here. */
+type Entries = SelectQueryBuilder<{ entries: { id: Id; [column: string]: unknown } }, 'entries', object>
+
+function walkOf<Q, C extends string>({ entries, matching, key }: Listing<Q, C>, direction: 'asc' | 'desc') {
+  const beyond = direction === 'desc' ? '<' : '>'
+  const upTo = direction === 'desc' ? '>=' : '<='
+  const within = ({ from, to }: Stretch): Entries => {
+    let those = entries() as unknown as Entries
+    if (from) those = those.where('id', beyond, from)
+    return to ? those.where('id', upTo, to) : those
+  }
+  const matchingIn = (stretch: Stretch) => matching(within(stretch) as Q) as unknown as Entries
+  return {
+    /** The last entry of a stretch, or undefined when it is shorter than others. @param length entries of a stretch */
+    async endOf(stretch: Stretch, length: number): Promise<Id | undefined> {
+      const those = within(stretch).select('id').orderBy('id', direction)
+      const last = await those
+        .limit(1)
+        .offset(length - 1)
+        .executeTakeFirst()
+      return last?.id
+    },
+    /** Entries of the stretch that match. */
+    async count(stretch: Stretch): Promise<number> {
+      const those = matchingIn(stretch).select(eb => eb.fn.countAll<number>().as('count'))
+      return Number((await those.executeTakeFirstOrThrow()).count)
+    },
+    /** Keys of those beyond the cursor. */
+    async read(stretch: Stretch, cursor: Id | undefined, limit: number, offset: number): Promise<KeyIn<C>[]> {
+      let those = matchingIn(stretch).select(key).orderBy('id', direction)
+      if (cursor) those = those.where('id', beyond, cursor)
+      const found = await those.limit(limit).offset(offset).execute()
+      return found.map(entry => (entry as Record<string, unknown>)[key] as KeyIn<C>)
+    },
+  }
 }

@@ -5,7 +5,7 @@ import type { ListPage } from '../list-page.ts'
 import { containing } from '../pattern.ts'
 import type { Find } from '../read.ts'
 import type { Db, SuppressionReason, SuppressionRow } from '../schema.ts'
-import { type Direction, type Stretch, type Walk, walkList } from '../stretches.ts'
+import { walkList } from '../stretches.ts'
 import { countSuppressions, findSuppression } from './suppressions.ts'
 
 /** What narrows the list down. */
@@ -32,8 +32,7 @@ export async function listSuppressions(
   page: SuppressionPage,
 ): Promise<SuppressionsFound> {
   const isCounted = filter.search === ''
-  const walkOf = (direction: Direction) => walkOver(db, accountId, filter, direction)
-  const { keys, matched, hasMore } = await walkList(walkOf, page, isCounted)
+  const { keys, matched, hasMore } = await walkList(listing(db, accountId, filter), page, isCounted)
   const rows = await Promise.all(keys.map(email => findSuppression(find, accountId, { email })))
   return {
     total: isCounted ? await countSuppressions(find, accountId, filter.reason) : matched,
@@ -42,42 +41,15 @@ export async function listSuppressions(
   }
 }
 
-function walkOver(
-  db: Db,
-  accountId: Id,
-  { reason, search }: SuppressionFilter,
-  direction: Direction,
-): Walk<string> {
-  const beyond = direction === 'desc' ? '<' : '>'
-  const upTo = direction === 'desc' ? '>=' : '<='
-  const within = ({ from, to }: Stretch) => {
-    let entries = db.selectFrom('suppressions').where('accountId', '=', accountId)
-    if (from) entries = entries.where('id', beyond, from)
-    return to ? entries.where('id', upTo, to) : entries
-  }
-  const matching = (stretch: Stretch) => {
-    let entries = within(stretch)
-    if (reason !== null) entries = entries.where('reason', '=', reason)
-    return search === '' ? entries : entries.where(sql<boolean>`email like ${containing(search)} escape '!'`)
-  }
+function listing(db: Db, accountId: Id, { reason, search }: SuppressionFilter) {
+  const entries = () => db.selectFrom('suppressions').where('accountId', '=', accountId)
   return {
-    async endOf(stretch, length) {
-      const entries = within(stretch).select('id').orderBy('id', direction)
-      return (
-        await entries
-          .limit(1)
-          .offset(length - 1)
-          .executeTakeFirst()
-      )?.id
-    },
-    async count(stretch) {
-      const entries = matching(stretch).select(eb => eb.fn.countAll<number>().as('count'))
-      return Number((await entries.executeTakeFirstOrThrow()).count)
-    },
-    async read(stretch, cursor, limit, offset) {
-      let entries = matching(stretch).select('email').orderBy('id', direction)
-      if (cursor) entries = entries.where('id', beyond, cursor)
-      return (await entries.limit(limit).offset(offset).execute()).map(({ email }) => email)
+    entries,
+    key: 'email' as const,
+    matching(those: ReturnType<typeof entries>) {
+      const withReason = reason === null ? those : those.where('reason', '=', reason)
+      if (search === '') return withReason
+      return withReason.where(sql<boolean>`email like ${containing(search)} escape '!'`)
     },
   }
 }

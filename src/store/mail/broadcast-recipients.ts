@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { ListPage } from '../list-page.ts'
 import type { BroadcastRow, Db } from '../schema.ts'
-import { type Direction, type Stretch, type Walk, walkList } from '../stretches.ts'
+import { walkList } from '../stretches.ts'
 import { visibleSince } from './visible.ts'
 
 export const RECIPIENT_TYPES = [
@@ -63,64 +63,38 @@ const STATUSES = {
 export async function listRecipients(db: Db, question: RecipientQuestion): Promise<RecipientsFound> {
   const { broadcast, page } = question
   if (!broadcast.firstEmailId) return { total: 0, hasMore: false, rows: [] }
-  const walkOf = (direction: Direction) => walkOver(db, question, direction)
-  const { keys, matched, hasMore } = await walkList(walkOf, page, false)
+  const { keys, matched, hasMore } = await walkList(listing(db, question), page, false)
   return { total: matched, hasMore, rows: await recipientsOf(db, broadcast, keys) }
 }
 
 /** Of all emails of the account that lie between the first and the last of the broadcast. */
-function walkOver(
-  db: Db,
-  { broadcast, horizon, type, address, bounceType }: RecipientQuestion,
-  direction: Direction,
-): Walk<Id> {
-  const beyond = direction === 'desc' ? '<' : '>'
-  const upTo = direction === 'desc' ? '>=' : '<='
-  const within = ({ from, to }: Stretch) => {
-    let emails = db
+function listing(db: Db, { broadcast, horizon, type, address, bounceType }: RecipientQuestion) {
+  const entries = () =>
+    db
       .selectFrom('emails')
       .where('accountId', '=', broadcast.accountId)
       .where('id', '>=', broadcast.firstEmailId!)
       .where('id', '<=', broadcast.lastEmailId!)
-    if (from) emails = emails.where('id', beyond, from)
-    return to ? emails.where('id', upTo, to) : emails
-  }
-  const matching = (stretch: Stretch) => {
-    let emails = within(stretch).where('broadcastId', '=', broadcast.id).where(visibleSince(horizon))
-    if (type === 'opened') emails = emails.where('openCount', '>', 0)
-    else if (type === 'clicked') emails = emails.where('clickCount', '>', 0)
-    else emails = emails.where('status', 'in', STATUSES[type])
-    if (address !== null) emails = emails.where('toList', '=', address)
-    if (bounceType === null) return emails
-    return emails.where(eb =>
-      eb.exists(
-        eb
-          .selectFrom('events')
-          .select(sql.lit(1).as('one'))
-          .whereRef('events.subjectId', '=', 'emails.id')
-          .where('events.type', '=', 'email.bounced')
-          .where('events.data', 'like', `{"bounce":{"type":"${bounceType}"%`),
-      ),
-    )
-  }
   return {
-    async endOf(stretch, length) {
-      const emails = within(stretch).select('id').orderBy('id', direction)
-      return (
-        await emails
-          .limit(1)
-          .offset(length - 1)
-          .executeTakeFirst()
-      )?.id
-    },
-    async count(stretch) {
-      const emails = matching(stretch).select(eb => eb.fn.countAll<number>().as('count'))
-      return Number((await emails.executeTakeFirstOrThrow()).count)
-    },
-    async read(stretch, cursor, limit, offset) {
-      let emails = matching(stretch).select('id').orderBy('id', direction)
-      if (cursor) emails = emails.where('id', beyond, cursor)
-      return (await emails.limit(limit).offset(offset).execute()).map(({ id }) => id)
+    entries,
+    key: 'id' as const,
+    matching(those: ReturnType<typeof entries>) {
+      let emails = those.where('broadcastId', '=', broadcast.id).where(visibleSince(horizon))
+      if (type === 'opened') emails = emails.where('openCount', '>', 0)
+      else if (type === 'clicked') emails = emails.where('clickCount', '>', 0)
+      else emails = emails.where('status', 'in', STATUSES[type])
+      if (address !== null) emails = emails.where('toList', '=', address)
+      if (bounceType === null) return emails
+      return emails.where(eb =>
+        eb.exists(
+          eb
+            .selectFrom('events')
+            .select(sql.lit(1).as('one'))
+            .whereRef('events.subjectId', '=', 'emails.id')
+            .where('events.type', '=', 'email.bounced')
+            .where('events.data', 'like', `{"bounce":{"type":"${bounceType}"%`),
+        ),
+      )
     },
   }
 }

@@ -6,7 +6,7 @@ import { containing } from '../pattern.ts'
 import type { Find } from '../read.ts'
 import type { InboundMessageRow } from '../schema/inbound.ts'
 import type { Db } from '../schema.ts'
-import { type Direction, type Stretch, type Walk, walkList } from '../stretches.ts'
+import { walkList } from '../stretches.ts'
 
 /** What narrows the list down. */
 export interface InboundFilter {
@@ -37,8 +37,8 @@ export async function listInbound<C extends keyof InboundMessageRow>(
 ): Promise<InboundFound<C>> {
   const isCounted = filter.search === '' && filter.domain === null
   const oldest = lastIdAt(horizon)
-  const walkOf = (direction: Direction) => walkOver(db, accountId, oldest, filter, direction)
-  const { keys, matched, hasMore } = await walkList(walkOf, page, isCounted)
+  const listed = listing(db, accountId, oldest, filter)
+  const { keys, matched, hasMore } = await walkList(listed, page, isCounted)
   const rows = await find(
     'inboundMessages',
     keys.map(id => ({ accountId, id })),
@@ -69,46 +69,19 @@ async function countInSight(db: Db, accountId: Id, oldest: Id): Promise<number> 
   return Math.max(0, (all?.count ?? 0) - Number(count))
 }
 
-function walkOver(
-  db: Db,
-  accountId: Id,
-  oldest: Id,
-  { search, domain }: InboundFilter,
-  direction: Direction,
-): Walk<Id> {
-  const beyond = direction === 'desc' ? '<' : '>'
-  const upTo = direction === 'desc' ? '>=' : '<='
-  const within = ({ from, to }: Stretch) => {
-    let entries = db.selectFrom('inboundSubjects').where('accountId', '=', accountId).where('id', '>', oldest)
-    if (from) entries = entries.where('id', beyond, from)
-    return to ? entries.where('id', upTo, to) : entries
-  }
-  const matching = (stretch: Stretch) => {
-    let entries = within(stretch)
-    if (domain !== null)
-      entries = entries.where(sql<boolean>`domains like ${containing(` ${domain} `)} escape '!'`)
-    return search === ''
-      ? entries
-      : entries.where(sql<boolean>`subject like ${containing(search)} escape '!'`)
-  }
+function listing(db: Db, accountId: Id, oldest: Id, { search, domain }: InboundFilter) {
+  const entries = () =>
+    db.selectFrom('inboundSubjects').where('accountId', '=', accountId).where('id', '>', oldest)
   return {
-    async endOf(stretch, length) {
-      const entries = within(stretch).select('id').orderBy('id', direction)
-      return (
-        await entries
-          .limit(1)
-          .offset(length - 1)
-          .executeTakeFirst()
-      )?.id
-    },
-    async count(stretch) {
-      const entries = matching(stretch).select(eb => eb.fn.countAll<number>().as('count'))
-      return Number((await entries.executeTakeFirstOrThrow()).count)
-    },
-    async read(stretch, cursor, limit, offset) {
-      let entries = matching(stretch).select('id').orderBy('id', direction)
-      if (cursor) entries = entries.where('id', beyond, cursor)
-      return (await entries.limit(limit).offset(offset).execute()).map(({ id }) => id)
+    entries,
+    key: 'id' as const,
+    matching(those: ReturnType<typeof entries>) {
+      const ofDomain =
+        domain === null
+          ? those
+          : those.where(sql<boolean>`domains like ${containing(` ${domain} `)} escape '!'`)
+      if (search === '') return ofDomain
+      return ofDomain.where(sql<boolean>`subject like ${containing(search)} escape '!'`)
     },
   }
 }
