@@ -48,14 +48,17 @@ interface WatchOptions {
 
 /**
  * Voids leases that have run out: their holder is gone. While the database does not answer nobody can renew, and so it
- * must have answered for as long as a lease is good before any is taken for abandoned.
+ * must have answered for as long as a lease is good before any is taken for abandoned. A machine that has stood still, or
+ * whose time was set, finds its own leases run out: they must have been so at the look before, too, and are renewed by then.
  */
 export function startLeaseWatch({ run, clock, leaseMs, onVoided, onError }: WatchOptions): LeaseWork {
   let answersSince = clock.monotonic()
+  let lookedAt = 0
   return repeat(clock, leaseMs / 6, async () => {
     try {
       const mayVoid = clock.monotonic() - answersSince >= leaseMs
-      const expiredBy = mayVoid ? clock.now() : 0
+      const expiredBy = mayVoid ? lookedAt : 0
+      lookedAt = clock.now()
       const count = await run('voidLeases', { owner: null, now: clock.now(), expiredBy, leaseMs })
       if (count > 0) onVoided(count)
     } catch (error) {

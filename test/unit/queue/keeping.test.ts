@@ -104,6 +104,19 @@ test('while the database is away nobody can keep a lease: none is void before al
   await keeper.stop()
 })
 
+test('a lease that has run out because the machine stood still is renewed, also when the watch looks first', async t => {
+  const { run, clock, held, pass, voided, state, leaseUntil } = await open(t)
+  const keeper = startLeaseKeeper({ run, clock, held, leaseMs, onError: assert.unreachable })
+  await pass(2 * leaseMs)
+  clock.advance(2 * leaseMs)
+  await until(() => state.pendingCount === 0)
+  await settled()
+  await pass(10_000)
+  assert.equal(voided, [])
+  assert.ok(leaseUntil().lease_until! > clock.now())
+  await keeper.stop()
+})
+
 test('a worker holds what it was given until it is finished or given back', async t => {
   const store = await open(t)
   const { run, accountId, clock } = store
