@@ -74,8 +74,8 @@ test('a network that asks the same too often is held to the rate that is set', a
 })
 
 /** The serial of the zone is the time. */
-function withoutSerial(line: string): string {
-  return line.replace(/ \d{10} (?=3600 600 )/, ' … ')
+function withoutSerial(records: object[]): object[] {
+  return JSON.parse(JSON.stringify(records).replace(/ \d{10} (?=3600 600 )/g, ' … '))
 }
 
 test('switched off it is not served, and listed for copying all the same', async t => {
@@ -98,8 +98,7 @@ test('switched off it is not served, and listed for copying all the same', async
   for (const { value } of domain.records.filter(({ type }: { type: string }) => type === 'CNAME'))
     assert.is(lines.filter(line => line.startsWith(`${value}. 300 IN TXT "v=DKIM1; k=`)).length, 1)
   const pieces = await Promise.all(Array.from({ length: Math.ceil(all.total / 4) }, (_, i) => page(4, i * 4)))
-  const linesOf = (data: { line: string }[]) => data.map(({ line }) => withoutSerial(line))
-  assert.equal(linesOf(pieces.flatMap(({ data }) => data)), linesOf(all.data))
+  assert.equal(withoutSerial(pieces.flatMap(({ data }) => data)), withoutSerial(all.data))
 })
 
 test('a record that cannot stand in the zone keeps the service from starting, and says why', async () => {
