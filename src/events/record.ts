@@ -78,8 +78,8 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
     )
     if (webhookIds.length === 0 && isOnlyForWebhooks(type)) continue
     const id = tx.newId(at)
-    const row = { subjectId, id, accountId, type, recipient, data: JSON.stringify(data), createdAt: at }
-    rows.push(eventRow(row, attempt))
+    const row = { subjectId, id, accountId, type, recipient, createdAt: at }
+    rows.push(eventRow(row, data, attempt))
     recorded.push(event)
     if (webhookIds.length > 0) outgoing.push({ accountId, webhookIds, event: { ...event, id } })
   }

@@ -44,8 +44,8 @@ interface ImporterOptions {
 const BATCH_ROWS = 200
 
 export function createImporter({ run, clock, newId }: ImporterOptions): ImportContacts {
-  const begin = async (key: ImportKey, columns: readonly Column[]): Promise<boolean> => {
-    const begun = await run('beginImport', { ...key, keys: keysOf(columns), at: clock.now() })
+  const begin = async (key: ImportKey, keys: string[]): Promise<boolean> => {
+    const begun = await run('beginImport', { ...key, keys, at: clock.now() })
     if (begun === 'too-many-keys') throw tooManyKeys()
     return begun === 'begun'
   }
@@ -88,10 +88,11 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
     const { value: header } = await records.next()
     if (!header) throw new ImportFault('header', 'The file is empty: its first row must be the `header`.')
     const columns = columnsOf(header.cells, columnMap)
-    if (keysOf(columns).length > MOST_KEYS) throw tooManyKeys()
+    const keys = keysOf(columns)
+    if (keys.length > MOST_KEYS) throw tooManyKeys()
     const place = typeof audienceId === 'function' ? await audienceId() : audienceId
     const key = { accountId, audienceId: place, id: newId(clock.now()) }
-    if (!(await begin(key, columns))) return undefined
+    if (!(await begin(key, keys))) return undefined
     const end = (state: ContactImportRow['state'], fault: string | null) =>
       run('endImport', { ...key, state, fault, at: clock.now() })
     try {

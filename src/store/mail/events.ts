@@ -1,7 +1,7 @@
 /** Events of an account, read in the order in which they were recorded. */
 import type { Id } from '../../lib/ids.ts'
 import { pack, unpack } from '../packed.ts'
-import { deliveredData, withRecord } from '../queue/attempt-record.ts'
+import { deliveredData, readRecord } from '../queue/attempt-record.ts'
 import type { Find } from '../read.ts'
 import type { AttemptRow, Db, EventRow } from '../schema.ts'
 
@@ -23,27 +23,41 @@ export interface AttemptRef {
   number: number
 }
 
-/** How an event is kept. @param attempt that has all the event tells, see `deliveredData()` */
-export function eventRow(event: Omit<EventRow, 'packed'>, attempt?: AttemptRef): EventRow {
-  if (event.type !== PACKED_TYPE) return { ...event, packed: null }
-  return { ...event, data: NO_DATA, packed: attempt ? refTo(attempt) : pack(event.data) }
+const RECORDED = ['startedAt', 'finishedAt', 'record'] as const
+type RecordedAttempt = Pick<AttemptRow, (typeof RECORDED)[number]>
+
+/** How an event is kept. @param attempt that has all of `data`, see `deliveredData()` */
+export function eventRow(
+  event: Omit<EventRow, 'data' | 'packed'>,
+  data: object,
+  attempt?: AttemptRef,
+): EventRow {
+  if (attempt) return { ...event, data: NO_DATA, packed: refTo(attempt) }
+  const text = JSON.stringify(data)
+  return event.type === PACKED_TYPE
+    ? { ...event, data: NO_DATA, packed: pack(text) }
+    : { ...event, data: text, packed: null }
 }
 
 /**
  * The event with what it tells.
  * @param attemptOf undefined for one that has been deleted, as its event is about to be
  */
-export function withData(event: EventRow, attemptOf: (ref: AttemptRef) => AttemptRow | undefined): EventRow {
+export function withData(
+  event: EventRow,
+  attemptOf: (ref: AttemptRef) => RecordedAttempt | undefined,
+): EventRow {
   const { packed } = event
   if (packed === null) return event
   const ref = attemptIn(packed)
   if (!ref) return { ...event, data: unpack(packed), packed: null }
   const attempt = attemptOf(ref)
-  return { ...event, data: attempt ? dataOf(withRecord(attempt)) : NO_DATA, packed: null }
+  return { ...event, data: attempt ? dataOf(attempt) : NO_DATA, packed: null }
 }
 
-function dataOf(attempt: AttemptRow): string {
-  return JSON.stringify({ delivery: deliveredData({ ...attempt, finishedAt: attempt.finishedAt! }) })
+function dataOf({ startedAt, finishedAt, record }: RecordedAttempt): string {
+  const delivery = deliveredData({ ...readRecord(record!), startedAt, finishedAt: finishedAt! })
+  return JSON.stringify({ delivery })
 }
 
 function refTo({ ordinal, number }: AttemptRef): Uint8Array {
@@ -60,17 +74,14 @@ function attemptIn(packed: Uint8Array): AttemptRef | undefined {
   return { ordinal: bytes.readUInt16BE(1), number: bytes.readUInt16BE(3) }
 }
 
-const ATTEMPT_COLUMNS = ['startedAt', 'finishedAt', 'record', 'reply', 'mxHost', 'mxIp', 'tls'] as const
-
 /** Events of any emails with what they tell. */
 async function allWithData(find: Find, events: readonly EventRow[]): Promise<EventRow[]> {
   const keys = events.flatMap(({ packed, subjectId: emailId }) => {
     const ref = packed && attemptIn(packed)
     return ref ? [{ emailId, ...ref }] : []
   })
-  const attempts = await find('attempts', keys, ATTEMPT_COLUMNS)
-  const found = attempts.values()
-  return events.map(event => withData(event, () => found.next().value as AttemptRow | undefined))
+  const attempts = (await find('attempts', keys, RECORDED)).values()
+  return events.map(event => withData(event, () => attempts.next().value))
 }
 
 export interface EventPage {

@@ -1,4 +1,4 @@
-/** The queue's own statements on SQLite, with a sign before what is bound for the reason that `compiler.ts` gives. */
+/** The queue's own statements on SQLite; those with an order are worded as `compiler.ts` has it. */
 import { type Claim, type ClaimedDelivery, type Lane, laneKey, type QueueOps } from '../command.ts'
 import type { SqliteConnection } from './connection.ts'
 
@@ -14,7 +14,7 @@ const NEXT_DUE = `
   select min(next_at) as "nextAt" from deliveries where state = 0 and domain = +? and class = +? and account_id = +?`
 
 const RELEASE = `
-  update deliveries set state = 0, expires_at = expires_at - next_at + +? where email_id = +? and state = 3
+  update deliveries set state = 0, expires_at = expires_at - next_at + ? where email_id = ? and state = 3
   returning domain, class, account_id as "accountId"`
 
 type ClaimedRow = Omit<ClaimedDelivery, 'accountId' | 'domain' | 'source'>
