@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Clock, Timer } from '../lib/clock.ts'
-import { Refused } from './refused.ts'
+import { bodyTooLarge } from './refused.ts'
 
 /** @throws Refused 413 while it is read, and an error when the client leaves or stalls */
 export type StreamBody = (request: IncomingMessage, limitBytes: number) => AsyncGenerator<Uint8Array>
@@ -20,12 +20,12 @@ export interface BodyStreams {
 const STALLED_MS = 120_000
 
 export function createBodyStreams(clock: Clock): BodyStreams {
-  const reading = new WeakSet<Duplex>()
+  const reading = new WeakMap<Duplex, IncomingMessage>()
   return {
-    isReading: socket => reading.has(socket),
+    isReading: socket => reading.get(socket)?.complete === false,
     async *stream(request, limitBytes) {
       const { socket } = request
-      reading.add(socket)
+      reading.set(socket, request)
       let stalled: Timer | undefined
       let sizeBytes = 0
       try {
@@ -39,15 +39,7 @@ export function createBodyStreams(clock: Clock): BodyStreams {
           stalled.cancel()
           if (done) return
           sizeBytes += value.length
-          if (sizeBytes > limitBytes)
-            throw new Refused(
-              413,
-              'validation_error',
-              `The request body is larger than ${limitBytes} bytes.`,
-              {
-                headers: { connection: 'close' },
-              },
-            )
+          if (sizeBytes > limitBytes) throw bodyTooLarge(limitBytes)
           yield value
         }
       } finally {

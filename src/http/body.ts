@@ -8,7 +8,7 @@ import { type BodyOf, type BodyWork, doBodyWork } from './body-work.ts'
 import { type ByteBlocks, createByteBlocks } from './byte-blocks.ts'
 import { parseJson } from './json-body.ts'
 import type { LargeBodies } from './large-bodies.ts'
-import { Refused } from './refused.ts'
+import { bodyTooLarge, Refused } from './refused.ts'
 
 export interface ReadBodyOptions {
   limitBytes: number
@@ -25,8 +25,6 @@ export type ReadBody = <W extends BodyWork>(
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 export const SEND_BODY_LIMIT_BYTES = 56 * 1024 * 1024
-/** A client that sends too much is read to its end, so that it hears the reply; beyond this, its connection is closed. */
-const MOST_DISCARDED_BYTES = 64 * 1024 * 1024
 /** What smaller ones may cost the main thread is little, whatever is in them. */
 const LARGE_FROM_BYTES = 128 * 1024
 
@@ -73,14 +71,8 @@ function readBytes(
     const chunks: Buffer[] = []
     let blocks: ByteBlocks | undefined
     let size = 0
-    let discarding = false
+    let isRefused = false
     let isWhole = false
-    const refuse = (headers: Record<string, string>) =>
-      reject(
-        new Refused(413, 'validation_error', `The request body is larger than ${limitBytes} bytes.`, {
-          headers,
-        }),
-      )
     const becomeLarge = () => {
       request.pause()
       makeRoom().then(() => {
@@ -90,32 +82,24 @@ function readBytes(
         else request.resume()
       }, turnAway)
     }
-    /** Reads on all the same, so that the client hears the reply. */
     const turnAway = (error: unknown) => {
-      discarding = true
+      isRefused = true
       chunks.length = 0
       blocks = undefined
       reject(error)
-      request.resume()
     }
     request.on('data', (chunk: Buffer) => {
+      if (isRefused) return
       const wasSmall = size < LARGE_FROM_BYTES
       size += chunk.length
-      if (discarding) return void (size > limitBytes + MOST_DISCARDED_BYTES && request.destroy())
-      if (size <= limitBytes) {
-        if (blocks) blocks.add(chunk)
-        else chunks.push(chunk)
-        if (wasSmall && size >= LARGE_FROM_BYTES) becomeLarge()
-        return
-      }
-      chunks.length = 0
-      blocks = undefined
-      if (size > limitBytes + MOST_DISCARDED_BYTES) refuse({ connection: 'close' })
+      if (size > limitBytes) return turnAway(bodyTooLarge(limitBytes))
+      if (blocks) blocks.add(chunk)
+      else chunks.push(chunk)
+      if (wasSmall && size >= LARGE_FROM_BYTES) becomeLarge()
     })
     request.on('end', () => {
-      if (size > limitBytes) refuse({})
-      else if (size < LARGE_FROM_BYTES)
-        resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+      if (isRefused) return
+      if (size < LARGE_FROM_BYTES) resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
       else if (blocks) resolve(blocks)
       isWhole = true
     })

@@ -4,8 +4,6 @@ import { boundaryOf } from './multipart.ts'
 import { Refused } from './refused.ts'
 
 const MOST_BYTES = 64 * 1024
-/** A client that sends more is read on so far, so that it hears the reply. */
-const MOST_DISCARDED_BYTES = 1024 * 1024
 
 /** None where the body is empty or of another type. @throws Refused 413 */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
@@ -36,14 +34,14 @@ function readSmall(request: IncomingMessage): Promise<Buffer> {
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size <= MOST_BYTES) chunks.push(chunk)
-      else if (size > MOST_BYTES + MOST_DISCARDED_BYTES) reject(tooLarge({ connection: 'close' }))
+      else reject(tooLarge())
     })
-    request.on('end', () => (size <= MOST_BYTES ? resolve(Buffer.concat(chunks)) : reject(tooLarge({}))))
+    request.on('end', () => resolve(Buffer.concat(chunks)))
     request.on('error', reject)
     request.on('close', () => reject(new Error('the client left in the middle of its request')))
   })
 }
 
-function tooLarge(headers: Record<string, string>): Refused {
-  return new Refused(413, 'validation_error', `The form is larger than ${MOST_BYTES} bytes.`, { headers })
+function tooLarge(): Refused {
+  return new Refused(413, 'validation_error', `The form is larger than ${MOST_BYTES} bytes.`)
 }

@@ -46,12 +46,10 @@ function isVisit({ path, method, headers }: Context): boolean {
 async function previewed(ctx: Context, pages: DashboardPages): Promise<PageReply> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of ctx.req as AsyncIterable<Buffer>) {
+  for await (const chunk of ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size > PREVIEW_LIMIT_BYTES)
-      throw new Refused(413, 'validation_error', 'The message is too large for a preview.', {
-        headers: { connection: 'close' },
-      })
+      throw new Refused(413, 'validation_error', 'The message is too large for a preview.')
     chunks.push(chunk)
   }
   const page = pages.preview(Buffer.concat(chunks), ctx.query.pictures === '1')

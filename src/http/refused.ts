@@ -92,3 +92,7 @@ export function notFound(what: string): Refused {
 export function invalidField(path: string, message: string, name: ErrorName = 'validation_error'): Refused {
   return new Refused(422, name, message, { errors: [{ path, message }] })
 }
+
+export function bodyTooLarge(limitBytes: number): Refused {
+  return new Refused(413, 'validation_error', `The request body is larger than ${limitBytes} bytes.`)
+}

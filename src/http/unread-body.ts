@@ -1,45 +1,65 @@
-/** A body that a route did not ask for is read away before its reply: a connection closed over unread bytes is reset, and takes the reply with it. */
+/**
+ * What is left of a body when the reply is known is read away, the first of it before the reply and the rest behind it: a
+ * connection closed over unread bytes is reset, and takes the reply with it.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Middleware } from 'koa'
 import type { Clock } from '../lib/clock.ts'
 
-/** Beyond that the client may lose the reply. */
-const MOST_BYTES = 4 * 1024 * 1024
-const LONGEST_MS = 2_000
+interface Patience {
+  mostBytes: number
+  longestMs: number
+}
+
+/** Where nobody has begun to read, for clients that want their connection closed behind the reply. */
+const BEFORE_REPLY: Patience = { mostBytes: 4 * 1024 * 1024, longestMs: 2_000 }
+/** Who has sent so much and does not look at the reply loses the connection. */
+const BEHIND_REPLY: Patience = { mostBytes: 64 * 1024 * 1024, longestMs: 30_000 }
 
 export function readUnreadBodies(clock: Clock): Middleware {
-  return async (ctx, next) => {
+  return async ({ req, res }, next) => {
+    const linger = async () => {
+      if (!(await readAway(req, BEHIND_REPLY, clock))) req.destroy()
+    }
     try {
       await next()
     } finally {
-      if (isUnread(ctx.req) && !(await readAway(ctx.req, clock)) && !ctx.headerSent)
-        ctx.set('connection', 'close')
+      if (isComing(req) && req.readableFlowing === null) await readAway(req, BEFORE_REPLY, clock)
+      if (isComing(req)) res.once('finish', linger)
     }
   }
 }
 
-/** It has a body, and nobody has begun to read it. */
-function isUnread(request: IncomingMessage): boolean {
-  const { 'transfer-encoding': encoding, 'content-length': length = '0' } = request.headers
-  return (encoding !== undefined || length !== '0') && request.readableFlowing === null && !request.complete
+/** It has a body, and not all of it is here. */
+function isComing({ headers, complete, destroyed }: IncomingMessage): boolean {
+  const { 'transfer-encoding': encoding, 'content-length': length = '0' } = headers
+  return (encoding !== undefined || length !== '0') && !complete && !destroyed
 }
 
 /** @returns whether nothing of it is left */
-function readAway(request: IncomingMessage, clock: Clock): Promise<boolean> {
+function readAway(
+  request: IncomingMessage,
+  { mostBytes, longestMs }: Patience,
+  clock: Clock,
+): Promise<boolean> {
   return new Promise(resolve => {
     let size = 0
+    const { socket } = request
     const end = () => {
       timer.cancel()
-      request.pause()
+      request.off('data', count).off('end', end).pause()
+      socket.off('close', end)
       resolve(request.complete)
     }
-    const timer = clock.timer(LONGEST_MS, end)
-    request.on('data', (chunk: Buffer) => {
+    const count = (chunk: Buffer) => {
       size += chunk.length
-      if (size > MOST_BYTES) end()
-    })
-    request.on('end', end)
-    request.on('error', end)
-    request.on('close', end)
+      if (size > mostBytes) end()
+    }
+    const timer = clock.timer(longestMs, end)
+    request.on('data', count).on('end', end)
+    // behind its reply a request does not hear of it
+    socket.on('close', end)
+    // whoever read it piece by piece, and gave up, would hold it back
+    request.removeAllListeners('readable').resume()
   })
 }

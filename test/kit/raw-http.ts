@@ -22,20 +22,24 @@ export interface RawOptions {
   from?: string
   /** The request is a HEAD: its reply has no body, whatever its length says. */
   head?: boolean
+  /** Reads nothing before all is written, as clients do that know no other order. */
+  writesFirst?: boolean
 }
 
 /** Writes the pieces one after another and reads until the replies are there or the connection ends. */
 export async function exchange(
   baseUrl: string,
   pieces: string | Uint8Array | readonly (string | Uint8Array)[],
-  { replyCount = 1, from, head = false }: RawOptions = {},
+  { replyCount = 1, from, head = false, writesFirst = false }: RawOptions = {},
 ): Promise<RawExchange> {
   const { hostname, port } = new URL(baseUrl)
   const socket = connect({ host: hostname, port: Number(port), ...(from ? { localAddress: from } : {}) })
   try {
     const received = receive(socket, replyCount, head)
     const sent = write(socket, typeof pieces === 'string' || pieces instanceof Uint8Array ? [pieces] : pieces)
-    if (replyCount === 0) await sent
+    if (writesFirst) socket.pause()
+    if (replyCount === 0 || writesFirst) await sent
+    socket.resume()
     return await received
   } finally {
     socket.destroy()

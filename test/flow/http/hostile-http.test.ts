@@ -198,9 +198,29 @@ test('a body without end is not read without end', async () => {
   const pieces = [request('POST /auth/login HTTP/1.1', head), ...Array<string>(80).fill(chunk)]
   const { closed, replies } = await exchange(posthorn.baseUrl, pieces, { replyCount: 2 })
   assert.ok(closed)
-  assert.ok(replies.every(({ status }) => status === 413))
+  assert.equal(
+    replies.map(({ status }) => status),
+    [413],
+  )
   await serves()
 })
+
+for (const [what, line, status] of [
+  ['refused for its size', 'POST /auth/login HTTP/1.1', 413],
+  ['to nowhere', 'POST /nowhere HTTP/1.1', 404],
+  ['refused for its credential', 'POST /contacts/imports HTTP/1.1', 401],
+] as const)
+  test(`a client that sends 24 MiB before it looks for a reply finds it: ${what}`, async () => {
+    const length = 24 * MIB
+    const head = `${auth()}Content-Type: application/json\r\nContent-Length: ${length}\r\n`
+    const pieces = [request(line, head), ...Array<Buffer>(24).fill(Buffer.alloc(MIB, ' '))]
+    pieces.push(request('GET /readyz HTTP/1.1'))
+    const { replies } = await exchange(posthorn.baseUrl, pieces, { replyCount: 2, writesFirst: true })
+    assert.equal(
+      replies.map(reply => reply.status),
+      [status, 200],
+    )
+  })
 
 test('a client that leaves in the middle of its body harms nobody', async () => {
   const leaving = request(
