@@ -27,6 +27,7 @@ import type {
   DeliveryThreadData,
 } from './deliver/threads.ts'
 import { createDeliveryWorker } from './deliver/worker.ts'
+import { createSigner } from './dkim/signer.ts'
 import { isLoopback } from './dns/address-safety.ts'
 import { serverOf } from './dns/query.ts'
 import { createResolver } from './dns/resolver.ts'
@@ -38,7 +39,9 @@ import { serveCalls } from './lib/calls.ts'
 import { systemClock } from './lib/clock.ts'
 import { type Id, wireId } from './lib/ids.ts'
 import { createLog } from './lib/log.ts'
+import { createPassingThread } from './lib/passing-thread.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
+import { QUIET_THREAD } from './lib/thread-memory.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { trackLeases } from './queue/held-leases.ts'
 import { HELD } from './queue/hold.ts'
@@ -96,6 +99,12 @@ const alerts = createAlerts(writer.run, ({ kind, provider, sourceIp, mxHost, rep
   ),
 )
 
+const signing = createPassingThread({
+  name: 'signing',
+  entry: new URL('./signing-thread.ts', import.meta.url),
+  memory: QUIET_THREAD,
+  log,
+})
 const leases = trackLeases(writer.run)
 const keyRing = createKeyRing({ db, secrets, clock })
 const hosted = createHostedDomains({ db, clock })
@@ -146,7 +155,7 @@ const worker = createDeliveryWorker({
   capOf: caps.capOf,
   smartHostOf,
   router,
-  maker: createMessageMaker({ db, find, blobs, secrets, keyRing }),
+  maker: createMessageMaker({ db, find, blobs, secrets, keyRing, sign: createSigner(signing) }),
   simulate: simulatedEnding,
   handOver: createHandOver({
     run: writer.run,
@@ -293,6 +302,7 @@ async function stop(graceMs: number) {
   dane?.close()
   data.calls.close()
   await keeper?.stop()
+  await signing.close()
   outbound.close()
   resolver.close()
   lanes.close()

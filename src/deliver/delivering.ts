@@ -2,7 +2,7 @@
 import { type Clock, sleep } from '../lib/clock.ts'
 import { type ClaimedDelivery, StorageUnavailable } from '../store/command.ts'
 import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './ending.ts'
-import type { MessageMaker } from './message/message.ts'
+import type { MessageMaker, NoMessage, OutgoingMessage } from './message/message.ts'
 import { countedSite, destinationOf } from './outcome/arrival.ts'
 import { type Ending, finishOf } from './outcome/finish.ts'
 import type { Judge } from './paths/lessons.ts'
@@ -20,23 +20,40 @@ export interface DeliveringOptions extends CarryOptions {
   onError(error: unknown, delivery?: ClaimedDelivery): void
 }
 
-const AFTER_FAILURE_MS = 1_000
+export interface Delivering {
+  /** Makes its message while others are under way, so that it has not to be waited for. */
+  prepare(delivery: ClaimedDelivery): void
+  /** Resolves when the attempt has ended; that is recorded meanwhile. */
+  deliver(delivery: ClaimedDelivery, source: Source, judge: Judge): Promise<void>
+}
 
-/** @returns resolves when the attempt has ended; that is recorded meanwhile */
+type Made = OutgoingMessage | NoMessage
+
+const AFTER_FAILURE_MS = 1_000
+/** What was made so long ago is made anew: keys and domains may be others by now. */
+const FRESH_MS = 2_000
+
 export function createDelivering(
   options: DeliveringOptions,
   recorder: Recorder,
   slow: SlowWatch,
   stopping: AbortSignal,
-): (delivery: ClaimedDelivery, source: Source, judge: Judge) => Promise<void> {
+): Delivering {
   const { clock, router, maker, onError } = options
+  const prepared = new WeakMap<ClaimedDelivery, { at: number; message: Promise<Made | undefined> }>()
 
   const attemptOf = async (delivery: ClaimedDelivery, source: Source, startedAt: number) => {
-    const message = await makeWhenAnswered(delivery, startedAt)
+    const message = (await preparedOf(delivery, startedAt)) ?? (await makeWhenAnswered(delivery, startedAt))
     if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null, site: null }
     const route = await router.routeOf(delivery.domain)
     const site = countedSite(route)
     return { ...(await carry(options, route, delivery, message, source)), message, site }
+  }
+
+  const preparedOf = async (delivery: ClaimedDelivery, now: number) => {
+    const known = prepared.get(delivery)
+    prepared.delete(delivery)
+    return known && now - known.at < FRESH_MS ? known.message : undefined
   }
 
   /** While the store does not answer, nothing can be read: that is no failure of the delivery. */
@@ -50,29 +67,40 @@ export function createDelivering(
       }
   }
 
-  return async (delivery, source, judge) => {
-    await recorder.room()
-    const startedAt = clock.now()
-    const watched = slow.begin(delivery, startedAt)
-    try {
-      const { ending, signal, message, site } = await attemptOf(delivery, source, startedAt).catch(error => {
-        onError(error, delivery)
-        return { ...brokenInside(), message: null, site: null }
-      })
-      judge(signal, ending.text)
-      const finish = finishOf(
-        delivery,
-        ending,
-        { startedAt, finishedAt: clock.now(), message },
-        options.random,
-      )
-      const destination = site === null ? undefined : destinationOf(site, ending, finish)
-      recorder
-        .record(destination ? { ...finish, destination } : finish)
-        .then(good => (good ? options.onStored(delivery, ending) : undefined))
-        .catch(error => onError(error, delivery))
-    } finally {
-      slow.end(watched)
-    }
+  return {
+    prepare(delivery) {
+      if (prepared.has(delivery)) return
+      const at = clock.now()
+      // made anew when its turn comes, and told of then
+      const message = maker.make(delivery, at).catch(() => undefined)
+      prepared.set(delivery, { at, message })
+    },
+    async deliver(delivery, source, judge) {
+      await recorder.room()
+      const startedAt = clock.now()
+      const watched = slow.begin(delivery, startedAt)
+      try {
+        const { ending, signal, message, site } = await attemptOf(delivery, source, startedAt).catch(
+          error => {
+            onError(error, delivery)
+            return { ...brokenInside(), message: null, site: null }
+          },
+        )
+        judge(signal, ending.text)
+        const finish = finishOf(
+          delivery,
+          ending,
+          { startedAt, finishedAt: clock.now(), message },
+          options.random,
+        )
+        const destination = site === null ? undefined : destinationOf(site, ending, finish)
+        recorder
+          .record(destination ? { ...finish, destination } : finish)
+          .then(good => (good ? options.onStored(delivery, ending) : undefined))
+          .catch(error => onError(error, delivery))
+      } finally {
+        slow.end(watched)
+      }
+    },
   }
 }

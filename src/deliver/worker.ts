@@ -79,7 +79,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   }
   const sites = createSites({
     ...options,
-    deliver: createDelivering(options, recorder, slow, stopping.signal),
+    ...createDelivering(options, recorder, slow, stopping.signal),
     onRoom: site => scheduler.freed(site),
     onSpent: (site, unbegun) => void outages.spent(site, unbegun).catch(onError),
     onPause(rest) {

@@ -1,15 +1,15 @@
 /** Signs messages: the last step before a message is handed to the SMTP client (RFC 6376 §3.5, §3.7). */
-import { hash as digest, type KeyObject, sign, verify } from 'node:crypto'
-import { promisify } from 'node:util'
+import { hash as digest, type KeyObject, verify } from 'node:crypto'
 import type { HeaderField } from '../smtp/header-field.ts'
 import { type DkimAlgorithm, loadPublicKey, type SignerIdentity, type SigningKey } from './keys.ts'
+import { type Sign, signByEd25519, signHere } from './sign.ts'
 import { relaxedField, type SignedFields, selectSignedFields } from './signed-fields.ts'
 
 export interface Signature {
   /** The DKIM-Signature field, to be put above the fields that it signs. */
   field: HeaderField
   /** The bare signature, from which `signatureField` makes the same field again. */
-  bytes: Buffer
+  base64: string
   /** SHA-256 of what it was made over, base64; worked out when it is asked for. */
   digest(): string
 }
@@ -25,8 +25,7 @@ const FIELD_NAME = 'DKIM-Signature'
 const LINE_CHARACTERS = 76
 
 /**
- * Relaxed/relaxed signatures over the whole body, one a key, in the keys' order. RSA-2048 takes about 0.25 ms of CPU;
- * it is worked on by the thread pool, so that the caller can go on with other messages.
+ * Relaxed/relaxed signatures over the whole body, one a key, in the keys' order.
  *
  * @param hash of the body, from `bodyHash`
  * @param signedAt epoch ms; the t= tag has seconds
@@ -36,15 +35,16 @@ export async function signMessage<K extends SigningKey>(
   hash: string,
   keys: readonly K[],
   signedAt: number,
+  sign: Sign = signHere,
 ): Promise<(Signature & { key: K })[]> {
   const signed = selectSignedFields(fields)
   return Promise.all(
     keys.map(async key => {
       const unsigned = unsignedValue(signed, hash, key, signedAt)
       const input = inputOf(signed, unsigned)
-      const bytes = await signatureOf(input, key)
-      const field = withSignature(unsigned, bytes)
-      return { key, field, bytes, digest: () => digest('sha256', input, 'base64') }
+      const base64 = await sign(input, key)
+      const field = withSignature(unsigned, base64)
+      return { key, field, base64, digest: () => digest('sha256', input, 'base64') }
     }),
   )
 }
@@ -68,31 +68,18 @@ export function signedBefore(
   for (const [i, key] of keys.entries()) {
     const unsigned = unsignedValue(signed, hash, key, signedAt)
     if (!isOurs(inputOf(signed, unsigned), key, known[i]!)) return undefined
-    made.push(withSignature(unsigned, known[i]!.bytes))
+    made.push(withSignature(unsigned, base64Of(known[i]!.bytes)))
   }
   return made
 }
 
 /** Ed25519 gives the same signature each time (RFC 8032 §5.1.6), and to make it costs a third of proving it. */
-function isOurs(input: Buffer, key: SigningKey, { bytes, digest: known }: KnownSignature): boolean {
+function isOurs(input: string, key: SigningKey, { bytes, digest: known }: KnownSignature): boolean {
   if (known !== undefined) return known === digest('sha256', input, 'base64')
   return key.algorithm === 'ed25519-sha256'
     ? signByEd25519(input, key.privateKey).equals(bytes)
     : holdsOver(input, key.algorithm, key.publicKey, bytes)
 }
-
-/** RFC 8463 §3: Ed25519 signs the digest. That takes less time than a way through the thread pool. */
-function signatureOf(input: Buffer, { algorithm, privateKey }: SigningKey): Buffer | Promise<Buffer> {
-  return algorithm === 'rsa-sha256'
-    ? signInPool('sha256', input, privateKey)
-    : signByEd25519(input, privateKey)
-}
-
-function signByEd25519(input: Buffer, privateKey: KeyObject): Buffer {
-  return sign(null, digest('sha256', input, 'buffer'), privateKey)
-}
-
-const signInPool = promisify<string, Buffer, KeyObject, Buffer>(sign)
 
 /** The field that `signMessage` made, built again without the key from what was kept of it. */
 export function signatureField(
@@ -102,7 +89,7 @@ export function signatureField(
   signedAt: number,
   bytes: Uint8Array,
 ): HeaderField {
-  return withSignature(unsignedValue(selectSignedFields(fields), hash, identity, signedAt), bytes)
+  return withSignature(unsignedValue(selectSignedFields(fields), hash, identity, signedAt), base64Of(bytes))
 }
 
 /**
@@ -121,14 +108,14 @@ export function signatureHolds(
   return holdsOver(inputOf(signed, unsigned), identity.algorithm, loadPublicKey(identity), bytes)
 }
 
-/** What the signature is made over. */
-function inputOf({ canonical }: SignedFields, unsigned: string): Buffer {
-  return Buffer.from(canonical + relaxedField(FIELD_NAME.toLowerCase(), unsigned))
+/** What the signature is made over, in UTF-8. */
+function inputOf({ canonical }: SignedFields, unsigned: string): string {
+  return canonical + relaxedField(FIELD_NAME.toLowerCase(), unsigned)
 }
 
-function holdsOver(input: Buffer, algorithm: DkimAlgorithm, key: KeyObject, bytes: Uint8Array): boolean {
+function holdsOver(input: string, algorithm: DkimAlgorithm, key: KeyObject, bytes: Uint8Array): boolean {
   return algorithm === 'rsa-sha256'
-    ? verify('sha256', input, key, bytes)
+    ? verify('sha256', Buffer.from(input), key, bytes)
     : verify(null, digest('sha256', input, 'buffer'), key, bytes)
 }
 
@@ -159,8 +146,11 @@ function nameList(names: readonly string[]): string {
   )}`
 }
 
-function withSignature(unsigned: string, bytes: Uint8Array): HeaderField {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+function base64Of({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64')
+}
+
+function withSignature(unsigned: string, text: string): HeaderField {
   let value = unsigned
   let room = LINE_CHARACTERS - ' b='.length
   for (let at = 0; at < text.length; room = LINE_CHARACTERS - 1) {

@@ -1,5 +1,5 @@
 /** A thread that is started when there is work for it, and ends when there has been none for a while. */
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
 import { type Caller, createCaller, ThreadEnded } from './calls.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -23,6 +23,7 @@ interface PassingThreadOptions {
   /** File of the thread, which answers calls on the port `calls` of its data. */
   entry: URL
   data?: Record<string, unknown>
+  memory?: ResourceLimits
   /** Beyond this it dies, and nothing else does. */
   heapMib?: number
   /** Stays when there is nothing to do, where starting takes longer than the work. */
@@ -46,7 +47,16 @@ interface Running {
 const ENDS_AFTER_MS = 10_000
 
 export function createPassingThread(options: PassingThreadOptions): PassingThread {
-  const { name, entry, data = {}, heapMib, staysWhenIdle = false, metrics, log } = options
+  const {
+    name,
+    entry,
+    data = {},
+    memory: limits = BUSY_THREAD,
+    heapMib,
+    staysWhenIdle = false,
+    metrics,
+    log,
+  } = options
   let running: Running | undefined
   let idle: NodeJS.Timeout | undefined
   let closed = false
@@ -62,7 +72,7 @@ export function createPassingThread(options: PassingThreadOptions): PassingThrea
       name,
       workerData,
       transferList: [port2],
-      resourceLimits: { ...BUSY_THREAD, ...(heapMib !== undefined && { maxOldGenerationSizeMb: heapMib }) },
+      resourceLimits: { ...limits, ...(heapMib !== undefined && { maxOldGenerationSizeMb: heapMib }) },
     })
     worker.on('error', error => {
       lost?.add({ thread: name })

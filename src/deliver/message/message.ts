@@ -1,4 +1,5 @@
 /** The message of one delivery: the email, composed once and kept a while, with what is the recipient's own, signed. */
+import type { Sign } from '../../dkim/sign.ts'
 import { deletedReason } from '../../domains/deleted.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
@@ -14,7 +15,7 @@ import { messageTlsOf } from '../policy/wish.ts'
 import { type Composed, createComposer } from './composed.ts'
 import { createKeptSignatures, type MadeSignatures } from './kept-signatures.ts'
 import type { KeyRing, SigningDomain } from './key-ring.ts'
-import { signHead } from './signed-head.ts'
+import { type StoredSignature, signHead } from './signed-head.ts'
 
 export interface OutgoingMessage {
   mailFrom: string
@@ -28,8 +29,8 @@ export interface OutgoingMessage {
   dueAt: number
   /** Epoch ms, the `t=` of the signatures. */
   signedAt: number
-  /** JSON `[{keyId, bytes}]`, base64; null for an unsigned message. */
-  signatures: string | null
+  /** Null for an unsigned message. */
+  signatures: readonly StoredSignature[] | null
 }
 
 /** Why no message can be made of an email that was accepted. */
@@ -56,12 +57,20 @@ interface MessageOptions {
   blobs: BlobFiles
   secrets: SecretKeys
   keyRing: KeyRing
+  sign: Sign
 }
 
 const KEPT_EMAILS = 32
 const LARGEST_KEPT_BYTES = 1024 * 1024
 
-export function createMessageMaker({ db, find, blobs, secrets, keyRing }: MessageOptions): MessageMaker {
+export function createMessageMaker({
+  db,
+  find,
+  blobs,
+  secrets,
+  keyRing,
+  sign,
+}: MessageOptions): MessageMaker {
   const kept = createKeptSignatures()
   const bodies = new Map<string, Composed>()
   const readSource = createEmailSources(find)
@@ -112,6 +121,7 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
         signing.keys,
         former,
         now,
+        sign,
       )
       const head = Buffer.concat([serializeFields(fields), CRLF])
       return {
@@ -132,9 +142,11 @@ export function createMessageMaker({ db, find, blobs, secrets, keyRing }: Messag
       const signing = email && (await signingOf(email))
       if (!signing || signing.keys.length === 0) return 'known'
       const message = email.messageFor(delivery)
-      const made = await signHead({ message, ref, secrets }, signing.keys, undefined, now)
+      const made = await signHead({ message, ref, secrets }, signing.keys, undefined, now, sign)
       const { signedAt, signatures, digests } = made
-      return kept.put(ref, { signedAt, signatures: signatures!, digests: digests!() }) ? 'signed' : 'full'
+      return kept.put(ref, { signedAt, signatures: JSON.stringify(signatures), digests: digests!() })
+        ? 'signed'
+        : 'full'
     },
   }
 }

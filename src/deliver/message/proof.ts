@@ -12,11 +12,9 @@ const KEY_BYTES = 4
 const DIGEST_BYTES = 8
 const ENTRY_BYTES = KEY_BYTES + DIGEST_BYTES
 
-/** @param signatures as a delivery keeps them */
-export function proofOf(signatures: string): Uint8Array {
-  const stored = JSON.parse(signatures) as StoredSignature[]
-  const proof = new Uint8Array(stored.length * ENTRY_BYTES)
-  for (const [i, { keyId, bytes }] of stored.entries()) {
+export function proofOf(signatures: readonly StoredSignature[]): Uint8Array {
+  const proof = new Uint8Array(signatures.length * ENTRY_BYTES)
+  for (const [i, { keyId, bytes }] of signatures.entries()) {
     proof.set(tailOf(parseWireId('key', keyId)!), i * ENTRY_BYTES)
     proof.set(digestOf(Buffer.from(bytes, 'base64')), i * ENTRY_BYTES + KEY_BYTES)
   }

@@ -1,4 +1,5 @@
 /** The head of a delivery's message: its email's fields, the correlation header, and the signatures over them. */
+import type { Sign } from '../../dkim/sign.ts'
 import { signedBefore, signMessage } from '../../dkim/signature.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import type { HeaderField } from '../../smtp/header-field.ts'
@@ -12,13 +13,13 @@ export interface SignedHead {
   fields: HeaderField[]
   /** Epoch ms, the `t=` of the signatures. */
   signedAt: number
-  /** JSON, see `StoredSignature`; null for an unsigned message. */
-  signatures: string | null
+  /** Null for an unsigned message. */
+  signatures: readonly StoredSignature[] | null
   /** What each was made over, where they were made now; see `Signature`. */
   digests?(): string[]
 }
 
-/** As kept in the `signatures` of a delivery. */
+/** The `signatures` of a delivery are a list of them, as JSON. */
 export interface StoredSignature {
   keyId: string
   /** Base64. */
@@ -39,20 +40,18 @@ export async function signHead(
   keys: readonly RingKey[],
   former: MadeSignatures | undefined,
   now: number,
+  sign: Sign,
 ): Promise<SignedHead> {
   const again = former && signAgain(parts, keys, former)
   if (again) return again
   const fields = unsignedFields(parts, now)
   if (keys.length === 0) return { fields, signedAt: now, signatures: null }
-  const made = await signMessage(fields, parts.message.bodyHash, keys, now)
-  const stored: StoredSignature[] = made.map(({ key, bytes }) => ({
-    keyId: key.keyId,
-    bytes: bytes.toString('base64'),
-  }))
+  const made = await signMessage(fields, parts.message.bodyHash, keys, now, sign)
+  const stored: StoredSignature[] = made.map(({ key, base64 }) => ({ keyId: key.keyId, bytes: base64 }))
   return {
     fields: [...made.map(({ field }) => field), ...fields],
     signedAt: now,
-    signatures: JSON.stringify(stored),
+    signatures: stored,
     digests: () => made.map(({ digest }) => digest()),
   }
 }
@@ -75,5 +74,5 @@ function signAgain(
   const fields = unsignedFields(parts, signedAt)
   const known = stored.map(({ bytes }, i) => ({ bytes: Buffer.from(bytes, 'base64'), digest: digests?.[i] }))
   const made = signedBefore(fields, parts.message.bodyHash, keys, signedAt, known)
-  return made && { fields: [...made, ...fields], signedAt, signatures }
+  return made && { fields: [...made, ...fields], signedAt, signatures: stored }
 }

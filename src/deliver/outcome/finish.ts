@@ -9,6 +9,7 @@ import type { Reply } from '../../smtp/reply.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
 import { deliveredData, packRecord } from '../../store/queue/attempt-record.ts'
 import { proofOf } from '../message/proof.ts'
+import type { StoredSignature } from '../message/signed-head.ts'
 import { type HostTrial, tlsText } from './trial.ts'
 
 /** How an attempt ended, wherever it was made. */
@@ -40,7 +41,7 @@ export interface FinishFacts {
   startedAt: number
   finishedAt: number
   /** Of the message that was made; null when none was. */
-  message: { dueAt: number; signedAt: number; signatures: string | null } | null
+  message: { dueAt: number; signedAt: number; signatures: readonly StoredSignature[] | null } | null
 }
 
 const HOUR_MS = 3_600_000
@@ -71,7 +72,7 @@ export function finishOf(
   }
   return {
     ...common(delivery, ending, facts),
-    signatures: facts.message?.signatures ?? null,
+    signatures: facts.message?.signatures ? JSON.stringify(facts.message.signatures) : null,
     proof: null,
     status: 'delivery_delayed',
     outcome: 'deferred',

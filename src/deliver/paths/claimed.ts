@@ -19,6 +19,8 @@ export interface ClaimedQueue {
     mayBegin: (isTransactional: boolean) => boolean,
     mayGo: (accountId: Id) => boolean,
   ): Claimed | undefined
+  /** Those whose turn is likely to come first. */
+  first(count: number): ClaimedDelivery[]
   /** How many more there is room for, of `most`. */
   room(most: number): Room
   /** Takes those out that are meant; all without `isMeant`. */
@@ -62,6 +64,10 @@ export function createClaimedQueue(waiting: { count: number }): ClaimedQueue {
         return { delivery, isTransactional }
       }
       return undefined
+    },
+    first(count) {
+      const ahead = transactional.slice(0, count)
+      return ahead.length < count ? [...ahead, ...others.slice(0, count - ahead.length)] : ahead
     },
     room: most => ({
       any: Math.max(0, most - transactional.length - others.length),

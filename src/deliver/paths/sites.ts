@@ -44,6 +44,8 @@ export interface SitesOptions extends Omit<LessonsOptions, 'siteOf' | 'unclaim'>
   limitsOf(site: string): SiteLimits
   /** Messages a second by all paths together, as the operator has ordered; any number when null. */
   capOf(site: string): number | null
+  /** It waits behind others, and its turn is near. */
+  prepare(delivery: ClaimedDelivery): void
   deliver(delivery: ClaimedDelivery, source: Source, judge: Judge): Promise<void>
   /** The site has room again. */
   onRoom(site: string): void
@@ -79,6 +81,7 @@ export function createSites(options: SitesOptions): Sites {
   const runner = createSlotRunner({
     clock,
     slots,
+    prepare: options.prepare,
     deliver: (path, claimed) => deliverOn(path, claimed, options.deliver, learn),
     onMoved(path) {
       const site = siteOf(path.site)

@@ -1,6 +1,7 @@
 /** Runs deliveries in slots: a path's one after another, paths that wait for a slot in turns. */
 import { once } from 'node:events'
 import type { Clock } from '../../lib/clock.ts'
+import type { ClaimedDelivery } from '../../store/command.ts'
 import type { Claimed } from './claimed.ts'
 import { mayBegin, type Path, widthOf } from './path.ts'
 import type { Slots } from './slots.ts'
@@ -19,12 +20,16 @@ export interface SlotRunner {
 interface SlotRunnerOptions {
   clock: Clock
   slots: Slots
+  /** Its turn is near. */
+  prepare(delivery: ClaimedDelivery): void
   deliver(path: Path, claimed: Claimed): Promise<void>
   /** A delivery left the ones that wait, or a slot of the path came free. */
   onMoved(path: Path): void
   onError(error: unknown): void
 }
 
+/** Of what waits behind a full path, for each that is under way on it. */
+const PREPARED_SHARE = 0.5
 /** Paths tried for each slot that comes free. */
 const MOST_WOKEN = 16
 
@@ -46,6 +51,13 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
         .finally(() => underWay.delete(slot))
       underWay.add(slot)
     }
+    if (!stopped) prepareNext(path)
+  }
+  /** A path that is slowed down has time enough, and one that may not go on none. */
+  const prepareNext = (path: Path) => {
+    if (path.claimed.length === 0 || path.active < widthOf(path) || path.pace.perSecond !== null) return
+    for (const delivery of path.claimed.first(Math.ceil(path.active * PREPARED_SHARE)))
+      options.prepare(delivery)
   }
   /** @param others that are under way on the path */
   const nextOf = (path: Path, others: number) =>
@@ -73,6 +85,7 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
     path.pace.begin()
     const free = slots.take(path.isProven, claimed.delivery.accountId)
     onMoved(path)
+    prepareNext(path)
     try {
       await options.deliver(path, claimed)
     } finally {

@@ -59,7 +59,7 @@ function finish(
   over: { attempt?: number; at?: number; message?: FinishFacts['message'] } = {},
 ) {
   const { attempt = 1, at = ACCEPTED_AT + 1_000 } = over
-  const { message = { dueAt: ACCEPTED_AT, signedAt: at - 500, signatures: '[]' } } = over
+  const { message = { dueAt: ACCEPTED_AT, signedAt: at - 500, signatures: [] } } = over
   return finishOf({ ...delivery, attempt }, ending, { startedAt: at - 500, finishedAt: at, message }, middle)
 }
 
@@ -245,13 +245,13 @@ test('what was handed over is signed and dated; what never was is not', () => {
 })
 
 test('signatures are kept for another attempt; once there is none, what they are known by', () => {
-  const signatures = JSON.stringify([
+  const signatures = [
     { keyId: wireId('key', newId(5)), bytes: Buffer.from('one').toString('base64') },
     { keyId: wireId('key', newId(6)), bytes: Buffer.from('other').toString('base64') },
-  ])
+  ]
   const message = { dueAt: ACCEPTED_AT, signedAt: ACCEPTED_AT, signatures }
   const deferred = finish(endingOf('deferred', '451 later'), { message })
-  assert.equal([deferred.signatures, deferred.proof], [signatures, null])
+  assert.equal([deferred.signatures, deferred.proof], [JSON.stringify(signatures), null])
   for (const kind of ['delivered', 'bounced', 'failed'] as const) {
     const done = finish(endingOf(kind, '250 taken'), { message })
     assert.is(done.signatures, null)

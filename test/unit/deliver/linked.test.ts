@@ -126,7 +126,10 @@ test('what each was sent is made again octet by octet, though the address of lin
   const sent = await Promise.all([0, 1].map(ordinal => make(emailId, ordinal)))
   for (const delivery of await claim(accountId)) {
     const { signedAt, signatures } = sent[delivery.ordinal]!
-    await run('finish', finishFor(delivery, clock.now(), { signedAt, signatures }))
+    await run(
+      'finish',
+      finishFor(delivery, clock.now(), { signedAt, signatures: JSON.stringify(signatures) }),
+    )
   }
   await setFlags(0, 0)
   await run('linkTerms', { baseUrl: 'https://new-links.test' })

@@ -1,6 +1,7 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import PostalMime from 'postal-mime'
 import * as assert from 'uvu/assert'
+import type { OutgoingMessage } from '../../../src/deliver/message/message.ts'
 import { rebuildMessage } from '../../../src/deliver/message/rebuild.ts'
 import type { Id } from '../../../src/lib/ids.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'
@@ -49,12 +50,15 @@ async function openBroadcast(t: TestContext, html: string, text: string | null, 
   }
   const claimed: ClaimedDelivery[] = []
   /** As it is shown once it has been sent. */
-  const again = async (emailId: Id, message: { signedAt: number; signatures: string | null }) => {
+  const again = async (emailId: Id, message: Pick<OutgoingMessage, 'signedAt' | 'signatures'>) => {
     claimed.push(...(await claim(accountId)))
     for (const delivery of claimed)
       if (Buffer.compare(delivery.emailId, emailId) === 0) {
         const { signedAt, signatures } = message
-        await run('finish', finishFor(delivery, clock.now(), { signedAt, signatures }))
+        await run(
+          'finish',
+          finishFor(delivery, clock.now(), { signedAt, signatures: JSON.stringify(signatures) }),
+        )
       }
     return rebuildMessage({ ...signed, secrets }, { accountId, emailId, ordinal: 0 })
   }

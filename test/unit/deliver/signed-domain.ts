@@ -2,6 +2,7 @@
 import { createKeyRing } from '../../../src/deliver/message/key-ring.ts'
 import { createMessageMaker } from '../../../src/deliver/message/message.ts'
 import { dkimRecord } from '../../../src/dkim/keys.ts'
+import { signHere } from '../../../src/dkim/sign.ts'
 import { createDomains } from '../../../src/domains/domains.ts'
 import type { Id } from '../../../src/lib/ids.ts'
 import { createSecretKeys } from '../../../src/lib/secret-keys.ts'
@@ -28,7 +29,7 @@ export async function openSigned(t: TestContext) {
     inquiries: testInquiries(),
   })
   const keyRing = createKeyRing({ db: store.db, secrets, clock: post.clock })
-  const maker = createMessageMaker({ ...store, secrets, keyRing })
+  const maker = createMessageMaker({ ...store, secrets, keyRing, sign: signHere })
   /** Registers a domain and has it verified with the keys of these slots visible. */
   const verifiedDomain = async (name: string, visibleSlots = [1, 3], account: Id = accountId) => {
     const domain = await domains.create(account, name, 'us-west-2')

@@ -38,6 +38,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
   const givenBack: string[] = []
   const underWay = new Map<string, { judge: Judge; end: PromiseWithResolvers<void> }>()
   const begun: string[] = []
+  const prepared = new Set<string>()
   const rooms: string[] = []
   const errors: string[] = []
   const pauses: string[] = []
@@ -49,6 +50,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
     limitsOf: () => ({ ...USUAL_LIMITS, ...limits }),
     capOf: site => caps.get(site) ?? null,
     sourceIps,
+    prepare: ({ address }) => void prepared.add(address),
     deliver({ address }, source, judge) {
       begun.push(address)
       sources.set(address, source.name)
@@ -81,6 +83,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
     clock,
     sites,
     begun,
+    prepared,
     rooms,
     errors,
     pauses,
@@ -119,6 +122,32 @@ test('a window’s worth is under way, the rest waits, in the order in which it 
   assert.is(begun.at(-1), 'd5')
   await end('d0', 'nothing')
   assert.is(begun.at(-1), 'd6')
+})
+
+test('of those that wait behind a windowful, half a windowful is prepared', async () => {
+  const { sites, prepared, begun, end } = openSites()
+  const ahead = () => [...prepared].filter(name => !begun.includes(name))
+  sites.take('a.test', many(5))
+  assert.equal(ahead(), [])
+  sites.take('a.test', named('d5', 'd6', 'd7', 'd8', 'd9'))
+  assert.equal(ahead(), ['d5', 'd6', 'd7'])
+  await end('d0', 'nothing')
+  assert.equal(ahead(), ['d6', 'd7', 'd8'])
+})
+
+test('what rests, or goes slowly by order, waits unprepared', async () => {
+  const slow = openSites({ limits: { messagesPerSecond: 50 } })
+  slow.sites.take('a.test', many(10))
+  slow.clock.advance(1_000)
+  await slow.end('d0')
+  assert.equal([...slow.prepared], [])
+  const resting = openSites()
+  resting.sites.resume(
+    { site: 'a.test', source: '' },
+    { until: resting.clock.now() + 60_000, ms: 60_000, reason: 'x' },
+  )
+  resting.sites.take('a.test', many(3))
+  assert.equal([...resting.prepared], [])
 })
 
 test('sites do not wait for each other', () => {
