@@ -71,6 +71,6 @@ export function createEmailSources(find: Find, keptContents = KEPT_CONTENTS): Re
 }
 
 async function readContent(find: Find, id: number): Promise<Content | undefined> {
-  const [stored] = await find('contents', [{ id }], ['encoding', 'body'])
+  const [stored] = await find('contents', [{ id }], ['encoding', 'body', 'sizeBytes'])
   return stored && decodeContent(stored)
 }
