@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import type { Contender } from '../kit/contender.ts'
-import { SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
+import { LONG_WARM_UP_COUNT, SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
 import { benchMessage, SENDER_DOMAIN } from '../kit/message.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
@@ -92,12 +92,12 @@ async function letGo(contender: Contender, sink: Sink, { count, domainCount }: S
   })
 }
 
-/** The time begins with the order, after a smaller broadcast: emails are made of contacts while they are delivered. */
+/** The time begins with the order, after another broadcast: emails are made of contacts while they are delivered. */
 async function sendBroadcast(ours: PosthornContender, sink: Sink, { count, domainCount }: ScenarioOptions) {
   const call = await signedIn(ours)
-  const warmUp = await draftTo(call, { name: 'some', count: WARM_UP_COUNT, domainCount })
+  const warmUp = await draftTo(call, { name: 'some', count: LONG_WARM_UP_COUNT, domainCount })
   await call('POST', `/broadcasts/${warmUp.id}/send`, {})
-  await sink.reached(WARM_UP_COUNT)
+  await sink.reached(LONG_WARM_UP_COUNT)
   const draft = await draftTo(call, { name: 'all', count, domainCount })
   const bytesBefore = bytesOf(ours)
   const threadsBefore = weighThreads(ours.roots())
@@ -111,7 +111,7 @@ async function sendBroadcast(ours: PosthornContender, sink: Sink, { count, domai
       await pause(LOOK_EVERY_MS)
     expandSeconds = (epochNow() - at) / 1_000
   })()
-  const sentCount = WARM_UP_COUNT + count
+  const sentCount = LONG_WARM_UP_COUNT + count
   const drainSeconds = ((await sink.reached(sentCount)) - at) / 1_000
   await expanding
   const extraCount = sink.count() - sentCount

@@ -1,7 +1,7 @@
 /** Accepted and delivered, everything signed but where the name says otherwise. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Contender, FeedOptions } from '../kit/contender.ts'
-import { HTTP_CONNECTIONS, SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
+import { HTTP_CONNECTIONS, LONG_WARM_UP_COUNT, SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
 import { posthorn } from '../kit/posthorn.ts'
@@ -13,7 +13,7 @@ import { type Sink, withSink } from '../kit/sink.ts'
 export const e2e: Scenario = {
   what: 'accept and deliver to one domain',
   rounds: 5,
-  count: 5_000,
+  count: 10_000,
   domainCount: 1,
   run,
 }
@@ -21,7 +21,7 @@ export const e2e: Scenario = {
 export const domains: Scenario = {
   what: 'accept and deliver to many domains with an MX host each',
   rounds: 5,
-  count: 5_000,
+  count: 10_000,
   domainCount: 1_000,
   run,
 }
@@ -51,10 +51,12 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const peers = [postfix(folder, { signing: false }), postfix(folder, { signing: true })]
   const contenders: Contender[] = [...peers, oursLight, ours]
   const measurements = await inTurns(options, contenders, async contender => {
-    const connections = peers.includes(contender) ? SMTP_CONNECTIONS : HTTP_CONNECTIONS
+    const isPeer = peers.includes(contender)
+    const connections = isPeer ? SMTP_CONNECTIONS : HTTP_CONNECTIONS
+    const warmUpCount = isPeer ? WARM_UP_COUNT : LONG_WARM_UP_COUNT
     return withSink(folder, sink =>
       withStarted(contender, { held: false }, () =>
-        measured(contender, sink, { count, connections, domainCount }),
+        measured(contender, sink, warmUpCount, { count, connections, domainCount }),
       ),
     )
   })
@@ -66,17 +68,18 @@ async function run(options: ScenarioOptions): Promise<Findings> {
 async function measured(
   contender: Contender,
   sink: Sink,
+  warmUpCount: number,
   load: FeedOptions,
 ): Promise<Measurement['figures']> {
-  await contender.feed({ ...load, count: WARM_UP_COUNT })
-  await sink.reached(WARM_UP_COUNT)
+  await contender.feed({ ...load, count: warmUpCount })
+  await sink.reached(warmUpCount)
   await pause(1_000)
   const cpuBefore = contender.weigh().cpuSeconds
   const threadsBefore = weighThreads(contender.roots())
   const rss = watchPeakRss(contender.roots)
   const [{ beganAt, elapsedMs, feederCpuSeconds }, deliveredAt] = await Promise.all([
     contender.feed(load),
-    sink.reached(WARM_UP_COUNT + load.count),
+    sink.reached(warmUpCount + load.count),
   ])
   const perThousand = 1_000 / load.count
   const cpuSeconds = contender.weigh().cpuSeconds - cpuBefore
@@ -89,7 +92,7 @@ async function measured(
     cpuSecondsPer1000: cpuSeconds * perThousand,
     feederCpuSecondsPer1000: feederCpuSeconds * perThousand,
     peakRssMb,
-    extraCount: sink.count() - WARM_UP_COUNT - load.count,
+    extraCount: sink.count() - warmUpCount - load.count,
     ...cpuSplit(threadsBefore, threads, { total: cpuSeconds, count: load.count }),
   }
 }
