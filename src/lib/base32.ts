@@ -1,18 +1,21 @@
 /** Base32 (RFC 4648 §6) in lower case: bytes for places that fold case, as mail local parts and DNS labels do. */
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
+const LETTERS = Buffer.from(ALPHABET)
 
 /** Lower case, without padding. */
 export function toBase32(bytes: Uint8Array): string {
-  let text = ''
+  const text = Buffer.allocUnsafe(Math.ceil((bytes.length * 8) / 5))
+  let at = 0
   let buffer = 0
   let bits = 0
   for (const byte of bytes) {
     buffer = ((buffer << 8) | byte) & 0xfff
     bits += 8
-    for (; bits >= 5; bits -= 5) text += ALPHABET[(buffer >>> (bits - 5)) & 31]
+    for (; bits >= 5; bits -= 5) text[at++] = LETTERS[(buffer >>> (bits - 5)) & 31]!
   }
-  return bits > 0 ? text + ALPHABET[(buffer << (5 - bits)) & 31] : text
+  if (bits > 0) text[at] = LETTERS[(buffer << (5 - bits)) & 31]!
+  return text.toString('latin1')
 }
 
 /** Reads either case; undefined when the text holds anything else. Bits that fill no byte are dropped. */

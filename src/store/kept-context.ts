@@ -47,14 +47,19 @@ export function keepContext(
   let output: Buffer | undefined
   let inside: Inside | false | undefined
   let isDamaged = false
-  return (input, wholeBytes) => {
-    output ??= Buffer.allocUnsafeSlow(mostBytes)
-    inside ??= insideOf(make())
-    if (!inside) return undefined
-    const { _handle: handle, _writeState: left } = inside
-    handle.onerror = () => {
+  const open = (): Inside | false => {
+    const stream = make()
+    if (!isAsKnown(stream)) return false
+    stream._handle.onerror = () => {
       isDamaged = true
     }
+    return stream
+  }
+  return (input, wholeBytes) => {
+    output ??= Buffer.allocUnsafeSlow(mostBytes)
+    inside ??= open()
+    if (!inside) return undefined
+    const { _handle: handle, _writeState: left } = inside
     handle.writeSync(flush, input, 0, input.length, output, 0, mostBytes)
     const [outputLeft, inputLeft] = left as unknown as [number, number]
     const bytes = mostBytes - outputLeft
@@ -66,10 +71,6 @@ export function keepContext(
     inside = undefined
     return undefined
   }
-}
-
-function insideOf(stream: object): Inside | false {
-  return isAsKnown(stream) && stream
 }
 
 function isAsKnown(stream: object): stream is Inside {
