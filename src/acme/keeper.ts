@@ -121,8 +121,9 @@ async function order(options: KeeperOptions, row: CertificateRow, signal: AbortS
   const { startsAt, endsAt } = lifeOf({ chain, key }, names, clock.now())
   const nextAt = renewalAt(startsAt, endsAt, options.random())
   const sealed = secrets.seal(Buffer.from(key), sealOf(host))
-  held(await run('putCertificate', { host, owner, chain, key: sealed, startsAt, endsAt, nextAt }))
-  await run('dropAcmeChallenges', { names })
+  held(
+    await run('putCertificate', { host, owner, proven: names, chain, key: sealed, startsAt, endsAt, nextAt }),
+  )
   options.onCertificate({ names, endsAt })
   return nextAt
 }

@@ -99,19 +99,28 @@ export const certificateCommands = {
     return numUpdatedRows > 0
   }),
 
-  /** @returns false when the lease is lost */
+  /**
+   * What proved the names is told no longer.
+   *
+   * @returns false when the lease is lost
+   */
   putCertificate: command<
-    Held & Pick<CertificateRow, 'chain' | 'key' | 'startsAt' | 'endsAt' | 'nextAt'>,
+    Held &
+      Pick<CertificateRow, 'chain' | 'key' | 'startsAt' | 'endsAt' | 'nextAt'> & {
+        proven: readonly string[]
+      },
     boolean
-  >(async (tx, { host, owner, ...got }) => {
+  >(async (tx, { host, owner, proven, ...got }) => {
     const { numUpdatedRows } = await tx.db
       .updateTable('certificates')
       .set({ ...got, failures: 0, fault: null, failedAt: null, ...LET_GO, orderUrl: null, orderKey: null })
       .where('host', '=', host)
       .where('leaseOwner', '=', owner)
       .executeTakeFirstOrThrow()
-    if (numUpdatedRows > 0) tx.announce(CERTIFICATE_CHANGED, host)
-    return numUpdatedRows > 0
+    if (numUpdatedRows === 0n) return false
+    await tx.db.deleteFrom('acmeChallenges').where('name', 'in', proven).execute()
+    tx.announce(CERTIFICATE_CHANGED, host)
+    return true
   }),
 
   /** The certificate before stays. */
@@ -136,10 +145,6 @@ export const certificateCommands = {
       .values(row)
       .onConflict(conflict => conflict.column('token').doUpdateSet(answer))
       .execute()
-  }),
-
-  dropAcmeChallenges: command<{ names: readonly string[] }, void>(async (tx, { names }) => {
-    await tx.db.deleteFrom('acmeChallenges').where('name', 'in', names).execute()
   }),
 }
 
