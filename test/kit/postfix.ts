@@ -138,8 +138,13 @@ async function configure(
     ),
   )
   const master = [...listeners, ...PUBLIC_SERVICES, ...PRIVATE_SERVICES]
-  writeFileSync(join(folder, 'etc/main.cf'), `${main.join('\n')}\n`)
+  writeFileSync(join(folder, 'etc/main.cf'), `${lastOfEach(main).join('\n')}\n`)
   writeFileSync(join(folder, 'etc/master.cf'), `${master.join('\n')}\n`)
+}
+
+/** Postfix warns of what is set twice; its logger, too, which may then wait for ever for itself to read that. */
+function lastOfEach(settings: readonly string[]): string[] {
+  return [...new Map(settings.map(setting => [setting.split('=', 1)[0]!.trim(), setting])).values()]
 }
 
 async function idOf(user: string): Promise<number> {
