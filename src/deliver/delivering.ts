@@ -32,6 +32,8 @@ type Made = OutgoingMessage | NoMessage
 const AFTER_FAILURE_MS = 1_000
 /** What was made so long ago is made anew: keys and domains may be others by now. */
 const FRESH_MS = 2_000
+/** After a larger one nothing is prepared: memory is for what is under way. */
+const LARGEST_BYTES = 256 * 1024
 
 export function createDelivering(
   options: DeliveringOptions,
@@ -42,9 +44,12 @@ export function createDelivering(
   const { clock, router, maker, onError } = options
   const prepared = new WeakMap<ClaimedDelivery, { at: number; message: Promise<Made | undefined> }>()
 
+  let lastBytes = 0
+
   const attemptOf = async (delivery: ClaimedDelivery, source: Source, startedAt: number) => {
     const message = (await preparedOf(delivery, startedAt)) ?? (await makeWhenAnswered(delivery, startedAt))
     if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null, site: null }
+    lastBytes = message.sizeBytes
     const route = await router.routeOf(delivery.domain)
     const site = countedSite(route)
     return { ...(await carry(options, route, delivery, message, source)), message, site }
@@ -69,7 +74,7 @@ export function createDelivering(
 
   return {
     prepare(delivery) {
-      if (prepared.has(delivery)) return
+      if (prepared.has(delivery) || lastBytes > LARGEST_BYTES) return
       const at = clock.now()
       // made anew when its turn comes, and told of then
       const message = maker.make(delivery, at).catch(() => undefined)

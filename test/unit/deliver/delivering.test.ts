@@ -10,10 +10,9 @@ import { suite } from '../../kit/suite.ts'
 
 const test = suite('deliver/delivering')
 
-const MESSAGE: Omit<OutgoingMessage, 'signedAt'> = {
+const MESSAGE: Omit<OutgoingMessage, 'signedAt' | 'sizeBytes'> = {
   mailFrom: 'b+x@send.here.test',
   bytes: [Buffer.from('Subject: hi\r\n\r\n'), Buffer.from('hello\r\n')],
-  sizeBytes: 22,
   smtpUtf8: false,
   tls: 'any',
   dueAt: 0,
@@ -21,13 +20,13 @@ const MESSAGE: Omit<OutgoingMessage, 'signedAt'> = {
 }
 
 /** Deliveries to a simulator, of messages that are made when the test says so. */
-function open() {
+function open(sizeBytes = 22) {
   const clock = createManualClock()
   const making: PromiseWithResolvers<OutgoingMessage>[] = []
   const ends: Finish[] = []
   const make: MessageMaker['make'] = (_, signedAt) => {
     const made = Promise.withResolvers<OutgoingMessage>()
-    making.push({ ...made, resolve: () => made.resolve({ ...MESSAGE, signedAt }) })
+    making.push({ ...made, resolve: () => made.resolve({ ...MESSAGE, sizeBytes, signedAt }) })
     return made.promise
   }
   const destination = { kind: 'simulator' as const }
@@ -110,6 +109,20 @@ test('what was prepared long ago is made anew, and so is what was delivered once
     [clock.now(), clock.now()],
   )
 })
+
+for (const [what, sizeBytes, count] of [
+  ['after a large message nothing is prepared', 256 * 1024 + 1, 1],
+  ['after a smaller one the next is', 256 * 1024, 2],
+] as const)
+  test(what, async () => {
+    const { making, made, prepare, deliver } = open(sizeBytes)
+    const delivered = deliver()
+    await settled()
+    await made(0)
+    await delivered
+    prepare()
+    assert.is(making.length, count)
+  })
 
 test('what could not be prepared is made when its turn comes', async () => {
   const { making, made, ends, prepare, deliver } = open()
