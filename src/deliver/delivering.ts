@@ -2,11 +2,12 @@
 import { type Clock, sleep } from '../lib/clock.ts'
 import { type ClaimedDelivery, StorageUnavailable } from '../store/command.ts'
 import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './ending.ts'
-import type { MessageMaker, NoMessage, OutgoingMessage } from './message/message.ts'
+import type { MessageMaker } from './message/message.ts'
 import { countedSite, destinationOf } from './outcome/arrival.ts'
 import { type Ending, finishOf } from './outcome/finish.ts'
 import type { Judge } from './paths/lessons.ts'
 import type { Source } from './paths/source-ips.ts'
+import { createPreparedMessages } from './prepared.ts'
 import type { Recorder } from './recorder.ts'
 import type { Router } from './route.ts'
 import type { SlowWatch } from './slow-watch.ts'
@@ -27,11 +28,7 @@ export interface Delivering {
   deliver(delivery: ClaimedDelivery, source: Source, judge: Judge): Promise<void>
 }
 
-type Made = OutgoingMessage | NoMessage
-
 const AFTER_FAILURE_MS = 1_000
-/** What was made so long ago is made anew: keys and domains may be others by now. */
-const FRESH_MS = 2_000
 /** After a larger one nothing is prepared: memory is for what is under way. */
 const LARGEST_BYTES = 256 * 1024
 
@@ -42,23 +39,17 @@ export function createDelivering(
   stopping: AbortSignal,
 ): Delivering {
   const { clock, router, maker, onError } = options
-  const prepared = new WeakMap<ClaimedDelivery, { at: number; message: Promise<Made | undefined> }>()
-
+  const prepared = createPreparedMessages(clock, maker)
   let lastBytes = 0
 
   const attemptOf = async (delivery: ClaimedDelivery, source: Source, startedAt: number) => {
-    const message = (await preparedOf(delivery, startedAt)) ?? (await makeWhenAnswered(delivery, startedAt))
+    const message =
+      (await prepared.take(delivery, startedAt)) ?? (await makeWhenAnswered(delivery, startedAt))
     if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null, site: null }
     lastBytes = message.sizeBytes
     const route = await router.routeOf(delivery.domain)
     const site = countedSite(route)
     return { ...(await carry(options, route, delivery, message, source)), message, site }
-  }
-
-  const preparedOf = async (delivery: ClaimedDelivery, now: number) => {
-    const known = prepared.get(delivery)
-    prepared.delete(delivery)
-    return known && now - known.at < FRESH_MS ? known.message : undefined
   }
 
   /** While the store does not answer, nothing can be read: that is no failure of the delivery. */
@@ -74,11 +65,7 @@ export function createDelivering(
 
   return {
     prepare(delivery) {
-      if (prepared.has(delivery) || lastBytes > LARGEST_BYTES) return
-      const at = clock.now()
-      // made anew when its turn comes, and told of then
-      const message = maker.make(delivery, at).catch(() => undefined)
-      prepared.set(delivery, { at, message })
+      if (lastBytes <= LARGEST_BYTES) prepared.make(delivery)
     },
     async deliver(delivery, source, judge) {
       await recorder.room()

@@ -10,26 +10,18 @@ export type PrivateKey = Pick<SigningKey, 'algorithm' | 'privateKey'>
 export type Sign = (input: string, key: PrivateKey) => Promise<string>
 
 /** RSA-2048 takes about 0.25 ms of CPU; it is worked on by the thread pool, so that the caller can go on with other messages. */
-export const signHere: Sign = async (input, { algorithm, privateKey }) => {
-  const bytes =
-    algorithm === 'rsa-sha256'
-      ? await signInPool('sha256', Buffer.from(input), privateKey)
-      : signByEd25519(input, privateKey)
-  return bytes.toString('base64')
+export const signHere: Sign = async (input, key) => {
+  if (key.algorithm === 'ed25519-sha256') return signAtOnce(input, key)
+  return (await signInPool('sha256', Buffer.from(input), key.privateKey)).toString('base64')
 }
 
-/** As `signHere` does, but at once. */
+/** RFC 8463 §3: Ed25519 signs the digest. */
 export function signAtOnce(input: string, { algorithm, privateKey }: PrivateKey): string {
   const bytes =
     algorithm === 'rsa-sha256'
       ? sign('sha256', Buffer.from(input), privateKey)
-      : signByEd25519(input, privateKey)
+      : sign(null, hash('sha256', input, 'buffer'), privateKey)
   return bytes.toString('base64')
-}
-
-/** RFC 8463 §3: Ed25519 signs the digest. */
-export function signByEd25519(input: string, privateKey: KeyObject): Buffer {
-  return sign(null, hash('sha256', input, 'buffer'), privateKey)
 }
 
 const signInPool = promisify<string, Buffer, KeyObject, Buffer>(sign)

@@ -2,7 +2,7 @@
 import { hash as digest, type KeyObject, verify } from 'node:crypto'
 import type { HeaderField } from '../smtp/header-field.ts'
 import { type DkimAlgorithm, loadPublicKey, type SignerIdentity, type SigningKey } from './keys.ts'
-import { type Sign, signByEd25519, signHere } from './sign.ts'
+import { type Sign, signAtOnce, signHere } from './sign.ts'
 import { relaxedField, type SignedFields, selectSignedFields } from './signed-fields.ts'
 
 export interface Signature {
@@ -16,7 +16,7 @@ export interface Signature {
 
 /** What is known of a signature that was made before. */
 export interface KnownSignature {
-  bytes: Uint8Array
+  base64: string
   /** What it was made over, where this process has made it. */
   digest?: string | undefined
 }
@@ -68,17 +68,17 @@ export function signedBefore(
   for (const [i, key] of keys.entries()) {
     const unsigned = unsignedValue(signed, hash, key, signedAt)
     if (!isOurs(inputOf(signed, unsigned), key, known[i]!)) return undefined
-    made.push(withSignature(unsigned, base64Of(known[i]!.bytes)))
+    made.push(withSignature(unsigned, known[i]!.base64))
   }
   return made
 }
 
 /** Ed25519 gives the same signature each time (RFC 8032 §5.1.6), and to make it costs a third of proving it. */
-function isOurs(input: string, key: SigningKey, { bytes, digest: known }: KnownSignature): boolean {
+function isOurs(input: string, key: SigningKey, { base64, digest: known }: KnownSignature): boolean {
   if (known !== undefined) return known === digest('sha256', input, 'base64')
   return key.algorithm === 'ed25519-sha256'
-    ? signByEd25519(input, key.privateKey).equals(bytes)
-    : holdsOver(input, key.algorithm, key.publicKey, bytes)
+    ? signAtOnce(input, key) === base64
+    : holdsOver(input, key.algorithm, key.publicKey, base64)
 }
 
 /** The field that `signMessage` made, built again without the key from what was kept of it. */
@@ -87,9 +87,9 @@ export function signatureField(
   hash: string,
   identity: SignerIdentity,
   signedAt: number,
-  bytes: Uint8Array,
+  base64: string,
 ): HeaderField {
-  return withSignature(unsignedValue(selectSignedFields(fields), hash, identity, signedAt), base64Of(bytes))
+  return withSignature(unsignedValue(selectSignedFields(fields), hash, identity, signedAt), base64)
 }
 
 /**
@@ -101,11 +101,11 @@ export function signatureHolds(
   hash: string,
   identity: SignerIdentity & { publicKey: string },
   signedAt: number,
-  bytes: Uint8Array,
+  base64: string,
 ): boolean {
   const signed = selectSignedFields(fields)
   const unsigned = unsignedValue(signed, hash, identity, signedAt)
-  return holdsOver(inputOf(signed, unsigned), identity.algorithm, loadPublicKey(identity), bytes)
+  return holdsOver(inputOf(signed, unsigned), identity.algorithm, loadPublicKey(identity), base64)
 }
 
 /** What the signature is made over, in UTF-8. */
@@ -113,7 +113,8 @@ function inputOf({ canonical }: SignedFields, unsigned: string): string {
   return canonical + relaxedField(FIELD_NAME.toLowerCase(), unsigned)
 }
 
-function holdsOver(input: string, algorithm: DkimAlgorithm, key: KeyObject, bytes: Uint8Array): boolean {
+function holdsOver(input: string, algorithm: DkimAlgorithm, key: KeyObject, base64: string): boolean {
+  const bytes = Buffer.from(base64, 'base64')
   return algorithm === 'rsa-sha256'
     ? verify('sha256', Buffer.from(input), key, bytes)
     : verify(null, digest('sha256', input, 'buffer'), key, bytes)
@@ -146,15 +147,11 @@ function nameList(names: readonly string[]): string {
   )}`
 }
 
-function base64Of({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('base64')
-}
-
-function withSignature(unsigned: string, text: string): HeaderField {
+function withSignature(unsigned: string, base64: string): HeaderField {
   let value = unsigned
   let room = LINE_CHARACTERS - ' b='.length
-  for (let at = 0; at < text.length; room = LINE_CHARACTERS - 1) {
-    value += (at === 0 ? '' : '\r\n ') + text.slice(at, at + room)
+  for (let at = 0; at < base64.length; room = LINE_CHARACTERS - 1) {
+    value += (at === 0 ? '' : '\r\n ') + base64.slice(at, at + room)
     at += room
   }
   return { name: FIELD_NAME, value }

@@ -116,7 +116,7 @@ async function signaturesOf(
   if (signatures === null) return { fidelity: 'unsigned', signatures: [] }
   const made: HeaderField[] = []
   let fidelity: Fidelity = 'exact'
-  for (const { keyId, bytes: text } of JSON.parse(signatures) as StoredSignature[]) {
+  for (const { keyId, bytes: base64 } of JSON.parse(signatures) as StoredSignature[]) {
     const key = await findKeyFacts(db, parseWireId('key', keyId)!)
     if (!key) {
       fidelity = 'inexact'
@@ -124,9 +124,8 @@ async function signaturesOf(
     }
     const { token: selector, algorithm, publicKey } = key
     const identity = { domain, selector, algorithm, publicKey }
-    const bytes = Buffer.from(text, 'base64')
-    if (!signatureHolds(fields, bodyHash, identity, signedAt, bytes)) fidelity = 'inexact'
-    made.push(signatureField(fields, bodyHash, identity, signedAt, bytes))
+    if (!signatureHolds(fields, bodyHash, identity, signedAt, base64)) fidelity = 'inexact'
+    made.push(signatureField(fields, bodyHash, identity, signedAt, base64))
   }
   return { fidelity, signatures: made }
 }

@@ -72,7 +72,7 @@ function signAgain(
   if (stored.length !== keys.length || stored.some(({ keyId }, i) => keyId !== keys[i]!.keyId))
     return undefined
   const fields = unsignedFields(parts, signedAt)
-  const known = stored.map(({ bytes }, i) => ({ bytes: Buffer.from(bytes, 'base64'), digest: digests?.[i] }))
+  const known = stored.map(({ bytes: base64 }, i) => ({ base64, digest: digests?.[i] }))
   const made = signedBefore(fields, parts.message.bodyHash, keys, signedAt, known)
   return made && { fields: [...made, ...fields], signedAt, signatures: stored }
 }
