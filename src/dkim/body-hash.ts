@@ -34,7 +34,11 @@ export function bodyHash(body: Buffer): string {
 function isRelaxed(body: Buffer): boolean {
   const end = body.length
   if (end < 3 || body[end - 1] !== LF || body[end - 2] !== CR || body[end - 3] === LF) return false
-  return !body.includes('  ') && !body.includes(TAB) && !body.includes(' \r\n')
+  for (let at = 0; at < end; at++) {
+    const byte = body[at]!
+    if (byte === TAB || (byte === BLANK && body[at + 1]! <= BLANK)) return false
+  }
+  return true
 }
 
 /**

@@ -20,6 +20,8 @@ export interface AddressFault {
 
 const ATEXT = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|(?![\\x00-\\x7f])[\\p{L}\\p{N}\\p{M}\\p{S}\\p{P}]"
 const DOT_ATOM = new RegExp(`^(?:${ATEXT})+(?:\\.(?:${ATEXT})+)*$`, 'u')
+/** In the form it is to have already. A-labels are for the runtime to judge; a number at the end would make it an address. */
+const PLAIN_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const FORBIDDEN_IN_NAME = /[()<>[\]:;@\\,"]/
 const QUOTED = /^"((?:[^"\\]|\\.)*)"/
@@ -60,6 +62,7 @@ export function parseAddress(text: string): Mailbox | AddressFault {
 
 /** The domain as lower-case A-labels (UTS 46), or undefined: at least two labels, letters, digits, hyphens. */
 export function parseDomain(text: string): string | undefined {
+  if (PLAIN_DOMAIN.test(text) && text.length <= MAX_DOMAIN_OCTETS && !text.includes('xn--')) return text
   if (/[%:/?#@[\]\\\s]/.test(text)) return undefined
   const ascii = domainToASCII(text.normalize('NFC')).toLowerCase()
   if (ascii.length === 0 || ascii.length > MAX_DOMAIN_OCTETS) return undefined

@@ -3,10 +3,10 @@
  * give the same signature for the same message (RFC 8017 §8.2.1, RFC 8032 §5.1.6).
  */
 import { hash } from 'node:crypto'
-import { type Id, parseWireId } from '../../lib/ids.ts'
+import type { Id } from '../../lib/ids.ts'
 import type { StoredSignature } from './signed-head.ts'
 
-/** Of the end of a key's id, which is random: a domain has few keys. */
+/** Of the end of a key's id, which is random and the same on the wire, in hex: a domain has few keys. */
 const KEY_BYTES = 4
 /** Against accidents: nobody who can change the database is to be kept from it. */
 const DIGEST_BYTES = 8
@@ -15,7 +15,7 @@ const ENTRY_BYTES = KEY_BYTES + DIGEST_BYTES
 export function proofOf(signatures: readonly StoredSignature[]): Uint8Array {
   const proof = new Uint8Array(signatures.length * ENTRY_BYTES)
   for (const [i, { keyId, bytes }] of signatures.entries()) {
-    proof.set(tailOf(parseWireId('key', keyId)!), i * ENTRY_BYTES)
+    proof.set(Buffer.from(keyId.slice(-2 * KEY_BYTES), 'hex'), i * ENTRY_BYTES)
     proof.set(digestOf(Buffer.from(bytes, 'base64')), i * ENTRY_BYTES + KEY_BYTES)
   }
   return proof
@@ -32,14 +32,10 @@ export function entriesOf(proof: Uint8Array): ProofEntry[] {
   return Array.from({ length: proof.length / ENTRY_BYTES }, (_, i) => {
     const entry = proof.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES)
     return {
-      isBy: keyId => Buffer.compare(tailOf(keyId), entry.subarray(0, KEY_BYTES)) === 0,
+      isBy: keyId => Buffer.compare(keyId.subarray(-KEY_BYTES), entry.subarray(0, KEY_BYTES)) === 0,
       isOf: signature => Buffer.compare(digestOf(signature), entry.subarray(KEY_BYTES)) === 0,
     }
   })
-}
-
-function tailOf(keyId: Id): Uint8Array {
-  return keyId.subarray(-KEY_BYTES)
 }
 
 function digestOf(signature: Uint8Array): Uint8Array {

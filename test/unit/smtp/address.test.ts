@@ -20,6 +20,7 @@ const accepted: [text: string, name: string | null, address: string][] = [
   ['John.Doe+tag@B.TEST', null, 'John.Doe+tag@b.test'],
   ['a%b@c.test', null, 'a%b@c.test'],
   ['a@bücher.example', null, 'a@xn--bcher-kva.example'],
+  ['a@ab--cd.test', null, 'a@ab--cd.test'],
   ['a@b。test', null, 'a@b.test'],
   ['日本@例え.テスト', null, '日本@xn--r8jz45g.xn--zckzah'],
   ['=?utf-8?Q?a=40evil.test=2C?= <x@y.test>', '=?utf-8?Q?a=40evil.test=2C?=', 'x@y.test'],
@@ -44,6 +45,7 @@ const refused = [
   'a@-b.test',
   'a@b_c.test',
   'a@1.2.3.4',
+  'a@b.0x1f',
   'a@[127.0.0.1]',
   'a@ex%41mple.test',
   'a@b.test>',
@@ -85,6 +87,9 @@ test('takes time in proportion to the text', () => {
     '"'.repeat(200_000),
     '<'.repeat(200_000),
     `${'a.'.repeat(100_000)}@b.test`,
+    `a@${'b'.repeat(200_000)}.test`,
+    `a@${'b.'.repeat(100_000)}1`,
+    `a@${'b-'.repeat(100_000)}`,
   ])
     assert.ok('fault' in parseMailbox(hostile))
 })
