@@ -23,6 +23,8 @@ interface ResponseRateOptions {
   clock: Clock
   /** Of one sameness to one network. */
   perSecond: number
+  /** Of the keyed hash: 32 bits that nobody else knows. */
+  seed?: number
 }
 
 /** Every second answer beyond the rate is sent truncated, the other ones are not sent at all. */
@@ -36,8 +38,11 @@ const BURST_MS = 1_000
  */
 const PLACES = 65_536
 
-export function createResponseRate({ clock, perSecond }: ResponseRateOptions): ResponseRate {
-  const seed = randomBytes(4).readUInt32LE()
+export function createResponseRate({
+  clock,
+  perSecond,
+  seed = randomBytes(4).readUInt32LE(),
+}: ResponseRateOptions): ResponseRate {
   /** When each would be idle again if nothing more came (the generic cell rate algorithm). */
   const answersUntil = new Float64Array(PLACES)
   const bytesUntil = new Float64Array(PLACES)

@@ -16,11 +16,13 @@ import { queryPacket } from '../../kit/zone-client.ts'
 
 const test = suite('dns/response-rate')
 const APEX = 'posthorn.example'
+/** By which none of what is counted here meets another in its place, as happens with one seed of seventy. */
+const SEED = 7
 const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`
 
 function given() {
   const clock = createManualClock()
-  const rate = createResponseRate({ clock, perSecond: 20 })
+  const rate = createResponseRate({ clock, perSecond: 20, seed: SEED })
   const zone = createZone({
     apex: APEX,
     records: providerRecords({
