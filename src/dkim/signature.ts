@@ -3,7 +3,7 @@ import { hash as digest, type KeyObject, verify } from 'node:crypto'
 import type { HeaderField } from '../smtp/header-field.ts'
 import { type DkimAlgorithm, loadPublicKey, type SignerIdentity, type SigningKey } from './keys.ts'
 import { type Sign, signAtOnce, signHere } from './sign.ts'
-import { type SignedFields, selectSignedFields } from './signed-fields.ts'
+import { relaxedField, type SignedFields, selectSignedFields } from './signed-fields.ts'
 
 export interface Signature {
   /** The DKIM-Signature field, to be put above the fields that it signs. */
@@ -109,9 +109,9 @@ export function signatureHolds(
   return holdsOver(inputOf(signed, unsigned), identity.algorithm, loadPublicKey(identity), base64)
 }
 
-/** What the signature is made over, in UTF-8. Unfolded, an unsigned value is in relaxed form. */
+/** What the signature is made over, in UTF-8. */
 function inputOf({ canonical }: SignedFields, unsigned: string): string {
-  return `${canonical}${CANONICAL_NAME}:${unsigned.replaceAll('\r\n', '')}`
+  return canonical + relaxedField(CANONICAL_NAME, unsigned)
 }
 
 function holdsOver(input: string, algorithm: DkimAlgorithm, key: KeyObject, base64: string): boolean {

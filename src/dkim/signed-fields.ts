@@ -28,7 +28,7 @@ const OVERSIGNED = [
 ]
 /** Signed where they occur; `x-posthorn-ref` ties a complaint to its delivery. */
 const SIGNED = /^(?:feedback-id|x-posthorn-ref|list-.*|resent-.*)$/
-const IRREGULAR = /[\t\r]|^ | $| {2}/
+const IRREGULAR = /\t|^ | $| {2}/
 
 /**
  * Fields of the same name are taken from the bottom up, since readers count from there (§5.4.2).
@@ -63,7 +63,7 @@ export function selectSignedFields(fields: readonly HeaderField[]): SignedFields
 
 /** `name:value`, unfolded, runs of blanks as one, none at the ends (§3.4.2). No CRLF. */
 export function relaxedField(lowerCaseName: string, value: string): string {
-  if (!IRREGULAR.test(value)) return `${lowerCaseName}:${value}`
-  const unfolded = value.replace(/\r\n/g, '').replace(/[ \t]+/g, ' ')
-  return `${lowerCaseName}:${unfolded.replace(/^ | $/g, '')}`
+  const unfolded = value.replaceAll('\r\n', '')
+  if (!IRREGULAR.test(unfolded)) return `${lowerCaseName}:${unfolded}`
+  return `${lowerCaseName}:${unfolded.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '')}`
 }

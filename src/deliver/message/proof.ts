@@ -16,7 +16,7 @@ export function proofOf(signatures: readonly StoredSignature[]): Uint8Array {
   const proof = new Uint8Array(signatures.length * ENTRY_BYTES)
   for (const [i, { keyId, bytes }] of signatures.entries()) {
     proof.set(Buffer.from(keyId.slice(-2 * KEY_BYTES), 'hex'), i * ENTRY_BYTES)
-    proof.set(digestOf(Buffer.from(bytes, 'base64')), i * ENTRY_BYTES + KEY_BYTES)
+    proof.set(digestOf(bytes), i * ENTRY_BYTES + KEY_BYTES)
   }
   return proof
 }
@@ -24,7 +24,8 @@ export function proofOf(signatures: readonly StoredSignature[]): Uint8Array {
 /** One signature of a message. */
 export interface ProofEntry {
   isBy(keyId: Id): boolean
-  isOf(signature: Uint8Array): boolean
+  /** @param signature base64 */
+  isOf(signature: string): boolean
 }
 
 /** In the order of the signatures. */
@@ -38,6 +39,6 @@ export function entriesOf(proof: Uint8Array): ProofEntry[] {
   })
 }
 
-function digestOf(signature: Uint8Array): Uint8Array {
-  return hash('sha256', signature, 'buffer').subarray(0, DIGEST_BYTES)
+function digestOf(signature: string): Uint8Array {
+  return hash('sha256', Buffer.from(signature, 'base64'), 'buffer').subarray(0, DIGEST_BYTES)
 }

@@ -257,7 +257,7 @@ test('signatures are kept for another attempt; once there is none, what they are
     assert.is(done.signatures, null)
     const entries = entriesOf(done.proof!)
     assert.equal(
-      entries.map(entry => ['one', 'other'].map(text => entry.isOf(Buffer.from(text)))),
+      entries.map(entry => ['one', 'other'].map(text => entry.isOf(Buffer.from(text).toString('base64')))),
       [
         [true, false],
         [false, true],
