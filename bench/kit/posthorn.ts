@@ -161,7 +161,8 @@ function resumeSite(root: string, dataDir: string) {
 
 function nameOf(signingSlots: readonly number[], batch: BatchShape | undefined): string {
   if (batch) return `Posthorn, batches of ${batch.size}, ${batch.distinct ? 'all different' : 'all the same'}`
-  return signingSlots.join() === '3' ? 'Posthorn, Ed25519 alone' : 'Posthorn'
+  const alone = signingSlots.length === 1 ? `, ${signingSlots[0] === 3 ? 'Ed25519' : 'RSA'} alone` : ''
+  return `Posthorn${alone}`
 }
 
 /** The benchmark is not about DNS: the domain is registered through the API and marked as verified in the database. */

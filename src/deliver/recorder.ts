@@ -1,5 +1,6 @@
 /** Hands the ends of attempts to the store, and keeps them until they are stored. */
 import { type Clock, sleep } from '../lib/clock.ts'
+import { UnderWay } from '../lib/under-way.ts'
 import type { Finish, queueCommands } from '../queue/commands.ts'
 import { type Run, StorageUnavailable } from '../store/command.ts'
 
@@ -22,7 +23,7 @@ export function createRecorder(
   stopping: AbortSignal,
 ): Recorder {
   /** Each resolves when its end is stored or given up. */
-  const waiting = new Set<Promise<void>>()
+  const waiting = new UnderWay<Promise<void>>()
 
   const stored = async (finish: Finish): Promise<boolean> => {
     for (;;) {
@@ -39,10 +40,10 @@ export function createRecorder(
     record(finish) {
       const recording = stored(finish)
       const settled = recording.then(
-        () => void waiting.delete(settled),
-        () => void waiting.delete(settled),
+        () => void waiting.take(number),
+        () => void waiting.take(number),
       )
-      waiting.add(settled)
+      const number = waiting.put(settled)
       return recording
     },
     async room() {

@@ -1,11 +1,13 @@
 /** Makes an email `sent` while its first attempt is still under way, when that takes its time. */
 import type { Clock, Timer } from '../lib/clock.ts'
+import { UnderWay } from '../lib/under-way.ts'
 import type { queueCommands } from '../queue/commands.ts'
 import type { ClaimedDelivery, Run } from '../store/command.ts'
 
 export interface SlowWatch {
-  begin(delivery: ClaimedDelivery, startedAt: number): Watched
-  end(watched: Watched): void
+  /** @returns by which number it ends */
+  begin(delivery: ClaimedDelivery, startedAt: number): number
+  end(number: number): void
   close(): void
 }
 
@@ -24,7 +26,7 @@ export function createSlowWatch(
   clock: Clock,
   onError: (error: unknown) => void,
 ): SlowWatch {
-  const underWay = new Set<Watched>()
+  const underWay = new UnderWay<Watched>()
   let timer: Timer | undefined
 
   const look = () => {
@@ -41,12 +43,10 @@ export function createSlowWatch(
 
   return {
     begin(delivery, startedAt) {
-      const watched = { delivery, startedAt, told: false }
-      underWay.add(watched)
       timer ??= clock.timer(LOOK_EVERY_MS, look)
-      return watched
+      return underWay.put({ delivery, startedAt, told: false })
     },
-    end: watched => void underWay.delete(watched),
+    end: number => void underWay.take(number),
     close: () => timer?.cancel(),
   }
 }

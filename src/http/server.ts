@@ -13,6 +13,7 @@ import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
 import type { Certificates } from '../lib/certificates.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { UnderWay } from '../lib/under-way.ts'
 
 export interface HttpServer {
   /** Where it listens, once it does. */
@@ -53,11 +54,11 @@ export async function startHttpServer(
   certificates?: Certificates,
 ): Promise<HttpServer> {
   const answer = app.callback()
-  const underWay = new Set<ServerResponse>()
+  const underWay = new UnderWay<ServerResponse>()
   let closing = false
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    underWay.add(response)
-    response.once('close', () => underWay.delete(response))
+    const number = underWay.put(response)
+    response.once('close', () => void underWay.take(number))
     if (closing) sayGoodbye(response)
     answer(request, response)
   }

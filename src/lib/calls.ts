@@ -1,5 +1,6 @@
 /** Functions of one thread called from another over a message port. Errors travel as their name, message and stack. */
 import type { MessagePort } from 'node:worker_threads'
+import { UnderWay } from './under-way.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of functions with different inputs and outputs has no other type
 export type Callable = Record<string, (input: any) => Promise<unknown>>
@@ -59,12 +60,10 @@ async function answerTo(functions: Callable, { seq, name, input }: Call): Promis
 }
 
 export function createCaller(port: MessagePort): Caller {
-  const pending = new Map<number, PromiseWithResolvers<unknown>>()
-  let seq = 0
+  const pending = new UnderWay<PromiseWithResolvers<unknown>>()
   let isClosed = false
   port.on('message', (answer: Answer) => {
-    const waiting = pending.get(answer.seq)
-    pending.delete(answer.seq)
+    const waiting = pending.take(answer.seq)
     if (answer.ok) return waiting?.resolve(answer.output)
     const error = Object.assign(new Error(answer.message), { name: answer.name })
     if (answer.stack !== undefined) error.stack = answer.stack
@@ -72,14 +71,13 @@ export function createCaller(port: MessagePort): Caller {
   })
   port.on('close', () => {
     isClosed = true
-    for (const { reject } of pending.values()) reject(new ThreadEnded('the thread that was asked has ended'))
-    pending.clear()
+    for (const { reject } of pending.takeAll()) reject(new ThreadEnded('the thread that was asked has ended'))
   })
   return {
     async call(name, input, memory = []) {
       if (isClosed) throw new ThreadEnded('the thread that was asked has ended')
       const waiting = Promise.withResolvers<unknown>()
-      pending.set(++seq, waiting)
+      const seq = pending.put(waiting)
       port.postMessage({ seq, name, input } satisfies Call, memory)
       return waiting.promise
     },

@@ -1,6 +1,7 @@
 /** Runs deliveries in slots: a path's one after another, paths that wait for a slot in turns. */
 import { once } from 'node:events'
 import type { Clock } from '../../lib/clock.ts'
+import { UnderWay } from '../../lib/under-way.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
 import type { Claimed } from './claimed.ts'
 import { mayBegin, type Path, widthOf } from './path.ts'
@@ -35,7 +36,7 @@ const MOST_WOKEN = 16
 
 export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   const { clock, slots, onMoved } = options
-  const underWay = new Set<Promise<void>>()
+  const underWay = new UnderWay<Promise<void>>()
   /** Paths whose next delivery waits for a slot, in the order of their turns. */
   const blocked = new Set<Path>()
   let stopped = false
@@ -48,8 +49,8 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
       path.active++
       const slot = run(path, next)
         .catch(options.onError)
-        .finally(() => underWay.delete(slot))
-      underWay.add(slot)
+        .finally(() => void underWay.take(number))
+      const number = underWay.put(slot)
     }
     if (!stopped) prepareNext(path)
   }

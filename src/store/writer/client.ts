@@ -1,6 +1,7 @@
 /** The writer as the other threads see it: run a command, hear announcements. */
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock, Timer } from '../../lib/clock.ts'
+import { UnderWay } from '../../lib/under-way.ts'
 import { type Commands, type Run, StorageUnavailable } from '../command.ts'
 import type { GroupReport, WriteReply, WriteRequest } from './protocol.ts'
 
@@ -39,10 +40,9 @@ export function createWriterClient<C extends Commands>(
   port: MessagePort,
   { clock, lazyMs = {} }: ClientOptions,
 ): WriterClient<C> {
-  const pending = new Map<number, Pending>()
+  const pending = new UnderWay<Pending>()
   const listeners = new Map<string, ((payloads: unknown[]) => void)[]>()
-  const outbox = createOutbox(port, clock, (seq, error) => reject(pending, seq, error))
-  let seq = 0
+  const outbox = createOutbox(port, clock, (seq, error) => pending.take(seq)?.reject(error))
   let closed = false
 
   port.on('message', ({ replies, announcements }: GroupReport) => {
@@ -52,15 +52,14 @@ export function createWriterClient<C extends Commands>(
   })
   port.on('close', () => {
     closed = true
-    for (const waiting of pending.values()) waiting.reject(new StorageUnavailable('the writer has ended'))
-    pending.clear()
+    for (const waiting of pending.takeAll()) waiting.reject(new StorageUnavailable('the writer has ended'))
   })
 
   const run = (name: string, input: unknown, memory: readonly ArrayBuffer[] = []) =>
-    new Promise<unknown>((resolve, rejectRun) => {
-      if (closed) return rejectRun(new StorageUnavailable('the writer has ended'))
-      const request: WriteRequest = { seq: ++seq, name, input }
-      pending.set(request.seq, { name, resolve, reject: rejectRun })
+    new Promise<unknown>((resolve, reject) => {
+      if (closed) return reject(new StorageUnavailable('the writer has ended'))
+      const seq = pending.put({ name, resolve, reject })
+      const request: WriteRequest = { seq, name, input }
       outbox.add({ request, memory }, lazyMs[name] ?? 0)
     })
   return {
@@ -121,16 +120,9 @@ function createOutbox(port: MessagePort, clock: Clock, onUnsendable: (seq: numbe
   }
 }
 
-function reject(pending: Map<number, Pending>, seq: number, error: Error) {
-  const waiting = pending.get(seq)
-  pending.delete(seq)
-  waiting?.reject(error)
-}
-
-function settle(pending: Map<number, Pending>, reply: WriteReply) {
-  const waiting = pending.get(reply.seq)
+function settle(pending: UnderWay<Pending>, reply: WriteReply) {
+  const waiting = pending.take(reply.seq)
   if (!waiting) return
-  pending.delete(reply.seq)
   if (reply.ok) return waiting.resolve(reply.output)
   if (reply.unavailable) return waiting.reject(new StorageUnavailable(reply.message))
   const error = new Error(`command ${waiting.name}: ${reply.message}`)

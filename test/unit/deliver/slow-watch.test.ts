@@ -29,14 +29,18 @@ function openWatch({ fails = false } = {}) {
     attempt: 1,
     expiresAt: 0,
   })
-  return { clock, watch, told, errors, begin: () => watch.begin(delivery(), clock.now()) }
+  const begin = () => {
+    const begun = delivery()
+    return { delivery: begun, number: watch.begin(begun, clock.now()) }
+  }
+  return { clock, watch, told, errors, begin }
 }
 
 test('an attempt that ends within a second is not told', () => {
   const { clock, watch, told, begin } = openWatch()
   const watched = begin()
   clock.advance(900)
-  watch.end(watched)
+  watch.end(watched.number)
   clock.advance(10_000)
   assert.equal(told, [])
 })
@@ -51,7 +55,7 @@ test('one that takes longer is told once, with the time of its beginning', () =>
   ])
   clock.advance(60_000)
   assert.is(told.length, 1)
-  watch.end(watched)
+  watch.end(watched.number)
 })
 
 test('each attempt is watched for itself', () => {
@@ -60,7 +64,7 @@ test('each attempt is watched for itself', () => {
   clock.advance(700)
   const quick = begin()
   clock.advance(500)
-  watch.end(quick)
+  watch.end(quick.number)
   begin()
   clock.advance(400)
   assert.equal(
@@ -73,7 +77,7 @@ test('one timer looks at all of them, and none is left when nothing is under way
   const { clock, watch, begin } = openWatch()
   const watched = Array.from({ length: 50 }, begin)
   assert.is(clock.timerCount, 1)
-  for (const one of watched) watch.end(one)
+  for (const { number } of watched) watch.end(number)
   clock.advance(500)
   assert.is(clock.timerCount, 0)
   begin()
