@@ -47,6 +47,7 @@ export function createDelivering(
       (await prepared.take(delivery, startedAt)) ?? (await makeWhenAnswered(delivery, startedAt))
     if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null, site: null }
     lastBytes = message.sizeBytes
+    delivery.source = undefined
     const route = await router.routeOf(delivery.domain)
     const site = countedSite(route)
     return { ...(await carry(options, route, delivery, message, source)), message, site }

@@ -19,6 +19,11 @@ export class UnderWay<T extends object> implements Iterable<T> {
     return number
   }
 
+  /** What has this number. */
+  at(number: number): T | undefined {
+    return this.#members[number]
+  }
+
   /** Takes out what has this number; undefined where nothing has. */
   take(number: number): T | undefined {
     const member = this.#members[number]

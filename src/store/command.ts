@@ -60,8 +60,8 @@ export interface ClaimedDelivery {
   /** Number of this attempt, from 1; the lease is good as long as the row has it. */
   attempt: number
   expiresAt: number
-  /** The email, where the writer still had it at hand. */
-  source?: EmailSource
+  /** The email, where the writer still had it at hand, and until the message is made of it. */
+  source?: EmailSource | undefined
 }
 
 export interface Claim {

@@ -38,7 +38,7 @@ export interface NoMessage {
   reason: string
 }
 
-type Delivery = DeliveryRef & { accountId: Id; address: string; source?: EmailSource }
+type Delivery = DeliveryRef & { accountId: Id; address: string; source?: EmailSource | undefined }
 
 export interface MessageMaker {
   /**

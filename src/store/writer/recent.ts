@@ -3,6 +3,7 @@
  * to come, so that it need not be read and decompressed again. A copy only; the database has it already.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
+import { UnderWay } from '../../lib/under-way.ts'
 import type { EmailSource } from '../mail/email-source.ts'
 
 export interface RecentEmails {
@@ -26,37 +27,40 @@ const STALE_AFTER_MS = 30_000
 
 /** When it is full, new emails are left out: those that wait longest are claimed first. */
 export function createRecentEmails(): RecentEmails {
-  const kept = new Map<string, Kept>()
+  const kept = new UnderWay<Kept>()
+  /** By email; the oldest first. */
+  const numbers = new Map<string, number>()
   let total = 0
 
-  const drop = (key: string, { size }: Kept) => {
-    kept.delete(key)
-    total -= size
+  const drop = (key: string) => {
+    const entry = kept.take(numbers.get(key)!)!
+    numbers.delete(key)
+    total -= entry.size
   }
   const dropStale = (now: number) => {
-    for (const [key, entry] of kept) {
-      if (now - entry.at < STALE_AFTER_MS) return
-      drop(key, entry)
+    for (const [key, number] of numbers) {
+      if (now - kept.at(number)!.at < STALE_AFTER_MS) return
+      drop(key)
     }
   }
 
   return {
     put(emailId, source, at) {
       const key = idKey(emailId)
-      const former = kept.get(key)
-      if (former) drop(key, former)
+      if (numbers.has(key)) drop(key)
       const size = (source.content.html?.length ?? 0) + (source.content.text?.length ?? 0)
       if (size > LARGEST_CHARACTERS) return
       if (total + size > MOST_CHARACTERS) dropStale(at)
       if (total + size > MOST_CHARACTERS) return
-      kept.set(key, { source, size, left: source.recipientCount, at })
+      numbers.set(key, kept.put({ source, size, left: source.recipientCount, at }))
       total += size
     },
     take(emailId) {
       const key = idKey(emailId)
-      const entry = kept.get(key)
-      if (!entry) return undefined
-      if (--entry.left <= 0) drop(key, entry)
+      const number = numbers.get(key)
+      if (number === undefined) return undefined
+      const entry = kept.at(number)!
+      if (--entry.left <= 0) drop(key)
       return entry.source
     },
   }
