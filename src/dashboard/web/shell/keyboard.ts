@@ -1,5 +1,5 @@
 /** Keys for those who like them: `/` goes to the search, `g` and a letter to a place. */
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 
 const PLACES: Readonly<Record<string, string>> = {
   o: '/',
@@ -11,8 +11,9 @@ const PLACES: Readonly<Record<string, string>> = {
 }
 const BETWEEN_MS = 1_200
 
+/** From the moment that the page is seen: an ordinary effect would come a frame later, and miss a key. */
 export function useKeyboard(go: (path: string) => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     let goingUntil = 0
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return
