@@ -105,7 +105,7 @@ const signing = createPassingThread({
   memory: QUIET_THREAD,
   log,
 })
-const leases = trackLeases(writer.run)
+const leases = data.leases.isShared ? trackLeases(writer.run) : undefined
 const keyRing = createKeyRing({ db, secrets, clock })
 const hosted = createHostedDomains({ db, clock })
 const router = createRouter({
@@ -122,7 +122,7 @@ const worker = createDeliveryWorker({
   clock,
   resolver,
   random,
-  run: leases.run,
+  run: leases?.run ?? writer.run,
   waitingIn: (lane, after, limit) => waitingAt({ db }, { kind: 'lane', lane }, after, limit),
   deferredLanesOf: (site, domain) => stepDeferredLanes(db, site, domain),
   owner: data.owner,
@@ -185,15 +185,15 @@ const worker = createDeliveryWorker({
     log.error({ err: error, ...(delivery && names(delivery)) }, 'a delivery step failed'),
 })
 
-const keeper = data.leases.isShared
-  ? startLeaseKeeper({
-      run: writer.run,
-      clock,
-      held: leases.all,
-      leaseMs: data.leases.leaseMs,
-      onError: error => log.warn({ err: error }, 'leases could not be renewed'),
-    })
-  : undefined
+const keeper =
+  leases &&
+  startLeaseKeeper({
+    run: writer.run,
+    clock,
+    held: leases.all,
+    leaseMs: data.leases.leaseMs,
+    onError: error => log.warn({ err: error }, 'leases could not be renewed'),
+  })
 
 const functions: DeliveryFunctions = { pathsTo: async sites => worker.pathsTo(sites) }
 serveCalls(data.calls, functions)

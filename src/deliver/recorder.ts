@@ -40,8 +40,8 @@ export function createRecorder(
     record(finish) {
       const recording = stored(finish)
       const settled = recording.then(
-        () => void waiting.take(number),
-        () => void waiting.take(number),
+        () => waiting.drop(number),
+        () => waiting.drop(number),
       )
       const number = waiting.put(settled)
       return recording

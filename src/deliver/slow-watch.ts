@@ -46,7 +46,7 @@ export function createSlowWatch(
       timer ??= clock.timer(LOOK_EVERY_MS, look)
       return underWay.put({ delivery, startedAt, told: false })
     },
-    end: number => void underWay.take(number),
+    end: number => underWay.drop(number),
     close: () => timer?.cancel(),
   }
 }

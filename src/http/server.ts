@@ -58,7 +58,7 @@ export async function startHttpServer(
   let closing = false
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     const number = underWay.put(response)
-    response.once('close', () => void underWay.take(number))
+    response.once('close', () => underWay.drop(number))
     if (closing) sayGoodbye(response)
     answer(request, response)
   }

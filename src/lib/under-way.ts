@@ -33,6 +33,10 @@ export class UnderWay<T extends object> implements Iterable<T> {
     return member
   }
 
+  drop(number: number): void {
+    this.take(number)
+  }
+
   takeAll(): T[] {
     const members = [...this]
     this.#members.length = 0

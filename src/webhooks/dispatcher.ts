@@ -161,7 +161,7 @@ export class Dispatcher {
         letGo(endpoint, ready)
       })
       .then(() => {
-        this.#underWay.take(number)
+        this.#underWay.drop(number)
         endpoint.inFlight--
         this.#slots.free()
         this.#pump(endpoint)

@@ -45,14 +45,16 @@ export function newEndpoint(id: Id): Endpoint {
   }
 }
 
+/** Keeps what was leased until the store knows what became of it. */
 export function hold({ held }: Endpoint, leased: Omit<Ready, 'number'>): Ready {
   const ready = { ...leased, number: NOWHERE }
   ready.number = held.put(ready)
   return ready
 }
 
+/** The store knows, or has it back; a second time changes nothing. */
 export function letGo({ held }: Endpoint, ready: Ready): void {
-  held.take(ready.number)
+  held.drop(ready.number)
   ready.number = NOWHERE
 }
 

@@ -55,7 +55,7 @@ export function createRecorder({ run, clock, onRetry, onRoom, onError }: Recorde
       const storing = store(attempt, until)
         .catch(onError)
         .then(() => {
-          waiting.take(number)
+          waiting.drop(number)
           if (waiting.size === MOST_WAITING - 1) onRoom()
         })
       const number = waiting.put(storing)

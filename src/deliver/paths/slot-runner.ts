@@ -49,7 +49,7 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
       path.active++
       const slot = run(path, next)
         .catch(options.onError)
-        .finally(() => void underWay.take(number))
+        .finally(() => underWay.drop(number))
       const number = underWay.put(slot)
     }
     if (!stopped) prepareNext(path)

@@ -32,22 +32,22 @@ export function createRecentEmails(): RecentEmails {
   const numbers = new Map<string, number>()
   let total = 0
 
-  const drop = (key: string) => {
-    const entry = kept.take(numbers.get(key)!)!
+  const drop = (key: string, number: number) => {
     numbers.delete(key)
-    total -= entry.size
+    total -= kept.take(number)!.size
   }
   const dropStale = (now: number) => {
     for (const [key, number] of numbers) {
       if (now - kept.at(number)!.at < STALE_AFTER_MS) return
-      drop(key)
+      drop(key, number)
     }
   }
 
   return {
     put(emailId, source, at) {
       const key = idKey(emailId)
-      if (numbers.has(key)) drop(key)
+      const former = numbers.get(key)
+      if (former !== undefined) drop(key, former)
       const size = (source.content.html?.length ?? 0) + (source.content.text?.length ?? 0)
       if (size > LARGEST_CHARACTERS) return
       if (total + size > MOST_CHARACTERS) dropStale(at)
@@ -60,7 +60,7 @@ export function createRecentEmails(): RecentEmails {
       const number = numbers.get(key)
       if (number === undefined) return undefined
       const entry = kept.at(number)!
-      if (--entry.left <= 0) drop(key)
+      if (--entry.left <= 0) drop(key, number)
       return entry.source
     },
   }

@@ -32,7 +32,7 @@ test('a number is free again for what comes next, so that the room it takes is t
     const three = [{}, {}, {}].map(member => underWay.put(member))
     for (const number of three) {
       numbers.add(number)
-      underWay.take(number)
+      underWay.drop(number)
     }
   }
   assert.is(numbers.size, 3)
