@@ -4,20 +4,17 @@
  */
 import { type Id, idKey } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
-import { UnderWay } from '../lib/under-way.ts'
 import type { Run } from '../store/command.ts'
 import { ATTEMPT_LIMIT_MS, type AttemptOptions, attemptWebhook } from './attempt.ts'
 import type { webhookCommands } from './commands.ts'
 import type { webhookDispatchCommands } from './dispatch-commands.ts'
 import {
   type Endpoint,
-  hold,
   holdsWhatIsDue,
   isFailing,
   isIdle,
   isOnTrial,
   learn,
-  letGo,
   newEndpoint,
   type Ready,
 } from './endpoint.ts'
@@ -43,7 +40,7 @@ export class Dispatcher {
   readonly #slots = createSlots<Endpoint>(MOST_IN_FLIGHT, endpoint => this.#pump(endpoint))
   readonly #probes
   readonly #recorder
-  readonly #underWay = new UnderWay<{ ready: Ready; ended: Promise<void> }>()
+  readonly #underWay = new Map<Ready, Promise<void>>()
   readonly #claiming = new Set<Promise<void>>()
   #isStopping = false
   #isCutOff = false
@@ -85,12 +82,12 @@ export class Dispatcher {
     for (const { timer } of this.#endpoints.values()) timer?.cancel()
     const { promise: cut, resolve: cutOff } = Promise.withResolvers<void>()
     const grace = this.#options.clock.timer(graceMs, cutOff)
-    await Promise.race([Promise.all([...this.#underWay].map(({ ended }) => ended)), cut])
+    await Promise.race([Promise.all(this.#underWay.values()), cut])
     grace.cancel()
     this.#isCutOff = true
     await Promise.all(this.#claiming)
     for (const { id, ready } of this.#endpoints.values()) await this.#release(id, ready, false)
-    for (const { ready } of this.#underWay) await this.#release(ready.target.webhookId, [ready], true)
+    for (const ready of this.#underWay.keys()) await this.#release(ready.target.webhookId, [ready], true)
     await this.#recorder.stop()
   }
 
@@ -140,8 +137,11 @@ export class Dispatcher {
       if (claims) {
         const signing = signingOf(secrets, claims.webhook, now)
         const target = { webhookId, url: claims.webhook.url, signing }
-        for (const delivery of claims.deliveries)
-          endpoint.ready.push(hold(endpoint, { target, delivery, leaseUntil }))
+        for (const delivery of claims.deliveries) {
+          const ready = { target, delivery, leaseUntil }
+          endpoint.ready.push(ready)
+          endpoint.held.add(ready)
+        }
         endpoint.nextAt = Math.min(endpoint.nextAt, claims.nextAt ?? Number.POSITIVE_INFINITY)
       }
     } catch (error) {
@@ -155,18 +155,18 @@ export class Dispatcher {
 
   #begin(endpoint: Endpoint, ready: Ready): void {
     endpoint.inFlight++
-    const ended = this.#attempt(endpoint, ready)
+    const trying = this.#attempt(endpoint, ready)
       .catch(error => {
         this.#options.onError(error)
-        letGo(endpoint, ready)
+        endpoint.held.delete(ready)
       })
       .then(() => {
-        this.#underWay.drop(number)
+        this.#underWay.delete(ready)
         endpoint.inFlight--
         this.#slots.free()
         this.#pump(endpoint)
       })
-    const number = this.#underWay.put({ ready, ended })
+    this.#underWay.set(ready, trying)
   }
 
   async #attempt(endpoint: Endpoint, ready: Ready): Promise<void> {
@@ -206,7 +206,7 @@ export class Dispatcher {
   }
 
   #settled(endpoint: Endpoint, ready: readonly Ready[]): void {
-    for (const one of ready) letGo(endpoint, one)
+    for (const one of ready) endpoint.held.delete(one)
     this.#pump(endpoint)
   }
 

@@ -1,7 +1,6 @@
 /** What the dispatcher knows of an endpoint while something waits for it. */
 import type { Timer } from '../lib/clock.ts'
 import type { Id } from '../lib/ids.ts'
-import { UnderWay } from '../lib/under-way.ts'
 import type { WebhookTarget } from './attempt.ts'
 import type { ClaimedWebhookDelivery } from './dispatch-commands.ts'
 
@@ -10,8 +9,6 @@ export interface Ready {
   target: WebhookTarget
   delivery: ClaimedWebhookDelivery
   leaseUntil: number
-  /** Of its place among what is held for the endpoint. */
-  number: number
 }
 
 export interface Endpoint {
@@ -25,7 +22,7 @@ export interface Endpoint {
   inFlight: number
   ready: Ready[]
   /** What is leased for it, from the lease until the store knows what became of it. */
-  held: UnderWay<Ready>
+  held: Set<Ready>
   isClaiming: boolean
   /** When the next is due, epoch ms, as far as is known. */
   nextAt: number
@@ -35,27 +32,13 @@ export interface Endpoint {
 const FIRST_WINDOW = 4
 const LARGEST_WINDOW = 32
 const FAILURES_BEFORE_REST = 5
-const NOWHERE = -1
 
 export function newEndpoint(id: Id): Endpoint {
   return {
     ...{ id, window: FIRST_WINDOW, failures: 0, isResting: false },
-    ...{ inFlight: 0, ready: [], held: new UnderWay<Ready>(), isClaiming: false },
+    ...{ inFlight: 0, ready: [], held: new Set<Ready>(), isClaiming: false },
     ...{ nextAt: Number.POSITIVE_INFINITY, timer: undefined },
   }
-}
-
-/** Keeps what was leased until the store knows what became of it. */
-export function hold({ held }: Endpoint, leased: Omit<Ready, 'number'>): Ready {
-  const ready = { ...leased, number: NOWHERE }
-  ready.number = held.put(ready)
-  return ready
-}
-
-/** The store knows, or has it back; a second time changes nothing. */
-export function letGo({ held }: Endpoint, ready: Ready): void {
-  held.drop(ready.number)
-  ready.number = NOWHERE
 }
 
 /** One that takes what it is sent gets more at once, and half as much when it does not. */

@@ -1,7 +1,6 @@
 /** Stores how attempts ended; while nothing can be stored, again and again. */
 import type { Clock } from '../lib/clock.ts'
 import { sleep } from '../lib/clock.ts'
-import { UnderWay } from '../lib/under-way.ts'
 import { type Run, StorageUnavailable } from '../store/command.ts'
 import type { webhookCommands } from './commands.ts'
 import type { WebhookAttempt, webhookDispatchCommands } from './dispatch-commands.ts'
@@ -35,7 +34,7 @@ const MOST_WAITING = 1_000
 const AFTER_FAILURE_MS = 1_000
 
 export function createRecorder({ run, clock, onRetry, onRoom, onError }: RecorderOptions): Recorder {
-  const waiting = new UnderWay<Promise<void>>()
+  const waiting = new Set<Promise<void>>()
   let isStopping = false
 
   const store = async (attempt: WebhookAttempt, until: number): Promise<void> => {
@@ -55,10 +54,10 @@ export function createRecorder({ run, clock, onRetry, onRoom, onError }: Recorde
       const storing = store(attempt, until)
         .catch(onError)
         .then(() => {
-          waiting.drop(number)
+          waiting.delete(storing)
           if (waiting.size === MOST_WAITING - 1) onRoom()
         })
-      const number = waiting.put(storing)
+      waiting.add(storing)
       return storing
     },
     isFull: () => waiting.size >= MOST_WAITING,
