@@ -100,7 +100,7 @@ export const queueCommands = {
       const taken = claims.map(({ deliveries, nextAt }) => ({
         deliveries: deliveries
           .filter(delivery => !suppressed.has(delivery))
-          .map(delivery => withSource(delivery, tx.recent.take(delivery.emailId))),
+          .map(delivery => withSource(delivery, tx.recent.take(delivery.emailId, now))),
         nextAt,
       }))
       return inOrder(lanes, open, taken, { deliveries: [], nextAt: null })

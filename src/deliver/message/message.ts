@@ -103,7 +103,7 @@ export function createMessageMaker({
     if (ahead || attempt === 1) return ahead
     const [row] = await find('deliveries', [ref], ['signedAt', 'signatures'])
     return row && row.signedAt !== null && row.signatures !== null
-      ? { signedAt: row.signedAt, signatures: row.signatures }
+      ? { signedAt: row.signedAt, signatures: JSON.parse(row.signatures) as StoredSignature[] }
       : undefined
   }
 
@@ -144,9 +144,7 @@ export function createMessageMaker({
       const message = email.messageFor(delivery)
       const made = await signHead({ message, ref, secrets }, signing.keys, undefined, now, sign)
       const { signedAt, signatures, digests } = made
-      return kept.put(ref, { signedAt, signatures: JSON.stringify(signatures), digests: digests!() })
-        ? 'signed'
-        : 'full'
+      return kept.put(ref, { signedAt, signatures: signatures!, digests: digests!() }) ? 'signed' : 'full'
     },
   }
 }

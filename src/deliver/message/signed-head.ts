@@ -68,11 +68,10 @@ function signAgain(
   keys: readonly RingKey[],
   { signedAt, signatures, digests }: MadeSignatures,
 ): SignedHead | undefined {
-  const stored = JSON.parse(signatures) as StoredSignature[]
-  if (stored.length !== keys.length || stored.some(({ keyId }, i) => keyId !== keys[i]!.keyId))
+  if (signatures.length !== keys.length || signatures.some(({ keyId }, i) => keyId !== keys[i]!.keyId))
     return undefined
   const fields = unsignedFields(parts, signedAt)
-  const known = stored.map(({ bytes: base64 }, i) => ({ base64, digest: digests?.[i] }))
+  const known = signatures.map(({ bytes: base64 }, i) => ({ base64, digest: digests?.[i] }))
   const made = signedBefore(fields, parts.message.bodyHash, keys, signedAt, known)
-  return made && { fields: [...made, ...fields], signedAt, signatures: stored }
+  return made && { fields: [...made, ...fields], signedAt, signatures }
 }

@@ -9,7 +9,7 @@ import type { EmailSource } from '../mail/email-source.ts'
 export interface RecentEmails {
   put(emailId: Id, source: EmailSource, now: number): void
   /** The email for one of its deliveries, or undefined when it must be read. */
-  take(emailId: Id): EmailSource | undefined
+  take(emailId: Id, now: number): EmailSource | undefined
 }
 
 interface Kept {
@@ -25,7 +25,7 @@ const LARGEST_CHARACTERS = 64 * 1024
 /** A delivery that was going to be claimed at once has been by then. */
 const STALE_AFTER_MS = 30_000
 
-/** When it is full, new emails are left out: those that wait longest are claimed first. */
+/** When it is full, new emails are left out: those that wait longest are claimed first. Times are epoch ms. */
 export function createRecentEmails(): RecentEmails {
   const kept = new UnderWay<Kept>()
   /** By email; the oldest first. */
@@ -45,17 +45,18 @@ export function createRecentEmails(): RecentEmails {
 
   return {
     put(emailId, source, at) {
+      dropStale(at)
       const key = idKey(emailId)
       const former = numbers.get(key)
       if (former !== undefined) drop(key, former)
       const size = (source.content.html?.length ?? 0) + (source.content.text?.length ?? 0)
       if (size > LARGEST_CHARACTERS) return
-      if (total + size > MOST_CHARACTERS) dropStale(at)
       if (total + size > MOST_CHARACTERS) return
       numbers.set(key, kept.put({ source, size, left: source.recipientCount, at }))
       total += size
     },
-    take(emailId) {
+    take(emailId, now) {
+      dropStale(now)
       const key = idKey(emailId)
       const number = numbers.get(key)
       if (number === undefined) return undefined

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { startForesight, type WaitingDelivery } from '../../../src/deliver/foresight.ts'
 import { createKeptSignatures } from '../../../src/deliver/message/kept-signatures.ts'
+import { wireId } from '../../../src/lib/ids.ts'
 import type { Lane } from '../../../src/store/command.ts'
 import { newId } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
@@ -134,10 +136,17 @@ test('stopping ends it in the middle, and is no error', async t => {
 test('kept signatures are taken once', () => {
   const kept = createKeptSignatures()
   const ref = { emailId: newId(1), ordinal: 3 }
-  const made = { signedAt: 1, signatures: '[]' }
+  const made = {
+    signedAt: Date.UTC(2026, 10, 23),
+    signatures: [256, 64].map((size, i) => ({
+      keyId: wireId('key', newId(i)),
+      bytes: randomBytes(size).toString('base64'),
+    })),
+    digests: [randomBytes(32), randomBytes(32)].map(digest => digest.toString('base64')),
+  }
   assert.is(kept.put(ref, made), true)
   assert.is(kept.has({ ...ref, ordinal: 2 }), false)
-  assert.is(kept.take(ref), made)
+  assert.equal(kept.take(ref), made)
   assert.is(kept.take(ref), undefined)
 })
 
@@ -145,7 +154,7 @@ test('they are bounded: only those older than an hour make room', () => {
   const kept = createKeptSignatures(2)
   const ref = (ordinal: number) => ({ emailId: newId(1), ordinal })
   const [first, second, third] = [ref(1), ref(2), ref(3)]
-  const at = (signedAt: number) => ({ signedAt, signatures: '[]' })
+  const at = (signedAt: number) => ({ signedAt, signatures: [], digests: [] })
   assert.is(kept.put(first, at(0)), true)
   assert.is(kept.put(second, at(1)), true)
   assert.is(kept.put(third, at(3_599_999)), false)
