@@ -65,8 +65,14 @@ async function build(folder) {
   for (const { path, text } of outputFiles) {
     const file = join(folder, basename(path, '.map'))
     if (path.endsWith('.map')) writeFileSync(`${file}.places`, placesOf(text))
-    else writeFileSync(file, text)
+    else writeFileSync(file, asciiOf(text))
   }
+}
+
+/** A single character beyond Latin 1 doubles what the whole text takes in memory; the bundler leaves those of comments and regular expressions. */
+function asciiOf(text) {
+  const escaped = unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return text.replace(/[^\0-\x7f]/g, escaped)
 }
 
 /** Where each place of a bundle comes from, by paths from the root. */
