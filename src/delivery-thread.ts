@@ -40,6 +40,7 @@ import { systemClock } from './lib/clock.ts'
 import { type Id, wireId } from './lib/ids.ts'
 import { createLog } from './lib/log.ts'
 import { createPassingThread } from './lib/passing-thread.ts'
+import { collectWhenQuiet } from './lib/quiet-collection.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
 import { QUIET_THREAD } from './lib/thread-memory.ts'
 import { createOutbound } from './outbound/outbound.ts'
@@ -66,6 +67,8 @@ interface ForwardedLane {
 
 /** Ends of attempts wait so long for company: fewer and larger commits. */
 const FINISH_PATIENCE_MS = 20
+
+collectWhenQuiet()
 
 const data = workerData as DeliveryThreadData
 const control = parentPort!

@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app.ts'
 import { ConfigError, loadConfig } from './config/config.ts'
 import { createLog } from './lib/log.ts'
+import { collectWhenQuiet } from './lib/quiet-collection.ts'
 import { welcome } from './welcome.ts'
 
 /**
@@ -12,6 +13,7 @@ import { welcome } from './welcome.ts'
  */
 for (const flag of ['--min-semi-space-size=8', '--max-semi-space-size=0', '--heap-growing-percent=100'])
   setFlagsFromString(flag)
+collectWhenQuiet()
 
 const root = new URL('..', import.meta.url).pathname
 

@@ -15,6 +15,7 @@ import { serveCalls } from './lib/calls.ts'
 import { systemClock } from './lib/clock.ts'
 import type { Id } from './lib/ids.ts'
 import { createLog, type LogLevel } from './lib/log.ts'
+import { collectWhenQuiet } from './lib/quiet-collection.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
 import { type DestinationQuestion, reportDestinations } from './queue/destination-report.ts'
 import { createQueueViewer } from './queue/viewer.ts'
@@ -34,6 +35,8 @@ export interface ReadingThreadData {
   clockSeat: ClockSeat | null
   logLevel: LogLevel
 }
+
+collectWhenQuiet()
 
 const data = workerData as ReadingThreadData
 const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined

@@ -7,6 +7,7 @@ import { type ClockSeat, createAdjustableClock } from './lib/adjustable-clock.ts
 import { every, systemClock } from './lib/clock.ts'
 import type { Id } from './lib/ids.ts'
 import { createLog, type LogLevel } from './lib/log.ts'
+import { collectWhenQuiet } from './lib/quiet-collection.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { stepDueWebhooks } from './store/accounts/webhooks.ts'
@@ -36,6 +37,8 @@ const LOOK_EVERY_MS = 30_000
 const GRACE_MS = 5_000
 /** Ends of attempts are stored together. */
 const PATIENCE_MS = 5
+
+collectWhenQuiet()
 
 const data = workerData as WebhookThreadData
 const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
