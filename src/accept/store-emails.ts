@@ -174,7 +174,7 @@ function keepAtHand(tx: Tx, decided: Decided) {
   } = email.row
   const { createdAt, scheduledAt, broadcastId, topicId } = email.row
   const { content } = email
-  if (statusOf(decided) !== 'queued' || 'encoding' in content || 'contentId' in content) return
+  if (statusOf(decided) === 'suppressed' || 'encoding' in content || 'contentId' in content) return
   const mailboxes = { sender, toList, ccList, replyToList }
   const names = { accountId, id, domainId, messageId, linkTermsId, broadcastId, topicId }
   const rest = { subject, variables, headers, attachments, raw, recipientCount, createdAt, scheduledAt }
