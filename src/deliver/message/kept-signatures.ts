@@ -57,7 +57,7 @@ const DIGEST_AT = 16
 const LENGTH_AT = 48
 const SIGNATURE_AT = 50
 
-/** A character a byte: a third of what the JSON would take. */
+/** A character a byte: half of what the lists and their texts would take. */
 function packedOf({ signedAt, signatures, digests }: Required<MadeSignatures>): string {
   const time = Buffer.alloc(8)
   time.writeDoubleBE(signedAt)

@@ -71,14 +71,15 @@ test('a group announces the earliest of its times alone', async t => {
 
 test('the writer keeps no scheduled email at hand', async t => {
   const { schedule, release, claim, send, accountId, clock } = await open(t)
-  await schedule(HOUR_MS)
+  const soonMs = 10_000
+  await schedule(soonMs)
   await send(accountId, { to: ['now@there.test'] })
-  const claimed = async () =>
-    (await claim(accountId)).map(({ address, source }) => `${address} ${source !== undefined}`)
-  assert.equal(await claimed(), ['now@there.test true'])
-  clock.advance(HOUR_MS)
+  clock.advance(soonMs)
   await release()
-  assert.equal(await claimed(), ['a@there.test false'])
+  assert.equal(
+    (await claim(accountId)).map(({ address, source }) => `${address} ${source !== undefined}`).sort(),
+    ['a@there.test false', 'now@there.test true'],
+  )
 })
 
 test('a time that is past, present or more than a year ahead is refused, and nothing stored', async t => {
