@@ -97,10 +97,11 @@ export const queueCommands = {
             .filter(delivery => suppressed.has(delivery))
             .map(delivery => suppressionChange(delivery, now)),
         )
+      tx.recent.dropStale(now)
       const taken = claims.map(({ deliveries, nextAt }) => ({
         deliveries: deliveries
           .filter(delivery => !suppressed.has(delivery))
-          .map(delivery => withSource(delivery, tx.recent.take(delivery.emailId, now))),
+          .map(delivery => withSource(delivery, tx.recent.take(delivery.emailId))),
         nextAt,
       }))
       return inOrder(lanes, open, taken, { deliveries: [], nextAt: null })

@@ -9,7 +9,9 @@ import type { EmailSource } from '../mail/email-source.ts'
 export interface RecentEmails {
   put(emailId: Id, source: EmailSource, now: number): void
   /** The email for one of its deliveries, or undefined when it must be read. */
-  take(emailId: Id, now: number): EmailSource | undefined
+  take(emailId: Id): EmailSource | undefined
+  /** Lets go of what nobody came for in half a minute. */
+  dropStale(now: number): void
 }
 
 interface Kept {
@@ -55,8 +57,7 @@ export function createRecentEmails(): RecentEmails {
       numbers.set(key, kept.put({ source, size, left: source.recipientCount, at }))
       total += size
     },
-    take(emailId, now) {
-      dropStale(now)
+    take(emailId) {
       const key = idKey(emailId)
       const number = numbers.get(key)
       if (number === undefined) return undefined
@@ -64,5 +65,6 @@ export function createRecentEmails(): RecentEmails {
       if (--entry.left <= 0) drop(key, number)
       return entry.source
     },
+    dropStale,
   }
 }
