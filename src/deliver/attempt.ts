@@ -13,6 +13,7 @@ import {
   type Transaction,
   type TransactionResult,
 } from './client/types.ts'
+import { NO_LINE, type Turn } from './line.ts'
 import {
   type Outcome,
   outcomeOf,
@@ -26,7 +27,8 @@ import type { SourceIp } from './paths/source-ips.ts'
 import type { HostTerms, TermsBook } from './policy/host-terms.ts'
 import type { TlsResults } from './policy/tls-results.ts'
 import type { Way } from './policy/way.ts'
-import type { PooledSession, SessionPool } from './session-pool.ts'
+import type { SessionPool } from './session-pool.ts'
+import { SharedSession } from './shared-session.ts'
 import type { SmartHost } from './smart-host.ts'
 
 export interface AttemptResult {
@@ -56,14 +58,16 @@ const FAMILIES = ['ipv4', 'ipv6'] as const
 /**
  * @param transaction with one recipient
  * @param sources at most one of each family; none: the system chooses
+ * @throws TurnLost when it was not begun
  */
 export async function attempt(
   options: AttemptOptions,
   way: Way,
   transaction: Transaction,
   sources: readonly SourceIp[] = [],
+  turn: Turn = NO_LINE,
 ): Promise<AttemptResult> {
-  const result = await attemptHosts(options, way, transaction, sources)
+  const result = await attemptHosts(options, way, transaction, sources, turn)
   return way.smartHost ? { ...result, outcome: relayed(result.outcome) } : result
 }
 
@@ -72,18 +76,18 @@ async function attemptHosts(
   way: Way,
   transaction: Transaction,
   sources: readonly SourceIp[],
+  turn: Turn,
 ): Promise<AttemptResult> {
   const trials: HostTrial[] = []
   const outcomes: Outcome[] = []
   const unfit = new Set<string>()
-  const pooled = takeSession(options, way, transaction, sources)
-  if (pooled) {
-    const outcome = await transact(options, way, pooled, transaction, trials)
+  const known = await overKnownSession(options, sessionNames(way, sources), transaction, turn, trials)
+  if (known) {
+    const { outcome, mxHost } = known
     if (!outcome.hostTrouble && !outcome.unfitHost) return { outcome, trials }
-    if (isStale(outcome)) trials.pop()
     if (outcome.unfitHost) {
       outcomes.push(outcome)
-      unfit.add(pooled.mxHost)
+      unfit.add(mxHost)
     }
   }
   let sessions = 0
@@ -112,7 +116,8 @@ async function attemptHosts(
       source: source?.address,
       smartHost: way.smartHost?.name,
     }
-    const outcome = await transact(options, way, fresh, transaction, trials)
+    const session = new SharedSession(options.pool, sessionsFrom(way, source?.address), fresh)
+    const outcome = await transact(session, transaction, trials, turn)
     if (!outcome.hostTrouble && !outcome.unfitHost) return { outcome, trials }
     outcomes.push(outcome)
     if (outcome.unfitHost) unfit.add(host)
@@ -129,18 +134,35 @@ function noteTls(terms: TermsBook, host: string, opened: Session | SessionFailur
   if (brokenHandshake) terms.brokeHandshake(host, brokenHandshake)
 }
 
-function takeSession(
+/** Behind the delivery before it, or when that has ended, on a session that waits; undefined where there is none. */
+async function overKnownSession(
   { pool }: AttemptOptions,
-  way: Way,
-  { recipients }: Transaction,
-  sources: readonly SourceIp[],
-): PooledSession | undefined {
-  if (sources.length === 0) return pool.take(way.sessions, recipients[0]!)
-  for (const { address } of sources) {
-    const found = pool.take(sessionsFrom(way, address), recipients[0]!)
-    if (found) return found
+  names: readonly string[],
+  transaction: Transaction,
+  turn: Turn,
+  trials: HostTrial[],
+): Promise<{ outcome: Outcome; mxHost: string } | undefined> {
+  const over = async (session: SharedSession) => {
+    const outcome = await transact(session, transaction, trials, turn)
+    if (isStale(outcome)) trials.pop()
+    return { outcome, mxHost: session.pooled.mxHost }
+  }
+  const { ahead } = turn
+  if (ahead?.isOpen && names.includes(ahead.hostSet)) {
+    const behind = await over(ahead)
+    if (!isStale(behind.outcome)) return behind
+    if (behind.outcome.reply === null) ahead.wasSilent(behind.outcome.text)
+  }
+  await turn.alone()
+  for (const name of names) {
+    const pooled = pool.take(name, transaction.recipients[0]!)
+    if (pooled) return over(new SharedSession(pool, name, pooled))
   }
   return undefined
+}
+
+function sessionNames(way: Way, sources: readonly SourceIp[]): string[] {
+  return sources.length === 0 ? [way.sessions] : sources.map(({ address }) => sessionsFrom(way, address))
 }
 
 /** Sessions are shared among deliveries from the same address. */
@@ -204,22 +226,15 @@ function itself(address: string): HostAddresses {
 }
 
 async function transact(
-  { pool }: AttemptOptions,
-  way: Way,
-  pooled: PooledSession,
+  shared: SharedSession,
   transaction: Transaction,
   trials: HostTrial[],
+  turn: Turn,
 ): Promise<Outcome> {
-  const { session, mxHost, policy, brokenTls = null, source } = pooled
-  const sessions = sessionsFrom(way, source)
+  const { session, mxHost, policy, brokenTls = null, source } = shared.pooled
   const { facts } = session
   const fresh = facts.transactionCount === 0
-  const result = await session.send(transaction).catch(error => {
-    pool.give(sessions, pooled, transaction.recipients[0]!) // nothing was sent
-    throw error
-  })
-  if (result.reusable) pool.give(sessions, pooled, transaction.recipients[0]!)
-  else session.destroy()
+  const result = await shared.send(transaction, () => turn.offer(shared))
   const outcome = outcomeOf(result.recipients[0]!, mxHost)
   trials.push({
     host: mxHost,

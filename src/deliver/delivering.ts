@@ -2,6 +2,7 @@
 import { type Clock, sleep } from '../lib/clock.ts'
 import { type ClaimedDelivery, StorageUnavailable } from '../store/command.ts'
 import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './ending.ts'
+import { type Turn, TurnLost } from './line.ts'
 import type { MessageMaker } from './message/message.ts'
 import { countedSite, destinationOf } from './outcome/arrival.ts'
 import { type Ending, finishOf } from './outcome/finish.ts'
@@ -24,8 +25,11 @@ export interface DeliveringOptions extends CarryOptions {
 export interface Delivering {
   /** Makes its message while others are under way, so that it has not to be waited for. */
   prepare(delivery: ClaimedDelivery): void
-  /** Resolves when the attempt has ended; that is recorded meanwhile. */
-  deliver(delivery: ClaimedDelivery, source: Source, judge: Judge): Promise<void>
+  /**
+   * Resolves when the attempt has ended; that is recorded meanwhile.
+   * @returns false where it lost its turn in the line: nothing was sent, and nothing is recorded
+   */
+  deliver(delivery: ClaimedDelivery, source: Source, judge: Judge, turn?: Turn): Promise<boolean>
 }
 
 const AFTER_FAILURE_MS = 1_000
@@ -42,7 +46,7 @@ export function createDelivering(
   const prepared = createPreparedMessages(clock, maker)
   let lastBytes = 0
 
-  const attemptOf = async (delivery: ClaimedDelivery, source: Source, startedAt: number) => {
+  const attemptOf = async (delivery: ClaimedDelivery, source: Source, startedAt: number, turn?: Turn) => {
     const message =
       (await prepared.take(delivery, startedAt)) ?? (await makeWhenAnswered(delivery, startedAt))
     if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null, site: null }
@@ -50,7 +54,7 @@ export function createDelivering(
     delivery.source = undefined
     const route = await router.routeOf(delivery.domain)
     const site = countedSite(route)
-    return { ...(await carry(options, route, delivery, message, source)), message, site }
+    return { ...(await carry(options, route, delivery, message, source, turn)), message, site }
   }
 
   /** While the store does not answer, nothing can be read: that is no failure of the delivery. */
@@ -68,13 +72,14 @@ export function createDelivering(
     prepare(delivery) {
       if (lastBytes <= LARGEST_BYTES) prepared.make(delivery)
     },
-    async deliver(delivery, source, judge) {
+    async deliver(delivery, source, judge, turn) {
       await recorder.room()
       const startedAt = clock.now()
       const watched = slow.begin(delivery, startedAt)
       try {
-        const { ending, signal, message, site } = await attemptOf(delivery, source, startedAt).catch(
+        const { ending, signal, message, site } = await attemptOf(delivery, source, startedAt, turn).catch(
           error => {
+            if (error instanceof TurnLost) throw error
             onError(error, delivery)
             return { ...brokenInside(), message: null, site: null }
           },
@@ -91,6 +96,10 @@ export function createDelivering(
           .record(destination ? { ...finish, destination } : finish)
           .then(good => (good ? options.onStored(delivery, ending) : undefined))
           .catch(error => onError(error, delivery))
+        return true
+      } catch (error) {
+        if (error instanceof TurnLost) return false
+        throw error
       } finally {
         slow.end(watched)
       }

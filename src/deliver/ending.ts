@@ -5,6 +5,7 @@ import type { ClaimedDelivery } from '../store/command.ts'
 import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts'
 import type { Transaction } from './client/types.ts'
 import type { HandOver } from './hand-over.ts'
+import { NO_LINE, type Turn } from './line.ts'
 import type { OutgoingMessage } from './message/message.ts'
 import type { Ending } from './outcome/finish.ts'
 import type { Outcome } from './outcome/outcome.ts'
@@ -34,6 +35,7 @@ export async function carry(
   delivery: ClaimedDelivery,
   message: OutgoingMessage,
   { ips }: Source,
+  turn: Turn = NO_LINE,
 ): Promise<Carried> {
   switch (destination.kind) {
     case 'simulator':
@@ -55,7 +57,7 @@ export async function carry(
       }
     case 'smart-host': {
       const way = wayOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
-      return carried(await attempt(options, way, transactionOf(delivery, message), ips))
+      return carried(await attempt(options, way, transactionOf(delivery, message), ips, turn))
     }
     case 'hosts': {
       const { hosts, hostSet, security } = destination
@@ -64,7 +66,7 @@ export async function carry(
         const { kind, reason, enhanced } = way
         return { ending: { ...withoutReply(kind, 'policy', reason), enhanced }, signal: 'nothing' }
       }
-      const result = await attempt(options, way, transactionOf(delivery, message), ips)
+      const result = await attempt(options, way, transactionOf(delivery, message), ips, turn)
       return carriedFrom(options.sourceIps, delivery.domain, result)
     }
   }

@@ -1,6 +1,7 @@
 /** Sessions that wait for their next message: a connection is reused for a while and a number of messages. */
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Session } from './client/types.ts'
+import { createHostFaults } from './host-faults.ts'
 import type { PolicyName } from './policy/host-terms.ts'
 
 /** A session and the MX host it leads to. */
@@ -22,6 +23,13 @@ export interface PooledSession {
 export interface SessionPool {
   /** A live session of the set of hosts that takes mail for the address, or undefined. */
   take(hostSet: string, address: string): PooledSession | undefined
+  /**
+   * Whether another message may be sent behind those that are on the session, before their fate is known.
+   * @param userCount how many these are, at least one
+   */
+  bears(pooled: PooledSession, userCount: number): boolean
+  /** Nothing is sent behind another to its host, for a while. */
+  keepApart(pooled: PooledSession, reason: string): void
   /** Takes a session back that was used for the address, or leave of it when it has served enough. */
   give(hostSet: string, pooled: PooledSession, address: string): void
   /** Takes leave of all, and at once of those that are given back later. */
@@ -48,6 +56,7 @@ export interface SessionPoolOptions {
 export function createSessionPool(clock: Clock, { messagesPerConnection }: SessionPoolOptions): SessionPool {
   const idle = new Map<string, Idle[]>()
   const leaving = new Set<Promise<void>>()
+  const apart = createHostFaults(clock)
   let idleCount = 0
   let sweeping: Timer | undefined
   let closed = false
@@ -55,6 +64,13 @@ export function createSessionPool(clock: Clock, { messagesPerConnection }: Sessi
   const quit = ({ session }: PooledSession) => {
     const left = session.quit().finally(() => leaving.delete(left))
     leaving.add(left)
+  }
+  const hostOf = ({ mxHost, smartHost }: PooledSession) => smartHost ?? mxHost
+  /** @param more messages that it is to carry yet */
+  const isWorn = (pooled: PooledSession, more: number) => {
+    const { transactionCount, openedAt, limits } = pooled.session.facts
+    const most = Math.min(messagesPerConnection(hostOf(pooled)), limits.mails)
+    return transactionCount + more >= most || clock.now() - openedAt >= MOST_AGE_MS
   }
   const sweep = () => {
     const before = clock.monotonic() - IDLE_MS
@@ -90,14 +106,17 @@ export function createSessionPool(clock: Clock, { messagesPerConnection }: Sessi
       }
       return undefined
     },
+    bears(pooled, userCount) {
+      const { alive, facts } = pooled.session
+      if (!alive || closed || facts.limits.domains !== Infinity) return false
+      return !isWorn(pooled, userCount - 1) && apart.reasonOf(hostOf(pooled)) === undefined
+    },
+    keepApart: (pooled, reason) => apart.remember(hostOf(pooled), reason),
     give(hostSet, pooled, address) {
       const { session, mxHost, policy, brokenTls = null, source, smartHost } = pooled
-      const { transactionCount, openedAt, limits } = session.facts
+      const { limits } = session.facts
       if (!session.alive) return
-      const isWorn =
-        transactionCount >= Math.min(messagesPerConnection(smartHost ?? mxHost), limits.mails) ||
-        clock.now() - openedAt >= MOST_AGE_MS
-      if (closed || isWorn) return quit(pooled)
+      if (closed || isWorn(pooled, 0)) return quit(pooled)
       const since = clock.monotonic()
       const entry: Idle = { session, mxHost, policy, brokenTls, source, smartHost, since }
       if (limits.domains !== Infinity) entry.domains = (pooled.domains ?? new Set()).add(domainOf(address))

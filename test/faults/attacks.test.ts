@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createTransport } from 'nodemailer'
 import * as assert from 'uvu/assert'
 import { type Posthorn, startPosthorn } from '../kit/posthorn.ts'
@@ -11,8 +10,9 @@ import { until } from '../kit/until.ts'
 const test = suite('heavy attacks on mail ports', { limitMs: 120_000 })
 
 const POSTMASTER = 'postmaster@posthorn.test'
-/** What the thread may be held up, in 99 of 100 looks at it. */
+/** Of its own CPU, between two looks at the thread, in 99 of 100 of them: what others do on the machine does not count. */
 const MOST_HELD_MS = 200
+const LOOK_EVERY_MS = 10
 
 async function given(t: TestContext): Promise<Posthorn> {
   return t.using(
@@ -27,14 +27,21 @@ async function given(t: TestContext): Promise<Posthorn> {
 
 /** Watches this thread, on which the whole service runs, while something goes on. */
 async function watched<T>(work: () => Promise<T>): Promise<T> {
-  const delay = monitorEventLoopDelay({ resolution: 10 })
-  delay.enable()
+  const heldMs: number[] = []
+  let before = process.threadCpuUsage()
+  const look = () => {
+    const { user, system } = process.threadCpuUsage(before)
+    before = process.threadCpuUsage()
+    heldMs.push((user + system) / 1_000)
+  }
+  const looking = setInterval(look, LOOK_EVERY_MS)
   try {
     return await work()
   } finally {
-    delay.disable()
-    const heldMs = delay.percentile(99) / 1e6
-    assert.ok(heldMs < MOST_HELD_MS, `the thread was held for ${heldMs} ms`)
+    clearInterval(looking)
+    look()
+    const most = heldMs.sort((a, b) => a - b)[Math.ceil(heldMs.length * 0.99) - 1]!
+    assert.ok(most < MOST_HELD_MS, `the thread was held for ${most} ms of its CPU`)
   }
 }
 

@@ -17,9 +17,13 @@ interface Job {
   transaction: Transaction
   prepared: Prepared
   envelopeSent: boolean
+  onFollowable: (() => void) | undefined
   resolve(result: TransactionResult): void
   reject(error: unknown): void
 }
+
+/** Behind a peer that takes longer to answer for a message a round trip is little, and another session may be sooner. */
+const QUICK_MS = 500
 
 export class WireSession implements Session {
   readonly facts: SessionFacts
@@ -27,6 +31,8 @@ export class WireSession implements Session {
   readonly #clock: Clock
   readonly #pipelining: boolean
   #chunking: boolean
+  /** Of the last message that it answered for. */
+  #isQuick = false
   readonly #jobs: Job[] = []
   #work: Promise<void> | undefined
   #left: Promise<void> | undefined
@@ -43,7 +49,7 @@ export class WireSession implements Session {
     return this.#wire.alive && this.#left === undefined
   }
 
-  async send(transaction: Transaction): Promise<TransactionResult> {
+  async send(transaction: Transaction, onFollowable?: () => void): Promise<TransactionResult> {
     const prepared = prepare(transaction, this.facts, this.#chunking)
     if ('refusal' in prepared) {
       const result: RecipientResult = { kind: 'refused', phase: 'mail', reply: prepared.refusal, local: true }
@@ -56,7 +62,7 @@ export class WireSession implements Session {
     }
     if (this.#left) return failed(transaction, 'the session is taking leave')
     return new Promise((resolve, reject) => {
-      this.#jobs.push({ transaction, prepared, envelopeSent: false, resolve, reject })
+      this.#jobs.push({ transaction, prepared, envelopeSent: false, onFollowable, resolve, reject })
       this.#work ??= this.#workOff()
     })
   }
@@ -88,25 +94,34 @@ export class WireSession implements Session {
       if (!next || next.prepared.chunked) return
       wire.write(next.prepared.commands.join(''), next.prepared.commands.length)
       next.envelopeSent = true
+      this.#envelopeLeft(next)
     }
     try {
       if (wire.alive) this.facts.transactionCount++
-      const outcome = await transact(prepared, {
+      const transacting = transact(prepared, {
         wire,
         pipelining: this.#pipelining,
         envelopeSent: job.envelopeSent,
         writeNext,
         monotonic: this.#clock.monotonic,
       })
+      if (this.#pipelining && !job.envelopeSent) this.#envelopeLeft(job)
+      const outcome = await transacting
       if (outcome.bdatUnknown) return await this.#carryOutByData(job)
       const recipients = withSurplus(outcome.recipients, transaction)
       const { timings, replies } = outcome
+      const answerMs = timings['final-dot']
+      if (answerMs !== undefined) this.#isQuick = answerMs <= QUICK_MS
       job.resolve({ recipients, timings, replies, reusable: this.alive })
       if (outcome.resetting) await this.#resetAnswered()
     } catch (error) {
       wire.close('destroyed after an internal error')
       job.reject(error)
     }
+  }
+
+  #envelopeLeft({ prepared, onFollowable }: Job) {
+    if (this.#isQuick && !prepared.chunked) onFollowable?.()
   }
 
   /** Once more, and for the rest of the session, without what the peer promised and does not know. */

@@ -200,9 +200,11 @@ export interface Session {
   /**
    * Sends one message. May be called before the former result is in: the next envelope then leaves together
    * with the former message (RFC 2920 §3.1), results come in order.
+   * @param onFollowable called when it would save a round trip to send another now; never where the peer does not
+   * pipeline, takes messages in chunks, which leave with their envelopes anyway, or thinks about messages for long
    * @throws when the transaction is malformed: bare CR or LF, an address that is no address. Nothing is sent.
    */
-  send(transaction: Transaction): Promise<TransactionResult>
+  send(transaction: Transaction, onFollowable?: () => void): Promise<TransactionResult>
   /** Takes leave after the transactions under way; resolves when the connection is closed. Never fails. */
   quit(): Promise<void>
   /** Closes the connection at once. What is under way fails with `closed`. */

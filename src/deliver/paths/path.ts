@@ -93,6 +93,12 @@ export function mayBegin({ pace, claimed, allowance }: Path): boolean {
   return pace.allows() && claimed.has(allowance.allows)
 }
 
+/** As much waits as is under way, and nothing tells it to go slowly: what would wait anyway may do so behind another. */
+export function isCrowded({ active, claimed, isProven, pace, pause }: Path): boolean {
+  const isCareful = !isProven || pause.isProbing || pace.perSecond !== null
+  return !isCareful && claimed.length >= active
+}
+
 /** It is closed for the class: it rests, or has sent all it may today. */
 export function isClosed({ pause, allowance }: Path, isTransactional: boolean): boolean {
   return pause.isOn || allowance.isSpent(isTransactional)

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { PathState } from '../../queue/paths.ts'
 import type { Room } from '../../queue/turns.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
+import type { Turn } from '../line.ts'
 import type { SiteLimits } from '../providers.ts'
 import type { Allowances } from './allowance.ts'
 import type { Claimed } from './claimed.ts'
@@ -46,7 +47,8 @@ export interface SitesOptions extends Omit<LessonsOptions, 'siteOf' | 'unclaim'>
   capOf(site: string): number | null
   /** It waits behind others, and its turn is near. */
   prepare(delivery: ClaimedDelivery): void
-  deliver(delivery: ClaimedDelivery, source: Source, judge: Judge): Promise<void>
+  /** Resolves with false where it lost its turn in the line, and is given back. */
+  deliver(delivery: ClaimedDelivery, source: Source, judge: Judge, turn: Turn): Promise<boolean>
   /** The site has room again. */
   onRoom(site: string): void
   /** A path to the site has sent what it may today; these were claimed for it, and not begun. */
@@ -82,7 +84,7 @@ export function createSites(options: SitesOptions): Sites {
     clock,
     slots,
     prepare: options.prepare,
-    deliver: (path, claimed) => deliverOn(path, claimed, options.deliver, learn),
+    deliver: (path, claimed, turn) => deliverOn(options, path, claimed, turn, learn),
     onMoved(path) {
       const site = siteOf(path.site)
       if (isIdleSite(site)) keep(sites, site)
@@ -161,9 +163,10 @@ function paceOf({ limitsOf, capOf, sourceIps }: SitesOptions, site: string): num
 
 /** What was not sent is not counted. */
 async function deliverOn(
+  { deliver, giveBack }: SitesOptions,
   path: Path,
   { delivery, isTransactional }: Claimed,
-  deliver: SitesOptions['deliver'],
+  turn: Turn,
   learn: Learn,
 ): Promise<void> {
   const end = path.allowance.begin(isTransactional)
@@ -173,7 +176,7 @@ async function deliverOn(
     learn(path, delivery, signal, text)
   }
   try {
-    await deliver(delivery, path.source, judge)
+    if (!(await deliver(delivery, path.source, judge, turn))) giveBack([delivery])
   } finally {
     end(wasSent)
   }

@@ -1,10 +1,11 @@
-/** Runs deliveries in slots: a path's one after another, paths that wait for a slot in turns. */
+/** Runs deliveries in slots: a path's one after another, or in line behind each other; paths that wait for a slot in turns. */
 import { once } from 'node:events'
 import type { Clock } from '../../lib/clock.ts'
 import { UnderWay } from '../../lib/under-way.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
+import { carryOutInLine, type Turn } from '../line.ts'
 import type { Claimed } from './claimed.ts'
-import { mayBegin, type Path, widthOf } from './path.ts'
+import { isCrowded, mayBegin, type Path, widthOf } from './path.ts'
 import type { Slots } from './slots.ts'
 
 export interface SlotRunner {
@@ -23,7 +24,7 @@ interface SlotRunnerOptions {
   slots: Slots
   /** Its turn is near. */
   prepare(delivery: ClaimedDelivery): void
-  deliver(path: Path, claimed: Claimed): Promise<void>
+  deliver(path: Path, claimed: Claimed, turn: Turn): Promise<void>
   /** A delivery left the ones that wait, or a slot of the path came free. */
   onMoved(path: Path): void
   onError(error: unknown): void
@@ -66,15 +67,17 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
       ? path.claimed.next(path.allowance.allows, slots.hasRoomFor)
       : undefined
 
-  /** One delivery after another, as long as no other path waits for the slot. */
+  /** One delivery after another, or behind another, as long as no other path waits for the slot. */
   const run = async (path: Path, first: Claimed) => {
-    const goesOn = () => !stopped && blocked.size === 0 && path.active <= widthOf(path) && mayBegin(path)
+    const bearsIt = () => !stopped && path.active <= widthOf(path)
+    const goesOn = () => blocked.size === 0 && bearsIt() && mayBegin(path)
     try {
-      let next: Claimed | undefined = first
-      while (next) {
-        await carryOut(path, next)
-        next = goesOn() ? nextOf(path, path.active - 1) : undefined
-      }
+      await carryOutInLine(first, {
+        carryOut: (claimed, turn) => carryOut(path, claimed, turn).catch(options.onError),
+        mayFollow: () => slots.isRoomy && isCrowded(path),
+        mayStillBegin: bearsIt,
+        next: () => (goesOn() ? nextOf(path, path.active - 1) : undefined),
+      })
     } finally {
       path.active--
       wakeBlocked()
@@ -82,13 +85,13 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
       onMoved(path)
     }
   }
-  const carryOut = async (path: Path, claimed: Claimed) => {
+  const carryOut = async (path: Path, claimed: Claimed, turn: Turn) => {
     path.pace.begin()
     const free = slots.take(path.isProven, claimed.delivery.accountId)
     onMoved(path)
     prepareNext(path)
     try {
-      await options.deliver(path, claimed)
+      await options.deliver(path, claimed, turn)
     } finally {
       free()
     }

@@ -15,6 +15,8 @@ export interface Slots {
   /** How many may be under way at an unproven site that has `active` of them; a proven one is bounded by its window. */
   allows(isProven: boolean, active: number): boolean
   hasRoomFor(accountId: Id): boolean
+  /** So many are free that one may be taken before it is needed. */
+  readonly isRoomy: boolean
   /** Mail is under way to sites that answer. */
   readonly isBusy: boolean
   /** @returns gives the slot back */
@@ -24,6 +26,7 @@ export interface Slots {
 /** Unproven sites get one slot each from the first part on, and none beyond the second. */
 const CAUTIOUS_FROM = 0.25
 const UNPROVEN_SHARE = 0.75
+const ROOMY_UP_TO = 0.5
 
 export function createSlots({ most, mostOfAccount }: SlotLimits): Slots {
   const byAccount = new Map<string, number>()
@@ -35,6 +38,9 @@ export function createSlots({ most, mostOfAccount }: SlotLimits): Slots {
       if (taken >= most) return false
       if (isProven) return true
       return unproven < most * (active === 0 ? UNPROVEN_SHARE : CAUTIOUS_FROM)
+    },
+    get isRoomy() {
+      return taken < most * ROOMY_UP_TO
     },
     get isBusy() {
       return taken > unproven

@@ -1,10 +1,11 @@
 /** On which terms one MX host is spoken to: the strictest that apply to it. */
+
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../lib/clock.ts'
 import { createTickets, type Tickets } from '../client/tickets.ts'
 import { createClientContext, createReducedContext } from '../client/tls.ts'
 import type { Failure, SessionOptions } from '../client/types.ts'
-import { type BrokenTls, createBrokenTls } from './broken-tls.ts'
+import { createHostFaults, type HostFaults } from '../host-faults.ts'
 import type { Dane } from './dane.ts'
 import { fitsPolicy } from './sts-policy.ts'
 import { chainOf, daneFault, type Tlsa, tlsaText } from './tlsa.ts'
@@ -59,8 +60,8 @@ export function createTermsBook({ clock, authorities, dane }: TermsOptions): Ter
     secureContext: createClientContext(authorities),
     fallbackContext: createReducedContext(authorities),
   }
-  const broken = createBrokenTls(clock)
-  const stumbling = createBrokenTls(clock)
+  const broken = createHostFaults(clock)
+  const stumbling = createHostFaults(clock)
   const loose = termsWith(contexts, 'none', createTickets(clock))
   const verifiedTickets = createTickets(clock)
   const verified = termsWith(contexts, 'domain', verifiedTickets)
@@ -131,6 +132,6 @@ function termsByDane(
 }
 
 /** A host that says it cannot do TLS now may well do it the next time; one that fails at it mostly fails again. */
-function rememberBroken(broken: BrokenTls, host: string, { phase, message }: Failure) {
+function rememberBroken(broken: HostFaults, host: string, { phase, message }: Failure) {
   if (phase === 'tls') broken.remember(host, message)
 }

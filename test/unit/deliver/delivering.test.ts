@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createDelivering, type DeliveringOptions } from '../../../src/deliver/delivering.ts'
+import { TurnLost } from '../../../src/deliver/line.ts'
 import type { MessageMaker, OutgoingMessage } from '../../../src/deliver/message/message.ts'
 import type { Finish } from '../../../src/queue/commands.ts'
 import { simulatedEnding } from '../../../src/simulator/ending.ts'
@@ -20,7 +21,7 @@ const MESSAGE: Omit<OutgoingMessage, 'signedAt' | 'sizeBytes'> = {
 }
 
 /** Deliveries to a simulator, of messages that are made when the test says so. */
-function open(sizeBytes = 22) {
+function open(sizeBytes = 22, simulate = simulatedEnding) {
   const clock = createManualClock()
   const making: PromiseWithResolvers<OutgoingMessage>[] = []
   const ends: Finish[] = []
@@ -34,7 +35,7 @@ function open(sizeBytes = 22) {
     clock,
     maker: { make },
     router: { routeOf: async () => ({ site: SIMULATOR, destination }) },
-    simulate: simulatedEnding,
+    simulate,
     random: () => 0.5,
     onStored: async () => {},
     onError: (error: unknown) => assert.unreachable(String(error)),
@@ -123,6 +124,22 @@ for (const [what, sizeBytes, count] of [
     prepare()
     assert.is(making.length, count)
   })
+
+test('of one that lost its turn nothing is recorded; of one that ended something is', async () => {
+  const lost = open(22, () => {
+    throw new TurnLost()
+  })
+  for (const [{ made, ends, deliver }, hasEnded] of [
+    [lost, false],
+    [open(), true],
+  ] as const) {
+    const delivered = deliver()
+    await settled()
+    await made(0)
+    assert.is(await delivered, hasEnded)
+    assert.is(ends.length, hasEnded ? 1 : 0)
+  }
+})
 
 test('what could not be prepared is made when its turn comes', async () => {
   const { making, made, ends, prepare, deliver } = open()

@@ -67,6 +67,48 @@ test('each site has sessions of its own', async t => {
   assert.is(pool.take(SITE, TO)?.session, session)
 })
 
+test('a session bears as many as it may carry, those that are on it included', async t => {
+  const { mx, clock } = await open(t)
+  const pool = createSessionPool(clock, { messagesPerConnection: () => 4 })
+  const pooled = { session: await dial(t, mx, clock), mxHost: SITE, policy: 'none' } as const
+  await send(pooled.session)
+  assert.equal(
+    [1, 2, 3, 4].map(userCount => pool.bears(pooled, userCount)),
+    [true, true, true, false],
+  )
+  await send(pooled.session)
+  assert.equal(
+    [1, 2, 3].map(userCount => pool.bears(pooled, userCount)),
+    [true, true, false],
+  )
+  clock.advance(300_000)
+  assert.is(pool.bears(pooled, 1), false, 'it has served for long enough')
+})
+
+test('none bears another when it is closed, or all are', async t => {
+  const { pool, dial } = await open(t)
+  const sessions = [await dial(), await dial()]
+  const bears = () => sessions.map(session => pool.bears({ session, mxHost: SITE, policy: 'none' }, 1))
+  sessions[0]!.destroy()
+  assert.equal(bears(), [false, true])
+  await pool.close()
+  assert.equal(bears(), [false, false])
+})
+
+test('at a host where that went wrong nothing is sent behind another for an hour', async t => {
+  const { pool, clock, mx } = await open(t)
+  const bears = async (host: string) => {
+    const session = await dial(t, mx, clock)
+    return pool.bears({ session, mxHost: host, policy: 'none' }, 1)
+  }
+  pool.keepApart({ session: await dial(t, mx, clock), mxHost: SITE, policy: 'none' }, 'nothing happened')
+  assert.equal([await bears(SITE), await bears('mx.far.test')], [false, true])
+  clock.advance(3_599_000)
+  assert.is(await bears(SITE), false)
+  clock.advance(1_000)
+  assert.is(await bears(SITE), true)
+})
+
 test('the session given back last is taken first', async t => {
   const { pool, dial } = await open(t)
   const sessions = [await dial(), await dial(), await dial()]
@@ -164,7 +206,9 @@ test('a peer that takes so many messages in a session gets no more', async t => 
   const session = await dial()
   await send(session)
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
-  assert.is(pool.take(SITE, TO)?.session, session)
+  const taken = pool.take(SITE, TO)!
+  assert.is(taken.session, session)
+  assert.equal([pool.bears(taken, 1), pool.bears(taken, 2)], [true, false])
   await send(session)
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   assert.is(pool.take(SITE, TO), undefined)
@@ -180,6 +224,7 @@ test('a peer that takes so many domains in a session gets mail for those alone',
   }
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, 'a@one.test')
   assert.equal(['b@ONE.test', 'a@two.test', 'a@three.test', 'c@one.test'].map(use), [true, true, false, true])
+  assert.is(pool.bears({ session, mxHost: SITE, policy: 'none' }, 1), false, 'nor any behind another')
 })
 
 test.run()

@@ -1,10 +1,12 @@
 import * as assert from 'uvu/assert'
+import type { Turn } from '../../../src/deliver/line.ts'
 import { UNBOUNDED } from '../../../src/deliver/paths/allowance.ts'
 import type { Judge, SiteSignal } from '../../../src/deliver/paths/lessons.ts'
 import { createSites } from '../../../src/deliver/paths/sites.ts'
 import { createSlots } from '../../../src/deliver/paths/slots.ts'
 import { createSourceIps, inOrderOf, type SourceIps } from '../../../src/deliver/paths/source-ips.ts'
 import { type SiteLimits, USUAL_LIMITS } from '../../../src/deliver/providers.ts'
+import type { SharedSession } from '../../../src/deliver/shared-session.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'
 import { DELIVERY_CLASS } from '../../../src/store/schema.ts'
 import { newId } from '../../kit/mail.ts'
@@ -36,7 +38,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
   )
   const sources = new Map<string, string>()
   const givenBack: string[] = []
-  const underWay = new Map<string, { judge: Judge; end: PromiseWithResolvers<void> }>()
+  const underWay = new Map<string, { judge: Judge; turn: Turn; end: PromiseWithResolvers<boolean> }>()
   const begun: string[] = []
   const prepared = new Set<string>()
   const rooms: string[] = []
@@ -51,11 +53,11 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
     capOf: site => caps.get(site) ?? null,
     sourceIps,
     prepare: ({ address }) => void prepared.add(address),
-    deliver({ address }, source, judge) {
+    deliver({ address }, source, judge, turn) {
       begun.push(address)
       sources.set(address, source.name)
-      const end = Promise.withResolvers<void>()
-      underWay.set(address, { judge, end })
+      const end = Promise.withResolvers<boolean>()
+      underWay.set(address, { judge, turn, end })
       return end.promise
     },
     onRoom: site => rooms.push(site),
@@ -99,14 +101,14 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
       if (signal instanceof Error) end.reject(signal)
       else {
         judge(signal, '421 too busy')
-        end.resolve()
+        end.resolve(true)
       }
       await settled()
     },
     /** Ends everything, also what begins meanwhile. */
     async endAll() {
       while (underWay.size > 0) {
-        for (const { end } of underWay.values()) end.resolve()
+        for (const { end } of underWay.values()) end.resolve(true)
         underWay.clear()
         await settled()
       }
@@ -213,6 +215,91 @@ test('stopping gives back what was not begun, and begins nothing more', async ()
   assert.is(begun.length, 10)
   assert.is(sites.roomOf('a'), 0)
   assert.equal(sites.stop(), [])
+})
+
+/** A site that has answered, with as much under way as it bears and as much that waits. */
+async function crowded(options: OpenOptions = {}) {
+  const opened = openSites({ ...options, limits: { connections: 5, ...options.limits } })
+  opened.sites.take('site', named('proof'))
+  await opened.end('proof')
+  opened.sites.take('site', many(10))
+  return {
+    ...opened,
+    async offer(name: string) {
+      opened.underWay.get(name)!.turn.offer({} as SharedSession)
+      await settled()
+    },
+    begunAfter: () => opened.begun.slice(1).join(' '),
+  }
+}
+const FIVE = 'd0 d1 d2 d3 d4'
+
+test('where as much waits as is under way, one begins behind another, and the window stays as it is', async () => {
+  const { offer, begunAfter, sites, end } = await crowded()
+  await offer('d1')
+  assert.is(begunAfter(), `${FIVE} d5`)
+  assert.is(sites.pathsTo('site')![0]!.underWay, 5)
+  await end('d1')
+  assert.is(begunAfter(), `${FIVE} d5`, 'its slot is that of the one behind it')
+  await end('d5')
+  assert.is(begunAfter(), `${FIVE} d5 d6`)
+})
+
+test('none begins behind another where fewer wait than are under way', async () => {
+  const { offer, begunAfter } = await crowded()
+  await offer('d0')
+  await offer('d1')
+  assert.is(begunAfter(), `${FIVE} d5`)
+})
+
+for (const [what, options] of [
+  ['goes slowly by order', { limits: { messagesPerSecond: 50 } }],
+  ['has half of all slots', { most: 10 }],
+] satisfies [string, OpenOptions][])
+  test(`none begins behind another where the site ${what}`, async () => {
+    const { offer, begunAfter } = await crowded(options)
+    await offer('d1')
+    assert.is(begunAfter(), FIVE)
+  })
+
+test('none begins behind another at a site that has not answered yet', async () => {
+  const { sites, underWay, begun } = openSites({ limits: { connections: 5 } })
+  sites.take('site', many(10))
+  underWay.get('d1')!.turn.offer({} as SharedSession)
+  await settled()
+  assert.is(begun.length, 5)
+})
+
+test('none begins behind a probe', async () => {
+  const { sites, underWay, clock, begun, end } = openSites()
+  sites.take('site', named('proof'))
+  await end('proof')
+  sites.resume({ site: 'site', source: '' }, { until: clock.now() + 30_000, ms: 30_000, reason: 'refused' })
+  clock.advance(30_000)
+  sites.take('site', many(3))
+  underWay.get('d0')!.turn.offer({} as SharedSession)
+  await settled()
+  assert.equal(begun, ['proof', 'd0'])
+})
+
+test('when the site bears less than is under way, who waits behind another loses its turn; who is first goes on', async () => {
+  const { offer, underWay, end } = await crowded()
+  await offer('d1')
+  const turns = Promise.allSettled(['d0', 'd5'].map(name => underWay.get(name)!.turn.alone()))
+  await end('d1', 'trouble')
+  assert.equal(
+    (await turns).map(({ status }) => status),
+    ['fulfilled', 'rejected'],
+  )
+})
+
+test('what lost its turn is given back', async () => {
+  const { offer, underWay, givenBack, begunAfter } = await crowded()
+  await offer('d1')
+  underWay.get('d5')!.end.resolve(false)
+  await settled()
+  assert.equal(givenBack, ['d5'])
+  assert.is(begunAfter(), `${FIVE} d5`)
 })
 
 test('idleness is waited for until what is under way has ended', async () => {

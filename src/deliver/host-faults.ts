@@ -1,8 +1,8 @@
-/** Hosts whose TLS broke: for a time they are spoken to in plain text at once, where no policy forbids it. */
-import type { Clock } from '../../lib/clock.ts'
+/** Hosts at which something went wrong that is better left out for a while: of TLS, or of sending ahead. */
+import type { Clock } from '../lib/clock.ts'
 
-export interface BrokenTls {
-  /** Why TLS with the host is not tried now; undefined where it is. */
+export interface HostFaults {
+  /** Why it is not tried with the host now; undefined where it is. */
   reasonOf(host: string): string | undefined
   remember(host: string, reason: string): void
 }
@@ -10,7 +10,7 @@ export interface BrokenTls {
 const KEPT_MS = 3_600_000
 const MOST_KEPT = 5_000
 
-export function createBrokenTls(clock: Clock): BrokenTls {
+export function createHostFaults(clock: Clock): HostFaults {
   const hosts = new Map<string, { reason: string; until: number }>()
   return {
     reasonOf(host) {
