@@ -48,7 +48,7 @@ export interface DebianRoot {
 export interface RunningMta {
   log(): string
   hasEnded(): boolean
-  end(): Promise<void>
+  end(signal?: NodeJS.Signals): Promise<void>
 }
 
 /** @throws when the package has not been fetched, or this is not root */
@@ -153,8 +153,8 @@ export function startMta(command: string, args: readonly string[]): RunningMta {
   return {
     log: () => log,
     hasEnded: () => ended,
-    end() {
-      child.kill()
+    end(signal) {
+      child.kill(signal)
       return closed
     },
   }

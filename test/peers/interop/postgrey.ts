@@ -61,7 +61,7 @@ export async function startPostgrey(): Promise<Postgrey> {
       setClock()
     },
     async close() {
-      await postgrey.end()
+      await postgrey.end('SIGKILL') // of SIGTERM it may take note too late, and wait for somebody to call
       rmSync(folder, { recursive: true })
     },
   }
