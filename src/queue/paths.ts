@@ -6,6 +6,7 @@ export interface PathState {
   sourceIps: string[]
   /** Deliveries that it bears at once. */
   window: number
+  /** Those in line behind another do not count. */
   underWay: number
   /** Claimed, and not begun. */
   claimed: number

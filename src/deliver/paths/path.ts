@@ -20,6 +20,7 @@ export interface Path {
   readonly pace: Pace
   readonly allowance: Allowance
   readonly claimed: ClaimedQueue
+  /** Lines of deliveries under way. */
   active: number
   /** Something good has been heard over it. */
   isProven: boolean
@@ -60,7 +61,7 @@ export function createPath(
   return path
 }
 
-/** How many deliveries may be under way on it now. */
+/** How many deliveries may be under way on it now, those in line behind another not counted. */
 export function widthOf({ pause, window }: Path): number {
   if (pause.isOn) return 0
   return pause.isProbing ? 1 : window.size
