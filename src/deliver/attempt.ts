@@ -151,7 +151,7 @@ async function overKnownSession(
   if (ahead?.isOpen && names.includes(ahead.hostSet)) {
     const behind = await over(ahead)
     if (!isStale(behind.outcome)) return behind
-    if (behind.outcome.reply === null) ahead.wasSilent(behind.outcome.text)
+    if (behind.outcome.reply === null) ahead.wasSilent()
   }
   await turn.alone()
   for (const name of names) {

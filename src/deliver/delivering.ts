@@ -8,7 +8,7 @@ import { countedSite, destinationOf } from './outcome/arrival.ts'
 import { type Ending, finishOf } from './outcome/finish.ts'
 import type { Judge } from './paths/lessons.ts'
 import type { Source } from './paths/source-ips.ts'
-import { createPreparedMessages } from './prepared.ts'
+import { createPreparedMessages, LARGEST_BEFORE_BYTES } from './prepared.ts'
 import type { Recorder } from './recorder.ts'
 import type { Router } from './route.ts'
 import type { SlowWatch } from './slow-watch.ts'
@@ -33,8 +33,6 @@ export interface Delivering {
 }
 
 const AFTER_FAILURE_MS = 1_000
-/** After a larger one nothing is prepared: memory is for what is under way. */
-const LARGEST_BYTES = 256 * 1024
 
 export function createDelivering(
   options: DeliveringOptions,
@@ -70,20 +68,20 @@ export function createDelivering(
 
   return {
     prepare(delivery) {
-      if (lastBytes <= LARGEST_BYTES) prepared.make(delivery)
+      if (lastBytes <= LARGEST_BEFORE_BYTES) prepared.make(delivery)
     },
     async deliver(delivery, source, judge, turn) {
       await recorder.room()
       const startedAt = clock.now()
       const watched = slow.begin(delivery, startedAt)
       try {
-        const { ending, signal, message, site } = await attemptOf(delivery, source, startedAt, turn).catch(
-          error => {
-            if (error instanceof TurnLost) throw error
-            onError(error, delivery)
-            return { ...brokenInside(), message: null, site: null }
-          },
-        )
+        const attempted = await attemptOf(delivery, source, startedAt, turn).catch(error => {
+          if (error instanceof TurnLost) return undefined
+          onError(error, delivery)
+          return { ...brokenInside(), message: null, site: null }
+        })
+        if (!attempted) return false
+        const { ending, signal, message, site } = attempted
         judge(signal, ending.text)
         const finish = finishOf(
           delivery,
@@ -97,9 +95,6 @@ export function createDelivering(
           .then(good => (good ? options.onStored(delivery, ending) : undefined))
           .catch(error => onError(error, delivery))
         return true
-      } catch (error) {
-        if (error instanceof TurnLost) return false
-        throw error
       } finally {
         slow.end(watched)
       }

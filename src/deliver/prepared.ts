@@ -11,6 +11,8 @@ export interface PreparedMessages {
   take(delivery: ClaimedDelivery, now: number): Promise<Made | undefined>
 }
 
+/** Behind a larger message nothing is made ahead: memory is for what is under way. */
+export const LARGEST_BEFORE_BYTES = 256 * 1024
 /** What was made so long ago is made anew: keys and domains may be others by now. */
 const FRESH_MS = 2_000
 

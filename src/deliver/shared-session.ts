@@ -1,9 +1,7 @@
 /** An open session and the deliveries on it: one may be sent behind another, and the last gives the session back. */
 import type { Transaction, TransactionResult } from './client/types.ts'
+import { LARGEST_BEFORE_BYTES } from './prepared.ts'
 import type { PooledSession, SessionPool } from './session-pool.ts'
-
-/** Behind a larger message none waits: memory is for what is under way. */
-const LARGEST_FOLLOWED_BYTES = 256 * 1024
 
 export class SharedSession {
   /** Whose sessions these are, in the pool. */
@@ -33,7 +31,7 @@ export class SharedSession {
   async send(transaction: Transaction, onFollowable: () => void): Promise<TransactionResult> {
     const { session } = this.pooled
     const address = transaction.recipients[0]!
-    const mayBeFollowed = transaction.size <= LARGEST_FOLLOWED_BYTES
+    const mayBeFollowed = transaction.size <= LARGEST_BEFORE_BYTES
     this.#userCount++
     try {
       const result = await session.send(transaction, () => {
@@ -51,7 +49,7 @@ export class SharedSession {
    * The envelope of a delivery behind another was never answered. Where that one was well, the peer loses what is sent
    * ahead, and nothing is for a while.
    */
-  wasSilent(reason: string) {
-    if (this.#hasCarried) this.#pool.keepApart(this.pooled, reason)
+  wasSilent() {
+    if (this.#hasCarried) this.#pool.keepApart(this.pooled)
   }
 }

@@ -30,9 +30,9 @@ async function watched<T>(work: () => Promise<T>): Promise<T> {
   const heldMs: number[] = []
   let before = process.threadCpuUsage()
   const look = () => {
-    const { user, system } = process.threadCpuUsage(before)
-    before = process.threadCpuUsage()
-    heldMs.push((user + system) / 1_000)
+    const now = process.threadCpuUsage()
+    heldMs.push((now.user - before.user + now.system - before.system) / 1_000)
+    before = now
   }
   const looking = setInterval(look, LOOK_EVERY_MS)
   try {

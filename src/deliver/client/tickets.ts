@@ -1,5 +1,6 @@
 /** TLS sessions of hosts that were spoken to, kept a while: resuming one saves the handshake's round trip and signatures. */
 import type { Clock } from '../../lib/clock.ts'
+import { createExpiringMap } from '../../lib/expiring-map.ts'
 
 export interface Ticket {
   session: Buffer
@@ -17,18 +18,6 @@ const MOST_KEPT = 2_000
 
 /** For one secure context: what was negotiated under another one's rules is not good here. */
 export function createTickets(clock: Clock): Tickets {
-  const kept = new Map<string, Ticket & { until: number }>()
-  return {
-    take(host) {
-      const ticket = kept.get(host)
-      if (ticket && ticket.until > clock.monotonic()) return ticket
-      kept.delete(host)
-      return undefined
-    },
-    give(host, ticket) {
-      kept.delete(host)
-      if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
-      kept.set(host, { ...ticket, until: clock.monotonic() + KEPT_MS })
-    },
-  }
+  const kept = createExpiringMap<Ticket>(clock, { keptMs: KEPT_MS, most: MOST_KEPT })
+  return { take: kept.get, give: kept.set }
 }

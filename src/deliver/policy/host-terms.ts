@@ -1,5 +1,4 @@
 /** On which terms one MX host is spoken to: the strictest that apply to it. */
-
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../lib/clock.ts'
 import { createTickets, type Tickets } from '../client/tickets.ts'
@@ -80,16 +79,16 @@ export function createTermsBook({ clock, authorities, dane }: TermsOptions): Ter
     if (sts?.mode === 'enforce')
       return fitsPolicy(sts, host) ? bySts : refusedBySts(`${host} is not in the MTA-STS policy of ${domain}`)
     if (mustVerify) return way.smartHost ? bySmartHost : verified
-    const brokenTls = broken.reasonOf(host)
+    const brokenTls = broken.get(host)
     return brokenTls === undefined ? loose : { policy: 'none', brokenTls, options: { tls: 'none' } }
   }
   return {
     async termsOf(way, host) {
       const terms = await termsOf(way, host)
-      return 'refusal' in terms || stumbling.reasonOf(host) === undefined ? terms : offeringLess(terms)
+      return 'refusal' in terms || stumbling.get(host) === undefined ? terms : offeringLess(terms)
     },
     brokeTls: (host, failure) => rememberBroken(broken, host, failure),
-    brokeHandshake: (host, { message }) => stumbling.remember(host, message),
+    brokeHandshake: (host, { message }) => stumbling.set(host, message),
   }
 }
 
@@ -133,5 +132,5 @@ function termsByDane(
 
 /** A host that says it cannot do TLS now may well do it the next time; one that fails at it mostly fails again. */
 function rememberBroken(broken: HostFaults, host: string, { phase, message }: Failure) {
-  if (phase === 'tls') broken.remember(host, message)
+  if (phase === 'tls') broken.set(host, message)
 }

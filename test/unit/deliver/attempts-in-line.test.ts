@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type AttemptResult, attempt } from '../../../src/deliver/attempt.ts'
+import { attempt } from '../../../src/deliver/attempt.ts'
 import { carryOutInLine, TurnLost } from '../../../src/deliver/line.ts'
 import type { FakeMxOptions } from '../../kit/fake-mx.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -14,7 +14,6 @@ async function openLine(t: TestContext, mxOptions: FakeMxOptions = {}) {
   return {
     mx: mxs[0]!,
     state,
-    options,
     async send(names: readonly string[], sizes: Record<string, number> = {}, sourceOf = (_: string) => '') {
       const waiting = [...names.slice(1)]
       const course: string[] = []
@@ -44,8 +43,7 @@ function lost(error: unknown): 'lost' {
 }
 
 const DELIVERED = ['delivered', 'mx1.test final-dot 250']
-const all = (names: readonly string[], end: AttemptResult | string[]) =>
-  Object.fromEntries(names.map(name => [name, end]))
+const all = (names: readonly string[], end: string[]) => Object.fromEntries(names.map(name => [name, end]))
 
 test('behind the first message the others follow each other on its session, a few at a time', async t => {
   const { send, mx } = await openLine(t)

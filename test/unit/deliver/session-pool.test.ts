@@ -1,55 +1,19 @@
 import * as assert from 'uvu/assert'
-import { openSession } from '../../../src/deliver/client/open.ts'
-import { DEFAULT_TIMEOUTS, type Session } from '../../../src/deliver/client/types.ts'
-import { createSessionPool } from '../../../src/deliver/session-pool.ts'
-import { type AdjustableClock, createAdjustableClock } from '../../../src/lib/adjustable-clock.ts'
-import { type FakeMx, type FakeMxOptions, startFakeMx } from '../../kit/fake-mx.ts'
+import type { Session } from '../../../src/deliver/client/types.ts'
 import { settled } from '../../kit/manual-clock.ts'
-import { suite, type TestContext } from '../../kit/suite.ts'
+import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
+import { mailTo, short } from './client/dial.ts'
+import { openPool, SITE, TO } from './open-pool.ts'
 
 const test = suite('deliver/session-pool')
-const SITE = 'mx.there.test'
-const TO = 'ok@there.test'
-
-async function open(t: TestContext, options: FakeMxOptions = {}) {
-  const mx = await t.using(startFakeMx(options))
-  const clock = await t.using(createAdjustableClock())
-  const pool = createSessionPool(clock, { messagesPerConnection: () => 100 })
-  t.after(() => pool.close())
-  return { mx, clock, pool, dial: () => dial(t, mx, clock) }
-}
-
-async function dial(t: TestContext, mx: FakeMx, clock: AdjustableClock): Promise<Session> {
-  const session = await openSession({
-    address: mx.host,
-    port: mx.port,
-    mxHost: SITE,
-    localName: 'out.posthorn.test',
-    tls: 'none',
-    timeouts: DEFAULT_TIMEOUTS,
-    clock,
-  })
-  if ('failure' in session) throw new Error(session.failure.message)
-  t.after(() => session.destroy())
-  return session
-}
-
-const message = [Buffer.from('Subject: a\r\n\r\nb\r\n')]
 
 async function send(session: Session) {
-  const result = await session.send({
-    mailFrom: 'x@here.test',
-    recipients: ['ok@there.test'],
-    message,
-    size: message[0]!.length,
-    smtpUtf8: false,
-  })
-  assert.is(result.recipients[0]!.kind, 'accepted')
+  assert.equal(short(await session.send(mailTo('ok'))), ['accepted 250'])
 }
 
 test('a session that was given back is taken again, with its host', async t => {
-  const { pool, dial } = await open(t)
+  const { pool, dial } = await openPool(t)
   assert.is(pool.take(SITE, TO), undefined)
   const session = await dial()
   pool.give(SITE, { session, mxHost: 'mx2.there.test', policy: 'none' }, TO)
@@ -60,7 +24,7 @@ test('a session that was given back is taken again, with its host', async t => {
 })
 
 test('each site has sessions of its own', async t => {
-  const { pool, dial } = await open(t)
+  const { pool, dial } = await openPool(t)
   const session = await dial()
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   assert.is(pool.take('mx.far.test', TO), undefined)
@@ -68,9 +32,8 @@ test('each site has sessions of its own', async t => {
 })
 
 test('a session bears as many as it may carry, those that are on it included', async t => {
-  const { mx, clock } = await open(t)
-  const pool = createSessionPool(clock, { messagesPerConnection: () => 4 })
-  const pooled = { session: await dial(t, mx, clock), mxHost: SITE, policy: 'none' } as const
+  const { clock, pool, dial } = await openPool(t, {}, 4)
+  const pooled = { session: await dial(), mxHost: SITE, policy: 'none' } as const
   await send(pooled.session)
   assert.equal(
     [1, 2, 3, 4].map(userCount => pool.bears(pooled, userCount)),
@@ -86,7 +49,7 @@ test('a session bears as many as it may carry, those that are on it included', a
 })
 
 test('none bears another when it is closed, or all are', async t => {
-  const { pool, dial } = await open(t)
+  const { pool, dial } = await openPool(t)
   const sessions = [await dial(), await dial()]
   const bears = () => sessions.map(session => pool.bears({ session, mxHost: SITE, policy: 'none' }, 1))
   sessions[0]!.destroy()
@@ -96,12 +59,12 @@ test('none bears another when it is closed, or all are', async t => {
 })
 
 test('at a host where that went wrong nothing is sent behind another for an hour', async t => {
-  const { pool, clock, mx } = await open(t)
+  const { pool, clock, dial } = await openPool(t)
   const bears = async (host: string) => {
-    const session = await dial(t, mx, clock)
+    const session = await dial()
     return pool.bears({ session, mxHost: host, policy: 'none' }, 1)
   }
-  pool.keepApart({ session: await dial(t, mx, clock), mxHost: SITE, policy: 'none' }, 'nothing happened')
+  pool.keepApart({ session: await dial(), mxHost: SITE, policy: 'none' })
   assert.equal([await bears(SITE), await bears('mx.far.test')], [false, true])
   clock.advance(3_599_000)
   assert.is(await bears(SITE), false)
@@ -110,7 +73,7 @@ test('at a host where that went wrong nothing is sent behind another for an hour
 })
 
 test('the session given back last is taken first', async t => {
-  const { pool, dial } = await open(t)
+  const { pool, dial } = await openPool(t)
   const sessions = [await dial(), await dial(), await dial()]
   for (const session of sessions) pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   const taken = [1, 2, 3].map(() => pool.take(SITE, TO)?.session)
@@ -121,7 +84,7 @@ test('the session given back last is taken first', async t => {
 })
 
 test('a session that idles for fifteen seconds takes its leave', async t => {
-  const { pool, dial, clock, mx } = await open(t)
+  const { pool, dial, clock, mx } = await openPool(t)
   const session = await dial()
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   clock.advance(14_000)
@@ -136,7 +99,7 @@ test('a session that idles for fifteen seconds takes its leave', async t => {
 })
 
 test('a session that has carried a hundred messages takes its leave', async t => {
-  const { pool, dial, mx } = await open(t)
+  const { pool, dial, mx } = await openPool(t)
   const session = await dial()
   for (let i = 1; i < 100; i++) await send(session)
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
@@ -148,7 +111,7 @@ test('a session that has carried a hundred messages takes its leave', async t =>
 })
 
 test('a session older than five minutes takes its leave', async t => {
-  const { pool, dial, clock, mx } = await open(t)
+  const { pool, dial, clock, mx } = await openPool(t)
   const session = await dial()
   clock.advance(299_000)
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
@@ -160,7 +123,7 @@ test('a session older than five minutes takes its leave', async t => {
 })
 
 test('a session whose peer has left is dropped, and one behind it taken', async t => {
-  const { pool, dial, mx } = await open(t)
+  const { pool, dial, mx } = await openPool(t)
   const [good, dead] = [await dial(), await dial()]
   pool.give(SITE, { session: good, mxHost: SITE, policy: 'none' }, TO)
   pool.give(SITE, { session: dead, mxHost: SITE, policy: 'none' }, TO)
@@ -173,7 +136,7 @@ test('a session whose peer has left is dropped, and one behind it taken', async 
 })
 
 test('a session that is no longer alive is not taken back', async t => {
-  const { pool, dial } = await open(t)
+  const { pool, dial } = await openPool(t)
   const session = await dial()
   session.destroy()
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
@@ -181,7 +144,7 @@ test('a session that is no longer alive is not taken back', async t => {
 })
 
 test('closing takes leave of all, and waits for it', async t => {
-  const { pool, dial, mx } = await open(t)
+  const { pool, dial, mx } = await openPool(t)
   const sessions = [await dial(), await dial(), await dial()]
   pool.give(SITE, { session: sessions[0]!, mxHost: SITE, policy: 'none' }, TO)
   pool.give(SITE, { session: sessions[1]!, mxHost: SITE, policy: 'none' }, TO)
@@ -193,7 +156,7 @@ test('closing takes leave of all, and waits for it', async t => {
 })
 
 test('a session that comes back after the close takes its leave at once', async t => {
-  const { pool, dial, mx } = await open(t)
+  const { pool, dial, mx } = await openPool(t)
   const session = await dial()
   await pool.close()
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
@@ -202,7 +165,7 @@ test('a session that comes back after the close takes its leave at once', async 
 })
 
 test('a peer that takes so many messages in a session gets no more', async t => {
-  const { pool, dial } = await open(t, { extensions: ['LIMITS MAILMAX=2 RCPTMAX=1'] })
+  const { pool, dial } = await openPool(t, { extensions: ['LIMITS MAILMAX=2 RCPTMAX=1'] })
   const session = await dial()
   await send(session)
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
@@ -215,7 +178,7 @@ test('a peer that takes so many messages in a session gets no more', async t => 
 })
 
 test('a peer that takes so many domains in a session gets mail for those alone', async t => {
-  const { pool, dial } = await open(t, { extensions: ['LIMITS RCPTDOMAINMAX=2'] })
+  const { pool, dial } = await openPool(t, { extensions: ['LIMITS RCPTDOMAINMAX=2'] })
   const session = await dial()
   const use = (address: string) => {
     const taken = pool.take(SITE, address)

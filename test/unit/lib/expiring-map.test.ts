@@ -1,0 +1,31 @@
+import * as assert from 'uvu/assert'
+import { createExpiringMap } from '../../../src/lib/expiring-map.ts'
+import { createManualClock } from '../../kit/manual-clock.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('lib/expiring-map')
+
+function open() {
+  const clock = createManualClock()
+  return { clock, map: createExpiringMap<number>(clock, { keptMs: 1_000, most: 2 }) }
+}
+
+test('what is set is there for its time, which begins anew when it is set again', () => {
+  const { clock, map } = open()
+  map.set('a', 1)
+  clock.advance(999)
+  assert.is(map.get('a'), 1)
+  map.set('a', 2)
+  clock.advance(999)
+  assert.is(map.get('a'), 2)
+  clock.advance(1)
+  assert.is(map.get('a'), undefined)
+})
+
+test('where there are too many, the one set longest ago is forgotten', () => {
+  const { map } = open()
+  for (const [value, key] of ['a', 'b', 'a', 'c'].entries()) map.set(key, value)
+  assert.equal(['a', 'b', 'c'].map(map.get), [2, undefined, 3])
+})
+
+test.run()
