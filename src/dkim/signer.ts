@@ -20,6 +20,8 @@ interface Asked {
 
 /** Less is signed sooner than a thread can be told of it. */
 const WORTH_TELLING = 4
+/** More are several jobs: the first messages can go while the thread signs the next. */
+const MOST_IN_A_JOB = 12
 
 /** @param thread has `signAll` */
 export function createSigner(thread: Pick<PassingThread, 'call'>): Sign {
@@ -39,6 +41,7 @@ export function createSigner(thread: Pick<PassingThread, 'call'>): Sign {
     }
   }
   const flush = () => {
+    if (asked.length === 0) return
     const batch = asked
     asked = []
     if (batch.length >= WORTH_TELLING || underWay > 0) void signApart(batch)
@@ -49,6 +52,7 @@ export function createSigner(thread: Pick<PassingThread, 'call'>): Sign {
     if (asked.length === 0) setImmediate(flush)
     const answer = Promise.withResolvers<string>()
     asked.push({ text, key, answer })
+    if (asked.length === MOST_IN_A_JOB) flush()
     return answer.promise
   }
 }

@@ -39,7 +39,7 @@ const WEIGHTS = new Map<number, number>([
   [DELIVERY_CLASS.broadcast, 3],
   [DELIVERY_CLASS.retry, 1],
 ])
-/** Deliveries that an account's turn takes at most. */
+/** Deliveries that an account's turn takes at most, where others wait. */
 const TURN = 24
 const MOST_TURNS = 100
 
@@ -81,9 +81,12 @@ export function createTurns(): Turns {
     },
     next(roomOf) {
       const turns: Turn[] = []
+      const isOnly = open.size === 1
       for (const site of [...open].slice(0, MOST_TURNS)) {
         const accounts = sites.get(site)!
-        turns.push(...turnsOf(site, accounts, { ...roomOf(site) }, MOST_TURNS - turns.length))
+        const room = { ...roomOf(site) }
+        turns.push(...turnsOf(site, accounts, room, MOST_TURNS - turns.length))
+        if (isOnly && accounts.size === 0 && turns.length === 1) takeRest(turns[0]!, room)
         open.delete(site)
         if (accounts.size === 0) sites.delete(site)
         else if (turns.length >= MOST_TURNS) open.add(site)
@@ -131,6 +134,11 @@ function serve(site: string, { lanes, shares }: Waiting, room: Room, turns: Turn
   const isOver = given > 0 && [...lanes.keys()].every(hasNoMore)
   if (isOver) shares.clear()
   return isOver
+}
+
+/** Nobody else waits for what is left. */
+function takeRest(turn: Turn, { any, transactional }: Room) {
+  turn.limit += turn.lane.class === DELIVERY_CLASS.transactional ? transactional : any
 }
 
 /** What the classes that wait may take of the turn; one that has come meanwhile gets its part, too. */

@@ -68,7 +68,7 @@ export function widthOf({ pause, window }: Path): number {
 }
 
 /**
- * Room is offered by the half-full, so that claims are few and large. There is always room for what can begin
+ * Room is offered by thirds, so that claims are few and large, and come before what waits runs short. There is always room for what can begin
  * at once, however many wait on other paths.
  * @param ahead how many more may wait on all paths together
  */
@@ -84,7 +84,7 @@ function roomByWindow(path: Path, ahead: number): Room {
   if (pause.isProbing) return isIdle(path) ? ROOM_FOR_ONE : NO_ROOM
   const most = window.size * AHEAD
   const atOnce = Math.max(0, window.size - active - claimed.length)
-  const offer = (room: number) => (room * 2 < most ? 0 : Math.min(room, Math.max(atOnce, ahead)))
+  const offer = (room: number) => (room * 3 < most ? 0 : Math.min(room, Math.max(atOnce, ahead)))
   const { any, transactional } = claimed.room(most)
   return { any: offer(any), transactional: offer(transactional) }
 }

@@ -31,7 +31,7 @@ interface SlotRunnerOptions {
 }
 
 /** Of what waits behind a full path, for each that is under way on it. */
-const PREPARED_SHARE = 0.5
+const PREPARED_SHARE = 0.75
 /** Paths tried for each slot that comes free. */
 const MOST_WOKEN = 16
 

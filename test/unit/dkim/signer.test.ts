@@ -39,6 +39,23 @@ test('much at once is signed by the thread, as one job that names each key once'
   assert.ok(verify('sha256', Buffer.from('one'), rsa.publicKey, Buffer.from(made[0]!, 'base64')))
 })
 
+test('more than twelve at once are several jobs, of which the thread has the first at once', async () => {
+  const jobs: number[] = []
+  const sign = createSigner({
+    async call(_, job) {
+      const { texts } = job as SigningJob
+      jobs.push(texts.length)
+      return signAll(job as SigningJob)
+    },
+  })
+  const texts = Array.from({ length: 30 }, (_, i) => `text ${i}`)
+  const made = Promise.all(texts.map(text => sign(text, ed25519)))
+  assert.equal(jobs, [12, 12])
+  assert.equal(await made, await Promise.all(texts.map(text => signHere(text, ed25519))))
+  await turn()
+  assert.equal(jobs, [12, 12, 6])
+})
+
 test('little is signed here', async t => {
   const { thread, jobs } = openThread(t)
   const sign = createSigner(thread)

@@ -44,10 +44,36 @@ test('where all classes wait for one site, they share it 8 to 3 to 1', () => {
   assert.equal(serveRounds(turns, 50, roomy), [800, 300, 100])
 })
 
-test('a lone retry lane gets all there is', () => {
-  const turns = createTurns()
-  turns.add('site', lane('a.test', retry))
-  assert.equal(serveRounds(turns, 10, roomy), [0, 0, 240])
+test('a lane that waits alone gets all there is', () => {
+  for (const laneClass of [retry, broadcast, transactional]) {
+    const turns = createTurns()
+    turns.add('site', lane('a.test', laneClass))
+    assert.equal(
+      turns.next(() => free(60)).map(({ limit }) => limit),
+      [60],
+    )
+  }
+})
+
+test('a transactional lane that waits alone gets what its class has room for, and another what all have', () => {
+  const room = () => ({ any: 40, transactional: 50 })
+  const [first, second] = [transactional, broadcast].map(laneClass => {
+    const turns = createTurns()
+    turns.add('site', lane('a.test', laneClass))
+    return turns.next(room).map(({ limit }) => limit)
+  })
+  assert.equal([first, second], [[50], [40]])
+})
+
+test('with another lane there, or at another site, a turn is 24', () => {
+  const limits = (...at: [string, BookedLane][]) => {
+    const turns = createTurns()
+    for (const [site, waiting] of at) turns.add(site, waiting)
+    return turns.next(roomy).map(({ limit }) => limit)
+  }
+  const mine = lane('a.test', broadcast)
+  assert.equal(limits(['site', mine], ['site', lane('a.test', broadcast, 2)]), [24, 24])
+  assert.equal(limits(['site', mine], ['other', lane('b.test', broadcast)]), [24, 24])
 })
 
 test('a site with little room serves all classes all the same', () => {
