@@ -1,4 +1,4 @@
-/** Much is signed by a thread of its own: what is asked for in one turn goes there as one message, and comes back as one. */
+/** Much is signed by a thread of its own: what is asked for in one turn goes there in few messages, and each comes back as one. */
 import type { KeyObject } from 'node:crypto'
 import { ThreadEnded } from '../lib/calls.ts'
 import type { PassingThread } from '../lib/passing-thread.ts'
