@@ -1,5 +1,6 @@
 /** The texts of DKIM keys, looked up in the store and kept a while, so that a flood of questions does not reach it. */
 import type { Clock } from '../lib/clock.ts'
+import { createExpiringMap } from '../lib/expiring-map.ts'
 
 export interface KeyTexts {
   /** At once where it is known. Undefined when there is no such key. */
@@ -20,16 +21,13 @@ const MOST_KEPT = 20_000
 const TOKEN = /^[a-z2-7]{32}$/
 
 export function createKeyTexts({ find, clock }: KeyTextsOptions): KeyTexts {
-  const kept = new Map<string, { text: string | undefined; until: number }>()
+  const kept = createExpiringMap<{ text: string | undefined }>(clock, { keptMs: KEPT_MS, most: MOST_KEPT })
   let generation = 0
 
   const look = async (token: string) => {
     const began = generation
     const text = await find(token)
-    if (began !== generation) return text
-    kept.delete(token)
-    if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
-    kept.set(token, { text, until: clock.monotonic() + KEPT_MS })
+    if (began === generation) kept.set(token, { text })
     return text
   }
 
@@ -37,7 +35,7 @@ export function createKeyTexts({ find, clock }: KeyTextsOptions): KeyTexts {
     textOf(token) {
       if (!TOKEN.test(token)) return undefined
       const known = kept.get(token)
-      return known && clock.monotonic() < known.until ? known.text : look(token)
+      return known ? known.text : look(token)
     },
     forget() {
       generation++

@@ -1,5 +1,6 @@
 /** Which domains' mail is taken here: asked for every recipient, and so remembered until it changes. */
 import type { Clock } from '../lib/clock.ts'
+import { createExpiringMap } from '../lib/expiring-map.ts'
 import { findHostedDomain, type HostedDomain } from '../store/accounts/domains.ts'
 import type { Db } from '../store/schema.ts'
 
@@ -16,23 +17,20 @@ const KEPT_MS = 10_000
 const MOST_KEPT = 20_000
 
 export function createHostedDomains({ db, clock }: { db: Db; clock: Clock }): HostedDomains {
-  const kept = new Map<string, { found: Promise<HostedDomain | undefined>; until: number }>()
+  const kept = createExpiringMap<Promise<HostedDomain | undefined>>(clock, {
+    keptMs: KEPT_MS,
+    most: MOST_KEPT,
+  })
   const lookUp = (name: string) => {
     const found = findHostedDomain(db, name)
-    const entry = { found, until: clock.monotonic() + KEPT_MS }
-    kept.delete(name)
-    if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
-    kept.set(name, entry)
+    kept.set(name, found)
     found.catch(() => {
-      if (kept.get(name) === entry) kept.delete(name)
+      if (kept.get(name) === found) kept.delete(name)
     })
     return found
   }
   return {
-    find(name) {
-      const known = kept.get(name)
-      return known && known.until > clock.monotonic() ? known.found : lookUp(name)
-    },
+    find: name => kept.get(name) ?? lookUp(name),
     forget(names) {
       if (names === undefined) kept.clear()
       else for (const name of names) kept.delete(name)

@@ -6,6 +6,8 @@ export interface ExpiringMap<V> {
   get(key: string): V | undefined
   /** Its time begins anew; where there are too many, the oldest is forgotten. */
   set(key: string, value: V): void
+  delete(key: string): void
+  clear(): void
 }
 
 /** @param most entries */
@@ -26,5 +28,7 @@ export function createExpiringMap<V>(
       if (kept.size >= most) kept.delete(kept.keys().next().value!)
       kept.set(key, { value, until: clock.monotonic() + keptMs })
     },
+    delete: key => void kept.delete(key),
+    clear: () => kept.clear(),
   }
 }

@@ -2,6 +2,7 @@
 import { loadSigningKey, type SigningKey } from '../../dkim/keys.ts'
 import { dkimContext } from '../../domains/domains.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { createExpiringMap } from '../../lib/expiring-map.ts'
 import { type Id, idKey, wireId } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { findDomainTls, findSigningKeys } from '../../store/accounts/domains.ts'
@@ -33,7 +34,10 @@ export function createKeyRing({
   secrets: SecretKeys
   clock: Clock
 }): KeyRing {
-  const kept = new Map<string, { keys: Promise<SigningDomain | undefined>; until: number }>()
+  const kept = createExpiringMap<Promise<SigningDomain | undefined>>(clock, {
+    keptMs: KEPT_MS,
+    most: MOST_KEPT,
+  })
 
   const load = async (domainId: Id, domain: string): Promise<SigningDomain | undefined> => {
     const [rows, tls] = await Promise.all([findSigningKeys(db, domainId), findDomainTls(db, domainId)])
@@ -49,11 +53,12 @@ export function createKeyRing({
     keysOf(domainId, domain) {
       const key = idKey(domainId)
       const known = kept.get(key)
-      if (known && known.until > clock.monotonic()) return known.keys
+      if (known) return known
       const keys = load(domainId, domain)
-      if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
-      kept.set(key, { keys, until: clock.monotonic() + KEPT_MS })
-      keys.catch(() => kept.delete(key))
+      kept.set(key, keys)
+      keys.catch(() => {
+        if (kept.get(key) === keys) kept.delete(key)
+      })
       return keys
     },
     forget(domainId) {

@@ -28,4 +28,15 @@ test('where there are too many, the one set longest ago is forgotten', () => {
   assert.equal(['a', 'b', 'c'].map(map.get), [2, undefined, 3])
 })
 
+test('what is deleted is forgotten, one or all', () => {
+  const { map } = open()
+  const known = () => ['a', 'b'].map(map.get)
+  map.set('a', 1)
+  map.set('b', 2)
+  map.delete('a')
+  assert.equal(known(), [undefined, 2])
+  map.clear()
+  assert.equal(known(), [undefined, undefined])
+})
+
 test.run()
