@@ -3,6 +3,7 @@
  * once for what many want at the same time. Stands between the resolver's callers and the name servers.
  */
 import type { Clock } from '../lib/clock.ts'
+import { createExpiringMap } from '../lib/expiring-map.ts'
 import type { Answer, LookUp } from './answer.ts'
 
 /** `node:dns` shows no TTL for MX and TXT, so that nothing may be kept longer than most zones would bear. */
@@ -18,14 +19,8 @@ export interface AnswerCacheOptions<T> {
 }
 
 export function createAnswerCache<T>({ ask, clock, maxEntries }: AnswerCacheOptions<T>): LookUp<T> {
-  const kept = new Map<string, { answer: Answer<T>; until: number }>()
+  const kept = createExpiringMap<Answer<T>>(clock, { keptMs: FOUND_MS, most: maxEntries })
   const asking = new Map<string, Promise<Answer<T>>>()
-
-  const keep = (name: string, answer: Answer<T>) => {
-    kept.delete(name)
-    kept.set(name, { answer, until: clock.monotonic() + keepMs(answer) })
-    if (kept.size > maxEntries) kept.delete(kept.keys().next().value!)
-  }
 
   const askAnew = async (name: string) => {
     const running = ask(name)
@@ -33,7 +28,7 @@ export function createAnswerCache<T>({ ask, clock, maxEntries }: AnswerCacheOpti
     try {
       const answer = await running
       // an older question's answer must not take the place of a newer one's
-      if (asking.get(name) === running) keep(name, answer)
+      if (asking.get(name) === running) kept.set(name, answer, keepMs(answer))
       return answer
     } finally {
       if (asking.get(name) === running) asking.delete(name)
@@ -42,9 +37,7 @@ export function createAnswerCache<T>({ ask, clock, maxEntries }: AnswerCacheOpti
 
   return async (name, { fresh = false } = {}) => {
     if (fresh) return askAnew(name)
-    const known = kept.get(name)
-    if (known && clock.monotonic() < known.until) return known.answer
-    return asking.get(name) ?? askAnew(name)
+    return kept.get(name) ?? asking.get(name) ?? askAnew(name)
   }
 }
 

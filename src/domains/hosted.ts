@@ -1,6 +1,6 @@
 /** Which domains' mail is taken here: asked for every recipient, and so remembered until it changes. */
 import type { Clock } from '../lib/clock.ts'
-import { createExpiringMap } from '../lib/expiring-map.ts'
+import { createExpiringMap, keepUnlessFailed } from '../lib/expiring-map.ts'
 import { findHostedDomain, type HostedDomain } from '../store/accounts/domains.ts'
 import type { Db } from '../store/schema.ts'
 
@@ -21,16 +21,8 @@ export function createHostedDomains({ db, clock }: { db: Db; clock: Clock }): Ho
     keptMs: KEPT_MS,
     most: MOST_KEPT,
   })
-  const lookUp = (name: string) => {
-    const found = findHostedDomain(db, name)
-    kept.set(name, found)
-    found.catch(() => {
-      if (kept.get(name) === found) kept.delete(name)
-    })
-    return found
-  }
   return {
-    find: name => kept.get(name) ?? lookUp(name),
+    find: name => kept.get(name) ?? keepUnlessFailed(kept, name, findHostedDomain(db, name)),
     forget(names) {
       if (names === undefined) kept.clear()
       else for (const name of names) kept.delete(name)

@@ -1,11 +1,14 @@
-/** What is remembered for a while: each entry for the same time, and so many at most. */
+/** What is remembered for a while, and so many entries at most. */
 import type { Clock } from './clock.ts'
 
 export interface ExpiringMap<V> {
   /** Undefined where nothing is remembered, or not any more. */
   get(key: string): V | undefined
-  /** Its time begins anew; where there are too many, the oldest is forgotten. */
-  set(key: string, value: V): void
+  /**
+   * Its time begins anew; where there are too many, the oldest is forgotten.
+   * @param forMs where it is not what others have
+   */
+  set(key: string, value: V, forMs?: number): void
   delete(key: string): void
   clear(): void
 }
@@ -23,12 +26,25 @@ export function createExpiringMap<V>(
       kept.delete(key)
       return undefined
     },
-    set(key, value) {
+    set(key, value, forMs = keptMs) {
       kept.delete(key)
       if (kept.size >= most) kept.delete(kept.keys().next().value!)
-      kept.set(key, { value, until: clock.monotonic() + keptMs })
+      kept.set(key, { value, until: clock.monotonic() + forMs })
     },
     delete: key => void kept.delete(key),
     clear: () => kept.clear(),
   }
+}
+
+/** Remembers what a look-up will find, from now on, so that it is not asked for again meanwhile; a failure is not remembered. */
+export function keepUnlessFailed<V>(
+  map: ExpiringMap<Promise<V>>,
+  key: string,
+  found: Promise<V>,
+): Promise<V> {
+  map.set(key, found)
+  found.catch(() => {
+    if (map.get(key) === found) map.delete(key)
+  })
+  return found
 }

@@ -2,7 +2,7 @@
 import { loadSigningKey, type SigningKey } from '../../dkim/keys.ts'
 import { dkimContext } from '../../domains/domains.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { createExpiringMap } from '../../lib/expiring-map.ts'
+import { createExpiringMap, keepUnlessFailed } from '../../lib/expiring-map.ts'
 import { type Id, idKey, wireId } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { findDomainTls, findSigningKeys } from '../../store/accounts/domains.ts'
@@ -52,14 +52,7 @@ export function createKeyRing({
   return {
     keysOf(domainId, domain) {
       const key = idKey(domainId)
-      const known = kept.get(key)
-      if (known) return known
-      const keys = load(domainId, domain)
-      kept.set(key, keys)
-      keys.catch(() => {
-        if (kept.get(key) === keys) kept.delete(key)
-      })
-      return keys
+      return kept.get(key) ?? keepUnlessFailed(kept, key, load(domainId, domain))
     },
     forget(domainId) {
       if (domainId === undefined) kept.clear()

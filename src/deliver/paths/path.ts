@@ -68,8 +68,8 @@ export function widthOf({ pause, window }: Path): number {
 }
 
 /**
- * Room is offered by thirds, so that claims are few and large, and come before what waits runs short. There is always room for what can begin
- * at once, however many wait on other paths.
+ * Room is offered by thirds, so that claims are few and large, and come before what waits runs short. There is always
+ * room for what can begin at once, however many wait on other paths.
  * @param ahead how many more may wait on all paths together
  */
 export function roomOn(path: Path, ahead: number): Room {

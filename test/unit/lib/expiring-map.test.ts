@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createExpiringMap } from '../../../src/lib/expiring-map.ts'
+import { createExpiringMap, keepUnlessFailed } from '../../../src/lib/expiring-map.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -26,6 +26,32 @@ test('where there are too many, the one set longest ago is forgotten', () => {
   const { map } = open()
   for (const [value, key] of ['a', 'b', 'a', 'c'].entries()) map.set(key, value)
   assert.equal(['a', 'b', 'c'].map(map.get), [2, undefined, 3])
+})
+
+test('one may be kept for a time of its own', () => {
+  const { clock, map } = open()
+  map.set('a', 1, 100)
+  map.set('b', 2)
+  clock.advance(100)
+  assert.equal(['a', 'b'].map(map.get), [undefined, 2])
+})
+
+test('a look-up is kept from when it was made, unless it fails; one made since stays', async () => {
+  const kept = createExpiringMap<Promise<number>>(createManualClock(), { keptMs: 1_000, most: 2 })
+  const [good, bad, late] = [
+    Promise.resolve(1),
+    Promise.reject(new Error('no')),
+    Promise.reject(new Error('no')),
+  ]
+  assert.is(keepUnlessFailed(kept, 'a', good), good)
+  keepUnlessFailed(kept, 'b', bad)
+  assert.equal(['a', 'b'].map(kept.get), [good, bad])
+  await bad.catch(() => {})
+  assert.equal(['a', 'b'].map(kept.get), [good, undefined])
+  keepUnlessFailed(kept, 'a', late)
+  keepUnlessFailed(kept, 'a', good)
+  await late.catch(() => {})
+  assert.is(kept.get('a'), good)
 })
 
 test('what is deleted is forgotten, one or all', () => {
