@@ -175,7 +175,7 @@ async function startDelivery(
     location: store.location,
     secret: new Uint8Array(secret),
     clockSeat: adjustable?.seat ?? null,
-    leases: leaseTerms(store.isShared),
+    leases: leaseTerms(store.isShared, config.delivery.unknownOutcome),
     clock,
     log,
   })

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { startCertificateKeeper, unsealed } from './acme/keeper.ts'
 import type { ChallengeType } from './acme/order.ts'
-import type { Config } from './config/config.ts'
+import { type Config, ConfigError } from './config/config.ts'
 import { readAuthorities } from './delivery-settings.ts'
 import { createResolver } from './dns/resolver.ts'
 import { type Certificates, followCertificate, heldCertificate, ownCertificate } from './lib/certificates.ts'
@@ -11,7 +11,7 @@ import type { Parts } from './parts.ts'
 import { CERTIFICATE_CHANGED, findCertificate } from './store/certificates.ts'
 import { MISSED } from './store/command.ts'
 
-/** From files, from an authority, or made by ourselves. @throws when the files cannot be used */
+/** From files, from an authority, or made by ourselves. @throws ConfigError when the files cannot be used */
 export async function openCertificates(
   parts: Pick<Parts, 'config' | 'clock' | 'log' | 'store' | 'secrets'>,
 ): Promise<Certificates> {
@@ -23,7 +23,13 @@ export async function openCertificates(
   }
   const onError = (error: unknown) =>
     log.error({ err: error }, 'the renewed certificate cannot be used; the former one stays')
-  return followCertificate({ certFile, keyFile, clock, onError })
+  try {
+    return followCertificate({ certFile, keyFile, clock, onError })
+  } catch (error) {
+    throw new ConfigError(
+      `smtp.tls.cert_file, smtp.tls.key_file: cannot be used (${(error as Error).message})`,
+    )
+  }
 }
 
 /** That of the authority, whichever process has got it; until there is one, our own. */

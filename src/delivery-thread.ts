@@ -1,6 +1,7 @@
 /** Entry of a delivery thread: builds its worker from what the main thread hands over. */
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
 import type { Commands } from './commands.ts'
+import { createDeadEnd } from './deliver/dead-end.ts'
 import { createHandOver } from './deliver/hand-over.ts'
 import { createKeyRing } from './deliver/message/key-ring.ts'
 import { createMessageMaker } from './deliver/message/message.ts'
@@ -171,6 +172,7 @@ const worker = createDeliveryWorker({
     }),
     localName: data.localName,
   }),
+  deadEnd: createDeadEnd({ find, clock }),
   forward: (to, lane, route) => lanes.postMessage({ to, lane, route } satisfies ForwardedLane),
   async onStored(delivery, ending) {
     logEnding(delivery, ending)

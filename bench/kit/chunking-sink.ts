@@ -18,6 +18,7 @@ function serve(socket: Socket) {
   /** Read and not understood yet: in Latin-1 a character is an octet. */
   let input = ''
   let chunkLeft = 0
+  let isLastChunk = false
   let inData = false
 
   const taken = () => {
@@ -37,14 +38,15 @@ function serve(socket: Socket) {
       if (input.length < chunkLeft) return undefined
       input = input.slice(chunkLeft)
       chunkLeft = 0
-      return taken()
+      return isLastChunk ? taken() : OK
     }
     const end = input.indexOf('\r\n')
     if (end < 0) return undefined
-    const [verb = '', size] = input.slice(0, end).split(' ')
+    const [verb = '', size, last] = input.slice(0, end).split(' ')
     input = input.slice(end + 2)
     if (verb === 'BDAT') {
       chunkLeft = Number(size)
+      isLastChunk = last === 'LAST'
       return ''
     }
     inData = verb === 'DATA'

@@ -78,7 +78,7 @@ async function measured({ run }: Store<Commands>, accountId: Id, domainCount: nu
         lanes,
         owner: 'bench',
         now,
-        leaseUntil: now + leaseTerms(false).leaseMs,
+        leaseUntil: now + leaseTerms(false, 'retry').leaseMs,
       })
       if (claimed!.deliveries.length !== LIMIT) throw new Error(`${claimed!.deliveries.length} were leased`)
     })

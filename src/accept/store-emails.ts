@@ -178,7 +178,7 @@ function keepAtHand(tx: Tx, decided: Decided) {
   const mailboxes = { sender, toList, ccList, replyToList }
   const names = { accountId, id, domainId, messageId, linkTermsId, broadcastId, topicId }
   const rest = { subject, variables, headers, attachments, raw, recipientCount, createdAt, scheduledAt }
-  tx.recent.put(id, { ...names, ...mailboxes, ...rest, content }, createdAt)
+  tx.recent.put(id, { ...names, ...mailboxes, ...rest, content })
 }
 
 function countEmail(tx: Tx, decided: Decided) {

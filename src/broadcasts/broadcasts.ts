@@ -4,7 +4,7 @@ import type { Accepted } from '../accept/answer.ts'
 import type { Preparation } from '../accept/prepare.ts'
 import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
 import type { Sender } from '../accept/submission.ts'
-import { fallbacksOf } from '../contacts/property-definitions.ts'
+import { listPropertyKeys } from '../contacts/property-keys.ts'
 import { type BroadcastCounts, readBroadcastCounts } from '../events/broadcast-counts.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Id, type IdSource, wireId } from '../lib/ids.ts'
@@ -21,6 +21,7 @@ import type { BroadcastRow, Db } from '../store/schema.ts'
 import type { broadcastCommands } from './commands.ts'
 import type { BroadcastFields, SendOrder } from './draft.ts'
 import { type LintFinding, lintBroadcast } from './lint.ts'
+import { placesOf } from './places.ts'
 import { type Sample, type SampleContact, sampleOf } from './samples.ts'
 
 /** A broadcast with what has become of it. */
@@ -118,7 +119,10 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
     },
     async lint(accountId, id) {
       const broadcast = await findBroadcast(db, accountId, id)
-      return broadcast && lintBroadcast(broadcast, await knownProperties(db, broadcast))
+      if (!broadcast) return undefined
+      const { fallbacks, keys } = await placesOf(db, broadcast)
+      const present = await listPropertyKeys(db, broadcast.audienceId)
+      return lintBroadcast(broadcast, new Set([...present.map(({ key }) => key), ...fallbacks.keys()]), keys)
     },
     async preview(accountId, id, contactId) {
       const broadcast = await findBroadcast(db, accountId, id)
@@ -126,8 +130,8 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
       const contact = contactId && (await findContact(db, broadcast, { id: contactId }))
       if (contactId && !contact)
         return refuseField('unknown_reference', 'contact_id', 'Contact not found (`contact_id`).')
-      const fallbacks = await fallbacksOf(db, accountId)
-      return sampleOf(broadcast, contact ? contact.email : UNKNOWN_ADDRESS, contact ?? undefined, fallbacks)
+      const places = await placesOf(db, broadcast)
+      return sampleOf(broadcast, contact ? contact.email : UNKNOWN_ADDRESS, contact ?? undefined, places)
     },
     test: (sender, id, to) => sendTest(options, sender, id, to),
   }
@@ -151,12 +155,12 @@ async function sendTest(
   const broadcast = await findBroadcast(db, sender.accountId, id)
   if (!broadcast) return undefined
   const [from] = parseMailboxes(broadcast.sender)
-  const fallbacks = await fallbacksOf(db, sender.accountId)
+  const places = await placesOf(db, broadcast)
   const submissions = []
   for (const recipient of to) {
     const contact = await findContact(db, broadcast, { email: foldAddress(recipient.address) })
     submissions.push({
-      ...sampleOf(broadcast, recipient.address, contact, fallbacks),
+      ...sampleOf(broadcast, recipient.address, contact, places),
       ...{ from: from!, to: [recipient], cc: [], bcc: [], replyTo: parseMailboxes(broadcast.replyToList) },
       ...{ headers: [], messageId: null, attachments: [], scheduledAt: null, topicId: null, template: null },
       tags: [{ name: 'broadcast_test', value: wireId('brd', id) }],
@@ -190,15 +194,4 @@ function findContact(
     .where('audienceId', '=', audienceId)
   const wanted = 'id' in by ? contacts.where('id', '=', by.id) : contacts.where('email', '=', by.email)
   return wanted.executeTakeFirst()
-}
-
-/** Keys that a contact of its audience has, or that have a fallback. */
-async function knownProperties(db: Db, { accountId, audienceId }: BroadcastRow): Promise<Set<string>> {
-  const rows = await db
-    .selectFrom('contactProperties')
-    .select('key')
-    .where('audienceId', '=', audienceId)
-    .where('contactCount', '>', 0)
-    .execute()
-  return new Set([...rows.map(({ key }) => key), ...(await fallbacksOf(db, accountId)).keys()])
 }

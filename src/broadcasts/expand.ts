@@ -6,7 +6,7 @@
 import { takeRoom } from '../accept/quota.ts'
 import { type Decided, storeEmails } from '../accept/store-emails.ts'
 import type { Quota } from '../accounts/plans.ts'
-import { subscribersOf } from '../contacts/members.ts'
+import { objectionsTo } from '../contacts/objections.ts'
 import { countedForBroadcast, countForBroadcast, type SkipReason } from '../events/broadcast-counts.ts'
 import type { Id } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
@@ -156,36 +156,23 @@ async function sift(
     ['id', 'email', 'firstName', 'lastName', 'unsubscribed', 'properties'],
   )
   const contacts = found.filter(contact => contact !== undefined)
-  const [suppressions, topic] = await Promise.all([
+  const [suppressions, objectionOf] = await Promise.all([
     tx.rows.find(
       'suppressions',
       contacts.map(({ email }) => ({ accountId, email: foldAddress(email) })),
       ['id'],
     ),
-    topicId ? tx.rows.find('topics', [{ accountId, id: topicId }], ['id', 'defaultSubscription']) : [],
-  ])
-  const isSubscribed =
-    topic[0] &&
-    (await subscribersOf(
-      tx.db,
-      topic[0],
+    objectionsTo(
+      tx,
+      { accountId, topicId },
       contacts.map(({ id }) => id),
-    ))
+    ),
+  ])
   const skipped = new Map<SkipReason, number>([['deleted', ids.length - contacts.length]])
   const willing = contacts.filter((contact, i) => {
-    const reason = reasonToSkip(contact, suppressions[i] !== undefined, isSubscribed)
+    const reason = objectionOf(contact) ?? (suppressions[i] ? 'suppressed' : undefined)
     if (reason) skipped.set(reason, (skipped.get(reason) ?? 0) + 1)
     return reason === undefined
   })
   return { willing, skipped }
-}
-
-function reasonToSkip(
-  { id, unsubscribed }: Contact,
-  isSuppressed: boolean,
-  isSubscribed: ((id: Id) => boolean) | undefined,
-): SkipReason | undefined {
-  if (unsubscribed === 1) return 'unsubscribed'
-  if (isSubscribed && !isSubscribed(id)) return 'opted_out'
-  return isSuppressed ? 'suppressed' : undefined
 }

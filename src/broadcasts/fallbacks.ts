@@ -1,8 +1,8 @@
 /** Puts the fallbacks of an account's properties where a broadcast names one and says none of its own. Pure. */
 import type { EmailText } from '../templates/compile.ts'
 import { escapeHtml } from '../templates/escape-html.ts'
-import { type Placeholder, parseText } from '../templates/parse.ts'
-import { builtInOf, propertyOf } from '../templates/personal.ts'
+import { parseText, writeText } from '../templates/parse.ts'
+import { builtInOf, propertyOf } from '../templates/variables.ts'
 
 /** By the keys of properties. */
 export type Fallbacks = ReadonlyMap<string, string>
@@ -30,13 +30,7 @@ function filled(text: string, fallbacks: Fallbacks, isHtml: boolean): string {
   if (added.every(one => one === undefined)) return text
   const places = placeholders.map((place, i) => {
     const own = added[i]
-    if (own === undefined) return written(place)
-    return written({ ...place, fallback: isHtml && !place.raw ? escapeHtml(own) : own })
+    return own === undefined ? place : { ...place, fallback: isHtml && !place.raw ? escapeHtml(own) : own }
   })
-  return literals.map((literal, i) => literal + (places[i] ?? '')).join('')
-}
-
-function written({ name, fallback, raw }: Placeholder): string {
-  const inner = fallback === null ? name : `${name}|${fallback}`
-  return raw ? `{{{${inner}}}}` : `{{${inner}}}`
+  return writeText({ literals, placeholders: places })
 }

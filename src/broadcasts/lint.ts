@@ -5,7 +5,10 @@
 import { Parser } from 'htmlparser2'
 import type { EmailText } from '../templates/compile.ts'
 import { compileTemplate } from '../templates/compile.ts'
-import { builtInOf, propertyOf } from '../templates/personal.ts'
+import { parseText } from '../templates/parse.ts'
+import { builtInOf, isAmong } from '../templates/variables.ts'
+import { contentToSend } from './texts.ts'
+import { mayBeKey } from './unusual-names.ts'
 
 export const LINT_RULES = [
   'missing_text',
@@ -41,10 +44,14 @@ interface Link {
   at: number
 }
 
-/** @param knownProperties keys that contacts of the audience have; undefined where that is not known */
+/**
+ * @param knownProperties keys that contacts of the audience have; undefined where that is not known
+ * @param unusualKeys those that make places though they do not look like names
+ */
 export function lintBroadcast(
-  { subject, html, text }: EmailText,
+  { subject, html, text, previewText }: EmailText & { previewText: string | null },
   knownProperties?: ReadonlySet<string>,
+  unusualKeys = knownProperties,
 ): LintFinding[] {
   const findings: LintFinding[] = []
   if (html !== null && (text === null || text.trim() === ''))
@@ -52,11 +59,11 @@ export function lintBroadcast(
       ...{ rule: 'missing_text', severity: 'warning', part: 'text', line: null },
       message: 'There is no text part: some readers see nothing, and filters trust HTML alone less.',
     })
-  const bytes = Buffer.byteLength(html ?? '')
+  const bytes = Buffer.byteLength(contentToSend({ html, text, previewText }).html ?? '')
   if (bytes > CLIPPED_AT_BYTES)
     findings.push({
       ...{ rule: 'too_large', severity: 'warning', part: 'html', line: null },
-      message: `The HTML has ${Math.ceil(bytes / 1024)} KB: Gmail clips what goes beyond 102 KB, the unsubscribe link with it.`,
+      message: `The HTML has ${Math.ceil(bytes / 1024)} KB${previewText === null ? '' : ' with its preview text'}: Gmail clips what goes beyond 102 KB, the unsubscribe link with it.`,
     })
   if (!saysUnsubscribe({ html, text }))
     findings.push({
@@ -69,7 +76,7 @@ export function lintBroadcast(
       message: 'There is no {{unsubscribe_url}}: readers who cannot find a way out mark mail as spam.',
     })
   if (html !== null) findings.push(...linkFindings(html))
-  findings.push(...variableFindings({ subject, html, text }, knownProperties))
+  findings.push(...variableFindings({ subject, html, text }, knownProperties, unusualKeys))
   return atMostOfEach(findings)
 }
 
@@ -128,22 +135,24 @@ function isHost(name: string): boolean {
   return name.startsWith('[') || /[^.]\.[^.]/.test(name)
 }
 
-function variableFindings(words: EmailText, known: ReadonlySet<string> | undefined): LintFinding[] {
-  if (!known) return []
+function variableFindings(
+  words: EmailText,
+  known: ReadonlySet<string> | undefined,
+  unusualKeys: ReadonlySet<string> | undefined,
+): LintFinding[] {
+  if (!known || !unusualKeys) return []
   const seen = new Set<string>()
   return (['subject', 'html', 'text'] as const).flatMap(part =>
-    compileTemplate({ subject: null, html: null, text: words[part] }).variables.flatMap(
-      ({ name, fallback }): LintFinding[] => {
-        if (
-          fallback !== null ||
-          builtInOf(name) ||
-          known.has(name) ||
-          known.has(propertyOf(name)) ||
-          seen.has(name)
-        )
-          return []
+    parseText(words[part] ?? '', mayBeKey).placeholders.flatMap(
+      ({ name, fallback, verbatim }): LintFinding[] => {
+        const isPlace = !verbatim || isAmong(unusualKeys, name)
+        const isFine = isPlace && (fallback !== null || builtInOf(name) || isAmong(known, name))
+        if (isFine || seen.has(name)) return []
         seen.add(name)
-        const message = `No contact has the property ${quoted(shortened(name))}, and there is no fallback: nothing stands in its place.`
+        const end = isPlace
+          ? 'and there is no fallback: nothing stands in its place.'
+          : 'and it is no name: it stays as it is, braces and all.'
+        const message = `No contact has the property ${quoted(shortened(name))}, ${end}`
         return [{ rule: 'unknown_variable', severity: 'warning', part, message, line: null }]
       },
     ),

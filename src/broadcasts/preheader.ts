@@ -1,7 +1,7 @@
 /** The preview text: what an inbox shows beside the subject, put where it is read first and seen by nobody. Pure. */
 import { Parser } from 'htmlparser2'
 import { escapeHtml } from '../templates/escape-html.ts'
-import { parseText } from '../templates/parse.ts'
+import { parseText, writeText } from '../templates/parse.ts'
 
 const HIDDEN =
   'display:none;max-height:0;max-width:0;overflow:hidden;mso-hide:all;font-size:1px;line-height:1px;opacity:0'
@@ -38,8 +38,11 @@ function bodyStart(html: string): number {
 
 function asHtml(text: string): string {
   const { literals, placeholders } = parseText(text)
-  const places = placeholders.map(({ name, fallback }) =>
-    fallback === null ? `{{${name}}}` : `{{${name}|${escapeHtml(fallback)}}}`,
-  )
-  return literals.map((literal, i) => escapeHtml(literal) + (places[i] ?? '')).join('')
+  return writeText({
+    literals: literals.map(literal => escapeHtml(literal)),
+    placeholders: placeholders.map(({ fallback, ...place }) => ({
+      ...{ ...place, raw: false },
+      fallback: fallback === null ? null : escapeHtml(fallback),
+    })),
+  })
 }

@@ -1,6 +1,5 @@
 /** Sends broadcasts: whatever is to be done for one is done when it is due, a step at a time, each broadcast in its turn. */
 import type { Plans } from '../accounts/plans.ts'
-import { fallbacksOf } from '../contacts/property-definitions.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type DueWatch, startDueWatch } from '../lib/due-watch.ts'
 import type { Run } from '../store/command.ts'
@@ -10,8 +9,8 @@ import type { LinkTermsIds } from '../store/mail/link-terms.ts'
 import type { BroadcastRow, Db } from '../store/schema.ts'
 import type { broadcastCommands } from './commands.ts'
 import type { ExpandInput } from './expand.ts'
-import { subjectWithFallbacks, withFallbacks } from './fallbacks.ts'
-import { contentToSend, namesKept } from './texts.ts'
+import { placesOf, settledWords } from './places.ts'
+import { namesKept } from './texts.ts'
 
 export interface RunnerOptions
   extends Pick<ExpandInput, 'expireAfterMs' | 'simulatorDomain' | 'feedbackRegions'> {
@@ -76,9 +75,7 @@ async function begin(
   const broadcast = await findBroadcast(db, accountId, id)
   if (!broadcast) return
   const { contentId, previewText, subject, html, text } = broadcast
-  const fallbacks = await fallbacksOf(db, accountId)
-  const sent = withFallbacks(contentToSend(broadcast), fallbacks)
-  const sentSubject = subjectWithFallbacks(subject, fallbacks)
+  const { subject: sentSubject, ...sent } = settledWords(broadcast, await placesOf(db, broadcast))
   const names = namesKept(sent)
   await run('beginBroadcast', {
     ...{ accountId, id, now, contentId, previewText },

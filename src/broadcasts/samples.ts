@@ -4,11 +4,10 @@ import type { StoredBroadcast } from '../store/mail/broadcasts.ts'
 import type { ContactRow } from '../store/schema.ts'
 import { compileTemplate } from '../templates/compile.ts'
 import { MOST_PERSONAL_CHARACTERS } from '../templates/limits.ts'
-import { builtInOf } from '../templates/personal.ts'
 import { fillTemplate } from '../templates/render.ts'
+import { builtInOf } from '../templates/variables.ts'
 import { valueFinder } from './emails.ts'
-import { type Fallbacks, subjectWithFallbacks, withFallbacks } from './fallbacks.ts'
-import { contentToSend } from './texts.ts'
+import { type Places, settledWords } from './places.ts'
 
 export interface Sample {
   subject: string
@@ -26,13 +25,10 @@ export function sampleOf(
   broadcast: StoredBroadcast,
   address: string,
   contact: SampleContact | undefined,
-  fallbacks: Fallbacks,
+  places: Places,
 ): Sample {
   const { id } = broadcast
-  const template = compileTemplate({
-    subject: subjectWithFallbacks(broadcast.subject, fallbacks),
-    ...withFallbacks(contentToSend(broadcast), fallbacks),
-  })
+  const template = compileTemplate(settledWords(broadcast, places))
   const nobody = { email: address, firstName: null, lastName: null, properties: '{}' }
   const valueFor = valueFinder(contact ?? nobody)
   const values = template.variables.map(({ name }) => builtInValue(name, address, id) ?? valueFor(name))

@@ -1,9 +1,10 @@
 /** The words of a broadcast: what they may hold, and what of them its emails say. Pure. */
 import type { Content } from '../store/mail/contents.ts'
-import { type CompiledTemplate, compileTemplate, type EmailText } from '../templates/compile.ts'
+import { type CompiledTemplate, compileTemplate } from '../templates/compile.ts'
 import { type TemplateFault, templateFault } from '../templates/limits.ts'
-import { builtInOf, isEmailVariable } from '../templates/personal.ts'
+import { builtInOf, isEmailVariable } from '../templates/variables.ts'
 import { withPreheader } from './preheader.ts'
+import { mayBeKey, type Words, withNames } from './unusual-names.ts'
 
 export const LONGEST_NAME = 200
 export const LONGEST_PREVIEW = 500
@@ -11,18 +12,20 @@ export const LONGEST_PREVIEW = 500
 export const MOST_PLACEHOLDERS = 1_000
 
 /** What makes these texts unfit for a broadcast; undefined when nothing does. */
-export function wordsFault(words: EmailText & { previewText: string | null }): TemplateFault | undefined {
+export function wordsFault(words: Words): TemplateFault | undefined {
   const tooLarge = templateFault(words)
   if (tooLarge) return tooLarge
-  const template = compileTemplate({ ...words, ...contentToSend(words) })
+  // which of them contacts have is known once it is sent
+  const named = withNames(words, mayBeKey)
+  const template = compileTemplate({ ...named, ...contentToSend(named) })
   const holes = [template.subject, template.html, template.text].flatMap(part => part?.holes ?? [])
   if (holes.length > MOST_PLACEHOLDERS)
     return {
       part: words.html === null ? 'text' : 'html',
       fault: `and the others name variables more than ${MOST_PLACEHOLDERS} times together`,
     }
-  const named = template.subject?.holes.map(({ variable }) => template.variables[variable]!.name) ?? []
-  if (named.some(name => builtInOf(name) === 'unsubscribe_url'))
+  const inSubject = template.subject?.holes.map(({ variable }) => template.variables[variable]!.name) ?? []
+  if (inSubject.some(name => builtInOf(name) === 'unsubscribe_url'))
     return { part: 'subject', fault: 'must not contain the unsubscribe link' }
   return undefined
 }

@@ -1,6 +1,6 @@
 /** `posthorn destinations …` and `posthorn queue sites`: the queue and the mail of a day, by where it goes. */
 
-import { utcDay } from '../lib/periods.ts'
+import { isUtcDay, utcDay } from '../lib/periods.ts'
 import { type DestinationEntry, reportDestinations } from '../queue/destination-report.ts'
 import type { PathView } from '../queue/paths.ts'
 import { AGE_LIMITS, type QueueEntry, VIEW_BY, viewQueue } from '../queue/view.ts'
@@ -109,7 +109,7 @@ function stateText({ paused_until, pause_reason, probing, warmup_spent }: PathVi
 /** @throws UsageError */
 function dayOf(text: string | boolean | undefined): string | undefined {
   if (text === undefined) return undefined
-  if (typeof text === 'string' && /^\d{4}-\d\d-\d\d$/.test(text)) return text
+  if (typeof text === 'string' && isUtcDay(text)) return text
   throw new UsageError('--day takes a date such as 2026-08-05')
 }
 

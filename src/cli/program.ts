@@ -8,6 +8,7 @@ import type { CliCommand, Installation, ProviderZone } from './command.ts'
 import { destinationCommands } from './destination-commands.ts'
 import { doctorCommands } from './doctor-commands.ts'
 import { domainCommands } from './domain-commands.ts'
+import { emailCommands } from './email-commands.ts'
 import { helpFor, overview } from './help.ts'
 import { holdCommands } from './hold-commands.ts'
 import { keyCommands } from './key-commands.ts'
@@ -41,6 +42,7 @@ const COMMANDS: readonly CliCommand[] = [
   ...keyCommands,
   ...queueCommands,
   ...holdCommands,
+  ...emailCommands,
   ...destinationCommands,
   ...doctorCommands,
   ...sourceCommands,

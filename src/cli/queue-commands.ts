@@ -1,8 +1,8 @@
 /** `posthorn queue …`: what waits for delivery, and what is to be tried again at once. */
 import { domainToASCII } from 'node:url'
 import { MOST_DOMAINS } from '../control/queue-operations.ts'
-import { findLastReply, listWaitingDomains, type WaitingDomain } from '../store/queue/waiting.ts'
-import type { Db } from '../store/schema.ts'
+import { type QueueEntry, type QueueView, readQueue, viewQueue } from '../queue/view.ts'
+import { DELIVERY_CLASS, DELIVERY_STATE } from '../store/schema.ts'
 import type { CliCommand, Installation } from './command.ts'
 import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
 import { more, PAGING, PAGING_USAGE, type Page, pageOf, pagingDetails } from './paging.ts'
@@ -11,7 +11,7 @@ import { duration, isoTime, printable, table, UsageError } from './result.ts'
 const SHOWN_DOMAINS = 50
 const LONGEST_REPLY = 60
 
-type ShownDomain = WaitingDomain & { reply: string | null }
+type Counts = Pick<QueueEntry, 'neverTried' | 'deferred' | 'underWay' | 'held'>
 
 export const queueCommands: CliCommand[] = [
   {
@@ -23,10 +23,9 @@ export const queueCommands: CliCommand[] = [
     async run({ values, open }) {
       const page = pageOf(values, SHOWN_DOMAINS)
       const { db, clock } = await open()
-      const domains = await listWaitingDomains(db)
-      const part = domains.slice(page.offset, page.offset + page.limit)
-      const shown = await Promise.all(part.map(domain => withReply(db, domain)))
-      return { json: queueJson(domains, shown), text: queueText(domains, shown, page, clock.now()) }
+      const all = { by: 'domain', domain: null, accountId: null, class: null } as const
+      const view = await viewQueue(db, { ...all, now: clock.now(), ...page })
+      return { json: queueJson(view), text: queueText(view, page) }
     },
   },
   {
@@ -44,7 +43,7 @@ export const queueCommands: CliCommand[] = [
       const installation = await open()
       const deliveries = isSelected
         ? await steerAll(installation, 'retry', selectedIn(values))
-        : await retryDomains(installation, values.all ? await deferredDomains(installation.db) : named)
+        : await retryDomains(installation, values.all ? await deferredDomains(installation) : named)
       const text = deliveries === 1 ? '1 delivery is due now.' : `${deliveries} deliveries are due now.`
       return { json: { deliveries }, text }
     },
@@ -65,66 +64,47 @@ function asQueued(domain: string): string {
   return queued
 }
 
-async function deferredDomains(db: Db): Promise<string[]> {
-  const domains = await listWaitingDomains(db)
-  return domains.filter(({ deferredCount }) => deferredCount > 0).map(({ domain }) => domain)
+async function deferredDomains({ db, clock }: Installation): Promise<string[]> {
+  const { groups } = await readQueue(db, clock.now(), null)
+  const deferred = groups.filter(
+    ({ state, class: lane }) => state === DELIVERY_STATE.waiting && lane === DELIVERY_CLASS.retry,
+  )
+  return [...new Set(deferred.map(({ domain }) => domain))].sort()
 }
 
-async function withReply(db: Db, waiting: WaitingDomain): Promise<ShownDomain> {
-  const last = waiting.deferredCount > 0 ? await findLastReply(db, waiting.domain) : undefined
-  if (!last?.lastReply) return { ...waiting, reply: null }
-  return { ...waiting, reply: last.lastMxHost ? `${last.lastMxHost}: ${last.lastReply}` : last.lastReply }
-}
-
-function queueJson(domains: readonly WaitingDomain[], shown: readonly ShownDomain[]) {
+function queueJson({ totals, total, entries }: QueueView) {
   return {
-    ...totalsOf(domains),
-    domain_count: domains.length,
-    domains: shown.map(({ domain, freshCount, deferredCount, leasedCount, oldestAt, nextAt, reply }) => ({
-      domain,
-      fresh: freshCount,
-      deferred: deferredCount,
-      under_way: leasedCount,
+    ...countsOf(totals),
+    domain_count: total,
+    domains: entries.map(({ name, oldestAt, nextAt, lastReply, ...tally }) => ({
+      domain: name,
+      ...countsOf(tally),
       oldest_at: isoTime(oldestAt),
       next_at: nextAt === null ? null : isoTime(nextAt),
-      last_reply: reply,
+      last_reply: lastReply,
     })),
   }
 }
 
-function queueText(
-  domains: readonly WaitingDomain[],
-  shown: readonly ShownDomain[],
-  page: Page,
-  now: number,
-): string {
-  if (domains.length === 0) return 'Nothing is waiting.'
-  const { fresh, deferred, under_way: underWay } = totalsOf(domains)
-  const rows = shown.map(({ domain, freshCount, deferredCount, leasedCount, oldestAt, nextAt, reply }) => [
-    domain,
-    freshCount,
-    deferredCount,
-    leasedCount,
-    duration(now - oldestAt),
-    nextAt === null ? '' : nextAt <= now ? 'now' : `in ${duration(nextAt - now)}`,
-    printable(reply ?? '').slice(0, LONGEST_REPLY),
-  ])
-  const lines = [
-    table(['DOMAIN', 'FRESH', 'DEFERRED', 'UNDER WAY', 'OLDEST', 'NEXT', 'LAST REPLY'], rows),
-    '',
-    `${fresh} fresh, ${deferred} deferred, ${underWay} under way, to ${domains.length} domains.`,
-  ]
-  const rest = more(page, shown.length, domains.length)
-  if (rest !== undefined) lines.push(rest)
-  return lines.join('\n')
+function countsOf({ neverTried, deferred, underWay, held }: Counts) {
+  return { fresh: neverTried, deferred, under_way: underWay, held }
 }
 
-function totalsOf(domains: readonly WaitingDomain[]) {
-  const sum = (count: (domain: WaitingDomain) => number) =>
-    domains.reduce((total, domain) => total + count(domain), 0)
-  return {
-    fresh: sum(({ freshCount }) => freshCount),
-    deferred: sum(({ deferredCount }) => deferredCount),
-    under_way: sum(({ leasedCount }) => leasedCount),
-  }
+function queueText({ at, totals, total, entries }: QueueView, page: Page): string {
+  if (total === 0) return 'Nothing is waiting.'
+  const rows = entries.map(({ name, neverTried, deferred, underWay, held, oldestAt, nextAt, lastReply }) => [
+    ...[name!, neverTried, deferred, underWay, held],
+    duration(at - oldestAt),
+    nextAt === null ? '' : nextAt <= at ? 'now' : `in ${duration(nextAt - at)}`,
+    printable(lastReply ?? '').slice(0, LONGEST_REPLY),
+  ])
+  const { neverTried, deferred, underWay, held } = totals
+  const lines = [
+    table(['DOMAIN', 'FRESH', 'DEFERRED', 'UNDER WAY', 'HELD', 'OLDEST', 'NEXT', 'LAST REPLY'], rows),
+    '',
+    `${neverTried} fresh, ${deferred} deferred, ${underWay} under way, ${held} held, to ${total} domains.`,
+  ]
+  const rest = more(page, entries.length, total)
+  if (rest !== undefined) lines.push(rest)
+  return lines.join('\n')
 }

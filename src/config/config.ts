@@ -1,5 +1,7 @@
 /** Puts the configuration together: defaults, then files, then environment; the result is frozen and fully typed. */
 import { resolve } from 'node:path'
+import { PROVIDERS } from '../deliver/providers.ts'
+import { GENERAL_SMART_HOST } from '../deliver/smart-host.ts'
 import { DEFAULT_MAIL_HOST, FAMILY_NAME, families, schema } from './schema.ts'
 import { type Setting, SettingFault } from './setting.ts'
 import { fileSources, type Source, secretFile } from './sources.ts'
@@ -46,18 +48,30 @@ export function loadConfig(root: string, env: NodeJS.ProcessEnv): LoadedConfig {
 /** The schema as a map of dotted snake_case keys, families expanded by the names the files use. */
 export function settingsFor(files: readonly Source[], problems: string[]): Map<string, Setting<unknown>> {
   const settings = flatten(schema)
+  const limited = limitedSites(files)
   for (const [familyKey, members] of Object.entries(families)) {
     const family = snakeCase(familyKey)
     for (const name of familyNames(family, files)) {
       if (!FAMILY_NAME.test(name)) problems.push(`${family}.${name}: is not a valid name`)
-      else for (const [key, setting] of flatten(members)) settings.set(`${family}.${name}.${key}`, setting)
+      else if (family !== 'providers' || limited.includes(name))
+        for (const [key, setting] of flatten(members)) settings.set(`${family}.${name}.${key}`, setting)
     }
   }
+  const limits = limited.flatMap(name => [...flatten(families.providers, `providers.${name}.`).keys()])
   for (const { name, values } of files)
     for (const key of values.keys())
       if (!settings.has(key))
-        problems.push(`${key} (${name}): is not a setting${nearest(key, settings.keys())}`)
+        problems.push(`${key} (${name}): is not a setting${nearest(key, [...settings.keys(), ...limits])}`)
   return settings
+}
+
+/** What limits may be set for: the providers of the table, and smart hosts by the names of their sites. */
+function limitedSites(files: readonly Source[]): string[] {
+  return [
+    ...PROVIDERS.map(({ name }) => name),
+    ...[...familyNames('smart_hosts', files)].map(name => `${GENERAL_SMART_HOST}-${name}`),
+    GENERAL_SMART_HOST,
+  ]
 }
 
 /** `section.key-name` is `POSTHORN_SECTION_KEY_NAME` in the environment. */
@@ -125,7 +139,7 @@ function derive(config: Config, root: string): Config {
 }
 
 /** Settings that are each good, and not together. */
-function contradictionsIn({ delivery, acme, dns, smtp: { relay, tls }, spam }: Config): string[] {
+function contradictionsIn({ delivery, acme, dns, smtp: { relay, tls }, spam, smartHosts }: Config): string[] {
   const { warmup, sourceIps } = delivery
   return [
     ...warmup
@@ -146,7 +160,24 @@ function contradictionsIn({ delivery, acme, dns, smtp: { relay, tls }, spam }: C
     ...(spam.rspamdUrl !== null && spam.spamd !== null
       ? ['spam.spamd: cannot be asked besides spam.rspamd_url']
       : []),
+    ...repeatedDomains(smartHosts),
   ]
+}
+
+/** A domain has one smart host. */
+function repeatedDomains(smartHosts: Config['smartHosts']): string[] {
+  const owners = new Map<string, string>()
+  const problems: string[] = []
+  for (const [name, { domains }] of Object.entries(smartHosts))
+    for (const domain of domains) {
+      const owner = owners.get(domain) ?? name
+      if (owner !== name)
+        problems.push(
+          `smart_hosts.${name}.domains: has ${domain}, which smart_hosts.${owner}.domains has, too`,
+        )
+      owners.set(domain, owner)
+    }
+  return problems
 }
 
 function withoutSlash(address: string): string {

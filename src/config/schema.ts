@@ -1,4 +1,5 @@
 /** Every setting there is, with its kind, unit and default. The names are stable: scripts and images rely on them. */
+import { authoritiesFile } from './authorities-file.ts'
 import { databaseUrl } from './database-url.ts'
 import { filterAddress, filterUrl } from './filter-address.ts'
 import {
@@ -106,7 +107,7 @@ export const schema = {
       'Plain HTTP for `http-01` alone, which the world must reach as port 80 of each name; `http.listen` answers, too.',
     ),
     names: hostNames('Further host names for the certificate, such as that of the dashboard.', 'none'),
-    caFile: optionalText(
+    caFile: authoritiesFile(
       'Authorities that the directory must be certified by, PEM, for one of your own; in place of the runtime’s.',
     ),
   },
@@ -181,7 +182,7 @@ export const schema = {
       least: 1,
       most: 65_535,
     }),
-    caFile: optionalText(
+    caFile: authoritiesFile(
       "Authorities that MX hosts and policy hosts must be certified by, PEM; in place of the runtime's, for laboratories.",
     ),
     connections: integer(1_000, 'Deliveries under way at once, to all sites together.', {
@@ -191,6 +192,11 @@ export const schema = {
     accountConnections: limit(null, 'Of them, those of one account.', { least: 1, shown: 'any number' }),
     smartHost: smartHost(
       'Relay that takes all outbound mail: `smtps://user:password@relay.example:465` or, with STARTTLS, `smtp://…:587` (`?tls=opportunistic`: for one without a login).',
+    ),
+    unknownOutcome: choice(
+      ['retry', 'hold'],
+      'retry',
+      'What becomes of mail that was under way when the service was killed, and may have arrived: sent again, or held until the operator releases or cancels it.',
     ),
     expireAfterHours: integer(48, 'Give a delivery up after this time.', {
       least: 1,

@@ -23,8 +23,8 @@ export interface ConsentBook {
   objectionOf(topic: TopicRef, address: string): string | null
 }
 
-const LEFT_EVERYTHING = 'The recipient has unsubscribed from everything.'
-const LEFT_TOPIC = 'The recipient has unsubscribed from the topic.'
+export const LEFT_EVERYTHING = 'The recipient has unsubscribed from everything.'
+export const LEFT_TOPIC = 'The recipient has unsubscribed from the topic.'
 const NEVER_JOINED = 'The recipient has not subscribed to the topic.'
 
 /** Asked about by one statement. */

@@ -76,7 +76,8 @@ export function findDefinition(
 }
 
 /** By key, what stands for a property that a contact does not have. */
-export async function fallbacksOf(db: Db, accountId: Id): Promise<ReadonlyMap<string, string>> {
-  const rows = await listDefinitions(db, accountId)
-  return new Map(rows.flatMap(({ key, fallback }) => (fallback === null ? [] : [[key, fallback] as const])))
+export function fallbacksIn(definitions: readonly PropertyDefinitionRow[]): ReadonlyMap<string, string> {
+  return new Map(
+    definitions.flatMap(({ key, fallback }) => (fallback === null ? [] : [[key, fallback] as const])),
+  )
 }

@@ -59,6 +59,17 @@ export async function countProperties({ db }: Tx, deltas: ReadonlyMap<number, nu
         .execute()
 }
 
+/** Those of the keys that a contact of the audience has, or has had. */
+export async function keysAmong(db: Db, audienceId: Id, keys: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('contactProperties')
+    .select('key')
+    .where('audienceId', '=', audienceId)
+    .where('key', 'in', keys)
+    .execute()
+  return rows.map(({ key }) => key)
+}
+
 /** Those that contacts have now, by key. */
 export function listPropertyKeys(
   db: Db,

@@ -1,9 +1,6 @@
 /** One attempt at one recipient: over an open session, or over new ones to the MX hosts in their order, or the smart host. */
-import { isIP, isIPv4 } from 'node:net'
-import { isGlobalUnicast } from '../dns/address-safety.ts'
-import { type HostAddresses, lookUpAddresses } from '../dns/mx-hosts.ts'
-import type { Resolver } from '../dns/resolver.ts'
 import type { Clock } from '../lib/clock.ts'
+import { type AddressOptions, addressesOf, type Place } from './addresses.ts'
 import { openSession } from './client/open.ts'
 import {
   DEFAULT_TIMEOUTS,
@@ -14,18 +11,12 @@ import {
   type TransactionResult,
 } from './client/types.ts'
 import { NO_LINE, type Turn } from './line.ts'
-import {
-  type Outcome,
-  outcomeOf,
-  outcomeOfFailure,
-  outcomeOfHosts,
-  outcomeWithoutHost,
-} from './outcome/outcome.ts'
+import { insistsOnTls, waitingForTls } from './outcome/insisting.ts'
+import { type Outcome, outcomeOf, outcomeOfFailure, outcomeOfHosts } from './outcome/outcome.ts'
 import { relayed } from './outcome/relayed.ts'
 import { type HostTrial, lastWord, type PhaseRecord, phaseRecords, tlsRecord } from './outcome/trial.ts'
 import type { SourceIp } from './paths/source-ips.ts'
-import type { HostTerms, TermsBook } from './policy/host-terms.ts'
-import type { TlsResults } from './policy/tls-results.ts'
+import { type HostTerms, type TermsBook, withoutChunking } from './policy/host-terms.ts'
 import type { Way } from './policy/way.ts'
 import type { SessionPool } from './session-pool.ts'
 import { SharedSession } from './shared-session.ts'
@@ -37,23 +28,15 @@ export interface AttemptResult {
   trials: HostTrial[]
 }
 
-export interface AttemptOptions {
+export interface AttemptOptions extends AddressOptions {
   clock: Clock
-  resolver: Resolver
   pool: SessionPool
-  terms: TermsBook
-  /** Null where nobody is told of TLS. */
-  tlsResults: TlsResults | null
-  random: () => number
   localName: string
   port: number
-  allowPrivateAddresses: boolean
 }
 
-/** Addresses tried and sessions opened in one attempt, at most. */
-const MOST_ADDRESSES = 5
+/** Sessions opened in one attempt, at most. */
 const MOST_SESSIONS = 2
-const FAMILIES = ['ipv4', 'ipv6'] as const
 
 /**
  * @param transaction with one recipient
@@ -81,7 +64,7 @@ async function attemptHosts(
   const trials: HostTrial[] = []
   const outcomes: Outcome[] = []
   const unfit = new Set<string>()
-  const known = await overKnownSession(options, sessionNames(way, sources), transaction, turn, trials)
+  const known = await overKnownSession(options, sessionNames(way, sources), { transaction, turn, trials })
   if (known) {
     const { outcome, mxHost } = known
     if (!outcome.hostTrouble && !outcome.unfitHost) return { outcome, trials }
@@ -91,39 +74,57 @@ async function attemptHosts(
     }
   }
   let sessions = 0
-  for await (const { host, address, terms } of addressesOf(options, way, sources, outcomes)) {
-    if (unfit.has(host)) continue
-    const source = sources.find(candidate => isIPv4(candidate.address) === isIPv4(address))
-    const opened = await openSession({
-      ...sessionOptions(options, host, address, source),
-      ...terms.options,
-      ...(way.smartHost && smartHostOptions(way.smartHost)),
-    })
-    noteTls(options.terms, host, opened)
-    if (!way.smartHost) options.tlsResults?.note(way, terms, host, address, opened)
-    if ('failure' in opened) {
-      const outcome = outcomeOfOpening(opened, terms, host)
-      const trial = trialInVain(host, address, opened, terms, outcome)
-      trials.push({ ...trial, ...(source && { source: source.address }) })
-      outcomes.push(outcome)
-      continue
-    }
-    const fresh = {
-      session: opened,
-      mxHost: host,
-      policy: terms.policy,
-      brokenTls: terms.brokenTls,
-      source: source?.address,
-      smartHost: way.smartHost?.name,
-    }
-    const session = new SharedSession(options.pool, sessionsFrom(way, source?.address), fresh)
-    const outcome = await transact(session, transaction, trials, turn)
-    if (!outcome.hostTrouble && !outcome.unfitHost) return { outcome, trials }
+  for await (const place of addressesOf(options, way, sources, { outcomes, unfit })) {
+    const { outcome, opened } = await overNewSession(options, way, place, { transaction, turn, trials })
+    if (opened && !outcome.hostTrouble && !outcome.unfitHost) return { outcome, trials }
     outcomes.push(outcome)
-    if (outcome.unfitHost) unfit.add(host)
-    else if (++sessions >= MOST_SESSIONS) break
+    if (outcome.unfitHost) unfit.add(place.host)
+    else if (opened && ++sessions >= MOST_SESSIONS) break
   }
   return { outcome: outcomeOfHosts(outcomes), trials }
+}
+
+/** What is sent, behind whom, and where it is written down. */
+interface Errand {
+  transaction: Transaction
+  turn: Turn
+  trials: HostTrial[]
+}
+
+/** To a host that does not know BDAT, though it offers it, over one more. */
+async function overNewSession(
+  options: AttemptOptions,
+  way: Way,
+  place: Place,
+  errand: Errand,
+): Promise<{ outcome: Outcome; opened: boolean }> {
+  const { host, address, terms, source } = place
+  const opened = await openSession({
+    ...sessionOptions(options, place),
+    ...terms.options,
+    ...(way.smartHost && smartHostOptions(way.smartHost)),
+  })
+  noteTls(options.terms, host, opened)
+  if (!way.smartHost) options.tlsResults?.note(way, terms, host, address, opened)
+  if ('failure' in opened) {
+    const outcome = outcomeOfOpening(opened, terms, host)
+    const trial = trialInVain(host, address, opened, terms, outcome)
+    errand.trials.push({ ...trial, ...(source && { source: source.address }) })
+    return { outcome, opened: false }
+  }
+  const fresh = {
+    session: opened,
+    mxHost: host,
+    policy: terms.policy,
+    brokenTls: terms.brokenTls,
+    source: source?.address,
+    smartHost: way.smartHost?.name,
+  }
+  const session = new SharedSession(options.pool, sessionsFrom(way, source?.address), fresh)
+  const outcome = await transact(options.terms, session, errand)
+  return outcome.bdatUnknown
+    ? overNewSession(options, way, { ...place, terms: withoutChunking(terms) }, errand)
+    : { outcome, opened: true }
 }
 
 /** What went wrong with TLS at the host is remembered, so that the next session begins with what goes. */
@@ -136,15 +137,14 @@ function noteTls(terms: TermsBook, host: string, opened: Session | SessionFailur
 
 /** Behind the delivery before it, or when that has ended, on a session that waits; undefined where there is none. */
 async function overKnownSession(
-  { pool }: AttemptOptions,
+  { pool, terms }: AttemptOptions,
   names: readonly string[],
-  transaction: Transaction,
-  turn: Turn,
-  trials: HostTrial[],
+  errand: Errand,
 ): Promise<{ outcome: Outcome; mxHost: string } | undefined> {
+  const { transaction, turn } = errand
   const over = async (session: SharedSession) => {
-    const outcome = await transact(session, transaction, trials, turn)
-    if (isStale(outcome)) trials.pop()
+    const outcome = await transact(terms, session, errand)
+    if (isStale(outcome)) errand.trials.pop()
     return { outcome, mxHost: session.pooled.mxHost }
   }
   const { ahead } = turn
@@ -170,83 +170,43 @@ function sessionsFrom({ sessions }: Way, source: string | undefined): string {
   return source === undefined ? sessions : `${sessions} from ${source}`
 }
 
-/** The addresses to try, looked up host by host; what keeps a host from being tried goes to `outcomes`. */
-async function* addressesOf(
-  { resolver, random, allowPrivateAddresses, terms: termsBook, tlsResults }: AttemptOptions,
-  way: Way,
-  sources: readonly SourceIp[],
-  outcomes: Outcome[],
-): AsyncGenerator<{ host: string; address: string; terms: HostTerms }> {
-  let left = MOST_ADDRESSES
-  const families = familiesOf(sources)
-  for (const { name: host } of way.hosts) {
-    if (left === 0) return
-    const terms = await termsBook.termsOf(way, host)
-    if ('refusal' in terms) {
-      const { refusal, policyType, result } = terms
-      tlsResults?.noteFault(way.domain, policyType, result, refusal)
-      outcomes.push(outcomeWithoutHost('deferred', 'policy', refusal))
-      continue
-    }
-    const found =
-      isIP(host) > 0 ? itself(host) : await lookUpAddresses(resolver, host, { families, limit: left, random })
-    if (found.kind === 'failure') {
-      const text = `the address of ${host} is not known: ${found.reason}`
-      outcomes.push({ ...outcomeWithoutHost('deferred', 'unknown', text), hostTrouble: true })
-    }
-    if (found.kind === 'none')
-      outcomes.push(
-        outcomeWithoutHost(
-          'bounced',
-          'no-route',
-          `${host} has no ${families.length === 1 ? `${families[0]} ` : ''}address`,
-        ),
-      )
-    if (found.kind !== 'addresses') continue
-    for (const address of found.addresses) {
-      if (!allowPrivateAddresses && !way.smartHost && !isGlobalUnicast(address)) {
-        outcomes.push(outcomeWithoutHost('bounced', 'no-route', `${host} has the private address ${address}`))
-        continue
-      }
-      left--
-      yield { host, address, terms }
-    }
-  }
-}
-
-/** Nobody is spoken to from an address that the operator did not name. */
-function familiesOf(sources: readonly SourceIp[]) {
-  if (sources.length === 0) return FAMILIES
-  return FAMILIES.filter(family => sources.some(({ address }) => isIPv4(address) === (family === 'ipv4')))
-}
-
-/** Only a smart host is known by its address. */
-function itself(address: string): HostAddresses {
-  return { kind: 'addresses', addresses: [address] }
-}
-
 async function transact(
+  terms: TermsBook,
   shared: SharedSession,
-  transaction: Transaction,
-  trials: HostTrial[],
-  turn: Turn,
+  { transaction, turn, trials }: Errand,
 ): Promise<Outcome> {
   const { session, mxHost, policy, brokenTls = null, source } = shared.pooled
   const { facts } = session
   const fresh = facts.transactionCount === 0
   const result = await shared.send(transaction, () => turn.offer(shared))
-  const outcome = outcomeOf(result.recipients[0]!, mxHost)
+  const said = outcomeOf(result.recipients[0]!, mxHost)
+  const tlsFallback = facts.tlsFallback?.message ?? brokenTls
+  const outcome = tlsFallback !== null && insistsOnTls(said) ? waitingForTls(said) : said
+  if (outcome !== said) {
+    terms.insistedOnTls(mxHost)
+    void session.quit()
+  }
+  if (result.bdatUnknown) terms.didNotKnowBdat(mxHost)
+  if (isLostEnvelope(session, result)) terms.lostWhatFollowed(mxHost)
   trials.push({
     host: mxHost,
     ip: facts.peerAddress,
     ...(source !== undefined && { source }),
     ...lastWord(outcome),
     tls: facts.tls && tlsRecord(facts.tls),
-    tlsFallback: facts.tlsFallback?.message ?? brokenTls,
+    tlsFallback,
     policy,
     phases: phasesOf(session, result, fresh),
   })
-  return outcome
+  return result.bdatUnknown ? { ...outcome, bdatUnknown: true } : outcome
+}
+
+/** MAIL was answered, and what left with it never was. */
+function isLostEnvelope({ facts }: Session, { recipients, replies }: TransactionResult): boolean {
+  const [recipient] = recipients
+  if (!facts.extensions.has('PIPELINING') || recipient?.kind !== 'failed' || !replies.mail) return false
+  const { kind, phase } = recipient.failure
+  return kind === 'timeout' && (phase === 'rcpt' || phase === 'data')
 }
 
 /** What a new session took to open belongs to its first transaction. */
@@ -282,12 +242,11 @@ function isStale({ phase, reply }: Outcome): boolean {
   return phase === 'mail' && (reply === null || reply.code === 421)
 }
 
-function sessionOptions(options: AttemptOptions, mxHost: string, address: string, source?: SourceIp) {
-  const { clock, port, localName } = options
+function sessionOptions({ clock, port, localName }: AttemptOptions, { host, address, source }: Place) {
   return {
     address,
     port,
-    mxHost,
+    mxHost: host,
     localName: source?.name ?? localName,
     clock,
     timeouts: DEFAULT_TIMEOUTS,

@@ -4,6 +4,7 @@ import { needsSmtpUtf8 } from '../smtp/address.ts'
 import type { ClaimedDelivery } from '../store/command.ts'
 import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts'
 import type { Transaction } from './client/types.ts'
+import type { DeadEnd } from './dead-end.ts'
 import type { HandOver } from './hand-over.ts'
 import { NO_LINE, type Turn } from './line.ts'
 import type { OutgoingMessage } from './message/message.ts'
@@ -27,6 +28,7 @@ export interface CarryOptions extends AttemptOptions {
   simulate(delivery: ClaimedDelivery): Ending
   /** Into an inbox of ours. */
   handOver: HandOver
+  deadEnd: DeadEnd
 }
 
 export async function carry(
@@ -44,12 +46,8 @@ export async function carry(
       const ending = await options.handOver(delivery, destination.domain, message, options.clock.now())
       return { ending, signal: 'through' }
     }
-    case 'nowhere': {
-      const { enhanced, reason } = destination
-      const isDomainFault = enhanced !== '5.4.6' && enhanced !== '5.4.4'
-      const ending = withoutReply('bounced', isDomainFault ? 'bad-domain' : 'no-route', reason)
-      return { ending: { ...ending, enhanced, blamesAddress: isDomainFault }, signal: 'nothing' }
-    }
+    case 'nowhere':
+      return { ending: await options.deadEnd(delivery, destination), signal: 'nothing' }
     case 'unknown':
       return {
         ending: { ...withoutReply('deferred', 'unknown', destination.reason), brokeOff: true },
@@ -103,7 +101,7 @@ export function brokenInside(): Carried {
 }
 
 function carried({ outcome, trials }: AttemptResult): Carried {
-  const { verdict, phase, reply, text, meaning, alert = meaning?.alert } = outcome
+  const { verdict, phase, reply, text, enhanced, meaning, alert = meaning?.alert } = outcome
   const bounceClass = verdict.kind === 'delivered' ? 'unknown' : verdict.class
   const signal = signalOf(outcome)
   return {
@@ -114,6 +112,7 @@ function carried({ outcome, trials }: AttemptResult): Carried {
       reply,
       text,
       trials,
+      ...(verdict.kind === 'bounced' && enhanced !== undefined && { enhanced }),
       ...(meaning?.blamesAddress && { blamesAddress: true }),
       ...(meaning?.hintMs === undefined ? {} : { hintMs: meaning.hintMs }),
       ...(alert && { alert }),

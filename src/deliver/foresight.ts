@@ -6,9 +6,6 @@ import type { Lane } from '../store/command.ts'
 
 export type WaitingDelivery = Mark & { accountId: Id; address: string }
 
-/** `known`: it had been, or need not be; `full`: no more can be kept. */
-export type SignedAhead = 'signed' | 'known' | 'full'
-
 export interface Foresight {
   /** The site may have begun to rest. */
   note(site: string): void
@@ -26,7 +23,10 @@ export interface ForesightOptions {
   lanesOf(site: string): readonly Lane[]
   /** Deliveries that wait in the lane, in its order. */
   waitingIn(lane: Lane, after: Mark | null, limit: number): Promise<WaitingDelivery[]>
-  signAhead(delivery: WaitingDelivery, now: number): Promise<SignedAhead>
+  /** What has been signed ahead can be kept. */
+  hasRoom(now: number): boolean
+  /** @returns whether it was new: it may have been signed before, or need not be */
+  signAhead(delivery: WaitingDelivery, now: number): Promise<boolean>
   onError(error: unknown): void
 }
 
@@ -36,7 +36,7 @@ const WHILE_BUSY_MS = 50
 const LOOK_AFTER_MS = { least: 5_000, most: 30_000 }
 
 export function startForesight(options: ForesightOptions): Foresight {
-  const { clock, rests, isIdle, lanesOf, waitingIn, signAhead, onError } = options
+  const { clock, rests, isIdle, lanesOf, waitingIn, hasRoom, signAhead, onError } = options
   const stopping = new AbortController()
   const resting = new Set<string>()
   let working: Promise<void> | undefined
@@ -44,28 +44,32 @@ export function startForesight(options: ForesightOptions): Foresight {
   const idle = async () => {
     while (!isIdle()) await sleep(clock, WHILE_BUSY_MS, stopping.signal)
   }
-  /** From its beginning, since what had been claimed comes back in between. @returns whether there was anything new */
-  const signLane = async (site: string, lane: Lane) => {
-    let isNews = false
-    for (let after: Mark | null = null; ; ) {
-      await idle()
-      const waiting: WaitingDelivery[] = rests(site) ? await waitingIn(lane, after, TOGETHER) : []
+  const mayGoOn = async (site: string) => {
+    await idle()
+    return rests(site) && hasRoom(clock.now())
+  }
+  /** From its beginning, since what had been claimed comes back in between. */
+  async function* waitingFor(site: string, lane: Lane) {
+    for (let after: Mark | null = null; await mayGoOn(site); ) {
+      const waiting: WaitingDelivery[] = await waitingIn(lane, after, TOGETHER)
       for (const delivery of waiting) {
-        await idle()
-        const signed = rests(site) ? await signAhead(delivery, clock.now()) : 'full'
-        if (signed === 'full') return isNews
-        isNews ||= signed === 'signed'
+        if (!(await mayGoOn(site))) return
+        yield delivery
       }
-      if (waiting.length < TOGETHER) return isNews
+      if (waiting.length < TOGETHER) return
       after = waiting.at(-1)!
     }
   }
-  const lookOnce = async () => {
-    let isNews = false
+  async function* waitingForRest() {
     for (const site of resting) {
       if (!rests(site)) resting.delete(site)
-      else for (const lane of lanesOf(site)) isNews = (await signLane(site, lane)) || isNews
+      else for (const lane of lanesOf(site)) yield* waitingFor(site, lane)
     }
+  }
+  /** @returns whether there was anything new */
+  const lookOnce = async () => {
+    let isNews = false
+    for await (const delivery of waitingForRest()) isNews = (await signAhead(delivery, clock.now())) || isNews
     return isNews
   }
   const work = async () => {

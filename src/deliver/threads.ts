@@ -106,7 +106,7 @@ const CUT_OFF_AFTER_MS = 5_000
 /** Sees to the leases of a former life, then starts all threads; resolves when they are at work. */
 export async function startDeliveryThreads(options: ThreadsOptions): Promise<DeliveryThreads> {
   const { run, clock, log, db, settings } = options
-  const { leaseMs } = options.leases
+  const { leaseMs, onUnknown } = options.leases
   const leases = await seeToLeases(options)
   const instance = `${process.pid}-${crypto.randomUUID()}`
   const lanesChannel = `lanes-${instance}`
@@ -137,7 +137,7 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
   const restart = async (index: number, owner: string) => {
     for (let isVoid = false; !isVoid && !stopping; ) {
       await new Promise(resolve => setTimeout(resolve, RESTART_AFTER_MS))
-      isVoid = await run('voidLeases', { owner, now: clock.now(), leaseMs }).then(
+      isVoid = await run('voidLeases', { owner, now: clock.now(), leaseMs, onUnknown }).then(
         () => true,
         error => {
           log.error({ err: error, thread: index }, 'a delivery thread cannot be restarted yet')
@@ -183,18 +183,19 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
 
 /** Of one process alone, all leases are of a former life, and void; of several, those are that have run out. */
 async function seeToLeases({ run, clock, leases, log }: ThreadsOptions): Promise<LeaseWork | undefined> {
-  const { leaseMs, isShared } = leases
+  const { leaseMs, isShared, onUnknown } = leases
+  const become = onUnknown === 'hold' ? 'they are held until they are released' : 'they are due again'
   if (isShared)
     return startLeaseWatch({
       run,
       clock,
       leaseMs,
-      onVoided: voided => log.warn({ voided }, 'nobody holds these deliveries any more; they are due again'),
+      onUnknown,
+      onVoided: voided => log.warn({ voided }, `nobody has these deliveries under way any more; ${become}`),
       onError: error => log.warn({ err: error }, 'leases could not be looked at'),
     })
-  const voided = await run('voidLeases', { owner: null, now: clock.now(), leaseMs })
-  if (voided > 0)
-    log.warn({ voided }, 'deliveries were under way when the former process ended; they are due again')
+  const voided = await run('voidLeases', { owner: null, now: clock.now(), leaseMs, onUnknown })
+  if (voided > 0) log.warn({ voided }, `deliveries were under way when the former process ended; ${become}`)
   return undefined
 }
 

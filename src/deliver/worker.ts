@@ -159,5 +159,6 @@ function foresightOf(
   { lanesOf }: Scheduler,
 ): Foresight {
   const isIdle = () => !slots.isBusy
-  return startForesight({ clock, rests, isIdle, lanesOf, waitingIn, signAhead: maker.signAhead, onError })
+  const { hasRoom, signAhead } = maker
+  return startForesight({ clock, rests, isIdle, lanesOf, waitingIn, hasRoom, signAhead, onError })
 }

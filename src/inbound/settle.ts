@@ -12,7 +12,7 @@ import { foldAddress } from '../smtp/address.ts'
 import { addSuppressions } from '../store/accounts/suppressions.ts'
 import { command, type Tx } from '../store/command.ts'
 import { REPORT_STATE } from '../store/schema/reports.ts'
-import { DELIVERY_STATE, type DeliveryRow } from '../store/schema.ts'
+import { DELIVERY_STATE, type DeliveryRow, NO_LEASE } from '../store/schema.ts'
 import { type Leaving, leaveByMail } from './leaving.ts'
 
 export interface ReadReport {
@@ -40,7 +40,6 @@ type Delivery = Pick<DeliveryRow, (typeof COLUMNS)[number]>
 const COLUMNS = ['accountId', 'emailId', 'ordinal', 'address', 'status', 'state', 'attempts'] as const
 /** A delivery in these was never given to another host, so that no other host can report on it. */
 const NEVER_LEFT = new Set<DeliveryRow['status']>(['suppressed', 'canceled'])
-const NO_LEASE = { leaseOwner: null, leaseUntil: null }
 
 export const settleCommands = {
   /** False where it had been settled before. */

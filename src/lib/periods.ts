@@ -5,6 +5,12 @@ export function utcDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10)
 }
 
+/** Whether a text names one that is in the calendar. */
+export function isUtcDay(text: string): boolean {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  return !Number.isNaN(at) && utcDay(at) === text
+}
+
 /** `2026-11` */
 export function utcMonth(at: number): string {
   return new Date(at).toISOString().slice(0, 7)

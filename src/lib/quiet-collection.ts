@@ -3,21 +3,21 @@
  * collected for 100 seconds.
  */
 import { performance } from 'node:perf_hooks'
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 export interface OwnHeap {
   /** The share of time that was worked since it was asked last, 0 to 1. */
   busyShare(): number
-  /** What has outlived the young generation, whether it is still needed or not. */
-  oldBytes(): number
-  /** Takes as long as what is needed is large: some 20 ms. */
+  /** What the heap has of the machine, and the buffers beside it, whether it is still needed or not. */
+  heldBytes(): number
+  /** Takes as long as what is needed is large: some 20 ms. What is not needed may be given back a while later. */
   collect(): void
 }
 
 const LOOK_EVERY_MS = 5_000
 const QUIET_BELOW = 0.05
-const WORTH_BYTES = 4 * 1024 * 1024
+const WORTH_BYTES = 8 * 1024 * 1024
 
 /** For this thread, which it does not keep from ending. */
 export function collectWhenQuiet(): void {
@@ -26,12 +26,14 @@ export function collectWhenQuiet(): void {
 
 /** @returns what is to be called every few seconds */
 export function quietCollection(heap: OwnHeap): () => void {
-  let needed = heap.oldBytes()
+  let needed = heap.heldBytes()
   return () => {
+    const held = heap.heldBytes()
+    needed = Math.min(needed, held)
     const isQuiet = heap.busyShare() < QUIET_BELOW
-    if (!isQuiet || heap.oldBytes() < needed + WORTH_BYTES) return
+    if (!isQuiet || held < needed + WORTH_BYTES) return
     heap.collect()
-    needed = heap.oldBytes()
+    needed = heap.heldBytes()
   }
 }
 
@@ -46,10 +48,7 @@ export function ownHeap(): OwnHeap {
       before = now
       return utilization
     },
-    oldBytes: () =>
-      getHeapSpaceStatistics()
-        .filter(({ space_name: name }) => !name.startsWith('new_'))
-        .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0),
+    heldBytes: () => getHeapStatistics().total_physical_size + process.memoryUsage().arrayBuffers,
     collect() {
       collector ??= newCollector()
       collector()

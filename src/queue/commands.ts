@@ -1,7 +1,6 @@
 /** What moves deliveries through the queue: leases are taken, given back, finished, and voided after a crash. */
 
 import { type DeliveryChange, recordDeliveries, recordHandedOver } from '../events/record.ts'
-import { ON_SUPPRESSION_LIST, suppressedEvent } from '../events/suppressed.ts'
 import type { EventData, EventType } from '../events/types.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
@@ -22,9 +21,12 @@ import {
   DELIVERY_CLASS,
   DELIVERY_STATE,
   type DeliveryStatus,
+  NO_LEASE,
 } from '../store/schema.ts'
 import { type Arrival, countArrivals, type Destination } from './destinations.ts'
+import { holdEmails } from './hold.ts'
 import { inOrder, openSieve } from './sift.ts'
+import { unwantedOf, withheld } from './unwanted.ts'
 
 /** Names one attempt of one delivery; good only while the lease is. */
 export interface LeaseRef {
@@ -48,7 +50,12 @@ export interface VoidInput {
   expiredBy?: number
   /** How long leases are good, which tells when they were last known to be held. */
   leaseMs: number
+  /** What becomes of the deliveries; `retry` when absent. */
+  onUnknown?: UnknownPolicy
 }
+
+/** Mail that may have arrived is sent again, or held until the operator has decided. */
+export type UnknownPolicy = 'retry' | 'hold'
 
 /** How an attempt ended, ready to be recorded. */
 export interface Finish extends LeaseRef {
@@ -79,8 +86,8 @@ export interface Finish extends LeaseRef {
 
 export const queueCommands = {
   /**
-   * Leases due deliveries, but for those that the operator holds; those whose address has been suppressed meanwhile
-   * are finished instead.
+   * Leases due deliveries, but for those that the operator holds; those whose address has been suppressed meanwhile,
+   * or who have left what a broadcast goes to, are finished instead.
    */
   claim: besideOthers(
     command<ClaimInput, Claim[]>(async (tx, { lanes, owner, now, leaseUntil }) => {
@@ -88,19 +95,18 @@ export const queueCommands = {
       const open = sieve.open(lanes)
       const claims = await tx.queue.claim(open, { owner, now, until: leaseUntil })
       for (const claim of claims) claim.deliveries = await sieve.sift(claim.deliveries, now)
-      const claimed = claims.flatMap(({ deliveries }) => deliveries)
-      const suppressed = await suppressedOf(tx, claimed)
-      if (suppressed.size > 0)
+      const unwanted = await unwantedOf(
+        tx,
+        claims.map(({ deliveries }, i) => ({ lane: open[i]!, deliveries })),
+      )
+      if (unwanted.size > 0)
         await recordDeliveries(
           tx,
-          claimed
-            .filter(delivery => suppressed.has(delivery))
-            .map(delivery => suppressionChange(delivery, now)),
+          [...unwanted].map(([delivery, reason]) => withheld(delivery, reason, now)),
         )
-      tx.recent.dropStale(now)
       const taken = claims.map(({ deliveries, nextAt }) => ({
         deliveries: deliveries
-          .filter(delivery => !suppressed.has(delivery))
+          .filter(delivery => !unwanted.has(delivery))
           .map(delivery => withSource(delivery, tx.recent.take(delivery.emailId))),
         nextAt,
       }))
@@ -190,10 +196,12 @@ export const queueCommands = {
 
   /**
    * Voids the leases of a thread that died, those of everybody (null), or of them only those that have run out: what
-   * became of their attempts is unknown, and they are due at once.
+   * became of their attempts is unknown, and they are due at once, or held with their emails.
    * @returns how many there were
    */
-  voidLeases: command<VoidInput, number>(async (tx, { owner, now, expiredBy, leaseMs }) => {
+  voidLeases: command<VoidInput, number>(async (tx, input) => {
+    const { owner, now, expiredBy, leaseMs, onUnknown = 'retry' } = input
+    const isHeld = onUnknown === 'hold'
     let leased = tx.db
       .selectFrom('deliveries')
       .select(['emailId', 'ordinal', 'attempts', 'domain', 'class', 'accountId', 'leaseUntil'])
@@ -218,17 +226,22 @@ export const queueCommands = {
         emailId,
         ordinal,
         ...NO_LEASE,
-        state: DELIVERY_STATE.waiting,
+        state: isHeld ? DELIVERY_STATE.held : DELIVERY_STATE.waiting,
         nextAt: now,
       })),
     )
+    if (isHeld) {
+      const emailIds = rows.map(({ emailId }) => emailId)
+      await holdEmails(tx, emailIds, { reason: UNKNOWN_OUTCOME, now })
+      return rows.length
+    }
     for (const { domain, class: laneClass, accountId } of rows)
       tx.announce('due', { domain, class: laneClass, accountId, at: now })
     return rows.length
   }),
 }
 
-const NO_LEASE = { leaseOwner: null, leaseUntil: null }
+const UNKNOWN_OUTCOME = 'the service ended in the middle of an attempt: it may have arrived'
 
 function rowKey({ emailId, ordinal }: { emailId: Id; ordinal: number }) {
   return { emailId, ordinal }
@@ -294,28 +307,4 @@ async function suppress(tx: Tx, finishes: readonly Finish[]) {
         at,
       })),
   )
-}
-
-async function suppressedOf(tx: Tx, claimed: readonly ClaimedDelivery[]): Promise<Set<ClaimedDelivery>> {
-  const keys = claimed.map(({ accountId, address }) => ({ accountId, email: foldAddress(address) }))
-  const rows = await tx.rows.find('suppressions', keys, ['id'])
-  return new Set(claimed.filter((_, i) => rows[i] !== undefined))
-}
-
-/** The claim was no attempt. */
-function suppressionChange(
-  { accountId, emailId, ordinal, address, attempt }: ClaimedDelivery,
-  at: number,
-): DeliveryChange {
-  return {
-    accountId,
-    emailId,
-    ordinal,
-    recipient: address,
-    event: suppressedEvent(ON_SUPPRESSION_LIST),
-    error: ON_SUPPRESSION_LIST,
-    at,
-    handedOverAt: null,
-    set: { status: 'suppressed', ...NO_LEASE, state: DELIVERY_STATE.done, attempts: attempt - 1 },
-  }
 }

@@ -18,7 +18,7 @@ export type HandCommands = typeof holdCommands & typeof steerCommands
 
 export interface Hands {
   /** What the selector names and nothing is; undefined when all of it may be. */
-  unknownIn(selector: MailSelector): Promise<'account' | 'email' | undefined>
+  unknownIn(selector: MailSelector): Promise<'account' | 'broadcast' | 'email' | undefined>
   /** In force when it resolves, for mail that comes later, too. */
   hold(selector: MailSelector, reason: string | null): Promise<{ hold: NewHold; isNew: boolean }>
   /** Undefined where nothing holds just this mail. */
@@ -137,9 +137,11 @@ async function* lanesOf(db: Db, selector: MailSelector): AsyncGenerator<DueLane[
   yield some
 }
 
-async function unknownIn(db: Db, { accountId, emailId }: MailSelector) {
+async function unknownIn(db: Db, { accountId, broadcastId, emailId }: MailSelector) {
   const account = accountId && db.selectFrom('accounts').select('id').where('id', '=', accountId)
   if (account && !(await account.executeTakeFirst())) return 'account'
+  const broadcast = broadcastId && db.selectFrom('broadcasts').select('id').where('id', '=', broadcastId)
+  if (broadcast && !(await broadcast.executeTakeFirst())) return 'broadcast'
   const email = emailId && db.selectFrom('deliveries').select('ordinal').where('emailId', '=', emailId)
   return email && !(await email.limit(1).executeTakeFirst()) ? 'email' : undefined
 }

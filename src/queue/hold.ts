@@ -1,5 +1,5 @@
 /** Holds as commands: those of the operator put and released, and what any of them has kept apart let go. */
-import type { Id } from '../lib/ids.ts'
+import { type Id, idKey } from '../lib/ids.ts'
 import { command, type Lane, laneKey, type Tx } from '../store/command.ts'
 import { holdsOf, isSameSelector, listActiveHolds, listHolds } from '../store/queue/holds.ts'
 import type { DueLane } from '../store/queue/lanes.ts'
@@ -76,6 +76,24 @@ export const holdCommands = {
 export async function startHold(tx: Tx, hold: QueueHoldRow): Promise<void> {
   await tx.db.insertInto('queueHolds').values(hold).execute()
   announceHold(tx, hold)
+}
+
+/** Part of a command: each of the emails is held by itself, unless it is already. */
+export async function holdEmails(
+  tx: Tx,
+  emailIds: readonly Id[],
+  { reason, now }: { reason: string; now: number },
+): Promise<void> {
+  const wanted = new Map(emailIds.map(emailId => [idKey(emailId), emailId]))
+  for (const { domain, accountId, broadcastId, emailId } of await listActiveHolds(tx.db))
+    if (emailId && domain === null && accountId === null && broadcastId === null)
+      wanted.delete(idKey(emailId))
+  const holds = [...wanted.values()].map((emailId): QueueHoldRow => {
+    const selector = { domain: null, accountId: null, broadcastId: null, emailId }
+    return { ...selector, id: tx.newId(now), reason, createdAt: now, isPause: 0, releasedAt: null }
+  })
+  await tx.rows.insert('queueHolds', holds)
+  for (const hold of holds) announceHold(tx, hold)
 }
 
 /** Part of a command; what the hold has kept apart is to be let go afterwards. */

@@ -1,18 +1,20 @@
 /** How long leases are good, who keeps them so, and who sees to those that nobody keeps. */
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Run } from '../store/command.ts'
-import type { LeaseRef, queueCommands } from './commands.ts'
+import type { LeaseRef, queueCommands, UnknownPolicy } from './commands.ts'
 
 export interface LeaseTerms {
   /** How long a lease is good without being renewed. */
   leaseMs: number
   /** Another process may hold leases, too: none is void but by its time. */
   isShared: boolean
+  /** What becomes of deliveries whose lease nobody holds any more. */
+  onUnknown: UnknownPolicy
 }
 
 /** @param isShared whether other processes may be at work on the same store */
-export function leaseTerms(isShared: boolean): LeaseTerms {
-  return { leaseMs: isShared ? 30_000 : 15 * 60_000, isShared }
+export function leaseTerms(isShared: boolean, onUnknown: UnknownPolicy): LeaseTerms {
+  return { leaseMs: isShared ? 30_000 : 15 * 60_000, isShared, onUnknown }
 }
 
 export interface LeaseWork {
@@ -42,6 +44,7 @@ interface WatchOptions {
   run: Run<Pick<typeof queueCommands, 'voidLeases'>>
   clock: Clock
   leaseMs: number
+  onUnknown: UnknownPolicy
   onVoided(count: number): void
   onError(error: unknown): void
 }
@@ -51,7 +54,8 @@ interface WatchOptions {
  * must have answered for as long as a lease is good before any is taken for abandoned. A machine that has stood still, or
  * whose time was set, finds its own leases run out: they must have been so at the look before, too, and are renewed by then.
  */
-export function startLeaseWatch({ run, clock, leaseMs, onVoided, onError }: WatchOptions): LeaseWork {
+export function startLeaseWatch(options: WatchOptions): LeaseWork {
+  const { run, clock, leaseMs, onUnknown, onVoided, onError } = options
   let answersSince = clock.monotonic()
   let lookedAt = 0
   return repeat(clock, leaseMs / 6, async () => {
@@ -59,7 +63,7 @@ export function startLeaseWatch({ run, clock, leaseMs, onVoided, onError }: Watc
       const mayVoid = clock.monotonic() - answersSince >= leaseMs
       const expiredBy = mayVoid ? lookedAt : 0
       lookedAt = clock.now()
-      const count = await run('voidLeases', { owner: null, now: clock.now(), expiredBy, leaseMs })
+      const count = await run('voidLeases', { owner: null, now: clock.now(), expiredBy, leaseMs, onUnknown })
       if (count > 0) onVoided(count)
     } catch (error) {
       answersSince = clock.monotonic()

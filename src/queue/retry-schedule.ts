@@ -26,12 +26,14 @@ export interface Deferral {
 /**
  * Several tries in the first hour, because greylisting ends there, then every four hours (RFC 5321 §4.5.4.1
  * asks for at least 30 minutes between later ones). Jitter of ±10 % keeps a recovered host from a stampede; what
- * a host asks for is jittered upwards alone. A hint that would let the delivery expire is not taken.
+ * a host asks for is jittered upwards alone. A hint that would let the delivery expire is not taken. What would come
+ * after `expiresAt` comes then: that is the last attempt.
  * @param random 0 to 1
- * @returns epoch ms, or undefined when that is past `expiresAt`: the delivery is given up
+ * @returns epoch ms, or undefined once `expiresAt` has come: the delivery is given up
  */
 export function nextAttemptAt(deferral: Deferral, random: () => number): number | undefined {
   const { now, attempts, expiresAt, isGreylisted = false, wantedMs, hintMs } = deferral
+  if (now >= expiresAt) return undefined
   const planned = wantedMs ?? waitAfter(attempts, isGreylisted ? GREYLISTED_WAITS_MS : WAITS_MS)
   const share = random()
   if (hintMs !== undefined) {
@@ -40,7 +42,7 @@ export function nextAttemptAt(deferral: Deferral, random: () => number): number 
     if (at <= expiresAt) return at
   }
   const at = now + Math.round(planned * (1 - JITTER + 2 * JITTER * share))
-  return at > expiresAt ? undefined : at
+  return Math.min(at, expiresAt)
 }
 
 function waitAfter(attempts: number, waits: readonly number[]): number {

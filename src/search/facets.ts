@@ -1,4 +1,5 @@
 /** By what emails are found: terms that an email has or has not, and its folded subject. */
+import { foldText } from '../lib/fold-text.ts'
 import { type Id, idText } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
 import { parseMailboxes } from '../store/mail/emails.ts'
@@ -54,9 +55,9 @@ export const FACET_COLUMNS = [
 ] as const
 export type FacetSource = Pick<EmailRow, (typeof FACET_COLUMNS)[number]>
 
-/** Texts that differ only in case or compatibility forms fold alike (Unicode NFKC, lower case). */
-export function foldText(text: string): string {
-  return text.normalize('NFKC').toLowerCase().replaceAll('\0', '\ufffd')
+/** Folded as everywhere, without the character U+0000. */
+export function foldSubject(text: string): string {
+  return foldText(text).replaceAll('\0', '\ufffd')
 }
 
 /** Every term of an email, each once. */

@@ -5,7 +5,7 @@ import type { Db, EmailRow } from '../store/schema.ts'
 import { type NewSegment, SEGMENT_EMAILS } from '../store/segments.ts'
 import { encodedLength, encodeOrdinals } from './bits.ts'
 import type { sealCommands } from './commands.ts'
-import { FACET_COLUMNS, type FacetSource, foldText, termsOf } from './facets.ts'
+import { FACET_COLUMNS, type FacetSource, foldSubject, termsOf } from './facets.ts'
 import { listParts, type Part } from './parts.ts'
 import { packSubjects } from './subjects.ts'
 
@@ -90,7 +90,7 @@ export function segmentOf(
     earliestAt: Math.min(...times),
     latestAt: Math.max(...times),
     ids: Buffer.concat(rows.map(({ id }) => id)),
-    subjects: packSubjects(rows.map(({ subject }) => foldText(subject))),
+    subjects: packSubjects(rows.map(({ subject }) => foldSubject(subject))),
     terms,
     ordinals: encodeAll(
       terms.map(term => having.get(term)!),

@@ -2,7 +2,7 @@
 
 import { visibleSince } from '../store/mail/visible.ts'
 import type { Db } from '../store/schema.ts'
-import { type Asked, FACET_COLUMNS, type FacetSource, foldText, type Scope, termsOf } from './facets.ts'
+import { type Asked, FACET_COLUMNS, type FacetSource, foldSubject, type Scope, termsOf } from './facets.ts'
 import type { Part } from './parts.ts'
 
 const ROWS_AT_ONCE = 2_000
@@ -41,7 +41,7 @@ function rowsOf(
 }
 
 function hasFacets(row: Partial<FacetSource>, { subject, terms }: Asked): boolean {
-  if (subject !== undefined && !foldText(row.subject!).includes(subject)) return false
+  if (subject !== undefined && !foldSubject(row.subject!).includes(subject)) return false
   if (terms.length === 0) return true
   const having = termsOf(row as FacetSource)
   return terms.every(term => having.has(term))

@@ -1,5 +1,6 @@
 /** The folded subjects of a segment, packed into one text, in which all of them are searched at once. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { withOneSigma } from '../lib/fold-text.ts'
 import { type Bits, hasBit, noBits, setBit } from './bits.ts'
 
 /** Subjects one after another, by ordinal. */
@@ -19,7 +20,8 @@ export function packSubjects(folded: readonly string[]): Uint8Array {
 
 /** @param count how many there are, at least one */
 export function unpackSubjects(packed: Uint8Array, count: number): Subjects {
-  const text = zstdDecompressSync(packed, { maxOutputLength: MOST_BYTES }).toString()
+  // some were packed when subjects were folded otherwise
+  const text = withOneSigma(zstdDecompressSync(packed, { maxOutputLength: MOST_BYTES }).toString())
   const starts = new Uint32Array(count + 1)
   for (let ordinal = 1; ordinal < count; ordinal++)
     starts[ordinal] = text.indexOf(SEPARATOR, starts[ordinal - 1]) + 1

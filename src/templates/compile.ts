@@ -39,7 +39,11 @@ export interface CompiledTemplate {
   text: CompiledText | null
 }
 
-export function compileTemplate({ subject, html, text }: EmailText): CompiledTemplate {
+/** @param isName see `parseText` */
+export function compileTemplate(
+  { subject, html, text }: EmailText,
+  isName?: (text: string) => boolean,
+): CompiledTemplate {
   const variables = new Map<string, Variable & { index: number }>()
   const numberOf = ({ name, path, fallback }: Placeholder): number => {
     const known = variables.get(name)
@@ -60,9 +64,9 @@ export function compileTemplate({ subject, html, text }: EmailText): CompiledTem
     })),
   })
   const parts = {
-    subject: subject === null ? null : compile(parseText(subject), false),
-    html: html === null ? null : compile(parseText(html), true),
-    text: text === null ? null : compile(parseText(text), false),
+    subject: subject === null ? null : compile(parseText(subject, isName), false),
+    html: html === null ? null : compile(parseText(html, isName), true),
+    text: text === null ? null : compile(parseText(text, isName), false),
   }
   return { ...parts, variables: [...variables.values()].map(({ index: _, ...variable }) => variable) }
 }

@@ -9,42 +9,7 @@ import type { EmailRow } from '../store/schema.ts'
 import { type CompiledTemplate, type CompiledText, compileTemplate } from './compile.ts'
 import { MOST_PERSONAL_CHARACTERS } from './limits.ts'
 import { fillHoles, fillTemplate } from './render.ts'
-
-/** Variables that every contact has, beside its properties. */
-export type ContactVariable = 'first_name' | 'last_name'
-/** Variables that follow from an email: it does not keep their values. */
-export type EmailVariable = 'email' | 'broadcast_id' | 'unsubscribe_url'
-
-/** Also as the users of other services are used to write them. */
-const BUILT_IN = new Map<string, ContactVariable | EmailVariable>([
-  ['first_name', 'first_name'],
-  ['last_name', 'last_name'],
-  ['email', 'email'],
-  ['broadcast_id', 'broadcast_id'],
-  ['unsubscribe_url', 'unsubscribe_url'],
-  ['FIRST_NAME', 'first_name'],
-  ['LAST_NAME', 'last_name'],
-  ['EMAIL', 'email'],
-  ['UNSUBSCRIBE_URL', 'unsubscribe_url'],
-  ['RESEND_UNSUBSCRIBE_URL', 'unsubscribe_url'],
-])
-
-/** Names may stand below it. */
-const CONTACT = 'contact.'
-
-/** What a placeholder's name stands for; undefined for a property of the contact. */
-export function builtInOf(name: string): ContactVariable | EmailVariable | undefined {
-  return BUILT_IN.get(propertyOf(name))
-}
-
-/** The key of a property by a placeholder's name: `contact.city` is `city`. */
-export function propertyOf(name: string): string {
-  return name.startsWith(CONTACT) ? name.slice(CONTACT.length) : name
-}
-
-export function isEmailVariable(variable: string | undefined): variable is EmailVariable {
-  return variable === 'email' || variable === 'broadcast_id' || variable === 'unsubscribe_url'
-}
+import { builtInOf } from './variables.ts'
 
 /** An email as far as its words go. */
 export interface PersonalSource extends Pick<EmailRow, 'variables' | 'toList' | 'broadcastId'> {

@@ -1,5 +1,6 @@
 /** Where an HTML text can be tracked: its links, and the place of the pixel. It is only looked at, and never written anew. */
 import { QuoteType, Tokenizer } from 'htmlparser2'
+import { LAST_NUMBER } from './link-numbers.ts'
 
 /** What an `<a>` or `<area>` refers to. */
 export interface Href {
@@ -22,7 +23,9 @@ export interface PageParts {
 }
 
 /** A link that leads to the web. */
-export interface HtmlLink extends Pick<Href, 'start' | 'end' | 'number'> {
+export interface HtmlLink extends Pick<Href, 'start' | 'end'> {
+  /** Of the page, or of the template that it was made of; null where a value has brought it. */
+  number: number | null
   /** An `http` or `https` URL in printable ASCII. */
   target: string
 }
@@ -74,7 +77,8 @@ export function findParts(html: string, onPlain?: (start: number, end: number) =
 
   const endOfTag = (end: number) => {
     wholeEnd = end + 1
-    if (href && !isExcluded && hrefs.length < MOST_HREFS) hrefs.push(href)
+    const isNoted = !isExcluded && hrefs.length < MOST_HREFS
+    if (href && isNoted && href.number <= LAST_NUMBER) hrefs.push(href)
     href = undefined
     isLinking = false
     isHref = false
@@ -118,8 +122,9 @@ export function findParts(html: string, onPlain?: (start: number, end: number) =
         const tagEnd = html.indexOf('>', end)
         if (tagEnd >= 0) wholeEnd = tagEnd + 1
       },
-      oncomment(_start, end, isClosed) {
-        if (isClosed > 0) wholeEnd = end + 1
+      oncomment(_start, end, endLength) {
+        // part of an end, with nothing behind it, is none
+        if (endLength > 0 && end < html.length) wholeEnd = end + 1
       },
       ontext(start, end) {
         // the rest of a closing tag that is cut off comes as text from nowhere

@@ -9,18 +9,25 @@ import { findLinks, findParts, type Href, type LinkPlan, type PageParts, webLink
 
 export type PlanOf = (content: PersonalContent) => LinkPlan
 
+/** What a template has, holes of one character in it. */
+interface TemplateParts extends PageParts {
+  /** No value could make it another page. */
+  isFixed: boolean
+}
+
 /** What has been found is known as long as the same objects come. */
 export function createLinkPlans(): PlanOf {
   const byContent = new WeakMap<Content, LinkPlan>()
-  const byTemplate = new WeakMap<CompiledText, PageParts | 'each for itself'>()
+  const byTemplate = new WeakMap<CompiledText, TemplateParts>()
   return content => {
     const { html, filled } = content
     if (filled) {
-      const parts = byTemplate.get(filled.template) ?? partsOfTemplate(filled.template)
-      byTemplate.set(filled.template, parts)
-      return parts === 'each for itself'
-        ? findLinks(html!)
-        : fillParts(html!, filled.template, parts, filled.values())
+      const { template } = filled
+      const parts = byTemplate.get(template) ?? partsOfTemplate(template)
+      byTemplate.set(template, parts)
+      return parts.isFixed
+        ? fillParts(html!, template, parts, filled.values())
+        : numberedBy(parts, template, filled.values(), findLinks(html!))
     }
     const plan = byContent.get(content) ?? findLinks(html ?? '')
     byContent.set(content, plan)
@@ -29,23 +36,49 @@ export function createLinkPlans(): PlanOf {
 }
 
 /** Stands for a value in a template. */
-const HOLE = '\ue000'
+export const HOLE = '\ue000'
 const MARKUP = /[<>&"']/
 /** Before a hole: with the right value behind it, it would become a tag. */
 const HALF_A_TAG = /<\/?[a-z]*$/i
 
-/** What a template has, holes of one character in it; each for itself where a value could make it another page. */
-function partsOfTemplate({ literals, holes }: CompiledText): PageParts | 'each for itself' {
+function partsOfTemplate({ literals, holes }: CompiledText): TemplateParts {
   const isPlain = holes.every(({ inHtml, fallback }) => inHtml && !MARKUP.test(fallback ?? ''))
   const isHalf = literals.slice(0, -1).some(literal => HALF_A_TAG.test(literal))
-  if (!isPlain || isHalf || literals.some(literal => literal.includes(HOLE))) return 'each for itself'
   const page = literals.join(HOLE)
+  if (!isPlain || isHalf || literals.some(literal => literal.includes(HOLE)))
+    return { ...findParts(page), isFixed: false }
   let plainHoles = 0
   const parts = findParts(page, (start, end) => {
     for (let at = page.indexOf(HOLE, start); at >= 0 && at < end; at = page.indexOf(HOLE, at + 1))
       plainHoles++
   })
-  return plainHoles === holes.length && !parts.hasNoEnd ? parts : 'each for itself'
+  return { ...parts, isFixed: plainHoles === holes.length && !parts.hasNoEnd }
+}
+
+/** The plan of a page, in which the links that its template has are numbered as they are there, and the others not. */
+function numberedBy(
+  { hrefs }: TemplateParts,
+  { literals }: CompiledText,
+  values: readonly string[],
+  { links, pixelAt }: LinkPlan,
+): LinkPlan {
+  const numbers = new Map(hrefs.map(({ start, number }) => [start, number]))
+  let hole = 0
+  let holeAt = literals[0]!.length
+  let shift = 0
+  /** Where it stands in the template; undefined within a value. To be asked in ascending order. */
+  const originOf = (position: number) => {
+    for (; hole < values.length && holeAt + values[hole]!.length <= position && holeAt < position; hole++) {
+      shift += values[hole]!.length - HOLE.length
+      holeAt += values[hole]!.length + literals[hole + 1]!.length
+    }
+    const isWithin = hole < values.length && holeAt < position
+    return isWithin ? undefined : position - shift
+  }
+  return {
+    links: links.map(link => ({ ...link, number: numbers.get(originOf(link.start)!) ?? null })),
+    pixelAt,
+  }
 }
 
 /** The same with values in the holes. @param html which that has become */

@@ -8,7 +8,7 @@ import { unsubscribedTopicsOf } from '../contacts/subscriptions.ts'
 import { setSubscriptions } from '../contacts/topic-commands.ts'
 import { unsubscribeAddress } from '../contacts/unsubscribe.ts'
 import { writeContacts } from '../contacts/write-contacts.ts'
-import { countForBroadcast } from '../events/broadcast-counts.ts'
+import { type BroadcastRef, countForBroadcast } from '../events/broadcast-counts.ts'
 import { type Id, sameId } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
 import type { ContactRow, Db, TopicRow } from '../store/schema.ts'
@@ -64,32 +64,48 @@ export async function readPreferences(db: Db, owner: Owner): Promise<Preferences
   }
 }
 
-/** What came of a wish: it was `known`, or is about a topic that is gone. */
+/** What came of a wish: it may be `known` already. */
 export type Wish = 'done' | 'known'
 
 export const preferenceCommands = {
-  /** Leaves the topic, or everything; counted for the broadcast that had the link. */
+  /** Leaves the topic, or everything, also where the topic is gone; counted for the broadcast that had the link. */
   leave: command<Subscription & { at: number }, Wish>(leaveLists),
 
-  /** Is subscribed, and hears of these topics and of no others. What is not the account's counts for nothing. */
-  setPreferences: command<Owner & { topics: readonly Id[]; at: number }, Wish>(
-    async (tx, { topics, at, ...owner }) => {
-      const contacts = await contactsOf(tx.db, owner)
-      await rememberChoice(tx, owner, topics, at)
-      for (const contact of contacts) await want(tx, contact, topics, at)
-      return 'done'
-    },
-  ),
+  /**
+   * Hears of these topics and of no others, and is subscribed: who chooses none comes back to nothing. What is not the account's
+   * counts for nothing. Leaving some of what was wanted is counted once for the broadcast that had the link.
+   */
+  setPreferences: command<NewPreferences, Wish>(setPreferences),
 }
 
-/** Part of a command. */
+interface NewPreferences extends Omit<Subscription, 'topicId'> {
+  topics: readonly Id[]
+  at: number
+}
+
+async function setPreferences(
+  tx: Tx,
+  { topics: chosen, broadcastId, at, ...owner }: NewPreferences,
+): Promise<Wish> {
+  const before = await readPreferences(tx.db, owner)
+  const topics = before.topics.map(({ id }) => ({ id, isWanted: includes(chosen, id) }))
+  const isBack = topics.length === 0 || topics.some(({ isWanted }) => isWanted)
+  if (before.isUnsubscribed && !isBack) return 'known'
+  await rememberChoice(tx, owner, { topics, isBack }, at)
+  for (const contact of await contactsOf(tx.db, owner)) await want(tx, contact, { topics, isBack }, at)
+  const isLeft = ({ id, isWanted }: TopicPreference) => isWanted && !includes(chosen, id)
+  if (!before.isUnsubscribed && before.topics.some(isLeft)) countUnsubscribed(tx, { ...owner, broadcastId })
+  return 'done'
+}
+
+/** Part of a command. Who leaves a topic that is gone leaves everything. */
 export async function leaveLists(
   tx: Tx,
-  { accountId, address: email, topicId, broadcastId, at }: Subscription & { at: number },
+  { accountId, address: email, topicId: id, broadcastId, at }: Subscription & { at: number },
 ): Promise<Wish> {
   const contacts = await contactsOf(tx.db, { accountId, address: email })
-  const [topic] = topicId ? await tx.rows.find('topics', [{ accountId, id: topicId }], ['id']) : []
-  if (topicId && !topic) return 'known'
+  const [topic] = id ? await tx.rows.find('topics', [{ accountId, id }], ['id']) : []
+  const topicId = topic ? id : null
   const ids = contacts.map(({ id }) => id)
   const unwantedBy = await unsubscribedTopicsOf(tx.db, accountId, ids)
   const isLeft = ({ id, unsubscribed }: ContactRow) =>
@@ -99,37 +115,55 @@ export async function leaveLists(
   const wasLeft = contacts.length === 0 ? isRemembered === true : contacts.every(isLeft)
   await unsubscribeAddress(tx, { accountId, email, topicId, at })
   if (wasLeft) return 'known'
-  countForBroadcast(tx, { accountId, broadcastId }, 'reaction.unsubscribed', 1)
+  countUnsubscribed(tx, { accountId, broadcastId })
   return 'done'
 }
 
-/** By the address: not from everything, but from the topics that are not among these. */
+function countUnsubscribed(tx: Tx, broadcast: BroadcastRef) {
+  countForBroadcast(tx, broadcast, 'reaction.unsubscribed', 1)
+}
+
+interface ChosenTopics {
+  /** All of the account. */
+  topics: readonly { id: Id; isWanted: boolean }[]
+  /** To where one may have left everything. */
+  isBack: boolean
+}
+
+/** By the address. */
 async function rememberChoice(
   tx: Tx,
   { accountId, address: email }: Owner,
-  wanted: readonly Id[],
+  { topics, isBack }: ChosenTopics,
   at: number,
 ): Promise<void> {
   const owner = { accountId, email }
-  await forgetOptOut(tx, owner, null)
-  const topics = await tx.db.selectFrom('topics').select('id').where('accountId', '=', accountId).execute()
-  for (const { id } of topics)
-    if (wanted.some(other => sameId(other, id))) await forgetOptOut(tx, owner, id)
+  if (isBack) await forgetOptOut(tx, owner, null)
+  for (const { id, isWanted } of topics)
+    if (isWanted) await forgetOptOut(tx, owner, id)
     else await rememberOptOut(tx, owner, id, at)
 }
 
-/** Hears of these topics and of no others, and is subscribed. What is so already stays untouched. */
-async function want(tx: Tx, contact: ContactRow, wanted: readonly Id[], at: number): Promise<void> {
+/** What is so already stays untouched. */
+async function want(
+  tx: Tx,
+  contact: ContactRow,
+  { topics, isBack }: ChosenTopics,
+  at: number,
+): Promise<void> {
   const { accountId, audienceId } = contact
-  const topics = await tx.db.selectFrom('topics').select('id').where('accountId', '=', accountId).execute()
   const unwanted = (await unsubscribedTopicsOf(tx.db, accountId, [contact.id]))(contact.id)
-  const includes = (ids: readonly Id[], id: Id) => ids.some(other => sameId(other, id))
   const changes = topics
-    .map(({ id: topicId }) => ({ topicId, subscribed: includes(wanted, topicId) }))
-    .filter(({ topicId, subscribed }) => subscribed === includes(unwanted, topicId))
-  const after = contact.unsubscribed === 1 ? changedContact(contact, { unsubscribed: false }, at) : contact
+    .filter(({ id, isWanted }) => isWanted === includes(unwanted, id))
+    .map(({ id: topicId, isWanted: subscribed }) => ({ topicId, subscribed }))
+  const isReturning = isBack && contact.unsubscribed === 1
+  const after = isReturning ? changedContact(contact, { unsubscribed: false }, at) : contact
   if (after !== contact) await writeContacts(tx, { accountId, audienceId }, [{ before: contact, after }], at)
   if (changes.length > 0) await setSubscriptions(tx, after, changes, at)
+}
+
+function includes(ids: readonly Id[], id: Id): boolean {
+  return ids.some(other => sameId(other, id))
 }
 
 /** In audiences that are there. */

@@ -4,9 +4,10 @@
  */
 import { countEvent, type EmailOrigin } from '../events/metrics.ts'
 import { type NewEvent, recordEvents } from '../events/record.ts'
-import { sameId } from '../lib/ids.ts'
+import { type Id, sameId } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
 import type { DeliveryRow, VisitRow } from '../store/schema.ts'
+import { isByUrl, LAST_NUMBER } from './link-numbers.ts'
 import type { Recipient } from './tokens.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -19,7 +20,7 @@ export interface Hit {
 /** What one recipient did with one link in a moment. */
 export interface VisitEntry {
   recipient: Recipient
-  /** -1 for the pixel. */
+  /** -1 for the pixel; see `numberOfUrl` for links that have no number. */
   link: number
   /** Null for the pixel. */
   url: string | null
@@ -34,6 +35,8 @@ export interface VisitEntry {
 /** A recipient's visits to one link are told one by one up to these numbers, and counted beyond. */
 const MOST_EVENTS = 20
 const MOST_MACHINE_EVENTS = 3
+/** Of the links of a broadcast that are known by their URLs. */
+const MOST_URLS = 1_000
 /** Nobody reads so fast: what comes sooner after delivery is a filter that looks at the mail. */
 const TOO_SOON_MS = 1_000
 
@@ -74,8 +77,8 @@ async function recordVisit(tx: Tx, entry: VisitEntry): Promise<void> {
     countEvent(tx, { ...counted, isRepeated: !isFirst }, email)
   }
   if (judged.people > 0 || events.length > 0) await addToEmail(tx, entry, judged.people)
-  await writeVisit(tx, entry, judged, former)
-  if (link >= 0) await writeBroadcastLink(tx, entry, email, judged, former)
+  const sharedUrl = link >= 0 ? await writeBroadcastLink(tx, entry, email, judged, former) : null
+  await writeVisit(tx, entry, judged, former, sharedUrl)
 }
 
 function typeOf({ link }: VisitEntry) {
@@ -149,9 +152,10 @@ async function addToEmail(tx: Tx, { recipient, link, lastAt }: VisitEntry, peopl
 
 async function writeVisit(
   tx: Tx,
-  { recipient: { accountId, emailId, ordinal }, link, hits, lastAt }: VisitEntry,
+  { recipient: { accountId, emailId, ordinal }, link, url, hits, lastAt }: VisitEntry,
   { people, machines }: Judged,
   former: Former,
+  sharedUrl: string | null,
 ): Promise<void> {
   const row = {
     ...{ emailId, ordinal, link },
@@ -160,19 +164,24 @@ async function writeVisit(
     lastAt,
   }
   if (former) await tx.rows.update('visits', ['emailId', 'ordinal', 'link'], [row])
-  else await tx.rows.insert('visits', [{ ...row, accountId, firstAt: hits[0]!.at }])
+  else {
+    const ownUrl = url === sharedUrl ? null : url
+    await tx.rows.insert('visits', [{ ...row, accountId, url: ownUrl, firstAt: hits[0]!.at }])
+  }
 }
 
+/** @returns what the link of the broadcast says; null where none does; the same where there is no broadcast */
 async function writeBroadcastLink(
   tx: Tx,
   { recipient: { accountId }, link, url }: VisitEntry,
   { broadcastId }: EmailOrigin,
   { people, machines }: Judged,
   former: Former,
-): Promise<void> {
-  if (!broadcastId) return
-  const columns = ['clickCount', 'uniqueCount', 'machineCount'] as const
+): Promise<string | null> {
+  if (!broadcastId) return url
+  const columns = ['url', 'clickCount', 'uniqueCount', 'machineCount'] as const
   const [known] = await tx.rows.lock('broadcastLinks', [{ broadcastId, link }], columns)
+  if (!known && isByUrl(link) && !(await hasRoomForUrl(tx, broadcastId))) return null
   const isNew = people > 0 && (former?.count ?? 0) === 0
   const row = {
     ...{ broadcastId, link },
@@ -182,4 +191,19 @@ async function writeBroadcastLink(
   }
   if (known) await tx.rows.update('broadcastLinks', ['broadcastId', 'link'], [row])
   else await tx.rows.insert('broadcastLinks', [{ ...row, accountId, url: url! }])
+  return known ? known.url : url
+}
+
+/** Every recipient may bring links of its own: the broadcast tells of some, and counts the others in its totals alone. */
+async function hasRoomForUrl(tx: Tx, broadcastId: Id): Promise<boolean> {
+  const last = await tx.db
+    .selectFrom('broadcastLinks')
+    .select('link')
+    .where('broadcastId', '=', broadcastId)
+    .where('link', '>', LAST_NUMBER)
+    .orderBy('link')
+    .limit(1)
+    .offset(MOST_URLS - 1)
+    .executeTakeFirst()
+  return last === undefined
 }

@@ -3,8 +3,8 @@ import { escapeHtml } from '../templates/escape-html.ts'
 import type { LinkPlan } from './find-links.ts'
 
 export interface Rewriting {
-  /** Where a link is to lead instead; undefined leaves it. @param number of the link, see `Href` */
-  linkUrl: ((target: string, number: number) => string | undefined) | null
+  /** Where a link is to lead instead; undefined leaves it. @param number of the link, see `HtmlLink` */
+  linkUrl: ((target: string, number: number | null) => string | undefined) | null
   /** Null for no pixel. */
   pixelUrl: string | null
 }

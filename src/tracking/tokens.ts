@@ -14,8 +14,8 @@ export interface Recipient extends DeliveryRef {
 
 export interface ClickedLink {
   recipient: Recipient
-  /** Among all links of the page, from 0. */
-  number: number
+  /** Among all links of the page, or of its template, from 0 to `LAST_NUMBER`; null where it is known by its target alone. */
+  number: number | null
   target: string
 }
 
@@ -29,6 +29,7 @@ const NUMBER_AT = 35
 const TARGET_AT = 37
 const OPEN_BYTES = NUMBER_AT
 const MAC_BYTES = 16
+const BY_TARGET = 0xffff
 const LONGEST_TOKEN = Math.ceil(((TARGET_AT + LONGEST_TARGET + MAC_BYTES) * 4) / 3)
 
 /** @returns base64url, as all tokens here */
@@ -43,7 +44,7 @@ export function createClickToken(
   { number, target }: Pick<ClickedLink, 'number' | 'target'>,
 ): string {
   const bytes = headOf(CLICK, recipient, TARGET_AT + target.length)
-  bytes.writeUInt16BE(number, NUMBER_AT)
+  bytes.writeUInt16BE(number ?? BY_TARGET, NUMBER_AT)
   bytes.write(target, TARGET_AT, 'latin1')
   return signed(keys, bytes)
 }
@@ -58,9 +59,10 @@ export function readOpenToken(keys: SecretKeys, token: string): Recipient | unde
 export function readClickToken(keys: SecretKeys, token: string): ClickedLink | undefined {
   const bytes = verified(keys, token, CLICK)
   if (!bytes || bytes.length <= TARGET_AT) return undefined
+  const number = bytes.readUInt16BE(NUMBER_AT)
   return {
     recipient: recipientOf(bytes),
-    number: bytes.readUInt16BE(NUMBER_AT),
+    number: number === BY_TARGET ? null : number,
     target: bytes.toString('latin1', TARGET_AT),
   }
 }

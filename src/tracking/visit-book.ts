@@ -5,6 +5,7 @@
 import type { Clock, Timer } from '../lib/clock.ts'
 import { idKey } from '../lib/ids.ts'
 import type { Run } from '../store/command.ts'
+import { numberOfUrl } from './link-numbers.ts'
 import type { Hit, VisitEntry, visitCommands } from './record-visits.ts'
 import type { ClickedLink, Recipient } from './tokens.ts'
 
@@ -78,7 +79,8 @@ export function createVisitBook({ run, clock, onError, onLeftOut }: BookOptions)
 
   return {
     opened: (recipient, hit) => note({ recipient, link: PIXEL, url: null }, hit),
-    clicked: ({ recipient, number, target }, hit) => note({ recipient, link: number, url: target }, hit),
+    clicked: ({ recipient, number, target }, hit) =>
+      note({ recipient, link: number ?? numberOfUrl(target), url: target }, hit),
     async close() {
       isClosed = true
       timer?.cancel()

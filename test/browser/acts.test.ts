@@ -173,8 +173,10 @@ test('a broadcast is written, seen with a reader’s values, tried, and sent to 
   const frame = page.frameLocator('iframe.letter')
   await frame.getByText('Hello ').first().waitFor()
   await page.getByLabel('As read by').selectOption('ben@there.example')
-  await page.getByLabel('HTML', { exact: true }).fill('<p>Dear {{first_name}} of {{city}}</p>')
-  await frame.getByText('Dear Ben of Graz').waitFor()
+  await page
+    .getByLabel('HTML', { exact: true })
+    .fill('<p>Dear {{first_name}} of {{city}}, {{Kunden-Nr.|no customer}}</p>')
+  await frame.getByText('Dear Ben of Graz, 17').waitFor()
   await button('Save').click()
   await page.getByText('Saved.', { exact: true }).waitFor()
   await button('Send a test').click()

@@ -100,7 +100,7 @@ export async function startScene(): Promise<Scene> {
   const audience = await make('/audiences', { name: 'Readers of the newsletter' })
   const contacts = [
     ['ann@there.example', 'Ann', 'Berg', { city: 'Vienna', plan: 'pro' }],
-    ['ben@there.example', 'Ben', 'Cho', { city: 'Graz' }],
+    ['ben@there.example', 'Ben', 'Cho', { city: 'Graz', 'Kunden-Nr.': '17' }],
     ['cleo@there.example', 'Cleo', 'Duran', { city: 'Vienna' }],
   ] as const
   for (const [email, first_name, last_name, properties] of contacts)

@@ -3,7 +3,7 @@ import { type Program, printedApiKey } from '../kit/process.ts'
 import { createRandom } from '../kit/random.ts'
 import { suite } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
-import { FROM_DOMAIN, firstStart, type LedgerLine, openScene, type Scene } from './scene.ts'
+import { FROM_DOMAIN, firstStart, type LedgerLine, openScene, PASSWORD, type Scene } from './scene.ts'
 import { createSenders, type Wanted } from './senders.ts'
 
 const test = suite('kill -9', { limitMs: 240_000 })
@@ -154,6 +154,33 @@ test('between the final dot and its reply: sent again with the same Message-ID, 
   assert.ok(doubles.length >= 1 && doubles.length <= 2)
   for (const { messageId } of doubles) assert.is(messageId, body.message_id)
   assert.is((await again.call('GET', `/emails/${before}`, { token })).body.recipients[0].attempts, 1)
+})
+
+test('between the final dot and its reply, where the operator wants to decide: held, and sent again by their word alone', async t => {
+  const scene = await openScene(t)
+  scene.settings.DELIVERY_UNKNOWN_OUTCOME = 'hold'
+  const program = await firstStart(scene)
+  const token = printedApiKey(program)
+  const body = { from: `ann@${FROM_DOMAIN}`, to: 'slow-dot-2000@there.example', subject: 's', text: 't' }
+  const { id } = (await program.call('POST', '/emails', { token, body })).body
+  await scene.mx.until(/C: \(\d+ bytes of message\)/)
+  await program.end('SIGKILL')
+  const again = await scene.start()
+  const held = () => scene.rows('select 1 from deliveries where state = 4').length
+  await until(() => held() === 1)
+  const commands = () => scene.mx.transcript.filter(line => /C: MAIL/.test(line)).length
+  assert.is(commands(), 1)
+  const signIn = { email: 'admin@posthorn.test', password: PASSWORD }
+  const session = (await again.call('POST', '/auth/login', { body: signIn })).body.token
+  const release = { token: session, body: { email_id: id } }
+  assert.is((await again.call('POST', '/queue/release', release)).body.released, true)
+  await scene.drained()
+  assert.is(commands(), 2)
+  const { recipients } = (await again.call('GET', `/emails/${id}`, { token })).body
+  assert.equal(
+    recipients[0].transcripts.map(({ outcome }: { outcome: string }) => outcome),
+    ['unknown', 'delivered'],
+  )
 })
 
 test('during the first start: the next one begins anew or goes on, and shows its secrets', async t => {

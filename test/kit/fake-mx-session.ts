@@ -116,14 +116,15 @@ export class FakeMxSession {
     if (verb === 'MAIL') return this.#onMail(command)
     if (verb === 'RCPT') return this.#onRcpt(command)
     if (verb === 'DATA') return this.#onDataCommand()
-    if (verb === 'BDAT' && this.#mx.extensions.includes('CHUNKING')) return this.#onBdat(command)
+    const { extensions, bdatUnknown } = this.#mx
+    if (verb === 'BDAT' && extensions.includes('CHUNKING') && !bdatUnknown) return this.#onBdat(command)
     this.#mail = undefined
     if (verb === 'RSET') return void (await this.#answer('rset', '250 2.0.0 reset'))
     if (verb === 'QUIT') {
       await this.#answer('quit', '221 2.0.0 bye')
       return this.#line.end('drop')
     }
-    this.#line.violation(`an unknown command ${JSON.stringify(command)}`)
+    if (verb !== 'BDAT' || !bdatUnknown) this.#line.violation(`an unknown command ${JSON.stringify(command)}`)
     this.#line.say('500 5.5.1 what?')
   }
 
@@ -172,6 +173,8 @@ export class FakeMxSession {
 
   async #onMail(command: string) {
     if (this.#mx.login && !this.#loggedIn) return this.#line.say('530 5.7.0 who are you?')
+    if (this.#mx.insistsOnTls && !this.#line.secured)
+      return this.#line.say('530 5.7.0 Must issue a STARTTLS command first')
     const parsed = PATH.exec(command)
     if (!parsed || this.#mail) {
       this.#line.violation(`a bad or nested MAIL: ${command}`)

@@ -47,6 +47,10 @@ export interface FakeMxOptions {
     | 'handshake-fails'
     | 'hang'
     | 'refused-454'
+  /** Nothing is taken in plain text: MAIL is answered 530. */
+  insistsOnTls?: boolean
+  /** What CHUNKING promises is not there: BDAT is answered 500, and what follows is read as commands. */
+  bdatUnknown?: boolean
   /** TLS begins with the connection. */
   implicitTls?: boolean
   /** MAIL is answered 530 until the client has logged in, which is offered over TLS alone. */

@@ -192,11 +192,23 @@ test('the queue shows what is deferred and why, and retry sends it now', async (
   assert.equal([shown.fresh, shown.deferred, shown.domain_count], [0, 1, 1])
   assert.is(shown.domains[0].domain, 'there.example')
   assert.match(shown.domains[0].last_reply, /^mx\.there\.example: 4/)
-  assert.match((await type('queue')).out, /there\.example +0 +1 +0 +\d+ s +in \d+ \w+ +mx\.there\.example: 4/)
+  assert.match(
+    (await type('queue')).out,
+    /there\.example +0 +1 +0 +0 +\d+ s +in \d+ \w+ +mx\.there\.example: 4/,
+  )
   assert.equal(await done('queue retry elsewhere.example'), { deliveries: 0 })
   assert.equal(await done('queue retry THERE.example'), { deliveries: 1 })
   await until(async () => (await email()).status === 'delivered')
   assert.is((await type('queue')).out, 'Nothing is waiting.\n')
+  const [{ transcripts }] = (await email()).recipients
+  assert.equal(
+    (await done(`email ${sent.id}`)).recipients[0].transcripts,
+    transcripts,
+    'as the API shows them',
+  )
+  const { out } = await type(`email ${sent.id}`)
+  assert.match(out, /^grey-1@there\.example \(to\): delivered, 2 attempts\n[\s\S]* Attempt 2, /m)
+  assert.match(out, /^ {6}final-dot +\d+ ms {2}250 /m)
 })
 
 test('where there is no data, nothing is made', async t => {

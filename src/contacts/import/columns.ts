@@ -1,6 +1,5 @@
 /** What the columns of a file of contacts are for, by its header: fields of contacts, else properties. */
 import { unguarded } from '../../lib/csv.ts'
-import { MOST_PROPERTIES } from '../limits.ts'
 import { keyFault } from '../properties.ts'
 import { ImportFault } from './fault.ts'
 
@@ -48,8 +47,6 @@ export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] 
   }
   if (!seen.has('email'))
     throw new ImportFault('email', 'The header, which is the first row, has no column `email`.')
-  if (keysOf(columns).length > MOST_PROPERTIES)
-    throw new ImportFault('header', `The \`header\` has more than ${MOST_PROPERTIES} properties.`)
   return columns
 }
 

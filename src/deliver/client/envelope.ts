@@ -51,6 +51,28 @@ export function prepare(
   return { commands, recipientCount: recipients.length, blocks, chunked: chunking }
 }
 
+/** A chunk before the message proper, by which the peer shows that it knows BDAT. */
+export interface Probe {
+  command: string
+  octets: Buffer
+}
+
+const LARGEST_PROBE_BYTES = 512
+
+/**
+ * Cuts the beginning off a message that goes as one chunk: a part of its first line. To a peer that offers BDAT and
+ * does not know it, what follows is commands; this is none, since its line has no end.
+ */
+export function withProbe(prepared: Prepared): Prepared & { probe: Probe } {
+  const [first, ...others] = prepared.blocks as [Buffer, ...Buffer[]]
+  const lineEnd = first.subarray(0, LARGEST_PROBE_BYTES).indexOf('\r')
+  const size = lineEnd > 0 ? lineEnd : Math.min(first.length - 1, lineEnd === 0 ? 1 : LARGEST_PROBE_BYTES)
+  const [octets, rest] = [first.subarray(0, size), first.subarray(size)]
+  const blocks = [rest, ...others]
+  const commands = [...prepared.commands.slice(0, -1), `BDAT ${lengthOf(blocks)} LAST\r\n`]
+  return { ...prepared, commands, blocks, probe: { command: `BDAT ${size}\r\n`, octets } }
+}
+
 function lengthOf(blocks: readonly Buffer[]): number {
   return blocks.reduce((sum, { length }) => sum + length, 0)
 }

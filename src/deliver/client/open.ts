@@ -72,7 +72,7 @@ async function attempt(options: SessionOptions, fallbacks: Fallbacks): Promise<S
         ...{ ...opened, ...times, ...fallbacks },
         ...{ localAddress: wire.localAddress, peerAddress: address, peerPort: port },
       },
-      clock,
+      options,
     )
   }
   const { localAddress } = wire

@@ -8,6 +8,7 @@ import type {
   RecipientResult,
   Session,
   SessionFacts,
+  SessionOptions,
   Transaction,
   TransactionResult,
 } from './types.ts'
@@ -30,18 +31,23 @@ export class WireSession implements Session {
   readonly #wire: Wire
   readonly #clock: Clock
   readonly #pipelining: boolean
-  #chunking: boolean
+  readonly #chunking: boolean
+  #knowsBdat = false
   /** Of the last message that it answered for. */
   #isQuick = false
   readonly #jobs: Job[] = []
   #work: Promise<void> | undefined
   #left: Promise<void> | undefined
 
-  constructor(wire: Wire, facts: SessionFacts, clock: Clock) {
+  constructor(
+    wire: Wire,
+    facts: SessionFacts,
+    { clock, chunking = true, pipelining = true }: SessionOptions,
+  ) {
     this.#wire = wire
     this.#clock = clock
-    this.#pipelining = facts.extensions.has('PIPELINING')
-    this.#chunking = facts.extensions.has('CHUNKING')
+    this.#pipelining = pipelining && facts.extensions.has('PIPELINING')
+    this.#chunking = chunking && facts.extensions.has('CHUNKING')
     this.facts = facts
   }
 
@@ -101,18 +107,20 @@ export class WireSession implements Session {
       const transacting = transact(prepared, {
         wire,
         pipelining: this.#pipelining,
+        knowsBdat: this.#knowsBdat,
         envelopeSent: job.envelopeSent,
         writeNext,
         monotonic: this.#clock.monotonic,
       })
       if (this.#pipelining && !job.envelopeSent) this.#envelopeLeft(job)
       const outcome = await transacting
-      if (outcome.bdatUnknown) return await this.#carryOutByData(job)
+      this.#knowsBdat ||= outcome.bdat === 'known'
       const recipients = withSurplus(outcome.recipients, transaction)
       const { timings, replies } = outcome
       const answerMs = timings['final-dot']
       if (answerMs !== undefined) this.#isQuick = answerMs <= QUICK_MS
-      job.resolve({ recipients, timings, replies, reusable: this.alive })
+      const bdatUnknown = outcome.bdat === 'unknown'
+      job.resolve({ recipients, timings, replies, reusable: this.alive, ...(bdatUnknown && { bdatUnknown }) })
       if (outcome.resetting) await this.#resetAnswered()
     } catch (error) {
       wire.close('destroyed after an internal error')
@@ -122,15 +130,6 @@ export class WireSession implements Session {
 
   #envelopeLeft({ prepared, onFollowable }: Job) {
     if (this.#isQuick && !prepared.chunked) onFollowable?.()
-  }
-
-  /** Once more, and for the rest of the session, without what the peer promised and does not know. */
-  async #carryOutByData(job: Job) {
-    await this.#resetAnswered()
-    this.#chunking = false
-    for (const later of [job, ...this.#jobs])
-      later.prepared = prepare(later.transaction, this.facts, false) as Prepared
-    await this.#carryOut(job)
   }
 
   async #resetAnswered() {

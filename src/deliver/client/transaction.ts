@@ -1,6 +1,6 @@
 /** One mail transaction on an open session (RFC 5321 §3.3): envelope, message, and what becomes of each recipient. */
 import { formatReply, type Reply, replyOf } from '../../smtp/reply.ts'
-import type { Prepared } from './envelope.ts'
+import { type Prepared, type Probe, withProbe } from './envelope.ts'
 import { EMPTY_MESSAGE } from './framing.ts'
 import type { RawReply } from './reply-reader.ts'
 import type { Failure, PhaseReplies, PhaseTimings, RecipientResult } from './types.ts'
@@ -10,6 +10,8 @@ export interface TransactionContext {
   wire: Wire
   /** Whether commands may be sent before the former ones are answered (RFC 2920). */
   pipelining: boolean
+  /** Whether the peer has shown that it knows BDAT. */
+  knowsBdat: boolean
   /** Whether the envelope has left together with the former message. */
   envelopeSent: boolean
   /** Writes the envelope of the transaction that comes next, if one waits; called right after the final dot. */
@@ -23,8 +25,8 @@ export interface TransactionOutcome {
   replies: PhaseReplies
   /** Whether RSET was written; its reply is still owed. */
   resetting: boolean
-  /** The peer offers BDAT and does not know it: nobody has a verdict that counts. */
-  bdatUnknown: boolean
+  /** Whether the peer knows BDAT, which it offers; undefined where that has not been seen. */
+  bdat: 'known' | 'unknown' | undefined
 }
 
 type EnvelopePhase = 'mail' | 'rcpt' | 'data'
@@ -37,7 +39,9 @@ interface Progress extends Prepared, TransactionContext {
   replies: PhaseReplies
   markedAt: number
   resetting: boolean
-  bdatUnknown: boolean
+  bdat: TransactionOutcome['bdat']
+  /** What is sent of a chunk before the peer has shown that it knows BDAT. */
+  probe: Probe | undefined
   /** Whether the message left together with its envelope. */
   whole: boolean
 }
@@ -47,16 +51,19 @@ const UNKNOWN_COMMAND = new Set([500, 501, 502, 503, 504])
 
 /** Never fails: what goes wrong is in the results. On any failure the wire is closed. */
 export async function transact(prepared: Prepared, context: TransactionContext): Promise<TransactionOutcome> {
+  const probed = prepared.chunked && !context.knowsBdat ? withProbe(prepared) : undefined
   const progress: Progress = {
     ...prepared,
+    probe: undefined,
+    ...probed,
     ...context,
     results: new Array<undefined>(prepared.recipientCount).fill(undefined),
     timings: {},
     replies: {},
     markedAt: context.monotonic(),
     resetting: false,
-    bdatUnknown: false,
-    whole: context.pipelining && prepared.chunked && prepared.blocks.length === 1,
+    bdat: undefined,
+    whole: context.pipelining && prepared.chunked && !probed && prepared.blocks.length === 1,
   }
   const ended = await converse(progress)
   if (ended) {
@@ -65,8 +72,8 @@ export async function transact(prepared: Prepared, context: TransactionContext):
     settle(progress, { kind: 'failed', phase: failure.phase, failure })
     context.wire.close(failure.message, failure.reply)
   }
-  const { timings, replies, resetting, bdatUnknown } = progress
-  return { recipients: progress.results as RecipientResult[], timings, replies, resetting, bdatUnknown }
+  const { timings, replies, resetting, bdat } = progress
+  return { recipients: progress.results as RecipientResult[], timings, replies, resetting, bdat }
 }
 
 /**
@@ -99,22 +106,51 @@ async function converse(progress: Progress): Promise<Failure | undefined> {
   return mailAccepted ? reset(progress) : undefined
 }
 
-/** All commands at once; with a chunk that is short, the message, too. A longer one waits for who will get it. */
-function writeEnvelope({ wire, commands, chunked, whole, blocks }: Progress) {
+/**
+ * All commands at once; with a chunk that is short, the message, too, once the peer is known to understand it, and the probe
+ * before. A longer one waits for who will get it.
+ */
+function writeEnvelope({ wire, commands, chunked, whole, probe, blocks }: Progress) {
   if (whole)
     wire.together(() => {
       wire.write(commands.join(''), commands.length)
       wire.write(blocks[0]!, 0)
     })
-  else if (chunked) wire.write(commands.slice(0, -1).join(''), commands.length - 1)
+  else if (chunked)
+    wire.together(() => {
+      wire.write(commands.slice(0, -1).join(''), commands.length - 1)
+      if (probe) writeProbe(wire, probe)
+    })
   else wire.write(commands.join(''), commands.length)
+}
+
+function writeProbe(wire: Wire, { command, octets }: Probe) {
+  wire.write(command, 1)
+  wire.write(octets, 0)
 }
 
 /** The message as one chunk, the last (RFC 3030 §2). After a refusal the peer's state is unknown: RSET. */
 async function sendChunk(progress: Progress): Promise<Failure | undefined> {
+  const { wire, whole, probe, pipelining } = progress
+  if (probe) {
+    if (!pipelining && allSettled(progress)) return reset(progress)
+    if (!pipelining) wire.together(() => writeProbe(wire, probe))
+    const reply = await answer(progress, 'body')
+    if (isFailure(reply)) return reply
+    if (isUnknownBdat(progress, reply)) {
+      progress.bdat = 'unknown'
+      return bdatUnknown(reply)
+    }
+    if (reply.code >= 400) settle(progress, refusal('body', reply))
+    else progress.bdat = 'known'
+  }
+  if (!whole && allSettled(progress)) return reset(progress)
+  return sendLastChunk(progress)
+}
+
+async function sendLastChunk(progress: Progress): Promise<Failure | undefined> {
   const { wire, whole, blocks, commands } = progress
   if (!whole) {
-    if (allSettled(progress)) return reset(progress)
     wire.together(() => {
       wire.write(commands.at(-1)!, 1)
       wire.write(blocks[0]!, 0)
@@ -132,9 +168,20 @@ async function sendChunk(progress: Progress): Promise<Failure | undefined> {
     settle(progress, { kind: 'accepted', phase: 'final-dot', reply: replyOf(reply.code, reply.lines) })
     return undefined
   }
-  progress.bdatUnknown = UNKNOWN_COMMAND.has(reply.code) && !allSettled(progress)
   settle(progress, refusal('final-dot', reply))
   return reset(progress)
+}
+
+/** Where nobody is to get the message, the peer may refuse a command that it knows. */
+function isUnknownBdat(progress: Progress, { code }: RawReply): boolean {
+  return UNKNOWN_COMMAND.has(code) && !allSettled(progress)
+}
+
+/** The beginning of the message waits there for the end of its line: nothing can follow in this session. */
+function bdatUnknown({ code, lines }: RawReply): Failure {
+  const said = formatReply(replyOf(code, lines))
+  const message = `the peer offers CHUNKING and does not know BDAT: ${said}`
+  return { phase: 'body', kind: 'protocol', reply: null, message }
 }
 
 /** The peer wants a message although it took no recipient: an empty one, whose fate does not matter (RFC 2920 §3.1). */

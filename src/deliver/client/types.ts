@@ -81,6 +81,10 @@ export interface SessionOptions {
   checkPeer?: (socket: TLSSocket) => string | undefined
   /** Sent over TLS alone, after it; without TLS the session fails. */
   login?: Login
+  /** Whether commands may be sent before the former ones are answered where the peer offers it. Default true. */
+  pipelining?: boolean
+  /** Whether a message may go by BDAT where the peer offers it. Default true. */
+  chunking?: boolean
   /** Lets later sessions with a host resume the TLS session of former ones. */
   tickets?: Tickets
   timeouts: PhaseTimeouts
@@ -189,6 +193,8 @@ export interface TransactionResult {
   recipients: RecipientResult[]
   /** Whether the session can take another transaction. */
   reusable: boolean
+  /** The peer offers BDAT and does not know it, so the session is over: another may do without. */
+  bdatUnknown?: boolean
   timings: PhaseTimings
   replies: PhaseReplies
 }

@@ -12,8 +12,9 @@ export interface MadeSignatures {
 }
 
 export interface KeptSignatures {
-  /** False when there is no room. */
-  put(ref: DeliveryRef, made: Required<MadeSignatures>): boolean
+  hasRoom(now: number): boolean
+  /** In place of the oldest, where there is no room. */
+  put(ref: DeliveryRef, made: Required<MadeSignatures>): void
   has(ref: DeliveryRef): boolean
   take(ref: DeliveryRef): MadeSignatures | undefined
 }
@@ -26,15 +27,12 @@ const OLD_AFTER_MS = 3_600_000
 export function createKeptSignatures(most = MOST_KEPT): KeptSignatures {
   /** Packed; the oldest come first. */
   const kept = new Map<string, string>()
+  const oldest = () => kept.entries().next().value!
   return {
+    hasRoom: now => kept.size < most || now - unpacked(oldest()[1]).signedAt >= OLD_AFTER_MS,
     put(ref, made) {
-      if (kept.size >= most) {
-        const [oldest, packed] = kept.entries().next().value!
-        if (made.signedAt - unpacked(packed).signedAt < OLD_AFTER_MS) return false
-        kept.delete(oldest)
-      }
+      if (kept.size >= most) kept.delete(oldest()[0])
       kept.set(keyOf(ref), packedOf(made))
-      return true
     },
     has: ref => kept.has(keyOf(ref)),
     take(ref) {

@@ -9,7 +9,6 @@ import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import { createEmailSources, type EmailSource } from '../../store/mail/email-source.ts'
 import type { Find } from '../../store/read.ts'
 import type { Db } from '../../store/schema.ts'
-import type { SignedAhead } from '../foresight.ts'
 import type { MessageTls } from '../policy/way.ts'
 import { messageTlsOf } from '../policy/wish.ts'
 import { type Composed, createComposer } from './composed.ts'
@@ -47,8 +46,14 @@ export interface MessageMaker {
    * @param delivery with the email itself, where it is at hand; else it is read
    */
   make(delivery: Delivery & { attempt?: number }, now: number): Promise<OutgoingMessage | NoMessage>
-  /** Makes the signatures of a delivery that cannot be sent yet. */
-  signAhead(delivery: Delivery, now: number): Promise<SignedAhead>
+  /** Signatures made ahead can be kept. */
+  hasRoom(now: number): boolean
+  /**
+   * Makes the signatures of a delivery that cannot be sent yet.
+   *
+   * @returns false where they had been made, or need not be
+   */
+  signAhead(delivery: Delivery, now: number): Promise<boolean>
 }
 
 interface MessageOptions {
@@ -135,16 +140,18 @@ export function createMessageMaker({
         signatures,
       }
     },
+    hasRoom: kept.hasRoom,
     async signAhead(delivery, now) {
       const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
-      if (kept.has(ref)) return 'known'
+      if (kept.has(ref)) return false
       const email = await composed(delivery)
       const signing = email && (await signingOf(email))
-      if (!signing || signing.keys.length === 0) return 'known'
+      if (!signing || signing.keys.length === 0) return false
       const message = email.messageFor(delivery)
       const made = await signHead({ message, ref, secrets }, signing.keys, undefined, now, sign)
       const { signedAt, signatures, digests } = made
-      return kept.put(ref, { signedAt, signatures: signatures!, digests: digests!() }) ? 'signed' : 'full'
+      kept.put(ref, { signedAt, signatures: signatures!, digests: digests!() })
+      return true
     },
   }
 }

@@ -21,10 +21,14 @@ export interface Outcome {
   reply: Reply | null
   /** For people: the reply, or what went wrong. */
   text: string
+  /** The enhanced status of a bounce that is our own verdict. */
+  enhanced?: string
   /** The host itself is in trouble or wants fewer connections: another host may do better, and this one needs rest. */
   hostTrouble: boolean
   /** What the host announces rules the message out, and nothing was sent: another host may take it. */
   unfitHost?: boolean
+  /** The host offers BDAT and does not know it: over another session it may have the message by DATA. */
+  bdatUnknown?: boolean
   /** The trouble is that the host does not fulfil what a policy asks of it: others may well go there. */
   onOurTerms?: boolean
   /** Of a negative reply: all that it means; null where nothing of the kind was said. */
@@ -79,6 +83,9 @@ export function outcomeOfFailure(failure: Failure, mxHost: string): Outcome {
   }
 }
 
+/** Unable to route (RFC 3463 §3.5). */
+const NO_ROUTE = '5.4.4'
+
 /** An outcome that fell before any host was spoken to. */
 export function outcomeWithoutHost(
   kind: 'deferred' | 'bounced',
@@ -90,6 +97,7 @@ export function outcomeWithoutHost(
     phase: 'dns',
     reply: null,
     text,
+    ...(bounceClass === 'no-route' && { enhanced: NO_ROUTE }),
     hostTrouble: false,
     meaning: null,
   }

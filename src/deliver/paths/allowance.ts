@@ -66,9 +66,15 @@ export function createAllowances(options: AllowancesOptions): Allowances {
         warming.map(({ address }) => poolOf(address, provider, isTransactional))
       const [forAll, forTransactional] = [pair(false), pair(true)]
       const of = (isTransactional: boolean) => (isTransactional ? forTransactional : forAll)
+      // what transactional mail has used up is there for nobody, though the others have not asked
+      const isSpentForAll = (pool: Pool, i: number) =>
+        pool.isSpent(site, wake) || (pool.isEmpty() && forTransactional[i]!.isSpent(site, wake))
       return {
         allows: isTransactional => of(isTransactional).every(pool => pool.allows(site, wake)),
-        isSpent: isTransactional => of(isTransactional).some(pool => pool.isSpent(site, wake)),
+        isSpent: isTransactional =>
+          isTransactional
+            ? forTransactional.some(pool => pool.isSpent(site, wake))
+            : forAll.some(isSpentForAll),
         begin(isTransactional) {
           const begun = of(isTransactional).map(pool => pool.begin())
           return wasSent => {
@@ -87,6 +93,8 @@ export function createAllowances(options: AllowancesOptions): Allowances {
 interface Pool {
   /** @param wake called later where it does not; one for each site */
   allows(site: string, wake: () => void): boolean
+  /** Nothing that was granted is left. */
+  isEmpty(): boolean
   /** @param wake called later where it is */
   isSpent(site: string, wake: () => void): boolean
   begin(): (wasSent: boolean) => void
@@ -159,6 +167,7 @@ function createPool(
       })
       return false
     },
+    isEmpty: () => left <= 0,
     isSpent(site, wake) {
       turnDay()
       const isSpent = isDry && left === 0

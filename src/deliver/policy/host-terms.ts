@@ -26,7 +26,14 @@ export interface HostTerms {
   /** What a session on these terms is opened with. */
   options: Pick<
     SessionOptions,
-    'tls' | 'secureContext' | 'fallbackContext' | 'rejectUnauthorized' | 'tickets' | 'checkPeer'
+    | 'tls'
+    | 'secureContext'
+    | 'fallbackContext'
+    | 'rejectUnauthorized'
+    | 'tickets'
+    | 'checkPeer'
+    | 'chunking'
+    | 'pipelining'
   >
 }
 
@@ -42,8 +49,14 @@ export interface TermsBook {
   termsOf(way: Way, host: string): Promise<HostTerms | HostRefusal>
   /** A session had to go on in plain text. */
   brokeTls(host: string, failure: Failure): void
+  /** It takes nothing in plain text: TLS is tried again. */
+  insistedOnTls(host: string): void
   /** A handshake came about only when less was offered. */
   brokeHandshake(host: string, failure: Failure): void
+  /** It offers BDAT, and does not know it. */
+  didNotKnowBdat(host: string): void
+  /** It offers PIPELINING, and did not answer what followed the first command. */
+  lostWhatFollowed(host: string): void
 }
 
 interface TermsOptions {
@@ -61,6 +74,8 @@ export function createTermsBook({ clock, authorities, dane }: TermsOptions): Ter
   }
   const broken = createHostFaults(clock)
   const stumbling = createHostFaults(clock)
+  const withoutBdat = createHostFaults(clock)
+  const inLockStep = createHostFaults(clock)
   const loose = termsWith(contexts, 'none', createTickets(clock))
   const verifiedTickets = createTickets(clock)
   const verified = termsWith(contexts, 'domain', verifiedTickets)
@@ -85,10 +100,16 @@ export function createTermsBook({ clock, authorities, dane }: TermsOptions): Ter
   return {
     async termsOf(way, host) {
       const terms = await termsOf(way, host)
-      return 'refusal' in terms || stumbling.get(host) === undefined ? terms : offeringLess(terms)
+      if ('refusal' in terms) return terms
+      const offered = stumbling.get(host) === undefined ? terms : offeringLess(terms)
+      const chunked = withoutBdat.get(host) === undefined ? offered : withoutChunking(offered)
+      return inLockStep.get(host) === undefined ? chunked : withoutPipelining(chunked)
     },
     brokeTls: (host, failure) => rememberBroken(broken, host, failure),
+    insistedOnTls: host => broken.delete(host),
     brokeHandshake: (host, { message }) => stumbling.set(host, message),
+    didNotKnowBdat: host => withoutBdat.set(host, 'BDAT is not known'),
+    lostWhatFollowed: host => inLockStep.set(host, 'what follows MAIL is lost'),
   }
 }
 
@@ -109,6 +130,14 @@ interface Contexts {
 function offeringLess({ options, ...terms }: HostTerms): HostTerms {
   const { secureContext, fallbackContext = secureContext, tickets: _, ...others } = options
   return { ...terms, options: { ...others, ...(fallbackContext && { secureContext: fallbackContext }) } }
+}
+
+export function withoutChunking(terms: HostTerms): HostTerms {
+  return { ...terms, options: { ...terms.options, chunking: false } }
+}
+
+function withoutPipelining(terms: HostTerms): HostTerms {
+  return { ...terms, options: { ...terms.options, pipelining: false } }
 }
 
 function termsWith(contexts: Contexts, policy: PolicyName, tickets: Tickets): HostTerms {

@@ -7,14 +7,17 @@ import type { Run } from '../../store/command.ts'
 import type { tlsCommands } from '../../store/queue/tls.ts'
 import type { TlsResultRow } from '../../store/schema/tls.ts'
 import type { Failure, Session, SessionFailure } from '../client/types.ts'
-import type { HostTerms } from './host-terms.ts'
+import type { HostRefusal, HostTerms } from './host-terms.ts'
+import type { StsPolicy } from './sts-book.ts'
 import { fitsPolicy } from './sts-policy.ts'
 import type { Way } from './way.ts'
 
 export interface TlsResults {
   /** A session was opened, or not. */
   note(way: Way, terms: HostTerms, host: string, ip: string, opened: Session | SessionFailure): void
-  /** No host was spoken to. */
+  /** The host was not spoken to, by the domain's policy. */
+  noteRefusal(way: Way, host: string, refusal: HostRefusal): void
+  /** No host was known yet. */
   noteFault(domain: string, policyType: TlsResultRow['policyType'], result: string, reason: string): void
   /** Stores what has been counted. */
   close(): Promise<void>
@@ -70,6 +73,10 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
         ...(localAddress && { from: localAddress }),
       })
       count({ domain: way.domain, policyType, result, mxHost: host, policy, reason: cut(reason), mxIp: ip })
+    },
+    noteRefusal({ domain, sts }, host, { refusal, policyType, result }) {
+      const policy = JSON.stringify(policyType === 'sts' && sts ? stsText(sts) : {})
+      count({ domain, policyType, result, mxHost: host, policy, reason: cut(refusal), mxIp: null })
     },
     noteFault: (domain, policyType, result, reason) =>
       count({ domain, policyType, result, mxHost: '', policy: '{}', reason: cut(reason), mxIp: null }),
@@ -131,19 +138,23 @@ function certificateResult(code: string): Result {
   return { result: OF_CERTIFICATES.get(code) ?? 'certificate-not-trusted', reason: code }
 }
 
-function policyText(
-  { sts }: Way,
-  { tlsa }: HostTerms,
-): { strings?: readonly string[]; mxHosts?: readonly string[] } {
+/** As a report quotes it (RFC 8460 §4.4). */
+interface PolicyText {
+  strings?: readonly string[]
+  mxHosts?: readonly string[]
+}
+
+function policyText({ sts }: Way, { tlsa }: HostTerms): PolicyText {
   if (tlsa) return { strings: tlsa }
-  if (!sts) return {}
-  const strings = [
-    'version: STSv1',
-    `mode: ${sts.mode}`,
-    ...sts.mx.map(mx => `mx: ${mx}`),
-    `max_age: ${sts.maxAgeSeconds}`,
-  ]
-  return { strings, mxHosts: sts.mx }
+  return sts ? stsText(sts) : {}
+}
+
+function stsText({ mode, mx, maxAgeSeconds }: StsPolicy): PolicyText {
+  const patterns = mx.map(pattern => `mx: ${pattern}`)
+  return {
+    strings: ['version: STSv1', `mode: ${mode}`, ...patterns, `max_age: ${maxAgeSeconds}`],
+    mxHosts: mx,
+  }
 }
 
 function cut(reason: string | null): string | null {

@@ -1,17 +1,22 @@
 /** The links of a broadcast with their counts. */
 import * as z from 'zod'
+import { personalLinks } from '../../broadcasts/written-links.ts'
 import { parseWireId } from '../../lib/ids.ts'
 import { listBroadcastLinks, rangeBroadcastLinks } from '../../store/mail/broadcast-links.ts'
-import { findBroadcast } from '../../store/mail/broadcasts.ts'
-import type { Db } from '../../store/schema.ts'
+import { findBroadcast, type StoredBroadcast } from '../../store/mail/broadcasts.ts'
+import type { BroadcastLinkRow, Db } from '../../store/schema.ts'
+import { END_OF_NUMBERS } from '../../tracking/link-numbers.ts'
 import { notFound } from '../refused.ts'
 import { listReply, ok, type Route } from '../route.ts'
 import { pageQuery, readNumber, readPage } from '../wire/read.ts'
 import { listSchema } from '../wire/reply-schemas.ts'
 
 export const linkSchema = z.object({
-  number: z.int().meta({ description: 'Which of the links of the page, from 0.' }),
-  url: z.string().meta({ description: 'Where it led the first who followed it.' }),
+  number: z.int().meta({
+    description:
+      'Which of the links of the page, from 0; far beyond where it stands in a value of recipients.',
+  }),
+  url: z.string().meta({ description: 'With placeholders where it leads each recipient elsewhere.' }),
   clicks: z.int(),
   unique_clicks: z.int().meta({ description: 'Recipients who followed it.' }),
   machine_clicks: z.int().meta({ description: 'By filters, previews and programs; not among the others.' }),
@@ -21,13 +26,11 @@ const clickedSchema = linkSchema
   .pick({ url: true, clicks: true, unique_clicks: true })
   .extend({ id: z.string().meta({ description: 'For `after` and `before`.' }) })
 
-/** An email has no more. */
-const MOST_LINKS = 100_000
-const cursor = z.int().min(0).max(MOST_LINKS).optional()
+const cursor = z.int().min(0).max(END_OF_NUMBERS).optional()
 
 function readCursor(query: URLSearchParams, name: string): number | undefined {
   if (!query.has(name)) return undefined
-  return readNumber(query, name, { fallback: 0, least: 0, most: MOST_LINKS })
+  return readNumber(query, name, { fallback: 0, least: 0, most: END_OF_NUMBERS })
 }
 
 export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {
@@ -42,12 +45,15 @@ export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {
       async handle({ params, query, credential: { accountId } }) {
         const page = readPage(query)
         const broadcastId = parseWireId('brd', params.id!)
-        if (!broadcastId || !(await findBroadcast(db, accountId, broadcastId))) throw notFound('Broadcast')
+        const broadcast = broadcastId && (await findBroadcast(db, accountId, broadcastId))
+        if (!broadcast) throw notFound('Broadcast')
         const { total, rows } = await listBroadcastLinks(db, { accountId, broadcastId }, page)
-        const links = rows.map(({ link, url, clickCount, uniqueCount, machineCount }) => ({
-          ...{ number: link, url, clicks: clickCount },
-          ...{ unique_clicks: uniqueCount, machine_clicks: machineCount },
-        }))
+        const links = asWritten(rows, broadcast).map(
+          ({ link, url, clickCount, uniqueCount, machineCount }) => ({
+            ...{ number: link, url, clicks: clickCount },
+            ...{ unique_clicks: uniqueCount, machine_clicks: machineCount },
+          }),
+        )
         return listReply({ total, offset: page.offset }, links)
       },
     },
@@ -62,13 +68,20 @@ export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {
         const [after, before] = [readCursor(query, 'after'), readCursor(query, 'before')]
         const range = { limit: readPage(query).limit, after, before }
         const broadcastId = parseWireId('brd', params.id!)
-        if (!broadcastId || !(await findBroadcast(db, accountId, broadcastId))) throw notFound('Broadcast')
+        const broadcast = broadcastId && (await findBroadcast(db, accountId, broadcastId))
+        if (!broadcast) throw notFound('Broadcast')
         const { total, hasMore, rows } = await rangeBroadcastLinks(db, { accountId, broadcastId }, range)
-        const data = rows.map(({ link, url, clickCount, uniqueCount }) => ({
+        const data = asWritten(rows, broadcast).map(({ link, url, clickCount, uniqueCount }) => ({
           ...{ id: String(link), url, clicks: clickCount, unique_clicks: uniqueCount },
         }))
         return ok({ object: 'list', total, has_more: hasMore, data })
       },
     },
   ]
+}
+
+/** Where a link leads one recipient is nobody else's: placeholders stand for it. */
+function asWritten(rows: readonly BroadcastLinkRow[], { html }: StoredBroadcast): BroadcastLinkRow[] {
+  const written = personalLinks(html ?? '')
+  return rows.map(row => ({ ...row, url: written.get(row.link) ?? row.url }))
 }

@@ -138,8 +138,10 @@ function changeRoute({ hands }: QueueRoutesOptions, what: 'retry' | 'cancel'): R
   }
 }
 
+const NAMES = { account: 'Account', broadcast: 'Broadcast', email: 'Email' }
+
 /** @throws Refused 404 */
 async function insistOnKnown(hands: Hands, selector: MailSelector): Promise<void> {
   const unknown = await hands.unknownIn(selector)
-  if (unknown) throw notFound(unknown === 'account' ? 'Account' : 'Email')
+  if (unknown) throw notFound(NAMES[unknown])
 }

@@ -50,10 +50,10 @@ export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOp
         const subscription = subscriptionOf(request.params.token!)
         const form = await request.form()
         const choice = choiceOf(form)
-        const { accountId, address } = subscription
+        const { accountId, address, broadcastId } = subscription
         const at = clock.now()
         if (choice === 'save')
-          await store.run('setPreferences', { accountId, address, topics: topicsOf(form), at })
+          await store.run('setPreferences', { accountId, address, broadcastId, topics: topicsOf(form), at })
         else
           await store.run('leave', {
             ...subscription,

@@ -7,7 +7,7 @@ import {
   type FieldColumn,
 } from '../../contacts/import/columns.ts'
 import type { OnExisting } from '../../contacts/import/commands.ts'
-import { MOST_PROPERTIES } from '../../contacts/limits.ts'
+import { MOST_KEYS } from '../../contacts/limits.ts'
 import { type Id, parseWireId, wireId } from '../../lib/ids.ts'
 import type { ContactImportRow, ImportState } from '../../store/schema.ts'
 import { invalidField } from '../refused.ts'
@@ -52,7 +52,7 @@ const columnMapSchema = z.object({
   >),
   properties: z
     .record(z.string(), z.object({ column: columnSchema, type: z.enum(COLUMN_TYPES).default('string') }))
-    .refine(properties => Object.keys(properties).length <= MOST_PROPERTIES, 'it has too many properties')
+    .refine(properties => Object.keys(properties).length <= MOST_KEYS, 'it has too many properties')
     .nullish(),
 })
 const segmentsSchema = z.array(z.object({ id: z.string() }))

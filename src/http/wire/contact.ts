@@ -17,17 +17,29 @@ const LONGEST_SEARCH = 254
 /** Of one contact, at once. */
 const MOST_PLACES = 100
 
-const propertySchema = z.union([z.string(), z.number(), z.boolean()], {
-  error: 'it must be a text, a number or a boolean',
-})
+const propertySchema = z.union([z.string(), z.number(), z.boolean()])
+/** No record of a schema, which would leave out a key `__proto__` without a word. */
+const propertiesSchema = z
+  .unknown()
+  .meta({
+    type: 'object',
+    additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+    description: 'Merged into those there are; null takes a key away.',
+  })
+  .transform((given, context) => {
+    const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+    if (!isObject) context.addIssue({ code: 'custom', message: 'it must be an object' })
+    const entries = isObject ? Object.entries(given) : []
+    for (const [key, value] of entries)
+      if (!isPropertyValue(value))
+        context.addIssue({ code: 'custom', path: [key], message: 'it must be a text, a number or a boolean' })
+    return new Map(entries as [string, PropertyValue | null][])
+  })
 const fields = {
   first_name: z.string().optional(),
   last_name: z.string().optional(),
   unsubscribed: z.boolean().optional(),
-  properties: z
-    .record(z.string(), propertySchema.nullable())
-    .optional()
-    .meta({ description: 'Merged into those there are; null takes a key away.' }),
+  properties: propertiesSchema.optional(),
 }
 export const newContactSchema = z.object({ email: z.string(), ...fields })
 export const contactChangesSchema = newContactSchema.partial()
@@ -175,14 +187,14 @@ interface GivenFields {
   firstName?: string | undefined
   lastName?: string | undefined
   unsubscribed?: boolean | undefined
-  properties?: Record<string, PropertyValue | null> | undefined
+  properties?: ReadonlyMap<string, PropertyValue | null> | undefined
 }
 
 /** An empty name takes the name away. */
 function changesOf({ email, firstName, lastName, unsubscribed, properties }: GivenFields): ContactChanges {
   const faults = [
     ...faultsOfNames({ first_name: firstName, last_name: lastName }),
-    ...faultsOfProperties(properties ?? {}),
+    ...faultsOfProperties(properties ?? new Map()),
   ]
   if (faults.length > 0)
     throw new Refused(422, 'validation_error', faults[0]!.message, { errors: faults.slice(0, 100) })
@@ -191,7 +203,7 @@ function changesOf({ email, firstName, lastName, unsubscribed, properties }: Giv
     ...(firstName !== undefined && { firstName: firstName.trim() || null }),
     ...(lastName !== undefined && { lastName: lastName.trim() || null }),
     ...(unsubscribed !== undefined && { unsubscribed }),
-    ...(properties && { properties: new Map(Object.entries(properties)) }),
+    ...(properties && { properties }),
   }
 }
 
@@ -202,9 +214,15 @@ function faultsOfNames(names: Readonly<Record<string, string | undefined>>) {
   })
 }
 
+function isPropertyValue(value: unknown): boolean {
+  return (
+    value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  )
+}
+
 /** Keys that are taken away may be any. */
-function faultsOfProperties(properties: Readonly<Record<string, PropertyValue | null>>) {
-  return Object.entries(properties).flatMap(([key, value]) => {
+function faultsOfProperties(properties: ReadonlyMap<string, PropertyValue | null>) {
+  return [...properties].flatMap(([key, value]) => {
     if (value === null) return []
     const path = `properties.${key}`
     const [ofKey, ofValue] = [keyFault(key), valueFault(value)]

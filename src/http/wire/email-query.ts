@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { parseWireId } from '../../lib/ids.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
-import { EMAIL_ORIGINS, type EmailFilter, foldText } from '../../search/facets.ts'
+import { EMAIL_ORIGINS, type EmailFilter, foldSubject } from '../../search/facets.ts'
 import type { Page } from '../../search/list.ts'
 import { parseDomain, parseMailbox } from '../../smtp/address.ts'
 import { EMAIL_STATUSES, type EmailStatus } from '../../store/schema.ts'
@@ -41,7 +41,7 @@ export function readEmailFilter(query: URLSearchParams): EmailFilter {
   }
   return {
     status: read('status', statusOf, `one of ${EMAIL_STATUSES.join(', ')}`),
-    subject: read('q', foldText, 'a text'),
+    subject: read('q', foldSubject, 'a text'),
     from: read('from', addressOf, 'an email address'),
     to: read('to', addressOf, 'an email address'),
     tag: read('tag', text => text, 'a text'),

@@ -1,7 +1,7 @@
 /** An email as the API shows it. */
 import * as z from 'zod'
 import type { StoredAttachment } from '../../accept/new-email.ts'
-import type { HostTrial } from '../../deliver/outcome/trial.ts'
+import { transcriptOf } from '../../deliver/outcome/transcript.ts'
 import { POLICY_NAMES } from '../../deliver/policy/host-terms.ts'
 import { withoutFeedback } from '../../events/email-status.ts'
 import { EMAIL_EVENTS } from '../../events/types.ts'
@@ -157,16 +157,21 @@ export function emailRowView(email: ListedEmail): z.output<typeof emailRowSchema
   }
 }
 
-/** Where the region gives no feedback, the account sees that the message was sent, and no more. */
+/**
+ * Where the region gives no feedback, the account sees that the message was sent, and no more; of who was suppressed or
+ * canceled after a try, that much, and nothing of the tries.
+ */
 function recipientView(
   email: EmailRow,
   delivery: DeliveryRow,
   attempts: readonly AttemptRow[],
 ): z.output<typeof recipientSchema> {
   const { address, kind } = delivery
-  const told = email.feedback === 1 || withoutFeedback(delivery.status) === delivery.status
-  if (!told) {
-    const status = email.sentAt === null ? 'queued' : 'sent'
+  const isHandedOver = delivery.signedAt !== null
+  const seen = withoutFeedback(delivery.status, isHandedOver)
+  const isHidden = isHandedOver || seen !== delivery.status
+  if (email.feedback === 0 && isHidden) {
+    const status = seen === 'queued' ? (email.sentAt === null ? 'queued' : 'sent') : seen
     const unknown = { next_attempt_at: null, mx_host: null, reply: null, transcripts: [] }
     return { address, kind, status, attempts: delivery.attempts, ...unknown }
   }
@@ -179,7 +184,7 @@ function recipientView(
     next_attempt_at: waits ? timestamp(delivery.nextAt) : null,
     mx_host: delivery.lastMxHost ?? attempts.at(-1)?.mxHost ?? null,
     reply: delivery.lastReply ?? attempts.at(-1)?.reply ?? null,
-    transcripts: attempts.map(attemptView),
+    transcripts: attempts.map(transcriptOf),
   }
 }
 
@@ -188,30 +193,6 @@ function statusWord(email: EmailRow, { status, attempts }: DeliveryRow) {
   if (status !== 'queued') return status
   if (email.status === 'scheduled') return 'scheduled'
   return attempts > 0 ? 'sent' : 'queued'
-}
-
-function attemptView(attempt: AttemptRow): z.output<typeof attemptSchema> {
-  return {
-    attempt: attempt.number,
-    at: timestamp(attempt.startedAt),
-    finished_at: timestamp(attempt.finishedAt),
-    outcome: attempt.outcome,
-    phase: attempt.phase,
-    reply: attempt.reply,
-    mx_host: attempt.mxHost,
-    mx_ip: attempt.mxIp,
-    tls: attempt.tls,
-    hosts: parseList<HostTrial>(attempt.transcript).map(hostView),
-  }
-}
-
-function hostView({ source, tlsFallback, phases, ...trial }: HostTrial): z.output<typeof hostSchema> {
-  return {
-    ...trial,
-    source_ip: source ?? null,
-    tls_fallback: tlsFallback,
-    phases: phases.map(([phase, ms, reply]) => ({ phase, ms, reply })),
-  }
 }
 
 function eventView({ id, type, createdAt, recipient, data }: EventRow): z.output<typeof eventSchema> {

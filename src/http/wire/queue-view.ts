@@ -1,7 +1,7 @@
 /** The queue as operators see it, and how destinations take mail, as the API asks and tells. */
 import * as z from 'zod'
 import { parseWireId } from '../../lib/ids.ts'
-import { utcDay } from '../../lib/periods.ts'
+import { isUtcDay, utcDay } from '../../lib/periods.ts'
 import type { DestinationEntry, DestinationQuestion } from '../../queue/destination-report.ts'
 import { type PathState, pathView } from '../../queue/paths.ts'
 import {
@@ -169,8 +169,7 @@ export function readQueueQuestion(query: URLSearchParams, now: number): QueueQue
 /** @throws Refused 422 */
 export function readDestinationQuestion(query: URLSearchParams, now: number): DestinationQuestion {
   const day = present(query, 'day') ?? utcDay(now)
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day))
-  if (!isDay || utcDay(Date.parse(day)) !== day) refuse('day', 'a date such as `2026-08-05`')
+  if (!isUtcDay(day)) refuse('day', 'a date such as `2026-08-05`')
   return { day, site: present(query, 'site') ?? null, now, ...readPage(query) }
 }
 

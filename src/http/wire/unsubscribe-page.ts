@@ -98,9 +98,11 @@ function choosing({ topics, isUnsubscribed }: UnsubscribePage): string {
       `${escapeHtml(name)}</label>${about}`
     )
   })
-  const question = isUnsubscribed ? 'Or choose what to hear of again' : 'Or choose what to hear of'
+  const question = isUnsubscribed
+    ? '<h2 id="topics">Choose what to hear of again</h2><p>Whoever chooses nothing stays unsubscribed.</p>'
+    : '<h2 id="topics">Or choose what to hear of</h2>'
   return (
-    `<h2 id="topics">${question}</h2>` +
+    question +
     form(`<fieldset aria-labelledby="topics">${boxes.join('')}</fieldset>${button('save', 'Save', true)}`)
   )
 }

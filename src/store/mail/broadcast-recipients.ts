@@ -153,13 +153,15 @@ async function contactsOf(
 async function linksOf(db: Db, broadcastId: Id, emailIds: readonly Id[]) {
   const rows = await db
     .selectFrom('visits')
-    .innerJoin('broadcastLinks', join =>
+    .leftJoin('broadcastLinks', join =>
       join
         .on('broadcastLinks.broadcastId', '=', broadcastId)
         .onRef('broadcastLinks.link', '=', 'visits.link'),
     )
-    .select(['emailId', 'url', 'count as clicks'])
+    .select(['emailId', 'count as clicks'])
+    .select(eb => eb.fn.coalesce('visits.url', 'broadcastLinks.url').as('url'))
     .where('emailId', 'in', emailIds)
+    .where('visits.link', '>=', 0)
     .where('count', '>', 0)
     .orderBy('visits.link')
     .execute()
@@ -167,7 +169,7 @@ async function linksOf(db: Db, broadcastId: Id, emailIds: readonly Id[]) {
   for (const [email, ofOne] of Map.groupBy(rows, ({ emailId }) => idKey(emailId)))
     links.set(
       email,
-      ofOne.map(({ url, clicks }) => ({ url, clicks })),
+      ofOne.map(({ url, clicks }) => ({ url: url!, clicks })),
     )
   return links
 }

@@ -26,6 +26,8 @@ import { up as certificates } from './025-certificates.ts'
 import { up as lists } from './028-lists.ts'
 import { up as dashboard } from './030-dashboard.ts'
 import { up as propertyDefinitions } from './031-property-definitions.ts'
+import { up as visitedUrls } from './033-visited-urls.ts'
+import { up as oneSigma } from './034-one-sigma.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -60,4 +62,6 @@ export const migrations: readonly Migration[] = [
   { name: '028-lists', up: lists },
   { name: '030-dashboard', up: dashboard },
   { name: '031-property-definitions', up: propertyDefinitions },
+  { name: '033-visited-urls', up: visitedUrls },
+  { name: '034-one-sigma', up: oneSigma },
 ]

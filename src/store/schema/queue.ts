@@ -43,6 +43,9 @@ export const DELIVERY_STATE = { waiting: 0, leased: 1, done: 2, scheduled: 3, he
 /** Which deliveries go first; deferred ones compete apart from fresh ones. */
 export const DELIVERY_CLASS = { transactional: 0, broadcast: 1, retry: 2 } as const
 
+/** What a delivery has that nobody is at. */
+export const NO_LEASE = { leaseOwner: null, leaseUntil: null }
+
 /** One envelope recipient of an email: the queue. */
 export interface DeliveryRow {
   emailId: Id

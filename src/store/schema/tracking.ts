@@ -15,9 +15,11 @@ export interface LinkTermsRow {
 export interface VisitRow {
   emailId: Id
   ordinal: number
-  /** -1 for the pixel, else the number of the link in the email. */
+  /** -1 for the pixel, else the number of the link in the email, or of its URL. */
   link: number
   accountId: Id
+  /** Where it led this recipient; null where that is what the link of the broadcast says, and where there is no broadcast. */
+  url: string | null
   /** By people, as far as can be told. */
   count: number
   /** By machines: previews, scanners, prefetching. */
@@ -29,7 +31,7 @@ export interface VisitRow {
 /** How often a link of a broadcast has been followed, by all of its recipients. */
 export interface BroadcastLinkRow {
   broadcastId: Id
-  /** Its number in the emails. */
+  /** Its number in what the author has written; or of its URL, where a recipient's values have brought it. */
   link: number
   accountId: Id
   /** Where it leads; in the email in which it was followed first, where that differs. */

@@ -7,11 +7,11 @@ import { UnderWay } from '../../lib/under-way.ts'
 import type { EmailSource } from '../mail/email-source.ts'
 
 export interface RecentEmails {
-  put(emailId: Id, source: EmailSource, now: number): void
+  put(emailId: Id, source: EmailSource): void
   /** The email for one of its deliveries, or undefined when it must be read. */
   take(emailId: Id): EmailSource | undefined
-  /** Lets go of what nobody came for in half a minute. */
-  dropStale(now: number): void
+  /** Lets go of what nobody came for in ten seconds. */
+  dropStale(): void
 }
 
 interface Kept {
@@ -25,10 +25,14 @@ interface Kept {
 const MOST_CHARACTERS = 16 * 1024 * 1024
 const LARGEST_CHARACTERS = 64 * 1024
 /** A delivery that was going to be claimed at once has been by then. */
-const STALE_AFTER_MS = 30_000
+const STALE_AFTER_MS = 10_000
 
-/** When it is full, new emails are left out: those that wait longest are claimed first. Times are epoch ms. */
-export function createRecentEmails(): RecentEmails {
+/**
+ * When it is full, new emails are left out: those that wait longest are claimed first.
+ *
+ * @param now ms of a time that never goes back
+ */
+export function createRecentEmails(now: () => number = () => performance.now()): RecentEmails {
   const kept = new UnderWay<Kept>()
   /** By email; the oldest first. */
   const numbers = new Map<string, number>()
@@ -38,16 +42,17 @@ export function createRecentEmails(): RecentEmails {
     numbers.delete(key)
     total -= kept.take(number)!.size
   }
-  const dropStale = (now: number) => {
+  const dropStaleAt = (time: number) => {
     for (const [key, number] of numbers) {
-      if (now - kept.at(number)!.at < STALE_AFTER_MS) return
+      if (time - kept.at(number)!.at < STALE_AFTER_MS) return
       drop(key, number)
     }
   }
 
   return {
-    put(emailId, source, at) {
-      dropStale(at)
+    put(emailId, source) {
+      const at = now()
+      dropStaleAt(at)
       const key = idKey(emailId)
       const former = numbers.get(key)
       if (former !== undefined) drop(key, former)
@@ -65,6 +70,6 @@ export function createRecentEmails(): RecentEmails {
       if (--entry.left <= 0) drop(key, number)
       return entry.source
     },
-    dropStale,
+    dropStale: () => dropStaleAt(now()),
   }
 }

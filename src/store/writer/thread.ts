@@ -14,11 +14,15 @@ export interface WriterThreadData {
 export type WriterOrder = { order: 'connect'; port: MessagePort } | { order: 'stop' }
 export type WriterNotice = { notice: 'ready'; migrations: string[] } | { notice: 'stopped' }
 
+const DROP_EVERY_MS = 5_000
+
 /** The body of the writer thread's entry file. A failure ends the thread, and with it the process. */
 export async function runWriterThread(commands: Commands): Promise<void> {
   const control = parentPort!
   const { location, nowMs } = workerData as WriterThreadData
-  const options = { commands, recent: createRecentEmails(), newId: createIdSource() }
+  const recent = createRecentEmails()
+  setInterval(recent.dropStale, DROP_EVERY_MS).unref()
+  const options = { commands, recent, newId: createIdSource() }
   const store = await openWriting(location, options, nowMs)
   const loop = serveWriter({
     ...store,

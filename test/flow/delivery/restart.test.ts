@@ -6,6 +6,7 @@ import { isOnPostgres } from '../../kit/database.ts'
 import { startFakeMx } from '../../kit/fake-mx.ts'
 import { startPosthorn } from '../../kit/posthorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('stopping and starting')
 
@@ -123,6 +124,50 @@ test('a lease left by a killed process is void, and its attempt unknown: at once
   assert.equal(
     email.recipients[0].transcripts.map(({ outcome }: { outcome: string }) => outcome),
     ['deferred', 'unknown', 'delivered'],
+  )
+})
+
+test('where the operator wants to decide, what a killed process had under way is held, and released or canceled', async t => {
+  if (isOnPostgres) return // there by the time of the lease, see test/unit/queue/keeping.test.ts
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const dataDir = folder(t)
+  const first = await startPosthorn({ zone: ZONE, dataDir })
+  await first.verifiedDomain('here.example')
+  const send = (to: string) => first.send({ from: 'a@here.example', to, subject: 's', text: 't' })
+  const [sure, doubtful] = [await send('ok1@there.example'), await send('ok2@there.example')]
+  for (const id of [sure, doubtful]) await first.emailWhen(id, 'delivery_delayed')
+  first.change(
+    `update deliveries set state = 1, attempts = 2, lease_owner = 'dead', lease_until = ?`,
+    first.clock.now() + 900_000,
+  )
+  await first.close()
+
+  const env = { POSTHORN_DELIVERY_UNKNOWN_OUTCOME: 'hold' }
+  const second = await t.using(startPosthorn({ zone: ZONE, dataDir, mxPort: mx.port, env }))
+  second.apiKey = first.apiKey
+  const session = await second.signIn()
+  const holds = async () => (await second.call('GET', '/queue/holds', { session })).body.data
+  await until(async () => (await holds()).length === 2)
+  for (const { email_id: id, reason } of await holds()) {
+    assert.ok([sure, doubtful].includes(id))
+    assert.match(reason, 'it may have arrived')
+  }
+  const { body: queue } = await second.call('GET', '/queue', { session })
+  assert.equal([queue.totals.held, queue.totals.under_way], [2, 0])
+  second.clock.advance(86_400_000)
+  assert.is(mx.messages.length, 0)
+
+  await second.call('POST', '/queue/cancel', { session, body: { email_id: doubtful } })
+  assert.is((await second.email(doubtful)).status, 'failed')
+  await second.call('POST', '/queue/release', { session, body: { email_id: sure } })
+  const email = await second.emailWhen(sure, 'delivered')
+  assert.equal(
+    email.recipients[0].transcripts.map(({ outcome }: { outcome: string }) => outcome),
+    ['deferred', 'unknown', 'delivered'],
+  )
+  assert.equal(
+    mx.messages.map(({ rcptTo }) => rcptTo),
+    [['ok1@there.example']],
   )
 })
 

@@ -78,7 +78,6 @@ for (const [domain, what] of [
 
 for (const [domain, enhanced, isSuppressed] of [
   ['null.example', '5.1.10', true],
-  ['missing.example', '5.1.2', true],
   ['empty.example', '5.4.4', false],
   ['loop.example', '5.4.6', false],
 ] as const)
@@ -91,9 +90,26 @@ for (const [domain, enhanced, isSuppressed] of [
     assert.is(rows.length > 0, isSuppressed)
   })
 
+test('a domain that does not exist is asked about again after five minutes, and bounces then', async () => {
+  const id = await send('ann@missing.example')
+  const delayed = await posthorn.emailWhen(id, 'delivery_delayed')
+  const [{ reply, next_attempt_at: nextAt, transcripts }] = delayed.recipients
+  assert.is(reply, 'missing.example does not exist')
+  assert.ok(Date.parse(nextAt) - Date.parse(transcripts[0].finished_at) >= 5 * 60_000)
+  const suppressed = () =>
+    posthorn.rows('select 1 from suppressions where email = ?', 'ann@missing.example').length > 0
+  assert.not.ok(suppressed())
+  posthorn.clock.advance(6 * 60_000)
+  const email = await posthorn.emailWhen(id, 'bounced')
+  assert.is(email.events.at(-1).data.bounce.enhanced_code, '5.1.2')
+  assert.match(email.error, /^5\.1\.2 missing\.example does not exist/)
+  assert.ok(suppressed())
+})
+
 test('a domain whose MX host has no address bounces without blaming the recipient', async () => {
   const email = await posthorn.emailWhen(await send('ann@orphan.example'), 'bounced')
-  assert.match(email.error, 'nowhere.there.example has no address')
+  assert.is(email.error, '5.4.4 nowhere.there.example has no address')
+  assert.is(email.events.at(-1).data.bounce.enhanced_code, '5.4.4')
   assert.is(posthorn.rows('select 1 from suppressions where email = ?', 'ann@orphan.example').length, 0)
 })
 
@@ -146,7 +162,7 @@ test('private addresses are refused unless the laboratory setting allows them', 
   const before = mx1.sessionCount
   const id = await strict.send({ from: 'a@here.example', to: 'ok@plain.example', subject: 's', text: 't' })
   const email = await strict.emailWhen(id, 'bounced')
-  assert.match(email.error, 'mx1.there.example has the private address 127.0.0.2')
+  assert.is(email.error, '5.4.4 mx1.there.example has the private address 127.0.0.2')
   assert.is(mx1.sessionCount, before)
 })
 

@@ -82,6 +82,29 @@ test('a contact is shown as it was given, with its address in lower case', async
   assert.equal(eventsOf(contactId), [['contact.created', contact]])
 })
 
+test('a property called __proto__ is one like any other', async () => {
+  const id = await newAudience()
+  const callRaw = (method: string, path: string, raw: string) =>
+    posthorn.call(method, `/audiences/${id}/contacts${path}`, { session, raw })
+  const made = await callRaw(
+    'POST',
+    '',
+    '{"email":"p@there.test","properties":{"__proto__":"x","plan":"pro"}}',
+  )
+  assert.is(made.status, 201)
+  assert.equal(Object.entries(made.body.properties).sort(), [
+    ['__proto__', 'x'],
+    ['plan', 'pro'],
+  ])
+  const changed = await callRaw('PATCH', `/${made.body.id}`, '{"properties":{"__proto__":"y","plan":null}}')
+  assert.equal(Object.entries(changed.body.properties), [['__proto__', 'y']])
+  const wrong = await callRaw('PATCH', `/${made.body.id}`, '{"properties":{"__proto__":{"polluted":true}}}')
+  assertRefusal(wrong, invalid('properties.__proto__'))
+  assert.is(({} as Record<string, unknown>).polluted, undefined)
+  const gone = await callRaw('PATCH', `/${made.body.id}`, '{"properties":{"__proto__":null}}')
+  assert.equal(gone.body.properties, {})
+})
+
 test('an address stands in an audience once', async () => {
   const [id, other] = [await newAudience(), await newAudience()]
   await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })

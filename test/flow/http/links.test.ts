@@ -273,6 +273,9 @@ test('on the page one leaves everything, chooses topics, and comes back', async 
   const { text } = await post(['choice', 'leave-all'])
   assert.match(text, /role="status"><strong>choose@there\.example<\/strong> is unsubscribed from all/)
   assert.equal((await contacts())[1], { unsubscribed: true, topics: [] })
+  const { text: still } = await post(['choice', 'save'])
+  assert.match(still, /is unsubscribed from all.*Whoever chooses nothing stays unsubscribed\./s)
+  assert.equal((await contacts())[1], { unsubscribed: true, topics: [] })
   await post(['choice', 'save'], ['topic', topics[1]])
   const others = (await contacts())[0]!
   assert.equal(
@@ -290,10 +293,15 @@ test('a broadcast: its links are counted one by one, and a mailbox provider unsu
     (await posthorn.call('POST', path, { session, body })).body
   const { id: audience } = await make('/audiences', { name: 'Readers' })
   const readers = ['ok-r1@there.example', 'ok-r2@there.example']
-  for (const email of readers) await make(`/audiences/${audience}/contacts`, { email, first_name: email[4] })
+  const PROMO = 'https://promo.example/'
+  for (const [email, properties] of [
+    [readers[0]!, {}],
+    [readers[1]!, { promo: `<a href="${PROMO}">promo</a>` }],
+  ] as const)
+    await make(`/audiences/${audience}/contacts`, { email, first_name: email[4], properties })
   const { id } = await make('/broadcasts', {
     ...{ audience_id: audience, from: 'ann@here.example', subject: 'News' },
-    html: `<html><body><p>{{first_name|x}}</p><a href="https://a.example/?who={{first_name}}">a</a>
+    html: `<html><body><p>{{first_name|x}}{{{promo}}}</p><a href="https://a.example/?who={{first_name}}">a</a>
       <a href="${SHOP.replaceAll('&', '&amp;')}">b</a><a href="{{unsubscribe_url}}">leave</a></body></html>`,
     text: 'News. {{unsubscribe_url}}',
   })
@@ -307,6 +315,7 @@ test('a broadcast: its links are counted one by one, and a mailbox provider unsu
       return { urls, oneClick: /^<([^>]*)>/.exec(field)![1]! }
     }),
   )
+  const promo = second!.urls.shift()!
   assert.equal(
     [first!.urls[2], second!.urls[2]],
     [first!.oneClick, second!.oneClick],
@@ -317,23 +326,47 @@ test('a broadcast: its links are counted one by one, and a mailbox provider unsu
   )
   posthorn.clock.advance(60_000)
   assert.is((await visit(first!.urls[0]!)).headers.location, 'https://a.example/?who=1')
+  assert.is((await visit(second!.urls[0]!)).headers.location, 'https://a.example/?who=2')
   for (const { urls } of [first!, first!, second!]) assert.is((await visit(urls[1]!)).headers.location, SHOP)
+  assert.is((await visit(promo)).headers.location, PROMO)
   await visit(second!.urls[1]!, { headers: { 'user-agent': 'curl/8.5.0' } })
   const links = await until(async () => {
     const { body } = await posthorn.call('GET', `/broadcasts/${id}/links`, { session })
-    return body.data[1]?.clicks === 3 && body.data[1].machine_clicks === 1 ? body : undefined
+    const [, shop, last] = body.data
+    return shop?.clicks === 3 && shop.machine_clicks === 1 && last ? body : undefined
   })
+  const byUrl = links.data.at(-1).number
+  assert.ok(byUrl > 65_535, 'no place in what was written')
   assert.equal(links, {
-    ...{ object: 'list', total: 2, has_more: false },
+    ...{ object: 'list', total: 3, has_more: false },
     data: [
-      { number: 0, url: 'https://a.example/?who=1', clicks: 1, unique_clicks: 1, machine_clicks: 0 },
+      {
+        ...{ number: 0, url: 'https://a.example/?who={{first_name}}' },
+        ...{ clicks: 2, unique_clicks: 2, machine_clicks: 0 },
+      },
       { number: 1, url: SHOP, clicks: 3, unique_clicks: 2, machine_clicks: 1 },
+      { number: byUrl, url: PROMO, clicks: 1, unique_clicks: 1, machine_clicks: 0 },
     ],
   })
+  const { body: followers } = await posthorn.call('GET', `/broadcasts/${id}/recipients?type=clicked`, {
+    session,
+  })
+  assert.equal(
+    followers.data.map(({ email, clicked_links }: { email: string; clicked_links: { url: string }[] }) => [
+      email,
+      ...clicked_links.map(({ url }) => url),
+    ]),
+    [
+      [readers[1], 'https://a.example/?who=2', SHOP, PROMO],
+      [readers[0], 'https://a.example/?who=1', SHOP],
+    ],
+  )
   const provider = { method: 'POST', headers: FORM, body: ONE_CLICK }
   for (let again = 0; again < 2; again++) assert.is((await visit(second!.oneClick, provider)).status, 200)
+  assert.is((await visit(first!.oneClick, { ...provider, body: 'choice=save' })).status, 200)
   const { body: broadcast } = await posthorn.call('GET', `/broadcasts/${id}`, { session })
-  assert.equal([broadcast.clicks, broadcast.unique_clicks, broadcast.unsubscribes], [4, 2, 1])
+  const { clicks, unique_clicks, unsubscribes } = broadcast
+  assert.equal([clicks, unique_clicks, unsubscribes], [6, 2, 2], 'of everything, and of topics')
   const contact = async (email: string) =>
     (await posthorn.call('GET', `/audiences/${audience}/contacts/${email}`, { session })).body.unsubscribed
   assert.equal(await Promise.all(readers.map(contact)), [false, true])
@@ -373,12 +406,15 @@ test('when contact, topic and audience are gone, one can still leave, and come b
   const others = await listed('gone@there.example')
   await posthorn.call('DELETE', `/topics/${topics[0]}`, { session })
   for (const { id } of audiences) await posthorn.call('DELETE', `/audiences/${id}`, { session })
-  const { status, text } = await visit(url, { method: 'POST', headers: FORM, body: ONE_CLICK })
-  assert.equal([status, /Unsubscribe from all emails/.test(text)], [200, true])
-  for (const { id } of others.audiences) await posthorn.call('DELETE', `/audiences/${id}`, { session })
-  assert.match((await visit(url)).text, /sends emails to/)
-  const left = await visit(url, { method: 'POST', headers: FORM, body: 'choice=leave-all' })
+  assert.match((await visit(url)).text, /sends emails to.*Unsubscribe from all emails/s)
+  const left = await visit(url, { method: 'POST', headers: FORM, body: ONE_CLICK })
   assert.match(left.text, /is unsubscribed from all emails of/)
+  const stillThere = await others.contacts()
+  assert.equal(
+    stillThere.map(({ unsubscribed }) => unsubscribed),
+    [true, true],
+  )
+  for (const { id } of others.audiences) await posthorn.call('DELETE', `/audiences/${id}`, { session })
   assert.match((await visit(url)).text, /is unsubscribed from all emails of/)
   const back = await visit(url, { method: 'POST', headers: FORM, body: `choice=save&topic=${topics[1]}` })
   assert.not.match(back.text, /is unsubscribed from all/)

@@ -191,6 +191,7 @@ test('a mistake is told by the name of its field, and changes nothing', async t 
     if (path === '/queue/release') continue
     assertRefusal(await ask({ account_id: `acc_${UNKNOWN}` }), { status: 404, name: 'not_found' })
     assertRefusal(await ask({ email_id: `eml_${UNKNOWN}` }), { status: 404, name: 'not_found' })
+    assertRefusal(await ask({ broadcast_id: `brd_${UNKNOWN}` }), { status: 404, name: 'not_found' })
   }
   for (const query of ['by=age', 'domain=no%20domain', 'account_id=x', 'class=bulk', 'limit=0'])
     assertRefusal(await posthorn.call('GET', `/queue?${query}`, { session }), {

@@ -6,7 +6,7 @@ const test = suite('broadcasts/lint')
 const LEAVE = '<a href="{{unsubscribe_url}}">leave</a>'
 
 const found = (html: string | null, text: string | null = 'text', subject = 's', known?: Set<string>) =>
-  lintBroadcast({ subject, html, text }, known)
+  lintBroadcast({ subject, html, text, previewText: null }, known)
 const rules = (...of: Parameters<typeof found>) => found(...of).map(({ rule }) => rule)
 
 test('a good broadcast has no finding', () => {
@@ -31,6 +31,14 @@ test('larger than what is shown, counted in bytes', () => {
   const padding = 'ä'.repeat((CLIPPED_AT_BYTES - LEAVE.length) / 2)
   assert.equal(rules(LEAVE + padding), [])
   assert.equal(rules(`${LEAVE + padding}ää`), ['too_large'])
+})
+
+test('larger than what is shown by what is put in for the preview text', () => {
+  const html = LEAVE + 'x'.repeat(CLIPPED_AT_BYTES - LEAVE.length - 100)
+  assert.equal(rules(html), [])
+  const [finding, ...more] = lintBroadcast({ subject: 's', html, text: 'text', previewText: 'Soon' })
+  assert.equal([finding!.rule, more], ['too_large', []])
+  assert.match(finding!.message, /with its preview text/)
 })
 
 test('links that lead nowhere, to no address, or to what no mail program opens', () => {

@@ -4,6 +4,7 @@ import { idKey } from '../../../src/lib/ids.ts'
 import { listRecipients, type RecipientQuestion } from '../../../src/store/mail/broadcast-recipients.ts'
 import { decodeContent } from '../../../src/store/mail/contents.ts'
 import { personalContent } from '../../../src/templates/personal.ts'
+import { insertRows } from '../../kit/database.ts'
 import { finishFor, newId } from '../../kit/mail.ts'
 import { suite } from '../../kit/suite.ts'
 import { manyContacts, openBroadcasts } from './scene.ts'
@@ -351,6 +352,65 @@ test('what a contact lacks is the fallback of its property as it was when the se
   )
 })
 
+test('a key makes a place whatever characters it has, where contacts have it', async t => {
+  const scene = await openBroadcasts(t)
+  const { contacts, sending, work, rows, db, broadcasts, accountId, audienceId } = scene
+  const properties = {
+    ...{ 'Kunden-Nr.': '17', 'Company/Team': 'R&D', 'plan (old)': 'pro', 'a/b': 'x', 'e.g. this': 'that' },
+  }
+  const [ann] = contacts([
+    { email: 'ann@there.test', properties },
+    { email: 'bob@there.test', properties: { 'Kunden-Nr.': '18' } },
+  ])
+  insertRows(
+    scene,
+    'contact_properties',
+    Object.keys(properties).map((key, i) => ({ audience_id: audienceId, id: i + 1, key, contact_count: 1 })),
+  )
+  const id = await sending({
+    subject: 'No. {{Kunden-Nr.}}',
+    previewText: '{{Company/Team|you & yours}}',
+    html: '<style>{{ a: b }}</style><p>{{contact.Company/Team}} {{{Company/Team}}} {{ plan (old) | none }} {{e.g. this}}</p>',
+    text: '{{a/b|<nothing>}} {{Kunden-Nr.}} {{#each items}}',
+  })
+  const said = [
+    '<style>{{ a: b }}</style><p>R&amp;D R&D pro that</p>',
+    '<style>{{ a: b }}</style><p>  none </p>',
+  ]
+  const sample = await broadcasts.preview(accountId, id, ann!)
+  if (!sample || isRefusal(sample)) throw new Error(JSON.stringify(sample))
+  assert.is(sample.subject, 'No. 17')
+  assert.ok(sample.html!.endsWith(said[0]!), sample.html!)
+  assert.match(sample.html!, />R&amp;D&#847;/)
+  assert.is(sample.text, 'x 17 {{#each items}}')
+  const findings = await broadcasts.lint(accountId, id)
+  assert.equal(
+    findings!
+      .filter(({ rule }) => rule === 'unknown_variable')
+      .map(({ message }) => /“(.*)”/.exec(message)![1]),
+    ['a: b', '#each items'],
+    'what stays as it is, is told',
+  )
+  await work()
+  assert.equal(
+    rows<{ subject: string }>('select subject from emails order by id').map(({ subject }) => subject),
+    ['No. 17', 'No. 18'],
+  )
+  const { sentContentId } = (await broadcasts.find(accountId, id))!.broadcast
+  const sent = await db
+    .selectFrom('contents')
+    .select(['encoding', 'body'])
+    .where('id', '=', sentContentId!)
+    .executeTakeFirstOrThrow()
+  const emails = await db.selectFrom('emails').selectAll().orderBy('id').execute()
+  const words = emails.map(email => personalContent({ ...email, content: decodeContent(sent) }, () => ''))
+  for (const [i, { html, text }] of words.entries()) {
+    assert.ok(html!.endsWith(said[i]!), html!)
+    assert.match(html!, i === 0 ? />R&amp;D&#847;/ : />you &amp; yours&#847;/)
+    assert.is(text, ['x 17 {{#each items}}', '<nothing> 18 {{#each items}}'][i])
+  }
+})
+
 test('recipients are found by what has become of their emails', async t => {
   const scene = await openBroadcasts(t)
   const { contacts, sending, work, claim, run, accountId, audienceId, clock, db, broadcasts } = scene
@@ -370,12 +430,14 @@ test('recipients are found by what has become of their emails', async t => {
     }),
   )
   clock.advance(60_000)
-  const visit = (delivery: typeof ann, link: number) => ({
+  const visit = (delivery: typeof ann, link: number, of = '') => ({
     ...{ recipient: { accountId, emailId: delivery!.emailId, ordinal: 0 }, link },
-    ...{ url: link < 0 ? null : `https://shop.example/${link}`, more: 0, moreMachines: 0 },
+    ...{ url: link < 0 ? null : `https://shop.example/${link}${of}`, more: 0, moreMachines: 0 },
     ...{ hits: [{ at: clock.now(), visitor: PERSON }], lastAt: clock.now() },
   })
-  await run('recordVisits', { visits: [visit(ann, -1), visit(ann, 2), visit(ann, 2), visit(bob, -1)] })
+  await run('recordVisits', {
+    visits: [visit(cid, 2, '?cid'), visit(ann, -1), visit(ann, 2), visit(ann, 2), visit(bob, -1)],
+  })
   await run('removeContact', { accountId, audienceId, ref: { id: ids[1]! }, at: clock.now() })
 
   const { broadcast } = (await broadcasts.find(accountId, id))!
@@ -399,7 +461,8 @@ test('recipients are found by what has become of their emails', async t => {
   assert.equal(await names({ type: 'complained' }), [])
   assert.equal(await names({ address: 'ann@there.test' }), ['ann'])
   assert.equal(await names({ horizon: clock.now() }), [], 'what is beyond retention is out of sight')
-  const [clicked] = (await list({ type: 'clicked' })).rows
+  const [other, clicked] = (await list({ type: 'clicked' })).rows
+  assert.equal(other!.links, [{ url: 'https://shop.example/2?cid', clicks: 1 }], 'each their own')
   assert.equal(
     [idKey(clicked!.emailId), idKey(clicked!.contactId!), clicked!.clickCount, clicked!.links],
     [idKey(ann!.emailId), idKey(ids[0]!), 2, [{ url: 'https://shop.example/2', clicks: 2 }]],

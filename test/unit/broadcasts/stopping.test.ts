@@ -40,6 +40,52 @@ test('nothing of a paused broadcast is begun, and all of it once it is resumed',
   assert.is(rest[0]!.expiresAt, clock.now() + 48 * 3_600_000, 'the time stood still')
 })
 
+test('who leaves while an email waits is spared it', async t => {
+  const scene = await openBroadcasts(t)
+  const { contacts, topic, say, sending, work, claim, change, counts, rows, accountId, suppress } = scene
+  const topicId = topic()
+  const names = ['stays', 'leaves', 'opts-out', 'is-removed', 'bounces', 'moves']
+  const ids = contacts(names.map(name => ({ email: `${name}@there.test` })))
+  const id = await sending({ topicId })
+  await work()
+  change("update contacts set unsubscribed = 1 where email = 'leaves@there.test'")
+  say(ids[2]!, topicId, 0)
+  change("delete from contacts where email = 'is-removed@there.test'")
+  suppress(accountId, 'bounces@there.test')
+  change("update contacts set email = 'moved@there.test' where email = 'moves@there.test'")
+  const claimed = await claim(accountId, 'there.test', { class: 1, limit: 100 })
+  assert.equal(
+    claimed.map(({ address }) => address),
+    ['stays@there.test'],
+  )
+  assert.equal(
+    rows<{ address: string; reason: string }>(
+      "select to_list as address, error as reason from emails where status = 'suppressed' order by id",
+    ).map(({ address, reason }) => `${address.split('@')[0]}: ${reason}`),
+    [
+      'leaves: The recipient has unsubscribed from everything.',
+      'opts-out: The recipient has unsubscribed from the topic.',
+      'is-removed: The recipient is not in the audience any more.',
+      'bounces: The address is on the suppression list.',
+      'moves: The recipient is not in the audience any more.',
+    ],
+  )
+  assert.equal(await counts(id), { 'status.queued': 1, 'status.suppressed': 5 })
+})
+
+test('who leaves between two attempts gets no other', async t => {
+  const { accountId, claimed, claim, change, clock, run } = await open(t, 2)
+  const leases = await claimed()
+  for (const lease of leases)
+    await run('finish', finishFor(lease, clock.now(), endings.deferred(clock.now())))
+  change("update contacts set unsubscribed = 1 where email = 'c0@there.test'")
+  clock.advance(60_000)
+  assert.equal(
+    (await claim(accountId, 'there.test', { class: 2, limit: 100 })).map(({ address }) => address),
+    ['c1@there.test'],
+  )
+})
+
 test('what has not become emails when it is paused does so afterwards', async t => {
   const { contacts, sending, work, broadcasts, accountId, addresses, settled } = await openBroadcasts(t)
   contacts(manyContacts(600))

@@ -64,6 +64,7 @@ test('words have limits', () => {
   assert.is(wordsFault(words()), undefined)
   assert.is(wordsFault(words({ text: '{{a}}'.repeat(1_000) })), undefined)
   assert.is(wordsFault(words({ text: '{{a}}'.repeat(1_001) }))?.part, 'text')
+  assert.is(wordsFault(words({ text: '{{a/b}}'.repeat(1_001) }))?.part, 'text', 'it may be a key')
   assert.is(wordsFault(words({ html: 'x', subject: '{{a}}', text: '{{a}}'.repeat(1_000) }))?.part, 'html')
   assert.is(wordsFault(words({ html: 'x'.repeat(4 * 1024 * 1024 + 1) }))?.part, 'html')
   assert.is(wordsFault(words({ subject: '{{UNSUBSCRIBE_URL}}' }))?.part, 'subject')

@@ -178,6 +178,8 @@ for (const [args, says] of [
   [['queue', 'hold', 'there.test'], /what is "there\.test" to mean/],
   [['queue', 'release', '--reason', 'x'], /Unknown option '--reason'/],
   [['queue', 'cancel'], /name the mail/],
+  [['destinations', '--day', '2026-13-01'], /--day takes a date/],
+  [['destinations', '--day', '2026-02-30'], /--day takes a date/],
   [['destinations', '--day', 'today'], /--day/],
   [['destinations', 'resume'], /something is missing/],
   [['key', 'create'], /something is missing/],
@@ -322,7 +324,7 @@ test('users and keys are listed', async t => {
 })
 
 test('the queue is shown by domain, its most first, and a stranger’s words in one line', async t => {
-  const { runLine, send, domain, accountId, clock, change } = await open(t)
+  const { runLine, send, domain, accountId, clock, change, run } = await open(t)
   domain(accountId, 'here.test')
   await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@far.test'] })
   const set = (values: string, address: string) =>
@@ -333,14 +335,15 @@ test('the queue is shown by domain, its most first, and a stranger’s words in 
     'a@there.test',
   )
   set('state = 1', 'c@far.test')
+  const holdId = newId(clock.now())
   clock.advance(3 * 3_600_000)
   const { out } = await runLine('queue')
   assert.equal(out.split('\n').slice(0, 3), [
-    'DOMAIN      FRESH  DEFERRED  UNDER WAY  OLDEST  NEXT  LAST REPLY',
-    'there.test      1         1          0  3 h     now   mx.there.test: 451 4.7.1 [31mbusy now',
-    'far.test        0         0          1  3 h',
+    'DOMAIN      FRESH  DEFERRED  UNDER WAY  HELD  OLDEST  NEXT  LAST REPLY',
+    'there.test      1         1          0     0  3 h     now   mx.there.test: 451 4.7.1 [31mbusy now',
+    'far.test        0         0          1     0  3 h',
   ])
-  assert.match(out, /1 fresh, 1 deferred, 1 under way, to 2 domains\./)
+  assert.match(out, /1 fresh, 1 deferred, 1 under way, 0 held, to 2 domains\./)
   const limited = await runLine('queue', 'show', '--limit', '1')
   assert.match(limited.out, /1 to 1 of 2 are shown; --offset 1 shows more/)
   assert.not.match(limited.out, /far\.test/)
@@ -351,10 +354,19 @@ test('the queue is shown by domain, its most first, and a stranger’s words in 
     fresh: 1,
     deferred: 1,
     under_way: 0,
+    held: 0,
     oldest_at: new Date(clock.now() - 3 * 3_600_000).toISOString(),
     next_at: new Date(clock.now() - 3 * 3_600_000).toISOString(),
     last_reply: 'mx.there.test: 451 4.7.1 \x1b[31mbusy\r\nnow',
   })
+  const held = { domain: 'there.test', accountId: null, broadcastId: null, emailId: null }
+  await run('putHold', { ...held, id: holdId, reason: null, createdAt: clock.now(), releasedAt: null })
+  assert.match(
+    (await runLine('queue')).out,
+    /there\.test +0 +0 +0 +2 +3 h +mx\.[\s\S]* 2 held, to 2 domains\./,
+  )
+  const [there] = JSON.parse((await runLine('queue', '--json')).out).domains
+  assert.equal([there.fresh, there.deferred, there.held, there.next_at], [0, 0, 2, null])
 })
 
 test('an empty queue is said to be empty', async t => {

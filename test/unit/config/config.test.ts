@@ -209,6 +209,55 @@ test('an unknown key in a file is an error with the nearest match', t => {
   assert.match(problems, 'zebra (config/local.json): is not a setting')
 })
 
+test('limits are for providers that are known, and for smart hosts', t => {
+  const limits = (...names: string[]) => ({
+    smart_hosts: { eu: { domains: ['example.de'] } },
+    providers: Object.fromEntries(names.map(name => [name, { connections: 3 }])),
+  })
+  const good = rootWith(t, { 'local.json': limits('google', 'smart-host', 'smart-host-eu') })
+  assert.is(loadConfig(good, {}).config.providers.google?.connections, 3)
+  assert.equal(problemsOf(rootWith(t, { 'local.json': limits('gogle', 'smart-host-us') })).split('\n'), [
+    'providers.gogle.connections (config/local.json): is not a setting; did you mean "providers.google.connections"?',
+    'providers.smart-host-us.connections (config/local.json): is not a setting; did you mean "providers.smart-host-eu.connections"?',
+  ])
+})
+
+test('a domain has one smart host', t => {
+  const smartHosts = {
+    a: { url: 'smtps://relay.example', domains: ['example.de', '*.example.de'] },
+    b: { domains: ['EXAMPLE.de', 'other.example'] },
+  }
+  assert.is(
+    problemsOf(rootWith(t, { 'local.json': { smart_hosts: smartHosts } })),
+    'smart_hosts.b.domains: has example.de, which smart_hosts.a.domains has, too',
+  )
+})
+
+test('a file of authorities is looked into', t => {
+  const ca = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
+  const root = rootWith(t, {
+    'none.pem': 'posthorn\n',
+    'bad.pem': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+  })
+  assert.is(loadConfig(root, { POSTHORN_DELIVERY_CA_FILE: ca }).config.delivery.caFile, ca)
+  for (const [variable, key] of [
+    ['POSTHORN_DELIVERY_CA_FILE', 'delivery.ca_file'],
+    ['POSTHORN_ACME_CA_FILE', 'acme.ca_file'],
+  ] as const) {
+    const problemWith = (path: string) => problemsOf(root, { [variable]: path })
+    assert.is(
+      problemWith('/nonexistent'),
+      `${key} (environment): names /nonexistent, which cannot be read (ENOENT)`,
+    )
+    const none = join(root, 'config/none.pem')
+    assert.is(
+      problemWith(none),
+      `${key} (environment): names ${none}, in which there is no certificate in PEM`,
+    )
+    assert.match(problemWith(join(root, 'config/bad.pem')), 'bad.pem, which has a certificate that cannot')
+  }
+})
+
 test('an unknown variable is a warning', t => {
   const { warnings } = loadConfig(rootWith(t), {
     POSTHORN_PORT: 'tcp://10.0.0.1',

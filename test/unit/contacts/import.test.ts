@@ -175,7 +175,7 @@ for (const [what, file, part] of [
   ['a column twice', 'email,plan,plan\n', 'plan'],
   ['two columns for the address', 'Email,E-Mail\n', 'email'],
   ['a column that is no name', 'email,{{x}}\n', '{{x}}'],
-  ['too many columns', `email,${Array.from({ length: 101 }, (_, i) => `k${i}`)}\n`, 'header'],
+  ['too many columns', `email,${Array.from({ length: 501 }, (_, i) => `k${i}`)}\n`, 'header'],
   ['a quote that is never closed, at once', 'email,"plan\nann@there.test,pro\n', 'row 1'],
 ] as const)
   test(`a file with ${what} is refused, and nothing is stored`, async t => {
@@ -299,6 +299,29 @@ const person = fc.record({
   lastName: fc.option(name),
   unsubscribed: fc.boolean(),
   properties: fc.dictionary(key, text, { maxKeys: 4 }),
+})
+
+test('a file may have columns for all properties of an audience, and a row fill as many as a contact may have', async t => {
+  const { db, audienceId, newAudience, add, contacts, importFile } = await openAudience(t)
+  const propertiesFrom = (first: number, count: number) =>
+    new Map(Array.from({ length: count }, (_, n) => [`k${first + n}`, 'x']))
+  for (let i = 0; i < 5; i++)
+    await add({ email: `c${i}@there.test`, properties: propertiesFrom(i * 100, 100) })
+  const file = await exported(db, audienceId)
+  const copy = await newAudience()
+  assert.equal(countsOf(await importFile(file, { audienceId: copy })), ['done', 5, [5, 0, 0, 0, 0]])
+  assert.equal((await contacts(copy)).map(shown), (await contacts()).map(shown))
+
+  const keys = [...propertiesFrom(0, 101).keys()]
+  const full = `email,${keys}\nfull@there.test,${keys}\nc0@there.test,${','.repeat(99)},x\n`
+  const report = await importFile(full, { audienceId: copy })
+  assert.equal(countsOf(report), ['done', 2, [0, 0, 0, 0, 2]])
+  assert.equal(errorsOf(report), [
+    [2, 'The contact would have more than 100 properties.'],
+    [3, 'The contact would have more than 100 properties.'],
+  ])
+  const other = await faultOf(importFile('email,other\nnew@there.test,x\n', { audienceId: copy }))
+  assert.match(other.message, /more than 500 different properties/)
 })
 
 test('what was exported is imported as it was', async t => {

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { readBroadcastCounts } from '../../../src/events/broadcast-counts.ts'
 import { type Id, wireId } from '../../../src/lib/ids.ts'
 import { openAudience } from '../../kit/audience.ts'
 import { newId, postOver } from '../../kit/mail.ts'
@@ -18,8 +19,9 @@ async function open(t: TestContext) {
     await run('createTopic', { accountId, id, fields, at: clock.now() })
     return id
   }
+  const broadcastId = newId(clock.now())
   const leave = (topicId: Id | null) =>
-    run('leave', { accountId, address: ANN, topicId, broadcastId: null, at: clock.now() })
+    run('leave', { accountId, address: ANN, topicId, broadcastId, at: clock.now() })
   const ref = { accountId, audienceId, ref: { email: ANN } }
   return {
     ...audience,
@@ -28,7 +30,10 @@ async function open(t: TestContext) {
     change: (unsubscribed: boolean) =>
       run('changeContact', { ...ref, changes: { unsubscribed }, at: clock.now() }),
     prefer: (topics: readonly Id[]) =>
-      run('setPreferences', { accountId, address: ANN, topics, at: clock.now() }),
+      run('setPreferences', { accountId, address: ANN, broadcastId, topics, at: clock.now() }),
+    /** By the links of the one broadcast. */
+    unsubscribes: async () =>
+      (await readBroadcastCounts(audience.db, { accountId, broadcastId }))['reaction.unsubscribed'],
     say: (topicId: Id, subscribed: boolean) =>
       run('subscribe', { ...ref, subscriptions: [{ topicId, subscribed }], at: clock.now() }),
     /** How the contact stands: unsubscribed, and topics it has left. */
@@ -74,6 +79,15 @@ test('a contact that left and was removed has left when it is imported again', a
   assert.equal(standing(), [undefined, 0])
   await importFile(`email\n${ANN}\n`)
   assert.equal(standing(), [0, 1])
+})
+
+test('what the account alone has said of a contact goes with it', async t => {
+  const { add, change, remove, importFile, standing } = await open(t)
+  await add({ email: ANN })
+  await change(true)
+  await remove()
+  await importFile(`email\n${ANN}\n`)
+  assert.equal(standing(), [0, 0])
 })
 
 test('a contact that is put into another audience brings what it has said, and hears of nothing that it has left since', async t => {
@@ -135,6 +149,59 @@ test('what the owner chooses on the page, or the account says of the contact, is
   assert.equal(standing(), [0, 0])
 })
 
+test('who has left everything and chooses nothing stays away, as a contact or as none', async t => {
+  const { leave, add, prefer, standing, topic, sendAbout } = await open(t)
+  const one = await topic()
+  await leave(null)
+  assert.is(await prefer([]), 'known')
+  assert.is(await prefer([newId(0)]), 'known', 'what is no topic is no choice')
+  assert.is(await sendAbout(one), 'suppressed')
+  await add({ email: ANN })
+  assert.equal(standing(), [1, 0])
+  assert.is(await prefer([]), 'known')
+  assert.equal(standing(), [1, 0])
+  await prefer([one])
+  assert.equal(standing(), [0, 0])
+})
+
+test('who has left everything comes back where there are no topics to choose among', async t => {
+  const { leave, add, prefer, standing } = await open(t)
+  await add({ email: ANN })
+  await leave(null)
+  await prefer([])
+  assert.equal(standing(), [0, 0])
+})
+
+test('who is unsubscribed in one audience alone, and unticks all topics, is not brought back there', async t => {
+  const { add, change, prefer, topic, newAudience, contacts, rows } = await open(t)
+  await topic()
+  await add({ email: ANN })
+  await add({ email: ANN }, await newAudience())
+  await change(true)
+  await prefer([])
+  assert.is((await contacts())[0]!.unsubscribed, 1)
+  assert.is(rows('select 1 from contact_topics where subscribed = 0').length, 2)
+})
+
+for (const is of ['a contact', 'none'])
+  test(`topics that ${is} unticks on the page of a broadcast are one unsubscribe of it`, async t => {
+    const { add, leave, prefer, topic, unsubscribes } = await open(t)
+    const [one, other, third] = [await topic(), await topic(), await topic()]
+    if (is === 'a contact') await add({ email: ANN })
+    await prefer([one, other, third])
+    assert.is(await unsubscribes(), 0)
+    await prefer([third])
+    await prefer([third])
+    assert.is(await leave(one), 'known')
+    assert.is(await unsubscribes(), 1)
+    await prefer([one, third])
+    assert.is(await unsubscribes(), 1, 'coming back')
+    await leave(null)
+    assert.is(await unsubscribes(), 2)
+    await prefer([one])
+    assert.is(await unsubscribes(), 2, 'coming back to less')
+  })
+
 test('a contact that is given the address of somebody who has left, has left', async t => {
   const { leave, add, run, accountId, audienceId, clock, standing } = await open(t)
   await leave(null)
@@ -142,6 +209,16 @@ test('a contact that is given the address of somebody who has left, has left', a
   const ref = { email: 'bob@there.test' }
   await run('changeContact', { accountId, audienceId, ref, changes: { email: ANN }, at: clock.now() })
   assert.equal(standing(), [1, 0])
+})
+
+test('a link about a topic that is gone leaves everything, and counts once', async t => {
+  const { leave, add, standing, topic, unsubscribes, run, accountId, clock } = await open(t)
+  const topicId = await topic()
+  await run('deleteTopic', { accountId, id: topicId, at: clock.now() })
+  await add({ email: ANN })
+  assert.equal([await leave(topicId), await leave(topicId)], ['done', 'known'])
+  assert.equal(standing(), [1, 0])
+  assert.is(await unsubscribes(), 1)
 })
 
 test('with a topic goes what was remembered of it', async t => {

@@ -253,6 +253,7 @@ test('mail is held, released and canceled by what names it, and a wrong name is 
     [{ ...none, domain: 'no domain' }, /no domain/],
     [{ ...none, account_id: 'acc_x' }, /begins with acc_/],
     [{ ...none, email_id: unknown }, /There is no email eml_/],
+    [{ ...none, broadcast_id: wireId('brd', newId(1)) }, /There is no broadcast brd_/],
   ] as const)
     assert.match(await refusal('queue.steer', { what: 'retry', mail: wrong }), says)
   assert.match(await refusal('site.resume', { site: 'mx.there.test' }), /does not rest/)

@@ -83,6 +83,39 @@ test('so many go to each provider, a quarter of them transactional alone', async
   assert.equal(await counts(), [`${IP} google 8`, `${IP} other 8`])
 })
 
+test('what transactional mail has used up is spent for all, also in a later life', async t => {
+  const { thread, clock } = await open(t)
+  const first = thread()
+  const before = first.at('google')
+  assert.is(await first.sendAll('google', true), 8)
+  assert.equal([before.isSpent(true), before.isSpent(false)], [true, true])
+  const later = thread()
+  let woken = 0
+  const after = later.at('google', () => {
+    woken++
+  })
+  assert.is(after.isSpent(false), false, 'nobody has asked yet')
+  assert.is(await later.sendAll('google', true), 0)
+  assert.is(after.isSpent(false), true)
+  clock.advance(24 * HOUR_MS)
+  assert.ok(woken > 0)
+  assert.is(after.isSpent(false), false)
+})
+
+test('what has been granted to all is theirs, though transactional mail finds no more', async t => {
+  const { thread } = await open(t, { caps: [0, 100] })
+  const { sendAll, at } = thread()
+  await sendAll('google', false, false)
+  assert.is(await sendAll('google', true), 98)
+  const allowance = at('google')
+  assert.equal([allowance.isSpent(true), allowance.isSpent(false)], [true, false])
+  for (let i = 0; i < 2; i++) {
+    assert.ok(allowance.allows(false))
+    allowance.begin(false)(true)
+  }
+  assert.is(allowance.isSpent(false), true)
+})
+
 test('the next day has its own number, and wakes who waits for it; after the last one anything goes', async t => {
   const { thread, clock } = await open(t, { caps: [8, 8, 12] })
   const { sendAll, at } = thread()

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { type AttemptResult, attempt } from '../../../src/deliver/attempt.ts'
 import { createTermsBook } from '../../../src/deliver/policy/host-terms.ts'
@@ -56,13 +57,48 @@ test('all addresses of a host are tried before the next host', async t => {
   )
 })
 
-test('no more than five addresses are tried', async t => {
-  const dead = Array.from({ length: 7 }, (_, i) => `mx1.test A 127.0.0.${90 + i}`).join('\n')
-  const { to, mxs } = await open(t, `${dead}\nmx2.test A 127.0.0.2`, {})
-  const result = await to('ok')
-  assert.is(result.trials.length, 5)
-  assert.equal(result.outcome.verdict, { kind: 'deferred', class: 'unknown' })
-  assert.is(mxs[0]!.sessionCount, 0)
+const deadAddresses = (count: number) =>
+  Array.from({ length: count }, (_, i) => `mx1.test A 127.0.0.${90 + i}`).join('\n')
+
+test('each host gets its share of the ten addresses that are tried at most', async t => {
+  const { to } = await open(t, `${deadAddresses(12)}\nmx2.test A 127.0.0.2`, {})
+  assert.is((await to('ok', ['mx1.test'])).trials.length, 10)
+  assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
+    'delivered',
+    ...new Array(5).fill('mx1.test connect con'),
+    'mx2.test final-dot 250',
+  ])
+})
+
+test('what one host leaves of its share, the others have', async t => {
+  const { to } = await open(t, deadAddresses(12).replaceAll('mx1', 'mx2'), {})
+  assert.is((await to('ok', ['mx1.test', 'mx2.test'])).trials.length, 10)
+})
+
+for (const [what, host, verdict] of [
+  ['sends us away', { at: { banner: '554 5.7.1 no' } }, 'banner 554'],
+  ['is too small', { extensions: ['SIZE 10'] }, 'mail 552'],
+] as const)
+  test(`a host of many addresses that ${what} does not keep the next one from being asked`, async t => {
+    const count = 5
+    const zone = Array.from({ length: count }, (_, i) => `mx1.test A 127.0.0.${i + 2}`).join('\n')
+    const many = new Array<FakeMxOptions>(count).fill({ ...host, extensions: [...(host.extensions ?? [])] })
+    const { to } = await open(t, `${zone}\nmx2.test A 127.0.0.${count + 2}`, ...many, {})
+    const result = short(await to('ok', ['mx1.test', 'mx2.test']))
+    assert.equal(
+      [result[0], result[1], result.at(-1)],
+      ['delivered', `mx1.test ${verdict}`, 'mx2.test final-dot 250'],
+    )
+  })
+
+test('while hosts are left that were not tried, nothing is refused for good', async t => {
+  const names = Array.from({ length: 11 }, (_, i) => `mx${i}.test`)
+  const zone = names.map(name => `${name} A 127.0.0.2`).join('\n')
+  const { to } = await open(t, zone, { at: { banner: '554 5.7.1 no' } })
+  const some = await to('ok', names)
+  assert.equal([some.trials.length, some.outcome.verdict.kind], [10, 'deferred'])
+  assert.is(some.outcome.text, '1 more hosts were not tried')
+  assert.is((await to('ok', names.slice(1))).outcome.verdict.kind, 'bounced')
 })
 
 test('no more than two sessions are opened', async t => {
@@ -175,7 +211,7 @@ test('a private address is not spoken to, unless that is allowed', async t => {
   assert.is(mxs[0]!.sessionCount, 0)
 })
 
-test('private addresses do not count among the five, and other hosts are looked at', async t => {
+test('private addresses do not count among the ten, and other hosts are looked at', async t => {
   const many = Array.from({ length: 9 }, (_, i) => `mx1.test A 10.0.0.${i}`).join('\n')
   const { to } = await open(t, `${many}\nmx2.test SERVFAIL`, {})
   const result = await to('ok', ['mx1.test', 'mx2.test'], { allowPrivateAddresses: false })
@@ -316,6 +352,90 @@ test('a host that has no TLS now is asked for it again the next time', async t =
   await to('ok', ['mx1.test'])
   await to('ok', ['mx1.test'])
   assert.is(mxs[0]!.transcript.filter(line => line.endsWith('C: STARTTLS')).length, 2)
+})
+
+test('a host that takes nothing in plain text waits for its TLS, which is tried again each time', async t => {
+  let isBroken = true
+  const at = { tls: () => (isBroken ? ('drop' as const) : undefined) }
+  const { to, mxs } = await open(t, HOSTS, { tls: 'good', insistsOnTls: true, at })
+  assert.equal(short(await to('ok', ['mx1.test'])), ['deferred policy', 'mx1.test mail 530'])
+  assert.equal(short(await to('ok', ['mx1.test'])), ['deferred policy', 'mx1.test mail 530'])
+  isBroken = false
+  const result = await to('ok', ['mx1.test'])
+  assert.equal(short(result), ['delivered', 'mx1.test final-dot 250'])
+  assert.is(result.trials[0]!.tls?.version, 'TLSv1.3')
+  assert.equal(mxs[0]!.violations, [])
+})
+
+test('one that is spoken to in plain text since its TLS broke, and begins to insist on it, is asked for TLS in the same attempt', async t => {
+  let isBroken = true
+  const at = {
+    tls: () => (isBroken ? ('drop' as const) : undefined),
+    mail: () => (isBroken ? undefined : '550 5.7.10 please use TLS'),
+  }
+  const { to } = await open(t, HOSTS, { tls: 'good', at })
+  assert.is((await to('ok', ['mx1.test'])).outcome.verdict.kind, 'delivered')
+  isBroken = false
+  const { outcome, trials } = await to('ok', ['mx1.test'])
+  assert.equal(
+    trials.map(({ tls, reply }) => [tls !== null, reply]),
+    [
+      [false, '550 5.7.10 please use TLS'],
+      [true, '550 5.7.10 please use TLS'],
+    ],
+  )
+  assert.is(outcome.verdict.kind, 'bounced')
+})
+
+test('a host that has no TLS now and takes nothing without is no reason to bounce', async t => {
+  const { to } = await open(t, HOSTS, { tls: 'refused-454', insistsOnTls: true })
+  assert.equal(short(await to('ok', ['mx1.test'])), ['deferred policy', 'mx1.test mail 530'])
+})
+
+test('one that never offers TLS and takes nothing without refuses for good', async t => {
+  const { to } = await open(t, HOSTS, { insistsOnTls: true })
+  assert.equal(short(await to('ok', ['mx1.test'])), ['bounced policy', 'mx1.test mail 530'])
+})
+
+test('a host that offers BDAT and does not know it gets DATA at once, and for an hour', async t => {
+  const { to, mxs } = await open(t, HOSTS, {
+    extensions: ['CHUNKING'],
+    bdatUnknown: true,
+    acceptThenClose: true,
+  })
+  const clock = createManualClock()
+  const terms = createTermsBook({ clock, dane: null })
+  const send = async () => short(await to('ok', ['mx1.test'], { terms }))
+  const twice = ['delivered', 'mx1.test body the', 'mx1.test final-dot 250']
+  assert.equal(await send(), twice)
+  assert.equal(await send(), ['delivered', 'mx1.test final-dot 250'])
+  clock.advance(3_600_000)
+  assert.equal(await send(), twice)
+  assert.equal(mxs[0]!.violations, [])
+})
+
+test('a host that loses what leaves together with MAIL is spoken to one command at a time the next time, for an hour', async t => {
+  const at = { rcpt: (times: number) => (times % 2 === 0 ? ('hang' as const) : undefined) }
+  const { to, mxs } = await open(t, HOSTS, { pipelining: true, at, acceptThenClose: true })
+  const clock = createManualClock()
+  const terms = createTermsBook({ clock, dane: null })
+  const send = async () => {
+    let isOver = false
+    const sending = to('ok', ['mx1.test'], { terms, clock }).finally(() => {
+      isOver = true
+    })
+    for (; !isOver; await turn()) clock.advance(100)
+    return short(await sending)
+  }
+  assert.equal(await send(), ['deferred unknown', 'mx1.test rcpt not'])
+  assert.equal(await send(), ['delivered', 'mx1.test final-dot 250'])
+  const commands = mxs[0]!.transcript.filter(line => /^2 [CS]: (?:MAIL|RCPT|DATA|250 2\.1|354)/.test(line))
+  assert.equal(
+    commands.map(line => line.slice(5, 9)),
+    ['MAIL', '250 ', 'RCPT', '250 ', 'DATA', '354 '],
+  )
+  clock.advance(3_600_000)
+  assert.equal(await send(), ['deferred unknown', 'mx1.test rcpt not'])
 })
 
 for (const asked of ['enforced', 'required'] as const) {

@@ -33,7 +33,7 @@ const MALFORMED: Case = ['malformed.test', 'malformed.test MALFORMED', 'delivery
 
 const LASTING: Case[] = [
   ['truncated.test', `truncated.test TRUNCATED\ntruncated.test MX 10 ${WELL}`, 'delivered'],
-  ['nxdomain.test', 'nxdomain.test NXDOMAIN', 'bounced!'],
+  ['nxdomain.test', 'nxdomain.test NXDOMAIN', 'delivery_delayed'],
   ['null.test', 'null.test MX 0 .', 'bounced!'],
   ['null-among.test', `null-among.test MX 0 .\nnull-among.test MX 10 ${WELL}`, 'delivered'],
   ['no-mail.test', 'no-mail.test TXT nothing', 'bounced'],

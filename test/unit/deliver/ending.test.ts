@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { createDeadEnd } from '../../../src/deliver/dead-end.ts'
 import { type Carried, type CarryOptions, carry, failedBeforeTransfer } from '../../../src/deliver/ending.ts'
 import type { OutgoingMessage } from '../../../src/deliver/message/message.ts'
 import { createSourceIps, type Source } from '../../../src/deliver/paths/source-ips.ts'
@@ -69,6 +70,10 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
     handOver: async () => {
       throw new Error('nothing is received here')
     },
+    deadEnd: createDeadEnd({
+      find: async () => [],
+      clock: systemClock,
+    }),
   }
   const [source] = sourceIps.sources as [Source]
   return {
@@ -157,7 +162,6 @@ test('the simulator has the word for its own, and nothing goes over the network'
 
 for (const [enhanced, reason, expected] of [
   ['5.1.10', 'there.test takes no mail (null MX)', 'bounced bad-domain, nothing'],
-  ['5.1.2', 'there.test does not exist', 'bounced bad-domain, nothing'],
   ['5.4.4', 'there.test has no mail host', 'bounced no-route, nothing'],
   ['5.4.6', 'mail for there.test would come back to us', 'bounced no-route, nothing'],
 ] as const)
@@ -169,6 +173,14 @@ for (const [enhanced, reason, expected] of [
     assert.equal([phase, reply, text, trials, carried.ending.enhanced], ['dns', null, reason, [], enhanced])
     assert.is(carried.ending.blamesAddress, expected.includes('bad-domain'))
   })
+
+test('a domain that does not exist is asked about again before its mail bounces', async t => {
+  const { carryTo } = await open(t)
+  const missing = routeTo({ kind: 'nowhere', enhanced: '5.1.2', reason: 'there.test does not exist' })
+  const carried = await carryTo('a@there.test', missing)
+  assert.is(short(carried), 'deferred bad-domain, nothing')
+  assert.is(carried.ending.text, 'there.test does not exist')
+})
 
 test('where nothing is known now, it is tried again', async t => {
   const { carryTo } = await open(t)

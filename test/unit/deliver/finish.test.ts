@@ -137,8 +137,16 @@ test('deferred with a wait of its own: put off by that', () => {
   assert.is(done.nextAt, ACCEPTED_AT + 3_000)
 })
 
+test('deferred shortly before the expiry: tried once more, when it comes', () => {
+  const done = finish(endingOf('deferred', '451 4.3.0 later'), {
+    attempt: 17,
+    at: delivery.expiresAt - 60_000,
+  })
+  assert.equal([done.status, done.nextAt], ['delivery_delayed', delivery.expiresAt])
+})
+
 test('deferred past the expiry: failed, by our own decision, and told so', () => {
-  const at = delivery.expiresAt - 60_000
+  const at = delivery.expiresAt + 500
   const done = finish(endingOf('deferred', '451 4.3.0 later'), { attempt: 17, at })
   assert.equal([done.status, done.nextAt, done.suppress], ['failed', null, false])
   assert.is(done.error, 'expired after 48 h: 451 4.3.0 later')
@@ -150,7 +158,7 @@ test('deferred past the expiry: failed, by our own decision, and told so', () =>
 })
 
 test('the attempt that was the last is recorded as what it was: deferred, with the host’s own words', () => {
-  const at = delivery.expiresAt - 60_000
+  const at = delivery.expiresAt + 500
   const done = finish(endingOf('deferred', '451 4.3.0 later'), { attempt: 17, at })
   assert.is(done.outcome, 'deferred')
   assert.is(done.record.reply, '451 4.3.0 later')

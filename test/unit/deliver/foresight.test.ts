@@ -24,7 +24,7 @@ const delivery = (ordinal: number): WaitingDelivery => ({
 /** Deliveries 0 to `count` wait for a site that rests. */
 function open(t: TestContext, count: number, { room = Number.POSITIVE_INFINITY } = {}) {
   const clock = createManualClock()
-  const state = { rests: true, isIdle: true, count, missing: new Set<number>() }
+  const state = { rests: true, isIdle: true, count, room, missing: new Set<number>() }
   const signed: number[] = []
   const asked: (number | null)[] = []
   const errors: unknown[] = []
@@ -41,11 +41,11 @@ function open(t: TestContext, count: number, { room = Number.POSITIVE_INFINITY }
         ({ ordinal }) => !state.missing.has(ordinal),
       )
     },
+    hasRoom: () => signed.length < state.room,
     async signAhead({ ordinal }) {
-      if (signed.includes(ordinal)) return 'known'
-      if (signed.length >= room) return 'full'
+      if (signed.includes(ordinal)) return false
       signed.push(ordinal)
-      return 'signed'
+      return true
     },
     onError: error => void errors.push(error),
   })
@@ -117,11 +117,18 @@ test('it ends with the rest, and begins anew with the next', async t => {
   await until(() => signed.length === 3)
 })
 
-test('it stops where no more can be kept, and waits', async t => {
-  const { foresight, clock, signed } = open(t, 10, { room: 4 })
+test('it stops where no more can be kept, and does not look at what waits until there is room', async t => {
+  const { foresight, clock, signed, asked, state } = open(t, 10, { room: 4 })
   foresight.note('there')
   await until(() => signed.length === 4 && clock.timerCount === 1)
   assert.equal(signed, upTo(4))
+  assert.is(asked.length, 1)
+  clock.advance(5_000)
+  await turn()
+  assert.is(asked.length, 1)
+  state.room = 10
+  clock.advance(10_000)
+  await until(() => signed.length === 10)
 })
 
 test('stopping ends it in the middle, and is no error', async t => {
@@ -144,7 +151,7 @@ test('kept signatures are taken once', () => {
     })),
     digests: [randomBytes(32), randomBytes(32)].map(digest => digest.toString('base64')),
   }
-  assert.is(kept.put(ref, made), true)
+  kept.put(ref, made)
   assert.is(kept.has({ ...ref, ordinal: 2 }), false)
   assert.equal(kept.take(ref), made)
   assert.is(kept.take(ref), undefined)
@@ -155,10 +162,12 @@ test('they are bounded: only those older than an hour make room', () => {
   const ref = (ordinal: number) => ({ emailId: newId(1), ordinal })
   const [first, second, third] = [ref(1), ref(2), ref(3)]
   const at = (signedAt: number) => ({ signedAt, signatures: [], digests: [] })
-  assert.is(kept.put(first, at(0)), true)
-  assert.is(kept.put(second, at(1)), true)
-  assert.is(kept.put(third, at(3_599_999)), false)
-  assert.is(kept.put(third, at(3_600_000)), true)
+  kept.put(first, at(0))
+  assert.is(kept.hasRoom(1), true)
+  kept.put(second, at(1))
+  assert.is(kept.hasRoom(3_599_999), false)
+  assert.is(kept.hasRoom(3_600_000), true)
+  kept.put(third, at(3_600_000))
   assert.equal(
     [first, second, third].map(one => kept.has(one)),
     [false, true, true],

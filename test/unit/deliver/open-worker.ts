@@ -1,5 +1,6 @@
 /** A delivery worker over a real store, real DNS and a scripted MX. */
 
+import { createDeadEnd } from '../../../src/deliver/dead-end.ts'
 import type { MessageMaker } from '../../../src/deliver/message/message.ts'
 import { createAllowances } from '../../../src/deliver/paths/allowance.ts'
 import { createSlots } from '../../../src/deliver/paths/slots.ts'
@@ -123,6 +124,7 @@ export async function openWorker(
       securityOf: async () => undefined,
     }),
     maker: {
+      ...signed.maker,
       make: make(signed.maker),
       async signAhead(delivery, now) {
         foreseen.push(delivery.ordinal)
@@ -133,6 +135,7 @@ export async function openWorker(
     handOver: async () => {
       throw new Error('nothing is received here')
     },
+    deadEnd: createDeadEnd({ find: signed.find, clock }),
     forward: (to, lane, route) => void forwarded.push({ to, lane, route }),
     onStored: async ({ address }, { kind }) => void stored.push(`${address} ${kind}`),
     onPause: ({ site }, { ms }) => void pauses.push(`${site} ${ms}`),

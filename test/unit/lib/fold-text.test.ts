@@ -12,6 +12,8 @@ for (const [a, b] of [
   ['ﬁne', 'FINE'],
   ['Ｈｅｌｌｏ', 'hello'],
   ['ПРИВЕТ', 'привет'],
+  ['ΟΔΟΣ', 'οδος'],
+  ['ΟΔΟΣ', 'οδοσ'],
 ] as const)
   test(`${a} and ${b} are the same`, () => assert.is(foldText(a), foldText(b)))
 
@@ -21,6 +23,11 @@ for (const [a, b] of [
   ['a', 'а'],
 ] as const)
   test(`${a} and ${b} are not`, () => assert.is.not(foldText(a), foldText(b)))
+
+test('a part of a text folds to a part of what the text folds to, wherever a word ends in it', () => {
+  for (const part of ['ΠΑΠΑ', 'ΠΑΠΑΣ', 'παπασ', 'παπας', 'ΠΑΠΑΣΩ'])
+    assert.ok(foldText('ΠΑΠΑΣΩΤΗΡΙΟΥ').includes(foldText(part)), part)
+})
 
 test('case does not matter where it has its way back', () => {
   fc.assert(

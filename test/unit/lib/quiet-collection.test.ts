@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { ownHeap, quietCollection } from '../../../src/lib/quiet-collection.ts'
 import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('lib/quiet-collection')
 const MB = 1024 * 1024
@@ -11,7 +12,7 @@ function scripted() {
   const state = { needed: 20 * MB, garbage: 0, busy: 0, collected: 0 }
   const look = quietCollection({
     busyShare: () => state.busy,
-    oldBytes: () => state.needed + state.garbage,
+    heldBytes: () => state.needed + state.garbage,
     collect() {
       state.garbage = 0
       state.collected++
@@ -32,12 +33,12 @@ test('what a thread no longer needs goes once it is quiet, and not while it is b
 
 test('a quiet thread is left alone until something worth it has come together', () => {
   const { state, look } = scripted()
-  for (const garbage of [0, 1, 2, 3]) {
+  for (const garbage of [0, 1, 4, 7]) {
     state.garbage = garbage * MB
     look()
   }
   assert.is(state.collected, 0)
-  state.garbage = 4 * MB
+  state.garbage = 8 * MB
   look()
   look()
   assert.is(state.collected, 1)
@@ -45,16 +46,30 @@ test('a quiet thread is left alone until something worth it has come together', 
 
 test('what is needed counts from what was left after the last time, though that is less than before', () => {
   const { state, look } = scripted()
-  Object.assign(state, { needed: 60 * MB, garbage: 5 * MB })
+  Object.assign(state, { needed: 60 * MB, garbage: 9 * MB })
   look()
   Object.assign(state, { needed: 20 * MB, garbage: 40 * MB })
   look()
   assert.is(state.collected, 1)
-  state.garbage = 45 * MB
+  state.garbage = 49 * MB
   look()
-  state.garbage = 5 * MB
+  state.garbage = 9 * MB
   look()
   assert.is(state.collected, 3)
+})
+
+test('what is given back only later is not taken for needed', () => {
+  const state = { held: 20 * MB, collected: 0 }
+  const look = quietCollection({
+    busyShare: () => 0,
+    heldBytes: () => state.held,
+    collect: () => void state.collected++,
+  })
+  for (const held of [60, 20, 30]) {
+    state.held = held * MB
+    look()
+  }
+  assert.is(state.collected, 2)
 })
 
 test('the heap of a thread is weighed and collected', async () => {
@@ -63,13 +78,26 @@ test('the heap of a thread is weighed and collected', async () => {
   let kept: object[] | undefined = Array.from({ length: 200_000 }, (_, i) => ({ i }))
   const gone = new WeakRef(kept)
   heap.collect()
-  const before = heap.oldBytes()
+  const before = heap.heldBytes()
   assert.is(kept.length, 200_000)
   kept = undefined
   await turn()
   heap.collect()
   assert.is(gone.deref(), undefined)
-  assert.ok(before - heap.oldBytes() > 4 * MB, `${before - heap.oldBytes()} bytes`)
+  await until(() => before - heap.heldBytes() > 4 * MB)
+})
+
+test('buffers, which lie beside the heap, are weighed with it', async () => {
+  const heap = ownHeap()
+  heap.collect()
+  const before = heap.heldBytes()
+  let buffers: Buffer[] | undefined = Array.from({ length: 100 }, () => Buffer.alloc(64 * 1024))
+  assert.ok(heap.heldBytes() - before > 6 * MB, `${heap.heldBytes() - before} bytes`)
+  assert.is(buffers.length, 100)
+  buffers = undefined
+  await turn()
+  heap.collect()
+  await until(() => heap.heldBytes() - before < MB)
 })
 
 test('the time a thread works is told since it was asked last', async () => {

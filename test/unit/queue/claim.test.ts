@@ -44,17 +44,6 @@ test('a claimed delivery is leased to its claimer, with the number of its attemp
   assert.equal(rows('select lease_until from deliveries'), [{ lease_until: clock.now() + 900_000 }])
 })
 
-test('what was not claimed within half a minute comes without its email, which is to be read', async t => {
-  const { send, claim, accountId, clock } = await open(t)
-  await send(accountId, { to: ['late@there.test'] })
-  clock.advance(30_000)
-  const claimed = await claim(accountId)
-  assert.equal(
-    claimed.map(({ address, source }) => [address, source]),
-    [['late@there.test', undefined]],
-  )
-})
-
 test('nobody gets what another has claimed', async t => {
   const { send, claim, accountId } = await open(t)
   for (let i = 0; i < 10; i++) await send(accountId, { to: [`a${i}@there.test`] })

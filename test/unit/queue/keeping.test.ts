@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import type { UnknownPolicy } from '../../../src/queue/commands.ts'
 import { trackLeases } from '../../../src/queue/held-leases.ts'
 import { leaseTerms, startLeaseKeeper, startLeaseWatch } from '../../../src/queue/leases.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
@@ -9,10 +10,10 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('queue/keeping leases')
-const { leaseMs } = leaseTerms(true)
+const { leaseMs } = leaseTerms(true, 'retry')
 
 /** One delivery, leased by `holder`, and a store that can be made to fail. */
-async function open(t: TestContext) {
+async function open(t: TestContext, { onUnknown = 'retry' }: { onUnknown?: UnknownPolicy } = {}) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const { clock } = post
@@ -39,6 +40,7 @@ async function open(t: TestContext) {
   const errors: unknown[] = []
   const voided: number[] = []
   const watch = startLeaseWatch({
+    onUnknown,
     run,
     clock,
     leaseMs,
@@ -81,6 +83,14 @@ test('a lease that nobody keeps is void when it has run out, and its holder comp
   const { accountId, emailId, ordinal, attempt } = lease
   await run('release', { accountId, emailId, ordinal, attempt })
   assert.is(await claim('third'), undefined)
+})
+
+test('where the operator wants to decide, a delivery whose lease nobody keeps is held', async t => {
+  const { pass, voided, claim, rows } = await open(t, { onUnknown: 'hold' })
+  await pass(leaseMs + 6_000)
+  await until(() => voided.length > 0)
+  assert.is(await claim('other'), undefined)
+  assert.equal(rows('select state from deliveries'), [{ state: 4 }])
 })
 
 test('while the database is away nobody can keep a lease: none is void before all had time to', async t => {

@@ -1,8 +1,11 @@
 import * as assert from 'uvu/assert'
+import { idText } from '../../../src/lib/ids.ts'
 import type { LeaseRef } from '../../../src/queue/commands.ts'
+import { createHands } from '../../../src/queue/hands.ts'
 import type { ClaimedDelivery } from '../../../src/store/command.ts'
+import { listActiveHolds } from '../../../src/store/queue/holds.ts'
 import { DELIVERY_CLASS } from '../../../src/store/schema.ts'
-import { endings, finishFor, postOver } from '../../kit/mail.ts'
+import { endings, finishFor, newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
@@ -105,6 +108,57 @@ test('voiding the leases of an owner makes its deliveries due at once, their att
   const due = { domain: 'there.test', class: 0, accountId: Buffer.from(accountId), at: clock.now() }
   assert.equal(announced('due').slice(before), [due, due])
   assert.equal(rows('select lease_owner from deliveries where state = 0 and lease_owner is not null'), [])
+})
+
+test('where the operator wants to decide, what may have arrived is held, each email by itself', async t => {
+  const { run, send, claim, accountId, clock, rows, states, announced, db } = await open(t)
+  const both = await send(accountId, { to: ['a@there.test', 'b@there.test'] })
+  const other = await send(accountId, { to: ['c@there.test'] })
+  await send(accountId, { to: ['d@there.test'] })
+  const words = { domain: null, accountId: null, broadcastId: null, emailId: other }
+  const hands = createHands({ db, run, clock, newId })
+  await claim(accountId, 'there.test', { owner: 'dead', limit: 3 })
+  await hands.hold(words, 'mine')
+  const before = announced('due').length
+  const input = { owner: null, now: clock.now(), leaseMs: LEASE_MS, onUnknown: 'hold' } as const
+  assert.is(await run('voidLeases', input), 3)
+
+  assert.equal(rows('select ordinal, outcome from attempts order by email_id, ordinal'), [
+    { ordinal: 0, outcome: 'unknown' },
+    { ordinal: 1, outcome: 'unknown' },
+    { ordinal: 0, outcome: 'unknown' },
+  ])
+  const heldNow = (await listActiveHolds(db)).map(({ emailId, reason }) => [idText(emailId!), reason])
+  const reason = 'the service ended in the middle of an attempt: it may have arrived'
+  assert.equal(
+    heldNow.sort(),
+    [
+      [idText(both), reason],
+      [idText(other), 'mine'],
+    ].sort(),
+  )
+  assert.is(announced('due').length, before)
+  assert.equal(
+    (await claim(accountId)).map(({ address }) => address),
+    ['d@there.test'],
+  )
+
+  await hands.settle()
+  assert.equal(
+    rows<{ state: number }>('select state from deliveries order by address').map(({ state }) => state),
+    [4, 4, 4, 1],
+  )
+  await hands.release({ ...words, emailId: both })
+  assert.equal(states().slice(0, 3), [
+    { address: 'a@there.test', state: 0, attempts: 1, due: 0 },
+    { address: 'b@there.test', state: 0, attempts: 1, due: 0 },
+    { address: 'c@there.test', state: 4, attempts: 1, due: 0 },
+  ])
+  assert.equal(await hands.cancel(words), { deliveries: 1, hasMore: false })
+  assert.equal(
+    (await claim(accountId)).map(({ attempt }) => attempt),
+    [2, 2],
+  )
 })
 
 test('at a start the leases of everybody are void', async t => {

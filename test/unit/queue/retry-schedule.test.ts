@@ -18,7 +18,7 @@ test('the waits after the attempts, without jitter', () => {
   assert.equal(waits, [1, 5, 10, 20, 40, 80, 120, 240, 240, 240, 240, 240])
 })
 
-test('48 hours hold 18 attempts, seven of them in the first three hours', () => {
+test('48 hours hold 19 attempts, seven of them in the first three hours, the last at their end', () => {
   const expiresAt = now + 48 * HOUR_MS
   const times: number[] = []
   for (let at: number | undefined = now; at !== undefined; ) {
@@ -26,7 +26,8 @@ test('48 hours hold 18 attempts, seven of them in the first three hours', () => 
     at = nextAttemptAt({ now: at, attempts: times.length, expiresAt }, middle)
   }
   assert.is(times.filter(at => at <= now + 3 * HOUR_MS).length, 7)
-  assert.is(times.length, 18)
+  assert.is(times.length, 19)
+  assert.is(times.at(-1), expiresAt)
 })
 
 test('jitter is 10 % to either side, and never more', () => {
@@ -85,13 +86,21 @@ test('a wish that would let the delivery expire gives way to the schedule', () =
   assert.is(after(now), undefined)
 })
 
-test('what would come after the expiry is given up', () => {
+test('what would come after the expiry comes with it, and that is the last', () => {
   const at = (expiresAt: number, wantedMs?: number) =>
     nextAttemptAt({ now, attempts: 1, expiresAt, ...(wantedMs === undefined ? {} : { wantedMs }) }, middle)
-  assert.is(at(now + MINUTE_MS), now + MINUTE_MS)
-  assert.is(at(now + MINUTE_MS - 1), undefined)
+  assert.is(at(now + 2 * MINUTE_MS), now + MINUTE_MS)
+  assert.is(at(now + MINUTE_MS - 1), now + MINUTE_MS - 1)
+  assert.is(at(now + MINUTE_MS, 2 * MINUTE_MS), now + MINUTE_MS)
+  assert.is(at(now + 1), now + 1)
+  assert.is(at(now), undefined)
   assert.is(at(now - HOUR_MS), undefined)
-  assert.is(at(now + MINUTE_MS, 2 * MINUTE_MS), undefined)
+})
+
+test('who is tried often before its time does not lose any of it', () => {
+  const expiresAt = now + HOUR_MS
+  const after = (attempts: number) => nextAttemptAt({ now: now + 6_000, attempts, expiresAt }, middle)
+  assert.equal([6, 7, 30].map(after), [expiresAt, expiresAt, expiresAt])
 })
 
 test.run()

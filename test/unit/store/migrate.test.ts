@@ -86,6 +86,27 @@ test('inside a transaction a migration that fails leaves the former schema', asy
   assert.equal(connection.raw.prepare('select name from migrations').pluck().all(), ['001-one'])
 })
 
+test('what was folded with two sigmas has one', async t => {
+  const connection = await openEmpty(t)
+  const at = migrations.findIndex(({ name }) => name === '034-one-sigma')
+  await migrate(dbOver(connection), 'sqlite', 1, migrations.slice(0, at))
+  const { raw } = connection
+  raw.exec(`
+    pragma foreign_keys = off;
+    insert into contacts (account_id, audience_id, id, email, folded_email, first_name, folded_first_name, last_name,
+        folded_last_name, unsubscribed, properties, created_at, updated_at)
+      values (x'01', x'02', x'03', 'a@b.test', 'a@b.test', 'Κώστας', 'κώστας', null, null, 0, '{}', 0, 0);
+    insert into contact_values (contact_id, property_id, folded_value) values (x'03', 1, 'οδος σας'), (x'03', 2, 'σ')`)
+  await migrate(dbOver(connection), 'sqlite', 2, migrations.slice(0, at + 1))
+  assert.equal(raw.prepare('select first_name, folded_first_name, folded_last_name from contacts').all(), [
+    { first_name: 'Κώστας', folded_first_name: 'κώστασ', folded_last_name: null },
+  ])
+  assert.equal(raw.prepare('select folded_value from contact_values order by property_id').pluck().all(), [
+    'οδοσ σασ',
+    'σ',
+  ])
+})
+
 test('the database gives freed space back, and knows its foreign keys', async t => {
   const connection = await openEmpty(t)
   await migrate(dbOver(connection), 'sqlite', 1)

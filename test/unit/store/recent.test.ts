@@ -14,35 +14,38 @@ function email(text: string, recipientCount = 1): EmailSource {
 test('an email is there for each of its deliveries, and then gone', () => {
   const recent = createRecentEmails()
   const [id, source] = [newId(0), email('Hello', 2)]
-  recent.put(id, source, 0)
+  recent.put(id, source)
   assert.equal([recent.take(id), recent.take(id), recent.take(id)], [source, source, undefined])
 })
 
 test('an email that was never put, or is large, must be read', () => {
   const recent = createRecentEmails()
   const large = newId(0)
-  recent.put(large, email('x'.repeat(65_537)), 0)
+  recent.put(large, email('x'.repeat(65_537)))
   assert.equal([recent.take(newId(0)), recent.take(large)], [undefined, undefined])
 })
 
 test('when it is full, new emails are left out until the old ones were taken', () => {
   const recent = createRecentEmails()
   const ids = Array.from({ length: 257 }, (_, at) => newId(at))
-  for (const id of ids) recent.put(id, email('x'.repeat(65_536)), 0)
+  for (const id of ids) recent.put(id, email('x'.repeat(65_536)))
   assert.is(recent.take(ids[256]!), undefined)
   assert.ok(recent.take(ids[0]!))
-  recent.put(ids[256]!, email('y'.repeat(65_536)), 0)
+  recent.put(ids[256]!, email('y'.repeat(65_536)))
   assert.ok(recent.take(ids[256]!))
 })
 
-test('what nobody came for in half a minute is let go, when the next is put or claimed', () => {
-  for (const next of ['put', 'claim'] as const) {
-    const recent = createRecentEmails()
+test('what nobody came for in ten seconds is let go, by itself or when the next is put', () => {
+  for (const next of ['nothing', 'put'] as const) {
+    let now = 0
+    const recent = createRecentEmails(() => now)
     const ids = [newId(0), newId(1), newId(2)]
-    recent.put(ids[0]!, email('first'), 0)
-    recent.put(ids[1]!, email('second'), 1)
-    if (next === 'put') recent.put(ids[2]!, email('third'), 30_000)
-    else recent.dropStale(30_000)
+    recent.put(ids[0]!, email('first'))
+    now = 1
+    recent.put(ids[1]!, email('second'))
+    now = 10_000
+    if (next === 'put') recent.put(ids[2]!, email('third'))
+    else recent.dropStale()
     assert.equal(
       ids.slice(0, 2).map(id => recent.take(id)?.content.text),
       [undefined, 'second'],
@@ -50,12 +53,15 @@ test('what nobody came for in half a minute is let go, when the next is put or c
   }
 })
 
-test('when it is full, what nobody came for in half a minute makes room', () => {
-  const recent = createRecentEmails()
+test('when it is full, what nobody came for in ten seconds makes room', () => {
+  let now = 0
+  const recent = createRecentEmails(() => now)
   const ids = Array.from({ length: 257 }, (_, at) => newId(at))
-  for (const id of ids.slice(0, 128)) recent.put(id, email('x'.repeat(65_536)), 0)
-  for (const id of ids.slice(128, 256)) recent.put(id, email('x'.repeat(65_536)), 10_000)
-  recent.put(ids[256]!, email('x'.repeat(65_536)), 30_000)
+  for (const id of ids.slice(0, 128)) recent.put(id, email('x'.repeat(65_536)))
+  now = 9_999
+  for (const id of ids.slice(128, 256)) recent.put(id, email('x'.repeat(65_536)))
+  now = 10_000
+  recent.put(ids[256]!, email('x'.repeat(65_536)))
   assert.equal(
     [0, 127, 128, 256].map(i => recent.take(ids[i]!) !== undefined),
     [false, false, true, true],
@@ -65,8 +71,8 @@ test('when it is full, what nobody came for in half a minute makes room', () => 
 test('an email put again replaces itself', () => {
   const recent = createRecentEmails()
   const id = newId(0)
-  recent.put(id, email('first'), 0)
-  recent.put(id, email('second'), 0)
+  recent.put(id, email('first'))
+  recent.put(id, email('second'))
   assert.equal([recent.take(id)?.content.text, recent.take(id)], ['second', undefined])
 })
 

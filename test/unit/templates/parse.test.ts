@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { MOST_PLACEHOLDERS, parseText } from '../../../src/templates/parse.ts'
+import { MOST_PLACEHOLDERS, parseText, writeText } from '../../../src/templates/parse.ts'
 import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -94,6 +94,24 @@ for (const text of [
   test(`${JSON.stringify(text.slice(0, 30))} stays as it is`, () => {
     assert.equal(parseText(text), { literals: [text], placeholders: [] })
   })
+
+test('what does not look like a name is one where that is said, and stays one where it is written so', () => {
+  const isName = (text: string) => ['Company/Team', 'No.', 'a: b'].includes(text)
+  const text = '{{Company/Team}} {{{ No. | x }}} {{a: b|}} {{a/b}} {{.}} {{|x}} {{name|Company/Team}}'
+  const parsed = parseText(text, isName)
+  assert.equal(
+    parsed.placeholders.map(({ name, fallback, raw, verbatim }) => [name, fallback, raw, verbatim]),
+    [
+      ['Company/Team', null, false, true],
+      ['No.', 'x', true, true],
+      ['a: b', '', false, true],
+      ['name', 'Company/Team', false, false],
+    ],
+  )
+  assert.equal(parseText(writeText(parsed)), parsed)
+  const others = '{{a/b}} {{name}} {{{No.}}}'
+  assert.is(writeText(parseText(others)), others)
+})
 
 test('a name has up to 100 characters', () => {
   assert.is(parseText(`{{${'n'.repeat(100)}}}`).placeholders.length, 1)

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { findLinks, LONGEST_TARGET } from '../../../src/tracking/find-links.ts'
+import { LAST_NUMBER } from '../../../src/tracking/link-numbers.ts'
 import { rewriteHtml } from '../../../src/tracking/rewrite.ts'
 import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
@@ -10,13 +11,13 @@ const test = suite('tracking/rewrite')
 const folder = join(import.meta.dirname, '../../golden/tracking')
 const pages = globSync('*.html', { cwd: folder }).sort()
 
-const LINK = (number: number) => `https://links.test/c/${number}-`
+const LINK = (number: number | null) => `https://links.test/c/${number}-`
 const PIXEL_URL = 'https://links.test/o/1'
 const PIXEL = /<img src="https:\/\/links\.test\/o\/1" [^>]*>/g
 
 function tracked(html: string) {
   const plan = findLinks(html)
-  const rewriting = { linkUrl: (_: string, number: number) => LINK(number), pixelUrl: PIXEL_URL }
+  const rewriting = { linkUrl: (_: string, number: number | null) => LINK(number), pixelUrl: PIXEL_URL }
   return { plan, page: rewriteHtml(html, plan, rewriting) }
 }
 
@@ -58,6 +59,32 @@ test('a tracked page read again has the new links where the old ones were', () =
       plan.links.map(({ number }) => LINK(number)),
     )
   }
+})
+
+test('the pixel stands before a comment that does not end, however nearly it does', () => {
+  const img = `<img src="${PIXEL_URL}"`
+  for (const open of [
+    '<!--',
+    '<!-- a',
+    '<!-- a -',
+    '<!-- a --',
+    '<!-- a --!',
+    '<!-- a <!--',
+    '<!-- a --><!--b--',
+  ])
+    assert.ok(tracked(`<p>Hi</p>${open}`).page.replace('<!-- a -->', '').startsWith(`<p>Hi</p>${img}`), open)
+  for (const whole of ['<!---->', '<!-- a -->', '<!-- a --!>', '<!-- a <!-- -->'])
+    assert.ok(tracked(`<p>Hi</p>${whole}`).page.startsWith(`<p>Hi</p>${whole}${img}`), whole)
+})
+
+test('a link that stands behind more than can be numbered is left as it is', () => {
+  const link = '<a href="http://a.example/">a</a>'
+  const page = (before: number) => '<a href="#" data-no-track>x</a>'.repeat(before) + link
+  assert.equal(
+    findLinks(page(LAST_NUMBER)).links.map(({ number }) => number),
+    [LAST_NUMBER],
+  )
+  assert.equal(findLinks(page(LAST_NUMBER + 1)).links, [])
 })
 
 test('links alone, or the pixel alone, or nothing', () => {

@@ -36,7 +36,7 @@ const anyTarget = fc
 
 test('what a token says is what it was made of', () => {
   fc.assert(
-    fc.property(anyRecipient, fc.nat(65_535), anyTarget, (who, number, target) => {
+    fc.property(anyRecipient, fc.option(fc.nat(65_534)), anyTarget, (who, number, target) => {
       assert.equal(readOpenToken(keys, createOpenToken(keys, who)), who)
       const token = createClickToken(keys, who, { number, target })
       assert.match(token, /^[\w-]+$/)

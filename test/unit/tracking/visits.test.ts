@@ -272,6 +272,47 @@ test('for a broadcast every link has its counts', async t => {
   )
 })
 
+test('where a link leads one recipient is kept with the visit, where it leads others elsewhere', async t => {
+  const { book, hit, to, rows } = await openVisited(t, { broadcastId: newId(1) })
+  const click = (ordinal: number, number: number | null, target: string) =>
+    book.clicked({ recipient: to(ordinal), number, target }, hit())
+  for (const ordinal of [0, 1, 0]) {
+    click(ordinal, 0, `${SHOP}?who=${ordinal}`)
+    click(ordinal, 1, SHOP)
+    click(ordinal, null, `${SHOP}promo`)
+  }
+  await book.close()
+  const links = rows<{ url: string; click_count: number; unique_count: number }>(
+    'select url, click_count, unique_count from broadcast_links order by link',
+  )
+  assert.equal(
+    links.map(({ url, click_count, unique_count }) => [url, click_count, unique_count]),
+    [
+      [`${SHOP}?who=0`, 3, 2],
+      [SHOP, 3, 2],
+      [`${SHOP}promo`, 3, 2],
+    ],
+  )
+  assert.equal(
+    rows<{ url: string | null }>('select url from visits order by ordinal, link').map(({ url }) => url),
+    [null, null, null, `${SHOP}?who=1`, null, null],
+  )
+})
+
+test('links of values have a thousand rows of a broadcast at most, and every visit counts', async t => {
+  const { book, hit, to, rows, email } = await openVisited(t, { broadcastId: newId(1) })
+  for (let i = 0; i < 1_010; i++)
+    book.clicked({ recipient: to(0), number: null, target: `${SHOP}?token=${i}` }, hit())
+  book.clicked({ recipient: to(1), number: null, target: `${SHOP}?token=0` }, hit())
+  book.clicked({ recipient: to(1), number: 7, target: SHOP }, hit())
+  await book.close()
+  assert.equal(rows('select count(*) as count, sum(click_count) as clicks from broadcast_links'), [
+    { count: 1_001, clicks: 1_002 },
+  ])
+  assert.equal(rows('select count(*) as count, count(url) as own from visits'), [{ count: 1_012, own: 10 }])
+  assert.is(email().click_count, 1_012)
+})
+
 test('what could not be stored is tried again', async t => {
   const { run, clock, hit, to, email } = await openVisited(t)
   const failures: unknown[] = []

@@ -1,7 +1,8 @@
 /** A broadcast that is being written: to whom, from whom, what it says, and how one of its readers will see it. */
 import { useEffect, useState } from 'preact/hooks'
 import { compileTemplate } from '../../../templates/compile.ts'
-import { renderTemplate } from '../../../templates/render.ts'
+import { fillTemplate } from '../../../templates/render.ts'
+import { builtInOf, isAmong, propertyOf } from '../../../templates/variables.ts'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Audience, Broadcast, Contact, List, Segment, Topic } from '../api/types.ts'
@@ -137,19 +138,18 @@ function AsRead({ draft }: { draft: Draft }) {
   const { audience_id, segment_id } = settled
   const part = segment_id ? `/segments/${segment_id}` : ''
   const contacts = useLoad<List<Contact>>(`/audiences/${audience_id}${part}/contacts?limit=20`)
+  const properties = useLoad<List<{ key: string }>>(`/audiences/${audience_id}/properties`)
   const [chosen, setChosen] = useState('')
   const [view, setView] = useState<'html' | 'text'>('html')
   const people = contacts.data?.data ?? []
   const reader = people.find(({ id }) => id === chosen) ?? people[0]
-  const rendered = renderTemplate(
-    compileTemplate({
-      subject: settled.subject || null,
-      html: settled.html || null,
-      text: settled.text || null,
-    }),
-    valuesOf(reader),
-    { missing: 'blank', mostCharacters: MOST_CHARACTERS },
+  const keys = new Set(properties.data?.data.map(({ key }) => key))
+  const template = compileTemplate(
+    { subject: settled.subject || null, html: settled.html || null, text: settled.text || null },
+    name => isAmong(keys, name),
   )
+  const values = template.variables.map(({ name }) => valueFor(name, reader))
+  const rendered = fillTemplate(template, values, MOST_CHARACTERS)
   return (
     <div class="stack">
       {people.length > 0 && (
@@ -186,8 +186,11 @@ function AsRead({ draft }: { draft: Draft }) {
   )
 }
 
-function valuesOf(contact: Contact | undefined) {
-  if (!contact) return { unsubscribe_url: '#' }
-  const { properties, email, first_name, last_name } = contact
-  return { ...properties, email, first_name, last_name, unsubscribe_url: '#' }
+function valueFor(name: string, contact: Contact | undefined): string | undefined {
+  const builtIn = builtInOf(name)
+  if (builtIn === 'unsubscribe_url') return '#'
+  if (builtIn === 'broadcast_id' || !contact) return undefined
+  if (builtIn) return contact[builtIn] ?? undefined
+  const key = [name, propertyOf(name)].find(known => Object.hasOwn(contact.properties, known))
+  return key === undefined ? undefined : String(contact.properties[key])
 }

@@ -1,7 +1,9 @@
 import * as assert from 'uvu/assert'
 import type { Session } from '../../../../src/deliver/client/types.ts'
 import type { HostTerms } from '../../../../src/deliver/policy/host-terms.ts'
-import { createTlsResults } from '../../../../src/deliver/policy/tls-results.ts'
+import { policyResults } from '../../../../src/deliver/policy/policy-results.ts'
+import type { StsPolicy } from '../../../../src/deliver/policy/sts-book.ts'
+import { createTlsResults, type TlsResults } from '../../../../src/deliver/policy/tls-results.ts'
 import { wayTo } from '../../../../src/deliver/policy/way.ts'
 import type { TlsResultRow } from '../../../../src/store/schema/tls.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
@@ -14,8 +16,8 @@ const way = wayTo({ domain: 'there.test', hostSet: 'mx.test', hosts: [], securit
 if ('reason' in way) throw new Error(way.reason)
 const inPlainText = { facts: { tls: null, tlsFallback: null, localAddress: '198.51.100.7' } } as Session
 
-/** What is stored of one session in plain text on the terms. */
-async function counted(terms: Pick<HostTerms, 'brokenTls'>): Promise<TlsResultRow> {
+/** What is stored of what is noted once. */
+async function countedOf(note: (results: TlsResults) => void): Promise<TlsResultRow> {
   const stored: TlsResultRow[] = []
   const results = createTlsResults({
     resolver: { txt: async () => ({ kind: 'found', records: [WANTED] }) },
@@ -23,17 +25,23 @@ async function counted(terms: Pick<HostTerms, 'brokenTls'>): Promise<TlsResultRo
     clock: createManualClock(),
     onError: assert.unreachable,
   })
-  results.note(
-    way as never,
-    { policy: 'none', options: { tls: 'none' }, ...terms },
-    'mx.test',
-    '192.0.2.1',
-    inPlainText,
-  )
+  note(results)
   await results.close()
   assert.is(stored.length, 1)
   return stored[0]!
 }
+
+/** Of one session in plain text on the terms. */
+const counted = (terms: Pick<HostTerms, 'brokenTls'>) =>
+  countedOf(results =>
+    results.note(
+      way as never,
+      { policy: 'none', options: { tls: 'none' }, ...terms },
+      'mx.test',
+      '192.0.2.1',
+      inPlainText,
+    ),
+  )
 
 test('a host that offers no TLS is told so, with our address', async () => {
   const { result, reason, mxHost, mxIp, policy } = await counted({ brokenTls: null })
@@ -44,6 +52,48 @@ test('a host that offers no TLS is told so, with our address', async () => {
 test('one whose TLS broke before is not said to have none', async () => {
   const { result, reason } = await counted({ brokenTls: 'alert internal error' })
   assert.equal([result, reason], ['validation-failure', 'alert internal error'])
+})
+
+const STS: StsPolicy = {
+  domain: 'there.test',
+  mode: 'enforce',
+  mx: ['other.there.test'],
+  maxAgeSeconds: 86_400,
+}
+
+test('a host that the policy rules out is named, and the policy quoted', async () => {
+  const refusal = 'mx.there.test is not in the MTA-STS policy of there.test'
+  const row = await countedOf(results =>
+    results.noteRefusal({ ...way, sts: STS }, 'mx.there.test', {
+      refusal,
+      policyType: 'sts',
+      result: 'validation-failure',
+    }),
+  )
+  const [report] = policyResults([row])
+  assert.equal(report, {
+    type: 'sts',
+    strings: ['version: STSv1', 'mode: enforce', 'mx: other.there.test', 'max_age: 86400'],
+    mxHosts: ['other.there.test'],
+    successCount: 0,
+    failures: [
+      {
+        ...{ result: 'validation-failure', mxHost: 'mx.there.test', mxIp: null, sendingIp: null },
+        ...{ count: 1, reason: refusal },
+      },
+    ],
+  })
+})
+
+test('a host that DNSSEC does not vouch for is named, and no policy is made up for it', async () => {
+  const { policyType, mxHost, policy } = await countedOf(results =>
+    results.noteRefusal({ ...way, sts: STS }, 'mx.there.test', {
+      refusal: 'DNSSEC knows no MX host mx.there.test of there.test',
+      policyType: 'tlsa',
+      result: 'dnssec-invalid',
+    }),
+  )
+  assert.equal([policyType, mxHost, policy], ['tlsa', 'mx.there.test', '{}'])
 })
 
 test.run()
