@@ -58,6 +58,11 @@ function placed(db: Db, accountId: Id) {
     .orderBy('audiences.id')
 }
 
+/** All contacts of an account that have the address: one in each audience at most. */
+export function contactsByAddress(db: Db, accountId: Id, email: string): Promise<ContactRow[]> {
+  return placed(db, accountId).selectAll('contacts').where('contacts.email', '=', email).execute()
+}
+
 /** Those that have a contact of this address, oldest first. */
 export function audiencesWith(db: Db, accountId: Id, email: string): Promise<AudienceRow[]> {
   return placed(db, accountId).selectAll('audiences').where('contacts.email', '=', email).execute()

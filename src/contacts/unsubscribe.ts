@@ -4,6 +4,7 @@ import { command, type Tx } from '../store/command.ts'
 import type { ContactRow } from '../store/schema.ts'
 import { changedContact } from './contact.ts'
 import { rememberOptOut } from './opt-outs.ts'
+import { contactsByAddress } from './read.ts'
 import { setSubscriptions } from './topic-commands.ts'
 import { writeContacts } from './write-contacts.ts'
 
@@ -31,27 +32,11 @@ export async function unsubscribeAddress(
   { accountId, email, topicId, at }: Unsubscription,
 ): Promise<number> {
   await rememberOptOut(tx, { accountId, email }, topicId, at)
-  const contacts = await contactsWith(tx, accountId, email)
+  const contacts = await contactsByAddress(tx.db, accountId, email)
   for (const contact of contacts)
     if (topicId === null) await unsubscribeFromAll(tx, contact, at)
     else await unsubscribeFromTopic(tx, contact, topicId, at)
   return contacts.length
-}
-
-/** In audiences that are there. An address stands in one contact of each at most. */
-function contactsWith({ db }: Tx, accountId: Id, email: string): Promise<ContactRow[]> {
-  return db
-    .selectFrom('contacts')
-    .innerJoin('audiences', join =>
-      join
-        .onRef('audiences.accountId', '=', 'contacts.accountId')
-        .onRef('audiences.id', '=', 'contacts.audienceId'),
-    )
-    .selectAll('contacts')
-    .where('contacts.accountId', '=', accountId)
-    .where('contacts.email', '=', email)
-    .orderBy('contacts.audienceId')
-    .execute()
 }
 
 async function unsubscribeFromAll(tx: Tx, before: ContactRow, at: number) {

@@ -16,7 +16,7 @@ import { type Outcome, outcomeOf, outcomeOfFailure, outcomeOfHosts } from './out
 import { relayed } from './outcome/relayed.ts'
 import { type HostTrial, lastWord, type PhaseRecord, phaseRecords, tlsRecord } from './outcome/trial.ts'
 import type { SourceIp } from './paths/source-ips.ts'
-import { type HostTerms, type TermsBook, withoutChunking } from './policy/host-terms.ts'
+import { type HostTerms, type TermsBook, without } from './policy/host-terms.ts'
 import type { Way } from './policy/way.ts'
 import type { SessionPool } from './session-pool.ts'
 import { SharedSession } from './shared-session.ts'
@@ -123,7 +123,7 @@ async function overNewSession(
   const session = new SharedSession(options.pool, sessionsFrom(way, source?.address), fresh)
   const outcome = await transact(options.terms, session, errand)
   return outcome.bdatUnknown
-    ? overNewSession(options, way, { ...place, terms: withoutChunking(terms) }, errand)
+    ? overNewSession(options, way, { ...place, terms: without('chunking', terms) }, errand)
     : { outcome, opened: true }
 }
 

@@ -4,6 +4,7 @@
  */
 import { changedContact } from '../contacts/contact.ts'
 import { forgetOptOut, isOutOf, optOutsOf, rememberOptOut } from '../contacts/opt-outs.ts'
+import { contactsByAddress } from '../contacts/read.ts'
 import { unsubscribedTopicsOf } from '../contacts/subscriptions.ts'
 import { setSubscriptions } from '../contacts/topic-commands.ts'
 import { unsubscribeAddress } from '../contacts/unsubscribe.ts'
@@ -37,7 +38,7 @@ export async function readPreferences(db: Db, owner: Owner): Promise<Preferences
     .select('name')
     .where('id', '=', accountId)
     .executeTakeFirst()
-  const contacts = await contactsOf(db, owner)
+  const contacts = await contactsByAddress(db, accountId, owner.address)
   const topics = await db
     .selectFrom('topics')
     .select(['id', 'name', 'description', 'defaultSubscription'])
@@ -92,7 +93,8 @@ async function setPreferences(
   const isBack = topics.length === 0 || topics.some(({ isWanted }) => isWanted)
   if (before.isUnsubscribed && !isBack) return 'known'
   await rememberChoice(tx, owner, { topics, isBack }, at)
-  for (const contact of await contactsOf(tx.db, owner)) await want(tx, contact, { topics, isBack }, at)
+  for (const contact of await contactsByAddress(tx.db, owner.accountId, owner.address))
+    await want(tx, contact, { topics, isBack }, at)
   const isLeft = ({ id, isWanted }: TopicPreference) => isWanted && !includes(chosen, id)
   if (!before.isUnsubscribed && before.topics.some(isLeft)) countUnsubscribed(tx, { ...owner, broadcastId })
   return 'done'
@@ -103,7 +105,7 @@ export async function leaveLists(
   tx: Tx,
   { accountId, address: email, topicId: id, broadcastId, at }: Subscription & { at: number },
 ): Promise<Wish> {
-  const contacts = await contactsOf(tx.db, { accountId, address: email })
+  const contacts = await contactsByAddress(tx.db, accountId, email)
   const [topic] = id ? await tx.rows.find('topics', [{ accountId, id }], ['id']) : []
   const topicId = topic ? id : null
   const ids = contacts.map(({ id }) => id)
@@ -164,20 +166,4 @@ async function want(
 
 function includes(ids: readonly Id[], id: Id): boolean {
   return ids.some(other => sameId(other, id))
-}
-
-/** In audiences that are there. */
-function contactsOf(db: Db, { accountId, address }: Owner): Promise<ContactRow[]> {
-  return db
-    .selectFrom('contacts')
-    .innerJoin('audiences', join =>
-      join
-        .onRef('audiences.accountId', '=', 'contacts.accountId')
-        .onRef('audiences.id', '=', 'contacts.audienceId'),
-    )
-    .selectAll('contacts')
-    .where('contacts.accountId', '=', accountId)
-    .where('contacts.email', '=', address)
-    .orderBy('contacts.audienceId')
-    .execute()
 }

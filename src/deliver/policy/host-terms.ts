@@ -102,8 +102,8 @@ export function createTermsBook({ clock, authorities, dane }: TermsOptions): Ter
       const terms = await termsOf(way, host)
       if ('refusal' in terms) return terms
       const offered = stumbling.get(host) === undefined ? terms : offeringLess(terms)
-      const chunked = withoutBdat.get(host) === undefined ? offered : withoutChunking(offered)
-      return inLockStep.get(host) === undefined ? chunked : withoutPipelining(chunked)
+      const chunked = withoutBdat.get(host) === undefined ? offered : without('chunking', offered)
+      return inLockStep.get(host) === undefined ? chunked : without('pipelining', chunked)
     },
     brokeTls: (host, failure) => rememberBroken(broken, host, failure),
     insistedOnTls: host => broken.delete(host),
@@ -132,12 +132,9 @@ function offeringLess({ options, ...terms }: HostTerms): HostTerms {
   return { ...terms, options: { ...others, ...(fallbackContext && { secureContext: fallbackContext }) } }
 }
 
-export function withoutChunking(terms: HostTerms): HostTerms {
-  return { ...terms, options: { ...terms.options, chunking: false } }
-}
-
-function withoutPipelining(terms: HostTerms): HostTerms {
-  return { ...terms, options: { ...terms.options, pipelining: false } }
+/** The same terms, for a host that does not do well what it announces. */
+export function without(extension: 'chunking' | 'pipelining', terms: HostTerms): HostTerms {
+  return { ...terms, options: { ...terms.options, [extension]: false } }
 }
 
 function termsWith(contexts: Contexts, policy: PolicyName, tickets: Tickets): HostTerms {

@@ -9,6 +9,7 @@ import { Button } from '../parts/controls.tsx'
 import { confirm } from '../parts/dialog.tsx'
 import { Failure, say } from '../parts/feedback.tsx'
 import { Head } from '../parts/show.tsx'
+import { Tabs } from '../parts/tabs.tsx'
 import type { PageProps } from '../shell/routes.tsx'
 import { count, counted } from '../words/numbers.ts'
 import { NameDialog } from './audiences.tsx'
@@ -17,6 +18,10 @@ import { ImportDialog } from './import-contacts.tsx'
 import { Segments } from './segments.tsx'
 
 const FROM = ['/audiences', 'Audiences'] as const
+const VIEWS = [
+  ['contacts', 'Contacts'],
+  ['segments', 'Segments'],
+] as const
 
 export function AudiencePage({ params: { id } }: PageProps) {
   const query = useQuery()
@@ -36,19 +41,12 @@ export function AudiencePage({ params: { id } }: PageProps) {
       ) : (
         <Head title="Audience" from={FROM} lead="…" />
       )}
-      <div class="tabs" role="tablist" aria-label="What to see of it">
-        {(['contacts', 'segments'] as const).map(one => (
-          <button
-            key={one}
-            type="button"
-            role="tab"
-            aria-selected={one === view}
-            onClick={() => query.set({ view: one === 'contacts' ? null : one, q: null })}
-          >
-            {one === 'contacts' ? 'Contacts' : 'Segments'}
-          </button>
-        ))}
-      </div>
+      <Tabs
+        label="What to see of it"
+        tabs={VIEWS}
+        chosen={view}
+        onChoose={one => query.set({ view: one === 'contacts' ? null : one, q: null })}
+      />
       {view === 'contacts' ? (
         <Contacts key={seen} audience={{ id: id! }} onChanged={reload} />
       ) : (

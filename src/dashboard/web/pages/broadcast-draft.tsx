@@ -9,7 +9,7 @@ import type { Audience, Broadcast, Contact, List, Segment, Topic } from '../api/
 import { AreaField, Button, Choose, TextField } from '../parts/controls.tsx'
 import { useAct } from '../parts/dialog.tsx'
 import { Failure, say } from '../parts/feedback.tsx'
-import { Preview } from '../parts/preview.tsx'
+import { RenderedMail } from '../parts/rendered.tsx'
 import { Card } from '../parts/show.tsx'
 
 const MOST_CHARACTERS = 4 * 1024 * 1024
@@ -140,7 +140,6 @@ function AsRead({ draft }: { draft: Draft }) {
   const contacts = useLoad<List<Contact>>(`/audiences/${audience_id}${part}/contacts?limit=20`)
   const properties = useLoad<List<{ key: string }>>(`/audiences/${audience_id}/properties`)
   const [chosen, setChosen] = useState('')
-  const [view, setView] = useState<'html' | 'text'>('html')
   const people = contacts.data?.data ?? []
   const reader = people.find(({ id }) => id === chosen) ?? people[0]
   const keys = new Set(properties.data?.data.map(({ key }) => key))
@@ -160,28 +159,7 @@ function AsRead({ draft }: { draft: Draft }) {
           onValue={setChosen}
         />
       )}
-      <Card title={rendered.ok && rendered.subject ? rendered.subject : 'Preview'} flush>
-        <div class="tabs" role="tablist" aria-label="The mail as">
-          {(['html', 'text'] as const).map(name => (
-            <button
-              key={name}
-              type="button"
-              role="tab"
-              aria-selected={name === view}
-              onClick={() => setView(name)}
-            >
-              {name === 'html' ? 'HTML' : 'Text'}
-            </button>
-          ))}
-        </div>
-        {!rendered.ok && <p class="letter-text">It becomes too large.</p>}
-        {rendered.ok && view === 'html' && (
-          <Preview html={rendered.html ?? ''} title="The mail as its reader sees it" />
-        )}
-        {rendered.ok && view === 'text' && (
-          <pre class="letter-text">{rendered.text ?? 'There is no text.'}</pre>
-        )}
-      </Card>
+      <RenderedMail rendered={rendered} />
     </div>
   )
 }

@@ -7,7 +7,7 @@ import type { Audience, Contact, List } from '../api/types.ts'
 import { AreaField, Button, Switch, TextField } from '../parts/controls.tsx'
 import { confirm, FormDialog } from '../parts/dialog.tsx'
 import { Empty, say } from '../parts/feedback.tsx'
-import { type Column, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { type Column, PagedTable, pageOf, RowActs, Search } from '../parts/list.tsx'
 import { Chosen, type Selection, useSelection, withEach } from '../parts/selection.tsx'
 import { Card, Mark, Time } from '../parts/show.tsx'
 import { counted } from '../words/numbers.ts'
@@ -190,18 +190,11 @@ function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
       head: 'Acts',
       kind: 'acts',
       cell: contact => (
-        <span class="row">
-          <Button small onClick={() => onOpen(contact)}>
-            Change
-          </Button>
-          <Button
-            small
-            kind="plain"
-            icon="trash"
-            label={`Remove ${contact.email}`}
-            onClick={() => askToRemove(contact)}
-          />
-        </span>
+        <RowActs
+          onChange={() => onOpen(contact)}
+          removal={`Remove ${contact.email}`}
+          onRemove={() => askToRemove(contact)}
+        />
       ),
     },
   ]

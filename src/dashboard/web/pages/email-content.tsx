@@ -7,6 +7,7 @@ import { Failure, Note, Waiting } from '../parts/feedback.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Preview } from '../parts/preview.tsx'
 import { Card, Facts } from '../parts/show.tsx'
+import { Tabs } from '../parts/tabs.tsx'
 import { bytes } from '../words/numbers.ts'
 
 type View = 'preview' | 'text' | 'headers' | 'raw' | 'files'
@@ -17,19 +18,7 @@ export function EmailContent({ email }: { email: Email }) {
   const view = chosen ?? views[0]![0]
   return (
     <Card flush title="Message">
-      <div class="tabs" role="tablist" aria-label="The message as">
-        {views.map(([name, label]) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            aria-selected={name === view}
-            onClick={() => setChosen(name)}
-          >
-            {label}
-          </button>
-        ))}
-      </div>
+      <Tabs label="The message as" tabs={views} chosen={view} onChoose={setChosen} />
       <div role="tabpanel">
         {view === 'preview' && <Preview html={email.html!} title="The email as its reader sees it" />}
         {view === 'text' && <pre class="letter-text">{email.text}</pre>}

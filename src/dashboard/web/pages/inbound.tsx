@@ -10,6 +10,7 @@ import { Failure, Note, say, Waiting } from '../parts/feedback.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Preview } from '../parts/preview.tsx'
 import { Card, Facts, Head, Mark, Time } from '../parts/show.tsx'
+import { Tabs } from '../parts/tabs.tsx'
 import type { PageProps } from '../shell/routes.tsx'
 import { bytes } from '../words/numbers.ts'
 import { judgementOf, VERDICT_WORDS, VERDICTS } from '../words/verdicts.ts'
@@ -118,19 +119,7 @@ function Content({ message }: { message: Inbound }) {
         </a>
       }
     >
-      <div class="tabs" role="tablist" aria-label="The message as">
-        {views.map(([name, label]) => (
-          <button
-            key={name}
-            type="button"
-            role="tab"
-            aria-selected={name === view}
-            onClick={() => setChosen(name)}
-          >
-            {label}
-          </button>
-        ))}
-      </div>
+      <Tabs label="The message as" tabs={views} chosen={view} onChoose={setChosen} />
       <div role="tabpanel">
         {view === 'preview' && <Preview html={html!} title="The message as it was written" />}
         {view === 'text' && <pre class="letter-text">{text}</pre>}

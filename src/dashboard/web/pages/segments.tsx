@@ -6,7 +6,7 @@ import type { Audience, List, Segment, SegmentFilter } from '../api/types.ts'
 import { Button, TextField } from '../parts/controls.tsx'
 import { confirm, FormDialog } from '../parts/dialog.tsx'
 import { Empty, Failure, say, Waiting } from '../parts/feedback.tsx'
-import { type Column, Table } from '../parts/list.tsx'
+import { type Column, RowActs, Table } from '../parts/list.tsx'
 import { Card } from '../parts/show.tsx'
 import { count, counted } from '../words/numbers.ts'
 
@@ -54,18 +54,11 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
       head: 'Acts',
       kind: 'acts',
       cell: segment => (
-        <span class="row">
-          <Button small onClick={() => setOpen(segment)}>
-            Change
-          </Button>
-          <Button
-            small
-            kind="plain"
-            icon="trash"
-            label={`Delete ${segment.name}`}
-            onClick={() => remove(segment)}
-          />
-        </span>
+        <RowActs
+          onChange={() => setOpen(segment)}
+          removal={`Delete ${segment.name}`}
+          onRemove={() => remove(segment)}
+        />
       ),
     },
   ]

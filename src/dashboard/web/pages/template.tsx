@@ -9,7 +9,7 @@ import type { Template } from '../api/types.ts'
 import { AreaField, Button, TextField } from '../parts/controls.tsx'
 import { confirm, useAct } from '../parts/dialog.tsx'
 import { Failure, say, Waiting } from '../parts/feedback.tsx'
-import { Preview } from '../parts/preview.tsx'
+import { RenderedMail } from '../parts/rendered.tsx'
 import { Card, Head, Time } from '../parts/show.tsx'
 import type { PageProps } from '../shell/routes.tsx'
 import { VersionsDialog } from './versions.tsx'
@@ -136,31 +136,9 @@ function Result({ draft }: { draft: Draft }) {
   })
   const filled = nested(Object.entries(values).filter(([, value]) => value !== ''))
   const rendered = renderTemplate(compiled, filled, { missing: 'blank', mostCharacters: MOST_CHARACTERS })
-  const [view, setView] = useState<'html' | 'text'>('html')
   return (
     <div class="stack">
-      <Card title={rendered.ok && rendered.subject ? rendered.subject : 'Preview'} flush>
-        <div class="tabs" role="tablist" aria-label="The mail as">
-          {(['html', 'text'] as const).map(name => (
-            <button
-              key={name}
-              type="button"
-              role="tab"
-              aria-selected={name === view}
-              onClick={() => setView(name)}
-            >
-              {name === 'html' ? 'HTML' : 'Text'}
-            </button>
-          ))}
-        </div>
-        {!rendered.ok && <p class="letter-text">It becomes too large.</p>}
-        {rendered.ok && view === 'html' && (
-          <Preview html={rendered.html ?? ''} title="The mail as its reader sees it" />
-        )}
-        {rendered.ok && view === 'text' && (
-          <pre class="letter-text">{rendered.text ?? 'There is no text.'}</pre>
-        )}
-      </Card>
+      <RenderedMail rendered={rendered} />
       {compiled.variables.length > 0 && (
         <Card title="Values to try" lead="Programs give the real ones.">
           <div class="stack">

@@ -6,7 +6,7 @@ import type { List, Topic } from '../api/types.ts'
 import { AreaField, Button, Choose, TextField } from '../parts/controls.tsx'
 import { confirm, FormDialog } from '../parts/dialog.tsx'
 import { Failure, say, Waiting } from '../parts/feedback.tsx'
-import { type Column, Table } from '../parts/list.tsx'
+import { type Column, RowActs, Table } from '../parts/list.tsx'
 import { Card } from '../parts/show.tsx'
 
 const DEFAULTS = [
@@ -46,18 +46,11 @@ export function TopicsCard() {
       head: 'Acts',
       kind: 'acts',
       cell: topic => (
-        <span class="row">
-          <Button small onClick={() => setOpen(topic)}>
-            Change
-          </Button>
-          <Button
-            small
-            kind="plain"
-            icon="trash"
-            label={`Delete ${topic.name}`}
-            onClick={() => remove(topic)}
-          />
-        </span>
+        <RowActs
+          onChange={() => setOpen(topic)}
+          removal={`Delete ${topic.name}`}
+          onRemove={() => remove(topic)}
+        />
       ),
     },
   ]

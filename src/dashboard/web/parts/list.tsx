@@ -224,3 +224,22 @@ export function Filter({ query, name, label, options }: FilterProps) {
     </select>
   )
 }
+
+interface RowActsProps {
+  onChange: () => void
+  /** Such as "Delete Offers". */
+  removal: string
+  onRemove: () => void
+}
+
+/** What can be done with one row, where it can be changed and taken away. */
+export function RowActs({ onChange, removal, onRemove }: RowActsProps) {
+  return (
+    <span class="row">
+      <Button small onClick={onChange}>
+        Change
+      </Button>
+      <Button small kind="plain" icon="trash" label={removal} onClick={onRemove} />
+    </span>
+  )
+}
