@@ -18,6 +18,7 @@ import type { Id } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { createProcessMetrics } from './lib/metrics.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
+import { startLinkCertificateOrders } from './link-certificates.ts'
 import { startOwnPolicy } from './own-policy.ts'
 import type { Parts } from './parts.ts'
 import { startProviderDns } from './provider-dns.ts'
@@ -119,7 +120,10 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const readiness = createReadiness(store.run, clock)
     const { http, firstRun, ...behind } = await startHttpDoor(parts, readiness.notReady, started)
     const isWhole = config.roles.includes('all')
-    if (isWhole) started.push(startKeyRotation(parts), startOwnPolicy(parts), startCertificateOrders(parts))
+    if (isWhole) {
+      started.push(startKeyRotation(parts), startOwnPolicy(parts))
+      started.push(startCertificateOrders(parts), startLinkCertificateOrders(parts))
+    }
     const inbound = await startInboundDoor(parts)
     started.push(inbound.close)
     const submission = await startSubmissionDoors(parts, behind, started)

@@ -1,6 +1,6 @@
 /** What our listeners show, and who gets it: a part of the composition root. */
 import { randomUUID } from 'node:crypto'
-import { startCertificateKeeper, unsealed } from './acme/keeper.ts'
+import { type KeeperOptions, startCertificateKeeper, unsealed } from './acme/keeper.ts'
 import type { ChallengeType } from './acme/order.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import { readAuthorities } from './delivery-settings.ts'
@@ -65,9 +65,32 @@ function servesZone({ acme, dns }: Pick<Config, 'acme' | 'dns'>): boolean {
 }
 
 /** @returns a function that resolves when nothing is under way */
-export function startCertificateOrders({ config, clock, log, store, secrets }: Parts): () => Promise<void> {
-  const { acme, mailHost, dns } = config
-  if (!acme.enabled) return async () => {}
+export function startCertificateOrders(parts: Parts): () => Promise<void> {
+  const { config } = parts
+  if (!config.acme.enabled) return async () => {}
+  const { keeper, close } = keeperParts(parts)
+  const stop = startCertificateKeeper({
+    ...keeper,
+    host: config.mailHost,
+    names: certificateNames(config),
+    typeFor: (name, failures) => challengeFor(config, name, failures),
+  })
+  return async () => {
+    close()
+    await stop()
+  }
+}
+
+export interface KeeperParts {
+  /** Whatever the certificate is for. */
+  keeper: Omit<KeeperOptions, 'host' | 'names' | 'typeFor'>
+  /** Breaks requests off. */
+  close(): void
+}
+
+/** What keeps certificates of the configured authority. */
+export function keeperParts({ config, clock, log, store, secrets }: Parts): KeeperParts {
+  const { acme, dns } = config
   const resolver = createResolver({ servers: dns.resolvers, clock })
   const authorities = readAuthorities(acme.caFile)
   const outbound = createOutbound({
@@ -76,25 +99,25 @@ export function startCertificateOrders({ config, clock, log, store, secrets }: P
     allowPrivate: true,
     ...(authorities && { authorities }),
   })
-  const stop = startCertificateKeeper({
+  const keeper = {
     ...{ db: store.db, run: store.run, secrets, outbound, clock },
     random: Math.random,
     owner: randomUUID(),
     isAlone: !store.isShared,
     directoryUrl: acme.directoryUrl,
     email: acme.email,
-    host: mailHost,
-    names: certificateNames(config),
-    typeFor: (name, failures) => challengeFor(config, name, failures),
-    onCertificate: got => log.info(got, 'there is a new certificate'),
-    onFailure: (alert, nextAt) => log.warn({ alert, nextAt }, 'the authority has given no certificate'),
-    onError: error =>
+    onCertificate: (got: object) => log.info(got, 'there is a new certificate'),
+    onFailure: (alert: object, nextAt: number) =>
+      log.warn({ alert, nextAt }, 'the authority has given no certificate'),
+    onError: (error: unknown) =>
       log.error({ err: error }, 'the certificate could not be seen to; it is tried again in a minute'),
-  })
-  return async () => {
-    outbound.close()
-    resolver.close()
-    await stop()
+  }
+  return {
+    keeper,
+    close() {
+      outbound.close()
+      resolver.close()
+    },
   }
 }
 

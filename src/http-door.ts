@@ -14,12 +14,6 @@ import { openPages } from './dashboard/pages.ts'
 import { previewOf } from './dashboard/preview.ts'
 import { sourceSettings } from './delivery-settings.ts'
 import { createResolver } from './dns/resolver.ts'
-import { type Autoconfigure, createAutoconfigure } from './domains/autoconfigure/autoconfigure.ts'
-import { createCloudflare } from './domains/autoconfigure/cloudflare.ts'
-import { DOMAIN_CHECK } from './domains/commands.ts'
-import { createDomains, type Domains } from './domains/domains.ts'
-import { createInquiries, type Inquiries } from './domains/inquiries.ts'
-import { startRechecks } from './domains/rechecks.ts'
 import { listZone } from './domains/zone-list.ts'
 import { createEventFeed } from './events/feed.ts'
 import { examineInstallation, sharedExamination } from './examination.ts'
@@ -41,9 +35,6 @@ import { batchRoutes } from './http/routes/batch.ts'
 import { broadcastRecipientRoutes } from './http/routes/broadcast-recipients.ts'
 import { destinationRoutes } from './http/routes/destinations.ts'
 import { doctorRoutes } from './http/routes/doctor.ts'
-import { domainAutoconfigureRoutes } from './http/routes/domain-autoconfigure.ts'
-import { domainKeyRoutes } from './http/routes/domain-keys.ts'
-import { domainRoutes } from './http/routes/domains.ts'
 import { emailListRoutes } from './http/routes/email-list.ts'
 import { emailMetricsRoutes } from './http/routes/email-metrics.ts'
 import { emailRoutes } from './http/routes/emails.ts'
@@ -63,15 +54,16 @@ import { CHALLENGE_PATH, wellKnownRoutes } from './http/routes/well-known.ts'
 import { zoneRecordRoutes } from './http/routes/zone-records.ts'
 import { endingFirst, type HttpServer, startHttpServer } from './http/server.ts'
 import { describeInstallation } from './installation.ts'
-import { rotateAfterMs } from './key-rotation.ts'
 import type { Clock } from './lib/clock.ts'
 import { createIdSource, type IdSource } from './lib/ids.ts'
+import { openLinkCertificates } from './link-certificates.ts'
 import { prepareLinks } from './links.ts'
 import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import type { Parts } from './parts.ts'
 import { peopleRoutes } from './people.ts'
 import { policyOf, zoneRecords } from './provider-dns.ts'
 import { createHands, type Hands } from './queue/hands.ts'
+import { domainParts } from './sending-domains.ts'
 import { KEYS_DELETED } from './store/accounts/api-keys.ts'
 import { createBlobClaims } from './store/blobs/claims.ts'
 import type { HashFile } from './store/blobs/stream.ts'
@@ -110,7 +102,6 @@ export async function startHttpDoor(
   store.on(MISSED, apiKeys.forget)
   const { mailHost } = config
   const fixed = zoneRecords(config, clock.now())
-  const { domains, inquiries } = startDomains(parts, common.newId, started)
   const largeBodies = openLargeBodies(parts, started)
   const preparation = createPreparation({
     findTemplate: createReadyTemplates(store.find),
@@ -134,7 +125,7 @@ export async function startHttpDoor(
   const routes = [
     ...healthRoutes({ notReady }),
     ...metricsRoutes({ metrics: parts.metrics, token: config.metrics.token }),
-    ...wellKnownRoutes({ db, clock, mailHost, policy: policyOf(config, fixed) }),
+    ...wellKnownRoutes({ db, clock, mailHost, secrets: parts.secrets, policy: policyOf(config, fixed) }),
     ...authRoutes({ sessions, db, cookie }),
     ...sessionRoutes({ sessions }),
     ...installationRoutes({
@@ -143,9 +134,7 @@ export async function startHttpDoor(
     ...accountRoutes({ accounts, plans }),
     ...operatorRoutes(parts, hands),
     ...apiKeyRoutes({ apiKeys }),
-    ...domainAutoconfigureRoutes({ domains, autoconfigure: openAutoconfigure(parts, inquiries, started) }),
-    ...domainRoutes({ domains, mailHost, regions: Object.keys(config.regions) }),
-    ...domainKeyRoutes({ domains, db, run, clock, rotateAfterMs: rotateAfterMs(config) }),
+    ...domainParts(parts, common.newId, started),
     ...tellingRoutes(parts, common.newId, { feed, sessions }),
     ...templateRoutes({ templates: createTemplates(common) }),
     ...broadcasts.routes,
@@ -157,7 +146,7 @@ export async function startHttpDoor(
   ]
   started.push((await startControl(parts)).close)
   const http = await openListeners(parts, started, {
-    linkHost: links.host,
+    isLinkHost: links.isHost,
     routes: [...routes, ...openapiRoutes({ routes, cookie })],
     pages: { ...openPages(DASHBOARD), preview: previewOf },
     findCredential: createFindCredential({ sessions, apiKeys, cookie }),
@@ -201,11 +190,12 @@ function openLargeBodies({ store, log }: Parts, started: (() => unknown)[]): Lar
 
 /** Plain, over TLS, and for proofs alone. @returns the first of them */
 async function openListeners(
-  { config, certificates, clock }: Parts,
+  parts: Parts,
   started: (() => unknown)[],
   options: Parameters<typeof createHttpApp>[0],
 ) {
-  const { http, acme } = config
+  const { certificates, clock } = parts
+  const { http, acme } = parts.config
   const app = createHttpApp(options)
   const close = (server: HttpServer) => started.push(() => server.close(HTTP_GRACE_MS))
   if (acme.enabled && acme.listen) {
@@ -214,55 +204,14 @@ async function openListeners(
     close(await startHttpServer(proofs, { ...acme.listen, clock }))
   }
   const common = { isPatientWith: options.streams.isReading, clock }
+  const contextFor = await openLinkCertificates(parts)
   const secure =
-    http.tlsListen && (await startHttpServer(app, { ...http.tlsListen, ...common }, certificates))
+    http.tlsListen &&
+    (await startHttpServer(app, { ...http.tlsListen, ...common }, { ...certificates, contextFor }))
   if (secure) close(secure)
   const place = http.listen ?? { host: '127.0.0.1', port: 0 }
   const plain = await startHttpServer(app, { ...place, ...common })
   return { ...plain, secureAddress: secure ? secure.address() : null }
-}
-
-/** Domains, which are also checked by themselves. */
-function startDomains(
-  { config, clock, log, store, secrets, generateKey }: Parts,
-  newId: IdSource,
-  started: (() => unknown)[],
-): { domains: Domains; inquiries: Inquiries } {
-  const { db, run } = store
-  const { mailHost, dns, delivery } = config
-  const { authorityPort, verifyResolvers: servers } = dns
-  const { allowPrivateAddresses } = delivery
-  const inquiries = createInquiries({ servers, clock, authorityPort, allowPrivateAddresses })
-  const domains = createDomains({
-    ...{ db, run, clock, newId, secrets, generateKey, mailHost, inquiries },
-    onStatus: ({ name, status }, former) =>
-      log.info({ domain: name, status, former }, 'a domain has changed'),
-  })
-  if (config.roles.includes('all')) {
-    const rechecks = startRechecks({
-      ...{ run, clock },
-      check: domains.verify,
-      onError: error => log.error({ err: error }, 'a domain could not be checked'),
-    })
-    store.on(DOMAIN_CHECK, times => {
-      for (const at of times as number[]) rechecks.note(at)
-    })
-    started.push(rechecks.stop)
-  }
-  started.push(inquiries.close)
-  return { domains, inquiries }
-}
-
-/** Records put into customers' zones by us. */
-function openAutoconfigure(
-  { config, clock, store }: Parts,
-  inquiries: Inquiries,
-  started: (() => unknown)[],
-): Autoconfigure {
-  const { cloudflareBaseUrl: baseUrl } = config.autoconfigure
-  const outbound = startOutbound({ config, clock }, started, baseUrl.startsWith('http://'))
-  const provider = createCloudflare({ outbound, clock, baseUrl })
-  return createAutoconfigure({ db: store.db, provider, inquiries, mailHost: config.mailHost })
 }
 
 /** What the command line asks of a running service. */
@@ -274,16 +223,9 @@ function startControl({ config, clock, log, store, passwords, pathsTo }: Parts):
 }
 
 /** The client for what users name by URLs. */
-function startOutbound(
-  { config, clock }: Pick<Parts, 'config' | 'clock'>,
-  started: (() => unknown)[],
-  allowInsecureLoopback = false,
-): Outbound {
+function startOutbound({ config, clock }: Parts, started: (() => unknown)[]): Outbound {
   const resolver = createResolver({ servers: config.dns.resolvers, clock })
-  const outbound = createOutbound({
-    ...{ resolver, clock, allowInsecureLoopback },
-    allowLoopback: config.fetch.allowLoopback,
-  })
+  const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
   started.push(resolver.close, outbound.close)
   return outbound
 }

@@ -1,17 +1,21 @@
 /** Links of ours in emails: where they lead, what is there, and who is noted. Part of the composition root. */
+import { isIP } from 'node:net'
 import type { Config } from './config/config.ts'
+import { LINK_HOST_CHANGED } from './domains/commands.ts'
+import { type LinkPlace, listTrackingHosts } from './domains/tracking-host.ts'
 import type { Route } from './http/route.ts'
 import { broadcastLinkRoutes } from './http/routes/broadcast-links.ts'
 import { trackingRoutes } from './http/routes/tracking.ts'
 import { unsubscribeRoutes } from './http/routes/unsubscribe.ts'
 import type { Parts } from './parts.ts'
+import { MISSED } from './store/command.ts'
 import type { LinkTermsIds } from './store/mail/link-terms.ts'
 import { createVisitBook } from './tracking/visit-book.ts'
 
 export interface Links {
   routes: Route[]
-  /** Where nothing but links is to be found; undefined where they lead to the same host as everything else. */
-  host: string | undefined
+  /** Whether nothing but links is to be found there. @param host as in the `Host` header; lower case */
+  isHost(host: string): boolean
   /** On what terms links are made now; resolves once `open` has been called. */
   terms(): Promise<LinkTermsIds>
   /** @param baseUrl of the door */
@@ -23,6 +27,8 @@ export function prepareLinks(
   { config, clock, log, store, secrets }: Parts,
   started: (() => unknown)[],
 ): Links {
+  const common = linkHostOf(config)
+  const own = followTrackingHosts({ config, log, store })
   const terms = Promise.withResolvers<LinkTermsIds>()
   const visits = createVisitBook({
     run: store.run,
@@ -38,9 +44,10 @@ export function prepareLinks(
       ...unsubscribeRoutes({ secrets, store, clock }),
       ...broadcastLinkRoutes(store),
     ],
-    host: linkHostOf(config),
+    isHost: host => host === common || own.has(host),
     terms: () => terms.promise,
     async open(baseUrl) {
+      await own.look()
       terms.resolve(await store.run('linkTerms', { baseUrl: config.tracking.baseUrl || baseUrl }))
     },
   }
@@ -49,4 +56,32 @@ export function prepareLinks(
 function linkHostOf({ tracking, http }: Config): string | undefined {
   const host = URL.parse(tracking.baseUrl)?.host
   return host === URL.parse(http.baseUrl)?.host ? undefined : host
+}
+
+/** How hosts of links below customers' domains lead here. */
+export function linkPlaceOf({ tracking, http, mailHost }: Config): LinkPlace {
+  const base = URL.parse(tracking.baseUrl || http.baseUrl)
+  const isNamed = base && base.hostname !== 'localhost' && isIP(base.hostname.replace(/[[\]]/g, '')) === 0
+  const isSecure = base?.protocol === 'https:'
+  return {
+    target: isNamed ? base.hostname : mailHost,
+    port: isSecure && base.port !== '' ? Number(base.port) : null,
+  }
+}
+
+/** Those that are known to lead here. */
+function followTrackingHosts({ config, log, store }: Pick<Parts, 'config' | 'log' | 'store'>) {
+  const place = linkPlaceOf(config)
+  let hosts: ReadonlySet<string> = new Set()
+  const look = async () => {
+    const known = await listTrackingHosts(store.db, place)
+    hosts = new Set(known.filter(({ isServed }) => isServed).map(({ baseUrl }) => new URL(baseUrl).host))
+  }
+  const lookAgain = () =>
+    look().catch(error =>
+      log.error({ err: error }, 'the hosts of links could not be read; the former ones stay'),
+    )
+  store.on(LINK_HOST_CHANGED, lookAgain)
+  store.on(MISSED, lookAgain)
+  return { look, has: (host: string) => hosts.has(host) }
 }

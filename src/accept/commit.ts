@@ -10,7 +10,7 @@ import { ON_SUPPRESSION_LIST } from '../events/suppressed.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
 import { batchCommand, besideOthers, type Tx } from '../store/command.ts'
-import { type LinkTermsIds, linkTermsFor } from '../store/mail/link-terms.ts'
+import { LINKING, type LinkingDomain, type LinkTermsIds, linkTermsFor } from '../store/mail/link-terms.ts'
 import type { DomainRow } from '../store/schema.ts'
 import type { Accepted, LeftOut } from './answer.ts'
 import { type KnownKeys, keyText, lookUpKeys, rememberKey } from './idempotency.ts'
@@ -40,7 +40,7 @@ export interface AcceptInput {
   } | null
 }
 
-const DOMAIN_COLUMNS = ['id', 'status', 'region', 'openTracking', 'clickTracking'] as const
+const DOMAIN_COLUMNS = ['id', 'status', 'region', ...LINKING] as const
 type KnownDomain = Pick<DomainRow, (typeof DOMAIN_COLUMNS)[number]>
 
 /** What was looked up for the whole group. */
@@ -149,13 +149,13 @@ function refuseTopic(
   return UNKNOWN_TOPIC
 }
 
-const UNTRACKED = { openTracking: 0, clickTracking: 0 } as const
+const UNTRACKED = { openTracking: 0, clickTracking: 0, trackingTerms: null } as const
 
 /** What was submitted whole stays as it is. */
 function linksOf(
   { linkTerms }: AcceptInput,
   { row: { raw, broadcastId, topicId } }: NewEmail,
-  domain: Pick<DomainRow, 'openTracking' | 'clickTracking'>,
+  domain: LinkingDomain,
 ): number | null {
   return raw === null ? linkTermsFor(linkTerms, domain, broadcastId !== null || topicId !== null) : null
 }

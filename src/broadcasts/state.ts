@@ -5,6 +5,7 @@ import type { Id } from '../lib/ids.ts'
 import type { Tx } from '../store/command.ts'
 import { BROADCAST_DUE } from '../store/mail/broadcasts.ts'
 import { parseMailboxes } from '../store/mail/emails.ts'
+import { LINKING } from '../store/mail/link-terms.ts'
 import type { BroadcastRow, BroadcastStatus, DomainRow } from '../store/schema.ts'
 
 export interface BroadcastKey {
@@ -71,7 +72,7 @@ export async function refuseUnsendable(
   )
 }
 
-const SENDING = ['id', 'status', 'region', 'openTracking', 'clickTracking'] as const
+const SENDING = ['id', 'status', 'region', ...LINKING] as const
 type SendingDomain = Pick<DomainRow, (typeof SENDING)[number]>
 
 /** The domain a broadcast is sent from; undefined where it may not be. */

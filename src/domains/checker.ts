@@ -6,11 +6,13 @@ import { type DomainWithKeys, findDomain } from '../store/accounts/domains.ts'
 import { type Run, StorageUnavailable } from '../store/command.ts'
 import type { Db } from '../store/schema.ts'
 import { withProblems } from './checks/sight.ts'
+import type { VisitHost } from './checks/tracking.ts'
 import type { CheckedDomainRow, domainCommands } from './commands.ts'
-import { dnsRecordsOf } from './dns-records.ts'
+import { allRecordsOf } from './dns-records.ts'
 import type { Inquiries } from './inquiries.ts'
 import { publishedKeyOf } from './key-text.ts'
 import { type CheckOutcome, maySend } from './status.ts'
+import { type LinkPlace, trackingHostOf } from './tracking-host.ts'
 import { type CheckedDomain, checkDomain, type DomainChecks } from './verify.ts'
 
 export interface CheckerOptions {
@@ -19,6 +21,8 @@ export interface CheckerOptions {
   clock: Clock
   mailHost: string
   inquiries: Inquiries
+  linkPlace: LinkPlace
+  visitHost: VisitHost
   /** Told of every change of status. */
   onStatus?(domain: DomainWithKeys, former: DomainWithKeys['status']): void
 }
@@ -69,7 +73,8 @@ async function checkNow(options: CheckerOptions, domain: DomainWithKeys): Promis
   const { run, clock, inquiries } = options
   const first = await inquire(options, domain)
   // what would take a domain's standing away must be said twice
-  const isDoubtful = maySend(domain.status) && outcomeOf(first, domain) === 'gone'
+  const isLost = maySend(domain.status) && outcomeOf(first, domain) === 'gone'
+  const isDoubtful = isLost || (domain.trackingTerms !== null && !first.linksAreServed)
   const found = isDoubtful ? await inquire(options, domain) : first
   if (inquiries.isClosed()) throw new StorageUnavailable('the service is stopping')
   const { accountId, id } = domain
@@ -78,6 +83,7 @@ async function checkNow(options: CheckerOptions, domain: DomainWithKeys): Promis
     ...{ accountId, id, visibleSlots },
     at: clock.now(),
     outcome: outcomeOf(found, domain),
+    links: linksOf(options, domain, found),
     checks: JSON.stringify(found.checks),
   })
   if (!checked) return undefined
@@ -85,11 +91,18 @@ async function checkNow(options: CheckerOptions, domain: DomainWithKeys): Promis
   return { domain: checked.domain, checks: toldOf(found.checks, checked) }
 }
 
+/** Of the host that the check was about: another one may be wanted by now. */
+function linksOf({ linkPlace }: CheckerOptions, domain: DomainWithKeys, { linksAreServed }: CheckedDomain) {
+  const tracking = trackingHostOf(domain, linkPlace)
+  if (!tracking || linksAreServed === undefined) return undefined
+  return { subdomain: domain.trackingSubdomain!, servedUnder: linksAreServed ? tracking.baseUrl : null }
+}
+
 async function inquire(
-  { mailHost, inquiries }: CheckerOptions,
+  { mailHost, inquiries, linkPlace, visitHost: visit }: CheckerOptions,
   domain: DomainWithKeys,
 ): Promise<CheckedDomain> {
-  const records = dnsRecordsOf(domain, mailHost)
+  const records = allRecordsOf(domain, mailHost, linkPlace)
   const inquiry = inquiries.open()
   try {
     return await checkDomain({
@@ -100,6 +113,8 @@ async function inquire(
         publicKey: publishedKeyOf(key),
       })),
       receiving: domain.receiving === 1,
+      tracking: trackingHostOf(domain, linkPlace),
+      visit,
       former: domain.checks === null ? null : (JSON.parse(domain.checks) as DomainChecks),
       laboratory: isLaboratory(mailHost),
     })

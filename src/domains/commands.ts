@@ -10,17 +10,20 @@ import {
   HOSTING_CHANGED,
 } from '../store/accounts/domains.ts'
 import { command, type Tx } from '../store/command.ts'
+import { termsUnder } from '../store/mail/link-terms.ts'
 import type { DkimKeyRow, DomainRow } from '../store/schema.ts'
 import { DOMAIN_DELETED } from './deleted.ts'
 import { dnsRecordsOf } from './dns-records.ts'
 import { recordStatus } from './record-status.ts'
-import { afterCheck, type CheckOutcome, nextCheckAt } from './status.ts'
+import { afterCheck, type CheckOutcome, EARLY_CHECKS_MS, nextCheckAt } from './status.ts'
 import type { DomainChecks } from './verify.ts'
 
 export type CreateDomainResult = 'created' | 'exists' | 'verified-elsewhere'
 
 /** Settings that their owner changes; those absent stay as they are. */
-export type DomainChanges = Partial<Pick<DomainRow, 'tls' | 'openTracking' | 'clickTracking' | 'receiving'>>
+export type DomainChanges = Partial<
+  Pick<DomainRow, 'tls' | 'openTracking' | 'clickTracking' | 'trackingSubdomain' | 'receiving'>
+>
 
 export interface DomainCheckRecord {
   accountId: Id
@@ -31,6 +34,8 @@ export interface DomainCheckRecord {
   visibleSlots: number[]
   /** JSON, as the API shows it. */
   checks: string
+  /** Of the host of its links: where they are from now on, null while nobody gets here by it. Absent where it has none. */
+  links?: { subdomain: string; servedUnder: string | null } | undefined
 }
 
 export interface CheckedDomainRow {
@@ -42,6 +47,9 @@ export interface CheckedDomainRow {
 
 /** Topic of announcements: when a domain is to be checked, epoch ms. */
 export const DOMAIN_CHECK = 'domain_check'
+
+/** Topic of announcements: a domain whose links lead to another host from now on, or may do so soon. */
+export const LINK_HOST_CHANGED = 'link_host'
 
 export const domainCommands = {
   createDomain: command<{ domain: DomainRow; keys: DkimKeyRow[] }, CreateDomainResult>(
@@ -65,12 +73,15 @@ export const domainCommands = {
       check.outcome === 'good' && (await isVerifiedElsewhere(tx, domain.accountId, domain.name))
     const outcome = verifiedElsewhere ? 'gone' : check.outcome
     const { status, verifiedAt, failingSince } = afterCheck(domain, outcome, check.at)
-    const checkAt = nextCheckAt({ ...domain, status, failingSince }, outcome, check.at)
+    const trackingTerms = await trackingTermsOf(tx, domain, check)
+    const checkAt = nextCheckAt({ ...domain, status, failingSince, trackingTerms }, outcome, check.at)
     await tx.db
       .updateTable('domains')
-      .set({ status, verifiedAt, failingSince, lastCheckedAt: check.at, checks: check.checks, checkAt })
+      .set({ status, verifiedAt, failingSince, trackingTerms, checks: check.checks, checkAt })
+      .set({ lastCheckedAt: check.at })
       .where('id', '=', domain.id)
       .execute()
+    if (domain.trackingSubdomain !== null) tx.announce(LINK_HOST_CHANGED, domain.name)
     if (checkAt !== null) tx.announce(DOMAIN_CHECK, checkAt)
     if (status !== domain.status) tx.announce(HOSTING_CHANGED, domain.name)
     if (outcome === 'good') await activateKeys(tx, domain, check)
@@ -105,21 +116,32 @@ export const domainCommands = {
     return { due, nextAt }
   }),
 
-  /** Undefined when the account has no such domain. */
-  changeDomain: command<{ accountId: Id; id: Id; changes: DomainChanges }, DomainWithKeys | undefined>(
-    async (tx, { accountId, id, changes }) => {
-      if (Object.keys(changes).length > 0)
-        await tx.db
-          .updateTable('domains')
-          .set(changes)
-          .where('accountId', '=', accountId)
-          .where('id', '=', id)
-          .execute()
-      const domain = await findDomain(tx.db, accountId, id)
-      if (domain && changes.receiving !== undefined) tx.announce(HOSTING_CHANGED, domain.name)
-      return domain
-    },
-  ),
+  /** Whenever it would have been next. */
+  checkDomainAt: command<{ id: Id; at: number }, void>(async (tx, { id, at }) => {
+    await tx.db.updateTable('domains').set({ checkAt: at }).where('id', '=', id).execute()
+    tx.announce(DOMAIN_CHECK, at)
+  }),
+
+  /** A new host for its links is looked at soon. Undefined when the account has no such domain. */
+  changeDomain: command<
+    { accountId: Id; id: Id; changes: DomainChanges; at: number },
+    DomainWithKeys | undefined
+  >(async (tx, { accountId, id, changes, at }) => {
+    const former = await findDomain(tx.db, accountId, id)
+    if (!former || Object.keys(changes).length === 0) return former
+    const { trackingSubdomain = former.trackingSubdomain, receiving } = changes
+    const linksMove = trackingSubdomain !== former.trackingSubdomain
+    const checkAt = Math.min(at + EARLY_CHECKS_MS[0]!, former.checkAt ?? Number.POSITIVE_INFINITY)
+    await tx.db
+      .updateTable('domains')
+      .set({ ...changes, ...(linksMove && { trackingTerms: null, checkAt }) })
+      .where('id', '=', id)
+      .execute()
+    if (linksMove) tx.announce(DOMAIN_CHECK, checkAt)
+    if (linksMove) tx.announce(LINK_HOST_CHANGED, former.name)
+    if (receiving !== undefined) tx.announce(HOSTING_CHANGED, former.name)
+    return findDomain(tx.db, accountId, id)
+  }),
 
   /**
    * With its keys, and the API keys that are bound to it; its mail is seen to afterwards, by `queue/deleted-domains.ts`.
@@ -136,9 +158,20 @@ export const domainCommands = {
     tx.announce(DOMAIN_DELETED, id)
     tx.announce(HOSTING_CHANGED, name)
     tx.announce(DKIM_KEYS_CHANGED, id)
+    if (domain.trackingSubdomain !== null) tx.announce(LINK_HOST_CHANGED, name)
     await recordDomainEvent(tx, domain, 'domain.deleted', at)
     return true
   }),
+}
+
+/** The first of the terms under the host of its links, once it is served; null for the host of all. */
+async function trackingTermsOf(
+  tx: Tx,
+  { trackingSubdomain, trackingTerms }: DomainRow,
+  { links }: DomainCheckRecord,
+): Promise<number | null> {
+  if (links?.subdomain !== trackingSubdomain) return trackingTerms
+  return links.servedUnder === null ? null : (await termsUnder(tx, links.servedUnder))[0]
 }
 
 /** A key signs only once its record is publicly visible: the first RSA key, and the Ed25519 one beside it. */

@@ -1,8 +1,9 @@
-/** The six records a customer puts into the DNS of a domain, once; everything that changes later lies behind them. */
+/** The records a customer puts into the DNS of a domain, once; everything that changes later lies behind them. */
 import type { DkimKeyFacts } from '../store/accounts/domains.ts'
+import { type LinkPlace, type TrackedDomain, trackingHostOf } from './tracking-host.ts'
 
 export interface DnsRecord {
-  record: 'Verification' | 'DKIM 1' | 'DKIM 2' | 'DKIM 3' | 'SPF' | 'MX'
+  record: 'Verification' | 'DKIM 1' | 'DKIM 2' | 'DKIM 3' | 'SPF' | 'MX' | 'Tracking'
   type: 'TXT' | 'CNAME' | 'MX'
   host: string
   value: string
@@ -19,7 +20,7 @@ export interface RecordsSource {
   keys: readonly Pick<DkimKeyFacts, 'slot' | 'token'>[]
 }
 
-/** In the order of the contract. @param mailHost the provider host */
+/** The six that every domain needs, in the order of the contract. @param mailHost the provider host */
 export function dnsRecordsOf(domain: RecordsSource, mailHost: string): DnsRecord[] {
   const { name, region, verificationToken, keys } = domain
   return [
@@ -39,4 +40,16 @@ export function dnsRecordsOf(domain: RecordsSource, mailHost: string): DnsRecord
       priority: MX_PREFERENCE,
     },
   ]
+}
+
+/** Those six, and that of the host of its links where it has one. */
+export function allRecordsOf(
+  domain: RecordsSource & TrackedDomain,
+  mailHost: string,
+  place: LinkPlace,
+): DnsRecord[] {
+  const tracking = trackingHostOf(domain, place)
+  const records = dnsRecordsOf(domain, mailHost)
+  if (!tracking) return records
+  return [...records, { record: 'Tracking', type: 'CNAME', host: tracking.host, value: place.target }]
 }

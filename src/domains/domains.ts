@@ -15,6 +15,7 @@ export interface Domains {
     accountId: Id,
     name: string,
     region: string,
+    settings?: DomainChanges,
   ): Promise<DomainWithKeys | Exclude<CreateDomainResult, 'created'>>
   list(
     accountId: Id,
@@ -49,7 +50,7 @@ const SLOTS: readonly { slot: number; algorithm: DkimAlgorithm }[] = [
 export function createDomains(options: DomainOptions): Domains {
   const { db, run, clock, newId } = options
   return {
-    async create(accountId, name, region) {
+    async create(accountId, name, region, settings = {}) {
       const now = clock.now()
       const domain = {
         id: newId(now),
@@ -61,7 +62,10 @@ export function createDomains(options: DomainOptions): Domains {
         openTracking: 0 as const,
         clickTracking: 0 as const,
         receiving: 1 as const,
+        trackingSubdomain: null,
+        trackingTerms: null,
         tls: 'opportunistic' as const,
+        ...settings,
         createdAt: now,
         verifiedAt: null,
         lastCheckedAt: null,
@@ -78,7 +82,7 @@ export function createDomains(options: DomainOptions): Domains {
     list: (accountId, page) => listDomains(db, accountId, page),
     find: (accountId, id) => findDomain(db, accountId, id),
     verify: createChecker(options),
-    change: (accountId, id, changes) => run('changeDomain', { accountId, id, changes }),
+    change: (accountId, id, changes) => run('changeDomain', { accountId, id, changes, at: clock.now() }),
     delete: (accountId, id) => run('deleteDomain', { accountId, id, at: clock.now() }),
   }
 }

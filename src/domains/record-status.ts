@@ -21,6 +21,8 @@ function foundOf(record: DnsRecord['record'], host: string, checks: Partial<Doma
       return checks.spf?.status
     case 'MX':
       return checks.mx?.status
+    case 'Tracking':
+      return checks.tracking?.host === host ? checks.tracking.status : undefined
     default:
       return checks.dkim?.selectors.find(selector => selector.host === host)?.status
   }

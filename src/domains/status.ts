@@ -41,11 +41,14 @@ export function afterCheck(domain: Standing, outcome: CheckOutcome, now: number)
 
 /** Epoch ms; null when the domain is not checked by itself any more. */
 export function nextCheckAt(
-  domain: Pick<DomainRow, 'id' | 'status' | 'createdAt' | 'failingSince'>,
+  domain: Pick<
+    DomainRow,
+    'id' | 'status' | 'createdAt' | 'failingSince' | 'trackingSubdomain' | 'trackingTerms'
+  >,
   outcome: CheckOutcome,
   now: number,
 ): number | null {
-  const { id, status, createdAt, failingSince } = domain
+  const { id, status, createdAt, failingSince, trackingSubdomain, trackingTerms } = domain
   if (status === 'pending') {
     const age = now - createdAt
     const next = EARLY_CHECKS_MS.find(ms => ms > age)
@@ -53,7 +56,8 @@ export function nextCheckAt(
   }
   if (status === 'temporary_failure' || outcome === 'unknown') return now + spread(HOUR_MS, id)
   if (status === 'failed' && now - (failingSince ?? now) >= LOOK_AFTER_FAILED_MS) return null
-  return now + spread(DAY_MS, id)
+  const linksAreAwaited = trackingSubdomain !== null && trackingTerms === null
+  return now + spread(linksAreAwaited ? HOUR_MS : DAY_MS, id)
 }
 
 /** By the random end of the id, so that many domains of one hour come one after another. */

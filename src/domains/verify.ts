@@ -24,9 +24,11 @@ import {
 import { spfProbe } from './checks/spf.ts'
 import { spfCost } from './checks/spf-cost.ts'
 import { isSpf } from './checks/spf-record.ts'
+import { checkTracking, type VisitHost } from './checks/tracking.ts'
 import { plain } from './checks/values.ts'
 import { type NameServersCheck, nameServersCheck } from './checks/zone-servers.ts'
 import type { DnsRecord } from './dns-records.ts'
+import type { TrackingHost } from './tracking-host.ts'
 
 /** In wire spelling: stored, and shown as it is. */
 export interface DomainChecks {
@@ -37,6 +39,8 @@ export interface DomainChecks {
   dmarc: DmarcCheck
   /** Null where the domain's own mail is not wanted here. */
   receiving: Check | null
+  /** Null where links lead to the host of all. */
+  tracking: ({ host: string } & Check) | null
   name_servers: NameServersCheck
 }
 
@@ -45,6 +49,8 @@ export interface CheckedDomain {
   ownership: Standing
   /** In the order of the selectors. */
   selectors: Standing[]
+  /** Whoever goes to the host of its links comes here; undefined where it has none. */
+  linksAreServed: boolean | undefined
 }
 
 /** A DKIM selector's record and the key it must lead to. */
@@ -68,6 +74,10 @@ export interface CheckOptions {
   selectors: readonly SelectorRecord[]
   /** Whether the domain's own mail is wanted here. */
   receiving: boolean
+  /** The host of its links; undefined where it has none. */
+  tracking: TrackingHost | undefined
+  /** Looks who is there. */
+  visit: VisitHost
   inquiry: Inquiry
   /** What the last check found; null before the first. */
   former: DomainChecks | null
@@ -80,7 +90,7 @@ export async function checkDomain(options: CheckOptions): Promise<CheckedDomain>
   const servers = await findZoneServers(domain, inquiry)
   const scene = { ...options, servers, witnesses: { ...inquiry, authorities: servers.witnesses } }
   const record = recordIn(options)
-  const [ownership, dkim, spf, mx, dmarc, receiving] = await Promise.all([
+  const [ownership, dkim, spf, mx, dmarc, receiving, links] = await Promise.all([
     checkRecord(
       scene,
       record('Verification'),
@@ -92,6 +102,7 @@ export async function checkDomain(options: CheckOptions): Promise<CheckedDomain>
     checkRecord(scene, record('MX'), exchangeProbeOf(domain, record('MX')), former?.mx.status),
     checkDmarc(domain, inquiry.resolvers),
     options.receiving ? checkReceiving(scene) : null,
+    options.tracking && checkTracking({ ...scene, tracking: options.tracking, record: record('Tracking') }),
   ])
   return {
     checks: {
@@ -104,10 +115,12 @@ export async function checkDomain(options: CheckOptions): Promise<CheckedDomain>
       mx: mx.check,
       dmarc,
       receiving,
+      tracking: links ? { host: options.tracking!.host, ...links.check } : null,
       name_servers: nameServersCheck(servers),
     },
     ownership: ownership.standing,
     selectors: dkim.map(({ standing }) => standing),
+    linksAreServed: links?.isServed,
   }
 }
 

@@ -25,7 +25,7 @@ import { readUnreadBodies } from './unread-body.ts'
 
 interface HttpAppOptions {
   /** Where links in emails lead, if nothing else is to be found there: a host, with its port where that is unusual. */
-  linkHost: string | undefined
+  isLinkHost(host: string): boolean
   routes: readonly Route[]
   /** Undefined where there is the API alone. */
   pages: DashboardPages | undefined
@@ -51,7 +51,7 @@ export function createHttpApp(options: HttpAppOptions): Koa {
   app.use(turnErrorsIntoReplies(options.log))
   app.use(insistOnHost)
   app.use(tidyPath)
-  app.use(keepToLinks(options.linkHost))
+  app.use(keepToLinks(options))
   if (options.pages) app.use(servePages(options.pages, options.findCredential))
   const routing = createRouting(options.routes, handlerOf(options))
   app.use(routing.dispatch)
@@ -142,14 +142,13 @@ const tidyPath: Middleware = (ctx, next) => {
   return next()
 }
 
-/** Of pixels, links that are counted, unsubscribing and shared emails; and what a certificate for the host needs. */
-const LINKS = /^\/(?:[ocus]|\.well-known\/acme-challenge)\//
+/** Of pixels, links that are counted, unsubscribing and shared emails; and what the host is proven by. */
+const LINKS = /^\/(?:[ocus]|\.well-known)\//
 
-/** Whoever comes by the host of links finds no API there, and no dashboard. */
-function keepToLinks(linkHost: string | undefined): Middleware {
+/** Whoever comes by a host of links finds no API there, and no dashboard. */
+function keepToLinks({ isLinkHost }: Pick<HttpAppOptions, 'isLinkHost'>): Middleware {
   return (ctx, next) => {
-    if (linkHost !== undefined && ctx.headers.host?.toLowerCase() === linkHost && !LINKS.test(ctx.path))
-      throw unknownPath(ctx)
+    if (isLinkHost((ctx.headers.host ?? '').toLowerCase()) && !LINKS.test(ctx.path)) throw unknownPath(ctx)
     return next()
   }
 }

@@ -11,7 +11,7 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
-import type { Certificates } from '../lib/certificates.ts'
+import type { Certificates, ContextFor } from '../lib/certificates.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { UnderWay } from '../lib/under-way.ts'
 
@@ -41,6 +41,9 @@ interface ServerOptions {
   clock?: Clock
 }
 
+/** The certificate of most names, and those of others. */
+type NamedCertificates = Certificates & { contextFor?: ContextFor }
+
 /** @param certificates for TLS; without them it is plain HTTP @throws when the address is not to be had */
 export async function startHttpServer(
   app: Koa,
@@ -51,7 +54,7 @@ export async function startHttpServer(
     requestTimeoutMs = REQUEST_TIMEOUT_MS,
     clock = systemClock,
   }: ServerOptions,
-  certificates?: Certificates,
+  certificates?: NamedCertificates,
 ): Promise<HttpServer> {
   const answer = app.callback()
   const underWay = new UnderWay<ServerResponse>()
@@ -120,12 +123,20 @@ function silentConnections(server: Server, opened: 'connection' | 'secureConnect
 
 /** With the certificate of the day. */
 function secured(
-  certificates: Certificates,
+  certificates: NamedCertificates,
   limits: ReturnType<typeof limitsOf>,
   listener: RequestListener,
 ): SecureServer {
+  const { contextFor } = certificates
   const options = { ...limits, ...certificates.current(), minVersion: 'TLSv1.2' as const }
-  const server = createSecureServer({ ...options, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, listener)
+  const server = createSecureServer(
+    {
+      ...options,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      SNICallback: (name, use) => use(null, contextFor?.(name)),
+    },
+    listener,
+  )
   server.on('tlsClientError', (_, socket) => socket.destroy())
   server.once(
     'close',

@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createSecureContext } from 'node:tls'
+import { createSecureContext, type SecureContext } from 'node:tls'
 import { type Clock, every } from './clock.ts'
 import { selfSigned } from './self-signed.ts'
 
@@ -20,6 +20,9 @@ export interface Certificates {
   onChange(listener: (pair: CertificatePair) => void): () => void
   close(): void
 }
+
+/** Another than the current one, for a name that a client asks for; undefined where that will do. */
+export type ContextFor = (name: string) => SecureContext | undefined
 
 interface FollowOptions {
   certFile: string

@@ -11,7 +11,14 @@ import {
 } from 'node:crypto'
 
 /** What a signed token is for. A token of one purpose is worthless for any other. */
-export type TokenPurpose = 'verp' | 'correlation' | 'download' | 'share' | 'unsubscribe' | 'tracking'
+export type TokenPurpose =
+  | 'verp'
+  | 'correlation'
+  | 'download'
+  | 'share'
+  | 'unsubscribe'
+  | 'tracking'
+  | 'link-host'
 
 export interface SecretKeys {
   /** Encrypts with AES-256-GCM: version, nonce (12), tag (16), ciphertext. `context` must be given again to open. */

@@ -22,6 +22,16 @@ export function findCertificate(db: Db, host: string): Promise<CertificateRow | 
   return db.selectFrom('certificates').selectAll().where('host', '=', host).executeTakeFirst()
 }
 
+/** Those that have been given. */
+export async function listCertificates(db: Db): Promise<{ host: string; chain: string; key: Uint8Array }[]> {
+  const rows = await db
+    .selectFrom('certificates')
+    .select(['host', 'chain', 'key'])
+    .where('chain', 'is not', null)
+    .execute()
+  return rows.map(({ host, chain, key }) => ({ host, chain: chain!, key: key! }))
+}
+
 export function findAcmeAccount(db: Db, directoryUrl: string): Promise<AcmeAccountRow | undefined> {
   return db.selectFrom('acmeAccounts').selectAll().where('directoryUrl', '=', directoryUrl).executeTakeFirst()
 }

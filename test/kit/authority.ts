@@ -60,6 +60,8 @@ export interface AuthorityOptions {
 
 export interface Authority {
   directoryUrl: string
+  /** PEM, for those who are to trust what it issues. */
+  root: string
   /** Steps asked for, oldest first: `newOrder`, `challenge`, `finalize`, … */
   steps: string[]
   /** Of orders made so far. */
@@ -92,7 +94,7 @@ export async function startAuthority({
   const contacts: string[][] = []
   const nonces = new Set<string>()
   const faults = new Map<string, ScriptedFault[]>()
-  const issuer = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  const { privateKey: issuer, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const accounts = new Map<string, JsonWebKey>()
   const orders: Order[] = []
   let base = ''
@@ -249,6 +251,7 @@ export async function startAuthority({
   }
 
   return {
+    root: rootOf(publicKey, issuer),
     directoryUrl: `${base}/directory`,
     steps,
     get orderCount() {
@@ -328,22 +331,50 @@ function issue(
   now: number,
   days: number,
 ): string {
-  const algorithm = der(SEQUENCE, ECDSA_WITH_SHA256)
-  const name = (text: string) =>
-    der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from(text)))))
-  const time = (at: number) =>
-    der(UTC_TIME, Buffer.from(`${new Date(at).toISOString().replace(/\D/g, '').slice(2, 14)}Z`))
-  const body = der(
-    SEQUENCE,
-    der(CONTEXT_0, der(INTEGER, Buffer.of(2))),
-    der(INTEGER, Buffer.concat([Buffer.of(0x40), randomBytes(8)])),
-    algorithm,
-    name('An authority for tests'),
-    der(SEQUENCE, time(now - 3_600_000), time(now + days * 86_400_000)),
-    der(SEQUENCE),
-    publicKey,
-    der(CONTEXT_3, der(SEQUENCE, altNames(names))),
+  return signed(
+    der(
+      SEQUENCE,
+      der(CONTEXT_0, der(INTEGER, Buffer.of(2))),
+      der(INTEGER, Buffer.concat([Buffer.of(0x40), randomBytes(8)])),
+      ALGORITHM,
+      ISSUER,
+      der(SEQUENCE, time(now - 3_600_000), time(now + days * 86_400_000)),
+      der(SEQUENCE),
+      publicKey,
+      der(CONTEXT_3, der(SEQUENCE, altNames(names))),
+    ),
+    issuer,
   )
+}
+
+/** Of version 1, which may issue without saying so. */
+function rootOf(publicKey: KeyObject, issuer: KeyObject): string {
+  const now = Date.now()
+  return signed(
+    der(
+      SEQUENCE,
+      der(INTEGER, Buffer.of(1)),
+      ALGORITHM,
+      ISSUER,
+      der(SEQUENCE, time(now - 86_400_000), time(now + 86_400_000)),
+      ISSUER,
+      publicKey.export({ type: 'spki', format: 'der' }),
+    ),
+    issuer,
+  )
+}
+
+const ALGORITHM = der(SEQUENCE, ECDSA_WITH_SHA256)
+const ISSUER = der(
+  SEQUENCE,
+  der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from('An authority for tests')))),
+)
+
+function time(at: number): Buffer {
+  return der(UTC_TIME, Buffer.from(`${new Date(at).toISOString().replace(/\D/g, '').slice(2, 14)}Z`))
+}
+
+function signed(body: Buffer, issuer: KeyObject): string {
   const signature = der(BIT_STRING, Buffer.of(0), sign('sha256', body, issuer))
-  return pem('CERTIFICATE', der(SEQUENCE, body, algorithm, signature))
+  return pem('CERTIFICATE', der(SEQUENCE, body, ALGORITHM, signature))
 }

@@ -16,3 +16,9 @@ export function testInquiries(servers: string[] = [], timeoutMs = 10_000): Inqui
     tries: 1,
   })
 }
+
+/** Of an installation whose domains have no hosts for links that lead to it. */
+export const NO_LINK_HOSTS = {
+  linkPlace: { target: 'posthorn.test', port: null },
+  visitHost: async () => 'nobody is there',
+}

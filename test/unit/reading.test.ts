@@ -45,7 +45,7 @@ async function open(t: TestContext) {
   })
   const app = createHttpApp({
     pages: undefined,
-    linkHost: undefined,
+    isLinkHost: () => false,
     routes: emailListRoutes({ reader: reading.reader, horizonOf: async () => 0 }),
     findCredential: async () => ({ kind: 'key', accountId: newId(1), apiKeyId: newId(1), domain: null }),
     clientAddressOf: () => '127.0.0.1',

@@ -1,11 +1,12 @@
-/** Puts the six records of a domain into its zone at the customer's DNS provider, with a token that is kept nowhere. */
+/** Puts the records of a domain into its zone at the customer's DNS provider, with a token that is kept nowhere. */
 import { type Id, idKey } from '../../lib/ids.ts'
 import { createKeyedLock } from '../../lib/keyed-lock.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { findDomain } from '../../store/accounts/domains.ts'
 import type { Db } from '../../store/schema.ts'
-import { type DnsRecord, dnsRecordsOf } from '../dns-records.ts'
+import { allRecordsOf, type DnsRecord } from '../dns-records.ts'
 import type { Inquiries } from '../inquiries.ts'
+import type { LinkPlace } from '../tracking-host.ts'
 import { type Placed, placeRecord } from './place.ts'
 import { type DnsProvider, ProviderFault } from './provider.ts'
 
@@ -39,6 +40,7 @@ interface AutoconfigureOptions {
   provider: DnsProvider
   inquiries: Inquiries
   mailHost: string
+  linkPlace: LinkPlace
 }
 
 const AT_ONCE = 8
@@ -55,7 +57,7 @@ export function createAutoconfigure(options: AutoconfigureOptions): Autoconfigur
 }
 
 async function autoconfigure(
-  { db, provider, inquiries, mailHost }: AutoconfigureOptions,
+  { db, provider, inquiries, mailHost, linkPlace }: AutoconfigureOptions,
   { accountId, id, token, mergeSpf }: AutoconfigureRequest,
 ): Promise<Autoconfigured | NotAutoconfigured | undefined> {
   const domain = await findDomain(db, accountId, id)
@@ -66,7 +68,7 @@ async function autoconfigure(
     if (!zone) return { refused: `The token opens no zone that ${domain.name} lies in.`, isTokensFault: true }
     const options = { zone, mailHost, mergeSpf, witness: inquiry.resolvers[0]! }
     const records: Autoconfigured['records'] = []
-    for (const each of dnsRecordsOf(domain, mailHost)) {
+    for (const each of allRecordsOf(domain, mailHost, linkPlace)) {
       const { record, type, host } = each
       records.push({ record, type, host, ...(await placeRecord(each, options)) })
     }

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { DomainChanges } from '../../domains/commands.ts'
 import type { Domains } from '../../domains/domains.ts'
+import type { LinkPlace } from '../../domains/tracking-host.ts'
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { parseDomain } from '../../smtp/address.ts'
 import type { DomainWithKeys } from '../../store/accounts/domains.ts'
@@ -14,22 +15,27 @@ import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 interface DomainRoutesOptions {
   domains: Domains
   mailHost: string
+  linkPlace: LinkPlace
   regions: readonly string[]
 }
 
-const createDomainSchema = z.object({ name: z.string(), region: z.string().optional() })
-const readCreateDomain = bodyReader(createDomainSchema)
-const changeDomainSchema = z.object({
+const settings = {
   tls: tlsSchema.optional(),
   open_tracking: z.boolean().optional(),
   click_tracking: z.boolean().optional(),
-  receiving: z.boolean().optional(),
-})
+  tracking_subdomain: z
+    .string()
+    .optional()
+    .meta({ description: 'Such as `links`. With nothing in it links lead to the host of all.' }),
+}
+const createDomainSchema = z.object({ name: z.string(), region: z.string().optional(), ...settings })
+const readCreateDomain = bodyReader(createDomainSchema)
+const changeDomainSchema = z.object({ ...settings, receiving: z.boolean().optional() })
 const readChangeDomain = bodyReader(changeDomainSchema)
 const DEFAULT_REGION = 'us-west-2'
 
-export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions): Route[] {
-  const view = (domain: DomainWithKeys) => domainView(domain, mailHost)
+export function domainRoutes({ domains, mailHost, linkPlace, regions }: DomainRoutesOptions): Route[] {
+  const view = (domain: DomainWithKeys) => domainView(domain, mailHost, linkPlace)
   return [
     {
       method: 'POST',
@@ -39,14 +45,17 @@ export function domainRoutes({ domains, mailHost, regions }: DomainRoutesOptions
       body: createDomainSchema,
       replies: { 201: domainSchema },
       async handle(request) {
-        const { name: text, region = DEFAULT_REGION } = readCreateDomain(await request.body())
+        const { name: text, region = DEFAULT_REGION, ...wanted } = readCreateDomain(await request.body())
         const name = parseDomain(text.trim())
         if (name === undefined) throw invalidField('name', 'The `name` field must be a domain name.')
         if (name === mailHost || name.endsWith(`.${mailHost}`))
           throw invalidField('name', `${name} belongs to the provider zone ${mailHost}.`)
         if (!regions.includes(region))
           throw invalidField('region', `The region must be one of ${regions.join(', ')}.`, 'invalid_region')
-        const domain = await domains.create(request.credential.accountId, name, region)
+        const domain = await domains.create(
+          ...([request.credential.accountId, name, region] as const),
+          settingsOf(wanted, name),
+        )
         if (domain === 'exists') throw invalidField('name', `The ${name} domain is registered already.`)
         if (domain === 'verified-elsewhere')
           throw invalidField('name', `The ${name} domain has been verified by another account.`)
@@ -115,30 +124,47 @@ function changeRoute(domains: Domains, view: (domain: DomainWithKeys) => object)
     body: changeDomainSchema,
     replies: { 200: domainSchema },
     async handle(request) {
+      const { accountId } = request.credential
       const id = idOf(request)
-      const domain = await domains.change(
-        request.credential.accountId,
-        id,
-        changesOf(readChangeDomain(await request.body())),
-      )
+      const { receiving, ...wanted } = readChangeDomain(await request.body())
+      const found = await domains.find(accountId, id)
+      if (!found) throw notFound('Domain')
+      const changes = {
+        ...settingsOf(wanted, found.name),
+        ...(receiving !== undefined && { receiving: receiving ? (1 as const) : (0 as const) }),
+      }
+      const domain = await domains.change(accountId, id, changes)
       if (!domain) throw notFound('Domain')
       return ok(view(domain))
     },
   }
 }
 
-function changesOf({
-  tls,
-  openTracking,
-  clickTracking,
-  receiving,
-}: ReturnType<typeof readChangeDomain>): DomainChanges {
+type Settings = Omit<ReturnType<typeof readChangeDomain>, 'receiving'>
+
+function settingsOf(
+  { tls, openTracking, clickTracking, trackingSubdomain }: Settings,
+  name: string,
+): DomainChanges {
   return {
     ...(tls !== undefined && { tls }),
     ...(openTracking !== undefined && { openTracking: openTracking ? 1 : 0 }),
     ...(clickTracking !== undefined && { clickTracking: clickTracking ? 1 : 0 }),
-    ...(receiving !== undefined && { receiving: receiving ? 1 : 0 }),
+    ...(trackingSubdomain !== undefined && { trackingSubdomain: subdomainOf(trackingSubdomain, name) }),
   }
+}
+
+/** Null for none. `send` and what begins with an underscore have records of their own. */
+function subdomainOf(text: string, name: string): string | null {
+  if (text.trim() === '') return null
+  const host = parseDomain(`${text.trim()}.${name}`)
+  const subdomain = host?.slice(0, -name.length - 1)
+  if (subdomain === undefined || /^send$|(?:^|\.)_/.test(subdomain))
+    throw invalidField(
+      'tracking_subdomain',
+      `The \`tracking_subdomain\` field must be a name below ${name} that nothing else needs, such as \`links\`.`,
+    )
+  return subdomain
 }
 
 function idOf({ params }: ApiRequest) {

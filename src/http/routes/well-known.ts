@@ -1,6 +1,11 @@
-/** What others look for under `/.well-known/`: proofs for a certificate authority, and the MTA-STS policy of the provider host. */
+/**
+ * What others look for under `/.well-known/`: proofs for a certificate authority, the MTA-STS policy of the provider host; and what we
+ * look for ourselves at the hosts of links.
+ */
 import type { OwnPolicy } from '../../domains/own-policy.ts'
+import { PROOF_PATH, proofFor } from '../../domains/tracking-host.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { findHttpAnswer } from '../../store/certificates.ts'
 import type { Db } from '../../store/schema.ts'
 import { Refused } from '../refused.ts'
@@ -10,13 +15,14 @@ interface WellKnownRoutesOptions {
   db: Db
   clock: Clock
   mailHost: string
+  secrets: SecretKeys
   /** Undefined where there is none. */
   policy: OwnPolicy | undefined
 }
 
 export const CHALLENGE_PATH = '/.well-known/acme-challenge/:token'
 
-export function wellKnownRoutes({ db, clock, mailHost, policy }: WellKnownRoutesOptions): Route[] {
+export function wellKnownRoutes({ db, clock, mailHost, secrets, policy }: WellKnownRoutesOptions): Route[] {
   return [
     {
       method: 'GET',
@@ -41,6 +47,16 @@ export function wellKnownRoutes({ db, clock, mailHost, policy }: WellKnownRoutes
         if (!policy || host !== `mta-sts.${mailHost}`)
           throw new Refused(404, 'not_found', 'There is no policy for this host.')
         return textReply('text/plain; charset=utf-8', policy.text)
+      },
+    },
+    {
+      method: 'GET',
+      path: PROOF_PATH,
+      access: 'public',
+      summary: 'What shows that a host of links leads to this installation',
+      replies: { 200: 'text/plain' },
+      async handle({ headers }) {
+        return textReply('text/plain; charset=utf-8', proofFor(secrets, (headers.host ?? '').toLowerCase()))
       },
     },
   ]

@@ -1,7 +1,8 @@
 /** A domain as the API shows it, with the state of each of its records. */
 import * as z from 'zod'
-import { dnsRecordsOf } from '../../domains/dns-records.ts'
+import { allRecordsOf } from '../../domains/dns-records.ts'
 import { recordStatus } from '../../domains/record-status.ts'
+import type { LinkPlace } from '../../domains/tracking-host.ts'
 import type { DomainChecks } from '../../domains/verify.ts'
 import { wireId } from '../../lib/ids.ts'
 import type { DomainWithKeys } from '../../store/accounts/domains.ts'
@@ -13,7 +14,7 @@ const TTL = 'Auto'
 const checkStatus = z.enum(['verified', 'pending', 'failed'])
 export const tlsSchema = z.enum(['opportunistic', 'enforced'])
 const recordSchema = z.object({
-  record: z.enum(['Verification', 'DKIM 1', 'DKIM 2', 'DKIM 3', 'SPF', 'MX']),
+  record: z.enum(['Verification', 'DKIM 1', 'DKIM 2', 'DKIM 3', 'SPF', 'MX', 'Tracking']),
   type: z.enum(['TXT', 'CNAME', 'MX']),
   host: z.string(),
   name: z.string(),
@@ -29,9 +30,13 @@ export const domainSchema = z
     name: z.string(),
     status: z.enum(['pending', 'verified', 'temporary_failure', 'failed']),
     region: z.string(),
-    records: z.array(recordSchema).length(6),
+    records: z.array(recordSchema).min(6).max(7),
     open_tracking: z.boolean(),
     click_tracking: z.boolean(),
+    tracking_subdomain: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'Links of its mail lead to this host below the domain, once it leads here.' }),
     tls: tlsSchema,
     receiving: z.object({
       enabled: z.boolean(),
@@ -84,11 +89,16 @@ const checksSchema: z.ZodType<DomainChecks> = z.object({
   mx: checkSchema,
   dmarc: checkSchema.extend({ policy: policySchema.nullable() }),
   receiving: checkSchema.nullable(),
+  tracking: checkSchema.extend({ host: z.string() }).nullable(),
   name_servers: nameServersSchema,
 })
 export const verifiedDomainSchema = domainSchema.extend({ checks: checksSchema })
 
-export function domainView(domain: DomainWithKeys, mailHost: string): z.output<typeof domainSchema> {
+export function domainView(
+  domain: DomainWithKeys,
+  mailHost: string,
+  place: LinkPlace,
+): z.output<typeof domainSchema> {
   const checks = domain.checks === null ? null : (JSON.parse(domain.checks) as DomainChecks)
   return {
     object: 'domain',
@@ -96,7 +106,7 @@ export function domainView(domain: DomainWithKeys, mailHost: string): z.output<t
     name: domain.name,
     status: domain.status,
     region: domain.region,
-    records: dnsRecordsOf(domain, mailHost).map(record => ({
+    records: allRecordsOf(domain, mailHost, place).map(record => ({
       ...record,
       name: record.host,
       ttl: TTL,
@@ -104,6 +114,7 @@ export function domainView(domain: DomainWithKeys, mailHost: string): z.output<t
     })),
     open_tracking: domain.openTracking === 1,
     click_tracking: domain.clickTracking === 1,
+    ...(domain.trackingSubdomain !== null && { tracking_subdomain: domain.trackingSubdomain }),
     tls: domain.tls,
     receiving: { enabled: domain.receiving === 1, record: receivingRecord(domain, mailHost) },
     created_at: timestamp(domain.createdAt),

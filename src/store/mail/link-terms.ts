@@ -2,7 +2,7 @@
  * On what terms an email's own links are made: what is tracked, and under which address. Decided when the email is accepted
  * and kept, so that its message can be made again as it was after either has changed.
  */
-import { command } from '../command.ts'
+import { command, type Tx } from '../command.ts'
 import type { Find } from '../read.ts'
 import type { DomainRow, LinkTermsRow } from '../schema.ts'
 
@@ -13,17 +13,22 @@ export interface LinkTerms {
   clicks: boolean
 }
 
-/** The terms under one address: nothing tracked, opens, clicks, both. */
+/** The terms under one address: nothing tracked, opens, clicks, both. Their ids follow one another. */
 export type LinkTermsIds = readonly [number, number, number, number]
 
-/** Of those, the terms of a domain's mail; null where its messages need no links of ours. */
+/** What decides of a domain on what terms its mail has links. */
+export const LINKING = ['openTracking', 'clickTracking', 'trackingTerms'] as const
+export type LinkingDomain = Pick<DomainRow, (typeof LINKING)[number]>
+
+/** The terms of a domain's mail; null where its messages need no links of ours. @param ids of those that have no host of their own */
 export function linkTermsFor(
   ids: LinkTermsIds,
-  { openTracking, clickTracking }: Pick<DomainRow, 'openTracking' | 'clickTracking'>,
+  { openTracking, clickTracking, trackingTerms }: LinkingDomain,
   isList: boolean,
 ): number | null {
   const index = openTracking | (clickTracking << 1)
-  return index === 0 && !isList ? null : ids[index]!
+  if (index === 0 && !isList) return null
+  return trackingTerms === null ? ids[index]! : trackingTerms + index
 }
 
 const KINDS = [
@@ -35,24 +40,25 @@ const KINDS = [
 
 export const linkTermsCommands = {
   /** The ids of the terms under an address, which get rows where it is a new one. */
-  linkTerms: command<{ baseUrl: string }, LinkTermsIds>(async (tx, { baseUrl }) => {
-    const known = await tx.db.selectFrom('linkTerms').selectAll().execute()
-    let last = Math.max(0, ...known.map(({ id }) => id))
-    const rows = KINDS.map(
-      (kind): LinkTermsRow =>
-        known.find(
-          row =>
-            row.baseUrl === baseUrl &&
-            row.trackOpens === kind.trackOpens &&
-            row.trackClicks === kind.trackClicks,
-        ) ?? { id: ++last, baseUrl, ...kind },
-    )
-    await tx.rows.insert(
-      'linkTerms',
-      rows.filter(row => !known.includes(row)),
-    )
-    return rows.map(({ id }) => id) as unknown as LinkTermsIds
-  }),
+  linkTerms: command<{ baseUrl: string }, LinkTermsIds>((tx, { baseUrl }) => termsUnder(tx, baseUrl)),
+}
+
+/** Part of a command. */
+export async function termsUnder(tx: Tx, baseUrl: string): Promise<LinkTermsIds> {
+  const known = await tx.db
+    .selectFrom('linkTerms')
+    .select('id')
+    .where('baseUrl', '=', baseUrl)
+    .orderBy('id')
+    .execute()
+  if (known.length > 0) return known.map(({ id }) => id) as unknown as LinkTermsIds
+  const { last } = await tx.db
+    .selectFrom('linkTerms')
+    .select(eb => eb.fn.max('id').as('last'))
+    .executeTakeFirstOrThrow()
+  const rows = KINDS.map((kind, i): LinkTermsRow => ({ id: Number(last ?? 0) + 1 + i, baseUrl, ...kind }))
+  await tx.rows.insert('linkTerms', rows)
+  return rows.map(({ id }) => id) as unknown as LinkTermsIds
 }
 
 /** Rows never change, so that each is read once. */

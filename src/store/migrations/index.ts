@@ -28,6 +28,7 @@ import { up as dashboard } from './030-dashboard.ts'
 import { up as propertyDefinitions } from './031-property-definitions.ts'
 import { up as visitedUrls } from './033-visited-urls.ts'
 import { up as oneSigma } from './034-one-sigma.ts'
+import { up as trackingHosts } from './035-tracking-hosts.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   { name: '031-property-definitions', up: propertyDefinitions },
   { name: '033-visited-urls', up: visitedUrls },
   { name: '034-one-sigma', up: oneSigma },
+  { name: '035-tracking-hosts', up: trackingHosts },
 ]

@@ -10,9 +10,9 @@ export interface AcmeAccountRow {
   createdAt: number
 }
 
-/** The certificate of the listeners, the order that is under way for the next one, and who sees to it. */
+/** The certificate of the listeners, or of a host of links; the order that is under way for the next one, and who sees to it. */
 export interface CertificateRow {
-  /** The provider host. */
+  /** The provider host, or that of the links. */
   host: string
   directoryUrl: string
   /** What the next one is to be for: a list of hosts. */

@@ -13,6 +13,10 @@ export interface DomainRow {
   verificationToken: string
   openTracking: Flag
   clickTracking: Flag
+  /** The host that links of its mail lead to, without the domain; null: to that of all. */
+  trackingSubdomain: string | null
+  /** The first of the terms (`linkTerms`) under that host; null while it is not known to be served by us. */
+  trackingTerms: number | null
   receiving: Flag
   /** What its outgoing mail asks of connections: `enforced` is TLS with a certificate that verifies. */
   tls: 'opportunistic' | 'enforced'

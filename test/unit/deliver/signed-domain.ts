@@ -8,7 +8,7 @@ import type { Id } from '../../../src/lib/ids.ts'
 import { createSecretKeys } from '../../../src/lib/secret-keys.ts'
 import type { DomainWithKeys } from '../../../src/store/accounts/domains.ts'
 import { readyKeys } from '../../kit/dkim-keys.ts'
-import { testInquiries } from '../../kit/inquiries.ts'
+import { NO_LINK_HOSTS, testInquiries } from '../../kit/inquiries.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import type { TestContext } from '../../kit/suite.ts'
@@ -20,6 +20,7 @@ export async function openSigned(t: TestContext) {
   const post = postOver(store)
   const accountId = post.account()
   const domains = createDomains({
+    ...NO_LINK_HOSTS,
     ...store,
     clock: post.clock,
     newId,

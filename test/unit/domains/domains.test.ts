@@ -5,7 +5,7 @@ import type { Id } from '../../../src/lib/ids.ts'
 import { createSecretKeys } from '../../../src/lib/secret-keys.ts'
 import type { DomainWithKeys } from '../../../src/store/accounts/domains.ts'
 import { readyKeys } from '../../kit/dkim-keys.ts'
-import { testInquiries } from '../../kit/inquiries.ts'
+import { NO_LINK_HOSTS, testInquiries } from '../../kit/inquiries.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -21,6 +21,7 @@ async function open(t: TestContext, mailHost = 'posthorn.test', silenceMs?: numb
   const zone = await t.using(startZone(''))
   const inquiries = await t.using(testInquiries([zone.server], silenceMs))
   const domains = createDomains({
+    ...NO_LINK_HOSTS,
     ...store,
     clock: post.clock,
     newId,

@@ -138,6 +138,7 @@ test('a new domain is noticed, also while all others wait for long', async t => 
     ...{ id: newId(createdAt), accountId, name: 'new.test', region: 'us-west-2', createdAt },
     ...{ status: 'pending' as const, verificationToken: 'token', tls: 'opportunistic' as const },
     ...{ openTracking: 0 as const, clickTracking: 0 as const, receiving: 1 as const },
+    ...{ trackingSubdomain: null, trackingTerms: null },
     ...{ verifiedAt: null, lastCheckedAt: null, failingSince: null, checks: null },
     checkAt: createdAt + MINUTE_MS,
   }

@@ -15,7 +15,7 @@ import {
   findSigningKeys,
 } from '../../../src/store/accounts/domains.ts'
 import { readyKeys } from '../../kit/dkim-keys.ts'
-import { testInquiries } from '../../kit/inquiries.ts'
+import { NO_LINK_HOSTS, testInquiries } from '../../kit/inquiries.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { createRandom } from '../../kit/random.ts'
 import { openLocalStore } from '../../kit/store.ts'
@@ -40,6 +40,7 @@ async function open(t: TestContext, { rotateAfterDays = 180 as number | null } =
   })
   const accountId = post.account()
   const domains = createDomains({
+    ...NO_LINK_HOSTS,
     ...{ ...store, clock, newId, secrets, generateKey },
     mailHost: MAIL_HOST,
     inquiries: testInquiries(),

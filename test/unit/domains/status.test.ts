@@ -78,18 +78,27 @@ test('lost answers take nothing away: only a pending domain is given up while no
   assert.is(afterCheck(standing('pending'), 'unknown', CREATED_AT + HOUR_MS).status, 'pending')
 })
 
+const NO_LINK_HOST = { trackingSubdomain: null, trackingTerms: null }
 const idEnding = (end: number) => Uint8Array.from([...Array(14).fill(0), end >> 8, end & 255])
 const nextOf = (
   status: DomainStatus,
   over: object = {},
   outcome: 'good' | 'gone' | 'unknown' = 'gone',
   end = 0,
-) => nextCheckAt({ ...standing(status, over), id: idEnding(end) }, outcome, CREATED_AT + 100 * HOUR_MS)
+) =>
+  nextCheckAt(
+    { ...NO_LINK_HOST, ...standing(status, over), id: idEnding(end) },
+    outcome,
+    CREATED_AT + 100 * HOUR_MS,
+  )
 const hoursTo = (at: number | null) => (at === null ? null : (at - CREATED_AT) / HOUR_MS - 100)
 
-test('a verified domain is checked daily, one in doubt hourly, a failed one daily for a month', () => {
+test('a verified domain is checked daily, one in doubt or whose links wait for their host hourly, a failed one daily for a month', () => {
   assert.is(hoursTo(nextOf('verified', {}, 'good')), 24)
   assert.is(hoursTo(nextOf('verified', {}, 'unknown')), 1)
+  const waiting = { trackingSubdomain: 'links' }
+  assert.is(hoursTo(nextOf('verified', waiting, 'good')), 1)
+  assert.is(hoursTo(nextOf('verified', { ...waiting, trackingTerms: 5 }, 'good')), 24)
   assert.is(hoursTo(nextOf('temporary_failure')), 1)
   assert.is(hoursTo(nextOf('pending')), 1)
   assert.is(hoursTo(nextOf('failed', { failingSince: CREATED_AT })), 24)

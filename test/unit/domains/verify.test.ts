@@ -4,6 +4,7 @@ import { resolverWitness } from '../../../src/dns/witness.ts'
 import { dnsRecordsOf } from '../../../src/domains/dns-records.ts'
 import { checkDomain, type DomainChecks } from '../../../src/domains/verify.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { NO_LINK_HOSTS } from '../../kit/inquiries.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { type ScriptedZone, startZone } from '../../kit/zone.ts'
 
@@ -60,6 +61,8 @@ async function checkWith(resolvers: Witness[], laboratory = false): Promise<Doma
     })),
     mailHost: HOST,
     receiving: false,
+    tracking: undefined,
+    visit: NO_LINK_HOSTS.visitHost,
     former: null,
     inquiry: { resolvers, isAllowed: () => false, openWitness: () => resolvers[0]! },
     laboratory,

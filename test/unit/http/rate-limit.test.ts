@@ -52,7 +52,7 @@ async function openDoor(t: TestContext) {
     accounts.set(name, { kind: 'key', accountId: newId(1), apiKeyId: newId(1), domain: null })
   const app = createHttpApp({
     pages: undefined,
-    linkHost: undefined,
+    isLinkHost: () => false,
     routes,
     async findCredential({ headers }, access) {
       const credential = accounts.get((headers.authorization ?? '').replace('Bearer ', ''))

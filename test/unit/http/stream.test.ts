@@ -30,7 +30,7 @@ async function openExport(t: TestContext) {
   } as unknown as Log
   const app = createHttpApp({
     pages: undefined,
-    linkHost: undefined,
+    isLinkHost: () => false,
     routes: emailListRoutes({
       reader: {
         listEmails: async () => undefined,

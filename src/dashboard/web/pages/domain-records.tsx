@@ -14,6 +14,7 @@ const PURPOSES: Readonly<{ [R in Record['record']]: string }> = {
   'DKIM 3': 'A modern key (Ed25519), beside the others.',
   SPF: 'Says that we may send for you.',
   MX: 'Brings bounces and complaints back to us.',
+  Tracking: 'Lets links in your mail lead to a name of yours. Until then they lead to ours.',
 }
 
 export function DomainRecords({ domain, checks }: { domain: Domain; checks: Checks | undefined }) {
@@ -78,7 +79,10 @@ export function RecordBox({ name, note, record }: { name: string; note: string; 
 
 type Check = Checks['spf']
 
-function checkFor({ record, host }: Record, { ownership, dkim, spf, mx }: Checks): Check | undefined {
+function checkFor(
+  { record, host }: Record,
+  { ownership, dkim, spf, mx, tracking }: Checks,
+): Check | undefined {
   switch (record) {
     case 'Verification':
       return ownership
@@ -86,6 +90,8 @@ function checkFor({ record, host }: Record, { ownership, dkim, spf, mx }: Checks
       return spf
     case 'MX':
       return mx
+    case 'Tracking':
+      return tracking ?? undefined
     default:
       return dkim.selectors.find(selector => selector.host === host)
   }

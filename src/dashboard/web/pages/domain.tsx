@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { CheckedDomain, Domain } from '../api/types.ts'
-import { Button, Switch } from '../parts/controls.tsx'
+import { Button, Switch, TextField } from '../parts/controls.tsx'
 import { confirm, useAct, useChange } from '../parts/dialog.tsx'
 import { Failure, Note, say, Waiting } from '../parts/feedback.tsx'
 import { Card, Head, Mark, Time } from '../parts/show.tsx'
@@ -129,6 +129,11 @@ function SettingsCard({ domain, put }: { domain: Domain; put: (domain: Domain) =
           checked={domain.click_tracking}
           onChange={click_tracking => act({ click_tracking })}
         />
+        <LinkHost
+          key={domain.tracking_subdomain}
+          domain={domain}
+          onChange={tracking_subdomain => act({ tracking_subdomain })}
+        />
         <Switch
           label="Deliver only over encryption"
           hint="Mail to servers without proper encryption waits, and is given up in the end."
@@ -150,6 +155,33 @@ function SettingsCard({ domain, put }: { domain: Domain; put: (domain: Domain) =
         )}
       </div>
     </Card>
+  )
+}
+
+interface LinkHostProps {
+  domain: Domain
+  onChange: (subdomain: string) => void
+}
+
+function LinkHost({ domain: { name, tracking_subdomain = '' }, onChange }: LinkHostProps) {
+  const [subdomain, setSubdomain] = useState(tracking_subdomain)
+  const save = (event: Event) => {
+    event.preventDefault()
+    onChange(subdomain)
+  }
+  return (
+    <form class="stack" onSubmit={save}>
+      <TextField
+        label="Name that links lead to"
+        value={subdomain}
+        onValue={setSubdomain}
+        placeholder="links"
+        hint={`A name below ${name}: filters trust links of the sender’s own domain. It needs one more record, above. With nothing here, links lead to ours.`}
+      />
+      {subdomain !== tracking_subdomain && (
+        <Button type="submit">Use {subdomain ? `${subdomain}.${name}` : 'our name'}</Button>
+      )}
+    </form>
   )
 }
 

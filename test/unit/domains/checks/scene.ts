@@ -3,6 +3,7 @@ import { authorityWitness, resolverWitness } from '../../../../src/dns/witness.t
 import { dnsRecordsOf } from '../../../../src/domains/dns-records.ts'
 import { type CheckedDomain, type CheckOptions, checkDomain } from '../../../../src/domains/verify.ts'
 import { systemClock } from '../../../../src/lib/clock.ts'
+import { NO_LINK_HOSTS } from '../../../kit/inquiries.ts'
 import type { TestContext } from '../../../kit/suite.ts'
 import { type ScriptedZone, startZone } from '../../../kit/zone.ts'
 
@@ -65,6 +66,8 @@ export async function openScene(
           publicKey,
         })),
         receiving: true,
+        tracking: undefined,
+        visit: NO_LINK_HOSTS.visitHost,
         former: null,
         inquiry: {
           resolvers: [resolver, ...others].map(({ server }) => resolverWitness(server, limits)),
