@@ -2,7 +2,7 @@
 import { addressesIn } from './addresses.ts'
 import { blamedIn, textsAbout } from './blamed.ts'
 import type { OwnText } from './passage.ts'
-import { BOUNCE_PHRASE, BOUNCE_SUBJECT, DELAY_PHRASE, GIVEN_UP } from './phrases.ts'
+import { BOUNCE_PHRASE, BOUNCE_SUBJECT, DELAY_PHRASE, GIVEN_UP, STILL_TRIED } from './phrases.ts'
 import { fold } from './reading.ts'
 import type { ReportedRecipient } from './report.ts'
 import type { Signs } from './sender.ts'
@@ -34,7 +34,10 @@ export function isBounceText(signs: Signs, { lines, returned }: OwnText): boolea
 export function readBounceText(signs: Signs, own: OwnText, provider: (host: string) => string | undefined) {
   const { lines, returned } = own
   const all = fold(`${signs.subject}\n${lines.join('\n').slice(0, MOST_CHARACTERS)}`)
-  const action = DELAY_PHRASE.test(all) && !GIVEN_UP.test(all) ? ('delayed' as const) : ('failed' as const)
+  const action =
+    STILL_TRIED.test(all) || (DELAY_PHRASE.test(all) && !GIVEN_UP.test(all))
+      ? ('delayed' as const)
+      : ('failed' as const)
   const addressed = addressesIn(returned?.text('to') ?? '')
   const sender = addressesIn(`${returned?.text('from') ?? ''} ${returned?.text('return-path') ?? ''}`)
   const blamed = blamedIn({ lines, failed: signs.failed, own: [...signs.own, ...sender], addressed })

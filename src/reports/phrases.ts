@@ -40,8 +40,11 @@ export const BOUNCE_PHRASE = new RegExp(
 /** The mail waits, and will be tried again. */
 export const DELAY_PHRASE =
   /still being retried|not yet been delivered|will (?:be )?(?:retr|continue|keep)|keep(?:s)? trying|warning (?:message )?only|need to resend|delivery attempts will|delay(?:ed)?\b[^.]{0,60}(?:recipient|delivery|hours|message)|(?:delivery|message|mail)[^.]{0,60} delay|transient non-?fatal|bisher (?:noch )?nicht|noch nicht zugestellt|weiter versucht|verzogert|retardee?|retrasad|in ritardo|atrasad|opoznion|задерж|отложен|遅延|遅れ|延迟|延遲/
+/** Said of nothing that was given up, whatever it says will happen in the end. */
+export const STILL_TRIED =
+  /still being retried|not yet been delivered|keep(?:s)? trying|attempts will continue|will continue to (?:try|be)|will be retried|continue to be attempted|weiter versucht/
 export const GIVEN_UP =
-  /permanent|given up|giving up|give up|going to try again|no further (?:delivery )?attempts|will not (?:be )?(?:retried|continue)|not (?:be )?retried|(?:deleted|removed) from|exceeded|too long|returned to/
+  /permanent|given up|giving up|(?<!will )(?<!eventually )give up|going to try again|no further (?:delivery )?attempts|will not (?:be )?(?:retried|continue)|not (?:be )?retried|(?:deleted|removed) from|exceeded|too long|(?<!will be )(?<!will then be )returned to/
 
 const AUTO_WORDS =
   'out of (?:the )?office|out-of-office|ooo\\b|auto(?:matic|mated)?[ -]?(?:repl|respon|answer)|autoreply|autoresponder|vacation|away from my|on (?:annual |maternity |parental )?leave|abwesen|automatische? antwort|antwort automatisch|nicht im (?:haus|buro)|urlaub|eingangsbestatigung|absence|absent(?:e)?\\b|reponse automatique|conge|respuesta automatica|fuera de (?:la )?oficina|ausencia|risposta automatica|fuori (?:sede|ufficio)|assenza|resposta automatica|ausente|fora do escritorio|automatisch antwoord|afwezig|autosvar|automatiskt? svar|franvaro|fravaer|fraver|automaattinen|poissa|automatyczna odpowied|autoodpowied|nieobecn|automaticka odpoved|otomatik (?:yanit|cevap)|automatikus valasz|автоответ|автоматическ|отсутств|自動(?:返信|応答|回覆|回复)|自动(?:回复|答复)|不在|休假|外出|부재|자동 ?(?:회신|응답)'

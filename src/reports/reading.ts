@@ -15,6 +15,8 @@ export interface Reading {
   contradicts: boolean
   /** Lower case, without accents, addresses, host names and quoted subjects. */
   words: string
+  /** The words without links. */
+  prose: string
 }
 
 /** More is not looked at. */
@@ -48,6 +50,7 @@ export function readReply(phase: ReplyPhase, { code, enhanced, text }: Reply, pr
     status,
     contradicts: statusClass !== undefined && statusClass !== String(code)[0],
     words: wordsOf(said),
+    prose: wordsOf(said.replace(/https?:\/\/\S{1,300}/gi, '')),
   }
 }
 

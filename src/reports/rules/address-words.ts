@@ -13,11 +13,17 @@ const THINGS_ZH = '用户|用戶|收件人|收信人|邮箱|信箱|郵箱|邮件
 
 export const ADDRESS_WORDS: readonly Rule[] = [
   {
+    name: 'postfix: address verification failed',
+    class: 'invalid-recipient',
+    words: /recipient address rejected: undeliverable address/,
+    sample: 'rcpt 550 Recipient address rejected: undeliverable address: host said: 550 no',
+  },
+  {
     name: 'words: address closed',
     class: 'inactive-mailbox',
     words: near(
       'account|mail ?box|user|address|recipient',
-      'disabled|inactive|not active|suspended|deactivated|discontinued|closed|expired|terminated|on hold|frozen|locked',
+      '\\bdisabled|inactive|not active|suspended|deactivated|discontinued|(?<!connection )\\bclosed|(?<!session )(?<!certificate has )expired|terminated|on hold|frozen|\\blocked',
     ),
     sample: 'rcpt 550 The account was disabled',
   },
@@ -41,7 +47,7 @@ export const ADDRESS_WORDS: readonly Rule[] = [
     name: 'words: no such address',
     class: 'invalid-recipient',
     words:
-      /(?:no such|unknown|invalid|illegal|nonexistent|non-existent|not a valid|bad)[^.]{0,20}(?:user|recipient|mail ?box|address|account|alias|person|local part)(?! domain)/,
+      /(?:no such|unknown|invalid|illegal|nonexistent|non-existent|not a valid|bad)[^.]{0,20}(?:user|recipient|mail ?box|address|account|alias|person|local[ -]part)(?! domain)/,
     sample: 'rcpt 550 No such user here',
   },
   {
@@ -49,7 +55,7 @@ export const ADDRESS_WORDS: readonly Rule[] = [
     class: 'invalid-recipient',
     words: near(
       'user|recipient|mail ?box|address|account|alias',
-      'unknown|not (?:be )?(?:found|known|exist|listed|recognized|valid|registered|local)|does ?n.?t (?:exist|have)|not.{0,3}exist|no longer|unavailable|undeliverable|invalid|nonexistent',
+      'unknown|not (?:be )?(?:found|known|exist|listed|recognized|valid|registered|local)|does ?n.?t (?:exist|have)|not.{0,3}exist|no longer|(?<!service )(?<!server )unavailable|undeliverable|invalid|nonexistent',
     ),
     sample: 'rcpt 550 The mailbox was not found',
   },
@@ -105,7 +111,7 @@ export const VAGUE_ADDRESS_WORDS: readonly Rule[] = [
     name: 'words: address rejected',
     class: 'invalid-recipient',
     statuses: ['none', '0.0', '1.', '2.', '3.', '4.', '5.', '6.'],
-    words: near('user|recipient|mail ?box|address|account', 'rejected'),
+    words: near('user|recipient|mail ?box|address|account', 'rejected(?! your| the| this)'),
     sample: 'rcpt 550 5.1.0 Address rejected',
   },
   {
@@ -115,6 +121,6 @@ export const VAGUE_ADDRESS_WORDS: readonly Rule[] = [
       /relay|rcpthosts|not (?:permitted|allowed|authori[sz]ed|accepted)|denied|polic(?:y|ies)|prohibited|refused|rejected|administrat|authentication required|restricted|blocked/,
       /abgelehnt|verweigert|nicht erlaubt|refuse|interdit|rechazad|denegad|rejeitad|recusad|negad|rifiutat|negat|отклонен|запрещен|отказ|odrzucon|odmow|拒否|拒绝|拒絕|不允许/,
     ),
-    sample: 'rcpt 550 Relay not permitted',
+    sample: 'rcpt 550 Not permitted',
   },
 ]

@@ -3,6 +3,27 @@ import { any, close, near, type Rule } from './rule.ts'
 
 export const EXCUSING_WORDS: readonly Rule[] = [
   {
+    name: 'words: the recipient wants nothing of us',
+    class: 'policy',
+    phases: ['mail', 'rcpt', 'data', 'final-dot'],
+    words:
+      /no longer (?:accepts|wants?|wish(?:es)?)[^.]{0,30}\b(?:from|of) (?:you\b|your|this|the outside)|not (?:allowed|permitted|authori[sz]ed) to (?:send|write|post)(?: mail| messages?)? to\b|only allows|permission to post|(?:external|outside|unauthenticated|anonymous|other) senders?|only accepts|from (?:the )?(?:outside|external|internet)\b|has blocked|(?:blocked|rejected|refused) by (?:the |its )?(?:recipient|user)|(?:recipient|user) (?:has )?blocked|personal (?:block|black|deny)|(?:blocked|allowed) senders? list|sender.s (?:allow|white|block)/,
+    sample: 'rcpt 550 5.7.1 This recipient no longer accepts mail of your domain',
+  },
+  {
+    name: 'words: no relay',
+    class: 'policy',
+    words:
+      /relay(?:ing)? (?:access )?(?:is )?(?:denied|not (?:permitted|allowed)|prohibited)|unable to relay|rcpthosts/,
+    sample: 'rcpt 550 5.1.1 Relay access denied',
+  },
+  {
+    name: 'words: TLS is wanted',
+    class: 'policy',
+    words: /(?:\btls|encryption)[^.]{0,30}(?:required|needed|mandatory)|must use (?:start)?tls/,
+    sample: 'rcpt 550 5.1.1 You must use TLS',
+  },
+  {
     name: 'words: greylisted',
     class: 'greylisted',
     words:
@@ -40,7 +61,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     class: 'rate-limited',
     codes: ['5'],
     words:
-      /(?:rate|frequency|hourly|connections?|message|sending) limit.{0,80}(?:try again|later|retry)|temporarily (?:deferred|rate|throttled|limited|suspended)/,
+      /(?:rate|frequency|hourly|connections?|message|sending) limit.{0,80}(?:try again|later|retry)|temporarily (?:deferred|rate|throttled|limited|suspended)|rate[^.]{0,20}try again|too much mail[^.]{0,20}(?:later|again)/,
     tryAgain: true,
     sample: 'rcpt 550 5.7.1 Hourly limit reached, try again later',
   },
@@ -76,8 +97,23 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     name: 'words: listed or ill reputed',
     class: 'blocked',
     words:
-      /blocked using|block ?-?list|black ?-?list|deny ?-?list|spamhaus|spamcop|barracudacentral|sorbs\b|uceprotect|abusix|dnsbl|\brbl\b|(?<!not )listed (?:in|on|at|by)|reputation|banned|sender ?score|senderbase|bad (?:ip|host)\b|(?:ip|address|host|network|connection)[^.]{0,40}(?:is |been |was )?blocked/,
+      /blocked using|block ?-?list|black ?-?list|deny ?-?list|spamhaus|spamcop|barracudacentral|sorbs\b|uceprotect|abusix|dnsbl|\brbl\b|(?<!not )listed (?:in|on|at|by)|reputation|banned|sender ?score|senderbase|bad (?:ip|host)\b|\b(?:ip|(?<!sender )(?<!recipient )(?<!mail )address|host|network|connection)\b[^.]{0,40}(?:is |been |was )?blocked/,
     sample: 'rcpt 554 5.7.1 Service unavailable; client host [192.0.2.1] blocked using zen.spamhaus.org',
+  },
+  {
+    name: 'words: our address at the door',
+    class: 'blocked',
+    phases: ['host'],
+    words:
+      /client host rejected|\b(?:ip|client|host|network)(?: ip)?(?: address)?[^.]{0,24}(?:rejected|refused|denied|not (?:be )?(?:allowed|accepted|authori[sz]ed))|\bip (?:denied|rejected|refused)|not allowed to connect|country|bad (?:network|client|ip)|connection (?:rejected by policy|not accepted)|mail refused/,
+    sample: 'host 554 5.7.1 You are not allowed to connect',
+  },
+  {
+    name: 'words: the address meant is ours',
+    class: 'policy',
+    words:
+      /(?<!name server: )\b(?:ip|client|host|network)(?: ip)? address[^.]{0,24}(?:not|no longer|invalid|denied|rejected|refused)|(?:unknown|invalid|bad|unauthori[sz]ed) (?:client|ip|network)\b|unauthori[sz]ed host|unknown host ?name for|your ip[^.]{0,24}not (?:allowed|accepted|whitelisted)|your network|(?:mx|domain)[^.]{0,12} for your/,
+    sample: 'rcpt 550 5.7.1 Unknown client IP address',
   },
   {
     name: 'words: no good name for our address',
@@ -90,8 +126,8 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     name: 'words: listed, other languages',
     class: 'blocked',
     words: any(
-      /(?:sperr|block|schwarz)(?:e |en |er )?liste|ip-adresse[^.]{0,40}(?:gesperrt|blockiert|gelistet)|listes? noires?|adresse ip[^.]{0,40}(?:bloqu|refus|liste)|listas? (?:negra|de bloqueo|de bloqueio)|lista nera|czarn\S{1,3} li[sś]/,
-      /черн\S{1,4} спис|ip[^.]{0,40}заблокирован|ブラックリスト|ブロックリスト|拒否リスト|黑名[单單]/,
+      /(?:sperr|block|schwarz)(?:e |en |er )?liste|\bip\b[^.]{0,40}(?:gesperrt|blockiert|gelistet|bloque|bloccat|blokovan)|listes? noires?|adresse ip[^.]{0,40}(?:bloqu|refus|liste)|listas? (?:negra|de bloqueo|de bloqueio)|lista nera|czarn\S{1,3} li[sś]/,
+      /черн\S{1,4} спис|ip[^.]{0,40}заблокирован|\bip[^。.]{0,12}(?:拒否|拒绝|拒絕|封)|ブラックリスト|ブロックリスト|拒否リスト|黑名[单單]/,
     ),
     sample: 'host 554 Ihre IP-Adresse ist gesperrt',
   },
@@ -119,6 +155,13 @@ export const EXCUSING_WORDS: readonly Rule[] = [
       close('邮箱|信箱|郵箱|邮件容量|容量|空间', '满|滿|不足|超出|超过|超過'),
     ),
     sample: 'rcpt 552 Das Postfach des Empfängers ist voll',
+  },
+  {
+    name: 'words: a permanent code for a passing trouble',
+    class: 'unknown',
+    codes: ['5'],
+    words: /temporar(?:y|ily)\b|look-?up failed|maintenance|server unavailable/,
+    sample: 'rcpt 550 The mailbox is temporarily unavailable',
   },
   {
     name: 'words: authentication of the sender',

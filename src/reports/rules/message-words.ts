@@ -2,7 +2,7 @@
 import { any, close, near, type Rule } from './rule.ts'
 
 const REFUSED_SENDER =
-  'abgelehnt|gesperrt|ungultig|refuse|rejete|invalid|bloque|rechazad|no (?:permitid|valid)|rejeitad|recusad|rifiutat|non valid|отклонен|запрещен|не существует|odrzucon|nieprawid.ow'
+  'existiert nicht|unbekannt|inconnu|n.existe pas|no existe|nao existe|non esiste|abgelehnt|gesperrt|ungultig|refuse|rejete|invalid|bloque|rechazad|no (?:permitid|valid)|rejeitad|recusad|rifiutat|non valid|отклонен|запрещен|не существует|odrzucon|nieprawid.ow'
 
 export const MESSAGE_WORDS: readonly Rule[] = [
   {
@@ -15,7 +15,7 @@ export const MESSAGE_WORDS: readonly Rule[] = [
     name: 'words: sender',
     class: 'sender',
     words:
-      /sender (?:e?-?mail )?(?:address|domain|rejected|denied|refused|verif|blocked|unknown|not (?:allowed|permitted|exist))|(?:valid|envelope|invalid|forged|spoofed) sender|domain of (?:the )?sender|sender.s? (?:domain|address)|mail from (?:domain|address)|badmailfrom|return[ -]path/,
+      /sender (?:e?-?mail )?(?:address|domain|rejected|denied|refused|verif|blocked|unknown|(?:is )?not (?:allowed|permitted|exist|found|valid))|(?:valid|envelope|invalid|forged|spoofed) sender|domain of (?:the )?sender|sender.s? (?:domain|address|account)|account sending|sending account|bad from header|mail from (?:this |that |your )?(?:domain|address|user|account)|(?:from|reply-to) address|badmailfrom|return[ -]path/,
     sample: 'rcpt 550 Sender verify failed',
   },
   {
@@ -55,6 +55,14 @@ export const MESSAGE_WORDS: readonly Rule[] = [
     words:
       /(?<!anti)(?<!anti-)(?<!anti )spam(?!haus|cop)|junk|unsolicited|bulk e?-?mail|unerwunscht|courrier indesirable|pourriel|no desead[oa]|correo basura|indesejad[oa]|indesiderat[ao]|спам|niechcian|迷惑メール|垃圾(?:邮件|郵件|信)/,
     sample: 'final-dot 554 5.7.1 This looks like spam',
+  },
+  {
+    name: 'words: the message is refused',
+    class: 'content',
+    phases: ['data', 'final-dot'],
+    words:
+      /\b(?:message|mail|content)\b[^.]{0,30}(?:reject|refus|not accept|quarantin)|\bpolic(?:y|ies)\b|quarantine|will not accept/,
+    sample: 'final-dot 550 5.1.1 Message refused by policy',
   },
   {
     name: 'words: loop',

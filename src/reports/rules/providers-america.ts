@@ -15,7 +15,8 @@ export const AMERICAN_RULES: readonly Rule[] = [
     class: 'rate-limited',
     provider: 'google',
     codes: ['4'],
-    words: /unusual rate of unsolicited|rate limited.{0,80}(?:ip|reputation)/,
+    words:
+      /unusual rate of unsolicited|rate limited.{0,80}(?:\bip\b|reputation)|(?:\bip\b|reputation).{0,80}rate limited|reputation of the sending ip/,
     alert: 'ip-reputation',
     sample: 'final-dot 421 4.7.0 An unusual rate of unsolicited mail comes from your IP address',
   },
@@ -36,6 +37,14 @@ export const AMERICAN_RULES: readonly Rule[] = [
     statuses: ['7.26', '7.27', '7.30', '7.31', '7.32', '7.40'],
     alert: 'authentication',
     sample: 'final-dot 550 5.7.26 This mail is unauthenticated',
+  },
+  {
+    name: 'google: authentication is missing, in words',
+    class: 'authentication',
+    provider: 'google',
+    words: /authentication (?:information|checks)|unauthenticated/,
+    alert: 'authentication',
+    sample: 'final-dot 550 5.7.1 This message does not have authentication information',
   },
   {
     name: 'google: no good name for our address',
@@ -117,6 +126,7 @@ export const AMERICAN_RULES: readonly Rule[] = [
     provider: 'outlook',
     codes: ['550'],
     statuses: ['5.0'],
+    words: /mailbox unavailable(?!.{0,40}(?:reason|spam))/,
     namesRecipient: true,
     sample: 'rcpt 550 5.5.0 Action not taken: mailbox unavailable',
   },
@@ -141,6 +151,12 @@ export const AMERICAN_RULES: readonly Rule[] = [
     sample: 'host 553 5.7.1 [BL21] Connections of 192.0.2.1 are not taken',
   },
   {
+    name: 'aol: its marks, and its words, for us',
+    class: 'blocked',
+    words: /\((?:rly|rtr|con|hvu|dyn|csc|csn|blk):[a-z]{1,2}\d?\)|rly:bl|aol will not accept/,
+    sample: 'final-dot 521 5.2.1 : (CON:B1)',
+  },
+  {
     name: 'yahoo: account switched off',
     class: 'inactive-mailbox',
     words: /delivery error: dd .{0,80}(?:disabled|inactive|\(554\.30\))/,
@@ -150,7 +166,8 @@ export const AMERICAN_RULES: readonly Rule[] = [
   {
     name: 'yahoo: no such account',
     class: 'invalid-recipient',
-    words: /delivery error: dd (?:this user|not a valid|sorry)|user does ?n.t have an? .{0,60}account/,
+    words:
+      /delivery error: dd (?:this user|not a valid|sorry(?!.{0,80}(?:quota|polic)))|user does ?n.t have an? .{0,60}account/,
     namesRecipient: true,
     sample: 'final-dot 554 delivery error: dd Not a valid recipient',
   },

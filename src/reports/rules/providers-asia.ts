@@ -21,6 +21,7 @@ export const ASIAN_RULES: readonly Rule[] = [
   {
     name: '163: mailbox not here or barred',
     class: 'invalid-recipient',
+    provider: 'netease',
     words: /\b(?:mi:nru|rp:nru|user not found).{0,40}/,
     codes: ['550'],
     namesRecipient: true,

@@ -3,12 +3,18 @@ import type { Rule } from './rule.ts'
 
 export const EUROPEAN_RULES: readonly Rule[] = [
   {
+    name: 'gmx, web.de: domain of the sender has no good MX',
+    class: 'sender',
+    words: /invalid dns mx/,
+    sample: 'rcpt 550 Action not taken: mailbox unavailable, invalid DNS MX or A/AAAA resource record',
+  },
+  {
     name: 'gmx, web.de: mailbox unavailable',
     class: 'invalid-recipient',
     provider: 'gmx',
     codes: ['550'],
     phases: ['rcpt'],
-    words: /mailbox unavailable/,
+    words: /mailbox unavailable(?!.{0,40}(?:resource record|sender))/,
     sample: 'rcpt 550 Action not taken: mailbox unavailable',
   },
   {

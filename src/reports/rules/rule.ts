@@ -1,5 +1,5 @@
 /** What a rule about replies is made of, and when it holds. The first rule that holds gives the class. */
-import type { BounceClass } from '../bounce-class.ts'
+import { type BounceClass, isAddressFault } from '../bounce-class.ts'
 import type { Reading, ReplyPhase } from '../reading.ts'
 
 /** Something of ours that the operator must see to. */
@@ -38,8 +38,13 @@ export function holds(rule: Rule, reading: Reading): boolean {
     (phases === undefined || phases.includes(reading.phase)) &&
     (codes === undefined || codes.some(code => reading.code.startsWith(code))) &&
     (statuses === undefined || statuses.some(status => fits(status, reading.status))) &&
-    (words === undefined || words.test(reading.words))
+    (words === undefined || words.test(blamesByWords(rule) ? reading.prose : reading.words))
   )
+}
+
+/** What a link is called blames nobody. */
+function blamesByWords({ class: found, namesRecipient }: Rule): boolean {
+  return isAddressFault(found) && !namesRecipient
 }
 
 function fits(wanted: string, status: string | undefined): boolean {
@@ -49,12 +54,12 @@ function fits(wanted: string, status: string | undefined): boolean {
 
 /** Words of one kind, and of another within one sentence; never what is said of the client's own things. */
 export function near(things: string, faults: string): RegExp {
-  return new RegExp(`${NOT_OURS}(?:${things})(?:[^.]|\\.\\b){0,60}?(?:${faults})`)
+  return new RegExp(`${NOT_OURS}(?:${things})${NO_IP}(?:[^.]|\\.\\b){0,60}?(?:${faults})`)
 }
 
 /** The same for languages that set no blanks. */
 export function close(things: string, faults: string): RegExp {
-  return new RegExp(`(?:${things})[^。.]{0,20}?(?:${faults})`)
+  return new RegExp(`${NOT_OURS_CLOSE}(?:${things})[^。.]{0,20}?(?:${faults})`)
 }
 
 /** One of several expressions. */
@@ -62,4 +67,9 @@ export function any(...parts: readonly RegExp[]): RegExp {
   return new RegExp(parts.map(({ source }) => source).join('|'))
 }
 
-const NOT_OURS = '(?<!your )(?<!your e-?mail )(?<!your sending )(?<!ip )(?<!ip-)(?<!sender )'
+const NOT_OURS =
+  '(?<!\\b(?:your|your e-?mail|your sending|ip|sender|client|host|network|from|reply-to|ihre?|votre|su|sua|seu|suo|tuo|twoj) )(?<!ip-)(?<!sender.s )(?<!absender)(?<!ваш )'
+/** `Seu endereço IP` */
+const NO_IP = '(?!\\S{0,6} ip\\b)'
+/** The same before words that no blank parts. */
+const NOT_OURS_CLOSE = '(?<!ip)(?<!送信元)(?<!発信元)(?<!发信)(?<!發信)'

@@ -10,6 +10,13 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     sample: 'rcpt 503 5.5.1 MAIL comes first',
   },
   {
+    name: 'postscreen: our address is denied',
+    class: 'blocked',
+    codes: ['521'],
+    statuses: ['3.2'],
+    sample: 'host 521 5.3.2 Service currently unavailable',
+  },
+  {
     name: 'authentication is wanted of us',
     class: 'policy',
     words:
@@ -92,12 +99,6 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     sample: 'host 550 5.7.1 Refused, mail from your address is listed: ERS-QIL IP',
   },
   {
-    name: 'postfix: address verification failed',
-    class: 'invalid-recipient',
-    words: /recipient address rejected: undeliverable address/,
-    sample: 'rcpt 550 Recipient address rejected: undeliverable address: host said: 550 no',
-  },
-  {
     name: 'postfix: verification under way',
     class: 'unknown',
     codes: ['4'],
@@ -117,7 +118,7 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     class: 'unknown',
     codes: ['4'],
     words:
-      /(?:user|recipient|address|callout|ldap|look-?up|verif)[^.]{0,40}(?:temporar|timed? ?out|could not (?:be )?(?:complete|verif)|in progress|failure)/,
+      /(?:user|recipient|(?<!ip )(?<!your )(?<!e-?mail )address(?! temporarily (?:block|black))|callout|ldap|look-?up|verif)[^.]{0,40}(?:temporar|timed? ?out|could not (?:be )?(?:complete|verif)|in progress|failure)/,
     sample: 'rcpt 451 Could not complete recipient verify callout: verification timed out',
   },
   {

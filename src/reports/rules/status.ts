@@ -64,9 +64,9 @@ export const NEUTRAL_STATUS_RULES: readonly Rule[] = [
 /** They blame the address; they come behind all words that excuse it. */
 export const ADDRESS_STATUS_RULES: readonly Rule[] = [
   {
-    name: 'status 1.1, 1.3, 4.1: no such recipient',
+    name: 'status 1.1, 1.3: no such recipient',
     class: 'invalid-recipient',
-    statuses: ['1.1', '1.3', '4.1'],
+    statuses: ['1.1', '1.3'],
     sample: 'rcpt 550 5.1.1 Nobody here',
   },
   {

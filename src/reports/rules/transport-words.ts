@@ -86,7 +86,7 @@ export const REPORT_EXCUSES: readonly Rule[] = [
     name: 'report: account closed for a time',
     class: 'unknown',
     words: /account is temporarily|temporarily (?:unavailable|disabled)/,
-    sample: 'rcpt 550 The account is temporarily unavailable',
+    sample: 'rcpt 450 The account is temporarily unavailable',
   },
 ]
 
