@@ -1,4 +1,4 @@
-/** The process: reads the configuration, starts the service, says where it is, and stops it on a signal. */
+/** The process: reads the configuration, starts the service, says where it is, and stops it on the first of several signals. */
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app.ts'
 import { ConfigError, loadConfig } from './config/config.ts'
@@ -33,8 +33,11 @@ try {
     { baseUrl: app.baseUrl, dns: app.dnsAddress, inbound: app.inboundAddress, mailHost: config.mailHost },
     'ready',
   )
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, () => {
+  let isStopping = false
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      if (isStopping) return
+      isStopping = true
       log.info({ signal }, 'stopping')
       end(app).catch(error => {
         log.error({ err: error }, 'the service did not stop cleanly')

@@ -3,6 +3,17 @@ import { connect, type Socket } from 'node:net'
 import { OperationFailed, OperationRefused } from './operation.ts'
 import { type ControlReply, controlPath, readLine } from './protocol.ts'
 
+/** The longest operations take seconds. */
+const LIMIT_MS = 60_000
+
+class StandsStill extends OperationFailed {
+  constructor() {
+    super(
+      `The service has not answered for ${LIMIT_MS / 1_000} s; look whether it was done, and whether it runs.`,
+    )
+  }
+}
+
 /** Nobody listens: the service does not run, or is just starting or stopping. */
 export const NOT_RUNNING = Symbol('not running')
 
@@ -20,7 +31,11 @@ export async function askService(
   if (!socket) return NOT_RUNNING
   try {
     socket.write(`${JSON.stringify({ operation, input })}\n`)
-    const line = await readLine(socket).catch(() => undefined)
+    socket.setTimeout(LIMIT_MS, () => socket.destroy(new StandsStill()))
+    const line = await readLine(socket).catch(error => {
+      if (error instanceof StandsStill) throw error
+      return undefined
+    })
     if (line === undefined)
       throw new OperationFailed('The service ended before it answered; look whether it was done.')
     return outputOf(JSON.parse(line) as ControlReply)

@@ -48,7 +48,11 @@ export function ownHeap(): OwnHeap {
       before = now
       return utilization
     },
-    heldBytes: () => getHeapStatistics().total_physical_size + process.memoryUsage().arrayBuffers,
+    // `process.memoryUsage()` would open a file, which is not to be had when a crowd has taken all of them
+    heldBytes() {
+      const { total_physical_size: heap, external_memory: beside } = getHeapStatistics()
+      return heap + beside
+    },
     collect() {
       collector ??= newCollector()
       collector()

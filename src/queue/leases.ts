@@ -40,6 +40,9 @@ export function startLeaseKeeper({ run, clock, held, leaseMs, onError }: KeeperO
   })
 }
 
+/** By so much the wall clock and the one that only goes on part, where nobody sets it. */
+const SET_MS = 1_000
+
 interface WatchOptions {
   run: Run<Pick<typeof queueCommands, 'voidLeases'>>
   clock: Clock
@@ -51,15 +54,23 @@ interface WatchOptions {
 
 /**
  * Voids leases that have run out: their holder is gone. While the database does not answer nobody can renew, and so it
- * must have answered for as long as a lease is good before any is taken for abandoned. A machine that has stood still, or
- * whose time was set, finds its own leases run out: they must have been so at the look before, too, and are renewed by then.
+ * must have answered for as long as a lease is good before any is taken for abandoned. A machine that has stood still
+ * finds its own leases run out: they must have been so at the look before, too. One whose time was set waits as for a database
+ * that comes back, by which all that live have renewed theirs.
  */
 export function startLeaseWatch(options: WatchOptions): LeaseWork {
   const { run, clock, leaseMs, onUnknown, onVoided, onError } = options
   let answersSince = clock.monotonic()
   let lookedAt = 0
+  let setBy = clock.now() - clock.monotonic()
+  const wasSet = () => {
+    const before = setBy
+    setBy = clock.now() - clock.monotonic()
+    return Math.abs(setBy - before) > SET_MS
+  }
   return repeat(clock, leaseMs / 6, async () => {
     try {
+      if (wasSet()) answersSince = clock.monotonic()
       const mayVoid = clock.monotonic() - answersSince >= leaseMs
       const expiredBy = mayVoid ? lookedAt : 0
       lookedAt = clock.now()

@@ -31,11 +31,7 @@ export const steerCommands = {
       const place = { kind: 'lane', lane } as const
       const { found, after } = await findWaiting(tx, { place, selector: ANY_MAIL, after: former, limit })
       const early = earlyOf(found, now)
-      const attempts = await tx.rows.find(
-        'attempts',
-        early.map(({ emailId, ordinal, attempts: number }) => ({ emailId, ordinal, number })),
-        ['brokeOff'],
-      )
+      const attempts = await tx.rows.find('attempts', early.map(lastAttempt), ['brokeOff'])
       const brokenOff = early.filter((_, i) => attempts[i]?.brokeOff === 1)
       return { count: await makeDue(tx, brokenOff, now), after }
     },
@@ -45,9 +41,10 @@ export const steerCommands = {
   cancelWaiting: command<StepInput, Steered>(
     async (tx, input) => {
       const { found, after } = await findWaiting(tx, input)
+      const attempts = await tx.rows.find('attempts', found.map(lastAttempt), ['outcome'])
       await recordDeliveries(
         tx,
-        found.map(mail => cancellation(mail, input.now)),
+        found.map((mail, i) => cancellation(mail, attempts[i]?.outcome === 'unknown', input.now)),
       )
       return { count: found.length, after }
     },
@@ -75,15 +72,24 @@ async function makeDue(tx: Tx, mail: readonly WaitingMail[], now: number): Promi
   return mail.length
 }
 
-/** What had been handed over, and was deferred, has failed. */
-function cancellation({ accountId, emailId, ordinal, address, signedAt }: WaitingMail, at: number) {
-  const isFresh = signedAt === null
+function lastAttempt({ emailId, ordinal, attempts: number }: WaitingMail) {
+  return { emailId, ordinal, number }
+}
+
+/** What had been handed over, and was deferred, has failed; and so has what may have been, when the service was killed. */
+function cancellation(
+  { accountId, emailId, ordinal, address, signedAt }: WaitingMail,
+  mayHaveArrived: boolean,
+  at: number,
+) {
+  const isFresh = signedAt === null && !mayHaveArrived
+  const reason = mayHaveArrived ? `${CANCELED}; it may have arrived` : CANCELED
   return {
     ...{ accountId, emailId, ordinal, recipient: address, at },
     event: isFresh
       ? { type: 'email.canceled', data: {} }
-      : { type: 'email.failed', data: { failed: { reason: CANCELED } } },
-    error: isFresh ? null : CANCELED,
+      : { type: 'email.failed', data: { failed: { reason } } },
+    error: isFresh ? null : reason,
     handedOverAt: null,
     set: { status: isFresh ? 'canceled' : 'failed', state: DELIVERY_STATE.done },
   } satisfies DeliveryChange

@@ -11,10 +11,12 @@ const CLIENT_COUNT = 20
 /** What supervisors wait before they kill. */
 const PATIENCE_MS = 30_000
 
-/** Asks the program to stop, and kills it when it has not after half a minute. */
+/** Asks the program to stop, more than once as terminals and supervisors do, and kills it when it has not after half a minute. */
 async function stop(program: Program) {
   const patience = setTimeout(() => process.kill(program.pid, 'SIGKILL'), PATIENCE_MS)
-  const end = await program.end('SIGTERM')
+  const ending = program.end('SIGTERM')
+  for (const again of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(program.pid, again)
+  const end = await ending
   clearTimeout(patience)
   return end
 }

@@ -2,6 +2,8 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { builtFile } from './built.ts'
 import { compiled } from './compiled.ts'
@@ -19,6 +21,8 @@ export interface ProgramOptions {
   dataDir: string
   /** Settings, as environment variables without their `POSTHORN_`. */
   settings?: Record<string, string>
+  /** By the line that `npm start` has a shell carry out. */
+  byScript?: boolean
 }
 
 export interface Program {
@@ -130,9 +134,9 @@ interface Launched {
   ended: Promise<ProgramEnd>
 }
 
-function launch({ dataDir, settings = {} }: ProgramOptions): Launched {
+function launch({ dataDir, settings = {}, byScript = false }: ProgramOptions): Launched {
   const env: Record<string, string> = {
-    PATH: process.env.PATH ?? '',
+    PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}`,
     ...compiled(),
     POSTHORN_DATA_DIR: dataDir,
     POSTHORN_HTTP_LISTEN: '127.0.0.1:0',
@@ -146,7 +150,8 @@ function launch({ dataDir, settings = {} }: ProgramOptions): Launched {
   }
   for (const [name, value] of Object.entries({ ...settingsFor(dataDir), ...settings }))
     env[`POSTHORN_${name}`] = value
-  const child = spawn(process.execPath, ['--import', guard, builtFile('main')], {
+  const [program, ...args] = byScript ? byShell() : [process.execPath, '--import', guard, builtFile('main')]
+  const child = spawn(program!, args, {
     cwd: root,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -158,6 +163,11 @@ function launch({ dataDir, settings = {} }: ProgramOptions): Launched {
     })
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, output }) as ProgramEnd)
   return { child, output: () => output, ended }
+}
+
+function byShell(): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return ['sh', '-c', scripts.start]
 }
 
 function readyLine({ child, output }: Launched): Promise<Record<string, unknown>> {

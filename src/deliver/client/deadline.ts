@@ -1,4 +1,7 @@
-/** The one timer of a session: set for every reply, yet armed anew only where it would fire too late. */
+/**
+ * The one timer of a session: set for every reply, yet armed anew only where it would fire too late. What has arrived is read before
+ * silence is believed: a process that has stood still finds its time over, and the reply of then unread.
+ */
 import type { Clock, Timer } from '../../lib/clock.ts'
 
 export class Deadline {
@@ -39,8 +42,12 @@ export class Deadline {
       if (this.#at === Infinity) return
       const leftMs = this.#at - this.#clock.monotonic()
       if (leftMs > 0) return this.#arm(leftMs)
-      this.#at = Infinity
-      this.#onExpiry()
+      const at = this.#at
+      setImmediate(() => {
+        if (this.#at !== at) return
+        this.#at = Infinity
+        this.#onExpiry()
+      })
     })
   }
 }

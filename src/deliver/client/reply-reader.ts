@@ -9,7 +9,8 @@ export interface RawReply {
 
 const LF = 10
 const CR = 13
-const MAX_LINES = 100
+/** What comes behind them says nothing that decides. */
+const KEPT_LINES = 100
 const MAX_REPLY_BYTES = 65_536
 const KEPT_LINE_BYTES = 2048
 
@@ -49,7 +50,7 @@ export class ReplyReader {
     if (this.#lines.length === 0) this.#code = line.code
     if (line.code !== this.#code)
       return `a reply that begins with ${this.#code} and goes on with ${line.code}`
-    if (this.#lines.push(line.text) > MAX_LINES) return `a reply of more than ${MAX_LINES} lines`
+    if (this.#lines.length < KEPT_LINES) this.#lines.push(line.text)
     return undefined
   }
 

@@ -127,6 +127,18 @@ test('a lease that has run out because the machine stood still is renewed, also 
   await keeper.stop()
 })
 
+test('a lease that has run out because the time was set is renewed, however soon the watch looks again', async t => {
+  const { run, clock, held, pass, voided, leaseUntil } = await open(t)
+  clock.advance(500)
+  const keeper = startLeaseKeeper({ run, clock, held, leaseMs, onError: assert.unreachable })
+  await pass(2 * leaseMs + 1_000)
+  clock.jump(2 * leaseMs)
+  await pass(20_000)
+  assert.equal(voided, [])
+  assert.ok(leaseUntil().lease_until! > clock.now())
+  await keeper.stop()
+})
+
 test('a worker holds what it was given until it is finished or given back', async t => {
   const store = await open(t)
   const { run, accountId, clock } = store

@@ -69,6 +69,17 @@ test('what waits is canceled, and told so; counters agree', async t => {
   assert.equal([await claimed(), await claimed('far.test')], [[], ['b@far.test']])
 })
 
+test('what was under way when the service was killed, and may have arrived, has failed', async t => {
+  const { hands, send, claim, run, clock, accountId, emails, events } = await open(t)
+  await send('a@there.test')
+  await claim(accountId)
+  await run('voidLeases', { owner: null, now: clock.now(), leaseMs: 60_000 })
+  await hands.cancel({ ...MINE, accountId })
+  const error = 'canceled by the operator; it may have arrived'
+  assert.equal(emails(), [{ status: 'failed', error, ended: 1 }])
+  assert.equal(events(), [{ type: 'email.failed', recipient: 'a@there.test' }])
+})
+
 test('what is under way is not touched', async t => {
   const { hands, send, claim, run, clock, accountId, emails } = await open(t)
   await send('a@there.test')

@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { MessageChannel } from 'node:worker_threads'
 import * as assert from 'uvu/assert'
 import { Deadline } from '../../../../src/deliver/client/deadline.ts'
 import { createAdjustableClock } from '../../../../src/lib/adjustable-clock.ts'
@@ -29,8 +31,10 @@ test('expires once, when its time has come', async t => {
   clock.advance(MINUTE_MS)
   assert.is(expiryCount(), 0)
   clock.advance(MINUTE_MS)
+  await turn()
   assert.is(expiryCount(), 1)
   clock.advance(10 * MINUTE_MS)
+  await turn()
   assert.is(expiryCount(), 1)
 })
 
@@ -43,6 +47,7 @@ test('counts from the last time it was set, be that later or earlier', async t =
   assert.is(expiryCount(), 0)
   deadline.set(0.1 * MINUTE_MS)
   clock.advance(0.2 * MINUTE_MS)
+  await turn()
   assert.is(expiryCount(), 1)
 })
 
@@ -54,6 +59,20 @@ test('does not expire once cleared or cancelled', async t => {
   deadline.set(MINUTE_MS)
   deadline.cancel()
   clock.advance(2 * MINUTE_MS)
+  await turn()
+  assert.is(expiryCount(), 0)
+})
+
+test('what is there to be read when the time is over comes before it', async t => {
+  const { clock, deadline, expiryCount } = await start(t)
+  const { port1, port2 } = new MessageChannel()
+  t.after(() => port1.close())
+  port2.on('message', () => deadline.clear())
+  deadline.set(MINUTE_MS)
+  port1.postMessage('a reply')
+  clock.advance(10 * MINUTE_MS)
+  await turn()
+  await turn()
   assert.is(expiryCount(), 0)
 })
 
@@ -62,6 +81,7 @@ test('can be set again after it expired', async t => {
   for (let i = 0; i < 3; i++) {
     deadline.set(MINUTE_MS)
     clock.advance(MINUTE_MS)
+    await turn()
   }
   assert.is(expiryCount(), 3)
 })

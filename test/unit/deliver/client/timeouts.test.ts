@@ -2,7 +2,9 @@ import * as assert from 'uvu/assert'
 import { openSession } from '../../../../src/deliver/client/open.ts'
 import { DEFAULT_TIMEOUTS, FINAL_DOT_TIMEOUT_MS } from '../../../../src/deliver/client/types.ts'
 import { createAdjustableClock } from '../../../../src/lib/adjustable-clock.ts'
+import { openBlackHole } from '../../../kit/black-hole.ts'
 import { startFakeMx } from '../../../kit/fake-mx.ts'
+import { freePort } from '../../../kit/free-port.ts'
 import { suite } from '../../../kit/suite.ts'
 import { createLog, dial, mailTo, optionsFor, short, shortFailure, startPeer, turns } from './dial.ts'
 
@@ -51,9 +53,11 @@ for (const [phase, at, limitMs, seen] of [
   })
 
 test('a peer that does not answer the connection attempt', async t => {
-  const mx = await t.using(startFakeMx())
+  const host = '127.0.0.3'
+  const port = await freePort(host)
+  await t.using(openBlackHole(host, port))
   const clock = await t.using(createAdjustableClock())
-  const opening = openSession(optionsFor(mx, { clock }))
+  const opening = openSession(optionsFor({ host, port }, { clock }))
   clock.advance(20_000)
   const opened = await opening
   assert.ok('failure' in opened)
