@@ -1,26 +1,19 @@
 /** What the delivery threads are told of the configuration. Part of the composition root. */
 import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import type { Config } from './config/config.ts'
 import type { SmartHostAddress } from './config/smart-host.ts'
+import { connectionShares, threadCountOf } from './connection-shares.ts'
 import type { SourceReportOptions } from './deliver/paths/source-report.ts'
 import type { WarmupPlan } from './deliver/paths/warmup-plan.ts'
 import { GENERAL_SMART_HOST, type SmartHost, type SmartHostSettings } from './deliver/smart-host.ts'
 import type { DeliverySettings } from './deliver/threads.ts'
 
 /** @throws when the file of authorities cannot be read */
-export function deliverySettings({
-  delivery,
-  log,
-  mailHost,
-  simulator,
-  dns,
-  providers,
-  smartHosts,
-  fetch,
-}: Config): DeliverySettings {
+export function deliverySettings(config: Config): DeliverySettings {
+  const { delivery, log, mailHost, simulator, dns, providers, smartHosts, fetch } = config
+  const shares = connectionShares(config)
   return {
-    threadCount: delivery.threads || availableParallelism(),
+    threadCount: threadCountOf(delivery),
     logLevel: log.level,
     localName: mailHost,
     ownNames: [mailHost],
@@ -31,7 +24,8 @@ export function deliverySettings({
     sourceIps: delivery.sourceIps,
     warmup: warmupPlan(delivery),
     authorities: readAuthorities(delivery.caFile),
-    connections: delivery.connections,
+    connections: shares.deliveries,
+    idleConnections: shares.idle,
     accountConnections: delivery.accountConnections,
     providers,
     smartHosts: smartHostSettings(delivery.smartHost, smartHosts),

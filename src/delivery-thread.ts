@@ -18,6 +18,7 @@ import { createTermsBook } from './deliver/policy/host-terms.ts'
 import { createStsBook } from './deliver/policy/sts-book.ts'
 import { createTlsResults } from './deliver/policy/tls-results.ts'
 import { siteLimits } from './deliver/providers.ts'
+import { UNSTORED } from './deliver/recorder.ts'
 import { createRouter, type Route } from './deliver/route.ts'
 import { createSessionPool } from './deliver/session-pool.ts'
 import { createSmartHostOf } from './deliver/smart-host.ts'
@@ -139,7 +140,10 @@ const worker = createDeliveryWorker({
   terms: createTermsBook({ clock, authorities: data.authorities, dane }),
   tlsResults,
   sourceIps: createSourceIps(data.sourceIps, clock),
-  pool: createSessionPool(clock, { messagesPerConnection: host => limitsOf(host).messagesPerConnection }),
+  pool: createSessionPool(clock, {
+    messagesPerConnection: host => limitsOf(host).messagesPerConnection,
+    mostIdle: Math.ceil(data.idleConnections / data.threadCount),
+  }),
   slots: createSlots({
     most: Math.ceil(data.connections / data.threadCount),
     mostOfAccount: Math.ceil((data.accountConnections ?? Number.POSITIVE_INFINITY) / data.threadCount),
@@ -302,7 +306,11 @@ function readCaps() {
 
 async function stop(graceMs: number) {
   stopping = true
-  await worker.stop(graceMs)
+  const unstored = await worker.stop(graceMs)
+  if (unstored > 0) {
+    log.error({ unstored }, 'how attempts ended could not be stored: they are unknown at the next start')
+    process.exitCode = UNSTORED
+  }
   await tlsResults?.close().catch(error => log.error({ err: error }, 'TLS results could not be stored'))
   dane?.close()
   data.calls.close()

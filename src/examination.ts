@@ -1,5 +1,6 @@
 /** What `posthorn doctor` and `GET /doctor` look at, by the configuration. Part of the composition root. */
 import type { Config } from './config/config.ts'
+import { connectionShares } from './connection-shares.ts'
 import { isGlobalUnicast } from './dns/address-safety.ts'
 import { createResolver } from './dns/resolver.ts'
 import { blocklists } from './doctor/blocklists.ts'
@@ -16,6 +17,7 @@ import { isLaboratory } from './domains/checker.ts'
 import { createInquiries } from './domains/inquiries.ts'
 import { listZone } from './domains/zone-list.ts'
 import type { Clock } from './lib/clock.ts'
+import { openFileLimit } from './lib/open-files.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { zoneRecords } from './provider-dns.ts'
 import { findCertificate } from './store/certificates.ts'
@@ -60,7 +62,7 @@ export async function examineInstallation(config: Config, db: Db | null, clock: 
     ...(config.doctor.clockUrl === '' ? [] : [wallClock({ outbound, clock, url: config.doctor.clockUrl })]),
     diskSpace({ folder: config.dataDir, clock }),
     diskSync({ folder: config.dataDir, clock }),
-    openFiles({ connections: delivery.connections }),
+    openFiles(filesOf(config)),
   ]
   try {
     return await examineAll(examinations, clock)
@@ -119,3 +121,8 @@ export function sharedExamination(examine: () => Promise<Report>, clock: Clock):
 }
 
 const KEPT_MS = 30_000
+
+function filesOf(config: Config) {
+  const { deliveries: allowed, http: requests } = connectionShares(config)
+  return { limit: openFileLimit(), wanted: config.delivery.connections, allowed, requests }
+}

@@ -9,6 +9,7 @@ import { createRateLimit, type RateLimit } from './accounts/rate-limit.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { prepareBroadcasts } from './broadcasting.ts'
 import type { Config } from './config/config.ts'
+import { connectionShares } from './connection-shares.ts'
 import { type ControlServer, startControlServer } from './control/server.ts'
 import { openPages } from './dashboard/pages.ts'
 import { previewOf } from './dashboard/preview.ts'
@@ -196,14 +197,15 @@ async function openListeners(
 ) {
   const { certificates, clock } = parts
   const { http, acme } = parts.config
+  const { http: mostConnections } = connectionShares(parts.config)
   const app = createHttpApp(options)
   const close = (server: HttpServer) => started.push(() => server.close(HTTP_GRACE_MS))
   if (acme.enabled && acme.listen) {
     const routes = options.routes.filter(({ path }) => path === CHALLENGE_PATH)
     const proofs = createHttpApp({ ...options, routes, pages: undefined })
-    close(await startHttpServer(proofs, { ...acme.listen, clock }))
+    close(await startHttpServer(proofs, { ...acme.listen, clock, mostConnections }))
   }
-  const common = { isPatientWith: options.streams.isReading, clock }
+  const common = { isPatientWith: options.streams.isReading, clock, mostConnections }
   const contextFor = await openLinkCertificates(parts)
   const secure =
     http.tlsListen &&

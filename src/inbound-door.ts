@@ -1,5 +1,7 @@
 /** Port 25 and what becomes of what it takes: a part of the composition root. */
+
 import type { AddressInfo } from 'node:net'
+import { connectionShares } from './connection-shares.ts'
 import { createHostedDomains } from './domains/hosted.ts'
 import { createAdmit } from './inbound/admission.ts'
 import { doorOf } from './inbound/doors.ts'
@@ -63,6 +65,7 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
       listen,
       mailHost,
       certificates,
+      mostConnections: connectionShares(config).smtp,
       newPerMinute: config.smtp.inbound.connectionsPerMinute,
       admit: createAdmit({
         reportDoorOf: recipient => doorOf(recipient, clock.now(), { secrets, mailHost }),

@@ -52,5 +52,5 @@ try {
 
 async function end(app: App) {
   await app.stop()
-  process.exit(0)
+  process.exit()
 }

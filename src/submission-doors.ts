@@ -3,6 +3,7 @@ import type { Accept } from './accept/accept.ts'
 import type { ApiKeys } from './accounts/api-keys.ts'
 import type { RateLimit } from './accounts/rate-limit.ts'
 import type { Config } from './config/config.ts'
+import { connectionShares } from './connection-shares.ts'
 import { countMail } from './inbound/mail-counts.ts'
 import { createIdSource } from './lib/ids.ts'
 import { networks } from './lib/networks.ts'
@@ -51,6 +52,7 @@ export async function startSubmissionDoors(
   started.push(reader.close)
   const common = {
     mailHost: config.mailHost,
+    mostConnections: connectionShares(config).smtp,
     certificates,
     spend: (accountId: Uint8Array) => rateLimit === undefined || rateLimit.take(accountId) !== undefined,
     submit: createSubmit(accept, reader),

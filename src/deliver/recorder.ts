@@ -9,10 +9,12 @@ export interface Recorder {
   record(finish: Finish): Promise<boolean>
   /** Resolves when fewer ends than the limit wait to be stored. */
   room(): Promise<void>
-  /** Resolves when nothing waits. */
-  drained(): Promise<void>
+  /** Resolves when nothing waits, or the time is over, with what waits then. */
+  drained(limitMs?: number): Promise<number>
 }
 
+/** The exit code of a thread that knows what the store does not. */
+export const UNSTORED = 3
 const MOST_WAITING = 256
 const RETRY_MS = 1_000
 
@@ -49,8 +51,13 @@ export function createRecorder(
     async room() {
       while (waiting.size >= MOST_WAITING) await Promise.race(waiting)
     },
-    async drained() {
-      await Promise.all(waiting)
+    async drained(limitMs) {
+      const all = Promise.all(waiting)
+      const over = new AbortController()
+      const patience = limitMs === undefined ? all : sleep(clock, limitMs, over.signal).catch(() => {})
+      await Promise.race([all, patience])
+      over.abort()
+      return waiting.size
     },
   }
 }

@@ -44,16 +44,19 @@ interface Idle extends PooledSession {
 const IDLE_MS = 15_000
 /** How often idle sessions are looked at. */
 const SWEEP_MS = 1_000
-/** Idle ones, to all hosts together. */
-const MOST_IDLE = 500
 const MOST_AGE_MS = 300_000
 
 export interface SessionPoolOptions {
   /** How many messages a session carries, by its smart host or MX host. */
   messagesPerConnection(host: string): number
+  /** Idle ones, to all hosts together. */
+  mostIdle?: number
 }
 
-export function createSessionPool(clock: Clock, { messagesPerConnection }: SessionPoolOptions): SessionPool {
+export function createSessionPool(
+  clock: Clock,
+  { messagesPerConnection, mostIdle = 500 }: SessionPoolOptions,
+): SessionPool {
   const idle = new Map<string, Idle[]>()
   const leaving = new Set<Promise<void>>()
   const apart = createHostFaults(clock)
@@ -124,7 +127,7 @@ export function createSessionPool(clock: Clock, { messagesPerConnection }: Sessi
       const entries = idle.get(hostSet)
       if (entries) entries.push(entry)
       else idle.set(hostSet, [entry])
-      if (++idleCount > MOST_IDLE) dropOldest()
+      if (++idleCount > mostIdle) dropOldest()
     },
     async close() {
       closed = true

@@ -15,6 +15,7 @@ import type { Db } from '../store/schema.ts'
 import type { SourceIp } from './paths/source-ips.ts'
 import type { WarmupPlan } from './paths/warmup-plan.ts'
 import type { LimitSettings } from './providers.ts'
+import { UNSTORED } from './recorder.ts'
 import type { SmartHostSettings } from './smart-host.ts'
 
 /** What a delivery thread is told at its start. */
@@ -49,6 +50,8 @@ export interface DeliverySettings {
   authorities: string[] | undefined
   /** Deliveries under way at once, in all threads. */
   connections: number
+  /** Sessions kept for the next message, in all threads. */
+  idleConnections: number
   /** Of one account; any number when null. */
   accountConnections: number | null
   providers: LimitSettings
@@ -171,9 +174,9 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
               .terminate()
               .catch(error => log.error({ err: error, thread }, 'a delivery thread cannot be ended'))
           }, graceMs + CUT_OFF_AFTER_MS)
-          const ended = new Promise(resolve => worker.once('exit', resolve))
+          const ended = new Promise<number>(resolve => worker.once('exit', resolve))
           worker.postMessage({ order: 'stop', graceMs } satisfies DeliveryOrder)
-          await ended
+          if ((await ended) === UNSTORED) process.exitCode = 1
           clearTimeout(overdue)
         }),
       )

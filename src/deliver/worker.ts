@@ -35,8 +35,12 @@ export interface DeliveryWorker {
   endPause(site: string): void
   /** How much the site gets has been ordered anew. */
   slowed(site: string): void
-  /** Begins nothing more, lets attempts under way end for so long, gives unbegun leases back. */
-  stop(graceMs: number): Promise<void>
+  /**
+   * Begins nothing more, lets attempts under way end for so long, gives unbegun leases back.
+   *
+   * @returns how many ended and could not be recorded
+   */
+  stop(graceMs: number): Promise<number>
 }
 
 export interface WorkerOptions extends DeliveringOptions {
@@ -66,6 +70,9 @@ export interface WorkerOptions extends DeliveringOptions {
   /** Deliveries that wait in the lane, in its order. */
   waitingIn: ForesightOptions['waitingIn']
 }
+
+/** For what could not be stored while the disk was full, or the database away. */
+const STORED_WITHIN_MS = 3_000
 
 export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const { clock, run, router, owner, threadCount, index, onError } = options
@@ -145,10 +152,12 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       await Promise.all(sites.stop().map(lease => run('release', leaseRef(lease))))
       await sites.idle(graceMs)
       slow.close()
+      const unstored = await recorder.drained(STORED_WITHIN_MS)
       stopping.abort(new Error('the delivery worker is stopping'))
       await recorder.drained()
       await options.allowances.close()
       await options.pool.close()
+      return unstored
     },
   }
 }

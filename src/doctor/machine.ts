@@ -1,6 +1,6 @@
 /** What the host gives us: room on the disk, a disk that keeps what it is told, and files that may be open at once. */
 import { randomUUID } from 'node:crypto'
-import { open, readFile, rm, statfs } from 'node:fs/promises'
+import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import { bad, type Examination, type Finding, good, unknown } from './finding.ts'
@@ -16,9 +16,6 @@ const NO_BYTES = 200 * MB
 const FEW_SHARE = 0.05
 const SYNCS = 5
 const SLOW_SYNC_MS = 100
-const LIMITS_FILE = '/proc/self/limits'
-/** Of listeners, databases and whatever else is open. */
-const OTHER_FILES = 500
 
 export function diskSpace({ folder }: DiskOptions): Examination {
   const check = 'disk_space'
@@ -73,29 +70,28 @@ export function diskSync({ folder, clock }: DiskOptions): Examination {
   }
 }
 
-/** @param connections deliveries that may be under way at once */
-export function openFiles({ connections }: { connections: number }): Examination {
+interface OpenFilesOptions {
+  /** As the system has it; undefined where it does not say. */
+  limit: number | undefined
+  /** Deliveries that are to be under way at once, and how many may be with that limit. */
+  wanted: number
+  allowed: number
+  /** To the API and the dashboard. */
+  requests: number
+}
+
+export function openFiles({ limit, wanted, allowed, requests }: OpenFilesOptions): Examination {
   const check = 'open_files'
   return {
     check,
     async examine(): Promise<Finding[]> {
-      const limits = await readFile(LIMITS_FILE, 'utf8').catch(() => '')
-      const [, soft] = /^Max open files\s+(\S+)/m.exec(limits) ?? []
-      if (soft === undefined)
+      if (limit === undefined)
         return [unknown(check, null, 'The system does not say how many files may be open.')]
-      const most = soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft)
-      const wanted = connections + OTHER_FILES
-      const text = `${soft} files may be open; ${wanted} may be needed (delivery.connections and others).`
-      if (most >= wanted) return [good(check, null, text)]
-      return [
-        bad(
-          'warning',
-          check,
-          null,
-          text,
-          'Raise the limit (LimitNOFILE=, ulimit -n), or lower delivery.connections.',
-        ),
-      ]
+      const files = Number.isFinite(limit) ? `${limit} files` : 'Any number of files'
+      const text = `${files} may be open: enough for ${allowed} deliveries at once (delivery.connections is ${wanted}) and for ${requests} connections to each HTTP listener.`
+      if (allowed >= wanted) return [good(check, null, text)]
+      const advice = 'Raise the limit (LimitNOFILE=, ulimit -n), or lower delivery.connections.'
+      return [bad('warning', check, null, text, advice)]
     },
   }
 }

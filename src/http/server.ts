@@ -27,7 +27,6 @@ const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 120_000
 const CHECK_EVERY_MS = 30_000
 const KEEP_ALIVE_MS = 30_000
-const MOST_CONNECTIONS = 5_000
 const MOST_HEADER_BYTES = 16 * 1024
 
 interface ServerOptions {
@@ -39,6 +38,8 @@ interface ServerOptions {
   requestTimeoutMs?: number
   /** By which it waits for requests under way when it closes. */
   clock?: Clock
+  /** Further ones are closed as they come. */
+  mostConnections?: number
 }
 
 /** The certificate of most names, and those of others. */
@@ -53,6 +54,7 @@ export async function startHttpServer(
     isPatientWith = () => false,
     requestTimeoutMs = REQUEST_TIMEOUT_MS,
     clock = systemClock,
+    mostConnections = 5_000,
   }: ServerOptions,
   certificates?: NamedCertificates,
 ): Promise<HttpServer> {
@@ -67,7 +69,7 @@ export async function startHttpServer(
   }
   const limits = limitsOf(requestTimeoutMs)
   const server = certificates ? secured(certificates, limits, listener) : createServer(limits, listener)
-  server.maxConnections = MOST_CONNECTIONS
+  server.maxConnections = mostConnections
   server.on('checkExpectation', answer)
   server.on('connect', (_, socket) => refuseGarbage(socket))
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {

@@ -19,6 +19,8 @@ export interface ListenerOptions {
   listen: { host: string; port: number }
   mailHost: string
   certificates: Certificates
+  /** Open at once. */
+  mostConnections?: number | undefined
   /** Connections from one address; any number when 0. */
   newPerMinute: number
   admit: Admit
@@ -50,7 +52,7 @@ export function startInboundListener(options: ListenerOptions): Promise<Listenin
 }
 
 function createServer(options: ListenerOptions): StrictSmtpServer {
-  const { mailHost, certificates, clock, admit, log, newPerMinute, counts } = options
+  const { mailHost, certificates, clock, admit, log, newPerMinute, mostConnections, counts } = options
   /** Behind the addresses of transactions under way, by their envelopes. */
   const named = new WeakMap<object, Map<string, Door>>()
   const receive = createReceiver(options, {
@@ -84,7 +86,7 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
       },
       onData: receive,
     },
-    { clock, longestMs: LONGEST_MS, counts },
+    { clock, longestMs: LONGEST_MS, mostConnections, counts },
   )
   return server
 }

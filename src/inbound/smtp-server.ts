@@ -52,12 +52,13 @@ interface StrictOptions {
   clock: Clock
   /** How long a connection may last, whatever it does. */
   longestMs: number
+  /** Further ones are told to come later. */
+  mostConnections?: number | undefined
   counts: MailCounts
 }
 
 type ConnectOptions = Parameters<SMTPServer['connect']>[1]
 
-const MOST_CONNECTIONS = 500
 /** While all places are taken, whoever has said nothing for so long makes room. */
 const SILENT_MS = 10_000
 /** Negative replies in one connection: beyond that somebody is trying things out. */
@@ -69,7 +70,6 @@ const EVERYWHERE: SMTPServerOptions = {
   minVersion: 'TLSv1.2',
   // asked for again and again, it costs us more than whoever asks
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-  maxClients: MOST_CONNECTIONS,
   closeTimeout: 3_000,
   disableReverseLookup: true,
   hideDSN: true,
@@ -80,15 +80,20 @@ const EVERYWHERE: SMTPServerOptions = {
 export class StrictSmtpServer extends SMTPServer {
   readonly #clock: Clock
   readonly #longestMs: number
+  readonly #mostConnections: number
   /** By their ids, oldest first. */
   readonly #open = new Map<string, Open>()
   #newest: Connection | undefined
 
   readonly #counts: MailCounts
 
-  constructor(options: SMTPServerOptions, { clock, longestMs, counts }: StrictOptions) {
+  constructor(
+    options: SMTPServerOptions,
+    { clock, longestMs, mostConnections = 500, counts }: StrictOptions,
+  ) {
     super({
       ...EVERYWHERE,
+      maxClients: mostConnections,
       ...options,
       onSecure(socket, _session, answer) {
         keepWriting(socket)
@@ -97,6 +102,7 @@ export class StrictSmtpServer extends SMTPServer {
     })
     this.#clock = clock
     this.#longestMs = longestMs
+    this.#mostConnections = mostConnections
     this.#counts = counts
     const onClose = this.onClose.bind(this)
     // Of a socket under TLS all listeners are removed: this alone is always called.
@@ -113,7 +119,7 @@ export class StrictSmtpServer extends SMTPServer {
   }
 
   override connect(socket: Socket, options?: ConnectOptions): void {
-    if (this.connections.size >= MOST_CONNECTIONS) this.#makeRoom()
+    if (this.connections.size >= this.#mostConnections) this.#makeRoom()
     super.connect(socket, options)
     if (this.#newest) this.#steady(this.#newest, socket)
     this.#newest = undefined

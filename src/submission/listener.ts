@@ -37,6 +37,8 @@ export interface SubmissionOptions {
   listen: { host: string; port: number }
   /** TLS from the first octet (port 465), or by STARTTLS (port 587). */
   isTls: boolean
+  /** Open at once. */
+  mostConnections?: number | undefined
   mailHost: string
   certificates: Certificates
   admission: Admission
@@ -68,7 +70,7 @@ export function startSubmissionListener(options: SubmissionOptions): Promise<Lis
 }
 
 function createServer(options: SubmissionOptions): StrictSmtpServer {
-  const { isTls, mailHost, certificates, clock, spend, admission, counts } = options
+  const { isTls, mailHost, certificates, clock, spend, admission, mostConnections, counts } = options
   const end = (id: string, text: string) => server.end(id, text)
   const settings: SMTPServerOptions = {
     ...certificates.current(),
@@ -92,7 +94,10 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     },
     onData: createReceiver(options, end),
   }
-  const server: StrictSmtpServer = new StrictSmtpServer(settings, { clock, longestMs: LONGEST_MS, counts })
+  const server: StrictSmtpServer = new StrictSmtpServer(settings, {
+    ...{ clock, counts, mostConnections },
+    longestMs: LONGEST_MS,
+  })
   return server
 }
 

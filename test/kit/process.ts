@@ -23,6 +23,8 @@ export interface ProgramOptions {
   settings?: Record<string, string>
   /** By the line that `npm start` has a shell carry out. */
   byScript?: boolean
+  /** How many files it may have open. */
+  fileLimit?: number
 }
 
 export interface Program {
@@ -134,7 +136,7 @@ interface Launched {
   ended: Promise<ProgramEnd>
 }
 
-function launch({ dataDir, settings = {}, byScript = false }: ProgramOptions): Launched {
+function launch({ dataDir, settings = {}, byScript = false, fileLimit }: ProgramOptions): Launched {
   const env: Record<string, string> = {
     PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}`,
     ...compiled(),
@@ -150,7 +152,9 @@ function launch({ dataDir, settings = {}, byScript = false }: ProgramOptions): L
   }
   for (const [name, value] of Object.entries({ ...settingsFor(dataDir), ...settings }))
     env[`POSTHORN_${name}`] = value
-  const [program, ...args] = byScript ? byShell() : [process.execPath, '--import', guard, builtFile('main')]
+  const line = byScript ? byShell() : [process.execPath, '--import', guard, builtFile('main')]
+  const [program, ...args] =
+    fileLimit === undefined ? line : ['sh', '-c', `ulimit -n ${fileLimit}; exec "$0" "$@"`, ...line]
   const child = spawn(program!, args, {
     cwd: root,
     env,

@@ -29,7 +29,7 @@ export interface Outcome {
   unfitHost?: boolean
   /** The host offers BDAT and does not know it: over another session it may have the message by DATA. */
   bdatUnknown?: boolean
-  /** The trouble is that the host does not fulfil what a policy asks of it: others may well go there. */
+  /** The trouble is not the host's: it does not fulfil what a policy asks of it, or something is short here. Others may well go there. */
   onOurTerms?: boolean
   /** Of a negative reply: all that it means; null where nothing of the kind was said. */
   meaning: Meaning | null
@@ -79,9 +79,13 @@ export function outcomeOfFailure(failure: Failure, mxHost: string): Outcome {
     reply,
     text: reply ? formatReply(reply) : message,
     hostTrouble: phase !== 'final-dot' && meaning?.class !== 'greylisted',
+    ...(SHORT_HERE.has(failure.code ?? '') && { onOurTerms: true }),
     meaning,
   }
 }
+
+/** The system has no more files, buffers or memory for us. */
+const SHORT_HERE = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
 
 /** Unable to route (RFC 3463 §3.5). */
 const NO_ROUTE = '5.4.4'

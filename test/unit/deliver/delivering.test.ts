@@ -43,7 +43,7 @@ function open(sizeBytes = 22, simulate = simulatedEnding) {
   const recorder = {
     record: async (finish: Finish) => ends.push(finish) > 0,
     room: async () => {},
-    drained: async () => {},
+    drained: async () => 0,
   }
   const slow = { begin: () => ({}), end: () => {}, close: () => {} } as never
   const { prepare, deliver } = createDelivering(options, recorder, slow, new AbortController().signal)

@@ -150,7 +150,7 @@ export async function openWorker(
   signed.on(RESUMED, sites => {
     for (const site of sites) worker.endPause(site as string)
   })
-  let stopped: Promise<void> | undefined
+  let stopped: Promise<number> | undefined
   const stop = (graceMs = 0) => {
     stopped ??= worker.stop(graceMs)
     return stopped

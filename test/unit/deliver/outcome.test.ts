@@ -31,6 +31,13 @@ const failure = (phase: Phase, kind: Failure['kind'], line?: string): Failure =>
   message: line ?? `${kind} in ${phase}`,
 })
 
+test('what is short here is no trouble of the host', () => {
+  const short = { ...failure('connect', 'network'), code: 'EMFILE' }
+  assert.is(outcomeOfFailure(short, HOST).onOurTerms, true)
+  const refusedThere = { ...failure('connect', 'network'), code: 'ECONNREFUSED' }
+  assert.is(outcomeOfFailure(refusedThere, HOST).onOurTerms, undefined)
+})
+
 test('an accepted message is delivered, with the reply to the final dot', () => {
   const accepted: RecipientResult = {
     kind: 'accepted',

@@ -65,6 +65,26 @@ test('while nothing can be stored it is tried again every second, until it is', 
   assert.is(clock.timerCount, 0)
 })
 
+test('who stops waits for what cannot be stored yet, but no longer than so', async () => {
+  const { asked, record, recorder, clock } = openRecorder()
+  record('a').catch(() => {})
+  await reject(asked[0], new StorageUnavailable('disk full'))
+  let left: number | undefined
+  const draining = recorder.drained(5_000).then(count => {
+    left = count
+  })
+  clock.advance(4_999)
+  await settled()
+  assert.is(left, undefined)
+  clock.advance(1)
+  await draining
+  assert.is(left, 1)
+
+  const again = recorder.drained(5_000)
+  asked.at(-1)!.answer.resolve(true)
+  assert.equal([await again, clock.timerCount], [0, 0])
+})
+
 test('any other error is the caller’s', async () => {
   const { asked, record, clock } = openRecorder()
   const recording = record('a').catch(error => error.message)

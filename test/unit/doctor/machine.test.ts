@@ -37,9 +37,12 @@ test('room on the disk, and how long it takes to write for good, leaving nothing
 })
 
 test('so many files may be open, or too few', async () => {
-  assert.equal(await statuses(openFiles({ connections: 1 })), ['ok'])
-  const [few] = await look(openFiles({ connections: 1e9 }))
+  const facts = { limit: 1_024, wanted: 1_000, allowed: 190, requests: 100 }
+  assert.equal(await statuses(openFiles({ ...facts, allowed: 1_000 })), ['ok'])
+  assert.equal(await statuses(openFiles({ ...facts, limit: undefined })), ['unknown'])
+  const [few] = await look(openFiles(facts))
   assert.is(few!.status, 'warning')
+  assert.match(few!.message, /1024 files .* 190 deliveries .* 100 connections/)
   assert.match(few!.advice!, /LimitNOFILE/)
 })
 
