@@ -83,7 +83,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
       url: config.database.url,
       writerThread: new URL('./writer-thread.ts', import.meta.url),
       clock,
-      onWriterDeath: deps.onFatal,
+      onLoss: deps.onFatal,
       patienceMs: COMMAND_LINE_MS,
     })
     started.push(store.close)

@@ -44,7 +44,7 @@ async function run({ folder, count, rounds, domainCount: most, only }: ScenarioO
         url: 'sqlite:posthorn.db',
         writerThread: new URL('../../src/writer-thread.ts', import.meta.url),
         clock: systemClock,
-        onWriterDeath(error) {
+        onLoss(error) {
           throw error
         },
       })

@@ -74,7 +74,7 @@ async function measured(dataDir: string, count: number, { bad, waiting }: World)
       url: 'sqlite:posthorn.db',
       writerThread: new URL('../../src/writer-thread.ts', import.meta.url),
       clock: systemClock,
-      onWriterDeath(error) {
+      onLoss(error) {
         throw error
       },
     })

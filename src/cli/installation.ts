@@ -105,10 +105,10 @@ async function changeAlone(
   name: string,
   input: unknown,
 ): Promise<unknown> {
-  const onWriterDeath = (error: Error) => {
+  const onLoss = (error: Error) => {
     throw error
   }
-  const store = await openStore<Commands>({ dataDir, url, writerThread, clock, onWriterDeath })
+  const store = await openStore<Commands>({ dataDir, url, writerThread, clock, onLoss })
   try {
     const { db, run } = store
     const parts = { db, run, clock, newId: createIdSource(), passwords: createPasswords(), apiKeyPrefix }

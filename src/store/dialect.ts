@@ -48,6 +48,11 @@ export function describe(location: StoreLocation): string {
   return location.kind === 'sqlite' ? location.databaseFile : describeAddress(location.address)
 }
 
+/** Undefined where it is kept elsewhere. */
+export function databaseFile(location: StoreLocation): string | undefined {
+  return location.kind === 'sqlite' ? location.databaseFile : undefined
+}
+
 /** Whether other processes may be at work on the store. */
 export function isShared(location: StoreLocation): boolean {
   return location.kind === 'postgres'

@@ -1,14 +1,15 @@
 /** Opens the store: locks the data folder, starts the writer thread, opens the reading connection. */
 import { mkdirSync } from 'node:fs'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import { type Clock, sleep } from '../lib/clock.ts'
+import { type Clock, sleep, type Timer } from '../lib/clock.ts'
 import { BUSY_THREAD } from '../lib/thread-memory.ts'
 import type { BlobFiles } from './blobs/blobs.ts'
 import { clearDrafts } from './blobs/drafts.ts'
 import type { Commands } from './command.ts'
-import { isShared, locate, openReader, type StoreLocation } from './dialect.ts'
+import { databaseFile, isShared, locate, openReader, type StoreLocation } from './dialect.ts'
 import { FolderInUse, type FolderLock, lockFolder } from './lock.ts'
 import type { Find, ReadTogether } from './read.ts'
+import { watchSameFile } from './same-file.ts'
 import type { Db } from './schema.ts'
 import { createWriterClient, type WriterClient } from './writer/client.ts'
 import type { WriterNotice, WriterOrder, WriterThreadData } from './writer/thread.ts'
@@ -23,8 +24,8 @@ export interface StoreOptions {
   /** Entry file of the writer thread; it names the commands there are. */
   writerThread: URL
   clock: Clock
-  /** Called when the writer thread dies: nothing can be stored any more. */
-  onWriterDeath(error: Error): void
+  /** Called when nothing can be stored any more: the writer thread has died, or the database file is gone. */
+  onLoss(error: Error): void
   /** How long another process may still hold the folder; not at all when absent. */
   patienceMs?: number
 }
@@ -61,7 +62,8 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
   try {
     const migrations = await ready(thread)
-    thread.on('error', options.onWriterDeath)
+    thread.on('error', options.onLoss)
+    const watch = watchDatabase(location, options)
     const client = createWriterClient<C>(connect(thread), { clock: options.clock })
     const { db, find, readTogether, blobs } = openReader(location, options.clock.now)
     return {
@@ -76,6 +78,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
       migrations,
       connectThread: () => connect(thread),
       async close() {
+        watch?.cancel()
         await db.destroy()
         thread.postMessage({ order: 'stop' } satisfies WriterOrder)
         await ended
@@ -87,6 +90,11 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
     lock.release()
     throw error
   }
+}
+
+function watchDatabase(location: StoreLocation, { clock, onLoss }: StoreOptions): Timer | undefined {
+  const file = databaseFile(location)
+  return file === undefined ? undefined : watchSameFile(file, clock, onLoss)
 }
 
 /** @throws FolderInUse */

@@ -39,7 +39,7 @@ export async function openThreadStore<C extends Commands = typeof allCommands>({
   folder,
   database = isOnPostgres && folder === undefined ? createDatabase('', { isMigrated: true }) : undefined,
   writerThread = new URL('../../src/writer-thread.ts', import.meta.url),
-  onWriterDeath = (error: Error) => {
+  onLoss = (error: Error) => {
     throw error
   },
 }: {
@@ -47,7 +47,7 @@ export async function openThreadStore<C extends Commands = typeof allCommands>({
   /** Given together with the folder. */
   database?: TestDatabase | undefined
   writerThread?: URL
-  onWriterDeath?: (error: Error) => void
+  onLoss?: (error: Error) => void
 } = {}): Promise<Store<C>> {
   const own = folder === undefined ? tempFolder() : undefined
   const url = database?.url ?? 'sqlite:test.db'
@@ -56,7 +56,7 @@ export async function openThreadStore<C extends Commands = typeof allCommands>({
     url,
     writerThread,
     clock: { ...systemClock, now: () => STORE_EPOCH },
-    onWriterDeath,
+    onLoss,
   })
   const close = async () => {
     await store.close()

@@ -16,7 +16,7 @@ const open = () =>
   openThreadStore<ScriptedCommands>({
     folder,
     writerThread: new URL('./scripted-writer.ts', import.meta.url),
-    onWriterDeath: error => void deaths.push(error.message),
+    onLoss: error => void deaths.push(error.message),
   })
 
 async function put(store: Store<ScriptedCommands>, key: string): Promise<string> {

@@ -15,7 +15,7 @@ const optionsFor = (dataDir: string, over: Partial<StoreOptions> = {}): StoreOpt
   url: 'sqlite:test.db',
   writerThread: new URL('../../../src/writer-thread.ts', import.meta.url),
   clock: { ...systemClock, now: () => STORE_EPOCH },
-  onWriterDeath(error) {
+  onLoss(error) {
     throw error
   },
   ...over,

@@ -15,9 +15,8 @@ import type { ScriptedCommands } from './scripted-writer.ts'
 const test = suite('store/writer-thread')
 const writerThread = new URL('./scripted-writer.ts', import.meta.url)
 
-const open = (
-  options: { folder?: string; database?: TestDatabase; onWriterDeath?: (error: Error) => void } = {},
-) => openThreadStore<ScriptedCommands>({ writerThread, ...options })
+const open = (options: { folder?: string; database?: TestDatabase; onLoss?: (error: Error) => void } = {}) =>
+  openThreadStore<ScriptedCommands>({ writerThread, ...options })
 
 /** The store's own client and two more, as other threads have them. */
 function threeClients(store: Store<ScriptedCommands>) {
@@ -177,7 +176,7 @@ test('the death of the thread is told, what was under way is refused, and the st
   const place = await lasting(t)
   const death = Promise.withResolvers<Error>()
   const ended = new Promise(resolve => process.once('worker', thread => thread.once('exit', resolve)))
-  const store = await open({ ...place, onWriterDeath: death.resolve })
+  const store = await open({ ...place, onLoss: death.resolve })
   const other = createWriterClient<ScriptedCommands>(store.connectThread(), { clock: systemClock })
   await store.run('append', 'a')
   const dying = store.run('die', null).catch(() => {})

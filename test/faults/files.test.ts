@@ -1,12 +1,14 @@
+import { rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { printedApiKey, startProgram } from '../kit/process.ts'
 import { suite } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 import { FROM_DOMAIN, firstStart, openScene } from './scene.ts'
 
-/** Where the system allows few files, nobody takes all of them by opening connections. */
-const test = suite('few open files', { limitMs: 120_000 })
+/** Few files may be open, and nobody takes all of them by opening connections; and the one that matters is gone. */
+const test = suite('files', { limitMs: 120_000 })
 const FILES = 512
 const STRANGERS = 700
 /** Longer than whatever looks around by itself every few seconds. */
@@ -56,6 +58,15 @@ test(`${STRANGERS} strangers who say nothing leave ${FILES} files to those who w
     { count: 0 },
   ])
   assert.is((await program.end('SIGTERM')).code, 0)
+})
+
+test('when the database file is taken away from under the service, it ends rather than accept in vain', async t => {
+  const scene = await openScene(t)
+  const program = await firstStart(scene)
+  rmSync(join(scene.dataDir, 'posthorn.db'))
+  const { code, output } = await program.ended
+  assert.is(code, 1)
+  assert.match(output, /posthorn\.db has been removed/)
 })
 
 test.run()
