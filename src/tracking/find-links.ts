@@ -59,7 +59,7 @@ export function webLink({ start, end, number, value }: Href): HtmlLink | undefin
 }
 
 /**
- * @param onPlain called with stretches in which any text without `<`, `>`, `&` and quotes may stand in place of what is there, and
+ * @param onPlain called, in ascending order, with stretches in which any text without `<`, `>`, `&` and quotes may stand in place of what is there, and
  * nothing else would become of the page: what is shown, and quoted values of attributes
  */
 export function findParts(html: string, onPlain?: (start: number, end: number) => void): PageParts {

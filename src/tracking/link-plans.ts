@@ -48,9 +48,11 @@ function partsOfTemplate({ literals, holes }: CompiledText): TemplateParts {
   if (!isPlain || isHalf || literals.some(literal => literal.includes(HOLE)))
     return { ...findParts(page), isFixed: false }
   let plainHoles = 0
+  let at = page.indexOf(HOLE)
+  // stretches ascend: what is between two holes is looked through once
   const parts = findParts(page, (start, end) => {
-    for (let at = page.indexOf(HOLE, start); at >= 0 && at < end; at = page.indexOf(HOLE, at + 1))
-      plainHoles++
+    while (at >= 0 && at < start) at = page.indexOf(HOLE, at + 1)
+    for (; at >= 0 && at < end; at = page.indexOf(HOLE, at + 1)) plainHoles++
   })
   return { ...parts, isFixed: plainHoles === holes.length && !parts.hasNoEnd }
 }

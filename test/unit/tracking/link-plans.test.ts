@@ -174,6 +174,12 @@ for (const [what, template, values, expected] of [
     )
   })
 
+test('a page with one value and very many stretches of text behind it is looked through once', () => {
+  const html = `<p>{{value}}</p>${'<b>x</b>'.repeat(2 * 1024 * 1024)}</body>`
+  for (const { html: page, plan } of plansOf(html, [{ value: 'Ann' }]))
+    assert.equal(plan, { links: [], pixelAt: page.length - '</body>'.length })
+})
+
 test('content that is shared is looked through once', () => {
   const planOf = createLinkPlans()
   const content = { html: '<a href="http://a.test/">a</a>', text: null }
