@@ -2,11 +2,11 @@
  * Looks a broadcast over before it is sent: what would keep it from being read, or have it taken for spam. Pure; it hinders
  * nobody from sending.
  */
-import { Parser } from 'htmlparser2'
 import type { EmailText } from '../templates/compile.ts'
 import { compileTemplate } from '../templates/compile.ts'
 import { parseText } from '../templates/parse.ts'
 import { builtInOf, isAmong } from '../templates/variables.ts'
+import { openTags, readHtml } from '../tracking/read-html.ts'
 import { contentToSend } from './texts.ts'
 import { mayBeKey } from './unusual-names.ts'
 
@@ -75,9 +75,9 @@ export function lintBroadcast(
       },
       message: 'There is no {{unsubscribe_url}}: readers who cannot find a way out mark mail as spam.',
     })
-  if (html !== null) findings.push(...linkFindings(html))
-  findings.push(...variableFindings({ subject, html, text }, knownProperties, unusualKeys))
-  return atMostOfEach(findings)
+  const ofLinks = html === null ? [] : linkFindings(html)
+  const ofVariables = variableFindings({ subject, html, text }, knownProperties, unusualKeys)
+  return atMostOfEach([...findings, ...ofLinks, ...ofVariables])
 }
 
 /** Every part that is there must have it. */
@@ -99,12 +99,12 @@ function linkFindings(html: string): LintFinding[] {
 
 function linksIn(html: string): Link[] {
   const links: Link[] = []
-  const parser = new Parser({
-    onopentag(name, { href }) {
-      if ((name === 'a' || name === 'area') && href !== undefined) links.push({ href, at: parser.startIndex })
-    },
-  })
-  parser.end(html)
+  readHtml(
+    html,
+    openTags(html, ({ href, start }) => {
+      if (href) links.push({ href: href.value, at: start })
+    }),
+  )
   return links
 }
 
@@ -172,12 +172,9 @@ function atMostOfEach(findings: readonly LintFinding[]): LintFinding[] {
 /** For positions that ascend. */
 function lineFinder(text: string): (at: number) => number {
   let line = 1
-  let from = 0
+  let next = text.indexOf('\n')
   return at => {
-    for (let next = text.indexOf('\n', from); next >= 0 && next < at; next = text.indexOf('\n', from)) {
-      line++
-      from = next + 1
-    }
+    for (; next >= 0 && next < at; next = text.indexOf('\n', next + 1)) line++
     return line
   }
 }

@@ -1,7 +1,7 @@
 /** The preview text: what an inbox shows beside the subject, put where it is read first and seen by nobody. Pure. */
-import { Parser } from 'htmlparser2'
 import { escapeHtml } from '../templates/escape-html.ts'
 import { parseText, writeText } from '../templates/parse.ts'
+import { openTags, readHtml } from '../tracking/read-html.ts'
 
 const HIDDEN =
   'display:none;max-height:0;max-width:0;overflow:hidden;mso-hide:all;font-size:1px;line-height:1px;opacity:0'
@@ -19,20 +19,24 @@ export function withPreheader(html: string, previewText: string): string {
 function bodyStart(html: string): number {
   let at = 0
   let isFound = false
-  const upToHere = () => {
-    if (!isFound) at = parser.endIndex + 1
+  let isInHead = false
+  const upTo = (end: number) => {
+    if (!isFound) at = end
   }
-  const parser = new Parser({
-    onprocessinginstruction: upToHere,
-    onopentag(name) {
-      if (name === 'html' || name === 'body') upToHere()
+  readHtml(html, {
+    ...openTags(html, ({ name, end }) => {
+      if (name === 'head') isInHead = true
+      if (name === 'html' || name === 'body') upTo(end)
       if (name === 'body') isFound = true
+    }),
+    onclosetag(start, end) {
+      if (!isInHead || html.slice(start, end).toLowerCase() !== 'head') return
+      isInHead = false
+      const tagEnd = html.indexOf('>', end)
+      if (tagEnd >= 0) upTo(tagEnd + 1)
     },
-    onclosetag(name, isImplied) {
-      if (name === 'head' && !isImplied) upToHere()
-    },
+    ondeclaration: (_start, end) => upTo(end + 1),
   })
-  parser.end(html)
   return at
 }
 

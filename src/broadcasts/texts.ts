@@ -2,6 +2,7 @@
 import type { Content } from '../store/mail/contents.ts'
 import { type CompiledTemplate, compileTemplate } from '../templates/compile.ts'
 import { type TemplateFault, templateFault } from '../templates/limits.ts'
+import { parseText } from '../templates/parse.ts'
 import { builtInOf, isEmailVariable } from '../templates/variables.ts'
 import { withPreheader } from './preheader.ts'
 import { mayBeKey, type Words, withNames } from './unusual-names.ts'
@@ -17,9 +18,10 @@ export function wordsFault(words: Words): TemplateFault | undefined {
   if (tooLarge) return tooLarge
   // which of them contacts have is known once it is sent
   const named = withNames(words, mayBeKey)
-  const template = compileTemplate({ ...named, ...contentToSend(named) })
-  const holes = [template.subject, template.html, template.text].flatMap(part => part?.holes ?? [])
-  if (holes.length > MOST_PLACEHOLDERS)
+  const template = compileTemplate(named)
+  const inParts = [template.subject, template.html, template.text].flatMap(part => part?.holes ?? [])
+  const inPreview = named.html === null ? [] : parseText(named.previewText ?? '').placeholders
+  if (inParts.length + inPreview.length > MOST_PLACEHOLDERS)
     return {
       part: words.html === null ? 'text' : 'html',
       fault: `and the others name variables more than ${MOST_PLACEHOLDERS} times together`,

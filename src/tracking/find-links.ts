@@ -1,17 +1,6 @@
 /** Where an HTML text can be tracked: its links, and the place of the pixel. It is only looked at, and never written anew. */
-import { QuoteType, Tokenizer } from 'htmlparser2'
 import { LAST_NUMBER } from './link-numbers.ts'
-
-/** What an `<a>` or `<area>` refers to. */
-export interface Href {
-  /** Where the value of its `href` stands, without quotes. */
-  start: number
-  end: number
-  /** Which of the page's it is, from 0. */
-  number: number
-  /** Decoded. */
-  value: string
-}
+import { type Href, type OpenTag, openTags, readHtml } from './read-html.ts'
 
 export interface PageParts {
   /** But for those that are not to be tracked. */
@@ -38,13 +27,11 @@ export interface LinkPlan extends Pick<PageParts, 'pixelAt'> {
 export const LONGEST_TARGET = 2_048
 /** Further ones are left as they are. */
 const MOST_HREFS = 2_000
-const LINKING = new Set(['a', 'area'])
 const WEB = /^https?:\/\//i
 /** What browsers leave out of URLs (WHATWG URL §4.4). */
 const OUTER_BLANKS = /^[\0- ]+|[\0- ]+$/g
 const INNER_BREAKS = /[\t\n\r]+/g
 const PRINTABLE_ASCII = /^[!-~]+$/
-const BEFORE_VALUE = /\s*=\s*/y
 
 /** Any text will do, however broken: what browsers would not take for a link is none. */
 export function findLinks(html: string): LinkPlan {
@@ -67,90 +54,37 @@ export function findParts(html: string, onPlain?: (start: number, end: number) =
   let bodyEnd = -1
   let htmlEnd = -1
   let wholeEnd = 0
-  let count = 0
-  let isLinking = false
-  let isHref = false
-  let nameEnd = 0
-  let value = ''
-  let href: Href | undefined
-  let isExcluded = false
 
-  const endOfTag = (end: number) => {
-    wholeEnd = end + 1
+  const onTag = ({ end, href, isExcluded }: OpenTag) => {
+    wholeEnd = end
     const isNoted = !isExcluded && hrefs.length < MOST_HREFS
     if (href && isNoted && href.number <= LAST_NUMBER) hrefs.push(href)
-    href = undefined
-    isLinking = false
-    isHref = false
   }
-  const tokenizer = new Tokenizer(
-    { decodeEntities: true },
-    {
-      onopentagname(start, end) {
-        isLinking = LINKING.has(html.slice(start, end).toLowerCase())
-        isExcluded = false
-      },
-      onattribname(start, end) {
-        nameEnd = end
-        if (!isLinking) return
-        const name = html.slice(start, end).toLowerCase()
-        isHref = name === 'href' && href === undefined
-        value = ''
-        if (name === 'data-no-track') isExcluded = true
-      },
-      onattribdata(start, end) {
-        if (isHref) value += html.slice(start, end)
-      },
-      onattribentity(codePoint) {
-        if (isHref) value += String.fromCodePoint(codePoint)
-      },
-      onattribend(quote, end) {
-        const isQuoted = quote === QuoteType.Single || quote === QuoteType.Double
-        if (!isHref && !(onPlain && isQuoted)) return
-        const start = valueStart(html, nameEnd) + (isQuoted ? 1 : 0)
-        const valueEnd = isQuoted ? end - 1 : end
-        if (isQuoted) onPlain?.(start, valueEnd)
-        if (isHref) href = { start, end: valueEnd, number: count++, value }
-        isHref = false
-      },
-      onopentagend: endOfTag,
-      onselfclosingtag: endOfTag,
-      onclosetag(start, end) {
-        const name = html.slice(start, end).toLowerCase()
-        if (name === 'body') bodyEnd = html.lastIndexOf('<', start)
-        else if (name === 'html') htmlEnd = html.lastIndexOf('<', start)
-        const tagEnd = html.indexOf('>', end)
-        if (tagEnd >= 0) wholeEnd = tagEnd + 1
-      },
-      oncomment(_start, end, endLength) {
-        // part of an end, with nothing behind it, is none
-        if (endLength > 0 && end < html.length) wholeEnd = end + 1
-      },
-      ontext(start, end) {
-        // the rest of a closing tag that is cut off comes as text from nowhere
-        if (start < 0) return
-        wholeEnd = end
-        onPlain?.(start, end)
-      },
-      ontextentity(_codePoint, end) {
-        wholeEnd = end
-      },
-      oncdata() {},
-      ondeclaration() {},
-      onprocessinginstruction() {},
-      onend() {},
+  readHtml(html, {
+    ...openTags(html, onTag, onPlain),
+    onclosetag(start, end) {
+      const name = html.slice(start, end).toLowerCase()
+      if (name === 'body') bodyEnd = html.lastIndexOf('<', start)
+      else if (name === 'html') htmlEnd = html.lastIndexOf('<', start)
+      const tagEnd = html.indexOf('>', end)
+      if (tagEnd >= 0) wholeEnd = tagEnd + 1
     },
-  )
-  tokenizer.write(html)
-  tokenizer.end()
+    oncomment(_start, end, endLength) {
+      // part of an end, with nothing behind it, is none
+      if (endLength > 0 && end < html.length) wholeEnd = end + 1
+    },
+    ontext(start, end) {
+      // the rest of a closing tag that is cut off comes as text from nowhere
+      if (start < 0) return
+      wholeEnd = end
+      onPlain?.(start, end)
+    },
+    ontextentity(_codePoint, end) {
+      wholeEnd = end
+    },
+  })
   const pageEnd = bodyEnd >= 0 ? bodyEnd : htmlEnd
   return { hrefs, pixelAt: pageEnd >= 0 ? pageEnd : wholeEnd, hasNoEnd: pageEnd < 0 }
-}
-
-function valueStart(html: string, nameEnd: number): number {
-  BEFORE_VALUE.lastIndex = nameEnd
-  BEFORE_VALUE.test(html)
-  return BEFORE_VALUE.lastIndex
 }
 
 /** Where a browser would go, as a header can carry it; undefined where that is not the web, or too long to say. */

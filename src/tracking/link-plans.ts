@@ -5,7 +5,8 @@
 import type { Content } from '../store/mail/contents.ts'
 import type { CompiledText } from '../templates/compile.ts'
 import type { PersonalContent } from '../templates/personal.ts'
-import { findLinks, findParts, type Href, type LinkPlan, type PageParts, webLink } from './find-links.ts'
+import { findLinks, findParts, type LinkPlan, type PageParts, webLink } from './find-links.ts'
+import type { Href } from './read-html.ts'
 
 export type PlanOf = (content: PersonalContent) => LinkPlan
 

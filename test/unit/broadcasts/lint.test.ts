@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { CLIPPED_AT_BYTES, lintBroadcast } from '../../../src/broadcasts/lint.ts'
+import { MOST_TEMPLATE_BYTES } from '../../../src/templates/limits.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('broadcasts/lint')
@@ -70,6 +71,10 @@ test('a finding says where', () => {
       [5, 'error'],
     ],
   )
+  assert.equal(
+    found(`</p ><a\nhref="">x</a>\n${LEAVE}\n<a data-no-track href="">y</a>`).map(({ line }) => line),
+    [1, 4],
+  )
 })
 
 test('variables that no contact has, once each', () => {
@@ -93,8 +98,19 @@ test('the same again and again is told a few times, and nothing takes long', () 
     rules(`${'<a href="">x</a>'.repeat(50_000)}${LEAVE}`).filter(rule => rule === 'empty_link').length,
     20,
   )
-  for (const piece of ['<a href="', '<!--', '{{', '<a ', '<a href="{{'])
-    assert.ok(Array.isArray(found(piece.repeat(50_000))))
+  for (const piece of [
+    '<a href="',
+    '<!--',
+    '{{',
+    '<a ',
+    '<a href="{{',
+    '<a href="">',
+    '<b>',
+    '<table><tr><td>',
+  ])
+    assert.ok(Array.isArray(found(piece.repeat(MOST_TEMPLATE_BYTES / piece.length))))
+  const half = MOST_TEMPLATE_BYTES / '<b></i>'.length
+  assert.equal(rules(LEAVE + '<b>'.repeat(half) + '</i>'.repeat(half)), ['too_large'])
 })
 
 test.run()

@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { subjectWithFallbacks, withFallbacks } from '../../../src/broadcasts/fallbacks.ts'
 import { withPreheader } from '../../../src/broadcasts/preheader.ts'
 import { contentToSend, namesKept, wordsFault } from '../../../src/broadcasts/texts.ts'
+import { MOST_TEMPLATE_BYTES } from '../../../src/templates/limits.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('broadcasts/texts')
@@ -42,9 +43,26 @@ test('it is text, with placeholders', () => {
   assert.match(made, '>a &lt; b &amp; {{first_name|&lt;you&gt;}} {{city}} {no}&#847;')
 })
 
+test('the end of a head is behind its tag', () => {
+  assert.is(placed('<html><head></head\n>Hi'), '<html><head></head\n>▲Hi')
+  assert.is(placed('<html>Hi</head>'), '<html>▲Hi</head>', 'of none that has begun')
+  assert.is(placed('<html><head></head'), '<html>▲<head></head', 'of none that ends')
+})
+
 test('hostile html takes no longer than its size', () => {
-  for (const piece of ['<body ', '<!--', '<head><', '{{', '<a b="'])
-    assert.ok(withPreheader(piece.repeat(50_000), 'x').length > 0)
+  for (const piece of [
+    '<body ',
+    '<!--',
+    '<head><',
+    '{{',
+    '<a b="',
+    '<b>',
+    '<table><tr><td>',
+    '<head></head ',
+  ])
+    assert.ok(withPreheader(piece.repeat(MOST_TEMPLATE_BYTES / piece.length), 'x').length > 0)
+  const half = MOST_TEMPLATE_BYTES / '<b></i>'.length
+  assert.ok(placed('<b>'.repeat(half) + '</i>'.repeat(half)).startsWith('▲'))
 })
 
 test('an email keeps the values of what it says, but for those that follow from it', () => {
@@ -66,6 +84,18 @@ test('words have limits', () => {
   assert.is(wordsFault(words({ text: '{{a}}'.repeat(1_001) }))?.part, 'text')
   assert.is(wordsFault(words({ text: '{{a/b}}'.repeat(1_001) }))?.part, 'text', 'it may be a key')
   assert.is(wordsFault(words({ html: 'x', subject: '{{a}}', text: '{{a}}'.repeat(1_000) }))?.part, 'html')
+  const thousand = { html: '{{a}}'.repeat(998), text: '{{a}}', previewText: '{{a/b}}' }
+  assert.is(wordsFault(words(thousand)), undefined)
+  assert.is(
+    wordsFault(words({ ...thousand, previewText: '{{a}}{{b}}' }))?.part,
+    'html',
+    'in the preview text',
+  )
+  assert.is(
+    wordsFault(words({ text: '{{a}}'.repeat(1_000), previewText: '{{a}}' })),
+    undefined,
+    'which is html',
+  )
   assert.is(wordsFault(words({ html: 'x'.repeat(4 * 1024 * 1024 + 1) }))?.part, 'html')
   assert.is(wordsFault(words({ subject: '{{UNSUBSCRIBE_URL}}' }))?.part, 'subject')
 })
