@@ -16,6 +16,7 @@ export interface BroadcastFields extends Content {
   name: string
   /** Null: it follows from the segment. */
   audienceId: Id | null
+  /** Or of an audience: newer clients call audiences segments, and some write ids without saying of what they are. */
   segmentId: Id | null
   topicId: Id | null
   templateId: Id | null
@@ -31,6 +32,9 @@ export interface SendOrder {
   at: number | null
 }
 
+type Refs = Pick<BroadcastFields, 'audienceId' | 'segmentId' | 'topicId'>
+/** To whom it goes. */
+type Audience = Pick<BroadcastRow, 'audienceId' | 'segmentId'>
 type Written = true | Refusal | undefined
 
 export const draftCommands = {
@@ -39,17 +43,16 @@ export const draftCommands = {
     BroadcastKey & { fields: BroadcastFields; send: SendOrder | undefined; now: number },
     true | Refusal
   >(async (tx, { accountId, id, fields, send, now }) => {
-    const refs = await resolveRefs(tx, accountId, fields)
+    const refs = await resolveRefs(tx, accountId, fields, fields.audienceId)
     if ('refused' in refs) return refs
     const refusal =
       refuseWords(fields) ??
       (send && ((await refuseUnsendable(tx, accountId, fields)) ?? refuseSendTime(send.at, now)))
     if (refusal) return refusal
-    const { html, text, name, segmentId, topicId, templateId, sender, replyToList, subject, previewText } =
-      fields
+    const { html, text, name, topicId, templateId, sender, replyToList, subject, previewText } = fields
     const row: BroadcastRow = {
-      ...{ accountId, id, name, foldedName: foldText(name), audienceId: refs.audienceId },
-      ...{ segmentId, topicId, templateId, sender, replyToList, subject, previewText },
+      ...{ accountId, id, name, foldedName: foldText(name), ...refs },
+      ...{ topicId, templateId, sender, replyToList, subject, previewText },
       contentId: await storeContent(tx, { html, text }),
       ...{ ...NOTHING_SENT, createdAt: now, updatedAt: now },
       ...(send ? sendState(send, now) : DRAFT),
@@ -70,7 +73,7 @@ export const draftCommands = {
     if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('changed', row.status)
     if (scheduledAt !== undefined && row.status === 'draft') return NOT_SCHEDULED
     const fields = { ...fieldsOf(row), ...changes }
-    const refs = await resolveRefs(tx, accountId, fields)
+    const refs = await resolveRefs(tx, accountId, fields, changes.audienceId ?? null)
     if ('refused' in refs) return refs
     const refusal =
       refuseWords(fields) ??
@@ -141,22 +144,40 @@ function refuseWords(fields: BroadcastFields): Refusal | undefined {
   return fault && refuseField('invalid_field', fault.part, `The \`${fault.part}\` field ${fault.fault}.`)
 }
 
-/** All of the account, and the segment of the audience. */
+/** @param named the audience that the request itself names */
 async function resolveRefs(
   tx: Tx,
   accountId: Id,
-  { audienceId: wanted, segmentId, topicId }: BroadcastFields,
-): Promise<{ audienceId: Id } | Refusal> {
+  { segmentId, ...refs }: Refs,
+  named: Id | null,
+): Promise<Audience | Refusal> {
+  const mayBe = segmentId && (named === null || sameId(named, segmentId))
+  const isAudience = mayBe && (await hasAudience(tx, accountId, segmentId))
+  return isAudience
+    ? checkRefs(tx, accountId, { ...refs, audienceId: segmentId, segmentId: null })
+    : checkRefs(tx, accountId, { ...refs, segmentId })
+}
+
+/** All of the account, and the segment of the audience. */
+async function checkRefs(
+  tx: Tx,
+  accountId: Id,
+  { audienceId: wanted, segmentId, topicId }: Refs,
+): Promise<Audience | Refusal> {
   const ofSegment = segmentId && (await audienceOf(tx, accountId, segmentId))
   if (segmentId && !ofSegment) return unknown('segment_id', 'Segment')
   const audienceId = wanted ?? ofSegment
   if (!audienceId) return refuseField('missing_field', 'audience_id', 'Missing `audience_id` field.')
-  const [audience] = await tx.rows.find('audiences', [{ accountId, id: audienceId }], ['id'])
-  if (!audience) return unknown('audience_id', 'Audience')
+  if (!(await hasAudience(tx, accountId, audienceId))) return unknown('audience_id', 'Audience')
   if (ofSegment && !sameId(ofSegment, audienceId))
     return refuseField('invalid_field', 'segment_id', 'The segment belongs to another audience.')
   const [topic] = topicId ? await tx.rows.find('topics', [{ accountId, id: topicId }], ['id']) : []
-  return topicId && !topic ? unknown('topic_id', 'Topic') : { audienceId }
+  return topicId && !topic ? unknown('topic_id', 'Topic') : { audienceId, segmentId }
+}
+
+async function hasAudience({ rows }: Tx, accountId: Id, id: Id): Promise<boolean> {
+  const [audience] = await rows.find('audiences', [{ accountId, id }], ['id'])
+  return audience !== undefined
 }
 
 async function audienceOf({ db }: Tx, accountId: Id, segmentId: Id): Promise<Id | undefined> {

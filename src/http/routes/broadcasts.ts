@@ -6,6 +6,7 @@ import { LONGEST_NAME } from '../../broadcasts/texts.ts'
 import { type Id, parseWireId, wireId } from '../../lib/ids.ts'
 import type { StoredTemplate } from '../../store/mail/templates.ts'
 import { BROADCAST_STATUSES, type BroadcastStatus } from '../../store/schema.ts'
+import { wantsBareIds } from '../bare-ids.ts'
 import { invalidField, notFound, Refused, refusedBy } from '../refused.ts'
 import { senderOf } from '../repeatable.ts'
 import { type ApiReply, type ApiRequest, created, ok, type Route } from '../route.ts'
@@ -68,7 +69,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
           accountId,
           readNewBroadcast(await request.body()),
         )
-        return created(broadcastView(found(await broadcasts.create(accountId, fields, send))))
+        return created(viewFor(request, await broadcasts.create(accountId, fields, send)))
       },
     },
     {
@@ -78,11 +79,13 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       summary: 'List broadcasts',
       query: listQuery,
       replies: { 200: listSchema(broadcastRowSchema) },
-      async handle({ query, credential: { accountId } }) {
+      async handle(request) {
+        const { query, credential } = request
         const page = readCursorPage(query, 'brd', 'a broadcast')
         const wanted = { ...page, search: readSearch(query), status: readStatus(query) }
-        const { total, hasMore, rows } = await broadcasts.list(accountId, wanted)
-        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(broadcastRow) })
+        const { total, hasMore, rows } = await broadcasts.list(credential.accountId, wanted)
+        const data = rows.map(row => broadcastRow(row, wantsBareIds(request.headers)))
+        return ok({ object: 'list', total, has_more: hasMore, data })
       },
     },
     {
@@ -92,7 +95,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       summary: 'A broadcast, how far it has got, and what has become of it',
       replies: { 200: broadcastSchema },
       async handle(request) {
-        return shown(await broadcasts.find(request.credential.accountId, idOf(request)))
+        return shown(request, await broadcasts.find(request.credential.accountId, idOf(request)))
       },
     },
     {
@@ -110,7 +113,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
         const template = await templateOf(findTemplate, accountId, changes.templateId)
         const { subject, html, text } = template ?? { subject: null, html: null, text: null }
         const words = template ? { html, text, ...(subject !== null && { subject }) } : {}
-        return shown(await broadcasts.change(accountId, id, { ...words, ...changes }, scheduledAt))
+        return shown(request, await broadcasts.change(accountId, id, { ...words, ...changes }, scheduledAt))
       },
     },
     {
@@ -136,7 +139,7 @@ function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
     summary,
     replies: { 200: broadcastSchema },
     async handle(request) {
-      return shown(await broadcasts[name](request.credential.accountId, idOf(request)))
+      return shown(request, await broadcasts[name](request.credential.accountId, idOf(request)))
     },
   })
   return [
@@ -150,7 +153,7 @@ function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       async handle(request) {
         const id = idOf(request)
         const order = readSendOrder(await request.body())
-        return shown(await broadcasts.send(request.credential.accountId, id, order))
+        return shown(request, await broadcasts.send(request.credential.accountId, id, order))
       },
     },
     order('pause', 'Stop sending for a while: nothing that has not been handed over is begun'),
@@ -172,7 +175,7 @@ function copyRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       replies: { 201: broadcastSchema },
       async handle(request) {
         const copy = await broadcasts.duplicate(request.credential.accountId, idOf(request))
-        return { ...shown(copy), status: 201 }
+        return { ...shown(request, copy), status: 201 }
       },
     },
   ]
@@ -224,8 +227,14 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
   ]
 }
 
-function shown(detail: BroadcastDetail | Refusal | undefined): ApiReply {
-  return ok(broadcastView(found(detail)))
+/** @throws Refused */
+function shown(request: ApiRequest, answer: BroadcastDetail | Refusal | undefined): ApiReply {
+  return ok(viewFor(request, answer))
+}
+
+/** The library that wants bare ids can read no `segment_id` that is null. @throws Refused */
+function viewFor({ headers }: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
+  return broadcastView(found(answer), wantsBareIds(headers))
 }
 
 /** @throws Refused */

@@ -129,9 +129,7 @@ export interface NewBroadcast {
 export function readNewBroadcast(body: unknown): NewBroadcast {
   refuseFiles(body)
   const { send, scheduledAt, ...given } = readNew(body)
-  const request = namesAudience(given)
-    ? { ...given, audienceId: given.segmentId, segmentId: undefined }
-    : given
+  const request = withAudience(given)
   if (request.from === undefined)
     throw invalidField('from', 'Missing `from` field.', 'missing_required_field')
   if (request.subject === undefined && !request.templateId)
@@ -160,22 +158,20 @@ export function readBroadcastChange(body: unknown): {
   scheduledAt: number | undefined
 } {
   refuseFiles(body)
-  const { scheduledAt, ...request } = readChange(body)
+  const { scheduledAt, ...given } = readChange(body)
   return {
-    changes: changesOf(request),
+    changes: changesOf(withAudience(given)),
     scheduledAt: scheduledAt === undefined ? undefined : readTime('scheduled_at', scheduledAt),
   }
 }
 
 /** Newer SDKs call audiences segments, and know no others. */
-function namesAudience({
-  audienceId,
-  segmentId,
-}: {
-  audienceId?: string | undefined
-  segmentId?: string | undefined
-}): boolean {
-  return !audienceId && segmentId?.startsWith('aud_') === true
+function withAudience<R extends { audienceId?: string | undefined; segmentId?: string | undefined }>(
+  request: R,
+): R {
+  const { audienceId, segmentId } = request
+  const isAudience = !audienceId && segmentId?.startsWith('aud_')
+  return isAudience ? { ...request, audienceId: segmentId, segmentId: '' } : request
 }
 
 /** Unknown fields are ignored; but nobody wants a broadcast without the files that were given with it. @throws Refused */
@@ -246,13 +242,17 @@ function mailboxesJson(mailboxes: readonly Mailbox[]): Json {
   )
 }
 
-export function broadcastView({ broadcast, counts }: BroadcastDetail): z.output<typeof broadcastSchema> {
+/** @param isOfSegment see `broadcastRow` */
+export function broadcastView(
+  { broadcast, counts }: BroadcastDetail,
+  isOfSegment: boolean,
+): z.output<typeof broadcastSchema> {
   const { html, text, countedAt, memberCount, expandedCount } = broadcast
   const statuses = EMAIL_STATUSES.map(status => [status, counts[`status.${status}`]] as const)
   const notHandedOver = ['queued', 'canceled', 'suppressed', 'scheduled']
   const handedOver = statuses.filter(([status]) => !notHandedOver.includes(status))
   return {
-    ...broadcastRow(broadcast),
+    ...broadcastRow(broadcast, isOfSegment),
     html,
     text,
     progress: {
@@ -270,14 +270,19 @@ export function broadcastView({ broadcast, counts }: BroadcastDetail): z.output<
   }
 }
 
-/** As lists show it. */
-export function broadcastRow(row: BroadcastRow): z.output<typeof broadcastRowSchema> {
+/**
+ * As lists show it.
+ *
+ * @param isOfSegment for a client that knows no broadcast without a segment: where it has none, that is its audience
+ */
+export function broadcastRow(row: BroadcastRow, isOfSegment: boolean): z.output<typeof broadcastRowSchema> {
+  const segmentId = row.segmentId ?? (isOfSegment ? row.audienceId : null)
   return {
     object: 'broadcast',
     id: wireId('brd', row.id),
     name: row.name,
     audience_id: wireId('aud', row.audienceId),
-    segment_id: row.segmentId && wireId('seg', row.segmentId),
+    segment_id: segmentId && wireId('seg', segmentId),
     topic_id: row.topicId && wireId('top', row.topicId),
     template_id: row.templateId && wireId('tpl', row.templateId),
     from: mailboxText(parseMailboxes(row.sender)[0]!),

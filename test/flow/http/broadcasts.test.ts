@@ -42,6 +42,8 @@ const when = (id: string, status: string) =>
     return broadcast.status === status ? broadcast : undefined
   })
 
+const bare = (id: string) => id.slice(id.indexOf('_') + 1)
+
 test('written, sent, and told of', async () => {
   const made = await draft({
     name: 'July',
@@ -97,6 +99,44 @@ test('a segment and a time', async () => {
   )
   posthorn.clock.advance(7_200_000)
   assert.equal((await when(made.id, 'sent')).progress, { total: 1, expanded: 1, handed_over: 1 })
+})
+
+test('an audience is changed by the name of a segment, too, and what was a segment of the other goes', async () => {
+  const filters = [{ field: 'first_name', op: 'exists' }]
+  const segment = (await post(`/audiences/${audience}/segments`, { name: 'named', filters })).body.id
+  const other = (await post('/audiences', { name: 'others' })).body.id
+  const to = (broadcast: Record<string, unknown>) => [broadcast.audience_id, broadcast.segment_id]
+  const { id } = await draft({ audience_id: null, segment_id: segment })
+  const change = async (body: object) => {
+    const answer = await posthorn.call('PATCH', `/broadcasts/${id}`, { session, body })
+    return answer.status === 200 ? to(answer.body) : [answer.status, answer.body.errors[0].path]
+  }
+  assert.equal(await change({ segment_id: audience }), [audience, null])
+  assert.equal(await change({ segment_id: other, subject: 's' }), [other, null])
+  assert.equal(await change({ segment_id: segment }), [422, 'segment_id'], 'of another audience')
+  assert.equal(await change({ audience_id: audience, segment_id: segment }), [audience, segment])
+  assert.equal(await change({ subject: 'n' }), [audience, segment])
+  assert.equal(await change({ segment_id: bare(other) }), [other, null])
+  assert.equal(await change({ audience_id: audience, segment_id: other }), [404, 'segment_id'])
+  assert.equal(await change({ audience_id: audience, segment_id: bare(other) }), [404, 'segment_id'])
+  assert.equal(await change({ segment_id: 'aud_01890000-0000-7000-8000-000000000000' }), [404, 'audience_id'])
+  assert.equal(to(await draft({ audience_id: null, segment_id: bare(other) })), [other, null])
+  assert.equal(to(await draft({ audience_id: null, segment_id: bare(segment) })), [audience, segment])
+})
+
+test('who reads ids without their prefixes is told of a segment always, which may be the audience', async () => {
+  const headers = { 'user-agent': 'resend-sdk/0.11.0 dotnet/9.0' }
+  const call = async (method: string, path: string, body?: object) =>
+    (await posthorn.call(method, path, { session, headers, ...(body && { body }) })).body
+  const made = await call('POST', '/broadcasts', { ...WORDS, segment_id: bare(audience), text: 't' })
+  assert.equal([made.audience_id, made.segment_id], [bare(audience), bare(audience)])
+  const found = await call('GET', `/broadcasts/${made.id}`)
+  assert.is(found.segment_id, bare(audience))
+  const changed = await call('PATCH', `/broadcasts/${made.id}`, { ...found, subject: 'n' })
+  assert.equal([changed.subject, changed.segment_id], ['n', bare(audience)])
+  const { data } = await call('GET', '/broadcasts?limit=100')
+  assert.ok(data.every((row: { segment_id: unknown }) => typeof row.segment_id === 'string'))
+  assert.is((await get(`/broadcasts/${made.id}`)).segment_id, null)
 })
 
 test('what is wrong is named, and changes nothing', async () => {
