@@ -80,7 +80,7 @@ export const broadcastSchema = broadcastRowSchema
     progress: z.object({
       total: count.nullable().meta({ description: 'Members; null until all have been found.' }),
       expanded: count.meta({ description: 'Members who have got an email or were skipped.' }),
-      handed_over: count.meta({ description: 'Emails that have been handed to a mail server.' }),
+      handed_over: count.meta({ description: 'Emails that a mail server was given, and not given up.' }),
     }),
     counts: z.object(Object.fromEntries(EMAIL_STATUSES.map(status => [status, z.int()]))),
     opens: count,
@@ -249,7 +249,7 @@ export function broadcastView(
 ): z.output<typeof broadcastSchema> {
   const { html, text, countedAt, memberCount, expandedCount } = broadcast
   const statuses = EMAIL_STATUSES.map(status => [status, counts[`status.${status}`]] as const)
-  const notHandedOver = ['queued', 'canceled', 'suppressed', 'scheduled']
+  const notHandedOver = ['queued', 'canceled', 'suppressed', 'scheduled', 'failed']
   const handedOver = statuses.filter(([status]) => !notHandedOver.includes(status))
   return {
     ...broadcastRow(broadcast, isOfSegment),

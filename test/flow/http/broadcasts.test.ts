@@ -101,6 +101,16 @@ test('a segment and a time', async () => {
   assert.equal((await when(made.id, 'sent')).progress, { total: 1, expanded: 1, handed_over: 1 })
 })
 
+test('what has failed before any mail server had it was not handed over', async () => {
+  const { id: readers } = (await post('/audiences', { name: 'failing' })).body
+  for (const email of ['failed@simulator.test', 'delivered+f@simulator.test', 'bounced+f@simulator.test'])
+    await post(`/audiences/${readers}/contacts`, { email })
+  const { id } = await draft({ audience_id: readers, send: true })
+  const { progress, counts } = await when(id, 'sent')
+  assert.equal([counts.failed, counts.delivered, counts.bounced], [1, 1, 1])
+  assert.equal(progress, { total: 3, expanded: 3, handed_over: 2 })
+})
+
 test('an audience is changed by the name of a segment, too, and what was a segment of the other goes', async () => {
   const filters = [{ field: 'first_name', op: 'exists' }]
   const segment = (await post(`/audiences/${audience}/segments`, { name: 'named', filters })).body.id
