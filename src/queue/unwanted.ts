@@ -15,7 +15,8 @@ export interface ClaimedMail {
 }
 
 const REASONS: Record<Objection, string> = { unsubscribed: LEFT_EVERYTHING, opted_out: LEFT_TOPIC }
-const NO_CONTACT = 'The recipient is not in the audience any more.'
+/** Removed, or known by another address now: the email is for the former one. */
+const NO_CONTACT = 'No contact of the audience has this address any more.'
 
 /** With the reason, for people. */
 export async function unwantedOf(

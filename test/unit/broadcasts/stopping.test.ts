@@ -65,9 +65,9 @@ test('who leaves while an email waits is spared it', async t => {
     [
       'leaves: The recipient has unsubscribed from everything.',
       'opts-out: The recipient has unsubscribed from the topic.',
-      'is-removed: The recipient is not in the audience any more.',
+      'is-removed: No contact of the audience has this address any more.',
       'bounces: The address is on the suppression list.',
-      'moves: The recipient is not in the audience any more.',
+      'moves: No contact of the audience has this address any more.',
     ],
   )
   assert.equal(await counts(id), { 'status.queued': 1, 'status.suppressed': 5 })
