@@ -7,6 +7,7 @@ import { compileTemplate } from '../templates/compile.ts'
 import { parseText } from '../templates/parse.ts'
 import { builtInOf, isAmong } from '../templates/variables.ts'
 import { openTags, readHtml } from '../tracking/read-html.ts'
+import { strayBraces } from './stray-braces.ts'
 import { contentToSend } from './texts.ts'
 import { mayBeKey } from './unusual-names.ts'
 
@@ -18,14 +19,18 @@ export const LINT_RULES = [
   'malformed_link',
   'unsafe_link',
   'unknown_variable',
+  'stray_braces',
 ] as const
 export type LintRule = (typeof LINT_RULES)[number]
+
+export const LINT_PARTS = ['subject', 'html', 'text', 'preview_text'] as const
+export type LintPart = (typeof LINT_PARTS)[number]
 
 export interface LintFinding {
   rule: LintRule
   /** An `error` reaches readers as something broken; a `warning` costs some of them. */
   severity: 'error' | 'warning'
-  part: 'subject' | 'html' | 'text'
+  part: LintPart
   message: string
   /** Line in that part, from 1; null where it is about all of it. */
   line: number | null
@@ -76,9 +81,18 @@ export function lintBroadcast(
       message: 'There is no {{unsubscribe_url}}: readers who cannot find a way out mark mail as spam.',
     })
   const ofLinks = html === null ? [] : linkFindings(html)
-  const ofVariables = variableFindings({ subject, html, text }, knownProperties, unusualKeys)
-  return atMostOfEach([...findings, ...ofLinks, ...ofVariables])
+  const parts: Parts = [
+    ['subject', subject],
+    ['html', html],
+    ['text', text],
+    // it is nowhere but in the html
+    ['preview_text', html === null ? null : previewText],
+  ]
+  const ofVariables = variableFindings(parts, knownProperties, unusualKeys)
+  return atMostOfEach([...findings, ...ofLinks, ...ofVariables, ...braceFindings(parts)])
 }
+
+type Parts = readonly (readonly [LintPart, string | null])[]
 
 /** Every part that is there must have it. */
 function saysUnsubscribe({ html, text }: Omit<EmailText, 'subject'>): boolean {
@@ -135,27 +149,34 @@ function isHost(name: string): boolean {
   return name.startsWith('[') || /[^.]\.[^.]/.test(name)
 }
 
+function braceFindings(parts: Parts): LintFinding[] {
+  return parts.flatMap(([part, text]) =>
+    strayBraces(text ?? '', part === 'html', MOST_OF_A_RULE).map((around): LintFinding => {
+      const message = `Braces that are no placeholder stay as they are: ${quoted(shortened(around))}.`
+      return { rule: 'stray_braces', severity: 'warning', part, message, line: null }
+    }),
+  )
+}
+
 function variableFindings(
-  words: EmailText,
+  parts: Parts,
   known: ReadonlySet<string> | undefined,
   unusualKeys: ReadonlySet<string> | undefined,
 ): LintFinding[] {
   if (!known || !unusualKeys) return []
   const seen = new Set<string>()
-  return (['subject', 'html', 'text'] as const).flatMap(part =>
-    parseText(words[part] ?? '', mayBeKey).placeholders.flatMap(
-      ({ name, fallback, verbatim }): LintFinding[] => {
-        const isPlace = !verbatim || isAmong(unusualKeys, name)
-        const isFine = isPlace && (fallback !== null || builtInOf(name) || isAmong(known, name))
-        if (isFine || seen.has(name)) return []
-        seen.add(name)
-        const end = isPlace
-          ? 'and there is no fallback: nothing stands in its place.'
-          : 'and it is no name: it stays as it is, braces and all.'
-        const message = `No contact has the property ${quoted(shortened(name))}, ${end}`
-        return [{ rule: 'unknown_variable', severity: 'warning', part, message, line: null }]
-      },
-    ),
+  return parts.flatMap(([part, text]) =>
+    parseText(text ?? '', mayBeKey).placeholders.flatMap(({ name, fallback, verbatim }): LintFinding[] => {
+      const isPlace = !verbatim || isAmong(unusualKeys, name)
+      const isFine = isPlace && (fallback !== null || builtInOf(name) || isAmong(known, name))
+      if (isFine || seen.has(name)) return []
+      seen.add(name)
+      const end = isPlace
+        ? 'and there is no fallback: nothing stands in its place.'
+        : 'and it is no name: it stays as it is, braces and all.'
+      const message = `No contact has the property ${quoted(shortened(name))}, ${end}`
+      return [{ rule: 'unknown_variable', severity: 'warning', part, message, line: null }]
+    }),
   )
 }
 

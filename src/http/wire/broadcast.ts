@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { BroadcastDetail } from '../../broadcasts/broadcasts.ts'
 import type { BroadcastFields, SendOrder } from '../../broadcasts/draft.ts'
-import { LINT_RULES, type LintFinding } from '../../broadcasts/lint.ts'
+import { LINT_PARTS, LINT_RULES, type LintFinding } from '../../broadcasts/lint.ts'
 import { LONGEST_NAME, LONGEST_PREVIEW } from '../../broadcasts/texts.ts'
 import { SKIP_REASONS } from '../../events/broadcast-counts.ts'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../lib/ids.ts'
@@ -99,7 +99,7 @@ export const lintSchema = z.object({
     z.object({
       rule: z.enum(LINT_RULES),
       severity: z.enum(['error', 'warning']),
-      part: z.enum(['subject', 'html', 'text']),
+      part: z.enum(LINT_PARTS),
       line: z.int().min(1).nullable(),
       message: z.string(),
     }),

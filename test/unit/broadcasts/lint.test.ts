@@ -93,6 +93,60 @@ test('variables that no contact has, once each', () => {
   assert.equal(rules(html), [], 'where it is not known which there are')
 })
 
+for (const [what, text, around] of [
+  ['half closed', 'Hi {{first_name}', 'Hi {{first_name}'],
+  ['half opened', 'Hi {first_name}}, you', 'Hi {first_name}}, you'],
+  ['one in another', 'Hi {{a|{{first_name}}}}', 'Hi {{a|{{first_name}}}}'],
+  ['one brace more before', 'Hi {{{first_name}}', 'Hi {{{first_name}}'],
+  ['one brace more behind', 'Hi {{ first_name }}}', 'Hi {{first_name}}}'],
+  ['nothing in them', 'Hi {{}}', 'Hi {{}}'],
+  ['braces in a fallback', 'Hi {{x|a{b}}}', 'Hi {{x|a{b}}}'],
+  ['a name that is too long', `Hi {{${'n'.repeat(101)}}}`, `Hi {{${'n'.repeat(18)}`],
+] as const)
+  test(`braces that readers would see, in each part: ${what}`, () => {
+    const known = new Set(['x'])
+    const good = { subject: 's', html: LEAVE, text: 't', previewText: 'p' }
+    for (const [part, words] of [
+      ['subject', { subject: text }],
+      ['html', { html: `<p>${text}</p>${LEAVE}` }],
+      ['html', { html: `<a href="https://here.example/?q=${text.slice(3)}">x</a>${LEAVE}` }],
+      ['text', { text }],
+      ['preview_text', { previewText: text }],
+    ] as const) {
+      const findings = lintBroadcast({ ...good, ...words }, known).filter(
+        ({ rule }) => rule === 'stray_braces',
+      )
+      assert.equal(findings[0]?.part, part)
+      assert.ok(findings[0]!.message.includes(around.slice(3)), findings[0]!.message)
+    }
+  })
+
+test('braces that nobody sees are nobody’s concern, nor are single ones', () => {
+  const html = `<style>@media x{a{b:c}}</style><script>f(()=>{if(a){b()}})</script><!-- {{ --><p data-x='{"a":{"b":1}}'>
+    {no} { {{first_name}} } {{{x}}} {{a/b|}}</p>${LEAVE}`
+  assert.equal(rules(html, 'a {b} } {{first_name}} {', '{ {{first_name}}', new Set(['x', 'a/b'])), [])
+})
+
+test('braces are told of with what is around, and together where they stand together', () => {
+  const filler = 'x'.repeat(50)
+  assert.equal(
+    found(LEAVE, `{{first_name}} {{a {b|${filler}\ud83d\ude00 }} ${filler}{{{first_name}}`).map(
+      ({ rule, part, message }) => [rule, part, /“(.*)”/s.exec(message)![1]],
+    ),
+    [
+      ['stray_braces', 'text', `{{first_name}} {{a {b|${'x'.repeat(13)}`],
+      ['stray_braces', 'text', `${'x'.repeat(17)}\ud83d\ude00 }} ${'x'.repeat(17)}`],
+      ['stray_braces', 'text', `${'x'.repeat(20)}{{{first_name}}`],
+    ],
+  )
+})
+
+test('variables of the preview text are looked for, too, where there is html to put it into', () => {
+  const words = { subject: 's', text: `t {{unsubscribe_url}}`, previewText: '{{nick}}' }
+  const parts = (html: string | null) => lintBroadcast({ ...words, html }, new Set()).map(({ part }) => part)
+  assert.equal([parts(LEAVE), parts(null)], [['preview_text'], []])
+})
+
 test('the same again and again is told a few times, and nothing takes long', () => {
   assert.is(
     rules(`${'<a href="">x</a>'.repeat(50_000)}${LEAVE}`).filter(rule => rule === 'empty_link').length,
