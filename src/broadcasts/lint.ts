@@ -130,7 +130,8 @@ function linkFault(href: string): Pick<LintFinding, 'rule' | 'severity' | 'messa
   // what a placeholder stands for is not known here
   if (trimmed.startsWith('#') || PLACEHOLDER.test(trimmed.slice(0, LONGEST_SHOWN * 10))) return undefined
   const url = URL.parse(trimmed)
-  if (!url || (isWeb(url) && !isHost(url.hostname)) || /\s/.test(trimmed))
+  // of other links blanks are no fault that keeps mail programs from opening them
+  if (!url || (isWeb(url) && (!isHost(url.hostname) || /\s/.test(trimmed))))
     return { rule: 'malformed_link', severity: 'error', message: `A link is no address: ${quoted(shown)}.` }
   if (!SCHEMES.includes(url.protocol))
     return {

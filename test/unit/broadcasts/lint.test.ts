@@ -58,6 +58,8 @@ test('links that lead nowhere, to no address, or to what no mail program opens',
   ] as const)
     assert.equal(rules(`<a href="${href}">x</a>${LEAVE}`), [rule], href)
   assert.equal(rules(`<a href="{{page}}">x</a><a href="https://{{host|here.example}}/">y</a>${LEAVE}`), [])
+  for (const href of ['mailto:a@here.example?subject=Hi there', 'tel:+49 170 1', 'sms:+49 170 1'])
+    assert.equal(rules(`<a href="${href}">x</a>${LEAVE}`), [], href)
 })
 
 test('a finding says where', () => {
