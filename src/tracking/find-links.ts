@@ -27,6 +27,8 @@ export interface LinkPlan extends Pick<PageParts, 'pixelAt'> {
 export const LONGEST_TARGET = 2_048
 /** Further ones are left as they are. */
 const MOST_HREFS = 2_000
+/** Nothing but their own closing tags ends what is in them. */
+const RAW = new Set('iframe noembed noframes plaintext script style textarea title xmp'.split(' '))
 const WEB = /^https?:\/\//i
 /** What browsers leave out of URLs (WHATWG URL §4.4). */
 const OUTER_BLANKS = /^[\0- ]+|[\0- ]+$/g
@@ -55,14 +57,18 @@ export function findParts(html: string, onPlain?: (start: number, end: number) =
   let htmlEnd = -1
   let wholeEnd = 0
 
-  const onTag = ({ end, href, isExcluded }: OpenTag) => {
-    wholeEnd = end
+  let isRaw = false
+
+  const onTag = ({ name, end, href, isExcluded }: OpenTag) => {
+    isRaw = RAW.has(name)
+    if (!isRaw) wholeEnd = end
     const isNoted = !isExcluded && hrefs.length < MOST_HREFS
     if (href && isNoted && href.number <= LAST_NUMBER) hrefs.push(href)
   }
   readHtml(html, {
     ...openTags(html, onTag, onPlain),
     onclosetag(start, end) {
+      isRaw = false
       const name = html.slice(start, end).toLowerCase()
       if (name === 'body') bodyEnd = html.lastIndexOf('<', start)
       else if (name === 'html') htmlEnd = html.lastIndexOf('<', start)
@@ -74,13 +80,13 @@ export function findParts(html: string, onPlain?: (start: number, end: number) =
       if (endLength > 0 && end < html.length) wholeEnd = end + 1
     },
     ontext(start, end) {
-      // the rest of a closing tag that is cut off comes as text from nowhere
-      if (start < 0) return
-      wholeEnd = end
+      // the rest of a tag that is cut off comes as text from nowhere, or behind its `<`
+      if (start < 0 || html[start - 1] === '<') return
+      if (!isRaw) wholeEnd = end === html.length && html.endsWith('</') ? end - '</'.length : end
       onPlain?.(start, end)
     },
     ontextentity(_codePoint, end) {
-      wholeEnd = end
+      if (!isRaw) wholeEnd = end
     },
   })
   const pageEnd = bodyEnd >= 0 ? bodyEnd : htmlEnd

@@ -77,6 +77,28 @@ test('the pixel stands before a comment that does not end, however nearly it doe
     assert.ok(tracked(`<p>Hi</p>${whole}`).page.startsWith(`<p>Hi</p>${whole}${img}`), whole)
 })
 
+test('the pixel stands before a text that nothing but its own closing tag ends, where that does not come', () => {
+  const img = `<img src="${PIXEL_URL}"`
+  for (const name of ['style', 'TITLE', 'textarea', 'script', 'iframe', 'xmp', 'noframes', 'noembed'])
+    for (const rest of ['', 'a{', 'a &amp; b', '</', `</${name}`, `</${name} `, '<p>', '</p>', '</body>']) {
+      const cut = `<${name} class="a">${rest}`
+      assert.ok(tracked(`<p>Hi</p>${cut}`).page.startsWith(`<p>Hi</p>${img}`), cut)
+      const whole = `<${name}>b</${name} >`
+      assert.ok(tracked(`<p>Hi</p>${whole}t${cut}`).page.startsWith(`<p>Hi</p>${whole}t${img}`), cut)
+    }
+  assert.ok(tracked('<p>Hi</p><plaintext>a</plaintext>b').page.startsWith(`<p>Hi</p>${img}`))
+})
+
+test('the pixel stands before a tag that is cut off, wherever that is', () => {
+  const img = `<img src="${PIXEL_URL}"`
+  for (const tag of ['<p class="a', '<style ', '</textarea\n', '</p '])
+    for (let length = 2; length <= tag.length; length++) {
+      const cut = tag.slice(0, length)
+      assert.ok(tracked(`Hi &amp; you${cut}`).page.startsWith(`Hi &amp; you${img}`), cut)
+    }
+  assert.ok(tracked('1 <').page.startsWith(`1 <${img}`))
+})
+
 test('a link that stands behind more than can be numbered is left as it is', () => {
   const link = '<a href="http://a.example/">a</a>'
   const page = (before: number) => '<a href="#" data-no-track>x</a>'.repeat(before) + link
