@@ -29,7 +29,7 @@ export async function openText(
   const encoding = UTF16.get(head.subarray(0, 2).toString('hex')) ?? charset ?? 'utf-8'
   const text = decoded(prefixed(head, chunks), encoding)[Symbol.asyncIterator]()
   const line = await readHead(text, LONGEST_HEADER_BYTES, '\n')
-  const { delimiter, skip } = separatorOf(line.toString().split(/\r|\n/, 1)[0]!)
+  const { delimiter, skip } = separatorOf(line.toString())
   return { delimiter, bytes: prefixed(line.subarray(skip), text) }
 }
 
@@ -79,12 +79,12 @@ function decoderOf(encoding: string): TextDecoder {
   }
 }
 
-/** Some programs name it in a line of its own before the header. */
-function separatorOf(line: string): { delimiter: string; skip: number } {
-  const named = /^\ufeff?sep=(.)$/.exec(line)?.[1]
+/** Some programs name it in a line of its own before the header, which is no row. @returns how many bytes that line has, too */
+function separatorOf(head: string): { delimiter: string; skip: number } {
+  const [line, named] = /^\ufeff?sep=(.)(?:\r\n|\r|\n|$)/.exec(head) ?? []
   if (named !== undefined && DELIMITERS.includes(named))
-    return { delimiter: named, skip: Buffer.byteLength(line) }
-  const unquoted = line.replace(/"(?:[^"]|"")*"/g, '')
+    return { delimiter: named, skip: Buffer.byteLength(line!) }
+  const unquoted = head.split(/\r|\n/, 1)[0]!.replace(/"(?:[^"]|"")*"/g, '')
   const countOf = (delimiter: string) => unquoted.split(delimiter).length
   const [delimiter] = DELIMITERS.toSorted((a, b) => countOf(b) - countOf(a))
   return { delimiter: delimiter!, skip: 0 }

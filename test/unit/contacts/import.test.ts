@@ -116,6 +116,24 @@ test('rows that cannot be taken are told by their numbers, and the others are ta
   )
 })
 
+for (const [what, end] of [
+  ['both', '\r\n'],
+  ['a line feed', '\n'],
+  ['a carriage return', '\r'],
+] as const)
+  test(`a line that names the separator is no row, whatever ends it: ${what}`, async t => {
+    const { importFile, newAudience } = await openAudience(t)
+    const lines = ['\ufeffsep=;', 'email;first_name', 'ann@there.test;Ann', 'bob;Bob', '']
+    for (const size of [1, Infinity]) {
+      const bytes = inPieces(Buffer.from(lines.join(end)), size)
+      const report = await importFile(bytes, { audienceId: await newAudience() })
+      assert.equal(
+        errorsOf(report).map(([row]) => row),
+        [3],
+      )
+    }
+  })
+
 test('all errors are counted, and the first hundred told', async t => {
   const { importFile } = await openAudience(t)
   const report = await importFile(`email\n${'nobody\n'.repeat(1_000)}ann@there.test\n`)
