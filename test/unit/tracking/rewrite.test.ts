@@ -109,6 +109,14 @@ test('a link that stands behind more than can be numbered is left as it is', () 
   assert.equal(findLinks(page(LAST_NUMBER + 1)).links, [])
 })
 
+test('behind the 2,000th link of a page those that are left are left as they are', () => {
+  const page = `${'<a href="#">a</a>'.repeat(1_999)}<a href="#" data-no-track>a</a>${'<a href="http://a.example/">a</a>'.repeat(2)}`
+  assert.equal(
+    findLinks(page).links.map(({ number }) => number),
+    [2_000],
+  )
+})
+
 test('links alone, or the pixel alone, or nothing', () => {
   const html = '<body><a href="http://a.example/">a</a></body>'
   const plan = findLinks(html)
