@@ -8,10 +8,15 @@ import { type KeeperParts, keeperParts } from './certificates.ts'
 import { LINK_HOST_CHANGED } from './domains/commands.ts'
 import { type KnownTrackingHost, listTrackingHosts } from './domains/tracking-host.ts'
 import type { ContextFor } from './lib/certificates.ts'
+import { every } from './lib/clock.ts'
 import { linkPlaceOf } from './links.ts'
 import type { Parts } from './parts.ts'
 import { CERTIFICATE_CHANGED, listCertificates } from './store/certificates.ts'
 import { MISSED } from './store/command.ts'
+
+/** An authority gives an account some hundred orders in three hours, and the installation's own must be among them. */
+const MOST_AT_ONCE = 20
+const BEGIN_EVERY_MS = 60_000
 
 /** Every process has read a new certificate by then. */
 const SHOWN_AFTER_MS = 2_000
@@ -48,12 +53,13 @@ export async function openLinkCertificates({
 
 /** Orders them for the hosts whose records lead here. @returns a function that resolves when nothing is under way */
 export function startLinkCertificateOrders(parts: Parts): () => Promise<void> {
-  const { config, log, store } = parts
+  const { config, clock, log, store } = parts
   if (!config.acme.enabled || config.http.tlsListen === null) return async () => {}
   const place = linkPlaceOf(config)
   const { keeper, close } = keeperParts(parts)
   const keepers = new Map<string, () => Promise<void>>()
   let isOver = false
+  let mayBegin = MOST_AT_ONCE
   const follow = async () => {
     const known = (await listTrackingHosts(store.db, place)).filter(({ leadsHere }) => leadsHere)
     if (isOver) return
@@ -62,8 +68,9 @@ export function startLinkCertificateOrders(parts: Parts): () => Promise<void> {
       keepers.delete(host)
       await stop()
     }
-    for (const tracking of known)
-      if (!keepers.has(tracking.host)) keepers.set(tracking.host, keep(parts, keeper, tracking))
+    const fresh = known.filter(({ host }) => !keepers.has(host)).slice(0, mayBegin)
+    mayBegin -= fresh.length
+    for (const tracking of fresh) keepers.set(tracking.host, keep(parts, keeper, tracking))
   }
   let following = Promise.resolve()
   const followAgain = () => {
@@ -74,8 +81,14 @@ export function startLinkCertificateOrders(parts: Parts): () => Promise<void> {
   store.on(LINK_HOST_CHANGED, followAgain)
   store.on(MISSED, followAgain)
   followAgain()
+  const pace = every(clock, BEGIN_EVERY_MS, () => {
+    const wasSpent = mayBegin === 0
+    mayBegin = Math.min(mayBegin + 1, MOST_AT_ONCE)
+    if (wasSpent) followAgain()
+  })
   return async () => {
     isOver = true
+    pace.cancel()
     close()
     await following
     await Promise.all([...keepers.values()].map(stop => stop()))
