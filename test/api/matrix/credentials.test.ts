@@ -267,6 +267,7 @@ test('every route is reached, under the access it was written for', () => {
     'key POST /suppressions/batch/remove',
     'public GET /.well-known/acme-challenge/:token',
     'public GET /.well-known/mta-sts.txt',
+    'public GET /.well-known/posthorn-links',
     'public GET /c/:token',
     'public GET /downloads',
     'public GET /healthz',
