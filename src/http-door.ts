@@ -14,7 +14,6 @@ import { type ControlServer, startControlServer } from './control/server.ts'
 import { openPages } from './dashboard/pages.ts'
 import { previewOf } from './dashboard/preview.ts'
 import { sourceSettings } from './delivery-settings.ts'
-import { createResolver } from './dns/resolver.ts'
 import { listZone } from './domains/zone-list.ts'
 import { createEventFeed } from './events/feed.ts'
 import { examineInstallation, sharedExamination } from './examination.ts'
@@ -59,7 +58,7 @@ import type { Clock } from './lib/clock.ts'
 import { createIdSource, type IdSource } from './lib/ids.ts'
 import { openLinkCertificates } from './link-certificates.ts'
 import { prepareLinks } from './links.ts'
-import { createOutbound, type Outbound } from './outbound/outbound.ts'
+import type { Outbound } from './outbound/outbound.ts'
 import type { Parts } from './parts.ts'
 import { peopleRoutes } from './people.ts'
 import { policyOf, zoneRecords } from './provider-dns.ts'
@@ -76,6 +75,7 @@ import { tellingRoutes } from './telling.ts'
 import { createReadyTemplates } from './templates/ready.ts'
 import { createTemplates } from './templates/templates.ts'
 import { startTlsReports } from './tls-reports.ts'
+import { startUserOutbound } from './user-outbound.ts'
 
 const HOUR_MS = 3_600_000
 /** Where `scripts/build-dashboard.js` puts it. */
@@ -116,7 +116,7 @@ export async function startHttpDoor(
     password: config.admin.password,
     apiKeyPrefix: config.apiKeys.prefix,
   })
-  const outbound = startOutbound(parts, started)
+  const outbound = startUserOutbound(parts, started)
   const links = prepareLinks(parts, started)
   const accept = openDoor(parts, common.newId, outbound, largeBodies.hashFile, links.terms)
   const ways = { accept, preparation, hands, linkTerms: links.terms }
@@ -206,10 +206,13 @@ async function openListeners(
     close(await startHttpServer(proofs, { ...acme.listen, clock, mostConnections }))
   }
   const common = { isPatientWith: options.streams.isReading, clock, mostConnections }
-  const contextFor = await openLinkCertificates(parts)
   const secure =
     http.tlsListen &&
-    (await startHttpServer(app, { ...http.tlsListen, ...common }, { ...certificates, contextFor }))
+    (await startHttpServer(
+      app,
+      { ...http.tlsListen, ...common },
+      { ...certificates, contextFor: await openLinkCertificates(parts) },
+    ))
   if (secure) close(secure)
   const place = http.listen ?? { host: '127.0.0.1', port: 0 }
   const plain = await startHttpServer(app, { ...place, ...common })
@@ -222,14 +225,6 @@ function startControl({ config, clock, log, store, passwords, pathsTo }: Parts):
   const apiKeyPrefix = config.apiKeys.prefix
   const parts = { db, run, clock, newId: createIdSource(), passwords, apiKeyPrefix, pathsTo }
   return startControlServer({ folder: config.dataDir, parts, log })
-}
-
-/** The client for what users name by URLs. */
-function startOutbound({ config, clock }: Parts, started: (() => unknown)[]): Outbound {
-  const resolver = createResolver({ servers: config.dns.resolvers, clock })
-  const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
-  started.push(resolver.close, outbound.close)
-  return outbound
 }
 
 /** What every submission goes through. */

@@ -1,8 +1,8 @@
 /** Sending domains: what is asked and told of them, and their checks. Part of the composition root. */
 import { readAuthorities } from './delivery-settings.ts'
-import { createResolver } from './dns/resolver.ts'
 import { createAutoconfigure } from './domains/autoconfigure/autoconfigure.ts'
 import { createCloudflare } from './domains/autoconfigure/cloudflare.ts'
+import type { CheckerOptions } from './domains/checker.ts'
 import { createVisitHost } from './domains/checks/tracking.ts'
 import { DOMAIN_CHECK } from './domains/commands.ts'
 import { createDomains, type Domains } from './domains/domains.ts'
@@ -15,8 +15,8 @@ import { domainRoutes } from './http/routes/domains.ts'
 import { rotateAfterMs } from './key-rotation.ts'
 import type { IdSource } from './lib/ids.ts'
 import { linkPlaceOf } from './links.ts'
-import { createOutbound, type Outbound } from './outbound/outbound.ts'
 import type { Parts } from './parts.ts'
+import { startUserOutbound } from './user-outbound.ts'
 
 type Started = (() => unknown)[]
 
@@ -26,12 +26,15 @@ export function domainParts(parts: Parts, newId: IdSource, started: Started): Ro
   const { db, run } = store
   const { mailHost } = config
   const linkPlace = linkPlaceOf(config)
-  const inquiries = openInquiries(parts)
-  const asking: Started = [inquiries.close]
-  const domains = startDomains(parts, newId, inquiries, { started, asking })
+  /** What is to be closed before checks are waited for. */
+  const asking: Started = []
+  const inquiries = openInquiries(parts, asking)
+  const domains = openDomains(parts, newId, { inquiries, linkPlace }, asking)
+  if (config.roles.includes('all')) started.push(recheck(parts, domains))
   started.push(...asking)
   const { cloudflareBaseUrl: baseUrl } = config.autoconfigure
-  const outbound = startOutbound(parts, started, baseUrl.startsWith('http://'))
+  const allowInsecureLoopback = baseUrl.startsWith('http://')
+  const outbound = startUserOutbound(parts, started, { allowInsecureLoopback })
   const provider = createCloudflare({ outbound, clock, baseUrl })
   const autoconfigure = createAutoconfigure({ db, provider, inquiries, mailHost, linkPlace })
   return [
@@ -41,66 +44,42 @@ export function domainParts(parts: Parts, newId: IdSource, started: Started): Ro
   ]
 }
 
-function openInquiries({ config, clock }: Parts): Inquiries {
+function openInquiries({ config, clock }: Parts, asking: Started): Inquiries {
   const { authorityPort, verifyResolvers: servers } = config.dns
   const { allowPrivateAddresses } = config.delivery
-  return createInquiries({ servers, clock, authorityPort, allowPrivateAddresses })
+  const inquiries = createInquiries({ servers, clock, authorityPort, allowPrivateAddresses })
+  asking.push(inquiries.close)
+  return inquiries
 }
 
-/** They are also checked by themselves. @param asking gets what is to be closed before checks are waited for */
-function startDomains(
+function openDomains(
   parts: Parts,
   newId: IdSource,
-  inquiries: Inquiries,
-  { started, asking }: { started: Started; asking: Started },
+  { inquiries, linkPlace }: Pick<CheckerOptions, 'inquiries' | 'linkPlace'>,
+  asking: Started,
 ): Domains {
   const { config, clock, log, store, secrets, generateKey } = parts
   const { db, run } = store
-  const visits = openVisits(parts, asking)
-  const domains = createDomains({
-    ...{ db, run, clock, newId, secrets, generateKey, inquiries },
+  const authorities = readAuthorities(config.delivery.caFile)
+  const visits = startUserOutbound(parts, asking, { looksAnew: true, ...(authorities && { authorities }) })
+  return createDomains({
+    ...{ db, run, clock, newId, secrets, generateKey, inquiries, linkPlace },
     mailHost: config.mailHost,
-    linkPlace: linkPlaceOf(config),
     visitHost: createVisitHost(visits, secrets),
     onStatus: ({ name, status }, former) =>
       log.info({ domain: name, status, former }, 'a domain has changed'),
   })
-  if (config.roles.includes('all')) {
-    const rechecks = startRechecks({
-      ...{ run, clock },
-      check: domains.verify,
-      onError: error => log.error({ err: error }, 'a domain could not be checked'),
-    })
-    store.on(DOMAIN_CHECK, times => {
-      for (const at of times as number[]) rechecks.note(at)
-    })
-    started.push(rechecks.stop)
-  }
-  return domains
 }
 
-/** For looks at hosts of links: by their addresses of now, since it was perhaps a moment ago that a customer has set them. */
-function openVisits({ config, clock }: Parts, started: Started): Outbound {
-  const { addresses4, addresses6, close } = createResolver({ servers: config.dns.resolvers, clock })
-  const authorities = readAuthorities(config.delivery.caFile)
-  const outbound = createOutbound({
-    resolver: {
-      addresses4: name => addresses4(name, { fresh: true }),
-      addresses6: name => addresses6(name, { fresh: true }),
-    },
-    clock,
-    allowLoopback: config.fetch.allowLoopback,
-    ...(authorities && { authorities }),
+/** Domains are also checked by themselves. @returns ends that */
+function recheck({ clock, log, store }: Parts, { verify }: Domains): () => Promise<void> {
+  const rechecks = startRechecks({
+    ...{ run: store.run, clock },
+    check: verify,
+    onError: error => log.error({ err: error }, 'a domain could not be checked'),
   })
-  started.push(close, outbound.close)
-  return outbound
-}
-
-/** For calls of DNS providers. */
-function startOutbound({ config, clock }: Parts, started: Started, allowInsecureLoopback: boolean): Outbound {
-  const resolver = createResolver({ servers: config.dns.resolvers, clock })
-  const { allowLoopback } = config.fetch
-  const outbound = createOutbound({ resolver, clock, allowLoopback, allowInsecureLoopback })
-  started.push(resolver.close, outbound.close)
-  return outbound
+  store.on(DOMAIN_CHECK, times => {
+    for (const at of times as number[]) rechecks.note(at)
+  })
+  return rechecks.stop
 }

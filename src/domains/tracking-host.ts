@@ -5,6 +5,7 @@
 import type { Id } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
 import type { Db, DomainRow } from '../store/schema.ts'
+import { maySend } from './status.ts'
 import type { DomainChecks } from './verify.ts'
 
 export type TrackedDomain = Pick<DomainRow, 'name' | 'trackingSubdomain'>
@@ -54,11 +55,11 @@ export const NOT_SERVED = 'not_served'
 export async function listTrackingHosts(db: Db, place: LinkPlace): Promise<KnownTrackingHost[]> {
   const domains = await db
     .selectFrom('domains')
-    .select(['id', 'name', 'trackingSubdomain', 'trackingTerms', 'checks'])
+    .select(['id', 'name', 'status', 'trackingSubdomain', 'trackingTerms', 'checks'])
     .where('trackingSubdomain', 'is not', null)
-    .where('status', 'in', ['verified', 'temporary_failure'])
     .execute()
-  return domains.map(({ id, trackingTerms, checks, ...domain }) => {
+  const sending = domains.filter(({ status }) => maySend(status))
+  return sending.map(({ id, trackingTerms, checks, ...domain }) => {
     const tracking = trackingHostOf(domain, place)!
     const isServed = trackingTerms !== null
     const seen = checks === null ? undefined : (JSON.parse(checks) as Partial<DomainChecks>).tracking
