@@ -170,9 +170,16 @@ async function startDelivery(
   secret: Buffer,
   adjustable: AdjustableClock | undefined,
 ): Promise<DeliveryThreads> {
+  const settings = deliverySettings(config)
+  const { connections: wanted } = config.delivery
+  if (settings.connections < wanted)
+    log.warn(
+      { connections: settings.connections, wanted },
+      'few files may be open: fewer deliveries will be under way at once than delivery.connections says',
+    )
   const threads = await startDeliveryThreads({
     entry: new URL('./delivery-thread.ts', import.meta.url),
-    settings: deliverySettings(config),
+    settings,
     db: store.db,
     run: store.run,
     connectWriter: store.connectThread,
