@@ -35,6 +35,7 @@ export interface TlsReport {
 
 export const TLS_REPORT_TYPE = 'application/tlsrpt+gzip'
 const RECORD = /^v=TLSRPTv1[ \t]*;/
+const URI = /^(?:mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/i
 const MOST_DESTINATIONS = 4
 
 /** The `rua` addresses, `mailto:` or `https:`; empty where there is no record, or more than one (RFC 8460 §3). */
@@ -47,8 +48,19 @@ export function reportDestinations(texts: readonly string[]): string[] {
     .slice(rua.indexOf('=') + 1)
     .split(',')
     .map(uri => uri.trim())
-    .filter(uri => /^(?:mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/i.test(uri))
+    .filter(uri => URI.test(uri) && isReadable(uri))
     .slice(0, MOST_DESTINATIONS)
+}
+
+/** An address may be written with %-escapes, which may be none. */
+function isReadable(uri: string): boolean {
+  if (/^https:/i.test(uri)) return true
+  try {
+    decodeURIComponent(uri)
+    return true
+  } catch {
+    return false
+  }
 }
 
 export function reportId({ day, domain, submitter }: TlsReport): string {

@@ -114,6 +114,17 @@ test('the owners of domains who want it are told the next day, by signed mail an
   assert.equal(JSON.parse(`${gunzipSync(posts[0]!.body)}`), report)
 })
 
+test('a domain that asks for reports at an address that cannot be read keeps no other from its own', async t => {
+  const { good, posthorn, counted } = await open(t)
+  posthorn.clock.advance(61_000)
+  await until(() => counted().length === 2)
+  posthorn.zone.remove('_smtp._tls.example.test')
+  posthorn.zone.add('_smtp._tls.example.test TXT "v=TLSRPTv1; rua=mailto:tls@reports.test%zz"')
+  posthorn.clock.advance(DAY_MS + 5 * 3_600_000)
+  await until(() => good.messages.some(({ headers }) => /TLS-Report-Domain: there\.test/.test(headers)))
+  await until(() => counted().length === 0)
+})
+
 test('without an address to come from nothing is counted, and nobody asked', async t => {
   const { posthorn, counted } = await open(t, { POSTHORN_DELIVERY_TLS_REPORTS_FROM: '' })
   posthorn.clock.advance(61_000)

@@ -15,6 +15,7 @@ for (const [texts, destinations] of [
   [['v=spf1 -all', 'v=TLSRPTv1; rua=mailto:a@there.test'], ['mailto:a@there.test']],
   [['v=TLSRPTv1; rua=http://there.test/,ftp://x,mailto:nobody,javascript:x'], []],
   [['v=TLSRPTv1; rua=mailto:a@there.test', 'v=TLSRPTv1; rua=mailto:b@there.test'], []],
+  [['v=TLSRPTv1; rua=mailto:a@there.test%zz,mailto:b%2Bc@there.test'], ['mailto:b%2Bc@there.test']],
   [['v=TLSRPTv1;'], []],
   [['v=TLSRPTv2; rua=mailto:a@there.test'], []],
   [
