@@ -1,7 +1,7 @@
 /** Which addresses an attempt tries: those of the MX hosts, in their order, of each host its share. */
 import { isIP, isIPv4 } from 'node:net'
 import { isGlobalUnicast } from '../dns/address-safety.ts'
-import { type HostAddresses, lookUpAddresses } from '../dns/mx-hosts.ts'
+import { type HostAddresses, inOrderOfTrying, lookUpAddresses } from '../dns/mx-hosts.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import { type Outcome, outcomeWithoutHost } from './outcome/outcome.ts'
 import type { SourceIp } from './paths/source-ips.ts'
@@ -39,7 +39,7 @@ const MOST_ADDRESSES = 10
 const FAMILIES = ['ipv4', 'ipv6'] as const
 
 /**
- * Looked up host by host.
+ * Looked up host by host. The lot among hosts of one preference is drawn anew each time: a route is kept for a while.
  *
  * @param sources at most one of each family; none: the system chooses
  */
@@ -50,7 +50,7 @@ export async function* addressesOf(
   { outcomes, unfit }: SoFar,
 ): AsyncGenerator<Place> {
   let left = MOST_ADDRESSES
-  for (const [i, { name: host }] of way.hosts.entries()) {
+  for (const [i, { name: host }] of inOrderOfTrying(way.hosts, options.random).entries()) {
     if (unfit.has(host)) continue
     const untried = way.hosts.length - i
     if (left === 0) {

@@ -50,7 +50,7 @@ export async function lookUpMxHosts(
   if (found.kind !== 'hosts') return found
   const hosts = withoutLoop(found.hosts, ownNames)
   if (hosts.length === 0) return { kind: 'loop' }
-  return { ...found, hosts: inOrder(hosts, random).slice(0, MAX_HOSTS) }
+  return { ...found, hosts: inOrderOfTrying(hosts, random).slice(0, MAX_HOSTS) }
 }
 
 function explicitHosts(records: readonly MxRecord[]): MxHosts {
@@ -81,7 +81,8 @@ function withoutLoop(hosts: readonly MxHost[], ownNames: readonly string[]): rea
   return hosts.filter(({ preference }) => preference < nearest)
 }
 
-function inOrder(hosts: readonly MxHost[], random: () => number): MxHost[] {
+/** By preference, those of one preference by lot. */
+export function inOrderOfTrying(hosts: readonly MxHost[], random: () => number): MxHost[] {
   return shuffled(hosts, random).sort((a, b) => a.preference - b.preference)
 }
 

@@ -60,6 +60,18 @@ test('all addresses of a host are tried before the next host', async t => {
 const deadAddresses = (count: number) =>
   Array.from({ length: count }, (_, i) => `mx1.test A 127.0.0.${90 + i}`).join('\n')
 
+test('of hosts of one preference each attempt begins with another, by lot', async t => {
+  const { mxs, options } = await open(t, HOSTS, { acceptThenClose: true }, { acceptThenClose: true })
+  const hosts = ['mx1.test', 'mx2.test'].map(name => ({ name, preference: 10 }))
+  const lots = [0.99, 0, 0.99, 0]
+  for (const lot of lots)
+    await attempt({ ...options, random: () => lot }, { ...wayOver([]), hosts }, mailTo('ok'))
+  assert.equal(
+    mxs.map(mx => mx.messages.length),
+    [2, 2],
+  )
+})
+
 test('each host gets its share of the ten addresses that are tried at most', async t => {
   const { to } = await open(t, `${deadAddresses(12)}\nmx2.test A 127.0.0.2`, {})
   assert.is((await to('ok', ['mx1.test'])).trials.length, 10)
