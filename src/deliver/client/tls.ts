@@ -87,3 +87,10 @@ export function tlsFactsOf(socket: TLSSocket, former: Ticket | undefined): TlsFa
     unauthorizedReason,
   }
 }
+
+/** An error of TLS for people who do not run the program: without its advice, and without the places in OpenSSL. */
+export function tlsErrorText(error: NodeJS.ErrnoException & { reason?: string }): string {
+  const { code = '', reason, message } = error
+  if (code.startsWith('ERR_SSL_') && reason !== undefined) return `TLS broke: ${reason}`
+  return message.replace(/; if the root CA is installed locally.*/s, '')
+}

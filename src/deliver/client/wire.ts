@@ -5,7 +5,7 @@ import { formatReply, type Reply, replyOf } from '../../smtp/reply.ts'
 import { Deadline } from './deadline.ts'
 import { type RawReply, ReplyReader } from './reply-reader.ts'
 import type { Ticket } from './tickets.ts'
-import { startTls, tlsFactsOf } from './tls.ts'
+import { startTls, tlsErrorText, tlsFactsOf } from './tls.ts'
 import {
   type Failure,
   FINAL_DOT_TIMEOUT_MS,
@@ -197,7 +197,8 @@ export class Wire {
   readonly #onError = (error: NodeJS.ErrnoException) => {
     const isTls = this.#securing || /^(ERR_SSL|ERR_TLS|EPROTO)/.test(error.code ?? '')
     const isClose = this.#established && CLOSING_CODES.has(error.code ?? '')
-    this.#finish(isTls ? 'tls' : isClose ? 'closed' : 'network', error.message, null, error.code)
+    const text = isTls ? tlsErrorText(error) : error.message
+    this.#finish(isTls ? 'tls' : isClose ? 'closed' : 'network', text, null, error.code)
   }
 
   readonly #onClose = () => this.#finish(this.#securing ? 'tls' : 'closed', 'the peer closed the connection')

@@ -135,6 +135,16 @@ test('where that breaks, too, plain text comes third, or nothing', async t => {
   assert.equal([shortFailure(failure), mx.sessionCount], ['tls tls', 5])
 })
 
+for (const [mode, text] of [
+  ['self-signed', 'self-signed certificate'],
+  ['1.0-only', 'TLS broke: tlsv1 alert protocol version'],
+] as const)
+  test(`the fault of TLS ${mode} is told in words for whoever reads the email's error`, async t => {
+    const mx = await t.using(startFakeMx({ tls: mode }))
+    const { failure } = await dialInVain(mx, { tls: 'required', rejectUnauthorized: true })
+    assert.is(failure.message, text)
+  })
+
 test('a certificate that does not verify is not looked at twice', async t => {
   const mx = await t.using(startFakeMx({ tls: 'expired' }))
   const { failure } = await dialInVain(mx, {
