@@ -2,6 +2,7 @@
 import type { Resolver } from '../../dns/resolver.ts'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { utcDay } from '../../lib/periods.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
 import { reportDestinations } from '../../reports/tls-report.ts'
 import type { Run } from '../../store/command.ts'
 import type { tlsCommands } from '../../store/queue/tls.ts'
@@ -19,7 +20,7 @@ export interface TlsResults {
   noteRefusal(way: Way, host: string, refusal: HostRefusal): void
   /** No host was known yet. */
   noteFault(domain: string, policyType: TlsResultRow['policyType'], result: string, reason: string): void
-  /** Stores what has been counted. */
+  /** Stores what has been counted, without asking any more who wants it. */
   close(): Promise<void>
 }
 
@@ -34,10 +35,14 @@ const STORE_EVERY_MS = 60_000
 /** Between two times of storing; what would be more is not counted. */
 const MOST_ROWS = 20_000
 const LONGEST_REASON = 200
+const ASKED_AT_ONCE = 16
 
 export function createTlsResults({ resolver, run, clock, onError }: ResultsOptions): TlsResults {
   let rows = new Map<string, TlsResultRow>()
   let timer: Timer | undefined
+  let storing: Promise<unknown> = Promise.resolve()
+  const asking = createSemaphore(ASKED_AT_ONCE, Infinity)
+  const closed = Promise.withResolvers<undefined>()
 
   const count = (row: Omit<TlsResultRow, 'day' | 'count'>) => {
     const day = utcDay(clock.now())
@@ -45,20 +50,31 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
     const known = rows.get(key)
     if (known) known.count++
     else if (rows.size < MOST_ROWS) rows.set(key, { ...row, day, count: 1 })
-    timer ??= clock.timer(STORE_EVERY_MS, () => void store().catch(onError))
+    timer ??= clock.timer(STORE_EVERY_MS, beginStoring)
   }
 
-  /** Only what somebody wants to be told of. */
+  /** Whether that is certain: a name server that fails or is slow must not cost the counts. */
+  const isUnwanted = (domain: string) =>
+    asking.run(async () => {
+      const answer = await Promise.race([closed.promise, resolver.txt(`_smtp._tls.${domain}`)])
+      if (answer === undefined || answer.kind === 'failure') return false
+      return answer.kind !== 'found' || reportDestinations(answer.records).length === 0
+    })
+
   const store = async () => {
     timer = undefined
     const counted = [...rows.values()]
     rows = new Map()
-    const wanted: TlsResultRow[] = []
-    for (const [domain, ofDomain] of Map.groupBy(counted, row => row.domain)) {
-      const answer = await resolver.txt(`_smtp._tls.${domain}`)
-      if (answer.kind === 'found' && reportDestinations(answer.records).length > 0) wanted.push(...ofDomain)
-    }
-    if (wanted.length > 0) await run('addTlsResults', wanted)
+    const wanted = await Promise.all(
+      [...Map.groupBy(counted, row => row.domain)].map(async ([domain, ofDomain]) =>
+        (await isUnwanted(domain)) ? [] : ofDomain,
+      ),
+    )
+    const kept = wanted.flat()
+    if (kept.length > 0) await run('addTlsResults', kept)
+  }
+  const beginStoring = () => {
+    storing = Promise.all([storing, store().catch(onError)])
   }
 
   return {
@@ -82,7 +98,9 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
       count({ domain, policyType, result, mxHost: '', policy: '{}', reason: cut(reason), mxIp: null }),
     async close() {
       timer?.cancel()
-      await store()
+      closed.resolve(undefined)
+      beginStoring()
+      await storing
     },
   }
 }

@@ -96,4 +96,42 @@ test('a host that DNSSEC does not vouch for is named, and no policy is made up f
   assert.equal([policyType, mxHost, policy], ['tlsa', 'mx.there.test', '{}'])
 })
 
+for (const [what, answer, isStored] of [
+  ['who wants no reports is not counted', { kind: 'no-domain' }, false],
+  ['who cannot be asked now is counted', { kind: 'failure', reason: 'SERVFAIL' }, true],
+] as const)
+  test(what, async () => {
+    const clock = createManualClock()
+    const stored = Promise.withResolvers<boolean>()
+    const results = createTlsResults({
+      resolver: { txt: async () => answer },
+      run: (async () => stored.resolve(true)) as never,
+      clock,
+      onError: assert.unreachable,
+    })
+    results.noteFault('there.test', 'sts', 'sts-policy-fetch-error', 'it is gone')
+    clock.advance(60_000)
+    setImmediate(() => stored.resolve(false))
+    assert.is(await stored.promise, isStored)
+  })
+
+test('name servers that say nothing keep neither the counts of others nor the end', async () => {
+  const stored: string[] = []
+  const clock = createManualClock()
+  const results = createTlsResults({
+    resolver: { txt: () => new Promise(() => {}) },
+    run: (async (_: string, rows: TlsResultRow[]) =>
+      void stored.push(...rows.map(({ domain }) => domain))) as never,
+    clock,
+    onError: assert.unreachable,
+  })
+  const note = (domain: string) => results.noteFault(domain, 'sts', 'sts-policy-fetch-error', 'it is gone')
+  const waiting = Array.from({ length: 40 }, (_, i) => `silent${i}.test`)
+  waiting.forEach(note)
+  clock.advance(60_000)
+  note('late.test')
+  await results.close()
+  assert.equal(stored.sort(), ['late.test', ...waiting].sort())
+})
+
 test.run()
