@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { TooManyWaiting } from '../lib/semaphore.ts'
+import { type SparingWarning, sparingWarning } from '../lib/sparing-warning.ts'
 import { StorageUnavailable } from '../store/command.ts'
 import { bareIds, wantsBareIds } from './bare-ids.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, type ReadBody } from './body.ts'
@@ -48,7 +49,7 @@ export function createHttpApp(options: HttpAppOptions): Koa {
   app.use(readTarget)
   app.use(logRequest(options.log))
   app.use(readUnreadBodies(options.clock))
-  app.use(turnErrorsIntoReplies(options.log))
+  app.use(turnErrorsIntoReplies(options))
   app.use(insistOnHost)
   app.use(tidyPath)
   app.use(keepToLinks(options))
@@ -87,13 +88,14 @@ function logRequest(log: Log): Middleware {
   }
 }
 
-function turnErrorsIntoReplies(log: Log): Middleware {
+function turnErrorsIntoReplies({ log, clock }: Pick<HttpAppOptions, 'log' | 'clock'>): Middleware {
+  const warn = sparingWarning({ log, clock }, 'requests are refused for now')
   return async (ctx, next) => {
     try {
       await next()
     } catch (error) {
       const refused = refusedBy(error)
-      if (refused.status >= 500 && error !== refused) logFault(log, ctx, error)
+      if (refused.status >= 500 && error !== refused) logFault(ctx, error, refused, { log, warn })
       ctx.status = refused.status
       ctx.set(refused.headers)
       ctx.body = refused.body()
@@ -123,10 +125,26 @@ function refusedBy(error: unknown): Refused {
   return new Refused(500, 'internal_server_error', 'Something went wrong on our side.')
 }
 
-function logFault(log: Log, ctx: Context, error: unknown) {
-  const context = { requestId: ctx.state.requestId, method: ctx.method, path: loggedPath(ctx.path) }
-  if (ctx.req.destroyed) log.debug({ ...context, err: error }, 'the client left before its reply')
-  else log.error({ ...context, err: error }, 'a request failed')
+function logFault(
+  ctx: Context,
+  error: unknown,
+  { status }: Refused,
+  { log, warn }: { log: Log; warn: SparingWarning },
+) {
+  const context = {
+    requestId: ctx.state.requestId,
+    method: ctx.method,
+    path: loggedPath(ctx.path),
+    err: error,
+  }
+  if (hasLeft(ctx)) log.debug(context, 'the client left before its reply')
+  else if (status === 503) warn(context)
+  else log.error(context, 'a request failed')
+}
+
+/** A request that has been read to its end is destroyed, too. */
+function hasLeft({ req, res }: Context): boolean {
+  return res.destroyed || (req.destroyed && !req.complete)
 }
 
 const insistOnHost: Middleware = (ctx, next) => {

@@ -12,7 +12,7 @@ import { createMailBytes, type MailBytes } from './mail-bytes.ts'
 import type { MailCounts } from './mail-counts.ts'
 import { watchPace } from './pace.ts'
 import type { ReceivedMail } from './receive-commands.ts'
-import { Reply, replyTo } from './reply.ts'
+import { createReplyTo, Reply } from './reply.ts'
 import { StrictSmtpServer } from './smtp-server.ts'
 
 export interface ListenerOptions {
@@ -52,7 +52,8 @@ export function startInboundListener(options: ListenerOptions): Promise<Listenin
 }
 
 function createServer(options: ListenerOptions): StrictSmtpServer {
-  const { mailHost, certificates, clock, admit, log, newPerMinute, mostConnections, counts } = options
+  const { mailHost, certificates, clock, admit, newPerMinute, mostConnections, counts } = options
+  const notAdmitted = createReplyTo(451, options)
   /** Behind the addresses of transactions under way, by their envelopes. */
   const named = new WeakMap<object, Map<string, Door>>()
   const receive = createReceiver(options, {
@@ -81,7 +82,7 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
             named.set(envelope, doors.set(address, door))
             return answer()
           },
-          error => answer(replyTo(error, { unavailable: 451, log })),
+          error => answer(notAdmitted(error)),
         )
       },
       onData: receive,
@@ -102,6 +103,7 @@ function createReceiver(
   { take, openBlob, counts, clock, log }: ListenerOptions,
   { doorsOf, end }: Transactions,
 ) {
+  const notTaken = createReplyTo(452, { log, clock })
   let underWay = 0
 
   const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
@@ -132,7 +134,7 @@ function createReceiver(
         },
         error => {
           if (isCutOff(error)) log.debug({ err: error }, 'a message was not received in full')
-          else answer(replyTo(error, { unavailable: 452, log }))
+          else answer(notTaken(error))
         },
       )
       .finally(() => {

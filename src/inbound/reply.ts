@@ -1,5 +1,7 @@
 /** What a client of our listeners is told: an SMTP reply as an error, as smtp-server takes it. */
+import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { sparingWarning } from '../lib/sparing-warning.ts'
 import { StorageUnavailable } from '../store/command.ts'
 
 export class Reply extends Error {
@@ -12,11 +14,19 @@ export class Reply extends Error {
   }
 }
 
-/** What a message that was not taken is answered with. @param options.unavailable the code when nothing can be stored */
-export function replyTo(error: unknown, { unavailable, log }: { unavailable: number; log: Log }): Reply {
-  if (error instanceof Reply) return error
-  if (error instanceof StorageUnavailable)
-    return new Reply(unavailable, '4.3.1 Nothing can be stored now, try again later')
-  log.error({ err: error }, 'a message could not be taken')
-  return new Reply(451, '4.3.0 Something is wrong here, try again later')
+/** What a message that was not taken is answered with. */
+export type ReplyTo = (error: unknown) => Reply
+
+/** @param unavailable the code when nothing can be stored */
+export function createReplyTo(unavailable: number, { log, clock }: { log: Log; clock: Clock }): ReplyTo {
+  const warn = sparingWarning({ log, clock }, 'messages are refused for now')
+  return error => {
+    if (error instanceof Reply) return error
+    if (error instanceof StorageUnavailable) {
+      warn({ err: error })
+      return new Reply(unavailable, '4.3.1 Nothing can be stored now, try again later')
+    }
+    log.error({ err: error }, 'a message could not be taken')
+    return new Reply(451, '4.3.0 Something is wrong here, try again later')
+  }
 }

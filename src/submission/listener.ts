@@ -12,7 +12,7 @@ import { connectionLimit } from '../inbound/connections.ts'
 import { type Listening, startListening } from '../inbound/listening.ts'
 import type { MailCounts } from '../inbound/mail-counts.ts'
 import { watchPace } from '../inbound/pace.ts'
-import { Reply, replyTo } from '../inbound/reply.ts'
+import { createReplyTo, Reply } from '../inbound/reply.ts'
 import { StrictSmtpServer } from '../inbound/smtp-server.ts'
 import type { Certificates } from '../lib/certificates.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
@@ -154,6 +154,7 @@ function createReceiver(
   { submit, incoming, admission, counts, clock, log }: SubmissionOptions,
   end: EndSession,
 ) {
+  const replyTo = createReplyTo(451, { log, clock })
   const settle = (pieces: Uint8Array<ArrayBuffer>[] | undefined, session: SMTPServerSession) => {
     if (!pieces) throw new Reply(451, '4.3.2 Too much at once, try again later')
     const recipients = session.envelope.rcptTo.map(({ address }) => parseAddress(address))
@@ -178,7 +179,7 @@ function createReceiver(
         counts.taken()
         answer(null, text)
       } catch (error) {
-        answer(replyTo(error, { unavailable: 451, log }))
+        answer(replyTo(error))
       } finally {
         message.close()
       }

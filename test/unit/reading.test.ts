@@ -24,6 +24,7 @@ async function open(t: TestContext) {
     error: ({ err }: { err: Error }, what: string) => faults.push(`${what}: ${err.message}`),
     isLevelEnabled: () => false,
     debug() {},
+    warn() {},
   } as unknown as Log
   const reading = startReading({
     entry: new URL('./scripted-reading.ts', import.meta.url),
