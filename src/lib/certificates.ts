@@ -98,17 +98,24 @@ export function ownCertificate(folder: string, host: string, now: number): Certi
   return { current: () => pair, onChange: () => () => {}, close() {} }
 }
 
+/** Undefined also where the file has been cut short: a machine that loses its power may do that. */
 function keptPair(file: string, host: string, now: number): CertificatePair | undefined {
   if (!existsSync(file)) return undefined
   const text = readFileSync(file, 'utf8')
-  const certificate = new X509Certificate(text)
-  const isGood =
-    certificate.checkHost(host) !== undefined && Date.parse(certificate.validTo) > now + MARGIN_MS
-  return isGood ? { cert: text, key: text } : undefined
+  const pair = { cert: text, key: text }
+  try {
+    createSecureContext(pair)
+    const certificate = new X509Certificate(text)
+    const isGood =
+      certificate.checkHost(host) !== undefined && Date.parse(certificate.validTo) > now + MARGIN_MS
+    return isGood ? pair : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function newPair(file: string, host: string, now: number): CertificatePair {
   const pair = selfSigned({ host, notBefore: now - DAY_MS, notAfter: now + GOOD_FOR_MS })
-  writeFileSync(file, pair.cert + pair.key, { mode: 0o600 })
+  writeFileSync(file, pair.cert + pair.key, { mode: 0o600, flush: true })
   return pair
 }

@@ -32,6 +32,19 @@ test('it is kept over restarts, and made anew for another host or before it ends
   assert.is.not(serial('other.example', NOW + 3 * 365 * DAY_MS - 10 * DAY_MS), other)
 })
 
+test('one that was cut short is made anew', async t => {
+  const { path } = await t.using(tempFolder())
+  const file = join(path, 'self-signed.pem')
+  const { cert, key } = ownCertificate(path, 'mail.example', NOW).current()
+  for (const left of ['', cert, (cert + key).slice(0, 200)]) {
+    writeFileSync(file, left)
+    const pair = ownCertificate(path, 'mail.example', NOW).current()
+    createSecureContext(pair)
+    assert.is.not(pair.cert, cert)
+    assert.is(readFileSync(file, 'utf8'), pair.cert + pair.key)
+  }
+})
+
 async function files(t: TestContext) {
   const { path } = await t.using(tempFolder())
   const { path: other } = await t.using(tempFolder())
