@@ -1,5 +1,5 @@
 /** Whether the service can take work: everything has started, nothing is stopping, and the store takes writes. */
-import type { Clock } from './lib/clock.ts'
+import { type Clock, within } from './lib/clock.ts'
 import { type Run, StorageUnavailable } from './store/command.ts'
 import type { settingCommands } from './store/settings.ts'
 
@@ -12,6 +12,8 @@ export interface Readiness {
 
 /** A write is good for so long, however often anybody asks. */
 const WRITE_GOOD_FOR_MS = 1_000
+/** A store that takes longer takes no writes, as far as those are concerned who wait for them. */
+const WRITE_LIMIT_MS = 5_000
 
 export function createReadiness(run: Run<typeof settingCommands>, clock: Clock): Readiness {
   let phase: 'starting' | 'running' | 'stopping' = 'starting'
@@ -38,7 +40,7 @@ export function createReadiness(run: Run<typeof settingCommands>, clock: Clock):
       if (phase !== 'running') return [phase]
       const now = clock.monotonic()
       if (now - written.at > WRITE_GOOD_FOR_MS) written = { at: now, good: writes() }
-      return (await written.good) ? [] : ['database']
+      return (await within(clock, WRITE_LIMIT_MS, written.good)) ? [] : ['database']
     },
   }
 }
