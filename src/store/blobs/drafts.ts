@@ -34,7 +34,18 @@ export interface Draft {
 }
 
 const FOLDER = 'drafts'
-const FULL = new Set(['ENOSPC', 'EDQUOT', 'EROFS'])
+/** Of a machine that cannot store files at the moment: full, read-only, failing, or busy with too many. */
+const UNAVAILABLE = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EROFS',
+  'EIO',
+  'EACCES',
+  'EPERM',
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+])
 
 /** @param folder of the blobs */
 export function createDrafts(folder: string): Drafts {
@@ -48,7 +59,7 @@ export function createDrafts(folder: string): Drafts {
       try {
         await draft.append([bytes])
       } catch (error) {
-        await discard(draft.name)
+        await discard(draft.name).catch(() => {}) // the next start clears what has to stay
         throw error
       } finally {
         await draft.close()
@@ -113,13 +124,14 @@ async function synced(path: string): Promise<void> {
   }
 }
 
-/** A full disk is a state of the machine, and no fault of the program. */
+/** What the machine cannot do at the moment is no fault of the program. */
 async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? ''
-    if (!FULL.has(code)) throw error
+    const { code = '', syscall } = error as NodeJS.ErrnoException
+    // a folder that cannot be made, for whatever reason, is told of as one that is not there
+    if (!UNAVAILABLE.has(code) && syscall !== 'mkdir') throw error
     throw new StorageUnavailable(`no file can be stored at the moment (${code})`, { cause: error })
   }
 }

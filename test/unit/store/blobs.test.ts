@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { referBlobs } from '../../../src/store/blobs/blobs.ts'
 import { createBlobClaims } from '../../../src/store/blobs/claims.ts'
 import { clearDrafts } from '../../../src/store/blobs/drafts.ts'
 import type { StagedBlob } from '../../../src/store/blobs/staged.ts'
-import { command } from '../../../src/store/command.ts'
+import { command, StorageUnavailable } from '../../../src/store/command.ts'
 import { openSqliteStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -178,6 +178,18 @@ test('files come and go while many bring the same: none is missing that a row na
   await Promise.all(Array.from({ length: 30 }, (_, i) => one(i > 20 && i % 3 === 0)))
   assert.equal(store.rows('select refs from blobs'), [{ refs: 3 }])
   assert.equal(store.files(), [hexOf(bytes)])
+})
+
+test('where no folder can be made for it, nothing can be stored at the moment', async t => {
+  const { blobs, blobFolder } = await t.using(open())
+  writeFileSync(blobFolder, 'no folder')
+  try {
+    await blobs.stage(bytesOf(64 * 1024 + 1))
+    assert.unreachable()
+  } catch (error) {
+    assert.instance(error, StorageUnavailable)
+    assert.match((error as Error).message, 'ENOTDIR')
+  }
 })
 
 test('what a former process has left half done is cleared away, and nothing else', async t => {
