@@ -46,7 +46,7 @@ export const testBroadcastSchema = z.object({ to: oneOrMany() })
 const READING = { emptyMeansAbsent: ['name', 'from', 'subject'] }
 const readNew = bodyReader(newBroadcastSchema, READING)
 const readChange = bodyReader(broadcastChangeSchema, READING)
-const readSend = bodyReader(sendBroadcastSchema)
+const readSend = bodyReader(sendBroadcastSchema, { emptyMeansAbsent: ['scheduled_at'] })
 const readTest = bodyReader(testBroadcastSchema)
 
 const MOST_REPLY_TO = 50

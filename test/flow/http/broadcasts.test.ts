@@ -101,6 +101,13 @@ test('a segment and a time', async () => {
   assert.equal((await when(made.id, 'sent')).progress, { total: 1, expanded: 1, handed_over: 1 })
 })
 
+test('go sends a broadcast at once with an empty time', async () => {
+  const made = await draft()
+  const answer = await post(`/broadcasts/${made.id}/send`, { broadcast_id: made.id, scheduled_at: '' })
+  assert.is(answer.status, 200, JSON.stringify(answer.body))
+  assert.is((await when(made.id, 'sent')).scheduled_at, null)
+})
+
 test('what has failed before any mail server had it was not handed over', async () => {
   const { id: readers } = (await post('/audiences', { name: 'failing' })).body
   for (const email of ['failed@simulator.test', 'delivered+f@simulator.test', 'bounced+f@simulator.test'])
