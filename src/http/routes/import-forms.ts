@@ -91,7 +91,7 @@ async function takeForm({ store, importContacts, clock, newId }: ImportFormsOpti
   try {
     const fields = await readInto(request, boundary, draft.append).finally(draft.close)
     const { onExisting, columnMap, audienceId: named } = readImportForm(fields)
-    if (named && !(await findAudience(store.db, accountId, named))) throw unknownSegment(0)
+    if (named && !(await findAudience(store.db, accountId, named))) throw unknownSegment('segments[0].id')
     const home = async () => {
       const at = clock.now()
       return store.run('homeAudience', { accountId, newAudienceId: newId(at), at })

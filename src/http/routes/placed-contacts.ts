@@ -8,9 +8,11 @@ import type { Run } from '../../store/command.ts'
 import { notFound } from '../refused.ts'
 import { created, type Route } from '../route.ts'
 import {
-  contactQuery,
   contactSchema,
+  type NamedAudience,
+  placedContactQuery,
   placedContactSchema,
+  readAudienceQuery,
   readContact,
   readContactQuery,
   readPlacement,
@@ -31,11 +33,15 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
       path: '/contacts',
       access: 'session',
       summary: 'List and search the contacts of the account, each address once, as newer SDKs ask for them',
-      query: contactQuery,
+      query: placedContactQuery,
       replies: { 200: listSchema(contactSchema) },
       async handle({ query, credential: { accountId } }) {
         const asked = readContactQuery(query)
-        const found = await reader.listAccountContacts({ accountId, ...asked })
+        const named = readAudienceQuery(query)
+        const audience = named && (await audienceNamed(accountId, named))
+        const found = audience
+          ? await reader.listContacts({ audience, filters: [], ...asked })
+          : await reader.listAccountContacts({ accountId, ...asked })
         if (!found) throw notFound('Contact')
         return contactList(store.db, accountId, found)
       },
@@ -50,9 +56,9 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
       async handle({ credential: { accountId }, ...request }) {
         const body = await request.body()
         const fields = readContact(body)
-        const { audienceIds: named, subscriptions } = readPlacement(body)
-        const audienceIds = [...new Map(named.map(id => [idKey(id), id])).values()]
-        await insistOnAudiences(accountId, named)
+        const { audiences, subscriptions } = readPlacement(body)
+        const audienceIds = [...new Map(audiences.map(({ id }) => [idKey(id), id])).values()]
+        await Promise.all(audiences.map(named => audienceNamed(accountId, named)))
         const at = clock.now()
         const ids = [newId(at), ...audienceIds.slice(1).map(() => newId(at))]
         const input = { accountId, audienceIds, ids, newAudienceId: newId(at), fields, subscriptions, at }
@@ -62,9 +68,9 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
   ]
 
   /** @throws Refused 422 */
-  async function insistOnAudiences(accountId: Id, ids: readonly Id[]) {
-    const found = await Promise.all(ids.map(id => findAudience(store.db, accountId, id)))
-    const missing = found.indexOf(undefined)
-    if (missing >= 0) throw unknownSegment(missing)
+  async function audienceNamed(accountId: Id, { id, path }: NamedAudience) {
+    const audience = await findAudience(store.db, accountId, id)
+    if (!audience) throw unknownSegment(path)
+    return audience
   }
 }

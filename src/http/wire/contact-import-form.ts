@@ -74,7 +74,7 @@ export function readImportForm(fields: FormFields): ImportForm {
   if ((readJson(fields, 'topics', topicsSchema) ?? []).length > 0)
     throw invalidField('topics', 'The `topics` field cannot be used: a file says nothing of topics.')
   const audienceId = segments[0] && parseWireId('aud', segments[0].id)
-  if (segments[0] && !audienceId) throw unknownSegment(0)
+  if (segments[0] && !audienceId) throw unknownSegment('segments[0].id')
   return { onExisting: onExistingOf(fields.get('on_conflict')), columnMap: map && mapOf(map), audienceId }
 }
 

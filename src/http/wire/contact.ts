@@ -51,18 +51,25 @@ export const subscriptionsSchema = z.object({
 })
 const readTopics = bodyReader(subscriptionsSchema)
 
-/** Without an audience: what newer SDKs call segments are audiences. */
-export const placedContactSchema = newContactSchema.extend({
+/** Without an audience in the path: what newer SDKs call segments are audiences. */
+const places = {
+  audience_id: z.string().optional().meta({ description: 'Another way to name one of `segments`.' }),
+  segment_id: z.string().optional().meta({ description: 'As `audience_id`.' }),
   segments: z
-    .array(z.object({ id: z.string() }))
+    .array(z.union([z.object({ id: z.string() }), z.string()]))
     .max(MOST_PLACES)
     .optional()
     .meta({
       description: 'Audiences it becomes a contact of; the oldest of the account where none is named.',
     }),
+}
+export const placedContactSchema = newContactSchema.extend({
+  ...places,
   topics: subscriptionsSchema.shape.topics.optional(),
 })
-const readPlaces = bodyReader(placedContactSchema.pick({ segments: true, topics: true }))
+const readPlaces = bodyReader(z.object({ ...places, topics: placedContactSchema.shape.topics }), {
+  emptyMeansAbsent: ['audience_id', 'segment_id'],
+})
 
 export const contactSchema = z
   .object({
@@ -95,6 +102,11 @@ export const contactQuery = {
   after: idSchema('con').optional(),
   before: idSchema('con').optional(),
 }
+export const placedContactQuery = {
+  ...contactQuery,
+  audience_id: idSchema('aud').optional().meta({ description: 'Those of one audience alone.' }),
+  segment_id: idSchema('aud').optional().meta({ description: 'As `audience_id`.' }),
+}
 
 /** @throws Refused 422 naming every field at fault */
 export function readContact(body: unknown): ContactFields {
@@ -114,20 +126,42 @@ export function readContactChanges(body: unknown): ContactChanges {
   return changesOf(readChanges(body))
 }
 
-/** @throws Refused 422 for what cannot be the id of an audience or a topic */
-export function readPlacement(body: unknown): { audienceIds: Id[]; subscriptions: Subscription[] } {
-  const { segments = [], topics = [] } = readPlaces(body)
-  const audienceIds = segments.map(({ id: text }, i) => {
-    const id = parseWireId('aud', text)
-    if (!id) throw unknownSegment(i)
-    return id
-  })
-  return { audienceIds, subscriptions: subscriptionsOf(topics) }
+/** An audience that a request names. */
+export interface NamedAudience {
+  id: Id
+  /** Where in the request. */
+  path: string
 }
 
-/** @param i which of the list */
-export function unknownSegment(i: number): Refused {
-  return invalidField(`segments[${i}].id`, 'There is no such segment.')
+/** @throws Refused 422 for what cannot be the id of an audience or a topic */
+export function readPlacement(body: unknown): { audiences: NamedAudience[]; subscriptions: Subscription[] } {
+  const { audienceId, segmentId, segments = [], topics = [] } = readPlaces(body)
+  const texts: [path: string, text: string | undefined][] = [
+    ['audience_id', audienceId],
+    ['segment_id', segmentId],
+    ...segments.map((segment, i): [string, string] =>
+      typeof segment === 'string' ? [`segments[${i}]`, segment] : [`segments[${i}].id`, segment.id],
+    ),
+  ]
+  const audiences = texts.flatMap(([path, text]) => (text === undefined ? [] : namedAudience(path, text)))
+  return { audiences, subscriptions: subscriptionsOf(topics) }
+}
+
+/** Of one audience, as some clients ask for its contacts. @throws Refused 422 */
+export function readAudienceQuery(query: URLSearchParams): NamedAudience | undefined {
+  const path = query.get('segment_id') ? 'segment_id' : 'audience_id'
+  const text = query.get(path)
+  return text ? namedAudience(path, text) : undefined
+}
+
+function namedAudience(path: string, text: string): NamedAudience {
+  const id = parseWireId('aud', text)
+  if (!id) throw unknownSegment(path)
+  return { id, path }
+}
+
+export function unknownSegment(path: string): Refused {
+  return invalidField(path, 'There is no such segment.')
 }
 
 /** @throws Refused */
