@@ -8,7 +8,6 @@ import type { Log } from '../lib/log.ts'
 import { TooManyWaiting } from '../lib/semaphore.ts'
 import { type SparingWarning, sparingWarning } from '../lib/sparing-warning.ts'
 import { StorageUnavailable } from '../store/command.ts'
-import { bareIds, wantsBareIds } from './bare-ids.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, type ReadBody } from './body.ts'
 import type { BodyStreams } from './body-stream.ts'
 import type { SendWork } from './body-work.ts'
@@ -22,6 +21,7 @@ import { Refused } from './refused.ts'
 import type { ApiReply, Credential, RawReply, Route } from './route.ts'
 import { createRouting, type Routing } from './routing.ts'
 import { streamReply } from './stream.ts'
+import { forTypedClient, isTypedClient } from './typed-client.ts'
 import { readUnreadBodies } from './unread-body.ts'
 
 interface HttpAppOptions {
@@ -214,7 +214,7 @@ async function send(
 ): Promise<void> {
   ctx.status = reply.status
   ctx.set(reply.headers ?? {})
-  if ('body' in reply) ctx.body = wantsBareIds(ctx.headers) ? bareIds(reply.body) : reply.body
+  if ('body' in reply) ctx.body = isTypedClient(ctx.headers) ? forTypedClient(reply.body) : reply.body
   else if (Symbol.asyncIterator in reply.content)
     try {
       if (ctx.method !== 'HEAD') await streamReply(ctx, reply.content, options)

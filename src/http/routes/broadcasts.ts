@@ -6,10 +6,10 @@ import { LONGEST_NAME } from '../../broadcasts/texts.ts'
 import { type Id, parseWireId, wireId } from '../../lib/ids.ts'
 import type { StoredTemplate } from '../../store/mail/templates.ts'
 import { BROADCAST_STATUSES, type BroadcastStatus } from '../../store/schema.ts'
-import { wantsBareIds } from '../bare-ids.ts'
 import { invalidField, notFound, Refused, refusedBy } from '../refused.ts'
 import { senderOf } from '../repeatable.ts'
 import { type ApiReply, type ApiRequest, created, ok, type Route } from '../route.ts'
+import { isTypedClient } from '../typed-client.ts'
 import {
   broadcastChangeSchema,
   broadcastRow,
@@ -84,7 +84,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
         const page = readCursorPage(query, 'brd', 'a broadcast')
         const wanted = { ...page, search: readSearch(query), status: readStatus(query) }
         const { total, hasMore, rows } = await broadcasts.list(credential.accountId, wanted)
-        const data = rows.map(row => broadcastRow(row, wantsBareIds(request.headers)))
+        const data = rows.map(row => broadcastRow(row, isTypedClient(request.headers)))
         return ok({ object: 'list', total, has_more: hasMore, data })
       },
     },
@@ -234,7 +234,7 @@ function shown(request: ApiRequest, answer: BroadcastDetail | Refusal | undefine
 
 /** The library that wants bare ids can read no `segment_id` that is null. @throws Refused */
 function viewFor({ headers }: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
-  return broadcastView(found(answer), wantsBareIds(headers))
+  return broadcastView(found(answer), isTypedClient(headers))
 }
 
 /** @throws Refused */

@@ -156,6 +156,22 @@ test('who reads ids without their prefixes is told of a segment always, which ma
   assert.is((await get(`/broadcasts/${made.id}`)).segment_id, null)
 })
 
+test('who has a closed list of states reads a broadcast that is canceled, and properties as texts', async () => {
+  const headers = { 'user-agent': 'resend-sdk/0.11.0 dotnet/9.0' }
+  const read = async (path: string) => (await posthorn.call('GET', path, { session, headers })).body
+  const { id } = await draft({ scheduled_at: new Date(posthorn.clock.now() + 3_600_000).toISOString() })
+  assert.is((await post(`/broadcasts/${id}/cancel`)).body.status, 'canceled')
+  assert.is((await read(`/broadcasts/${id}`)).status, 'failed')
+  const known = ['draft', 'queued', 'sent', 'scheduled', 'failed']
+  for (const { status } of (await read('/broadcasts?limit=100')).data)
+    assert.ok(known.includes(status), status)
+  const dot = (await post('/audiences', { name: 'typed' })).body.id
+  const properties = { plan: 'pro', seats: 3, paying: true }
+  await post(`/audiences/${dot}/contacts`, { email: 'dot@there.example', properties })
+  const [contact] = (await read(`/segments/${dot}/contacts`)).data
+  assert.equal(contact.properties, { plan: 'pro', seats: '3', paying: 'true' })
+})
+
 test('what is wrong is named, and changes nothing', async () => {
   const { total } = await get('/broadcasts')
   const good = { audience_id: audience, ...WORDS, text: 'Hi' }

@@ -1,0 +1,41 @@
+/**
+ * The .NET library reads ids as UUIDs, the words of a status as a closed list, and properties of contacts as texts. One
+ * value that it cannot read costs it the whole reply, so it is answered in its own terms.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+
+const PREFIXED = /^[a-z]{2,3}_(?=[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$)/
+/** What it calls the states of a broadcast that it has no word for. */
+const BROADCAST_WORDS = new Map([
+  ['sending', 'queued'],
+  ['paused', 'queued'],
+  ['canceled', 'failed'],
+])
+
+type Shape = Record<string, unknown>
+
+export function isTypedClient(headers: IncomingHttpHeaders): boolean {
+  return headers['user-agent']?.startsWith('resend-sdk/') ?? false
+}
+
+/** The same body with bare values under `id` and every `…_id`, and with broadcasts and contacts as it knows them. */
+export function forTypedClient(body: object): object {
+  return JSON.parse(
+    JSON.stringify(body, (key, value: unknown) => {
+      if (typeof value === 'object' && value !== null) return readable(value as Shape)
+      return typeof value === 'string' && (key === 'id' || key.endsWith('_id'))
+        ? value.replace(PREFIXED, '')
+        : value
+    }),
+  ) as object
+}
+
+function readable(value: Shape): Shape {
+  if (value.object === 'broadcast' && typeof value.status === 'string')
+    return { ...value, status: BROADCAST_WORDS.get(value.status) ?? value.status }
+  if (value.object === 'contact' && value.properties) {
+    const entries = Object.entries(value.properties).map(([key, property]) => [key, String(property)])
+    return { ...value, properties: Object.fromEntries(entries) }
+  }
+  return value
+}
