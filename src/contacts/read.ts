@@ -138,11 +138,17 @@ export function findTopic(db: Db, accountId: Id, id: Id): Promise<TopicRow | und
 }
 
 /** Newest first. */
-export async function listTopics(db: Db, accountId: Id, page: Page): Promise<Found<TopicRow>> {
+export async function listTopics(
+  db: Db,
+  accountId: Id,
+  page: ListPage,
+): Promise<Found<TopicRow> & { hasMore: boolean }> {
   const own = db.selectFrom('topics').where('accountId', '=', accountId)
   const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const rows = await own.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute()
-  return { total: Number(total), rows }
+  const { order, limit, offset, beyond } = idRange(page)
+  const next = beyond ? own.where('id', beyond.sign, beyond.id) : own
+  const found = await next.selectAll().orderBy('id', order).limit(limit).offset(offset).execute()
+  return { total: Number(total), ...cutFound(found, page) }
 }
 
 /** Of an audience that is there. */

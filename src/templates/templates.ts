@@ -2,6 +2,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Id, IdSource } from '../lib/ids.ts'
 import type { Run } from '../store/command.ts'
+import type { ListPage } from '../store/list-page.ts'
 import {
   findTemplate,
   findVersion,
@@ -21,8 +22,8 @@ export interface Templates {
   /** Newest first; with `search`, those whose name contains it. */
   list(
     accountId: Id,
-    page: { limit: number; offset: number; search: string },
-  ): Promise<{ total: number; rows: TemplateFacts[] }>
+    page: ListPage & { search: string },
+  ): Promise<{ total: number; hasMore: boolean; rows: TemplateFacts[] }>
   find(accountId: Id, id: Id): Promise<StoredTemplate | undefined>
   /** What it said before becomes a version, when anything has changed. */
   replace(accountId: Id, id: Id, fields: TemplateFields): Promise<StoredTemplate | undefined>

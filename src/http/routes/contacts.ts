@@ -32,6 +32,7 @@ import { listSchema } from '../wire/reply-schemas.ts'
 import { contactTopicSchema, topicView } from '../wire/topic.ts'
 import { audienceOf } from './audiences.ts'
 
+const ALL_TOPICS = { limit: MOST_TOPICS, offset: 0, cursor: null }
 const TOPICS: Listed = { prefix: 'top', name: 'Topic', fallback: 20 }
 
 interface ContactRoutesOptions {
@@ -133,7 +134,7 @@ function contactObjectRoutes({ store, clock }: ContactRoutesOptions): Route[] {
         const { id: audienceId, accountId } = await audienceOf(store.db, request)
         const contact = await findContact(store, { accountId, audienceId }, refOf(request))
         if (!contact) throw notFound('Contact')
-        const { rows: topics } = await listTopics(store.db, accountId, { limit: MOST_TOPICS, offset: 0 })
+        const { rows: topics } = await listTopics(store.db, accountId, ALL_TOPICS)
         const out = new Set(contact.unsubscribed_topics)
         const all = topics.map(topicView).map(({ id, name, description }) => ({
           ...{ id, name, description },

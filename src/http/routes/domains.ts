@@ -7,9 +7,10 @@ import { parseWireId, wireId } from '../../lib/ids.ts'
 import { parseDomain } from '../../smtp/address.ts'
 import type { DomainWithKeys } from '../../store/accounts/domains.ts'
 import { invalidField, notFound } from '../refused.ts'
-import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
+import { type ApiRequest, created, ok, type Route } from '../route.ts'
+import { cursorPageQuery, readCursorPage } from '../wire/cursor.ts'
 import { domainSchema, domainView, tlsSchema, verifiedDomainSchema } from '../wire/domain-view.ts'
-import { bodyReader, pageQuery, readPage } from '../wire/read.ts'
+import { bodyReader } from '../wire/read.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 
 interface DomainRoutesOptions {
@@ -67,12 +68,12 @@ export function domainRoutes({ domains, mailHost, linkPlace, regions }: DomainRo
       path: '/domains',
       access: 'session',
       summary: 'List sending domains',
-      query: pageQuery(),
+      query: cursorPageQuery('dom'),
       replies: { 200: listSchema(domainSchema) },
       async handle({ query, credential: { accountId } }) {
-        const page = readPage(query)
-        const { total, rows } = await domains.list(accountId, page)
-        return listReply({ total, offset: page.offset }, rows.map(view))
+        const page = readCursorPage(query, 'dom', 'a domain')
+        const { total, hasMore, rows } = await domains.list(accountId, page)
+        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(view) })
       },
     },
     {

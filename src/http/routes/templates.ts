@@ -4,8 +4,8 @@ import { parseWireId, wireId } from '../../lib/ids.ts'
 import { LONGEST_TEMPLATE_NAME } from '../../templates/limits.ts'
 import type { Templates } from '../../templates/templates.ts'
 import { invalidField, notFound } from '../refused.ts'
-import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
-import { pageQuery, readPage } from '../wire/read.ts'
+import { type ApiRequest, created, ok, type Route } from '../route.ts'
+import { cursorPageQuery, readCursorPage } from '../wire/cursor.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 import {
   readTemplate,
@@ -25,7 +25,7 @@ const TEMPLATE_BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 const templateQuery = {
   q: z.string().max(LONGEST_TEMPLATE_NAME).optional().meta({ description: 'Part of the name.' }),
-  ...pageQuery(),
+  ...cursorPageQuery('tpl'),
 }
 
 export function templateRoutes({ templates }: { templates: Templates }): Route[] {
@@ -55,9 +55,10 @@ function templateObjectRoutes(templates: Templates): Route[] {
       query: templateQuery,
       replies: { 200: listSchema(templateRowSchema) },
       async handle({ query, credential: { accountId } }) {
-        const page = readPage(query)
-        const { total, rows } = await templates.list(accountId, { ...page, search: readSearch(query) })
-        return listReply({ total, offset: page.offset }, rows.map(templateRow))
+        const page = readCursorPage(query, 'tpl', 'a template')
+        const wanted = { ...page, search: readSearch(query) }
+        const { total, hasMore, rows } = await templates.list(accountId, wanted)
+        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(templateRow) })
       },
     },
     {

@@ -7,8 +7,8 @@ import { type IdSource, parseWireId, wireId } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
 import { invalidField, notFound, Refused } from '../refused.ts'
-import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
-import { pageQuery, readPage } from '../wire/read.ts'
+import { type ApiRequest, created, ok, type Route } from '../route.ts'
+import { cursorPageQuery, readCursorPage } from '../wire/cursor.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 import {
   newTopicSchema,
@@ -47,12 +47,12 @@ export function topicRoutes({ store, clock, newId }: TopicRoutesOptions): Route[
       path: '/topics',
       access: 'session',
       summary: 'List topics',
-      query: pageQuery(),
+      query: cursorPageQuery('top'),
       replies: { 200: listSchema(topicSchema) },
       async handle({ query, credential: { accountId } }) {
-        const page = readPage(query)
-        const { total, rows } = await listTopics(store.db, accountId, page)
-        return listReply({ total, offset: page.offset }, rows.map(topicView))
+        const page = readCursorPage(query, 'top', 'a topic')
+        const { total, hasMore, rows } = await listTopics(store.db, accountId, page)
+        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(topicView) })
       },
     },
     ...topicObjectRoutes(store, clock),

@@ -6,7 +6,7 @@ import { type AskedDelivery, MOST_WEBHOOKS } from '../../webhooks/commands.ts'
 import type { Webhooks } from '../../webhooks/webhooks.ts'
 import { invalidField, notFound, Refused } from '../refused.ts'
 import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
-import { pageQuery, readPage } from '../wire/read.ts'
+import { cursorPageQuery, readCursorPage } from '../wire/cursor.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 import {
   newWebhookSchema,
@@ -55,13 +55,12 @@ function listRoutes(webhooks: Webhooks): Route[] {
       path: '/webhooks',
       access: 'session',
       summary: 'List webhooks, newest first',
-      query: pageQuery(MOST_WEBHOOKS),
+      query: cursorPageQuery('wh', MOST_WEBHOOKS),
       replies: { 200: listSchema(webhookSchema) },
       async handle({ query, credential: { accountId } }) {
-        const { limit, offset } = readPage(query, MOST_WEBHOOKS)
-        const all = await webhooks.list(accountId)
-        const shown = all.slice(offset, offset + limit)
-        return listReply({ total: all.length, offset }, shown.map(webhookView))
+        const page = readCursorPage(query, 'wh', 'a webhook', MOST_WEBHOOKS)
+        const { total, hasMore, rows } = await webhooks.list(accountId, page)
+        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(webhookView) })
       },
     },
   ]

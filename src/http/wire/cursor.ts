@@ -6,13 +6,18 @@ import { pageQuery, readPage } from './read.ts'
 import { idSchema } from './reply-schemas.ts'
 
 /** What `readCursorPage` reads. */
-export function cursorPageQuery(prefix: IdPrefix) {
-  return { ...pageQuery(), after: idSchema(prefix).optional(), before: idSchema(prefix).optional() }
+export function cursorPageQuery(prefix: IdPrefix, fallback?: number) {
+  return { ...pageQuery(fallback), after: idSchema(prefix).optional(), before: idSchema(prefix).optional() }
 }
 
 /** @param what the ids are of, with its article @throws Refused 422 */
-export function readCursorPage(query: URLSearchParams, prefix: IdPrefix, what: string): ListPage {
-  return { ...readPage(query), cursor: readCursor(query, prefix, what) }
+export function readCursorPage(
+  query: URLSearchParams,
+  prefix: IdPrefix,
+  what: string,
+  fallback?: number,
+): ListPage {
+  return { ...readPage(query, fallback), cursor: readCursor(query, prefix, what) }
 }
 
 /** @throws Refused 422 */

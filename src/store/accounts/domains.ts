@@ -1,5 +1,6 @@
 /** Domains and their DKIM keys, as stored. */
 import type { Id } from '../../lib/ids.ts'
+import { cutFound, idRange, type ListPage } from '../list-page.ts'
 import type { Find } from '../read.ts'
 import type { Db, DkimKeyRow, DomainRow } from '../schema.ts'
 
@@ -44,12 +45,15 @@ export async function findDomain(db: Db, accountId: Id, id: Id): Promise<DomainW
 export async function listDomains(
   db: Db,
   accountId: Id,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<{ total: number; rows: DomainWithKeys[] }> {
+  page: ListPage,
+): Promise<{ total: number; hasMore: boolean; rows: DomainWithKeys[] }> {
   const own = db.selectFrom('domains').where('accountId', '=', accountId)
   const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const rows = await own.selectAll().orderBy('id', 'desc').limit(limit).offset(offset).execute()
-  return { total: Number(total), rows: await withKeys(db, rows) }
+  const { order, limit, offset, beyond } = idRange(page)
+  const next = beyond ? own.where('id', beyond.sign, beyond.id) : own
+  const found = await next.selectAll().orderBy('id', order).limit(limit).offset(offset).execute()
+  const { rows, hasMore } = cutFound(found, page)
+  return { total: Number(total), hasMore, rows: await withKeys(db, rows) }
 }
 
 export type PublishedKey = Pick<DkimKeyRow, 'algorithm' | 'publicKey' | 'revokedAt'>

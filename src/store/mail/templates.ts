@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
+import { cutFound, idRange, type ListPage } from '../list-page.ts'
 import type { Find } from '../read.ts'
 import type { ContentRow, Db, TemplateRow, TemplateVersionRow } from '../schema.ts'
 import { type Content, decodeContent } from './contents.ts'
@@ -51,14 +52,16 @@ export async function readTemplate(
 export async function listTemplates(
   db: Db,
   accountId: Id,
-  { limit, offset, search }: { limit: number; offset: number; search: string },
-): Promise<{ total: number; rows: TemplateFacts[] }> {
+  page: ListPage & { search: string },
+): Promise<{ total: number; hasMore: boolean; rows: TemplateFacts[] }> {
   const all = db.selectFrom('templates').where('accountId', '=', accountId)
   const wanted =
-    search === '' ? all : all.where(sql<boolean>`folded_name like ${patternFor(search)} escape '!'`)
+    page.search === '' ? all : all.where(sql<boolean>`folded_name like ${patternFor(page.search)} escape '!'`)
   const { total } = await wanted.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const rows = await wanted.select(FACTS).orderBy('id', 'desc').limit(limit).offset(offset).execute()
-  return { total: Number(total), rows }
+  const { order, limit, offset, beyond } = idRange(page)
+  const next = beyond ? wanted.where('id', beyond.sign, beyond.id) : wanted
+  const found = await next.select(FACTS).orderBy('id', order).limit(limit).offset(offset).execute()
+  return { total: Number(total), ...cutFound(found, page) }
 }
 
 /** Newest first; undefined when the account has no such template. */

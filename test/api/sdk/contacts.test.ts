@@ -18,8 +18,12 @@ test.before(async () => {
 })
 test.after(() => posthorn.close())
 
-const openNewAccount = (name: string) =>
-  openResend(RESEND_VERSIONS[0]!, { ...posthorn, apiKey: addAccount(posthorn, name).session })
+const sessions = new Map<string, string>()
+const openNewAccount = (name: string) => {
+  const { session } = addAccount(posthorn, name)
+  sessions.set(name, session)
+  return openResend(RESEND_VERSIONS[0]!, { ...posthorn, apiKey: session })
+}
 
 for (const release of RESEND_VERSIONS)
   test(`${release.version}: keep audiences and their contacts`, async () => {
@@ -181,6 +185,34 @@ test('6.38: pages of segments and broadcasts are turned by their ids', async () 
     assert.equal(await turned({ before: ids[1]! }), [[ids[0]], false])
     assertTold(await of.list({ after: 'eml_1' }), 'validation_error', 422)
   }
+})
+
+test('6.38: whoever turns pages of domains, templates, topics and webhooks comes to an end', async () => {
+  const { domains, templates, topics, webhooks } = await openNewAccount('ends')
+  const made: Record<'domains' | 'templates' | 'topics' | 'webhooks', string[]> = {
+    ...{ domains: [], templates: [], topics: [], webhooks: [] },
+  }
+  for (const name of ['ann', 'bob', 'cid']) {
+    made.domains.unshift(insistOn(await domains.create({ name: `${name}.example` })).id)
+    made.templates.unshift(insistOn(await templates.create({ name, html: name })).id)
+    made.topics.unshift(insistOn(await topics.create({ name, defaultSubscription: 'opt_in' })).id)
+    const endpoint = `https://${name}.example/`
+    made.webhooks.unshift(insistOn(await webhooks.create({ endpoint, events: ['email.sent'] })).id)
+  }
+  for (const [what, ids] of Object.entries(made)) {
+    const turned = async (query: string) => {
+      const { body } = await posthorn.call('GET', `/${what}?${query}`, { session: sessions.get('ends')! })
+      return [body.data.map(({ id }: { id: string }) => id), body.has_more, body.total]
+    }
+    assert.equal(await turned('limit=2'), [ids.slice(0, 2), true, 3], what)
+    assert.equal(await turned(`limit=2&after=${ids[1]}`), [ids.slice(2), false, 3], what)
+    assert.equal(await turned(`limit=1&before=${ids[2]}`), [[ids[1]], true, 3], what)
+    assert.equal(await turned(`before=${ids[1]}`), [[ids[0]], false, 3], what)
+    assert.equal(await turned('limit=1&offset=2'), [ids.slice(2), false, 3], what)
+  }
+  const page = insistOn(await domains.list({ limit: 2, after: made.domains[1]! }))
+  assert.equal([page.data.map(({ id }) => id), page.has_more], [made.domains.slice(2), false])
+  assertTold(await domains.list({ after: 'eml_1' }), 'validation_error', 422)
 })
 
 test('6.38: contacts are put into segments, and taken out of them', async () => {

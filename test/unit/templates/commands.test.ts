@@ -97,7 +97,9 @@ test('another account reaches none of it', async t => {
     ]),
     [undefined, undefined, undefined, undefined, undefined, false],
   )
-  assert.equal(await templates.list(other, { limit: 10, offset: 0, search: '' }), { total: 0, rows: [] })
+  assert.equal(await templates.list(other, { limit: 10, offset: 0, cursor: null, search: '' }), {
+    ...{ total: 0, hasMore: false, rows: [] },
+  })
   assert.equal(tables(), before)
 })
 
