@@ -161,7 +161,7 @@ function namedAudience(path: string, text: string): NamedAudience {
 }
 
 export function unknownSegment(path: string): Refused {
-  return invalidField(path, 'There is no such segment.')
+  return invalidField(path, `There is no segment that \`${path}\` names.`)
 }
 
 /** @throws Refused */

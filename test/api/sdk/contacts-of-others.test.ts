@@ -68,7 +68,7 @@ test('an audience that is not there is named by its place, and nobody is added',
     [{ segments: [{ id: 'newsletter' }] }, 'segments[0].id'],
   ] as const)
     assertRefusal(await call('POST', '/contacts', { email, ...named }), {
-      ...{ status: 422, name: 'validation_error', path, says: /segment/ },
+      ...{ status: 422, name: 'validation_error', path },
     })
   assert.equal(await emailsIn(oldest), [])
 })
@@ -89,7 +89,7 @@ test('contacts of one segment are listed where it is a parameter', async () => {
   assert.equal(await emails(`audience_id=${readers}&q=bob`), [['bob@there.example'], 1, false])
   assert.is((await emails('segment_id='))[1], 3)
   assertRefusal(await call('GET', `/contacts?segment_id=${NOWHERE}`), {
-    ...{ status: 422, name: 'validation_error', path: 'segment_id', says: /segment/ },
+    ...{ status: 422, name: 'validation_error', path: 'segment_id' },
   })
 })
 
