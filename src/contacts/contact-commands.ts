@@ -12,11 +12,13 @@ import {
   changedContact,
   contactView,
   newContact,
+  type Reach,
 } from './contact.ts'
 import { MOST_PROPERTIES } from './limits.ts'
 import { forgetOptOut } from './opt-outs.ts'
 import { readProperties } from './properties.ts'
 import { hasRoomForKeys } from './property-keys.ts'
+import { contactsByAddress } from './read.ts'
 import { unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts, writeContacts } from './write-contacts.ts'
 
@@ -37,16 +39,18 @@ export const contactCommands = {
   ),
 
   changeContact: command<
-    ContactPlace & { ref: ContactRef; changes: ContactChanges; at: number },
+    ContactPlace & { ref: ContactRef; changes: ContactChanges; reach?: Reach; at: number },
     ContactAnswer
-  >(async (tx, { ref, changes, at, ...place }) => {
+  >(async (tx, { ref, changes, reach, at, accountId, audienceId }) => {
+    const place = { accountId, audienceId }
     if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
     const [before] = await findContacts(tx.rows.find, place, [ref])
     if (!before) return { refused: 'no-contact' }
     const after = changedContact(before, changes, at)
     const answer = await store(tx, place, before, after)
-    const isBack = changes.unsubscribed === false && 'contact' in answer
-    if (isBack) await forgetOptOut(tx, { accountId: place.accountId, email: after.email }, null)
+    if ('refused' in answer || changes.unsubscribed === undefined) return answer
+    if (reach === 'account') await setUnsubscribedOfOthers(tx, before, changes.unsubscribed, at)
+    if (!changes.unsubscribed) await forgetOptOut(tx, { accountId, email: after.email }, null)
     return answer
   }),
 
@@ -61,6 +65,20 @@ export const contactCommands = {
       return { contact }
     },
   ),
+}
+
+/** In the other audiences that have the address of this contact. */
+async function setUnsubscribedOfOthers(
+  tx: Tx,
+  { id, accountId, email }: ContactRow,
+  unsubscribed: boolean,
+  at: number,
+) {
+  for (const before of await contactsByAddress(tx.db, accountId, email)) {
+    if (sameId(before.id, id) || (before.unsubscribed === 1) === unsubscribed) continue
+    const after = changedContact(before, { unsubscribed }, at)
+    await writeContacts(tx, { accountId, audienceId: before.audienceId }, [{ before, after }], at)
+  }
 }
 
 async function store(

@@ -33,6 +33,12 @@ export interface ContactPlace {
   audienceId: Id
 }
 
+/**
+ * Whom it is said of that somebody wants no mail, or wants it: this contact (where nothing is said), or its address in
+ * all audiences of the account.
+ */
+export type Reach = 'contact' | 'account'
+
 export function newContact(
   { accountId, audienceId }: ContactPlace,
   id: Id,

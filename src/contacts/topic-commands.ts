@@ -1,12 +1,13 @@
 /** What makes, changes and deletes topics, and what contacts say about them. */
-import type { Id } from '../lib/ids.ts'
+import { type Id, sameId } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
 import type { ContactRow, TopicRow } from '../store/schema.ts'
 import { CONTACTS_DELETED, hasAudience } from './audience-commands.ts'
-import { type ContactPlace, type ContactRef, changedContact, contactView } from './contact.ts'
+import { type ContactPlace, type ContactRef, changedContact, contactView, type Reach } from './contact.ts'
 import type { ContactAnswer } from './contact-commands.ts'
 import { MOST_TOPICS } from './limits.ts'
 import { forgetOptOut } from './opt-outs.ts'
+import { contactsByAddress } from './read.ts'
 import { unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts, writeContacts } from './write-contacts.ts'
 
@@ -68,14 +69,17 @@ export const topicCommands = {
 
   /** A contact says what it wants to hear of. 'no-topic' names none of the account's. */
   subscribe: command<
-    ContactPlace & { ref: ContactRef; subscriptions: readonly Subscription[]; at: number },
+    ContactPlace & { ref: ContactRef; subscriptions: readonly Subscription[]; reach?: Reach; at: number },
     ContactAnswer | 'no-topic'
-  >(async (tx, { ref, subscriptions, at, ...place }) => {
+  >(async (tx, { ref, subscriptions, reach, at, ...place }) => {
     if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
     const [contact] = await findContacts(tx.rows.find, place, [ref])
     if (!contact) return { refused: 'no-contact' }
     if (!(await hasTopics(tx, place.accountId, subscriptions))) return 'no-topic'
     const after = await setSubscriptions(tx, contact, subscriptions, at)
+    if (reach === 'account')
+      for (const other of await contactsByAddress(tx.db, place.accountId, contact.email))
+        if (!sameId(other.id, contact.id)) await setSubscriptions(tx, other, subscriptions, at)
     const topicsOf = await unsubscribedTopicsOf(tx.db, place.accountId, [contact.id])
     return { contact: contactView(after, topicsOf(contact.id)) }
   }),

@@ -1,10 +1,13 @@
-/** Contacts as newer SDKs name them, without their audience: that of several which is the oldest. */
+/**
+ * Contacts as newer SDKs name them, without their audience: that of several which is the oldest. What they want to hear
+ * of is said for all audiences that the address is in, unless the body names one.
+ */
 import { findPlacedContact } from '../../contacts/read.ts'
-import { wireId } from '../../lib/ids.ts'
+import { type Id, wireId } from '../../lib/ids.ts'
 import type { ContactRow } from '../../store/schema.ts'
 import { notFound } from '../refused.ts'
 import type { ApiRequest, Route } from '../route.ts'
-import { contactRefOf } from '../wire/contact.ts'
+import { contactRefOf, placedContactChangesSchema, readNamedAudience } from '../wire/contact.ts'
 import { contactRoutes } from './contacts.ts'
 
 type Options = Parameters<typeof contactRoutes>[0]
@@ -12,24 +15,30 @@ type Options = Parameters<typeof contactRoutes>[0]
 const BELOW_AUDIENCE = '/audiences/:id/contacts/:contact_id'
 
 export function contactAliasRoutes(options: Options): Route[] {
-  return contactRoutes(options).flatMap(route => {
+  const inOneAudience = contactRoutes(options)
+  return contactRoutes({ ...options, reach: 'account' }).flatMap((route, i) => {
     if (!route.path.startsWith(BELOW_AUDIENCE)) return []
+    const mayName = route.method === 'PATCH' && route.path === BELOW_AUDIENCE
     return {
       ...route,
+      ...(mayName && { body: placedContactChangesSchema }),
       path: route.path.replace('/audiences/:id', ''),
       summary: `${route.summary}, as newer SDKs name it`,
-      handle: async (request: ApiRequest) => route.handle(await inItsAudience(options.store, request)),
+      async handle(request: ApiRequest) {
+        const { audienceId } = await placedContactOf(options.store, request)
+        if (!mayName)
+          return route.handle(below(audienceId, request, async () => inObject(await request.body())))
+        const body = await request.body()
+        const named = readNamedAudience(body)
+        const { handle } = named ? inOneAudience[i]! : route
+        return handle(below(named?.id ?? audienceId, request, async () => body))
+      },
     } as Route
   })
 }
 
-async function inItsAudience(store: Options['store'], request: ApiRequest): Promise<ApiRequest> {
-  const { audienceId } = await placedContactOf(store, request)
-  return {
-    ...request,
-    params: { ...request.params, id: wireId('aud', audienceId) },
-    body: async () => inObject(await request.body()),
-  }
+function below(audienceId: Id, request: ApiRequest, body: ApiRequest['body']): ApiRequest {
+  return { ...request, params: { ...request.params, id: wireId('aud', audienceId) }, body }
 }
 
 /** The one that the path names, of the oldest audience that has it. @throws Refused 404 */

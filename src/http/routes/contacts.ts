@@ -1,5 +1,5 @@
 /** Contacts of an audience: listed, searched, added, changed and removed, and what they want to hear of. */
-import type { ContactPlace } from '../../contacts/contact.ts'
+import type { ContactPlace, Reach } from '../../contacts/contact.ts'
 import type { ContactAnswer, contactCommands } from '../../contacts/contact-commands.ts'
 import { MOST_TOPICS } from '../../contacts/limits.ts'
 import type { ContactQuestion, ContactsFound } from '../../contacts/list.ts'
@@ -40,6 +40,8 @@ interface ContactRoutesOptions {
   reader: { listContacts(question: ContactQuestion): Promise<ContactsFound> }
   clock: Clock
   newId: IdSource
+  /** Of what is said of a contact's wish for mail. */
+  reach?: Reach
 }
 
 export function contactRoutes(options: ContactRoutesOptions): Route[] {
@@ -80,7 +82,7 @@ function contactListRoutes({ store, reader, clock, newId }: ContactRoutesOptions
   ]
 }
 
-function contactObjectRoutes({ store, clock }: ContactRoutesOptions): Route[] {
+function contactObjectRoutes({ store, clock, reach = 'contact' }: ContactRoutesOptions): Route[] {
   return [
     {
       method: 'GET',
@@ -105,7 +107,7 @@ function contactObjectRoutes({ store, clock }: ContactRoutesOptions): Route[] {
       async handle(request) {
         const place = await placeOf(store, request)
         const changes = readContactChanges(await request.body())
-        const input = { ...place, ref: refOf(request), changes, at: clock.now() }
+        const input = { ...place, ref: refOf(request), changes, reach, at: clock.now() }
         return ok(contactIn(await store.run('changeContact', input)))
       },
     },
@@ -154,7 +156,7 @@ function contactObjectRoutes({ store, clock }: ContactRoutesOptions): Route[] {
       async handle(request) {
         const place = await placeOf(store, request)
         const subscriptions = readSubscriptions(await request.body())
-        const input = { ...place, ref: refOf(request), subscriptions, at: clock.now() }
+        const input = { ...place, ref: refOf(request), subscriptions, reach, at: clock.now() }
         return ok(contactIn(await store.run('subscribe', input)))
       },
     },

@@ -52,9 +52,12 @@ export const subscriptionsSchema = z.object({
 const readTopics = bodyReader(subscriptionsSchema)
 
 /** Without an audience in the path: what newer SDKs call segments are audiences. */
-const places = {
-  audience_id: z.string().optional().meta({ description: 'Another way to name one of `segments`.' }),
+const oneAudience = {
+  audience_id: z.string().optional().meta({ description: 'The audience that is meant.' }),
   segment_id: z.string().optional().meta({ description: 'As `audience_id`.' }),
+}
+const places = {
+  ...oneAudience,
   segments: z
     .array(z.union([z.object({ id: z.string() }), z.string()]))
     .max(MOST_PLACES)
@@ -67,9 +70,10 @@ export const placedContactSchema = newContactSchema.extend({
   ...places,
   topics: subscriptionsSchema.shape.topics.optional(),
 })
-const readPlaces = bodyReader(z.object({ ...places, topics: placedContactSchema.shape.topics }), {
-  emptyMeansAbsent: ['audience_id', 'segment_id'],
-})
+const ONE_AUDIENCE = { emptyMeansAbsent: ['audience_id', 'segment_id'] }
+const readPlaces = bodyReader(z.object({ ...places, topics: placedContactSchema.shape.topics }), ONE_AUDIENCE)
+export const placedContactChangesSchema = contactChangesSchema.extend(oneAudience)
+const readOneAudience = bodyReader(z.object(oneAudience), ONE_AUDIENCE)
 
 export const contactSchema = z
   .object({
@@ -145,6 +149,13 @@ export function readPlacement(body: unknown): { audiences: NamedAudience[]; subs
   ]
   const audiences = texts.flatMap(([path, text]) => (text === undefined ? [] : namedAudience(path, text)))
   return { audiences, subscriptions: subscriptionsOf(topics) }
+}
+
+/** @throws Refused 422 */
+export function readNamedAudience(body: unknown): NamedAudience | undefined {
+  const { audienceId, segmentId } = readOneAudience(body)
+  if (audienceId !== undefined) return namedAudience('audience_id', audienceId)
+  return segmentId === undefined ? undefined : namedAudience('segment_id', segmentId)
 }
 
 /** Of one audience, as some clients ask for its contacts. @throws Refused 422 */

@@ -93,4 +93,60 @@ test('contacts of one segment are listed where it is a parameter', async () => {
   })
 })
 
+test('who is unsubscribed, or leaves a topic, where no audience is named does so everywhere', async () => {
+  const { call, make, oldest, readers, others } = await openAccount('everywhere')
+  const ann = 'ann@there.example'
+  const topic: string = (await make('/topics', { name: 'News', default_subscription: 'opt_in' })).id
+  for (const audience_id of [oldest, readers, others]) await make('/contacts', { email: ann, audience_id })
+  const { id: other } = await make('/contacts', { email: 'bob@there.example', audience_id: readers })
+  const said = async () =>
+    Promise.all(
+      [oldest, readers, others].map(async audience => {
+        const { body } = await call('GET', `/audiences/${audience}/contacts/${ann}`)
+        return [body.unsubscribed, body.unsubscribed_topics.length, body.first_name]
+      }),
+    )
+  const change = async (path: string, body: object) =>
+    assert.is((await call('PATCH', path, body)).status, 200, path)
+
+  await change(`/contacts/${ann}`, { unsubscribed: true, first_name: 'Ann' })
+  assert.equal(await said(), [
+    [true, 0, 'Ann'],
+    [true, 0, null],
+    [true, 0, null],
+  ])
+  await change(`/contacts/${ann}`, { unsubscribed: false, segment_id: others })
+  assert.equal(
+    (await said()).map(([unsubscribed]) => unsubscribed),
+    [true, true, false],
+  )
+  await change(`/contacts/${ann}`, { unsubscribed: false })
+  await change(`/contacts/${ann}/topics`, { topics: [{ id: topic, subscription: 'opt_out' }] })
+  assert.equal(await said(), [
+    [false, 1, 'Ann'],
+    [false, 1, null],
+    [false, 1, null],
+  ])
+  await change(`/audiences/${oldest}/contacts/${ann}`, { unsubscribed: true })
+  assert.equal(
+    (await said()).map(([unsubscribed]) => unsubscribed),
+    [true, false, false],
+  )
+  assert.is((await call('GET', `/contacts/${other}`)).body.unsubscribed, false)
+})
+
+test('a change that names an audience is of its contact', async () => {
+  const { call, make, oldest, readers } = await openAccount('named')
+  const email = 'ann@there.example'
+  for (const audience_id of [oldest, readers]) await make('/contacts', { email, audience_id })
+  for (const [i, key] of ['audience_id', 'segment_id'].entries()) {
+    const { body } = await call('PATCH', `/contacts/${email}`, { first_name: `Ann ${i}`, [key]: readers })
+    assert.equal([body.audience_id, body.first_name], [readers, `Ann ${i}`])
+  }
+  assert.is((await call('GET', `/audiences/${oldest}/contacts/${email}`)).body.first_name, null)
+  assertRefusal(await call('PATCH', `/contacts/${email}`, { first_name: 'X', segment_id: 'newsletter' }), {
+    ...{ status: 422, name: 'validation_error', path: 'segment_id', says: /segment/ },
+  })
+})
+
 test.run()
