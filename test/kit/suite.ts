@@ -38,13 +38,23 @@ export function suite(name: string, { limitMs = DEFAULT_LIMIT_MS } = {}): Suite 
   const test = (title: string, body: TestBody, options: { limitMs?: number } = {}) =>
     inner(title, () => bounded(`${name}: ${title}`, body, (options.limitMs ?? limitMs) * SLOWER))
   return Object.assign(test, {
-    before: (fn: () => unknown) => inner.before(async () => void (await fn())),
+    before: (fn: () => unknown) => inner.before(() => told(fn)),
     after: (fn: () => unknown) => inner.after(async () => void (await fn())),
     run() {
       declared.delete(name)
       inner.run()
     },
   })
+}
+
+/** What goes wrong before the tests would be hidden by what then goes wrong behind them. */
+async function told(fn: () => unknown) {
+  try {
+    await fn()
+  } catch (error) {
+    console.error(error)
+    throw error
+  }
 }
 
 process.on('exit', () => {
