@@ -124,6 +124,7 @@ function numbered(sql: string): string {
 type Ask = (question: Question) => unknown[]
 
 const LONGEST_ANSWER_MS = 30_000
+let asked = 0
 const askers = new Map<string, Ask>()
 process.setMaxListeners(0)
 
@@ -144,12 +145,20 @@ function askerFor(url: string): Ask {
   return ask
 }
 
+/** The bell may still ring for the answer before, and the answer to what was given up may come after all. */
 function answerOf(port: MessagePort, bell: Int32Array, question: Question): unknown[] {
-  const before = Atomics.load(bell, 0)
-  port.postMessage(question)
-  if (Atomics.wait(bell, 0, before, LONGEST_ANSWER_MS) === 'timed-out')
-    throw new Error(`PostgreSQL did not answer: ${JSON.stringify(question)}`)
-  const answer = receiveMessageOnPort(port)!.message as Answer
+  const number = ++asked
+  port.postMessage({ ...question, number })
+  for (;;) {
+    const rung = Atomics.load(bell, 0)
+    const answer = receiveMessageOnPort(port)?.message as Answer | undefined
+    if (answer?.number === number) return rowsOf(answer, question)
+    if (answer === undefined && Atomics.wait(bell, 0, rung, LONGEST_ANSWER_MS) === 'timed-out')
+      throw new Error(`PostgreSQL did not answer: ${JSON.stringify(question)}`)
+  }
+}
+
+function rowsOf(answer: Answer, question: Question): unknown[] {
   if ('error' in answer) throw new Error(`${answer.error}: ${JSON.stringify(question)}`)
   return answer.rows.map(withBuffers)
 }

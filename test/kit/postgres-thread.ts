@@ -17,7 +17,10 @@ export type Question =
   | { ask: 'end' }
   | { ask: 'query'; name: string; sql: string; values: unknown[] }
 
-export type Answer = { rows: unknown[] } | { error: string }
+/** With the number of the question that it answers. */
+export type Answer = Outcome & { number: number }
+
+type Outcome = { rows: unknown[] } | { error: string }
 
 export interface PostgresThreadData {
   /** Of a database that may make others. */
@@ -34,13 +37,13 @@ let template: Promise<string> | undefined
 const migrated = new Set<string>()
 const emptied: string[] = []
 
-port.on('message', async (question: Question) => {
-  port.postMessage(await answerTo(question))
+port.on('message', async ({ number, ...question }: Question & { number: number }) => {
+  port.postMessage({ number, ...(await answerTo(question)) })
   Atomics.add(bell, 0, 1)
   Atomics.notify(bell, 0)
 })
 
-async function answerTo(question: Question): Promise<Answer> {
+async function answerTo(question: Question): Promise<Outcome> {
   try {
     return { rows: await carryOut(question) }
   } catch (error) {
