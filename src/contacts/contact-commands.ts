@@ -74,11 +74,16 @@ async function setUnsubscribedOfOthers(
   unsubscribed: boolean,
   at: number,
 ) {
-  for (const before of await contactsByAddress(tx.db, accountId, email)) {
-    if (sameId(before.id, id) || (before.unsubscribed === 1) === unsubscribed) continue
-    const after = changedContact(before, { unsubscribed }, at)
-    await writeContacts(tx, { accountId, audienceId: before.audienceId }, [{ before, after }], at)
-  }
+  for (const other of await contactsByAddress(tx.db, accountId, email))
+    if (!sameId(other.id, id)) await setUnsubscribed(tx, other, unsubscribed, at)
+}
+
+/** Part of a command. What is so already stays untouched, and nothing tells of it. */
+export async function setUnsubscribed(tx: Tx, before: ContactRow, unsubscribed: boolean, at: number) {
+  if ((before.unsubscribed === 1) === unsubscribed) return
+  const { accountId, audienceId } = before
+  const after = changedContact(before, { unsubscribed }, at)
+  await writeContacts(tx, { accountId, audienceId }, [{ before, after }], at)
 }
 
 async function store(

@@ -1,6 +1,6 @@
 /** Audiences, contacts, segments and topics, read one by one and a page at a time. */
 import type { Id } from '../lib/ids.ts'
-import { cutFound, idRange, type ListPage } from '../store/list-page.ts'
+import { type FoundPage, findPage, type ListPage } from '../store/list-page.ts'
 import type { Find } from '../store/read.ts'
 import type {
   AudienceRow,
@@ -77,17 +77,9 @@ export function findPlacedContact(db: Db, accountId: Id, ref: ContactRef): Promi
 }
 
 /** Newest first. */
-export async function listAudiences(
-  db: Db,
-  accountId: Id,
-  page: ListPage,
-): Promise<Found<AudienceRow> & { hasMore: boolean }> {
+export async function listAudiences(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<AudienceRow>> {
   const own = db.selectFrom('audiences').where('accountId', '=', accountId)
-  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const { order, limit, offset, beyond } = idRange(page)
-  const next = beyond ? own.where('id', beyond.sign, beyond.id) : own
-  const found = await next.selectAll().orderBy('id', order).limit(limit).offset(offset).execute()
-  return { total: Number(total), ...cutFound(found, page) }
+  return findPage(own, own.selectAll(), page)
 }
 
 /** Of an audience that is there. */
@@ -138,17 +130,9 @@ export function findTopic(db: Db, accountId: Id, id: Id): Promise<TopicRow | und
 }
 
 /** Newest first. */
-export async function listTopics(
-  db: Db,
-  accountId: Id,
-  page: ListPage,
-): Promise<Found<TopicRow> & { hasMore: boolean }> {
+export async function listTopics(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<TopicRow>> {
   const own = db.selectFrom('topics').where('accountId', '=', accountId)
-  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const { order, limit, offset, beyond } = idRange(page)
-  const next = beyond ? own.where('id', beyond.sign, beyond.id) : own
-  const found = await next.selectAll().orderBy('id', order).limit(limit).offset(offset).execute()
-  return { total: Number(total), ...cutFound(found, page) }
+  return findPage(own, own.selectAll(), page)
 }
 
 /** Of an audience that is there. */
@@ -177,14 +161,10 @@ export async function listPlacedImports(
   accountId: Id,
   states: readonly ImportState[],
   page: ListPage,
-): Promise<Found<ContactImportRow> & { hasMore: boolean }> {
+): Promise<FoundPage<ContactImportRow>> {
   if (states.length === 0) return { total: 0, hasMore: false, rows: [] }
   const own = placedImports(db, accountId).where('state', 'in', states)
-  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const { order, limit, offset, beyond } = idRange(page)
-  const next = beyond ? own.where('id', beyond.sign, beyond.id) : own
-  const found = await next.selectAll().orderBy('id', order).limit(limit).offset(offset).execute()
-  return { total: Number(total), ...cutFound(found, page) }
+  return findPage(own, own.selectAll(), page)
 }
 
 /** Newest first. */

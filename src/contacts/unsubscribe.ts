@@ -2,11 +2,10 @@
 import type { Id } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
 import type { ContactRow } from '../store/schema.ts'
-import { changedContact } from './contact.ts'
+import { setUnsubscribed } from './contact-commands.ts'
 import { rememberOptOut } from './opt-outs.ts'
 import { contactsByAddress } from './read.ts'
 import { setSubscriptions } from './topic-commands.ts'
-import { writeContacts } from './write-contacts.ts'
 
 export interface Unsubscription {
   accountId: Id
@@ -34,16 +33,9 @@ export async function unsubscribeAddress(
   await rememberOptOut(tx, { accountId, email }, topicId, at)
   const contacts = await contactsByAddress(tx.db, accountId, email)
   for (const contact of contacts)
-    if (topicId === null) await unsubscribeFromAll(tx, contact, at)
+    if (topicId === null) await setUnsubscribed(tx, contact, true, at)
     else await unsubscribeFromTopic(tx, contact, topicId, at)
   return contacts.length
-}
-
-async function unsubscribeFromAll(tx: Tx, before: ContactRow, at: number) {
-  if (before.unsubscribed === 1) return
-  const { accountId, audienceId } = before
-  const after = changedContact(before, { unsubscribed: true }, at)
-  await writeContacts(tx, { accountId, audienceId }, [{ before, after }], at)
 }
 
 async function unsubscribeFromTopic(tx: Tx, contact: ContactRow, topicId: Id, at: number) {

@@ -5,7 +5,7 @@ import { toBase32 } from '../lib/base32.ts'
 import type { Id, IdSource } from '../lib/ids.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
 import { type DomainWithKeys, findDomain, listDomains } from '../store/accounts/domains.ts'
-import type { ListPage } from '../store/list-page.ts'
+import type { FoundPage, ListPage } from '../store/list-page.ts'
 import type { DkimKeyRow } from '../store/schema.ts'
 import { type CheckedResult, type CheckerOptions, createChecker } from './checker.ts'
 import type { CreateDomainResult, DomainChanges } from './commands.ts'
@@ -18,7 +18,7 @@ export interface Domains {
     region: string,
     settings?: DomainChanges,
   ): Promise<DomainWithKeys | Exclude<CreateDomainResult, 'created'>>
-  list(accountId: Id, page: ListPage): Promise<{ total: number; hasMore: boolean; rows: DomainWithKeys[] }>
+  list(accountId: Id, page: ListPage): Promise<FoundPage<DomainWithKeys>>
   find(accountId: Id, id: Id): Promise<DomainWithKeys | undefined>
   /**
    * Looks the records up now; whoever asks while that is under way gets the same answer. Undefined when the account

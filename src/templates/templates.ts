@@ -2,7 +2,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Id, IdSource } from '../lib/ids.ts'
 import type { Run } from '../store/command.ts'
-import type { ListPage } from '../store/list-page.ts'
+import type { FoundPage, ListPage } from '../store/list-page.ts'
 import {
   findTemplate,
   findVersion,
@@ -20,10 +20,7 @@ import type { TemplateFields, templateCommands } from './commands.ts'
 export interface Templates {
   create(accountId: Id, fields: TemplateFields): Promise<StoredTemplate>
   /** Newest first; with `search`, those whose name contains it. */
-  list(
-    accountId: Id,
-    page: ListPage & { search: string },
-  ): Promise<{ total: number; hasMore: boolean; rows: TemplateFacts[] }>
+  list(accountId: Id, page: ListPage & { search: string }): Promise<FoundPage<TemplateFacts>>
   find(accountId: Id, id: Id): Promise<StoredTemplate | undefined>
   /** What it said before becomes a version, when anything has changed. */
   replace(accountId: Id, id: Id, fields: TemplateFields): Promise<StoredTemplate | undefined>

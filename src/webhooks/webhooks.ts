@@ -8,7 +8,7 @@ import type { SecretKeys } from '../lib/secret-keys.ts'
 import { readTarget } from '../outbound/target.ts'
 import { findWebhook, listWebhookDeliveries, listWebhooks } from '../store/accounts/webhooks.ts'
 import type { Run } from '../store/command.ts'
-import type { ListPage } from '../store/list-page.ts'
+import type { FoundPage, ListPage } from '../store/list-page.ts'
 import type { Db, WebhookDeliveryRow, WebhookRow } from '../store/schema.ts'
 import type { AskedDelivery, webhookCommands } from './commands.ts'
 import { sampleBody } from './sample.ts'
@@ -38,7 +38,7 @@ export interface Webhooks {
   /** What is wrong with a URL, completing "the URL …"; undefined when a webhook may have it. */
   faultIn(url: string): string | undefined
   create(accountId: Id, webhook: NewWebhook): Promise<WithSecret | 'too-many'>
-  list(accountId: Id, page: ListPage): Promise<{ total: number; hasMore: boolean; rows: WebhookRow[] }>
+  list(accountId: Id, page: ListPage): Promise<FoundPage<WebhookRow>>
   /** This and what follows: undefined when the account has no such webhook. */
   find(accountId: Id, id: Id): Promise<WebhookRow | undefined>
   change(accountId: Id, id: Id, change: WebhookChange): Promise<WebhookRow | undefined>

@@ -1,6 +1,6 @@
 /** Domains and their DKIM keys, as stored. */
 import type { Id } from '../../lib/ids.ts'
-import { cutFound, idRange, type ListPage } from '../list-page.ts'
+import { type FoundPage, findPage, type ListPage } from '../list-page.ts'
 import type { Find } from '../read.ts'
 import type { Db, DkimKeyRow, DomainRow } from '../schema.ts'
 
@@ -42,18 +42,10 @@ export async function findDomain(db: Db, accountId: Id, id: Id): Promise<DomainW
 }
 
 /** Newest first. */
-export async function listDomains(
-  db: Db,
-  accountId: Id,
-  page: ListPage,
-): Promise<{ total: number; hasMore: boolean; rows: DomainWithKeys[] }> {
+export async function listDomains(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<DomainWithKeys>> {
   const own = db.selectFrom('domains').where('accountId', '=', accountId)
-  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const { order, limit, offset, beyond } = idRange(page)
-  const next = beyond ? own.where('id', beyond.sign, beyond.id) : own
-  const found = await next.selectAll().orderBy('id', order).limit(limit).offset(offset).execute()
-  const { rows, hasMore } = cutFound(found, page)
-  return { total: Number(total), hasMore, rows: await withKeys(db, rows) }
+  const { rows, ...found } = await findPage(own, own.selectAll(), page)
+  return { ...found, rows: await withKeys(db, rows) }
 }
 
 export type PublishedKey = Pick<DkimKeyRow, 'algorithm' | 'publicKey' | 'revokedAt'>

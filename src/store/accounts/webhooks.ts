@@ -1,7 +1,7 @@
 /** Webhooks and their deliveries, as read back. */
 import { sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
-import { cutFound, idRange, type ListPage } from '../list-page.ts'
+import { type FoundPage, findPage, type ListPage } from '../list-page.ts'
 import { type Db, WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../schema.ts'
 
 /** So many deliveries of a webhook are kept when they have ended, and shown. */
@@ -18,17 +18,9 @@ export function findWebhook(db: Db, accountId: Id, id: Id): Promise<WebhookRow |
 }
 
 /** Of an account, the newest first. */
-export async function listWebhooks(
-  db: Db,
-  accountId: Id,
-  page: ListPage,
-): Promise<{ total: number; hasMore: boolean; rows: WebhookRow[] }> {
+export async function listWebhooks(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<WebhookRow>> {
   const own = db.selectFrom('webhooks').where('accountId', '=', accountId)
-  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const { order, limit, offset, beyond } = idRange(page)
-  const next = beyond ? own.where('id', beyond.sign, beyond.id) : own
-  const found = await next.selectAll().orderBy('id', order).limit(limit).offset(offset).execute()
-  return { total: Number(total), ...cutFound(found, page) }
+  return findPage(own, own.selectAll(), page)
 }
 
 /** The newest, newest first. */

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
-import { cutFound, idRange, type ListPage } from '../list-page.ts'
+import { type FoundPage, findPage, type ListPage } from '../list-page.ts'
 import { containing } from '../pattern.ts'
 import type { BroadcastRow, BroadcastStatus, Db } from '../schema.ts'
 import { type Content, decodeContent } from './contents.ts'
@@ -40,16 +40,12 @@ export async function listBroadcasts(
   db: Db,
   accountId: Id,
   { search, status, ...page }: BroadcastPage,
-): Promise<{ total: number; hasMore: boolean; rows: BroadcastRow[] }> {
+): Promise<FoundPage<BroadcastRow>> {
   let wanted = db.selectFrom('broadcasts').where('accountId', '=', accountId)
   if (search !== '')
     wanted = wanted.where(sql<boolean>`folded_name like ${containing(foldText(search))} escape '!'`)
   if (status !== undefined) wanted = wanted.where('status', '=', status)
-  const { total } = await wanted.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const { order, limit, offset, beyond } = idRange(page)
-  const next = beyond ? wanted.where('id', beyond.sign, beyond.id) : wanted
-  const found = await next.selectAll().orderBy('id', order).limit(limit).offset(offset).execute()
-  return { total: Number(total), ...cutFound(found, page) }
+  return findPage(wanted, wanted.selectAll(), page)
 }
 
 /** The one that has waited longest of those for which there is something to be done; and when the next of them is due. */

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
-import { cutFound, idRange, type ListPage } from '../list-page.ts'
+import { type FoundPage, findPage, type ListPage } from '../list-page.ts'
 import type { Find } from '../read.ts'
 import type { ContentRow, Db, TemplateRow, TemplateVersionRow } from '../schema.ts'
 import { type Content, decodeContent } from './contents.ts'
@@ -53,15 +53,11 @@ export async function listTemplates(
   db: Db,
   accountId: Id,
   page: ListPage & { search: string },
-): Promise<{ total: number; hasMore: boolean; rows: TemplateFacts[] }> {
+): Promise<FoundPage<TemplateFacts>> {
   const all = db.selectFrom('templates').where('accountId', '=', accountId)
   const wanted =
     page.search === '' ? all : all.where(sql<boolean>`folded_name like ${patternFor(page.search)} escape '!'`)
-  const { total } = await wanted.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  const { order, limit, offset, beyond } = idRange(page)
-  const next = beyond ? wanted.where('id', beyond.sign, beyond.id) : wanted
-  const found = await next.select(FACTS).orderBy('id', order).limit(limit).offset(offset).execute()
-  return { total: Number(total), ...cutFound(found, page) }
+  return findPage(wanted, wanted.select(FACTS), page)
 }
 
 /** Newest first; undefined when the account has no such template. */
