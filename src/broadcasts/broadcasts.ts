@@ -10,6 +10,7 @@ import type { Clock } from '../lib/clock.ts'
 import { type Id, type IdSource, wireId } from '../lib/ids.ts'
 import { foldAddress, type Mailbox } from '../smtp/address.ts'
 import type { Run } from '../store/command.ts'
+import type { FoundPage } from '../store/list-page.ts'
 import {
   type BroadcastPage,
   findBroadcast,
@@ -34,7 +35,7 @@ export interface BroadcastDetail {
 export interface Broadcasts {
   /** @param send undefined: it stays a draft */
   create(accountId: Id, fields: BroadcastFields, send?: SendOrder): Promise<BroadcastDetail | Refusal>
-  list(accountId: Id, page: BroadcastPage): Promise<{ total: number; hasMore: boolean; rows: BroadcastRow[] }>
+  list(accountId: Id, page: BroadcastPage): Promise<FoundPage<BroadcastRow>>
   find(accountId: Id, id: Id): Promise<BroadcastDetail | undefined>
   /** @param scheduledAt undefined: as it was */
   change(

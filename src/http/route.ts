@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type * as z from 'zod'
 import type { Session } from '../accounts/sessions.ts'
 import type { Id } from '../lib/ids.ts'
+import type { FoundPage } from '../store/list-page.ts'
 import type { SendBody, SendWork } from './body-work.ts'
 
 /** Whom a request acts for. */
@@ -85,6 +86,11 @@ export function created(body: object): ApiReply {
 
 export function listReply<T>(page: { total: number; offset: number }, data: readonly T[]): ApiReply {
   return ok({ object: 'list', total: page.total, has_more: page.offset + data.length < page.total, data })
+}
+
+/** A page of rows, each as a client reads it. */
+export function pageReply<T>({ total, hasMore, rows }: FoundPage<T>, view: (row: T) => object): ApiReply {
+  return ok({ object: 'list', total, has_more: hasMore, data: rows.map(row => view(row)) })
 }
 
 /** The session of a request on a route that takes nothing else. */

@@ -9,7 +9,7 @@ import { type IdSource, wireId } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
 import { notFound, Refused } from '../refused.ts'
-import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
+import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route.ts'
 import {
   audienceBodySchema,
   audienceIdOf,
@@ -59,8 +59,7 @@ function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions): Rou
       replies: { 200: listSchema(audienceSchema) },
       async handle({ query, credential: { accountId } }) {
         const page = readCursorPage(query, 'aud', 'an audience')
-        const { total, hasMore, rows } = await listAudiences(store.db, accountId, page)
-        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(audienceView) })
+        return pageReply(await listAudiences(store.db, accountId, page), audienceView)
       },
     },
   ]

@@ -7,7 +7,7 @@ import { parseWireId, wireId } from '../../lib/ids.ts'
 import { parseDomain } from '../../smtp/address.ts'
 import type { DomainWithKeys } from '../../store/accounts/domains.ts'
 import { invalidField, notFound } from '../refused.ts'
-import { type ApiRequest, created, ok, type Route } from '../route.ts'
+import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../wire/cursor.ts'
 import { domainSchema, domainView, tlsSchema, verifiedDomainSchema } from '../wire/domain-view.ts'
 import { bodyReader } from '../wire/read.ts'
@@ -72,8 +72,7 @@ export function domainRoutes({ domains, mailHost, linkPlace, regions }: DomainRo
       replies: { 200: listSchema(domainSchema) },
       async handle({ query, credential: { accountId } }) {
         const page = readCursorPage(query, 'dom', 'a domain')
-        const { total, hasMore, rows } = await domains.list(accountId, page)
-        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(view) })
+        return pageReply(await domains.list(accountId, page), view)
       },
     },
     {

@@ -11,7 +11,7 @@ import type { Run } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
 import { boundaryOf, readMultipart } from '../multipart.ts'
 import { invalidField, notFound, Refused } from '../refused.ts'
-import { type ApiRequest, created, ok, type Route } from '../route.ts'
+import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
 import { unknownSegment } from '../wire/contact.ts'
 import {
   readImportForm,
@@ -60,8 +60,7 @@ export function importForms(options: ImportFormsOptions): Route[] {
       async handle({ query, credential: { accountId } }) {
         const states = readImportStates(query)
         const page = readCursorPage(query, 'imp', 'an import')
-        const { total, hasMore, rows } = await listPlacedImports(db, accountId, states, page)
-        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(sdkImportView) })
+        return pageReply(await listPlacedImports(db, accountId, states, page), sdkImportView)
       },
     },
     {

@@ -12,7 +12,7 @@ import { type InboundFilter, listInbound } from '../../store/received/inbound-li
 import type { Db } from '../../store/schema.ts'
 import type { LinkTo } from '../download-link.ts'
 import { createFindOwnInbound, type InboundSightParts, sightOf } from '../own-inbound.ts'
-import { ok, type Route } from '../route.ts'
+import { ok, pageReply, type Route } from '../route.ts'
 import {
   inboundQuery,
   inboundRowSchema,
@@ -57,8 +57,7 @@ export function inboundRoutes(options: InboundRoutesOptions): Route[] {
       replies: { 200: listSchema(inboundRowSchema) },
       async handle({ query, credential }) {
         const { search, page } = readInboundQuery(query)
-        const { total, hasMore, rows } = await pageOf(credential, search, page)
-        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(inboundRowView) })
+        return pageReply(await pageOf(credential, search, page), inboundRowView)
       },
     },
     {

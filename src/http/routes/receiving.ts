@@ -9,7 +9,7 @@ import { parseWireId } from '../../lib/ids.ts'
 import { attachmentPageQuery, cutPage, findAttachment, readAttachmentPage } from '../attachment-page.ts'
 import { createFindOwnInbound } from '../own-inbound.ts'
 import { notFound } from '../refused.ts'
-import { ok, type Route } from '../route.ts'
+import { ok, pageReply, type Route } from '../route.ts'
 import { inboundQuery, readInboundQuery } from '../wire/inbound.ts'
 import { pageQuery } from '../wire/read.ts'
 import {
@@ -45,8 +45,7 @@ function messageRoutes(options: InboundRoutesOptions): Route[] {
       replies: { 200: listSchema(receivedRowSchema) },
       async handle({ query, credential }) {
         const { search, page } = readInboundQuery(query, DEFAULT_LIMIT)
-        const { total, hasMore, rows } = await pageOf(credential, search, page)
-        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(receivedRowView) })
+        return pageReply(await pageOf(credential, search, page), receivedRowView)
       },
     },
     {

@@ -4,7 +4,7 @@ import { wireId } from '../../lib/ids.ts'
 import type { Suppressions } from '../../suppressions/suppressions.ts'
 import { insistOnWholeAccount } from '../bound-key.ts'
 import { notFound } from '../refused.ts'
-import { created, ok, type Route } from '../route.ts'
+import { created, ok, pageReply, type Route } from '../route.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 import {
   newSuppressionSchema,
@@ -51,8 +51,7 @@ function entryRoutes(suppressions: Suppressions): Route[] {
       replies: { 200: listSchema(suppressionSchema) },
       async handle({ query, credential: { accountId } }) {
         const { filter, page } = readSuppressionQuery(query)
-        const { total, hasMore, rows } = await suppressions.list(accountId, filter, page)
-        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(suppressionView) })
+        return pageReply(await suppressions.list(accountId, filter, page), suppressionView)
       },
     },
     {

@@ -4,7 +4,7 @@ import { parseWireId, wireId } from '../../lib/ids.ts'
 import { LONGEST_TEMPLATE_NAME } from '../../templates/limits.ts'
 import type { Templates } from '../../templates/templates.ts'
 import { invalidField, notFound } from '../refused.ts'
-import { type ApiRequest, created, ok, type Route } from '../route.ts'
+import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../wire/cursor.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 import {
@@ -57,8 +57,7 @@ function templateObjectRoutes(templates: Templates): Route[] {
       async handle({ query, credential: { accountId } }) {
         const page = readCursorPage(query, 'tpl', 'a template')
         const wanted = { ...page, search: readSearch(query) }
-        const { total, hasMore, rows } = await templates.list(accountId, wanted)
-        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(templateRow) })
+        return pageReply(await templates.list(accountId, wanted), templateRow)
       },
     },
     {

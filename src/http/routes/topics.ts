@@ -7,7 +7,7 @@ import { type IdSource, parseWireId, wireId } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
 import { invalidField, notFound, Refused } from '../refused.ts'
-import { type ApiRequest, created, ok, type Route } from '../route.ts'
+import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../wire/cursor.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 import {
@@ -51,8 +51,7 @@ export function topicRoutes({ store, clock, newId }: TopicRoutesOptions): Route[
       replies: { 200: listSchema(topicSchema) },
       async handle({ query, credential: { accountId } }) {
         const page = readCursorPage(query, 'top', 'a topic')
-        const { total, hasMore, rows } = await listTopics(store.db, accountId, page)
-        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(topicView) })
+        return pageReply(await listTopics(store.db, accountId, page), topicView)
       },
     },
     ...topicObjectRoutes(store, clock),

@@ -5,7 +5,7 @@ import type { WebhookDeliveryRow } from '../../store/schema.ts'
 import { type AskedDelivery, MOST_WEBHOOKS } from '../../webhooks/commands.ts'
 import type { Webhooks } from '../../webhooks/webhooks.ts'
 import { invalidField, notFound, Refused } from '../refused.ts'
-import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
+import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../wire/cursor.ts'
 import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 import {
@@ -59,8 +59,7 @@ function listRoutes(webhooks: Webhooks): Route[] {
       replies: { 200: listSchema(webhookSchema) },
       async handle({ query, credential: { accountId } }) {
         const page = readCursorPage(query, 'wh', 'a webhook', MOST_WEBHOOKS)
-        const { total, hasMore, rows } = await webhooks.list(accountId, page)
-        return ok({ object: 'list', total, has_more: hasMore, data: rows.map(webhookView) })
+        return pageReply(await webhooks.list(accountId, page), webhookView)
       },
     },
   ]

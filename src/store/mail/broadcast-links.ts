@@ -1,5 +1,6 @@
 /** How often the links of a broadcast have been followed, as stored. */
 import type { Id } from '../../lib/ids.ts'
+import type { FoundPage } from '../list-page.ts'
 import type { BroadcastLinkRow, Db } from '../schema.ts'
 
 interface LinksKey {
@@ -29,7 +30,7 @@ export async function rangeBroadcastLinks(
   db: Db,
   key: LinksKey,
   { limit, after, before }: LinkRange,
-): Promise<{ total: number; hasMore: boolean; rows: BroadcastLinkRow[] }> {
+): Promise<FoundPage<BroadcastLinkRow>> {
   let range = linksOf(db, key)
   if (after !== undefined) range = range.where('link', '>', after)
   if (before !== undefined) range = range.where('link', '<', before)

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
 import { type FoundPage, findPage, type ListPage } from '../list-page.ts'
+import { containing } from '../pattern.ts'
 import type { Find } from '../read.ts'
 import type { ContentRow, Db, TemplateRow, TemplateVersionRow } from '../schema.ts'
 import { type Content, decodeContent } from './contents.ts'
@@ -56,7 +57,9 @@ export async function listTemplates(
 ): Promise<FoundPage<TemplateFacts>> {
   const all = db.selectFrom('templates').where('accountId', '=', accountId)
   const wanted =
-    page.search === '' ? all : all.where(sql<boolean>`folded_name like ${patternFor(page.search)} escape '!'`)
+    page.search === ''
+      ? all
+      : all.where(sql<boolean>`folded_name like ${containing(foldText(page.search))} escape '!'`)
   return findPage(wanted, wanted.select(FACTS), page)
 }
 
@@ -100,8 +103,4 @@ function withContent<R extends Pick<ContentRow, 'encoding' | 'body'>>(
 ): Omit<R, 'encoding' | 'body'> & Content {
   const { encoding, body, ...facts } = row
   return { ...facts, ...decodeContent({ encoding, body }) }
-}
-
-function patternFor(search: string): string {
-  return `%${foldText(search).replace(/[!%_]/g, '!$&')}%`
 }
