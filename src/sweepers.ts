@@ -39,7 +39,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 export function startSweepers({ store, plans, rates, clock, log }: SweepersOptions): Pick<Sweeper, 'stop'> {
-  const parts = { ...store, plans, clock }
+  const parts = { ...store, plans, clock, servingSince: clock.monotonic() }
   const start = (what: string, everyMs: number, sweep: () => AsyncIterable<unknown>) =>
     startSweeper({
       sweep,

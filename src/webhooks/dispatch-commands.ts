@@ -52,6 +52,15 @@ export interface WebhookAttempt {
   nextAt: number | null
 }
 
+export interface WebhookDrop {
+  webhookId: Id
+  /** Of a webhook that is there, only what is older. */
+  before: Id
+  /** Nothing of a webhook that is enabled. */
+  sparesEnabled: boolean
+  limit: number
+}
+
 /** What became of a webhook by an attempt: `failing` for too long, and is to be disabled. */
 export type AttemptEffect = 'recorded' | 'stale' | 'failing'
 
@@ -137,9 +146,10 @@ export const webhookDispatchCommands = {
   ),
 
   /** What waited for a webhook that is gone, or for too long. @returns how many there were */
-  dropWebhookDeliveries: command<{ webhookId: Id; before: Id; limit: number }, number>(
-    async (tx, { webhookId, before, limit }) => {
-      const [webhook] = await tx.rows.find('webhooks', [{ id: webhookId }], ['id'])
+  dropWebhookDeliveries: command<WebhookDrop, number>(
+    async (tx, { webhookId, before, sparesEnabled, limit }) => {
+      const [webhook] = await tx.rows.find('webhooks', [{ id: webhookId }], ['enabled'])
+      if (webhook?.enabled === 1 && sparesEnabled) return 0
       let old = tx.db
         .selectFrom('webhookDeliveries')
         .select('id')

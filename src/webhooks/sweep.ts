@@ -10,17 +10,23 @@ interface SweepOptions {
   db: Db
   run: Run<Pick<typeof webhookDispatchCommands, 'dropWebhookDeliveries'>>
   clock: Clock
+  /** Since when this process brings events to endpoints, monotonic ms. */
+  servingSince: number
 }
 
 const DELIVERIES_AT_ONCE = 500
 
-/** For a sweeper. */
-export async function* sweepWebhookDeliveries({ db, run, clock }: SweepOptions): AsyncGenerator<void> {
+/** For a sweeper. What has waited because nobody was there to bring it waits on. */
+export async function* sweepWebhookDeliveries(options: SweepOptions): AsyncGenerator<void> {
+  const { db, run, clock, servingSince } = options
   const before = firstIdAt(clock.now() - FAILING_FOR_MS)
+  const sparesEnabled = clock.monotonic() - servingSince < FAILING_FOR_MS
   for (let webhookId = await nextWebhook(db, new Uint8Array()); webhookId; ) {
     let count: number
     do {
-      count = await run('dropWebhookDeliveries', { webhookId, before, limit: DELIVERIES_AT_ONCE })
+      count = await run('dropWebhookDeliveries', {
+        ...{ webhookId, before, sparesEnabled, limit: DELIVERIES_AT_ONCE },
+      })
       yield
     } while (count === DELIVERIES_AT_ONCE)
     webhookId = await nextWebhook(db, webhookId)

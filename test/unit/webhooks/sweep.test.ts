@@ -11,13 +11,17 @@ const DAY_MS = 86_400_000
 async function open(t: TestContext) {
   const telling = await openTelling(t)
   const { db, run, clock, rows } = telling
+  let servingSince = clock.monotonic()
   return {
     ...telling,
     /** @returns how many steps it took */
     async sweep() {
       let steps = 0
-      for await (const _ of sweepWebhookDeliveries({ db, run, clock })) steps++
+      for await (const _ of sweepWebhookDeliveries({ db, run, clock, servingSince })) steps++
       return steps
+    },
+    restarted() {
+      servingSince = clock.monotonic()
     },
     countOf: (webhookId: Id) =>
       rows('select id from webhook_deliveries where webhook_id = ?', webhookId).length,
@@ -50,6 +54,24 @@ test('what has waited for more than five days goes, and not before', async t => 
   clock.advance(1)
   await sweep()
   assert.is(countOf(id), 0)
+})
+
+test('what waited while the service was stopped, for however long, is not taken for what nobody took', async t => {
+  const { make, record, run, start, sweep, countOf, all, restarted, clock } = await open(t)
+  const [enabled, disabled] = [await make(), await make('https://disabled.example/')]
+  await record(3)
+  await run('changeWebhook', {
+    accountId: ACCOUNT,
+    id: disabled.id,
+    changes: { enabled: 0 },
+    at: clock.now(),
+  })
+  clock.advance(7 * DAY_MS)
+  restarted()
+  await sweep()
+  assert.equal([countOf(enabled.id), countOf(disabled.id)], [3, 0])
+  start(() => 200).note(enabled.id, clock.now())
+  await until(() => all().every(({ success }) => success === 1))
 })
 
 test('what is being tried stays until it has ended', async t => {
