@@ -5,6 +5,8 @@ import { describeAddress, type PostgresAddress } from './address.ts'
 import type { PostgresPool, Query } from './connection.ts'
 
 const OLDEST_VERSION = 14
+/** Those that take any text; SQL_ASCII keeps its bytes as they are. */
+const ENCODINGS = ['UTF8', 'SQL_ASCII']
 const LOCK = '1886350436, 2'
 
 /**
@@ -22,7 +24,7 @@ const BYTEA_AGGREGATES = (['min', 'max'] as const).map(name => {
 
 /**
  * Runs `work` in one transaction under a lock of its own.
- * @throws Error for the operator: unreachable, refused, unknown, too old, without the rights it needs
+ * @throws Error for the operator: unreachable, refused, unknown, too old, of another encoding, without the rights it needs
  */
 export async function prepareDatabase<T>(
   pool: PostgresPool,
@@ -31,7 +33,7 @@ export async function prepareDatabase<T>(
 ): Promise<T> {
   try {
     return await pool.use(async ({ query }) => {
-      await insistOnVersion(query, address)
+      await insistOnServer(query, address)
       await query({ sql: `begin; select pg_advisory_xact_lock(${LOCK})` })
       await createAggregates(query)
       const result = await work(query)
@@ -43,14 +45,20 @@ export async function prepareDatabase<T>(
   }
 }
 
-async function insistOnVersion(query: Query, address: PostgresAddress) {
+async function insistOnServer(query: Query, address: PostgresAddress) {
   const { rows } = await query({
-    sql: `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_version') as version`,
+    sql: `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_version') as version,
+            current_setting('server_encoding') as encoding`,
   })
-  const [{ major, version }] = rows as [{ major: number; version: string }]
+  const [{ major, version, encoding }] = rows as [{ major: number; version: string; encoding: string }]
   if (major < OLDEST_VERSION)
     throw new Error(
       `${describeAddress(address)} runs on PostgreSQL ${version}; Posthorn needs ${OLDEST_VERSION} or newer`,
+    )
+  if (!ENCODINGS.includes(encoding))
+    throw new Error(
+      `${describeAddress(address)} has the encoding ${encoding}, which cannot hold all text; ` +
+        'create it with the encoding UTF8',
     )
 }
 

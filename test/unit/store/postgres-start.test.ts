@@ -58,6 +58,14 @@ test('a version that is too old is named, and the oldest that will do', async ()
   )
 })
 
+test('a database whose encoding cannot hold all text is refused, and what to do is said', async () => {
+  const latin = pool(() => [{ major: 15, version: '15', encoding: 'LATIN7' }])
+  assert.match(
+    await refusal(prepareDatabase(latin, address, async () => {})),
+    /has the encoding LATIN7, which cannot hold all text; create it with the encoding UTF8$/,
+  )
+})
+
 for (const [code, says] of [
   ['28P01', /refuses the user or the password \(told\)$/],
   ['28000', /refuses the user or the password \(told\)$/],
@@ -75,7 +83,7 @@ for (const [code, says] of [
 
 test('a user without rights is told which are missing', async () => {
   const poor = pool(sql => {
-    if (/server_version/.test(sql)) return [{ major: 15, version: '15' }]
+    if (/server_version/.test(sql)) return [{ major: 15, version: '15', encoding: 'UTF8' }]
     if (/pg_aggregate/.test(sql)) return [{}]
     throw Object.assign(new Error('permission denied for schema public'), {
       code: sql === 'commit' ? '0' : '42501',
