@@ -2,7 +2,7 @@
 import { codeOf, type Trouble } from '../trouble.ts'
 
 /** Connections, resources, shutdowns, a standby that takes no writes, and time-outs (Appendix A of its manual). */
-const UNAVAILABLE = /^(?:08...|53...|57014|57P0\d|58...|25006|25P03|28...|3D000|E[A-Z_]+)$/
+const UNAVAILABLE = /^(?:08...|53...|57014|57P0\d|58...|25006|25P0[34]|28...|3D000|E[A-Z_]+)$/
 /** The database of a server that starts, ends or fails over is locked or behind for a moment. */
 const CONTENDED = /^(?:40001|40P01|55P03)$/
 /** Data or an index is corrupted. */

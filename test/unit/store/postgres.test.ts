@@ -133,6 +133,8 @@ for (const [error, trouble] of [
   [{ code: '57P01' }, 'unavailable'],
   [{ code: '53300' }, 'unavailable'],
   [{ code: '25006' }, 'unavailable'],
+  [{ code: '25P03' }, 'unavailable'],
+  [{ code: '25P04' }, 'unavailable'],
   [{ message: 'Connection terminated unexpectedly' }, 'unavailable'],
   [{ message: 'Query read timeout' }, 'unavailable'],
   [{ code: '40001' }, 'contended'],
