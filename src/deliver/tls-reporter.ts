@@ -44,6 +44,8 @@ export interface TlsReporterOptions {
 }
 
 const DAY_MS = 24 * 3_600_000
+/** After so many days nobody is told of one any more. */
+const TRIED_FOR_MS = 3 * DAY_MS
 /** So that not everybody is told at midnight (RFC 8460 §4.1). */
 const SPREAD_MS = 4 * 3_600_000
 const POST_LIMIT_MS = 30_000
@@ -57,16 +59,14 @@ export async function* sendTlsReports(options: TlsReporterOptions): AsyncGenerat
   const due = (await listTlsDays(db, utcDay(now))).filter(({ day, domain }) => now >= dueAt(day, domain))
   if (due.length === 0) return
   const accountId = (await findVerifiedDomain(db, from.domain))?.accountId
-  if (!accountId) {
+  if (!accountId)
     log.warn(
       { domain: from.domain },
       'TLS reports cannot be sent: their domain is not verified in any account',
     )
-    return
-  }
   for (const { day, domain } of due) {
-    const told = await report(options, accountId, day, domain)
-    if (told || now - Date.parse(day) > 3 * DAY_MS) await run('dropTlsResults', { day, domain })
+    const told = accountId !== undefined && (await report(options, accountId, day, domain))
+    if (told || now - Date.parse(day) > TRIED_FOR_MS) await run('dropTlsResults', { day, domain })
     yield
   }
 }

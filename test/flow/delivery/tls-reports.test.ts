@@ -125,6 +125,20 @@ test('a domain that asks for reports at an address that cannot be read keeps no 
   await until(() => counted().length === 0)
 })
 
+test('while the domain they would come from is not verified, what was counted is kept for some days and no longer', async t => {
+  const { posthorn, counted } = await open(t, {
+    POSTHORN_DELIVERY_TLS_REPORTS_FROM: 'tls-reports@unverified.example',
+  })
+  posthorn.clock.advance(61_000)
+  await until(() => counted().length === 2)
+  posthorn.clock.advance(DAY_MS + 5 * 3_600_000)
+  const id = await posthorn.send({ from: 'ann@here.example', to: 'b@silent.test', subject: 'hi', text: 'hi' })
+  await posthorn.emailWhen(id, 'delivered')
+  assert.is(counted().length, 2)
+  posthorn.clock.advance(3 * DAY_MS)
+  await until(() => counted().length === 0)
+})
+
 test('without an address to come from nothing is counted, and nobody asked', async t => {
   const { posthorn, counted } = await open(t, { POSTHORN_DELIVERY_TLS_REPORTS_FROM: '' })
   posthorn.clock.advance(61_000)
