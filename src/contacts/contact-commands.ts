@@ -50,7 +50,7 @@ export const contactCommands = {
     const answer = await store(tx, place, before, after)
     if ('refused' in answer || changes.unsubscribed === undefined) return answer
     if (reach === 'account') await setUnsubscribedOfOthers(tx, before, changes.unsubscribed, at)
-    if (!changes.unsubscribed) await forgetOptOut(tx, { accountId, email: after.email }, null)
+    if (!answer.contact.unsubscribed) await forgetOptOut(tx, { accountId, email: after.email }, null)
     return answer
   }),
 

@@ -211,6 +211,17 @@ test('a contact that is given the address of somebody who has left, has left', a
   assert.equal(standing(), [1, 0])
 })
 
+test('an address that comes with “not unsubscribed” brings back nobody who has left', async t => {
+  const { leave, add, run, accountId, audienceId, clock, standing, rows } = await open(t)
+  await leave(null)
+  await add({ email: 'bob@there.test' })
+  const ref = { email: 'bob@there.test' }
+  const changes = { email: ANN, unsubscribed: false }
+  await run('changeContact', { accountId, audienceId, ref, changes, at: clock.now() })
+  assert.equal(standing(), [1, 0])
+  assert.is(rows('select 1 from opt_outs').length, 1)
+})
+
 test('a link about a topic that is gone leaves everything, and counts once', async t => {
   const { leave, add, standing, topic, unsubscribes, run, accountId, clock } = await open(t)
   const topicId = await topic()
