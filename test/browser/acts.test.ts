@@ -28,6 +28,16 @@ const button = (name: string | RegExp) => page.getByRole('button', { name, exact
 const dialog = () => page.getByRole('dialog')
 const goTo = (path: string) => page.goto(`${scene.posthorn.baseUrl}/dashboard${path}`)
 const rowOf = (text: string) => page.getByRole('row').filter({ hasText: text })
+/** Without the page in the browser. */
+async function leaveEverything(email: string): Promise<void> {
+  const { posthorn } = scene
+  const session = await posthorn.signIn()
+  const { status } = await posthorn.call('PATCH', `/contacts/${email}`, {
+    session,
+    body: { unsubscribed: true },
+  })
+  assert.is(status, 200)
+}
 
 test('emails are filtered by what the address says, and go back with the reader', async () => {
   await goTo('/emails')
@@ -158,6 +168,12 @@ test('an audience is made, filled from a file, and a part of it counted while it
   await dialog().getByRole('button', { name: 'Save' }).click()
   await rowOf('one@there.example').getByText('plan: pro').waitFor()
   assert.is(await rowOf('one@there.example').getByText('Vienna').count(), 0)
+  await rowOf('two@there.example').getByRole('button', { name: 'Change' }).click()
+  await leaveEverything('two@there.example')
+  await dialog().getByLabel('First name').fill('Second')
+  await dialog().getByRole('button', { name: 'Save' }).click()
+  await rowOf('two@there.example').getByText('Second').waitFor()
+  await rowOf('two@there.example').getByText('Unsubscribed').waitFor()
   await page.getByRole('tab', { name: 'Segments' }).click()
   await button('Make a segment').click()
   await dialog().getByLabel('Name').fill('In Graz')

@@ -10,6 +10,7 @@ import { Empty, say } from '../parts/feedback.tsx'
 import { type Column, PagedTable, pageOf, RowActs, Search } from '../parts/list.tsx'
 import { Chosen, type Selection, useSelection, withEach } from '../parts/selection.tsx'
 import { Card, Mark, Time } from '../parts/show.tsx'
+import { type ContactForm, contactBody, contactChanges, formOf } from '../words/contact-form.ts'
 import { counted } from '../words/numbers.ts'
 
 const PAGE_SIZE = 25
@@ -208,11 +209,8 @@ interface ContactDialogProps {
 }
 
 function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProps) {
-  const [email, setEmail] = useState(contact?.email ?? '')
-  const [first, setFirst] = useState(contact?.first_name ?? '')
-  const [last, setLast] = useState(contact?.last_name ?? '')
-  const [unsubscribed, setUnsubscribed] = useState(contact?.unsubscribed ?? false)
-  const [properties, setProperties] = useState(linesOf(contact?.properties ?? {}))
+  const [form, setForm] = useState(formOf(contact))
+  const set = (changes: Partial<ContactForm>) => setForm(before => ({ ...before, ...changes }))
   const path = `/audiences/${audience.id}/contacts`
   return (
     <FormDialog
@@ -220,12 +218,10 @@ function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProp
       act={contact ? 'Save' : 'Add'}
       onClose={onClose}
       onSubmit={async () => {
-        const body = {
-          ...{ email, first_name: first, last_name: last, unsubscribed },
-          properties: propertiesOf(properties, contact?.properties ?? {}),
-        }
-        await (contact ? call('PATCH', `${path}/${contact.id}`, body) : call('POST', path, body))
-        say(contact ? 'Saved.' : `${email} is added.`)
+        await (contact
+          ? call('PATCH', `${path}/${contact.id}`, contactChanges(contact, form))
+          : call('POST', path, contactBody(form)))
+        say(contact ? 'Saved.' : `${form.email} is added.`)
         onDone()
         onClose()
       }}
@@ -237,52 +233,40 @@ function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProp
             type="email"
             required
             autofocus
-            value={email}
-            onValue={setEmail}
+            value={form.email}
+            onValue={email => set({ email })}
             fault={error?.of('email')}
           />
-          <TextField label="First name" value={first} onValue={setFirst} fault={error?.of('first_name')} />
-          <TextField label="Last name" value={last} onValue={setLast} fault={error?.of('last_name')} />
+          <TextField
+            label="First name"
+            value={form.first}
+            onValue={first => set({ first })}
+            fault={error?.of('first_name')}
+          />
+          <TextField
+            label="Last name"
+            value={form.last}
+            onValue={last => set({ last })}
+            fault={error?.of('last_name')}
+          />
           <AreaField
             label="Properties"
             code
             rows={4}
-            value={properties}
+            value={form.properties}
             placeholder={'plan: pro\ncity: Vienna'}
             hint="One a line: a name, a colon, a value."
-            onValue={setProperties}
+            onValue={properties => set({ properties })}
             fault={error?.fields.find(({ path: at }) => at.startsWith('properties'))?.message}
           />
           <Switch
             label="Unsubscribed"
             hint="Gets no broadcasts."
-            checked={unsubscribed}
-            onChange={setUnsubscribed}
+            checked={form.unsubscribed}
+            onChange={unsubscribed => set({ unsubscribed })}
           />
         </>
       )}
     </FormDialog>
   )
-}
-
-function linesOf(properties: Contact['properties']): string {
-  return Object.entries(properties)
-    .map(([key, value]) => `${key}: ${value}`)
-    .join('\n')
-}
-
-/** What was there and is named no more is taken away; what reads as it did keeps its kind. */
-function propertiesOf(
-  text: string,
-  former: Contact['properties'],
-): Record<string, string | number | boolean | null> {
-  const lines = text.split('\n').filter(line => line.trim() !== '')
-  const named = lines.map(line => {
-    const at = line.indexOf(':')
-    const [key, value] = at < 0 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()]
-    const was = former[key]
-    return [key, was !== undefined && String(was) === value ? was : value] as const
-  })
-  const gone = Object.keys(former).map(key => [key, null] as const)
-  return Object.fromEntries([...gone, ...named])
 }

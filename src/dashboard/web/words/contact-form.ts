@@ -1,0 +1,87 @@
+/** A contact as a form shows it, and what of it somebody has changed there. Pure. */
+import type { Contact } from '../api/types.ts'
+
+type Properties = Contact['properties']
+
+export interface ContactForm {
+  email: string
+  first: string
+  last: string
+  unsubscribed: boolean
+  /** One a line: its key, a colon, its value. */
+  properties: string
+}
+
+export function formOf(contact: Contact | undefined): ContactForm {
+  return {
+    email: contact?.email ?? '',
+    first: contact?.first_name ?? '',
+    last: contact?.last_name ?? '',
+    unsubscribed: contact?.unsubscribed ?? false,
+    properties: linesOf(contact?.properties ?? {}),
+  }
+}
+
+/** All of a new contact. */
+export function contactBody({ email, first, last, unsubscribed, properties }: ContactForm): object {
+  return {
+    ...{ email, first_name: first, last_name: last, unsubscribed },
+    properties: propertiesOf(properties, {}),
+  }
+}
+
+/**
+ * What differs from what the form was opened with, and nothing else: a contact may have changed since, and who has left by a link
+ * meanwhile is not to come back with a new name.
+ */
+export function contactChanges(contact: Contact, form: ContactForm): object {
+  const before = formOf(contact)
+  return {
+    ...(form.email !== before.email && { email: form.email }),
+    ...(form.first !== before.first && { first_name: form.first }),
+    ...(form.last !== before.last && { last_name: form.last }),
+    ...(form.unsubscribed !== before.unsubscribed && { unsubscribed: form.unsubscribed }),
+    ...(form.properties !== before.properties && {
+      properties: propertyChanges(form.properties, contact.properties),
+    }),
+  }
+}
+
+function linesOf(properties: Properties): string {
+  return Object.entries(properties)
+    .map(([key, value]) => lineOf(key, value))
+    .join('\n')
+}
+
+function lineOf(key: string, value: Properties[string]): string {
+  return `${key}: ${value}`
+}
+
+/** What is named no more is taken away; what reads as it did stays what it is. */
+function propertyChanges(text: string, former: Properties): Record<string, Properties[string] | null> {
+  const named = propertiesOf(text, former)
+  const gone = Object.keys(former).filter(key => !Object.hasOwn(named, key))
+  return Object.fromEntries([
+    ...gone.map(key => [key, null] as const),
+    ...Object.entries(named).filter(([key, value]) => !Object.hasOwn(former, key) || former[key] !== value),
+  ])
+}
+
+/** @param former keys that may have colons of their own, the longest first that a line begins with */
+function propertiesOf(text: string, former: Properties): Properties {
+  const known = Object.keys(former).sort((a, b) => b.length - a.length)
+  const lines = text.split('\n').filter(line => line.trim() !== '')
+  return Object.fromEntries(
+    lines.map(line => {
+      const same = known.find(key => lineOf(key, former[key]!) === line)
+      if (same !== undefined) return [same, former[same]!]
+      const key = known.find(name => line.trim().startsWith(`${name}:`)) ?? line.split(':', 1)[0]!.trim()
+      const value = line
+        .trim()
+        .slice(key.length + 1)
+        .trim()
+      const was = Object.hasOwn(former, key) ? former[key] : undefined
+      return [key, was !== undefined && String(was) === value ? was : value]
+    }),
+  )
+}
