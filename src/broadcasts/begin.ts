@@ -56,6 +56,8 @@ export const beginCommands = {
   findMembers: command<BroadcastKey & { now: number }, void>(async (tx, input) => {
     const row = await lockBroadcast(tx, input)
     if (row?.status !== 'sending' || row.sentContentId === null || row.countedAt !== null) return
+    const fault = await faultOf(tx, row)
+    if (fault) return failBroadcast(tx, row, fault, input.now)
     const page = await membersAfter(tx, row)
     const ids = page.members.map(({ id }) => id).filter(id => order(id, row.toContactId) <= 0)
     await keepPages(tx, input.id, ids)

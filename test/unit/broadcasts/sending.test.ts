@@ -235,6 +235,22 @@ test('a domain that is not verified when the time comes is waited for as well', 
   assert.is(addresses().length, 3)
 })
 
+test('an audience that goes before its members are found is nobody, and no broadcast that was sent', async t => {
+  const { contacts, sending, work, change, detail, addresses, broadcasts, accountId } =
+    await openBroadcasts(t)
+  contacts(manyContacts(3))
+  const id = await sending()
+  await work(1)
+  await broadcasts.pause(accountId, id)
+  change('delete from audiences')
+  change('delete from contacts')
+  await broadcasts.resume(accountId, id)
+  await work()
+  const { status, error } = (await detail(id)).broadcast
+  assert.equal([status, error], ['failed', 'Its audience has been deleted.'])
+  assert.equal(addresses(), [])
+})
+
 test('what has failed for want of its audience is not resumed, and keeps no list of members', async t => {
   const { contacts, sending, work, change, run, accountId, clock, rows } = await openBroadcasts(t)
   contacts(manyContacts(600))
