@@ -78,6 +78,9 @@ async function leftBroadcast(
   const [broadcast] = await tx.rows.find('broadcasts', [{ accountId, id }], ['audienceId', 'topicId'])
   if (!broadcast) return []
   const { audienceId, topicId } = broadcast
+  const [audience] = await tx.rows.find('audiences', [{ accountId, id: audienceId }], ['id'])
+  // the contacts of one that is gone stay on the disk for a while
+  if (!audience) return deliveries.map(delivery => [delivery, NO_CONTACT])
   const contacts = await tx.rows.find(
     'contacts',
     deliveries.map(({ address: email }) => ({ accountId, email, audienceId })),

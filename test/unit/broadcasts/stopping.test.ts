@@ -73,6 +73,14 @@ test('who leaves while an email waits is spared it', async t => {
   assert.equal(await counts(id), { 'status.queued': 1, 'status.suppressed': 5 })
 })
 
+test('with an audience go all its contacts at once, though it takes a while until they are off the disk', async t => {
+  const { run, accountId, audienceId, claimed, clock, counts, id } = await open(t, 3)
+  assert.is((await claimed(1)).length, 1)
+  await run('deleteAudience', { accountId, id: audienceId, at: clock.now() })
+  assert.equal(await claimed(), [])
+  assert.equal(await counts(id), { 'status.queued': 1, 'status.suppressed': 2 })
+})
+
 test('who leaves between two attempts gets no other', async t => {
   const { accountId, claimed, claim, change, clock, run } = await open(t, 2)
   const leases = await claimed()
