@@ -1,10 +1,12 @@
-/** The bytes of a file of contacts as UTF-8, and by which character its first line separates cells. */
+/** The bytes of a file of contacts as UTF-8, and by which character its header separates cells. */
 import { TextDecoder } from 'node:util'
 import { ImportFault } from './fault.ts'
 
 /** A first line that is longer is no header. */
 const LONGEST_HEADER_BYTES = 64 * 1024
 const DELIMITERS = [',', ';', '\t', '|']
+/** Lines before it that are empty, but for what separates cells, are no rows. */
+const HEADER = /[^\s,;|"]/
 const UTF16 = new Map([
   ['fffe', 'utf-16le'],
   ['feff', 'utf-16be'],
@@ -28,24 +30,30 @@ export async function openText(
   const head = await readHead(chunks, 2)
   const encoding = UTF16.get(head.subarray(0, 2).toString('hex')) ?? charset ?? 'utf-8'
   const text = decoded(prefixed(head, chunks), encoding)[Symbol.asyncIterator]()
-  const line = await readHead(text, LONGEST_HEADER_BYTES, '\n')
+  const line = await readHead(text, LONGEST_HEADER_BYTES, hasHeader)
   const { delimiter, skip } = separatorOf(line.toString())
   return { delimiter, bytes: prefixed(line.subarray(skip), text) }
 }
 
-/** Reads on until there is so much, or the text ends, or the mark has come. */
+/** Reads on until there is so much, or the text ends, or what has come is whole. */
 async function readHead(
   chunks: AsyncIterator<Uint8Array>,
   enoughBytes: number,
-  mark?: string,
+  isWhole?: (head: Buffer) => boolean,
 ): Promise<Buffer> {
   let head = Buffer.alloc(0)
-  while (head.length < enoughBytes && !(mark !== undefined && head.includes(mark))) {
+  while (head.length < enoughBytes && !isWhole?.(head)) {
     const { done, value } = await chunks.next()
     if (done) break
     head = Buffer.concat([head, value])
   }
   return head
+}
+
+function hasHeader(head: Buffer): boolean {
+  const text = head.toString()
+  const at = text.search(HEADER)
+  return at >= 0 && text.includes('\n', at)
 }
 
 async function* prefixed(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -84,7 +92,8 @@ function separatorOf(head: string): { delimiter: string; skip: number } {
   const [line, named] = /^\ufeff?sep=(.)(?:\r\n|\r|\n|$)/.exec(head) ?? []
   if (named !== undefined && DELIMITERS.includes(named))
     return { delimiter: named, skip: Buffer.byteLength(line!) }
-  const unquoted = head.split(/\r|\n/, 1)[0]!.replace(/"(?:[^"]|"")*"/g, '')
+  const header = head.split(/\r|\n/).find(line => HEADER.test(line)) ?? ''
+  const unquoted = header.replace(/"(?:[^"]|"")*"/g, '')
   const countOf = (delimiter: string) => unquoted.split(delimiter).length
   const [delimiter] = DELIMITERS.toSorted((a, b) => countOf(b) - countOf(a))
   return { delimiter: delimiter!, skip: 0 }

@@ -57,6 +57,7 @@ for (const [what, file, charset] of [
   ['mixed line ends', PLAIN.replace('\n', '\r\n')],
   ['no line end at its end', PLAIN.trimEnd()],
   ['empty lines', PLAIN.replaceAll('\n', '\n\n;\n')],
+  ['empty lines before its header', `\ufeff\r\n;;\n  \n${PLAIN}`],
   ['a byte order mark', `\ufeff${PLAIN}`],
   ['its separator in a line of its own', `sep=;\r\n${PLAIN}`],
   ['everything in quotes', PLAIN.replaceAll(/[^;\n]+/g, '"$&"')],
