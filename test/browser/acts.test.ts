@@ -214,6 +214,28 @@ test('a broadcast is written, seen with a reader’s values, tried, and sent to 
   )
 })
 
+test('a draft for a segment that has been deleted says so, and goes to others', async () => {
+  const { posthorn, ids } = scene
+  const session = await posthorn.signIn()
+  const call = async (method: string, path: string, body?: object) =>
+    (await posthorn.call(method, path, { session, ...(body && { body }) })).body
+  const segments = `/audiences/${ids.audience}/segments`
+  const filters = [{ field: 'email', op: 'exists' }]
+  const segment = await call('POST', segments, { name: 'Gone', filters })
+  const words = { from: 'Ann <ann@here.example>', subject: 'Lamps', text: 'x' }
+  const draft = await call('POST', '/broadcasts', { segment_id: segment.id, ...words })
+  await call('DELETE', `${segments}/${segment.id}`)
+  await goTo(`/broadcasts/${draft.id}`)
+  await page.getByLabel('Subject', { exact: true }).fill('Lamps again')
+  await button('Save').click()
+  await page.getByText('Segment not found').waitFor()
+  await page.getByLabel('Of them').selectOption('All')
+  await button('Save').click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  const { segment_id, subject } = await call('GET', `/broadcasts/${draft.id}`)
+  assert.equal([segment_id, subject], [null, 'Lamps again'])
+})
+
 test('received mail is read without its scripts, and answered in its thread', async () => {
   await goTo('/inbox')
   await page.getByRole('link', { name: 'Where is my <script>alert(1)</script> lamp?' }).click()

@@ -63,7 +63,7 @@ export function BroadcastDraft({ broadcast, put }: DraftProps) {
         )}
         <Card>
           <div class="stack">
-            <Readers draft={draft} onDraft={setDraft} />
+            <Readers draft={draft} onDraft={setDraft} faultOf={path => save.error?.of(path)} />
             <TextField label="From" {...field('from')} />
             <TextField label="Subject" {...field('subject')} />
             <TextField
@@ -87,10 +87,26 @@ export function BroadcastDraft({ broadcast, put }: DraftProps) {
   )
 }
 
-function Readers({ draft, onDraft }: { draft: Draft; onDraft: (draft: Draft) => void }) {
+interface ReadersProps {
+  draft: Draft
+  onDraft: (draft: Draft) => void
+  faultOf: (path: keyof Draft) => string | undefined
+}
+
+function Readers({ draft, onDraft, faultOf }: ReadersProps) {
   const audiences = useLoad<List<Audience>>('/audiences?limit=100')
   const segments = useLoad<List<Segment>>(`/audiences/${draft.audience_id}/segments?limit=100`)
   const topics = useLoad<List<Topic>>('/topics?limit=100')
+  const segmentOptions = optionsWith(
+    draft.segment_id,
+    'All',
+    (segments.data?.data ?? []).map(({ id, name, contact_count }) => [id, `${name} (${contact_count})`]),
+  )
+  const topicOptions = optionsWith(
+    draft.topic_id,
+    'None',
+    (topics.data?.data ?? []).map(({ id, name }) => [id, name]),
+  )
   return (
     <>
       <Choose
@@ -101,31 +117,37 @@ function Readers({ draft, onDraft }: { draft: Draft; onDraft: (draft: Draft) => 
           `${name} (${contact_count})`,
         ])}
         onValue={audience_id => onDraft({ ...draft, audience_id, segment_id: '' })}
+        fault={faultOf('audience_id')}
       />
-      {(segments.data?.total ?? 0) > 0 && (
+      {segments.data && segmentOptions.length > 1 && (
         <Choose
           label="Of them"
           value={draft.segment_id}
-          options={[
-            ['', 'All'],
-            ...segments.data!.data.map(
-              ({ id, name, contact_count }) => [id, `${name} (${contact_count})`] as const,
-            ),
-          ]}
+          options={segmentOptions}
           onValue={segment_id => onDraft({ ...draft, segment_id })}
+          fault={faultOf('segment_id')}
         />
       )}
-      {(topics.data?.total ?? 0) > 0 && (
+      {topics.data && topicOptions.length > 1 && (
         <Choose
           label="Topic"
           value={draft.topic_id}
           hint="Whoever does not want it is left out."
-          options={[['', 'None'], ...topics.data!.data.map(({ id, name }) => [id, name] as const)]}
+          options={topicOptions}
           onValue={topic_id => onDraft({ ...draft, topic_id })}
+          fault={faultOf('topic_id')}
         />
       )}
     </>
   )
+}
+
+type Option = readonly [value: string, label: string]
+
+/** What is chosen is among them, also where it has been deleted since, or is beyond those that were asked for. */
+function optionsWith(chosen: string, none: string, listed: readonly Option[]): Option[] {
+  const isListed = chosen === '' || listed.some(([value]) => value === chosen)
+  return [['', none], ...(isListed ? [] : [[chosen, 'One that is not listed'] as const]), ...listed]
 }
 
 /** Rendered by the same code as the mail itself, with the values of somebody who is to get it. */
