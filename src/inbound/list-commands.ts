@@ -53,7 +53,7 @@ export const listInboundCommands = {
           subjectId: id,
           type: 'email.received',
           recipient: null,
-          data: { ...inboundRowView(listed) },
+          data: { ...inboundRowView(listed), email_id: wireId('inb', id) },
           at,
           origin: { domainId, broadcastId: null },
         },

@@ -39,6 +39,7 @@ function email(id: Id, type: EventType, created_at: string) {
     return {
       object: 'inbound_email',
       id: wireId('inb', id),
+      email_id: wireId('inb', id),
       ...common,
       spam_verdict: 'PASS',
       attachments: [],

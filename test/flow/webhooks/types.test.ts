@@ -110,6 +110,9 @@ test('all eighteen types are told by what really happens, and every request is a
     [dataOf('email.received').subject, dataOf('email.received').to],
     ['hello', ['box@mine.example']],
   )
+  const { email_id: receivedId } = dataOf('email.received')
+  const received = await posthorn.call('GET', `/emails/receiving/${receivedId}`, { key: posthorn.apiKey })
+  assert.equal([received.status, received.body.id], [200, receivedId])
   const { click } = dataOf('email.clicked')
   assert.equal([click.ipAddress, click.userAgent], [click.ip_address, click.user_agent])
   assert.ok(Date.parse(click.timestamp))
