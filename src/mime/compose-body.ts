@@ -67,15 +67,18 @@ function rootEntity({ html, text, attachments, seed }: WordedSource): Entity {
   return multipart('mixed', boundaries.of('mixed'), parts)
 }
 
-/** What the recipient reads, or undefined where the message is nothing but attachments. */
+/**
+ * What the recipient reads, or undefined where the message is nothing but attachments. What is empty is no alternative:
+ * readers would show nothing in place of what the other part says.
+ */
 function contentEntity(
   html: Words | null,
   text: Words | null,
   shown: readonly Entity[],
   boundaries: Boundaries,
 ): Entity | undefined {
-  const plain = text === null ? undefined : entityOf('plain', text)
-  if (html === null) return plain
+  const plain = text === null || (text === '' && html) ? undefined : entityOf('plain', text)
+  if (html === null || (html === '' && plain)) return plain
   const page = entityOf('html', html)
   const rich =
     shown.length === 0

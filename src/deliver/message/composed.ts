@@ -86,7 +86,7 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
     const attachments = await attachmentsOf(source, db, blobs)
     const bodyOf = (html: string | null) => hashed({ html, text: content.text, attachments, seed })
     const sizeBytes = sizeOf(content, attachments)
-    if (content.html !== null && links?.isTracked) {
+    if (content.html && links?.isTracked) {
       const { html } = content
       return compose(source, sizeBytes, links, to => bodyOf(links.track(html, planOf(content), to)))
     }
