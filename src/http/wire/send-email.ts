@@ -7,7 +7,7 @@ import { subjectFault } from '../../accept/subject.ts'
 import type { Submission } from '../../accept/submission.ts'
 import { MOST_TAGS, TOO_MANY_TAGS, tagsFault } from '../../accept/tags.ts'
 import { type Id, parseWireId } from '../../lib/ids.ts'
-import { type Mailbox, parseMailbox } from '../../smtp/address.ts'
+import { foldAddress, type Mailbox, parseMailbox } from '../../smtp/address.ts'
 import { invalidField, type Refused, refusedBy } from '../refused.ts'
 import { attachmentMeta, MOST_ATTACHMENTS, readAttachments, tooManyAttachments } from './attachment.ts'
 import { bodyReader, type Camel, oneOrMany, presentPicker, readTime } from './read.ts'
@@ -62,8 +62,8 @@ export function readSendEmail(body: unknown): Submission {
     throw invalidField('html', 'Missing `html` or `text` field.', 'missing_required_field')
   const headers = request.headers === undefined ? undefined : orThrow(readHeaders(request.headers))
   const replyTo = readMailboxes('reply_to', request.replyTo)
-  if (headers?.replyTo && replyTo.length > 0)
-    throw invalidField('headers.Reply-To', 'Reply-To is given both as `reply_to` and as a header.')
+  if (headers?.replyTo && !replyTo.every(isAmong(headers.replyTo)))
+    throw invalidField('headers.Reply-To', 'The `reply_to` field has addresses that the Reply-To header has not.')
   return {
     from: readFrom(request.from),
     to: readMailboxes('to', request.to),
@@ -89,6 +89,11 @@ function readTopicId(id: unknown): Id {
   const parsed = parseWireId('top', id)
   if (!parsed) throw refusedBy(UNKNOWN_TOPIC)
   return parsed
+}
+
+function isAmong(mailboxes: readonly Mailbox[]): (mailbox: Mailbox) => boolean {
+  const known = new Set(mailboxes.map(({ address }) => foldAddress(address)))
+  return ({ address }) => known.has(foldAddress(address))
 }
 
 /** Before any of them is looked at. */

@@ -115,6 +115,15 @@ test('refuse Reply-To beside reply_to', async () => {
   await refuses(posthorn, [...call], { ...INVALID, path: 'headers.Reply-To' })
 })
 
+test('take Reply-To beside a reply_to that says no more', async () => {
+  const both = {
+    reply_to: 'Ann <ann@b.example>',
+    headers: { 'Reply-To': 'Ann <Ann@b.example>, bob@d.example' },
+  }
+  const email = await posthorn.email(await posthorn.send({ ...GOOD, ...both }))
+  assert.equal(email.reply_to, ['Ann <Ann@b.example>', 'bob@d.example'])
+})
+
 test('take 100 fields of any other name, and show them as given', async () => {
   const headers = {
     ...Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`X-${i}`, `value ${i}`])),
