@@ -63,7 +63,10 @@ export function readSendEmail(body: unknown): Submission {
   const headers = request.headers === undefined ? undefined : orThrow(readHeaders(request.headers))
   const replyTo = readMailboxes('reply_to', request.replyTo)
   if (headers?.replyTo && !replyTo.every(isAmong(headers.replyTo)))
-    throw invalidField('headers.Reply-To', 'The `reply_to` field has addresses that the Reply-To header has not.')
+    throw invalidField(
+      'headers.Reply-To',
+      'The `reply_to` field has addresses that the Reply-To header has not.',
+    )
   return {
     from: readFrom(request.from),
     to: readMailboxes('to', request.to),
