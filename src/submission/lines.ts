@@ -1,4 +1,5 @@
 /** Line ends of a submitted message (RFC 6409 §8: what leaves us is well-formed, whatever came). */
+import type { HeaderField } from '../smtp/header-field.ts'
 
 /** A CR or LF that is not half of a CRLF: what one server takes for the end of a message, and another does not. */
 const BARE_BREAK = /\r(?!\n)|(?<!\r)\n/
@@ -43,4 +44,31 @@ function breakIn(line: string): number {
   let at = LONGEST_LINE
   while (at > LONGEST_LINE - 4 && (line.charCodeAt(at) & 0xc0) === 0x80) at -= 1
   return at
+}
+
+/** Blanks between words: a line may be broken before them, and unfolds to what it was (RFC 5322 §2.2.3). */
+const BETWEEN_WORDS = /(?<=[^ \t])(?=[ \t]+[^ \t])/
+
+/** Lines that are too long are broken where there are blanks; one word is never. */
+export function withShortFieldLines({ name, value }: HeaderField): HeaderField {
+  const octets = Buffer.from(value).toString('latin1')
+  const lines = octets.split('\r\n').map((line, i) => foldedLine(line, i === 0 ? `${name}: `.length : 0))
+  const folded = lines.join('\r\n')
+  return folded === octets ? { name, value } : { name, value: Buffer.from(folded, 'latin1').toString() }
+}
+
+/** @param column octets before it on its line */
+function foldedLine(line: string, column: number): string {
+  if (column + line.length <= LONGEST_LINE) return line
+  let folded = ''
+  let at = column
+  for (const word of line.split(BETWEEN_WORDS)) {
+    if (folded !== '' && at + word.length > LONGEST_LINE) {
+      folded += '\r\n'
+      at = 0
+    }
+    folded += word
+    at += word.length
+  }
+  return folded
 }

@@ -6,6 +6,7 @@ import { mailboxList } from '../mime/mailbox-list.ts'
 import { parseMailboxes } from '../smtp/address-list.ts'
 import type { HeaderField } from '../smtp/header-field.ts'
 import { staysHere } from './control-fields.ts'
+import { withShortFieldLines } from './lines.ts'
 import { unfolded } from './unfolded.ts'
 
 /** At most one each (RFC 5322 §3.6, RFC 2045): receivers disagree about which of two counts. */
@@ -46,7 +47,10 @@ export function outgoingFields(fields: readonly HeaderField[], missing: Missing)
       refused: 'invalid_field',
       message: 'The message goes in circles: it has been passed on too often.',
     }
-  const leaving = fields.filter(field => !staysHere(field)).map(inAscii)
+  const leaving = fields
+    .filter(field => !staysHere(field))
+    .map(inAscii)
+    .map(withShortFieldLines)
   if (!seen.has('date')) leaving.push({ name: 'Date', value: formatDate(missing.now) })
   if (!seen.has('message-id')) leaving.push({ name: 'Message-ID', value: missing.messageId })
   return leaving

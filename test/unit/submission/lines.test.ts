@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { withShortLines } from '../../../src/submission/lines.ts'
+import { withShortFieldLines, withShortLines } from '../../../src/submission/lines.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('submission/lines')
@@ -32,6 +32,30 @@ test('octets of one character stay together', () => {
     assert.is(lines.map((line, i) => (i === 0 ? line : line.slice(1))).join(''), text)
     assert.ok(lines.every(line => Buffer.byteLength(line) <= 998))
   }
+})
+
+const wire = (value: string) => `To: ${withShortFieldLines({ name: 'To', value }).value}`.split('\r\n')
+const addresses = Array.from({ length: 60 }, (_, i) => `"Reader ${i}" <réader${i}@there.example>`).join(', ')
+
+test('a field with lines that are too long is folded before blanks, and says the same', () => {
+  const lines = wire(addresses)
+  assert.is(lines.join(''), `To: ${addresses}`)
+  assert.ok(lines.length > 1 && lines.every(line => Buffer.byteLength(line) <= 998 && line.trim() !== ''))
+})
+
+test('lines of a field that are short enough stay as they are', () => {
+  const value = `${'a '.repeat(450)}b\r\n ${'c '.repeat(450)}d`
+  assert.is(withShortFieldLines({ name: 'To', value }).value, value)
+})
+
+for (const value of ['x'.repeat(1_500), `${' '.repeat(1_200)}x`, `x${' '.repeat(1_200)}`])
+  test(`a line is left long where it can only be so: ${value.length} octets with ${value.trim().length} in one`, () => {
+    assert.is(withShortFieldLines({ name: 'To', value }).value, value)
+  })
+
+test('a word too long for a line has one to itself', () => {
+  const lines = wire(`a ${'x'.repeat(1_500)} b`)
+  assert.equal(lines, ['To: a', ` ${'x'.repeat(1_500)}`, ' b'])
 })
 
 test.run()

@@ -219,4 +219,15 @@ test('a message that nobody has taken apart is sent as any other', async () => {
   assert.equal([message.content, message.attachments], [{ html: null, text: null }, []])
 })
 
+test('a header line that is too long does not leave as it came', async () => {
+  const to = Array.from({ length: 40 }, (_, i) => `Reader <reader-number-${i}@there.example>`).join(', ')
+  const { message } = await good(`From: ann@here.example\nTo: ${to}\nSubject: hi\n\nhi\n`)
+  assert.ok(
+    sent({ message, idempotency: null })
+      .split('\n')
+      .every(line => line.length <= 998),
+  )
+  assert.is(message.to.length, 40)
+})
+
 test.run()
