@@ -41,7 +41,7 @@ export const sendEmailSchema = z.object({
 const templatedSchema = sendEmailSchema.extend({ subject: z.string().optional() })
 
 const READING = {
-  emptyMeansAbsent: ['from', 'subject', 'cc', 'bcc', 'reply_to'],
+  emptyMeansAbsent: ['from', 'subject'],
   listLimits: [
     { key: 'reply_to', most: MOST_RECIPIENTS, refuse: tooManyReplyTo },
     { key: 'attachments', most: MOST_ATTACHMENTS, refuse: tooManyAttachments },
