@@ -25,4 +25,4 @@ ENV POSTHORN_HTTP_LISTEN=0.0.0.0:3000 \
 VOLUME /app/data
 EXPOSE 3000 5300/udp 5300/tcp
 STOPSIGNAL SIGTERM
-CMD ["node", "--max-semi-space-size=8", "build/main.js"]
+CMD ["node", "--max-semi-space-size=16", "build/main.js"]

@@ -7,11 +7,11 @@ import { collectWhenQuiet } from './lib/quiet-collection.ts'
 import { welcome } from './welcome.ts'
 
 /**
- * Each thread has a heap of its own. Young generations that start and stay at 8 MB (the main thread's by the command
- * line; the others are bounded where they are started, see `lib/thread-memory.ts`) and old ones that at most double
- * between collections keep the whole small, at no cost that was measured.
+ * Each thread has a heap of its own. Young generations that start small and grow to 16 MB where there is much to do (the
+ * main thread's by the command line; the others are bounded where they are started, see `lib/thread-memory.ts`) and old
+ * ones that at most double between collections keep the whole small.
  */
-for (const flag of ['--min-semi-space-size=8', '--max-semi-space-size=0', '--heap-growing-percent=100'])
+for (const flag of ['--min-semi-space-size=2', '--max-semi-space-size=0', '--heap-growing-percent=100'])
   setFlagsFromString(flag)
 collectWhenQuiet()
 

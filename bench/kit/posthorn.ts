@@ -76,7 +76,7 @@ export function posthorn(
     const output = join(folder, `posthorn.${Date.now()}.log`)
     const node = [
       process.execPath,
-      '--max-semi-space-size=8',
+      '--max-semi-space-size=16',
       ...(profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : []),
       ...(delaysFile ? ['--import', DELAY_PROBE] : []),
     ]

@@ -5,6 +5,6 @@
 import type { ResourceLimits } from 'node:worker_threads'
 
 /** Works on much at once. */
-export const BUSY_THREAD: ResourceLimits = { maxYoungGenerationSizeMb: 24 }
+export const BUSY_THREAD: ResourceLimits = { maxYoungGenerationSizeMb: 48 }
 /** There all the time, and mostly waits. */
 export const QUIET_THREAD: ResourceLimits = { maxYoungGenerationSizeMb: 6 }
