@@ -14,7 +14,7 @@ export interface Loaded<T> {
   put(data: T): void
 }
 
-interface LoadOptions {
+export interface LoadOptions {
   /** Reads again after so many ms, while the page can be seen. */
   everyMs?: number | undefined
   /** Reads again when something of this kind happens: what its type begins with, such as `email.`. */

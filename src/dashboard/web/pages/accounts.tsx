@@ -3,14 +3,13 @@ import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { Account, AccountWithPassword, Installation, List } from '../api/types.ts'
+import type { Account, AccountWithPassword, Installation } from '../api/types.ts'
 import { Button, Choose, Copy, TextField } from '../parts/controls.tsx'
 import { confirm, Dialog, FormDialog } from '../parts/dialog.tsx'
 import { Empty, Note, say } from '../parts/feedback.tsx'
-import { type Column, PagedTable, pageOf } from '../parts/list.tsx'
+import { type Column, PagedTable } from '../parts/list.tsx'
+import { usePaged } from '../parts/paged.ts'
 import { Card, Head, Mark, Time } from '../parts/show.tsx'
-
-const PAGE_SIZE = 25
 
 type Open =
   | { kind: 'add' }
@@ -20,9 +19,7 @@ type Open =
 export function Accounts() {
   const query = useQuery()
   const [open, setOpen] = useState<Open>()
-  const list = useLoad<List<Account>>(
-    `/accounts?limit=${PAGE_SIZE}&offset=${(pageOf(query) - 1) * PAGE_SIZE}`,
-  )
+  const list = usePaged<Account>('/accounts', query)
   const installation = useLoad<Installation>('/installation')
   const plans = installation.data?.plans ?? []
   const done = (next?: Open) => {
@@ -42,8 +39,6 @@ export function Accounts() {
           columns={columnsOf({ onOpen: setOpen, reload: list.reload })}
           keyOf={({ id }) => id}
           list={list}
-          query={query}
-          pageSize={PAGE_SIZE}
           empty={<Empty icon="accounts" title="No accounts" />}
         />
       </Card>

@@ -2,18 +2,16 @@
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
-import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { Audience, List } from '../api/types.ts'
+import type { Audience } from '../api/types.ts'
 import { Button, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
 import { Empty, say } from '../parts/feedback.tsx'
-import { type Column, PagedTable, pageOf } from '../parts/list.tsx'
+import { type Column, PagedTable } from '../parts/list.tsx'
+import { usePaged } from '../parts/paged.ts'
 import { Card, Head, Time } from '../parts/show.tsx'
 import { count } from '../words/numbers.ts'
 import { TopicsCard } from './topics.tsx'
-
-const PAGE_SIZE = 25
 
 const COLUMNS: readonly Column<Audience>[] = [
   {
@@ -31,8 +29,7 @@ const COLUMNS: readonly Column<Audience>[] = [
 
 export function Audiences() {
   const query = useQuery()
-  const offset = (pageOf(query) - 1) * PAGE_SIZE
-  const list = useLoad<List<Audience>>(`/audiences?limit=${PAGE_SIZE}&offset=${offset}`, { on: 'contact.' })
+  const list = usePaged<Audience>('/audiences', query, { on: 'contact.' })
   const add = () => query.set({ add: '1' })
   return (
     <>
@@ -47,8 +44,6 @@ export function Audiences() {
           columns={COLUMNS}
           keyOf={({ id }) => id}
           list={list}
-          query={query}
-          pageSize={PAGE_SIZE}
           empty={
             <Empty
               icon="audiences"

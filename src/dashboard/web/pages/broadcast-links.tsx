@@ -1,10 +1,8 @@
-/** Which links of a broadcast were followed, and by how many. */
-import { withQuery } from '../api/client.ts'
-import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { BroadcastLink, List } from '../api/types.ts'
+import type { BroadcastLink } from '../api/types.ts'
 import { Empty } from '../parts/feedback.tsx'
-import { type Column, PagedTable, pageOf } from '../parts/list.tsx'
+import { type Column, PagedTable } from '../parts/list.tsx'
+import { usePaged } from '../parts/paged.ts'
 import { Card, Meter } from '../parts/show.tsx'
 import { count } from '../words/numbers.ts'
 
@@ -12,10 +10,7 @@ const PAGE_SIZE = 10
 
 export function BroadcastLinks({ id, everyMs }: { id: string; everyMs: number }) {
   const query = useQuery()
-  const list = useLoad<List<BroadcastLink>>(
-    withQuery(`/broadcasts/${id}/links`, { limit: PAGE_SIZE, offset: (pageOf(query) - 1) * PAGE_SIZE }),
-    { everyMs },
-  )
+  const list = usePaged<BroadcastLink>(`/broadcasts/${id}/links`, query, { everyMs, pageSize: PAGE_SIZE })
   const most = Math.max(1, ...(list.data?.data ?? []).map(({ unique_clicks }) => unique_clicks))
   return (
     <Card title="Links" lead="What readers followed. Filters and previews are counted apart." flush>
@@ -24,8 +19,6 @@ export function BroadcastLinks({ id, everyMs }: { id: string; everyMs: number })
         columns={columnsOf(most)}
         keyOf={({ number }) => String(number)}
         list={list}
-        query={query}
-        pageSize={PAGE_SIZE}
         empty={
           <Empty icon="broadcasts" title="No link was followed yet">
             Clicks are counted where click tracking is on for the domain that the broadcast is sent from.

@@ -1,18 +1,18 @@
 /** Broadcasts: one email to an audience. */
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
-import { call, withQuery } from '../api/client.ts'
+import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { Audience, Broadcast, BroadcastRow, Domain, List } from '../api/types.ts'
 import { Button, Choose, LinkButton, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
 import { Empty, Note } from '../parts/feedback.tsx'
-import { type Column, Filter, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { type Column, Filter, PagedTable, Search } from '../parts/list.tsx'
+import { usePaged } from '../parts/paged.ts'
 import { Card, Head, Mark, Time } from '../parts/show.tsx'
 import { BROADCAST_WORDS } from '../words/broadcasts.ts'
 
-const PAGE_SIZE = 25
 const LIVE_MS = 5_000
 /** What a new one says, to be written over. */
 const BEGINNING = {
@@ -49,13 +49,10 @@ const COLUMNS: readonly Column<BroadcastRow>[] = [
 
 export function Broadcasts() {
   const query = useQuery()
-  const list = useLoad<List<BroadcastRow>>(
-    withQuery('/broadcasts', {
-      ...{ q: query.get('q'), status: query.get('status'), limit: PAGE_SIZE },
-      offset: (pageOf(query) - 1) * PAGE_SIZE,
-    }),
-    { everyMs: LIVE_MS },
-  )
+  const list = usePaged<BroadcastRow>('/broadcasts', query, {
+    filters: { q: query.get('q'), status: query.get('status') },
+    everyMs: LIVE_MS,
+  })
   const add = () => query.set({ add: '1' })
   return (
     <>
@@ -82,8 +79,6 @@ export function Broadcasts() {
           columns={COLUMNS}
           keyOf={({ id }) => id}
           list={list}
-          query={query}
-          pageSize={PAGE_SIZE}
           empty={
             <Empty
               icon="broadcasts"

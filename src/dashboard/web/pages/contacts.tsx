@@ -1,32 +1,28 @@
 /** The contacts of an audience: found, added, changed and removed. */
 import { useState } from 'preact/hooks'
-import { call, withQuery } from '../api/client.ts'
-import { useLoad } from '../api/load.ts'
+import { call } from '../api/client.ts'
 import { useQuery } from '../api/query.ts'
-import type { Audience, Contact, List } from '../api/types.ts'
+import type { Audience, Contact } from '../api/types.ts'
 import { AreaField, Button, Switch, TextField } from '../parts/controls.tsx'
 import { confirm, FormDialog } from '../parts/dialog.tsx'
 import { Empty, say } from '../parts/feedback.tsx'
-import { type Column, PagedTable, pageOf, RowActs, Search } from '../parts/list.tsx'
+import { type Column, PagedTable, RowActs, Search } from '../parts/list.tsx'
+import { usePaged } from '../parts/paged.ts'
 import { Chosen, type Selection, useSelection, withEach } from '../parts/selection.tsx'
 import { Card, Mark, Time } from '../parts/show.tsx'
 import { type ContactForm, contactBody, contactChanges, formOf } from '../words/contact-form.ts'
 import { counted } from '../words/numbers.ts'
 
-const PAGE_SIZE = 25
 const WHAT_REMOVING_MEANS =
   'What they have said about topics goes, too. Whoever only wants no more mail should be unsubscribed instead.'
 
 export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id'>; onChanged: () => void }) {
   const query = useQuery()
   const [open, setOpen] = useState<Contact | 'new'>()
-  const list = useLoad<List<Contact>>(
-    withQuery(`/audiences/${audience.id}/contacts`, {
-      ...{ q: query.get('q'), limit: PAGE_SIZE },
-      offset: (pageOf(query) - 1) * PAGE_SIZE,
-    }),
-    { on: 'contact.' },
-  )
+  const list = usePaged<Contact>(`/audiences/${audience.id}/contacts`, query, {
+    filters: { q: query.get('q') },
+    on: 'contact.',
+  })
   const changed = () => {
     list.reload()
     onChanged()
@@ -49,8 +45,6 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
         selection={selection}
         nameOf={({ email }) => email}
         list={list}
-        query={query}
-        pageSize={PAGE_SIZE}
         empty={
           <Empty icon="audiences" title="Nobody is here yet">
             Bring in a CSV file whose first line names its columns: <code>email</code>,{' '}

@@ -1,12 +1,12 @@
 /** How receiving servers take our mail on a day, for the operator. */
-import { call, withQuery } from '../api/client.ts'
-import { useLoad } from '../api/load.ts'
+import { call } from '../api/client.ts'
 import { useQuery } from '../api/query.ts'
 import type { Destinations } from '../api/types.ts'
 import { Button } from '../parts/controls.tsx'
 import { confirm } from '../parts/dialog.tsx'
 import { Empty, say } from '../parts/feedback.tsx'
-import { type Column, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { type Column, PagedTable, Search } from '../parts/list.tsx'
+import { usePaged } from '../parts/paged.ts'
 import { Card, Head, Mark, Time } from '../parts/show.tsx'
 import { count, percent } from '../words/numbers.ts'
 import { meaningOf } from '../words/replies.ts'
@@ -14,18 +14,14 @@ import { PathState } from './path-state.tsx'
 
 type Destination = Destinations['data'][number]
 
-const PAGE_SIZE = 25
 const LIVE_MS = 5_000
 
 export function DestinationsPage() {
   const query = useQuery()
-  const list = useLoad<Destinations>(
-    withQuery('/destinations', {
-      ...{ day: query.get('day'), site: query.get('site') },
-      ...{ limit: PAGE_SIZE, offset: (pageOf(query) - 1) * PAGE_SIZE },
-    }),
-    { everyMs: LIVE_MS },
-  )
+  const list = usePaged<Destination, Destinations>('/destinations', query, {
+    filters: { day: query.get('day'), site: query.get('site') },
+    everyMs: LIVE_MS,
+  })
   return (
     <>
       <Head title="Destinations" lead="How the servers that receive our mail take it, day by day (in UTC).">
@@ -47,8 +43,6 @@ export function DestinationsPage() {
           columns={columnsOf(list.reload)}
           keyOf={({ site }) => site}
           list={list}
-          query={query}
-          pageSize={PAGE_SIZE}
           empty={
             <Empty icon="destinations" title="No mail went out on this day">
               Each server that mail was brought to is listed, with what it took, put off and refused.

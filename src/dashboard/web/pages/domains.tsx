@@ -4,21 +4,20 @@ import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { Domain, Installation, List } from '../api/types.ts'
+import type { Domain, Installation } from '../api/types.ts'
 import { Button, Choose, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
 import { Empty, Note } from '../parts/feedback.tsx'
-import { type Column, PagedTable, pageOf } from '../parts/list.tsx'
+import { type Column, PagedTable } from '../parts/list.tsx'
+import { usePaged } from '../parts/paged.ts'
 import { Card, Head, Mark, Time } from '../parts/show.tsx'
 import { DOMAIN_WORDS } from '../words/status.ts'
 
-const PAGE_SIZE = 25
 const LIVE_MS = 10_000
 
 export function Domains() {
   const query = useQuery()
-  const offset = (pageOf(query) - 1) * PAGE_SIZE
-  const list = useLoad<List<Domain>>(`/domains?limit=${PAGE_SIZE}&offset=${offset}`, { everyMs: LIVE_MS })
+  const list = usePaged<Domain>('/domains', query, { everyMs: LIVE_MS })
   const add = () => query.set({ add: '1' })
   return (
     <>
@@ -36,8 +35,6 @@ export function Domains() {
           columns={COLUMNS}
           keyOf={({ id }) => id}
           list={list}
-          query={query}
-          pageSize={PAGE_SIZE}
           empty={
             <Empty
               icon="domains"

@@ -1,13 +1,13 @@
 /** All emails: live, searched and filtered, and taken away as CSV. */
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
-import { withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { type Query, useQuery } from '../api/query.ts'
 import type { ApiKey, Domain, EmailRow, List } from '../api/types.ts'
 import { Button, LinkButton } from '../parts/controls.tsx'
 import { Empty } from '../parts/feedback.tsx'
-import { type Column, Filter, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { type Column, Filter, PagedTable, Search } from '../parts/list.tsx'
+import { pageOf, usePaged } from '../parts/paged.ts'
 import { useSelection } from '../parts/selection.tsx'
 import { Card, Head, Mark, Time } from '../parts/show.tsx'
 import { WriteDialog } from '../parts/write.tsx'
@@ -16,7 +16,6 @@ import { EMAIL_STATUS_ORDER, EMAIL_WORDS } from '../words/status.ts'
 import { ChosenEmails } from './chosen-emails.tsx'
 import { ExportDialog } from './export-emails.tsx'
 
-const PAGE_SIZE = 25
 /** What happens is heard at once; this is for what is not heard. */
 const LIVE_MS = 20_000
 const STATUSES = EMAIL_STATUS_ORDER.map(status => [status, EMAIL_WORDS[status].label] as const)
@@ -44,10 +43,9 @@ export function Emails() {
   const query = useQuery()
   const [isExporting, setExporting] = useState(false)
   const filter = Object.fromEntries(FILTERS.map(name => [name, query.get(name)]))
-  const page = pageOf(query)
-  const path = withQuery('/emails', { ...filter, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE })
-  const list = useLoad<List<EmailRow>>(path, {
-    ...(page === 1 && { everyMs: LIVE_MS, on: 'email.' }),
+  const list = usePaged<EmailRow>('/emails', query, {
+    filters: filter,
+    ...(pageOf(query) === 1 && { everyMs: LIVE_MS, on: 'email.' }),
   })
   const rows = list.data?.data ?? []
   const selection = useSelection(rows.map(({ id }) => id))
@@ -77,8 +75,6 @@ export function Emails() {
           selection={selection}
           nameOf={({ subject, to }) => `${subject} to ${to[0]}`}
           list={list}
-          query={query}
-          pageSize={PAGE_SIZE}
           empty={
             <Empty
               icon="emails"

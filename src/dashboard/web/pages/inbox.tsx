@@ -1,17 +1,15 @@
 /** Mail that has come in. */
 import { Link } from 'wouter-preact'
-import { withQuery } from '../api/client.ts'
-import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { InboundRow, List } from '../api/types.ts'
+import type { InboundRow } from '../api/types.ts'
 import { LinkButton } from '../parts/controls.tsx'
 import { Empty } from '../parts/feedback.tsx'
 import { Icon } from '../parts/icons.tsx'
-import { type Column, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { type Column, PagedTable, Search } from '../parts/list.tsx'
+import { usePaged } from '../parts/paged.ts'
 import { Card, Head, Mark, Time } from '../parts/show.tsx'
 import { judgementOf } from '../words/verdicts.ts'
 
-const PAGE_SIZE = 25
 const LIVE_MS = 30_000
 
 const COLUMNS: readonly Column<InboundRow>[] = [
@@ -41,13 +39,10 @@ const COLUMNS: readonly Column<InboundRow>[] = [
 
 export function Inbox() {
   const query = useQuery()
-  const list = useLoad<List<InboundRow>>(
-    withQuery('/inbound', {
-      ...{ q: query.get('q'), limit: PAGE_SIZE },
-      offset: (pageOf(query) - 1) * PAGE_SIZE,
-    }),
-    { everyMs: LIVE_MS, on: 'email.received' },
-  )
+  const list = usePaged<InboundRow>('/inbound', query, {
+    filters: { q: query.get('q') },
+    ...{ everyMs: LIVE_MS, on: 'email.received' },
+  })
   return (
     <>
       <Head title="Inbox" lead="Mail to your domains. It appears by itself, and programs hear of it." />
@@ -60,8 +55,6 @@ export function Inbox() {
           columns={COLUMNS}
           keyOf={({ id }) => id}
           list={list}
-          query={query}
-          pageSize={PAGE_SIZE}
           empty={
             <Empty
               icon="inbox"

@@ -1,13 +1,14 @@
 /** The queue, for the operator: what waits, where and why, with a hand to reach in. */
 import { useState } from 'preact/hooks'
-import { call, withQuery } from '../api/client.ts'
+import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { type Query, useQuery } from '../api/query.ts'
 import type { Hold, Queue, Slowed } from '../api/types.ts'
 import { Button, Choices } from '../parts/controls.tsx'
 import { confirm } from '../parts/dialog.tsx'
 import { Empty, say } from '../parts/feedback.tsx'
-import { type Column, Filter, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { type Column, Filter, PagedTable, Search } from '../parts/list.tsx'
+import { usePaged } from '../parts/paged.ts'
 import { Card, Head, Time } from '../parts/show.tsx'
 import { count, counted } from '../words/numbers.ts'
 import { meaningOf } from '../words/replies.ts'
@@ -17,18 +18,16 @@ import { SlowDialog } from './slow.tsx'
 
 type Entry = Queue['data'][number]
 
-const PAGE_SIZE = 25
 const LIVE_MS = 3_000
 const CALM_MS = 15_000
 
 export function QueuePage() {
   const query = useQuery()
   const by = query.get('by') === 'site' ? 'site' : 'domain'
-  const path = withQuery('/queue', {
-    ...{ by, domain: query.get('domain'), class: query.get('class') },
-    ...{ limit: PAGE_SIZE, offset: (pageOf(query) - 1) * PAGE_SIZE },
+  const queue = usePaged<Entry, Queue>('/queue', query, {
+    filters: { by, domain: query.get('domain'), class: query.get('class') },
+    everyMs: LIVE_MS,
   })
-  const queue = useLoad<Queue>(path, { everyMs: LIVE_MS })
   const holds = useLoad<{ data: Hold[] }>('/queue/holds', { everyMs: LIVE_MS })
   const slowed = useLoad<{ data: Slowed[] }>('/destinations/slow', { everyMs: CALM_MS })
   const [slowing, setSlowing] = useState<string>()
@@ -63,8 +62,6 @@ export function QueuePage() {
           columns={columnsOf(by, reload, setSlowing)}
           keyOf={({ domain, site }) => domain ?? site ?? ''}
           list={queue}
-          query={query}
-          pageSize={PAGE_SIZE}
           empty={
             <Empty icon="queue" title="Nothing waits">
               All mail has gone out. Whatever has to wait for a receiving server is listed here, with the

@@ -1,20 +1,19 @@
 /** Addresses that get nothing. */
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
-import { call, withQuery } from '../api/client.ts'
-import { useLoad } from '../api/load.ts'
+import { call } from '../api/client.ts'
 import { useQuery } from '../api/query.ts'
-import type { List, Suppression } from '../api/types.ts'
+import type { Suppression } from '../api/types.ts'
 import { AreaField, Button } from '../parts/controls.tsx'
 import { confirm, FormDialog } from '../parts/dialog.tsx'
 import { Empty, say } from '../parts/feedback.tsx'
-import { type Column, Filter, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { type Column, Filter, PagedTable, Search } from '../parts/list.tsx'
+import { usePaged } from '../parts/paged.ts'
 import { Chosen, type Selection, useSelection, withEach } from '../parts/selection.tsx'
 import { Card, Head, Mark, Time } from '../parts/show.tsx'
 import { counted } from '../words/numbers.ts'
 import type { Tone } from '../words/status.ts'
 
-const PAGE_SIZE = 25
 const MOST_AT_ONCE = 100
 const REASONS: Readonly<{ [R in Suppression['reason']]: readonly [label: string, tone: Tone] }> = {
   bounce: ['Bounced', 'bad'],
@@ -25,12 +24,9 @@ const REASONS: Readonly<{ [R in Suppression['reason']]: readonly [label: string,
 export function Suppressions() {
   const query = useQuery()
   const [isAdding, setAdding] = useState(false)
-  const list = useLoad<List<Suppression>>(
-    withQuery('/suppressions', {
-      ...{ q: query.get('q'), origin: query.get('reason') },
-      ...{ limit: PAGE_SIZE, offset: (pageOf(query) - 1) * PAGE_SIZE },
-    }),
-  )
+  const list = usePaged<Suppression>('/suppressions', query, {
+    filters: { q: query.get('q'), origin: query.get('reason') },
+  })
   const rows = list.data?.data ?? []
   const selection = useSelection(rows.map(({ id }) => id))
   return (
@@ -61,8 +57,6 @@ export function Suppressions() {
           selection={selection}
           nameOf={({ email }) => email}
           list={list}
-          query={query}
-          pageSize={PAGE_SIZE}
           empty={
             <Empty icon="suppressions" title="Nobody is suppressed">
               An address that does not exist, or whose reader marks your mail as spam, lands here and gets

@@ -1,17 +1,16 @@
 /** All templates. */
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
-import { call, withQuery } from '../api/client.ts'
-import { useLoad } from '../api/load.ts'
+import { call } from '../api/client.ts'
 import { useQuery } from '../api/query.ts'
-import type { List, Template, TemplateRow } from '../api/types.ts'
+import type { Template, TemplateRow } from '../api/types.ts'
 import { Button, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
 import { Empty } from '../parts/feedback.tsx'
-import { type Column, PagedTable, pageOf, Search } from '../parts/list.tsx'
+import { type Column, PagedTable, Search } from '../parts/list.tsx'
+import { usePaged } from '../parts/paged.ts'
 import { Card, Head, Time } from '../parts/show.tsx'
 
-const PAGE_SIZE = 25
 /** What a new one says, to be written over. */
 const BEGINNING = {
   subject: 'Welcome, {{first_name|there}}',
@@ -34,12 +33,7 @@ const COLUMNS: readonly Column<TemplateRow>[] = [
 
 export function Templates() {
   const query = useQuery()
-  const list = useLoad<List<TemplateRow>>(
-    withQuery('/templates', {
-      ...{ q: query.get('q'), limit: PAGE_SIZE },
-      offset: (pageOf(query) - 1) * PAGE_SIZE,
-    }),
-  )
+  const list = usePaged<TemplateRow>('/templates', query, { filters: { q: query.get('q') } })
   const add = () => query.set({ add: '1' })
   return (
     <>
@@ -57,8 +51,6 @@ export function Templates() {
           columns={COLUMNS}
           keyOf={({ id }) => id}
           list={list}
-          query={query}
-          pageSize={PAGE_SIZE}
           empty={
             <Empty
               icon="templates"

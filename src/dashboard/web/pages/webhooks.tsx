@@ -8,12 +8,11 @@ import type { AccountEvent, List, Webhook, WebhookWithSecret } from '../api/type
 import { Button, Copy, Switch, TextField } from '../parts/controls.tsx'
 import { Dialog, FormDialog } from '../parts/dialog.tsx'
 import { Empty, Note } from '../parts/feedback.tsx'
-import { type Column, PagedTable, pageOf, Table } from '../parts/list.tsx'
+import { type Column, PagedTable, Table } from '../parts/list.tsx'
+import { usePaged } from '../parts/paged.ts'
 import { Card, Head, Mark, Time } from '../parts/show.tsx'
 import { counted } from '../words/numbers.ts'
 import { EventChoice, type EventType } from './event-choice.tsx'
-
-const PAGE_SIZE = 25
 
 const COLUMNS: readonly Column<Webhook>[] = [
   {
@@ -41,8 +40,7 @@ export function WebhookMark({ webhook }: { webhook: Webhook }) {
 
 export function Webhooks() {
   const query = useQuery()
-  const offset = (pageOf(query) - 1) * PAGE_SIZE
-  const list = useLoad<List<Webhook>>(`/webhooks?limit=${PAGE_SIZE}&offset=${offset}`)
+  const list = usePaged<Webhook>('/webhooks', query)
   const add = () => query.set({ add: '1' })
   return (
     <>
@@ -60,8 +58,6 @@ export function Webhooks() {
           columns={COLUMNS}
           keyOf={({ id }) => id}
           list={list}
-          query={query}
-          pageSize={PAGE_SIZE}
           empty={
             <Empty
               icon="webhooks"

@@ -1,13 +1,13 @@
 /** Lists of things: their columns, filters and pages, whose state lies in the address. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { Loaded } from '../api/load.ts'
 import type { Query } from '../api/query.ts'
 import type { List } from '../api/types.ts'
 import { count } from '../words/numbers.ts'
 import { Button } from './controls.tsx'
 import { Empty, Failure, Waiting } from './feedback.tsx'
 import { Icon } from './icons.tsx'
+import type { Paged } from './paged.ts'
 import type { Selection } from './selection.tsx'
 
 export interface Column<T> {
@@ -99,15 +99,13 @@ function Choice({ label, checked, onChange }: ChoiceProps) {
 const WAITING_ROWS = 6
 
 interface PagedProps<T> extends Omit<TableProps<T>, 'rows'> {
-  list: Loaded<List<T>>
-  query: Query
-  pageSize: number
+  list: Paged<T>
   /** Where there is nothing at all, rather than nothing that fits the filters. */
   empty: ComponentChildren
 }
 
-export function PagedTable<T>({ list, query, pageSize, empty, ...table }: PagedProps<T>) {
-  const { data, error, reload } = list
+export function PagedTable<T>({ list, empty, ...table }: PagedProps<T>) {
+  const { data, error, reload, query, page } = list
   if (!data)
     return error ? (
       <div class="card-body">
@@ -117,7 +115,7 @@ export function PagedTable<T>({ list, query, pageSize, empty, ...table }: PagedP
       <Waiting rows={WAITING_ROWS} />
     )
   if (data.data.length === 0)
-    return query.isFiltered || pageOf(query) > 1 ? (
+    return query.isFiltered || page > 1 ? (
       <Empty icon="search" title="Nothing fits" act={<Button onClick={query.clear}>Show everything</Button>}>
         There is nothing that all these filters let through.
       </Empty>
@@ -127,44 +125,29 @@ export function PagedTable<T>({ list, query, pageSize, empty, ...table }: PagedP
   return (
     <>
       <Table {...table} rows={data.data} />
-      <Pages
-        total={data.total}
-        hasMore={data.has_more}
-        query={query}
-        pageSize={pageSize}
-        shown={data.data.length}
-      />
+      <Pages list={list} shown={data} />
     </>
   )
 }
 
-export function pageOf(query: Query): number {
-  const page = Number(query.get('page'))
-  return Number.isInteger(page) && page > 1 ? page : 1
-}
-
 interface PagesProps {
-  total: number
-  hasMore: boolean
-  shown: number
-  query: Query
-  pageSize: number
+  list: Paged<unknown>
+  shown: List<unknown>
 }
 
-function Pages({ total, hasMore, shown, query, pageSize }: PagesProps) {
-  const page = pageOf(query)
+function Pages({ list: { query, page, pageSize }, shown }: PagesProps) {
   const first = (page - 1) * pageSize + 1
-  if (page === 1 && !hasMore) return null
+  if (page === 1 && !shown.has_more) return null
   return (
     <nav class="list-foot" aria-label="Pages">
       <span class="number">
-        {count(first)} to {count(first + shown - 1)} of {count(total)}
+        {count(first)} to {count(first + shown.data.length - 1)} of {count(shown.total)}
       </span>
       <span class="row">
         <Button small icon="back" disabled={page === 1} onClick={() => query.set({ page: String(page - 1) })}>
           Back
         </Button>
-        <Button small disabled={!hasMore} onClick={() => query.set({ page: String(page + 1) })}>
+        <Button small disabled={!shown.has_more} onClick={() => query.set({ page: String(page + 1) })}>
           Next <Icon name="next" size={14} />
         </Button>
       </span>

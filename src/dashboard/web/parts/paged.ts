@@ -1,0 +1,36 @@
+/** A list of the API, a page at a time: which page lies in the address, so that a link leads to it. */
+
+import { withQuery } from '../api/client.ts'
+import { type Loaded, type LoadOptions, useLoad } from '../api/load.ts'
+import type { Query } from '../api/query.ts'
+import type { List } from '../api/types.ts'
+
+const PAGE_SIZE = 25
+
+export interface Paged<T, L extends List<T> = List<T>> extends Loaded<L> {
+  query: Query
+  /** From 1. */
+  page: number
+  pageSize: number
+}
+
+interface PagedOptions extends LoadOptions {
+  /** By the names of the API; those that are empty filter nothing. */
+  filters?: Readonly<Record<string, string>>
+  pageSize?: number
+}
+
+export function usePaged<T, L extends List<T> = List<T>>(
+  path: string,
+  query: Query,
+  { filters, pageSize = PAGE_SIZE, ...options }: PagedOptions = {},
+): Paged<T, L> {
+  const page = pageOf(query)
+  const asked = withQuery(path, { ...filters, limit: pageSize, offset: (page - 1) * pageSize })
+  return { ...useLoad<L>(asked, options), query, page, pageSize }
+}
+
+export function pageOf(query: Query): number {
+  const page = Number(query.get('page'))
+  return Number.isInteger(page) && page > 1 ? page : 1
+}
