@@ -9,7 +9,7 @@ import { type Certificates, followCertificate, heldCertificate, ownCertificate }
 import { createOutbound } from './outbound/outbound.ts'
 import type { Parts } from './parts.ts'
 import { CERTIFICATE_CHANGED, findCertificate } from './store/certificates.ts'
-import { MISSED } from './store/command.ts'
+import { lookAgainOn } from './store/writer/look-again.ts'
 
 /** From files, from an authority, or made by ourselves. @throws ConfigError when the files cannot be used */
 export async function openCertificates(
@@ -43,12 +43,9 @@ async function givenCertificate(
     if (row?.chain && row.key) held.use({ cert: row.chain, key: unsealed(secrets, row.key, mailHost) })
   }
   await look()
-  const lookAgain = () =>
-    look().catch(error =>
-      log.error({ err: error }, 'the new certificate cannot be read; the former one stays'),
-    )
-  store.on(CERTIFICATE_CHANGED, lookAgain)
-  store.on(MISSED, lookAgain)
+  lookAgainOn(CERTIFICATE_CHANGED, store, look, error =>
+    log.error({ err: error }, 'the new certificate cannot be read; the former one stays'),
+  )
   return held
 }
 

@@ -20,6 +20,7 @@ import { MISSED } from './store/command.ts'
 import { openReader, type StoreLocation } from './store/dialect.ts'
 import { MTA_STS_ID, readSetting, SETTING_PUT } from './store/settings.ts'
 import { createWriterClient } from './store/writer/client.ts'
+import { lookAgainOn } from './store/writer/look-again.ts'
 
 export interface DnsThreadData {
   listen: readonly { host: string; port: number }[]
@@ -75,15 +76,12 @@ const publishedZone = async () => {
   return zoneOf(isPublished ? withPolicy.records : data.records)
 }
 let served = await publishedZone()
-const lookAgain = () =>
-  publishedZone().then(
-    zone => {
-      served = zone
-    },
-    error => log.error({ err: error }, 'dns: what the zone holds cannot be read; it stays as it was'),
-  )
-writer.on(SETTING_PUT, lookAgain)
-writer.on(MISSED, lookAgain)
+const look = async () => {
+  served = await publishedZone()
+}
+lookAgainOn(SETTING_PUT, writer, look, error =>
+  log.error({ err: error }, 'dns: what the zone holds cannot be read; it stays as it was'),
+)
 const zone: Zone = {
   get soa() {
     return served.soa

@@ -13,6 +13,7 @@ import { linkPlaceOf } from './links.ts'
 import type { Parts } from './parts.ts'
 import { CERTIFICATE_CHANGED, listCertificates } from './store/certificates.ts'
 import { MISSED } from './store/command.ts'
+import { lookAgainOn } from './store/writer/look-again.ts'
 
 /** An authority gives an account some hundred orders in three hours, and the installation's own must be among them. */
 const MOST_AT_ONCE = 20
@@ -40,14 +41,11 @@ export async function openLinkCertificates({
         ]),
     )
   }
-  const lookAgain = () =>
-    look().catch(error =>
-      log.error({ err: error }, 'certificates of hosts of links cannot be read; the former ones stay'),
-    )
   if (!config.acme.enabled) return () => undefined
   await look()
-  store.on(CERTIFICATE_CHANGED, lookAgain)
-  store.on(MISSED, lookAgain)
+  lookAgainOn(CERTIFICATE_CHANGED, store, look, error =>
+    log.error({ err: error }, 'certificates of hosts of links cannot be read; the former ones stay'),
+  )
   return name => contexts.get(name.toLowerCase())
 }
 

@@ -8,8 +8,8 @@ import { broadcastLinkRoutes } from './http/routes/broadcast-links.ts'
 import { trackingRoutes } from './http/routes/tracking.ts'
 import { unsubscribeRoutes } from './http/routes/unsubscribe.ts'
 import type { Parts } from './parts.ts'
-import { MISSED } from './store/command.ts'
 import type { LinkTermsIds } from './store/mail/link-terms.ts'
+import { lookAgainOn } from './store/writer/look-again.ts'
 import { createVisitBook } from './tracking/visit-book.ts'
 
 export interface Links {
@@ -77,11 +77,8 @@ function followTrackingHosts({ config, log, store }: Pick<Parts, 'config' | 'log
     const known = await listTrackingHosts(store.db, place)
     hosts = new Set(known.filter(({ isServed }) => isServed).map(({ baseUrl }) => new URL(baseUrl).host))
   }
-  const lookAgain = () =>
-    look().catch(error =>
-      log.error({ err: error }, 'the hosts of links could not be read; the former ones stay'),
-    )
-  store.on(LINK_HOST_CHANGED, lookAgain)
-  store.on(MISSED, lookAgain)
+  lookAgainOn(LINK_HOST_CHANGED, store, look, error =>
+    log.error({ err: error }, 'the hosts of links could not be read; the former ones stay'),
+  )
   return { look, has: (host: string) => hosts.has(host) }
 }

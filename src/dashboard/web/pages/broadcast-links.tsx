@@ -1,3 +1,4 @@
+/** Which links of a broadcast were followed, and by how many. */
 import { useQuery } from '../api/query.ts'
 import type { BroadcastLink } from '../api/types.ts'
 import { Empty } from '../parts/feedback.tsx'

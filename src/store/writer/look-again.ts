@@ -1,0 +1,18 @@
+/** What a thread keeps in memory of the store, and has to look up again once it may have changed. */
+import { type Commands, MISSED } from '../command.ts'
+import type { WriterClient } from './client.ts'
+
+/**
+ * Looks at every announcement of the topic, and where some may have been missed.
+ * @param onError is told where that fails; what was known before stays
+ */
+export function lookAgainOn(
+  topic: string,
+  store: Pick<WriterClient<Commands>, 'on'>,
+  look: () => Promise<void>,
+  onError: (error: unknown) => void,
+): void {
+  const lookAgain = () => look().catch(onError)
+  store.on(topic, lookAgain)
+  store.on(MISSED, lookAgain)
+}
