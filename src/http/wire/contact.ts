@@ -154,15 +154,17 @@ export function readPlacement(body: unknown): { audiences: NamedAudience[]; subs
 /** @throws Refused 422 */
 export function readNamedAudience(body: unknown): NamedAudience | undefined {
   const { audienceId, segmentId } = readOneAudience(body)
-  if (audienceId !== undefined) return namedAudience('audience_id', audienceId)
-  return segmentId === undefined ? undefined : namedAudience('segment_id', segmentId)
+  return firstNamed(audienceId, segmentId)
 }
 
 /** Of one audience, as some clients ask for its contacts. @throws Refused 422 */
 export function readAudienceQuery(query: URLSearchParams): NamedAudience | undefined {
-  const path = query.get('segment_id') ? 'segment_id' : 'audience_id'
-  const text = query.get(path)
-  return text ? namedAudience(path, text) : undefined
+  return firstNamed(query.get('audience_id'), query.get('segment_id'))
+}
+
+function firstNamed(audienceId: string | null | undefined, segmentId: string | null | undefined) {
+  if (audienceId) return namedAudience('audience_id', audienceId)
+  return segmentId ? namedAudience('segment_id', segmentId) : undefined
 }
 
 function namedAudience(path: string, text: string): NamedAudience {
