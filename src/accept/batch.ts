@@ -1,6 +1,6 @@
 /** Several emails of one request: what one bad email means for the others. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Content } from '../store/mail/contents.ts'
+import type { Content } from '../store/mail/content.ts'
 import type { LeftOut } from './answer.ts'
 import {
   type BatchMode,

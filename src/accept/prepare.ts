@@ -5,7 +5,7 @@
 import type { Id } from '../lib/ids.ts'
 import type { BlobFiles } from '../store/blobs/blobs.ts'
 import { blobName, type StagedBlob } from '../store/blobs/staged.ts'
-import { encodeContent } from '../store/mail/contents.ts'
+import { encodeContent } from '../store/mail/content.ts'
 import type { FindReadyTemplate } from '../templates/ready.ts'
 import { type BatchSubmission, prepareBatch } from './batch.ts'
 import { characterCount, type PreparedEmail, type PreparedRequest, type PrepareEmail } from './prepared.ts'

@@ -2,7 +2,7 @@
 import type { Id } from '../lib/ids.ts'
 import type { Mailbox } from '../smtp/address.ts'
 import type { StagedBlob } from '../store/blobs/staged.ts'
-import type { Content, EncodedContent } from '../store/mail/contents.ts'
+import type { Content, EncodedContent } from '../store/mail/content.ts'
 import type { LeftOut } from './answer.ts'
 import type { Refusal } from './refusal.ts'
 import type { RemoteAttachment, StagedAttachment, Submission, Worded } from './submission.ts'

@@ -7,7 +7,8 @@ import type { Id } from '../lib/ids.ts'
 import { referBlobs } from '../store/blobs/blobs.ts'
 import type { StagedBlob } from '../store/blobs/staged.ts'
 import { laneKey, type Tx } from '../store/command.ts'
-import { type Content, type EncodedContent, encodeContent, shareContent } from '../store/mail/contents.ts'
+import { type Content, type EncodedContent, encodeContent } from '../store/mail/content.ts'
+import { shareContent } from '../store/mail/contents.ts'
 import type { DueLane } from '../store/queue/lanes.ts'
 import {
   DELIVERY_STATE,

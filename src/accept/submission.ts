@@ -5,7 +5,7 @@ import { nameForType } from '../mime/file-type.ts'
 import { textEntity } from '../mime/text-entity.ts'
 import type { Mailbox } from '../smtp/address.ts'
 import type { StagedBlob } from '../store/blobs/staged.ts'
-import type { TemplateUse } from './template.ts'
+import type { Values } from '../templates/render.ts'
 
 export interface SubmittedAttachment {
   filename: string
@@ -29,6 +29,14 @@ export interface RemoteAttachment {
   /** Null: it follows from the file name or the reply. */
   contentType: string | null
   contentId: string | null
+}
+
+/** Which template a submission is made from, and with what. */
+export interface TemplateUse {
+  id: Id
+  values: Values
+  /** What the request calls the two, as in `template_id`. */
+  fields: { id: string; values: string }
 }
 
 export interface Submission {

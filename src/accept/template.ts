@@ -6,15 +6,7 @@ import type { FindReadyTemplate } from '../templates/ready.ts'
 import { type Rendering, renderTemplate, type Values } from '../templates/render.ts'
 import { type Refusal, refuseField } from './refusal.ts'
 import { subjectFault } from './subject.ts'
-import type { Submission, Worded } from './submission.ts'
-
-/** Which template a submission is made from, and with what. */
-export interface TemplateUse {
-  id: Id
-  values: Values
-  /** What the request calls the two, as in `template_id`. */
-  fields: { id: string; values: string }
-}
+import type { Submission, TemplateUse, Worded } from './submission.ts'
 
 /** A submission with all its words, or why it cannot have them. */
 export type FindWords = (submission: Submission) => Promise<Worded | Refusal>

@@ -2,7 +2,7 @@
 
 import type { Mailbox } from '../smtp/address.ts'
 import type { BlobFiles } from '../store/blobs/blobs.ts'
-import type { Content } from '../store/mail/contents.ts'
+import type { Content } from '../store/mail/content.ts'
 import { createStage, refuseTooLarge, storedForms } from './prepare.ts'
 import type { PreparedEmail, PreparedRequest } from './prepared.ts'
 import type { SubmittedAttachment } from './submission.ts'

@@ -5,7 +5,8 @@
 import { audienceMembers, type MemberPage, segmentMembers } from '../contacts/members.ts'
 import type { Id } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
-import { type EncodedContent, shareContent } from '../store/mail/contents.ts'
+import type { EncodedContent } from '../store/mail/content.ts'
+import { shareContent } from '../store/mail/contents.ts'
 import type { BroadcastRow, Json } from '../store/schema.ts'
 import { type BroadcastKey, domainOf, findSendingDomain, lockBroadcast, setBroadcast } from './state.ts'
 

@@ -1,5 +1,5 @@
 /** The words of a broadcast: what they may hold, and what of them its emails say. Pure. */
-import type { Content } from '../store/mail/contents.ts'
+import type { Content } from '../store/mail/content.ts'
 import { type CompiledTemplate, compileTemplate } from '../templates/compile.ts'
 import { type TemplateFault, templateFault } from '../templates/limits.ts'
 import { parseText } from '../templates/parse.ts'

@@ -1,13 +1,13 @@
 /** What a command of the program is: its usage, its options, and a function from its arguments to a result. */
 import type { ParseArgsConfig } from 'node:util'
 import type { Change } from '../control/operations.ts'
+import type { SourceReportOptions } from '../deliver/paths/source-report.ts'
 import type { DnsRecord } from '../dns/wire.ts'
 import type { Report } from '../doctor/finding.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { PathView } from '../queue/paths.ts'
 import type { Db } from '../store/schema.ts'
 import type { Result } from './result.ts'
-import type { CheckedSource, SourceSettings } from './source-commands.ts'
 
 /** The installation that a command is about. */
 export interface Installation {
@@ -23,6 +23,16 @@ export interface Installation {
 export interface ProviderZone {
   mailHost: string
   records: DnsRecord[]
+}
+
+export type SourceSettings = Omit<SourceReportOptions, 'db'>
+
+export interface CheckedSource {
+  address: string
+  /** With which we greet from there. */
+  name: string
+  /** What receivers would find wrong. */
+  faults: readonly string[]
 }
 
 export interface CommandInput {

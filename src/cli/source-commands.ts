@@ -1,17 +1,7 @@
 /** `posthorn source …`: the addresses that mail is sent from. */
-import { reportSources, type SourceEntry, type SourceReportOptions } from '../deliver/paths/source-report.ts'
-import type { CliCommand } from './command.ts'
+import { reportSources, type SourceEntry } from '../deliver/paths/source-report.ts'
+import type { CheckedSource, CliCommand } from './command.ts'
 import { isoTime, printable, table } from './result.ts'
-
-export type SourceSettings = Omit<SourceReportOptions, 'db'>
-
-export interface CheckedSource {
-  address: string
-  /** With which we greet from there. */
-  name: string
-  /** What receivers would find wrong. */
-  faults: readonly string[]
-}
 
 const NO_SOURCES = 'The system chooses the address: delivery.source_ips names none.'
 

@@ -4,7 +4,7 @@ import { type Clock, within } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Metrics } from '../lib/metrics.ts'
 import { createPassingThread, type PassingThreadData } from '../lib/passing-thread.ts'
-import type { EncodedContent } from '../store/mail/contents.ts'
+import type { EncodedContent } from '../store/mail/content.ts'
 import type { ParsedMail } from './parts/parsed-mail.ts'
 
 /** A message that has been read, with its texts and headers in the form in which they are stored. */

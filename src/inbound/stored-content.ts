@@ -1,5 +1,5 @@
 /** The texts and headers of a received message as they are stored together. */
-import { decodeJson, type EncodedContent, encodeJson } from '../store/mail/contents.ts'
+import { decodeJson, type EncodedContent, encodeJson } from '../store/mail/content.ts'
 import type { ParsedMail } from './parts/parsed-mail.ts'
 
 export type InboundContent = Pick<ParsedMail, 'html' | 'text' | 'headers'>

@@ -5,7 +5,7 @@ import { AddressFault, describeAddress, readPostgresUrl } from './postgres/addre
 import { openPostgresReader, type PostgresLocation } from './postgres/reading.ts'
 import { lacksTable as lacksPostgresTable } from './postgres/trouble.ts'
 import { openPostgresWriting } from './postgres/writing.ts'
-import type { Reader } from './read.ts'
+import type { Reader } from './reader.ts'
 import { openSqliteReader, type SqliteLocation } from './sqlite/reading.ts'
 import { lacksTable as lacksSqliteTable } from './sqlite/trouble.ts'
 import { openSqliteWriting } from './sqlite/writing.ts'

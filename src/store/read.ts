@@ -1,7 +1,6 @@
 /** Reading beyond single queries. */
 import type { CompiledQuery } from 'kysely'
-import type { BlobFiles } from './blobs/blobs.ts'
-import type { RowOps } from './command.ts'
+import type { RowOps } from './row-ops.ts'
 import type { Db } from './schema.ts'
 
 export interface Compilable<R = unknown> {
@@ -20,13 +19,3 @@ export type Snapshot = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
 /** Point reads on a reading connection, by kept statements: what is read for every message goes this way. */
 export type Find = RowOps['find']
-
-/** The reading half of a store, for one thread. */
-export interface Reader {
-  /** Every statement sees the last commit. To be destroyed at the end. */
-  db: Db
-  find: Find
-  readTogether: ReadTogether
-  snapshot: Snapshot
-  blobs: BlobFiles
-}

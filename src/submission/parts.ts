@@ -1,7 +1,7 @@
 /** What a submitted message says, for those who look at it in the dashboard or over the API: its texts and files. */
 import { type ParsedMail, type SimpleParserOptions, simpleParser } from 'mailparser'
 import { attachmentName, type SubmittedAttachment } from '../accept/submission.ts'
-import type { Content } from '../store/mail/contents.ts'
+import type { Content } from '../store/mail/content.ts'
 
 export interface Parts {
   content: Content

@@ -2,7 +2,8 @@
 import { foldText } from '../lib/fold-text.ts'
 import type { Id } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
-import { type Content, releaseContents, shareContent, storeContent } from '../store/mail/contents.ts'
+import type { Content } from '../store/mail/content.ts'
+import { releaseContents, shareContent, storeContent } from '../store/mail/contents.ts'
 import { findTemplate, type StoredTemplate } from '../store/mail/templates.ts'
 import type { TemplateRow, TemplateVersionRow } from '../store/schema.ts'
 

@@ -3,7 +3,7 @@
  * own in place of the placeholders. Some follow from the email; the others it keeps.
  */
 import { wireId } from '../lib/ids.ts'
-import type { Content } from '../store/mail/contents.ts'
+import type { Content } from '../store/mail/content.ts'
 import { parseMailboxes } from '../store/mail/emails.ts'
 import type { EmailRow } from '../store/schema.ts'
 import { type CompiledTemplate, type CompiledText, compileTemplate } from './compile.ts'

@@ -2,7 +2,7 @@
  * Where pages can be tracked, found once for all that have it in common: content that several emails share, and the template of
  * a broadcast, in which each recipient's values move what stands behind them and change nothing else.
  */
-import type { Content } from '../store/mail/contents.ts'
+import type { Content } from '../store/mail/content.ts'
 import type { CompiledText } from '../templates/compile.ts'
 import type { PersonalContent } from '../templates/personal.ts'
 import { findLinks, findParts, type LinkPlan, type PageParts, webLink } from './find-links.ts'

@@ -32,15 +32,18 @@ const roomOf = (file: string) => {
 const web = join(src, 'dashboard/web')
 const allFiles = globSync('**/*.{ts,tsx}', { cwd: src }).map(name => join(src, name))
 const files = allFiles.filter(file => !file.startsWith(`${web}/`))
-const imports = files.flatMap(file =>
+const namedIn = (file: string) =>
   [...readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g)].map(
-    ([, target]) => ({
-      file: relative(root, file),
-      from: roomOf(file),
-      to: roomOf(join(dirname(file), target!)),
-      target: target!,
-    }),
-  ),
+    ([, name]) => name!,
+  )
+const importedBy = (file: string) => namedIn(file).map(name => join(dirname(file), name))
+const imports = files.flatMap(file =>
+  namedIn(file).map(target => ({
+    file: relative(root, file),
+    from: roomOf(file),
+    to: roomOf(join(dirname(file), target)),
+    target,
+  })),
 )
 
 test('every room has its row', () => {
@@ -59,6 +62,22 @@ test('no two rooms import each other', () => {
   const arrows = new Set(imports.filter(({ from, to }) => from !== to).map(({ from, to }) => `${from} ${to}`))
   const mutual = [...arrows].filter(arrow => arrows.has(arrow.split(' ').reverse().join(' ')))
   assert.equal(mutual, [])
+})
+
+test('no files import each other in a circle, not even types', () => {
+  const targets = new Map(allFiles.map(file => [file, importedBy(file)]))
+  const circles: string[] = []
+  const done = new Set<string>()
+  const follow = (file: string, path: readonly string[]) => {
+    const from = path.indexOf(file)
+    const circle = path.slice(from).map(one => relative(src, one))
+    if (from >= 0) circles.push(circle.join(' → '))
+    if (from >= 0 || done.has(file)) return
+    for (const target of targets.get(file) ?? []) follow(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of allFiles) follow(file, [])
+  assert.equal(circles, [])
 })
 
 test('only the composition root reads the configuration', () => {

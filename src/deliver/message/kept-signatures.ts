@@ -1,15 +1,7 @@
 /** Signatures that were made before their message is sent: while its site rests. They are lost with the thread, which costs nothing but time. */
 import { idKey, parseWireId, wireId } from '../../lib/ids.ts'
 import type { DeliveryRef } from '../../smtp/verp.ts'
-import type { StoredSignature } from './signed-head.ts'
-
-export interface MadeSignatures {
-  /** Epoch ms, the `t=` of all. */
-  signedAt: number
-  signatures: readonly StoredSignature[]
-  /** What each was made over, where this process has made them; see `Signature`. */
-  digests?: readonly string[]
-}
+import type { MadeSignatures, StoredSignature } from './signed-head.ts'
 
 export interface KeptSignatures {
   hasRoom(now: number): boolean

@@ -12,9 +12,9 @@ import type { Db } from '../../store/schema.ts'
 import type { MessageTls } from '../policy/way.ts'
 import { messageTlsOf } from '../policy/wish.ts'
 import { type Composed, createComposer } from './composed.ts'
-import { createKeptSignatures, type MadeSignatures } from './kept-signatures.ts'
+import { createKeptSignatures } from './kept-signatures.ts'
 import type { KeyRing, SigningDomain } from './key-ring.ts'
-import { type StoredSignature, signHead } from './signed-head.ts'
+import { type MadeSignatures, type StoredSignature, signHead } from './signed-head.ts'
 
 export interface OutgoingMessage {
   mailFrom: string

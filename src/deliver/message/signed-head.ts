@@ -5,7 +5,6 @@ import type { SecretKeys } from '../../lib/secret-keys.ts'
 import type { HeaderField } from '../../smtp/header-field.ts'
 import { createRefToken, type DeliveryRef } from '../../smtp/verp.ts'
 import type { ComposedMessage } from './composed.ts'
-import type { MadeSignatures } from './kept-signatures.ts'
 import type { RingKey } from './key-ring.ts'
 
 export interface SignedHead {
@@ -24,6 +23,14 @@ export interface StoredSignature {
   keyId: string
   /** Base64. */
   bytes: string
+}
+
+export interface MadeSignatures {
+  /** Epoch ms, the `t=` of all. */
+  signedAt: number
+  signatures: readonly StoredSignature[]
+  /** What each was made over, where this process has made them; see `Signature`. */
+  digests?: readonly string[]
 }
 
 interface HeadParts {

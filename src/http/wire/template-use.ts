@@ -1,5 +1,5 @@
 /** The template that an email is to be made from, in either of its two spellings. */
-import type { TemplateUse } from '../../accept/template.ts'
+import type { TemplateUse } from '../../accept/submission.ts'
 import { parseWireId } from '../../lib/ids.ts'
 import { invalidField, Refused } from '../refused.ts'
 import { presentPicker } from './read.ts'

@@ -1,4 +1,5 @@
 /** Undoes the transfer encoding of a part piece by piece, broken ones as far as they go (RFC 2045 §6). */
+import type { Decoder } from './decoder.ts'
 import { uuDecoder } from './uuencode.ts'
 
 export type Encoding = 'none' | 'base64' | 'quoted-printable' | 'uuencode'
@@ -12,12 +13,6 @@ const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
 export function encodingOf(field: string | undefined): Encoding {
   const name = /[a-z0-9-]+/i.exec(field ?? '')?.[0]?.toLowerCase()
   return ENCODINGS.get(name ?? '') ?? 'none'
-}
-
-export interface Decoder {
-  /** @returns what is whole by now */
-  add(piece: Uint8Array): Buffer
-  end(): Buffer
 }
 
 export function createDecoder(encoding: Encoding): Decoder {

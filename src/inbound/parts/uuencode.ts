@@ -1,5 +1,5 @@
 /** Undoes uuencode, as programs from before MIME encoded files, and some after it: between `begin` and `end`, line by line. */
-import type { Decoder } from './transfer.ts'
+import type { Decoder } from './decoder.ts'
 
 const BEGIN = /^begin [0-7]{3,4} /
 /** What is no line of it any more is not waited for. */

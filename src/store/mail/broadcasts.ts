@@ -6,7 +6,7 @@ import type { Id } from '../../lib/ids.ts'
 import { type FoundPage, findPage, type ListPage } from '../list-page.ts'
 import { containing } from '../pattern.ts'
 import type { BroadcastRow, BroadcastStatus, Db } from '../schema.ts'
-import { type Content, decodeContent } from './contents.ts'
+import { type Content, decodeContent } from './content.ts'
 
 /** Announced with the time at which there is something to be done for one, epoch ms. */
 export const BROADCAST_DUE = 'broadcast'

@@ -2,7 +2,7 @@
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Find } from '../read.ts'
 import type { EmailRow } from '../schema.ts'
-import { type Content, decodeContent } from './contents.ts'
+import { type Content, decodeContent } from './content.ts'
 import { messageIdOf } from './emails.ts'
 
 const COLUMNS = [

@@ -4,7 +4,7 @@ import type { Mailbox } from '../../smtp/address.ts'
 import { withRecord } from '../queue/attempt-record.ts'
 import type { ReadTogether } from '../read.ts'
 import type { AttemptRow, Db, DeliveryRow, EmailRow, EventRow } from '../schema.ts'
-import { type Content, decodeContent } from './contents.ts'
+import { type Content, decodeContent } from './content.ts'
 import { type AttemptRef, withData } from './events.ts'
 import { visibleSince } from './visible.ts'
 

@@ -6,7 +6,7 @@ import { type FoundPage, findPage, type ListPage } from '../list-page.ts'
 import { containing } from '../pattern.ts'
 import type { Find } from '../read.ts'
 import type { ContentRow, Db, TemplateRow, TemplateVersionRow } from '../schema.ts'
-import { type Content, decodeContent } from './contents.ts'
+import { type Content, decodeContent } from './content.ts'
 
 /** A template but for its html and text. */
 export type TemplateFacts = Pick<TemplateRow, 'id' | 'name' | 'subject' | 'createdAt' | 'updatedAt'>

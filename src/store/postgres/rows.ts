@@ -1,5 +1,5 @@
 /** Row operations on PostgreSQL: one statement for all rows of a shape, their columns as arrays. */
-import type { RowOps } from '../command.ts'
+import type { RowOps } from '../row-ops.ts'
 import { snake } from '../sql-names.ts'
 import type { ColumnTypes } from './column-types.ts'
 import type { Query, Statement } from './connection.ts'

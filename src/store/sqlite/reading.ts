@@ -1,7 +1,7 @@
 /** The reading half of a store on SQLite. */
 
 import { createBlobFiles } from '../blobs/blobs.ts'
-import type { Reader } from '../read.ts'
+import type { Reader } from '../reader.ts'
 import { openForReading } from './connection.ts'
 import { kyselyOver, readTogetherOver, snapshotOver } from './kysely.ts'
 import { sqliteRows } from './rows.ts'

@@ -1,6 +1,6 @@
 /** Row operations on SQLite: kept single-row statements, run in a loop. */
 import type { Statement } from 'better-sqlite3'
-import type { RowOps } from '../command.ts'
+import type { RowOps } from '../row-ops.ts'
 import type { Schema } from '../schema.ts'
 import { snake } from '../sql-names.ts'
 import type { SqliteConnection } from './connection.ts'

@@ -3,7 +3,7 @@
  * as nobody has changed a webhook. Each change gives the whole a new edition, which every group sees when it begins.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
-import type { RowOps } from '../command.ts'
+import type { RowOps } from '../row-ops.ts'
 import type { Db } from '../schema.ts'
 
 /** A webhook that is to be told of these types. */

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { isRefusal } from '../../../src/accept/refusal.ts'
-import { type TemplateUse, wordFinder } from '../../../src/accept/template.ts'
+import type { TemplateUse } from '../../../src/accept/submission.ts'
+import { wordFinder } from '../../../src/accept/template.ts'
 import type { Id } from '../../../src/lib/ids.ts'
 import { createReadyTemplates } from '../../../src/templates/ready.ts'
 import { createTemplates } from '../../../src/templates/templates.ts'

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
+import type { CheckedSource, SourceSettings } from '../../../src/cli/command.ts'
 import { runProgram } from '../../../src/cli/program.ts'
 import { CommandError, duration, printable, table } from '../../../src/cli/result.ts'
-import type { CheckedSource, SourceSettings } from '../../../src/cli/source-commands.ts'
 import { OperationFailed, OperationRefused } from '../../../src/control/operation.ts'
 import { carryOut } from '../../../src/control/operations.ts'
 import { NO_WARMUP } from '../../../src/deliver/paths/warmup-plan.ts'

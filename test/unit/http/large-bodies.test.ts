@@ -5,7 +5,7 @@ import { type BodyOf, type BodyWork, doBodyWork, type SendWork } from '../../../
 import { createByteBlocks } from '../../../src/http/byte-blocks.ts'
 import { bodyHash, parseJson } from '../../../src/http/json-body.ts'
 import { Refused } from '../../../src/http/refused.ts'
-import { decodeContent } from '../../../src/store/mail/contents.ts'
+import { decodeContent } from '../../../src/store/mail/content.ts'
 import { type BodyReading, openBodyReading } from '../../kit/bodies.ts'
 import { newId } from '../../kit/mail.ts'
 import { fc } from '../../kit/property.ts'

@@ -11,7 +11,7 @@ import { confirm, useAct } from '../parts/dialog.tsx'
 import { Failure, say, Waiting } from '../parts/feedback.tsx'
 import { RenderedMail } from '../parts/rendered.tsx'
 import { Card, Head, Time } from '../parts/show.tsx'
-import type { PageProps } from '../shell/routes.tsx'
+import type { PageProps } from '../shell/page.ts'
 import { VersionsDialog } from './versions.tsx'
 
 interface Draft {

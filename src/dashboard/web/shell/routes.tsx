@@ -2,10 +2,7 @@
 import type { ComponentType } from 'preact'
 import { NotThere } from '../pages/not-there.tsx'
 import { type LazyPage, lazy } from './lazy.tsx'
-
-export interface PageProps {
-  params: Record<string, string | undefined>
-}
+import type { PageProps } from './page.ts'
 
 type Page = ComponentType<PageProps> | LazyPage<PageProps>
 
