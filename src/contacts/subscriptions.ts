@@ -1,6 +1,7 @@
-/** Which topics contacts hear nothing of: by what they have said, else by the topic's default. */
+/** What contacts say about topics, and which they hear nothing of: by what they have said, else by the topic's default. */
 import { type Id, idKey } from '../lib/ids.ts'
-import type { Db } from '../store/schema.ts'
+import type { Tx } from '../store/command.ts'
+import type { ContactTopicRow, Db } from '../store/schema.ts'
 
 /** The topics of their account that these contacts get nothing about, in the order of the topics' making. */
 export async function unsubscribedTopicsOf(
@@ -29,4 +30,22 @@ export async function unsubscribedTopicsOf(
         return !(said.get(idKey(contactId) + idKey(topic.id)) ?? byDefault)
       })
       .map(({ id }) => id)
+}
+
+/** Part of a command: in place of what they said before. Each is named once. */
+export async function putSubscriptions(tx: Tx, rows: readonly ContactTopicRow[]): Promise<void> {
+  const known = await tx.rows.find(
+    'contactTopics',
+    rows.map(({ contactId, topicId }) => ({ contactId, topicId })),
+    ['subscribed'],
+  )
+  await tx.rows.insert(
+    'contactTopics',
+    rows.filter((_, i) => known[i] === undefined),
+  )
+  await tx.rows.update(
+    'contactTopics',
+    ['contactId', 'topicId'],
+    rows.filter((_, i) => known[i] !== undefined),
+  )
 }

@@ -8,7 +8,7 @@ import type { ContactAnswer } from './contact-commands.ts'
 import { MOST_TOPICS } from './limits.ts'
 import { forgetOptOut } from './opt-outs.ts'
 import { contactsByAddress } from './read.ts'
-import { unsubscribedTopicsOf } from './subscriptions.ts'
+import { putSubscriptions, unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts, writeContacts } from './write-contacts.ts'
 
 export interface TopicKey {
@@ -96,23 +96,12 @@ export async function setSubscriptions(
   const said = [
     ...new Map(subscriptions.map(one => [Buffer.from(one.topicId).toString('hex'), one])).values(),
   ]
-  const known = await tx.rows.find(
-    'contactTopics',
-    said.map(({ topicId }) => ({ contactId, topicId })),
-    ['subscribed'],
-  )
-  const rows = said.map(({ topicId, subscribed }) => ({
-    ...{ contactId, topicId, changedAt: at },
-    subscribed: subscribed ? (1 as const) : (0 as const),
-  }))
-  await tx.rows.insert(
-    'contactTopics',
-    rows.filter((_, i) => known[i] === undefined),
-  )
-  await tx.rows.update(
-    'contactTopics',
-    ['contactId', 'topicId'],
-    rows.filter((_, i) => known[i] !== undefined),
+  await putSubscriptions(
+    tx,
+    said.map(({ topicId, subscribed }) => ({
+      ...{ contactId, topicId, changedAt: at },
+      subscribed: subscribed ? 1 : 0,
+    })),
   )
   for (const { topicId, subscribed } of said) if (subscribed) await forgetOptOut(tx, contact, topicId)
   const after = changedContact(contact, {}, at)

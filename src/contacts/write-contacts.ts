@@ -11,7 +11,7 @@ import { type ContactPlace, contactView } from './contact.ts'
 import { optOutsOf } from './opt-outs.ts'
 import { foldValue, type Properties, readProperties } from './properties.ts'
 import { addPropertyKeys, countProperties } from './property-keys.ts'
-import { unsubscribedTopicsOf } from './subscriptions.ts'
+import { putSubscriptions, unsubscribedTopicsOf } from './subscriptions.ts'
 
 /** Null before: it is new. Null after: it is gone. One contact stands in one write of a call at most. */
 export interface ContactWrite {
@@ -85,16 +85,9 @@ async function leaveTopics(tx: Tx, contact: ContactRow, topicIds: readonly Id[],
     ['id'],
   )
   const present = keys.filter((_, i) => topics[i] !== undefined)
-  const known = await tx.rows.find('contactTopics', present, ['subscribed'])
-  const rows = present.map(key => ({ ...key, subscribed: 0 as const, changedAt }))
-  await tx.rows.insert(
-    'contactTopics',
-    rows.filter((_, i) => known[i] === undefined),
-  )
-  await tx.rows.update(
-    'contactTopics',
-    ['contactId', 'topicId'],
-    rows.filter((_, i) => known[i] !== undefined),
+  await putSubscriptions(
+    tx,
+    present.map(key => ({ ...key, subscribed: 0, changedAt })),
   )
 }
 
