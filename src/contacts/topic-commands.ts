@@ -1,5 +1,5 @@
 /** What makes, changes and deletes topics, and what contacts say about them. */
-import { type Id, sameId } from '../lib/ids.ts'
+import { type Id, idKey, sameId } from '../lib/ids.ts'
 import { command, type Tx } from '../store/command.ts'
 import type { ContactRow, TopicRow } from '../store/schema.ts'
 import { CONTACTS_DELETED, hasAudience } from './audience-commands.ts'
@@ -93,9 +93,7 @@ export async function setSubscriptions(
   at: number,
 ): Promise<ContactRow> {
   const { accountId, audienceId, id: contactId } = contact
-  const said = [
-    ...new Map(subscriptions.map(one => [Buffer.from(one.topicId).toString('hex'), one])).values(),
-  ]
+  const said = [...new Map(subscriptions.map(one => [idKey(one.topicId), one])).values()]
   await putSubscriptions(
     tx,
     said.map(({ topicId, subscribed }) => ({
