@@ -1,4 +1,5 @@
 /** The composition root: builds every part of the service from the configuration, starts and stops them in order. */
+
 import type { FirstRun } from './accounts/first-run.ts'
 import { createPasswords, type Passwords } from './accounts/password.ts'
 import { createPlans } from './accounts/plans.ts'
@@ -18,6 +19,7 @@ import type { Id } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { createProcessMetrics } from './lib/metrics.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
+import { sparingLine } from './lib/sparing-line.ts'
 import { startLinkCertificateOrders } from './link-certificates.ts'
 import { startOwnPolicy } from './own-policy.ts'
 import type { Parts } from './parts.ts'
@@ -190,8 +192,8 @@ async function startDelivery(
     clock,
     log,
   })
-  const onError = (error: unknown) => log.error({ err: error }, 'scheduled emails could not enter the queue')
-  const releaser = createReleaser({ run: store.run, clock, onError })
+  const failed = sparingLine({ log, clock }, 'error', 'scheduled emails could not enter the queue')
+  const releaser = createReleaser({ run: store.run, clock, onError: error => failed({ err: error }) })
   store.on('scheduled', times => {
     for (const at of times as number[]) releaser.note(at)
   })

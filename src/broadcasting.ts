@@ -1,4 +1,5 @@
 /** Broadcasts: what the HTTP door offers of them, and their sending in the background. Part of the composition root. */
+
 import type { Accept } from './accept/accept.ts'
 import type { Preparation } from './accept/prepare.ts'
 import { createBroadcasts } from './broadcasts/broadcasts.ts'
@@ -9,6 +10,7 @@ import { broadcastRoutes } from './http/routes/broadcasts.ts'
 import { every } from './lib/clock.ts'
 import { type Id, type IdSource, idKey } from './lib/ids.ts'
 import { oneAtATime } from './lib/one-at-a-time.ts'
+import { sparingLine } from './lib/sparing-line.ts'
 import type { Parts } from './parts.ts'
 import type { Hands } from './queue/hands.ts'
 import { MISSED } from './store/command.ts'
@@ -70,12 +72,13 @@ function startRunner(
   linkTerms: LinkTermsIds,
 ): () => Promise<void> {
   const regions = Object.keys(config.regions)
+  const failed = sparingLine({ log, clock }, 'error', 'a broadcast could not be seen to; it is tried again')
   const runner = startBroadcastRunner({
     ...{ db: store.db, run: store.run, clock, letGo, quotaOf: plans.quotaOf, linkTerms },
     simulatorDomain: config.simulator.domain,
     feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
-    onError: error => log.error({ err: error }, 'a broadcast could not be seen to; it is tried again'),
+    onError: error => failed({ err: error }),
   })
   store.on(BROADCAST_DUE, times => {
     for (const at of times as number[]) runner.note(at)

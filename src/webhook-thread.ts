@@ -1,4 +1,5 @@
 /** Entry of the thread that brings events to webhooks: hosts of strangers, their certificates and their replies stay on it. */
+
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Commands } from './commands.ts'
 import { createResolver } from './dns/resolver.ts'
@@ -9,6 +10,7 @@ import type { Id } from './lib/ids.ts'
 import { createLog, type LogLevel } from './lib/log.ts'
 import { collectWhenQuiet } from './lib/quiet-collection.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
+import { sparingLine } from './lib/sparing-line.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { stepDueWebhooks } from './store/accounts/webhooks.ts'
 import { MISSED } from './store/command.ts'
@@ -55,18 +57,20 @@ const outbound = createOutbound({
   ...{ resolver, clock, allowLoopback, allowInsecureLoopback, keepAlive: true },
   ...(authorities && { authorities }),
 })
+const failed = sparingLine({ log, clock }, 'error', 'a webhook could not be served; it is tried again')
 const dispatcher = new Dispatcher({
   run: writer.run,
   ...{ clock, outbound, random: Math.random, mailHost: data.mailHost },
   secrets: createSecretKeys(data.secret),
-  onError: error => log.error({ err: error }, 'a webhook could not be served; it is tried again'),
+  onError: error => failed({ err: error }),
 })
 
 const look = async () => {
   for await (const { webhookId, at } of stepDueWebhooks(db)) dispatcher.note(webhookId, at)
 }
+const unseen = sparingLine({ log, clock }, 'warn', 'what is due for webhooks could not be looked up')
 const lookAgain = () => {
-  look().catch(error => log.warn({ err: error }, 'what is due for webhooks could not be looked up'))
+  look().catch(error => unseen({ err: error }))
 }
 writer.on(WEBHOOK_DUE, ids => {
   for (const id of ids) dispatcher.note(id as Id, clock.now())

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { TooManyWaiting } from '../lib/semaphore.ts'
-import { type SparingWarning, sparingWarning } from '../lib/sparing-warning.ts'
+import { type SparingLine, sparingLine } from '../lib/sparing-line.ts'
 import { StorageUnavailable } from '../store/command.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, type ReadBody } from './body.ts'
 import type { BodyStreams } from './body-stream.ts'
@@ -89,7 +89,7 @@ function logRequest(log: Log): Middleware {
 }
 
 function turnErrorsIntoReplies({ log, clock }: Pick<HttpAppOptions, 'log' | 'clock'>): Middleware {
-  const warn = sparingWarning({ log, clock }, 'requests are refused for now')
+  const warn = sparingLine({ log, clock }, 'warn', 'requests are refused for now')
   return async (ctx, next) => {
     try {
       await next()
@@ -129,7 +129,7 @@ function logFault(
   ctx: Context,
   error: unknown,
   { status }: Refused,
-  { log, warn }: { log: Log; warn: SparingWarning },
+  { log, warn }: { log: Log; warn: SparingLine },
 ) {
   const context = {
     requestId: ctx.state.requestId,

@@ -1,8 +1,10 @@
 /** Sees to it that every report that was taken is read once, and what it says is recorded; also after a restart. */
+
 import type { Clock } from '../lib/clock.ts'
 import { sleep } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
+import { sparingLine } from '../lib/sparing-line.ts'
 import type { Report } from '../reports/report.ts'
 import { readRefToken } from '../smtp/verp.ts'
 import type { BlobFiles } from '../store/blobs/blobs.ts'
@@ -37,7 +39,8 @@ const AGAIN_MS = 5_000
 const LONGEST_FAULT = 300
 
 export function startFeedback(options: FeedbackOptions): Feedback {
-  const { db, clock, log } = options
+  const { db, clock } = options
+  const unread = sparingLine(options, 'error', 'reports could not be read; they are tried again in a while')
   const stopping = new AbortController()
   let wanted = true
   let working: Promise<void> | undefined
@@ -60,7 +63,7 @@ export function startFeedback(options: FeedbackOptions): Feedback {
     try {
       await readAll()
     } catch (error) {
-      log.error({ err: error }, 'reports could not be read; they are tried again in a while')
+      unread({ err: error })
       wanted = true
       await sleep(clock, AGAIN_MS, stopping.signal).catch(() => {}) // it is the service that stops
     }

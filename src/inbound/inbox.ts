@@ -2,9 +2,11 @@
  * Sees to it that every message that was taken is read, judged and listed, once, also after a restart. Several are under
  * way at once, since judging mostly waits for others.
  */
+
 import { type Clock, sleep, type Timer } from '../lib/clock.ts'
 import { idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import { sparingLine } from '../lib/sparing-line.ts'
 import type { BlobFiles } from '../store/blobs/blobs.ts'
 import { type Run, StorageUnavailable } from '../store/command.ts'
 import { type UnlistedInbound, unlistedInbound } from '../store/received/inbound.ts'
@@ -42,7 +44,8 @@ const LOOK_AGAIN_MS = 100
 const AGAIN_MS = 5_000
 
 export function startInbox(options: InboxOptions): Inbox {
-  const { db, clock, log } = options
+  const { db, clock } = options
+  const { unlisted, unseen } = complaints(options)
   const stopping = new AbortController()
   const stopped = new Promise<undefined>(resolve =>
     stopping.signal.addEventListener('abort', () => resolve(undefined), { once: true }),
@@ -60,7 +63,7 @@ export function startInbox(options: InboxOptions): Inbox {
     const key = idKey(row.id)
     const work = list(row, options, stopped)
       .catch(async error => {
-        log.error({ err: error }, 'a received message could not be listed; it is tried again in a while')
+        unlisted({ err: error })
         await rest()
         wanted = true
       })
@@ -99,7 +102,7 @@ export function startInbox(options: InboxOptions): Inbox {
     if (isSoon()) return lookLater()
     looking = look()
       .catch(async error => {
-        log.error({ err: error }, 'received mail could not be looked for; it is looked for again in a while')
+        unseen({ err: error })
         wanted = true
         await rest()
       })
@@ -119,6 +122,15 @@ export function startInbox(options: InboxOptions): Inbox {
       await looking
       await Promise.all(underWay.values())
     },
+  }
+}
+
+/** While nothing can be stored there is one every few seconds, for each message. */
+function complaints(logging: Pick<InboxOptions, 'log' | 'clock'>) {
+  const line = (message: string) => sparingLine(logging, 'error', message)
+  return {
+    unlisted: line('a received message could not be listed; it is tried again in a while'),
+    unseen: line('received mail could not be looked for; it is looked for again in a while'),
   }
 }
 

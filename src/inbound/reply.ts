@@ -1,7 +1,7 @@
 /** What a client of our listeners is told: an SMTP reply as an error, as smtp-server takes it. */
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { sparingWarning } from '../lib/sparing-warning.ts'
+import { sparingLine } from '../lib/sparing-line.ts'
 import { StorageUnavailable } from '../store/command.ts'
 
 export class Reply extends Error {
@@ -19,7 +19,7 @@ export type ReplyTo = (error: unknown) => Reply
 
 /** @param unavailable the code when nothing can be stored */
 export function createReplyTo(unavailable: number, { log, clock }: { log: Log; clock: Clock }): ReplyTo {
-  const warn = sparingWarning({ log, clock }, 'messages are refused for now')
+  const warn = sparingLine({ log, clock }, 'warn', 'messages are refused for now')
   return error => {
     if (error instanceof Reply) return error
     if (error instanceof StorageUnavailable) {

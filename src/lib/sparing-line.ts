@@ -1,24 +1,25 @@
-/** A warning about what may happen to very many at once. */
+/** A line of the log about what may happen very often: to many at once, or again and again while something is away. */
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 
 /** Says it, or counts it for the next time that it is said. */
-export type SparingWarning = (context: object) => void
+export type SparingLine = (context: object) => void
 
 const SAID_EVERY_MS = 60_000
 
 /** Said at once, and then once a minute at most, with how often it has happened since it was said last. */
-export function sparingWarning(
+export function sparingLine(
   { log, clock }: { log: Log; clock: Pick<Clock, 'monotonic'> },
+  level: 'warn' | 'error',
   message: string,
-): SparingWarning {
+): SparingLine {
   let saidAt = Number.NEGATIVE_INFINITY
   let times = 0
   return context => {
     times++
     const now = clock.monotonic()
     if (now - saidAt < SAID_EVERY_MS) return
-    log.warn({ ...context, times }, message)
+    log[level]({ ...context, times }, message)
     saidAt = now
     times = 0
   }
