@@ -29,6 +29,7 @@ export const cases: readonly [what: string, given: Given][] = [
   ['text and HTML', { text: 'Hello', html: page }],
   ['no content at all', {}],
   ['empty text beside HTML', { text: '', html: page }],
+  ['a text beside empty HTML', { text: 'Hello', html: '' }],
   ['an accented subject', { text: 'x', subject: 'Grüße aus Köln: 50 % Rabatt = großartig' }],
   ['a long ASCII subject', { text: 'x', subject: 'all the news that is fit to print '.repeat(12).trim() }],
   ['a long Japanese subject', { text: 'x', subject: 'ご注文ありがとうございます。'.repeat(12) }],
