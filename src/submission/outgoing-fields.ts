@@ -7,6 +7,7 @@ import { parseMailboxes } from '../smtp/address-list.ts'
 import type { HeaderField } from '../smtp/header-field.ts'
 import { staysHere } from './control-fields.ts'
 import { withShortFieldLines } from './lines.ts'
+import { parametersInAscii } from './raw-parameters.ts'
 import { unfolded } from './unfolded.ts'
 
 /** At most one each (RFC 5322 §3.6, RFC 2045): receivers disagree about which of two counts. */
@@ -26,6 +27,7 @@ const ONCE = new Set([
   'content-transfer-encoding',
 ])
 const ADDRESSES = /^(?:(?:resent-)?(?:from|sender|to|cc)|reply-to)$/i
+const WITH_PARAMETERS = /^content-(?:type|disposition)$/i
 const NOT_ASCII = /[^\x00-\x7f]/
 /** A message that comes by here so often goes in circles (RFC 5321 §6.3). */
 const MOST_RECEIVED = 50
@@ -60,6 +62,8 @@ export function outgoingFields(fields: readonly HeaderField[], missing: Missing)
 function inAscii({ name, value }: HeaderField): HeaderField {
   if (!NOT_ASCII.test(value)) return { name, value }
   const plain = unfolded(value)
+  if (WITH_PARAMETERS.test(name))
+    return { name, value: parametersInAscii(name, plain) ?? userText(name, plain) }
   if (!ADDRESSES.test(name)) return { name, value: userText(name, plain) }
   const mailboxes = parseMailboxes(plain)
   if ('fault' in mailboxes) return { name, value: userText(name, plain) }

@@ -151,6 +151,22 @@ test('text beyond ASCII in the header is encoded, as few servers take it as it i
   assert.equal([result.message.from.name, result.message.subject], ['Jörg', '💌'])
 })
 
+test('a file name beyond ASCII that stands in the header is read by the recipient as it was written', async () => {
+  const name = 'Rechnung für Müller.pdf'
+  const head = `From: ann@here.example\r\nContent-Type: application/pdf; name="${name}"; x-a=1\r\n`
+  const rest = `Content-Disposition: attachment; filename="${name}"; size=4\r\nContent-Transfer-Encoding: base64\r\n\r\nJVBERg==\r\n`
+  const result = await readOctets(Buffer.from(head + rest))
+  if (isRefusal(result)) throw new Error(result.message)
+  assert.equal(
+    result.message.attachments.map(({ filename, contentType }) => [filename, contentType]),
+    [[name, 'application/pdf']],
+  )
+  const text = sent({ message: result.message, idempotency: null })
+  assert.not.match(text, /[^\x00-\x7f]/)
+  assert.match(text, "name*=utf-8''Rechnung%20f%C3%BCr%20M%C3%BCller.pdf; x-a=1\n")
+  assert.match(text, /filename="Rechnung fur Muller\.pdf"; size=4\n/)
+})
+
 test('the line of a mailbox file in front is left out, and a line of blanks ends no header', async () => {
   const { message, idempotency } = await good(
     'From x Sat\nFrom: ann@here.example\nX-A: 1\n  \nX-B: 2\n\nhi\n',
