@@ -140,7 +140,12 @@ function createAuth(signIn: SignIn, { clock, log, end }: { clock: Clock; log: Lo
       if (signedIn === 'too-many' || count >= MOST_FAILURES)
         return end(session.id, '4.7.0 Too many failed logins')
       await sleep(clock, count * FAILURE_DELAY_MS)
-      return answer(new Reply(535, '5.7.8 The password is an API key, and this is none'))
+      return answer(
+        new Reply(
+          535,
+          '5.7.8 The user name is resend, posthorn or the id of the key, and the password an API key',
+        ),
+      )
     }
     settle().catch(error => {
       log.error({ err: error }, 'a login over SMTP could not be checked')
