@@ -5,7 +5,7 @@ import type { HeaderField } from '../smtp/header-field.ts'
 
 const FIELD = /^([!-9;-~]+)[ \t]*:[ \t]?(.*)$/s
 /** The first line of a mailbox file, which local programs leave in place. */
-const MBOX_LINE = /^>?From /
+const MBOX_LINE = /^>?From (?![ \t]*:)/
 const MOST_FIELDS = 1_000
 const MOST_OCTETS = 256 * 1024
 const LONGEST_NAME = 76

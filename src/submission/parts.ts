@@ -25,8 +25,9 @@ export async function partsOf(message: Buffer): Promise<Parts> {
   return { content: contentOf(parsed), attachments: attachmentsOf(parsed) }
 }
 
+/** The parser makes an empty text of what has none. */
 function contentOf({ html, text }: ParsedMail): Content {
-  return { html: html === false ? null : html, text: text ?? null }
+  return { html: html === false ? null : html, text: text || null }
 }
 
 function attachmentsOf({ attachments }: ParsedMail): SubmittedAttachment[] {

@@ -178,6 +178,16 @@ test('the line of a mailbox file in front is left out, and a line of blanks ends
   assert.match(sent({ message, idempotency }), /\n\nhi\n$/)
 })
 
+test('From with a blank before its colon is a field, and no line of a mailbox file', async () => {
+  const { message } = await good('From : ann@here.example\nSubject : x\n\nhi\n')
+  assert.equal([message.from.address, message.subject], ['ann@here.example', 'x'])
+})
+
+test('a message that has HTML alone is shown without a text', async () => {
+  const { message } = await good('From: ann@here.example\nContent-Type: text/html\n\n<p>Hi</p>\n')
+  assert.equal([message.content.html?.trim(), message.content.text], ['<p>Hi</p>', null])
+})
+
 for (const [what, text, kind, word] of [
   ['without From', 'To: b@c.example\n\nhi\n', 'missing_field', 'From'],
   [
