@@ -255,7 +255,7 @@ test('a program is told of a test, and of what it missed once more', async () =>
   await button('Send a test').click()
   await dialog().getByRole('button', { name: 'Send the test' }).click()
   await page.getByText('The test is on its way.').waitFor()
-  const told = page.locator('details').filter({ hasText: 'Test' }).first()
+  const told = page.locator('details').filter({ has: page.getByText('Test', { exact: true }) })
   await told.getByText('Taken (200)').waitFor()
   await told.locator('summary').click()
   await told.getByText('thank you').waitFor()
