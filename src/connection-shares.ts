@@ -23,7 +23,7 @@ const LEAST_LEFT = 64
 /** Three HTTP listeners and four of SMTP, in the worst case, with deliveries and idle connections: within the whole. */
 const SHARES = { http: 0.12, smtp: 0.07, deliveries: 0.22, idle: 0.1 }
 const MOST = { http: 5_000, smtp: 500 }
-const MOST_IDLE_OF_THREAD = 500
+const MOST_IDLE_OF_THREAD = 1000
 
 export function threadCountOf({ threads }: Config['delivery']): number {
   return threads || availableParallelism()

@@ -8,6 +8,7 @@ import { createMessageMaker } from './deliver/message/message.ts'
 import { createAlerts } from './deliver/outcome/alerts.ts'
 import type { Ending } from './deliver/outcome/finish.ts'
 import { createAllowances } from './deliver/paths/allowance.ts'
+import { createBrisk } from './deliver/paths/brisk.ts'
 import { createCapBook } from './deliver/paths/caps.ts'
 import type { PathName } from './deliver/paths/lessons.ts'
 import { createSlots } from './deliver/paths/slots.ts'
@@ -37,6 +38,7 @@ import { nameFaults } from './dns/reverse.ts'
 import { createValidatingClient } from './dns/validating-client.ts'
 import { createHostedDomains } from './domains/hosted.ts'
 import { createAdjustableClock } from './lib/adjustable-clock.ts'
+import { createBusyShare } from './lib/busy-share.ts'
 import { serveCalls } from './lib/calls.ts'
 import { systemClock } from './lib/clock.ts'
 import { type Id, wireId } from './lib/ids.ts'
@@ -104,6 +106,7 @@ const alerts = createAlerts(writer.run, ({ kind, provider, sourceIp, mxHost, rep
   ),
 )
 
+const mostUnderWay = Math.ceil(data.connections / data.threadCount)
 const signing = createPassingThread({
   name: 'signing',
   entry: new URL('./signing-thread.ts', import.meta.url),
@@ -145,7 +148,8 @@ const worker = createDeliveryWorker({
     mostIdle: Math.ceil(data.idleConnections / data.threadCount),
   }),
   slots: createSlots({
-    most: Math.ceil(data.connections / data.threadCount),
+    brisk: createBrisk({ clock, busyShare: createBusyShare(), most: mostUnderWay }),
+    most: mostUnderWay,
     mostOfAccount: Math.ceil((data.accountConnections ?? Number.POSITIVE_INFINITY) / data.threadCount),
   }),
   allowances: createAllowances({

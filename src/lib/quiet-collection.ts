@@ -2,9 +2,9 @@
  * Gives back what a thread took while it was busy, once it is quiet. Left to itself the runtime does so only when nothing has been
  * collected for 100 seconds.
  */
-import { performance } from 'node:perf_hooks'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { createBusyShare } from './busy-share.ts'
 
 export interface OwnHeap {
   /** The share of time that was worked since it was asked last, 0 to 1. */
@@ -40,14 +40,8 @@ export function quietCollection(heap: OwnHeap): () => void {
 /** That of the thread which calls. */
 export function ownHeap(): OwnHeap {
   let collector: (() => void) | undefined
-  let before = performance.eventLoopUtilization()
   return {
-    busyShare() {
-      const now = performance.eventLoopUtilization()
-      const { utilization } = performance.eventLoopUtilization(now, before)
-      before = now
-      return utilization
-    },
+    busyShare: createBusyShare(),
     // `process.memoryUsage()` would open a file, which is not to be had when a crowd has taken all of them
     heldBytes() {
       const { total_physical_size: heap, external_memory: beside } = getHeapStatistics()

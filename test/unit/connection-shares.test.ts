@@ -12,7 +12,7 @@ const config = { delivery: { connections: 1_000, threads: 2 } } as Config
 
 test('where the system allows many files everything is as configured', () => {
   for (const limit of [65_536, Number.POSITIVE_INFINITY])
-    assert.equal(connectionShares(config, limit), { http: 5_000, smtp: 500, deliveries: 1_000, idle: 1_000 })
+    assert.equal(connectionShares(config, limit), { http: 5_000, smtp: 500, deliveries: 1_000, idle: 2_000 })
 })
 
 test('where it allows few, all doors together leave room for the other files', () => {

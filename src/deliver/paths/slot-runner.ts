@@ -80,7 +80,7 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
       })
     } finally {
       path.active--
-      wakeBlocked()
+      wakeBlocked(MOST_WOKEN)
       start(path)
       onMoved(path)
     }
@@ -97,27 +97,31 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
     }
     start(path)
   }
-  const wakeBlocked = () => {
-    let left = Math.min(blocked.size, MOST_WOKEN)
+  const wakeBlocked = (most: number) => {
+    let left = Math.min(blocked.size, most)
     for (const path of blocked) {
-      if (left-- === 0) return
+      if (slots.isFull || left-- === 0) return
       blocked.delete(path)
       start(path)
     }
   }
+  slots.onRoom(() => wakeBlocked(blocked.size))
 
   return {
     start,
     leave: path => void blocked.delete(path),
-    async idle(withinMs) {
-      const deadline = new AbortController()
-      const timer = clock.timer(withinMs, () => deadline.abort())
-      while (underWay.size > 0 && !deadline.signal.aborted)
-        await Promise.race([...underWay, once(deadline.signal, 'abort')])
-      timer.cancel()
-    },
+    idle: withinMs => ended(underWay, clock, withinMs),
     stop() {
       stopped = true
     },
   }
+}
+
+/** Resolves when all have, or after so long. */
+async function ended(underWay: UnderWay<Promise<void>>, clock: Clock, withinMs: number) {
+  const deadline = new AbortController()
+  const timer = clock.timer(withinMs, () => deadline.abort())
+  while (underWay.size > 0 && !deadline.signal.aborted)
+    await Promise.race([...underWay, once(deadline.signal, 'abort')])
+  timer.cancel()
 }

@@ -3,6 +3,7 @@
 import { createDeadEnd } from '../../../src/deliver/dead-end.ts'
 import type { MessageMaker } from '../../../src/deliver/message/message.ts'
 import { createAllowances } from '../../../src/deliver/paths/allowance.ts'
+import { createBrisk } from '../../../src/deliver/paths/brisk.ts'
 import { createSlots } from '../../../src/deliver/paths/slots.ts'
 import { createSourceIps } from '../../../src/deliver/paths/source-ips.ts'
 import { createTermsBook } from '../../../src/deliver/policy/host-terms.ts'
@@ -11,6 +12,7 @@ import { createRouter, type Route } from '../../../src/deliver/route.ts'
 import { createSessionPool } from '../../../src/deliver/session-pool.ts'
 import { createDeliveryWorker } from '../../../src/deliver/worker.ts'
 import { createResolver } from '../../../src/dns/resolver.ts'
+import { createBusyShare } from '../../../src/lib/busy-share.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { utcDay } from '../../../src/lib/periods.ts'
 import { HELD } from '../../../src/queue/hold.ts'
@@ -95,7 +97,11 @@ export async function openWorker(
       onSpent: ({ address, provider, cap }) => void pauses.push(`${address} has sent ${cap} to ${provider}`),
       onError: error => void errors.push((error as Error).message),
     }),
-    slots: createSlots({ most: slots, mostOfAccount: slots }),
+    slots: createSlots({
+      brisk: createBrisk({ clock: systemClock, busyShare: createBusyShare(), most: slots }),
+      most: slots,
+      mostOfAccount: slots,
+    }),
     limitsOf: siteLimits({}),
     capOf: () => null,
     smartHostOf: () => undefined,

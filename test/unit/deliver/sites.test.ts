@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Turn } from '../../../src/deliver/line.ts'
 import { UNBOUNDED } from '../../../src/deliver/paths/allowance.ts'
+import type { Brisk } from '../../../src/deliver/paths/brisk.ts'
 import type { Judge, SiteSignal } from '../../../src/deliver/paths/lessons.ts'
 import { createSites } from '../../../src/deliver/paths/sites.ts'
 import { createSlots } from '../../../src/deliver/paths/slots.ts'
@@ -15,6 +16,8 @@ import { suite } from '../../kit/suite.ts'
 
 const test = suite('deliver/sites')
 
+/** Any number may begin. */
+const NO_CROWD: Brisk = { room: Number.POSITIVE_INFINITY, enter: () => () => {}, onRoom() {} }
 const account = (number: number) => new Uint8Array(16).fill(number)
 const named = (...names: string[]) =>
   names.map(address => ({ address, accountId: account(1) }) as ClaimedDelivery)
@@ -47,7 +50,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
   const caps = new Map<string, number>()
   const real = createSites({
     clock,
-    slots: createSlots({ most, mostOfAccount }),
+    slots: createSlots({ brisk: NO_CROWD, most, mostOfAccount }),
     allowances: { of: () => UNBOUNDED },
     limitsOf: () => ({ ...USUAL_LIMITS, ...limits }),
     capOf: site => caps.get(site) ?? null,
