@@ -42,6 +42,7 @@ export function attachmentEntity(
   return {
     fields: fieldsOf(attachment, type, disposition, '7bit'),
     sizeBytes: crlfSize,
+    isRelaxed: false, // or not; it is not looked at so closely
     write: (out, position) => void writeCrlfLines(content, out, position),
   }
 }
@@ -62,6 +63,7 @@ function base64Entity(attachment: Attachment, type: MediaType, disposition: Disp
   return {
     fields: fieldsOf(attachment, type, disposition, 'base64'),
     sizeBytes: base64LinesSize(content.length),
+    isRelaxed: true,
     write: (out, position) => void writeBase64Lines(content, out, position),
   }
 }

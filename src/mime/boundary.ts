@@ -2,7 +2,7 @@
  * Boundaries between the parts of a message: the same for the same email, and found in no part (RFC 2046
  * §5.1.1).
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** Of each kind a message has at most one. */
 export type MultipartKind = 'mixed' | 'alternative' | 'related' | 'report'
@@ -19,7 +19,7 @@ export const BOUNDARY_START = '--=_'
 export function boundariesOf(seed: string): Boundaries {
   let known: string | undefined
   const digest = () => {
-    known ??= createHash('sha256').update(seed).digest('hex').slice(0, 32)
+    known ??= hash('sha256', seed, 'hex').slice(0, 32)
     return known
   }
   return {

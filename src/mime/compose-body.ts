@@ -32,6 +32,8 @@ export interface ComposedBody {
   fields: HeaderField[]
   /** 7-bit, lines of at most 998 octets that end in CRLF. May be empty. */
   body: Buffer
+  /** As of an entity. */
+  isRelaxed: boolean
 }
 
 /**
@@ -41,14 +43,15 @@ export interface ComposedBody {
  */
 export function composeBody(source: WordedSource): ComposedBody {
   const root = rootEntity(source)
+  const { isRelaxed } = root
   const fields = [{ name: 'MIME-Version', value: '1.0' }, ...root.fields]
   const body = Buffer.allocUnsafe(root.sizeBytes + CRLF.length)
   root.write(body, 0)
   const end = root.sizeBytes
   if (end === 0 || (body[end - 2] === CRLF[0] && body[end - 1] === CRLF[1]))
-    return { fields, body: body.subarray(0, end) }
+    return { fields, body: body.subarray(0, end), isRelaxed }
   CRLF.copy(body, end)
-  return { fields, body }
+  return { fields, body, isRelaxed }
 }
 
 function rootEntity({ html, text, attachments, seed }: WordedSource): Entity {

@@ -1,18 +1,23 @@
 /** Entities: the parts a body is made of, measured first and then written into one buffer (RFC 2046 §5.1). */
-import { type HeaderField, serializeFields } from '../smtp/header-field.ts'
+import { fieldsText, type HeaderField } from '../smtp/header-field.ts'
 import { withParameters } from './parameters.ts'
 
 export interface Entity {
   readonly fields: readonly HeaderField[]
   readonly sizeBytes: number
+  /** No tab in it, no blank beside another, and none at the end of a line: what DKIM calls relaxed (RFC 6376 §3.4.4). */
+  readonly isRelaxed: boolean
   /** Writes `sizeBytes` octets from `position` on. */
   write(out: Buffer, position: number): void
 }
 
 /** An entity whose content is encoded already. */
-export function leaf(fields: readonly HeaderField[], content: Uint8Array): Entity {
-  return { fields, sizeBytes: content.length, write: (out, position) => out.set(content, position) }
+export function leaf(fields: readonly HeaderField[], content: Uint8Array, isRelaxed: boolean): Entity {
+  const sizeBytes = content.length
+  return { fields, sizeBytes, isRelaxed, write: (out, position) => out.set(content, position) }
 }
+
+const IRREGULAR_BLANKS = /\t| [ \r]/
 
 /**
  * `multipart/<subtype>` of at least one part.
@@ -26,16 +31,13 @@ export function multipart(
   parts: readonly Entity[],
   parameters: readonly string[] = [],
 ): Entity {
-  const delimiters = parts.map((part, position) =>
-    Buffer.concat([
-      Buffer.from(`${position === 0 ? '' : '\r\n'}--${boundary}\r\n`),
-      serializeFields(part.fields),
-      Buffer.from('\r\n'),
-    ]),
+  const delimiters = parts.map(
+    ({ fields }, position) => `${position === 0 ? '' : '\r\n'}--${boundary}\r\n${fieldsText(fields)}\r\n`,
   )
-  const closing = Buffer.from(`\r\n--${boundary}--\r\n`)
+  const closing = `\r\n--${boundary}--\r\n`
   let sizeBytes = closing.length
-  for (const [position, part] of parts.entries()) sizeBytes += delimiters[position]!.length + part.sizeBytes
+  for (const [position, part] of parts.entries())
+    sizeBytes += Buffer.byteLength(delimiters[position]!) + part.sizeBytes
   const type = withParameters('Content-Type', `multipart/${subtype}`, [
     ...parameters,
     `boundary="${boundary}"`,
@@ -43,14 +45,15 @@ export function multipart(
   return {
     fields: [{ name: 'Content-Type', value: type }],
     sizeBytes,
+    isRelaxed: parts.every(part => part.isRelaxed) && !delimiters.some(text => IRREGULAR_BLANKS.test(text)),
     write(out, position) {
       let to = position
       for (const [index, part] of parts.entries()) {
-        to += delimiters[index]!.copy(out, to)
+        to += out.write(delimiters[index]!, to)
         part.write(out, to)
         to += part.sizeBytes
       }
-      closing.copy(out, to)
+      out.write(closing, to)
     },
   }
 }

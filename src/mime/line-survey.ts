@@ -19,6 +19,8 @@ export interface LineSurvey {
    * Whether a line ends in a blank, begins with "From ", or is a lone dot: what relays are known to alter.
    */
   hasFragileLine: boolean
+  /** Whether there is a tab, or a blank beside another. */
+  hasBlankRun: boolean
 }
 
 const TAB = 0x09
@@ -39,6 +41,7 @@ export function surveyLines(bytes: Uint8Array): LineSurvey {
   let bareCrCount = 0
   let bareLfCount = 0
   let hasFragileLine = false
+  let hasBlankRun = false
   let start = 0
   const end = bytes.length
   for (let at = 0; at <= end; at++) {
@@ -53,8 +56,11 @@ export function surveyLines(bytes: Uint8Array): LineSurvey {
       else if (byte === CR) bareCrCount++
       else if (at < end) bareLfCount++
       start = at + 1
+    } else if (byte === BLANK) {
+      if (bytes[at + 1] === BLANK) hasBlankRun = true
     } else if (byte > DELETE) nonAsciiCount++
-    else if (byte !== BLANK && byte !== TAB) controlCount++
+    else if (byte === TAB) hasBlankRun = true
+    else controlCount++
   }
   return {
     nonAsciiCount,
@@ -65,6 +71,7 @@ export function surveyLines(bytes: Uint8Array): LineSurvey {
     bareCrCount,
     bareLfCount,
     hasFragileLine,
+    hasBlankRun,
   }
 }
 

@@ -31,19 +31,35 @@ export function spliceableText(
     { name: 'Content-Type', value: `text/${subtype}; charset=utf-8` },
     { name: 'Content-Transfer-Encoding', value: 'quoted-printable' },
   ]
-  return values =>
-    leaf(
+  return values => {
+    const all = pieces.flatMap((piece, i) => (i === 0 ? piece : [encoded(values[i - 1]!, true), piece]))
+    const content = Buffer.concat(all.map(({ octets }) => octets))
+    return leaf(
       fields,
-      Buffer.concat(pieces.flatMap((piece, i) => (i === 0 ? piece : [encoded(values[i - 1]!, true), piece]))),
+      content,
+      all.every(({ isRelaxed }) => isRelaxed),
     )
+  }
 }
 
+interface Piece {
+  octets: Buffer
+  /** As of an entity. */
+  isRelaxed: boolean
+}
+
+const NOTHING: Piece = { octets: Buffer.alloc(0), isRelaxed: true }
+
 /** What follows begins at the start of a line. */
-function encoded(text: string, isFollowed: boolean): Buffer {
-  if (text === '') return Buffer.alloc(0)
+function encoded(text: string, isFollowed: boolean): Piece {
+  if (text === '') return NOTHING
   const bytes = Buffer.from(text)
-  const quoted = encodeQuotedPrintable(bytes, surveyLines(bytes))
+  const survey = surveyLines(bytes)
+  const quoted = encodeQuotedPrintable(bytes, survey)
   const end = quoted.length
   const endsLine = quoted[end - 1] === LF && quoted[end - 2] === CR
-  return isFollowed && !endsLine ? Buffer.concat([quoted, SOFT_BREAK]) : quoted
+  return {
+    octets: isFollowed && !endsLine ? Buffer.concat([quoted, SOFT_BREAK]) : quoted,
+    isRelaxed: !survey.hasBlankRun,
+  }
 }

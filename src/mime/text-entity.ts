@@ -28,7 +28,7 @@ export function textEntity(subtype: 'plain' | 'html', text: string): Entity {
     { name: 'Content-Type', value: `text/${subtype}; charset=utf-8` },
     { name: 'Content-Transfer-Encoding', value: encoding },
   ]
-  return leaf(fields, encode(bytes, survey, encoding))
+  return leaf(fields, encode(bytes, survey, encoding), encoding === 'base64' || !survey.hasBlankRun)
 }
 
 /** In which such a text goes out. */

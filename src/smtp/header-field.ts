@@ -13,8 +13,13 @@ export interface HeaderField {
 }
 
 /** `Name: value` CRLF for each field, without the empty line that ends a header. */
-export function serializeFields(fields: readonly HeaderField[]): Buffer {
+export function fieldsText(fields: readonly HeaderField[]): string {
   let text = ''
   for (const { name, value } of fields) text += `${name}: ${value}\r\n`
-  return Buffer.from(text)
+  return text
+}
+
+/** The octets of `fieldsText`. */
+export function serializeFields(fields: readonly HeaderField[]): Buffer {
+  return Buffer.from(fieldsText(fields))
 }

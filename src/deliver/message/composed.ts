@@ -4,7 +4,7 @@ import { bodyHash } from '../../dkim/body-hash.ts'
 import { type Id, idText, wireId } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import type { Attachment } from '../../mime/attachment-entity.ts'
-import { type ComposedBody, composeBody, type WordedSource } from '../../mime/compose-body.ts'
+import { composeBody, type WordedSource } from '../../mime/compose-body.ts'
 import { composeHead } from '../../mime/compose-head.ts'
 import { splitMessage } from '../../mime/whole-message.ts'
 import { needsSmtpUtf8 } from '../../smtp/address.ts'
@@ -96,11 +96,9 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
   }
 }
 
-type HashedBody = ComposedBody & { bodyHash: string }
-
-function hashed(source: WordedSource): HashedBody {
-  const body = composeBody(source)
-  return { ...body, bodyHash: bodyHash(body.body) }
+function hashed(source: WordedSource): ComposedMessage {
+  const { fields, body, isRelaxed } = composeBody(source)
+  return { fields, body, bodyHash: bodyHash(body, isRelaxed) }
 }
 
 /** Nothing that the body says is the recipient's own. */
@@ -109,8 +107,8 @@ function isShared({ broadcastId, variables }: EmailSource): boolean {
 }
 
 function createComposeCommon() {
-  const composed = new WeakMap<Content, HashedBody>()
-  return (content: Content, bodyOf: () => HashedBody): HashedBody => {
+  const composed = new WeakMap<Content, ComposedMessage>()
+  return (content: Content, bodyOf: () => ComposedMessage): ComposedMessage => {
     const body = composed.get(content) ?? bodyOf()
     composed.set(content, body)
     return body
@@ -156,7 +154,7 @@ function compose(
   source: EmailSource,
   sizeBytes: number,
   links: EmailLinks | null,
-  bodyFor: (recipient: LinkedRecipient) => HashedBody,
+  bodyFor: (recipient: LinkedRecipient) => ComposedMessage,
 ): Composed {
   const [from] = parseMailboxes(source.sender)
   const to = parseMailboxes(source.toList)
@@ -185,8 +183,8 @@ function compose(
     smtpUtf8: [from!, ...to, ...cc, ...replyTo].some(({ address }) => needsSmtpUtf8(address)),
     sizeBytes,
     messageFor(recipient) {
-      const { fields, ...body } = bodyFor(recipient)
-      return { ...body, fields: [...common, ...listFields(head, links, recipient), ...fields] }
+      const { body, bodyHash, fields } = bodyFor(recipient)
+      return { body, bodyHash, fields: [...common, ...listFields(head, links, recipient), ...fields] }
     },
   }
 }

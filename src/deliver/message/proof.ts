@@ -40,5 +40,6 @@ export function entriesOf(proof: Uint8Array): ProofEntry[] {
 }
 
 function digestOf(signature: string): Uint8Array {
-  return hash('sha256', Buffer.from(signature, 'base64'), 'buffer').subarray(0, DIGEST_BYTES)
+  const digest = hash('sha256', Buffer.from(signature, 'base64'), 'binary')
+  return Buffer.from(digest.slice(0, DIGEST_BYTES), 'binary')
 }

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto'
+import { createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { createSecretKeys, equalBytes } from '../../../src/lib/secret-keys.ts'
 import { suite } from '../../kit/suite.ts'
@@ -42,6 +42,27 @@ test("a token's code is the HMAC of its purpose's key", () => {
   const key = Buffer.from(hkdfSync('sha256', Buffer.alloc(32, 1), 'posthorn', 'mac/1/verp', 32))
   for (const message of ['', 'm', 'x'.repeat(1000)])
     assert.equal(keys.mac('verp', message), createHmac('sha256', key).update(message).digest())
+})
+
+test('what is wrapped is AES-256-CTR from its proof on, over any number of blocks', () => {
+  const key = Buffer.from(hkdfSync('sha256', Buffer.alloc(32, 1), 'posthorn', 'wrap/1/unsubscribe', 32))
+  for (const length of [0, 1, 15, 16, 17, 66, 16 * 300]) {
+    const text = Buffer.alloc(length, 'a text ')
+    const box = keys.wrap('unsubscribe', text)
+    const opened = createDecipheriv('aes-256-ctr', key, box.subarray(0, 16)).update(box.subarray(16))
+    assert.equal(opened, text)
+    assert.equal(keys.wrap('unsubscribe', text), box)
+    if (length > 0) assert.equal(keys.unwrap('unsubscribe', box), text)
+  }
+})
+
+test('of two texts wrapped one after the other each keeps its own', () => {
+  const texts = ['one', 'another one, which is longer']
+  const boxes = texts.map(text => keys.wrap('unsubscribe', Buffer.from(text)))
+  assert.equal(
+    boxes.map(box => String(keys.unwrap('unsubscribe', box))),
+    texts,
+  )
 })
 
 test.run()

@@ -1,7 +1,9 @@
 import * as assert from 'uvu/assert'
 import type { Attachment } from '../../../src/mime/attachment-entity.ts'
 import { composeBody } from '../../../src/mime/compose-body.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
+import { awkwardText, checked } from './arbitraries.ts'
 import { bodySource, compose, wire, wireLines } from './messages.ts'
 
 const test = suite('mime/compose-body')
@@ -97,6 +99,7 @@ test('a single text has its fields at the top', () => {
       { name: 'Content-Transfer-Encoding', value: '7bit' },
     ],
     body: Buffer.from('hi\r\n'),
+    isRelaxed: true,
   })
 })
 
@@ -189,6 +192,41 @@ test('text of any shape and size is encoded in proportionate time', () => {
       assert.ok(line.length <= 76 || line.startsWith(' '))
   }
 })
+
+/** As DKIM has it, but for the end of a body (RFC 6376 §3.4.4). */
+const holdsNothingToRelax = (body: Buffer) => !/\t| [ \r\n]/.test(body.toString('latin1'))
+
+test('a body that says to be relaxed has nothing to relax', () => {
+  const words = fc.option(awkwardText)
+  const file = awkwardText.map(filename => ({ ...invoice, filename }))
+  const letter = file.map(attachment => ({ ...attachment, contentType: 'message/rfc822' }))
+  checked(
+    fc.tuple(words, words, fc.array(fc.oneof(file, letter), { maxLength: 2 })),
+    ([text, html, attachments]) => {
+      const { body, isRelaxed } = composeBody(bodySource({ text, html, attachments }))
+      assert.ok(!isRelaxed || holdsNothingToRelax(body))
+    },
+  )
+})
+
+for (const [what, given, isRelaxed] of [
+  ['a plain text', { text: 'Hello,\nhow are you?' }, true],
+  ['a text that is encoded', { text: `${'word '.repeat(40)}\nñ`, html: '<p>ñ</p>' }, true],
+  ['a text with files', { text: 'Hello', attachments: [invoice, logo] }, true],
+  ['another script', { text: 'Добро пожаловать \t  ' }, true],
+  ['two blanks', { text: 'Hello  you' }, false],
+  ['a tab in one of two parts', { text: 'Hello', html: '<p>\tHello</p>' }, false],
+  [
+    'a file with two blanks in its name',
+    { text: 'Hello', attachments: [{ ...invoice, filename: 'a  b' }] },
+    false,
+  ],
+] as const)
+  test(`${what}: ${isRelaxed ? 'relaxed' : 'not relaxed'}`, () => {
+    const composed = composeBody(bodySource(given))
+    assert.is(composed.isRelaxed, isRelaxed)
+    assert.is(holdsNothingToRelax(composed.body), isRelaxed)
+  })
 
 test('ten megabytes are held once as they are and once encoded', () => {
   const content = Buffer.alloc(10 * 1024 * 1024, 'abc\xff', 'latin1')

@@ -13,6 +13,7 @@ const nothing: LineSurvey = {
   bareCrCount: 0,
   bareLfCount: 0,
   hasFragileLine: false,
+  hasBlankRun: false,
 }
 
 const cases: [text: string, found: Partial<LineSurvey>][] = [
@@ -24,9 +25,12 @@ const cases: [text: string, found: Partial<LineSurvey>][] = [
   ['\r\r\n\n', { lineCount: 4, bareCrCount: 1, bareLfCount: 1 }],
   ['é=', { nonAsciiCount: 2, equalsCount: 1, longestLineOctets: 3 }],
   ['\u0001\f\0\x7f', { controlCount: 4, longestLineOctets: 4 }],
-  ['a\tb', { longestLineOctets: 3 }],
+  ['a\tb', { longestLineOctets: 3, hasBlankRun: true }],
+  ['a b c', { longestLineOctets: 5 }],
+  ['a  b', { longestLineOctets: 4, hasBlankRun: true }],
+  ['a \n b', { lineCount: 2, longestLineOctets: 2, bareLfCount: 1, hasFragileLine: true }],
   ['a \nb', { lineCount: 2, longestLineOctets: 2, bareLfCount: 1, hasFragileLine: true }],
-  ['a\t', { longestLineOctets: 2, hasFragileLine: true }],
+  ['a\t', { longestLineOctets: 2, hasFragileLine: true, hasBlankRun: true }],
   ['.', { longestLineOctets: 1, hasFragileLine: true }],
   ['.a', { longestLineOctets: 2 }],
   ['a\r\n.\r\nb', { lineCount: 3, longestLineOctets: 1, hasFragileLine: true }],

@@ -62,6 +62,15 @@ test('any text, cut anywhere, is the same text', async () => {
   )
 })
 
+test('says that no blank stands beside another where neither the text nor a value has such', () => {
+  const isRelaxed = (literals: readonly string[], values: readonly string[]) =>
+    spliceableText('plain', literals)!(values).isRelaxed
+  assert.is(isRelaxed(['Dear ', ',\nhow are you ', '?'], ['Ann Lee', ' today ']), true)
+  assert.is(isRelaxed(['Dear ', ',\nhow  are you ', '?'], ['Ann Lee', 'today']), false)
+  assert.is(isRelaxed(['Dear ', ',\nhow are you ', '?'], ['Ann  Lee', 'today']), false)
+  assert.is(isRelaxed(['Dear ', ',\nhow are you ', '?'], ['Ann', 'to\tday']), false)
+})
+
 test('a text of another script, or cut through a character, is left to be encoded whole', () => {
   assert.is(spliceableText('html', ['Привет, ', ', добро пожаловать']), undefined)
   assert.is(spliceableText('html', ['a\ud83d', '\udc8c']), undefined)
