@@ -20,7 +20,7 @@ export interface FeedResult {
   beganAt: number
   /** From then to the last confirmation. */
   elapsedMs: number
-  /** The slowest hundredth of the messages took at least so long to be confirmed. */
+  /** The slowest hundredth of the messages took at least so long to be confirmed; NaN where the feeder does not tell. */
   p99Ms: number
   /** CPU of the feeder itself, s. */
   feederCpuSeconds: number

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import type { Contender } from './contender.ts'
 import { feedSmtp, type SmtpFeedOptions } from './feed-smtp.ts'
+import { feedBySmtpSource } from './feed-smtp-source.ts'
 import { SENDER_DOMAIN } from './message.ts'
 import { type RunningProcess, startProcess, weigh } from './process.ts'
 import { syncTracer } from './sync-trace.ts'
@@ -20,9 +21,18 @@ import { epochNow } from './time.ts'
 
 const PORT = 2610
 
+/** Of its name. */
+export const BY_SMTP_SOURCE = ', fed by smtp-source'
+
+interface PostfixOptions extends Pick<SmtpFeedOptions, 'to' | 'perConnection' | 'isDistinct'> {
+  signing: boolean
+  /** Fed by its own load generator, which waits for each reply, in place of ours, which pipelines. */
+  bySmtpSource?: boolean
+}
+
 export function postfix(
   folder: string,
-  { signing, ...how }: { signing: boolean } & Pick<SmtpFeedOptions, 'to' | 'perConnection' | 'isDistinct'>,
+  { signing, bySmtpSource = false, ...how }: PostfixOptions,
 ): Contender {
   const root = join(folder, signing ? 'postfix-dkim' : 'postfix')
   let milter: RunningProcess | undefined
@@ -35,7 +45,7 @@ export function postfix(
   }
   const etc = join(root, 'etc')
   return {
-    name: signing ? 'Postfix + OpenDKIM' : 'Postfix',
+    name: `Postfix${signing ? ' + OpenDKIM' : ''}${bySmtpSource ? BY_SMTP_SOURCE : ''}`,
     roots,
     weigh: () => weigh(roots()),
     async start({ held, syncTrace }) {
@@ -53,7 +63,10 @@ export function postfix(
       while (!existsSync(pidFile)) await new Promise(resolve => setTimeout(resolve, 20))
       masterPid = Number(readFileSync(pidFile, 'utf8'))
     },
-    feed: options => feedSmtp({ ...options, ...how, port: PORT }),
+    feed: options =>
+      bySmtpSource
+        ? feedBySmtpSource({ ...options, port: PORT, folder })
+        : feedSmtp({ ...options, ...how, port: PORT }),
     queuedCount: () => readdirSync(join(root, 'spool/hold')).length,
     async release() {
       const release = { at: epochNow(), cpuSeconds: weigh(roots()).cpuSeconds }

@@ -9,7 +9,7 @@ import type { Contender } from '../kit/contender.ts'
 import { LONG_WARM_UP_COUNT, SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
 import { benchMessage, SENDER_DOMAIN } from '../kit/message.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
-import { postfix } from '../kit/postfix.ts'
+import { BY_SMTP_SOURCE, postfix } from '../kit/postfix.ts'
 import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import { watchPeakRss, weighThreads } from '../kit/process.ts'
 import { type Column, cpuSplit, type Findings } from '../kit/report.ts'
@@ -32,7 +32,7 @@ const COLUMNS: Column[] = [
     figure: 'drainedPerSecond',
     title: 'delivered/s',
     digits: 0,
-    against: ['Postfix + OpenDKIM', SIGNED_BEFORE],
+    against: ['Postfix + OpenDKIM', `Postfix + OpenDKIM${BY_SMTP_SOURCE}`, SIGNED_BEFORE],
   },
   { figure: 'drainSeconds', title: 's', digits: 1 },
   { figure: 'expandedPerSecond', title: 'made into emails/s', digits: 0 },
@@ -49,8 +49,9 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const unbound = await prepareNetwork(folder, options.domainCount)
   const ours = posthorn(folder, { signingSlots, profiles })
   const handed = postfix(folder, { signing: true })
+  const handedSlowly = postfix(folder, { signing: true, bySmtpSource: true })
   const queued = { ...postfix(folder, { signing: true }), name: SIGNED_BEFORE }
-  const measurements = await inTurns(options, [handed, queued, ours], contender =>
+  const measurements = await inTurns(options, [handed, handedSlowly, queued, ours], contender =>
     withSink(folder, sink =>
       withStarted(contender, { held: contender === queued }, () => {
         if (contender === ours) return sendBroadcast(ours, sink, options)

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Contender, FeedOptions } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, LONG_WARM_UP_COUNT, SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
-import { postfix } from '../kit/postfix.ts'
+import { BY_SMTP_SOURCE, postfix } from '../kit/postfix.ts'
 import { posthorn } from '../kit/posthorn.ts'
 import { watchPeakRss, weighThreads } from '../kit/process.ts'
 import { type Column, cpuSplit, type Findings, type Measurement } from '../kit/report.ts'
@@ -36,7 +36,7 @@ const COLUMNS: Column[] = [
     figure: 'deliveredPerSecond',
     title: 'delivered/s',
     digits: 0,
-    against: ['Postfix', 'Postfix + OpenDKIM'],
+    against: ['Postfix', 'Postfix + OpenDKIM', `Postfix + OpenDKIM${BY_SMTP_SOURCE}`],
   },
   { figure: 'acceptedPerSecond', title: 'accepted/s meanwhile', digits: 0 },
   { figure: 'cpuSecondsPer1000', title: 'CPU s/1,000', digits: 2 },
@@ -51,6 +51,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const ours = posthorn(folder, { signingSlots, profiles })
   const oursAlone = [ED25519_SLOT, RSA_SLOT].map(slot => posthorn(folder, { signingSlots: [slot], profiles }))
   const peers = [postfix(folder, { signing: false }), postfix(folder, { signing: true })]
+  if (domainCount === 1) peers.push(postfix(folder, { signing: true, bySmtpSource: true }))
   const contenders: Contender[] = [...peers, ...oursAlone, ours]
   const measurements = await inTurns(options, contenders, async contender => {
     const isPeer = peers.includes(contender)
