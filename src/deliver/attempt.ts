@@ -187,6 +187,7 @@ async function transact(
     void session.quit()
   }
   if (result.bdatUnknown) terms.didNotKnowBdat(mxHost)
+  if (result.bdatIsSlow) terms.wasSlowByBdat(mxHost)
   if (isLostEnvelope(session, result)) terms.lostWhatFollowed(mxHost)
   trials.push({
     host: mxHost,

@@ -2,7 +2,8 @@
 import type { Clock } from '../../lib/clock.ts'
 import { replyOf } from '../../smtp/reply.ts'
 import { type Prepared, prepare } from './envelope.ts'
-import { transact } from './transaction.ts'
+import { type HeldBackWatch, watchHeldBack } from './held-back.ts'
+import { type TransactionOutcome, transact } from './transaction.ts'
 import type {
   Failure,
   RecipientResult,
@@ -31,8 +32,9 @@ export class WireSession implements Session {
   readonly #wire: Wire
   readonly #clock: Clock
   readonly #pipelining: boolean
-  readonly #chunking: boolean
+  #chunking: boolean
   #knowsBdat = false
+  readonly #heldBack: HeldBackWatch
   /** Of the last message that it answered for. */
   #isQuick = false
   readonly #jobs: Job[] = []
@@ -48,6 +50,7 @@ export class WireSession implements Session {
     this.#clock = clock
     this.#pipelining = pipelining && facts.extensions.has('PIPELINING')
     this.#chunking = chunking && facts.extensions.has('CHUNKING')
+    this.#heldBack = watchHeldBack(facts.timings.connect ?? 0)
     this.facts = facts
   }
 
@@ -117,15 +120,28 @@ export class WireSession implements Session {
       this.#knowsBdat ||= outcome.bdat === 'known'
       const recipients = withSurplus(outcome.recipients, transaction)
       const { timings, replies } = outcome
-      const answerMs = timings['final-dot']
-      if (answerMs !== undefined) this.#isQuick = answerMs <= QUICK_MS
       const bdatUnknown = outcome.bdat === 'unknown'
-      job.resolve({ recipients, timings, replies, reusable: this.alive, ...(bdatUnknown && { bdatUnknown }) })
+      const bdatIsSlow = this.#learnFrom(outcome)
+      job.resolve({
+        ...{ recipients, timings, replies, reusable: this.alive },
+        ...(bdatUnknown && { bdatUnknown }),
+        ...(bdatIsSlow && { bdatIsSlow }),
+      })
       if (outcome.resetting) await this.#resetAnswered()
     } catch (error) {
       wire.close('destroyed after an internal error')
       job.reject(error)
     }
+  }
+
+  /** @returns whether messages go by DATA from now on, since BDAT is slower */
+  #learnFrom({ whole, timings }: TransactionOutcome): boolean {
+    const answerMs = timings['final-dot']
+    if (answerMs === undefined) return false
+    this.#isQuick = answerMs <= QUICK_MS
+    if (!whole || !this.#heldBack.note(answerMs)) return false
+    this.#chunking = false
+    return true
   }
 
   #envelopeLeft({ prepared, onFollowable }: Job) {

@@ -27,6 +27,8 @@ export interface TransactionOutcome {
   resetting: boolean
   /** Whether the peer knows BDAT, which it offers; undefined where that has not been seen. */
   bdat: 'known' | 'unknown' | undefined
+  /** Whether the message left together with its envelope. */
+  whole: boolean
 }
 
 type EnvelopePhase = 'mail' | 'rcpt' | 'data'
@@ -42,7 +44,6 @@ interface Progress extends Prepared, TransactionContext {
   bdat: TransactionOutcome['bdat']
   /** What is sent of a chunk before the peer has shown that it knows BDAT. */
   probe: Probe | undefined
-  /** Whether the message left together with its envelope. */
   whole: boolean
 }
 
@@ -72,8 +73,8 @@ export async function transact(prepared: Prepared, context: TransactionContext):
     settle(progress, { kind: 'failed', phase: failure.phase, failure })
     context.wire.close(failure.message, failure.reply)
   }
-  const { timings, replies, resetting, bdat } = progress
-  return { recipients: progress.results as RecipientResult[], timings, replies, resetting, bdat }
+  const { timings, replies, resetting, bdat, whole } = progress
+  return { recipients: progress.results as RecipientResult[], timings, replies, resetting, bdat, whole }
 }
 
 /**

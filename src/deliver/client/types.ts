@@ -195,6 +195,8 @@ export interface TransactionResult {
   reusable: boolean
   /** The peer offers BDAT and does not know it, so the session is over: another may do without. */
   bdatUnknown?: boolean
+  /** The peer's last word is held back where a message comes by BDAT: DATA is quicker. */
+  bdatIsSlow?: boolean
   timings: PhaseTimings
   replies: PhaseReplies
 }

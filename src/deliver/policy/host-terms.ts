@@ -55,6 +55,8 @@ export interface TermsBook {
   brokeHandshake(host: string, failure: Failure): void
   /** It offers BDAT, and does not know it. */
   didNotKnowBdat(host: string): void
+  /** What comes by BDAT it answers later than what comes by DATA. */
+  wasSlowByBdat(host: string): void
   /** It offers PIPELINING, and did not answer what followed the first command. */
   lostWhatFollowed(host: string): void
 }
@@ -109,6 +111,7 @@ export function createTermsBook({ clock, authorities, dane }: TermsOptions): Ter
     insistedOnTls: host => broken.delete(host),
     brokeHandshake: (host, { message }) => stumbling.set(host, message),
     didNotKnowBdat: host => withoutBdat.set(host, 'BDAT is not known'),
+    wasSlowByBdat: host => withoutBdat.set(host, 'its last word is held back'),
     lostWhatFollowed: host => inLockStep.set(host, 'what follows MAIL is lost'),
   }
 }

@@ -21,6 +21,8 @@ export interface Traits {
   /** False where STARTTLS is offered and every handshake breaks off. */
   tls: boolean
   chunking: boolean
+  /** Answers to what comes by BDAT in two writes, of which the second waits for our acknowledgement of the first. */
+  holdsBack?: boolean
   smtpUtf8: boolean
   /** What it logs of a message that was announced with BODY=8BITMIME, where it does. */
   eightBit?: RegExp
@@ -35,6 +37,8 @@ export interface Traits {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it
 type Json = any
 const LONG = 'long '.repeat(400)
+/** Three in a row are enough, if the machine is not too busy to tell. */
+const MOST_UNTIL_LEARNT = 60
 const ODD_TEXT = [
   'Grüße 😀,',
   '.',
@@ -118,6 +122,18 @@ function describeMessages(test: Suite, open: () => Scene, traits: Traits) {
     assert.ok((await phasesVia('stuffed.test')).includes('data'))
     assert.ok((await phasesVia('simple.test')).includes('data'))
   })
+
+  if (traits.holdsBack)
+    test('what BDAT would hold back goes by DATA before long', async () => {
+      const { posthorn, send, attemptAt } = open()
+      for (let i = 0; i < MOST_UNTIL_LEARNT; i++) {
+        const id = await send('bob@plain.test', { subject: `One of many ${i}`, text: LONG.repeat(3) })
+        await posthorn.emailWhen(id, 'delivered')
+        const { hosts } = await attemptAt(id)
+        if (hosts[0].phases.some(({ phase }: Json) => phase === 'data')) return
+      }
+      assert.unreachable(`${MOST_UNTIL_LEARNT} messages went by BDAT`)
+    })
 
   test('dkimpy agrees', async t => {
     const { receiver, send } = open()
