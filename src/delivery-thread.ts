@@ -330,9 +330,10 @@ async function stop(graceMs: number) {
 }
 
 function logEnding(delivery: ClaimedDelivery, { kind, text, trials }: Ending) {
-  const facts = { ...names(delivery), outcome: kind, reply: text, mxHost: trials.at(-1)?.host ?? null }
-  if (kind === 'delivered') log.debug(facts, 'delivery')
-  else log.info(facts, 'delivery')
+  const level = kind === 'delivered' ? 'debug' : 'info'
+  if (!log.isLevelEnabled(level)) return
+  const mxHost = trials.at(-1)?.host ?? null
+  log[level]({ ...names(delivery), outcome: kind, reply: text, mxHost }, 'delivery')
 }
 
 function names({ emailId, address, attempt }: ClaimedDelivery) {

@@ -1,6 +1,7 @@
 /** Signs messages: the last step before a message is handed to the SMTP client (RFC 6376 §3.5, §3.7). */
 import { hash as digest, type KeyObject, verify } from 'node:crypto'
 import type { HeaderField } from '../smtp/header-field.ts'
+import { fill, LINE_CHARACTERS } from './folding.ts'
 import { type DkimAlgorithm, loadPublicKey, type SignerIdentity, type SigningKey } from './keys.ts'
 import { type Sign, signAtOnce, signHere } from './sign.ts'
 import { relaxedField, type SignedFields, selectSignedFields } from './signed-fields.ts'
@@ -23,7 +24,6 @@ export interface KnownSignature {
 
 const FIELD_NAME = 'DKIM-Signature'
 const CANONICAL_NAME = FIELD_NAME.toLowerCase()
-const LINE_CHARACTERS = 76
 
 /**
  * Relaxed/relaxed signatures over the whole body, one a key, in the keys' order.
@@ -123,7 +123,7 @@ function holdsOver(input: string, algorithm: DkimAlgorithm, key: KeyObject, base
 
 /** The value up to and with `b=`, folded. */
 function unsignedValue(
-  { names }: SignedFields,
+  { namesTag }: SignedFields,
   hash: string,
   { domain, selector, algorithm }: SignerIdentity,
   signedAt: number,
@@ -136,16 +136,7 @@ function unsignedValue(
     `s=${selector};`,
     `t=${Math.floor(signedAt / 1000)};`,
   ]
-  return `${fill(tags, ' ', FIELD_NAME.length + 2)}\r\n ${nameList(names)}\r\n bh=${hash};\r\n b=`
-}
-
-function nameList(names: readonly string[]): string {
-  const last = names.length - 1
-  return `h=${fill(
-    names.map((name, at) => name + (at < last ? ':' : ';')),
-    '',
-    ' h='.length,
-  )}`
+  return `${fill(tags, ' ', FIELD_NAME.length + 2)}\r\n ${namesTag}\r\n bh=${hash};\r\n b=`
 }
 
 function withSignature(unsigned: string, base64: string): HeaderField {
@@ -156,21 +147,4 @@ function withSignature(unsigned: string, base64: string): HeaderField {
     at += room
   }
   return { name: FIELD_NAME, value }
-}
-
-/** Joins pieces, going to a new line before one that does not fit. */
-function fill(pieces: readonly string[], separator: string, column: number): string {
-  let text = ''
-  let at = column
-  for (const piece of pieces) {
-    const gap = text === '' ? '' : separator
-    if (text !== '' && at + gap.length + piece.length > LINE_CHARACTERS) {
-      text += `\r\n ${piece}`
-      at = 1 + piece.length
-    } else {
-      text += gap + piece
-      at += gap.length + piece.length
-    }
-  }
-  return text
 }

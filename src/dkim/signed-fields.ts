@@ -1,9 +1,12 @@
 /** Which header fields a signature covers, and their canonical form (RFC 6376 §3.4.2, §5.4). */
 import type { HeaderField } from '../smtp/header-field.ts'
+import { fill } from './folding.ts'
 
 export interface SignedFields {
   /** The h= tag: lower case, one entry for each field that is signed or must not be added. */
-  names: string[]
+  names: readonly string[]
+  /** That tag, folded, with its semicolon. */
+  namesTag: string
   /** The relaxed fields in the order of `names`, each with its CRLF. */
   canonical: string
 }
@@ -30,35 +33,71 @@ const OVERSIGNED = [
 const SIGNED = /^(?:feedback-id|x-posthorn-ref|list-.*|resent-.*)$/
 const IRREGULAR = /\t|^ | $| {2}/
 
+/** What follows from the names of a message's fields alone. */
+interface Selection extends Pick<SignedFields, 'names' | 'namesTag'> {
+  /** Of the fields that are signed, in this order: in lower case, and where the field stands. */
+  signed: { name: string; at: number }[]
+}
+
+/** Messages have few sets of fields: each is looked through once, but for those of many fields, which are as others made them. */
+const selections = new Map<string, Selection>()
+const MOST_SELECTIONS = 100
+const MOST_FIELDS = 50
+
 /**
  * Fields of the same name are taken from the bottom up, since readers count from there (§5.4.2).
  *
  * @throws when there is no From, which every signature must cover (§5.4)
  */
 export function selectSignedFields(fields: readonly HeaderField[]): SignedFields {
-  const byName = new Map<string, string[]>()
-  for (const { name, value } of fields) {
-    const key = name.trimEnd().toLowerCase()
-    const values = byName.get(key)
-    if (values) values.push(value)
-    else byName.set(key, [value])
-  }
-  if (!byName.has('from')) throw new Error('a message without From cannot be signed')
-  const names: string[] = []
+  let key = ''
+  for (const { name } of fields) key += `${name}:`
+  const { names, namesTag, signed } = selections.get(key) ?? keep(key, select(fields))
   let canonical = ''
-  const add = (name: string, values: readonly string[]) => {
-    for (let at = values.length - 1; at >= 0; at--) {
+  for (const { name, at } of signed) canonical += `${relaxedField(name, fields[at]!.value)}\r\n`
+  return { names, namesTag, canonical }
+}
+
+function keep(key: string, selection: Selection): Selection {
+  if (selection.signed.length > MOST_FIELDS) return selection
+  if (selections.size >= MOST_SELECTIONS) selections.clear()
+  selections.set(key, selection)
+  return selection
+}
+
+function select(fields: readonly HeaderField[]): Selection {
+  const places = new Map<string, number[]>()
+  for (const [at, field] of fields.entries()) {
+    const name = field.name.trimEnd().toLowerCase()
+    const known = places.get(name)
+    if (known) known.push(at)
+    else places.set(name, [at])
+  }
+  if (!places.has('from')) throw new Error('a message without From cannot be signed')
+  const names: string[] = []
+  const signed: Selection['signed'] = []
+  const add = (name: string, from: readonly number[]) => {
+    for (const at of from.toReversed()) {
       names.push(name)
-      canonical += `${relaxedField(name, values[at]!)}\r\n`
+      signed.push({ name, at })
     }
   }
   for (const name of OVERSIGNED) {
-    add(name, byName.get(name) ?? [])
+    add(name, places.get(name) ?? [])
     names.push(name)
-    byName.delete(name)
+    places.delete(name)
   }
-  for (const [name, values] of byName) if (SIGNED.test(name)) add(name, values)
-  return { names, canonical }
+  for (const [name, from] of places) if (SIGNED.test(name)) add(name, from)
+  return { names, namesTag: tagOf(names), signed }
+}
+
+function tagOf(names: readonly string[]): string {
+  const last = names.length - 1
+  return `h=${fill(
+    names.map((name, at) => name + (at < last ? ':' : ';')),
+    '',
+    ' h='.length,
+  )}`
 }
 
 /** `name:value`, unfolded, runs of blanks as one, none at the ends (§3.4.2). No CRLF. */

@@ -30,7 +30,6 @@ export type IdPrefix =
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const COUNTER_MAX = 0xfff
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 export type IdSource = (nowMs: number) => Id
 
@@ -82,13 +81,20 @@ export function lastIdAt(at: number): Id {
   return id
 }
 
+/** Written anew for each, so that a text is one piece from the start. */
+const TEXT = Buffer.alloc(36, '-')
+/** Where each byte of an id stands in it. */
+const BYTE_PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
+const HEX_DIGITS = Buffer.from('0123456789abcdef')
+
 /** The hyphenated lower-case text form. */
 export function idText(id: Id): string {
-  const hex = (at: number) => HEX[id[at]!]!
-  return (
-    `${hex(0)}${hex(1)}${hex(2)}${hex(3)}-${hex(4)}${hex(5)}-${hex(6)}${hex(7)}-${hex(8)}${hex(9)}-` +
-    `${hex(10)}${hex(11)}${hex(12)}${hex(13)}${hex(14)}${hex(15)}`
-  )
+  for (let i = 0; i < BYTE_PLACES.length; i++) {
+    const place = BYTE_PLACES[i]!
+    TEXT[place] = HEX_DIGITS[id[i]! >> 4]!
+    TEXT[place + 1] = HEX_DIGITS[id[i]! & 15]!
+  }
+  return TEXT.toString('latin1')
 }
 
 /** The form that API clients see. */

@@ -3,7 +3,7 @@ import type { Sign } from '../../dkim/sign.ts'
 import { deletedReason } from '../../domains/deleted.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
-import { serializeFields } from '../../smtp/header-field.ts'
+import { fieldsText } from '../../smtp/header-field.ts'
 import { createRefToken, type DeliveryRef, returnPath } from '../../smtp/verp.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import { createEmailSources, type EmailSource } from '../../store/mail/email-source.ts'
@@ -128,7 +128,7 @@ export function createMessageMaker({
         now,
         sign,
       )
-      const head = Buffer.concat([serializeFields(fields), CRLF])
+      const head = Buffer.from(`${fieldsText(fields)}\r\n`)
       return {
         mailFrom: returnPath(createRefToken(secrets, 'verp', ref, now), email.fromDomain),
         bytes: [head, message.body],
@@ -157,4 +157,3 @@ export function createMessageMaker({
 }
 
 const UNSIGNED: SigningDomain = { keys: [], tls: 'opportunistic' }
-const CRLF = Buffer.from('\r\n')

@@ -5,9 +5,7 @@ import type { EmailRow } from '../schema.ts'
 import { type Content, decodeContent } from './content.ts'
 import { messageIdOf } from './emails.ts'
 
-const COLUMNS = [
-  'accountId',
-  'id',
+const READ_COLUMNS = [
   'domainId',
   'sender',
   'toList',
@@ -25,10 +23,12 @@ const COLUMNS = [
   'linkTermsId',
   'broadcastId',
   'topicId',
+  'contentId',
 ] as const
 
 /** Lists are JSON, as in the row. */
-export interface EmailSource extends Pick<EmailRow, (typeof COLUMNS)[number]> {
+export interface EmailSource
+  extends Pick<EmailRow, 'accountId' | 'id' | Exclude<(typeof READ_COLUMNS)[number], 'contentId'>> {
   content: Content
 }
 
@@ -58,15 +58,17 @@ export function createEmailSources(find: Find, keptContents = KEPT_CONTENTS): Re
     if (kept.size > keptContents) kept.delete(kept.keys().next().value!)
   }
   return async (accountId, id) => {
-    const [row] = await find('emails', [{ accountId, id }], [...COLUMNS, 'contentId'])
+    const [row] = await find('emails', [{ accountId, id }], READ_COLUMNS)
     if (!row) return undefined
-    const { contentId, ...source } = row
-    const key = source.broadcastId === null ? undefined : `${idKey(source.broadcastId)} ${contentId}`
+    const { contentId, broadcastId } = row
+    const key = broadcastId === null ? undefined : `${idKey(broadcastId)} ${contentId}`
     const known = key === undefined ? undefined : kept.get(key)
     const content = known ?? (await readContent(find, contentId))
     if (!content) return undefined
     if (key !== undefined) keep(key, content)
-    return { ...source, messageId: messageIdOf(source), content }
+    // the row itself: there is one for each email that is sent
+    const messageId = messageIdOf({ messageId: row.messageId, id, sender: row.sender })
+    return Object.assign(row, { accountId, id, messageId, content })
   }
 }
 

@@ -36,6 +36,24 @@ test('fields that matter are named once more than they occur', () => {
   assert.is(canonical, 'from:a@b.test\r\n')
 })
 
+test('the same names, with other values and in other orders, are what each message has', () => {
+  const to = (value: string): HeaderField => ({ name: 'To', value })
+  const canonicalOf = (...fields: HeaderField[]) => selectSignedFields(fields).canonical
+  assert.is(canonicalOf(from, to('1'), to('2')), 'from:a@b.test\r\nto:2\r\nto:1\r\n')
+  assert.is(canonicalOf(from, to('3'), to('4')), 'from:a@b.test\r\nto:4\r\nto:3\r\n')
+  assert.is(canonicalOf(to('5'), from, to('6')), 'from:a@b.test\r\nto:6\r\nto:5\r\n')
+})
+
+test('of any number of messages with fields of their own each has its own', () => {
+  for (let round = 0; round < 2; round++)
+    for (let i = 0; i < 250; i++) {
+      const list: HeaderField = { name: `List-X${i}`, value: `${round}` }
+      assert.is(selectSignedFields([from, list]).canonical, `from:a@b.test\r\nlist-x${i}:${round}\r\n`)
+    }
+  const many = Array.from({ length: 400 }, (_, i) => ({ name: 'Resent-To', value: `${i}` }))
+  assert.is(selectSignedFields([from, ...many]).names.filter(name => name === 'resent-to').length, 400)
+})
+
 test('a signature must cover From', () => {
   assert.throws(() => selectSignedFields([{ name: 'To', value: 'a@b.test' }]), /without From/)
 })
