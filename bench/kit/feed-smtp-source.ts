@@ -1,30 +1,34 @@
-/** Feeds a server by Postfix's own load generator: one command after the other, on connections that are kept. */
+/** Feeds a server by Postfix's own load generator: one command after the other, on connections that are kept, or new ones. */
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FeedOptions, FeedResult } from './contender.ts'
-import { recipient } from './feed-smtp.ts'
+import { recipient, type SmtpFeedOptions } from './feed-smtp.ts'
 import { benchMessage, SENDER_DOMAIN } from './message.ts'
 import { weigh } from './process.ts'
 import { epochNow } from './time.ts'
 
-interface SourceFeedOptions extends FeedOptions {
-  port: number
+export interface SourceFeedOptions extends FeedOptions, Pick<SmtpFeedOptions, 'port' | 'to' | 'isDistinct'> {
   folder: string
+  /** A connection carries any number of messages when 0; the generator knows nothing in between. */
+  perConnection?: 0 | 1
 }
 
 const LOOK_EVERY_MS = 50
 
 /** To one destination: it has one recipient for all messages. */
 export async function feedBySmtpSource(options: SourceFeedOptions): Promise<FeedResult> {
-  const { port, count, connections, domainCount, folder } = options
+  const { port, count, connections, domainCount, folder, to, perConnection = 0, isDistinct = false } = options
   if (domainCount !== 1) throw new Error('smtp-source has one recipient for all messages')
+  const { wire } = benchMessage()
   const file = join(folder, 'feed.eml')
-  writeFileSync(file, benchMessage().wire.toString('latin1').replaceAll('\r\n', '\n'))
-  const envelope = ['-f', `news@${SENDER_DOMAIN}`, '-t', recipient(0, domainCount), '-F', file]
-  const load = ['-d', '-s', String(connections), '-m', String(count), '-M', `feeder.${SENDER_DOMAIN}`]
+  writeFileSync(file, wire.toString('latin1').replaceAll('\r\n', '\n'))
+  const envelope = ['-f', `news@${SENDER_DOMAIN}`, '-t', to ?? recipient(0, domainCount)]
+  const message = isDistinct ? ['-l', String(wire.length)] : ['-F', file] // those it makes itself have ids of their own
+  const load = ['-s', String(connections), '-m', String(count), '-M', `feeder.${SENDER_DOMAIN}`]
+  const kept = perConnection === 0 ? ['-d'] : []
   const beganAt = epochNow()
-  const source = spawn('smtp-source', [...load, ...envelope, `127.0.0.1:${port}`], {
+  const source = spawn('smtp-source', [...kept, ...load, ...envelope, ...message, `127.0.0.1:${port}`], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   let feederCpuSeconds = 0

@@ -12,8 +12,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Contender } from './contender.ts'
-import { feedSmtp, type SmtpFeedOptions } from './feed-smtp.ts'
-import { feedBySmtpSource } from './feed-smtp-source.ts'
+import { feedSmtp } from './feed-smtp.ts'
+import { feedBySmtpSource, type SourceFeedOptions } from './feed-smtp-source.ts'
 import { SENDER_DOMAIN } from './message.ts'
 import { type RunningProcess, startProcess, weigh } from './process.ts'
 import { syncTracer } from './sync-trace.ts'
@@ -24,7 +24,7 @@ const PORT = 2610
 /** Of its name. */
 export const BY_SMTP_SOURCE = ', fed by smtp-source'
 
-interface PostfixOptions extends Pick<SmtpFeedOptions, 'to' | 'perConnection' | 'isDistinct'> {
+interface PostfixOptions extends Pick<SourceFeedOptions, 'to' | 'perConnection' | 'isDistinct'> {
   signing: boolean
   /** Fed by its own load generator, which waits for each reply, in place of ours, which pipelines. */
   bySmtpSource?: boolean
@@ -65,7 +65,7 @@ export function postfix(
     },
     feed: options =>
       bySmtpSource
-        ? feedBySmtpSource({ ...options, port: PORT, folder })
+        ? feedBySmtpSource({ ...options, ...how, port: PORT, folder })
         : feedSmtp({ ...options, ...how, port: PORT }),
     queuedCount: () => readdirSync(join(root, 'spool/hold')).length,
     async release() {

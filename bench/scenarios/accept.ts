@@ -4,8 +4,8 @@ import { HTTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
 import { posthorn } from '../kit/posthorn.ts'
-import { watchPeakRss } from '../kit/process.ts'
-import type { Column, Findings, Measurement } from '../kit/report.ts'
+import { watchPeakRss, weighThreads } from '../kit/process.ts'
+import { type Column, cpuSplit, type Findings, type Measurement } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
 import { epochNow } from '../kit/time.ts'
 
@@ -53,10 +53,12 @@ export async function measuredAccept(contender: Contender, load: FeedOptions) {
     const { count, connections } = load
     await contender.feed({ ...load, count: WARM_UP_COUNT })
     await contender.settled?.()
+    const threadsBefore = weighThreads(contender.roots())
     const cpuBefore = contender.weigh().cpuSeconds
     const rss = watchPeakRss(contender.roots)
     const { elapsedMs, p99Ms, feederCpuSeconds } = await contender.feed(load)
     const cpuSeconds = contender.weigh().cpuSeconds - cpuBefore
+    const threads = weighThreads(contender.roots())
     const peakRssMb = rss.stop() / 2 ** 20
     const held = contender.queuedCount() - WARM_UP_COUNT
     if (held !== count) throw new Error(`${contender.name} confirmed ${count} messages and holds ${held}`)
@@ -69,6 +71,7 @@ export async function measuredAccept(contender: Contender, load: FeedOptions) {
       feederCpuSecondsPer1000: (feederCpuSeconds * 1_000) / count,
       peakRssMb,
       ...later,
+      ...cpuSplit(threadsBefore, threads, { total: cpuSeconds, count }),
     }
   })
 }

@@ -1,22 +1,23 @@
 /**
- * Received durably at port 25, until 250, over connections that carry many messages, and over one for each: next to Postfix,
+ * Received durably at port 25, until 250, over connections that carry many messages, and over one for each, by two feeds: next to Postfix,
  * which puts all of it on hold. We read, judge and list it besides, as far as there is room, and afterwards.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import type { Contender } from '../kit/contender.ts'
 import { feedSmtp } from '../kit/feed-smtp.ts'
+import { feedBySmtpSource, type SourceFeedOptions } from '../kit/feed-smtp-source.ts'
 import { SMTP_CONNECTIONS } from '../kit/load.ts'
 import { SENDER_DOMAIN } from '../kit/message.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
-import { postfix } from '../kit/postfix.ts'
+import { BY_SMTP_SOURCE, postfix } from '../kit/postfix.ts'
 import { posthorn } from '../kit/posthorn.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions } from '../kit/scenario.ts'
 import { ACCEPT_COLUMNS, measuredAccept } from './accept.ts'
 
 export const inbound: Scenario = {
-  what: 'receive durably at port 25, 20 sessions: 100 messages a connection, and one',
+  what: 'receive durably at port 25, 20 sessions: connections that are kept, and one for each message',
   rounds: 5,
   count: 10_000,
   domainCount: 1,
@@ -25,15 +26,15 @@ export const inbound: Scenario = {
 
 const PORT = 2590
 const TO = `u@${SENDER_DOMAIN}`
-/** What our port 25 lets one connection carry. */
 const WAYS = [
-  ['reused', 100],
+  ['reused', 0],
   ['new each', 1],
 ] as const
+const FEEDS = ['', BY_SMTP_SOURCE]
 const COLUMNS: Column[] = [
   ...ACCEPT_COLUMNS.map(column =>
     column.figure === 'acceptedPerSecond'
-      ? { ...column, against: WAYS.map(([way]) => `Postfix, ${way}`) }
+      ? { ...column, against: WAYS.flatMap(([way]) => FEEDS.map(feed => `Postfix, ${way}${feed}`)) }
       : column,
   ),
   { figure: 'settledSeconds', title: 'all listed after, s', digits: 1 },
@@ -46,11 +47,14 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const unbound = await prepareNetwork(folder, domainCount)
   const measurements: Measurement[] = []
   for (const [way, perConnection] of WAYS) {
-    const named = (contender: Contender): Contender => ({ ...contender, name: `${contender.name}, ${way}` })
-    const contenders = [
-      named(postfix(folder, { signing: false, to: TO, perConnection, isDistinct: true })),
-      named(receiving(folder, perConnection, profiles)),
-    ]
+    const contenders = FEEDS.flatMap(feed => {
+      const named = (name: string, contender: Contender) => ({ ...contender, name: `${name}, ${way}${feed}` })
+      const how = { to: TO, perConnection, isDistinct: true, bySmtpSource: feed === BY_SMTP_SOURCE }
+      return [
+        named('Postfix', postfix(folder, { signing: false, ...how })),
+        named('Posthorn', receiving(folder, how, profiles)),
+      ]
+    })
     measurements.push(
       ...(await inTurns(options, contenders, contender =>
         measuredAccept(contender, { count, connections: SMTP_CONNECTIONS, domainCount }),
@@ -62,7 +66,14 @@ async function run(options: ScenarioOptions): Promise<Findings> {
 }
 
 /** Posthorn with its port 25: what it takes is listed meanwhile, as it is for users. */
-function receiving(folder: string, perConnection: number, profiles: string | undefined): Contender {
+function receiving(
+  folder: string,
+  {
+    bySmtpSource,
+    ...how
+  }: Pick<SourceFeedOptions, 'to' | 'perConnection' | 'isDistinct'> & { bySmtpSource: boolean },
+  profiles: string | undefined,
+): Contender {
   const env = { POSTHORN_SMTP_INBOUND_CONNECTIONS_PER_MINUTE: '0', POSTHORN_SMTP_INBOUND_MTA_STS: 'off' }
   const ours = posthorn(folder, { signingSlots: [3], profiles, env })
   const count = (condition: string) => {
@@ -73,9 +84,11 @@ function receiving(folder: string, perConnection: number, profiles: string | und
   }
   return {
     ...ours,
-    name: 'Posthorn',
     start: how => ours.start({ ...how, held: false }),
-    feed: options => feedSmtp({ ...options, port: PORT, to: TO, perConnection, isDistinct: true }),
+    feed: options =>
+      bySmtpSource
+        ? feedBySmtpSource({ ...options, ...how, port: PORT, folder })
+        : feedSmtp({ ...options, ...how, port: PORT }),
     queuedCount: () => count('1'),
     async settled() {
       while (count('listed_at is null') > 0) await pause(LOOK_EVERY_MS)

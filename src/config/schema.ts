@@ -65,7 +65,7 @@ export const schema = {
       ),
       connectionsPerMinute: integer(
         300,
-        'New connections to port 25 that one address (IPv6: /56) may open; 0 means any number.',
+        'New connections to port 25 that one address (IPv6: /56) may open; 0 means any number. Those from this machine are not counted.',
       ),
       mtaSts: choice(
         ['enforce', 'testing', 'off'],

@@ -1,5 +1,6 @@
 /** Connections by where they come from: nobody holds more than a share of them, or opens them without end. */
 import type { SMTPServerOptions } from 'smtp-server'
+import { isLoopback } from '../dns/address-safety.ts'
 import { netblockOf } from '../dns/netblock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Reply } from './reply.ts'
@@ -7,7 +8,7 @@ import { Reply } from './reply.ts'
 interface ConnectionTerms {
   /** At a time. */
   mostOfOne: number
-  /** New ones; any number when 0. */
+  /** New ones; any number when 0, and from this machine, where a gateway brings the mail of many. */
   newPerMinute: number
   clock: Clock
 }
@@ -25,7 +26,8 @@ export function connectionLimit({
   return {
     onConnect({ id, remoteAddress }, answer) {
       const place = placeOf(remoteAddress)
-      if (!isNew(place)) return answer(new Reply(421, '4.7.0 Too many new connections from you'))
+      if (!isLoopback(remoteAddress) && !isNew(place))
+        return answer(new Reply(421, '4.7.0 Too many new connections from you'))
       const count = (places.get(place) ?? 0) + 1
       if (count > mostOfOne) return answer(new Reply(421, '4.7.0 Too many connections from you'))
       places.set(place, count)

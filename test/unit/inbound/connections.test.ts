@@ -57,4 +57,18 @@ test('one address opens so many a minute, closed or not', () => {
   assert.is(open('192.0.2.1').told, 'taken')
 })
 
+test('connections from this machine are not counted by the minute, but at a time', () => {
+  for (const place of ['127.0.0.1', '::1']) {
+    const { open } = given({ newPerMinute: 1, mostOfOne: 2 })
+    for (let i = 0; i < 10; i++) {
+      const { told, close } = open(place)
+      assert.is(told, 'taken')
+      close()
+    }
+    open(place)
+    open(place)
+    assert.match(open(place).told, /Too many connections/)
+  }
+})
+
 test.run()
