@@ -67,6 +67,8 @@ export interface App {
 const COMMAND_LINE_MS = 5_000
 const HTTP_GRACE_MS = 5_000
 const DELIVERY_GRACE_MS = 20_000
+/** Received mail is listed in company, as attempts end in company: fewer and larger commits. */
+const LAZY_MS = { listInbound: 20 }
 /** Where others change the store, too: hints of what is due may get lost. */
 const LOOK_EVERY_MS = 30_000
 
@@ -86,7 +88,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
       writerThread: new URL('./writer-thread.ts', import.meta.url),
       clock,
       onLoss: deps.onFatal,
-      patienceMs: COMMAND_LINE_MS,
+      ...{ lazyMs: LAZY_MS, patienceMs: COMMAND_LINE_MS },
     })
     started.push(store.close)
     if (store.migrations.length > 0) log.info({ migrations: store.migrations }, 'database migrated')

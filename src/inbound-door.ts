@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { connectionShares } from './connection-shares.ts'
 import { createHostedDomains } from './domains/hosted.ts'
 import { createAdmit } from './inbound/admission.ts'
+import { createCrowd } from './inbound/crowd.ts'
 import { doorOf } from './inbound/doors.ts'
 import { startFeedback } from './inbound/feedback.ts'
+import { createFreshMail, type FreshMail } from './inbound/fresh-mail.ts'
 import { startInbox } from './inbound/inbox.ts'
 import { countInbox } from './inbound/inbox-counts.ts'
 import { type ListenerOptions, startInboundListener } from './inbound/listener.ts'
@@ -37,8 +39,11 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
   const reader = createReportReader({ entry, metrics, clock, log })
   const verdicts = createVerdictMaker(parts)
   const feedback = startFeedback({ ...store, reader, secrets, clock, log })
+  const fresh = createFreshMail(clock)
+  const crowd = createCrowd(clock)
   const inbox = startInbox({
     ...store,
+    ...{ fresh, crowd },
     reader: createMailReader({
       entry: new URL('./inbound-thread.ts', import.meta.url),
       ...{ mailHost, metrics, clock, log },
@@ -50,7 +55,7 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
   })
   store.on(INBOUND_STORED, inbox.note)
   store.on(MISSED, inbox.note)
-  const take = createTake(parts)
+  const take = createTake(parts, fresh)
   const hosted = createHostedDomains({ db: store.db, clock })
   store.on(HOSTING_CHANGED, names => hosted.forget(names as string[]))
   store.on(MISSED, () => hosted.forget())
@@ -74,11 +79,9 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
       openBlob: () => store.blobs.receive(hashFile),
       async take(mail) {
         await take(mail)
-        feedback.note()
+        if (mail.reports.length > 0) feedback.note()
       },
-      counts: countMail(metrics, 'inbound'),
-      clock,
-      log,
+      ...{ crowd, counts: countMail(metrics, 'inbound'), clock, log },
     })
     return {
       address: listener.address(),
@@ -109,11 +112,11 @@ function createVerdictMaker({ config, store, metrics, clock, log }: Parts): Verd
 }
 
 function judgeBy({ judge }: VerdictMaker): JudgeMail {
-  return ({ rawHash: blobHash, sender: mailFrom, helo, clientIp, recipients, receivedAt }) =>
-    judge({ blobHash, clientIp, helo: helo ?? '', mailFrom, recipients, receivedAt })
+  return ({ rawHash: blobHash, bytes, sender: mailFrom, helo, clientIp, recipients, receivedAt }) =>
+    judge({ blobHash, bytes, clientIp, helo: helo ?? '', mailFrom, recipients, receivedAt })
 }
 
-function createTake({ store, clock, log }: Parts): ListenerOptions['take'] {
+function createTake({ store, clock, log }: Parts, fresh: FreshMail): ListenerOptions['take'] {
   const claims = createBlobClaims({
     blobs: store.blobs,
     db: store.db,
@@ -124,6 +127,7 @@ function createTake({ store, clock, log }: Parts): ListenerOptions['take'] {
     let isSettled = false
     try {
       await claim.place([mail.blob])
+      if (mail.messages.length > 0) fresh.keep(mail.blob)
       await store.run('receiveMail', { ...mail, at: clock.now() })
       isSettled = true
     } finally {

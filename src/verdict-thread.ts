@@ -6,6 +6,7 @@ import { serveCalls } from './lib/calls.ts'
 import { systemClock as clock } from './lib/clock.ts'
 import { createLog } from './lib/log.ts'
 import { AFTER_ACCEPTING, stepBack } from './lib/thread-priority.ts'
+import { onePiece } from './store/blobs/blobs.ts'
 import { openReader } from './store/dialect.ts'
 import { createJudge } from './verdicts/judge.ts'
 import type { Judgement, VerdictThreadData } from './verdicts/verdicts.ts'
@@ -20,7 +21,8 @@ const log = createLog(logLevel).child({ thread: 'verdicts' })
 const judge = createJudge({ mailHost, resolver, filters, clock, log })
 
 serveCalls(calls, {
-  judge: async ({ blobHash, ...envelope }: Judgement) => {
+  judge: async ({ blobHash, bytes, ...envelope }: Judgement) => {
+    if (bytes) return judge({ sizeBytes: bytes.length, read: () => onePiece(bytes) }, envelope)
     const { sizeBytes } = await blobs.open(db, blobHash)
     return judge({ sizeBytes, read: () => contentOf(blobHash) }, envelope)
   },

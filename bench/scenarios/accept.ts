@@ -1,6 +1,6 @@
 /** Durably accepted, nothing delivered: Posthorn over HTTP, Postfix over SMTP with all mail put on hold. */
 import type { Contender, FeedOptions } from '../kit/contender.ts'
-import { HTTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
+import { HTTP_CONNECTIONS, LONG_WARM_UP_COUNT, WARM_UP_COUNT } from '../kit/load.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
 import { posthorn } from '../kit/posthorn.ts'
@@ -51,7 +51,8 @@ async function run(options: ScenarioOptions): Promise<Findings> {
 export async function measuredAccept(contender: Contender, load: FeedOptions) {
   return withStarted(contender, { held: true }, async () => {
     const { count, connections } = load
-    await contender.feed({ ...load, count: WARM_UP_COUNT })
+    const warmUpCount = contender.settled ? LONG_WARM_UP_COUNT : WARM_UP_COUNT
+    await contender.feed({ ...load, count: warmUpCount })
     await contender.settled?.()
     const threadsBefore = weighThreads(contender.roots())
     const cpuBefore = contender.weigh().cpuSeconds
@@ -60,7 +61,7 @@ export async function measuredAccept(contender: Contender, load: FeedOptions) {
     const cpuSeconds = contender.weigh().cpuSeconds - cpuBefore
     const threads = weighThreads(contender.roots())
     const peakRssMb = rss.stop() / 2 ** 20
-    const held = contender.queuedCount() - WARM_UP_COUNT
+    const held = contender.queuedCount() - warmUpCount
     if (held !== count) throw new Error(`${contender.name} confirmed ${count} messages and holds ${held}`)
     const later = await settledFigures(contender, { count, cpuBefore })
     return {

@@ -14,6 +14,8 @@ export interface DotReader {
 const CR = 0x0d
 const LF = 0x0a
 const DOT = 0x2e
+/** The dot and its CRLF. */
+const END_BYTES = 3
 const LINE_WITH_DOT = Buffer.of(LF, DOT)
 
 /** Where the reader stands: what was last, and in which places a dot, or a dot and a CR, are held back. */
@@ -34,6 +36,7 @@ export function createDotReader(): DotReader {
       let { length } = head
       state = after(head, state)
       if (length === bytes.length) return { content: bytes, endAt: undefined }
+      if (state === LINE && isEnd(bytes, length)) return { content: head, endAt: length + END_BYTES }
       const content = Buffer.allocUnsafe(bytes.length + 2)
       content.set(head)
       for (let at = length; at < bytes.length; at++) {
@@ -65,6 +68,11 @@ export function createDotReader(): DotReader {
       return { content: content.subarray(0, length), endAt: undefined }
     },
   }
+}
+
+/** Whether all of the end stands there; else it is looked for byte by byte. */
+function isEnd(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === DOT && bytes[at + 1] === CR && bytes[at + 2] === LF
 }
 
 function next(state: number, byte: number): number {

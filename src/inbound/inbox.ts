@@ -8,9 +8,12 @@ import { idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { sparingLine } from '../lib/sparing-line.ts'
 import type { BlobFiles } from '../store/blobs/blobs.ts'
+import { LARGEST_INLINE_BYTES } from '../store/blobs/staged.ts'
 import { type Run, StorageUnavailable } from '../store/command.ts'
 import { type UnlistedInbound, unlistedInbound } from '../store/received/inbound.ts'
 import type { Db } from '../store/schema.ts'
+import type { Crowd } from './crowd.ts'
+import type { FreshMail } from './fresh-mail.ts'
 import type { InboxCounts } from './inbox-counts.ts'
 import type { ListInbound, listInboundCommands } from './list-commands.ts'
 import type { MailReader } from './mail-reader.ts'
@@ -26,6 +29,9 @@ export interface Inbox {
 interface InboxOptions {
   db: Db
   blobs: BlobFiles
+  fresh: Pick<FreshMail, 'take'>
+  /** Of those who wait for their 250, at port 25. */
+  crowd: Pick<Crowd, 'isThere'>
   run: Run<typeof listInboundCommands>
   reader: MailReader
   /** Never rejects. */
@@ -36,6 +42,9 @@ interface InboxOptions {
 }
 
 const AT_ONCE = 128
+/** While many wait to be acknowledged: what is on the disk already can wait, for a while. */
+const AT_ONCE_IN_A_CROWD = 1
+const LONGEST_WAIT_MS = 5_000
 /** Looked up together, those under way included: a question for each of them would cost as much as reading it. */
 const AHEAD = 512
 /** While more than so many are under way, what comes is gathered for so long before it is looked for. */
@@ -44,7 +53,7 @@ const LOOK_AGAIN_MS = 100
 const AGAIN_MS = 5_000
 
 export function startInbox(options: InboxOptions): Inbox {
-  const { db, clock } = options
+  const { db, crowd, clock } = options
   const { unlisted, unseen } = complaints(options)
   const stopping = new AbortController()
   const stopped = new Promise<undefined>(resolve =>
@@ -73,7 +82,9 @@ export function startInbox(options: InboxOptions): Inbox {
       })
     underWay.set(key, work)
   }
-  const hasRoom = () => underWay.size < AT_ONCE && !stopping.signal.aborted
+  const stepsBack = () => crowd.isThere() && !isOverdue(waiting[0], clock)
+  const hasRoom = () =>
+    underWay.size < (stepsBack() ? AT_ONCE_IN_A_CROWD : AT_ONCE) && !stopping.signal.aborted
   const beginWaiting = () => {
     while (waiting.length > 0 && hasRoom()) begin(waiting.shift()!)
   }
@@ -98,6 +109,7 @@ export function startInbox(options: InboxOptions): Inbox {
   }
   const goOn = () => {
     beginWaiting()
+    if (stepsBack()) lookLater() // whoever is under way may take long, and the crowd is gone before
     if (!wanted || waiting.length > 0 || looking || !hasRoom()) return
     if (isSoon()) return lookLater()
     looking = look()
@@ -123,6 +135,10 @@ export function startInbox(options: InboxOptions): Inbox {
       await Promise.all(underWay.values())
     },
   }
+}
+
+function isOverdue(oldest: UnlistedInbound | undefined, clock: Clock): boolean {
+  return oldest !== undefined && clock.now() - oldest.createdAt > LONGEST_WAIT_MS
 }
 
 /** While nothing can be stored there is one every few seconds, for each message. */
@@ -155,24 +171,30 @@ async function readAndJudge(
   row: UnlistedInbound,
   options: InboxOptions,
 ): Promise<Pick<ListInbound, 'mail' | 'fault'> & { verdicts: Verdicts }> {
-  const read = await readOne(row, options)
+  const { bytes, ...read } = await readOne(row, options)
   const { sender, clientIp, helo, tls, createdAt: receivedAt, sizeBytes, rawHash } = row
   const recipients = JSON.parse(row.recipients) as string[]
   const envelope = { sender, recipients, clientIp, helo, tls, receivedAt, sizeBytes, rawHash }
-  return { ...read, verdicts: await options.judge(envelope) }
+  return { ...read, verdicts: await options.judge({ ...envelope, bytes }) }
 }
 
 /** @throws StorageUnavailable */
 async function readOne(
-  row: UnlistedInbound,
-  { db, blobs, reader }: InboxOptions,
-): Promise<Pick<ListInbound, 'mail' | 'fault'>> {
+  { rawHash, sizeBytes }: UnlistedInbound,
+  { db, blobs, fresh, reader }: InboxOptions,
+): Promise<Pick<ListInbound, 'mail' | 'fault'> & { bytes: Uint8Array | null }> {
+  let bytes: Uint8Array | null = null
+  const load = async () => {
+    const found = fresh.take(rawHash) ?? (await blobs.read(db, rawHash))
+    if (sizeBytes > LARGEST_INLINE_BYTES) return movable(found)
+    bytes = found
+    return new Uint8Array(found)
+  }
   try {
-    const mail = await reader.read(async () => movable(await blobs.read(db, row.rawHash)))
-    return { mail, fault: null }
+    return { mail: await reader.read(load), fault: null, bytes }
   } catch (error) {
     if (error instanceof StorageUnavailable) throw error
-    return unreadable(error)
+    return { ...unreadable(error), bytes }
   }
 }
 
@@ -181,7 +203,7 @@ function unreadable(error: unknown): Pick<ListInbound, 'mail' | 'fault'> {
 }
 
 /** What has memory of its own can be given away; the rest is small. */
-function movable(bytes: Buffer): Uint8Array<ArrayBuffer> {
+function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const isAlone = bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength === bytes.length
   return isAlone ? new Uint8Array(bytes.buffer as ArrayBuffer) : new Uint8Array(bytes)
 }

@@ -6,6 +6,7 @@ import type { Log } from '../lib/log.ts'
 import type { BlobStream } from '../store/blobs/stream.ts'
 import { type Admit, type Door, messagesOf, reportsOf } from './admission.ts'
 import { connectionLimit } from './connections.ts'
+import type { Crowd } from './crowd.ts'
 import { takeIn } from './intake.ts'
 import { type Listening, startListening } from './listening.ts'
 import { createMailBytes, type MailBytes } from './mail-bytes.ts'
@@ -28,6 +29,8 @@ export interface ListenerOptions {
   openBlob(): BlobStream
   /** Stores the mail, and takes its blob over. @throws StorageUnavailable */
   take(mail: Omit<ReceivedMail, 'at'>): Promise<void>
+  /** Told of the messages that are under way. */
+  crowd: Crowd
   counts: MailCounts
   clock: Clock
   log: Log
@@ -101,11 +104,10 @@ interface Transactions {
 
 /** One message from the end of DATA's 354 to its reply. */
 function createReceiver(
-  { take, openBlob, counts, clock, log }: ListenerOptions,
+  { take, openBlob, crowd, counts, clock, log }: ListenerOptions,
   { doorsOf, end }: Transactions,
 ) {
   const notTaken = createReplyTo(452, { log, clock })
-  let underWay = 0
 
   const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
     const doors = doorsOf(session)
@@ -122,8 +124,9 @@ function createReceiver(
   }
 
   return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
-    if (underWay >= MOST_UNDER_WAY) return answer(new Reply(452, '4.3.1 Too much at once, try again later'))
-    underWay += 1
+    if (crowd.size() >= MOST_UNDER_WAY)
+      return answer(new Reply(452, '4.3.1 Too much at once, try again later'))
+    crowd.enter()
     const pace = watchPace(clock, () => end(session.id))
     stream.on('data', (chunk: Buffer) => pace.add(chunk.length))
     stream.once('end', pace.end)
@@ -140,7 +143,7 @@ function createReceiver(
       )
       .finally(() => {
         pace.end()
-        underWay -= 1
+        crowd.leave()
       })
   }
 }

@@ -26,13 +26,21 @@ export function createMailBytes(): MailBytes {
       if (room > 0) beginning.push(chunk.subarray(0, room))
     },
     hopCount() {
-      const text = Buffer.concat(beginning).toString('latin1')
-      const end = text.indexOf('\r\n\r\n')
-      return (end < 0 ? text : text.slice(0, end)).match(/^received[ \t]{0,8}:/gim)?.length ?? 0
+      return headOf(beginning).match(/^received[ \t]{0,8}:/gim)?.length ?? 0
     },
   }
 }
 
+function headOf(pieces: readonly Uint8Array[]): string {
+  const [first, ...others] = pieces
+  if (!first) return ''
+  const bytes = Buffer.from(first.buffer, first.byteOffset, first.length)
+  const end = bytes.indexOf(EMPTY_LINE)
+  if (end >= 0 || others.length === 0) return bytes.toString('latin1', 0, end < 0 ? bytes.length : end)
+  return headOf([Buffer.concat(pieces)])
+}
+
+const EMPTY_LINE = '\r\n\r\n'
 const CR = 0x0d
 const LF = 0x0a
 

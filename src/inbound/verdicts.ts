@@ -18,6 +18,8 @@ export interface MailToJudge {
   sizeBytes: number
   /** Of the message as it came, in the store. */
   rawHash: Uint8Array
+  /** All of it where it is small and at hand; null where it is to be read from the store. */
+  bytes: Uint8Array | null
 }
 
 export interface Verdicts {

@@ -11,7 +11,7 @@ import { FolderInUse, type FolderLock, lockFolder } from './lock.ts'
 import type { Find, ReadTogether } from './read.ts'
 import { watchSameFile } from './same-file.ts'
 import type { Db } from './schema.ts'
-import { createWriterClient, type WriterClient } from './writer/client.ts'
+import { type ClientOptions, createWriterClient, type WriterClient } from './writer/client.ts'
 import type { WriterNotice, WriterOrder, WriterThreadData } from './writer/thread.ts'
 
 /** While another process holds the folder. */
@@ -26,6 +26,8 @@ export interface StoreOptions {
   clock: Clock
   /** Called when nothing can be stored any more: the writer thread has died, or the database file is gone. */
   onLoss(error: Error): void
+  /** Commands whose answer the main thread is in no hurry for: they wait so long, ms, for company. */
+  lazyMs?: ClientOptions['lazyMs']
   /** How long another process may still hold the folder; not at all when absent. */
   patienceMs?: number
 }
@@ -64,7 +66,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
     const migrations = await ready(thread)
     thread.on('error', options.onLoss)
     const watch = watchDatabase(location, options)
-    const client = createWriterClient<C>(connect(thread), { clock: options.clock })
+    const client = createWriterClient<C>(connect(thread), options)
     const { db, find, readTogether, blobs } = openReader(location, options.clock.now)
     return {
       run: client.run,

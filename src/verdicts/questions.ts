@@ -16,11 +16,15 @@ export interface Questions {
   end(): void
 }
 
+/** Most messages have some, and nobody looks at where they were thrown: they have no stack, which costs more than all else of them. */
 export class DnsFault extends Error {
   readonly code: string | undefined
 
   constructor(message: string, code?: string) {
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(message)
+    Error.stackTraceLimit = stackTraceLimit
     this.code = code
   }
 }

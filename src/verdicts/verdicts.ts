@@ -16,6 +16,8 @@ import type { SpamFinding, Verdicts, VirusFinding } from './verdict.ts'
 export interface Judgement extends Envelope {
   /** Of the message as it came, in the store. */
   blobHash: Uint8Array
+  /** All of it where it is small and at hand; null where it is to be read from the store. */
+  bytes: Uint8Array | null
 }
 
 export interface VerdictThreadData extends PassingThreadData {

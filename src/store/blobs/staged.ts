@@ -1,5 +1,5 @@
 /** A blob on its way into the store. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 export interface StagedBlob {
   hash: Uint8Array
@@ -14,7 +14,7 @@ export interface StagedBlob {
 export const LARGEST_INLINE_BYTES = 64 * 1024
 
 export function sha256(bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(createHash('sha256').update(bytes).digest())
+  return new Uint8Array(hash('sha256', bytes, 'buffer'))
 }
 
 export function blobName(hash: Uint8Array): string {

@@ -31,7 +31,7 @@ export function createBlobStream(drafts: Drafts, hashOf: HashFile): BlobStream {
     },
     async finish() {
       if (!draft) {
-        const body = new Uint8Array(Buffer.concat(held))
+        const body = inOnePiece(held)
         return { hash: sha256(body), sizeBytes, body, draft: null }
       }
       await draft.close()
@@ -43,6 +43,20 @@ export function createBlobStream(drafts: Drafts, hashOf: HashFile): BlobStream {
       await drafts.discard(draft.name)
     },
   }
+}
+
+/** With memory of its own. */
+function inOnePiece(pieces: readonly Uint8Array[]): Uint8Array {
+  const [first] = pieces
+  const isAlone = pieces.length === 1 && first!.buffer.byteLength === first!.length
+  if (isAlone) return new Uint8Array(first!.buffer)
+  const whole = new Uint8Array(pieces.reduce((size, { length }) => size + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
 }
 
 export async function hashFile(path: string): ReturnType<HashFile> {

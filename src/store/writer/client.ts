@@ -23,7 +23,7 @@ interface Pending {
 export interface ClientOptions {
   clock: Clock
   /** Commands whose answer nobody is in a hurry for: they wait so long, ms, for company. */
-  lazyMs?: Readonly<Record<string, number>>
+  lazyMs?: Readonly<Record<string, number>> | undefined
 }
 
 interface Leaving {

@@ -1,4 +1,6 @@
 import * as assert from 'uvu/assert'
+import { type Crowd, createCrowd } from '../../../src/inbound/crowd.ts'
+import { createFreshMail } from '../../../src/inbound/fresh-mail.ts'
 import { type Inbox, startInbox } from '../../../src/inbound/inbox.ts'
 import { countInbox } from '../../../src/inbound/inbox-counts.ts'
 import { createMailReader, type MailReader } from '../../../src/inbound/mail-reader.ts'
@@ -57,11 +59,14 @@ async function open(t: TestContext) {
       judge?: JudgeMail | null
       run?: typeof store.run
       db?: typeof store.db
+      crowd?: Pick<Crowd, 'isThere'>
     } = {},
   ): Inbox => {
     const { judge = null, ...rest } = over
     const inbox = startInbox({
       ...store,
+      fresh: createFreshMail(clock),
+      crowd: createCrowd(clock),
       ...{ reader: realReader, counts: countInbox(metrics), clock, log, ...rest },
       judge: createJudging({ judge, clock, log }),
     })
@@ -173,6 +178,38 @@ test('what comes while others are judged for long is gathered, and waits for non
   assert.is(questions(), 2)
   judged.resolve(GOOD)
   await whenListed(30)
+})
+
+test('while many wait to be acknowledged one at a time is read, and all of them when the first has waited for long', async t => {
+  const { clock, take, start, whenListed } = await open(t)
+  for (let i = 0; i < 20; i++) await take(`Subject: ${i}\n\nx`, clock.now())
+  const judged = Promise.withResolvers<Verdicts>()
+  let judging = 0
+  const judge: JudgeMail = () => {
+    judging += 1
+    return judged.promise
+  }
+  start({ reader: READS_NOTHING, judge, crowd: { isThere: () => true } })
+  await until(() => judging === 1 || undefined)
+  clock.advance(4_900)
+  assert.is(judging, 1)
+  for (let passed = 0; passed < 200; passed += 100) clock.advance(100)
+  await until(() => judging === 20 || undefined)
+  judged.resolve(GOOD)
+  await whenListed(20)
+})
+
+test('when the crowd is gone the others are read, whatever the one that was read meanwhile waits for', async t => {
+  const { clock, take, start, whenListed } = await open(t)
+  for (let i = 0; i < 20; i++) await take(`Subject: ${i}\n\nx`, clock.now())
+  let isCrowd = true
+  let judging = 0
+  const judge: JudgeMail = () => (judging++ === 0 ? new Promise(() => {}) : Promise.resolve(GOOD))
+  start({ reader: READS_NOTHING, judge, crowd: { isThere: () => isCrowd } })
+  await until(() => judging === 1 || undefined)
+  isCrowd = false
+  clock.advance(100)
+  await whenListed(19)
 })
 
 test('what takes too long to be read is known by its head', async t => {

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Admit } from '../../../src/inbound/admission.ts'
+import { createCrowd } from '../../../src/inbound/crowd.ts'
 import { startInboundListener } from '../../../src/inbound/listener.ts'
 import { countMail } from '../../../src/inbound/mail-counts.ts'
 import { createIdSource } from '../../../src/lib/ids.ts'
@@ -53,6 +54,7 @@ async function open(t: TestContext, { admit = admitAll, take = async () => {} }:
           },
         }
       },
+      crowd: createCrowd(createManualClock()),
       counts: countMail(metrics, 'inbound'),
       clock: createManualClock(),
       log,

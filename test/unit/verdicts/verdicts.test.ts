@@ -26,7 +26,8 @@ async function start(t: TestContext, clock: ManualClock) {
   )
   return {
     close: verdicts.close,
-    judge: (mailFrom: string) => verdicts.judge({ ...envelope({ mailFrom }), blobHash: new Uint8Array(32) }),
+    judge: (mailFrom: string) =>
+      verdicts.judge({ ...envelope({ mailFrom }), blobHash: new Uint8Array(32), bytes: null }),
   }
 }
 
