@@ -27,6 +27,8 @@ export interface RowOps {
     keys: readonly Pick<Schema[T], K>[],
     columns: readonly C[],
   ): Promise<(Pick<Schema[T], C> | undefined)[]>
+  /** Inserts rows, each of another hash; what is there already is used so many times more, as `refs` says. */
+  refer(table: 'blobs', rows: readonly Schema['blobs'][]): Promise<void>
   /** So many fresh integer keys. */
   reserve(table: 'contents', count: number): Promise<number[]>
 }

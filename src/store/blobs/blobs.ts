@@ -136,12 +136,12 @@ export async function findBlob(db: Db, hash: Uint8Array) {
 
 /** Part of a command: one more use of each blob. */
 export async function referBlobs(tx: Tx, blobs: readonly StagedBlob[], nowMs: number): Promise<void> {
-  for (const { hash, sizeBytes, body } of blobs)
-    await tx.db
-      .insertInto('blobs')
-      .values({ hash, sizeBytes, body, refs: 1, createdAt: nowMs })
-      .onConflict(conflict => conflict.column('hash').doUpdateSet(eb => ({ refs: eb('blobs.refs', '+', 1) })))
-      .execute()
+  const byName = [...Map.groupBy(blobs, ({ hash }) => blobName(hash))].sort(([a], [b]) => (a < b ? -1 : 1))
+  const rows = byName.map(([, same]) => {
+    const { hash, sizeBytes, body } = same[0]!
+    return { hash, sizeBytes, body, refs: same.length, createdAt: nowMs }
+  })
+  await tx.rows.refer('blobs', rows)
 }
 
 /**

@@ -9,6 +9,7 @@ type Row = Record<string, unknown>
 /** Texts of statements by what they are for. */
 export interface RowStatements {
   insert(table: string, columns: readonly string[]): string
+  refer(table: string, columns: readonly string[]): string
   update(table: string, key: readonly string[], columns: readonly string[]): string
   find(table: string, key: readonly string[], columns: readonly string[], isLocking: boolean): string
 }
@@ -62,6 +63,11 @@ export function postgresRows(query: Query, statements: RowStatements, write: Wri
             })
         }
     },
+    async refer(table, rows) {
+      for (const { by, some } of shapesOf(rows as readonly object[] as readonly Row[], row => row))
+        for (const part of inParts(some))
+          await write({ sql: statements.refer(table, by), values: columnsOf(part, by), kept: true })
+    },
     find: (table, keys, columns) => meet(table, keys as readonly Row[], columns, false),
     lock: (table, keys, columns) => meet(table, keys as readonly Row[], columns, true),
     /** Some more than are needed are taken at a time; those that are left over when the session ends are never used. */
@@ -98,6 +104,13 @@ export function rowStatements(typeOf: ColumnTypes): RowStatements {
         `insert ${table} ${columns}`,
         () =>
           `insert into ${snake(table)} (${names(columns)}) select * from unnest(${arrays(table, columns)})`,
+      ),
+    refer: (table, columns) =>
+      once(
+        `refer ${table} ${columns}`,
+        () =>
+          `insert into ${snake(table)} as t (${names(columns)}) select * from unnest(${arrays(table, columns)}) ` +
+          'on conflict (hash) do update set refs = t.refs + excluded.refs',
       ),
     update: (table, key, columns) =>
       once(`update ${table} ${key} ${columns}`, () => {

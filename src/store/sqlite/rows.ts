@@ -56,6 +56,13 @@ export function sqliteRows(connection: SqliteConnection): RowOps {
     find,
     /** There is only one who writes. */
     lock: find,
+    async refer(table, rows) {
+      const bind = bindings(`refer ${table}`, columns => referSql(table, columns))
+      for (const row of rows as readonly object[] as readonly Row[]) {
+        const { statement, values } = bind(row)
+        statement.run(...values)
+      }
+    },
     async reserve(table, count) {
       const sql = sqlOf(`reserve ${table}`, () => `select coalesce(max(id), 0) + 1 as next from ${table}`)
       const { next } = connection.prepare(sql).get() as { next: number }
@@ -83,6 +90,10 @@ function remembered() {
 function insertSql(table: keyof Schema, columns: readonly string[]): string {
   const places = columns.map(() => '?').join(', ')
   return `insert into ${snake(table)} (${columns.map(snake).join(', ')}) values (${places})`
+}
+
+function referSql(table: keyof Schema, columns: readonly string[]): string {
+  return `${insertSql(table, columns)} on conflict (hash) do update set refs = refs + excluded.refs`
 }
 
 function updateSql(table: keyof Schema, key: readonly string[], columns: readonly string[]): string {

@@ -21,6 +21,7 @@ async function open(t: TestContext): Promise<{ rows: RowOps; store: LocalStore<t
     update: (...args) => use(own => own.update(...args)),
     find: (...args) => use(own => own.find(...args)),
     lock: (...args) => use(own => own.lock(...args)),
+    refer: (...args) => use(own => own.refer(...args)),
     reserve: (...args) => use(own => own.reserve(...args)),
   }
   return { rows, store }
@@ -67,6 +68,31 @@ test('rows of different shapes go together: columns left out get their default',
     { open_count: 3, error: null },
     { open_count: 0, error: 'why' },
   ])
+})
+
+test('what is there already is used more often, and else stays as it is', async t => {
+  const { rows, store } = await open(t)
+  const blob = (text: string, refs: number, createdAt: number) => {
+    const body = new Uint8Array(Buffer.from(text))
+    return { hash: id(text), sizeBytes: body.length, body, refs, createdAt }
+  }
+  await rows.refer('blobs', [blob('one', 2, 1), blob('three', 1, 1)])
+  await rows.refer('blobs', [
+    blob('two', 1, 2),
+    blob('one', 3, 2),
+    { ...blob('four', 1, 2), sizeBytes: 70_000, body: null },
+  ])
+  assert.equal(
+    store
+      .rows('select refs, size_bytes, body is null as is_file, created_at from blobs order by hash')
+      .map(({ is_file, ...row }) => ({ ...row, isFile: Boolean(is_file) })),
+    [
+      { refs: 1, size_bytes: 70_000, created_at: 2, isFile: true },
+      { refs: 5, size_bytes: 3, created_at: 1, isFile: false },
+      { refs: 1, size_bytes: 5, created_at: 1, isFile: false },
+      { refs: 1, size_bytes: 3, created_at: 2, isFile: false },
+    ],
+  )
 })
 
 test('the columns of a row may come in any order', async t => {
