@@ -109,7 +109,8 @@ export function startInbox(options: InboxOptions): Inbox {
   }
   const goOn = () => {
     beginWaiting()
-    if (stepsBack()) lookLater() // whoever is under way may take long, and the crowd is gone before
+    // whoever is under way may take long, and the crowd is gone before
+    if (stepsBack() && !stopping.signal.aborted) lookLater()
     if (!wanted || waiting.length > 0 || looking || !hasRoom()) return
     if (isSoon()) return lookLater()
     looking = look()

@@ -212,6 +212,21 @@ test('when the crowd is gone the others are read, whatever the one that was read
   await whenListed(19)
 })
 
+test('an inbox that has stopped does not look again, however many wait', async t => {
+  const { clock, take, start } = await open(t)
+  for (let i = 0; i < 2; i++) await take(`Subject: ${i}\n\nx`, clock.now())
+  let judging = 0
+  const judge: JudgeMail = () => {
+    judging += 1
+    return new Promise(() => {})
+  }
+  const inbox = start({ reader: READS_NOTHING, judge, crowd: { isThere: () => true } })
+  await until(() => judging === 1 || undefined)
+  const timerCount = clock.timerCount
+  await inbox.stop()
+  assert.is(clock.timerCount, timerCount - 1)
+})
+
 test('what takes too long to be read is known by its head', async t => {
   const { clock, metrics, whenListed, take, start, figures } = await open(t)
   const real = createMailReader({
