@@ -109,8 +109,7 @@ export function startInbox(options: InboxOptions): Inbox {
   }
   const goOn = () => {
     beginWaiting()
-    // whoever is under way may take long, and the crowd is gone before
-    if (stepsBack() && !stopping.signal.aborted) lookLater()
+    if (stepsBack()) lookLater() // whoever is under way may take long, and the crowd is gone before
     if (!wanted || waiting.length > 0 || looking || !hasRoom()) return
     if (isSoon()) return lookLater()
     looking = look()
