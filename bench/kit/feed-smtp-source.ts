@@ -3,21 +3,30 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FeedOptions, FeedResult } from './contender.ts'
-import { recipient, type SmtpFeedOptions } from './feed-smtp.ts'
+import { feedSmtp, recipient, type SmtpFeedOptions } from './feed-smtp.ts'
 import { benchMessage, SENDER_DOMAIN } from './message.ts'
 import { weigh } from './process.ts'
 import { epochNow } from './time.ts'
 
-export interface SourceFeedOptions extends FeedOptions, Pick<SmtpFeedOptions, 'port' | 'to' | 'isDistinct'> {
+interface SourceFeedOptions extends FeedOptions, Pick<SmtpFeedOptions, 'port' | 'to' | 'isDistinct'> {
   folder: string
   /** A connection carries any number of messages when 0; the generator knows nothing in between. */
   perConnection?: 0 | 1
 }
 
+export interface EitherFeedOptions extends SourceFeedOptions {
+  /** By the generator, which waits for each reply, in place of ours, which pipelines. */
+  bySmtpSource?: boolean
+}
+
 const LOOK_EVERY_MS = 50
 
+export function feedByEither({ bySmtpSource = false, ...options }: EitherFeedOptions): Promise<FeedResult> {
+  return bySmtpSource ? feedBySmtpSource(options) : feedSmtp(options)
+}
+
 /** To one destination: it has one recipient for all messages. */
-export async function feedBySmtpSource(options: SourceFeedOptions): Promise<FeedResult> {
+async function feedBySmtpSource(options: SourceFeedOptions): Promise<FeedResult> {
   const { port, count, connections, domainCount, folder, to, perConnection = 0, isDistinct = false } = options
   if (domainCount !== 1) throw new Error('smtp-source has one recipient for all messages')
   const { wire } = benchMessage()

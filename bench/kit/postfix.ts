@@ -12,8 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Contender } from './contender.ts'
-import { feedSmtp } from './feed-smtp.ts'
-import { feedBySmtpSource, type SourceFeedOptions } from './feed-smtp-source.ts'
+import { type EitherFeedOptions, feedByEither } from './feed-smtp-source.ts'
 import { SENDER_DOMAIN } from './message.ts'
 import { type RunningProcess, startProcess, weigh } from './process.ts'
 import { syncTracer } from './sync-trace.ts'
@@ -24,16 +23,14 @@ const PORT = 2610
 /** Of its name. */
 export const BY_SMTP_SOURCE = ', fed by smtp-source'
 
-interface PostfixOptions extends Pick<SourceFeedOptions, 'to' | 'perConnection' | 'isDistinct'> {
+/** How mail comes to a contender. */
+export type FedHow = Pick<EitherFeedOptions, 'to' | 'perConnection' | 'isDistinct' | 'bySmtpSource'>
+
+interface PostfixOptions extends FedHow {
   signing: boolean
-  /** Fed by its own load generator, which waits for each reply, in place of ours, which pipelines. */
-  bySmtpSource?: boolean
 }
 
-export function postfix(
-  folder: string,
-  { signing, bySmtpSource = false, ...how }: PostfixOptions,
-): Contender {
+export function postfix(folder: string, { signing, ...how }: PostfixOptions): Contender {
   const root = join(folder, signing ? 'postfix-dkim' : 'postfix')
   let milter: RunningProcess | undefined
   let masterPid = 0
@@ -45,7 +42,7 @@ export function postfix(
   }
   const etc = join(root, 'etc')
   return {
-    name: `Postfix${signing ? ' + OpenDKIM' : ''}${bySmtpSource ? BY_SMTP_SOURCE : ''}`,
+    name: `Postfix${signing ? ' + OpenDKIM' : ''}${how.bySmtpSource ? BY_SMTP_SOURCE : ''}`,
     roots,
     weigh: () => weigh(roots()),
     async start({ held, syncTrace }) {
@@ -63,10 +60,7 @@ export function postfix(
       while (!existsSync(pidFile)) await new Promise(resolve => setTimeout(resolve, 20))
       masterPid = Number(readFileSync(pidFile, 'utf8'))
     },
-    feed: options =>
-      bySmtpSource
-        ? feedBySmtpSource({ ...options, ...how, port: PORT, folder })
-        : feedSmtp({ ...options, ...how, port: PORT }),
+    feed: options => feedByEither({ ...options, ...how, port: PORT, folder }),
     queuedCount: () => readdirSync(join(root, 'spool/hold')).length,
     async release() {
       const release = { at: epochNow(), cpuSeconds: weigh(roots()).cpuSeconds }

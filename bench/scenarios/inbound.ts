@@ -5,12 +5,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import type { Contender } from '../kit/contender.ts'
-import { feedSmtp } from '../kit/feed-smtp.ts'
-import { feedBySmtpSource, type SourceFeedOptions } from '../kit/feed-smtp-source.ts'
+import { feedByEither } from '../kit/feed-smtp-source.ts'
 import { SMTP_CONNECTIONS } from '../kit/load.ts'
 import { SENDER_DOMAIN } from '../kit/message.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
-import { BY_SMTP_SOURCE, postfix } from '../kit/postfix.ts'
+import { BY_SMTP_SOURCE, type FedHow, postfix } from '../kit/postfix.ts'
 import { posthorn } from '../kit/posthorn.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions } from '../kit/scenario.ts'
@@ -66,14 +65,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
 }
 
 /** Posthorn with its port 25: what it takes is listed meanwhile, as it is for users. */
-function receiving(
-  folder: string,
-  {
-    bySmtpSource,
-    ...how
-  }: Pick<SourceFeedOptions, 'to' | 'perConnection' | 'isDistinct'> & { bySmtpSource: boolean },
-  profiles: string | undefined,
-): Contender {
+function receiving(folder: string, how: FedHow, profiles: string | undefined): Contender {
   const env = { POSTHORN_SMTP_INBOUND_CONNECTIONS_PER_MINUTE: '0', POSTHORN_SMTP_INBOUND_MTA_STS: 'off' }
   const ours = posthorn(folder, { signingSlots: [3], profiles, env })
   const count = (condition: string) => {
@@ -84,11 +76,8 @@ function receiving(
   }
   return {
     ...ours,
-    start: how => ours.start({ ...how, held: false }),
-    feed: options =>
-      bySmtpSource
-        ? feedBySmtpSource({ ...options, ...how, port: PORT, folder })
-        : feedSmtp({ ...options, ...how, port: PORT }),
+    start: options => ours.start({ ...options, held: false }),
+    feed: options => feedByEither({ ...options, ...how, port: PORT, folder }),
     queuedCount: () => count('1'),
     async settled() {
       while (count('listed_at is null') > 0) await pause(LOOK_EVERY_MS)
