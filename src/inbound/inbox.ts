@@ -6,6 +6,7 @@
 import { type Clock, sleep, type Timer } from '../lib/clock.ts'
 import { idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import { inOwnMemory } from '../lib/own-memory.ts'
 import { sparingLine } from '../lib/sparing-line.ts'
 import type { BlobFiles } from '../store/blobs/blobs.ts'
 import { LARGEST_INLINE_BYTES } from '../store/blobs/staged.ts'
@@ -186,7 +187,7 @@ async function readOne(
   let bytes: Uint8Array | null = null
   const load = async () => {
     const found = fresh.take(rawHash) ?? (await blobs.read(db, rawHash))
-    if (sizeBytes > LARGEST_INLINE_BYTES) return movable(found)
+    if (sizeBytes > LARGEST_INLINE_BYTES) return inOwnMemory(found)
     bytes = found
     return new Uint8Array(found)
   }
@@ -200,10 +201,4 @@ async function readOne(
 
 function unreadable(error: unknown): Pick<ListInbound, 'mail' | 'fault'> {
   return { mail: null, fault: `it could not be read: ${(error as Error).message}` }
-}
-
-/** What has memory of its own can be given away; the rest is small. */
-function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const isAlone = bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength === bytes.length
-  return isAlone ? new Uint8Array(bytes.buffer as ArrayBuffer) : new Uint8Array(bytes)
 }

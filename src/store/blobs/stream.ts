@@ -1,6 +1,7 @@
 /** A blob that comes piece by piece: few bytes stay in memory, more are written to a draft while they come. */
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
+import { inOwnMemory } from '../../lib/own-memory.ts'
 import type { Drafts } from './drafts.ts'
 import { LARGEST_INLINE_BYTES, type StagedBlob, sha256 } from './staged.ts'
 
@@ -31,7 +32,7 @@ export function createBlobStream(drafts: Drafts, hashOf: HashFile): BlobStream {
     },
     async finish() {
       if (!draft) {
-        const body = inOnePiece(held)
+        const body = inOwnMemory(held.length === 1 ? held[0]! : Buffer.concat(held))
         return { hash: sha256(body), sizeBytes, body, draft: null }
       }
       await draft.close()
@@ -43,20 +44,6 @@ export function createBlobStream(drafts: Drafts, hashOf: HashFile): BlobStream {
       await drafts.discard(draft.name)
     },
   }
-}
-
-/** With memory of its own. */
-function inOnePiece(pieces: readonly Uint8Array[]): Uint8Array {
-  const [first] = pieces
-  const isAlone = pieces.length === 1 && first!.buffer.byteLength === first!.length
-  if (isAlone) return new Uint8Array(first!.buffer)
-  const whole = new Uint8Array(pieces.reduce((size, { length }) => size + length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
 }
 
 export async function hashFile(path: string): ReturnType<HashFile> {

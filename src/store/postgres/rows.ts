@@ -45,12 +45,14 @@ export function postgresRows(query: Query, statements: RowStatements, write: Wri
     }
     return found as never
   }
+  const add = async (sqlFor: (columns: readonly string[]) => string, rows: readonly object[]) => {
+    for (const { by, some } of shapesOf(rows as readonly Row[], row => row))
+      for (const part of inParts(some))
+        await write({ sql: sqlFor(by), values: columnsOf(part, by), kept: true })
+  }
   return {
-    async insert(table, rows) {
-      for (const { by, some } of shapesOf(rows as readonly Row[], row => row))
-        for (const part of inParts(some))
-          await write({ sql: statements.insert(table, by), values: columnsOf(part, by), kept: true })
-    },
+    insert: (table, rows) => add(by => statements.insert(table, by), rows),
+    refer: (table, rows) => add(by => statements.refer(table, by), rows),
     async update(table, key, rows) {
       for (const pass of passesOf(rows as readonly Row[], key))
         for (const { by, some } of shapesOf(pass, row => row)) {
@@ -62,11 +64,6 @@ export function postgresRows(query: Query, statements: RowStatements, write: Wri
               kept: true,
             })
         }
-    },
-    async refer(table, rows) {
-      for (const { by, some } of shapesOf(rows as readonly object[] as readonly Row[], row => row))
-        for (const part of inParts(some))
-          await write({ sql: statements.refer(table, by), values: columnsOf(part, by), kept: true })
     },
     find: (table, keys, columns) => meet(table, keys as readonly Row[], columns, false),
     lock: (table, keys, columns) => meet(table, keys as readonly Row[], columns, true),
@@ -98,19 +95,19 @@ export function rowStatements(typeOf: ColumnTypes): RowStatements {
   const same = (key: readonly string[]) =>
     key.map(column => `t.${snake(column)} = r.${snake(column)}`).join(' and ')
 
+  const insert = (table: string, columns: readonly string[]) =>
+    once(
+      `insert ${table} ${columns}`,
+      () => `insert into ${snake(table)} (${names(columns)}) select * from unnest(${arrays(table, columns)})`,
+    )
+
   return {
-    insert: (table, columns) =>
-      once(
-        `insert ${table} ${columns}`,
-        () =>
-          `insert into ${snake(table)} (${names(columns)}) select * from unnest(${arrays(table, columns)})`,
-      ),
+    insert,
     refer: (table, columns) =>
       once(
         `refer ${table} ${columns}`,
         () =>
-          `insert into ${snake(table)} as t (${names(columns)}) select * from unnest(${arrays(table, columns)}) ` +
-          'on conflict (hash) do update set refs = t.refs + excluded.refs',
+          `${insert(table, columns)} on conflict (hash) do update set refs = ${snake(table)}.refs + excluded.refs`,
       ),
     update: (table, key, columns) =>
       once(`update ${table} ${key} ${columns}`, () => {

@@ -34,11 +34,10 @@ export function sqliteRows(connection: SqliteConnection): RowOps {
   }
   return {
     async insert(table, rows) {
-      const bind = bindings(`insert ${table}`, columns => insertSql(table, columns))
-      for (const row of rows as readonly Row[]) {
-        const { statement, values } = bind(row)
-        statement.run(...values)
-      }
+      runEach(
+        bindings(`insert ${table}`, columns => insertSql(table, columns)),
+        rows,
+      )
     },
     async update(table, key, rows) {
       const assigned = (columns: readonly string[]) =>
@@ -48,26 +47,31 @@ export function sqliteRows(connection: SqliteConnection): RowOps {
         columns => updateSql(table, key, assigned(columns)),
         columns => [...assigned(columns), ...(key as readonly string[])],
       )
-      for (const row of rows as readonly Row[]) {
-        const { statement, values } = bind(row)
-        statement.run(...values)
-      }
+      runEach(bind, rows)
     },
     find,
     /** There is only one who writes. */
     lock: find,
     async refer(table, rows) {
-      const bind = bindings(`refer ${table}`, columns => referSql(table, columns))
-      for (const row of rows as readonly object[] as readonly Row[]) {
-        const { statement, values } = bind(row)
-        statement.run(...values)
-      }
+      runEach(
+        bindings(`refer ${table}`, columns => referSql(table, columns)),
+        rows,
+      )
     },
     async reserve(table, count) {
       const sql = sqlOf(`reserve ${table}`, () => `select coalesce(max(id), 0) + 1 as next from ${table}`)
       const { next } = connection.prepare(sql).get() as { next: number }
       return Array.from({ length: count }, (_, i) => next + i)
     },
+  }
+}
+
+type Bind = (row: Row) => { statement: Statement; values: unknown[] }
+
+function runEach(bind: Bind, rows: readonly object[]) {
+  for (const row of rows as readonly Row[]) {
+    const { statement, values } = bind(row)
+    statement.run(...values)
   }
 }
 
