@@ -21,6 +21,18 @@ export function netblockOf(address: string): string {
   return `${whole.slice(0, IPV6_BITS / 4).toLowerCase()}:`
 }
 
+/**
+ * The unit by which limits on connections and password attempts tell clients apart: a single IPv4 address, since a /24
+ * often holds many customers of one provider, and the /56 of an IPv6 address, since one customer has at least that much.
+ *
+ * @param address as sockets write them
+ */
+export function clientNetworkOf(address: string): string {
+  const mapped = MAPPED.exec(address)
+  if (mapped) return mapped[1]!
+  return address.includes(':') ? netblockOf(address) : address
+}
+
 /** Of 16 bits each; an IPv4 address at the end counts as two. */
 function groupCount(text: string): number {
   if (text === '') return 0

@@ -1,7 +1,7 @@
 /** Connections by where they come from: nobody holds more than a share of them, or opens them without end. */
 import type { SMTPServerOptions } from 'smtp-server'
 import { isLoopback } from '../dns/address-safety.ts'
-import { netblockOf } from '../dns/netblock.ts'
+import { clientNetworkOf } from '../dns/netblock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Reply } from './reply.ts'
 
@@ -25,7 +25,7 @@ export function connectionLimit({
   const isNew = countPerMinute(newPerMinute, clock)
   return {
     onConnect({ id, remoteAddress }, answer) {
-      const place = placeOf(remoteAddress)
+      const place = clientNetworkOf(remoteAddress)
       if (!isLoopback(remoteAddress) && !isNew(place))
         return answer(new Reply(421, '4.7.0 Too many new connections from you'))
       const count = (places.get(place) ?? 0) + 1
@@ -36,17 +36,12 @@ export function connectionLimit({
     },
     onClose({ id, remoteAddress }) {
       if (!sessions.delete(id)) return
-      const place = placeOf(remoteAddress)
+      const place = clientNetworkOf(remoteAddress)
       const count = (places.get(place) ?? 1) - 1
       if (count === 0) places.delete(place)
       else places.set(place, count)
     },
   }
-}
-
-/** Of IPv6 anybody has as many addresses as they like. */
-function placeOf(address: string): string {
-  return address.includes(':') ? netblockOf(address) : address
 }
 
 /** Counts by minutes that begin with their first connection. @returns false beyond the limit */

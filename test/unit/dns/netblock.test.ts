@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { netblockOf } from '../../../src/dns/netblock.ts'
+import { clientNetworkOf, netblockOf } from '../../../src/dns/netblock.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('dns/netblock')
@@ -30,5 +30,23 @@ for (const [one, other] of SAME)
 
 for (const [one, other] of APART)
   test(`${one} and ${other} are not`, () => assert.is.not(netblockOf(one), netblockOf(other)))
+
+const ONE_CLIENT: [string, string][] = [
+  ['192.0.2.1', '::ffff:192.0.2.1'],
+  ['2001:db8:1:200::1', '2001:db8:1:2ff:5:6:7:8'],
+]
+const TWO_CLIENTS: [string, string][] = [
+  ['192.0.2.1', '192.0.2.2'],
+  ['::ffff:192.0.2.1', '::ffff:192.0.2.2'],
+  ['2001:db8:1:200::1', '2001:db8:1:300::1'],
+]
+
+for (const [one, other] of ONE_CLIENT)
+  test(`client limits count ${one} and ${other} together`, () =>
+    assert.is(clientNetworkOf(one), clientNetworkOf(other)))
+
+for (const [one, other] of TWO_CLIENTS)
+  test(`client limits count ${one} and ${other} apart`, () =>
+    assert.is.not(clientNetworkOf(one), clientNetworkOf(other)))
 
 test.run()
