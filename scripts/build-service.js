@@ -18,7 +18,9 @@ const SOURCES = [
   'scripts/stamped-folder.js',
   'package-lock.json',
 ]
-const ENTRIES = readdirSync(join(root, 'src')).filter(name => /^(?:main|cli|[a-z]+-thread)\.ts$/.test(name))
+const ENTRIES = readdirSync(join(root, 'src')).filter(name =>
+  /^(?:main|cli|[a-z]+-(?:thread|process))\.ts$/.test(name),
+)
 
 /** `build` is as deep as `src`: whatever looks for files by its own place finds them from there, too, but for other threads. */
 const threadsBesideEachOther = {
@@ -26,7 +28,7 @@ const threadsBesideEachOther = {
   setup({ onLoad }) {
     onLoad({ filter: /\/src\/[a-z-]+\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replaceAll(
-        /(?<=new URL\('\.\/[a-z]+-thread)\.ts(?=', import\.meta\.url\))/g,
+        /(?<=new URL\('\.\/[a-z]+-(?:thread|process))\.ts(?=', import\.meta\.url\))/g,
         '.js',
       ),
       loader: 'ts',

@@ -18,6 +18,7 @@ import { type Clock, every, systemClock } from './lib/clock.ts'
 import type { Id } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import { createProcessMetrics } from './lib/metrics.ts'
+import { createReaderPool, type ReaderPool } from './lib/reader-pool.ts'
 import { createSecretKeys } from './lib/secret-keys.ts'
 import { sparingLine } from './lib/sparing-line.ts'
 import { startLinkCertificateOrders } from './link-certificates.ts'
@@ -27,6 +28,7 @@ import { startProviderDns } from './provider-dns.ts'
 import { leaseTerms } from './queue/leases.ts'
 import type { PathsTo } from './queue/paths.ts'
 import { createReleaser } from './queue/releaser.ts'
+import type { ReaderProcessData } from './reader-process.ts'
 import { createReadiness } from './readiness.ts'
 import { startReading } from './reading.ts'
 import { plansInUse } from './store/accounts/accounts.ts'
@@ -67,6 +69,8 @@ export interface App {
 const COMMAND_LINE_MS = 5_000
 const HTTP_GRACE_MS = 5_000
 const DELIVERY_GRACE_MS = 20_000
+/** A request body of 56 MB may be held three times, in two octets a character, while it is parsed. */
+const READER_HEAP_MIB = 768
 /** Received mail is listed in company, as attempts end in company: fewer and larger commits. */
 const LAZY_MS = { listInbound: 20 }
 /** Where others change the store, too: hints of what is due may get lost. */
@@ -92,9 +96,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     })
     started.push(store.close)
     if (store.migrations.length > 0) log.info({ migrations: store.migrations }, 'database migrated')
-    const secret = config.secretKey ? Buffer.from(config.secretKey) : readOrCreateSecret(config.dataDir)
-    const secrets = createSecretKeys(secret)
-    await insistOnSameSecret(store.db, store.run, secrets)
+    const { secret, secrets } = await openSecrets(config, store)
     const reading = startReading({
       entry: new URL('./reading-thread.ts', import.meta.url),
       location: store.location,
@@ -113,7 +115,8 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     let delivery: DeliveryThreads | undefined
     const pathsTo: PathsTo = async sites => delivery?.pathsTo(sites) ?? new Map()
     const metrics = createProcessMetrics()
-    const parts = { ...given, metrics, store, plans, secrets, reading, certificates, pathsTo }
+    const readers = openReaders({ config, store, metrics, clock, log }, started)
+    const parts = { ...given, metrics, readers, store, plans, secrets, reading, certificates, pathsTo }
 
     const dns = await startProviderDns({
       ...parts,
@@ -152,6 +155,30 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     await stop()
     throw error
   }
+}
+
+/** @throws when the database was made with another secret */
+async function openSecrets(config: Config, { db, run }: Store<Commands>) {
+  const secret = config.secretKey ? Buffer.from(config.secretKey) : readOrCreateSecret(config.dataDir)
+  const secrets = createSecretKeys(secret)
+  await insistOnSameSecret(db, run, secrets)
+  return { secret, secrets }
+}
+
+/** The processes start when there is something to read. */
+function openReaders(
+  { config, store, ...parts }: Pick<Parts, 'config' | 'store' | 'metrics' | 'clock' | 'log'>,
+  started: (() => unknown)[],
+): ReaderPool {
+  const readers = createReaderPool({
+    name: 'reader',
+    entry: new URL('./reader-process.ts', import.meta.url),
+    data: { location: store.location, mailHost: config.mailHost } satisfies ReaderProcessData,
+    heapMib: READER_HEAP_MIB,
+    ...parts,
+  })
+  started.push(() => readers.close())
+  return readers
 }
 
 function startWebhooks(

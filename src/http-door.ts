@@ -24,7 +24,7 @@ import { createBodyStreams } from './http/body-stream.ts'
 import { createClientAddress } from './http/client-address.ts'
 import { sessionCookie } from './http/cookie.ts'
 import { createFindCredential } from './http/credentials.ts'
-import { createLargeBodies, type LargeBodies } from './http/large-bodies.ts'
+import { createLargeBodies } from './http/large-bodies.ts'
 import { createSpendRequest } from './http/rate-limit.ts'
 import type { Route } from './http/route.ts'
 import { accountRoutes } from './http/routes/accounts.ts'
@@ -66,7 +66,6 @@ import { createHands, type Hands } from './queue/hands.ts'
 import { domainParts } from './sending-domains.ts'
 import { KEYS_DELETED } from './store/accounts/api-keys.ts'
 import { createBlobClaims } from './store/blobs/claims.ts'
-import type { HashFile } from './store/blobs/stream.ts'
 import { MISSED } from './store/command.ts'
 import type { LinkTermsIds } from './store/mail/link-terms.ts'
 import { publishedPolicy } from './store/settings.ts'
@@ -103,7 +102,7 @@ export async function startHttpDoor(
   store.on(MISSED, apiKeys.forget)
   const { mailHost } = config
   const fixed = zoneRecords(config, clock.now())
-  const largeBodies = openLargeBodies(parts, started)
+  const largeBodies = createLargeBodies(parts.readers)
   const preparation = createPreparation({
     findTemplate: createReadyTemplates(store.find),
     blobs: store.blobs,
@@ -118,7 +117,7 @@ export async function startHttpDoor(
   })
   const outbound = startUserOutbound(parts, started)
   const links = prepareLinks(parts, started)
-  const accept = openDoor(parts, common.newId, outbound, largeBodies.hashFile, links.terms)
+  const accept = openDoor(parts, common.newId, outbound, links.terms)
   const ways = { accept, preparation, hands, linkTerms: links.terms }
   const broadcasts = prepareBroadcasts(parts, { ...common, ...ways }, started)
   const stopReports = startTlsReports({ ...parts, accept, preparation })
@@ -182,13 +181,6 @@ function operatorRoutes({ config, clock, store, reading, pathsTo }: Parts, hands
 }
 
 /** What is done on large bodies, apart from the thread that takes requests. */
-function openLargeBodies({ store, log }: Parts, started: (() => unknown)[]): LargeBodies {
-  const entry = new URL('./body-thread.ts', import.meta.url)
-  const bodies = createLargeBodies({ entry, location: store.location, log })
-  started.push(bodies.close)
-  return bodies
-}
-
 /** Plain, over TLS, and for proofs alone. @returns the first of them */
 async function openListeners(
   parts: Parts,
@@ -232,7 +224,6 @@ function openDoor(
   { config, clock, log, store, plans }: Parts,
   newId: IdSource,
   outbound: Outbound,
-  hashFile: HashFile,
   linkTerms: () => Promise<LinkTermsIds>,
 ): Accept {
   const regions = Object.keys(config.regions)
@@ -248,7 +239,6 @@ function openDoor(
       outbound: config.fetch.attachments ? outbound : null,
       clock,
       blobs: store.blobs,
-      hashFile,
     }),
     clock,
     newId,

@@ -18,7 +18,6 @@ import { createJudging, type JudgeMail } from './inbound/verdicts.ts'
 import type { Parts } from './parts.ts'
 import { HOSTING_CHANGED } from './store/accounts/domains.ts'
 import { createBlobClaims } from './store/blobs/claims.ts'
-import { hashFile } from './store/blobs/stream.ts'
 import { MISSED } from './store/command.ts'
 import { INBOUND_STORED } from './store/received/inbound.ts'
 import { createVerdicts, type VerdictMaker } from './verdicts/verdicts.ts'
@@ -31,12 +30,11 @@ export interface InboundDoor {
 
 /** @throws when the address is not to be had, or a certificate cannot be read */
 export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
-  const { config, clock, log, store, secrets, certificates, metrics } = parts
+  const { config, clock, log, store, secrets, certificates, metrics, readers } = parts
   const { mailHost } = config
   const { listen } = config.smtp.inbound
   if (listen === null || !config.roles.includes('all')) return { address: null, close: async () => {} }
-  const entry = new URL('./report-thread.ts', import.meta.url)
-  const reader = createReportReader({ entry, metrics, clock, log })
+  const reader = createReportReader(readers)
   const verdicts = createVerdictMaker(parts)
   const feedback = startFeedback({ ...store, reader, secrets, clock, log })
   const fresh = createFreshMail(clock)
@@ -46,7 +44,7 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
     ...{ fresh, crowd },
     reader: createMailReader({
       entry: new URL('./inbound-thread.ts', import.meta.url),
-      ...{ mailHost, metrics, clock, log },
+      ...{ mailHost, readers, run: store.run, metrics, clock, log },
     }),
     counts: countInbox(metrics),
     judge: createJudging({ judge: judgeBy(verdicts), clock, log }),
@@ -63,7 +61,6 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
     await inbox.stop()
     await verdicts.close()
     await feedback.stop()
-    await reader.close()
   }
   try {
     const listener = await startInboundListener({
@@ -76,7 +73,7 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
         reportDoorOf: recipient => doorOf(recipient, clock.now(), { secrets, mailHost }),
         hosted,
       }),
-      openBlob: () => store.blobs.receive(hashFile),
+      openBlob: () => store.blobs.receive(),
       async take(mail) {
         await take(mail)
         if (mail.reports.length > 0) feedback.note()

@@ -1,23 +1,18 @@
-/** Entry of the thread that reads received mail. */
+/** Entry of the thread that reads received mail which is small, and the head of what could not be read in full. */
 import { workerData } from 'node:worker_threads'
-import type { MailThreadData, ReadingOrder, ReadMail } from './inbound/mail-reader.ts'
-import { readHeadOnly, readMail } from './inbound/parts/read-mail.ts'
-import { encodeInboundContent } from './inbound/stored-content.ts'
+import type { MailThreadData, ReadingOrder } from './inbound/mail-reader.ts'
+import { readInbound, readInboundHead } from './inbound/read-inbound.ts'
 import { Moved, serveCalls } from './lib/calls.ts'
 import { AFTER_ACCEPTING, stepBack } from './lib/thread-priority.ts'
-import { isClaim } from './verdicts/claims.ts'
 
 const { calls, mailHost } = workerData as MailThreadData
 
 stepBack(AFTER_ACCEPTING)
 
 serveCalls(calls, {
-  async read({ bytes, fault }: ReadingOrder): Promise<Moved<ReadMail>> {
+  async read({ bytes, fault }: ReadingOrder) {
     const octets = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    const { html, text, headers, ...rest } = fault === null ? readMail(octets) : readHeadOnly(octets, fault)
-    const believed = headers.filter(([name, value]) => !isClaim(name, value, mailHost))
-    const encoded = encodeInboundContent({ html, text, headers: believed })
-    const body = new Uint8Array(encoded.body)
-    return new Moved({ ...rest, content: { ...encoded, body } }, [body.buffer])
+    const read = fault === null ? readInbound(octets, mailHost) : readInboundHead(octets, fault, mailHost)
+    return new Moved(read, [read.content.body.buffer as ArrayBuffer])
   },
 })

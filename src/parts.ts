@@ -8,6 +8,7 @@ import type { Certificates } from './lib/certificates.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Log } from './lib/log.ts'
 import type { Metrics } from './lib/metrics.ts'
+import type { ReaderPool } from './lib/reader-pool.ts'
 import type { SecretKeys } from './lib/secret-keys.ts'
 import type { PathsTo } from './queue/paths.ts'
 import type { Reading } from './reading.ts'
@@ -23,6 +24,8 @@ export interface Parts {
   passwords: Passwords
   secrets: SecretKeys
   reading: Reading
+  /** Child processes that read what may be hostile or large. */
+  readers: ReaderPool
   generateKey: GenerateKey
   certificates: Certificates
   /** Of none before delivery has begun. */

@@ -41,15 +41,11 @@ const MOST_BYTES = 256 * 1024 * 1024
 
 /** @param started gets what is to be closed, in the order of the starts */
 export async function startSubmissionDoors(
-  { config, clock, log, store, certificates, metrics }: Parts,
+  { config, clock, log, store, certificates, metrics, readers }: Parts,
   { accept, apiKeys, rateLimit }: Behind,
   started: (() => unknown)[],
 ): Promise<SubmissionDoors> {
-  const entry = new URL('./submission-thread.ts', import.meta.url)
-  const reader = createMessageReader({
-    ...{ entry, location: store.location, newId: createIdSource(), metrics, clock, log },
-  })
-  started.push(reader.close)
+  const reader = createMessageReader({ readers, newId: createIdSource(), clock, log })
   const common = {
     mailHost: config.mailHost,
     mostConnections: connectionShares(config).smtp,

@@ -12,7 +12,6 @@ import { OutboundFault } from '../outbound/fault.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { BlobFiles } from '../store/blobs/blobs.ts'
 import type { StagedBlob } from '../store/blobs/staged.ts'
-import type { HashFile } from '../store/blobs/stream.ts'
 import type { WholeEmail } from './new-email.ts'
 import type { PreparedEmail } from './prepared.ts'
 import { type Refusal, refuseField } from './refusal.ts'
@@ -41,7 +40,6 @@ interface FetchOptions {
   outbound: Outbound | null
   clock: Clock
   blobs: Pick<BlobFiles, 'receive'>
-  hashFile: HashFile
 }
 
 /** What came of a URL. */
@@ -122,7 +120,6 @@ function createFetch({
   outbound,
   clock,
   blobs,
-  hashFile,
   onStaged,
 }: FetchOptions & { outbound: Outbound; onStaged: (blob: StagedBlob) => void }) {
   const endsAt = clock.monotonic() + LIMIT_MS
@@ -130,7 +127,7 @@ function createFetch({
   let leftBytes = MOST_BYTES
 
   const fetched = async (url: string, limitBytes: number): Promise<Fetched> => {
-    const stream = blobs.receive(hashFile)
+    const stream = blobs.receive()
     let kept = false
     try {
       const reply = await outbound.send({

@@ -1,4 +1,4 @@
-/** What is done with a parsed request body: the same on the main thread and, for large ones, on the body thread. */
+/** What is done with a parsed request body: the same on the main thread and, for large ones, in a reader process. */
 import type { Preparation } from '../accept/prepare.ts'
 import type { BatchMode, PreparedRequest } from '../accept/prepared.ts'
 import type { Id } from '../lib/ids.ts'

@@ -1,6 +1,6 @@
 /**
  * Reads a request's JSON body: bounded while it streams, strict about its type, and `{}` when there is none.
- * Large bodies are read few at a time and worked on by a thread of their own.
+ * Large bodies are read few at a time and worked on in a child process.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Preparation } from '../accept/prepare.ts'
@@ -41,7 +41,7 @@ export function createReadBody(large: LargeBodies, preparation: Preparation): Re
       insistOnJson(request)
       return 'length' in bytes
         ? await doBodyWork(parseJson(bytes), work, preparation)
-        : await large.read(bytes.end(), work)
+        : await large.read(owner, bytes.end(), work)
     } finally {
       place?.then(
         leave => leave(),

@@ -1,10 +1,8 @@
-/** Large request bodies as the main thread sees them: little in memory at a time, worked on one by one on another thread. */
+/** Large request bodies as the main thread sees them: little in memory at a time, and worked on in a child process. */
 import { createFairSlots } from '../lib/fair-slots.ts'
-import type { Log } from '../lib/log.ts'
-import { createPassingThread } from '../lib/passing-thread.ts'
+import { JobTooLong, type ReaderPool } from '../lib/reader-pool.ts'
 import { TooManyWaiting } from '../lib/semaphore.ts'
-import type { HashFile } from '../store/blobs/stream.ts'
-import type { StoreLocation } from '../store/dialect.ts'
+import { ProcessDied, ProcessNotStarted } from '../lib/worker-process.ts'
 import type { BodyOf, BodyWork } from './body-work.ts'
 import { type BodyAnswer, type BodyJob, readAnswer } from './large-body-job.ts'
 import { Refused } from './refused.ts'
@@ -12,17 +10,8 @@ import { Refused } from './refused.ts'
 export interface LargeBodies {
   /** Resolves when there is room for so many bytes, with what gives the room back. @throws Refused 503 */
   enter(owner: string, bytes: number): Promise<() => void>
-  /** The memory of the pieces is not to be used any more. @throws Refused @throws StorageUnavailable */
-  read<W extends BodyWork>(pieces: Uint8Array<ArrayBuffer>[], work: W): Promise<BodyOf<W>>
-  hashFile: HashFile
-  close(): Promise<void>
-}
-
-interface LargeBodiesOptions {
-  /** File of the thread; it is started when there is work for it, and ends when there has been none for a while. */
-  entry: URL
-  location: StoreLocation
-  log: Log
+  /** @throws Refused @throws StorageUnavailable */
+  read<W extends BodyWork>(owner: string, pieces: readonly Uint8Array[], work: W): Promise<BodyOf<W>>
 }
 
 /** Four of the largest bodies at once, two of them of one owner; the smaller they are, the more. */
@@ -31,10 +20,21 @@ const MOST_BYTES_OF_AN_OWNER = 112 * 1024 * 1024
 const WAITING = { most: 200, mostOfAnOwner: 50 }
 const RETRY_AFTER_SECONDS = 5
 
-export function createLargeBodies({ entry, location, log }: LargeBodiesOptions): LargeBodies {
+/** Function of the process that reads bodies. */
+export const READ_BODY = 'readBody'
+
+export function createLargeBodies(readers: Pick<ReaderPool, 'run'>): LargeBodies {
   const room = createFairSlots(MOST_BYTES, MOST_BYTES_OF_AN_OWNER, WAITING)
-  const thread = createPassingThread({ name: 'bodies', entry, data: { location }, log })
-  let turn: Promise<unknown> = Promise.resolve()
+  /** A process may also have died for another reason, such as a lack of memory on the machine: it is tried once more. */
+  const readTwice = async (owner: string, job: BodyJob): Promise<BodyAnswer> => {
+    const sizeBytes = job.pieces.reduce((sum, { length }) => sum + length, 0)
+    const run = () => readers.run({ name: READ_BODY, owner, sizeBytes, load: async () => job })
+    const answer = await run().catch(error => {
+      if (error instanceof ProcessDied) return run()
+      throw error
+    })
+    return answer as BodyAnswer
+  }
 
   return {
     async enter(owner, bytes) {
@@ -45,19 +45,24 @@ export function createLargeBodies({ entry, location, log }: LargeBodiesOptions):
         throw error
       }
     },
-    async read<W extends BodyWork>(pieces: Uint8Array<ArrayBuffer>[], work: W) {
-      const memory = pieces.map(({ buffer }) => buffer)
-      const job: BodyJob = { pieces, work }
-      const done = turn.then(() => thread.call('read', job, memory))
-      turn = done.catch(() => {}) // its own request tells of it
-      return readAnswer((await done) as BodyAnswer) as BodyOf<W>
-    },
-    hashFile: async path => (await thread.call('hashFile', path)) as Uint8Array,
-    async close() {
-      await turn
-      await thread.close()
+    async read<W extends BodyWork>(owner: string, pieces: readonly Uint8Array[], work: W) {
+      try {
+        return readAnswer(await readTwice(owner, { pieces, work })) as BodyOf<W>
+      } catch (error) {
+        if (error instanceof ProcessNotStarted) throw tooMuch()
+        if (error instanceof ProcessDied || error instanceof JobTooLong) throw unreadable()
+        throw error
+      }
     },
   }
+}
+
+function unreadable(): Refused {
+  return new Refused(
+    413,
+    'validation_error',
+    'The request body needs more memory or time to read than is allowed. Send it in several smaller requests.',
+  )
 }
 
 function tooMuch(): Refused {

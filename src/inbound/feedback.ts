@@ -8,12 +8,13 @@ import { sparingLine } from '../lib/sparing-line.ts'
 import type { Report } from '../reports/report.ts'
 import { readRefToken } from '../smtp/verp.ts'
 import type { BlobFiles } from '../store/blobs/blobs.ts'
-import { type Run, StorageUnavailable } from '../store/command.ts'
+import type { Run } from '../store/command.ts'
 import { unreadReports } from '../store/received/reports.ts'
 import type { ReportRow } from '../store/schema/reports.ts'
 import type { Db } from '../store/schema.ts'
 import { isGood } from './doors.ts'
 import { readLeaving } from './leaving.ts'
+import { isTemporary } from './mail-reader.ts'
 import type { ReportReader } from './report-reader.ts'
 import type { ReadReport, settleCommands } from './settle.ts'
 
@@ -95,7 +96,7 @@ async function settle(row: ReportRow, options: FeedbackOptions): Promise<void> {
   try {
     await run('settleReport', { ...ids, ...(await readOne(row, options)) })
   } catch (error) {
-    if (error instanceof StorageUnavailable) throw error
+    if (isTemporary(error)) throw error
     log.error({ err: error }, 'what a report says could not be recorded')
     await run('settleReport', { ...ids, ...unreadable(error) })
   }
@@ -115,6 +116,7 @@ async function readOne(row: ReportRow, { db, blobs, reader, secrets }: FeedbackO
   try {
     report = await reader.read(withReturnPath(bytes, row.sender))
   } catch (error) {
+    if (isTemporary(error)) throw error
     return unreadable(error)
   }
   return { report, ref: refOf(row, report, secrets), fault: undefined }

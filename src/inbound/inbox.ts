@@ -6,10 +6,8 @@
 import { type Clock, sleep, type Timer } from '../lib/clock.ts'
 import { idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import { inOwnMemory } from '../lib/own-memory.ts'
 import { sparingLine } from '../lib/sparing-line.ts'
 import type { BlobFiles } from '../store/blobs/blobs.ts'
-import { LARGEST_INLINE_BYTES } from '../store/blobs/staged.ts'
 import { type Run, StorageUnavailable } from '../store/command.ts'
 import { type UnlistedInbound, unlistedInbound } from '../store/received/inbound.ts'
 import type { Db } from '../store/schema.ts'
@@ -17,8 +15,8 @@ import type { Crowd } from './crowd.ts'
 import type { FreshMail } from './fresh-mail.ts'
 import type { InboxCounts } from './inbox-counts.ts'
 import type { ListInbound, listInboundCommands } from './list-commands.ts'
-import type { MailReader } from './mail-reader.ts'
-import type { JudgeMail, Verdicts } from './verdicts.ts'
+import { isTemporary, type MailReader, type MailSource } from './mail-reader.ts'
+import { type JudgeMail, NOT_JUDGED, type Verdicts } from './verdicts.ts'
 
 export interface Inbox {
   /** There is something to read. */
@@ -173,6 +171,7 @@ async function readAndJudge(
   options: InboxOptions,
 ): Promise<Pick<ListInbound, 'mail' | 'fault'> & { verdicts: Verdicts }> {
   const { bytes, ...read } = await readOne(row, options)
+  if (options.reader.endedWith(row)) return { ...read, verdicts: NOT_JUDGED }
   const { sender, clientIp, helo, tls, createdAt: receivedAt, sizeBytes, rawHash } = row
   const recipients = JSON.parse(row.recipients) as string[]
   const envelope = { sender, recipients, clientIp, helo, tls, receivedAt, sizeBytes, rawHash }
@@ -181,24 +180,41 @@ async function readAndJudge(
 
 /** @throws StorageUnavailable */
 async function readOne(
-  { rawHash, sizeBytes }: UnlistedInbound,
+  row: UnlistedInbound,
   { db, blobs, fresh, reader }: InboxOptions,
 ): Promise<Pick<ListInbound, 'mail' | 'fault'> & { bytes: Uint8Array | null }> {
   let bytes: Uint8Array | null = null
-  const load = async () => {
-    const found = fresh.take(rawHash) ?? (await blobs.read(db, rawHash))
-    if (sizeBytes > LARGEST_INLINE_BYTES) return inOwnMemory(found)
-    bytes = found
-    return new Uint8Array(found)
+  const { rawHash } = row
+  const source: MailSource = {
+    async load() {
+      const found = fresh.take(rawHash) ?? (await blobs.read(db, rawHash))
+      bytes = found
+      return new Uint8Array(found)
+    },
+    loadHead: async sizeBytes => beginningOf((await blobs.open(db, rawHash)).content, sizeBytes),
   }
   try {
-    return { mail: await reader.read(load), fault: null, bytes }
+    return { mail: await reader.read(row, source), fault: null, bytes }
   } catch (error) {
-    if (error instanceof StorageUnavailable) throw error
+    if (isTemporary(error)) throw error
     return { ...unreadable(error), bytes }
   }
 }
 
+async function beginningOf(
+  content: AsyncIterable<Uint8Array>,
+  sizeBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of content) {
+    pieces.push(piece)
+    size += piece.length
+    if (size >= sizeBytes) break
+  }
+  return new Uint8Array(Buffer.concat(pieces))
+}
+
 function unreadable(error: unknown): Pick<ListInbound, 'mail' | 'fault'> {
-  return { mail: null, fault: `it could not be read: ${(error as Error).message}` }
+  return { mail: null, fault: `The message could not be read: ${(error as Error).message}` }
 }

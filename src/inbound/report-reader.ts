@@ -1,42 +1,23 @@
-/** Reads reports on a thread of its own, which nobody waits for: hostile mail costs the thread, at worst. */
-import { type Clock, within } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
-import type { Metrics } from '../lib/metrics.ts'
-import { createPassingThread, type PassingThreadData } from '../lib/passing-thread.ts'
+/** Reads reports in a child process: hostile mail costs the process, at worst. */
+import type { ReaderPool } from '../lib/reader-pool.ts'
 import type { Report } from '../reports/report.ts'
 
 export interface ReportReader {
-  /** @throws Error when it took too long, or the thread ended over it */
+  /** @throws what `ReaderPool.run` throws */
   read(bytes: Uint8Array): Promise<Report>
-  close(): Promise<void>
 }
 
-export type ReportThreadData = PassingThreadData
+/** Function of the process that reads reports. */
+export const READ_REPORT = 'readReport'
+/** Reports come from anywhere, and are read one at a time. */
+const OWNER = 'reports'
 
-interface ReaderOptions {
-  /** File of the thread; it is started when there is work for it. */
-  entry: URL
-  metrics?: Metrics | undefined
-  clock: Clock
-  log: Log
-}
-
-const LONGEST_MS = 10_000
-const HEAP_MIB = 128
-
-export function createReportReader({ entry, metrics, clock, log }: ReaderOptions): ReportReader {
-  const thread = createPassingThread({
-    ...{ name: 'reports', entry, metrics, log },
-    heapMib: HEAP_MIB,
-    staysWhenIdle: true,
-  })
+export function createReportReader(readers: Pick<ReaderPool, 'run'>): ReportReader {
   return {
-    async read(bytes) {
-      const report = await within(clock, LONGEST_MS, thread.call('read', bytes))
-      if (report !== undefined) return report as Report
-      await thread.end()
-      throw new Error(`could not be read within ${LONGEST_MS / 1_000} s`)
-    },
-    close: thread.close,
+    read: async bytes =>
+      (await readers.run({
+        ...{ name: READ_REPORT, owner: OWNER, sizeBytes: bytes.length },
+        load: async () => bytes,
+      })) as Report,
   }
 }

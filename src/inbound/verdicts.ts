@@ -58,9 +58,11 @@ export function createJudging({ judge, clock, log }: JudgingOptions): JudgeMail 
     } catch (error) {
       log.error({ err: error }, 'a received message could not be judged')
     }
-    return without('PROCESSING_FAILED')
+    return NOT_JUDGED
   }
 }
+
+export const NOT_JUDGED = without('PROCESSING_FAILED')
 
 function without(verdict: Verdict): Verdicts {
   return {

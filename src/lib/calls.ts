@@ -1,6 +1,15 @@
-/** Functions of one thread called from another over a message port. Errors travel as their name, message and stack. */
-import type { MessagePort } from 'node:worker_threads'
+/**
+ * Calls functions of another thread or process over a channel of messages. Errors travel as their name, message and stack.
+ */
 import { UnderWay } from './under-way.ts'
+
+/** What a message port of a thread and the channel of a child process have in common. */
+export interface CallChannel {
+  // biome-ignore lint/suspicious/noExplicitAny: messages are of the shapes below, which the runtime's types do not know
+  on(event: 'message' | 'close', listener: (message: any) => void): unknown
+  /** @param memory moves to the other side where the channel can move memory; it is copied otherwise */
+  postMessage(message: unknown, memory?: readonly ArrayBuffer[]): void
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of functions with different inputs and outputs has no other type
 export type Callable = Record<string, (input: any) => Promise<unknown>>
@@ -26,7 +35,7 @@ type Answer =
   | { seq: number; ok: true; output: unknown }
   | { seq: number; ok: false; name: string; message: string; stack: string | undefined }
 
-/** The other thread has ended before it answered; whether it did what it was asked to do is not known. */
+/** The other thread or process has ended before it answered; whether it did what it was asked to do is not known. */
 export class ThreadEnded extends Error {}
 
 export interface Caller {
@@ -40,7 +49,7 @@ export interface Caller {
 }
 
 /** Answers every call that comes. */
-export function serveCalls(port: MessagePort, functions: Callable): void {
+export function serveCalls(port: CallChannel, functions: Callable): void {
   port.on('message', async ({ seq, name, input }: Call) => {
     const answer = await answerTo(functions, { seq, name, input })
     const moved = answer.ok && answer.output instanceof Moved ? answer.output : undefined
@@ -59,7 +68,7 @@ async function answerTo(functions: Callable, { seq, name, input }: Call): Promis
   }
 }
 
-export function createCaller(port: MessagePort): Caller {
+export function createCaller(port: CallChannel): Caller {
   const pending = new UnderWay<PromiseWithResolvers<unknown>>()
   let isClosed = false
   port.on('message', (answer: Answer) => {

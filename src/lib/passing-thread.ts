@@ -1,4 +1,8 @@
-/** A thread that is started when there is work for it, and ends when there has been none for a while. */
+/**
+ * A thread that is started when there is work for it, and ends when there has been none for a while. Its heap limit does not
+ * protect the process: where the heap fills up inside a builtin, V8 aborts the whole process. Input that may be hostile is
+ * given to a thread only where it is too small to fill the heap, or is looked at piece by piece; see `worker-process.ts`.
+ */
 import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
 import { type Caller, createCaller, ThreadEnded } from './calls.ts'
 import type { Log } from './log.ts'
@@ -24,7 +28,7 @@ interface PassingThreadOptions {
   entry: URL
   data?: Record<string, unknown>
   memory?: ResourceLimits
-  /** Beyond this it dies, and nothing else does. */
+  /** Beyond this the thread usually dies by itself; see above. */
   heapMib?: number
   /** Stays when there is nothing to do, where starting takes longer than the work. */
   staysWhenIdle?: boolean

@@ -1,73 +1,84 @@
-/** Submitted messages as the main thread sees them: little in memory at a time, read one by one on another thread. */
+/** Submitted messages as the main thread sees them: little in memory at a time, and read in a child process. */
 
 import type { Refusal } from '../accept/refusal.ts'
-import { type Clock, within } from '../lib/clock.ts'
-import { type IdSource, idText } from '../lib/ids.ts'
+import type { Sender } from '../accept/submission.ts'
+import { withOwnMemory } from '../accept/travelling-memory.ts'
+import { ThreadEnded } from '../lib/calls.ts'
+import type { Clock } from '../lib/clock.ts'
+import { type IdSource, idKey, idText } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import type { Metrics } from '../lib/metrics.ts'
-import { createPassingThread } from '../lib/passing-thread.ts'
+import type { ReaderPool } from '../lib/reader-pool.ts'
+import { ProcessNotStarted } from '../lib/worker-process.ts'
 import type { Mailbox } from '../smtp/address.ts'
 import { StorageUnavailable } from '../store/command.ts'
-import type { StoreLocation } from '../store/dialect.ts'
 import type { ReadingAnswer, ReadingJob, ReadSubmission } from './reading-job.ts'
 
 export interface MessageReader {
   /**
-   * The memory of the pieces is not to be used any more.
-   * @throws StorageUnavailable
+   * Reads messages of several accounts in fair turns, small ones first.
+   *
+   * @returns a refusal, too, for a message that cannot be read whenever it is tried
+   * @throws StorageUnavailable; Error when it cannot be read now
    */
-  read(pieces: Uint8Array<ArrayBuffer>[], recipients: Mailbox[]): Promise<ReadSubmission | Refusal>
-  close(): Promise<void>
+  read(
+    sender: Pick<Sender, 'accountId'>,
+    pieces: readonly Uint8Array[],
+    recipients: Mailbox[],
+  ): Promise<ReadSubmission | Refusal>
 }
 
 interface MessageReaderOptions {
-  /** File of the thread. */
-  entry: URL
-  location: StoreLocation
+  readers: Pick<ReaderPool, 'run'>
   clock: Clock
   newId: IdSource
-  metrics?: Metrics | undefined
   log: Log
 }
 
-/** What takes longer is not ordinary mail: it is sent without having been taken apart. */
-const MOST_READING_MS = 20_000
+/** Function of the process that reads submitted messages. */
+export const READ_SUBMISSION = 'readSubmission'
 
-export function createMessageReader(options: MessageReaderOptions): MessageReader {
-  const { entry, location, clock, newId, metrics, log } = options
-  const thread = createPassingThread({ name: 'submission', entry, data: { location }, metrics, log })
-  let turn: Promise<unknown> = Promise.resolve()
-
-  /** Undefined when it takes too long, or fails. */
-  const inParts = async (job: ReadingJob): Promise<ReadingAnswer | undefined> => {
-    try {
-      const answer = await within(clock, MOST_READING_MS, thread.call('read', job))
-      if (answer) return answer as ReadingAnswer
-      log.warn('a submitted message took too long to be taken apart; it is sent as it is')
-      await thread.end()
-    } catch (error) {
-      log.warn({ err: error }, 'a submitted message could not be taken apart; it is sent as it is')
-    }
-    return undefined
-  }
-  const work = async (job: ReadingJob): Promise<ReadSubmission | Refusal> => {
-    const answer =
-      (await inParts(job)) ?? ((await thread.call('read', { ...job, inParts: false })) as ReadingAnswer)
-    if ('unavailable' in answer) throw new StorageUnavailable(answer.unavailable)
-    return answer
-  }
-
+export function createMessageReader({ readers, clock, newId, log }: MessageReaderOptions): MessageReader {
   return {
-    async read(pieces, recipients) {
+    async read({ accountId }, pieces, recipients) {
       const now = clock.now()
-      const job = { pieces, recipients, now, messageName: idText(newId(now)), inParts: true }
-      const done = turn.then(() => work(job))
-      turn = done.catch(() => {}) // its own submission tells of it
-      return done
-    },
-    async close() {
-      await turn
-      await thread.close()
+      const job: ReadingJob = { pieces, recipients, now, messageName: idText(newId(now)), inParts: true }
+      const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0)
+      const run = async (job: ReadingJob) =>
+        (await readers.run({
+          ...{ name: READ_SUBMISSION, owner: idKey(accountId), sizeBytes },
+          load: async () => job,
+        })) as ReadingAnswer
+      const answer = await run(job)
+        .catch(error => {
+          if (isOfTheMachine(error)) throw error
+          log.warn(
+            { err: error, event: 'submission_not_parsed' },
+            'A submitted message is sent without being parsed',
+          )
+          return run({ ...job, inParts: false })
+        })
+        .catch(error => {
+          if (isOfTheMachine(error)) throw error
+          log.error(
+            { err: error, event: 'submission_unreadable' },
+            'A submitted message is refused: it cannot be read',
+          )
+          return UNREADABLE
+        })
+      if ('unavailable' in answer) throw new StorageUnavailable(answer.unavailable)
+      if ('prepared' in answer) withOwnMemory(answer.prepared)
+      return answer
     },
   }
+}
+
+/** A fault of ours that comes with the message, and would come again: a client that tried again would do so for days. */
+const UNREADABLE: Refusal = {
+  refused: 'invalid_field',
+  message: 'The message cannot be read: it needs more memory or time than is allowed, or it is damaged.',
+}
+
+/** The message was not looked at: no process could be started, or the service stops. */
+function isOfTheMachine(error: unknown): boolean {
+  return error instanceof ProcessNotStarted || error instanceof ThreadEnded
 }

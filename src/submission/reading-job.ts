@@ -1,24 +1,16 @@
-/** What the submission thread is asked, and how its answers travel. */
+/** What the process that reads submitted messages is asked, and how its answers travel. */
 
 import type { PreparedRequest } from '../accept/prepared.ts'
 import { isRefusal, type Refusal } from '../accept/refusal.ts'
 import type { IdempotencyToken } from '../accept/submission.ts'
-import { travellingMemory } from '../accept/travelling-memory.ts'
 import { prepareWhole } from '../accept/whole.ts'
-import { Moved } from '../lib/calls.ts'
-import type { PassingThreadData } from '../lib/passing-thread.ts'
 import type { BlobFiles } from '../store/blobs/blobs.ts'
 import { StorageUnavailable } from '../store/command.ts'
-import type { StoreLocation } from '../store/dialect.ts'
 import { partsOf } from './parts.ts'
 import { readMessage, type Submitted } from './read-message.ts'
 
-export interface SubmissionThreadData extends PassingThreadData {
-  location: StoreLocation
-}
-
 export interface ReadingJob extends Omit<Submitted, 'octets'> {
-  pieces: Uint8Array<ArrayBuffer>[]
+  pieces: readonly Uint8Array[]
   /** Whether the message is taken apart for those who look at it. */
   inParts: boolean
 }
@@ -37,15 +29,14 @@ const ENDPOINT = 'smtp'
 export async function doReadingJob(
   { pieces, inParts, ...facts }: ReadingJob,
   options: { blobs: BlobFiles; storedFromCharacters: number },
-): Promise<ReadingAnswer | Moved<ReadingAnswer>> {
-  const octets = Buffer.concat(pieces.splice(0))
+): Promise<ReadingAnswer> {
+  const octets = Buffer.concat(pieces)
   const read = await readMessage({ octets, ...facts }, inParts ? partsOf : null)
   if (isRefusal(read)) return read
   const idempotency = read.idempotency && { endpoint: ENDPOINT, ...read.idempotency }
   try {
     const prepared = await prepareWhole(options, read.message)
-    const contents = prepared.emails.map(({ email }) => email.content)
-    return new Moved<ReadingAnswer>({ prepared, idempotency }, travellingMemory(contents, prepared.blobs))
+    return { prepared, idempotency }
   } catch (error) {
     if (error instanceof StorageUnavailable) return { unavailable: error.message }
     throw error

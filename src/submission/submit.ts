@@ -1,4 +1,4 @@
-/** From a submitted message to its stored email: read on its thread, then through the one door of all. */
+/** From a submitted message to its stored email: read in a child process, then through the one door of all. */
 import type { Accept } from '../accept/accept.ts'
 import { isRefusal } from '../accept/refusal.ts'
 import { wireId } from '../lib/ids.ts'
@@ -8,7 +8,7 @@ import { refusalReply } from './refused.ts'
 
 export function createSubmit(accept: Pick<Accept, 'send'>, reader: Pick<MessageReader, 'read'>): Submit {
   return async (sender, pieces, recipients) => {
-    const read = await reader.read(pieces, recipients)
+    const read = await reader.read(sender, pieces, recipients)
     if (isRefusal(read)) throw refusalReply(read)
     const accepted = await accept.send(sender, read.prepared, read.idempotency)
     if (isRefusal(accepted)) throw refusalReply(accepted)

@@ -1,6 +1,6 @@
 /**
  * Judgements as the main thread sees them: made on a thread of their own, as many at once as are asked for, since they
- * mostly wait for others. Hostile mail costs that thread, at worst.
+ * mostly wait for others. The message is streamed: whatever its size, no more than its header section is in memory.
  */
 import { ThreadEnded } from '../lib/calls.ts'
 import { type Clock, within } from '../lib/clock.ts'

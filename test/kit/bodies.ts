@@ -1,9 +1,9 @@
 /** Request bodies read as the service reads them, over a store of their own. */
-import { pino } from 'pino'
 import { createPreparation, type Preparation } from '../../src/accept/prepare.ts'
 import { createReadBody, type ReadBody } from '../../src/http/body.ts'
 import { createLargeBodies, type LargeBodies } from '../../src/http/large-bodies.ts'
 import { createReadyTemplates } from '../../src/templates/ready.ts'
+import { openReaders } from './readers.ts'
 import { type LocalStore, openLocalStore } from './store.ts'
 
 export interface BodyReading {
@@ -14,15 +14,11 @@ export interface BodyReading {
   close(): Promise<void>
 }
 
-/** @param entry of the body thread, in place of the service's */
-export async function openBodyReading({
-  entry = new URL('../../src/body-thread.ts', import.meta.url),
-}: {
-  entry?: URL
-} = {}): Promise<BodyReading> {
+/** @param entry of the processes that read, in place of the service's */
+export async function openBodyReading({ entry }: { entry?: URL } = {}): Promise<BodyReading> {
   const store = await openLocalStore()
-  const { location } = store
-  const large = createLargeBodies({ entry, location, log: pino({ level: 'silent' }) })
+  const readers = openReaders({ location: store.location, ...(entry && { entry }) })
+  const large = createLargeBodies(readers)
   const preparation = createPreparation({
     findTemplate: createReadyTemplates(store.find),
     blobs: store.blobs,
@@ -33,7 +29,7 @@ export async function openBodyReading({
     large,
     readBody: createReadBody(large, preparation),
     async close() {
-      await large.close()
+      await readers.close()
       await store.close()
     },
   }

@@ -9,14 +9,15 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
 
 const BUILD = fileURLToPath(new URL('../../build', import.meta.url))
-const ENTRY = /\/src\/([a-z]+-thread)\.ts$/
+const ENTRY = /\/src\/([a-z]+-(?:thread|process))\.ts$/
 
 /** @param name of an entry in `src`, `main` */
 export function builtFile(name: string): string {
   return join(BUILD, `${name}.js`)
 }
 
-if (!isMainThread)
+/** A test file is no entry of the service; a worker thread or child process that it starts may be one. */
+if (!isMainThread || ENTRY.test(process.argv[1] ?? ''))
   registerHooks({
     resolve(specifier, context, next) {
       const name = context.parentURL === undefined && ENTRY.exec(specifier)?.[1]

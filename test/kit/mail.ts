@@ -14,7 +14,6 @@ import { createIdSource, type Id } from '../../src/lib/ids.ts'
 import type { Finish } from '../../src/queue/commands.ts'
 import { type Mailbox, parseMailbox } from '../../src/smtp/address.ts'
 import { createBlobClaims } from '../../src/store/blobs/claims.ts'
-import { hashFile } from '../../src/store/blobs/stream.ts'
 import type { ClaimedDelivery, Run } from '../../src/store/command.ts'
 import { packRecord } from '../../src/store/queue/attempt-record.ts'
 import type { DomainStatus } from '../../src/store/schema.ts'
@@ -118,7 +117,7 @@ export function postOver(
         throw error
       },
     }),
-    openFetching: createFetchAttachments({ outbound: null, clock, blobs: store.blobs, hashFile }),
+    openFetching: createFetchAttachments({ outbound: null, clock, blobs: store.blobs }),
     find: store.find,
     clock,
     newId,

@@ -10,13 +10,13 @@ import type { Tx } from '../command.ts'
 import type { BlobRow, Db } from '../schema.ts'
 import { createDrafts, type Drafts } from './drafts.ts'
 import { blobName, LARGEST_INLINE_BYTES, type StagedBlob, sha256 } from './staged.ts'
-import { type BlobStream, createBlobStream, type HashFile } from './stream.ts'
+import { type BlobStream, createBlobStream } from './stream.ts'
 
 export interface BlobFiles {
   /** Gets bytes ready to be claimed: hashed, and written to a draft when they are large. @throws StorageUnavailable */
   stage(bytes: Uint8Array): Promise<StagedBlob>
   /** The same for bytes that come piece by piece. */
-  receive(hashOf: HashFile): BlobStream
+  receive(): BlobStream
   drafts: Pick<Drafts, 'create' | 'pieces' | 'discard'>
   /** Puts a draft where a row may name it. @throws StorageUnavailable */
   place(blob: StagedBlob): Promise<void>
@@ -106,7 +106,7 @@ export function stagingIn(drafts: Drafts): Pick<BlobFiles, 'stage' | 'receive' |
       if (bytes.length <= LARGEST_INLINE_BYTES) return { ...staged, body: new Uint8Array(bytes), draft: null }
       return { ...staged, body: null, draft: await drafts.write(bytes) }
     },
-    receive: hashOf => createBlobStream(drafts, hashOf),
+    receive: () => createBlobStream(drafts),
     drafts,
   }
 }

@@ -5,9 +5,6 @@ import { inOwnMemory } from '../../lib/own-memory.ts'
 import type { Drafts } from './drafts.ts'
 import { LARGEST_INLINE_BYTES, type StagedBlob, sha256 } from './staged.ts'
 
-/** @returns SHA-256 of the file */
-export type HashFile = (path: string) => Promise<Uint8Array>
-
 export interface BlobStream {
   /** Resolves when it may be called again. @throws StorageUnavailable */
   write(piece: Uint8Array): Promise<void>
@@ -16,7 +13,7 @@ export interface BlobStream {
   discard(): Promise<void>
 }
 
-export function createBlobStream(drafts: Drafts, hashOf: HashFile): BlobStream {
+export function createBlobStream(drafts: Drafts): BlobStream {
   let held: Uint8Array[] = []
   let sizeBytes = 0
   let draft: Awaited<ReturnType<Drafts['create']>> | undefined
@@ -36,7 +33,7 @@ export function createBlobStream(drafts: Drafts, hashOf: HashFile): BlobStream {
         return { hash: sha256(body), sizeBytes, body, draft: null }
       }
       await draft.close()
-      return { hash: await hashOf(draft.path), sizeBytes, body: null, draft: draft.name }
+      return { hash: await hashFile(draft.path), sizeBytes, body: null, draft: draft.name }
     },
     async discard() {
       if (!draft) return
@@ -46,7 +43,8 @@ export function createBlobStream(drafts: Drafts, hashOf: HashFile): BlobStream {
   }
 }
 
-export async function hashFile(path: string): ReturnType<HashFile> {
+/** @returns SHA-256 of the file */
+async function hashFile(path: string): Promise<Uint8Array> {
   const hash = createHash('sha256')
   const file = await open(path)
   for await (const piece of file.createReadStream()) hash.update(piece)

@@ -29,6 +29,7 @@ import { up as propertyDefinitions } from './031-property-definitions.ts'
 import { up as visitedUrls } from './033-visited-urls.ts'
 import { up as oneSigma } from './034-one-sigma.ts'
 import { up as trackingHosts } from './035-tracking-hosts.ts'
+import { up as inboundReading } from './036-inbound-reading.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   { name: '033-visited-urls', up: visitedUrls },
   { name: '034-one-sigma', up: oneSigma },
   { name: '035-tracking-hosts', up: trackingHosts },
+  { name: '036-inbound-reading', up: inboundReading },
 ]

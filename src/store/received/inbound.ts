@@ -2,7 +2,7 @@
 import { type Id, idKey } from '../../lib/ids.ts'
 import { referBlobs } from '../blobs/blobs.ts'
 import type { StagedBlob } from '../blobs/staged.ts'
-import { batchCommand, besideOthers, type Tx } from '../command.ts'
+import { batchCommand, besideOthers, command, type Tx } from '../command.ts'
 import type { InboundMessageRow } from '../schema/inbound.ts'
 import type { Db } from '../schema.ts'
 
@@ -38,6 +38,13 @@ export const inboundCommands = {
     `blob ${idKey(blob.hash)}`,
     ...(source ? [`inbound source ${idKey(source.emailId)} ${source.ordinal}`] : []),
   ]),
+  /** Stores that a message is being read, or no longer is where `at` is null. */
+  markInboundReading: besideOthers(
+    command<{ accountId: Id; id: Id; at: number | null }, void>(async (tx, { accountId, id, at }) => {
+      await tx.rows.update('inboundMessages', ['accountId', 'id'], [{ accountId, id, readingAt: at }])
+    }),
+    ({ id }) => [`inbound ${idKey(id)}`],
+  ),
 }
 
 async function storeAll(tx: Tx, inputs: readonly StoreInbound[]): Promise<Id[][]> {
@@ -99,6 +106,7 @@ const UNLISTED = [
   'tls',
   'sizeBytes',
   'rawHash',
+  'readingAt',
 ] as const
 
 /** What has been taken and not been read yet, oldest first. */

@@ -30,6 +30,11 @@ export interface InboundMessageRow {
   /** The delivery of ours that it was; null for mail from elsewhere. */
   sourceEmailId: Id | null
   sourceOrdinal: number | null
+  /**
+   * When reading it began in a child process; null before. A message whose reading ended with the service is not read in
+   * full again.
+   */
+  readingAt: number | null
   /** When it had been read, and was listed; null before. All below is not known until then. */
   listedAt: number | null
   /** Why it could not be read, or what of it was not. */

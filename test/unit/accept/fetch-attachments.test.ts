@@ -10,7 +10,6 @@ import type { OutboundReply, OutboundRequest } from '../../../src/outbound/excha
 import { OutboundFault } from '../../../src/outbound/fault.ts'
 import { createBlobFiles } from '../../../src/store/blobs/blobs.ts'
 import { type StagedBlob, sha256 } from '../../../src/store/blobs/staged.ts'
-import { hashFile } from '../../../src/store/blobs/stream.ts'
 import { newId, submissionOf } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { tempFolder } from '../../kit/store.ts'
@@ -52,7 +51,7 @@ async function open(t: TestContext) {
     return new Promise<OutboundReply | OutboundFault>(resolve => answers.push(resolve))
   }
   const blobs = createBlobFiles(join(folder.path, 'blobs'))
-  const openFetching = createFetchAttachments({ outbound: { send, close() {} }, clock, blobs, hashFile })
+  const openFetching = createFetchAttachments({ outbound: { send, close() {} }, clock, blobs })
   const staged: StagedBlob[] = []
   const begin = (accountId = ACCOUNT) => openFetching(accountId, blob => staged.push(blob))
   /** Answers the oldest request, with a file or without one. */

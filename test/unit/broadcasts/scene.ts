@@ -14,7 +14,6 @@ import type { Filter } from '../../../src/contacts/filters.ts'
 import type { Id } from '../../../src/lib/ids.ts'
 import { createHands } from '../../../src/queue/hands.ts'
 import { createBlobClaims } from '../../../src/store/blobs/claims.ts'
-import { hashFile } from '../../../src/store/blobs/stream.ts'
 import { findDueBroadcast } from '../../../src/store/mail/broadcasts.ts'
 import type { BroadcastRow } from '../../../src/store/schema.ts'
 import { createReadyTemplates } from '../../../src/templates/ready.ts'
@@ -67,7 +66,7 @@ export async function openBroadcasts(
       ...{ ...store, ...terms },
       claims: createBlobClaims({ ...store, onLeftBehind: onError }),
       linkTerms: async () => linkTerms,
-      openFetching: createFetchAttachments({ outbound: null, clock, blobs: store.blobs, hashFile }),
+      openFetching: createFetchAttachments({ outbound: null, clock, blobs: store.blobs }),
     }),
     preparation: createPreparation({
       findTemplate: createReadyTemplates(store.find),

@@ -20,10 +20,7 @@ async function openDoor(t: TestContext, work: (socket: Socket) => Promise<never>
   const lines: string[] = []
   const unused = () => Promise.reject(new Error('nothing here needs it'))
   let socket: Socket | undefined
-  const readBody = createReadBody(
-    { enter: unused, read: unused, hashFile: unused, close: async () => {} },
-    { email: unused, batch: unused },
-  )
+  const readBody = createReadBody({ enter: unused, read: unused }, { email: unused, batch: unused })
   const app = createHttpApp({
     pages: undefined,
     isLinkHost: () => false,

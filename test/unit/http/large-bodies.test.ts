@@ -22,11 +22,11 @@ test.after(() => reading.close())
 
 const MAIL = { from: 'ann@here.example', to: 'bob@there.example', subject: 'hi', text: 'hello' }
 
-/** On the body thread. */
+/** In a reader process. */
 function readThere<W extends BodyWork>(value: unknown, work: W, over = reading): Promise<BodyOf<W>> {
   const blocks = createByteBlocks()
   blocks.add(Buffer.from(JSON.stringify(value)))
-  return over.large.read(blocks.end(), work)
+  return over.large.read('ann', blocks.end(), work)
 }
 
 /** On this one. */
@@ -102,7 +102,7 @@ const email = fc.record(
   { requiredKeys: ['from', 'to', 'subject', 'text'] },
 )
 
-test('a body comes to the same on either thread: the same email, the same hash, the same refusal', async () => {
+test('a body comes to the same in either process: the same email, the same hash, the same refusal', async () => {
   const good = email.map(one => ({ ...one, ...MAIL, headers: {}, tags: [], html: '<p/>', template_id: null }))
   const modes = fc.constantFrom(null, 'strict', 'permissive')
   await fc.assert(
@@ -189,16 +189,27 @@ test('what is told of names that a client has made up stays short', async () => 
   assert.ok(JSON.stringify(refused).length < 4_000)
 })
 
-test('a thread that dies leaves no request without an answer, and the next gets a new one', async t => {
-  const dying = await t.using(openBodyReading({ entry: new URL('./dying-body-thread.ts', import.meta.url) }))
-  const failure = () =>
-    readThere(MAIL, SEND, dying).then(
-      () => 'read',
-      error => (error as Error).message,
+test('a body that ends its process whenever it is read is refused, and does not end the service', async t => {
+  const dying = await t.using(openBodyReading({ entry: new URL('./dying-reader.ts', import.meta.url) }))
+  for (const refused of await Promise.all([1, 2, 3].map(() => outcome(readThere(MAIL, SEND, dying))))) {
+    assert.is('status' in refused && refused.status, 413)
+    assert.match(
+      'message' in refused ? refused.message : '',
+      /needs more memory or time to read than is allowed/,
     )
-  const first = [failure(), failure(), failure()]
-  for (const message of await Promise.all(first)) assert.match(message, /has ended/)
-  assert.match(await failure(), /has ended/)
+  }
+})
+
+test('a body is read although its process is killed once', async t => {
+  const entry = new URL('./dying-once-reader.ts', import.meta.url)
+  const dying = await t.using(openBodyReading({ entry }))
+  assert.equal(await dying.large.read('ann', [], null), { read: true })
+})
+
+test('where no process can be started, a client is told to come back', async t => {
+  const missing = await t.using(openBodyReading({ entry: new URL('./no-such-file.ts', import.meta.url) }))
+  const refused = await outcome(readThere(MAIL, SEND, missing))
+  assert.is('status' in refused && refused.status, 503)
 })
 
 test.run()

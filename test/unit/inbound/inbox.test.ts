@@ -11,6 +11,7 @@ import { StorageUnavailable } from '../../../src/store/command.ts'
 import type { Db } from '../../../src/store/schema.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
+import { openReaders } from '../../kit/readers.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -26,6 +27,7 @@ const GOOD: Verdicts = {
 
 const READS_NOTHING: MailReader = {
   read: () => Promise.reject(new Error('it is not to be read')),
+  endedWith: () => false,
   close: async () => {},
 }
 
@@ -42,9 +44,11 @@ async function open(t: TestContext) {
   const accountId = post.account()
   const clock = createManualClock()
   const metrics = createMetrics()
-  const realReader = createMailReader({ entry, mailHost: 'posthorn.test', metrics, clock, log })
-  t.after(() => realReader.close())
-  const take = async (mail: string, at = 1) => {
+  const readers = await t.using(openReaders({ location: store.location, clock, metrics }))
+  const reading = { mailHost: 'posthorn.test', readers, run: store.run, metrics, clock, log }
+  const openReader = async (over: { entry?: URL; readers?: typeof readers } = {}) =>
+    t.using(createMailReader({ entry, ...reading, ...over }))
+  const take = async (mail: string, at = clock.now()) => {
     const blob = await store.blobs.stage(Buffer.from(mail.replace(/\n/g, '\r\n'), 'latin1'))
     if (blob.draft !== null) await store.blobs.place(blob)
     await store.run('storeInbound', {
@@ -67,7 +71,13 @@ async function open(t: TestContext) {
       ...store,
       fresh: createFreshMail(clock),
       crowd: createCrowd(clock),
-      ...{ reader: realReader, counts: countInbox(metrics), clock, log, ...rest },
+      ...{
+        reader: over.reader ?? createMailReader({ entry, ...reading }),
+        counts: countInbox(metrics),
+        clock,
+        log,
+        ...rest,
+      },
       judge: createJudging({ judge, clock, log }),
     })
     t.after(() => inbox.stop())
@@ -79,12 +89,65 @@ async function open(t: TestContext) {
     )
   const whenListed = (count: number) => until(async () => (listed().length === count ? listed() : undefined))
   const figures = () => metrics.text().match(/^posthorn_.*/gm)
-  return { ...store, clock, metrics, take, start, listed, whenListed, figures }
+  return { ...store, clock, metrics, openReader, take, start, listed, whenListed, figures }
 }
 
-test('what was taken and not read before a restart is read after it, once', async t => {
+const LARGE = `Subject: large\n\n${`${'x'.repeat(70)}\n`.repeat(1_000)}`
+
+test('a large message that ends its process is listed by its header, and the next ones are read', async t => {
+  const { openReader, clock, take, start, whenListed } = await open(t)
+  const dying = await t.using(openReaders({ entry: new URL('./dying-reader.ts', import.meta.url), clock }))
+  const reader = await openReader({ readers: dying })
+  await take(LARGE)
+  await take('Subject: small\n\nx')
+  start({ reader })
+  const rows = (await whenListed(2)).map(({ subject, parse_error }) => [subject, parse_error])
+  const reason = 'This message needs more memory to read than is allowed, so that only its header was read'
+  assert.equal(
+    new Map(rows as [string, string][]),
+    new Map<string, string | null>([
+      ['large', reason],
+      ['small', null],
+    ]),
+  )
+})
+
+test('a message whose reading ended with the service is listed by its header after the next start', async t => {
+  const { openReader, clock, take, start, rows, whenListed } = await open(t)
+  const stuck = await t.using(openReaders({ entry: new URL('./stuck-reader.ts', import.meta.url), clock }))
+  await take(LARGE)
+  start({ reader: await openReader({ readers: stuck }) })
+  await until(() => rows('select 1 from inbound_messages where reading_at is not null').length === 1)
+  // the service is killed here: nothing of it is stopped in an orderly way
+  clock.advance(1)
+  start({ reader: await openReader(), judge: async () => GOOD })
+  const [row] = await whenListed(1)
+  assert.equal(
+    [row!.subject, row!.parse_error, row!.dmarc_verdict],
+    [
+      'large',
+      'The service ended while it was reading this message, so that only its header was read',
+      'PROCESSING_FAILED',
+    ],
+  )
+})
+
+test('a message whose reading was stopped in an orderly way is read in full after the next start', async t => {
+  const { openReader, clock, take, start, rows, whenListed } = await open(t)
+  const stuck = await t.using(openReaders({ entry: new URL('./stuck-reader.ts', import.meta.url), clock }))
+  await take(LARGE)
+  const first = start({ reader: await openReader({ readers: stuck }) })
+  await until(() => rows('select 1 from inbound_messages where reading_at is not null').length === 1)
+  await first.stop()
+  clock.advance(1)
+  start({ reader: await openReader() })
+  const [row] = await whenListed(1)
+  assert.equal([row!.subject, row!.parse_error], ['large', null])
+})
+
+test('what was taken and not read before a restart is read after it in a child process, once', async t => {
   const { take, start, whenListed, rows } = await open(t)
-  for (const subject of ['one', 'two', 'three']) await take(`Subject: ${subject}\n\nx`)
+  for (const subject of ['one', 'two', 'three']) await take(`Subject: ${subject}\n\nx`, 1)
   const first = start()
   await whenListed(3)
   await first.stop()
@@ -228,18 +291,17 @@ test('an inbox that has stopped does not look again, however many wait', async t
 })
 
 test('what takes too long to be read is known by its head', async t => {
-  const { clock, metrics, whenListed, take, start, figures } = await open(t)
-  const real = createMailReader({
-    entry: new URL('./stuck-thread.ts', import.meta.url),
-    ...{ mailHost: 'posthorn.test', metrics, clock, log },
-  })
-  t.after(() => real.close())
+  const { clock, openReader, whenListed, take, start, figures } = await open(t)
+  const real = await openReader({ entry: new URL('./stuck-thread.ts', import.meta.url) })
   await take('Subject: stuck\n\nx')
   start({ reader: real })
   await until(async () => clock.timerCount > 0 || undefined)
   clock.advance(21_000)
   const [row] = await whenListed(1)
-  assert.equal([row!.subject, row!.parse_error], ['by its head', 'it could not be read within 20 s'])
+  assert.equal(
+    [row!.subject, row!.parse_error],
+    ['by its head', 'This message takes longer to read than is allowed, so that only its header was read'],
+  )
   await until(() => figures()?.includes('posthorn_inbound_listed_total 1'))
   assert.ok(figures()!.includes('posthorn_inbound_parse_errors_total 1'))
   assert.ok(figures()!.includes('posthorn_threads_lost_total{thread="inbound"} 1'))

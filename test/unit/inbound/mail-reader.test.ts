@@ -2,6 +2,7 @@ import { BroadcastChannel } from 'node:worker_threads'
 import * as assert from 'uvu/assert'
 import { createMailReader } from '../../../src/inbound/mail-reader.ts'
 import { createLog } from '../../../src/lib/log.ts'
+import { newId } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -15,9 +16,18 @@ test('closed while it reads, it starts no other thread, neither for that mail no
   t.after(() => channel.close())
   const entry = new URL('./hanging-reader.ts', import.meta.url)
   const clock = createManualClock()
-  const reader = createMailReader({ entry, mailHost: 'posthorn.test', clock, log: createLog('silent') })
+  const reader = createMailReader({
+    ...{ entry, mailHost: 'posthorn.test', clock, log: createLog('silent') },
+    readers: { run: () => Promise.reject(new Error('no small message is read there')) },
+    run: () => Promise.reject(new Error('no small message is marked')),
+  })
   const load = async () => new Uint8Array(4)
-  const reads = Promise.allSettled([reader.read(load), reader.read(load)])
+  const mail = {
+    ...{ accountId: newId(1), id: newId(2), createdAt: clock.now(), readingAt: null },
+    ...{ sizeBytes: 4, rawHash: new Uint8Array(32) },
+  }
+  const source = { load, loadHead: load }
+  const reads = Promise.allSettled([reader.read(mail, source), reader.read(mail, source)])
   await until(() => starts.length > 0)
   await reader.close()
   assert.equal(

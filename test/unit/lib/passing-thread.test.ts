@@ -8,12 +8,13 @@ const test = suite('lib/passing-thread')
 
 const open = () =>
   createPassingThread({
-    name: 'reports',
-    entry: new URL('../../../src/report-thread.ts', import.meta.url),
+    name: 'inbound',
+    entry: new URL('../../../src/inbound-thread.ts', import.meta.url),
+    data: { mailHost: 'posthorn.test' },
     staysWhenIdle: true,
     log: createLog('silent'),
   })
-const MAIL = Buffer.from('Subject: hi\r\n\r\nhello\r\n')
+const MAIL = { bytes: Buffer.from('Subject: hi\r\n\r\nhello\r\n'), fault: null }
 
 test('a thread that was ended is started again by the next call', async t => {
   const thread = open()

@@ -1,0 +1,43 @@
+/**
+ * Orders waiting jobs by weighted fair queueing: owners share what there is by the size of their jobs, and small jobs come
+ * first. An owner with one small job waits for none of another owner's large ones that have not begun.
+ */
+
+interface Waiting<T> {
+  item: T
+  /** Virtual time, in units of cost, at which the job would begin if all owners with jobs were served at once. */
+  start: number
+  /** The same for its end. The job with the earliest one comes next. */
+  finish: number
+}
+
+export class FairQueue<T> {
+  readonly #waiting: Waiting<T>[] = []
+  /** Virtual end of each owner's last job. Owners whose time has passed are forgotten. */
+  readonly #lastFinish = new Map<string, number>()
+  #now = 0
+
+  get size(): number {
+    return this.#waiting.length
+  }
+
+  /** @param cost in any unit, such as bytes; at least 1 */
+  add(owner: string, cost: number, item: T): void {
+    const start = Math.max(this.#now, this.#lastFinish.get(owner) ?? 0)
+    const finish = start + Math.max(1, cost)
+    this.#lastFinish.set(owner, finish)
+    this.#waiting.push({ item, start, finish })
+  }
+
+  /** Takes out the next job that may begin; undefined where there is none. */
+  take(mayBegin: (item: T) => boolean): T | undefined {
+    let next = -1
+    for (const [i, { item, finish }] of this.#waiting.entries())
+      if ((next < 0 || finish < this.#waiting[next]!.finish) && mayBegin(item)) next = i
+    if (next < 0) return undefined
+    const [{ item, start }] = this.#waiting.splice(next, 1) as [Waiting<T>]
+    this.#now = Math.max(this.#now, start)
+    if (this.#waiting.length === 0) this.#lastFinish.clear()
+    return item
+  }
+}

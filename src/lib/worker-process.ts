@@ -1,0 +1,225 @@
+/**
+ * Runs functions in a child process that is started on demand and ends after it has been idle for a while.
+ *
+ * Memory limits of a worker thread do not protect the process: where the heap fills up inside a builtin, V8 aborts the
+ * whole process. What reads hostile input therefore runs in a child, whose end is an error for the call it was working on.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { type CallChannel, type Caller, createCaller, ThreadEnded } from './calls.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface WorkerProcess {
+  /**
+   * @throws ProcessNotStarted when the process could not start; ProcessDied when it ended before it answered; ThreadEnded
+   * when it was closed; Error what the function there threw
+   */
+  call(name: string, input: unknown): Promise<unknown>
+  /** Kills the process; the next call starts another. */
+  kill(): void
+  /** Kills the process for good: further calls throw ThreadEnded. Resolves when it is gone. */
+  close(): Promise<void>
+}
+
+/** The machine cannot start the process now. The call was not begun and may be made again later. */
+export class ProcessNotStarted extends Error {}
+
+/** The process ended while it worked on the call: of what it was given, as far as is known. */
+export class ProcessDied extends Error {}
+
+export interface WorkerProcessOptions {
+  /** Name in the log, in metrics and in the system's list of processes. */
+  name: string
+  /** Source file of the process, which passes its functions to `serveProcess()`. */
+  entry: URL
+  /** Handed to the process as its first message. */
+  data: unknown
+  /** Limit of the JavaScript heap. Buffers are not counted; the caller bounds the size of inputs. */
+  heapMib: number
+  metrics?: Metrics | undefined
+  log: Log
+}
+
+/** The process keeps the memory of what it has worked on until it ends. */
+const IDLE_END_MS = 30_000
+const YOUNG_GENERATION_MIB = 16
+/** Last bytes of what a dying process wrote, which name the reason. */
+const STDERR_KEPT_BYTES = 2_000
+/** The child has no use for secrets that the service was given in its environment. */
+const INHERITED = /^(?:NODE_COMPILE_CACHE|MALLOC_ARENA_MAX|TZ|LANG|LC_\w+|PG\w+|PATH)$/
+
+export function createWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
+  const { name, metrics, log } = options
+  const lost = metrics?.counter(
+    'reader_processes_lost',
+    'Child processes that died of what they worked on, or were killed for it.',
+  )
+  let running: RunningProcess | undefined
+  /** Ended on purpose. */
+  const killed = new WeakSet<RunningProcess>()
+  let idle: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  const start = () => {
+    const started = new RunningProcess(options)
+    started.ended.then(({ code, signal, error, stderr }) => {
+      if (killed.has(started)) return
+      if (running === started) running = undefined
+      lost?.add({ process: name })
+      log.error(
+        { event: 'reader_process_ended', process: name, code, signal, stderr, err: error },
+        `The process ${name} ended unexpectedly; it is started again when it is needed`,
+      )
+    })
+    return started
+  }
+  const kill = () => {
+    clearTimeout(idle)
+    if (!running) return
+    killed.add(running)
+    running.kill()
+    running = undefined
+  }
+  const endWhenIdle = (used: RunningProcess) => {
+    clearTimeout(idle)
+    idle = setTimeout(() => {
+      if (running === used && used.isIdle()) kill()
+    }, IDLE_END_MS)
+    idle.unref()
+  }
+
+  return {
+    async call(called, input) {
+      if (isClosed) throw new ThreadEnded()
+      clearTimeout(idle)
+      if (!running || running.hasEnded) running = start()
+      const used = running
+      try {
+        return await used.call(called, input)
+      } catch (error) {
+        if (isClosed) throw new ThreadEnded()
+        throw error
+      } finally {
+        if (used.isIdle()) endWhenIdle(used)
+      }
+    },
+    kill() {
+      if (running) lost?.add({ process: name })
+      kill()
+    },
+    async close() {
+      isClosed = true
+      const ended = running?.ended
+      kill()
+      await ended
+    },
+  }
+}
+
+interface End {
+  code: number | null
+  signal: string | null
+  error?: Error
+  stderr: string
+}
+
+/** One child process, from its start to its end. */
+class RunningProcess {
+  readonly ended: Promise<End>
+  readonly #name: string
+  readonly #child: ChildProcess
+  readonly #caller: Caller
+  hasEnded = false
+  /** Resolves with whether the process serves calls. */
+  readonly #isReady: Promise<boolean>
+  #callCount = 0
+
+  constructor({ name, entry, data, heapMib }: WorkerProcessOptions) {
+    this.#name = name
+    this.#child = fork(fileURLToPath(entry), [], {
+      serialization: 'advanced',
+      env: Object.fromEntries(Object.entries(process.env).filter(([key]) => INHERITED.test(key))),
+      execArgv: [
+        ...process.execArgv.filter(arg => arg.startsWith('--import=')),
+        `--max-old-space-size=${heapMib}`,
+        `--max-semi-space-size=${YOUNG_GENERATION_MIB}`,
+        `--title=posthorn: ${name}`,
+      ],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
+    const child = this.#child
+    let stderr = ''
+    child.stderr!.on('data', chunk => {
+      stderr = (stderr + chunk).slice(-STDERR_KEPT_BYTES)
+    })
+    this.ended = new Promise(resolve => {
+      const end = (end: Omit<End, 'stderr'>) => {
+        this.hasEnded = true
+        resolve({ ...end, stderr })
+      }
+      child.once('exit', (code, signal) => end({ code, signal }))
+      child.once('error', error => end({ code: null, signal: null, error }))
+    })
+    this.#isReady = Promise.race([
+      new Promise<boolean>(resolve => child.once('message', () => resolve(true))),
+      this.ended.then(() => false),
+    ])
+    this.#caller = createCaller(channelOf(child))
+    send(child, data)
+  }
+
+  isIdle(): boolean {
+    return this.#callCount === 0
+  }
+
+  /** @throws ProcessNotStarted; ProcessDied; Error what the function there threw */
+  async call(called: string, input: unknown): Promise<unknown> {
+    this.#callCount += 1
+    this.#keepServiceAlive(true)
+    try {
+      if (!(await this.#isReady))
+        throw new ProcessNotStarted(`the process ${this.#name} could not be started`)
+      return await this.#caller.call(called, input)
+    } catch (error) {
+      throw error instanceof ThreadEnded ? new ProcessDied(`the process ${this.#name} ended`) : error
+    } finally {
+      this.#callCount -= 1
+      if (this.isIdle()) this.#keepServiceAlive(false)
+    }
+  }
+
+  kill() {
+    this.#child.ref() // whoever waits for its end is told
+    this.#child.kill('SIGKILL')
+  }
+
+  /** A process that has nothing to do is no reason for the service not to end. */
+  #keepServiceAlive(wanted: boolean) {
+    const change = wanted ? 'ref' : 'unref'
+    this.#child[change]()
+    this.#child.channel?.[change]()
+    ;(this.#child.stderr as Socket | null)?.[change]()
+  }
+}
+
+/** A message that cannot be sent is followed by the end of the process, which its calls are told. */
+function send(child: ChildProcess, message: unknown) {
+  child.send(message as object, () => {})
+}
+
+function channelOf(child: ChildProcess): CallChannel {
+  return {
+    on(event, listener) {
+      if (event === 'close') child.once('exit', listener).once('error', listener)
+      else child.on('message', message => isReadiness(message) || listener(message))
+    },
+    postMessage: message => send(child, message),
+  }
+}
+
+/** The first message of a process says that it serves calls. */
+function isReadiness(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && 'ready' in message
+}

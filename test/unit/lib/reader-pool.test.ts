@@ -1,0 +1,136 @@
+import * as assert from 'uvu/assert'
+import { ThreadEnded } from '../../../src/lib/calls.ts'
+import { createMetrics } from '../../../src/lib/metrics.ts'
+import { JobTooLong, type ReaderPool } from '../../../src/lib/reader-pool.ts'
+import { ProcessDied, ProcessNotStarted } from '../../../src/lib/worker-process.ts'
+import { createManualClock } from '../../kit/manual-clock.ts'
+import { openReaders } from '../../kit/readers.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('lib/reader-pool')
+const entry = new URL('./scripted-reader.ts', import.meta.url)
+const MIB = 1024 * 1024
+
+const job = (name: string, input: unknown = null, { owner = 'ann', sizeBytes = 1 } = {}) => ({
+  ...{ name, owner, sizeBytes },
+  load: async () => input,
+})
+
+const failure = (run: Promise<unknown>) =>
+  run.then(
+    () => assert.unreachable(),
+    (error: unknown) => error,
+  )
+
+test('a job whose heap fills up inside a builtin ends its process, and neither this one nor later jobs', async t => {
+  const metrics = createMetrics()
+  const readers = await t.using(openReaders({ entry, heapMib: 64, metrics }))
+  const ends = await Promise.all([1, 2, 3].map(() => failure(readers.run(job('fillHeapInBuiltin')))))
+  for (const end of ends) assert.instance(end, ProcessDied)
+  assert.is(await readers.run(job('echo', 'hello')), 'hello')
+  assert.match(metrics.text(), /^posthorn_reader_processes_lost_total\{process="reader"\} 3$/m)
+})
+
+test('a process that ends by itself while it works is an error of that job alone', async t => {
+  const readers = await t.using(openReaders({ entry }))
+  assert.instance(await failure(readers.run(job('exit'))), ProcessDied)
+  assert.is(await readers.run(job('echo', 1)), 1)
+})
+
+test('what a function throws comes as an error with its message', async t => {
+  const readers = await t.using(openReaders({ entry }))
+  assert.is(((await failure(readers.run(job('fail', 'no such thing')))) as Error).message, 'no such thing')
+})
+
+test('where no process can be started, the job is not begun', async t => {
+  const missing = new URL('./no-such-file.ts', import.meta.url)
+  const readers = await t.using(openReaders({ entry: missing }))
+  assert.instance(await failure(readers.run(job('echo'))), ProcessNotStarted)
+})
+
+test('a job that takes too long ends with its process, and the next one is done by another', async t => {
+  const clock = createManualClock()
+  const readers = await t.using(openReaders({ entry, clock }))
+  const stuck = failure(readers.run(job('loop')))
+  await until(() => clock.timerCount === 1 || undefined)
+  clock.advance(20_000)
+  assert.instance(await stuck, JobTooLong)
+  assert.is(await readers.run(job('echo', 2)), 2)
+})
+
+test('bytes arrive as they were sent, in both directions', async t => {
+  const readers = await t.using(openReaders({ entry }))
+  const bytes = Buffer.from(Uint8Array.from({ length: 3 * MIB }, (_, i) => i))
+  const back = (await readers.run(job('echo', { pieces: [bytes, bytes.subarray(1, 5)] }))) as {
+    pieces: Uint8Array[]
+  }
+  assert.ok(bytes.equals(back.pieces[0]!))
+  assert.equal([...back.pieces[1]!], [1, 2, 3, 4])
+})
+
+/** Jobs that end when they are told to, with the order in which they began. */
+function heldJobs(readers: ReaderPool) {
+  const began: string[] = []
+  const ends = new Map<string, () => void>()
+  const hold = (label: string, owner: string, sizeBytes: number) => {
+    const { promise, resolve } = Promise.withResolvers<null>()
+    ends.set(label, () => resolve(null))
+    const load = () => {
+      began.push(label)
+      return promise
+    }
+    return readers.run({ name: 'echo', owner, sizeBytes, load })
+  }
+  const end = async (label: string, count: number) => {
+    ends.get(label)!()
+    await until(() => began.length === count || undefined)
+  }
+  /** Those that have not begun end when they begin. */
+  const endAll = () => {
+    for (const resolve of ends.values()) resolve()
+  }
+  return { began, hold, end, endAll }
+}
+
+test('large jobs leave a process to small ones, and owners take turns', async t => {
+  const readers = await t.using(openReaders({ entry }))
+  const { began, hold, end, endAll } = heldJobs(readers)
+  const all = [
+    hold('ann 1', 'ann', 50 * MIB),
+    hold('ann 2', 'ann', 50 * MIB),
+    hold('ann 3', 'ann', 50 * MIB),
+    hold('bob large', 'bob', 40 * MIB),
+    hold('cat small', 'cat', 10),
+  ]
+  await until(() => began.length === 2 || undefined)
+  assert.equal(began, ['ann 1', 'cat small'])
+  await end('ann 1', 3)
+  assert.is(began[2], 'bob large', 'another owner comes before the second job of the first')
+  endAll()
+  await Promise.all(all)
+})
+
+test('of many jobs that wait, small ones of other owners come first', async t => {
+  const readers = await t.using(openReaders({ entry }))
+  const { began, hold, end, endAll } = heldJobs(readers)
+  const all = [hold('first', 'ann', MIB), hold('second', 'ann', MIB)]
+  await until(() => began.length === 2 || undefined)
+  for (let i = 0; i < 20; i++) all.push(hold(`ann ${i}`, 'ann', MIB))
+  all.push(hold('bob', 'bob', 1_000))
+  await end('first', 3)
+  assert.is(began[2], 'bob')
+  endAll()
+  await Promise.all(all)
+})
+
+test('a pool that was closed begins nothing, and ends what is under way', async () => {
+  const readers = openReaders({ entry })
+  const stuck = failure(readers.run(job('loop')))
+  await readers.run(job('echo', 1))
+  await readers.close()
+  assert.instance(await stuck, ThreadEnded)
+  assert.instance(await failure(readers.run(job('echo', 1))), ThreadEnded)
+})
+
+test.run()

@@ -1,0 +1,14 @@
+/** A reader process that does what it is told. */
+import { serveProcess } from '../../../src/lib/serve-process.ts'
+
+serveProcess(() => ({
+  echo: async (input: unknown) => input,
+  fail: (message: string) => Promise.reject(new Error(message)),
+  exit: async () => process.exit(3),
+  async loop() {
+    for (;;);
+  },
+  async fillHeapInBuiltin() {
+    return '=41'.repeat(8_000_000).replace(/=([0-9A-F]{2})/g, (_, hex: string) => hex)
+  },
+}))
