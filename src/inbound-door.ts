@@ -39,7 +39,7 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
   const feedback = startFeedback({ ...store, reader, secrets, clock, log })
   const fresh = createFreshMail(clock)
   const crowd = createCrowd(clock)
-  const inbox = startInbox({
+  const inboxParts = {
     ...store,
     ...{ fresh, crowd },
     reader: createMailReader({
@@ -50,15 +50,19 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
     judge: createJudging({ judge: judgeBy(verdicts), clock, log }),
     clock,
     log,
+  }
+  const inboxes = (['small', 'large'] as const).map(sizes => {
+    const inbox = startInbox({ ...inboxParts, sizes })
+    store.on(INBOUND_STORED[sizes], inbox.note)
+    store.on(MISSED, inbox.note)
+    return inbox
   })
-  store.on(INBOUND_STORED, inbox.note)
-  store.on(MISSED, inbox.note)
   const take = createTake(parts, fresh)
   const hosted = createHostedDomains({ db: store.db, clock })
   store.on(HOSTING_CHANGED, names => hosted.forget(names as string[]))
   store.on(MISSED, () => hosted.forget())
   const close = async () => {
-    await inbox.stop()
+    await Promise.all(inboxes.map(inbox => inbox.stop()))
     await verdicts.close()
     await feedback.stop()
   }

@@ -1,6 +1,7 @@
 /**
  * Sees to it that every message that was taken is read, judged and listed, once, also after a restart. Several are under
- * way at once, since judging mostly waits for others.
+ * way at once, since judging mostly waits for others. There is one inbox for small messages and one for large ones, so that
+ * small messages never wait for large ones.
  */
 
 import { type Clock, sleep, type Timer } from '../lib/clock.ts'
@@ -9,7 +10,11 @@ import type { Log } from '../lib/log.ts'
 import { sparingLine } from '../lib/sparing-line.ts'
 import type { BlobFiles } from '../store/blobs/blobs.ts'
 import { type Run, StorageUnavailable } from '../store/command.ts'
-import { type UnlistedInbound, unlistedInbound } from '../store/received/inbound.ts'
+import {
+  type UnlistedInbound,
+  unlistedLargeInbound,
+  unlistedSmallInbound,
+} from '../store/received/inbound.ts'
 import type { Db } from '../store/schema.ts'
 import type { Crowd } from './crowd.ts'
 import type { FreshMail } from './fresh-mail.ts'
@@ -26,6 +31,7 @@ export interface Inbox {
 }
 
 interface InboxOptions {
+  sizes: 'small' | 'large'
   db: Db
   blobs: BlobFiles
   fresh: Pick<FreshMail, 'take'>
@@ -51,9 +57,11 @@ const FEW = 16
 const LOOK_AGAIN_MS = 100
 const AGAIN_MS = 5_000
 
+const unlisted = { small: unlistedSmallInbound, large: unlistedLargeInbound }
+
 export function startInbox(options: InboxOptions): Inbox {
   const { db, crowd, clock } = options
-  const { unlisted, unseen } = complaints(options)
+  const { notListed, unseen } = complaints(options)
   const stopping = new AbortController()
   const stopped = new Promise<undefined>(resolve =>
     stopping.signal.addEventListener('abort', () => resolve(undefined), { once: true }),
@@ -71,7 +79,7 @@ export function startInbox(options: InboxOptions): Inbox {
     const key = idKey(row.id)
     const work = list(row, options, stopped)
       .catch(async error => {
-        unlisted({ err: error })
+        notListed({ err: error })
         await rest()
         wanted = true
       })
@@ -90,7 +98,7 @@ export function startInbox(options: InboxOptions): Inbox {
   const look = async () => {
     wanted = false
     lookedAt = clock.monotonic()
-    const rows = await unlistedInbound(db, AHEAD)
+    const rows = await unlisted[options.sizes](db, AHEAD)
     waiting = rows.filter(({ id }) => !underWay.has(idKey(id)))
     wanted ||= rows.length === AHEAD
     beginWaiting()
@@ -144,7 +152,7 @@ function isOverdue(oldest: UnlistedInbound | undefined, clock: Clock): boolean {
 function complaints(logging: Pick<InboxOptions, 'log' | 'clock'>) {
   const line = (message: string) => sparingLine(logging, 'error', message)
   return {
-    unlisted: line('a received message could not be listed; it is tried again in a while'),
+    notListed: line('a received message could not be listed; it is tried again in a while'),
     unseen: line('received mail could not be looked for; it is looked for again in a while'),
   }
 }

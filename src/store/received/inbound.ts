@@ -1,7 +1,8 @@
 /** Mail received for customers' domains, as stored: on the disk before it is acknowledged, and read afterwards. */
+import { sql } from 'kysely'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { referBlobs } from '../blobs/blobs.ts'
-import type { StagedBlob } from '../blobs/staged.ts'
+import { LARGEST_INLINE_BYTES, type StagedBlob } from '../blobs/staged.ts'
 import { batchCommand, besideOthers, command, type Tx } from '../command.ts'
 import type { InboundMessageRow } from '../schema/inbound.ts'
 import type { Db } from '../schema.ts'
@@ -29,8 +30,8 @@ export interface StoreInbound {
   at: number
 }
 
-/** Topic of announcements: there is something to be read. */
-export const INBOUND_STORED = 'inbound_stored'
+/** Topics of announcements: there are messages to be read, in the database or in files. */
+export const INBOUND_STORED = { small: 'inbound_stored', large: 'inbound_stored_large' } as const
 
 export const inboundCommands = {
   /** @returns the ids of what is new, for each input */
@@ -57,8 +58,13 @@ async function storeAll(tx: Tx, inputs: readonly StoreInbound[]): Promise<Id[][]
       at,
     )
   await tx.rows.insert('inboundMessages', rows.flat())
-  if (rows.some(({ length }) => length > 0)) tx.announce(INBOUND_STORED, null)
+  for (const sizes of new Set(inputs.filter((_, i) => rows[i]!.length > 0).map(sizesOf)))
+    tx.announce(INBOUND_STORED[sizes], null)
   return rows.map(own => own.map(({ id }) => id))
+}
+
+function sizesOf({ sizeBytes }: StoreInbound): keyof typeof INBOUND_STORED {
+  return sizeBytes > LARGEST_INLINE_BYTES ? 'large' : 'small'
 }
 
 /** Whether a delivery of ours has come in before. */
@@ -109,12 +115,36 @@ const UNLISTED = [
   'readingAt',
 ] as const
 
-/** What has been taken and not been read yet, oldest first. */
-export async function unlistedInbound(db: Db, limit: number): Promise<UnlistedInbound[]> {
+/** Messages that have been taken and not been read yet, and whose bytes are in the database; oldest first. */
+export async function unlistedSmallInbound(db: Db, limit: number): Promise<UnlistedInbound[]> {
   return db
     .selectFrom('inboundMessages')
     .select(UNLISTED)
     .where('listedAt', 'is', null)
+    .where('sizeBytes', '<=', LARGEST_INLINE_BYTES)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** The same for messages whose bytes are in files: the oldest ones of each account. */
+export async function unlistedLargeInbound(db: Db, limit: number): Promise<UnlistedInbound[]> {
+  const numbered = db
+    .selectFrom('inboundMessages')
+    .select(eb => [
+      ...UNLISTED,
+      eb.fn
+        .agg<number>('row_number')
+        .over(over => over.partitionBy('accountId').orderBy('id'))
+        .as('place'),
+    ])
+    .where('listedAt', 'is', null)
+    // as a literal, so that the databases know that their index of large messages can be used
+    .where('sizeBytes', '>', sql<number>`${sql.lit(LARGEST_INLINE_BYTES)}`)
+  return db
+    .selectFrom(numbered.as('numbered'))
+    .select(UNLISTED)
+    .orderBy('place')
     .orderBy('id')
     .limit(limit)
     .execute()

@@ -5,8 +5,10 @@ import { type Inbox, startInbox } from '../../../src/inbound/inbox.ts'
 import { countInbox } from '../../../src/inbound/inbox-counts.ts'
 import { createMailReader, type MailReader } from '../../../src/inbound/mail-reader.ts'
 import { createJudging, type JudgeMail, type Verdicts } from '../../../src/inbound/verdicts.ts'
+import { idKey } from '../../../src/lib/ids.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { createMetrics } from '../../../src/lib/metrics.ts'
+import type { ReaderPool } from '../../../src/lib/reader-pool.ts'
 import { StorageUnavailable } from '../../../src/store/command.ts'
 import type { Db } from '../../../src/store/schema.ts'
 import { newId, postOver } from '../../kit/mail.ts'
@@ -48,11 +50,12 @@ async function open(t: TestContext) {
   const reading = { mailHost: 'posthorn.test', readers, run: store.run, metrics, clock, log }
   const openReader = async (over: { entry?: URL; readers?: typeof readers } = {}) =>
     t.using(createMailReader({ entry, ...reading, ...over }))
-  const take = async (mail: string, at = clock.now()) => {
+  const otherAccountId = post.account()
+  const take = async (mail: string, at = clock.now(), account = accountId) => {
     const blob = await store.blobs.stage(Buffer.from(mail.replace(/\n/g, '\r\n'), 'latin1'))
     if (blob.draft !== null) await store.blobs.place(blob)
     await store.run('storeInbound', {
-      messages: [{ accountId, domainId: newId(1), recipients: ['bob@here.test'] }],
+      messages: [{ accountId: account, domainId: newId(1), recipients: ['bob@here.test'] }],
       ...{ sender: '', clientIp: '192.0.2.1', helo: null, tls: null, sizeBytes: mail.length, blob },
       ...{ source: null, at },
     })
@@ -64,11 +67,13 @@ async function open(t: TestContext) {
       run?: typeof store.run
       db?: typeof store.db
       crowd?: Pick<Crowd, 'isThere'>
+      sizes?: 'small' | 'large'
     } = {},
   ): Inbox => {
     const { judge = null, ...rest } = over
     const inbox = startInbox({
       ...store,
+      sizes: 'small',
       fresh: createFreshMail(clock),
       crowd: createCrowd(clock),
       ...{
@@ -89,7 +94,7 @@ async function open(t: TestContext) {
     )
   const whenListed = (count: number) => until(async () => (listed().length === count ? listed() : undefined))
   const figures = () => metrics.text().match(/^posthorn_.*/gm)
-  return { ...store, clock, metrics, openReader, take, start, listed, whenListed, figures }
+  return { ...store, otherAccountId, clock, metrics, openReader, take, start, listed, whenListed, figures }
 }
 
 const LARGE = `Subject: large\n\n${`${'x'.repeat(70)}\n`.repeat(1_000)}`
@@ -101,6 +106,7 @@ test('a large message that ends its process is listed by its header, and the nex
   await take(LARGE)
   await take('Subject: small\n\nx')
   start({ reader })
+  start({ reader, sizes: 'large' })
   const rows = (await whenListed(2)).map(({ subject, parse_error }) => [subject, parse_error])
   const reason = 'This message needs more memory to read than is allowed, so that only its header was read'
   assert.equal(
@@ -112,15 +118,36 @@ test('a large message that ends its process is listed by its header, and the nex
   )
 })
 
+test('small messages, and large ones of other accounts, do not wait for many large ones of one account', async t => {
+  const { openReader, clock, take, start, otherAccountId, rows } = await open(t)
+  const began: string[] = []
+  const readers: ReaderPool = {
+    async run({ load, owner }) {
+      await load()
+      began.push(owner)
+      return new Promise(() => {})
+    },
+    close: async () => {},
+  }
+  for (let i = 0; i < 600; i++) await take(`Subject: ${i}\n\n${'x'.repeat(65_536)}`)
+  await take(LARGE, clock.now(), otherAccountId)
+  await take('Subject: small\n\nx')
+  const reader = await openReader({ readers })
+  start({ reader, sizes: 'large' })
+  start({ reader })
+  await until(() => began.includes(idKey(otherAccountId)) || undefined)
+  await until(() => rows("select 1 from inbound_messages where subject = 'small'").length === 1)
+})
+
 test('a message whose reading ended with the service is listed by its header after the next start', async t => {
   const { openReader, clock, take, start, rows, whenListed } = await open(t)
   const stuck = await t.using(openReaders({ entry: new URL('./stuck-reader.ts', import.meta.url), clock }))
   await take(LARGE)
-  start({ reader: await openReader({ readers: stuck }) })
+  start({ reader: await openReader({ readers: stuck }), sizes: 'large' })
   await until(() => rows('select 1 from inbound_messages where reading_at is not null').length === 1)
   // the service is killed here: nothing of it is stopped in an orderly way
   clock.advance(1)
-  start({ reader: await openReader(), judge: async () => GOOD })
+  start({ reader: await openReader(), judge: async () => GOOD, sizes: 'large' })
   const [row] = await whenListed(1)
   assert.equal(
     [row!.subject, row!.parse_error, row!.dmarc_verdict],
@@ -136,11 +163,11 @@ test('a message whose reading was stopped in an orderly way is read in full afte
   const { openReader, clock, take, start, rows, whenListed } = await open(t)
   const stuck = await t.using(openReaders({ entry: new URL('./stuck-reader.ts', import.meta.url), clock }))
   await take(LARGE)
-  const first = start({ reader: await openReader({ readers: stuck }) })
+  const first = start({ reader: await openReader({ readers: stuck }), sizes: 'large' })
   await until(() => rows('select 1 from inbound_messages where reading_at is not null').length === 1)
   await first.stop()
   clock.advance(1)
-  start({ reader: await openReader() })
+  start({ reader: await openReader(), sizes: 'large' })
   const [row] = await whenListed(1)
   assert.equal([row!.subject, row!.parse_error], ['large', null])
 })
@@ -181,6 +208,7 @@ test('hostile mail is listed, and what comes behind it too', async t => {
   await take('Subject: \0nul\n__proto__: a\n\n\0')
   await take('Subject: plain\n\nx')
   start()
+  start({ sizes: 'large' })
   const rows = await whenListed(6)
   assert.equal(
     rows.map(({ subject }) => subject),
