@@ -46,26 +46,29 @@ interface InboxOptions {
   log: Log
 }
 
-const AT_ONCE = 128
 /** While many wait to be acknowledged: what is on the disk already can wait, for a while. */
 const AT_ONCE_IN_A_CROWD = 1
 const LONGEST_WAIT_MS = 5_000
-/** Looked up together, those under way included: a question for each of them would cost as much as reading it. */
-const AHEAD = 512
 /** While more than so many are under way, what comes is gathered for so long before it is looked for. */
 const FEW = 16
 const LOOK_AGAIN_MS = 100
 const AGAIN_MS = 5_000
 
-const unlisted = { small: unlistedSmallInbound, large: unlistedLargeInbound }
+/**
+ * Small messages are looked up many at a time, since a query for each would cost as much as reading it. Large ones are looked
+ * up again after each one, so that accounts take turns.
+ */
+const TERMS = {
+  small: { find: unlistedSmallInbound, atOnce: 128, lookedUpMax: 512, takesTurns: false },
+  large: { find: unlistedLargeInbound, atOnce: 16, lookedUpMax: 64, takesTurns: true },
+}
 
 export function startInbox(options: InboxOptions): Inbox {
   const { db, crowd, clock } = options
+  const { find, atOnce, lookedUpMax, takesTurns } = TERMS[options.sizes]
   const { notListed, unseen } = complaints(options)
   const stopping = new AbortController()
-  const stopped = new Promise<undefined>(resolve =>
-    stopping.signal.addEventListener('abort', () => resolve(undefined), { once: true }),
-  )
+  const stopped = whenAborted(stopping.signal)
   const underWay = new Map<string, Promise<void>>()
   /** Found, and not begun. */
   let waiting: UnlistedInbound[] = []
@@ -85,22 +88,23 @@ export function startInbox(options: InboxOptions): Inbox {
       })
       .then(() => {
         underWay.delete(key)
+        wanted ||= takesTurns
         goOn()
       })
     underWay.set(key, work)
   }
   const stepsBack = () => crowd.isThere() && !isOverdue(waiting[0], clock)
   const hasRoom = () =>
-    underWay.size < (stepsBack() ? AT_ONCE_IN_A_CROWD : AT_ONCE) && !stopping.signal.aborted
+    underWay.size < (stepsBack() ? AT_ONCE_IN_A_CROWD : atOnce) && !stopping.signal.aborted
   const beginWaiting = () => {
     while (waiting.length > 0 && hasRoom()) begin(waiting.shift()!)
   }
   const look = async () => {
     wanted = false
     lookedAt = clock.monotonic()
-    const rows = await unlisted[options.sizes](db, AHEAD)
+    const rows = await find(db, lookedUpMax)
     waiting = rows.filter(({ id }) => !underWay.has(idKey(id)))
-    wanted ||= rows.length === AHEAD
+    wanted ||= rows.length === lookedUpMax
     beginWaiting()
   }
   const isSoon = () => underWay.size > FEW && clock.monotonic() - lookedAt < LOOK_AGAIN_MS
@@ -112,6 +116,7 @@ export function startInbox(options: InboxOptions): Inbox {
   }
   const note = () => {
     wanted = true
+    if (takesTurns) waiting = []
     goOn()
   }
   const goOn = () => {
@@ -142,6 +147,10 @@ export function startInbox(options: InboxOptions): Inbox {
       await Promise.all(underWay.values())
     },
   }
+}
+
+function whenAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise(resolve => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
 }
 
 function isOverdue(oldest: UnlistedInbound | undefined, clock: Clock): boolean {

@@ -10,6 +10,14 @@ const MOST_FIELDS = 5_000
 /** A list of 64 addresses is a thousand characters. */
 const MOST_FROM_BYTES = 16 * 1024
 const MOST_BYTES = 64 * 1024 * 1024
+/**
+ * Mail has lines of at most 998 octets (RFC 5322 §2.1.1). A line is canonicalized as a whole, and anew with each piece that
+ * comes, so that the work grows with the square of its length.
+ */
+const LINE_MAX_BYTES = 1024 * 1024
+const LF = 0x0a
+/** Fields for which the body is hashed (RFC 6376, RFC 8617). */
+const SIGNATURES = new Set(['dkim-signature', 'arc-message-signature'])
 
 export interface Screened {
   pieces: AsyncIterable<Uint8Array>
@@ -29,7 +37,21 @@ export async function screened(mail: Mail): Promise<Screened | { fault: string }
     return { fault }
   }
   const surplus = fields.filter(({ name }) => name === 'dkim-signature').slice(MOST_SIGNATURES)
-  return { pieces: joined(without(bytes, surplus), pieces), leftOut: surplus.length }
+  const left = joined(without(bytes, surplus), pieces)
+  const isSigned = fields.some(({ name }) => SIGNATURES.has(name))
+  return { pieces: isSigned ? withShortLines(left) : left, leftOut: surplus.length }
+}
+
+/** @throws Error at a line that is too long */
+async function* withShortLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let lineBytes = 0
+  for await (const piece of pieces) {
+    const first = piece.indexOf(LF)
+    if (lineBytes + (first < 0 ? piece.length : first) > LINE_MAX_BYTES)
+      throw new Error(`a line is longer than ${LINE_MAX_BYTES} octets`)
+    lineBytes = first < 0 ? lineBytes + piece.length : piece.length - 1 - piece.lastIndexOf(LF)
+    yield piece
+  }
 }
 
 function faultOf(fields: readonly FieldRange[]): string | undefined {

@@ -127,7 +127,9 @@ export async function unlistedSmallInbound(db: Db, limit: number): Promise<Unlis
     .execute()
 }
 
-/** The same for messages whose bytes are in files: the oldest ones of each account. */
+const LARGE_PER_ACCOUNT = 4
+
+/** The same for messages whose bytes are in files: the few oldest ones of each account, so that accounts take turns. */
 export async function unlistedLargeInbound(db: Db, limit: number): Promise<UnlistedInbound[]> {
   const numbered = db
     .selectFrom('inboundMessages')
@@ -144,6 +146,7 @@ export async function unlistedLargeInbound(db: Db, limit: number): Promise<Unlis
   return db
     .selectFrom(numbered.as('numbered'))
     .select(UNLISTED)
+    .where('place', '<=', LARGE_PER_ACCOUNT)
     .orderBy('place')
     .orderBy('id')
     .limit(limit)

@@ -144,6 +144,35 @@ test('groups in groups, quotes without an end, and a body without line ends do n
   }
 })
 
+test('a signed message with a line of megabytes is read no further than the limit', async t => {
+  const { judge } = await startScene(t, GOOD_ZONE)
+  const signed = withSignature(letter({ body: 'x'.repeat(8 * 1024 * 1024) }))
+  const mail = mailOf(textOf(signed), 64 * 1024)
+  let readBytes = 0
+  const counted = {
+    ...mail,
+    async *read() {
+      for await (const piece of mail.read()) {
+        readBytes += piece.length
+        yield piece
+      }
+    },
+  }
+  const { spf, dkim, detail } = await judge(counted, envelope())
+  assert.equal([spf, dkim], ['PASS', 'PROCESSING_FAILED'])
+  assert.match(detail.dkim.reason!, /a line is longer than 1048576 octets/)
+  assert.ok(readBytes < 2 * 1024 * 1024)
+})
+
+test('an unsigned message with a line of megabytes is judged', async t => {
+  const { judge } = await startScene(t, GOOD_ZONE)
+  const { spf, dkim, dmarc } = await judge(
+    mailOf(textOf(letter({ body: 'x'.repeat(8 * 1024 * 1024) })), 64 * 1024),
+    envelope(),
+  )
+  assert.equal([spf, dkim, dmarc], ['PASS', 'GRAY', 'PASS'])
+})
+
 test('ten lengths of a body are ten hashes, no more', async t => {
   const { judge } = await startScene(t, GOOD_ZONE)
   const body = 'Hello Bob, how are you?\r\n'.repeat(40_000)
