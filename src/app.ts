@@ -31,6 +31,7 @@ import { createReleaser } from './queue/releaser.ts'
 import type { ReaderProcessData } from './reader-process.ts'
 import { createReadiness } from './readiness.ts'
 import { startReading } from './reading.ts'
+import { knownSimulatorDomains } from './simulator-domains.ts'
 import { plansInUse } from './store/accounts/accounts.ts'
 import { MISSED } from './store/command.ts'
 import { openStore, type Store } from './store/open.ts'
@@ -114,10 +115,10 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     started.push(certificates.close)
     let delivery: DeliveryThreads | undefined
     const pathsTo: PathsTo = async sites => delivery?.pathsTo(sites) ?? new Map()
+    const mail = { plans, pathsTo, simulatorDomains: await knownSimulatorDomains(config, store) }
     const metrics = createProcessMetrics()
     const readers = openReaders({ config, store, metrics, clock, log }, started)
-    const parts = { ...given, metrics, readers, store, plans, secrets, reading, certificates, pathsTo }
-
+    const parts = { ...given, ...mail, metrics, readers, store, secrets, reading, certificates }
     const dns = await startProviderDns({
       ...parts,
       entry: new URL('./dns-thread.ts', import.meta.url),
@@ -197,11 +198,11 @@ function startWebhooks(
 }
 
 async function startDelivery(
-  { config, clock, log, store }: Parts,
+  { config, simulatorDomains, clock, log, store }: Parts,
   secret: Buffer,
   adjustable: AdjustableClock | undefined,
 ): Promise<DeliveryThreads> {
-  const settings = deliverySettings(config)
+  const settings = deliverySettings(config, simulatorDomains)
   const { connections: wanted } = config.delivery
   if (settings.connections < wanted)
     log.warn(

@@ -67,7 +67,7 @@ export function prepareBroadcasts(
 
 /** @returns a function that resolves when nothing is under way */
 function startRunner(
-  { config, clock, log, store, plans }: Parts,
+  { config, simulatorDomains, clock, log, store, plans }: Parts,
   letGo: (broadcast: BroadcastRow) => void,
   linkTerms: LinkTermsIds,
 ): () => Promise<void> {
@@ -75,7 +75,7 @@ function startRunner(
   const failed = sparingLine({ log, clock }, 'error', 'a broadcast could not be seen to; it is tried again')
   const runner = startBroadcastRunner({
     ...{ db: store.db, run: store.run, clock, letGo, quotaOf: plans.quotaOf, linkTerms },
-    simulatorDomain: config.simulator.domain,
+    simulatorDomains,
     feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
     onError: error => failed({ err: error }),

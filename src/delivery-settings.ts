@@ -9,15 +9,15 @@ import { GENERAL_SMART_HOST, type SmartHost, type SmartHostSettings } from './de
 import type { DeliverySettings } from './deliver/threads.ts'
 
 /** @throws when the file of authorities cannot be read */
-export function deliverySettings(config: Config): DeliverySettings {
-  const { delivery, log, mailHost, simulator, dns, providers, smartHosts, fetch } = config
+export function deliverySettings(config: Config, simulatorDomains: ReadonlySet<string>): DeliverySettings {
+  const { delivery, log, mailHost, dns, providers, smartHosts, fetch } = config
   const shares = connectionShares(config)
   return {
     threadCount: threadCountOf(delivery),
     logLevel: log.level,
     localName: mailHost,
     ownNames: [mailHost],
-    simulatorDomain: simulator.domain,
+    simulatorDomains,
     resolvers: dns.resolvers,
     port: delivery.port,
     allowPrivateAddresses: delivery.allowPrivateAddresses,

@@ -120,7 +120,7 @@ const router = createRouter({
   resolver,
   clock,
   random,
-  simulatorDomain: data.simulatorDomain,
+  simulatorDomains: data.simulatorDomains,
   ownNames: data.ownNames,
   smartHostOf,
   securityOf: createSecurityOf({ sts: data.mtaSts ? stsBook() : null, dane }),

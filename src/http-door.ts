@@ -221,7 +221,7 @@ function startControl({ config, clock, log, store, passwords, pathsTo }: Parts):
 
 /** What every submission goes through. */
 function openDoor(
-  { config, clock, log, store, plans }: Parts,
+  { config, simulatorDomains, clock, log, store, plans }: Parts,
   newId: IdSource,
   outbound: Outbound,
   linkTerms: () => Promise<LinkTermsIds>,
@@ -242,7 +242,7 @@ function openDoor(
     }),
     clock,
     newId,
-    simulatorDomain: config.simulator.domain,
+    simulatorDomains,
     feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
     quotaOf: plans.quotaOf,
     linkTerms,

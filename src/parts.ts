@@ -16,6 +16,8 @@ import type { Store } from './store/open.ts'
 
 export interface Parts {
   config: Config
+  /** Every name of the simulator, former ones included. */
+  simulatorDomains: ReadonlySet<string>
   clock: Clock
   log: Log
   metrics: Metrics

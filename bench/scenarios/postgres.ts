@@ -258,7 +258,7 @@ function emailOf(accountId: Id, id: Id, now: number, text: string): AcceptInput[
     fromDomain: 'here.test',
     content: { html: null, text },
     blobs: [],
-    recipients: [{ address, domain: 'simulator.test', kind: 'to' }],
+    recipients: [{ address, domain: 'simulator.test', kind: 'to', simulated: true }],
     simulated: true,
     class: DELIVERY_CLASS.transactional,
     expiresAt: now + 48 * 3_600_000,

@@ -28,18 +28,21 @@ export interface WholeEmail extends PreparedEmail {
 export interface NewEmailOptions {
   clock: Clock
   newId: IdSource
-  simulatorDomain: string
+  simulatorDomains: ReadonlySet<string>
   expireAfterMs: number
 }
 
 export function newEmailOf(
-  { clock, newId, simulatorDomain, expireAfterMs }: NewEmailOptions,
+  { clock, newId, simulatorDomains, expireAfterMs }: NewEmailOptions,
   sender: Sender,
   email: WholeEmail,
 ): NewEmail {
   const now = clock.now()
   const id = newId(now)
-  const recipients = envelopeRecipients(email, email.whole?.recipients)
+  const recipients = envelopeRecipients(email, email.whole?.recipients).map(recipient => ({
+    ...recipient,
+    simulated: simulatorDomains.has(recipient.domain),
+  }))
   return {
     row: {
       accountId: sender.accountId,
@@ -72,7 +75,7 @@ export function newEmailOf(
     content: email.content,
     blobs: [...email.attachments.map(({ blob }) => blob), ...(email.whole ? [email.whole.raw] : [])],
     recipients,
-    simulated: recipients.every(({ domain }) => domain === simulatorDomain),
+    simulated: recipients.every(recipient => recipient.simulated),
     class: DELIVERY_CLASS.transactional,
     expiresAt: (email.scheduledAt ?? now) + expireAfterMs,
   }

@@ -33,6 +33,7 @@ export interface NewEmail {
     | 'contentId'
     | 'status'
     | 'feedback'
+    | 'simulated'
     | 'error'
     | 'sentAt'
     | 'lastEventAt'
@@ -42,7 +43,7 @@ export interface NewEmail {
   /** The same object for emails of a request that say the same. */
   content: Content | EncodedContent | StoredContent
   blobs: StagedBlob[]
-  recipients: Recipient[]
+  recipients: (Recipient & { simulated: boolean })[]
   /** All recipients are at the simulator: no verified domain is needed. */
   simulated: boolean
   class: number
@@ -117,6 +118,7 @@ function emailRow(decided: Decided, contentId: number): EmailRow {
     linkTermsId,
     contentId,
     feedback,
+    simulated: email.simulated ? 1 : 0,
     status,
     error: status === 'suppressed' ? reasonOfAll(suppressed) : null,
     sentAt: null,
@@ -139,12 +141,13 @@ function reasonOfAll(reasons: Decided['suppressed']): string | null {
 function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
   const { accountId, id: emailId, createdAt, scheduledAt } = email.row
   const waiting = scheduledAt === null ? DELIVERY_STATE.waiting : DELIVERY_STATE.scheduled
-  return email.recipients.map(({ address, domain, kind }, ordinal) => ({
+  return email.recipients.map(({ address, domain, simulated, kind }, ordinal) => ({
     emailId,
     ordinal,
     accountId,
     address,
     domain,
+    simulated: simulated ? 1 : 0,
     kind,
     class: email.class,
     state: suppressed[ordinal] === null ? waiting : DELIVERY_STATE.done,
@@ -214,10 +217,10 @@ function announceScheduled(tx: Tx, accepted: readonly Decided[]) {
 function firstEvents({ email, domainId, suppressed }: Decided): NewEvent[] {
   const { accountId, id: subjectId, createdAt: at, scheduledAt, broadcastId } = email.row
   if (scheduledAt !== null) return [scheduledEvent(accountId, subjectId, scheduledAt, at)]
-  return email.recipients.flatMap(({ address: recipient }, i) => {
+  return email.recipients.flatMap(({ address: recipient, simulated }, i) => {
     const message = suppressed[i]
     if (!message) return []
-    const origin = { domainId, broadcastId }
+    const origin = { domainId, broadcastId, simulated: simulated ? (1 as const) : (0 as const) }
     return [{ accountId, subjectId, ...suppressedEvent(message), recipient, at, origin }]
   })
 }

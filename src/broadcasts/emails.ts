@@ -17,11 +17,11 @@ type Contact = Pick<ContactRow, 'email' | 'firstName' | 'lastName' | 'properties
 export interface EmailTerms {
   now: number
   expireAfterMs: number
-  simulatorDomain: string
+  simulatorDomains: ReadonlySet<string>
 }
 
 export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Contact, id: Id) => NewEmail {
-  const { now, expireAfterMs, simulatorDomain } = terms
+  const { now, expireAfterMs, simulatorDomains } = terms
   const fromDomain = domainOf(row.sender)
   const sender = compactMailboxes(row.sender)
   const names = row.variables === null ? null : (JSON.parse(row.variables) as string[])
@@ -30,6 +30,7 @@ export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Cont
   return (contact, id) => {
     const { email: address } = contact
     const domain = address.slice(address.lastIndexOf('@') + 1)
+    const simulated = simulatorDomains.has(domain)
     return {
       row: {
         ...{ accountId: row.accountId, id, apiKeyId: null, sender },
@@ -45,8 +46,8 @@ export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Cont
       fromDomain,
       content,
       blobs: [],
-      recipients: [{ address, domain, kind: 'to' }],
-      simulated: domain === simulatorDomain,
+      recipients: [{ address, domain, kind: 'to', simulated }],
+      simulated,
       class: DELIVERY_CLASS.broadcast,
       expiresAt: now + expireAfterMs,
     }

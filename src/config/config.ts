@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { PROVIDERS } from '../deliver/providers.ts'
 import { GENERAL_SMART_HOST } from '../deliver/smart-host.ts'
+import { LABORATORY_SIMULATOR, simulatorOf } from '../simulator/names.ts'
 import { DEFAULT_MAIL_HOST, FAMILY_NAME, families, schema } from './schema.ts'
 import { type Setting, SettingFault } from './setting.ts'
 import { fileSources, type Source, secretFile } from './sources.ts'
@@ -130,7 +131,7 @@ function derive(config: Config, root: string): Config {
     http: { ...http, baseUrl: withoutSlash(http.baseUrl) },
     tracking: { baseUrl: withoutSlash(tracking.baseUrl) },
     autoconfigure: { cloudflareBaseUrl: withoutSlash(autoconfigure.cloudflareBaseUrl) },
-    simulator: { domain: simulator.domain || (laboratory ? 'simulator.test' : `simulator.${mailHost}`) },
+    simulator: { domain: simulator.domain || (laboratory ? LABORATORY_SIMULATOR : simulatorOf(mailHost)) },
     admin: { ...admin, email: admin.email || `admin@${mailHost}` },
     dns: { ...dns, verifyResolvers: verifyResolvers(dns) },
     providers: config.providers ?? {},

@@ -10,7 +10,7 @@ import type { Judge } from './paths/lessons.ts'
 import type { Source } from './paths/source-ips.ts'
 import { createPreparedMessages, LARGEST_BEFORE_BYTES } from './prepared.ts'
 import type { Recorder } from './recorder.ts'
-import type { Router } from './route.ts'
+import { type Router, SIMULATOR_ROUTE } from './route.ts'
 import type { SlowWatch } from './slow-watch.ts'
 
 export interface DeliveringOptions extends CarryOptions {
@@ -50,7 +50,7 @@ export function createDelivering(
     if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null, site: null }
     lastBytes = message.sizeBytes
     delivery.source = undefined
-    const route = await router.routeOf(delivery.domain)
+    const route = delivery.simulated ? SIMULATOR_ROUTE : await router.routeOf(delivery.domain)
     const site = countedSite(route)
     return { ...(await carry(options, route, delivery, message, source, turn)), message, site }
   }

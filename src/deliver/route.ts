@@ -45,7 +45,7 @@ interface RouterOptions {
   resolver: Resolver
   clock: Clock
   random: () => number
-  simulatorDomain: string
+  simulatorDomains: ReadonlySet<string>
   ownNames: readonly string[]
   smartHostOf: SmartHostOf
   /** What the domain's owner asks of connections; undefined where that is nothing. */
@@ -59,10 +59,10 @@ const UNKNOWN_KEPT_MS = 5_000
 const MOST_KEPT = 20_000
 /** Where mail for a domain that is received here would have nowhere else to go. */
 const OURS_IF_HOSTED = new Set<MxHosts['kind']>(['loop', 'no-mail', 'no-domain'])
-const SIMULATOR_ROUTE: Route = { site: 'simulator', destination: { kind: 'simulator' } }
+export const SIMULATOR_ROUTE: Route = { site: 'simulator', destination: { kind: 'simulator' } }
 
 export function createRouter(options: RouterOptions): Router {
-  const { resolver, clock, random, simulatorDomain, ownNames, smartHostOf, securityOf, hostedOf } = options
+  const { resolver, clock, random, simulatorDomains, ownNames, smartHostOf, securityOf, hostedOf } = options
   const kept = new Map<string, { route: Promise<Route>; until: number }>()
   const keep = (domain: string, route: Promise<Route>) => {
     const entry = { route, until: clock.monotonic() + KEPT_MS }
@@ -80,7 +80,7 @@ export function createRouter(options: RouterOptions): Router {
 
   return {
     routeOf(domain) {
-      if (domain === simulatorDomain) return Promise.resolve(SIMULATOR_ROUTE)
+      if (simulatorDomains.has(domain)) return Promise.resolve(SIMULATOR_ROUTE)
       const smartHost = smartHostOf(domain)
       if (smartHost && smartHost.name !== GENERAL_SMART_HOST) return Promise.resolve(relayedBy(smartHost))
       const known = kept.get(domain)

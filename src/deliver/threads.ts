@@ -40,7 +40,7 @@ export interface DeliverySettings {
   localName: string
   /** Names under which this installation takes mail itself. */
   ownNames: string[]
-  simulatorDomain: string
+  simulatorDomains: ReadonlySet<string>
   resolvers: readonly string[]
   port: number
   allowPrivateAddresses: boolean

@@ -48,7 +48,7 @@ export const recipientCommands = {
 
 /** Undefined also where it is another account's. */
 async function findDelivery(tx: Tx, { accountId, emailId, ordinal }: RecipientRef) {
-  const columns = ['address', 'status', 'attempts', 'accountId'] as const
+  const columns = ['address', 'status', 'attempts', 'accountId', 'simulated'] as const
   const [delivery] = await tx.rows.find('deliveries', [{ emailId, ordinal }], columns)
   return delivery && sameId(delivery.accountId, accountId) ? delivery : undefined
 }
@@ -61,11 +61,12 @@ async function engaged(
   const { accountId, emailId, at, data } = ref
   const delivery = await findDelivery(tx, ref)
   if (!delivery) return
-  const { address: recipient } = delivery
+  const { address: recipient, simulated } = delivery
   const [origin] = await tx.rows.find('emails', [{ accountId, id: emailId }], ['domainId', 'broadcastId'])
   const isRepeated = await hasHappened(tx, emailId, type, recipient)
+  const counted = origin ? { ...origin, simulated } : null
   await recordEvents(tx, [
-    { accountId, subjectId: emailId, type, recipient, data, at, origin: origin ?? null, isRepeated },
+    { accountId, subjectId: emailId, type, recipient, data, at, origin: counted, isRepeated },
   ])
   const counter = type === 'email.opened' ? 'openCount' : 'clickCount'
   await tx.db

@@ -1,15 +1,19 @@
 /** Metrics over a time, read from the counters of events, or from the events of a few emails. */
 import { type Id, idText } from '../lib/ids.ts'
-import type { Db } from '../store/schema.ts'
+import type { Db, Flag } from '../store/schema.ts'
 import { type Granularity, periodNamer, wallClock } from './local-time.ts'
 import {
   COUNTED_METRICS,
   type CountedMetric,
+  countedAs,
   metricKind,
   metricsOf,
   periodOf,
   QUARTER_MS,
   quarterOf,
+  SIMULATED_METRICS,
+  type SimulatedMetric,
+  simulatedMetric,
 } from './metrics.ts'
 import type { EventData, EventType } from './types.ts'
 
@@ -31,7 +35,8 @@ export interface MetricsQuestion {
   emails: readonly Id[] | null
 }
 
-export type MetricCounts = Partial<Record<CountedMetric, number>>
+/** Of all mail, and of that how much was simulated. */
+export type MetricCounts = Partial<Record<CountedMetric | SimulatedMetric, number>>
 
 export interface MetricsRow {
   period: string | null
@@ -47,9 +52,9 @@ export interface MetricsReport {
   rows: MetricsRow[]
 }
 
-/** So many events of a metric in a quarter. */
+/** So many events of a metric in a quarter: of real mail, or of simulated mail. */
 interface Fact {
-  metric: CountedMetric
+  metric: CountedMetric | SimulatedMetric
   /** Epoch ms of the quarter's beginning; anything where periods are not asked for. */
   at: number
   count: number
@@ -57,6 +62,11 @@ interface Fact {
   broadcastId: Id | null
   emailId: Id | null
 }
+
+const ALL_METRICS = [...COUNTED_METRICS, ...SIMULATED_METRICS]
+const WHOLES = new Map<Fact['metric'], CountedMetric>(
+  COUNTED_METRICS.flatMap(metric => (metric === 'received' ? [] : [[simulatedMetric(metric), metric]])),
+)
 
 export async function reportMetrics(db: Db, question: MetricsQuestion): Promise<MetricsReport> {
   const facts = question.emails ? await factsOfEmails(db, question) : await factsOfCounters(db, question)
@@ -91,7 +101,7 @@ async function readCell(
   broadcastId: Id | null,
 ): Promise<Fact[]> {
   const metrics = new Map(
-    COUNTED_METRICS.map(metric => [metricKind(metric, domainId, broadcastId), metric] as const),
+    ALL_METRICS.map(metric => [metricKind(metric, domainId, broadcastId), metric] as const),
   )
   const counted = db
     .selectFrom('counters')
@@ -130,16 +140,26 @@ async function factsOfEmails(db: Db, question: MetricsQuestion): Promise<Fact[]>
     .innerJoin('emails', join =>
       join.onRef('emails.id', '=', 'events.subjectId').onRef('emails.accountId', '=', 'events.accountId'),
     )
-    .select(['subjectId', 'type', 'recipient', 'data', 'events.createdAt', 'domainId', 'broadcastId'])
+    .select([
+      'subjectId',
+      'type',
+      'recipient',
+      'data',
+      'events.createdAt',
+      'domainId',
+      'broadcastId',
+      'simulated',
+    ])
     .where('events.accountId', '=', accountId)
     .where('subjectId', 'in', [...emails!])
     .orderBy('subjectId')
     .orderBy('events.id')
     .execute()
   const wanted = domains && new Set(domains.map(idText))
+  const isSimulated = await simulatedIn(db, emails!)
   const seen = new Set<string>()
   const facts: Fact[] = []
-  for (const { subjectId, type, recipient, data, createdAt, domainId, broadcastId } of rows) {
+  for (const { subjectId, type, recipient, data, createdAt, domainId, broadcastId, simulated } of rows) {
     const key = `${idText(subjectId)} ${type} ${recipient}`
     const isRepeated = seen.has(key)
     seen.add(key)
@@ -147,10 +167,30 @@ async function factsOfEmails(db: Db, question: MetricsQuestion): Promise<Fact[]>
     if (wanted && !(domainId && wanted.has(idText(domainId)))) continue
     const event = { type: type as EventType, data: JSON.parse(data) as EventData, isRepeated }
     const at = quarterOf(createdAt) * QUARTER_MS
-    for (const metric of metricsOf(event))
-      facts.push({ metric, at, count: 1, domainId, broadcastId, emailId: subjectId })
+    const kind = recipient === null ? simulated : isSimulated(subjectId, recipient)
+    for (const counted of metricsOf(event))
+      facts.push({
+        metric: countedAs(counted, kind),
+        at,
+        count: 1,
+        domainId,
+        broadcastId,
+        emailId: subjectId,
+      })
   }
   return facts
+}
+
+/** Whether a recipient of one of these emails is at the simulator. */
+async function simulatedIn(db: Db, emails: readonly Id[]): Promise<(emailId: Id, recipient: string) => Flag> {
+  const rows = await db
+    .selectFrom('deliveries')
+    .select(['emailId', 'address'])
+    .where('emailId', 'in', emails)
+    .where('simulated', '=', 1)
+    .execute()
+  const known = new Set(rows.map(({ emailId, address }) => `${idText(emailId)} ${address}`))
+  return (emailId, recipient) => (known.has(`${idText(emailId)} ${recipient}`) ? 1 : 0)
 }
 
 function rowsOf(facts: readonly Fact[], question: MetricsQuestion): MetricsRow[] {
@@ -184,6 +224,9 @@ function remembered(nameOf: (at: number) => string): (at: number) => string {
   }
 }
 
+/** What was simulated is a part of the whole. */
 function add(counts: MetricCounts, { metric, count }: Fact): void {
   counts[metric] = (counts[metric] ?? 0) + count
+  const whole = WHOLES.get(metric)
+  if (whole) counts[whole] = (counts[whole] ?? 0) + count
 }

@@ -1,9 +1,11 @@
 /**
  * What events add up to: counters a quarter of an hour, for the account, and for each domain and broadcast, kept in the
- * transaction that records the events. Quarters, since every offset of a time zone is a multiple of one.
+ * transaction that records the events. Quarters, since every offset of a time zone is a multiple of one. Events of
+ * deliveries to the simulator have counters of their own: whoever reads the others reads of real mail alone.
  */
 import { type Id, idKey, idText } from '../lib/ids.ts'
 import type { Tx } from '../store/command.ts'
+import type { Flag } from '../store/schema.ts'
 import { countForBroadcast } from './broadcast-counts.ts'
 import type { EventData, EventType } from './types.ts'
 
@@ -26,11 +28,18 @@ export const COUNTED_METRICS = [
   'received',
 ] as const
 export type CountedMetric = (typeof COUNTED_METRICS)[number]
+type SentMailMetric = Exclude<CountedMetric, 'received'>
+export type SimulatedMetric = `simulated_${SentMailMetric}`
+
+/** The same for deliveries to the simulator. */
+export const SIMULATED_METRICS = COUNTED_METRICS.filter(metric => metric !== 'received').map(simulatedMetric)
 
 /** Where an email came from, by which its events are counted. */
 export interface EmailOrigin {
   domainId: Id | null
   broadcastId: Id | null
+  /** 1: of a delivery to the simulator, or of an email to nobody else. */
+  simulated: Flag
 }
 
 interface CountedEvent {
@@ -60,21 +69,30 @@ export function periodOf(quarter: number): string {
 export const METRIC_KINDS = 'metrics.%'
 
 /** The name of a counter; null stands for all. */
-export function metricKind(metric: CountedMetric, domainId: Id | null, broadcastId: Id | null): string {
+export function metricKind(
+  metric: CountedMetric | SimulatedMetric,
+  domainId: Id | null,
+  broadcastId: Id | null,
+): string {
   const domain = domainId ? ` domain ${idText(domainId)}` : ''
   const broadcast = broadcastId ? ` broadcast ${idText(broadcastId)}` : ''
   return `metrics.${metric}${domain}${broadcast}`
 }
 
 /** Part of a command that records the event. */
-export function countEvent(tx: Tx, event: CountedEvent, { domainId, broadcastId }: EmailOrigin): void {
+export function countEvent(
+  tx: Tx,
+  event: CountedEvent,
+  { domainId, broadcastId, simulated }: EmailOrigin,
+): void {
   const { accountId, times = 1 } = event
   const period = periodOf(quarterOf(event.at))
   for (const metric of metricsOf(event)) {
     const delta = metric.startsWith('unique_') ? 1 : times
     if (isReaction(metric)) countForBroadcast(tx, { accountId, broadcastId }, `reaction.${metric}`, delta)
+    const name = countedAs(metric, simulated)
     const count = (domain: Id | null, broadcast: Id | null) =>
-      tx.count(accountId, metricKind(metric, domain, broadcast), period, delta)
+      tx.count(accountId, metricKind(name, domain, broadcast), period, delta)
     count(null, null)
     if (domainId) count(domainId, null)
     if (broadcastId) count(null, broadcastId)
@@ -87,7 +105,17 @@ export function metricsKey(event: CountedEvent & { origin: EmailOrigin | null })
   const { accountId, at, origin } = event
   const domain = origin?.domainId ? idKey(origin.domainId) : '-'
   const broadcast = origin?.broadcastId ? idKey(origin.broadcastId) : '-'
-  return `${idKey(accountId)}${domain}${broadcast}${quarterOf(at)} ${metricsOf(event)}`
+  const mail = origin?.simulated ? 'simulated' : 'real'
+  return `${idKey(accountId)}${domain}${broadcast}${quarterOf(at)} ${mail} ${metricsOf(event)}`
+}
+
+export function simulatedMetric(metric: SentMailMetric): SimulatedMetric {
+  return `simulated_${metric}`
+}
+
+/** The counter of a metric, which another one is where the mail was simulated. */
+export function countedAs(metric: CountedMetric, simulated: Flag): CountedMetric | SimulatedMetric {
+  return simulated && metric !== 'received' ? simulatedMetric(metric) : metric
 }
 
 /** What an event counts as. */

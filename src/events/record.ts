@@ -53,6 +53,7 @@ const EMAIL_COLUMNS = [
   'status',
   'recipientCount',
   'feedback',
+  'simulated',
   'error',
   'sentAt',
   'lastEventAt',
@@ -63,7 +64,7 @@ const EMAIL_COLUMNS = [
 /** Asked about by one statement. */
 const EMAILS_AT_ONCE = 1_000
 type EmailState = Pick<EmailRow, (typeof EMAIL_COLUMNS)[number]>
-type DeliveryState = Pick<DeliveryRow, 'ordinal' | 'status' | 'state' | 'signedAt'>
+type DeliveryState = Pick<DeliveryRow, 'ordinal' | 'status' | 'state' | 'signedAt' | 'simulated'>
 
 /** Adds events to the timeline of their subject, and queues them for the webhooks that are told of them. */
 export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
@@ -192,7 +193,7 @@ interface Changed {
 
 /** Where the change says all there is to know of the email's deliveries. */
 function onlyDelivery({ email, changes }: Changed): DeliveryState[] | undefined {
-  return email.feedback === 1 && email.recipientCount === 1 ? [stateAfter(changes.at(-1)!)] : undefined
+  return email.feedback === 1 && email.recipientCount === 1 ? [stateAfter(email, changes.at(-1)!)] : undefined
 }
 
 /** @param deliveries all of the email's, as they are now */
@@ -204,8 +205,11 @@ function recordOf(
   const told = changes.filter(change => isTold(email, change, deliveries))
   const events: NewEvent[] = []
   if (email.sentAt === null && handedOverAt !== null) events.push(sentEvent(email, handedOverAt))
-  for (const { accountId, emailId: subjectId, recipient, event, at } of told)
-    if (event) events.push({ ...event, accountId, subjectId, recipient, at, origin: email })
+  for (const change of told) {
+    const { accountId, emailId: subjectId, recipient, event, at } = change
+    const origin = originOf(email, change, deliveries)
+    if (event) events.push({ ...event, accountId, subjectId, recipient, at, origin })
+  }
 
   const sentAt = email.sentAt ?? handedOverAt
   const status = statusOf(email, deliveries, sentAt !== null)
@@ -214,6 +218,16 @@ function recordOf(
   const lastEventAt = times.length === 0 ? email.lastEventAt : Math.max(email.lastEventAt ?? 0, ...times)
   const endedAt = email.endedAt ?? endOf(deliveries, changes)
   return { email, events, set: { status, error, sentAt, lastEventAt, endedAt } }
+}
+
+/** An event of a delivery is simulated where that delivery is, whoever the email's other recipients are. */
+function originOf(
+  { domainId, broadcastId, simulated: isWholly }: EmailState,
+  { ordinal }: DeliveryChange,
+  deliveries: readonly DeliveryState[],
+): EmailOrigin {
+  const delivery = deliveries.find(candidate => candidate.ordinal === ordinal)
+  return { domainId, broadcastId, simulated: delivery?.simulated ?? isWholly }
 }
 
 /** Asked for together; none of an email that was not asked for. */
@@ -225,7 +239,7 @@ async function deliveriesOf(
   for (let at = 0; at < emails.length; at += EMAILS_AT_ONCE) {
     const rows = await tx.db
       .selectFrom('deliveries')
-      .select(['emailId', 'ordinal', 'status', 'state', 'signedAt'])
+      .select(['emailId', 'ordinal', 'status', 'state', 'signedAt', 'simulated'])
       .where(
         'emailId',
         'in',
@@ -237,8 +251,9 @@ async function deliveriesOf(
   return ({ id }) => byEmail.get(idKey(id)) ?? []
 }
 
-function stateAfter({ ordinal, set }: DeliveryChange): DeliveryState {
-  return { ordinal, status: set.status, state: set.state, signedAt: set.signedAt ?? null }
+/** Of an email with one recipient, which is simulated where its email is. */
+function stateAfter({ simulated }: EmailState, { ordinal, set }: DeliveryChange): DeliveryState {
+  return { ordinal, status: set.status, state: set.state, signedAt: set.signedAt ?? null, simulated }
 }
 
 function statusOf(email: EmailState, deliveries: readonly DeliveryState[], handedOver: boolean): EmailStatus {

@@ -55,7 +55,7 @@ export const listInboundCommands = {
           recipient: null,
           data: { ...inboundRowView(listed), email_id: wireId('inb', id) },
           at,
-          origin: { domainId, broadcastId: null },
+          origin: { domainId, broadcastId: null, simulated: 0 },
         },
       ])
       return true

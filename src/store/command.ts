@@ -5,7 +5,7 @@
 import { type Id, type IdSource, idKey } from '../lib/ids.ts'
 import type { EmailSource } from './mail/email-source.ts'
 import type { RowOps } from './row-ops.ts'
-import type { Db } from './schema.ts'
+import type { Db, Flag } from './schema.ts'
 import type { SegmentOps } from './segments.ts'
 import type { RecentEmails } from './writer/recent.ts'
 import type { SubscribersOf } from './writer/subscribers.ts'
@@ -28,6 +28,8 @@ export interface ClaimedDelivery {
   accountId: Id
   address: string
   domain: string
+  /** 1: it goes to the simulator, whatever its domain is now. */
+  simulated: Flag
   /** Number of this attempt, from 1; the lease is good as long as the row has it. */
   attempt: number
   expiresAt: number

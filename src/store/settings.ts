@@ -8,6 +8,9 @@ export const SETTING_PUT = 'setting'
 /** The id of the MTA-STS policy of the provider host while it is published; empty while it is not. */
 export const MTA_STS_ID = 'mta_sts_id'
 
+/** What the simulator is or was called after `mail_host`, with spaces between them. */
+export const SIMULATOR_DOMAINS = 'simulator_domains'
+
 export async function readSetting(db: Db, key: string): Promise<string | undefined> {
   const row = await db.selectFrom('settings').select('value').where('key', '=', key).executeTakeFirst()
   return row?.value

@@ -58,7 +58,7 @@ async function recordVisit(tx: Tx, entry: VisitEntry): Promise<void> {
   const [delivery] = await tx.rows.find(
     'deliveries',
     [{ emailId, ordinal }],
-    ['accountId', 'address', 'status', 'lastAttemptAt'],
+    ['accountId', 'address', 'status', 'lastAttemptAt', 'simulated'],
   )
   const [email] = await tx.rows.find('emails', [{ accountId, id: emailId }], ['domainId', 'broadcastId'])
   if (!delivery || !email || !sameId(delivery.accountId, accountId)) return
@@ -74,7 +74,7 @@ async function recordVisit(tx: Tx, entry: VisitEntry): Promise<void> {
   if (judged.people > 0) {
     const type = typeOf(entry)
     const counted = { accountId, type, data: {}, at: entry.lastAt, times: judged.people }
-    countEvent(tx, { ...counted, isRepeated: !isFirst }, email)
+    countEvent(tx, { ...counted, isRepeated: !isFirst }, { ...email, simulated: delivery.simulated })
   }
   if (judged.people > 0 || events.length > 0) await addToEmail(tx, entry, judged.people)
   const sharedUrl = link >= 0 ? await writeBroadcastLink(tx, entry, email, judged, former) : null
@@ -174,7 +174,7 @@ async function writeVisit(
 async function writeBroadcastLink(
   tx: Tx,
   { recipient: { accountId }, link, url }: VisitEntry,
-  { broadcastId }: EmailOrigin,
+  { broadcastId }: Pick<EmailOrigin, 'broadcastId'>,
   { people, machines }: Judged,
   former: Former,
 ): Promise<string | null> {

@@ -121,7 +121,7 @@ export function postOver(
     find: store.find,
     clock,
     newId,
-    simulatorDomain: SIMULATOR,
+    simulatorDomains: new Set([SIMULATOR]),
     feedbackRegions,
     quotaOf,
     expireAfterMs: 48 * HOUR_MS,

@@ -1,7 +1,7 @@
 /** What a client asks of the metrics, read from the query, and how they are shown. */
 import * as z from 'zod'
 import { dayBegin, GRANULARITIES, type Granularity, wallClock } from '../../events/local-time.ts'
-import { COUNTED_METRICS } from '../../events/metrics.ts'
+import { COUNTED_METRICS, SIMULATED_METRICS } from '../../events/metrics.ts'
 import {
   DIMENSIONS,
   type Dimension,
@@ -13,7 +13,7 @@ import { parseIsoTime } from '../../lib/iso-time.ts'
 import { invalidField } from '../refused.ts'
 import { idSchema, timeSchema } from './reply-schemas.ts'
 
-/** Worked out of what is counted: shares from 0 to 1, 0 where there is nothing to share. */
+/** Worked out of what is counted of real mail: shares from 0 to 1, 0 where there is nothing to share. */
 const RATES = {
   delivery_rate: of => share(of('delivered'), ended(of)),
   bounce_rate: of => share(of('bounced'), ended(of)),
@@ -28,7 +28,12 @@ const UNCOUNTED = ['unsubscribed'] as const
 type CountOf = (metric: keyof MetricCounts) => number
 type Rate = keyof typeof RATES
 
-const METRICS = [...COUNTED_METRICS, ...UNCOUNTED, ...(Object.keys(RATES) as Rate[])] as const
+const METRICS = [
+  ...COUNTED_METRICS,
+  ...UNCOUNTED,
+  ...(Object.keys(RATES) as Rate[]),
+  ...SIMULATED_METRICS,
+] as const
 type Metric = (typeof METRICS)[number]
 
 const MOST_IDS = 100
@@ -138,10 +143,11 @@ export function metricsRowView(
 
 export function countsView(counts: MetricCounts, metrics: readonly Metric[]): Record<string, number> {
   const of: CountOf = metric => counts[metric] ?? 0
+  const ofReal: CountOf = metric => of(metric) - (counts[`simulated_${metric}` as keyof MetricCounts] ?? 0)
   return Object.fromEntries(
     metrics.map(metric => [
       metric,
-      metric in RATES ? RATES[metric as Rate](of) : of(metric as keyof MetricCounts),
+      metric in RATES ? RATES[metric as Rate](ofReal) : of(metric as keyof MetricCounts),
     ]),
   )
 }

@@ -14,7 +14,7 @@ export const CLAIM = `
       order by next_at limit l.most for update skip locked) d)
   update deliveries d set state = 1, attempts = d.attempts + 1, lease_owner = $6, lease_until = $7
   from due where d.email_id = due.email_id and d.ordinal = due.ordinal
-  returning due.place, d.email_id as "emailId", d.ordinal, d.address, d.attempts as attempt,
+  returning due.place, d.email_id as "emailId", d.ordinal, d.address, d.simulated, d.attempts as attempt,
     d.expires_at as "expiresAt"`
 
 export const NEXT_DUE = `

@@ -53,6 +53,8 @@ export interface EmailRow {
   recipientCount: number
   /** 0 where the region of its domain has no delivery feedback. */
   feedback: Flag
+  /** 1: all recipients are at the simulator. Decided when the email is accepted, whatever the simulator is called later. */
+  simulated: Flag
   error: string | null
   createdAt: number
   scheduledAt: number | null

@@ -55,6 +55,8 @@ export interface DeliveryRow {
   address: string
   /** Lower-case A-labels; deliveries of one domain share its MX hosts. */
   domain: string
+  /** 1: the recipient is at the simulator. Decided when the email is accepted, see `EmailRow.simulated`. */
+  simulated: Flag
   kind: RecipientKind
   class: number
   state: number

@@ -8,7 +8,7 @@ const CLAIM = `
     select email_id, ordinal from deliveries
     where state = 0 and domain = +? and class = +? and account_id = +? and next_at <= +?
     order by next_at limit +?)
-  returning email_id as "emailId", ordinal, address, attempts as attempt, expires_at as "expiresAt"`
+  returning email_id as "emailId", ordinal, address, simulated, attempts as attempt, expires_at as "expiresAt"`
 
 const NEXT_DUE = `
   select min(next_at) as "nextAt" from deliveries where state = 0 and domain = +? and class = +? and account_id = +?`

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { entriesOf } from '../../../src/deliver/message/proof.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
@@ -119,6 +122,50 @@ test('real and simulated recipients may be mixed from a verified domain only', a
     mx.messages.map(({ rcptTo }) => rcptTo),
     [['ok@there.example']],
   )
+})
+
+test('a new name of the installation makes no real mail of what the simulator took, or has still to take', async t => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-renamed-'))
+  t.after(() => rmSync(dataDir, { recursive: true }))
+  const startAs = (mailHost: string) => startPosthorn({ dataDir, env: { POSTHORN_MAIL_HOST: mailHost } })
+  const delivered = async (app: Posthorn) => {
+    const query = '?metrics=delivered,simulated_delivered'
+    const { totals } = (await app.call('GET', `/emails/metrics${query}`, { key: apiKey })).body
+    return [totals.delivered, totals.simulated_delivered]
+  }
+  const sendTo = async (app: Posthorn, to: string) => {
+    const body = { from: 'you@unregistered.example', to, subject: 's', text: 't' }
+    const reply = await app.call('POST', '/emails', { key: apiKey, body })
+    assert.is(reply.status, 200, JSON.stringify(reply.body))
+    return reply.body.id as string
+  }
+  const emailWhen = (app: Posthorn, id: string, status: string) =>
+    until(async () => {
+      const { body } = await app.call('GET', `/emails/${id}`, { key: apiKey })
+      return body.status === status
+    })
+  // posthorn.test is the default: the installation has no name yet
+  const unnamed = await startAs('posthorn.test')
+  const { apiKey } = unnamed
+  await emailWhen(unnamed, await sendTo(unnamed, 'delivered@simulator.test'), 'delivered')
+  const waiting = await sendTo(unnamed, 'delayed@simulator.test')
+  await emailWhen(unnamed, waiting, 'delivery_delayed')
+  await unnamed.close()
+
+  const named = await startAs('mail.one.example')
+  named.clock.advance(2_300)
+  await emailWhen(named, waiting, 'delivered')
+  await emailWhen(named, await sendTo(named, 'delivered@simulator.test'), 'delivered')
+  await emailWhen(named, await sendTo(named, 'delivered@simulator.mail.one.example'), 'delivered')
+  assert.equal(await delivered(named), [4, 4])
+  await named.close()
+
+  const renamed = await startAs('mail.two.example')
+  t.after(() => renamed.close())
+  for (const name of ['simulator.test', 'simulator.mail.one.example', 'simulator.mail.two.example'])
+    await emailWhen(renamed, await sendTo(renamed, `delivered@${name}`), 'delivered')
+  assert.equal(await delivered(renamed), [7, 7])
+  assert.not.ok(renamed.zone.queries.some(({ name }) => name.startsWith('simulator.')))
 })
 
 test('nothing in the simulator suppresses an address or reaches the network', () => {

@@ -1,6 +1,7 @@
 import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
+import { startFakeMx } from '../../kit/fake-mx.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { insistOn } from '../../kit/resend-versions.ts'
@@ -60,8 +61,10 @@ test('counts what has happened in the last days, without being asked for more', 
   assert.equal(some(body.totals), twice)
   assert.equal(Object.keys(body.totals).sort(), body.metrics.toSorted())
   assert.equal([body.totals.received, body.totals.unsubscribed], [0, 0])
-  assert.is(body.totals.delivery_rate, Math.round((8 / 14) * 10_000) / 10_000)
-  assert.is(body.totals.complaint_rate, 0.25)
+  assert.equal(
+    Object.keys(COUNTS).map(metric => body.totals[`simulated_${metric}`]),
+    Object.values(twice),
+  )
   const span = Date.parse(body.end_date) - Date.parse(body.start_date)
   assert.ok(span >= 6 * DAY_MS && span < 6 * DAY_MS + 900_000)
 })
@@ -118,7 +121,26 @@ test('the resend package reads it', async () => {
     ],
   )
   assert.match(report.data![0]!.period!, /^\d{4}-\d\d-\d\dT\d\d:00:00\+0[12]:00$/)
-  assert.equal(report.totals, { sent: 8, delivery_rate: Math.round((4 / 7) * 10_000) / 10_000 })
+  assert.equal(report.totals, { sent: 8, delivery_rate: 0 })
+})
+
+test('rates are of real mail alone, of an email with both kinds of recipients by each of them', async t => {
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const zone = 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2'
+  const other = await t.using(startPosthorn({ zone, mxPort: mx.port }))
+  await other.verifiedDomain('here.example')
+  const send = (...to: string[]) => other.send({ from: 'ann@here.example', to, subject: 's', text: 't' })
+  const mixed = ['ok@there.example', 'bounced@simulator.test', 'complained@simulator.test']
+  for (const id of [await send(...mixed), await send('ok-2@there.example')])
+    await other.emailWhen(id, 'complained', 'delivered')
+  await other.emailWhen(await send('bounced+1@simulator.test'), 'bounced')
+
+  const { totals } = (await other.call('GET', '/emails/metrics', { key: other.apiKey })).body
+  assert.equal([totals.sent, totals.simulated_sent], [3, 1])
+  assert.equal([totals.delivered, totals.simulated_delivered], [3, 1])
+  assert.equal([totals.bounced, totals.simulated_bounced], [2, 2])
+  assert.equal([totals.complained, totals.simulated_complained], [1, 1])
+  assert.equal([totals.delivery_rate, totals.bounce_rate, totals.complaint_rate], [1, 0, 0])
 })
 
 test('a date means the whole day, and the future nothing', async () => {

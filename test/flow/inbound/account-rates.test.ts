@@ -1,6 +1,8 @@
 import * as assert from 'uvu/assert'
+import { addAccount } from '../../kit/accounts.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
 
 const test = suite('rates of bounces and complaints')
 const MINUTE_MS = 60_000
@@ -74,6 +76,33 @@ test('an account whose mail bounces too much is told of, paused, and can be let 
   counted(after.id, 'bounced_permanent', 1_000)
   await inRounds(async () => (await accountNow(after.id)).paused)
   assert.is((await accountNow(id)).paused, null)
+})
+
+test('bounces and complaints of the simulator hold no mail and raise no alert', async () => {
+  const tester = addAccount(posthorn, 'tester')
+  const { id } = (await posthorn.call('GET', '/account', { session: tester.session })).body
+  const emails = Array.from({ length: 100 }, (_, i) => ({
+    ...{ from: 'ci@anywhere.example', subject: 's', text: 't' },
+    to: i % 10 === 0 ? [`complained+${i}@simulator.test`] : [`bounced+${i}@simulator.test`],
+  }))
+  for (let batch = 0; batch < 13; batch++) {
+    const sent = await posthorn.call('POST', '/emails/batch', { key: tester.apiKey, body: emails })
+    assert.is(sent.status, 200)
+  }
+  const metricsOf = async () =>
+    (await posthorn.call('GET', '/emails/metrics', { key: tester.apiKey })).body.totals
+  await until(async () => {
+    const { bounced, complained } = await metricsOf()
+    return bounced === 1_170 && complained === 130
+  })
+  const later = await newAccount('later')
+  counted(later.id, 'delivered', 1_000)
+  counted(later.id, 'bounced_permanent', 1_000)
+  await inRounds(async () => (await accountNow(later.id)).paused)
+  assert.is((await accountNow(id)).paused, null)
+  assert.equal(await alertsOf(id), [])
+  const { bounce_rate, complaint_rate } = await metricsOf()
+  assert.equal([bounce_rate, complaint_rate], [0, 0])
 })
 
 test('the first account is told of, and never paused', async () => {

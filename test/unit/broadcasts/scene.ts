@@ -53,7 +53,7 @@ export async function openBroadcasts(
   }
   const quotaOf = async () => quota
   const terms = {
-    ...{ clock, newId, quotaOf, simulatorDomain: SIMULATOR, feedbackRegions: ['us-west-2'] },
+    ...{ clock, newId, quotaOf, simulatorDomains: new Set([SIMULATOR]), feedbackRegions: ['us-west-2'] },
     expireAfterMs: 48 * HOUR_MS,
   }
   const onError = (error: unknown) => {

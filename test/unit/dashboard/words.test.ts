@@ -1,9 +1,11 @@
 import * as assert from 'uvu/assert'
-import type { Domain } from '../../../src/dashboard/web/api/types.ts'
+import type { Domain, Metrics } from '../../../src/dashboard/web/api/types.ts'
 import { diffLines } from '../../../src/dashboard/web/words/diff.ts'
 import { concernsOf } from '../../../src/dashboard/web/words/health.ts'
 import { counted, percent } from '../../../src/dashboard/web/words/numbers.ts'
 import { meaningOf, securityWords } from '../../../src/dashboard/web/words/replies.ts'
+import { realMetrics } from '../../../src/dashboard/web/words/simulated.ts'
+import { progressOf } from '../../../src/dashboard/web/words/steps.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('what the dashboard says')
@@ -89,6 +91,35 @@ test('the worst comes first, and each says where it is put right', () => {
 
 test('a few bounces say nothing about a rate', () => {
   assert.equal(concernsOf({ totals: { delivered: 3, bounced: 1, bounce_rate: 0.25 } }), [])
+})
+
+test('what was sent to the simulator makes no rate bad', () => {
+  const metrics = {
+    totals: {
+      delivered: 5,
+      bounced: 10_000,
+      simulated_delivered: 3,
+      simulated_bounced: 10_000,
+      bounce_rate: 0,
+    },
+    data: [{ period: '2026-11-25', delivered: 5, simulated_delivered: 3 }],
+  }
+  const { totals, data } = realMetrics(metrics as unknown as Metrics)
+  assert.equal([totals.delivered, totals.bounced, totals.simulated_bounced], [2, 0, 10_000])
+  assert.equal(data, [{ period: '2026-11-25', delivered: 2, simulated_delivered: 3 }])
+  assert.equal(concernsOf({ totals }), [])
+})
+
+test('the step of the first real mail is done by a real mail alone', () => {
+  const none = { data: [] } as never
+  const stepsAfter = (delivered: number, simulated: number) => {
+    const totals = { delivered, simulated_delivered: simulated }
+    const { tested, sent } = progressOf({ domains: none, keys: none, metrics: { totals } as never })!
+    return { tested, sent }
+  }
+  assert.equal(stepsAfter(0, 0), { tested: false, sent: false })
+  assert.equal(stepsAfter(2, 2), { tested: true, sent: false })
+  assert.equal(stepsAfter(3, 2), { tested: true, sent: true })
 })
 
 test.run()

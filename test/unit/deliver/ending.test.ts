@@ -23,6 +23,7 @@ const claimed = (address: string): ClaimedDelivery => ({
   accountId: newId(1),
   address,
   domain: address.slice(address.indexOf('@') + 1),
+  simulated: 0,
   attempt: 1,
   expiresAt: 0,
 })

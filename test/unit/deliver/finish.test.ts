@@ -21,6 +21,7 @@ const delivery: ClaimedDelivery = {
   accountId: newId(1),
   address: 'a@there.test',
   domain: 'there.test',
+  simulated: 0,
   attempt: 1,
   expiresAt: ACCEPTED_AT + 48 * HOUR_MS,
 }

@@ -29,6 +29,7 @@ const delivery = (over = {}) => ({
   accountId: newId(1),
   address: 'bob@here.test',
   domain: 'here.test',
+  simulated: 0 as const,
   attempt: 1,
   expiresAt: 0,
   ...over,

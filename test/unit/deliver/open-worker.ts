@@ -123,7 +123,7 @@ export async function openWorker(
       resolver,
       clock,
       random,
-      simulatorDomain: SIMULATOR,
+      simulatorDomains: new Set([SIMULATOR]),
       ownNames: [],
       smartHostOf: () => undefined,
       hostedOf: async () => undefined,

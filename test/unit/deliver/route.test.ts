@@ -32,7 +32,7 @@ async function open(t: TestContext) {
     resolver,
     clock,
     random: () => 0,
-    simulatorDomain: 'simulator.test',
+    simulatorDomains: new Set(['simulator.test']),
     hostedOf: async () => undefined,
     securityOf: NONE_ASKED,
     smartHostOf: () => undefined,
@@ -181,7 +181,7 @@ test('a look-up that breaks is no answer to be remembered', async t => {
     resolver: { ...resolver, mx },
     clock,
     random: () => 0,
-    simulatorDomain: 'simulator.test',
+    simulatorDomains: new Set(['simulator.test']),
     hostedOf: async () => undefined,
     securityOf: NONE_ASKED,
     smartHostOf: () => undefined,
@@ -205,7 +205,7 @@ test('what the domain’s owner asks of connections stands with the route', asyn
     resolver,
     clock,
     random: () => 0,
-    simulatorDomain: 'simulator.test',
+    simulatorDomains: new Set(['simulator.test']),
     smartHostOf: () => undefined,
     ownNames: [],
     hostedOf: async () => undefined,
@@ -221,7 +221,7 @@ test('mail that would come back to us, or has nowhere to go, is received here wh
   const domain = { accountId: new Uint8Array(16), id: new Uint8Array(16).fill(1) }
   let isHosted = true
   const router = createRouter({
-    ...{ resolver, clock, random: () => 0, simulatorDomain: 'simulator.test' },
+    ...{ resolver, clock, random: () => 0, simulatorDomains: new Set(['simulator.test']) },
     securityOf: NONE_ASKED,
     hostedOf: async () => (isHosted ? domain : undefined),
     smartHostOf: () => undefined,
@@ -247,7 +247,7 @@ test('a relay for all mail does not get what would come back here, one for the d
   })
   let named: SmartHost | undefined
   const router = createRouter({
-    ...{ resolver, clock, random: () => 0, simulatorDomain: 'simulator.test' },
+    ...{ resolver, clock, random: () => 0, simulatorDomains: new Set(['simulator.test']) },
     securityOf: NONE_ASKED,
     hostedOf: async name => (name === 'other.test' ? undefined : domain),
     smartHostOf: () => named ?? relay('smart-host'),

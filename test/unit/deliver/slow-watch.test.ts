@@ -26,6 +26,7 @@ function openWatch({ fails = false } = {}) {
     accountId: newId(1),
     address: 'a@there.test',
     domain: 'there.test',
+    simulated: 0,
     attempt: 1,
     expiresAt: 0,
   })

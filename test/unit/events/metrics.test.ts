@@ -13,15 +13,22 @@ import type { EventType } from '../../../src/events/types.ts'
 import { type Id, idText } from '../../../src/lib/ids.ts'
 import { command } from '../../../src/store/command.ts'
 import { isOnPostgres } from '../../kit/database.ts'
-import { endings, finishFor, newId, postOver } from '../../kit/mail.ts'
+import { endings, finishFor, newId, postOver, SIMULATOR } from '../../kit/mail.ts'
 import { fc } from '../../kit/property.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('events/metrics')
 const FROM = ['a@one.test', 'b@two.test', 'c@far.test', 'd@gone.test']
-const TO = ['a@there.test', 'b@there.test', 'suppressed@there.test']
+const TO = [
+  'a@there.test',
+  'b@there.test',
+  'suppressed@there.test',
+  'a@simulator.test',
+  'suppressed@simulator.test',
+]
 const ZONES = ['UTC', 'Asia/Kathmandu', 'America/New_York', 'Australia/Lord_Howe']
+const LANES = ['there.test', SIMULATOR].flatMap(domain => [0, 2].map(laneClass => ({ domain, laneClass })))
 const ENDINGS = ['delivered', 'bounced', 'permanent', 'transient', 'deferred', 'failed'] as const
 
 const step = fc.oneof(
@@ -76,6 +83,8 @@ interface EventOfEmail {
   email: Id
   domain: Id | null
   broadcast: Id | null
+  /** Addresses of all its recipients. */
+  recipients: string
 }
 
 test('whatever has happened, metrics say what the events say', async () => {
@@ -94,6 +103,7 @@ test('whatever has happened, metrics say what the events say', async () => {
           )
           const broadcasts = [newId(1), newId(1)]
           post.suppress(accountId, 'suppressed@there.test')
+          post.suppress(accountId, 'suppressed@simulator.test')
           const begin = post.clock.now()
           for (const action of steps) {
             post.clock.advance(60_000)
@@ -106,8 +116,8 @@ test('whatever has happened, metrics say what the events say', async () => {
               input.emails[0]!.row.broadcastId = broadcasts[action.broadcast] ?? null
               await store.run(name, input)
             } else if (action.kind === 'attempts') {
-              for (const laneClass of [0, 2])
-                for (const delivery of await post.claim(accountId, 'there.test', {
+              for (const { domain, laneClass } of LANES)
+                for (const delivery of await post.claim(accountId, domain, {
                   limit: action.limit,
                   class: laneClass,
                 }))
@@ -215,7 +225,8 @@ function endingOf(ending: (typeof ENDINGS)[number], now: number) {
 
 function eventsOf(rows: <T>(sql: string) => T[]): EventOfEmail[] {
   return rows<EventOfEmail>(
-    `select e.type, e.recipient, e.data, e.created_at as at, m.id as email, m.domain_id as domain, m.broadcast_id as broadcast
+    `select e.type, e.recipient, e.data, e.created_at as at, m.id as email, m.domain_id as domain, m.broadcast_id as broadcast,
+       m.to_list as recipients
      from events e join emails m on m.id = e.subject_id order by e.subject_id, e.id`,
   )
 }
@@ -227,7 +238,7 @@ function expected(events: readonly EventOfEmail[], asked: MetricsQuestion, known
   const totals: Record<string, number> = {}
   const rows: Record<string, Record<string, number>> = {}
   const seen = new Set<string>()
-  for (const { type, recipient, data, at, email, domain, broadcast } of events) {
+  for (const { type, recipient, data, at, email, domain, broadcast, recipients } of events) {
     const key = [type, recipient, idText(email)].join()
     const isRepeated = seen.has(key)
     seen.add(key)
@@ -242,12 +253,17 @@ function expected(events: readonly EventOfEmail[], asked: MetricsQuestion, known
       has('broadcast') && broadcast ? idText(broadcast) : null,
       has('email') ? idText(email) : null,
     ].join()
-    for (const metric of metricsOf({ type: type as EventType, data: JSON.parse(data), isRepeated })) {
-      totals[metric] = (totals[metric] ?? 0) + 1
-      if (asked.dimensions.length === 0) continue
-      rows[place] ??= {}
-      rows[place][metric] = (rows[place][metric] ?? 0) + 1
-    }
+    const isSimulated = (JSON.parse(recipients) as { address: string }[])
+      .map(({ address }) => address)
+      .filter(address => recipient === null || address === recipient)
+      .every(address => address.endsWith(`@${SIMULATOR}`))
+    for (const metric of metricsOf({ type: type as EventType, data: JSON.parse(data), isRepeated }))
+      for (const name of isSimulated ? [metric, `simulated_${metric}`] : [metric]) {
+        totals[name] = (totals[name] ?? 0) + 1
+        if (asked.dimensions.length === 0) continue
+        rows[place] ??= {}
+        rows[place][name] = (rows[place][name] ?? 0) + 1
+      }
   }
   return { totals, rows }
 }
@@ -267,7 +283,7 @@ function periodName(at: number, { timeZone, granularity }: MetricsQuestion): str
   const [, offset] = /GMT(.*)$/.exec(
     new Date(quarter).toLocaleString('en-US', { timeZone, timeZoneName: 'longOffset' }),
   )!
-  return `${date}T${hour}:00:00${offset || 'Z'}`
+  return `${date}T${hour}:00:00${!offset || offset === '+00:00' ? 'Z' : offset}`
 }
 
 test.run()

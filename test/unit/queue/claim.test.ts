@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { idText } from '../../../src/lib/ids.ts'
 import { DELIVERY_CLASS } from '../../../src/store/schema.ts'
 import { planOf } from '../../kit/database.ts'
-import { endings, finishFor, HOUR_MS, postOver } from '../../kit/mail.ts'
+import { endings, finishFor, HOUR_MS, postOver, SIMULATOR } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
@@ -34,6 +34,7 @@ test('a claimed delivery is leased to its claimer, with the number of its attemp
       accountId: 0,
       address: 'a@there.test',
       domain: 'there.test',
+      simulated: 0,
       attempt: 1,
       expiresAt: clock.now() + 48 * HOUR_MS,
     },
@@ -42,6 +43,14 @@ test('a claimed delivery is leased to its claimer, with the number of its attemp
     { address: 'a@there.test', state: 1, status: 'queued', attempts: 1, owner: 'me' },
   ])
   assert.equal(rows('select lease_until from deliveries'), [{ lease_until: clock.now() + 900_000 }])
+})
+
+test('a claimed delivery says whether it goes to the simulator', async t => {
+  const { send, claim, accountId } = await open(t)
+  await send(accountId, { to: ['a@there.test', `a@${SIMULATOR}`] })
+  const [real] = await claim(accountId, 'there.test')
+  const [simulated] = await claim(accountId, SIMULATOR)
+  assert.equal([real!.simulated, simulated!.simulated], [0, 1])
 })
 
 test('nobody gets what another has claimed', async t => {

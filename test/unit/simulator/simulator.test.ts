@@ -56,6 +56,7 @@ const delivery = (localPart: string, attempt = 1): ClaimedDelivery => ({
   accountId: newId(1),
   address: `${localPart}@simulator.test`,
   domain: 'simulator.test',
+  simulated: 1,
   attempt,
   expiresAt: Date.UTC(2026, 10, 23),
 })

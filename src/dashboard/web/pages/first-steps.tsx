@@ -4,12 +4,14 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
-import type { ApiKey, Domain, EmailRow, Installation, List } from '../api/types.ts'
+import type { ApiKey, Domain, List, Metrics } from '../api/types.ts'
 import { Button } from '../parts/controls.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Card } from '../parts/show.tsx'
 import { signedIn } from '../shell/session.ts'
 import { type Progress, progressOf, STEPS } from '../words/steps.ts'
+
+const EVER_DELIVERED = '/emails/metrics?start_date=2000-01-01&metrics=delivered,simulated_delivered'
 
 /** Whether this account needs them no more: they are done, or were hidden. */
 const isOver = signal(false)
@@ -27,12 +29,8 @@ function end(): void {
 export function useProgress(everyMs?: number): Progress | undefined {
   const domains = useLoad<List<Domain>>('/domains?limit=100', { everyMs })
   const keys = useLoad<List<ApiKey>>('/api-keys', { everyMs })
-  const delivered = useLoad<List<EmailRow>>('/emails?status=delivered&limit=100', { everyMs })
-  const installation = useLoad<Installation>('/installation')
-  return progressOf({
-    ...{ domains: domains.data, keys: keys.data, delivered: delivered.data },
-    simulator: installation.data?.simulator_domain,
-  })
+  const metrics = useLoad<Metrics>(EVER_DELIVERED, { everyMs })
+  return progressOf({ domains: domains.data, keys: keys.data, metrics: metrics.data })
 }
 
 export function areStepsOver(): boolean {

@@ -8,6 +8,7 @@ import { Choices } from '../parts/controls.tsx'
 import { Failure, Waiting } from '../parts/feedback.tsx'
 import { HeatMap } from '../parts/heat-map.tsx'
 import { Card } from '../parts/show.tsx'
+import { realMetrics } from '../words/simulated.ts'
 import { timeZone } from '../words/time.ts'
 import { weekOf } from '../words/week.ts'
 
@@ -33,11 +34,13 @@ export function Hours({ isReady, broadcastId }: HoursProps) {
   const [kind, words] = KINDS.find(([name]) => name === query.get('hours')) ?? KINDS[0]
   const path = withQuery('/emails/metrics', {
     ...{ dimensions: 'period', granularity: 'hourly', timezone: timeZone },
-    metrics: KINDS.map(([name]) => name).join(','),
+    metrics: KINDS.flatMap(([name]) => [name, `simulated_${name}`]).join(','),
     start_date: new Date(openedAt - STRETCH_MS).toISOString(),
     broadcast_id: broadcastId,
   })
   const { data, error, reload } = useLoad<Metrics>(isReady ? path : null)
+  // a broadcast shows simulated recipients like all others
+  const rows = (broadcastId || !data ? data : realMetrics(data))?.data ?? []
   return (
     <Card
       title="Hours of the week"
@@ -52,7 +55,7 @@ export function Hours({ isReady, broadcastId }: HoursProps) {
       }
     >
       {data ? (
-        <HeatMap week={weekOf(data.data ?? [], kind)} noun={words.toLowerCase()} />
+        <HeatMap week={weekOf(rows, kind)} noun={words.toLowerCase()} />
       ) : error ? (
         <Failure error={error} retry={reload} />
       ) : (

@@ -24,6 +24,7 @@ import { isOperator } from '../shell/session.ts'
 import { type Concern, concernsOf, LIMITS } from '../words/health.ts'
 import { count, counted, percent } from '../words/numbers.ts'
 import { columnsOf, isStretch, metricsQuery, STRETCHES, type Stretch } from '../words/periods.ts'
+import { realMetrics } from '../words/simulated.ts'
 import { EMAIL_WORDS } from '../words/status.ts'
 import { span } from '../words/time.ts'
 import { FirstSteps } from './first-steps.tsx'
@@ -58,7 +59,7 @@ export function Overview() {
           Send an email
         </LinkButton>
       </Head>
-      <Verdict totals={metrics.data?.totals} />
+      <Verdict totals={metrics.data && realMetrics(metrics.data).totals} />
       <FirstSteps />
       <Card
         title="Mail"
@@ -73,7 +74,7 @@ export function Overview() {
         }
       >
         {metrics.data ? (
-          <Volume metrics={metrics.data} stretch={stretch} />
+          <Volume metrics={realMetrics(metrics.data)} stretch={stretch} />
         ) : metrics.error ? (
           <div class="card-body">
             <Failure error={metrics.error} retry={metrics.reload} />
@@ -195,6 +196,11 @@ function Volume({ metrics, stretch }: { metrics: Metrics; stretch: Stretch }) {
         />
       </dl>
       <div class="card-body">
+        {of('simulated_sent') > 0 && (
+          <p class="quiet small">
+            {counted(of('simulated_sent'), 'email')} went to the simulator: not counted here.
+          </p>
+        )}
         <StackedColumns
           label="Deliveries over time, by what became of them"
           series={SERIES}

@@ -1,5 +1,5 @@
 /** The first steps, which tick themselves. */
-import type { ApiKey, Domain, EmailRow, List } from '../api/types.ts'
+import type { ApiKey, Domain, List, Metrics } from '../api/types.ts'
 
 export interface Progress {
   tested: boolean
@@ -12,21 +12,21 @@ export interface Progress {
 interface Seen {
   domains: List<Domain> | undefined
   keys: List<ApiKey> | undefined
-  delivered: List<EmailRow> | undefined
-  simulator: string | undefined
+  /** With what was delivered, ever, and how much of that by the simulator. */
+  metrics: Metrics | undefined
 }
 
 /** Undefined until everything has been seen. */
-export function progressOf({ domains, keys, delivered, simulator }: Seen): Progress | undefined {
-  if (!domains || !keys || !delivered || !simulator) return undefined
-  const real = delivered.data.filter(({ to }) => to.some(address => !isAt(address, simulator)))
+export function progressOf({ domains, keys, metrics }: Seen): Progress | undefined {
+  if (!domains || !keys || !metrics) return undefined
+  const { delivered = 0, simulated_delivered: simulated = 0 } = metrics.totals
   const verified = domains.data.find(({ status }) => status === 'verified')
   return {
-    tested: delivered.total > 0,
+    tested: delivered > 0,
     domain: verified ?? domains.data[0],
     verified: verified !== undefined,
     key: keys.data.some(({ last_used_at }) => last_used_at !== null),
-    sent: real.length > 0,
+    sent: delivered > simulated,
   }
 }
 
@@ -36,7 +36,3 @@ export const STEPS: readonly (readonly [keyof Progress, string])[] = [
   ['key', 'Send from your program'],
   ['sent', 'Deliver a first real mail'],
 ]
-
-export function isAt(mailbox: string, domain: string): boolean {
-  return mailbox.replace(/>$/, '').endsWith(`@${domain}`)
-}
