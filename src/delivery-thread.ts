@@ -69,7 +69,7 @@ interface ForwardedLane {
   route: Route
 }
 
-/** Ends of attempts wait so long for company: fewer and larger commits. */
+/** While many attempts end, each end waits up to this long for company: fewer and larger commits. */
 const FINISH_PATIENCE_MS = 20
 
 collectWhenQuiet()

@@ -46,8 +46,26 @@ test('a turn with many requests posts them by eight, so that the writer can begi
   )
 })
 
-test('a command that has patience waits for company, and goes with the first that has none', async t => {
+test('a command that has patience leaves at once where few come', async t => {
+  const { run, posts, clock } = open(t, { append: 20 })
+  for (let i = 0; i < 40; i++) {
+    run('append', `${i}`)
+    await turn()
+    assert.equal(posts(), [[`${i}`]])
+    clock.advance(5)
+  }
+})
+
+/** So many came at once that those that follow wait for company. */
+async function makeBusy({ run, posts }: Pick<ReturnType<typeof open>, 'run' | 'posts'>) {
+  for (let i = 0; i < 16; i++) run('append', 'busy')
+  await turn()
+  assert.is(posts().flat().length, 16)
+}
+
+test('where many come, a command that has patience waits for company, and goes with the first that has none', async t => {
   const { run, posts, clock } = open(t, { append: 5 })
+  await makeBusy({ run, posts })
   run('append', 'a')
   await turn()
   assert.equal(posts(), [])
@@ -63,6 +81,7 @@ test('a command that has patience waits for company, and goes with the first tha
 
 test('those that have patience go by thirty-two, without waiting for their time', async t => {
   const { run, posts } = open(t, { append: 20 })
+  await makeBusy({ run, posts })
   const inputs = Array.from({ length: 40 }, (_, i) => `${i}`)
   for (const input of inputs) run('append', input)
   assert.equal(posts(), [inputs.slice(0, 32)])
@@ -82,8 +101,9 @@ test('what cannot be sent does not hold up the others', async t => {
   assert.equal(posts().flat(), ['a', 'b'])
 })
 
-test('closing sends what waits', t => {
+test('closing sends what waits', async t => {
   const { client, run, posts } = open(t, { append: 5 })
+  await makeBusy({ run, posts })
   run('append', 'a')
   client.close()
   assert.equal(posts(), [['a']])

@@ -1,0 +1,97 @@
+/**
+ * Requests to the writer before they leave their thread. While requests that nobody waits for come quickly one after
+ * another, each waits for company, since one commit of several costs less than several commits. Otherwise they leave at
+ * once: what has not reached the writer is lost when the process is killed. Called by `client.ts`.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import type { Clock, Timer } from '../../lib/clock.ts'
+import type { WriteRequest } from './protocol.ts'
+
+export interface Leaving {
+  request: WriteRequest
+  memory: readonly ArrayBuffer[]
+  /** How long it may wait for others; 0 where somebody waits for its answer. */
+  patienceMs: number
+}
+
+export interface Outbox {
+  add(leaving: Leaving): void
+  flush(): void
+}
+
+const POST_REQUESTS_MAX = 8
+/** Of those that nobody waits for. */
+const POST_PATIENT_REQUESTS_MAX = 32
+/** Requests that nobody waits for wait for company while 16 came within 64 ms, which are 250 a second. */
+const BUSY_REQUESTS = 16
+const BUSY_SPAN_MS = 64
+
+/** Requests made in one turn of the event loop leave together, but the writer can begin with the first few. */
+export function createOutbox(
+  port: MessagePort,
+  clock: Clock,
+  onUnsendable: (seq: number, error: Error) => void,
+): Outbox {
+  let outgoing: Leaving[] = []
+  let hasUrgent = false
+  let soon: NodeJS.Immediate | undefined
+  let later: Timer | undefined
+  const isBusy = createBusyCheck(clock)
+
+  const flush = () => {
+    clearImmediate(soon)
+    later?.cancel()
+    soon = undefined
+    later = undefined
+    hasUrgent = false
+    if (outgoing.length === 0) return
+    const leaving = outgoing
+    outgoing = []
+    try {
+      post(leaving)
+    } catch {
+      for (const one of leaving) postAlone(one)
+    }
+  }
+  const post = (leaving: readonly Leaving[]) => {
+    const moved = leaving.flatMap(({ memory }) => memory)
+    port.postMessage(
+      leaving.map(({ request }) => request),
+      moved,
+    )
+  }
+  /** One that cannot be cloned must not hold up the others. */
+  const postAlone = (leaving: Leaving) => {
+    try {
+      post([leaving])
+    } catch (error) {
+      onUnsendable(leaving.request.seq, error as Error)
+    }
+  }
+
+  return {
+    flush,
+    add(leaving) {
+      const { patienceMs } = leaving
+      outgoing.push(leaving)
+      hasUrgent ||= patienceMs === 0
+      const mayWait = patienceMs > 0 && isBusy()
+      if (outgoing.length >= (hasUrgent ? POST_REQUESTS_MAX : POST_PATIENT_REQUESTS_MAX)) flush()
+      else if (mayWait) later ??= clock.timer(patienceMs, flush)
+      else soon ??= setImmediate(flush)
+    },
+  }
+}
+
+/** @returns a function that is called for each request that nobody waits for, and says whether they come quickly */
+function createBusyCheck(clock: Clock): () => boolean {
+  /** Monotonic times of the last requests, the oldest at `next`. */
+  const times = new Float64Array(BUSY_REQUESTS).fill(Number.NEGATIVE_INFINITY)
+  let next = 0
+  return () => {
+    const now = clock.monotonic()
+    times[next] = now
+    next = (next + 1) % BUSY_REQUESTS
+    return now - times[next]! <= BUSY_SPAN_MS
+  }
+}
