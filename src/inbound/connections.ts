@@ -1,62 +1,66 @@
-/** Connections by where they come from: nobody holds more than a share of them, or opens them without end. */
-import type { SMTPServerOptions } from 'smtp-server'
+/** Limits on the connections of one client network: how many are open at a time, and how many are opened in a minute. */
 import { isLoopback } from '../dns/address-safety.ts'
 import { clientNetworkOf } from '../dns/netblock.ts'
 import type { Clock } from '../lib/clock.ts'
-import { Reply } from './reply.ts'
 
-interface ConnectionTerms {
-  /** At a time. */
+export interface ConnectionTerms {
+  /** Open at a time. */
   mostOfOne: number
   /** New ones; any number when 0, and from this machine, where a gateway brings the mail of many. */
   newPerMinute: number
-  clock: Clock
+}
+
+export interface ConnectionLimit {
+  /**
+   * Counts a connection from the moment TCP accepts it.
+   * @returns why it is refused, with an enhanced status code; then it is not counted
+   */
+  enter(address: string): string | undefined
+  /** The connection is gone. */
+  leave(address: string): void
 }
 
 const MINUTE_MS = 60_000
+const MAPPED_PREFIX = /^::ffff:/i
 
-export function connectionLimit({
-  mostOfOne,
-  newPerMinute,
-  clock,
-}: ConnectionTerms): Pick<SMTPServerOptions, 'onConnect' | 'onClose'> {
-  const places = new Map<string, number>()
-  const sessions = new Set<string>()
+export function createConnectionLimit(
+  { mostOfOne, newPerMinute }: ConnectionTerms,
+  clock: Pick<Clock, 'monotonic'>,
+): ConnectionLimit {
+  const open = new Map<string, number>()
   const isNew = countPerMinute(newPerMinute, clock)
   return {
-    onConnect({ id, remoteAddress }, answer) {
-      const place = clientNetworkOf(remoteAddress)
-      if (!isLoopback(remoteAddress) && !isNew(place))
-        return answer(new Reply(421, '4.7.0 Too many new connections from you'))
-      const count = (places.get(place) ?? 0) + 1
-      if (count > mostOfOne) return answer(new Reply(421, '4.7.0 Too many connections from you'))
-      places.set(place, count)
-      sessions.add(id)
-      return answer()
+    enter(address) {
+      const network = clientNetworkOf(address)
+      if (!isLoopback(address.replace(MAPPED_PREFIX, '')) && !isNew(network))
+        return '4.7.0 Too many new connections from you'
+      const count = (open.get(network) ?? 0) + 1
+      if (count > mostOfOne) return '4.7.0 Too many connections from you'
+      open.set(network, count)
+      return undefined
     },
-    onClose({ id, remoteAddress }) {
-      if (!sessions.delete(id)) return
-      const place = clientNetworkOf(remoteAddress)
-      const count = (places.get(place) ?? 1) - 1
-      if (count === 0) places.delete(place)
-      else places.set(place, count)
+    leave(address) {
+      const network = clientNetworkOf(address)
+      const count = (open.get(network) ?? 1) - 1
+      if (count === 0) open.delete(network)
+      else open.set(network, count)
     },
   }
 }
 
 /** Counts by minutes that begin with their first connection. @returns false beyond the limit */
-function countPerMinute(limit: number, clock: Clock): (place: string) => boolean {
+function countPerMinute(limit: number, clock: Pick<Clock, 'monotonic'>): (network: string) => boolean {
   const counts = new Map<string, number>()
   let began = clock.monotonic()
-  return place => {
+  return network => {
     if (limit === 0) return true
     const now = clock.monotonic()
     if (now - began >= MINUTE_MS) {
       counts.clear()
       began = now
     }
-    const count = (counts.get(place) ?? 0) + 1
-    if (count <= limit) counts.set(place, count)
+    const count = (counts.get(network) ?? 0) + 1
+    if (count <= limit) counts.set(network, count)
     return count <= limit
   }
 }

@@ -5,6 +5,8 @@ import type { MailBytes } from './mail-bytes.ts'
 
 /** Pieces come as small as the sender likes; they are written together. */
 const BLOCK_BYTES = 64 * 1024
+/** So many pieces are joined to one: each takes about 200 bytes of memory besides, and may be a single byte. */
+const MOST_PIECES = 512
 
 /**
  * Reads the stream to its end, whatever happens meanwhile.
@@ -40,7 +42,10 @@ export function takeIn(
       room -= piece.length
       heldBytes += piece.length
       pieces.push(piece)
-      if (heldBytes < BLOCK_BYTES) return
+      if (heldBytes < BLOCK_BYTES) {
+        if (pieces.length >= MOST_PIECES) pieces = [Buffer.concat(pieces)]
+        return
+      }
       stream.pause()
       writing = written()
         .catch(fail)

@@ -3,18 +3,19 @@ import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Certificates } from '../lib/certificates.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import { LARGEST_INLINE_BYTES } from '../store/blobs/staged.ts'
 import type { BlobStream } from '../store/blobs/stream.ts'
 import { type Admit, type Door, messagesOf, reportsOf } from './admission.ts'
-import { connectionLimit } from './connections.ts'
 import type { Crowd } from './crowd.ts'
 import { takeIn } from './intake.ts'
+import { createLargeMessages } from './large-messages.ts'
 import { type Listening, startListening } from './listening.ts'
 import { createMailBytes, type MailBytes } from './mail-bytes.ts'
 import type { MailCounts } from './mail-counts.ts'
-import { watchPace } from './pace.ts'
 import type { ReceivedMail } from './receive-commands.ts'
 import { createReplyTo, Reply } from './reply.ts'
 import { StrictSmtpServer } from './smtp-server.ts'
+import type { Transfer } from './transfer.ts'
 
 export interface ListenerOptions {
   listen: { host: string; port: number }
@@ -43,7 +44,10 @@ const MOST_CONNECTIONS_OF_ONE = 20
 const MOST_RECIPIENTS = 100
 /** Others get their turn by the time that one may last. */
 const MOST_MESSAGES = 10_000
-const MOST_UNDER_WAY = 64
+/** Messages that are written to a file while they come in; smaller ones stay in memory, and need no place. */
+const MOST_LARGE = 64
+/** From so many messages on, of any size, they must come in faster. */
+const CROWD_OF = 32
 const MOST_HOPS = 50
 const IDLE_MS = 60_000
 const LONGEST_MS = 900_000
@@ -62,7 +66,7 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
   const named = new WeakMap<object, Map<string, Door>>()
   const receive = createReceiver(options, {
     doorsOf: ({ envelope }) => [...(named.get(envelope)?.values() ?? [])],
-    end: id => server.end(id, '4.4.2 The message comes too slowly'),
+    receive: (id, stream) => server.receive(id, stream),
   })
   const server: StrictSmtpServer = new StrictSmtpServer(
     {
@@ -72,7 +76,6 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
       authOptional: true,
       disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD'],
       ...certificates.current(),
-      ...connectionLimit({ mostOfOne: MOST_CONNECTIONS_OF_ONE, newPerMinute, clock }),
       onMailFrom(_sender, { transaction }, answer) {
         answer(transaction > MOST_MESSAGES ? new Reply(421, '4.7.0 Enough for one connection') : null)
       },
@@ -91,7 +94,12 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
       },
       onData: receive,
     },
-    { clock, longestMs: LONGEST_MS, mostConnections, counts },
+    {
+      ...{ clock, newPerMinute, mostConnections, counts },
+      mostOfOne: MOST_CONNECTIONS_OF_ONE,
+      longestMs: LONGEST_MS,
+      isCrowded: () => options.crowd.size() > CROWD_OF,
+    },
   )
   return server
 }
@@ -99,22 +107,24 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
 interface Transactions {
   /** Behind the addresses that were named. */
   doorsOf(session: SMTPServerSession): Door[]
-  end(id: string): void
+  receive: StrictSmtpServer['receive']
 }
 
 /** One message from the end of DATA's 354 to its reply. */
 function createReceiver(
   { take, openBlob, crowd, counts, clock, log }: ListenerOptions,
-  { doorsOf, end }: Transactions,
+  { doorsOf, receive }: Transactions,
 ) {
   const notTaken = createReplyTo(452, { log, clock })
+  const large = createLargeMessages(MOST_LARGE, clock)
 
-  const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
+  const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession, transfer: Transfer) => {
     const doors = doorsOf(session)
     const bytes = createMailBytes()
     const blob = openBlob()
     try {
-      await takeIn(stream, bytes, blob, messagesOf(doors).length > 0 ? LARGEST_BYTES : KEPT_BYTES)
+      const within = withPlace(blob, () => large.enter(transfer))
+      await takeIn(stream, bytes, within, messagesOf(doors).length > 0 ? LARGEST_BYTES : KEPT_BYTES)
       insistOnGood(stream, bytes)
     } catch (error) {
       await blob.discard()
@@ -124,13 +134,11 @@ function createReceiver(
   }
 
   return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
-    if (crowd.size() >= MOST_UNDER_WAY)
-      return answer(new Reply(452, '4.3.1 Too much at once, try again later'))
     crowd.enter()
-    const pace = watchPace(clock, () => end(session.id))
-    stream.on('data', (chunk: Buffer) => pace.add(chunk.length))
-    stream.once('end', pace.end)
-    return settle(stream, session)
+    const { transfer, finish } = receive(session.id, stream)
+    stream.on('data', (chunk: Buffer) => transfer.add(chunk.length))
+    stream.once('end', finish)
+    return settle(stream, session, transfer)
       .then(
         () => {
           counts.taken()
@@ -142,9 +150,26 @@ function createReceiver(
         },
       )
       .finally(() => {
-        pace.end()
+        finish()
+        large.leave(transfer)
         crowd.leave()
       })
+  }
+}
+
+/** Takes a place before the blob begins to write to a file. */
+function withPlace(blob: BlobStream, enter: () => boolean): Pick<BlobStream, 'write'> {
+  let sizeBytes = 0
+  let hasPlace = false
+  return {
+    async write(block) {
+      sizeBytes += block.length
+      if (!hasPlace && sizeBytes > LARGEST_INLINE_BYTES) {
+        if (!enter()) throw new Reply(452, '4.3.1 Too many large messages at once, try again later')
+        hasPlace = true
+      }
+      await blob.write(block)
+    },
   }
 }
 

@@ -1,68 +1,71 @@
 /**
- * The protocol of our mail listeners, by smtp-server, but for what we want otherwise: it greets at once, takes no command
- * that ends in a bare LF or did not wait for its turn, offers logins over TLS alone and nothing that we do not keep, answers
- * whoever has closed their side, reads messages at the same cost whatever they hold, and keeps no connection for ever, nor one
- * that is silent while others want to come in. What of its insides is used here is pinned by its exact version.
+ * The protocol of our mail listeners, by smtp-server (`smtp-connection.ts` says how its connections are changed). Every connection
+ * is counted from the moment TCP accepts it, TLS handshakes have a time limit, none lasts for ever, and when all places are
+ * taken, a new one gets the place of one that makes no progress.
  */
 import { constants } from 'node:crypto'
 import type { Socket } from 'node:net'
-import type { PassThrough, Writable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { netblockOf } from '../dns/netblock.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
-import { createDotReader } from './dot-reader.ts'
-import { holdsBareLineEnd } from './mail-bytes.ts'
+import { type ConnectionLimit, type ConnectionTerms, createConnectionLimit } from './connections.ts'
+import { slowestOfLargest } from './eviction.ts'
 import type { MailCounts } from './mail-counts.ts'
+import { adapt, type Connection, keepWriting, waitsForUs } from './smtp-connection.ts'
+import { FAST_BYTES_PER_SECOND, Transfer } from './transfer.ts'
 
-/** What of a connection of smtp-server's is used. */
-interface Connection {
-  id: string
-  secure: boolean
-  connectionReady(next?: () => void): void
-  send(code: number, text: string | string[], context?: unknown): void
-  _parser: Parser | false
-  _createParser(): Parser
-  _socket: Socket
-  /** Of the message that is coming in. */
-  _dataStream: object | null
-  session: { envelope?: { mailFrom: unknown } }
-  upgrade(...callbacks: (() => void)[]): void
-}
-
-interface Parser extends Writable {
-  isClosed: boolean
-  _dataMode: boolean
-  _dataStream: PassThrough | null
-  _remainder: string
-  _countDataBytes(count: number): void
-  _endDataMode(last: Uint8Array, rest: Buffer, next: Next): void
-  _feedDataStream(chunk: Buffer, next: Next): void
-  _write(chunk: Buffer, encoding: string, next: Next): void
-}
-
-type Next = (error?: Error | null) => void
-
+/** A connection from the moment TCP accepts it until it is closed. */
 interface Open {
-  connection: Connection
-  limit: Timer
-  /** Monotonic ms. */
-  heardAt: number
+  readonly id: string
+  readonly address: string
+  readonly netblock: string
+  /** As TCP accepted it. */
+  readonly socket: Socket
+  /** The TLS socket on top of it, once a handshake has begun. */
+  top: Socket
+  /** Undefined before the handshake of a listener with TLS from the first octet is finished. */
+  connection: Connection | undefined
+  /** While a TLS handshake is under way: its time limit. */
+  handshake: Timer | undefined
+  /** How long the connection may last. */
+  longest: Timer | undefined
+  /** Runs once we have closed our side. */
+  linger: Timer | undefined
+  /** The message that comes in. */
+  transfer: Transfer | undefined
+  /** Monotonic ms: when it was accepted, or a message began or had come in. */
+  progressAt: number
 }
 
-interface StrictOptions {
+export interface StrictOptions extends ConnectionTerms {
   clock: Clock
   /** How long a connection may last, whatever it does. */
   longestMs: number
-  /** Further ones are told to come later. */
+  /** Open at once, handshakes included. */
   mostConnections?: number | undefined
+  /** Whether messages must come in faster than otherwise, besides when half of the connections are taken. */
+  isCrowded?(): boolean
   counts: MailCounts
 }
 
-type ConnectOptions = Parameters<SMTPServer['connect']>[1]
-
-/** While all places are taken, whoever has said nothing for so long makes room. */
-const SILENT_MS = 10_000
-/** Negative replies in one connection: beyond that somebody is trying things out. */
-const MOST_ERRORS = 20
+/** A TLS handshake is ended after so long. */
+const HANDSHAKE_MS = 30_000
+/** The same while more than `BUSY_SHARE` of the connections are taken. */
+const HANDSHAKE_BUSY_MS = 10_000
+const HANDSHAKE_LOOK_MS = 5_000
+const BUSY_SHARE = 0.8
+const CROWDED_SHARE = 0.5
+/** After our last reply, what still comes is read and discarded for so long, so that the client can read the reply. */
+const LINGER_MS = 2_000
+/** Of the connections we have closed, how many may linger, in proportion to all; any more are destroyed at once. */
+const LINGERING_SHARE = 0.25
+/** A mail transaction is left alone for so long after its last progress, also when all places are taken. */
+const UNDISTURBED_MS = 1_000
+/** How often the rate of the messages that come in is looked at. */
+const RATE_LOOK_MS = 2_000
+const ALL_TAKEN = '4.3.2 All connections are in use, try again in a moment'
+const MADE_ROOM = '4.3.2 All connections are in use, and this one made no progress; try again later'
 
 /** What all our listeners have in common. */
 const EVERYWHERE: SMTPServerOptions = {
@@ -78,220 +81,285 @@ const EVERYWHERE: SMTPServerOptions = {
 }
 
 export class StrictSmtpServer extends SMTPServer {
+  readonly #options: StrictOptions
   readonly #clock: Clock
-  readonly #longestMs: number
-  readonly #mostConnections: number
-  /** By their ids, oldest first. */
+  readonly #limit: ConnectionLimit
+  readonly #most: number
+  /** By id, oldest first; without those we have closed. */
   readonly #open = new Map<string, Open>()
-  #newest: Connection | undefined
+  #lingering = 0
+  #made = 0
+  /** The one that smtp-server is making a connection for. */
+  #starting: Open | undefined
+  #rateLook: Timer | undefined
 
-  readonly #counts: MailCounts
-
-  constructor(
-    options: SMTPServerOptions,
-    { clock, longestMs, mostConnections = 500, counts }: StrictOptions,
-  ) {
+  constructor(settings: SMTPServerOptions, options: StrictOptions) {
     super({
       ...EVERYWHERE,
-      maxClients: mostConnections,
-      ...options,
-      onSecure(socket, _session, answer) {
+      ...settings,
+      onSecure: (socket, session, answer) => {
         keepWriting(socket)
+        this.#endHandshake(this.#open.get(session.id))
         answer()
       },
     })
+    const { clock, mostConnections = 500 } = options
+    this.#options = options
     this.#clock = clock
-    this.#longestMs = longestMs
-    this.#mostConnections = mostConnections
-    this.#counts = counts
-    const onClose = this.onClose.bind(this)
-    // Of a socket under TLS all listeners are removed: this alone is always called.
-    this.onClose = (session, answer) => {
-      this.#open.get(session.id)?.limit.cancel()
-      this.#open.delete(session.id)
-      onClose(session, answer)
-    }
+    this.#most = mostConnections
+    this.#limit = createConnectionLimit(options, clock)
+    // smtp-server's own way counts connections only once their TLS handshake is finished.
+    this.server.removeAllListeners('connection')
+    this.server.on('connection', socket => this.#accept(socket))
     const add = this.connections.add.bind(this.connections)
     this.connections.add = one => {
-      this.#newest = one as unknown as Connection
+      if (this.#starting) this.#starting.connection = one as unknown as Connection
       return add(one)
     }
   }
 
-  override connect(socket: Socket, options?: ConnectOptions): void {
-    if (this.connections.size >= this.#mostConnections) this.#makeRoom()
-    super.connect(socket, options)
-    if (this.#newest) this.#steady(this.#newest, socket)
-    this.#newest = undefined
-  }
-
   /** Ends a connection by its session's id, with a word of why. */
   end(id: string, text: string): void {
-    this.#open.get(id)?.connection.send(421, text)
+    this.#open.get(id)?.connection?.send(421, text)
   }
 
-  /** The oldest one that is silent, and in the middle of nothing, goes. */
-  #makeRoom(): void {
-    const before = this.#clock.monotonic() - SILENT_MS
-    for (const { connection, heardAt } of this.#open.values()) {
-      const isBusy = connection._dataStream || connection.session.envelope?.mailFrom
-      if (isBusy || heardAt > before) continue
-      connection.send(421, '4.3.2 Others want to come in')
-      return
+  /**
+   * Watches the rate of a message that begins to come in. `finish` is to be called when it has come, or will not.
+   *
+   * @param id of the session
+   */
+  receive(id: string, stream: Pick<Readable, 'isPaused'>): { transfer: Transfer; finish(): void } {
+    const now = this.#clock.monotonic()
+    const open = this.#open.get(id)
+    const transfer = new Transfer(now, {
+      netblock: open?.netblock ?? '',
+      isHeldUp: () => stream.isPaused(),
+      stop: text => this.end(id, text),
+    })
+    if (open) {
+      open.transfer = transfer
+      open.progressAt = now
+      this.#rateLook ??= this.#clock.timer(RATE_LOOK_MS, () => this.#lookAtRates())
     }
-  }
-
-  #steady(connection: Connection, socket: Socket): void {
-    const limit = this.#clock.timer(this.#longestMs, () =>
-      connection.send(421, '4.4.2 This connection has lasted too long'),
-    )
-    const open: Open = { connection, limit, heardAt: this.#clock.monotonic() }
-    this.#open.set(connection.id, open)
-    offerLoginOverTlsAlone(connection)
-    endAfterErrors(connection, this.#counts)
-    flushInTime(connection)
-    keepWriting(socket)
-    leaveHandshakes(connection, socket)
-    const onHeard = () => {
-      open.heardAt = this.#clock.monotonic()
+    const finish = () => {
+      if (open?.transfer !== transfer) return
+      open.transfer = undefined
+      open.progressAt = this.#clock.monotonic()
     }
-    const prepare = (parser: Parser) =>
-      strict(replyingTogether(readingDots(outlastingItsEnd(parser, connection)), connection), onHeard)
-    if (connection._parser) prepare(connection._parser)
-    const create = connection._createParser.bind(connection)
-    connection._createParser = () => prepare(create())
-    const ready = connection.connectionReady.bind(connection)
-    // It would be called 100 ms from now.
-    connection.connectionReady = () => {}
-    // One turn of the loop in which what was sent too early comes in.
-    setImmediate(() =>
-      setImmediate(() => {
-        if (!socket.destroyed) ready()
-      }),
-    )
+    return { transfer, finish }
   }
-}
 
-/** Before, a login is refused; yet it would be listed. */
-function offerLoginOverTlsAlone(connection: Connection) {
-  const send = connection.send.bind(connection)
-  connection.send = (code, text, context) => {
-    const isOpen = Array.isArray(text) && !connection.secure
-    send(code, isOpen ? text.filter(line => !line.startsWith('AUTH ')) : text, context)
-  }
-}
-
-function endAfterErrors(connection: Connection, counts: MailCounts) {
-  const send = connection.send.bind(connection)
-  let count = 0
-  connection.send = (code, text, context) => {
-    send(code, text, context)
-    if (code >= 400) counts.turnedAway(code, String(text))
-    if (code >= 500 && ++count === MOST_ERRORS) send(421, '4.7.0 Too many errors')
-  }
-}
-
-/** Whoever leaves in the middle of one is waiting for nothing. */
-function leaveHandshakes(connection: Connection, socket: Socket) {
-  const upgrade = connection.upgrade.bind(connection)
-  connection.upgrade = (...callbacks) => {
-    socket.allowHalfOpen = false
-    upgrade(...callbacks)
-  }
-}
-
-/** Replies to commands that came together leave together (RFC 2920 §3.2). */
-function replyingTogether(parser: Parser, connection: Connection): Parser {
-  const write = parser._write.bind(parser)
-  parser._write = (chunk, encoding, next) => {
-    const socket = connection._socket
-    socket.cork()
-    write(chunk, encoding, error => {
-      socket.uncork()
-      next(error)
+  override close(callback?: () => void): void {
+    super.close(() => {
+      this.#rateLook?.cancel()
+      callback?.()
     })
   }
-  return parser
-}
 
-/** But for those that somebody waits for: the last one before TLS, and more of them than are to be held. */
-function flushInTime(connection: Connection) {
-  const send = connection.send.bind(connection)
-  connection.send = (code, text, context) => {
-    send(code, text, context)
-    const socket = connection._socket
-    if (code === 220 || socket.writableNeedDrain) while (socket.writableCorked > 0) socket.uncork()
-  }
-}
-
-/** In place of smtp-server's own way, in which each dot at the beginning of a line costs a turn of the loop. */
-function readingDots(parser: Parser): Parser {
-  let stream: PassThrough | null = null
-  let dots = createDotReader()
-  parser._feedDataStream = (chunk, next) => {
-    if (parser._dataStream !== stream) {
-      stream = parser._dataStream
-      dots = createDotReader()
+  #accept(socket: Socket): void {
+    const address = socket.remoteAddress
+    if (address === undefined) return void socket.destroy() // the client has gone already
+    const refusal = this.#limit.enter(address)
+    if (refusal !== undefined) return this.#refuse(socket, refusal)
+    if (this.#open.size >= this.#most && !this.#makeRoom()) {
+      this.#limit.leave(address)
+      return this.#refuse(socket, ALL_TAKEN)
     }
-    const { content, endAt } = dots.take(chunk)
-    parser._countDataBytes(content.length)
-    if (endAt !== undefined) return parser._endDataMode(content, chunk.subarray(endAt), next)
-    if (!stream?.writable || content.length === 0 || stream.write(content)) return next()
-    return onceEmpty(stream, next)
+    const open = this.#add(socket, address)
+    if (this.options.secure) return this.#secure(open)
+    return this.#start(open, socket)
   }
-  return parser
-}
 
-/** A stream that is destroyed is never drained, it only closes. */
-function onceEmpty(stream: PassThrough, then: () => void) {
-  if (stream.destroyed) return then()
-  const go = () => {
-    stream.off('drain', go).off('close', go)
-    then()
+  #add(socket: Socket, address: string): Open {
+    const open: Open = {
+      id: (this.#made++).toString(36),
+      address,
+      netblock: netblockOf(address),
+      socket,
+      top: socket,
+      connection: undefined,
+      handshake: undefined,
+      linger: undefined,
+      longest: undefined,
+      transfer: undefined,
+      progressAt: this.#clock.monotonic(),
+    }
+    open.longest = this.#clock.timer(this.#options.longestMs, () => {
+      if (open.connection) open.connection.send(421, '4.4.2 This connection has lasted too long')
+      else this.#drop(open)
+    })
+    this.#open.set(open.id, open)
+    socket.once('close', () => this.#gone(open))
+    return open
   }
-  stream.on('drain', go).on('close', go)
-}
 
-/**
- * A client may close its side right behind its last command, and still waits for the replies; some send QUIT with the
- * final dot. The socket is ended when all it sent has been answered.
- */
-function outlastingItsEnd(parser: Parser, connection: Connection): Parser {
-  parser.once('finish', () => connection._socket.end())
-  return parser
-}
-
-/** smtp-server says nothing more on a socket that is not open on both sides. */
-function keepWriting(socket: Socket): void {
-  socket.allowHalfOpen = true
-  Object.defineProperty(socket, 'readyState', {
-    get: () => (socket.writable ? 'open' : 'closed'),
-    configurable: true,
-  })
-}
-
-/** What browsers and proxies say, whatever else stands in the line. */
-const OF_HTTP = /(?:^|\n)(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TRACE|CONNECT) /i
-/** Commands whose reply is to be waited for (RFC 2920 §3.1), with something behind them. */
-const IMPATIENT = /(?:^|\n)(?:EHLO|HELO|DATA)\b[^\r\n]*\r\n[\s\S]/i
-
-/** Between messages a bare line end is refused; within one it is found by who takes the message. */
-function strict(parser: Parser, onHeard: () => void): Parser {
-  const write = parser._write.bind(parser)
-  parser._write = (chunk, encoding, next) => {
-    onHeard()
-    const fault = parser._dataMode || parser.isClosed ? undefined : faultOf(chunk, parser._remainder)
-    if (fault === undefined) write(chunk, encoding, next)
-    else next(new Error(fault))
+  /** TLS from the first octet. */
+  #secure(open: Open): void {
+    const { socket } = open
+    this._pendingSockets.set(socket, socket) // destroyed when the server closes
+    this._upgrade(socket, (error, secure) => {
+      this._pendingSockets.delete(socket)
+      this.#endHandshake(open)
+      if (error) {
+        socket.destroy()
+        this.emit('error', error)
+      } else if (secure && this.#open.has(open.id)) this.#start(open, secure)
+      else secure?.destroy()
+    })
+    this.#beginHandshake(open, this._pendingSockets.get(socket) ?? socket)
   }
-  return parser
+
+  #start(open: Open, socket: Socket): void {
+    this.#starting = open
+    this.connect(socket, { id: open.id })
+    this.#starting = undefined
+    const { connection } = open
+    if (!connection) return
+    adapt(connection, socket, this.#options.counts)
+    const close = connection.close.bind(connection)
+    connection.close = () => {
+      close()
+      this.#leave(open)
+    }
+    const upgrade = connection.upgrade.bind(connection)
+    connection.upgrade = (...callbacks) => {
+      socket.allowHalfOpen = false // a client that leaves in the middle of a handshake waits for nothing
+      const arm = connection._armTimeout.bind(connection)
+      connection._armTimeout = top => {
+        if (top) this.#beginHandshake(open, top)
+        connection._armTimeout = arm
+        arm(top)
+      }
+      upgrade(...callbacks)
+      socket.once('close', () => this.#gone(open)) // the former listener was removed
+    }
+  }
+
+  #beginHandshake(open: Open, top: Socket): void {
+    open.top = top
+    this.#watchHandshake(open, 0)
+  }
+
+  #watchHandshake(open: Open, waitedMs: number): void {
+    open.handshake = this.#clock.timer(HANDSHAKE_LOOK_MS, () => {
+      const lasted = waitedMs + HANDSHAKE_LOOK_MS
+      const isBusy = this.#open.size > this.#most * BUSY_SHARE
+      if (lasted < (isBusy ? HANDSHAKE_BUSY_MS : HANDSHAKE_MS)) return this.#watchHandshake(open, lasted)
+      this.#options.counts.turnedAway(421, '4.4.2 The TLS handshake took too long')
+      return this.#drop(open)
+    })
+  }
+
+  #endHandshake(open: Open | undefined): void {
+    open?.handshake?.cancel()
+    if (open) open.handshake = undefined
+  }
+
+  /** Tells a client that it cannot come in, if it can be told before a TLS handshake. */
+  #refuse(socket: Socket, text: string): void {
+    this.#options.counts.turnedAway(421, text)
+    socket.on('error', () => {}) // nobody is interested any more
+    if (this.options.secure || this.#lingering >= this.#most * LINGERING_SHARE) return void socket.destroy()
+    this.#lingering += 1
+    const linger = this.#clock.timer(LINGER_MS, () => socket.destroy())
+    socket.once('close', () => {
+      this.#lingering -= 1
+      linger.cancel()
+    })
+    socket.end(`421 ${text}\r\n`)
+    socket.resume()
+  }
+
+  /** We have closed our side: the place is free, and the client has a moment to read our reply. */
+  #leave(open: Open): void {
+    if (!this.#open.delete(open.id)) return
+    this.#stopTimers(open)
+    if (open.socket.destroyed) return
+    if (this.#lingering >= this.#most * LINGERING_SHARE) return void open.top.destroy()
+    this.#lingering += 1
+    open.linger = this.#clock.timer(LINGER_MS, () => open.top.destroy())
+  }
+
+  /** Ends a connection that cannot be told anything. */
+  #drop(open: Open): void {
+    this.#open.delete(open.id)
+    this.#stopTimers(open)
+    open.top.destroy()
+  }
+
+  /** The socket is closed. */
+  #gone(open: Open): void {
+    this.#open.delete(open.id)
+    this.#stopTimers(open)
+    this.#limit.leave(open.address)
+    if (!open.linger) return
+    this.#lingering -= 1
+    open.linger.cancel()
+  }
+
+  #stopTimers(open: Open): void {
+    open.longest?.cancel()
+    this.#endHandshake(open)
+  }
+
+  /**
+   * Closes the connection that is worth least. First in line are those that have not finished their TLS handshake, or not said
+   * EHLO; then those without a mail transaction; then transactions in which little comes in. @returns false if there is none
+   */
+  #makeRoom(): boolean {
+    const waiting = [...this.#open.values()]
+    const chosen =
+      this.#worst(waiting.filter(isUnfinished)) ??
+      this.#worst(waiting.filter(isIdle)) ??
+      this.#worst(waiting.filter(open => this.#isSlow(open)))
+    if (!chosen) return false
+    if (chosen.connection && !chosen.handshake) chosen.connection.send(421, MADE_ROOM)
+    else {
+      this.#options.counts.turnedAway(421, MADE_ROOM)
+      this.#drop(chosen)
+    }
+    return true
+  }
+
+  #worst(opens: readonly Open[]): Open | undefined {
+    const now = this.#clock.monotonic()
+    const candidates = opens.map(open => ({
+      open,
+      netblock: open.netblock,
+      bytesPerSecond: open.transfer?.bytesPerSecond(now) ?? 0,
+      since: open.progressAt,
+    }))
+    return slowestOfLargest(candidates)?.open
+  }
+
+  #isSlow({ connection, transfer, progressAt }: Open): boolean {
+    const now = this.#clock.monotonic()
+    if (!connection || waitsForUs(connection) || now - progressAt < UNDISTURBED_MS) return false
+    return !transfer || (!transfer.isHeldUp() && transfer.bytesPerSecond(now) < FAST_BYTES_PER_SECOND)
+  }
+
+  /** One timer for all messages that come in; it stops when there are none. */
+  #lookAtRates(): void {
+    const isCrowded = this.#open.size > this.#most * CROWDED_SHARE || this.#options.isCrowded?.() === true
+    const now = this.#clock.monotonic()
+    let isNeeded = false
+    for (const { transfer } of [...this.#open.values()]) {
+      if (!transfer) continue
+      isNeeded = true
+      if (transfer.isTooSlow(now, isCrowded)) transfer.stop('4.4.2 The message comes in too slowly')
+    }
+    this.#rateLook = isNeeded
+      ? this.#clock.timer(RATE_LOOK_MS, () => this.#lookAtRates())
+      : undefined
+  }
 }
 
-/** @param before the beginning of a line that has not come to its end */
-function faultOf(chunk: Buffer, before: string): string | undefined {
-  if (holdsBareLineEnd(chunk, before.endsWith('\r'))) return '5.5.2 Lines end in CR LF'
-  const text = before + chunk.toString('latin1')
-  if (OF_HTTP.test(text)) return '5.5.1 This is not HTTP'
-  if (IMPATIENT.test(text)) return '5.5.0 Wait for the reply'
-  return undefined
+/** The client has not got as far as EHLO. */
+function isUnfinished({ connection, handshake }: Open): boolean {
+  return connection === undefined || handshake !== undefined || connection.hostNameAppearsAs === false
+}
+
+/** Between transactions. */
+function isIdle({ connection }: Open): boolean {
+  return connection !== undefined && !waitsForUs(connection) && !connection.session.envelope?.mailFrom
 }

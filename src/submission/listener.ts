@@ -8,15 +8,14 @@ import type {
 } from 'smtp-server'
 import { MOST_RECIPIENTS } from '../accept/recipients.ts'
 import { MOST_MESSAGE_BYTES, type Sender } from '../accept/submission.ts'
-import { connectionLimit } from '../inbound/connections.ts'
+import { clientNetworkOf } from '../dns/netblock.ts'
 import { type Listening, startListening } from '../inbound/listening.ts'
 import type { MailCounts } from '../inbound/mail-counts.ts'
-import { watchPace } from '../inbound/pace.ts'
 import { createReplyTo, Reply } from '../inbound/reply.ts'
 import { StrictSmtpServer } from '../inbound/smtp-server.ts'
 import type { Certificates } from '../lib/certificates.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
-import type { Id } from '../lib/ids.ts'
+import { type Id, idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { Networks } from '../lib/networks.ts'
 import { type Mailbox, parseAddress } from '../smtp/address.ts'
@@ -70,7 +69,7 @@ export function startSubmissionListener(options: SubmissionOptions): Promise<Lis
 }
 
 function createServer(options: SubmissionOptions): StrictSmtpServer {
-  const { isTls, mailHost, certificates, clock, spend, admission, mostConnections, counts } = options
+  const { isTls, mailHost, certificates, clock, spend, admission, mostConnections, counts, incoming } = options
   const end = (id: string, text: string) => server.end(id, text)
   const settings: SMTPServerOptions = {
     ...certificates.current(),
@@ -92,35 +91,31 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
       const mailbox = parseAddress(address)
       return answer('fault' in mailbox ? new Reply(553, `5.1.3 The address ${mailbox.fault}`) : null)
     },
-    onData: createReceiver(options, end),
+    onData: createReceiver(options, (id, stream) => server.receive(id, stream)),
   }
   const server: StrictSmtpServer = new StrictSmtpServer(settings, {
     ...{ clock, counts, mostConnections },
+    mostOfOne: MOST_CONNECTIONS_OF_ONE,
+    newPerMinute: NEW_PER_MINUTE,
     longestMs: LONGEST_MS,
+    isCrowded: incoming.isCrowded,
   })
   return server
 }
 
 /** The part of the protocol in which clients say who they are, or need not. */
 function admitted({ admission, clock, log }: SubmissionOptions, end: EndSession): SMTPServerOptions {
-  const limit = connectionLimit({
-    mostOfOne: MOST_CONNECTIONS_OF_ONE,
-    newPerMinute: NEW_PER_MINUTE,
-    clock,
-  })
   if ('signIn' in admission)
     return {
-      ...limit,
       authMethods: ['PLAIN', 'LOGIN'],
       onAuth: createAuth(admission.signIn, { clock, log, end }),
     }
   return {
-    ...limit,
     authOptional: true,
     disabledCommands: ['AUTH'],
-    onConnect(session, answer) {
-      if (admission.networks.contains(session.remoteAddress)) return limit.onConnect!(session, answer)
-      return answer(new Reply(554, '5.7.1 Nothing is taken from your network here'))
+    onConnect({ remoteAddress }, answer) {
+      const isNear = admission.networks.contains(remoteAddress)
+      return answer(isNear ? null : new Reply(554, '5.7.1 Nothing is taken from your network here'))
     },
   }
 }
@@ -157,7 +152,7 @@ function createAuth(signIn: SignIn, { clock, log, end }: { clock: Clock; log: Lo
 /** One message from the end of DATA's 354 to its reply. */
 function createReceiver(
   { submit, incoming, admission, counts, clock, log }: SubmissionOptions,
-  end: EndSession,
+  receive: StrictSmtpServer['receive'],
 ) {
   const replyTo = createReplyTo(451, { log, clock })
   const settle = (pieces: Uint8Array<ArrayBuffer>[] | undefined, session: SMTPServerSession) => {
@@ -166,13 +161,13 @@ function createReceiver(
     return submit(senderIn(session, admission), pieces, recipients.filter(isMailbox))
   }
   return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
-    const message = incoming.open()
-    const pace = watchPace(clock, () => end(session.id, '4.4.2 The message comes too slowly'))
+    const message = incoming.open(ownerOfRoom(session, admission))
+    const { transfer, finish } = receive(session.id, stream)
     stream.on('data', (chunk: Buffer) => {
-      pace.add(chunk.length)
+      transfer.add(chunk.length)
       message.add(chunk)
     })
-    stream.once('close', pace.end)
+    stream.once('close', finish)
     stream.once('error', error => {
       message.close()
       log.debug({ err: error }, 'a message was not submitted in full')
@@ -190,6 +185,12 @@ function createReceiver(
       }
     })
   }
+}
+
+/** Whose share of the room a message takes: the account's, or, where all are one account, the client's. */
+function ownerOfRoom(session: SMTPServerSession, admission: Admission): string {
+  if ('sender' in admission) return `relay ${clientNetworkOf(session.remoteAddress)}`
+  return idKey(senderIn(session, admission).accountId)
 }
 
 /** Of a session in which mail may be said, where that has been seen to. */

@@ -1,0 +1,205 @@
+/**
+ * How a connection of smtp-server's behaves where we want it otherwise: it greets at once, takes no command that ends in a bare LF
+ * or did not wait for its turn, offers logins over TLS alone and nothing that we do not keep, answers clients that have closed
+ * their side, and reads messages at the same cost whatever they hold. The parts of smtp-server used here are internal: its version
+ * is pinned for that.
+ */
+import type { Socket } from 'node:net'
+import type { PassThrough, Writable } from 'node:stream'
+import { createDotReader } from './dot-reader.ts'
+import { holdsBareLineEnd } from './mail-bytes.ts'
+import type { MailCounts } from './mail-counts.ts'
+
+/** The parts of smtp-server's SMTPConnection that are used. */
+export interface Connection {
+  secure: boolean
+  /** The name the client gave with EHLO or HELO; false before, and again after STARTTLS. */
+  hostNameAppearsAs: string | false
+  connectionReady(next?: () => void): void
+  send(code: number, text: string | string[], context?: unknown): void
+  close(): void
+  upgrade(...callbacks: (() => void)[]): void
+  session: { envelope?: { mailFrom: unknown } }
+  /** While a command is carried out. */
+  _handlerPending: boolean
+  _parser: Parser | false
+  _createParser(): Parser
+  _socket: Socket
+  /** Of the message that is coming in, or for which the client awaits the reply. */
+  _dataStream: PassThrough | false | null
+  _armTimeout(socket?: Socket): void
+}
+
+interface Parser extends Writable {
+  isClosed: boolean
+  _dataMode: boolean
+  _dataStream: PassThrough | null
+  _remainder: string
+  _countDataBytes(count: number): void
+  _endDataMode(last: Uint8Array, rest: Buffer, next: Next): void
+  _feedDataStream(chunk: Buffer, next: Next): void
+  _write(chunk: Buffer, encoding: string, next: Next): void
+}
+
+type Next = (error?: Error | null) => void
+
+/** Negative replies in one connection: beyond that somebody is trying things out. */
+const MOST_ERRORS = 20
+
+/** Changes a connection that was just made, before anything has come in on it. */
+export function adapt(connection: Connection, socket: Socket, counts: MailCounts): void {
+  offerLoginOverTlsAlone(connection)
+  endAfterErrors(connection, counts)
+  flushInTime(connection)
+  cutOffWhenClosed(connection)
+  keepWriting(socket)
+  const prepare = (parser: Parser) =>
+    strict(replyingTogether(readingDots(outlastingItsEnd(parser, connection)), connection))
+  if (connection._parser) prepare(connection._parser)
+  const create = connection._createParser.bind(connection)
+  connection._createParser = () => prepare(create())
+  const ready = connection.connectionReady.bind(connection)
+  // It would be called 100 ms from now.
+  connection.connectionReady = () => {}
+  // One turn of the loop in which what was sent too early comes in.
+  setImmediate(() =>
+    setImmediate(() => {
+      if (!socket.destroyed) ready()
+    }),
+  )
+}
+
+/** Whether the client waits for a reply of ours, and cannot go on before it. */
+export function waitsForUs({ _handlerPending, _dataStream, _parser }: Connection): boolean {
+  return _handlerPending || Boolean(_dataStream && _parser && !_parser._dataMode)
+}
+
+/** A message that is not complete when the connection is ended never will be: whoever takes it is told at once. */
+function cutOffWhenClosed(connection: Connection) {
+  const close = connection.close.bind(connection)
+  connection.close = () => {
+    close()
+    const stream = connection._dataStream
+    if (!stream || stream.writableEnded || stream.destroyed) return
+    const error = Object.assign(new Error('the connection was ended within a message'), {
+      code: 'ECONNECTION',
+    })
+    stream.destroy(stream.listenerCount('error') > 0 ? error : undefined)
+  }
+}
+
+/** Before, a login is refused; yet it would be listed. */
+function offerLoginOverTlsAlone(connection: Connection) {
+  const send = connection.send.bind(connection)
+  connection.send = (code, text, context) => {
+    const isOpen = Array.isArray(text) && !connection.secure
+    send(code, isOpen ? text.filter(line => !line.startsWith('AUTH ')) : text, context)
+  }
+}
+
+function endAfterErrors(connection: Connection, counts: MailCounts) {
+  const send = connection.send.bind(connection)
+  let count = 0
+  connection.send = (code, text, context) => {
+    send(code, text, context)
+    if (code >= 400) counts.turnedAway(code, String(text))
+    if (code >= 500 && ++count === MOST_ERRORS) send(421, '4.7.0 Too many errors')
+  }
+}
+
+/** Replies to commands that came together leave together (RFC 2920 §3.2). */
+function replyingTogether(parser: Parser, connection: Connection): Parser {
+  const write = parser._write.bind(parser)
+  parser._write = (chunk, encoding, next) => {
+    const socket = connection._socket
+    socket.cork()
+    write(chunk, encoding, error => {
+      socket.uncork()
+      next(error)
+    })
+  }
+  return parser
+}
+
+/** But for those that somebody waits for: the last one before TLS, and more of them than are to be held. */
+function flushInTime(connection: Connection) {
+  const send = connection.send.bind(connection)
+  connection.send = (code, text, context) => {
+    send(code, text, context)
+    const socket = connection._socket
+    if (code === 220 || socket.writableNeedDrain) while (socket.writableCorked > 0) socket.uncork()
+  }
+}
+
+/** In place of smtp-server's own way, in which each dot at the beginning of a line costs a turn of the loop. */
+function readingDots(parser: Parser): Parser {
+  let stream: PassThrough | null = null
+  let dots = createDotReader()
+  parser._feedDataStream = (chunk, next) => {
+    if (parser._dataStream !== stream) {
+      stream = parser._dataStream
+      dots = createDotReader()
+    }
+    const { content, endAt } = dots.take(chunk)
+    parser._countDataBytes(content.length)
+    if (endAt !== undefined) return parser._endDataMode(content, chunk.subarray(endAt), next)
+    if (!stream?.writable || content.length === 0 || stream.write(content)) return next()
+    return onceEmpty(stream, next)
+  }
+  return parser
+}
+
+/** A stream that is destroyed is never drained, it only closes. */
+function onceEmpty(stream: PassThrough, then: () => void) {
+  if (stream.destroyed) return then()
+  const go = () => {
+    stream.off('drain', go).off('close', go)
+    then()
+  }
+  stream.on('drain', go).on('close', go)
+}
+
+/**
+ * A client may close its side right behind its last command, and still waits for the replies; some send QUIT with the
+ * final dot. The connection is closed when all it sent has been answered.
+ */
+function outlastingItsEnd(parser: Parser, connection: Connection): Parser {
+  parser.once('finish', () => {
+    if (parser === connection._parser) connection.close()
+  })
+  return parser
+}
+
+/** Without this, smtp-server writes nothing more on a socket that is not open on both sides. */
+export function keepWriting(socket: Socket): void {
+  socket.allowHalfOpen = true
+  Object.defineProperty(socket, 'readyState', {
+    get: () => (socket.writable ? 'open' : 'closed'),
+    configurable: true,
+  })
+}
+
+/** What browsers and proxies say, whatever else stands in the line. */
+const OF_HTTP = /(?:^|\n)(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TRACE|CONNECT) /i
+/** Commands whose reply is to be waited for (RFC 2920 §3.1), with something behind them. */
+const IMPATIENT = /(?:^|\n)(?:EHLO|HELO|DATA)\b[^\r\n]*\r\n[\s\S]/i
+
+/** Between messages a bare line end is refused; within one it is found by who takes the message. */
+function strict(parser: Parser): Parser {
+  const write = parser._write.bind(parser)
+  parser._write = (chunk, encoding, next) => {
+    const fault = parser._dataMode || parser.isClosed ? undefined : faultOf(chunk, parser._remainder)
+    if (fault === undefined) write(chunk, encoding, next)
+    else next(new Error(fault))
+  }
+  return parser
+}
+
+/** @param before the beginning of a line that has not come to its end */
+function faultOf(chunk: Buffer, before: string): string | undefined {
+  if (holdsBareLineEnd(chunk, before.endsWith('\r'))) return '5.5.2 Lines end in CR LF'
+  const text = before + chunk.toString('latin1')
+  if (OF_HTTP.test(text)) return '5.5.1 This is not HTTP'
+  if (IMPATIENT.test(text)) return '5.5.0 Wait for the reply'
+  return undefined
+}
