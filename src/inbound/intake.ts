@@ -36,6 +36,7 @@ export function takeIn(
       room = 0
     }
     stream.on('data', (chunk: Buffer) => {
+      if (failure) return
       bytes.add(chunk)
       if (room <= 0) return
       const piece = chunk.subarray(0, room)

@@ -35,9 +35,8 @@ export function createLargeMessages(most: number, clock: Pick<Clock, 'monotonic'
     if (slow.length > 0) return slowestOfLargest(slow)?.transfer
     const counts = countByNetblock(held)
     if ((counts.get(one.netblock) ?? 0) >= SHARE_OF_NETBLOCK) return undefined
-    return slowestOfLargest(
-      candidates.filter(({ netblock }) => counts.get(netblock)! > SHARE_OF_NETBLOCK),
-    )?.transfer
+    return slowestOfLargest(candidates.filter(({ netblock }) => counts.get(netblock)! > SHARE_OF_NETBLOCK))
+      ?.transfer
   }
 
   return {

@@ -11,9 +11,11 @@ export interface MailBytes {
 
 /** No mail that is meant well has a longer head. */
 const LOOKED_AT_BYTES = 256 * 1024
+/** So many pieces of the head are joined to one: each takes about 200 bytes of memory besides, and may be a single byte. */
+const MOST_PIECES = 512
 
 export function createMailBytes(): MailBytes {
-  const beginning: Uint8Array[] = []
+  let beginning: Uint8Array[] = []
   let endsInReturn = false
   return {
     sizeBytes: 0,
@@ -23,7 +25,9 @@ export function createMailBytes(): MailBytes {
       this.sizeBytes += chunk.length
       this.hasBareLineEnd ||= holdsBareLineEnd(chunk, endsInReturn)
       endsInReturn = chunk.at(-1) === CR
-      if (room > 0) beginning.push(chunk.subarray(0, room))
+      if (room <= 0) return
+      beginning.push(chunk.subarray(0, room))
+      if (beginning.length >= MOST_PIECES) beginning = [Buffer.concat(beginning)]
     },
     hopCount() {
       return headOf(beginning).match(/^received[ \t]{0,8}:/gim)?.length ?? 0

@@ -348,9 +348,7 @@ export class StrictSmtpServer extends SMTPServer {
       isNeeded = true
       if (transfer.isTooSlow(now, isCrowded)) transfer.stop('4.4.2 The message comes in too slowly')
     }
-    this.#rateLook = isNeeded
-      ? this.#clock.timer(RATE_LOOK_MS, () => this.#lookAtRates())
-      : undefined
+    this.#rateLook = isNeeded ? this.#clock.timer(RATE_LOOK_MS, () => this.#lookAtRates()) : undefined
   }
 }
 

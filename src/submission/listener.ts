@@ -69,7 +69,8 @@ export function startSubmissionListener(options: SubmissionOptions): Promise<Lis
 }
 
 function createServer(options: SubmissionOptions): StrictSmtpServer {
-  const { isTls, mailHost, certificates, clock, spend, admission, mostConnections, counts, incoming } = options
+  const { isTls, mailHost, certificates, clock, spend, admission, mostConnections, counts, incoming } =
+    options
   const end = (id: string, text: string) => server.end(id, text)
   const settings: SMTPServerOptions = {
     ...certificates.current(),

@@ -88,15 +88,27 @@ test('a connection that is lost is told of when the block under way has been wri
 
 test('a disk that is full is told of at the end, once everything has been heard', async () => {
   const stream = new PassThrough()
-  const bytes = createMailBytes()
   const write = async () => {
     throw new StorageUnavailable('no space')
   }
-  const done = rejection(takeIn(stream, bytes, { write }, 10 * BLOCK.length))
+  const done = rejection(takeIn(stream, createMailBytes(), { write }, 10 * BLOCK.length))
   for (let i = 0; i < 5; i++) stream.write(BLOCK)
   stream.end()
   assert.instance(await done, StorageUnavailable)
-  assert.is(bytes.sizeBytes, 5 * BLOCK.length)
+  assert.ok(stream.readableEnded)
+})
+
+test('a message that comes byte by byte is written as it was sent, and its head is read', async () => {
+  const message = Buffer.from(`${'Received: from a by b\r\n'.repeat(60)}\r\nhello\r\n`)
+  const stream = new PassThrough()
+  const bytes = createMailBytes()
+  const written: Uint8Array[] = []
+  const done = takeIn(stream, bytes, { write: async block => void written.push(block) }, 100_000)
+  for (const byte of message) stream.write(Uint8Array.of(byte))
+  stream.end()
+  await done
+  assert.ok(Buffer.concat(written).equals(message))
+  assert.is(bytes.hopCount(), 60)
 })
 
 test.run()

@@ -1,0 +1,81 @@
+/** Port 25 in front of a store that does as a test says, with a clock of its own; blobs stay nowhere, and are counted. */
+import * as assert from 'uvu/assert'
+import type { Admit } from '../../src/inbound/admission.ts'
+import { createCrowd } from '../../src/inbound/crowd.ts'
+import { startInboundListener } from '../../src/inbound/listener.ts'
+import { countMail } from '../../src/inbound/mail-counts.ts'
+import { createIdSource } from '../../src/lib/ids.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { createMetrics } from '../../src/lib/metrics.ts'
+import { createManualClock } from './manual-clock.ts'
+import { dialSmtp, type SmtpClient } from './smtp-client.ts'
+import type { TestContext } from './suite.ts'
+import { testCertificate } from './tls.ts'
+
+interface Scripted {
+  admit: Admit
+  take(): Promise<void>
+  mostConnections: number
+}
+
+const newId = createIdSource()
+
+export const admitAll: Admit = async recipient => ({
+  kind: 'inbox',
+  message: { accountId: newId(0), domainId: newId(0) },
+  recipient,
+})
+
+export async function openInboundListener(t: TestContext, scripted: Partial<Scripted> = {}) {
+  const { admit = admitAll, take = async () => {}, mostConnections } = scripted
+  const left = { blobs: 0 }
+  const metrics = createMetrics()
+  const clock = createManualClock()
+  const listener = await t.using(
+    startInboundListener({
+      listen: { host: '127.0.0.1', port: 0 },
+      mailHost: 'posthorn.test',
+      certificates: { current: () => testCertificate('good'), onChange: () => () => {}, close() {} },
+      newPerMinute: 0,
+      mostConnections,
+      admit,
+      take,
+      openBlob() {
+        left.blobs += 1
+        return {
+          write: async () => {},
+          async finish() {
+            left.blobs -= 1
+            return { hash: new Uint8Array(32), sizeBytes: 0, body: null, draft: null }
+          },
+          async discard() {
+            left.blobs -= 1
+          },
+        }
+      },
+      crowd: createCrowd(clock),
+      counts: countMail(metrics, 'inbound'),
+      clock,
+      log: createLog('silent'),
+    }),
+  )
+  const { port } = listener.address()
+  const greeted = async (from = '127.0.0.1'): Promise<SmtpClient> => {
+    const client = await t.using(dialSmtp({ port, from }))
+    assert.match(await client.reply(), /^220 /)
+    await client.say('EHLO client.example')
+    assert.match(await client.say('MAIL FROM:<ann@there.example>'), /^250 /)
+    return client
+  }
+  const inData = async (from?: string) => {
+    const client = await greeted(from)
+    assert.match(await client.say('RCPT TO:<bob@here.example>'), /^250 /)
+    assert.match(await client.say('DATA'), /^354 /)
+    return client
+  }
+  const figures = () => metrics.text().match(/^posthorn_.*/gm)
+  return { port, clock, greeted, inData, left, figures }
+}
+
+/** Sends what is left of a message. @returns the reply */
+export const finish = (client: SmtpClient, text = 'hello') => client.say(`Subject: one\r\n\r\n${text}\r\n.`)
