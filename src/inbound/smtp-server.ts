@@ -158,16 +158,27 @@ export class StrictSmtpServer extends SMTPServer {
 
   #accept(socket: Socket): void {
     const address = socket.remoteAddress
-    if (address === undefined) return void socket.destroy() // the client has gone already
-    const refusal = this.#limit.enter(address)
-    if (refusal !== undefined) return this.#refuse(socket, refusal)
-    if (this.#open.size >= this.#most && !this.#makeRoom()) {
-      this.#limit.leave(address)
-      return this.#refuse(socket, ALL_TAKEN)
+    if (address === undefined) {
+      socket.destroy() // the client has gone already
+      return
+    }
+    const refusal = this.#refusalOf(address)
+    if (refusal !== undefined) {
+      this.#refuse(socket, refusal)
+      return
     }
     const open = this.#add(socket, address)
-    if (this.options.secure) return this.#secure(open)
-    return this.#start(open, socket)
+    if (this.options.secure) this.#secure(open)
+    else this.#start(open, socket)
+  }
+
+  /** Undefined when there is a place, which is then counted for the client's network. */
+  #refusalOf(address: string): string | undefined {
+    const refusal = this.#limit.enter(address)
+    if (refusal !== undefined) return refusal
+    if (this.#open.size < this.#most || this.#makeRoom()) return undefined
+    this.#limit.leave(address)
+    return ALL_TAKEN
   }
 
   #add(socket: Socket, address: string): Open {
@@ -244,9 +255,11 @@ export class StrictSmtpServer extends SMTPServer {
     open.handshake = this.#clock.timer(HANDSHAKE_LOOK_MS, () => {
       const lasted = waitedMs + HANDSHAKE_LOOK_MS
       const isBusy = this.#open.size > this.#most * BUSY_SHARE
-      if (lasted < (isBusy ? HANDSHAKE_BUSY_MS : HANDSHAKE_MS)) return this.#watchHandshake(open, lasted)
-      this.#options.counts.turnedAway(421, '4.4.2 The TLS handshake took too long')
-      return this.#drop(open)
+      if (lasted < (isBusy ? HANDSHAKE_BUSY_MS : HANDSHAKE_MS)) this.#watchHandshake(open, lasted)
+      else {
+        this.#options.counts.turnedAway(421, '4.4.2 The TLS handshake took too long')
+        this.#drop(open)
+      }
     })
   }
 
