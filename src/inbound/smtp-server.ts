@@ -60,8 +60,11 @@ const CROWDED_SHARE = 0.5
 const LINGER_MS = 2_000
 /** Of the connections we have closed, how many may linger, in proportion to all; any more are destroyed at once. */
 const LINGERING_SHARE = 0.25
-/** A mail transaction is left alone for so long after its last progress, also when all places are taken. */
-const UNDISTURBED_MS = 1_000
+/** A connection does not make room within this time after its last progress ... */
+const UNDISTURBED_MS = 5_000
+/** ... unless so large a share of all connections is in the same stage; then within this time, where a transaction is under way. */
+const MANY_SHARE = 0.25
+const UNDISTURBED_TRANSACTION_MS = 1_000
 /** How often the rate of the messages that come in is looked at. */
 const RATE_LOOK_MS = 2_000
 const ALL_TAKEN = '4.3.2 All connections are in use, try again in a moment'
@@ -320,11 +323,19 @@ export class StrictSmtpServer extends SMTPServer {
    * EHLO; then those without a mail transaction; then transactions in which little comes in. @returns false if there is none
    */
   #makeRoom(): boolean {
-    const waiting = [...this.#open.values()]
+    const opens = [...this.#open.values()]
+    const unfinished = opens.filter(isUnfinished)
+    const idle = opens.filter(isIdle)
     const chosen =
-      this.#worst(waiting.filter(isUnfinished)) ??
-      this.#worst(waiting.filter(isIdle)) ??
-      this.#worst(waiting.filter(open => this.#isSlow(open)))
+      this.#worst(this.#disturbable(unfinished, 0)) ??
+      this.#worst(this.#disturbable(idle, 0)) ??
+      this.#worst(
+        this.#disturbable(
+          opens.filter(open => this.#isSlow(open)),
+          UNDISTURBED_TRANSACTION_MS,
+        ),
+      ) ??
+      this.#worst([...unfinished, ...idle])
     if (!chosen) return false
     if (chosen.connection && !chosen.handshake) chosen.connection.send(421, MADE_ROOM)
     else {
@@ -332,6 +343,13 @@ export class StrictSmtpServer extends SMTPServer {
       this.#drop(chosen)
     }
     return true
+  }
+
+  /** @param whenManyMs the time after the last progress in which they are left alone if there are many of them */
+  #disturbable(opens: readonly Open[], whenManyMs: number): Open[] {
+    const isMany = opens.length > this.#most * MANY_SHARE
+    const before = this.#clock.monotonic() - (isMany ? whenManyMs : UNDISTURBED_MS)
+    return opens.filter(({ progressAt }) => progressAt <= before)
   }
 
   #worst(opens: readonly Open[]): Open | undefined {
@@ -345,10 +363,10 @@ export class StrictSmtpServer extends SMTPServer {
     return slowestOfLargest(candidates)?.open
   }
 
-  #isSlow({ connection, transfer, progressAt }: Open): boolean {
-    const now = this.#clock.monotonic()
-    if (!connection || waitsForUs(connection) || now - progressAt < UNDISTURBED_MS) return false
-    return !transfer || (!transfer.isHeldUp() && transfer.bytesPerSecond(now) < FAST_BYTES_PER_SECOND)
+  #isSlow({ connection, transfer }: Open): boolean {
+    if (!connection || waitsForUs(connection)) return false
+    if (!transfer) return true
+    return !transfer.isHeldUp() && transfer.bytesPerSecond(this.#clock.monotonic()) < FAST_BYTES_PER_SECOND
   }
 
   /** One timer for all messages that come in; it stops when there are none. */
@@ -372,5 +390,6 @@ function isUnfinished({ connection, handshake }: Open): boolean {
 
 /** Between transactions. */
 function isIdle({ connection }: Open): boolean {
-  return connection !== undefined && !waitsForUs(connection) && !connection.session.envelope?.mailFrom
+  if (!connection || connection.hostNameAppearsAs === false) return false
+  return !waitsForUs(connection) && !connection.session.envelope?.mailFrom
 }

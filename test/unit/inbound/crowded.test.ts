@@ -119,6 +119,36 @@ test('transactions that get no further make room after a second', async t => {
   for (let i = 0; i < 3; i++) await serves(listener)
 })
 
+test('a client that has just connected is safe from newer ones, while older ones are idle or slow', async t => {
+  for (const isSlow of [false, true]) {
+    const listener = await open(t, { mostConnections: 40 })
+    const { port, clock } = listener
+    if (isSlow) await trickle(listener, await underWay(listener, 40, i => scattered(i, 40)), 4_200, 2)
+    else {
+      const sockets = await flooded(t, { port, count: 40, from: i => scattered(i, 40) })
+      await greeting(sockets, 40)
+      for (const socket of sockets) socket.write('EHLO idle.example\r\n')
+      await turns()
+      clock.advance(6_000)
+    }
+    const client = await t.using(dialSmtp({ port, from: HONEST }))
+    const others = (first: number) =>
+      flooded(t, { port, count: 5, from: i => scattered(100 + first + i, 250) })
+    assert.match(await client.reply(), /^220 /)
+    await others(0)
+    await turns()
+    await client.say('EHLO honest.example')
+    await others(5)
+    await turns()
+    for (const line of ['MAIL FROM:<ann@there.example>', 'RCPT TO:<bob@here.example>'])
+      assert.match(await client.say(line), /^250 /)
+    await others(10)
+    await turns()
+    assert.match(await client.say('DATA'), /^354 /)
+    assert.match(await finish(client), /^250 /)
+  }
+})
+
 test('when all connections do what they should, a further one is told to come again', async t => {
   const listener = await open(t, { mostConnections: 40 })
   await underWay(listener, 40, i => scattered(i, 10))
