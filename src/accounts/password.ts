@@ -1,13 +1,23 @@
-/** Passwords: scrypt (RFC 7914), a bounded number at a time, because each costs 32 MiB and a core for a while. */
+/** Passwords: scrypt (RFC 7914), a bounded number at a time in fair turns, because each costs 32 MiB and a core for a while. */
 import { randomBytes, type ScryptOptions, scrypt } from 'node:crypto'
 import { equalBytes } from '../lib/secret-keys.ts'
-import { createSemaphore } from '../lib/semaphore.ts'
+import { createPasswordQueue, type Turn } from './password-queue.ts'
 
 export interface Passwords {
-  /** `scrypt$<N>$<r>$<p>$<salt>$<hash>`, base64. @throws TooManyWaiting */
-  hash(password: string): Promise<string>
-  /** With no stored hash the work is done all the same, so that the answer's time tells nothing. @throws TooManyWaiting */
-  verify(password: string, stored: string | undefined): Promise<boolean>
+  /**
+   * `scrypt$<N>$<r>$<p>$<salt>$<hash>`, base64.
+   *
+   * @param turn the operator's where it is left out
+   * @throws TooManyWaiting
+   */
+  hash(password: string, turn?: Turn): Promise<string>
+  /**
+   * With no stored hash the work is done all the same, so that the answer's time tells nothing.
+   *
+   * @param turn the operator's where it is left out
+   * @throws TooManyWaiting
+   */
+  verify(password: string, stored: string | undefined, turn?: Turn): Promise<boolean>
 }
 
 /** Characters of a password that somebody chooses. */
@@ -23,28 +33,27 @@ export interface PasswordCost {
 const COST: PasswordCost = { N: 32_768, r: 8, p: 1 }
 const HASH_BYTES = 32
 const SALT_BYTES = 16
-const AT_ONCE = 2
-const WAITING = 32
+const OPERATOR: Turn = { owner: 'operator', standing: 'operator' }
 
 export function createPasswords(newCost = COST): Passwords {
-  const semaphore = createSemaphore(AT_ONCE, WAITING)
-  const derive = (password: string, salt: Buffer, cost: PasswordCost) =>
-    semaphore.run(() => scryptAsync(password.normalize('NFC'), salt, cost))
+  const queue = createPasswordQueue()
+  const derive = (password: string, salt: Buffer, cost: PasswordCost, turn: Turn) =>
+    queue.run(turn, () => scryptAsync(password.normalize('NFC'), salt, cost))
   return {
-    async hash(password) {
+    async hash(password, turn = OPERATOR) {
       const salt = randomBytes(SALT_BYTES)
-      const hash = await derive(password, salt, newCost)
+      const hash = await derive(password, salt, newCost, turn)
       const { N, r, p } = newCost
       return ['scrypt', N, r, p, salt.toString('base64'), hash.toString('base64')].join('$')
     },
-    async verify(password, stored) {
+    async verify(password, stored, turn = OPERATOR) {
       const parsed = stored === undefined ? undefined : parse(stored)
       const { cost, salt, hash } = parsed ?? {
         cost: newCost,
         salt: Buffer.alloc(SALT_BYTES),
         hash: undefined,
       }
-      const derived = await derive(password, salt, cost)
+      const derived = await derive(password, salt, cost, turn)
       return hash !== undefined && equalBytes(derived, hash)
     },
   }
