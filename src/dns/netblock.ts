@@ -2,6 +2,7 @@
 
 /** What a site is given at least (RFC 6177 §2): below it anybody has as many addresses as they like. */
 const IPV6_BITS = 56
+const IPV6_SITE_BITS = 48
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 /**
@@ -31,6 +32,17 @@ export function clientNetworkOf(address: string): string {
   const mapped = MAPPED.exec(address)
   if (mapped) return mapped[1]!
   return address.includes(':') ? netblockOf(address) : address
+}
+
+/**
+ * The /48 of an IPv6 address, as a text that differs from every `clientNetworkOf()`; undefined for an IPv4 address. A
+ * site may be given a whole /48 (RFC 6177 §2), so that one client may own the 256 networks of /56 in it.
+ *
+ * @param address as sockets write them
+ */
+export function siteNetworkOf(address: string): string | undefined {
+  if (!address.includes(':') || MAPPED.test(address)) return undefined
+  return `${netblockOf(address).slice(0, IPV6_SITE_BITS / 4)}::`
 }
 
 /** Of 16 bits each; an IPv4 address at the end counts as two. */

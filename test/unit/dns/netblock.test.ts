@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { clientNetworkOf, netblockOf } from '../../../src/dns/netblock.ts'
+import { clientNetworkOf, netblockOf, siteNetworkOf } from '../../../src/dns/netblock.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('dns/netblock')
@@ -48,5 +48,17 @@ for (const [one, other] of ONE_CLIENT)
 for (const [one, other] of TWO_CLIENTS)
   test(`client limits count ${one} and ${other} apart`, () =>
     assert.is.not(clientNetworkOf(one), clientNetworkOf(other)))
+
+test('an IPv6 site is a /48, and no client network is named like it', () => {
+  const site = siteNetworkOf('2001:db8:1:200::1')
+  assert.is(siteNetworkOf('2001:0DB8:1:ff00:5::'), site)
+  assert.is.not(siteNetworkOf('2001:db8:2:200::1'), site)
+  assert.is.not(clientNetworkOf('2001:db8:1::1'), site)
+})
+
+test('an IPv4 address has no IPv6 site, mapped or not', () => {
+  assert.is(siteNetworkOf('192.0.2.1'), undefined)
+  assert.is(siteNetworkOf('::ffff:192.0.2.1'), undefined)
+})
 
 test.run()
