@@ -34,6 +34,7 @@ import { metricCommands } from './retention/metric-sweeper.ts'
 import { sealCommands } from './search/commands.ts'
 import { accountCommands } from './store/accounts/accounts.ts'
 import { apiKeyCommands } from './store/accounts/api-keys.ts'
+import { signInPlaceCommands } from './store/accounts/sign-in-places.ts'
 import { suppressionCommands } from './store/accounts/suppressions.ts'
 import { userCommands } from './store/accounts/users.ts'
 import { certificateCommands } from './store/certificates.ts'
@@ -56,6 +57,7 @@ export const commands = {
   ...settingCommands,
   ...alertCommands,
   ...userCommands,
+  ...signInPlaceCommands,
   ...accountCommands,
   ...apiKeyCommands,
   ...domainCommands,

@@ -7,6 +7,7 @@ import { createApiKeys } from './accounts/api-keys.ts'
 import { prepareFirstRun } from './accounts/first-run.ts'
 import { createRateLimit, type RateLimit } from './accounts/rate-limit.ts'
 import { createSessions } from './accounts/sessions.ts'
+import { createSignInReport } from './accounts/sign-in-report.ts'
 import { prepareBroadcasts } from './broadcasting.ts'
 import type { Config } from './config/config.ts'
 import { connectionShares } from './connection-shares.ts'
@@ -284,10 +285,16 @@ function rateLimitOf({ rateLimit: { requestsPerSecond } }: Config, clock: Clock)
 }
 
 /** Who may do what. */
-function accountParts({ config, clock, log, store, plans, passwords }: Parts, newId: IdSource) {
+function accountParts(
+  { config, clock, log, store, plans, passwords, secrets, metrics }: Parts,
+  newId: IdSource,
+) {
   const { db, find, run } = store
   return {
-    sessions: createSessions({ db, run, clock, newId, passwords }),
+    sessions: createSessions({
+      ...{ db, run, clock, newId, passwords, secrets },
+      report: createSignInReport({ metrics, log, clock }, 'http'),
+    }),
     apiKeys: createApiKeys({ db, find, run, clock, newId, log, prefix: config.apiKeys.prefix }),
     accounts: createAccounts({ db, find, run, clock, newId, passwords, plans }),
   }

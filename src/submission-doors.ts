@@ -2,6 +2,7 @@
 import type { Accept } from './accept/accept.ts'
 import type { ApiKeys } from './accounts/api-keys.ts'
 import type { RateLimit } from './accounts/rate-limit.ts'
+import { createSignInReport } from './accounts/sign-in-report.ts'
 import type { Config } from './config/config.ts'
 import { connectionShares } from './connection-shares.ts'
 import { countMail } from './inbound/mail-counts.ts'
@@ -65,7 +66,8 @@ export async function startSubmissionDoors(
     return listener.address()
   }
   const { submission, submissionTls, relay } = config.smtp
-  const login: Admission = { signIn: createSignIn(apiKeys, clock) }
+  const report = createSignInReport({ metrics, log, clock }, 'smtp')
+  const login: Admission = { signIn: createSignIn({ apiKeys, clock, report }) }
   return {
     submission: await open('submission', submission.listen, login),
     submissionTls: await open('submission_tls', submissionTls.listen, login),

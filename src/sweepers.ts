@@ -1,5 +1,6 @@
 /** What is taken away in the background: each kind in a round of its own, and none in the way of what users ask for. */
 import { sweepKeys } from './accept/key-sweeper.ts'
+import { sweepSignInPlaces } from './accounts/known-places.ts'
 import type { Plans } from './accounts/plans.ts'
 import { sweepSessions } from './accounts/session-sweeper.ts'
 import type { Commands } from './commands.ts'
@@ -70,6 +71,7 @@ export function startSweepers({ store, plans, rates, clock, log }: SweepersOptio
     start('old events', 24 * HOUR_MS, () => sweepEvents(parts)),
     start('old idempotency keys', HOUR_MS, () => sweepKeys(parts)),
     start('ended sessions', HOUR_MS, () => sweepSessions(parts)),
+    start('old places of sign-in', 24 * HOUR_MS, () => sweepSignInPlaces(parts)),
     start('expired links to emails', HOUR_MS, () => sweepShares(parts)),
     start('old reports', HOUR_MS, () => sweepReports(parts)),
     start('emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(parts)),

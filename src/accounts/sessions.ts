@@ -1,10 +1,13 @@
 /** Dashboard sessions: opened by a password, kept alive by use, ended by idleness or a new password. */
+import { clientNetworkOf, siteNetworkOf } from '../dns/netblock.ts'
 import type { Clock } from '../lib/clock.ts'
-import { type Id, type IdSource, idKey } from '../lib/ids.ts'
+import { type Id, type IdSource, idKey, wireId } from '../lib/ids.ts'
+import type { SecretKeys } from '../lib/secret-keys.ts'
+import { TooManyWaiting } from '../lib/semaphore.ts'
+import { findUserAtPlace } from '../store/accounts/sign-in-places.ts'
 import {
   findSession,
   findUser,
-  findUserByEmail,
   isOpenSession,
   listSessions,
   type Person,
@@ -13,8 +16,11 @@ import {
 } from '../store/accounts/users.ts'
 import type { Run } from '../store/command.ts'
 import type { Db, SessionRow, UserRow } from '../store/schema.ts'
-import { createGuessGuard } from './guess-guard.ts'
+import { createGuessGuard, type Guess } from './guess-guard.ts'
+import { networkHashOf, PLACE_KEPT_MS } from './known-places.ts'
 import type { Passwords } from './password.ts'
+import type { Turn } from './password-queue.ts'
+import { reportVerdict, type SignInReport } from './sign-in-report.ts'
 import { createToken, hashToken } from './tokens.ts'
 
 export interface Session extends Person {
@@ -66,29 +72,43 @@ interface SessionOptions {
   clock: Clock
   newId: IdSource
   passwords: Passwords
+  secrets: Pick<SecretKeys, 'mac'>
+  report: SignInReport
 }
 
-export function createSessions({ db, run, clock, newId, passwords }: SessionOptions): Sessions {
+export function createSessions(options: SessionOptions): Sessions {
+  const { db, run, clock, newId, passwords, secrets, report } = options
   const guard = createGuessGuard(clock)
 
-  const open: Sessions['open'] = async ({ id: userId, passwordHash }, kind) => {
+  const open = async (
+    { id: userId, passwordHash }: Pick<UserRow, 'id' | 'passwordHash'>,
+    kind: SessionRow['kind'],
+    networkHash: Uint8Array | null = null,
+  ) => {
     const token = createToken(SESSION_TOKEN_PREFIX)
     const now = clock.now()
     const tokenHash = hashToken(token)
     const session = { id: newId(now), userId, tokenHash, kind, createdAt: now, lastSeenAt: now }
-    return (await run('createSession', { session, passwordHash })) ? token : undefined
+    return (await run('createSession', { session, passwordHash, networkHash })) ? token : undefined
   }
 
   return {
     open,
-    async signIn({ email, password, clientAddress, kind }) {
-      let user: UserRow | undefined
-      const verdict = await guard.hear(`${clientAddress} ${email}`, async () => {
-        user = await findUserByEmail(db, email)
-        return passwords.verify(password, user?.passwordHash)
-      })
+    async signIn({ email, password, clientAddress: address, kind }) {
+      const networkHash = networkHashOf(secrets, address)
+      const since = clock.now() - PLACE_KEPT_MS
+      const { user, isKnownPlace = false } = (await findUserAtPlace(db, { email, networkHash, since })) ?? {}
+      const guess = { address, account: email, isKnownPlace }
+      const client = { address, user: user ? wireId('usr', user.id) : null }
+      const verdict = await guard
+        .hear(guess, () => passwords.verify(password, user?.passwordHash, turnOf(guess)))
+        .catch(error => {
+          if (error instanceof TooManyWaiting) report.throttled(client, 'queue')
+          throw error
+        })
+      reportVerdict(report, verdict, client)
       if (verdict.kind === 'too-many') return verdict
-      const token = verdict.kind === 'right' && user && (await open(user, kind))
+      const token = verdict.kind === 'right' && user && (await open(user, kind, networkHash))
       return token ? { kind: 'signed-in', token, user: user! } : { kind: 'refused' }
     },
     async find(token) {
@@ -107,13 +127,23 @@ export function createSessions({ db, run, clock, newId, passwords }: SessionOpti
       const user = await findUser(db, userId)
       if (!user) return { kind: 'refused' }
       const { passwordHash: former } = user
-      // by session: whoever holds a stolen one slows nobody else down
-      const verdict = await guard.hear(idKey(sessionId), () => passwords.verify(current, former))
+      const turn = { owner: `user ${idKey(userId)}`, standing: 'known' } as const
+      // Counted by session: a stolen one slows nobody else down.
+      const verdict = await guard.hearInSession(idKey(sessionId), () =>
+        passwords.verify(current, former, turn),
+      )
       if (verdict.kind === 'too-many') return verdict
       if (verdict.kind === 'wrong') return { kind: 'refused' }
-      const passwordHash = await passwords.hash(next)
+      const passwordHash = await passwords.hash(next, turn)
       const endedCount = await run('changePassword', { userId, sessionId, former, passwordHash })
       return endedCount === undefined ? { kind: 'refused' } : { kind: 'changed', endedCount }
     },
   }
+}
+
+/** Accounts wait in lines of their own where they are known, and strangers in those of their networks. */
+function turnOf({ address, account, isKnownPlace }: Guess): Turn {
+  const network = clientNetworkOf(address)
+  if (isKnownPlace) return { owner: `account ${account}`, part: `${network} ${account}`, standing: 'known' }
+  return { owner: siteNetworkOf(address) ?? network, part: network, standing: 'stranger' }
 }

@@ -10,7 +10,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 
-/** What a signed token is for. A token of one purpose is worthless for any other. */
+/** What a signed token or a keyed hash is for. One of one purpose is worthless for any other. */
 export type TokenPurpose =
   | 'verp'
   | 'correlation'
@@ -19,6 +19,7 @@ export type TokenPurpose =
   | 'unsubscribe'
   | 'tracking'
   | 'link-host'
+  | 'sign-in-place'
 
 export interface SecretKeys {
   /** Encrypts with AES-256-GCM: version, nonce (12), tag (16), ciphertext. `context` must be given again to open. */

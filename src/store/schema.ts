@@ -3,7 +3,7 @@
  * Ids are 16 bytes, times epoch ms, flags 0 or 1, JSON is text.
  */
 import type { Kysely } from 'kysely'
-import type { AccountRow, ApiKeyRow, SessionRow, UserRow } from './schema/accounts.ts'
+import type { AccountRow, ApiKeyRow, SessionRow, SignInPlaceRow, UserRow } from './schema/accounts.ts'
 import type { OperatorAlertRow } from './schema/alerts.ts'
 import type { BroadcastPageRow, BroadcastRow } from './schema/broadcasts.ts'
 import type { AcmeAccountRow, AcmeChallengeRow, CertificateRow } from './schema/certificates.ts'
@@ -70,6 +70,7 @@ export interface Schema {
   accounts: AccountRow
   users: UserRow
   sessions: SessionRow
+  signInPlaces: SignInPlaceRow
   apiKeys: ApiKeyRow
   domains: DomainRow
   dkimKeys: DkimKeyRow

@@ -3,24 +3,32 @@
 import type { Sender } from '../accept/submission.ts'
 import type { ApiKeys } from '../accounts/api-keys.ts'
 import { createGuessGuard, type Verdict } from '../accounts/guess-guard.ts'
+import { reportVerdict, type SignInReport } from '../accounts/sign-in-report.ts'
 import { hashToken } from '../accounts/tokens.ts'
+import { clientNetworkOf } from '../dns/netblock.ts'
 import type { Clock } from '../lib/clock.ts'
-import { type Id, idKey, parseWireId, sameId } from '../lib/ids.ts'
+import { idKey, parseWireId, sameId } from '../lib/ids.ts'
 
 export type SignedIn = { sender: Sender } | 'wrong' | 'too-many'
 
 export type SignIn = (from: string, userName: string, password: string) => Promise<SignedIn>
 
 const USER_NAMES = new Set(['resend', 'posthorn'])
-/** Addresses with keys that were right there. */
-const REMEMBERED = 10_000
+/** Networks with keys that were right there; the pair used longest ago is forgotten first. */
+const KNOWN_PLACES_MAX = 10_000
+
+interface SignInOptions {
+  apiKeys: Pick<ApiKeys, 'find'>
+  clock: Clock
+  report: SignInReport
+}
 
 /**
- * Wrong passwords cost an address growing waits, in which it is not heard, and likewise a key that is named, from wherever
- * it is tried; programs whose key has been right before from where they are go on, so that one with an old key does not stop
- * the others.
+ * Wrong passwords are counted by client network, and by the key that is named, as the guess guard describes. A key that has
+ * been right from a network before is accepted from there whatever was guessed, so that one program with an old key does not
+ * stop the others beside it.
  */
-export function createSignIn(apiKeys: Pick<ApiKeys, 'find'>, clock: Clock): SignIn {
+export function createSignIn({ apiKeys, clock, report }: SignInOptions): SignIn {
   const guard = createGuessGuard(clock)
   const known = new Set<string>()
 
@@ -33,29 +41,22 @@ export function createSignIn(apiKeys: Pick<ApiKeys, 'find'>, clock: Clock): Sign
     return { accountId: key.accountId, apiKeyId: key.id, domain: key.domain }
   }
 
-  return async (from, userName, password) => {
-    const place = `${from} ${idKey(hashToken(password))}`
+  return async (address, userName, password) => {
+    const place = `${clientNetworkOf(address)} ${idKey(hashToken(password))}`
+    const named = parseWireId('key', userName)
+    const guess = { address, account: named && idKey(named), isKnownPlace: false }
     let sender: Sender | undefined
     const isRight = async () => {
       sender = await senderOf(userName, password)
       return sender !== undefined
     }
-    const hear = async () => (await guard.hear(from, isRight)).kind
-    const named = parseWireId('key', userName)
-    const hearNamed = async (id: Id) => {
-      let kind: Verdict['kind'] = 'wrong'
-      const { kind: ofName } = await guard.hear(`key ${idKey(id)}`, async () => {
-        kind = await hear()
-        return kind === 'right'
-      })
-      return ofName === 'wrong' ? kind : ofName
-    }
     const isRegular = known.has(place) && (await isRight())
-    const verdict = isRegular ? 'right' : await (named ? hearNamed(named) : hear())
-    if (verdict !== 'right' || !sender) return verdict === 'too-many' ? 'too-many' : 'wrong'
+    const verdict: Verdict = isRegular ? { kind: 'right' } : await guard.hear(guess, isRight)
+    reportVerdict(report, verdict, { address, user: null })
+    if (verdict.kind !== 'right' || !sender) return verdict.kind === 'too-many' ? 'too-many' : 'wrong'
     known.delete(place)
     known.add(place)
-    if (known.size > REMEMBERED) known.delete(known.values().next().value!)
+    if (known.size > KNOWN_PLACES_MAX) known.delete(known.values().next().value!)
     return { sender }
   }
 }

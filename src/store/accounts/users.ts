@@ -2,6 +2,7 @@
 import type { Id } from '../../lib/ids.ts'
 import { command } from '../command.ts'
 import type { AccountRow, ApiKeyRow, Db, SessionRow, UserRow } from '../schema.ts'
+import { rememberPlace } from './sign-in-places.ts'
 
 const MOST_SESSIONS_OF_A_USER = 30
 
@@ -11,10 +12,6 @@ export interface Person {
   accountId: Id
   email: string
   operator: boolean
-}
-
-export async function findUserByEmail(db: Db, foldedEmail: string): Promise<UserRow | undefined> {
-  return db.selectFrom('users').selectAll().where('email', '=', foldedEmail).executeTakeFirst()
 }
 
 export async function findUser(db: Db, id: Id): Promise<UserRow | undefined> {
@@ -134,30 +131,32 @@ export const userCommands = {
 
   /**
    * Opens a session; the user's oldest ones beyond the limit end. False when the password that was checked is no
-   * longer the user's.
+   * longer the user's. `networkHash` names the network that is remembered as a place of the user's; null names none.
    */
-  createSession: command<{ session: SessionRow; passwordHash: string }, boolean>(
-    async (tx, { session, passwordHash }) => {
-      const { userId } = session
-      const user = await tx.db
-        .selectFrom('users')
-        .select('id')
-        .where('id', '=', userId)
-        .where('passwordHash', '=', passwordHash)
-        .executeTakeFirst()
-      if (!user) return false
-      await tx.db.insertInto('sessions').values(session).execute()
-      const kept = tx.db
-        .selectFrom('sessions')
-        .select('id')
-        .where('userId', '=', userId)
-        .orderBy('lastSeenAt', 'desc')
-        .orderBy('id', 'desc')
-        .limit(MOST_SESSIONS_OF_A_USER)
-      await tx.db.deleteFrom('sessions').where('userId', '=', userId).where('id', 'not in', kept).execute()
-      return true
-    },
-  ),
+  createSession: command<
+    { session: SessionRow; passwordHash: string; networkHash: Uint8Array | null },
+    boolean
+  >(async (tx, { session, passwordHash, networkHash }) => {
+    const { userId, createdAt } = session
+    const user = await tx.db
+      .selectFrom('users')
+      .select('id')
+      .where('id', '=', userId)
+      .where('passwordHash', '=', passwordHash)
+      .executeTakeFirst()
+    if (!user) return false
+    await tx.db.insertInto('sessions').values(session).execute()
+    const kept = tx.db
+      .selectFrom('sessions')
+      .select('id')
+      .where('userId', '=', userId)
+      .orderBy('lastSeenAt', 'desc')
+      .orderBy('id', 'desc')
+      .limit(MOST_SESSIONS_OF_A_USER)
+    await tx.db.deleteFrom('sessions').where('userId', '=', userId).where('id', 'not in', kept).execute()
+    if (networkHash) await rememberPlace(tx, { userId, networkHash, lastAt: createdAt })
+    return true
+  }),
 
   touchSession: command<{ id: Id; at: number }, void>(async (tx, { id, at }) => {
     await tx.db.updateTable('sessions').set({ lastSeenAt: at }).where('id', '=', id).execute()

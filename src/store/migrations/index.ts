@@ -30,6 +30,7 @@ import { up as visitedUrls } from './033-visited-urls.ts'
 import { up as oneSigma } from './034-one-sigma.ts'
 import { up as trackingHosts } from './035-tracking-hosts.ts'
 import { up as inboundReading } from './036-inbound-reading.ts'
+import { up as signInPlaces } from './037-sign-in-places.ts'
 import { up as simulated } from './040-simulated.ts'
 import type { Columns } from './columns.ts'
 
@@ -69,5 +70,6 @@ export const migrations: readonly Migration[] = [
   { name: '034-one-sigma', up: oneSigma },
   { name: '035-tracking-hosts', up: trackingHosts },
   { name: '036-inbound-reading', up: inboundReading },
+  { name: '037-sign-in-places', up: signInPlaces },
   { name: '040-simulated', up: simulated },
 ]

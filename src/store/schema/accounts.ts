@@ -29,6 +29,15 @@ export interface SessionRow {
   lastSeenAt: number
 }
 
+/** A client network from which a user has signed in. */
+export interface SignInPlaceRow {
+  userId: Id
+  /** HMAC of the network under the installation's secret. */
+  networkHash: Uint8Array
+  /** When the user signed in from there last. */
+  lastAt: number
+}
+
 export interface ApiKeyRow {
   id: Id
   accountId: Id

@@ -111,6 +111,18 @@ test('who guesses on is not heard for a while; whoever else has a key is', async
   await signedIn(t, ELSEWHERE) // its key was right there before
 })
 
+test('a key named from many addresses is heard where it was right before alone', async t => {
+  const session = await posthorn.signIn()
+  const { body: key } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'printer' } })
+  const signIn = async (from: string) =>
+    (await secured(t, from)).say(`AUTH PLAIN ${plain(key.id, key.token)}`)
+  assert.match(await signIn('127.0.0.40'), /^235/)
+  for (let i = 0; i < 10; i++)
+    assert.match((await guess(await secured(t, `127.0.0.${50 + i}`), key.id)).reply, /^535/)
+  assert.match(await signIn('127.0.0.70'), /^421 4\.7\.0/)
+  assert.match(await signIn('127.0.0.40'), /^235/)
+})
+
 test('a login in clear, and one in the same packet as STARTTLS, are not taken', async t => {
   const client = await t.using(dialSmtp({ port: posthorn.app.submission.submission!.port }))
   await client.reply()

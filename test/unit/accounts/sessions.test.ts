@@ -1,6 +1,14 @@
 import * as assert from 'uvu/assert'
+import { PLACE_KEPT_MS, sweepSignInPlaces } from '../../../src/accounts/known-places.ts'
 import type { Passwords } from '../../../src/accounts/password.ts'
+import type { Turn } from '../../../src/accounts/password-queue.ts'
 import { createSessions, SESSION_IDLE_MS } from '../../../src/accounts/sessions.ts'
+import { createSignInReport } from '../../../src/accounts/sign-in-report.ts'
+import { wireId } from '../../../src/lib/ids.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { createMetrics } from '../../../src/lib/metrics.ts'
+import { createSecretKeys } from '../../../src/lib/secret-keys.ts'
+import { TooManyWaiting } from '../../../src/lib/semaphore.ts'
 import { newId } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { openLocalStore } from '../../kit/store.ts'
@@ -20,7 +28,12 @@ const plainPasswords: Passwords = {
 async function open(t: TestContext, passwords: Passwords = plainPasswords) {
   const store = await t.using(openLocalStore())
   const clock = createManualClock()
-  const sessions = createSessions({ ...store, clock, newId, passwords })
+  const lines: Record<string, unknown>[] = []
+  const log = createLog('info', { write: line => void lines.push(JSON.parse(line)) })
+  const metrics = createMetrics()
+  const report = createSignInReport({ metrics, log, clock }, 'http')
+  const secrets = createSecretKeys(new Uint8Array(32))
+  const sessions = createSessions({ ...store, clock, newId, passwords, secrets, report })
   const accountId = newId(clock.now())
   store.change("insert into accounts (id, name, plan, created_at) values (?, 'Main', 'scale', 0)", accountId)
   const addUser = (email: string, operator = 0) => {
@@ -44,7 +57,7 @@ async function open(t: TestContext, passwords: Passwords = plainPasswords) {
   }
   const change = async (token: string, current: string, next: string) =>
     sessions.changePassword((await sessions.find(token))!, { current, next })
-  return { ...store, clock, sessions, accountId, addUser, signIn, tokenOf, change }
+  return { ...store, clock, sessions, accountId, addUser, signIn, tokenOf, change, lines, metrics }
 }
 
 test('the right password opens a session, whose token finds it again', async t => {
@@ -88,7 +101,11 @@ test('after five failures the pair must wait, even with the right password; othe
   addUser('a@here.test')
   addUser('b@here.test')
   for (let i = 0; i < 5; i++) assert.equal(await signIn('a@here.test', 'wrong'), { kind: 'refused' })
-  assert.equal(await signIn('a@here.test'), { kind: 'too-many', waitMs: MINUTE_MS })
+  assert.equal(await signIn('a@here.test'), {
+    kind: 'too-many',
+    waitMs: MINUTE_MS,
+    limit: 'network_and_account',
+  })
   assert.is((await signIn('a@here.test', undefined, '192.0.2.2')).kind, 'signed-in')
   assert.is((await signIn('b@here.test')).kind, 'signed-in')
   clock.advance(MINUTE_MS)
@@ -222,7 +239,11 @@ test('guesses at the current password are slowed by session, and do not slow dow
   const [stolen, own] = [await tokenOf('a@here.test'), await tokenOf('a@here.test')]
   const guesses = await Promise.all(Array.from({ length: 20 }, (_, i) => change(stolen, `${i}`, 'mine')))
   assert.is(guesses.filter(({ kind }) => kind === 'refused').length, 5)
-  assert.equal(await change(stolen, RIGHT, 'mine'), { kind: 'too-many', waitMs: MINUTE_MS })
+  assert.equal(await change(stolen, RIGHT, 'mine'), {
+    kind: 'too-many',
+    waitMs: MINUTE_MS,
+    limit: 'session',
+  })
   assert.is((await signIn('a@here.test')).kind, 'signed-in')
   assert.is((await change(own, RIGHT, RIGHT)).kind, 'changed')
   clock.advance(MINUTE_MS)
@@ -287,6 +308,168 @@ test('a session that ends while its user changes the password changes nothing', 
   await finish(0)
   assert.equal(await changing, { kind: 'refused' })
   assert.equal(rows('select password_hash as hash from users'), [{ hash: RIGHT }])
+})
+
+const HOME = '2001:db8:0:100::1'
+
+/** Wrong passwords from so many networks, once each. */
+async function strangersGuess({ signIn }: Awaited<ReturnType<typeof open>>, email: string, count: number) {
+  for (let i = 0; i < count; i++) await signIn(email, 'wrong', `203.0.113.${i}`)
+}
+
+test('where a user has signed in before, strangers make nobody wait', async t => {
+  const parts = await open(t)
+  const { addUser, signIn } = parts
+  addUser('a@here.test')
+  addUser('b@here.test')
+  for (const email of ['a@here.test', 'b@here.test']) await signIn(email, undefined, HOME)
+  await strangersGuess(parts, 'a@here.test', 20)
+  assert.equal(await signIn('a@here.test', undefined, '203.0.113.99'), {
+    kind: 'too-many',
+    waitMs: MINUTE_MS,
+    limit: 'account',
+  })
+  assert.is((await signIn('a@here.test', undefined, '2001:db8:0:1ff::2')).kind, 'signed-in')
+  assert.is((await signIn('b@here.test', undefined, '203.0.113.99')).kind, 'signed-in')
+})
+
+test('a wrong password makes no place known, and one user’s place is not another’s', async t => {
+  const parts = await open(t)
+  const { addUser, signIn, rows } = parts
+  addUser('a@here.test')
+  addUser('b@here.test')
+  await signIn('a@here.test', 'wrong', HOME)
+  assert.equal(rows('select * from sign_in_places'), [])
+  await signIn('b@here.test', undefined, HOME)
+  await strangersGuess(parts, 'a@here.test', 20)
+  assert.is((await signIn('a@here.test', undefined, HOME)).kind, 'too-many')
+})
+
+test('networks are stored as keyed hashes, one for each client network', async t => {
+  const { addUser, signIn, rows, clock } = await open(t)
+  addUser('a@here.test')
+  for (const address of [HOME, '2001:db8:0:101::2', '192.0.2.1', '::ffff:192.0.2.1']) {
+    await signIn('a@here.test', undefined, address)
+    clock.advance(1)
+  }
+  const stored = rows<{ network_hash: Uint8Array; last_at: number }>(
+    'select * from sign_in_places order by last_at',
+  )
+  assert.equal(
+    stored.map(({ network_hash: hash, last_at: at }) => [hash.length, clock.now() - at]),
+    [
+      [32, 3],
+      [32, 1],
+    ],
+  )
+})
+
+test('a user has 20 known places at most: the one used longest ago goes first', async t => {
+  const parts = await open(t)
+  const { addUser, signIn, clock, rows } = parts
+  addUser('a@here.test')
+  addUser('b@here.test')
+  await signIn('b@here.test', undefined, '198.51.100.0')
+  for (let i = 0; i < 20; i++) {
+    clock.advance(1)
+    await signIn('a@here.test', undefined, `198.51.100.${i}`)
+  }
+  clock.advance(1)
+  await signIn('a@here.test', undefined, '198.51.100.0')
+  await signIn('a@here.test', undefined, HOME)
+  assert.equal(rows('select count(*) as n from sign_in_places'), [{ n: 21 }])
+  await strangersGuess(parts, 'a@here.test', 20)
+  assert.is((await signIn('a@here.test', undefined, '198.51.100.1')).kind, 'too-many')
+  for (const address of ['198.51.100.0', '198.51.100.2', HOME])
+    assert.is((await signIn('a@here.test', undefined, address)).kind, 'signed-in')
+})
+
+test('a place is known for 90 days after the last sign-in there, and is then deleted', async t => {
+  const parts = await open(t)
+  const { addUser, signIn, clock, rows } = parts
+  assert.is(PLACE_KEPT_MS, 90 * DAY_MS)
+  addUser('a@here.test')
+  await signIn('a@here.test', undefined, HOME)
+  clock.advance(PLACE_KEPT_MS)
+  for await (const _ of sweepSignInPlaces(parts));
+  assert.equal(rows('select count(*) as n from sign_in_places'), [{ n: 1 }])
+  await strangersGuess(parts, 'a@here.test', 20)
+  assert.is((await signIn('a@here.test', undefined, HOME)).kind, 'signed-in')
+  clock.advance(PLACE_KEPT_MS + 1)
+  await strangersGuess(parts, 'a@here.test', 20)
+  assert.is((await signIn('a@here.test', undefined, HOME)).kind, 'too-many')
+  for await (const _ of sweepSignInPlaces(parts));
+  assert.equal(rows('select * from sign_in_places'), [])
+})
+
+test('password work waits in the line of the network, of the account at known places, and of the user in a session', async t => {
+  const turns: (Turn | undefined)[] = []
+  const { addUser, signIn, tokenOf, change } = await open(t, {
+    hash: async (password, turn) => {
+      turns.push(turn)
+      return password
+    },
+    verify: async (password, stored, turn) => {
+      turns.push(turn)
+      return password === stored
+    },
+  })
+  addUser('a@here.test')
+  for (const address of [HOME, HOME, '192.0.2.1']) await signIn('a@here.test', undefined, address)
+  assert.equal(
+    turns.map(turn => turn?.standing),
+    ['stranger', 'known', 'stranger'],
+  )
+  const [first, second, third] = turns
+  assert.not.equal(first!.owner, second!.owner)
+  assert.equal([third!.owner, third!.part], ['192.0.2.1', '192.0.2.1'])
+  await signIn('b@here.test', undefined, '2001:db8:0:200::1')
+  assert.is(turns[3]!.owner, first!.owner, 'of one /48')
+  assert.is.not(turns[3]!.part, first!.part)
+  await change(await tokenOf('a@here.test'), RIGHT, 'another one')
+  assert.equal(
+    turns.slice(-2).map(turn => turn?.standing),
+    ['known', 'known'],
+  )
+})
+
+test('the operator sees attempts by their result, and one log line a minute while they are throttled', async t => {
+  const { addUser, signIn, clock, lines, metrics } = await open(t)
+  const id = addUser('a@here.test')
+  for (let i = 0; i < 8; i++) await signIn('a@here.test', 'wrong', HOME)
+  await signIn('a@here.test')
+  assert.is(lines.length, 1)
+  const { event, limit, address, user, door, retry_in_s: retryInS } = lines[0]!
+  assert.equal(
+    [event, limit, address, user, door, retryInS],
+    ['sign_in_throttled', 'network_and_account', HOME, wireId('usr', id), 'http', 60],
+  )
+  clock.advance(MINUTE_MS)
+  await signIn('nobody@here.test', 'wrong', HOME)
+  assert.is(lines.length, 1)
+  const text = metrics.text()
+  for (const [result, count] of [
+    ['wrong', 6],
+    ['throttled', 3],
+    ['right', 1],
+  ])
+    assert.ok(text.includes(`posthorn_sign_in_attempts_total{door="http",result="${result}"} ${count}`), text)
+})
+
+test('an attempt for which there is no room is no guess, and the operator hears of it', async t => {
+  const { addUser, signIn, lines } = await open(t, {
+    ...plainPasswords,
+    verify: () => Promise.reject(new TooManyWaiting('full')),
+  })
+  addUser('a@here.test')
+  for (let i = 0; i < 7; i++) {
+    const error = await signIn('a@here.test').catch(reason => reason)
+    assert.instance(error, TooManyWaiting)
+  }
+  assert.equal(
+    lines.map(({ event, limit }) => [event, limit]),
+    [['sign_in_throttled', 'queue']],
+  )
 })
 
 test('no other text finds a session', async t => {

@@ -169,7 +169,11 @@ test('another password ends all sessions of the user, and of nobody else', async
       createdAt: 1,
       lastSeenAt: 1,
     }
-    await run('createSession', { session: { ...session, kind: 'bearer' }, passwordHash: hash })
+    await run('createSession', {
+      session: { ...session, kind: 'bearer' },
+      passwordHash: hash,
+      networkHash: null,
+    })
   }
   const reset = await done('user.reset_password', { address: 'Ann@here.example', password: null })
   assert.equal([reset.address, reset.ended_sessions], ['ann@here.example', 2])
