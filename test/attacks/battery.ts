@@ -1,0 +1,143 @@
+/**
+ * A series of attacks on one running service. Each attack is a row: honest clients of all kinds work while it runs, and it
+ * passes when what it asserts holds, the service is the same process as before, no honest request failed and their p99 is
+ * under `HONEST_P99_MOST_MS`. Rows are recorded for the table that `run.ts` prints.
+ *
+ * The battery is a measurement: it judges durations, which no other test does, and is run on a machine that does nothing else.
+ */
+import { appendFileSync, existsSync } from 'node:fs'
+import { suite, type TestContext } from '../kit/suite.ts'
+import { childrenOf, type Field, type FieldOptions, openField, residentBytes } from './field.ts'
+import { complaintsOf, type HonestClients, type Latencies, startHonestClients } from './honest.ts'
+import { KINDS, type Kind } from './honest-protocol.ts'
+import { MIB, pause } from './scale.ts'
+
+export interface Attack {
+  field: Field
+  t: TestContext
+  /** A few words for the table. */
+  note(text: string): void
+}
+
+export interface RowOptions {
+  /** The honest clients that work meanwhile; none where the service is killed or its disk is full. */
+  kinds?: readonly Kind[]
+  /** Why it cannot be tried here. */
+  skip?: string | undefined
+}
+
+export interface RowResult {
+  series: string
+  row: string
+  result: 'passed' | 'failed' | 'skipped'
+  honest: Latencies[]
+  note: string
+  faults: string[]
+  elapsedMs: number
+}
+
+export interface Battery {
+  attack(row: string, body: (attack: Attack) => Promise<void>, options?: RowOptions): void
+  /** The last row: within a minute of quiet, the service uses as much memory as before the series, or little more. */
+  soak(): void
+  run(): void
+}
+
+const ROW_LIMIT_MS = 300_000
+const WARM_UP_MS = 3_000
+const MOST_GROWTH_BYTES = 60 * MIB
+const QUIET_MS = 60_000
+const LOOK_EVERY_MS = 1_000
+
+/** @param open starts the service of the series; it is called again when a row has ended it */
+export function battery(series: string, options: FieldOptions = {}): Battery {
+  const test = suite(series, { limitMs: ROW_LIMIT_MS })
+  let honest: HonestClients
+  let field: Field | undefined
+  let residentBefore = 0
+  let wasRestarted = false
+
+  const standing = async (): Promise<Field> => {
+    if (field && field.end === undefined) return field
+    wasRestarted = field !== undefined
+    await field?.close()
+    field = await openField(options)
+    honest.begin({ ...field.visit, kinds: KINDS })
+    await pause(WARM_UP_MS)
+    await honest.end()
+    residentBefore = residentBytes(field.program.pid)
+    return field
+  }
+  test.before(() => {
+    honest = startHonestClients()
+  })
+  test.after(async () => {
+    await honest.close()
+    await field?.close()
+  })
+
+  const attack: Battery['attack'] = (row, body, { kinds = KINDS, skip } = {}) =>
+    test(row, async t => {
+      let began = performance.now()
+      const notes: string[] = []
+      const settle = (result: RowResult['result'], latencies: Latencies[], faults: string[]) => {
+        const elapsedMs = Math.round(performance.now() - began)
+        record({ series, row, result, honest: latencies, note: notes.join('; '), faults, elapsedMs })
+        if (faults.length > 0) throw new Error(faults.join('\n'))
+      }
+      if (skip !== undefined) {
+        notes.push(skip)
+        return settle('skipped', [], [])
+      }
+      const attacked = await standing()
+      began = performance.now()
+      if (kinds.length > 0) honest.begin({ ...attacked.visit, kinds })
+      const faults: string[] = []
+      await body({ field: attacked, t, note: text => notes.push(text) }).catch(error => {
+        faults.push(`${error.message ?? error}`)
+      })
+      const latencies = kinds.length > 0 ? await honest.end() : []
+      faults.push(...complaintsOf(latencies))
+      if (attacked.end !== undefined) faults.unshift(attacked.end)
+      return settle(faults.length > 0 ? 'failed' : 'passed', latencies, faults)
+    })
+
+  return {
+    attack,
+    soak() {
+      attack(
+        'memory after the series',
+        async ({ field: { program }, note }) => {
+          if (wasRestarted) throw new Error('the service ended during the series')
+          const most = residentBefore + MOST_GROWTH_BYTES
+          const deadline = performance.now() + QUIET_MS
+          let now = residentBytes(program.pid)
+          while (now > most && performance.now() < deadline) {
+            await pause(LOOK_EVERY_MS)
+            now = residentBytes(program.pid)
+          }
+          const children = childrenOf(program.pid).map(pid => mib(residentBytes(pid)))
+          const beside = children.length > 0 ? `, children ${children.join(' and ')} MB` : ', no children'
+          note(`${mib(residentBefore)} MB before, ${mib(now)} MB after${beside}`)
+          if (now > most) throw new Error(`${mib(now)} MB, which were ${mib(residentBefore)} MB before`)
+        },
+        { kinds: [] },
+      )
+    },
+    run: () => test.run(),
+  }
+}
+
+/** Why a row of this system's `/proc` cannot be tried. */
+export const WITHOUT_PROC = existsSync('/proc/self/fd') ? undefined : 'there is no /proc here'
+
+function mib(bytes: number): number {
+  return Math.round(bytes / MIB)
+}
+
+function record(row: RowResult) {
+  const file = process.env.ATTACK_RESULTS
+  if (file) appendFileSync(file, `${JSON.stringify(row)}\n`)
+  const slowest = Math.max(0, ...row.honest.map(({ p99Ms }) => p99Ms))
+  console.log(`row: ${row.result} ${row.row} (${row.elapsedMs} ms, honest p99 ${slowest} ms) ${row.note}`)
+}

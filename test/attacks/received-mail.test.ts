@@ -1,0 +1,153 @@
+import * as assert from 'uvu/assert'
+import { battery } from './battery.ts'
+import type { Field } from './field.ts'
+import {
+  type Encoding,
+  type HostileMail,
+  hostileMail,
+  manyMessages,
+  nested,
+  POSITIONS,
+  type Position,
+  SHAPES,
+  type Shape,
+} from './hostile-mail.ts'
+import { sendHostile } from './mail-client.ts'
+import { MIB, pause, scaled } from './scale.ts'
+
+/** Hostile mail that comes in by port 25 and by submission: the process goes on, and all that was acknowledged is listed. */
+const { attack, soak, run } = battery('hostile mail')
+
+const MIDDLING_BYTES = scaled(20 * MIB)
+/** As much as port 25 takes, less than what the reader of the size counts besides. */
+const LARGEST_BYTES = scaled(59 * MIB)
+/** As much as submission takes, after it has been encoded. */
+const SUBMITTED_BYTES = scaled(28 * MIB)
+const AT_ONCE = 3
+/** For all messages of a row to be listed once the last of them was acknowledged. */
+const LISTED_WITHIN_MS = 120_000
+const LOOK_EVERY_MS = 250
+
+interface Listed {
+  id: string
+  parse_error: string | null
+  attachments: unknown[]
+}
+
+/** All places, the encodings in turn, and the first place at the largest size. */
+function mailsOf(shape: Shape, subject: string): HostileMail[] {
+  const encoding = (at: number): Encoding => shape.encodings[at % shape.encodings.length]!
+  const middling = POSITIONS.map((position: Position, at) =>
+    hostileMail(shape, position, encoding(at), MIDDLING_BYTES, subject),
+  )
+  return [
+    ...middling,
+    hostileMail(
+      shape,
+      shape.name.includes('<img>') ? 'text/html' : 'text/plain',
+      encoding(0),
+      LARGEST_BYTES,
+      subject,
+    ),
+  ]
+}
+
+/** Sends them from addresses of their own, a few at once. @returns how many were acknowledged */
+async function sendAll(field: Field, mails: readonly HostileMail[]): Promise<number> {
+  const waiting = mails.map((mail, at) => ({ mail, from: `127.30.0.${at + 1}` }))
+  let taken = 0
+  const client = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const envelope = { sender: 'x@there.example', recipient: 'bob@acme.example' }
+      const reply = await sendHostile({ port: field.ports.inbound, from: next.from }, envelope, next.mail)
+      assert.match(reply, /^250 /, `${next.mail.what}: ${reply || 'the connection ended'}`)
+      taken += 1
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, client))
+  return taken
+}
+
+/** Once so many messages with the subject are listed: each has text or files, or says that it was not read in full. */
+async function allListed(
+  { call, ann }: Field,
+  subject: string,
+  count: number,
+  { isEmpty = false } = {},
+): Promise<string> {
+  const token = ann.apiKey
+  const path = `/inbound?limit=100&q=${encodeURIComponent(subject)}`
+  const deadline = performance.now() + LISTED_WITHIN_MS
+  let listed: Listed[] = []
+  for (;;) {
+    listed = (await call('GET', path, { token })).body.data
+    if (listed.length >= count) break
+    assert.ok(
+      performance.now() < deadline,
+      `${listed.length} of ${count} are listed after ${LISTED_WITHIN_MS / 1_000} s`,
+    )
+    await pause(LOOK_EVERY_MS)
+  }
+  assert.is(listed.length, count)
+  for (const { id, parse_error: fault } of listed) {
+    const { status, body } = await call('GET', `/inbound/${id}`, { token })
+    assert.is(status, 200)
+    const hasContent =
+      isEmpty || (body.text ?? '') !== '' || (body.html ?? '') !== '' || body.attachments.length > 0
+    assert.ok(hasContent || fault !== null, `${id} has no text and no files, and does not say why`)
+    assert.not.match(fault ?? '', /thread|signal|process|heap|stack|undefined/i)
+  }
+  const partly = listed.filter(({ parse_error: fault }) => fault !== null).length
+  return `${count} listed${partly > 0 ? `, ${partly} not read in full` : ''}`
+}
+
+for (const [number, shape] of SHAPES.entries())
+  attack(`mail of ${shape.name}`, async ({ field, note }) => {
+    const subject = `shape ${number} of them`
+    const taken = await sendAll(field, mailsOf(shape, subject))
+    note(await allListed(field, subject, taken, shape))
+  })
+
+attack('mail of 900 messages, and of multiparts in each other', async ({ field, note }) => {
+  const subject = 'parts and parts'
+  const mails = [
+    manyMessages(900, MIDDLING_BYTES, subject),
+    manyMessages(900, LARGEST_BYTES, subject),
+    ...[100, 10_000].map(depth => nested(depth, subject)),
+  ]
+  note(await allListed(field, subject, await sendAll(field, mails)))
+})
+
+attack('the same submitted to a hosted address', async ({ field, note }) => {
+  const subject = 'submitted and hosted'
+  const shapes = SHAPES.filter(({ name }) => /=41|A=|flowed|hz/.test(name))
+  let taken = 0
+  for (const shape of shapes) {
+    const mail = hostileMail(shape, 'text/html', shape.encodings[0]!, SUBMITTED_BYTES, subject)
+    const ours = { ...mail, head: mail.head.replace('ann@there.example', 'eve@eve.example') }
+    const envelope = { sender: 'eve@eve.example', recipient: 'bob@acme.example' }
+    const door = { port: field.ports.submissionTls, apiKey: field.eve.apiKey, from: '127.30.1.1' }
+    const reply = await sendHostile(door, envelope, ours)
+    assert.match(reply, /^(?:250|55\d) /, `${mail.what}: ${reply || 'the connection ended'}`)
+    if (reply.startsWith('250')) taken += 1
+  }
+  assert.ok(taken > 0, 'nothing was taken')
+  note(await allListed(field, subject, taken, { isEmpty: true }))
+})
+
+attack(
+  'a kill while hostile mail is being read',
+  async ({ field, note }) => {
+    const subject = 'killed while it is read'
+    const mails = SHAPES.slice(0, 3).map(shape =>
+      hostileMail(shape, 'text/html', shape.encodings[0]!, MIDDLING_BYTES, subject),
+    )
+    const taken = await sendAll(field, mails)
+    await field.killAndStart()
+    note(await allListed(field, subject, taken, { isEmpty: true }))
+  },
+  { kinds: [] },
+)
+
+soak()
+run()
