@@ -103,6 +103,7 @@ attack(
     t.after(() => {
       for (const crowd of crowds) crowd.close()
     })
+    await field.call('GET', '/healthz') // by then the service knows of all of them
     const began = performance.now()
     const most = socketCount(pid)
     /** Honest clients come and go meanwhile. */
