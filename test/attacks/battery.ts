@@ -99,7 +99,7 @@ export function battery(series: string, options: FieldOptions = {}): Battery {
       if (kinds.length > 0) honest.begin({ ...attacked.visit, kinds })
       const faults: string[] = []
       await body({ field: attacked, t, note: text => notes.push(text) }).catch(error => {
-        faults.push(`${error.message ?? error}`)
+        faults.push(faultOf(error))
       })
       const latencies = kinds.length > 0 ? await honest.end() : []
       faults.push(...complaintsOf(latencies))
@@ -137,6 +137,15 @@ export function battery(series: string, options: FieldOptions = {}): Battery {
 
 /** Why a row of this system's `/proc` cannot be tried. */
 export const WITHOUT_PROC = existsSync('/proc/self/fd') ? undefined : 'there is no /proc here'
+
+/** What went wrong, and the values that an assertion compared. */
+function faultOf(error: Error & { actual?: unknown; expects?: unknown }): string {
+  const { message, actual, expects } = error
+  if (actual === undefined && expects === undefined) return message
+  const shown = (value: unknown) =>
+    (value instanceof RegExp ? `${value}` : JSON.stringify(value))?.slice(0, 200)
+  return `${message} (${shown(actual)}, in place of ${shown(expects)})`
+}
 
 function mib(bytes: number): number {
   return Math.round(bytes / MIB)

@@ -2,7 +2,7 @@
  * The service as users start it, in a process of its own, with what it needs around it: a DNS world, an MX host, an account
  * of honest people (`acme.example`) and one of the attackers (`eve.example`), both with a verified domain that receives mail.
  */
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
@@ -48,7 +48,6 @@ export interface FieldOptions {
 }
 
 const PASSWORD = 'correct horse battery staple'
-/** Logins of the battery itself come from 127.0.0.1. */
 const ADMIN = { email: 'admin@posthorn.test', password: PASSWORD }
 /** A reverse proxy that is believed, for attacks that come from any address. */
 export const PROXY = '127.77.77.77'
@@ -95,11 +94,12 @@ export async function openField({ settings = {}, dataDir, logFile }: FieldOption
     rmSync(folder, { recursive: true, force: true })
   }
   try {
+    mkdirSync(options.dataDir, { recursive: true, mode: 0o755 }) // as operators make them beforehand
     await start()
     zone.forward('posthorn.test', `127.0.0.1:${ports.dns}`)
-    const { ann, eve, dnsName } = await settle(program, zone)
+    const { ann, eve, login, dnsName } = await settle(program, zone)
     const visit: Visit = {
-      ...{ ports, apiKey: ann.apiKey, secondKey: eve.apiKey, login: ann.login, dnsName },
+      ...{ ports, apiKey: ann.apiKey, secondKey: eve.apiKey, login, dnsName },
       recipient: `bob@${ann.domain}`,
       kinds: [],
     }
@@ -159,9 +159,12 @@ async function settle(program: Program, zone: ScriptedZone) {
   }
   const annSession = await signIn(ADMIN)
   const acme = await verify(annSession, 'acme.example')
-  const account = { name: 'Eve', owner_email: 'eve@eve.example', plan: 'scale' }
-  const { password } = await ask('POST', '/accounts', annSession, account)
-  const eveLogin = { email: account.owner_email, password }
+  const makeAccount = async (name: string) => {
+    const account = { name, owner_email: `${name}@${name}.example`, plan: 'scale' }
+    const { password } = await ask('POST', '/accounts', annSession, account)
+    return { email: account.owner_email, password: password as string }
+  }
+  const eveLogin = await makeAccount('eve')
   const eveSession = await signIn(eveLogin)
   const evil = await verify(eveSession, 'eve.example')
   const { token } = await ask('POST', '/api-keys', eveSession, { name: 'key' })
@@ -173,7 +176,8 @@ async function settle(program: Program, zone: ScriptedZone) {
     ...{ apiKey: token, session: eveSession, login: eveLogin, domainId: evil.id, domain: 'eve.example' },
   }
   const dkim = (acme.records as DnsRecordView[]).find(({ type }) => type === 'CNAME')
-  return { ann, eve, dnsName: dkim!.value }
+  // of a user of its own, since a user has so many sessions, and the oldest end
+  return { ann, eve, login: await makeAccount('hal'), dnsName: dkim!.value }
 }
 
 /** Memory of a process that is its own or in use, in bytes. */

@@ -105,14 +105,14 @@ async function insistOnFew(
 const tries = (count: number, guessOf: (number: number) => Guess) => (number: number) =>
   number < count ? guessOf(number) : undefined
 
-attack("guesses at the operator's password, one /56", async ({ field, note }) => {
-  const { email } = field.ann.login
+attack('guesses at the password of somebody who signs in meanwhile, one /56', async ({ field, note }) => {
+  const { email } = field.visit.login
   const next = tries(40, number => ({ from: `2001:db8:1:${hex(number)}::1`, email }))
   note(await insistOnFew(field, next, MOST_CHECKED.ofOneNetwork))
 })
 
-attack("guesses at the operator's password, one /48", async ({ field, note }) => {
-  const { email } = field.ann.login
+attack('guesses at the password of somebody who signs in meanwhile, one /48', async ({ field, note }) => {
+  const { email } = field.visit.login
   const next = tries(120, number => ({ from: `2001:db8:2:${hex(number * 256)}::1`, email }))
   note(await insistOnFew(field, next, MOST_CHECKED.ofOneSite))
 })
