@@ -85,7 +85,7 @@ export async function openField({ settings = {}, dataDir, logFile }: FieldOption
     program = await (logFile === undefined ? startProgram(options) : startLogged({ ...options, logFile }))
     void program.ended.then(({ code, signal, output }) => {
       if (!expectsEnd)
-        end = `the service ended (${signal ?? code}): ${output.slice(-400).replaceAll('\n', ' | ')}`
+        end = `the service ended (${signal ?? code}): ${output.slice(-200).replaceAll('\n', ' | ')}`
     })
   }
   const closeWorld = async () => {

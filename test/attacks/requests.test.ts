@@ -246,6 +246,9 @@ attack('forged links, and unsubscribing by looking', async ({ field }) => {
     body: 'List-Unsubscribe=One-Click',
   })
   assert.is(status, 404)
+  const reply = await ask(field, 'GET', '/emails', { headers: json(ann.apiKey) })
+  assert.is(reply.headers['x-content-type-options'], 'nosniff')
+  assert.match(String(reply.headers['cache-control']), /no-store/)
 })
 
 attack('formulas in exports', async ({ field }) => {
