@@ -15,7 +15,7 @@ export interface Shape {
   encodings: readonly Encoding[]
   /** Before the first piece. */
   begin?: string
-  /** Nothing is left of it once it has been decoded. */
+  /** It may be that nothing is left of it once it has been decoded. */
   isEmpty?: boolean
 }
 
@@ -24,7 +24,7 @@ const IN_ALL = ['8bit', 'base64', 'quoted-printable'] as const
 export const SHAPES: readonly Shape[] = [
   { name: 'quoted-printable =41', piece: `${'=41'.repeat(25)}\r\n`, encodings: ['quoted-printable'] },
   { name: 'base64 A=', piece: `${'A='.repeat(38)}\r\n`, encodings: ['base64'], isEmpty: true },
-  { name: 'base64 A-', piece: `${'A-'.repeat(38)}\r\n`, encodings: ['base64'] },
+  { name: 'base64 A-', piece: `${'A-'.repeat(38)}\r\n`, encodings: ['base64'], isEmpty: true },
   { name: 'empty quoted-printable lines', piece: '\r\n', encodings: ['quoted-printable'], isEmpty: true },
   { name: 'soft line breaks', piece: '=\r\n', encodings: ['quoted-printable'], isEmpty: true },
   {

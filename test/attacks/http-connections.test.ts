@@ -7,7 +7,7 @@ import { pause, scaled } from './scale.ts'
 /** Peers that open HTTP connections and say nothing, too little or too slowly, by the thousand: others are served all the same. */
 const { attack, soak, run } = battery('HTTP connections')
 
-const HOLD_MS = scaled(10_000, 4_000)
+const HOLD_MS = scaled(8_000, 4_000)
 /** What a connection may hold at the longest, and then some: 120 s for a request are for those who send one steadily. */
 const LET_GO_WITHIN_MS = 90_000
 const LOOK_EVERY_MS = 1_000
@@ -77,7 +77,7 @@ attack('bodies of a byte a second, of 10 addresses', async ({ field, note }) => 
 
 attack('clients that ask for much and read nothing', async ({ field, note }) => {
   const request = 'GET /openapi.json HTTP/1.1\r\nHost: posthorn.test\r\n\r\n'
-  const peers = { ...silent(scaled(400), 20, 18), deaf: true, words: () => request.repeat(100) }
+  const peers = { ...silent(scaled(200), 20, 18), deaf: true, words: () => request.repeat(50) }
   note(await hold(field, peers))
 })
 

@@ -9,7 +9,9 @@ import { pause, scaled } from './scale.ts'
 /** Peers of the mail ports that are silent, slow or deaf, or that stop in the middle of a handshake: others are served all the same. */
 const { attack, soak, run } = battery('mail connections')
 
-const HOLD_MS = scaled(12_000, 5_000)
+const HOLD_MS = scaled(7_000, 4_000)
+/** Longer than the time over which a server may judge how fast a message comes. */
+const TRICKLE_MS = scaled(16_000, 5_000)
 const SECOND_MS = 900
 /** A record that announces a ClientHello of 508 octets, and 20 of them. */
 const HALF_CLIENT_HELLO = Buffer.concat([
@@ -26,10 +28,11 @@ async function hold(
   door: keyof Ports,
   peers: Peers,
   eachSecond?: (crowd: Crowd) => void,
+  forMs = HOLD_MS,
 ): Promise<string> {
   const crowd = await gather({ ...peers, port: ports[door] })
   try {
-    const deadline = performance.now() + HOLD_MS
+    const deadline = performance.now() + forMs
     while (performance.now() < deadline) {
       eachSecond?.(crowd)
       await pause(SECOND_MS)
@@ -86,10 +89,11 @@ const SLOW_LINES = `${'x'.repeat(70)}\r\n`.repeat(14)
 async function trickle(field: Field, peers: Peers): Promise<string> {
   let left = 0
   const script = TRICKLE.map(command => (command ? `${command}\r\n` : SLOW_LINES))
-  const held = await hold(field, 'inbound', { ...peers, script }, crowd => {
+  const drip = (crowd: Crowd) => {
     crowd.say(SLOW_LINES)
     left = crowd.standingCount()
-  })
+  }
+  const held = await hold(field, 'inbound', { ...peers, script }, drip, TRICKLE_MS)
   return `${held.replace('connected', 'in DATA')}, ${left} at the end`
 }
 
