@@ -133,11 +133,11 @@ test('no source file is longer than 400 lines', () => {
   )
 })
 
-test('every test file uses the suite of the kit and runs it', () => {
+test('every test file uses the suite of the kit, or the battery of attacks over it, and runs it', () => {
   const tests = globSync('test/**/*.test.ts', { cwd: root }).map(name => join(root, name))
   const strange = tests.filter(file => {
     const text = readFileSync(file, 'utf8')
-    return !/kit\/suite\.ts'/.test(text) || !/^\w+\.run\(\)$/m.test(text)
+    return !/(?:kit\/suite|\.\/battery)\.ts'/.test(text) || !/^(?:\w+\.)?run\(\)$/m.test(text)
   })
   assert.equal(
     strange.map(file => relative(root, file)),
