@@ -106,10 +106,16 @@ function hasContentId({ contentId }: Attachment): boolean {
 /** Ends where no URL goes on: at a quote, a blank, a bracket. */
 const CID_URL = /\bcid:([^\s"'<>()]+)/gi
 
+/** Different ones that are looked at: ten times as many as a message has parts. */
+const MOST_NAMED = 10_000
+
 /** Whether the HTML refers to an attachment by a `cid:` URL, as it is or percent-encoded (RFC 2392 §2). */
 export function shownBy(html: string): (attachment: Pick<Attachment, 'contentId'>) => boolean {
   const named = new Set<string>()
-  for (const [, url] of html.matchAll(CID_URL)) named.add(url!.replaceAll('&amp;', '&'))
+  for (const [, url] of html.matchAll(CID_URL)) {
+    named.add(url!.replaceAll('&amp;', '&'))
+    if (named.size === MOST_NAMED) break
+  }
   return ({ contentId }) => {
     const id = contentId === null ? '' : bareContentId(contentId)
     return id !== '' && (named.has(id) || named.has(encodeURIComponent(id)) || named.has(encodeURI(id)))

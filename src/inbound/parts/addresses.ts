@@ -86,7 +86,8 @@ function mailboxOf({ text, quoted: isQuoted, comment: said, angle }: Pending): R
 
 /** Words beside an address that stands in no brackets are no part of it. */
 function bareMailbox(phrase: string, said: string | undefined): ReceivedMailbox | undefined {
-  const words = phrase.replace(/\s*@\s*/g, '@').split(/\s+/)
+  // Blanks become one each first: looking for those in front of an @ would begin anew at each of them.
+  const words = phrase.replace(/\s+/g, ' ').replace(/ ?@ ?/g, '@').split(' ')
   const at = words.findIndex(word => word.includes('@'))
   return mailbox(words[at]!, said ?? words.toSpliced(at, 1).join(' '))
 }

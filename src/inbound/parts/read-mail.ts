@@ -2,28 +2,32 @@
 import { shownBy } from '../../mime/compose-body.ts'
 import { decodeWords } from '../../reports/parts/encoded-words.ts'
 import { readAddresses } from './addresses.ts'
+import { FAULTS, LONGEST_TEXTS } from './faults.ts'
 import { fileName, isMessage, messageName } from './file-name.ts'
 import { type Head, readHead } from './head.ts'
 import type { FoundPart, ParsedMail } from './parsed-mail.ts'
-import { textOfLeaf } from './text.ts'
-import { decodeBytes, decodedSize, encodingOf } from './transfer.ts'
-import { type Leaf, type Walked, walkMail } from './walk.ts'
+import { type LeafText, textOfLeaf } from './text.ts'
+import { decodeBytes, decodedSize } from './transfer.ts'
+import { type Leaf, walkMail } from './walk.ts'
 
 const LONGEST_SUBJECT = 2_000
 const LONGEST_MESSAGE_ID = 1_000
 const LONGEST_HEADER = 64 * 1024
 const LONGEST_TYPE = 127
 const LONGEST_CONTENT_ID = 255
-const HEAD_OF_MESSAGE_BYTES = 64 * 1024
+/** Of an enclosed message, to find its subject. */
+const LOOKED_AT_BYTES = 64 * 1024
+/** What stands between two texts of a message. */
+const HTML_JOINT = '<br>\n'
+const LONGEST_JOINT = HTML_JOINT.length
 const BODY_TYPES = new Set(['text/plain', 'text/html'])
 
 export function readMail(bytes: Buffer): ParsedMail {
   const walked = walkMail(bytes)
   const { leaves, head } = walked
-  const bodies = leaves.filter(isBody)
-  const { text, html, faults } = textsOf(bytes, bodies)
+  const { text, html, faults } = textsOf(bytes, leaves.filter(isBody))
   const shows = html === null ? () => false : shownBy(html)
-  const files = leaves.filter(leaf => !bodies.includes(leaf))
+  const files = leaves.filter(leaf => !isBody(leaf))
   return {
     ...saidBy(head),
     text,
@@ -39,7 +43,7 @@ export function readHeadOnly(bytes: Buffer, fault: string): ParsedMail {
   return { ...saidBy(head), text: null, html: null, parts: [], faults: [fault] }
 }
 
-function saidBy(head: Walked['head']): Omit<ParsedMail, 'text' | 'html' | 'parts' | 'faults'> {
+function saidBy(head: Head): Omit<ParsedMail, 'text' | 'html' | 'parts' | 'faults'> {
   const listOf = (name: string) => readAddresses(allOf(head, name).join(', '))
   const subject = clean(decodeWords(head.raw('subject') ?? '')).slice(0, LONGEST_SUBJECT)
   const messageId = clean(head.raw('message-id') ?? '').slice(0, LONGEST_MESSAGE_ID)
@@ -51,14 +55,14 @@ function saidBy(head: Walked['head']): Omit<ParsedMail, 'text' | 'html' | 'parts
     replyTo: listOf('reply-to'),
     subject: subject.toWellFormed(),
     messageId: messageId === '' ? null : messageId,
-    headers: head.fields.map(({ name, value }) => [
-      name,
-      decodeWords(value, LONGEST_HEADER).replaceAll('\0', ''),
-    ]),
+    headers: head
+      .fields()
+      .map(({ name, value }) => [name, decodeWords(value, LONGEST_HEADER).replaceAll('\0', '')]),
   }
 }
 
-function allOf({ fields }: Head, wanted: string): string[] {
+function allOf(head: Head, wanted: string): string[] {
+  const fields = head.fields()
   return fields.filter(({ name }) => name.toLowerCase() === wanted).map(({ value }) => value)
 }
 
@@ -72,25 +76,33 @@ function isBody({ type, disposition }: Leaf): boolean {
   return !disposition.params.get('filename') && !type.params.get('name')
 }
 
+/** The limit holds for all texts together: what is behind it is cut, and a text that begins behind it is left out. */
 function textsOf(bytes: Buffer, bodies: readonly Leaf[]) {
-  const read = bodies.map(leaf => ({ type: leaf.type.value, ...textOfLeaf(bytes, leaf) }))
+  const read: (LeafText & { type: string })[] = []
+  let room = LONGEST_TEXTS
+  let isCut = false
+  for (const leaf of bodies) {
+    const one = textOfLeaf(bytes, leaf, room)
+    isCut ||= one.isCut
+    if (room > 0 || !one.isCut) read.push({ type: leaf.type.value, ...one })
+    room = Math.max(0, room - one.text.length - LONGEST_JOINT)
+  }
   const join = (type: string, between: string) => {
     const own = read.filter(one => one.type === type)
     return own.length === 0 ? null : own.map(({ text }) => text).join(between)
   }
   return {
     text: join('text/plain', '\n'),
-    html: join('text/html', '<br>\n'),
-    faults: read.some(({ isCut }) => isCut) ? ['a text is too long, and was cut'] : [],
+    html: join('text/html', HTML_JOINT),
+    faults: isCut ? [FAULTS.text] : [],
   }
 }
 
 type Shows = ReturnType<typeof shownBy>
 
 function partOf(bytes: Buffer, leaf: Leaf, index: number, shows: Shows): FoundPart {
-  const { head, type, disposition, start, end } = leaf
-  const encoding = encodingOf(head.raw('content-transfer-encoding'))
-  const contentId = contentIdOf(head)
+  const { type, disposition, encoding, start, end } = leaf
+  const contentId = contentIdOf(leaf)
   const isShown = shows({ contentId })
   return {
     filename: nameOf(bytes, leaf, index),
@@ -105,16 +117,15 @@ function partOf(bytes: Buffer, leaf: Leaf, index: number, shows: Shows): FoundPa
   }
 }
 
-function nameOf(bytes: Buffer, { head, type, disposition, start, end }: Leaf, index: number): string {
+function nameOf(bytes: Buffer, { type, disposition, encoding, start, end }: Leaf, index: number): string {
   const given = disposition.params.get('filename') ?? type.params.get('name')
   if (given || !isMessage(type.value)) return fileName(given, index, type.value)
-  const beginning = bytes.subarray(start, Math.min(end, start + HEAD_OF_MESSAGE_BYTES))
-  const enclosed = decodeBytes(beginning, encodingOf(head.raw('content-transfer-encoding')))
-  const { head: own } = readHead(enclosed, 0, enclosed.length, () => false)
-  return messageName(decodeWords(own.raw('subject') ?? ''), index)
+  const enclosed = decodeBytes(bytes.subarray(start, end), encoding, LOOKED_AT_BYTES)
+  const { head } = readHead(enclosed, 0, enclosed.length, () => false)
+  return messageName(decodeWords(head.raw('subject') ?? ''), index)
 }
 
-function contentIdOf(head: Head): string | null {
-  const said = clean(head.raw('content-id') ?? '').replace(/^<|>$/g, '')
+function contentIdOf({ contentId }: Leaf): string | null {
+  const said = clean(contentId ?? '').replace(/^<|>$/g, '')
   return said === '' ? null : said.slice(0, LONGEST_CONTENT_ID).toWellFormed()
 }

@@ -2,14 +2,18 @@
  * Finds the parts of a message (RFC 2046 §5.1) in one pass over its lines, without copying any of it. What is beyond the
  * bounds is not looked at; what stands before it is found all the same.
  */
+import { DEEPEST_PARTS, FAULTS, MOST_PARTS } from './faults.ts'
 import { type Head, readHead } from './head.ts'
 import { type Described, readDescribed } from './params.ts'
+import { type Encoding, encodingOf } from './transfer.ts'
 
 /** A part that holds no further parts, or none that are looked at. */
 export interface Leaf {
-  head: Head
   type: Described
   disposition: Described
+  encoding: Encoding
+  /** As it was written. */
+  contentId: string | undefined
   /** Of the part's body, before its encoding is undone. */
   start: number
   end: number
@@ -24,32 +28,43 @@ export interface Walked {
 }
 
 interface Open {
-  boundary: string
+  boundary: Buffer
+  /** Of the boundary, by which lines that differ from it somewhere are told apart from it at once. */
+  hash: number
   usual: string
 }
 
 type Entity = Omit<Leaf, 'end'>
 
-const MOST_PARTS = 1_000
-const DEEPEST = 50
+/** Of a field that describes a part: those of a thousand parts are kept at the same time. */
+const MOST_FIELD_BYTES = 8_000
 const LONGEST_BOUNDARY_LINE = 250
-const MARK = Buffer.from('\n--')
+const UNNAMED_LOOKED_AT = 16 * 1024
 const LF = 0x0a
 const CR = 0x0d
+const MINUS = 0x2d
+/** What may stand behind a boundary on its line. */
+const BLANKS = new Set([...' \t\r\n\v\f\xa0'].map(blank => blank.charCodeAt(0)))
 
 export function walkMail(bytes: Buffer): Walked {
   const open: Open[] = []
   const leaves: Leaf[] = []
   const faults = new Set<string>()
-  const entityAt = (start: number, usual: string): Entity => {
-    const isBoundary = (line: string) => placeOf(open, line) >= 0
+  const entityAt = (start: number, usual: string, fault: string): Entity & { head: Head } => {
+    const isBoundary = (lineAt: number) => boundaryAt(bytes, lineAt, open) !== undefined
     const { head, bodyAt } = readHead(bytes, start, bytes.length, isBoundary)
-    const type = typeOf(head, usual)
-    return { head, type, disposition: readDescribed(head.raw('content-disposition')), start: bodyAt }
+    if (head.isCut) faults.add(fault)
+    return {
+      head,
+      type: typeOf(head, usual),
+      disposition: readDescribed(head.raw('content-disposition', MOST_FIELD_BYTES)),
+      encoding: encodingOf(head.raw('content-transfer-encoding', MOST_FIELD_BYTES)),
+      contentId: head.raw('content-id', MOST_FIELD_BYTES),
+      start: bodyAt,
+    }
   }
 
-  const root = entityAt(0, 'text/plain')
-  if (root.head.isCut) faults.add('the head is too long')
+  const { head, ...root } = entityAt(0, 'text/plain', FAULTS.head)
   let current: Entity | undefined = enter(root)
   let at = root.start
   let partCount = 1
@@ -62,31 +77,32 @@ export function walkMail(bytes: Buffer): Walked {
     at = line.end
     if (line.isLast) continue
     if (++partCount > MOST_PARTS) {
-      faults.add(`there are more than ${MOST_PARTS} parts`)
+      faults.add(FAULTS.parts)
       break
     }
-    const part = entityAt(line.end, open.at(-1)!.usual)
-    if (part.head.isCut) faults.add('the head of a part is too long')
+    const { head: _, ...part } = entityAt(line.end, open.at(-1)!.usual, FAULTS.partHead)
     at = part.start
     current = enter(part)
   }
   if (current) close(current, bytes.length)
-  return { head: root.head, leaves, faults: [...faults] }
+  return { head, leaves, faults: [...faults] }
 
   /** A multipart is gone into; anything else is a leaf, whose end is to be found. */
   function enter(entity: Entity): Entity | undefined {
     const { type, start } = entity
     if (!type.value.startsWith('multipart/')) return entity
-    if (open.length >= DEEPEST) {
-      faults.add(`parts are nested more than ${DEEPEST} deep`)
+    if (open.length >= DEEPEST_PARTS) {
+      faults.add(FAULTS.depth)
       return entity
     }
-    const boundary = type.params.get('boundary') || boundaryLike(bytes, start)
+    const named = type.params.get('boundary')?.trimEnd() || boundaryLike(bytes, start)
+    const boundary = Buffer.from(named ?? '', 'latin1')
     const usual = type.value === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
-    const first = boundary && nextBoundary(bytes, start, [...open, { boundary, usual }])
-    if (!boundary || !first || first.depth < open.length)
+    const opened = { boundary, hash: hashOf(boundary, 0, boundary.length), usual }
+    const first = nextBoundary(bytes, start, [...open, opened])
+    if (boundary.length === 0 || !first || first.depth < open.length)
       return { ...entity, type: { value: 'text/plain', params: type.params } }
-    open.push({ boundary, usual })
+    open.push(opened)
     return undefined
   }
 
@@ -110,52 +126,56 @@ interface BoundaryLine {
   isLast: boolean
 }
 
-/** The next line that is a boundary of one of these. */
+/** The next line that is a boundary of one of these, in one pass over the bytes. @param from where a line begins */
 function nextBoundary(bytes: Buffer, from: number, open: readonly Open[]): BoundaryLine | undefined {
-  let start = isMark(bytes, from) ? from : after(bytes.indexOf(MARK, from))
-  const beginnings = new Set(open.map(({ boundary }) => boundary.charCodeAt(0)))
-  while (start >= 0) {
-    if (!beginnings.has(bytes[start + 2]!)) {
-      start = after(bytes.indexOf(MARK, start))
-      continue
+  let at = from
+  while (at < bytes.length) {
+    if (bytes[at] === MINUS && bytes[at + 1] === MINUS) {
+      const line = boundaryAt(bytes, at, open)
+      if (line) return line
     }
-    const newline = bytes.indexOf(LF, start)
-    const end = newline < 0 ? bytes.length : newline + 1
-    const line = bytes.toString('latin1', start, Math.min(end, start + LONGEST_BOUNDARY_LINE))
-    const depth = placeOf(open, line)
-    if (depth >= 0)
-      return { start, end, depth, isLast: line.startsWith('--', 2 + open[depth]!.boundary.length) }
-    start = newline < 0 ? -1 : after(bytes.indexOf(MARK, newline))
+    while (at < bytes.length && bytes[at] !== LF) at += 1
+    at += 1
   }
   return undefined
 }
 
-function isMark(bytes: Buffer, at: number): boolean {
-  return bytes[at] === 0x2d && bytes[at + 1] === 0x2d && (at === 0 || bytes[at - 1] === LF)
-}
-
-function after(mark: number): number {
-  return mark < 0 ? -1 : mark + 1
-}
-
-/** The innermost multipart whose boundary this line is; -1 where it is none's. */
-function placeOf(open: readonly Open[], line: string): number {
+/** The boundary that the line at this place is, of the innermost multipart that has it. */
+function boundaryAt(bytes: Buffer, start: number, open: readonly Open[]): BoundaryLine | undefined {
+  const from = start + 2
+  const limit = Math.min(bytes.length, start + LONGEST_BOUNDARY_LINE)
+  let end = from
+  while (end < limit && bytes[end] !== LF) end += 1
+  while (end > from && BLANKS.has(bytes[end - 1]!)) end -= 1
+  const endsInMark = end - from >= 2 && bytes[end - 1] === MINUS && bytes[end - 2] === MINUS
+  const hash = hashOf(bytes, from, end)
+  const lastHash = endsInMark ? hashOf(bytes, from, end - 2) : hash
   for (let depth = open.length - 1; depth >= 0; depth--) {
-    const { boundary } = open[depth]!
-    if (!line.startsWith(boundary, 2)) continue
-    const rest = line.slice(2 + boundary.length).trimEnd()
-    if (rest === '' || rest === '--') return depth
+    const { boundary, hash: wanted } = open[depth]!
+    const isLast = endsInMark && end - from === boundary.length + 2
+    if (wanted !== (isLast ? lastHash : hash) || (!isLast && end - from !== boundary.length)) continue
+    let same = 0
+    while (same < boundary.length && bytes[from + same] === boundary[same]) same += 1
+    if (same < boundary.length) continue
+    const newline = bytes.indexOf(LF, end)
+    return { start, end: newline < 0 ? bytes.length : newline + 1, depth, isLast }
   }
-  return -1
+  return undefined
+}
+
+function hashOf(bytes: Uint8Array, from: number, end: number): number {
+  let hash = 0
+  for (let at = from; at < end; at++) hash = (Math.imul(hash, 31) + bytes[at]!) | 0
+  return hash
 }
 
 function typeOf(head: Head, usual: string): Described {
-  const type = readDescribed(head.raw('content-type'))
+  const type = readDescribed(head.raw('content-type', MOST_FIELD_BYTES))
   return type.value.includes('/') ? type : { value: usual, params: type.params }
 }
 
 /** Where nobody has named it: a line of its own in front of a part. */
 function boundaryLike(bytes: Buffer, start: number): string | undefined {
-  const beginning = bytes.toString('latin1', start, Math.min(bytes.length, start + 64 * 1024))
+  const beginning = bytes.toString('latin1', start, Math.min(bytes.length, start + UNNAMED_LOOKED_AT))
   return /^--([^\s][^\r\n]{0,69})\r?\ncontent-[a-z-]{3,25}:/im.exec(beginning)?.[1]?.trimEnd()
 }

@@ -1,6 +1,6 @@
-/** Text of a mail from its bytes: by the charset that it names, or by the look of the bytes where that is wrong. */
-
-import { STATEFUL } from './stateful-charsets.ts'
+/** Text of a mail from its octets: by the charset that it names, or by the look of the octets where that is wrong. */
+import { isAscii, isUtf8 } from 'node:buffer'
+import { type CharsetDecoder, STATEFUL } from './stateful-charsets.ts'
 
 /** Labels that mail uses and the Encoding Standard does not know. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
@@ -19,32 +19,58 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['cp-1251', 'windows-1251'],
   ['ansi', 'windows-1252'],
 ])
-/** What these say of bytes beyond ASCII is nothing, or seldom true. */
+/** What these say of octets beyond ASCII is nothing, or seldom true. */
 const TELLS_NOTHING = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'iso-8859-1', 'latin1', 'unknown-8bit'])
-const ISO_2022_JP = /\x1b\$[@B]/
+const ISO_2022_JP = ['\x1b$@', '\x1b$B'] as const
 const BEYOND_ASCII = /[\x80-\xff]/
+const PIECE_OCTETS = 64 * 1024
 
-/** @param bytes one character a byte @param label as in `charset=`; never fails, whatever it is */
+/** @param bytes one character an octet @param label as in `charset=`; never fails, whatever it is */
 export function decodeText(bytes: string, label: string | undefined): string {
-  const name = label?.toLowerCase().trim() ?? ''
-  const stateful = STATEFUL.get(name)
-  if (stateful) return stateful(bytes)
-  if (ISO_2022_JP.test(bytes)) return decode(bytes, 'iso-2022-jp')!
-  if (!BEYOND_ASCII.test(bytes) && !name.startsWith('utf-16')) return bytes
-  const known = name === '' || TELLS_NOTHING.has(name) ? undefined : (OTHER_NAMES.get(name) ?? name)
-  if (known !== undefined && known !== 'utf-8') {
-    const text = decode(bytes, known)
-    if (text !== undefined) return text
-  }
-  return decode(bytes, 'utf-8', true) ?? decode(bytes, known === 'utf-8' ? 'utf-8' : 'windows-1252')!
+  if (isPlain(bytes, nameOf(label))) return bytes
+  return [...textPieces(Buffer.from(bytes, 'latin1'), label)].join('')
 }
 
-function decode(bytes: string, encoding: string, fatal = false): string | undefined {
+/** The same in pieces of some 64 KB, one after another as they are asked for. */
+export function* textPieces(octets: Buffer, label: string | undefined): Generator<string> {
+  const decoder = decoderFor(octets, nameOf(label))
+  for (let at = 0; at < octets.length; at += PIECE_OCTETS)
+    yield decoder.write(octets.subarray(at, at + PIECE_OCTETS))
+  yield decoder.end()
+}
+
+function nameOf(label: string | undefined): string {
+  return label?.toLowerCase().trim() ?? ''
+}
+
+/** Whether the text is its octets, one by one. */
+function isPlain(bytes: string, name: string): boolean {
+  if (STATEFUL.has(name) || name.startsWith('utf-16') || BEYOND_ASCII.test(bytes)) return false
+  return !ISO_2022_JP.some(sequence => bytes.includes(sequence))
+}
+
+function decoderFor(octets: Buffer, name: string): CharsetDecoder {
+  const stateful = STATEFUL.get(name)
+  if (stateful) return stateful()
+  if (ISO_2022_JP.some(sequence => octets.includes(sequence))) return platformDecoder('iso-2022-jp')!
+  if (!name.startsWith('utf-16') && isAscii(octets)) return ASCII
+  const known = name === '' || TELLS_NOTHING.has(name) ? undefined : (OTHER_NAMES.get(name) ?? name)
+  const named = known === undefined || known === 'utf-8' ? undefined : platformDecoder(known)
+  return named ?? platformDecoder(known === 'utf-8' || isUtf8(octets) ? 'utf-8' : 'windows-1252')!
+}
+
+const ASCII: CharsetDecoder = {
+  write: piece => Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1'),
+  end: () => '',
+}
+
+/** Undefined where the platform does not know the label. */
+function platformDecoder(label: string): CharsetDecoder | undefined {
   try {
-    return new TextDecoder(encoding, { fatal }).decode(Buffer.from(bytes, 'latin1'))
+    const decoder = new TextDecoder(label)
+    return { write: piece => decoder.decode(piece, { stream: true }), end: () => decoder.decode() }
   } catch (error) {
-    // An unknown label is a RangeError, bytes that do not fit a TypeError: the next encoding is tried.
-    if (error instanceof RangeError || error instanceof TypeError) return undefined
+    if (error instanceof RangeError) return undefined
     throw error
   }
 }

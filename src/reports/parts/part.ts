@@ -28,6 +28,8 @@ interface Place {
   usual: string
 }
 
+const CR = 0x0d
+const LF = 0x0a
 const MOST_BYTES = 512 * 1024
 const MOST_TEXT = 64 * 1024
 const MOST_PARTS = 200
@@ -39,11 +41,21 @@ const UNNAMED_BOUNDARY = /^--([^\s][^\n]{0,69})\ncontent-[a-z-]{3,25}:/im
 
 /** @param raw a mail of any size, of which the first 512 KiB are read */
 export function readMail(raw: Uint8Array): Part {
-  const text = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, MOST_BYTES))
-    .toString('latin1')
-    .replace(/\r\n?/g, '\n')
+  const text = lfLines(raw.subarray(0, MOST_BYTES))
   const from = /^\n{1,20}/.exec(text)?.[0].length ?? 0
   return readPart(text, { start: from, end: text.length, depth: 0, usual: 'text/plain' }, { parts: 0 })
+}
+
+/** One character an octet; each line end is a LF. */
+function lfLines(octets: Uint8Array): string {
+  const lines = Buffer.allocUnsafe(octets.length)
+  let to = 0
+  for (let from = 0; from < octets.length; from++) {
+    const octet = octets[from]!
+    if (octet === CR && octets[from + 1] === LF) continue
+    lines[to++] = octet === CR ? LF : octet
+  }
+  return lines.toString('latin1', 0, to)
 }
 
 function readPart(text: string, { start, end, depth, usual }: Place, count: { parts: number }): Part {
@@ -86,7 +98,7 @@ function partsOf(
 function enclosed(text: string, encoding: string, place: Place, count: { parts: number }): Part {
   const usual = 'text/plain'
   if (!/^\s*(?:base64|quoted-printable)/i.test(encoding)) return readPart(text, { ...place, usual }, count)
-  const plain = decodeTransfer(text.slice(place.start, place.end), encoding).replace(/\r\n?/g, '\n')
+  const plain = lfLines(Buffer.from(decodeTransfer(text.slice(place.start, place.end), encoding), 'latin1'))
   return readPart(plain, { start: 0, end: plain.length, depth: place.depth, usual }, count)
 }
 

@@ -1,43 +1,218 @@
-/** Charsets of seven bits in which what a byte means depends on what came before it, and which no platform decodes. */
+/**
+ * Charsets of seven bits in which what an octet means depends on what came before it, and which the platform does not decode. Each is
+ * read octet by octet, so that a body may come in pieces.
+ */
+import { BASE64_VALUES } from './base64.ts'
 
-/** By label; each takes one character a byte. */
-export const STATEFUL: ReadonlyMap<string, (bytes: string) => string> = new Map([
-  ['utf-7', fromUtf7],
-  ['unicode-1-1-utf-7', fromUtf7],
-  ['hz-gb-2312', fromHz],
-  ['iso-2022-kr', fromIso2022Kr],
+/** Makes text of the octets of one body. */
+export interface CharsetDecoder {
+  write(piece: Uint8Array): string
+  end(): string
+}
+
+/** By label, in lower case. */
+export const STATEFUL: ReadonlyMap<string, () => CharsetDecoder> = new Map([
+  ['utf-7', utf7Decoder],
+  ['unicode-1-1-utf-7', utf7Decoder],
+  ['hz-gb-2312', () => shiftedDecoder(hzRules(), 'gb18030')],
+  ['iso-2022-kr', () => shiftedDecoder(iso2022KrRules(), 'euc-kr')],
 ])
 
+const PLUS = 0x2b
+const MINUS = 0x2d
+
 /** RFC 2152 §2. */
-function fromUtf7(bytes: string): string {
-  return bytes.replace(/\+([A-Za-z0-9+/]*)-?/g, (_, units: string) => {
-    if (units === '') return '+'
-    const text = Buffer.from(units, 'base64')
-    return text
-      .subarray(0, text.length & ~1)
-      .swap16()
-      .toString('utf16le')
-  })
+function utf7Decoder(): CharsetDecoder {
+  let isEncoded = false
+  let isEmpty = false
+  let bits = 0
+  let bitCount = 0
+  return {
+    write(piece) {
+      // A plus sign that encodes nothing is seen with the octet behind it.
+      const units = new Uint16Array(piece.length + 1)
+      let to = 0
+      for (let from = 0; from < piece.length; from++) {
+        const octet = piece[from]!
+        if (isEncoded) {
+          const value = BASE64_VALUES[octet]!
+          if (value >= 0) {
+            isEmpty = false
+            bits = ((bits << 6) | value) & 0x3fffff
+            bitCount += 6
+            if (bitCount < 16) continue
+            bitCount -= 16
+            units[to++] = bits >> bitCount
+            continue
+          }
+          isEncoded = false
+          if (isEmpty) units[to++] = PLUS
+          if (octet === MINUS) continue
+        }
+        if (octet === PLUS) {
+          isEncoded = true
+          isEmpty = true
+          bitCount = 0
+        } else units[to++] = octet
+      }
+      return Buffer.from(units.buffer, 0, 2 * to).toString('utf16le')
+    },
+    end: () => (isEncoded && isEmpty ? '+' : ''),
+  }
 }
 
-/** RFC 1843. */
-function fromHz(bytes: string): string {
-  return bytes
-    .replace(/~\{((?:[\x21-\x77][\x21-\x7e])*)(?:~\}|$)/gm, (_, pairs: string) => shifted(pairs, 'gb18030'))
-    .replace(/~~/g, '~')
-    .replace(/~\r?\n/g, '')
+/** Writes octets of a charset of eight bits, which the platform decodes. */
+interface ShiftRules {
+  /** @param out has room for `MOST_HELD` octets more than the piece has @returns the position behind what was written */
+  write(piece: Uint8Array, out: Uint8Array): number
+  end(out: Uint8Array): number
 }
+
+const MOST_HELD = 4
+/** The same characters with the eighth bit set. */
+const EIGHTH_BIT = 0x80
+/** Half a character: no charset here has this octet, so that it is shown as U+FFFD. */
+const BROKEN = 0xff
+
+function shiftedDecoder(rules: ShiftRules, encoding: string): CharsetDecoder {
+  const decoder = new TextDecoder(encoding)
+  return {
+    write(piece) {
+      const out = new Uint8Array(piece.length + MOST_HELD)
+      return decoder.decode(out.subarray(0, rules.write(piece, out)), { stream: true })
+    },
+    end() {
+      const out = new Uint8Array(MOST_HELD)
+      return decoder.decode(out.subarray(0, rules.end(out)), { stream: true }) + decoder.decode()
+    },
+  }
+}
+
+const LF = 0x0a
+const CR = 0x0d
+const TILDE = 0x7e
+const OPENING_BRACE = 0x7b
+const CLOSING_BRACE = 0x7d
+
+/** RFC 1843. What cannot stand between `~{` and `~}` ends the characters of two octets as well. */
+function hzRules(): ShiftRules {
+  let isShifted = false
+  let hasTilde = false
+  let hasTildeCr = false
+  let lead = 0
+
+  const inAscii = (octet: number, out: Uint8Array, at: number): number => {
+    let to = at
+    if (hasTilde) {
+      if (octet === CR && !hasTildeCr) {
+        hasTildeCr = true
+        return to
+      }
+      const wasCr = hasTildeCr
+      hasTilde = false
+      hasTildeCr = false
+      if (octet === LF) return to
+      if (octet === OPENING_BRACE && !wasCr) {
+        isShifted = true
+        return to
+      }
+      out[to++] = TILDE
+      if (wasCr) out[to++] = CR
+      else if (octet === TILDE) return to
+    }
+    if (octet === TILDE) hasTilde = true
+    else out[to++] = octet
+    return to
+  }
+  const inPairs = (octet: number, out: Uint8Array, at: number): number => {
+    let to = at
+    if (lead > 0) {
+      const isWhole = octet > 0x20 && octet < 0x7f
+      out[to++] = isWhole ? lead | EIGHTH_BIT : BROKEN
+      if (isWhole) out[to++] = octet | EIGHTH_BIT
+      lead = 0
+      if (isWhole) return to
+    } else if (hasTilde && octet === CLOSING_BRACE) {
+      hasTilde = false
+      isShifted = false
+      return to
+    } else if (!hasTilde && octet > 0x20 && octet < 0x78) {
+      lead = octet
+      return to
+    } else if (!hasTilde && octet === TILDE) {
+      hasTilde = true
+      return to
+    }
+    isShifted = false
+    return inAscii(octet, out, to)
+  }
+  return {
+    write(piece, out) {
+      let to = 0
+      for (let from = 0; from < piece.length; from++)
+        to = isShifted ? inPairs(piece[from]!, out, to) : inAscii(piece[from]!, out, to)
+      return to
+    },
+    end(out) {
+      let to = 0
+      if (lead > 0) out[to++] = BROKEN
+      if (hasTilde) out[to++] = TILDE
+      if (hasTildeCr) out[to++] = CR
+      return to
+    },
+  }
+}
+
+const SHIFT_OUT = 0x0e
+const SHIFT_IN = 0x0f
+/** Says that shifted characters are Korean ones; it stands once at the beginning, and changes nothing. */
+const DESIGNATION = [...Buffer.from('\x1b$)C')]
 
 /** RFC 1557. */
-function fromIso2022Kr(bytes: string): string {
-  return bytes
-    .replaceAll('\x1b$)C', '')
-    .replace(/\x0e([\x21-\x7e]*)\x0f?/g, (_, pairs: string) => shifted(pairs, 'euc-kr'))
-    .replaceAll('\x0f', '')
-}
+function iso2022KrRules(): ShiftRules {
+  let isShifted = false
+  let lead = 0
+  let designated = 0
 
-/** The same characters with the eighth bit set. */
-function shifted(pairs: string, encoding: string): string {
-  const octets = Uint8Array.from(pairs, character => character.charCodeAt(0) | 0x80)
-  return new TextDecoder(encoding).decode(octets)
+  const plain = (octet: number, out: Uint8Array, at: number): number => {
+    let to = at
+    if (isShifted && octet > 0x20 && octet < 0x7f) {
+      if (lead > 0) {
+        out[to++] = lead | EIGHTH_BIT
+        out[to++] = octet | EIGHTH_BIT
+      }
+      lead = lead > 0 ? 0 : octet
+      return to
+    }
+    if (lead > 0) out[to++] = BROKEN
+    lead = 0
+    isShifted = octet === SHIFT_OUT
+    if (octet !== SHIFT_OUT && octet !== SHIFT_IN) out[to++] = octet
+    return to
+  }
+  const endDesignation = (out: Uint8Array, at: number): number => {
+    let to = at
+    const seen = designated
+    designated = 0
+    for (let i = 0; i < seen; i++) to = plain(DESIGNATION[i]!, out, to)
+    return to
+  }
+  return {
+    write(piece, out) {
+      let to = 0
+      for (let from = 0; from < piece.length; from++) {
+        const octet = piece[from]!
+        if (designated > 0 && octet !== DESIGNATION[designated]) to = endDesignation(out, to)
+        if (octet !== DESIGNATION[designated]) to = plain(octet, out, to)
+        else if (++designated === DESIGNATION.length) designated = 0
+      }
+      return to
+    },
+    end(out) {
+      const to = endDesignation(out, 0)
+      if (lead === 0) return to
+      out[to] = BROKEN
+      return to + 1
+    },
+  }
 }

@@ -1,4 +1,7 @@
-/** Undoes content transfer encodings (RFC 2045 §6), broken ones as far as they go. Bytes are strings of one character each. */
+/** Undoes the content transfer encodings of reports (RFC 2045 §6), broken ones as far as they go. Octets are strings of one character each. */
+import { base64Decoder } from './base64.ts'
+import { decodeOctets, type OctetDecoder } from './octet-decoder.ts'
+import { quotedPrintableDecoder } from './quoted-printable.ts'
 
 const BASE64_LINE = /^[A-Za-z0-9+/=\t ]*$/
 /** Encoded, and not said to be: lines of equal length with nothing else in them. */
@@ -6,13 +9,13 @@ const LOOKS_ENCODED =
   /^[A-Za-z0-9+/]{60,76}\n(?:[A-Za-z0-9+/]{60,76}\n){0,8}[A-Za-z0-9+/]{0,76}={0,2}\s{0,4}$/
 const LONGEST_LOOKED_AT = 700
 
-/** @param encoding as in `Content-Transfer-Encoding`, in any case */
+/** @param body lines end in LF @param encoding as in `Content-Transfer-Encoding`, in any case */
 export function decodeTransfer(body: string, encoding: string): string {
   switch (encoding.trim().toLowerCase()) {
     case 'base64':
       return fromBase64(body)
     case 'quoted-printable':
-      return fromQuotedPrintable(body)
+      return decoded(body, quotedPrintableDecoder())
     default:
       return body.length < LONGEST_LOOKED_AT && LOOKS_ENCODED.test(body) ? fromBase64(body) : body
   }
@@ -20,24 +23,17 @@ export function decodeTransfer(body: string, encoding: string): string {
 
 /** Up to the first line that is none: gateways write their notices behind the encoded text. */
 function fromBase64(body: string): string {
-  let encoded = ''
-  for (const line of body.split('\n')) {
-    if (!BASE64_LINE.test(line)) break
-    encoded += line
+  let end = 0
+  for (let at = 0; at < body.length; at = end) {
+    const newline = body.indexOf('\n', at)
+    const lineEnd = newline < 0 ? body.length : newline
+    if (!BASE64_LINE.test(body.slice(at, lineEnd))) break
+    end = Math.min(lineEnd + 1, body.length)
   }
-  return encoded === '' ? body : decodedBase64(encoded)
+  return /\S/.test(body.slice(0, end)) ? decoded(body.slice(0, end), base64Decoder()) : body
 }
 
-/** Pieces that were encoded one by one and joined have padding in the middle. */
-function decodedBase64(encoded: string): string {
-  return encoded
-    .split(/(?<==)(?=[A-Za-z0-9+/])/)
-    .map(piece => Buffer.from(piece, 'base64').toString('latin1'))
-    .join('')
-}
-
-function fromQuotedPrintable(body: string): string {
-  return body
-    .replace(/=[\t ]{0,80}\n/g, '')
-    .replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+function decoded(body: string, decoder: OctetDecoder): string {
+  const octets = Buffer.from(body, 'latin1')
+  return decodeOctets(decoder, octets, octets.length).toString('latin1')
 }

@@ -266,7 +266,7 @@ test('what cannot be read is listed all the same, and says why', async () => {
   const { body } = await get(`/inbound/${id}`)
   assert.equal(
     [body.subject, body.text, body.parse_error],
-    ['many', 'the text', 'there are more than 1000 parts'],
+    ['many', 'the text', 'The message has more than 1,000 parts; the others were not read'],
   )
   assert.is(body.attachments.length, 998)
 })

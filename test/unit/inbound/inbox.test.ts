@@ -217,10 +217,10 @@ test('hostile mail is listed, and what comes behind it too', async t => {
   assert.equal(
     rows.map(({ parse_error }) => parse_error),
     [
-      'parts are nested more than 50 deep',
-      'there are more than 1000 parts',
-      'the head is too long',
-      'the head is too long',
+      'Parts are nested more than 50 levels deep; those further inside were not read',
+      'The message has more than 1,000 parts; the others were not read',
+      'The header is too large: only its first 1,000 fields and 256 KB were read',
+      'The header is too large: only its first 1,000 fields and 256 KB were read',
       null,
       null,
     ],

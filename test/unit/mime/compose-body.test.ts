@@ -45,6 +45,14 @@ const structures: [what: string, given: Partial<Parameters<typeof bodySource>[0]
     'mixed(alternative(text/plain related(text/html image/png)) application/pdf application/pdf)',
   ],
   [
+    'a picture that the HTML names behind ten thousand others',
+    {
+      html: `${Array.from({ length: 10_000 }, (_, i) => `<img src="cid:${i}">`).join('')}${page}`,
+      attachments: [logo],
+    },
+    'mixed(text/html image/png)',
+  ],
+  [
     'a picture that the HTML does not show',
     { html: '<p></p>', attachments: [logo] },
     'mixed(text/html image/png)',

@@ -1,0 +1,18 @@
+/** What of a message was not read, in the words of those to whom it is shown (`parse_error`). */
+
+export const MOST_PARTS = 1_000
+export const DEEPEST_PARTS = 50
+/** In UTF-16 units, of all texts of a message together; what is longer is no text that anybody reads. */
+export const LONGEST_TEXTS = 2_000_000
+
+const number = (count: number) => count.toLocaleString('en-US')
+
+export const FAULTS = {
+  head: 'The header is too large: only its first 1,000 fields and 256 KB were read',
+  partHead: 'The header of a part is too large: only its first 1,000 fields and 256 KB were read',
+  parts: `The message has more than ${number(MOST_PARTS)} parts; the others were not read`,
+  depth: `Parts are nested more than ${DEEPEST_PARTS} levels deep; those further inside were not read`,
+  text: `The text is longer than ${number(LONGEST_TEXTS)} characters; the rest was cut`,
+  /** For a message of which no more than the beginning could be read. */
+  tooLarge: 'The message is too large to be read in full: only its header was read',
+} as const

@@ -1,0 +1,65 @@
+/** Undoes base64 (RFC 2045 §6.8), also where it is broken: what is no character of it is skipped. */
+import type { OctetDecoder } from './octet-decoder.ts'
+
+const SKIPPED = -1
+const PADDING = -2
+/** The value of each character. */
+export const BASE64_VALUES = new Int8Array(256).fill(SKIPPED)
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+for (let value = 0; value < ALPHABET.length; value++) BASE64_VALUES[ALPHABET.charCodeAt(value)] = value
+const VALUES = Int8Array.from(BASE64_VALUES)
+VALUES['='.charCodeAt(0)] = PADDING
+
+/** Pieces that were encoded one by one and then joined have padding in the middle: behind padding a new group begins. */
+export function base64Decoder(): OctetDecoder {
+  let bits = 0
+  /** Characters of the group that has begun. */
+  let count = 0
+
+  /** The octets of a group that is not full; a single character holds none. */
+  const endGroup = (out: Uint8Array, at: number): number => {
+    let to = at
+    if (count === 2) out[to++] = bits >> 4
+    else if (count === 3) {
+      out[to++] = bits >> 10
+      out[to++] = (bits >> 2) & 0xff
+    }
+    count = 0
+    bits = 0
+    return to
+  }
+  return {
+    mostOctets: octets => octets + 2,
+    write(piece, out, at) {
+      const end = piece.length
+      let to = at
+      for (let from = 0; from < end; ) {
+        if (count === 0)
+          for (; from + 3 < end; from += 4) {
+            const group =
+              (VALUES[piece[from]!]! << 18) |
+              (VALUES[piece[from + 1]!]! << 12) |
+              (VALUES[piece[from + 2]!]! << 6) |
+              VALUES[piece[from + 3]!]!
+            if (group < 0) break
+            out[to++] = group >> 16
+            out[to++] = (group >> 8) & 0xff
+            out[to++] = group & 0xff
+          }
+        if (from === end) break
+        const value = VALUES[piece[from++]!]!
+        if (value >= 0) {
+          bits = (bits << 6) | value
+          if (++count < 4) continue
+          out[to++] = bits >> 16
+          out[to++] = (bits >> 8) & 0xff
+          out[to++] = bits & 0xff
+          count = 0
+          bits = 0
+        } else if (value === PADDING) to = endGroup(out, to)
+      }
+      return to
+    },
+    end: endGroup,
+  }
+}

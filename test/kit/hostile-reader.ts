@@ -1,0 +1,80 @@
+/** Entry of a thread that reads hostile mail as the threads of the service do; its heap is small (`small-heap.ts`). */
+import { parentPort } from 'node:worker_threads'
+import { isRefusal } from '../../src/accept/refusal.ts'
+import { readMail } from '../../src/inbound/parts/read-mail.ts'
+import { readReport } from '../../src/reports/read-report.ts'
+import { withShortLines, withWholeLines } from '../../src/submission/lines.ts'
+import { partsOf } from '../../src/submission/parts.ts'
+import { readMessage } from '../../src/submission/read-message.ts'
+import { streamWithOwnResults } from '../../src/verdicts/claims.ts'
+import { filled, HOSTILE_BODIES, HOSTILE_MESSAGES, hostileMail, PLACES } from './hostile-mail.ts'
+import { mailbox } from './mail.ts'
+import type { ReadingFacts, ReadingTask } from './small-heap.ts'
+
+const BEGINNING_CHARACTERS = 100
+
+function mailOf({ body, place, message, fill, sizeBytes }: ReadingTask): Buffer {
+  if (fill !== undefined) return filled('From: ann@here.example\r\n\r\n', fill, sizeBytes)
+  if (message !== undefined) return HOSTILE_MESSAGES.find(({ name }) => name === message)!.make(sizeBytes)
+  const found = HOSTILE_BODIES.find(({ name }) => name === body)!
+  return hostileMail(found, PLACES.find(({ name }) => name === place)!, sizeBytes)
+}
+
+const READERS: Record<ReadingTask['reader'], (mail: Buffer) => ReadingFacts | Promise<ReadingFacts>> = {
+  inbound(mail) {
+    const { subject, text, html, parts, faults } = readMail(mail)
+    const sizes = parts.map(({ sizeBytes }) => sizeBytes)
+    return {
+      subject,
+      ...lengths(text, html),
+      sizes,
+      faults,
+      beginning: (text ?? html ?? '').slice(0, BEGINNING_CHARACTERS),
+    }
+  },
+  reports(mail) {
+    return { kind: readReport(mail, { correlationHeader: 'X-Ref', providerOf: () => undefined }).kind }
+  },
+  async submission(mail) {
+    const octets = Buffer.concat([Buffer.from('Resend-Idempotency-Key: key\r\n'), mail])
+    const facts = { octets, recipients: [mailbox('bob@there.example')], now: 0, messageName: 'new-name' }
+    const read = await readMessage(facts, partsOf)
+    if (isRefusal(read)) return { refused: read.message }
+    const { content, attachments, raw } = read.message
+    const sizes = attachments.map(file => file.content.length)
+    return { ...lengths(content.text, content.html), sizes, ...lineFacts(Buffer.from(raw)) }
+  },
+  lines: mail => lineFacts(withShortLines(withWholeLines(mail))),
+  async download(mail) {
+    const pieces = (async function* () {
+      for (let at = 0; at < mail.length; at += 65_536) yield mail.subarray(at, at + 65_536)
+    })()
+    let sizeBytes = 0
+    for await (const piece of streamWithOwnResults(pieces, 'mail.acme.example', undefined))
+      sizeBytes += piece.length
+    return { sizeBytes }
+  },
+}
+
+function lengths(text: string | null, html: string | null) {
+  return { textLength: text?.length ?? null, htmlLength: html?.length ?? null }
+}
+
+/** Of a message as it leaves. */
+function lineFacts(raw: Buffer) {
+  let longestLine = 0
+  let bareCount = 0
+  let start = 0
+  for (let at = 0; at < raw.length; at++) {
+    if (raw[at] === 0x0d && raw[at + 1] === 0x0a) {
+      longestLine = Math.max(longestLine, at - start)
+      at += 1
+      start = at + 1
+    } else if (raw[at] === 0x0d || raw[at] === 0x0a) bareCount += 1
+  }
+  return { sizeBytes: raw.length, longestLine, bareCount, endsInLineEnd: start === raw.length }
+}
+
+parentPort!.on('message', async (task: ReadingTask) => {
+  parentPort!.postMessage(await READERS[task.reader](mailOf(task)))
+})

@@ -1,0 +1,65 @@
+/**
+ * A thread with a heap that a large body must not be put into. Where its heap fills while a built-in function is at work, the whole
+ * process ends: then the test file fails without a word of the test.
+ */
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+
+export interface ReadingTask {
+  reader: 'inbound' | 'reports' | 'submission' | 'lines' | 'download'
+  sizeBytes: number
+  /** Names of a `HostileBody` and of its place, */
+  body?: string
+  place?: string
+  /** or of a `HostileMessage`, */
+  message?: string
+  /** or what the body of a message is filled with. */
+  fill?: string
+}
+
+export interface ReadingFacts {
+  subject?: string
+  textLength?: number | null
+  htmlLength?: number | null
+  /** Of the text. */
+  beginning?: string
+  /** Of files, decoded, in bytes. */
+  sizes?: number[]
+  faults?: string[]
+  kind?: string
+  refused?: string
+  /** Of the message as it leaves. */
+  sizeBytes?: number
+  longestLine?: number
+  bareCount?: number
+  endsInLineEnd?: boolean
+}
+
+export interface SmallHeap {
+  /** @throws Error when the thread has died of it */
+  read(task: ReadingTask): Promise<ReadingFacts>
+  close(): Promise<unknown>
+}
+
+const HEAP_MIB = 96
+
+export function openSmallHeap(): SmallHeap {
+  const resourceLimits = { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: 16 }
+  let running: Worker | undefined
+  const start = () => {
+    const worker = new Worker(new URL('./hostile-reader.ts', import.meta.url), { resourceLimits })
+    worker.once('exit', () => {
+      if (running === worker) running = undefined
+    })
+    return worker
+  }
+  return {
+    async read(task) {
+      running ??= start()
+      running.postMessage(task)
+      const [facts] = (await once(running, 'message')) as [ReadingFacts]
+      return facts
+    },
+    close: async () => running?.terminate(),
+  }
+}
