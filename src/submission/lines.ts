@@ -1,48 +1,79 @@
 /** Line ends of a submitted message (RFC 6409 §8: what leaves us is well-formed, whatever came). */
+import { writeCrlfLines } from '../mime/line-survey.ts'
 import type { HeaderField } from '../smtp/header-field.ts'
 
-/** A CR or LF that is not half of a CRLF: what one server takes for the end of a message, and another does not. */
-const BARE_BREAK = /\r(?!\n)|(?<!\r)\n/
-const LINE_BREAK = /\r\n|\r|\n/g
+const LF = 0x0a
+const CR = 0x0d
+const BLANK = 0x20
 
 /** The message with every line, the last one too, ending in CRLF. */
 export function withWholeLines(message: Buffer): Buffer {
-  const text = message.toString('latin1')
-  const mended = BARE_BREAK.test(text) ? text.replace(LINE_BREAK, '\r\n') : text
-  if (mended === text && text.endsWith('\r\n')) return message
-  return Buffer.from(mended.endsWith('\r\n') ? mended : `${mended}\r\n`, 'latin1')
+  let bareCount = 0
+  for (let at = 0; at < message.length; at++) {
+    const octet = message[at]
+    if (octet === CR && message[at + 1] === LF) at += 1
+    else if (octet === CR || octet === LF) bareCount += 1
+  }
+  const end = message.length
+  const isEnded = message[end - 1] === LF || message[end - 1] === CR
+  if (bareCount === 0 && isEnded) return message
+  const whole = Buffer.allocUnsafe(end + bareCount + (isEnded ? 0 : 2))
+  const at = writeCrlfLines(message, whole, 0)
+  if (!isEnded) whole.write('\r\n', at, 'latin1')
+  return whole
 }
 
 /** Without its CRLF (RFC 5322 §2.1.1). Many servers refuse longer ones, or break them where they like, and signatures with them. */
 const LONGEST_LINE = 998
-const TOO_LONG = /[^\r\n]{999,}/g
 /** So far from the end a blank is looked for, behind which a line can be broken with the least harm. */
 const LOOK_BACK = 200
+/** A line that was broken goes on with a blank. */
+const BREAK = Buffer.from('\r\n ')
+/** A piece of a broken line has no fewer octets of the line. */
+const SHORTEST_PIECE = LONGEST_LINE - LOOK_BACK
 
 /** A body whose lines end in CRLF, with those that are too long broken; they go on with a blank. */
 export function withShortLines(body: Buffer): Buffer {
-  const text = body.toString('latin1')
-  const broken = text.replace(TOO_LONG, brokenLine)
-  return broken === text ? body : Buffer.from(broken, 'latin1')
-}
-
-function brokenLine(line: string): string {
-  const pieces: string[] = []
-  let rest = line
-  while (rest.length > LONGEST_LINE) {
-    const at = breakIn(rest)
-    pieces.push(rest.slice(0, at))
-    rest = ` ${rest.slice(at)}`
+  let out: Buffer | undefined
+  let to = 0
+  let copied = 0
+  for (let start = 0; start < body.length; ) {
+    let end = start
+    while (end < body.length && body[end] !== LF && body[end] !== CR) end += 1
+    if (end - start > LONGEST_LINE) {
+      out ??= Buffer.allocUnsafe(body.length + BREAK.length * Math.ceil(body.length / SHORTEST_PIECE))
+      to += body.copy(out, to, copied, start)
+      to = writeBroken(body, start, end, out, to)
+      copied = end
+    }
+    start = end + 1
   }
-  return [...pieces, rest].join('\r\n')
+  if (!out) return body
+  to += body.copy(out, to, copied)
+  return out.subarray(0, to)
 }
 
-/** Behind a blank, else between characters: octets of UTF-8 stay together. */
-function breakIn(line: string): number {
-  const blank = line.lastIndexOf(' ', LONGEST_LINE - 1)
-  if (blank > LONGEST_LINE - LOOK_BACK) return blank + 1
-  let at = LONGEST_LINE
-  while (at > LONGEST_LINE - 4 && (line.charCodeAt(at) & 0xc0) === 0x80) at -= 1
+/** @returns the position behind what was written of the line */
+function writeBroken(body: Buffer, start: number, end: number, out: Buffer, position: number): number {
+  let to = position
+  let from = start
+  /** Of the blank that the rest goes on with. */
+  let column = 0
+  while (column + end - from > LONGEST_LINE) {
+    const at = breakIn(body, from - column, from + LONGEST_LINE - column)
+    to += body.copy(out, to, from, at)
+    to += BREAK.copy(out, to)
+    from = at
+    column = 1
+  }
+  return to + body.copy(out, to, from, end)
+}
+
+/** Behind a blank, else between characters: octets of UTF-8 stay together. @param limit where a line is as long as it may be */
+function breakIn(body: Buffer, lineAt: number, limit: number): number {
+  for (let at = limit; at > lineAt + LONGEST_LINE - LOOK_BACK + 1; at--) if (body[at - 1] === BLANK) return at
+  let at = limit
+  while (at > limit - 4 && (body[at]! & 0xc0) === 0x80) at -= 1
   return at
 }
 

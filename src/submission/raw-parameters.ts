@@ -13,21 +13,25 @@ export function parametersInAscii(fieldName: string, value: string): string | un
   const semicolon = value.indexOf(';')
   const head = value.slice(0, semicolon).trimEnd()
   if (semicolon < 0 || NOT_ASCII.test(head)) return undefined
-  const parameters: string[] = []
+  const found: [name: string, text: string][] = []
+  const extended = new Set<string>()
   let end = semicolon
   PARAMETER.lastIndex = semicolon
   for (let match = PARAMETER.exec(value); match; match = PARAMETER.exec(value)) {
-    parameters.push(...written(match[1]!, match[2]!, value))
+    const [, name, text] = match as unknown as [string, string, string]
+    found.push([name, text])
+    if (name.includes('*')) extended.add(name.slice(0, name.indexOf('*')).toLowerCase())
     end = PARAMETER.lastIndex
   }
+  const parameters = found.flatMap(([name, text]) => written(name, text, extended.has(name.toLowerCase())))
   if (NOT_ASCII.test(parameters.join('')) || NOT_ASCII.test(value.slice(end))) return undefined
   return withParameters(fieldName, head, parameters)
 }
 
-/** @param whole the value it stands in, which may say the name of the file in the extended form already */
-function written(name: string, text: string, whole: string): string[] {
+/** @param isExtended the same parameter stands beside it in the extended form */
+function written(name: string, text: string, isExtended: boolean): string[] {
   if (!NOT_ASCII.test(text)) return [`${name}=${text}`]
   const plain = text.startsWith('"') ? text.slice(1, -1).replace(/\\(.)/g, '$1') : text
-  if (whole.toLowerCase().includes(`${name.toLowerCase()}*`)) return [`${name}="${plainFileName(plain)}"`]
+  if (isExtended) return [`${name}="${plainFileName(plain)}"`]
   return name.toLowerCase() === 'filename' ? fileNameParameters(plain) : parameter(name, plain)
 }

@@ -1,5 +1,5 @@
 /** Reads a submitted message: what it says of itself, what it asks of us, and the octets that will leave. */
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
 import { LONGEST_SUBJECT } from '../accept/subject.ts'
 import type { SubmittedMessage } from '../accept/whole.ts'
@@ -59,7 +59,7 @@ export async function readMessage(
   )
   if (isRefusal(fields)) return fields
   const raw = joinMessage(fields, withShortLines(head.body))
-  const { content, attachments } = partsOf ? await partsOf(raw) : NOTHING_READ
+  const { content, attachments, isWhole } = partsOf ? await partsOf(raw) : NOTHING_READ
   const message: SubmittedMessage = {
     from,
     to: mailboxesIn(head.fields, 'to'),
@@ -78,10 +78,16 @@ export async function readMessage(
   }
   message.bcc = recipients.filter(isHiddenIn(message))
   const { idempotencyKey: key } = control
-  return { message, idempotency: key === null ? null : { key, bodyHash: hashOf(message, head.body) } }
+  return {
+    message,
+    idempotency:
+      key === null
+        ? null
+        : { key, bodyHash: hashOf(message, isWhole && saysAnything(message) ? null : head.body) },
+  }
 }
 
-const NOTHING_READ: Parts = { content: { html: null, text: null }, attachments: [] }
+const NOTHING_READ: Parts = { content: { html: null, text: null }, attachments: [], isWhole: false }
 
 /** The one mailbox whose domain must be the sender's. */
 function readFrom(fields: readonly HeaderField[]): Mailbox | Refusal {
@@ -123,22 +129,31 @@ function textOf(fields: readonly HeaderField[], wanted: string): string | undefi
   return fields.find(({ name }) => name.toLowerCase() === wanted)?.value
 }
 
+function saysAnything({ content, attachments }: SubmittedMessage): boolean {
+  return content.html !== null || content.text !== null || attachments.length > 0
+}
+
 /**
  * Of what the message says. A program that tries again puts it together anew: with another date, another Message-ID and
  * other boundaries.
+ * @param body counts where not all of it is known by its parts; null otherwise
  */
-function hashOf(message: SubmittedMessage, body: Uint8Array): Uint8Array {
+function hashOf(message: SubmittedMessage, body: Uint8Array | null): Uint8Array {
   const { from, recipients, subject, content, attachments, tags, scheduledAt } = message
-  const isRead = content.html !== null || content.text !== null || attachments.length > 0
   const said = {
     from: from.address,
     recipients: recipients.map(({ address }) => foldAddress(address)).sort(),
     subject,
     tags,
     scheduledAt,
-    ...(isRead
-      ? { content, files: attachments.map(({ filename, content: file }) => [filename, file]) }
-      : { body }),
+    // Files by their hashes: a Buffer becomes an array of numbers in JSON, which for a large one fills the heap.
+    ...(body === null
+      ? { content, files: attachments.map(({ filename, content: file }) => [filename, sha256(file)]) }
+      : { body: sha256(body) }),
   }
   return new Uint8Array(createHash('sha256').update(canonicalJson(said)).digest())
+}
+
+function sha256(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'hex')
 }

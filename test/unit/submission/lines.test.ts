@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { withShortFieldLines, withShortLines } from '../../../src/submission/lines.ts'
+import { withShortFieldLines, withShortLines, withWholeLines } from '../../../src/submission/lines.ts'
+import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('submission/lines')
@@ -32,6 +33,42 @@ test('octets of one character stay together', () => {
     assert.is(lines.map((line, i) => (i === 0 ? line : line.slice(1))).join(''), text)
     assert.ok(lines.every(line => Buffer.byteLength(line) <= 998))
   }
+})
+
+/** A naive reading of the rules, by text. */
+function brokenNaively(line: string): string {
+  const pieces: string[] = []
+  let rest = line
+  while (rest.length > 998) {
+    const blank = rest.lastIndexOf(' ', 997)
+    let at = blank > 798 ? blank + 1 : 998
+    while (blank <= 798 && at > 994 && (rest.charCodeAt(at) & 0xc0) === 0x80) at -= 1
+    pieces.push(rest.slice(0, at))
+    rest = ` ${rest.slice(at)}`
+  }
+  return [...pieces, rest].join('\r\n')
+}
+
+const piece = fc.oneof(
+  fc.constantFrom('\r\n', '\r', '\n', ' ', 'a b ', '\xff', '\x80'),
+  fc.nat(1_300).map(length => 'x'.repeat(length)),
+  fc.nat(400).map(length => ' '.repeat(length)),
+  fc.nat(300).map(length => Buffer.from('é😀€'.repeat(length)).toString('latin1')),
+  fc.integer({ min: 990, max: 1_002 }).map(length => 'y'.repeat(length)),
+)
+const message = fc.array(piece, { maxLength: 12 }).map(list => list.join(''))
+
+test('whatever its line ends and lines are, a message gets those that the rules ask for', () => {
+  fc.assert(
+    fc.property(message, text => {
+      const whole = withWholeLines(Buffer.from(text, 'latin1')).toString('latin1')
+      const mended = text.replace(/\r\n|\r|\n/g, '\r\n')
+      assert.ok(whole === (mended.endsWith('\r\n') ? mended : `${mended}\r\n`))
+      const short = withShortLines(Buffer.from(whole, 'latin1')).toString('latin1')
+      assert.ok(short === whole.split('\r\n').map(brokenNaively).join('\r\n'))
+    }),
+    { numRuns: 500 },
+  )
 })
 
 const wire = (value: string) => `To: ${withShortFieldLines({ name: 'To', value }).value}`.split('\r\n')

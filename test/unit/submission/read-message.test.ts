@@ -239,6 +239,49 @@ test('whoever tries again with a message put together anew is known', async () =
   assert.not.equal(first.idempotency, other.idempotency)
 })
 
+for (const [what, body] of [
+  [
+    'a text that is shown cut',
+    (end: string) => `Content-Type: text/plain\n\n${'x'.repeat(2_000_100)}${end}\n`,
+  ],
+  [
+    'more files than are shown',
+    (end: string) =>
+      `Content-Type: multipart/mixed; boundary=b\n\n${'--b\nContent-Type: a/b\n\nx\n'.repeat(101)}--b\nContent-Type: a/b\n\n${end}\n--b--\n`,
+  ],
+] as const)
+  test(`a message with ${what} is another one where only the rest differs`, async () => {
+    const keyed = (end: string) => good(`Resend-Idempotency-Key: k\nFrom: ann@here.example\n${body(end)}`)
+    const [first, again, other] = [await keyed('one'), await keyed('one'), await keyed('two')]
+    assert.equal(first.idempotency, again.idempotency)
+    assert.not.equal(first.idempotency, other.idempotency)
+  })
+
+test('a file that grows when it is decoded is not shown, and is sent as it came', async () => {
+  const text = `From: ann@here.example
+Date: Sat, 21 Nov 2026 11:59:00 +0000
+Message-ID: <one@here.example>
+Content-Type: application/octet-stream; name=a
+Content-Transfer-Encoding: x-uuencode
+
+begin 644 a
+${'_\n'.repeat(1_000)}end
+`
+  const { message, idempotency } = await good(text)
+  assert.equal(message.attachments, [])
+  assert.is(sent({ message, idempotency }), text)
+})
+
+test('a file has its name without the folders that its sender had it in', async () => {
+  const { message } = await good(
+    'From: ann@here.example\nContent-Type: a/b\nContent-Disposition: attachment; filename="../b/c.txt"\n\nhi\n',
+  )
+  assert.equal(
+    message.attachments.map(({ filename }) => filename),
+    ['c.txt'],
+  )
+})
+
 test('a message that nobody has taken apart is sent as any other', async () => {
   const { message, idempotency } = await good(LETTER, { inParts: false })
   assert.is(sent({ message, idempotency }), LETTER)
