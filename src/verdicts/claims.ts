@@ -4,22 +4,25 @@
  */
 import { domainToASCII } from 'node:url'
 import { decodeWords } from '../reports/parts/encoded-words.ts'
-import { type FieldRange, fieldValue, readHead, takeHead } from './head.ts'
+import { type FieldRange, fieldsNamed, fieldValue, takeHead } from './head.ts'
 import { RESULTS_FIELD } from './results-field.ts'
 import { joined, without } from './screened.ts'
 
 const NAME = RESULTS_FIELD.toLowerCase()
+/** A longer one is taken for a claim, unread. */
+const LONGEST_FIELD_BYTES = 64 * 1024
 
 /**
  * The message without what others say in our name, and with what we say on top.
  * @param mailHost our authserv-id @param results value of our own field; undefined where there is none
  */
-export function withOwnResults(
+export function* withOwnResults(
   bytes: Uint8Array,
   mailHost: string,
   results: string | undefined,
-): Uint8Array[] {
-  return [...ownField(results), ...without(bytes, claimsIn(bytes, mailHost))]
+): Generator<Uint8Array> {
+  yield* ownField(results)
+  yield* without(bytes, claimsIn(bytes, mailHost))
 }
 
 /** The same for a message that comes piece by piece; no more of it is held than its header section. */
@@ -45,10 +48,11 @@ export function isClaim(name: string, value: string, mailHost: string): boolean 
   return claims(value, host) || (value.includes('=?') && claims(decodeWords(value), host))
 }
 
-function claimsIn(bytes: Uint8Array, mailHost: string): FieldRange[] {
-  return readHead(bytes).fields.filter(
-    field => field.name === NAME && isClaim(NAME, fieldValue(bytes, field), mailHost),
-  )
+function* claimsIn(bytes: Uint8Array, mailHost: string): Generator<FieldRange> {
+  for (const field of fieldsNamed(bytes, NAME)) {
+    const isReadable = field.to - field.from <= LONGEST_FIELD_BYTES
+    if (!isReadable || isClaim(NAME, fieldValue(bytes, field), mailHost)) yield field
+  }
 }
 
 function ownField(results: string | undefined): Uint8Array[] {

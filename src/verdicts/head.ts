@@ -14,15 +14,20 @@ export interface Head {
   end: number | undefined
 }
 
+const TAB = 0x09
 const LF = 0x0a
 const CR = 0x0d
+const BLANK = 0x20
+/** The bit in which letters of ASCII differ from their capitals. */
+const LOWER_CASE = 0x20
 /** No name is longer, also with a line break before its colon. */
 const LONGEST_NAME = 200
 
-export function readHead(bytes: Uint8Array): Head {
+/** @param mostFields behind which nothing is read, neither fields nor the end */
+export function readHead(bytes: Uint8Array, mostFields: number): Head {
   const fields: FieldRange[] = []
   let from = 0
-  while (from < bytes.length) {
+  while (from < bytes.length && fields.length < mostFields) {
     if (isEmptyLine(bytes, from)) return { fields, end: from }
     const to = endOfField(bytes, from)
     fields.push({ name: nameOf(bytes, from, to), from, to })
@@ -31,14 +36,26 @@ export function readHead(bytes: Uint8Array): Head {
   return { fields, end: undefined }
 }
 
+/** The fields of one name, one after another: a head of millions of fields is gone through without a list of them. @param name lower case */
+export function* fieldsNamed(bytes: Uint8Array, name: string): Generator<FieldRange> {
+  const initial = name.charCodeAt(0)
+  for (let from = 0; from < bytes.length && !isEmptyLine(bytes, from); ) {
+    const to = endOfField(bytes, from)
+    const first = bytes[from]!
+    const mayBe = (first | LOWER_CASE) === initial || first <= BLANK
+    if (mayBe && to - from > name.length && nameOf(bytes, from, to) === name) yield { name, from, to }
+    from = to
+  }
+}
+
 /** Behind the last line of the field that begins at `from`: lines that begin with a blank go on with it. */
 function endOfField(bytes: Uint8Array, from: number): number {
-  for (let at = from; ; ) {
-    const lineEnd = bytes.indexOf(LF, at)
-    if (lineEnd < 0) return bytes.length
-    at = lineEnd + 1
-    if (bytes[at] !== 0x20 && bytes[at] !== 0x09) return at
+  for (let at = from; at < bytes.length; ) {
+    while (at < bytes.length && bytes[at] !== LF) at += 1
+    at += 1
+    if (bytes[at] !== BLANK && bytes[at] !== TAB) return Math.min(at, bytes.length)
   }
+  return bytes.length
 }
 
 function isEmptyLine(bytes: Uint8Array, at: number): boolean {

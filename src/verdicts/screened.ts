@@ -30,8 +30,9 @@ export async function screened(mail: Mail): Promise<Screened | { fault: string }
   if (mail.sizeBytes > MOST_BYTES) return { fault: 'the message is too large' }
   const pieces = mail.read()[Symbol.asyncIterator]()
   const { bytes, isWhole } = await takeHead(pieces, MOST_HEAD_BYTES)
-  const { fields, end = bytes.length } = readHead(bytes)
-  const fault = !isWhole || end > MOST_HEAD_BYTES ? 'the header section is too large' : faultOf(fields)
+  const { fields, end = bytes.length } = readHead(bytes, MOST_FIELDS + 1)
+  const isTooLarge = !isWhole || (fields.length <= MOST_FIELDS && end > MOST_HEAD_BYTES)
+  const fault = isTooLarge ? 'the header section is too large' : faultOf(fields)
   if (fault !== undefined) {
     await pieces.return?.()
     return { fault }
@@ -61,7 +62,7 @@ function faultOf(fields: readonly FieldRange[]): string | undefined {
 }
 
 /** The bytes but for some ranges, which are in their order. */
-export function* without(bytes: Uint8Array, ranges: readonly FieldRange[]): Generator<Uint8Array> {
+export function* without(bytes: Uint8Array, ranges: Iterable<FieldRange>): Generator<Uint8Array> {
   let at = 0
   for (const { from, to } of ranges) {
     if (from > at) yield bytes.subarray(at, from)

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { streamWithOwnResults, withOwnResults } from '../../../src/verdicts/claims.ts'
 import { fc } from '../../kit/property.ts'
+import { openSmallHeap } from '../../kit/small-heap.ts'
 import { suite } from '../../kit/suite.ts'
 import { mailOf } from './scene.ts'
 
@@ -8,7 +9,7 @@ const test = suite('verdicts/claims')
 const HOST = 'mail.posthorn.test'
 
 const without = (text: string, host = HOST) =>
-  Buffer.concat(withOwnResults(Buffer.from(text, 'latin1'), host, undefined)).toString('latin1')
+  Buffer.concat([...withOwnResults(Buffer.from(text, 'latin1'), host, undefined)]).toString('latin1')
 const REST = 'Subject: Hello\r\n\r\nAuthentication-Results: mail.posthorn.test; this is text\r\n'
 
 const CLAIMS = [
@@ -57,7 +58,7 @@ for (const other of OTHERS)
 
 test('a name of other letters is the same in either spelling', () => {
   const field = 'Authentication-Results: post.müller.test; none\r\n'
-  const bytes = withOwnResults(Buffer.from(`${field}\r\n`), 'post.xn--mller-kva.test', undefined)
+  const bytes = [...withOwnResults(Buffer.from(`${field}\r\n`), 'post.xn--mller-kva.test', undefined)]
   assert.is(Buffer.concat(bytes).toString(), '\r\n')
 })
 
@@ -67,7 +68,19 @@ test('what we say ourselves stands on top', () => {
     HOST,
     `${HOST};\r\n spf=pass`,
   )
-  assert.is(Buffer.concat(pieces).toString(), `Authentication-Results: ${HOST};\r\n spf=pass\r\n${REST}`)
+  assert.is(Buffer.concat([...pieces]).toString(), `Authentication-Results: ${HOST};\r\n spf=pass\r\n${REST}`)
+})
+
+test('a field that is too long to be read is taken for a claim', () => {
+  const field = `Authentication-Results: (${'x'.repeat(70_000)}) mx.there.test; none\r\n`
+  assert.is(without(`${field}${REST}`), REST)
+})
+
+test('a head of millions of fields is handed over within a small heap', async t => {
+  const heap = await t.using(openSmallHeap())
+  const sizeBytes = 60_000_000
+  const facts = await heap.read({ reader: 'download', message: 'a head of fields', sizeBytes })
+  assert.ok(facts.sizeBytes! > sizeBytes - 1_000)
 })
 
 test('piece by piece it is the same, wherever the pieces end, whatever the bytes are', async () => {
@@ -83,7 +96,7 @@ test('piece by piece it is the same, wherever the pieces end, whatever the bytes
       const got = await Array.fromAsync(
         streamWithOwnResults(mailOf(whole, pieceBytes).read(), HOST, undefined),
       )
-      assert.equal(Buffer.concat(got), Buffer.concat(withOwnResults(whole, HOST, undefined)))
+      assert.equal(Buffer.concat(got), Buffer.concat([...withOwnResults(whole, HOST, undefined)]))
     }),
   )
 })
