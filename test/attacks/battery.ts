@@ -43,7 +43,7 @@ export interface Battery {
   run(): void
 }
 
-/** `ATTACK_ONLY=login` runs the rows alone that match. */
+/** `ATTACK_ONLY=login` runs the rows alone that match; a series without such a row counts as failed, so name the file, too. */
 const ONLY = new RegExp(process.env.ATTACK_ONLY ?? '', 'i')
 const ROW_LIMIT_MS = 300_000
 const WARM_UP_MS = 3_000
