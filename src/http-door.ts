@@ -21,7 +21,6 @@ import { examineInstallation, sharedExamination } from './examination.ts'
 import { fileRoutes } from './file-routes.ts'
 import { createHttpApp } from './http/app.ts'
 import { createReadBody } from './http/body.ts'
-import { createBodyStreams } from './http/body-stream.ts'
 import { createClientAddress } from './http/client-address.ts'
 import { sessionCookie } from './http/cookie.ts'
 import { createFindCredential } from './http/credentials.ts'
@@ -53,6 +52,7 @@ import { suppressionRoutes } from './http/routes/suppressions.ts'
 import { templateRoutes } from './http/routes/templates.ts'
 import { CHALLENGE_PATH, wellKnownRoutes } from './http/routes/well-known.ts'
 import { zoneRecordRoutes } from './http/routes/zone-records.ts'
+import { headersOfAll } from './http/security-headers.ts'
 import { endingFirst, type HttpServer, startHttpServer } from './http/server.ts'
 import { describeInstallation } from './installation.ts'
 import type { Clock } from './lib/clock.ts'
@@ -149,11 +149,11 @@ export async function startHttpDoor(
   const http = await openListeners(parts, started, {
     isLinkHost: links.isHost,
     routes: [...routes, ...openapiRoutes({ routes, cookie })],
-    pages: { ...openPages(DASHBOARD), preview: previewOf },
+    pages: { ...openPages(DASHBOARD), preview: previewOf, enter: largeBodies.enter },
     findCredential: createFindCredential({ sessions, apiKeys, cookie }),
     clientAddressOf: createClientAddress(config.http.trustedProxies),
-    readBody: createReadBody(largeBodies, preparation),
-    streams: createBodyStreams(clock),
+    readBody: createReadBody(largeBodies, preparation, clock),
+    headers: headersOfAll(config.http.baseUrl),
     spendRequest: rateLimit && createSpendRequest(rateLimit),
     clock,
     log,
@@ -190,15 +190,20 @@ async function openListeners(
 ) {
   const { certificates, clock } = parts
   const { http, acme } = parts.config
-  const { http: mostConnections } = connectionShares(parts.config)
+  const common = {
+    clock,
+    mostConnections: connectionShares(parts.config).http,
+    mostPerClient: http.connectionsPerClient,
+    trustedProxies: http.trustedProxies,
+    headers: options.headers,
+  }
   const app = createHttpApp(options)
   const close = (server: HttpServer) => started.push(() => server.close(HTTP_GRACE_MS))
   if (acme.enabled && acme.listen) {
     const routes = options.routes.filter(({ path }) => path === CHALLENGE_PATH)
     const proofs = createHttpApp({ ...options, routes, pages: undefined })
-    close(await startHttpServer(proofs, { ...acme.listen, clock, mostConnections }))
+    close(await startHttpServer(proofs, { ...acme.listen, ...common }))
   }
-  const common = { isPatientWith: options.streams.isReading, clock, mostConnections }
   const secure =
     http.tlsListen &&
     (await startHttpServer(

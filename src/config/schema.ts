@@ -56,6 +56,11 @@ export const schema = {
       shown: 'derived',
     }),
     trustedProxies: networks('Proxies whose `X-Forwarded-*` headers are believed.'),
+    connectionsPerClient: integer(
+      200,
+      'Connections to each HTTP listener that one client address (IPv6: /56) may have open. It does not apply to `http.trusted_proxies`; this machine may have half of all that there may be, if that is more.',
+      { least: 1 },
+    ),
   },
   smtp: {
     inbound: {

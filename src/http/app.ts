@@ -8,8 +8,8 @@ import type { Log } from '../lib/log.ts'
 import { TooManyWaiting } from '../lib/semaphore.ts'
 import { type SparingLine, sparingLine } from '../lib/sparing-line.ts'
 import { StorageUnavailable } from '../store/command.ts'
-import { DEFAULT_BODY_LIMIT_BYTES, type ReadBody } from './body.ts'
-import type { BodyStreams } from './body-stream.ts'
+import { DEFAULT_BODY_LIMIT_BYTES, PUBLIC_BODY_LIMIT_BYTES, type ReadBody } from './body.ts'
+import { streamBody } from './body-stream.ts'
 import type { SendWork } from './body-work.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import type { FindCredential } from './credentials.ts'
@@ -20,6 +20,7 @@ import type { SpendRequest } from './rate-limit.ts'
 import { Refused } from './refused.ts'
 import type { ApiReply, Credential, RawReply, Route } from './route.ts'
 import { createRouting, type Routing } from './routing.ts'
+import { JSON_HEADERS } from './security-headers.ts'
 import { streamReply } from './stream.ts'
 import { forTypedClient, isTypedClient } from './typed-client.ts'
 import { readUnreadBodies } from './unread-body.ts'
@@ -33,7 +34,8 @@ interface HttpAppOptions {
   findCredential: FindCredential
   clientAddressOf: ClientAddressOf
   readBody: ReadBody
-  streams: BodyStreams
+  /** Of every reply, whatever it says; see `headersOfAll`. */
+  headers: Readonly<Record<string, string>>
   /** Undefined when accounts may make any number of requests. */
   spendRequest: SpendRequest | undefined
   clock: Clock
@@ -45,7 +47,7 @@ const RETRY_AFTER_SECONDS = 5
 export function createHttpApp(options: HttpAppOptions): Koa {
   const app = new Koa({ proxy: false })
   app.silent = true
-  app.use(identifyRequest)
+  app.use(identifyRequest(options))
   app.use(readTarget)
   app.use(logRequest(options.log))
   app.use(readUnreadBodies(options.clock))
@@ -60,10 +62,14 @@ export function createHttpApp(options: HttpAppOptions): Koa {
   return app
 }
 
-const identifyRequest: Middleware = (ctx, next) => {
-  ctx.state.requestId = randomUUID()
-  ctx.set('x-request-id', ctx.state.requestId)
-  return next()
+function identifyRequest({ headers }: Pick<HttpAppOptions, 'headers'>): Middleware {
+  const lines = Object.entries(headers)
+  return (ctx, next) => {
+    ctx.state.requestId = randomUUID()
+    ctx.res.setHeader('x-request-id', ctx.state.requestId)
+    for (const [name, value] of lines) ctx.res.setHeader(name, value)
+    return next()
+  }
 }
 
 /** A target may name its host, as proxies send it; one that is no address at all counts as the root. */
@@ -97,6 +103,7 @@ function turnErrorsIntoReplies({ log, clock }: Pick<HttpAppOptions, 'log' | 'clo
       const refused = refusedBy(error)
       if (refused.status >= 500 && error !== refused) logFault(ctx, error, refused, { log, warn })
       ctx.status = refused.status
+      ctx.set(JSON_HEADERS)
       ctx.set(refused.headers)
       ctx.body = refused.body()
     }
@@ -147,10 +154,27 @@ function hasLeft({ req, res }: Context): boolean {
   return res.destroyed || (req.destroyed && !req.complete)
 }
 
-const insistOnHost: Middleware = (ctx, next) => {
-  if (ctx.headers.host === undefined && ctx.req.httpVersion !== '1.0')
+/** A host with or without a port (RFC 3986 §3.2.2), or nothing. */
+const HOST = /^(?:\[[\w.~:!$&'()*+,;=-]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/
+
+/** RFC 9112 §3.2. */
+const insistOnHost: Middleware = ({ req }, next) => {
+  const { host } = req.headers
+  if (host === undefined && req.httpVersion !== '1.0')
     throw new Refused(400, 'validation_error', 'The request has no Host header.')
+  if (host !== undefined && hostCount(req.rawHeaders) > 1)
+    throw new Refused(400, 'validation_error', 'The request has more than one Host header.')
+  if (host !== undefined && !HOST.test(host))
+    throw new Refused(400, 'validation_error', 'The Host header of the request is not a host name.')
   return next()
+}
+
+/** Of two, Node shows the first alone. @param lines names and values by turns, as they came */
+function hostCount(lines: readonly string[]): number {
+  let count = 0
+  for (let at = 0; at < lines.length; at += 2)
+    if (lines[at]!.length === 4 && lines[at]!.toLowerCase() === 'host') count++
+  return count
 }
 
 /** `//emails/` is sent by clients whose base address ends in a slash. */
@@ -166,7 +190,10 @@ const LINKS = /^\/(?:[ocus]|\.well-known)\//
 /** Whoever comes by a host of links finds no API there, and no dashboard. */
 function keepToLinks({ isLinkHost }: Pick<HttpAppOptions, 'isLinkHost'>): Middleware {
   return (ctx, next) => {
-    if (isLinkHost((ctx.headers.host ?? '').toLowerCase()) && !LINKS.test(ctx.path)) throw unknownPath(ctx)
+    if (!isLinkHost((ctx.headers.host ?? '').toLowerCase())) return next()
+    // it may be a name of a customer, for whom we do not promise TLS
+    ctx.remove('strict-transport-security')
+    if (!LINKS.test(ctx.path)) throw unknownPath(ctx)
     return next()
   }
 }
@@ -184,12 +211,13 @@ function handlerOf(options: HttpAppOptions): (route: Route) => Middleware {
 }
 
 function answer(
-  { clientAddressOf, readBody, streams }: HttpAppOptions,
+  { clientAddressOf, readBody }: HttpAppOptions,
   route: Route,
   ctx: Context,
   credential: Credential | null,
 ): Promise<ApiReply | RawReply> {
-  const limitBytes = route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES
+  const limitBytes =
+    route.access === 'public' ? PUBLIC_BODY_LIMIT_BYTES : (route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES)
   const clientAddress = clientAddressOf(ctx.req)
   const owner = credential ? idKey(credential.accountId) : clientAddress
   const request = {
@@ -198,9 +226,9 @@ function answer(
     query: new URLSearchParams(ctx.querystring),
     headers: ctx.headers,
     clientAddress,
-    form: () => readForm(ctx.req),
+    form: () => readForm(ctx.req, limitBytes),
     body: () => readBody(ctx.req, { limitBytes, owner }, null),
-    stream: () => streams.stream(ctx.req, limitBytes),
+    stream: () => streamBody(ctx.req, limitBytes),
     sendBody: (work: SendWork) => readBody(ctx.req, { limitBytes, owner }, work),
   }
   if (route.access === 'public') return route.handle({ ...request, credential })
@@ -213,7 +241,8 @@ async function send(
   options: Pick<HttpAppOptions, 'clock' | 'log'>,
 ): Promise<void> {
   ctx.status = reply.status
-  ctx.set(reply.headers ?? {})
+  if ('body' in reply) ctx.set(JSON_HEADERS)
+  if (reply.headers) ctx.set(reply.headers)
   if ('body' in reply) ctx.body = isTypedClient(ctx.headers) ? forTypedClient(reply.body) : reply.body
   else if (Symbol.asyncIterator in reply.content)
     try {

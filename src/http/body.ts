@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Preparation } from '../accept/prepare.ts'
+import { type Clock, every, type Timer } from '../lib/clock.ts'
 import { type BodyOf, type BodyWork, doBodyWork } from './body-work.ts'
 import { type ByteBlocks, createByteBlocks } from './byte-blocks.ts'
 import { parseJson } from './json-body.ts'
@@ -16,7 +17,7 @@ export interface ReadBodyOptions {
   owner: string
 }
 
-/** @throws Refused 413, 415, 400 or 503, and what the work throws */
+/** @throws Refused 413, 415, 400, 408 or 503, and what the work throws */
 export type ReadBody = <W extends BodyWork>(
   request: IncomingMessage,
   options: ReadBodyOptions,
@@ -24,19 +25,32 @@ export type ReadBody = <W extends BodyWork>(
 ) => Promise<BodyOf<W>>
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
+/** On routes without a credential, whatever they say themselves: less than needs room among the large bodies. */
+export const PUBLIC_BODY_LIMIT_BYTES = 16 * 1024
 export const SEND_BODY_LIMIT_BYTES = 56 * 1024 * 1024
 /** What smaller ones may cost the main thread is little, whatever is in them. */
 const LARGE_FROM_BYTES = 128 * 1024
+/** Room is held by bodies that come on: after this time, at a rate that fills the room within `ROOM_LIMIT_MS`. */
+const ROOM_GRACE_MS = 30_000
+const ROOM_LIMIT_MS = 300_000
+const ROOM_LOOK_EVERY_MS = 10_000
 
-export function createReadBody(large: LargeBodies, preparation: Preparation): ReadBody {
+interface BodyRoom {
+  sizeBytes: number
+  make(): Promise<unknown>
+}
+
+/** @param clock of the limits on how long a body may hold room */
+export function createReadBody(large: LargeBodies, preparation: Preparation, clock: Clock): ReadBody {
   return async (request, { limitBytes, owner }, work) => {
     let place: Promise<() => void> | undefined
-    const makeRoom = () => {
-      place ??= large.enter(owner, Math.min(limitBytes, declaredLength(request) ?? limitBytes))
+    const sizeBytes = Math.min(limitBytes, declaredLength(request) ?? limitBytes)
+    const make = () => {
+      place ??= large.enter(owner, sizeBytes)
       return place
     }
     try {
-      const bytes = await readBytes(request, limitBytes, makeRoom)
+      const bytes = await readBytes(request, limitBytes, { sizeBytes, make }, clock)
       if ('length' in bytes && bytes.length === 0) return await doBodyWork({}, work, preparation)
       insistOnJson(request)
       return 'length' in bytes
@@ -52,7 +66,7 @@ export function createReadBody(large: LargeBodies, preparation: Preparation): Re
 }
 
 /** Wrong ones have been refused by the server. */
-function declaredLength({ headers }: IncomingMessage): number | undefined {
+export function declaredLength({ headers }: IncomingMessage): number | undefined {
   const length = headers['content-length']
   return length === undefined ? undefined : Number(length)
 }
@@ -65,24 +79,28 @@ function declaredLength({ headers }: IncomingMessage): number | undefined {
 function readBytes(
   request: IncomingMessage,
   limitBytes: number,
-  makeRoom: () => Promise<unknown>,
+  room: BodyRoom,
+  clock: Clock,
 ): Promise<Buffer | ByteBlocks> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let blocks: ByteBlocks | undefined
+    let watch: Timer | undefined
     let size = 0
     let isRefused = false
     let isWhole = false
     const becomeLarge = () => {
       request.pause()
-      makeRoom().then(() => {
+      room.make().then(() => {
         blocks = createByteBlocks()
         for (const chunk of chunks.splice(0)) blocks.add(chunk)
-        if (isWhole) resolve(blocks)
-        else request.resume()
+        if (isWhole) return resolve(blocks)
+        if (!request.destroyed) watch = watchRoom(clock, room.sizeBytes, () => size, turnAway)
+        request.resume()
       }, turnAway)
     }
     const turnAway = (error: unknown) => {
+      watch?.cancel()
       isRefused = true
       chunks.length = 0
       blocks = undefined
@@ -102,11 +120,28 @@ function readBytes(
       if (size < LARGE_FROM_BYTES) resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
       else if (blocks) resolve(blocks)
       isWhole = true
+      watch?.cancel()
     })
     request.on('error', reject)
     request.on('close', () => {
+      watch?.cancel()
       if (!isWhole) reject(new Error('the client left in the middle of its request'))
     })
+  })
+}
+
+/** @param onLate called when the room has been held for too long for what has come */
+function watchRoom(
+  clock: Clock,
+  sizeBytes: number,
+  received: () => number,
+  onLate: (error: Refused) => void,
+): Timer {
+  const since = clock.monotonic()
+  return every(clock, ROOM_LOOK_EVERY_MS, () => {
+    const heldMs = clock.monotonic() - since
+    if (received() >= (sizeBytes * (heldMs - ROOM_GRACE_MS)) / ROOM_LIMIT_MS) return
+    onLate(new Refused(408, 'validation_error', 'The request body comes too slowly for its size.'))
   })
 }
 

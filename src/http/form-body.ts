@@ -1,13 +1,11 @@
 /** Reads what a page's form sends, or a mailbox provider in a form's stead (RFC 8058 §3.1): small, and of either encoding. */
 import type { IncomingMessage } from 'node:http'
 import { boundaryOf } from './multipart.ts'
-import { Refused } from './refused.ts'
-
-const MOST_BYTES = 64 * 1024
+import { bodyTooLarge } from './refused.ts'
 
 /** None where the body is empty or of another type. @throws Refused 413 */
-export async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
-  const bytes = await readSmall(request)
+export async function readForm(request: IncomingMessage, limitBytes: number): Promise<URLSearchParams> {
+  const bytes = await readSmall(request, limitBytes)
   const type = request.headers['content-type'] ?? ''
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(bytes.toString())
   const boundary = boundaryOf(type)
@@ -27,21 +25,17 @@ function multipartFields(body: string, boundary: string): URLSearchParams {
   return fields
 }
 
-function readSmall(request: IncomingMessage): Promise<Buffer> {
+function readSmall(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= MOST_BYTES) chunks.push(chunk)
-      else reject(tooLarge())
+      if (size <= limitBytes) chunks.push(chunk)
+      else reject(bodyTooLarge(limitBytes))
     })
     request.on('end', () => resolve(Buffer.concat(chunks)))
     request.on('error', reject)
     request.on('close', () => reject(new Error('the client left in the middle of its request')))
   })
-}
-
-function tooLarge(): Refused {
-  return new Refused(413, 'validation_error', `The form is larger than ${MOST_BYTES} bytes.`)
 }

@@ -1,6 +1,10 @@
 /** The dashboard's place in the HTTP door: its pages, and messages shown in its frames. All that they do goes through the API. */
 import type { Context, Middleware } from 'koa'
+import { idKey } from '../lib/ids.ts'
+import { declaredLength } from './body.ts'
+import { streamBody } from './body-stream.ts'
 import type { FindCredential } from './credentials.ts'
+import type { LargeBodies } from './large-bodies.ts'
 import { Refused } from './refused.ts'
 
 interface PageReply {
@@ -15,6 +19,8 @@ export interface DashboardPages {
   find(path: string, encodings: string): PageReply | undefined
   /** Undefined where the body is no form of the dashboard. */
   preview(body: Uint8Array, withPictures: boolean): PageReply | undefined
+  /** Room in memory for a form. @throws Refused 503 */
+  enter: LargeBodies['enter']
 }
 
 const ROOT = '/dashboard'
@@ -27,8 +33,8 @@ export function servePages(pages: DashboardPages, findCredential: FindCredential
     if (isVisit(ctx)) return ctx.redirect(`${ROOT}/`)
     if (ctx.path !== ROOT && !ctx.path.startsWith(`${ROOT}/`)) return next()
     if (ctx.path === PREVIEW && ctx.method === 'POST') {
-      await findCredential(ctx.req, 'session')
-      return send(ctx, await previewed(ctx, pages))
+      const credential = await findCredential(ctx.req, 'session')
+      return send(ctx, await previewed(ctx, pages, idKey(credential!.accountId)))
     }
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') throw wrongMethod(ctx)
     const page = pages.find(ctx.path, ctx.get('accept-encoding'))
@@ -42,19 +48,20 @@ function isVisit({ path, method, headers }: Context): boolean {
   return path === '/' && method === 'GET' && /\btext\/html\b/.test(headers.accept ?? '')
 }
 
-/** @throws Refused 413 or 415 */
-async function previewed(ctx: Context, pages: DashboardPages): Promise<PageReply> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > PREVIEW_LIMIT_BYTES)
-      throw new Refused(413, 'validation_error', 'The message is too large for a preview.')
-    chunks.push(chunk)
+/** @throws Refused 413, 415 or 503 */
+async function previewed(ctx: Context, pages: DashboardPages, owner: string): Promise<PageReply> {
+  const leave = await pages.enter(
+    owner,
+    Math.min(declaredLength(ctx.req) ?? PREVIEW_LIMIT_BYTES, PREVIEW_LIMIT_BYTES),
+  )
+  try {
+    const body = await Array.fromAsync(streamBody(ctx.req, PREVIEW_LIMIT_BYTES))
+    const page = pages.preview(Buffer.concat(body), ctx.query.pictures === '1')
+    if (!page) throw new Refused(415, 'validation_error', 'A preview takes a form of the dashboard.')
+    return page
+  } finally {
+    leave()
   }
-  const page = pages.preview(Buffer.concat(chunks), ctx.query.pictures === '1')
-  if (!page) throw new Refused(415, 'validation_error', 'A preview takes a form of the dashboard.')
-  return page
 }
 
 function wrongMethod({ path, method }: Context): Refused {

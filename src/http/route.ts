@@ -66,7 +66,7 @@ interface RouteShape extends RouteDescription {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** With `:name` parameters. */
   path: string
-  /** Longest request body; the default serves all but sends and imports. */
+  /** Longest request body; the default serves all but sends and imports, and public routes have a limit of their own. */
   bodyLimitBytes?: number
 }
 

@@ -1,10 +1,12 @@
 /**
  * What is left of a body when the reply is known is read away, the first of it before the reply and the rest behind it: a
- * connection closed over unread bytes is reset, and takes the reply with it.
+ * connection closed over unread bytes is reset, and takes the reply with it. A body that is not over by then is not waited
+ * for any longer: the connection is destroyed.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Middleware } from 'koa'
 import type { Clock } from '../lib/clock.ts'
+import { LINGER_MS } from './last-words.ts'
 
 interface Patience {
   mostBytes: number
@@ -13,8 +15,8 @@ interface Patience {
 
 /** Where nobody has begun to read, for clients that want their connection closed behind the reply. */
 const BEFORE_REPLY: Patience = { mostBytes: 4 * 1024 * 1024, longestMs: 2_000 }
-/** Who has sent so much and does not look at the reply loses the connection. */
-const BEHIND_REPLY: Patience = { mostBytes: 64 * 1024 * 1024, longestMs: 30_000 }
+/** For all of the rest to come, and for the client to find the reply. */
+const BEHIND_REPLY: Patience = { mostBytes: 64 * 1024 * 1024, longestMs: LINGER_MS }
 
 export function readUnreadBodies(clock: Clock): Middleware {
   return async ({ req, res }, next) => {

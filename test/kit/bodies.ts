@@ -3,10 +3,12 @@ import { createPreparation, type Preparation } from '../../src/accept/prepare.ts
 import { createReadBody, type ReadBody } from '../../src/http/body.ts'
 import { createLargeBodies, type LargeBodies } from '../../src/http/large-bodies.ts'
 import { createReadyTemplates } from '../../src/templates/ready.ts'
+import { createManualClock, type ManualClock } from './manual-clock.ts'
 import { openReaders } from './readers.ts'
 import { type LocalStore, openLocalStore } from './store.ts'
 
 export interface BodyReading {
+  clock: ManualClock
   store: LocalStore<Awaited<ReturnType<typeof openLocalStore>> extends LocalStore<infer C> ? C : never>
   preparation: Preparation
   large: LargeBodies
@@ -19,6 +21,7 @@ export async function openBodyReading({ entry }: { entry?: URL } = {}): Promise<
   const store = await openLocalStore()
   const readers = openReaders({ location: store.location, ...(entry && { entry }) })
   const large = createLargeBodies(readers)
+  const clock = createManualClock()
   const preparation = createPreparation({
     findTemplate: createReadyTemplates(store.find),
     blobs: store.blobs,
@@ -27,7 +30,8 @@ export async function openBodyReading({ entry }: { entry?: URL } = {}): Promise<
     store,
     preparation,
     large,
-    readBody: createReadBody(large, preparation),
+    clock,
+    readBody: createReadBody(large, preparation, clock),
     async close() {
       await readers.close()
       await store.close()

@@ -68,7 +68,7 @@ const BODIES: [what: string, make: (route: Route) => Nonsense, expected: Expecte
   ['a text', () => ({ body: '"text"', type: 'application/json' }), MALFORMED],
   ['a form', () => ({ body: 'name=x', type: 'application/x-www-form-urlencoded' }), NOT_JSON],
   ['HTML', () => ({ body: '<p>{}</p>', type: 'text/html' }), NOT_JSON],
-  ['100,000 levels', () => ({ body: '['.repeat(100_000), type: 'application/json' }), MALFORMED],
+  ['10,000 levels', () => ({ body: '['.repeat(10_000), type: 'application/json' }), MALFORMED],
   ['more than it may', route => ({ body: endless(route), type: 'application/json' }), TOO_LARGE],
 ]
 

@@ -61,6 +61,24 @@ refused(
   UNREADABLE,
 )
 refused('HTTP/1.1 without a host', 'GET /healthz HTTP/1.1\r\n\r\n', UNREADABLE)
+for (const [what, lines] of Object.entries({
+  'two hosts': 'Host: a.example\r\nHost: b.example\r\n',
+  'one host twice': 'Host: a.example\r\nHost: a.example\r\n',
+  'two hosts in different case': 'Host: a.example\r\nX: y\r\nhOST: a.example\r\n',
+  'two hosts, one of them empty': 'Host:\r\nHost: a.example\r\n',
+  'two hosts in one line': 'Host: a.example, b.example\r\n',
+  'a host with a path': 'Host: a.example/path\r\n',
+  'a host with a user': 'Host: user@a.example\r\n',
+  'a port that is none': 'Host: a.example:x\r\n',
+}))
+  for (const version of ['1.1', '1.0'])
+    refused(`HTTP/${version} with ${what}`, `GET /healthz HTTP/${version}\r\n${lines}\r\n`, UNREADABLE)
+
+for (const host of ['', 'localhost', 'a_b.example:80', '127.0.0.1:', '[::1]:3000', 'xn--bcher-kva.example'])
+  test(`the host "${host}" is one`, async () => {
+    const line = 'GET /healthz HTTP/1.1\r\n'
+    assert.is((await rawRequest(posthorn.baseUrl, `${line}Host: ${host}\r\n\r\n`)).status, 200)
+  })
 refused('a header of 20 KB', request('GET /healthz HTTP/1.1', `X: ${'a'.repeat(20_000)}\r\n`), {
   status: 431,
   name: 'validation_error',

@@ -218,6 +218,32 @@ test('a client that leaves while it waits gives its place to the next', async ()
   assert.equal(await readJsonBody(from, LIMIT_OF_SENDS), [filling])
 })
 
+test('a large body that comes too slowly for its room is refused, and the room is free again', async () => {
+  const text = `["${filling}"]`
+  const LENGTH = { 'content-length': String(LIMIT_OF_SENDS) }
+  const [slow, honest] = [openRequest(LENGTH), openRequest(LENGTH)]
+  const third = openRequest({ 'content-length': String(text.length) })
+  const statuses = [slow, honest].map(from => statusOf(readJsonBody(from, LIMIT_OF_SENDS)))
+  slow.write(text.slice(0, -1))
+  honest.write(text.slice(0, -1))
+  await until(() => reading.clock.timerCount === 2)
+  const waiting = readJsonBody(third, LIMIT_OF_SENDS)
+  third.write(text.slice(0, -1))
+  await until(() => third.isPaused())
+  for (let passedMs = 0; passedMs < 40_000; passedMs += 10_000) {
+    slow.write(' '.repeat(11_000))
+    honest.write(' '.repeat(MIB))
+    await new Promise(setImmediate)
+    reading.clock.advance(10_000)
+  }
+  assert.is(await statuses[0], 408)
+  third.end(']')
+  assert.equal(await waiting, [filling])
+  honest.end(']')
+  assert.is(await statuses[1], 200)
+  assert.is(reading.clock.timerCount, 0)
+})
+
 async function statusOrLeft(readingOne: Promise<unknown>): Promise<string> {
   return readingOne.then(
     () => 'read',

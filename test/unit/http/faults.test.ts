@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { createHttpApp } from '../../../src/http/app.ts'
 import { createReadBody } from '../../../src/http/body.ts'
-import { createBodyStreams } from '../../../src/http/body-stream.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { startHttpServer } from '../../../src/http/server.ts'
 import { createLog } from '../../../src/lib/log.ts'
@@ -20,7 +19,7 @@ async function openDoor(t: TestContext, work: (socket: Socket) => Promise<never>
   const lines: string[] = []
   const unused = () => Promise.reject(new Error('nothing here needs it'))
   let socket: Socket | undefined
-  const readBody = createReadBody({ enter: unused, read: unused }, { email: unused, batch: unused })
+  const readBody = createReadBody({ enter: unused, read: unused }, { email: unused, batch: unused }, clock)
   const app = createHttpApp({
     pages: undefined,
     isLinkHost: () => false,
@@ -41,7 +40,7 @@ async function openDoor(t: TestContext, work: (socket: Socket) => Promise<never>
       socket = request.socket
       return readBody(request, options, bodyWork)
     },
-    streams: createBodyStreams(clock),
+    headers: {},
     spendRequest: undefined,
     clock,
     log: createLog('debug', { write: line => void lines.push(line) }),

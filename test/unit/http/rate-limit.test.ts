@@ -3,7 +3,6 @@ import * as assert from 'uvu/assert'
 import * as z from 'zod'
 import { createRateLimit } from '../../../src/accounts/rate-limit.ts'
 import { createHttpApp } from '../../../src/http/app.ts'
-import { createBodyStreams } from '../../../src/http/body-stream.ts'
 import { createSpendRequest } from '../../../src/http/rate-limit.ts'
 import { Refused } from '../../../src/http/refused.ts'
 import { type Credential, ok, type Route } from '../../../src/http/route.ts'
@@ -61,7 +60,7 @@ async function openDoor(t: TestContext) {
     },
     clientAddressOf: () => '127.0.0.1',
     readBody: reading.readBody,
-    streams: createBodyStreams(clock),
+    headers: {},
     spendRequest: createSpendRequest(createRateLimit({ clock, requestsPerSecond: 3 })),
     clock,
     log: pino({ level: 'silent' }),

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import * as assert from 'uvu/assert'
 import { createHttpApp } from '../../../src/http/app.ts'
-import { createBodyStreams } from '../../../src/http/body-stream.ts'
 import { emailListRoutes } from '../../../src/http/routes/email-list.ts'
 import { startHttpServer } from '../../../src/http/server.ts'
 import type { Log } from '../../../src/lib/log.ts'
@@ -44,7 +43,7 @@ async function openExport(t: TestContext) {
     findCredential: async () => ({ kind: 'key', accountId: newId(1), apiKeyId: newId(1), domain: null }),
     clientAddressOf: () => '127.0.0.1',
     readBody: () => Promise.reject(new Error('nothing here has a body')),
-    streams: createBodyStreams(clock),
+    headers: {},
     spendRequest: undefined,
     clock,
     log,

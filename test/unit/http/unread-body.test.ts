@@ -61,12 +61,12 @@ for (const [how, read] of Object.entries(READERS))
     assert.not(closed)
   })
 
-test('who stalls has its reply, and loses the connection after 30 s', async t => {
+test('who stalls has its reply, and loses the connection after 2 s', async t => {
   const { clock, port } = await open(t, readInPart)
   const client = await begin(t, port)
   await client.hasReply()
   await timersAre(clock, 1)
-  clock.advance(29_999)
+  clock.advance(1_999)
   assert.not(client.isClosed())
   clock.advance(1)
   await client.closes()
@@ -80,7 +80,7 @@ test('for a body that nobody has touched the reply waits 2 s', async t => {
   clock.advance(2_000)
   await client.hasReply()
   await timersAre(clock, 1)
-  clock.advance(30_000)
+  clock.advance(2_000)
   await client.closes()
 })
 
