@@ -3,8 +3,10 @@
 import type { Accept } from './accept/accept.ts'
 import type { Preparation } from './accept/prepare.ts'
 import { createBroadcasts } from './broadcasts/broadcasts.ts'
-import { startBroadcastRunner } from './broadcasts/runner.ts'
+import { type LinkBase, linkFault } from './broadcasts/link-base.ts'
+import { type RunnerOptions, startBroadcastRunner } from './broadcasts/runner.ts'
 import { mailOfBroadcast } from './broadcasts/send.ts'
+import { isLaboratory } from './domains/checker.ts'
 import type { Route } from './http/route.ts'
 import { broadcastRoutes } from './http/routes/broadcasts.ts'
 import { every } from './lib/clock.ts'
@@ -29,6 +31,8 @@ interface BroadcastingOptions {
   preparation: Preparation
   hands: Hands
   linkTerms(): Promise<LinkTermsIds>
+  /** Where the API is reached; to be called once the door is open. */
+  baseUrl(): string
 }
 
 interface Broadcasting {
@@ -40,10 +44,10 @@ interface Broadcasting {
 /** @param started gets what is to be closed, in the order of the starts */
 export function prepareBroadcasts(
   parts: Parts,
-  { newId, accept, preparation, hands, linkTerms }: BroadcastingOptions,
+  { newId, accept, preparation, hands, linkTerms, baseUrl }: BroadcastingOptions,
   started: (() => unknown)[],
 ): Broadcasting {
-  const { clock, log, store } = parts
+  const { config, clock, log, store } = parts
   const { db, run } = store
   // cut off by a stop or a kill, the next start does the rest
   const goingOn = oneAtATime<Pick<BroadcastRow, 'accountId' | 'id'>>(
@@ -54,13 +58,24 @@ export function prepareBroadcasts(
     error => log.error({ err: error }, 'mail of a broadcast could not go on; it does so at the next start'),
   )
   started.push(goingOn.stop)
-  const broadcasts = createBroadcasts({ db, run, clock, newId, accept, preparation, letGo: goingOn.ask })
+  const linkBase = (): LinkBase =>
+    config.tracking.baseUrl
+      ? { url: config.tracking.baseUrl, setting: 'tracking.base_url' }
+      : { url: baseUrl(), setting: 'http.base_url' }
+  const broadcasts = createBroadcasts({
+    ...{ db, run, clock, newId, accept, preparation, linkBase },
+    simulatorDomains: parts.simulatorDomains,
+    letGo: goingOn.ask,
+  })
   const findWords = (accountId: Id, id: Id) => findTemplate(db, accountId, id)
   return {
     routes: broadcastRoutes({ broadcasts, findTemplate: findWords }),
     async start() {
-      if (!parts.config.roles.includes('all')) return
-      started.push(startRunner(parts, goingOn.ask, await linkTerms()))
+      const fault = linkFault(linkBase())
+      if (fault && !isLaboratory(config.mailHost)) log.warn({ baseUrl: linkBase().url }, fault)
+      if (!config.roles.includes('all')) return
+      const links = { linkTerms: await linkTerms(), linkFault: fault ?? null }
+      started.push(startRunner(parts, goingOn.ask, links))
     },
   }
 }
@@ -69,12 +84,12 @@ export function prepareBroadcasts(
 function startRunner(
   { config, simulatorDomains, clock, log, store, plans }: Parts,
   letGo: (broadcast: BroadcastRow) => void,
-  linkTerms: LinkTermsIds,
+  links: Pick<RunnerOptions, 'linkTerms' | 'linkFault'>,
 ): () => Promise<void> {
   const regions = Object.keys(config.regions)
   const failed = sparingLine({ log, clock }, 'error', 'a broadcast could not be seen to; it is tried again')
   const runner = startBroadcastRunner({
-    ...{ db: store.db, run: store.run, clock, letGo, quotaOf: plans.quotaOf, linkTerms },
+    ...{ db: store.db, run: store.run, clock, letGo, quotaOf: plans.quotaOf, ...links },
     simulatorDomains,
     feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,

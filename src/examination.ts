@@ -3,6 +3,7 @@ import type { Config } from './config/config.ts'
 import { connectionShares } from './connection-shares.ts'
 import { isGlobalUnicast } from './dns/address-safety.ts'
 import { createResolver } from './dns/resolver.ts'
+import { baseUrl } from './doctor/base-url.ts'
 import { blocklists } from './doctor/blocklists.ts'
 import { certificate, givenCertificate } from './doctor/certificate.ts'
 import { mailFilters } from './doctor/filters.ts'
@@ -51,6 +52,7 @@ export async function examineInstallation(config: Config, db: Db | null, clock: 
       sampleKeys: async () =>
         db === null ? [] : (await listZone(db, [], mailHost, { limit: SAMPLE_KEYS, offset: 0 })).rows,
     }),
+    baseUrlOf(config),
     ...inboundOf(config, { resolver, clock, isAllowed }),
     mailFilters({ filters: { ...config.spam, ...config.virus }, clock }),
     blocklists({
@@ -71,6 +73,15 @@ export async function examineInstallation(config: Config, db: Db | null, clock: 
     outbound.close()
     resolver.close()
   }
+}
+
+function baseUrlOf({ http, tracking, mailHost }: Config): Examination {
+  const { host, port } = http.listen ?? { host: '127.0.0.1', port: 0 }
+  return baseUrl({
+    ...{ mailHost, laboratory: isLaboratory(mailHost) },
+    ...{ baseUrl: http.baseUrl, trackingBaseUrl: tracking.baseUrl },
+    listensAt: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+  })
 }
 
 function inboundOf(

@@ -119,7 +119,8 @@ export async function startHttpDoor(
   const outbound = startUserOutbound(parts, started)
   const links = prepareLinks(parts, started)
   const accept = openDoor(parts, common.newId, outbound, links.terms)
-  const ways = { accept, preparation, hands, linkTerms: links.terms }
+  const baseUrl = () => baseUrlOf(config, http.address())
+  const ways = { accept, preparation, hands, linkTerms: links.terms, baseUrl }
   const broadcasts = prepareBroadcasts(parts, { ...common, ...ways }, started)
   const stopReports = startTlsReports({ ...parts, accept, preparation })
   if (stopReports) started.push(stopReports)

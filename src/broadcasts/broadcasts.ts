@@ -20,10 +20,13 @@ import {
 import { parseMailboxes } from '../store/mail/emails.ts'
 import type { BroadcastRow, Db } from '../store/schema.ts'
 import type { broadcastCommands } from './commands.ts'
-import type { BroadcastFields, SendOrder } from './draft.ts'
+import type { BroadcastFields, Changes, SendOrder } from './draft.ts'
+import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
 import { type LintFinding, lintBroadcast } from './lint.ts'
 import { placesOf } from './places.ts'
+import { reachesPeople } from './recipients.ts'
 import { type Sample, type SampleContact, sampleOf } from './samples.ts'
+import { refuseOtherVersion } from './version.ts'
 
 /** A broadcast with what has become of it. */
 export interface BroadcastDetail {
@@ -37,17 +40,17 @@ export interface Broadcasts {
   create(accountId: Id, fields: BroadcastFields, send?: SendOrder): Promise<BroadcastDetail | Refusal>
   list(accountId: Id, page: BroadcastPage): Promise<FoundPage<BroadcastRow>>
   find(accountId: Id, id: Id): Promise<BroadcastDetail | undefined>
-  /** @param scheduledAt undefined: as it was */
-  change(
-    accountId: Id,
-    id: Id,
-    changes: Partial<BroadcastFields>,
-    scheduledAt: number | undefined,
-  ): Promise<BroadcastDetail | Refusal | undefined>
+  change(accountId: Id, id: Id, changes: Changes): Promise<BroadcastDetail | Refusal | undefined>
   delete(accountId: Id, id: Id): Promise<true | Refusal | undefined>
   /** A draft that says the same to the same. */
   duplicate(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
-  send(accountId: Id, id: Id, send: SendOrder): Promise<BroadcastDetail | Refusal | undefined>
+  /** @param version the content that is to be sent; null for whichever there is */
+  send(
+    accountId: Id,
+    id: Id,
+    send: SendOrder,
+    version: string | null,
+  ): Promise<BroadcastDetail | Refusal | undefined>
   pause(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
   resume(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
   cancel(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
@@ -65,6 +68,9 @@ interface BroadcastsOptions {
   newId: IdSource
   accept: Accept
   preparation: Preparation
+  /** Where links lead; called when something is to be sent. */
+  linkBase(): LinkBase
+  simulatorDomains: ReadonlySet<string>
   /** What the hold of a broadcast has kept in the queue is to go on. */
   letGo(broadcast: Pick<BroadcastRow, 'accountId' | 'id'>): void
 }
@@ -83,6 +89,8 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
   const order = (accountId: Id, id: Id) => ({ accountId, id, now: clock.now() })
 
   const create: Broadcasts['create'] = async (accountId, fields, send) => {
+    const unreachable = send && (await refuseLinks(options, accountId, fields))
+    if (unreachable) return unreachable
     const now = clock.now()
     const id = newId(now)
     const done = await run('createBroadcast', { accountId, id, fields, send, now })
@@ -97,13 +105,19 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
     },
     list: (accountId, page) => listBroadcasts(db, accountId, page),
     find,
-    async change(accountId, id, changes, scheduledAt) {
-      const done = await run('changeBroadcast', { ...order(accountId, id), changes, scheduledAt })
-      return after(accountId, id, done)
+    async change(accountId, id, changes) {
+      return after(accountId, id, await run('changeBroadcast', { ...order(accountId, id), ...changes }))
     },
     delete: (accountId, id) => run('deleteBroadcast', { accountId, id }),
-    async send(accountId, id, send) {
-      return after(accountId, id, await run('sendBroadcast', { ...order(accountId, id), send }))
+    async send(accountId, id, send, version) {
+      const broadcast = await findBroadcast(db, accountId, id)
+      if (!broadcast) return undefined
+      const isOpen = broadcast.status === 'draft' || broadcast.status === 'scheduled'
+      const refusal = isOpen
+        ? (refuseOtherVersion(broadcast, version) ?? (await refuseLinks(options, accountId, broadcast)))
+        : undefined
+      if (refusal) return refusal
+      return after(accountId, id, await run('sendBroadcast', { ...order(accountId, id), send, version }))
     },
     async pause(accountId, id) {
       const holdId = newId(clock.now())
@@ -123,7 +137,8 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
       if (!broadcast) return undefined
       const { fallbacks, keys } = await placesOf(db, broadcast)
       const present = await listPropertyKeys(db, broadcast.audienceId)
-      return lintBroadcast(broadcast, new Set([...present.map(({ key }) => key), ...fallbacks.keys()]), keys)
+      const known = new Set([...present.map(({ key }) => key), ...fallbacks.keys()])
+      return [...(await linkFindings(options, broadcast)), ...lintBroadcast(broadcast, known, keys)]
     },
     async preview(accountId, id, contactId) {
       const broadcast = await findBroadcast(db, accountId, id)
@@ -136,6 +151,31 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
     },
     test: (sender, id, to) => sendTest(options, sender, id, to),
   }
+}
+
+type Links = Pick<BroadcastsOptions, 'db' | 'linkBase' | 'simulatorDomains'>
+
+/** Links that nobody can open are sent to nobody: who cannot unsubscribe marks the mail as spam. */
+async function refuseLinks(
+  { db, linkBase, simulatorDomains }: Links,
+  accountId: Id,
+  to: Pick<BroadcastFields, 'audienceId' | 'segmentId'>,
+): Promise<Refusal | undefined> {
+  const fault = linkFault(linkBase())
+  if (!fault || !(await reachesPeople(db, { accountId, ...to }, simulatorDomains))) return undefined
+  return { refused: 'wrong_state', message: fault }
+}
+
+async function linkFindings(
+  { db, linkBase, simulatorDomains }: Links,
+  broadcast: StoredBroadcast,
+): Promise<LintFinding[]> {
+  const about = { part: 'links', line: null } as const
+  const fault = linkFault(linkBase())
+  if (fault && (await reachesPeople(db, broadcast, simulatorDomains)))
+    return [{ ...about, rule: 'unreachable_links', severity: 'error', message: fault }]
+  const warning = linkWarning(linkBase())
+  return warning ? [{ ...about, rule: 'weak_links', severity: 'warning', message: warning }] : []
 }
 
 function fieldsOf(broadcast: StoredBroadcast): BroadcastFields {

@@ -11,6 +11,7 @@ import { releaseContents, storeContent } from '../store/mail/contents.ts'
 import type { BroadcastRow, Json } from '../store/schema.ts'
 import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
 import { wordsFault } from './texts.ts'
+import { refuseOtherVersion } from './version.ts'
 
 /** All that an account writes of a broadcast. */
 export interface BroadcastFields extends Content {
@@ -26,6 +27,15 @@ export interface BroadcastFields extends Content {
   replyToList: Json | null
   subject: string
   previewText: string | null
+}
+
+/** What of a broadcast is to be otherwise. */
+export interface Changes {
+  changes: Partial<BroadcastFields>
+  /** Undefined: as it was. */
+  scheduledAt: number | undefined
+  /** That is to be changed; null for whichever there is. */
+  version: string | null
 }
 
 /** When it is to be sent; null is at once. */
@@ -63,38 +73,39 @@ export const draftCommands = {
     return true
   }),
 
-  /** A scheduled one stays so, at its time or another. @param scheduledAt undefined: as it was */
-  changeBroadcast: command<
-    BroadcastKey & { changes: Partial<BroadcastFields>; scheduledAt: number | undefined; now: number },
-    Written
-  >(async (tx, { accountId, id, changes, scheduledAt, now }) => {
-    await lockBroadcast(tx, { accountId, id })
-    const row = await findBroadcast(tx.db, accountId, id)
-    if (!row) return undefined
-    if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('changed', row.status)
-    if (scheduledAt !== undefined && row.status === 'draft') return NOT_SCHEDULED
-    const fields = { ...fieldsOf(row), ...changes }
-    const refs = await resolveRefs(tx, accountId, fields, changes.audienceId ?? null)
-    if ('refused' in refs) return refs
-    const refusal =
-      refuseWords(fields) ??
-      (row.status === 'scheduled' ? await refuseUnsendable(tx, accountId, fields) : undefined) ??
-      refuseSendTime(scheduledAt ?? null, now)
-    if (refusal) return refusal
-    const { html, text, ...rest } = fields
-    const at = scheduledAt ?? row.scheduledAt
-    const contentId = await storeContent(tx, { html, text })
-    await releaseContents(tx, [row.contentId])
-    await setBroadcast(
-      tx,
-      { accountId, id },
-      {
-        ...{ ...rest, ...refs, foldedName: foldText(fields.name), contentId },
-        ...{ updatedAt: now, scheduledAt: at, nextAt: at },
-      },
-    )
-    return true
-  }),
+  /** A scheduled one stays so, at its time or another. */
+  changeBroadcast: command<BroadcastKey & Changes & { now: number }, Written>(
+    async (tx, { accountId, id, changes, scheduledAt, version, now }) => {
+      await lockBroadcast(tx, { accountId, id })
+      const row = await findBroadcast(tx.db, accountId, id)
+      if (!row) return undefined
+      if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('changed', row.status)
+      if (scheduledAt !== undefined && row.status === 'draft') return NOT_SCHEDULED
+      const changedMeanwhile = refuseOtherVersion(row, version)
+      if (changedMeanwhile) return changedMeanwhile
+      const fields = { ...fieldsOf(row), ...changes }
+      const refs = await resolveRefs(tx, accountId, fields, changes.audienceId ?? null)
+      if ('refused' in refs) return refs
+      const refusal =
+        refuseWords(fields) ??
+        (row.status === 'scheduled' ? await refuseUnsendable(tx, accountId, fields) : undefined) ??
+        refuseSendTime(scheduledAt ?? null, now)
+      if (refusal) return refusal
+      const { html, text, ...rest } = fields
+      const at = scheduledAt ?? row.scheduledAt
+      const contentId = await storeContent(tx, { html, text })
+      await releaseContents(tx, [row.contentId])
+      await setBroadcast(
+        tx,
+        { accountId, id },
+        {
+          ...{ ...rest, ...refs, foldedName: foldText(fields.name), contentId },
+          ...{ updatedAt: now, scheduledAt: at, nextAt: at },
+        },
+      )
+      return true
+    },
+  ),
 
   deleteBroadcast: command<BroadcastKey, Written>(async (tx, { accountId, id }) => {
     const row = await lockBroadcast(tx, { accountId, id })

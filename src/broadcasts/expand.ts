@@ -24,6 +24,8 @@ export interface ExpandInput extends BroadcastKey, EmailTerms {
   linkTerms: LinkTermsIds
   /** Regions whose domains get delivery feedback. */
   feedbackRegions: string[]
+  /** Why links work for nobody outside; null where they work: then only simulated mail is made. */
+  linkFault: string | null
 }
 
 /**
@@ -50,6 +52,7 @@ export function expandCommandsWith(lookAhead: number) {
         const fault = await faultOf(tx, row)
         if (fault) return failBroadcast(tx, row, fault, input.now)
         const emails = await seeTo(tx, row, input, idsOf(page))
+        if (!emails) return failBroadcast(tx, row, { message: input.linkFault!, isPassing: true }, input.now)
         await tx.db
           .deleteFrom('broadcastPages')
           .where('broadcastId', '=', row.id)
@@ -107,12 +110,20 @@ function spanWith({ firstEmailId, lastEmailId }: BroadcastRow, emails: readonly 
   return { firstEmailId: sorted[0] ?? null, lastEmailId: sorted.at(-1) ?? null }
 }
 
-/** Each gets an email, or is skipped and counted. @returns the emails */
-async function seeTo(tx: Tx, row: BroadcastRow, input: ExpandInput, ids: readonly Id[]): Promise<Id[]> {
+/** Each gets an email, or is skipped and counted. @returns the emails; undefined, and nothing done, where links would not work */
+async function seeTo(
+  tx: Tx,
+  row: BroadcastRow,
+  input: ExpandInput,
+  ids: readonly Id[],
+): Promise<Id[] | undefined> {
   const { accountId, id: broadcastId } = row
   const skip = (reason: SkipReason, count: number) =>
     countForBroadcast(tx, { accountId, broadcastId }, `skipped.${reason}`, count)
   const { willing, skipped } = await sift(tx, row, ids)
+  const isSimulated = ({ email }: Contact) =>
+    input.simulatorDomains.has(email.slice(email.lastIndexOf('@') + 1))
+  if (input.linkFault !== null && !willing.every(isSimulated)) return undefined
   for (const [reason, count] of skipped) skip(reason, count)
   const request = { sender: { accountId }, now: input.now, quota: input.quota }
   const count = await takeRoom(tx, request, willing.length)

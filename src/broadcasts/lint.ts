@@ -1,12 +1,13 @@
 /**
- * Looks a broadcast over before it is sent: what would keep it from being read, or have it taken for spam. Pure; it hinders
- * nobody from sending.
+ * Looks a broadcast over before it is sent: what would keep it from being read, or have it taken for spam. Pure; what is refused
+ * (`starter_text`, `unreachable_links`) is refused by the commands, not here.
  */
 import type { EmailText } from '../templates/compile.ts'
 import { compileTemplate } from '../templates/compile.ts'
 import { parseText } from '../templates/parse.ts'
 import { builtInOf, isAmong } from '../templates/variables.ts'
 import { openTags, readHtml } from '../tracking/read-html.ts'
+import { untouchedPart } from './starter.ts'
 import { strayBraces } from './stray-braces.ts'
 import { contentToSend } from './texts.ts'
 import { mayBeKey } from './unusual-names.ts'
@@ -20,10 +21,13 @@ export const LINT_RULES = [
   'unsafe_link',
   'unknown_variable',
   'stray_braces',
+  'starter_text',
+  'unreachable_links',
+  'weak_links',
 ] as const
 export type LintRule = (typeof LINT_RULES)[number]
 
-export const LINT_PARTS = ['subject', 'html', 'text', 'preview_text'] as const
+export const LINT_PARTS = ['subject', 'html', 'text', 'preview_text', 'links'] as const
 export type LintPart = (typeof LINT_PARTS)[number]
 
 export interface LintFinding {
@@ -59,6 +63,12 @@ export function lintBroadcast(
   unusualKeys = knownProperties,
 ): LintFinding[] {
   const findings: LintFinding[] = []
+  const untouched = untouchedPart({ html, text })
+  if (untouched)
+    findings.push({
+      ...{ rule: 'starter_text', severity: 'error', part: untouched, line: null },
+      message: `The ${untouched === 'html' ? 'HTML' : 'text'} still is the starter text: replace it with your own.`,
+    })
   if (html !== null && (text === null || text.trim() === ''))
     findings.push({
       ...{ rule: 'missing_text', severity: 'warning', part: 'text', line: null },

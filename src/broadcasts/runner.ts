@@ -13,7 +13,7 @@ import { placesOf, settledWords } from './places.ts'
 import { namesKept } from './texts.ts'
 
 export interface RunnerOptions
-  extends Pick<ExpandInput, 'expireAfterMs' | 'simulatorDomains' | 'feedbackRegions'> {
+  extends Pick<ExpandInput, 'expireAfterMs' | 'simulatorDomains' | 'feedbackRegions' | 'linkFault'> {
   db: Db
   run: Run<typeof broadcastCommands>
   clock: Clock
@@ -61,8 +61,8 @@ export async function takeStep(options: RunnerOptions, row: BroadcastRow, now: n
   } else if (row.sentContentId === null) await begin(options, row, now)
   else if (row.countedAt === null) await run('findMembers', key)
   else {
-    const { expireAfterMs, simulatorDomains, feedbackRegions, linkTerms } = options
-    const terms = { expireAfterMs, simulatorDomains, feedbackRegions, linkTerms }
+    const { expireAfterMs, simulatorDomains, feedbackRegions, linkTerms, linkFault } = options
+    const terms = { expireAfterMs, simulatorDomains, feedbackRegions, linkTerms, linkFault }
     await run('expandBroadcast', { ...key, ...terms, quota: await quotaOf(accountId) })
   }
 }

@@ -13,6 +13,7 @@ import type { BroadcastRow } from '../store/schema.ts'
 import { faultOf } from './begin.ts'
 import { type SendOrder, sendState } from './draft.ts'
 import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
+import { refuseOtherVersion } from './version.ts'
 
 /** Undefined when the account has no such broadcast. */
 type Ordered = true | Refusal | undefined
@@ -20,13 +21,17 @@ type Ordered = true | Refusal | undefined
 type Order = BroadcastKey & { now: number }
 
 export const sendCommands = {
-  /** A draft, or a scheduled one, at another time. */
-  sendBroadcast: command<Order & { send: SendOrder }, Ordered>(async (tx, { accountId, id, send, now }) => {
+  /** A draft, or a scheduled one, at another time. @param version that is to be sent; null for whichever there is */
+  sendBroadcast: command<Order & { send: SendOrder; version: string | null }, Ordered>(async (tx, order) => {
+    const { accountId, id, send, version, now } = order
     await lockBroadcast(tx, { accountId, id })
     const row = await findBroadcast(tx.db, accountId, id)
     if (!row) return undefined
     if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('sent', row.status)
-    const refusal = (await refuseUnsendable(tx, accountId, row)) ?? refuseSendTime(send.at, now)
+    const refusal =
+      refuseOtherVersion(row, version) ??
+      (await refuseUnsendable(tx, accountId, row)) ??
+      refuseSendTime(send.at, now)
     if (refusal) return refusal
     await setBroadcast(tx, { accountId, id }, { ...sendState(send, now), updatedAt: now })
     return true

@@ -7,6 +7,7 @@ import { BROADCAST_DUE } from '../store/mail/broadcasts.ts'
 import { parseMailboxes } from '../store/mail/emails.ts'
 import { LINKING } from '../store/mail/link-terms.ts'
 import type { BroadcastRow, BroadcastStatus, DomainRow } from '../store/schema.ts'
+import { untouchedPart } from './starter.ts'
 
 export interface BroadcastKey {
   accountId: Id
@@ -63,6 +64,8 @@ export async function refuseUnsendable(
 ): Promise<Refusal | undefined> {
   if (html === null && text === null)
     return refuseField('missing_field', 'html', 'Missing `html` or `text` field: there is nothing to send.')
+  const untouched = untouchedPart({ html, text })
+  if (untouched) return refuseField('invalid_field', untouched, STARTER_MESSAGES[untouched])
   if (await findSendingDomain(tx, accountId, sender)) return undefined
   const name = domainOf(sender)
   return refuseField(
@@ -70,6 +73,11 @@ export async function refuseUnsendable(
     'from',
     `The ${name} domain is not verified. Add it, check its DNS records and verify it before sending from it.`,
   )
+}
+
+const STARTER_MESSAGES = {
+  html: 'The `html` field still is the starter text of the dashboard. Replace it with your own before you send the broadcast.',
+  text: 'The `text` field still is the starter text of the dashboard. Replace it with your own, or leave it empty, before you send the broadcast.',
 }
 
 const SENDING = ['id', 'status', 'region', ...LINKING] as const

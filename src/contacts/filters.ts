@@ -2,7 +2,7 @@
 import { type ExpressionBuilder, type ExpressionWrapper, type SqlBool, sql } from 'kysely'
 import { foldText } from '../lib/fold-text.ts'
 import type { Id } from '../lib/ids.ts'
-import { containing } from '../store/pattern.ts'
+import { containing, endingIn } from '../store/pattern.ts'
 import type { Db, Flag, Schema } from '../store/schema.ts'
 
 export const FILTER_OPS = ['eq', 'neq', 'contains', 'exists', 'not_exists'] as const
@@ -40,6 +40,8 @@ export type Condition =
   | { on: 'property'; propertyId: number; holderCount: number; op: FilterOp; text: string }
   /** Part of the address or of a name. */
   | { on: 'search'; text: string }
+  /** The address is at another domain than this one. */
+  | { on: 'elsewhere'; domain: string }
   /** No older audience of the account has the address. */
   | { on: 'first' }
 
@@ -146,6 +148,12 @@ async function countSome(db: Db, propertyId: number, value: string): Promise<num
 function expressionOf(eb: ExpressionBuilder<Schema, 'contacts'>, condition: Condition) {
   if (condition.on === 'flag') return eb('contacts.unsubscribed', '=', condition.flag)
   if (condition.on === 'first') return eb.not(eb.exists(inOlderAudience(eb)))
+  if (condition.on === 'elsewhere')
+    return eb(
+      eb.ref('contacts.foldedEmail'),
+      'not like',
+      sql<string>`${endingIn(`@${condition.domain}`)} escape '!'`,
+    )
   if (condition.on === 'search')
     return eb.or([...COLUMNS.values()].map(column => columnContains(eb, column, condition.text)))
   return condition.on === 'column' ? columnExpression(eb, condition) : propertyExpression(eb, condition)

@@ -2,9 +2,10 @@
  * Who belongs to an audience or a segment, a page at a time in the order of the contacts' ids: what broadcasts are sent
  * by. Membership is what it is at the moment of each page.
  */
+import { foldText } from '../lib/fold-text.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import type { ContactRow, Db, SegmentRow, TopicRow } from '../store/schema.ts'
-import { everybodyOf, type Filter, type Membership, membershipOf } from './filters.ts'
+import { type Condition, everybodyOf, type Filter, type Membership, membershipOf } from './filters.ts'
 import { STRETCH_CONTACTS, stretchesOf } from './stretches.ts'
 
 const COLUMNS = ['id', 'email', 'firstName', 'lastName', 'unsubscribed', 'properties'] as const
@@ -43,6 +44,39 @@ export async function segmentMembers(
 ): Promise<MemberPage> {
   const membership = await membershipOf(db, audienceId, JSON.parse(filters) as Filter[])
   return pageOf(db, membership, after, limit, size)
+}
+
+/**
+ * Whether an audience, or a segment of it, has a subscribed member whose address is at another domain than these. It
+ * is looked through in stretches, so that a million contacts keep nobody else waiting; it ends at the first such member.
+ *
+ * @param filters those of the segment; null for the whole audience
+ * @param size how many are looked at by one statement
+ */
+export async function hasMemberElsewhere(
+  db: Db,
+  { audienceId, filters }: { audienceId: Id; filters: SegmentRow['filters'] | null },
+  domains: ReadonlySet<string>,
+  size = STRETCH_CONTACTS,
+): Promise<boolean> {
+  const members =
+    filters === null
+      ? everybodyOf(audienceId)
+      : await membershipOf(db, audienceId, JSON.parse(filters) as Filter[])
+  if (members.isEmpty) return false
+  const conditions: Condition[] = [
+    ...members.conditions,
+    { on: 'flag', flag: 0 },
+    ...[...domains].map(domain => ({ on: 'elsewhere', domain: foldText(domain) }) as const),
+  ]
+  const stretches = stretchesOf(db, { ...members, conditions }, 'asc', size)
+  let from: Id | null = null
+  for (;;) {
+    const to: Id | undefined = await stretches.endOf(from)
+    if ((await stretches.ids({ from, to }, 1, 0)).length > 0) return true
+    if (!to) return false
+    from = to
+  }
 }
 
 /** Which of these contacts get what is sent about a topic, by what they have said or by its default. */

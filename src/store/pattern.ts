@@ -3,3 +3,7 @@
 export function containing(text: string): string {
   return `%${text.replace(/[!%_]/g, '!$&')}%`
 }
+
+export function endingIn(text: string): string {
+  return containing(text).slice(0, -1)
+}

@@ -62,6 +62,7 @@ function warming(): Record<string, string> {
     POSTHORN_DELIVERY_SOURCE_IPS: '127.0.0.1=mail.shop.example',
     POSTHORN_DELIVERY_WARMUP: `127.0.0.1=${daysAgo(11)}`,
     POSTHORN_DNS_ADDRESSES: '127.0.0.25',
+    POSTHORN_TRACKING_BASE_URL: 'https://links.shop.example',
     POSTHORN_DOCTOR_BLOCKLISTS: 'zen.list.example,bl.list.example',
   }
 }

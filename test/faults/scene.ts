@@ -50,6 +50,7 @@ export async function openScene(t: TestContext): Promise<Scene> {
   const zone = await t.using(startZone(ZONE))
   const mx = await t.using(startFakeMx({ host: '127.0.0.2', ledger: ledgerFile }))
   const settings = {
+    TRACKING_BASE_URL: 'https://links.here.example',
     ADMIN_PASSWORD: PASSWORD,
     DNS_RESOLVERS: zone.server,
     DELIVERY_PORT: String(mx.port),

@@ -109,11 +109,12 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       async handle(request) {
         const { accountId } = request.credential
         const id = idOf(request)
-        const { changes, scheduledAt } = readBroadcastChange(await request.body())
+        const { changes, ...rest } = readBroadcastChange(await request.body())
         const template = await templateOf(findTemplate, accountId, changes.templateId)
         const { subject, html, text } = template ?? { subject: null, html: null, text: null }
         const words = template ? { html, text, ...(subject !== null && { subject }) } : {}
-        return shown(request, await broadcasts.change(accountId, id, { ...words, ...changes }, scheduledAt))
+        const change = { ...rest, changes: { ...words, ...changes } }
+        return shown(request, await broadcasts.change(accountId, id, change))
       },
     },
     {
@@ -152,14 +153,14 @@ function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       replies: { 200: broadcastSchema },
       async handle(request) {
         const id = idOf(request)
-        const order = readSendOrder(await request.body())
-        return shown(request, await broadcasts.send(request.credential.accountId, id, order))
+        const { version, ...order } = readSendOrder(await request.body())
+        return shown(request, await broadcasts.send(request.credential.accountId, id, order, version))
       },
     },
     order('pause', 'Stop sending for a while: nothing that has not been handed over is begun'),
     order(
       'resume',
-      'Go on sending a broadcast that is paused, or that has failed for want of a verified domain',
+      'Go on sending a broadcast that is paused, or that has failed for want of a verified domain or of links that work',
     ),
     order('cancel', 'Give a broadcast up: nothing that has not been handed over is sent'),
   ]

@@ -1,9 +1,10 @@
 /** Broadcasts on the wire: the bodies that write and send one, and how one is shown with what has become of it. */
 import * as z from 'zod'
 import type { BroadcastDetail } from '../../broadcasts/broadcasts.ts'
-import type { BroadcastFields, SendOrder } from '../../broadcasts/draft.ts'
+import type { BroadcastFields, Changes, SendOrder } from '../../broadcasts/draft.ts'
 import { LINT_PARTS, LINT_RULES, type LintFinding } from '../../broadcasts/lint.ts'
 import { LONGEST_NAME, LONGEST_PREVIEW } from '../../broadcasts/texts.ts'
+import { versionOf } from '../../broadcasts/version.ts'
 import { SKIP_REASONS } from '../../events/broadcast-counts.ts'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../lib/ids.ts'
 import type { Mailbox } from '../../smtp/address.ts'
@@ -39,8 +40,12 @@ const fields = {
   scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
 }
 export const newBroadcastSchema = z.object({ ...fields, send: z.boolean().optional() })
-export const broadcastChangeSchema = z.object(fields)
-export const sendBroadcastSchema = z.object({ scheduled_at: fields.scheduled_at })
+const version = z.string().optional().meta({
+  description:
+    'The `version` that the request is about. If the broadcast has another one by now, the request is refused with 422 and changes nothing.',
+})
+export const broadcastChangeSchema = z.object({ ...fields, version })
+export const sendBroadcastSchema = z.object({ scheduled_at: fields.scheduled_at, version })
 export const testBroadcastSchema = z.object({ to: oneOrMany() })
 
 const READING = { emptyMeansAbsent: ['name', 'from', 'subject'] }
@@ -75,6 +80,9 @@ export const broadcastRowSchema = z.object({
 })
 export const broadcastSchema = broadcastRowSchema
   .extend({
+    version: z.string().meta({
+      description: 'Of what it says and to whom it goes; another one once any of that has changed.',
+    }),
     html: z.string().nullable(),
     text: z.string().nullable(),
     progress: z.object({
@@ -153,15 +161,13 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
 }
 
 /** What is absent stays; an empty text takes away what need not be there. @throws Refused */
-export function readBroadcastChange(body: unknown): {
-  changes: Partial<BroadcastFields>
-  scheduledAt: number | undefined
-} {
+export function readBroadcastChange(body: unknown): Changes {
   refuseFiles(body)
-  const { scheduledAt, ...given } = readChange(body)
+  const { scheduledAt, version = null, ...given } = readChange(body)
   return {
     changes: changesOf(withAudience(given)),
     scheduledAt: scheduledAt === undefined ? undefined : readTime('scheduled_at', scheduledAt),
+    version,
   }
 }
 
@@ -187,9 +193,9 @@ function refuseFiles(body: unknown) {
 }
 
 /** @throws Refused */
-export function readSendOrder(body: unknown): SendOrder {
-  const { scheduledAt } = readSend(body)
-  return { at: scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt) }
+export function readSendOrder(body: unknown): SendOrder & { version: string | null } {
+  const { scheduledAt, version = null } = readSend(body)
+  return { at: scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt), version }
 }
 
 /** @throws Refused */
@@ -202,7 +208,9 @@ export function readTestRecipients(body: unknown): Mailbox[] {
 }
 
 /** What a request says, and nothing else. */
-function changesOf(request: Omit<ReturnType<typeof readChange>, 'scheduledAt'>): Partial<BroadcastFields> {
+function changesOf(
+  request: Omit<ReturnType<typeof readChange>, 'scheduledAt' | 'version'>,
+): Partial<BroadcastFields> {
   const { name, subject, html, text, previewText, from, replyTo } = request
   if ((replyTo?.length ?? 0) > MOST_REPLY_TO)
     throw invalidField('reply_to', `At most ${MOST_REPLY_TO} \`reply_to\` addresses are allowed.`)
@@ -253,6 +261,7 @@ export function broadcastView(
   const handedOver = statuses.filter(([status]) => !notHandedOver.includes(status))
   return {
     ...broadcastRow(broadcast, isOfSegment),
+    version: versionOf(broadcast),
     html,
     text,
     progress: {

@@ -7,6 +7,7 @@ import type { Quota } from '../../../src/accounts/plans.ts'
 import { type BroadcastDetail, createBroadcasts } from '../../../src/broadcasts/broadcasts.ts'
 import type { BroadcastFields } from '../../../src/broadcasts/draft.ts'
 import { expandCommandsWith, LOOK_AHEAD } from '../../../src/broadcasts/expand.ts'
+import { linkFault } from '../../../src/broadcasts/link-base.ts'
 import { type RunnerOptions, takeStep } from '../../../src/broadcasts/runner.ts'
 import { mailOfBroadcast } from '../../../src/broadcasts/send.ts'
 import { commands } from '../../../src/commands.ts'
@@ -30,9 +31,15 @@ export interface SceneContact {
   properties?: Record<string, string | number | boolean>
 }
 
+interface SceneOptions {
+  quota?: Quota | null
+  lookAhead?: number
+  linkBase?: string
+}
+
 export async function openBroadcasts(
   t: TestContext,
-  { quota = null, lookAhead = LOOK_AHEAD }: { quota?: Quota | null; lookAhead?: number } = {},
+  { quota = null, lookAhead = LOOK_AHEAD, linkBase = LINK_BASE_URL }: SceneOptions = {},
 ) {
   const store = await t.using(openLocalStore({ ...commands, ...expandCommandsWith(lookAhead) }))
   const post = postOver(store)
@@ -61,7 +68,8 @@ export async function openBroadcasts(
   }
   const linkTerms = await store.run('linkTerms', { baseUrl: LINK_BASE_URL })
   const broadcasts = createBroadcasts({
-    ...{ ...store, clock, newId, letGo },
+    ...{ ...store, clock, newId, letGo, simulatorDomains: terms.simulatorDomains },
+    linkBase: () => ({ url: linkBase, setting: 'http.base_url' }),
     accept: createAccept({
       ...{ ...store, ...terms },
       claims: createBlobClaims({ ...store, onLeftBehind: onError }),
@@ -73,7 +81,8 @@ export async function openBroadcasts(
       blobs: store.blobs,
     }),
   })
-  const runner: RunnerOptions = { ...store, ...terms, linkTerms, letGo, onError }
+  const fault = linkFault({ url: linkBase, setting: 'http.base_url' }) ?? null
+  const runner: RunnerOptions = { ...store, ...terms, linkTerms, linkFault: fault, letGo, onError }
 
   const draft = (over: Partial<BroadcastFields> = {}): BroadcastFields => ({
     ...{ name: 'News', audienceId, segmentId: null, topicId: null, templateId: null },

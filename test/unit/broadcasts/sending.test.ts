@@ -303,10 +303,11 @@ test('an order that comes at the wrong time is refused', async t => {
   contacts(manyContacts(1))
   const id = await sending()
   for (const order of [
-    () => broadcasts.send(accountId, id, { at: null }),
+    () => broadcasts.send(accountId, id, { at: null }, null),
     () => broadcasts.resume(accountId, id),
     () => broadcasts.delete(accountId, id),
-    () => broadcasts.change(accountId, id, { name: 'other' }, undefined),
+    () =>
+      broadcasts.change(accountId, id, { changes: { name: 'other' }, scheduledAt: undefined, version: null }),
   ]) {
     const answer = await order()
     assert.ok(isRefusal(answer) && answer.refused === 'wrong_state', JSON.stringify(answer))

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import type { ContactFields } from '../../../src/contacts/contact.ts'
 import { FILTER_OPS, type Filter } from '../../../src/contacts/filters.ts'
 import { countMembers, listContacts } from '../../../src/contacts/list.ts'
-import { segmentMembers } from '../../../src/contacts/members.ts'
+import { hasMemberElsewhere, segmentMembers } from '../../../src/contacts/members.ts'
 import type { PropertyValue } from '../../../src/contacts/properties.ts'
 import { type Id, idText } from '../../../src/lib/ids.ts'
 import type { ContactRow, SegmentRow } from '../../../src/store/schema.ts'
@@ -216,6 +216,28 @@ test('what one audience has is no matter of another', async t => {
       [[idText(id), 'ann@there.test']],
     )
   }
+})
+
+const SIMULATORS = new Set(['simulator.test', 'former.test'])
+
+test('members at other domains: found beyond the first stretch, of a segment alone, and not once they have unsubscribed', async t => {
+  const { add, db, audienceId } = await open(t)
+  const isElsewhere = (filters: readonly Filter[] | null) =>
+    hasMemberElsewhere(db, { audienceId, filters: filters && JSON.stringify(filters) }, SIMULATORS, 2)
+  const pro = [{ field: 'properties.plan', op: 'eq', value: 'pro' }] as const
+  assert.is(await isElsewhere(null), false)
+  for (let i = 0; i < 5; i++)
+    await add({ email: `delivered+${i}@simulator.test`, properties: new Map([['plan', 'pro']]) })
+  await add({ email: 'delivered@former.test' })
+  await add({ email: 'left@there.test', unsubscribed: true })
+  assert.is(await isElsewhere(null), false)
+  await add({ email: 'x@notsimulator.test', properties: new Map([['plan', 'free']]) })
+  assert.is(await isElsewhere(null), true)
+  assert.is(await isElsewhere(pro), false)
+  assert.is(await isElsewhere([{ field: 'email', op: 'contains', value: 'simulator' }]), true)
+  assert.is(await isElsewhere([{ field: 'properties.nobody', op: 'exists', value: null }]), false)
+  await add({ email: 'pro@sub.simulator.test', properties: new Map([['plan', 'pro']]) })
+  assert.is(await isElsewhere(pro), true)
 })
 
 test.run()

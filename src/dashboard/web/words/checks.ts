@@ -2,6 +2,7 @@
 
 const CHECKS: Readonly<Record<string, string>> = {
   outbound_port: 'Way out to mail servers',
+  base_url: 'Address of links',
   reverse_name: 'Name of our address',
   zone_delegation: 'Our DNS zone',
   zone_records: 'Records of our zone',

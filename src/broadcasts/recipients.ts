@@ -1,0 +1,43 @@
+/** Whether a broadcast goes to anybody outside the simulator. */
+import { hasMemberElsewhere } from '../contacts/members.ts'
+import type { Id } from '../lib/ids.ts'
+import type { Db } from '../store/schema.ts'
+
+interface Recipients {
+  accountId: Id
+  audienceId: Id | null
+  /** A segment; or an audience, as newer clients write it. */
+  segmentId: Id | null
+}
+
+/** What is not there reaches nobody: it is for the command to refuse. */
+export async function reachesPeople(
+  db: Db,
+  { accountId, audienceId, segmentId }: Recipients,
+  simulatorDomains: ReadonlySet<string>,
+): Promise<boolean> {
+  const segment = segmentId && (await findSegment(db, accountId, segmentId))
+  const whole = segmentId && !segment ? segmentId : audienceId
+  if (segment) return hasMemberElsewhere(db, segment, simulatorDomains)
+  if (!whole || !(await hasAudience(db, accountId, whole))) return false
+  return hasMemberElsewhere(db, { audienceId: whole, filters: null }, simulatorDomains)
+}
+
+async function hasAudience(db: Db, accountId: Id, id: Id): Promise<boolean> {
+  const found = await db
+    .selectFrom('audiences')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+function findSegment(db: Db, accountId: Id, id: Id) {
+  return db
+    .selectFrom('segments')
+    .select(['audienceId', 'filters'])
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}

@@ -1,0 +1,30 @@
+/**
+ * From where an address of ours, such as `http.base_url`, can be opened, judged by how it is written and without a
+ * look-up: links in mail are only as good as that.
+ */
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { isGlobalUnicast } from './address-safety.ts'
+
+/**
+ * `invalid`: it is no http(s) URL. `loopback`: only the machine itself can open it (127.0.0.0/8, ::1, 0.0.0.0, ::,
+ * localhost). `private`: only a local network can. `public`: a public address, or a name, which is not looked up.
+ */
+export type UrlReach = 'invalid' | 'loopback' | 'private' | 'public'
+
+const THIS_MACHINE: ReadonlySet<string> = new Set(['loopback', 'unspecified'])
+
+export function reachOf(url: string): UrlReach {
+  const parsed = URL.parse(url)
+  if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:') return 'invalid'
+  const host = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  if (isIP(host) === 0) return host === 'localhost' || host.endsWith('.localhost') ? 'loopback' : 'public'
+  // an IPv4 address inside an IPv6 one is judged like itself
+  if (THIS_MACHINE.has(ipaddr.process(host).range())) return 'loopback'
+  return isGlobalUnicast(host) ? 'public' : 'private'
+}
+
+/** Mailbox providers follow one-click unsubscribe links over https alone (RFC 8058 §3.1). */
+export function isHttps(url: string): boolean {
+  return URL.parse(url)?.protocol === 'https:'
+}

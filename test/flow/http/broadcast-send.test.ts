@@ -1,0 +1,231 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { STARTER_HTML, STARTER_TEXT } from '../../../src/broadcasts/starter.ts'
+import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type Posthorn, type PosthornOptions, startPosthorn } from '../../kit/posthorn.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('what is sent as a broadcast, and whether its links work')
+const ZONE = `
+  there.example     MX 10 mx.there.example
+  mx.there.example  A 127.0.0.2
+`
+const PUBLIC = { POSTHORN_TRACKING_BASE_URL: 'https://mail.here.example' }
+const HOUR_MS = 3_600_000
+const REAL = 'ok@there.example'
+const SIMULATED = 'delivered@simulator.test'
+
+let mx: FakeMx
+test.before(async () => {
+  mx = await startFakeMx({ host: '127.0.0.2' })
+})
+test.after(() => mx.close())
+
+/** What a test asks of one service. */
+function asked(posthorn: Posthorn) {
+  const call = async (method: string, path: string, body?: object) => {
+    const session = await posthorn.signIn()
+    return posthorn.call(method, path, { session, ...(body && { body }) })
+  }
+  const audienceOf = async (...emails: string[]): Promise<string> => {
+    const { body } = await call('POST', '/audiences', { name: 'Readers' })
+    for (const email of emails) await call('POST', `/audiences/${body.id}/contacts`, { email })
+    return body.id
+  }
+  const draftFor = async (audience: string, over: object = {}) => {
+    const words = { from: 'Ann <ann@here.example>', subject: 'News', text: 'Hello {{unsubscribe_url}}' }
+    const answer = await call('POST', '/broadcasts', { audience_id: audience, ...words, ...over })
+    assert.is(answer.status, 201, JSON.stringify(answer.body))
+    return answer.body
+  }
+  const get = async (id: string) => (await call('GET', `/broadcasts/${id}`)).body
+  const when = (id: string, status: string) =>
+    until(async () => {
+      const broadcast = await get(id)
+      return broadcast.status === status ? broadcast : undefined
+    })
+  const inAnHour = () => new Date(posthorn.clock.now() + HOUR_MS).toISOString()
+  return { call, audienceOf, draftFor, get, when, inAnHour }
+}
+
+async function started(t: TestContext, options: PosthornOptions = {}) {
+  const posthorn = await t.using(startPosthorn({ zone: ZONE, mxPort: mx.port, ...options }))
+  await posthorn.verifiedDomain('here.example')
+  return { posthorn, ...asked(posthorn) }
+}
+
+test('version: it changes with what is said and to whom, and with nothing else', async t => {
+  const { call, audienceOf, draftFor, get } = await started(t)
+  const audience = await audienceOf(SIMULATED)
+  const { id, version } = await draftFor(audience)
+  assert.match(version, /^[\w-]{22}$/)
+  const patched = async (body: object) => (await call('PATCH', `/broadcasts/${id}`, body)).body.version
+  assert.is(await patched({ name: 'For me', subject: 'News' }), version)
+  const seen = [version]
+  for (const change of [
+    { subject: 'Other' },
+    { html: '<p>x</p>' },
+    { text: 'x' },
+    { preview_text: 'x' },
+    { reply_to: 'desk@here.example' },
+    { from: 'bob@here.example' },
+    { audience_id: await audienceOf() },
+  ])
+    seen.push(await patched(change))
+  assert.is(new Set(seen).size, 8, 'each change makes another version')
+  assert.is((await get(id)).version, seen.at(-1))
+})
+
+test('version: a broadcast that was changed meanwhile is neither sent nor changed', async t => {
+  const { call, audienceOf, draftFor, get, when, inAnHour } = await started(t)
+  const { id, version } = await draftFor(await audienceOf(SIMULATED))
+  await call('PATCH', `/broadcasts/${id}`, { text: 'Changed by somebody else.' })
+  for (const [method, path, body] of [
+    ['POST', `/broadcasts/${id}/send`, { version }],
+    ['POST', `/broadcasts/${id}/send`, { version, scheduled_at: inAnHour() }],
+    ['POST', `/broadcasts/${id}/send`, { version: '' }],
+    ['PATCH', `/broadcasts/${id}`, { version, text: 'mine' }],
+  ] as const) {
+    const { status, body: refused } = await call(method, path, body)
+    assert.equal([status, refused.name, refused.errors[0].path], [422, 'validation_error', 'version'])
+    assert.match(refused.message, /was changed after this `version` was read/)
+  }
+  const kept = await get(id)
+  assert.equal([kept.status, kept.text], ['draft', 'Changed by somebody else.'])
+  const sent = await call('POST', `/broadcasts/${id}/send`, { version: kept.version })
+  assert.is(sent.status, 200)
+  await when(id, 'sent')
+})
+
+test('the starter text of the dashboard is not sent, whatever its white space', async t => {
+  const { call, audienceOf, draftFor, get, inAnHour } = await started(t)
+  const audience = await audienceOf(SIMULATED)
+  for (const [over, path] of [
+    [{ html: STARTER_HTML, text: 'Mine.' }, 'html'],
+    [{ html: `${STARTER_HTML.replaceAll('\n', '\r\n')}\n\n`, text: '' }, 'html'],
+    [{ html: '<p>Mine.</p>', text: STARTER_TEXT }, 'text'],
+  ] as const) {
+    const { id } = await draftFor(audience, over)
+    for (const body of [{}, { scheduled_at: inAnHour() }]) {
+      const { status, body: refused } = await call('POST', `/broadcasts/${id}/send`, body)
+      assert.equal([status, refused.errors[0].path], [422, path])
+      assert.match(refused.message, /starter text/)
+    }
+    const { findings } = (await call('POST', `/broadcasts/${id}/lint`)).body
+    assert.ok(findings.some(({ rule, part }: Finding) => rule === 'starter_text' && part === path))
+    assert.is((await get(id)).status, 'draft')
+  }
+})
+
+interface Finding {
+  rule: string
+  severity: string
+  part: string
+  message: string
+}
+
+for (const [name, env] of [
+  ['derived from a loopback listener', {}],
+  ['localhost', { POSTHORN_TRACKING_BASE_URL: 'http://localhost:3000' }],
+  ['no URL', { POSTHORN_TRACKING_BASE_URL: 'mail.here.example' }],
+] as const)
+  test(`links, ${name}: nothing is sent or scheduled for real recipients`, async t => {
+    const { call, audienceOf, draftFor, get, inAnHour } = await started(t, { env })
+    const audience = await audienceOf(SIMULATED, REAL)
+    const { id, version, from, subject, text } = await draftFor(audience)
+    const words = { audience_id: audience, from, subject, text }
+    for (const [path, body] of [
+      [`/broadcasts/${id}/send`, { version }],
+      [`/broadcasts/${id}/send`, { scheduled_at: inAnHour() }],
+      ['/broadcasts', { ...words, send: true }],
+      ['/broadcasts', { ...words, scheduled_at: inAnHour() }],
+    ] as const) {
+      const { status, body: refused } = await call('POST', path, body)
+      assert.equal([status, refused.name], [422, 'validation_error'])
+      assert.match(refused.message, /Set `(http|tracking)\.base_url` to the public https address/)
+    }
+    const { findings } = (await call('POST', `/broadcasts/${id}/lint`)).body
+    const [finding] = findings.filter(({ part }: Finding) => part === 'links')
+    assert.equal([finding.rule, finding.severity], ['unreachable_links', 'error'])
+    assert.is((await get(id)).status, 'draft')
+    assert.is((await call('GET', '/broadcasts')).body.total, 1)
+  })
+
+test('links, loopback: members at the simulator alone get a broadcast', async t => {
+  const { call, audienceOf, draftFor, when } = await started(t)
+  const all = await audienceOf(SIMULATED, REAL)
+  const filters = [{ field: 'email', op: 'contains', value: '@simulator.test' }]
+  const { body: segment } = await call('POST', `/audiences/${all}/segments`, { name: 'Try', filters })
+  const gone = await audienceOf(SIMULATED, 'left@there.example')
+  await call('PATCH', '/contacts/left@there.example', { unsubscribed: true })
+  for (const draft of [
+    await draftFor(await audienceOf(SIMULATED)),
+    await draftFor(all, { segment_id: segment.id }),
+    await draftFor(gone),
+  ]) {
+    const { findings } = (await call('POST', `/broadcasts/${draft.id}/lint`)).body
+    assert.equal(
+      findings.filter(({ part }: Finding) => part === 'links'),
+      [],
+    )
+    assert.is((await call('POST', `/broadcasts/${draft.id}/send`)).status, 200)
+    assert.is((await when(draft.id, 'sent')).counts.delivered, 1)
+  }
+})
+
+test('links, loopback at the start: a scheduled broadcast fails with the reason, and goes on once they work', async t => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  t.after(() => rmSync(dataDir, { recursive: true }))
+  const options = { zone: ZONE, mxPort: mx.port, dataDir }
+  const first = await startPosthorn({ ...options, env: PUBLIC })
+  await first.verifiedDomain('here.example')
+  const { audienceOf, draftFor, inAnHour } = asked(first)
+  const { id } = await draftFor(await audienceOf(SIMULATED, REAL), {
+    subject: 'Scheduled',
+    scheduled_at: inAnHour(),
+  })
+  await first.close()
+
+  const second = await startPosthorn(options)
+  second.clock.advance(HOUR_MS)
+  const failed = await asked(second).when(id, 'failed')
+  assert.match(failed.error, /Set `http\.base_url`/)
+  assert.equal(second.rows('select address from deliveries'), [])
+  await second.close()
+
+  const third = await t.using(startPosthorn({ ...options, env: PUBLIC }))
+  third.clock.advance(HOUR_MS)
+  assert.is((await asked(third).call('POST', `/broadcasts/${id}/resume`)).status, 200)
+  await asked(third).when(id, 'sent')
+  const mine = await until(async () =>
+    mx.messages.find(({ headers }) => /^Subject: Scheduled/m.test(headers)),
+  )
+  assert.equal(mine.rcptTo, [REAL])
+  assert.match(mine.headers, 'List-Unsubscribe: <https://mail.here.example/u/')
+})
+
+for (const [url, expected] of [
+  ['https://mail.here.example', []],
+  ['http://mail.here.example', [['weak_links', 'warning']]],
+  ['https://10.1.2.3', [['weak_links', 'warning']]],
+] as const)
+  test(`links at ${url}: a broadcast to real recipients is sent, with what lint says of them`, async t => {
+    const { call, audienceOf, draftFor, when } = await started(t, {
+      env: { POSTHORN_TRACKING_BASE_URL: url },
+    })
+    const { id, version } = await draftFor(await audienceOf(REAL))
+    const { findings } = (await call('POST', `/broadcasts/${id}/lint`)).body
+    assert.equal(
+      findings
+        .filter(({ part }: Finding) => part === 'links')
+        .map(({ rule, severity }: Finding) => [rule, severity]),
+      expected,
+    )
+    assert.is((await call('POST', `/broadcasts/${id}/send`, { version })).status, 200)
+    await when(id, 'sent')
+  })
+
+test.run()
