@@ -7,7 +7,7 @@ import { compileTemplate } from '../templates/compile.ts'
 import { parseText } from '../templates/parse.ts'
 import { builtInOf, isAmong } from '../templates/variables.ts'
 import { openTags, readHtml } from '../tracking/read-html.ts'
-import { untouchedPart } from './starter.ts'
+import { isStarter } from './starter.ts'
 import { strayBraces } from './stray-braces.ts'
 import { contentToSend } from './texts.ts'
 import { mayBeKey } from './unusual-names.ts'
@@ -63,11 +63,10 @@ export function lintBroadcast(
   unusualKeys = knownProperties,
 ): LintFinding[] {
   const findings: LintFinding[] = []
-  const untouched = untouchedPart({ html, text })
-  if (untouched)
+  if (isStarter(html))
     findings.push({
-      ...{ rule: 'starter_text', severity: 'error', part: untouched, line: null },
-      message: `The ${untouched === 'html' ? 'HTML' : 'text'} still is the starter text: replace it with your own.`,
+      ...{ rule: 'starter_text', severity: 'error', part: 'html', line: null },
+      message: 'The HTML still is the starter text: replace it with your own.',
     })
   if (html !== null && (text === null || text.trim() === ''))
     findings.push({

@@ -2,23 +2,12 @@
 
 export const STARTER_HTML =
   '<p>Hello {{first_name|there}},</p>\n<p>…</p>\n<p><a href="{{unsubscribe_url}}">Unsubscribe</a></p>\n'
-export const STARTER_TEXT = 'Hello {{first_name|there}},\n\n…\n\nUnsubscribe: {{unsubscribe_url}}\n'
 
-/** Which part of a broadcast still is the starter text, whatever its white space; undefined where none is. */
-export function untouchedPart({
-  html,
-  text,
-}: {
-  html: string | null
-  text: string | null
-}): 'html' | 'text' | undefined {
-  if (html !== null && same(html, STARTER_HTML)) return 'html'
-  return text !== null && same(text, STARTER_TEXT) ? 'text' : undefined
-}
-
-function same(text: string, starter: string): boolean {
+/** Whether the HTML of a broadcast still is the starter text, whatever its white space. */
+export function isStarter(html: string | null): boolean {
   // a long text need not be looked through
-  return text.length < 2 * starter.length && withoutSpace(text) === withoutSpace(starter)
+  if (html === null || html.length > 2 * STARTER_HTML.length) return false
+  return withoutSpace(html) === withoutSpace(STARTER_HTML)
 }
 
 function withoutSpace(text: string): string {

@@ -7,7 +7,7 @@ import { BROADCAST_DUE } from '../store/mail/broadcasts.ts'
 import { parseMailboxes } from '../store/mail/emails.ts'
 import { LINKING } from '../store/mail/link-terms.ts'
 import type { BroadcastRow, BroadcastStatus, DomainRow } from '../store/schema.ts'
-import { untouchedPart } from './starter.ts'
+import { isStarter } from './starter.ts'
 
 export interface BroadcastKey {
   accountId: Id
@@ -64,8 +64,7 @@ export async function refuseUnsendable(
 ): Promise<Refusal | undefined> {
   if (html === null && text === null)
     return refuseField('missing_field', 'html', 'Missing `html` or `text` field: there is nothing to send.')
-  const untouched = untouchedPart({ html, text })
-  if (untouched) return refuseField('invalid_field', untouched, STARTER_MESSAGES[untouched])
+  if (isStarter(html)) return UNTOUCHED
   if (await findSendingDomain(tx, accountId, sender)) return undefined
   const name = domainOf(sender)
   return refuseField(
@@ -75,10 +74,11 @@ export async function refuseUnsendable(
   )
 }
 
-const STARTER_MESSAGES = {
-  html: 'The `html` field still is the starter text of the dashboard. Replace it with your own before you send the broadcast.',
-  text: 'The `text` field still is the starter text of the dashboard. Replace it with your own, or leave it empty, before you send the broadcast.',
-}
+const UNTOUCHED = refuseField(
+  'invalid_field',
+  'html',
+  'The `html` field still is the starter text of the dashboard. Replace it with your own before you send the broadcast.',
+)
 
 const SENDING = ['id', 'status', 'region', ...LINKING] as const
 type SendingDomain = Pick<DomainRow, (typeof SENDING)[number]>

@@ -2,6 +2,7 @@
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Route, Router, Switch, useLocation } from 'wouter-preact'
+import { watchDrafts } from './api/drafts.ts'
 import { Confirmation } from './parts/dialog.tsx'
 import { Failure, Toasts } from './parts/feedback.tsx'
 import { Frame } from './shell/frame.tsx'
@@ -58,6 +59,7 @@ function SignedInPages() {
 }
 
 watchSession()
+watchDrafts()
 followTheme()
 void findSession()
 fetchPageOf(location.pathname.slice(BASE.length))

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { STARTER_HTML, STARTER_TEXT } from '../../../src/broadcasts/starter.ts'
+import { STARTER_HTML } from '../../../src/broadcasts/starter.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { type Posthorn, type PosthornOptions, startPosthorn } from '../../kit/posthorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -103,19 +103,15 @@ test('version: a broadcast that was changed meanwhile is neither sent nor change
 test('the starter text of the dashboard is not sent, whatever its white space', async t => {
   const { call, audienceOf, draftFor, get, inAnHour } = await started(t)
   const audience = await audienceOf(SIMULATED)
-  for (const [over, path] of [
-    [{ html: STARTER_HTML, text: 'Mine.' }, 'html'],
-    [{ html: `${STARTER_HTML.replaceAll('\n', '\r\n')}\n\n`, text: '' }, 'html'],
-    [{ html: '<p>Mine.</p>', text: STARTER_TEXT }, 'text'],
-  ] as const) {
-    const { id } = await draftFor(audience, over)
+  for (const html of [STARTER_HTML, `${STARTER_HTML.replaceAll('\n', '\r\n')}\n\n`]) {
+    const { id } = await draftFor(audience, { html })
     for (const body of [{}, { scheduled_at: inAnHour() }]) {
       const { status, body: refused } = await call('POST', `/broadcasts/${id}/send`, body)
-      assert.equal([status, refused.errors[0].path], [422, path])
+      assert.equal([status, refused.errors[0].path], [422, 'html'])
       assert.match(refused.message, /starter text/)
     }
     const { findings } = (await call('POST', `/broadcasts/${id}/lint`)).body
-    assert.ok(findings.some(({ rule, part }: Finding) => rule === 'starter_text' && part === path))
+    assert.ok(findings.some(({ rule, part }: Finding) => rule === 'starter_text' && part === 'html'))
     assert.is((await get(id)).status, 'draft')
   }
 })

@@ -6,6 +6,7 @@ import { useQuery } from '../api/query.ts'
 import type { Account, AccountWithPassword, Installation } from '../api/types.ts'
 import { Button, Choose, Copy, TextField } from '../parts/controls.tsx'
 import { confirm, Dialog, FormDialog } from '../parts/dialog.tsx'
+import { useDraft } from '../parts/draft.tsx'
 import { Empty, Note, say } from '../parts/feedback.tsx'
 import { type Column, PagedTable } from '../parts/list.tsx'
 import { usePaged } from '../parts/paged.ts'
@@ -132,13 +133,18 @@ interface AccountFormProps {
 }
 
 function AccountForm({ account, plans, onClose, onDone }: AccountFormProps) {
-  const [name, setName] = useState(account?.name ?? '')
-  const [owner, setOwner] = useState(account?.owner_email ?? '')
-  const [plan, setPlan] = useState(account?.plan ?? plans.at(-1) ?? '')
+  const draft = useDraft(`account.${account?.id ?? 'new'}`, {
+    name: account?.name ?? '',
+    owner: account?.owner_email ?? '',
+    plan: account?.plan ?? plans.at(-1) ?? '',
+  })
+  const { name, owner, plan } = draft.value
+  const set = (changes: Partial<typeof draft.value>) => draft.set({ ...draft.value, ...changes })
   return (
     <FormDialog
       title={account ? `Change ${account.name}` : 'Make an account'}
       act={account ? 'Save' : 'Make it'}
+      draft={draft}
       onClose={onClose}
       onSubmit={async () => {
         const body = { name, owner_email: owner, plan: plan || null }
@@ -151,21 +157,27 @@ function AccountForm({ account, plans, onClose, onDone }: AccountFormProps) {
     >
       {error => (
         <>
-          <TextField label="Name" required value={name} onValue={setName} fault={error?.of('name')} />
+          <TextField
+            label="Name"
+            required
+            value={name}
+            onValue={value => set({ name: value })}
+            fault={error?.of('name')}
+          />
           <TextField
             label="Owner’s email address"
             type="email"
             required
             hint="With this address they sign in."
             value={owner}
-            onValue={setOwner}
+            onValue={value => set({ owner: value })}
             fault={error?.of('owner_email')}
           />
           <Choose
             label="Plan"
             value={plan}
             options={plans.map(one => [one, one] as const)}
-            onValue={setPlan}
+            onValue={value => set({ plan: value })}
             fault={error?.of('plan')}
           />
         </>
@@ -176,7 +188,7 @@ function AccountForm({ account, plans, onClose, onDone }: AccountFormProps) {
 
 function Secret({ account, onClose }: { account: AccountWithPassword; onClose: () => void }) {
   return (
-    <Dialog title="Password of the owner" onClose={onClose}>
+    <Dialog title="Password of the owner" isOnce onClose={onClose}>
       <div class="dialog-body">
         <Note tone="warn">
           <p>

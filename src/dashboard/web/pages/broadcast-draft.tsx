@@ -3,94 +3,64 @@ import { useEffect, useState } from 'preact/hooks'
 import { compileTemplate } from '../../../templates/compile.ts'
 import { fillTemplate } from '../../../templates/render.ts'
 import { builtInOf, isAmong, propertyOf } from '../../../templates/variables.ts'
-import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
-import type { Audience, Broadcast, Contact, List, Segment, Topic } from '../api/types.ts'
+import type { Audience, Contact, List, Segment, Topic } from '../api/types.ts'
 import { AreaField, Button, Choose, TextField } from '../parts/controls.tsx'
-import { useAct } from '../parts/dialog.tsx'
-import { Failure, say } from '../parts/feedback.tsx'
+import { DraftState } from '../parts/draft.tsx'
 import { RenderedMail } from '../parts/rendered.tsx'
 import { Card } from '../parts/show.tsx'
+import type { BroadcastEdit, BroadcastText } from './broadcast-edit.ts'
 
 const MOST_CHARACTERS = 4 * 1024 * 1024
 const SETTLED_MS = 350
-const FIELDS = [
-  'name',
-  'from',
-  'subject',
-  'preview_text',
-  'audience_id',
-  'segment_id',
-  'topic_id',
-  'html',
-  'text',
-] as const
 
-type Draft = Record<(typeof FIELDS)[number], string>
-
-function draftOf(broadcast: Broadcast): Draft {
-  return Object.fromEntries(FIELDS.map(field => [field, broadcast[field] ?? ''])) as Draft
-}
-
-interface DraftProps {
-  broadcast: Broadcast
-  put: (broadcast: Broadcast) => void
-}
-
-export function BroadcastDraft({ broadcast, put }: DraftProps) {
-  const [draft, setDraft] = useState(() => draftOf(broadcast))
-  const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(broadcast))
-  const save = useAct(async () => {
-    const { name, ...body } = draft
-    const saved = await call<Broadcast>('PATCH', `/broadcasts/${broadcast.id}`, {
-      ...body,
-      name: name || null,
-    })
-    setDraft(draftOf(saved))
-    put(saved)
-    say('Saved.')
-  })
-  const field = (name: keyof Draft) => ({
-    value: draft[name],
-    onValue: (value: string) => setDraft({ ...draft, [name]: value }),
-    fault: save.error?.of(name),
+export function BroadcastDraft({ edit }: { edit: BroadcastEdit }) {
+  const { draft, failure, isBusy, save } = edit
+  const { value, set } = draft
+  const faultOf = (path: keyof BroadcastText) => failure?.error.of(path)
+  const field = (name: keyof BroadcastText) => ({
+    value: value[name],
+    onValue: (text: string) => set({ ...value, [name]: text }),
+    fault: faultOf(name),
   })
   return (
     <div class="editor">
-      <div class="stack">
-        {save.error && save.error.fields.length === 0 && (
-          <Failure error={save.error} act="It was not saved" />
-        )}
-        <Card>
-          <div class="stack">
-            <Readers draft={draft} onDraft={setDraft} faultOf={path => save.error?.of(path)} />
-            <TextField label="From" {...field('from')} />
-            <TextField label="Subject" {...field('subject')} />
-            <TextField
-              label="Beside the subject"
-              hint="What inboxes show after it."
-              {...field('preview_text')}
-            />
-            <AreaField label="HTML" code rows={14} {...field('html')} />
-            <AreaField label="Text" code rows={7} {...field('text')} />
-            <TextField label="Name" hint="For you alone." {...field('name')} />
-            <div>
-              <Button kind="main" disabled={!isChanged || save.isBusy} onClick={() => void save.run()}>
-                {isChanged ? 'Save' : 'Saved'}
-              </Button>
-            </div>
+      <Card>
+        <div class="stack">
+          <Readers draft={value} onDraft={set} faultOf={faultOf} />
+          <TextField label="From" {...field('from')} />
+          <TextField label="Subject" {...field('subject')} />
+          <TextField
+            label="Beside the subject"
+            hint="What inboxes show after it."
+            {...field('preview_text')}
+          />
+          <AreaField label="HTML" code rows={14} {...field('html')} />
+          <AreaField
+            label="Text"
+            code
+            rows={7}
+            hint="For readers and programs that show no HTML. Mail without it is trusted less."
+            {...field('text')}
+          />
+          <TextField label="Name" hint="For you alone." {...field('name')} />
+          <div class="row">
+            <Button kind="main" disabled={!draft.isChanged || isBusy} onClick={save}>
+              {draft.isChanged ? 'Save' : 'Saved'}
+            </Button>
+            <DraftState draft={draft} />
           </div>
-        </Card>
-      </div>
-      <AsRead draft={draft} />
+        </div>
+      </Card>
+      <AsRead draft={value} />
     </div>
   )
 }
 
 interface ReadersProps {
-  draft: Draft
-  onDraft: (draft: Draft) => void
-  faultOf: (path: keyof Draft) => string | undefined
+  draft: BroadcastText
+  onDraft: (draft: BroadcastText) => void
+  faultOf: (path: keyof BroadcastText) => string | undefined
 }
 
 function Readers({ draft, onDraft, faultOf }: ReadersProps) {
@@ -151,7 +121,7 @@ function optionsWith(chosen: string, none: string, listed: readonly Option[]): O
 }
 
 /** Rendered by the same code as the mail itself, with the values of somebody who is to get it. */
-function AsRead({ draft }: { draft: Draft }) {
+function AsRead({ draft }: { draft: BroadcastText }) {
   const [settled, setSettled] = useState(draft)
   useEffect(() => {
     const timer = setTimeout(() => setSettled(draft), SETTLED_MS)

@@ -1,12 +1,13 @@
 /** Broadcasts: one email to an audience. */
-import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
+import { STARTER_HTML } from '../../../broadcasts/starter.ts'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { Audience, Broadcast, BroadcastRow, Domain, List } from '../api/types.ts'
 import { Button, Choose, LinkButton, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
+import { useDraft } from '../parts/draft.tsx'
 import { Empty, Note } from '../parts/feedback.tsx'
 import { type Column, Filter, PagedTable, Search } from '../parts/list.tsx'
 import { usePaged } from '../parts/paged.ts'
@@ -14,11 +15,6 @@ import { Card, Head, Mark, Time } from '../parts/show.tsx'
 import { BROADCAST_WORDS } from '../words/broadcasts.ts'
 
 const LIVE_MS = 5_000
-/** What a new one says, to be written over. */
-const BEGINNING = {
-  html: '<p>Hello {{first_name|there}},</p>\n<p>…</p>\n<p><a href="{{unsubscribe_url}}">No more of these</a></p>\n',
-  text: 'Hello {{first_name|there}},\n\n…\n\nNo more of these: {{unsubscribe_url}}\n',
-}
 
 const COLUMNS: readonly Column<BroadcastRow>[] = [
   {
@@ -101,9 +97,9 @@ function AddBroadcast({ onClose }: { onClose: () => void }) {
   const audiences = useLoad<List<Audience>>('/audiences?limit=100')
   const domains = useLoad<List<Domain>>('/domains?limit=100')
   const verified = domains.data?.data.find(({ status }) => status === 'verified')
-  const [chosen, setChosen] = useState('')
-  const [from, setFrom] = useState('')
-  const [subject, setSubject] = useState('')
+  const draft = useDraft('new-broadcast', { audience: '', from: '', subject: '' })
+  const { audience: chosen, from, subject } = draft.value
+  const set = (changes: Partial<typeof draft.value>) => draft.set({ ...draft.value, ...changes })
   const list = audiences.data?.data ?? []
   const standard = verified ? `news@${verified.name}` : ''
   return (
@@ -111,10 +107,11 @@ function AddBroadcast({ onClose }: { onClose: () => void }) {
       title="Write a broadcast"
       act="Begin"
       disabled={list.length === 0}
+      draft={draft}
       onClose={onClose}
       onSubmit={async () => {
         const { id } = await call<Broadcast>('POST', '/broadcasts', {
-          ...BEGINNING,
+          html: STARTER_HTML,
           audience_id: chosen || list[0]!.id,
           from: from || standard,
           subject,
@@ -136,21 +133,21 @@ function AddBroadcast({ onClose }: { onClose: () => void }) {
             label="To"
             value={chosen || (list[0]?.id ?? '')}
             options={list.map(({ id, name, contact_count }) => [id, `${name} (${contact_count})`])}
-            onValue={setChosen}
+            onValue={audience => set({ audience })}
             fault={error?.of('audience_id')}
           />
           <TextField
             label="From"
             value={from}
             placeholder={standard}
-            onValue={setFrom}
+            onValue={value => set({ from: value })}
             fault={error?.of('from')}
           />
           <TextField
             label="Subject"
             required
             value={subject}
-            onValue={setSubject}
+            onValue={value => set({ subject: value })}
             fault={error?.of('subject')}
           />
         </>

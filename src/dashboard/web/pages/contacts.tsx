@@ -5,6 +5,7 @@ import { useQuery } from '../api/query.ts'
 import type { Audience, Contact } from '../api/types.ts'
 import { AreaField, Button, Switch, TextField } from '../parts/controls.tsx'
 import { confirm, FormDialog } from '../parts/dialog.tsx'
+import { useDraft } from '../parts/draft.tsx'
 import { Empty, say } from '../parts/feedback.tsx'
 import { type Column, PagedTable, RowActs, Search } from '../parts/list.tsx'
 import { usePaged } from '../parts/paged.ts'
@@ -203,13 +204,15 @@ interface ContactDialogProps {
 }
 
 function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProps) {
-  const [form, setForm] = useState(formOf(contact))
-  const set = (changes: Partial<ContactForm>) => setForm(before => ({ ...before, ...changes }))
+  const draft = useDraft(`contact.${audience.id}.${contact?.id ?? 'new'}`, formOf(contact))
+  const form = draft.value
+  const set = (changes: Partial<ContactForm>) => draft.set({ ...draft.now(), ...changes })
   const path = `/audiences/${audience.id}/contacts`
   return (
     <FormDialog
       title={contact ? 'Change a contact' : 'Add a contact'}
       act={contact ? 'Save' : 'Add'}
+      draft={draft}
       onClose={onClose}
       onSubmit={async () => {
         await (contact

@@ -1,14 +1,17 @@
 /** Brings contacts in from a CSV file, with what has been read so far and what became of each row. */
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, send } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Audience, ContactImport, List } from '../api/types.ts'
 import { Button, Choose, Field } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { Failure, Note } from '../parts/feedback.tsx'
+import { useDraft } from '../parts/draft.tsx'
+import { Failure, Note, say } from '../parts/feedback.tsx'
 import { count, counted } from '../words/numbers.ts'
 
 const LIVE_MS = 1_000
+/** Files that were chosen and not imported yet, by audience: a browser keeps none itself once the dialog is closed. */
+const chosenFiles = new Map<string, File>()
 
 interface ImportProps {
   audience: Audience
@@ -17,11 +20,18 @@ interface ImportProps {
 }
 
 export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
-  const [file, setFile] = useState<File>()
-  const [onExisting, setOnExisting] = useState('update')
+  const [file, setFile] = useState(() => chosenFiles.get(audience.id))
+  const draft = useDraft(`import.${audience.id}`, { onExisting: 'update' })
+  const { onExisting } = draft.value
+  const isOpen = useIsOpen()
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
   const [report, setReport] = useState<ContactImport>()
+  const choose = (chosen: File | undefined) => {
+    setFile(chosen)
+    if (chosen) chosenFiles.set(audience.id, chosen)
+    else chosenFiles.delete(audience.id)
+  }
   const begin = async () => {
     setBusy(true)
     setError(undefined)
@@ -34,7 +44,12 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
           headers: { 'content-type': 'text/csv' },
         },
       )
-      setReport((await reply.json()) as ContactImport)
+      const done = (await reply.json()) as ContactImport
+      chosenFiles.delete(audience.id)
+      draft.discard()
+      setReport(done)
+      if (!isOpen())
+        say(`The import has ended: ${counted(done.rows, 'row')} read, ${count(done.failed)} not taken.`)
       onDone()
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure
@@ -60,11 +75,12 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
                   type="file"
                   accept=".csv,text/csv"
                   disabled={isBusy}
-                  onChange={event => setFile(event.currentTarget.files?.[0])}
+                  onChange={event => choose(event.currentTarget.files?.[0])}
                   {...ids}
                 />
               )}
             </Field>
+            {file && <p class="quiet">Chosen: {file.name}</p>}
             <Choose
               label="Who is here already"
               value={onExisting}
@@ -72,7 +88,7 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
                 ['update', 'is changed to what the file says'],
                 ['skip', 'stays as they are'],
               ]}
-              onValue={setOnExisting}
+              onValue={value => draft.set({ onExisting: value })}
             />
             {isBusy && <SoFar audienceId={audience.id} />}
           </>
@@ -89,6 +105,17 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
       </div>
     </Dialog>
   )
+}
+
+function useIsOpen(): () => boolean {
+  const isOpen = useRef(true)
+  useEffect(
+    () => () => {
+      isOpen.current = false
+    },
+    [],
+  )
+  return () => isOpen.current
 }
 
 function SoFar({ audienceId }: { audienceId: string }) {

@@ -1,10 +1,10 @@
 /** A received message answered, or passed on to somebody else. */
-import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import type { Inbound } from '../api/types.ts'
 import { AreaField, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
+import { useDraft } from '../parts/draft.tsx'
 import { say } from '../parts/feedback.tsx'
 import { counted } from '../words/numbers.ts'
 
@@ -16,22 +16,27 @@ interface DialogProps {
 /** In the thread of the message, as mail programs see it (RFC 5322 §3.6.4). */
 export function AnswerDialog({ message, onClose }: DialogProps) {
   const [, navigate] = useLocation()
-  const [from, setFrom] = useState(message.received_for[0] ?? '')
-  const [to, setTo] = useState(message.reply_to[0] ?? message.from)
-  const [subject, setSubject] = useState(
-    /^re:/i.test(message.subject) ? message.subject : `Re: ${message.subject}`,
-  )
-  const [text, setText] = useState('')
+  const draft = useDraft(`answer.${message.id}`, {
+    from: message.received_for[0] ?? '',
+    to: message.reply_to[0] ?? message.from,
+    subject: /^re:/i.test(message.subject) ? message.subject : `Re: ${message.subject}`,
+    text: '',
+  })
+  const field = (name: keyof typeof draft.value) => ({
+    value: draft.value[name],
+    onValue: (value: string) => draft.set({ ...draft.value, [name]: value }),
+  })
   const thread = [...(message.headers.references ?? []), message.message_id ?? ''].join(' ').trim()
   return (
     <FormDialog
       title="Answer"
       act="Send"
       wide
+      draft={draft}
       onClose={onClose}
       onSubmit={async () => {
         const { id } = await call<{ id: string }>('POST', '/emails', {
-          ...{ from, to, subject, text },
+          ...draft.value,
           ...(message.message_id && {
             headers: { 'In-Reply-To': message.message_id, References: thread.replace(/\s+/g, ' ') },
           }),
@@ -42,20 +47,13 @@ export function AnswerDialog({ message, onClose }: DialogProps) {
     >
       {error => (
         <>
-          <TextField label="From" required value={from} onValue={setFrom} fault={error?.of('from')} />
-          <TextField label="To" required value={to} onValue={setTo} fault={error?.of('to')} />
-          <TextField
-            label="Subject"
-            required
-            value={subject}
-            onValue={setSubject}
-            fault={error?.of('subject')}
-          />
+          <TextField label="From" required {...field('from')} fault={error?.of('from')} />
+          <TextField label="To" required {...field('to')} fault={error?.of('to')} />
+          <TextField label="Subject" required {...field('subject')} fault={error?.of('subject')} />
           <AreaField
             label="Message"
             rows={9}
-            value={text}
-            onValue={setText}
+            {...field('text')}
             fault={error?.of('text') ?? error?.of('html')}
           />
         </>
@@ -67,13 +65,14 @@ export function AnswerDialog({ message, onClose }: DialogProps) {
 /** With its files, as an email of ours. */
 export function ForwardDialog({ message, onClose }: DialogProps) {
   const [, navigate] = useLocation()
-  const [from, setFrom] = useState(message.received_for[0] ?? '')
-  const [to, setTo] = useState('')
+  const draft = useDraft(`forward.${message.id}`, { from: message.received_for[0] ?? '', to: '' })
+  const { from, to } = draft.value
   const fileCount = message.attachments.length
   return (
     <FormDialog
       title="Forward"
       act="Forward it"
+      draft={draft}
       onClose={onClose}
       onSubmit={async () => {
         const { id } = await call<{ id: string }>('POST', `/inbound/${message.id}/forward`, {
@@ -92,14 +91,20 @@ export function ForwardDialog({ message, onClose }: DialogProps) {
               : 'What it says goes on as it came.'}{' '}
             Answers come to the address that it is sent from.
           </p>
-          <TextField label="From" required value={from} onValue={setFrom} fault={error?.of('from')} />
+          <TextField
+            label="From"
+            required
+            value={from}
+            onValue={value => draft.set({ from: value, to })}
+            fault={error?.of('from')}
+          />
           <TextField
             label="To"
             required
             autofocus
             value={to}
             hint="Several addresses with commas between them."
-            onValue={setTo}
+            onValue={value => draft.set({ from, to: value })}
             fault={error?.of('to')}
           />
         </>

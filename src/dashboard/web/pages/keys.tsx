@@ -139,7 +139,7 @@ function MakeKey({ domains, onClose, onMade }: MakeKeyProps) {
 
 function NewKey({ token, onClose }: { token: string; onClose: () => void }) {
   return (
-    <Dialog title="Your new key" wide onClose={onClose}>
+    <Dialog title="Your new key" wide isOnce onClose={onClose}>
       <div class="dialog-body">
         <Note tone="warn">
           <p>

@@ -5,6 +5,7 @@ import { useLoad } from '../api/load.ts'
 import type { Audience, List, Segment, SegmentFilter } from '../api/types.ts'
 import { Button, TextField } from '../parts/controls.tsx'
 import { confirm, FormDialog } from '../parts/dialog.tsx'
+import { useDraft } from '../parts/draft.tsx'
 import { Empty, Failure, say, Waiting } from '../parts/feedback.tsx'
 import { type Column, RowActs, Table } from '../parts/list.tsx'
 import { Card } from '../parts/show.tsx'
@@ -105,6 +106,8 @@ function filterWords({ field, op, value }: SegmentFilter): string {
   return COMPARES_NOTHING.has(op) ? `${name} ${OPS[op]}` : `${name} ${OPS[op]} “${value}”`
 }
 
+const FIRST_FILTERS: SegmentFilter[] = [{ field: 'email', op: 'contains', value: '' }]
+
 interface SegmentDialogProps {
   audience: Pick<Audience, 'id'>
   segment?: Segment
@@ -113,16 +116,19 @@ interface SegmentDialogProps {
 }
 
 function SegmentDialog({ audience, segment, onClose, onDone }: SegmentDialogProps) {
-  const [name, setName] = useState(segment?.name ?? '')
-  const [filters, setFilters] = useState<SegmentFilter[]>(
-    segment?.filters ?? [{ field: 'email', op: 'contains', value: '' }],
+  const draft = useDraft(
+    `segment.${audience.id}.${segment?.id ?? 'new'}`,
+    { name: segment?.name ?? '', filters: segment?.filters ?? FIRST_FILTERS },
+    segment?.updated_at,
   )
+  const { name, filters } = draft.value
   const path = `/audiences/${audience.id}/segments`
   return (
     <FormDialog
       title={segment ? `Change ${segment.name}` : 'Make a segment'}
       act={segment ? 'Save' : 'Make it'}
       wide
+      draft={draft}
       onClose={onClose}
       onSubmit={async () => {
         const body = { name, filters }
@@ -133,8 +139,18 @@ function SegmentDialog({ audience, segment, onClose, onDone }: SegmentDialogProp
     >
       {error => (
         <>
-          <TextField label="Name" required value={name} onValue={setName} fault={error?.of('name')} />
-          <FilterFields audience={audience} filters={filters} onFilters={setFilters} />
+          <TextField
+            label="Name"
+            required
+            value={name}
+            onValue={value => draft.set({ name: value, filters })}
+            fault={error?.of('name')}
+          />
+          <FilterFields
+            audience={audience}
+            filters={filters}
+            onFilters={value => draft.set({ name, filters: value })}
+          />
           {error?.fields
             .filter(({ path: at }) => at.startsWith('filters'))
             .map(({ path: at, message }) => (

@@ -1,11 +1,11 @@
 /** A broadcast is tried with a few addresses, and then sent to everybody, now or later. */
-import { useState } from 'preact/hooks'
-import { call } from '../api/client.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Audience, Broadcast, Segment } from '../api/types.ts'
 import { TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
-import { Note, say } from '../parts/feedback.tsx'
+import { Failure, Note, say } from '../parts/feedback.tsx'
 import { signedIn } from '../shell/session.ts'
 import { counted } from '../words/numbers.ts'
 
@@ -37,7 +37,7 @@ export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void
           label="To"
           required
           value={to}
-          hint="Up to ten addresses, with commas between them. What was saved last is sent."
+          hint="Up to ten addresses, with commas between them."
           onValue={setTo}
           fault={error?.of('to')}
         />
@@ -47,27 +47,42 @@ export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void
 }
 
 interface SendProps {
+  /** As it was read: this version is sent, or none. */
   broadcast: Broadcast
   onClose: () => void
+  /** It was changed elsewhere. */
+  onChanged: () => void
   onSent: (broadcast: Broadcast) => void
 }
 
-export function SendBroadcast({ broadcast, onClose, onSent }: SendProps) {
+/** What the API refuses to send. */
+const REFUSED_RULES: ReadonlySet<string> = new Set(['starter_text', 'unreachable_links'])
+
+export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendProps) {
   const [when, setWhen] = useState('')
-  const { id, audience_id, segment_id } = broadcast
+  const { id, version, audience_id, segment_id, subject, from } = broadcast
   const audience = useLoad<Audience>(`/audiences/${audience_id}`)
   const segment = useLoad<Segment>(segment_id && `/audiences/${audience_id}/segments/${segment_id}`)
+  const lint = useLint(id)
+  const isRefused = lint.findings.some(({ rule }) => REFUSED_RULES.has(rule))
   const count = segment_id ? segment.data?.contact_count : audience.data?.contact_count
+  const send = async () => {
+    const scheduled_at = when ? new Date(when).toISOString() : null
+    try {
+      onSent(await call<Broadcast>('POST', `/broadcasts/${id}/send`, { scheduled_at, version }))
+    } catch (error) {
+      if (error instanceof ApiError && error.of('version')) onChanged()
+      throw error
+    }
+    say(when ? 'It is scheduled.' : 'It is going out.')
+  }
   return (
     <FormDialog
       title="Send it to everybody?"
       act={when ? 'Schedule' : 'Send now'}
+      disabled={isRefused}
       onClose={onClose}
-      onSubmit={async () => {
-        const scheduled_at = when ? new Date(when).toISOString() : null
-        onSent(await call<Broadcast>('POST', `/broadcasts/${id}/send`, { scheduled_at }))
-        say(when ? 'It is scheduled.' : 'It is going out.')
-      }}
+      onSubmit={send}
     >
       {error => (
         <>
@@ -76,7 +91,10 @@ export function SendBroadcast({ broadcast, onClose, onSent }: SendProps) {
             <b>{segment.data?.name ?? audience.data?.name}</b>, without those who have unsubscribed or are
             suppressed.
           </p>
-          <Findings id={id} />
+          <p class="quiet">
+            Subject: <b>{subject}</b>. From: {from}.
+          </p>
+          <Findings lint={lint} isRefused={isRefused} />
           <TextField
             label="When, in your time zone"
             type="datetime-local"
@@ -89,7 +107,7 @@ export function SendBroadcast({ broadcast, onClose, onSent }: SendProps) {
             .filter(({ path }) => path !== 'scheduled_at')
             .map(({ path, message }) => (
               <Note key={path} tone="bad" isNews>
-                <p>{message}</p>
+                <p>{path === 'version' ? CHANGED : message}</p>
               </Note>
             ))}
         </>
@@ -98,21 +116,43 @@ export function SendBroadcast({ broadcast, onClose, onSent }: SendProps) {
   )
 }
 
-/** What would keep it from being read. */
-function Findings({ id }: { id: string }) {
-  const [lint, setLint] = useState<Lint>()
-  const [isAsked, setAsked] = useState(false)
-  if (!isAsked) {
-    setAsked(true)
-    void call<Lint>('POST', `/broadcasts/${id}/lint`).then(setLint)
-  }
-  if (!lint || lint.findings.length === 0) return null
+const CHANGED =
+  'Nothing was sent: this broadcast was changed elsewhere after you opened it. Close this dialog, read the new version, and send that.'
+
+/** The broadcast as it is stored is looked over once, when the dialog opens. */
+function useLint(id: string): { findings: Lint['findings']; error: ApiError | undefined } {
+  const [found, setFound] = useState<{ findings: Lint['findings']; error: ApiError | undefined }>({
+    findings: [],
+    error: undefined,
+  })
+  useEffect(() => {
+    call<Lint>('POST', `/broadcasts/${id}/lint`).then(
+      ({ findings }) => setFound({ findings, error: undefined }),
+      (error: unknown) => {
+        if (!(error instanceof ApiError)) throw error
+        setFound({ findings: [], error })
+      },
+    )
+  }, [id])
+  return found
+}
+
+/** What would keep it from being read, or is refused. */
+function Findings({
+  lint: { findings, error },
+  isRefused,
+}: {
+  lint: ReturnType<typeof useLint>
+  isRefused: boolean
+}) {
+  if (error) return <Failure error={error} act="The broadcast could not be checked" />
+  if (findings.length === 0) return null
   return (
-    <Note tone="warn">
+    <Note tone={isRefused ? 'bad' : 'warn'}>
       <p>
-        <b>Before you send it:</b>
+        <b>{isRefused ? 'This broadcast cannot be sent yet:' : 'Before you send it:'}</b>
       </p>
-      {lint.findings.map(({ rule, part, line, message }) => (
+      {findings.map(({ rule, part, line, message }) => (
         <p key={`${rule} ${part} ${line} ${message}`}>{message}</p>
       ))}
     </Note>

@@ -6,6 +6,7 @@ import { useQuery } from '../api/query.ts'
 import type { Suppression } from '../api/types.ts'
 import { AreaField, Button } from '../parts/controls.tsx'
 import { confirm, FormDialog } from '../parts/dialog.tsx'
+import { useDraft } from '../parts/draft.tsx'
 import { Empty, say } from '../parts/feedback.tsx'
 import { type Column, Filter, PagedTable, Search } from '../parts/list.tsx'
 import { usePaged } from '../parts/paged.ts'
@@ -150,13 +151,15 @@ function columnsOf(reload: () => void): Column<Suppression>[] {
 }
 
 function AddAddresses({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
-  const [text, setText] = useState('')
+  const draft = useDraft('suppressions', { text: '' })
+  const { text } = draft.value
   const emails = text.split(/[\s,;]+/).filter(Boolean)
   return (
     <FormDialog
       title="Add addresses"
       act={emails.length > 1 ? `Add ${counted(emails.length, 'address', 'addresses')}` : 'Add'}
       disabled={emails.length === 0}
+      draft={draft}
       onClose={onClose}
       onSubmit={async () => {
         for (let at = 0; at < emails.length; at += MOST_AT_ONCE)
@@ -173,7 +176,7 @@ function AddAddresses({ onClose, onAdded }: { onClose: () => void; onAdded: () =
           value={text}
           placeholder={'ann@example.com\nbob@example.com'}
           hint="One a line, or with commas between them."
-          onValue={setText}
+          onValue={value => draft.set({ text: value })}
           fault={error?.fields[0]?.message}
         />
       )}

@@ -8,13 +8,14 @@ import { useLoad } from '../api/load.ts'
 import type { Template } from '../api/types.ts'
 import { AreaField, Button, TextField } from '../parts/controls.tsx'
 import { confirm, useAct } from '../parts/dialog.tsx'
+import { DraftNotice, DraftState, useDraft } from '../parts/draft.tsx'
 import { Failure, say, Waiting } from '../parts/feedback.tsx'
 import { RenderedMail } from '../parts/rendered.tsx'
 import { Card, Head, Time } from '../parts/show.tsx'
 import type { PageProps } from '../shell/page.ts'
 import { VersionsDialog } from './versions.tsx'
 
-interface Draft {
+interface TemplateText {
   name: string
   subject: string
   html: string
@@ -28,30 +29,26 @@ export function TemplatePage({ params: { id } }: PageProps) {
   const template = useLoad<Template>(`/templates/${id}`)
   if (!template.data)
     return template.error ? <Failure error={template.error} retry={template.reload} /> : <Waiting />
-  return <Editor key={template.data.updated_at} template={template.data} put={template.put} />
+  return <Editor key={template.data.id} template={template.data} put={template.put} />
 }
 
-function draftOf({ name, subject, html, text }: Template): Draft {
+function textOf({ name, subject, html, text }: Template): TemplateText {
   return { name, subject: subject ?? '', html: html ?? '', text: text ?? '' }
 }
 
 function Editor({ template, put }: { template: Template; put: (template: Template) => void }) {
   const [, navigate] = useLocation()
-  const [draft, setDraft] = useState(() => draftOf(template))
+  const draft = useDraft(`template.${template.id}`, textOf(template), template.updated_at)
   const [isLookingBack, setLookingBack] = useState(false)
-  const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(template))
   const save = useAct(async () => {
-    const { name, subject, html, text } = draft
+    const sent = draft.now()
+    const { name, subject, html, text } = sent
     const body = { name, subject: subject || null, html: html || null, text: text || null }
-    put(await call<Template>('PUT', `/templates/${template.id}`, body))
+    const saved = await call<Template>('PUT', `/templates/${template.id}`, body)
+    draft.settle(sent, textOf(saved), saved.updated_at)
+    put(saved)
     say('Saved. What it said before is kept as a version.')
   })
-  useEffect(() => {
-    if (!isChanged) return
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', ask)
-    return () => removeEventListener('beforeunload', ask)
-  }, [isChanged])
   const remove = () =>
     confirm({
       title: `Delete ${template.name}?`,
@@ -59,6 +56,7 @@ function Editor({ template, put }: { template: Template; put: (template: Templat
       act: 'Delete the template',
       async work() {
         await call('DELETE', `/templates/${template.id}`)
+        draft.discard()
         say('The template is deleted.')
         navigate('/templates')
       },
@@ -79,14 +77,16 @@ function Editor({ template, put }: { template: Template; put: (template: Templat
         <Button icon="clock" onClick={() => setLookingBack(true)}>
           Versions
         </Button>
-        <Button kind="main" disabled={!isChanged || save.isBusy} onClick={() => void save.run()}>
-          {isChanged ? 'Save' : 'Saved'}
+        <DraftState draft={draft} />
+        <Button kind="main" disabled={!draft.isChanged || save.isBusy} onClick={() => void save.run()}>
+          {draft.isChanged ? 'Save' : 'Saved'}
         </Button>
       </Head>
       {save.error && <Failure error={save.error} act="The template was not saved" />}
+      <DraftNotice draft={draft} what="template" />
       <div class="editor">
-        <Writing draft={draft} onDraft={setDraft} faultOf={path => save.error?.of(path)} />
-        <Result draft={draft} />
+        <Writing draft={draft.value} onDraft={draft.set} faultOf={path => save.error?.of(path)} />
+        <Result draft={draft.value} />
       </div>
       {isLookingBack && (
         <VersionsDialog template={template} onClose={() => setLookingBack(false)} onRestored={put} />
@@ -96,13 +96,13 @@ function Editor({ template, put }: { template: Template; put: (template: Templat
 }
 
 interface WritingProps {
-  draft: Draft
-  onDraft: (draft: Draft) => void
+  draft: TemplateText
+  onDraft: (draft: TemplateText) => void
   faultOf: (path: string) => string | undefined
 }
 
 function Writing({ draft, onDraft, faultOf }: WritingProps) {
-  const field = (name: keyof Draft) => ({
+  const field = (name: keyof TemplateText) => ({
     value: draft[name],
     onValue: (value: string) => onDraft({ ...draft, [name]: value }),
     fault: faultOf(name),
@@ -126,7 +126,7 @@ function Writing({ draft, onDraft, faultOf }: WritingProps) {
 }
 
 /** Rendered by the same code as the mail itself. */
-function Result({ draft }: { draft: Draft }) {
+function Result({ draft }: { draft: TemplateText }) {
   const settled = useSettled(draft)
   const [values, setValues] = useState<Record<string, string>>({})
   const compiled = compileTemplate({

@@ -1,11 +1,11 @@
 /** All templates. */
-import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useQuery } from '../api/query.ts'
 import type { Template, TemplateRow } from '../api/types.ts'
 import { Button, TextField } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
+import { useDraft } from '../parts/draft.tsx'
 import { Empty } from '../parts/feedback.tsx'
 import { type Column, PagedTable, Search } from '../parts/list.tsx'
 import { usePaged } from '../parts/paged.ts'
@@ -70,14 +70,15 @@ export function Templates() {
 
 function AddTemplate({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation()
-  const [name, setName] = useState('')
+  const draft = useDraft('new-template', { name: '' })
   return (
     <FormDialog
       title="Write a template"
       act="Begin"
+      draft={draft}
       onClose={onClose}
       onSubmit={async () => {
-        const { id } = await call<Template>('POST', '/templates', { name, ...BEGINNING })
+        const { id } = await call<Template>('POST', '/templates', { ...draft.value, ...BEGINNING })
         onClose()
         navigate(`/templates/${id}`)
       }}
@@ -89,8 +90,8 @@ function AddTemplate({ onClose }: { onClose: () => void }) {
           autofocus
           placeholder="Welcome mail"
           hint="For you alone; readers do not see it."
-          value={name}
-          onValue={setName}
+          value={draft.value.name}
+          onValue={name => draft.set({ name })}
           fault={error?.of('name')}
         />
       )}

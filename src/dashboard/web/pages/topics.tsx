@@ -5,6 +5,7 @@ import { useLoad } from '../api/load.ts'
 import type { List, Topic } from '../api/types.ts'
 import { AreaField, Button, Choose, TextField } from '../parts/controls.tsx'
 import { confirm, FormDialog } from '../parts/dialog.tsx'
+import { useDraft } from '../parts/draft.tsx'
 import { Failure, say, Waiting } from '../parts/feedback.tsx'
 import { type Column, RowActs, Table } from '../parts/list.tsx'
 import { Card } from '../parts/show.tsx'
@@ -90,16 +91,23 @@ interface TopicDialogProps {
 }
 
 function TopicDialog({ topic, onClose, onDone }: TopicDialogProps) {
-  const [name, setName] = useState(topic?.name ?? '')
-  const [description, setDescription] = useState(topic?.description ?? '')
-  const [standard, setStandard] = useState<string>(topic?.default_subscription ?? 'opt_in')
+  const draft = useDraft(`topic.${topic?.id ?? 'new'}`, {
+    name: topic?.name ?? '',
+    description: topic?.description ?? '',
+    default_subscription: (topic?.default_subscription ?? 'opt_in') as string,
+  })
+  const field = (name: keyof typeof draft.value) => ({
+    value: draft.value[name],
+    onValue: (value: string) => draft.set({ ...draft.value, [name]: value }),
+  })
   return (
     <FormDialog
       title={topic ? `Change ${topic.name}` : 'Make a topic'}
       act={topic ? 'Save' : 'Make it'}
+      draft={draft}
       onClose={onClose}
       onSubmit={async () => {
-        const body = { name, description, default_subscription: standard }
+        const body = draft.value
         await (topic ? call('PATCH', `/topics/${topic.id}`, body) : call('POST', '/topics', body))
         onDone()
         onClose()
@@ -107,23 +115,15 @@ function TopicDialog({ topic, onClose, onDone }: TopicDialogProps) {
     >
       {error => (
         <>
-          <TextField
-            label="Name"
-            required
-            autofocus
-            value={name}
-            onValue={setName}
-            fault={error?.of('name')}
-          />
+          <TextField label="Name" required autofocus {...field('name')} fault={error?.of('name')} />
           <AreaField
             label="Description"
             rows={2}
             hint="Readers see it where they choose what they want."
-            value={description}
-            onValue={setDescription}
+            {...field('description')}
             fault={error?.of('description')}
           />
-          <Choose label="Goes to" value={standard} options={DEFAULTS} onValue={setStandard} />
+          <Choose label="Goes to" options={DEFAULTS} {...field('default_subscription')} />
         </>
       )}
     </FormDialog>

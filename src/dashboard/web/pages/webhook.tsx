@@ -6,6 +6,7 @@ import { useLoad } from '../api/load.ts'
 import type { List, Webhook, WebhookDelivery } from '../api/types.ts'
 import { Button, Choose, Switch } from '../parts/controls.tsx'
 import { confirm, FormDialog, useAct, useChange } from '../parts/dialog.tsx'
+import { DraftNotice, DraftState, useDraft } from '../parts/draft.tsx'
 import { Empty, Failure, say, Waiting } from '../parts/feedback.tsx'
 import { Card, Head, Mark, Time } from '../parts/show.tsx'
 import type { PageProps } from '../shell/page.ts'
@@ -55,7 +56,7 @@ export function WebhookPage({ params: { id } }: PageProps) {
           Send a test
         </Button>
       </Head>
-      <Subscription key={webhook.data.events.join()} webhook={webhook.data} put={webhook.put} />
+      <Subscription webhook={webhook.data} put={webhook.put} />
       <Card title="Last events" lead="The fifty newest, and how they were taken." flush>
         {!deliveries.data &&
           (deliveries.error ? <Failure error={deliveries.error} retry={deliveries.reload} /> : <Waiting />)}
@@ -77,27 +78,31 @@ export function WebhookPage({ params: { id } }: PageProps) {
 }
 
 function Subscription({ webhook, put }: { webhook: Webhook; put: (webhook: Webhook) => void }) {
-  const [events, setEvents] = useState<readonly EventType[]>(webhook.events)
-  const isChanged = events.toSorted().join() !== webhook.events.toSorted().join()
+  const draft = useDraft(`webhook.${webhook.id}`, { events: webhook.events.toSorted() as EventType[] })
+  const { events } = draft.value
   const { error, act } = useChange(async (body: object) => {
-    put(await call<Webhook>('PATCH', `/webhooks/${webhook.id}`, body))
+    const changed = await call<Webhook>('PATCH', `/webhooks/${webhook.id}`, body)
+    if ('events' in body) draft.settle(draft.now(), { events: changed.events.toSorted() })
+    put(changed)
     say('Saved.')
   })
   return (
     <Card title="What it hears of">
       <div class="stack">
         {error && <Failure error={error} act="Nothing was changed" />}
+        <DraftNotice draft={draft} what="webhook" />
         <Switch
           label="On"
           hint="While it is off, nothing is sent to it, nor kept for it."
           checked={webhook.enabled}
           onChange={enabled => act({ enabled })}
         />
-        <EventChoice events={events} onEvents={setEvents} />
-        <div>
-          <Button disabled={!isChanged || events.length === 0} onClick={() => act({ events })}>
+        <EventChoice events={events} onEvents={value => draft.set({ events: value.toSorted() })} />
+        <div class="row">
+          <Button disabled={!draft.isChanged || events.length === 0} onClick={() => act({ events })}>
             Save
           </Button>
+          <DraftState draft={draft} />
         </div>
       </div>
     </Card>

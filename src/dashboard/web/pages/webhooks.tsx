@@ -7,6 +7,7 @@ import { useQuery } from '../api/query.ts'
 import type { AccountEvent, List, Webhook, WebhookWithSecret } from '../api/types.ts'
 import { Button, Copy, Switch, TextField } from '../parts/controls.tsx'
 import { Dialog, FormDialog } from '../parts/dialog.tsx'
+import { useDraft } from '../parts/draft.tsx'
 import { Empty, Note } from '../parts/feedback.tsx'
 import { type Column, PagedTable, Table } from '../parts/list.tsx'
 import { usePaged } from '../parts/paged.ts'
@@ -107,15 +108,13 @@ function EventsCard() {
   )
 }
 
+const FIRST_EVENTS: readonly EventType[] = ['email.delivered', 'email.bounced', 'email.complained']
+
 function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
   const [, navigate] = useLocation()
-  const [url, setUrl] = useState('')
-  const [events, setEvents] = useState<readonly EventType[]>([
-    'email.delivered',
-    'email.bounced',
-    'email.complained',
-  ])
-  const [isStandard, setStandard] = useState(false)
+  const draft = useDraft('new-webhook', { url: '', events: FIRST_EVENTS, isStandard: false })
+  const { url, events, isStandard } = draft.value
+  const set = (changes: Partial<typeof draft.value>) => draft.set({ ...draft.value, ...changes })
   const [made, setMade] = useState<WebhookWithSecret>()
   if (made) return <NewSecret secret={made.signing_secret} onClose={() => navigate(`/webhooks/${made.id}`)} />
   return (
@@ -124,6 +123,7 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
       act="Make it"
       wide
       disabled={events.length === 0}
+      draft={draft}
       onClose={onClose}
       onSubmit={async () => {
         setMade(
@@ -141,15 +141,15 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
             autofocus
             value={url}
             placeholder="https://your-program.example/mail-events"
-            onValue={setUrl}
+            onValue={value => set({ url: value })}
             fault={error?.of('url') ?? error?.of('endpoint')}
           />
-          <EventChoice events={events} onEvents={setEvents} />
+          <EventChoice events={events} onEvents={value => set({ events: value })} />
           <Switch
             label="Also sign as Standard Webhooks do"
             hint="For programs that check signatures with a library of the SDKs."
             checked={isStandard}
-            onChange={setStandard}
+            onChange={value => set({ isStandard: value })}
           />
         </>
       )}
@@ -159,7 +159,7 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
 
 export function NewSecret({ secret, onClose }: { secret: string; onClose: () => void }) {
   return (
-    <Dialog title="Its signing secret" onClose={onClose}>
+    <Dialog title="Its signing secret" isOnce onClose={onClose}>
       <div class="dialog-body">
         <Note tone="warn">
           <p>

@@ -4,17 +4,20 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/client.ts'
 import { Button } from './controls.tsx'
-import { Failure } from './feedback.tsx'
+import { type Draft, DraftNotice } from './draft.tsx'
+import { Failure, say } from './feedback.tsx'
 
 interface DialogProps {
   title: string
   wide?: boolean
+  /** It shows what is shown this once: only its buttons close it. */
+  isOnce?: boolean
   onClose: () => void
   children: ComponentChildren
 }
 
 /** Keeps the keyboard inside, and closes by Escape or a click beside it. */
-export function Dialog({ title, wide, onClose, children }: DialogProps) {
+export function Dialog({ title, wide, isOnce, onClose, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const dialog = ref.current!
@@ -28,9 +31,9 @@ export function Dialog({ title, wide, onClose, children }: DialogProps) {
       aria-label={title}
       onCancel={event => {
         event.preventDefault()
-        onClose()
+        if (!isOnce) onClose()
       }}
-      onMouseDown={event => event.target === ref.current && onClose()}
+      onMouseDown={event => !isOnce && event.target === ref.current && onClose()}
     >
       <div class="card-head">
         <h2>{title}</h2>
@@ -48,6 +51,8 @@ interface FormDialogProps {
   bad?: boolean
   wide?: boolean
   disabled?: boolean
+  /** What is written in it: kept when it is closed, dropped once what it asks for is done. */
+  draft?: Draft
   onClose: () => void
   /** @throws ApiError, which is shown */
   onSubmit: () => Promise<void>
@@ -61,14 +66,23 @@ export function FormDialog({
   bad,
   wide,
   disabled,
+  draft,
   onClose,
   onSubmit,
   children,
 }: FormDialogProps) {
-  const { error, isBusy, run } = useAct(onSubmit)
+  const { error, isBusy, run } = useAct(async () => {
+    await onSubmit()
+    draft?.discard()
+  })
+  const close = () => {
+    if (draft?.isChanged)
+      say('Not saved. What you have written is kept, and is here when you open this again.')
+    onClose()
+  }
   const unnamed = error && error.fields.length === 0
   return (
-    <Dialog title={title} onClose={onClose} {...(wide && { wide })}>
+    <Dialog title={title} onClose={close} {...(wide && { wide })}>
       <form
         onSubmit={event => {
           event.preventDefault()
@@ -76,11 +90,12 @@ export function FormDialog({
         }}
       >
         <div class="dialog-body">
+          {draft && <DraftNotice draft={draft} />}
           {children(error)}
           {unnamed && <Failure error={error} />}
         </div>
         <div class="dialog-acts">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={close}>Cancel</Button>
           <Button type="submit" kind={bad ? 'bad' : 'main'} disabled={isBusy || disabled}>
             {isBusy ? 'One moment …' : act}
           </Button>

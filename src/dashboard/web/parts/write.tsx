@@ -1,5 +1,4 @@
 /** Writing an email by hand: for tests and for single messages. */
-import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -7,6 +6,7 @@ import type { Domain, Installation, List } from '../api/types.ts'
 import { signedIn } from '../shell/session.ts'
 import { AreaField, TextField } from './controls.tsx'
 import { FormDialog } from './dialog.tsx'
+import { useDraft } from './draft.tsx'
 import { Note } from './feedback.tsx'
 
 export function WriteDialog({ onClose }: { onClose: () => void }) {
@@ -14,8 +14,9 @@ export function WriteDialog({ onClose }: { onClose: () => void }) {
   const domains = useLoad<List<Domain>>('/domains?limit=100')
   const installation = useLoad<Installation>('/installation')
   const verified = domains.data?.data.find(({ status }) => status === 'verified')
-  const [email, setEmail] = useState({ from: '', to: '', subject: '', text: '', when: '' })
-  const set = (name: keyof typeof email) => (value: string) => setEmail({ ...email, [name]: value })
+  const draft = useDraft('email', { from: '', to: '', subject: '', text: '', when: '' })
+  const email = draft.value
+  const set = (name: keyof typeof email) => (value: string) => draft.set({ ...email, [name]: value })
   const from = email.from || (verified ? `hello@${verified.name}` : 'you@example.com')
   const simulator = installation.data?.simulator_domain ?? ''
   const send = async () => {
@@ -34,6 +35,7 @@ export function WriteDialog({ onClose }: { onClose: () => void }) {
       title="Send an email"
       act={email.when ? 'Schedule' : 'Send'}
       wide
+      draft={draft}
       onClose={onClose}
       onSubmit={send}
     >

@@ -2,11 +2,14 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
+import { countDrafts } from '../api/drafts.ts'
 import { Button, Choices } from '../parts/controls.tsx'
+import { confirm } from '../parts/dialog.tsx'
 import { Horn, Icon } from '../parts/icons.tsx'
 import { chooseTheme, type Theme, theme } from '../theme/theme.ts'
+import { counted } from '../words/numbers.ts'
 import { PLACES, type Place } from './places.ts'
-import { isOperator, signedIn, signOut } from './session.ts'
+import { draftOwner, isOperator, signedIn, signOut } from './session.ts'
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const [path] = useLocation()
@@ -76,12 +79,24 @@ function Side({ isOpen, path }: { isOpen: boolean; path: string }) {
           </div>
           <div class="row row-apart">
             <span class="quiet">{account.name}</span>
-            <Button small kind="plain" icon="leave" label="Sign out" onClick={() => void signOut()} />
+            <Button small kind="plain" icon="leave" label="Sign out" onClick={askToSignOut} />
           </div>
         </div>
       </div>
     </nav>
   )
+}
+
+/** At once where nothing is unsaved. */
+function askToSignOut(): void {
+  const draftCount = countDrafts(draftOwner())
+  if (draftCount === 0) return void signOut()
+  confirm({
+    title: 'Discard unsaved changes?',
+    text: `${counted(draftCount, 'form has', 'forms have')} unsaved changes in this browser. Signing out removes them.`,
+    act: 'Discard and sign out',
+    work: signOut,
+  })
 }
 
 function PlaceLink({ place: { path, label, icon }, isHere }: { place: Place; isHere: boolean }) {

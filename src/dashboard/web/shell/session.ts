@@ -1,6 +1,7 @@
 /** Who is signed in. */
 import { signal } from '@preact/signals'
 import { ApiError, call, onSignedOut } from '../api/client.ts'
+import { dropDraftsOf } from '../api/drafts.ts'
 import { forgetAll } from '../api/load.ts'
 import type { SignedIn } from '../api/types.ts'
 
@@ -8,6 +9,8 @@ import type { SignedIn } from '../api/types.ts'
 export type Session = SignedIn | 'unknown' | 'nobody' | { unreachable: ApiError }
 
 export const session = signal<Session>('unknown')
+/** The session ended while somebody worked with it. */
+export const hasExpired = signal(false)
 
 export function isOperator(): boolean {
   return signedIn().user.operator
@@ -32,17 +35,28 @@ export async function findSession(): Promise<void> {
 /** @throws ApiError */
 export async function signIn(email: string, password: string): Promise<void> {
   session.value = await call<SignedIn>('POST', '/auth/login', { email, password })
+  hasExpired.value = false
 }
 
+/** Ends the session, and removes what was not saved from this browser. */
 export async function signOut(): Promise<void> {
+  const owner = draftOwner()
   await call('POST', '/auth/logout')
+  dropDraftsOf(owner)
   forgetAll()
   session.value = 'nobody'
+}
+
+/** For whom unsaved work is kept. */
+export function draftOwner(): string {
+  const { user, account } = signedIn()
+  return `${user.id}.${account.id}`
 }
 
 export function watchSession(): void {
   onSignedOut(() => {
     if (session.value === 'nobody') return
+    hasExpired.value = typeof session.value === 'object' && 'user' in session.value
     forgetAll()
     session.value = 'nobody'
   })

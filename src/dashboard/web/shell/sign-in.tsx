@@ -2,9 +2,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Button, TextField } from '../parts/controls.tsx'
 import { useAct } from '../parts/dialog.tsx'
-import { Failure } from '../parts/feedback.tsx'
+import { Failure, Note } from '../parts/feedback.tsx'
 import { Horn } from '../parts/icons.tsx'
-import { signIn } from './session.ts'
+import { hasExpired, signIn } from './session.ts'
 
 export function SignIn() {
   const [email, setEmail] = useState('')
@@ -31,6 +31,14 @@ export function SignIn() {
           }}
         >
           <h1>Sign in</h1>
+          {hasExpired.value && (
+            <Note tone="warn">
+              <p>
+                <b>Your session has ended.</b> Sign in again to go on. What you have not saved is kept in this
+                browser.
+              </p>
+            </Note>
+          )}
           <TextField
             label="Email address"
             type="email"

@@ -1,0 +1,124 @@
+/**
+ * What somebody is writing and has not saved yet. Each draft is kept in memory, so that it survives leaving its page, and in
+ * `localStorage`, so that it survives a reload, a closed tab and an expired session. Every tab has records of its own: two tabs that
+ * edit the same object do not overwrite each other. A draft is dropped once it is saved, sent or discarded.
+ */
+
+export interface KeptDraft {
+  value: object
+  /** Of what was saved when the editing began, such as a version. */
+  base: string
+  /** Epoch ms of the last keystroke. */
+  at: number
+}
+
+const PREFIX = 'posthorn.draft.'
+const LONGEST_KEPT_MS = 30 * 86_400_000
+const WRITE_DELAY_MS = 250
+/** Of this tab, until it is loaded again. */
+const TAB = crypto.getRandomValues(new Uint32Array(2)).join('-')
+
+const drafts = new Map<string, KeptDraft>()
+/** Changed since they were last written. */
+const waiting = new Set<string>()
+/** There is no room for them in the browser's storage. */
+const unwritten = new Set<string>()
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** @param owner user and account; nobody else who signs in here sees the draft */
+export function draftKey(owner: string, name: string): string {
+  return `${PREFIX}${owner}.${name}`
+}
+
+/** The newest that is kept under the key. One of another tab, or of this one before a reload, becomes this tab's. */
+export function takeDraft(key: string): KeptDraft | undefined {
+  const own = drafts.get(key)
+  if (own) return own
+  const [newest] = storedUnder(`${key}|`).sort((a, b) => b.draft.at - a.draft.at)
+  if (!newest) return undefined
+  drafts.set(key, newest.draft)
+  localStorage.removeItem(newest.place)
+  write(key)
+  return newest.draft
+}
+
+export function keepDraft(key: string, draft: KeptDraft): void {
+  drafts.set(key, draft)
+  waiting.add(key)
+  timer ??= setTimeout(writeAll, WRITE_DELAY_MS)
+}
+
+export function dropDraft(key: string): void {
+  drafts.delete(key)
+  waiting.delete(key)
+  unwritten.delete(key)
+  localStorage.removeItem(placeOf(key))
+}
+
+/** How many drafts somebody has, in this tab and in others. */
+export function countDrafts(owner: string): number {
+  const prefix = draftKey(owner, '')
+  writeAll()
+  const unwrittenCount = [...unwritten].filter(key => key.startsWith(prefix)).length
+  return placesUnder(prefix).length + unwrittenCount
+}
+
+export function dropDraftsOf(owner: string): void {
+  const prefix = draftKey(owner, '')
+  for (const key of [...drafts.keys()]) if (key.startsWith(prefix)) dropDraft(key)
+  for (const place of placesUnder(prefix)) localStorage.removeItem(place)
+}
+
+/** Writes what waits when the page is hidden or left, and asks where something cannot be written. */
+export function watchDrafts(): void {
+  for (const { place, draft } of storedUnder(PREFIX))
+    if (draft.at < Date.now() - LONGEST_KEPT_MS) localStorage.removeItem(place)
+  addEventListener('pagehide', writeAll)
+  document.addEventListener('visibilitychange', writeAll)
+  addEventListener('beforeunload', event => {
+    writeAll()
+    if (unwritten.size > 0) event.preventDefault()
+  })
+}
+
+function writeAll(): void {
+  clearTimeout(timer)
+  timer = undefined
+  for (const key of waiting) write(key)
+}
+
+function write(key: string): void {
+  waiting.delete(key)
+  try {
+    localStorage.setItem(placeOf(key), JSON.stringify(drafts.get(key)))
+    unwritten.delete(key)
+  } catch {
+    // it is too large for the storage, or there is none: leaving the page asks first
+    unwritten.add(key)
+  }
+}
+
+function placeOf(key: string): string {
+  return `${key}|${TAB}`
+}
+
+function placesUnder(prefix: string): string[] {
+  return Object.keys(localStorage).filter(place => place.startsWith(prefix))
+}
+
+function storedUnder(prefix: string): { place: string; draft: KeptDraft }[] {
+  return placesUnder(prefix).flatMap(place => {
+    const draft = parsed(localStorage.getItem(place))
+    return draft ? [{ place, draft }] : []
+  })
+}
+
+function parsed(text: string | null): KeptDraft | undefined {
+  try {
+    const draft = JSON.parse(text ?? '') as Partial<KeptDraft> | null
+    const isWhole = typeof draft?.value === 'object' && draft.value !== null && typeof draft.at === 'number'
+    return isWhole ? { value: draft.value!, base: String(draft.base ?? ''), at: draft.at! } : undefined
+  } catch {
+    return undefined // some other program's
+  }
+}
