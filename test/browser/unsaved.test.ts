@@ -1,0 +1,312 @@
+import type { Page } from 'playwright-core'
+import * as assert from 'uvu/assert'
+import { startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
+import { buildDashboard } from '../kit/dashboard.ts'
+import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
+import { type Posthorn, startPosthorn } from '../kit/posthorn.ts'
+import { suite } from '../kit/suite.ts'
+import { until } from '../kit/until.ts'
+
+const test = suite('work that is not saved: sent as it is seen, and never lost')
+const WORLD = `
+  there.example     MX 10 mx.there.example
+  mx.there.example  A 127.0.0.2
+`
+const RESTORED = 'Unsaved changes restored.'
+let mx: FakeMx
+let posthorn: Posthorn
+let browser: TestBrowser
+let opened: WatchedPage
+let page: Page
+let audience: string
+
+test.before(async () => {
+  buildDashboard()
+  mx = await startFakeMx({ host: '127.0.0.2' })
+  const env = { POSTHORN_TRACKING_BASE_URL: 'https://links.here.example' }
+  posthorn = await startPosthorn({ zone: WORLD, mxPort: mx.port, env })
+  await posthorn.verifiedDomain('here.example')
+  audience = (await make('/audiences', { name: 'Readers' })).id
+  await make(`/audiences/${audience}/contacts`, { email: 'ann@there.example' })
+  browser = await startBrowser()
+  opened = await browser.signIn(posthorn)
+  page = opened.page
+})
+test.after(async () => {
+  await browser.close()
+  await posthorn.close()
+  await mx.close()
+})
+
+const make = async (path: string, body: object, method = 'POST') => {
+  const answer = await posthorn.call(method, path, { session: await posthorn.signIn(), body })
+  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+const read = async (path: string) =>
+  (await posthorn.call('GET', path, { session: await posthorn.signIn() })).body
+const draftOf = (subject: string, over: object = {}) =>
+  make('/broadcasts', {
+    audience_id: audience,
+    from: 'news@here.example',
+    subject,
+    html: '<p>As it was saved {{unsubscribe_url}}</p>',
+    ...over,
+  })
+const statusOf = async (id: string) => (await read(`/broadcasts/${id}`)).status
+const on = (of: Page) => ({
+  button: (name: string | RegExp) => of.getByRole('button', { name, exact: true }),
+  dialog: () => of.getByRole('dialog').last(),
+  html: () => of.getByLabel('HTML', { exact: true }),
+  place: (name: string) =>
+    of.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name, exact: true }),
+  goTo: (path: string) => of.goto(`${posthorn.baseUrl}/dashboard${path}`),
+})
+/** A page that has been painted is one whose fields hold what was restored. */
+const insistOnRestored = async (of: Page, label: string, text: string) => {
+  await of.getByText(RESTORED).waitFor()
+  assert.is(await of.getByLabel(label, { exact: true }).inputValue(), text)
+}
+
+test('a broadcast that is edited and not saved is sent as it is on the screen', async () => {
+  const { button, dialog, html, goTo } = on(page)
+  const { id } = await draftOf('Edited and sent')
+  await goTo(`/broadcasts/${id}`)
+  await html().fill('<h1>THE REAL TEXT</h1> {{unsubscribe_url}}')
+  await page.getByText('Unsaved changes', { exact: true }).first().waitFor()
+  await button('Send …').click()
+  await dialog().getByText('1 contact of').waitFor()
+  assert.match((await read(`/broadcasts/${id}`)).html, 'THE REAL TEXT')
+  await dialog().getByRole('button', { name: 'Send now' }).click()
+  await page.getByText('Sent', { exact: true }).waitFor()
+  const got = await until(() => mx.messages.find(({ headers }) => /^Subject: Edited and sent/m.test(headers)))
+  assert.match(`${got.data}`, 'THE REAL TEXT')
+  assert.not.match(`${got.data}`, 'As it was saved')
+})
+
+test('a test of a broadcast, too', async () => {
+  const { button, dialog, html, goTo } = on(page)
+  const { id } = await draftOf('Edited and tried')
+  await goTo(`/broadcasts/${id}`)
+  await html().fill('<p>TRIED</p> {{unsubscribe_url}}')
+  await button('Send a test').click()
+  await dialog().getByLabel('To').fill('tester@there.example')
+  await dialog().getByRole('button', { name: 'Send the test' }).click()
+  await page.getByText('The test is on its way.').waitFor()
+  const got = await until(() =>
+    mx.messages.find(({ headers }) => /^Subject: Edited and tried/m.test(headers)),
+  )
+  assert.match(`${got.data}`, 'TRIED')
+})
+
+test('where it cannot be saved nothing is sent, and the page says why', async () => {
+  const { button, dialog, goTo } = on(page)
+  const { id } = await draftOf('Not saved')
+  await goTo(`/broadcasts/${id}`)
+  await page.getByLabel('From', { exact: true }).fill('no address at all')
+  await button('Send …').click()
+  await page.getByText('Nothing was sent, because the changes could not be saved.').waitFor()
+  await page.getByText(/Invalid `from` field/).waitFor()
+  assert.is(await dialog().count(), 0)
+  assert.is(await statusOf(id), 'draft')
+  await button('Discard changes').first().click()
+  assert.is(await page.getByLabel('From', { exact: true }).inputValue(), 'news@here.example')
+})
+
+test('the untouched starter text is not sent', async () => {
+  const { button, dialog, html, goTo } = on(page)
+  await goTo('/broadcasts?add=1')
+  await dialog().getByLabel('Subject').fill('Untouched')
+  await dialog().getByRole('button', { name: 'Begin' }).click()
+  await page.getByRole('heading', { name: 'Untouched', level: 1 }).waitFor()
+  await button('Send …').click()
+  await dialog().getByText('The HTML still is the starter text').waitFor()
+  assert.ok(await dialog().getByRole('button', { name: 'Send now' }).isDisabled())
+  await page.keyboard.press('Escape')
+  await html().fill('<p>Mine. {{unsubscribe_url}}</p>')
+  await button('Send …').click()
+  await dialog().getByText('There is no text part').waitFor()
+  assert.ok(await dialog().getByRole('button', { name: 'Send now' }).isEnabled())
+})
+
+test('two tabs: what another has changed meanwhile is not sent, and not overwritten unasked', async t => {
+  const { button, dialog, html, goTo } = on(page)
+  const { id } = await draftOf('Two tabs')
+  await goTo(`/broadcasts/${id}`)
+  await button('Send …').click()
+  await dialog().getByText('1 contact of').waitFor()
+  const other = await browser.signIn(posthorn, `/broadcasts/${id}`)
+  t.after(other.close)
+  await on(other.page).html().fill('<p>Of the other tab. {{unsubscribe_url}}</p>')
+  await on(other.page).button('Save').click()
+  await other.page.getByText('Saved.', { exact: true }).waitFor()
+
+  await dialog().getByRole('button', { name: 'Send now' }).click()
+  await dialog().getByText('Nothing was sent: this broadcast was changed elsewhere').waitFor()
+  assert.is(await statusOf(id), 'draft')
+  await page.keyboard.press('Escape')
+  await until(async () => (await html().inputValue()).includes('Of the other tab') || undefined)
+
+  await html().fill('<p>Of the first tab. {{unsubscribe_url}}</p>')
+  await on(other.page).html().fill('<p>Once more of the other. {{unsubscribe_url}}</p>')
+  await on(other.page).button('Save').click()
+  await other.page.getByText('Saved.', { exact: true }).first().waitFor()
+  await until(async () => /Once more/.test((await read(`/broadcasts/${id}`)).html) || undefined)
+  await button('Send …').click()
+  await page.getByText('This broadcast was changed elsewhere after you began editing.').waitFor()
+  assert.match((await read(`/broadcasts/${id}`)).html, 'Once more of the other')
+  assert.match(await html().inputValue(), 'Of the first tab')
+  await button('Save').click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  assert.match((await read(`/broadcasts/${id}`)).html, 'Of the first tab')
+  assert.is(await statusOf(id), 'draft')
+})
+
+test('leaving an editor by a link, the back button or a reload keeps what was written', async () => {
+  const { button, html, place, goTo } = on(page)
+  const { id } = await make('/templates', { name: 'Kept', html: '<p>Saved</p>' })
+  await goTo('/templates')
+  await page.getByRole('link', { name: 'Kept', exact: true }).click()
+  await html().fill('<p>Not saved</p>')
+  await place('Domains').click()
+  await page.getByRole('heading', { name: 'Domains', exact: true }).waitFor()
+  await page.goBack()
+  await insistOnRestored(page, 'HTML', '<p>Not saved</p>')
+  await page.goBack()
+  await page.getByRole('link', { name: 'Kept', exact: true }).click()
+  await insistOnRestored(page, 'HTML', '<p>Not saved</p>')
+  await html().fill('<p>Not saved, and more</p>')
+  await page.reload()
+  await insistOnRestored(page, 'HTML', '<p>Not saved, and more</p>')
+  await button('Discard changes').click()
+  assert.is(await html().inputValue(), '<p>Saved</p>')
+  await page.reload()
+  await html().waitFor()
+  assert.is(await page.getByText(RESTORED).count(), 0)
+  assert.is((await read(`/templates/${id}`)).html, '<p>Saved</p>')
+})
+
+test('what was saved is no draft any more', async () => {
+  const { button, html, goTo } = on(page)
+  const { id } = await make('/templates', { name: 'Saved', html: '<p>One</p>' })
+  await goTo(`/templates/${id}`)
+  await html().fill('<p>Two</p>')
+  await button('Save').click()
+  await page.getByText('Saved. What it said before').waitFor()
+  await make(`/templates/${id}`, { name: 'Saved', html: '<p>Three</p>' }, 'PUT')
+  await page.reload()
+  await until(async () => (await html().inputValue()) === '<p>Three</p>' || undefined)
+  assert.is(await page.getByText(RESTORED).count(), 0)
+})
+
+test('a closed tab keeps it for the next one, with a warning when it was changed since', async t => {
+  const { id } = await make('/templates', { name: 'Closed', html: '<p>Saved</p>' })
+  const first = await page.context().newPage()
+  await on(first).goTo(`/templates/${id}`)
+  await on(first).html().fill('<p>In a tab that is closed</p>')
+  await first.close()
+  await make(`/templates/${id}`, { name: 'Closed', html: '<p>By a colleague</p>' }, 'PUT')
+  const second = await page.context().newPage()
+  t.after(() => second.close())
+  await on(second).goTo(`/templates/${id}`)
+  await insistOnRestored(second, 'HTML', '<p>In a tab that is closed</p>')
+  await second.getByText('This template was changed elsewhere after you began editing.').waitFor()
+  await on(second).button('Discard changes').click()
+  assert.is(await on(second).html().inputValue(), '<p>By a colleague</p>')
+})
+
+test('an email that is being written outlives Escape, its Close button and a link', async () => {
+  const { button, dialog, place, goTo } = on(page)
+  await goTo('/emails?write=1')
+  await dialog().getByLabel('To', { exact: true }).fill('delivered@simulator.test')
+  await dialog().getByLabel('Subject').fill('By hand')
+  await dialog().getByLabel('Message').fill('A long message')
+  await page.keyboard.press('Escape')
+  await dialog().waitFor({ state: 'detached' })
+  for (const leave of [() => button('Close').click(), () => page.goBack(), () => button('Cancel').click()]) {
+    await place('Overview').click()
+    await page.getByRole('link', { name: 'Send an email' }).first().click()
+    await insistOnRestored(page, 'Message', 'A long message')
+    await leave()
+    await dialog().waitFor({ state: 'detached' })
+  }
+  await goTo('/emails?write=1')
+  await insistOnRestored(page, 'Message', 'A long message')
+  await dialog().getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByRole('heading', { name: 'By hand' }).waitFor()
+  await goTo('/emails?write=1')
+  await dialog().waitFor()
+  assert.is(await page.getByText(RESTORED).count(), 0)
+  assert.is(await dialog().getByLabel('Message').inputValue(), '')
+})
+
+test('other forms keep their work, too', async () => {
+  const { button, dialog, goTo } = on(page)
+  for (const [path, open, label, text] of [
+    ['/suppressions', 'Add addresses', 'Addresses', 'a@there.example\nb@there.example'],
+    [`/audiences/${audience}`, 'Add a contact', 'Properties', 'plan: pro'],
+    [`/audiences/${audience}?view=segments`, 'Make a segment', 'With what, 1', 'vienna'],
+    ['/audiences', 'Make a topic', 'Description', 'Offers, twice a year'],
+    ['/webhooks', 'Make a webhook', 'Address', 'https://hooks.example/'],
+    ['/templates', 'Write a template', 'Name', 'Welcome'],
+    ['/broadcasts', 'Write a broadcast', 'Subject', 'July'],
+  ] as const) {
+    await goTo(path)
+    await button(open).click()
+    await dialog().getByLabel(label, { exact: true }).fill(text)
+    await page.keyboard.press('Escape')
+    await dialog().waitFor({ state: 'detached' })
+    await page.reload()
+    await button(open).click()
+    await insistOnRestored(page, label, text)
+    await button('Discard changes').click()
+    await page.getByText(RESTORED).waitFor({ state: 'detached' })
+    assert.is.not(await dialog().getByLabel(label, { exact: true }).inputValue(), text, path)
+  }
+})
+
+test('a session that ends while somebody writes loses nothing, and shows nothing to the next', async () => {
+  const { button, html, goTo } = on(page)
+  const { id } = await make('/templates', { name: 'Expired', html: '<p>Saved</p>' })
+  const other = await make('/accounts', { name: 'Other', owner_email: 'other@there.example', plan: 'pro' })
+  const signIn = async (email: string, password: string) => {
+    await page.getByLabel('Email address').fill(email)
+    await page.getByLabel('Password').fill(password)
+    await button('Sign in').click()
+  }
+  await goTo(`/templates/${id}`)
+  await html().fill('<p>Written before it ended</p>')
+  await page.context().clearCookies()
+  await button('Save').click()
+  await page.getByText('Your session has ended.').waitFor()
+  await signIn('other@there.example', other.password)
+  await page.getByRole('alert').first().waitFor()
+  assert.is(await page.getByText('Written before').count(), 0)
+  await button('Sign out').click()
+  await signIn(posthorn.admin.email, posthorn.admin.password)
+  await insistOnRestored(page, 'HTML', '<p>Written before it ended</p>')
+  await button('Save').click()
+  await page.getByText('Saved. What it said before').waitFor()
+  assert.is((await read(`/templates/${id}`)).html, '<p>Written before it ended</p>')
+})
+
+test('who signs out is asked about unsaved work, and leaves none behind', async () => {
+  const { button, dialog, html, goTo } = on(page)
+  const { id } = await make('/templates', { name: 'Left', html: '<p>Saved</p>' })
+  await goTo(`/templates/${id}`)
+  await html().fill('<p>Secret plans</p>')
+  await button('Sign out').click()
+  await dialog().getByText('1 form has unsaved changes').waitFor()
+  await dialog().getByRole('button', { name: 'Cancel' }).click()
+  assert.is(await html().inputValue(), '<p>Secret plans</p>')
+  await button('Sign out').click()
+  await dialog().getByRole('button', { name: 'Discard and sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  assert.not.match((await page.evaluate('JSON.stringify(localStorage)')) as string, 'Secret plans')
+})
+
+test('nothing went wrong in all of this', () => {
+  assert.equal(opened.faults, [])
+})
+
+test.run()
