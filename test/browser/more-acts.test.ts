@@ -173,10 +173,27 @@ test('the operator is told how the installation gets a name of its own', async (
   await page.getByLabel('Its public address').fill('192.0.2.25, 2001:db8::25')
   await page.getByText('post.shop.example.  NS  ns1.post.shop.example.').waitFor()
   await page.getByText('ns2.post.shop.example.  AAAA  2001:db8::25').waitFor()
-  await button('Copy the command').click()
-  const command = (await page.evaluate('navigator.clipboard.readText()')) as string
-  assert.match(command, 'POSTHORN_MAIL_HOST=post.shop.example')
-  assert.match(command, 'POSTHORN_DNS_LISTEN=192.0.2.25:53,[2001:db8::25]:53')
+  await page.getByLabel('Email address for the certificate authority').fill('ops@shop.example')
+  const copied = async (what: string) => {
+    await button(what).click()
+    return (await page.evaluate('navigator.clipboard.readText()')) as string
+  }
+  const settings = await copied('Copy the settings')
+  for (const line of [
+    'POSTHORN_MAIL_HOST=post.shop.example',
+    'POSTHORN_HTTP_BASE_URL=https://post.shop.example',
+    'POSTHORN_HTTP_TLS_LISTEN=[::]:443',
+    'POSTHORN_SMTP_INBOUND_LISTEN=[::]:25',
+    'POSTHORN_ACME_EMAIL=ops@shop.example',
+    'POSTHORN_DNS_LISTEN=192.0.2.25:53,[2001:db8::25]:53',
+    'POSTHORN_DNS_ADDRESSES=192.0.2.25,2001:db8::25',
+  ])
+    assert.ok(settings.split('\n').includes(line), line)
+  assert.match(await copied('Copy the unit'), 'EnvironmentFile=/etc/posthorn.env')
+  await button('By hand').click()
+  assert.match(await copied('Copy the command'), '. /etc/posthorn.env; set +a; npm start')
+  await button('A proxy on this machine does').click()
+  assert.match(await copied('Copy the settings'), 'POSTHORN_HTTP_TRUSTED_PROXIES=127.0.0.1')
 })
 
 test('nothing went wrong in all of this', () => {

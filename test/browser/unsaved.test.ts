@@ -129,6 +129,34 @@ test('the untouched starter text is not sent', async () => {
   assert.ok(await dialog().getByRole('button', { name: 'Send now' }).isEnabled())
 })
 
+test('links that only this machine can open: the dialog says what to set, and sends to the simulator alone', async t => {
+  const laboratory = await t.using(startPosthorn())
+  await laboratory.verifiedDomain('here.example')
+  const call = async (path: string, body: object) =>
+    (await laboratory.call('POST', path, { session: await laboratory.signIn(), body })).body
+  const { id: audience_id } = await call('/audiences', { name: 'Mixed' })
+  await call(`/audiences/${audience_id}/contacts`, { email: 'delivered@simulator.test' })
+  const words = { from: 'news@here.example', subject: 'Trial', text: 'x {{unsubscribe_url}}' }
+  const { id } = await call('/broadcasts', { audience_id, ...words })
+  const { page: trial, close } = await browser.signIn(laboratory, `/broadcasts/${id}`)
+  t.after(close)
+  const { button, dialog } = on(trial)
+  const real = await call(`/audiences/${audience_id}/contacts`, { email: 'ann@there.example' })
+  await button('Send …').click()
+  await dialog().getByText('This broadcast cannot be sent yet:').waitFor()
+  await dialog()
+    .getByText(/Set `http\.base_url` to the public https address/)
+    .waitFor()
+  assert.ok(await dialog().getByRole('button', { name: 'Send now' }).isDisabled())
+  await trial.keyboard.press('Escape')
+  const session = await laboratory.signIn()
+  await laboratory.call('DELETE', `/audiences/${audience_id}/contacts/${real.id}`, { session })
+  await button('Send …').click()
+  await dialog().getByText('1 contact of').waitFor()
+  await dialog().getByRole('button', { name: 'Send now' }).click()
+  await trial.getByText('Sent', { exact: true }).waitFor()
+})
+
 test('two tabs: what another has changed meanwhile is not sent, and not overwritten unasked', async t => {
   const { button, dialog, html, goTo } = on(page)
   const { id } = await draftOf('Two tabs')

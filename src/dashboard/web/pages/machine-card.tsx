@@ -11,9 +11,10 @@ export function MachineCard({ installation }: { installation: Installation }) {
   const { data, error, reload } = useLoad<Doctor>('/doctor')
   const found = data?.findings.filter(({ status }) => status === 'failed' || status === 'warning') ?? []
   const wrong = found.filter((one, i) => found.findIndex(({ message }) => message === one.message) === i)
+  const isUnreachable = found.some(({ check, status }) => check === 'base_url' && status === 'failed')
   return (
     <>
-      {installation.laboratory && (
+      {(installation.laboratory || isUnreachable) && (
         <Card
           title="Give the installation a name"
           lead="Once. It is what the records of all your domains lead to."
