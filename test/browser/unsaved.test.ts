@@ -243,6 +243,40 @@ test('a closed tab keeps it for the next one, with a warning when it was changed
   assert.is(await on(second).html().inputValue(), '<p>By a colleague</p>')
 })
 
+test('looking at what another tab is writing leaves no draft of its own', async t => {
+  const { button, html, goTo } = on(page)
+  const { id } = await make('/templates', { name: 'Looked at', html: '<p>Saved</p>' })
+  await goTo(`/templates/${id}`)
+  await html().fill('<p>Half</p>')
+  const other = await page.context().newPage()
+  await until(async () => {
+    await on(other).goTo(`/templates/${id}`)
+    await on(other).html().waitFor()
+    return (await on(other).html().inputValue()) === '<p>Half</p>' || undefined
+  })
+  await other.close()
+  await html().fill('<p>Whole</p>')
+  await button('Save').click()
+  await page.getByText('Saved. What it said before').waitFor()
+  const later = await page.context().newPage()
+  t.after(() => later.close())
+  await on(later).goTo(`/templates/${id}`)
+  await on(later).html().waitFor()
+  assert.is(await on(later).html().inputValue(), '<p>Whole</p>')
+})
+
+test('what is shown this once is not closed by Escape', async () => {
+  const { button, dialog, goTo } = on(page)
+  await goTo('/keys?add=1')
+  await dialog().getByLabel('Name').fill('Once')
+  await dialog().getByRole('button', { name: 'Make it' }).click()
+  await dialog().getByText('It is shown this once').waitFor()
+  for (let i = 0; i < 3; i++) await page.keyboard.press('Escape')
+  assert.ok(await dialog().getByText('It is shown this once').isVisible())
+  await button('I have kept it').click()
+  await dialog().waitFor({ state: 'detached' })
+})
+
 test('an email that is being written outlives Escape, its Close button and a link', async () => {
   const { button, dialog, place, goTo } = on(page)
   await goTo('/emails?write=1')

@@ -19,6 +19,8 @@ const WRITE_DELAY_MS = 250
 const TAB = crypto.getRandomValues(new Uint32Array(2)).join('-')
 
 const drafts = new Map<string, KeptDraft>()
+/** Records of other tabs, or of this one before it was loaded again, that drafts were taken from; removed once they are superseded. */
+const sources = new Map<string, string>()
 /** Changed since they were last written. */
 const waiting = new Set<string>()
 /** There is no room for them in the browser's storage. */
@@ -30,15 +32,14 @@ export function draftKey(owner: string, name: string): string {
   return `${PREFIX}${owner}.${name}`
 }
 
-/** The newest that is kept under the key. One of another tab, or of this one before a reload, becomes this tab's. */
+/** The newest that is kept under the key, by any tab. */
 export function takeDraft(key: string): KeptDraft | undefined {
   const own = drafts.get(key)
   if (own) return own
   const [newest] = storedUnder(`${key}|`).sort((a, b) => b.draft.at - a.draft.at)
   if (!newest) return undefined
   drafts.set(key, newest.draft)
-  localStorage.removeItem(newest.place)
-  write(key)
+  sources.set(key, newest.place)
   return newest.draft
 }
 
@@ -53,6 +54,13 @@ export function dropDraft(key: string): void {
   waiting.delete(key)
   unwritten.delete(key)
   localStorage.removeItem(placeOf(key))
+  removeSource(key)
+}
+
+function removeSource(key: string): void {
+  const source = sources.get(key)
+  if (source) localStorage.removeItem(source)
+  sources.delete(key)
 }
 
 /** How many drafts somebody has, in this tab and in others. */
@@ -92,6 +100,7 @@ function write(key: string): void {
   try {
     localStorage.setItem(placeOf(key), JSON.stringify(drafts.get(key)))
     unwritten.delete(key)
+    removeSource(key)
   } catch {
     // it is too large for the storage, or there is none: leaving the page asks first
     unwritten.add(key)

@@ -33,6 +33,10 @@ export function Dialog({ title, wide, isOnce, onClose, children }: DialogProps) 
         event.preventDefault()
         if (!isOnce) onClose()
       }}
+      onClose={() => {
+        // a browser lets Escape through when it is pressed again
+        if (isOnce && ref.current?.isConnected) ref.current.showModal()
+      }}
       onMouseDown={event => !isOnce && event.target === ref.current && onClose()}
     >
       <div class="card-head">
