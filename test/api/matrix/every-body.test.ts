@@ -17,7 +17,11 @@ let owned: Owned
 let cloudflare: FakeCloudflare
 test.before(async () => {
   cloudflare = await startCloudflare({ [GOOD_TOKEN]: ['here.example'] })
-  const env = { POSTHORN_AUTOCONFIGURE_CLOUDFLARE_BASE_URL: cloudflare.baseUrl }
+  const env = {
+    POSTHORN_AUTOCONFIGURE_CLOUDFLARE_BASE_URL: cloudflare.baseUrl,
+    // broadcasts to real recipients need links that they can open
+    POSTHORN_TRACKING_BASE_URL: 'https://links.here.example',
+  }
   posthorn = await startPosthorn({ env })
   const session = openSession(posthorn, 'bearer')
   owned = await ownEverything(posthorn, { session, key: posthorn.apiKey, domain: 'here.example' })

@@ -25,7 +25,9 @@ test.before(async () => {
   const generous = Object.fromEntries(
     ['FREE', 'PRO', 'SCALE'].map(plan => [`POSTHORN_PLANS_${plan}_DAILY`, '1000000']),
   )
-  posthorn = await startPosthorn({ env: generous })
+  // broadcasts to real recipients need links that they can open
+  const links = { POSTHORN_TRACKING_BASE_URL: 'https://links.here.example' }
+  posthorn = await startPosthorn({ env: { ...generous, ...links } })
   const { id: domain } = await posthorn.verifiedDomain('here.example')
   const session = openSession(posthorn, 'bearer')
   owned = await ownEverything(posthorn, { session, key: posthorn.apiKey, domain: 'there.example' })
