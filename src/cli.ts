@@ -18,9 +18,11 @@ import { zoneRecords } from './provider-dns.ts'
 const root = new URL('..', import.meta.url).pathname
 
 process.stdout.on('error', error => {
-  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
-  process.exit() // whoever reads has seen enough
+  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit() // the reader has seen enough
+  process.stderr.write(`posthorn: the output cannot be written: ${error.message}\n`)
+  process.exit(1)
 })
+process.stderr.on('error', () => process.exit(1))
 
 process.exitCode = await runProgram(process.argv.slice(2), {
   version: (JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { version: string }).version,

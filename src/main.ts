@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app.ts'
 import { ConfigError, loadConfig } from './config/config.ts'
 import { createLog } from './lib/log.ts'
+import { createLogOutput, outliveBrokenStreams } from './lib/log-output.ts'
 import { collectWhenQuiet } from './lib/quiet-collection.ts'
 import { welcome } from './welcome.ts'
 
@@ -14,6 +15,7 @@ import { welcome } from './welcome.ts'
 for (const flag of ['--min-semi-space-size=2', '--max-semi-space-size=0', '--heap-growing-percent=100'])
   setFlagsFromString(flag)
 collectWhenQuiet()
+outliveBrokenStreams()
 
 const root = new URL('..', import.meta.url).pathname
 
@@ -28,7 +30,7 @@ try {
       process.exit(1)
     },
   })
-  if (app.firstRun) process.stdout.write(welcome(app.baseUrl, app.firstRun, config.simulator.domain))
+  if (app.firstRun) createLogOutput().write(welcome(app.baseUrl, app.firstRun, config.simulator.domain))
   log.info(
     { baseUrl: app.baseUrl, dns: app.dnsAddress, inbound: app.inboundAddress, mailHost: config.mailHost },
     'ready',

@@ -1,5 +1,6 @@
 /** Structured logs: one JSON object a line on stdout, secrets redacted by key. */
-import { type DestinationStream, destination, type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
+import { createLogOutput } from './log-output.ts'
 
 export type Log = Logger
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
@@ -21,11 +22,11 @@ const SECRET_KEYS = [
   'content',
 ]
 
-/** Writes synchronously, so that the last lines before a crash are there and threads may share stdout. */
-export function createLog(
-  level: LogLevel,
-  to: DestinationStream = destination({ dest: 1, sync: true }),
-): Log {
+/**
+ * Writes synchronously, so that the last lines before a crash are there and threads may share stdout. Lines that cannot be
+ * written are dropped and counted.
+ */
+export function createLog(level: LogLevel, to: DestinationStream = createLogOutput()): Log {
   return pino(
     {
       level,

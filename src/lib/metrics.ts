@@ -1,4 +1,5 @@
 /** Figures about this process, in the text format that Prometheus reads (version 0.0.4). */
+import { droppedLogLines } from './log-output.ts'
 
 /** Of few different values each: every combination is kept for as long as the process lasts. */
 export type Labels = Readonly<Record<string, string>>
@@ -12,6 +13,8 @@ export interface Metrics {
   counter(name: string, help: string): Counter
   /** @param read is asked whenever the figures are */
   gauge(name: string, help: string, read: () => number): void
+  /** A counter that is kept elsewhere. @param name without `posthorn_` and `_total` @param read is asked whenever the figures are */
+  total(name: string, help: string, read: () => number): void
   text(): string
 }
 
@@ -29,12 +32,13 @@ export function createProcessMetrics(): Metrics {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1e6
   })
+  metrics.total('log_lines_dropped', 'Log lines that could not be written to stdout.', droppedLogLines)
   return metrics
 }
 
 export function createMetrics(): Metrics {
   const counters = new Map<string, Kept>()
-  const gauges = new Map<string, { help: string; read: () => number }>()
+  const readings = new Map<string, { help: string; type: MetricType; read: () => number }>()
   return {
     counter(name, help) {
       const full = `posthorn_${name}_total`
@@ -43,7 +47,10 @@ export function createMetrics(): Metrics {
       return kept
     },
     gauge(name, help, read) {
-      gauges.set(`posthorn_${name}`, { help, read })
+      readings.set(`posthorn_${name}`, { help, type: 'gauge', read })
+    },
+    total(name, help, read) {
+      readings.set(`posthorn_${name}_total`, { help, type: 'counter', read })
     },
     text() {
       const lines: string[] = []
@@ -51,8 +58,8 @@ export function createMetrics(): Metrics {
         lines.push(...head(name, help, 'counter'))
         for (const [labels, value] of values) lines.push(`${name}${labels} ${value}`)
       }
-      for (const [name, { help, read }] of gauges)
-        lines.push(...head(name, help, 'gauge'), `${name} ${read()}`)
+      for (const [name, { help, type, read }] of readings)
+        lines.push(...head(name, help, type), `${name} ${read()}`)
       return `${lines.join('\n')}\n`
     },
   }
@@ -70,7 +77,9 @@ function createCounter(help: string): Kept {
   }
 }
 
-function head(name: string, help: string, type: 'counter' | 'gauge'): string[] {
+type MetricType = 'counter' | 'gauge'
+
+function head(name: string, help: string, type: MetricType): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
 }
 

@@ -17,6 +17,8 @@ export interface CommandLineOptions {
   cwd?: string
   /** Another copy of the program. */
   program?: string
+  /** A file that is open, to which its output goes. */
+  stdout?: number
 }
 
 export interface CommandLineEnd {
@@ -33,10 +35,11 @@ function databaseSetting(dataDir: string): Record<string, string> {
 
 export async function posthornCommand(
   args: readonly string[],
-  { dataDir, input = '', env = {}, cwd = '/', program: file = program }: CommandLineOptions,
+  { dataDir, input = '', env = {}, cwd = '/', program: file = program, stdout }: CommandLineOptions,
 ): Promise<CommandLineEnd> {
   const child = spawn(file, args, {
     cwd,
+    stdio: ['pipe', stdout ?? 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH ?? '',
       ...compiled(),
@@ -46,11 +49,11 @@ export async function posthornCommand(
       ...env,
     },
   })
-  child.stdin.on('error', () => {}) // it may end before it has read
-  child.stdin.end(input)
+  child.stdin!.on('error', () => {}) // it may end before it has read
+  child.stdin!.end(input)
   const [out, err, code] = await Promise.all([
-    child.stdout.setEncoding('utf8').toArray(),
-    child.stderr.setEncoding('utf8').toArray(),
+    child.stdout?.setEncoding('utf8').toArray() ?? [],
+    child.stderr!.setEncoding('utf8').toArray(),
     new Promise<number | null>(resolve => child.once('close', resolve)),
   ])
   return { code, out: out.join(''), err: err.join('') }

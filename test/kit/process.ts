@@ -4,11 +4,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { builtFile } from './built.ts'
 import { compiled } from './compiled.ts'
 import { settingsFor } from './database.ts'
+import { freePort } from './free-port.ts'
 import { type ApiAnswer, type DnsRecordView, zoneText } from './posthorn.ts'
+import { until } from './until.ts'
 import type { ScriptedZone } from './zone.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -25,6 +28,8 @@ export interface ProgramOptions {
   byScript?: boolean
   /** How many files it may have open. */
   fileLimit?: number
+  /** No file may grow beyond so many blocks of 512 octets, which is to the program what a full disk is. */
+  fileSizeLimit?: number
 }
 
 export interface Program {
@@ -82,6 +87,53 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   }
 }
 
+/** A program whose output nobody sees, at an address that was chosen for it. */
+export interface SilentProgram extends Pick<Program, 'baseUrl' | 'pid' | 'call' | 'end' | 'ended' | 'close'> {
+  /** Its output while that is a pipe, from which nothing is read before somebody listens. */
+  stdout: Readable | null
+}
+
+/**
+ * Starts the program with its output led elsewhere, and resolves once it serves. @param stdout a file that is open, or a pipe that is
+ * not read @throws when the program ends before
+ */
+export async function startSilently(
+  options: ProgramOptions,
+  stdout: number | 'pipe',
+): Promise<SilentProgram> {
+  const port = await freePort()
+  const settings = { ...options.settings, HTTP_LISTEN: `127.0.0.1:${port}` }
+  const { child, ended } = launch({ ...options, settings }, stdout)
+  const baseUrl = `http://127.0.0.1:${port}`
+  let end: ProgramEnd | undefined
+  void ended.then(early => {
+    end = early
+  })
+  await until(async () => {
+    const answer = await callApi(baseUrl, 'GET', '/readyz', {}).catch(() => undefined)
+    return end !== undefined || answer?.status === 200
+  })
+  if (end) throw new Error(`the program ended (${end.code ?? end.signal}):\n${end.output}`)
+  const close = async () => {
+    child.kill('SIGKILL')
+    child.stdout?.resume()
+    await ended
+  }
+  return {
+    baseUrl,
+    pid: child.pid!,
+    call: (method, path, options = {}) => callApi(baseUrl, method, path, options),
+    stdout: child.stdout,
+    ended,
+    end(signal) {
+      child.kill(signal)
+      child.stdout?.resume()
+      return ended
+    },
+    close,
+  }
+}
+
 /** The API key that the program's first start printed. */
 export function printedApiKey({ output }: { output: string }): string {
   const key = /API key +(\S+)/.exec(output)?.[1]
@@ -136,7 +188,8 @@ interface Launched {
   ended: Promise<ProgramEnd>
 }
 
-function launch({ dataDir, settings = {}, byScript = false, fileLimit }: ProgramOptions): Launched {
+function launch(options: ProgramOptions, stdout: number | 'pipe' | 'read' = 'read'): Launched {
+  const { dataDir, settings = {}, byScript = false } = options
   const env: Record<string, string> = {
     PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}`,
     ...compiled(),
@@ -153,20 +206,28 @@ function launch({ dataDir, settings = {}, byScript = false, fileLimit }: Program
   for (const [name, value] of Object.entries({ ...settingsFor(dataDir), ...settings }))
     env[`POSTHORN_${name}`] = value
   const line = byScript ? byShell() : [process.execPath, '--import', guard, builtFile('main')]
-  const [program, ...args] =
-    fileLimit === undefined ? line : ['sh', '-c', `ulimit -n ${fileLimit}; exec "$0" "$@"`, ...line]
+  const limits = limitsOf(options)
+  const [program, ...args] = limits === '' ? line : ['sh', '-c', `${limits} exec "$0" "$@"`, ...line]
   const child = spawn(program!, args, {
     cwd: root,
     env,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdout === 'read' ? 'pipe' : stdout, 'pipe'],
   })
   let output = ''
-  for (const stream of [child.stdout!, child.stderr!])
+  for (const stream of stdout === 'read' ? [child.stdout!, child.stderr!] : [child.stderr!])
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text
     })
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, output }) as ProgramEnd)
   return { child, output: () => output, ended }
+}
+
+/** What a shell does before the program starts. */
+function limitsOf({ fileLimit, fileSizeLimit }: ProgramOptions): string {
+  const files = fileLimit === undefined ? '' : `ulimit -n ${fileLimit};`
+  // without the trap the system would end the program by a signal
+  const sizes = fileSizeLimit === undefined ? '' : `trap '' XFSZ; ulimit -f ${fileSizeLimit};`
+  return files + sizes
 }
 
 function byShell(): string[] {

@@ -1,10 +1,12 @@
 import {
   chmodSync,
   chownSync,
+  closeSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   rmSync,
   statSync,
@@ -344,6 +346,14 @@ test('what was built of the sources is run, unless they have changed since', asy
   assert.is(await started(), `${root}/build/cli.js version\n`)
   place('src/lib/clock.ts', 3_000)
   assert.is(await started(), `${root}/src/cli.ts version\n`)
+})
+
+test('output that cannot be written is one line, and not a success', async t => {
+  const full = openSync('/dev/full', 'w')
+  t.after(() => closeSync(full))
+  const { code, err } = await posthornCommand(['version'], { dataDir: folder(t), stdout: full })
+  assert.is(code, 1)
+  assert.match(err, /^posthorn: the output cannot be written: ENOSPC.*\n$/)
 })
 
 test('root acts as the folder’s owner, so that the service can go on with it', async t => {
