@@ -16,7 +16,7 @@ COPY bin ./bin
 COPY config ./config
 COPY --from=built /app/build ./build
 COPY --from=built /app/dist ./dist
-RUN mkdir data compiled && chown node:node data compiled
+RUN mkdir -m 700 data && mkdir compiled && chown node:node data compiled
 USER node
 ENV POSTHORN_HTTP_LISTEN=0.0.0.0:3000 \
     POSTHORN_DNS_LISTEN=0.0.0.0:5300 \

@@ -14,8 +14,11 @@ import { nameFaults } from './dns/reverse.ts'
 import { examineInstallation } from './examination.ts'
 import { systemClock } from './lib/clock.ts'
 import { zoneRecords } from './provider-dns.ts'
+import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
 
 const root = new URL('..', import.meta.url).pathname
+
+process.umask(OWNER_ONLY_UMASK)
 
 process.stdout.on('error', error => {
   if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit() // the reader has seen enough

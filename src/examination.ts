@@ -9,7 +9,7 @@ import { certificate, givenCertificate } from './doctor/certificate.ts'
 import { mailFilters } from './doctor/filters.ts'
 import { type Examination, examineAll, type Report } from './doctor/finding.ts'
 import { inboundMail } from './doctor/inbound.ts'
-import { diskSpace, diskSync, openFiles } from './doctor/machine.ts'
+import { diskSpace, diskSync, filePermissions, openFiles } from './doctor/machine.ts'
 import { reverseNames, type SendingAddress } from './doctor/names.ts'
 import { outboundPort } from './doctor/outbound-port.ts'
 import { providerZone } from './doctor/provider-zone.ts'
@@ -22,6 +22,7 @@ import { openFileLimit } from './lib/open-files.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { zoneRecords } from './provider-dns.ts'
 import { findCertificate } from './store/certificates.ts'
+import { databaseFile, locate } from './store/dialect.ts'
 import type { Db } from './store/schema.ts'
 import { publishedPolicy } from './store/settings.ts'
 
@@ -64,6 +65,7 @@ export async function examineInstallation(config: Config, db: Db | null, clock: 
     ...(config.doctor.clockUrl === '' ? [] : [wallClock({ outbound, clock, url: config.doctor.clockUrl })]),
     diskSpace({ folder: config.dataDir, clock }),
     diskSync({ folder: config.dataDir, clock }),
+    filePermissions(storedFilesOf(config)),
     openFiles(filesOf(config)),
   ]
   try {
@@ -132,6 +134,11 @@ export function sharedExamination(examine: () => Promise<Report>, clock: Clock):
 }
 
 const KEPT_MS = 30_000
+
+function storedFilesOf({ dataDir, database: { url } }: Config) {
+  const location = locate({ dataDir, url })
+  return { dataDir, blobFolder: location.blobFolder, databaseFile: databaseFile(location) }
+}
 
 function filesOf(config: Config) {
   const { deliveries: allowed, http: requests } = connectionShares(config)

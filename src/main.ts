@@ -5,6 +5,7 @@ import { ConfigError, loadConfig } from './config/config.ts'
 import { createLog } from './lib/log.ts'
 import { createLogOutput, outliveBrokenStreams } from './lib/log-output.ts'
 import { collectWhenQuiet } from './lib/quiet-collection.ts'
+import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
 import { welcome } from './welcome.ts'
 
 /**
@@ -16,6 +17,7 @@ for (const flag of ['--min-semi-space-size=2', '--max-semi-space-size=0', '--hea
   setFlagsFromString(flag)
 collectWhenQuiet()
 outliveBrokenStreams()
+process.umask(OWNER_ONLY_UMASK)
 
 const root = new URL('..', import.meta.url).pathname
 

@@ -1,8 +1,10 @@
-/** What the host gives us: room on the disk, a disk that keeps what it is told, and files that may be open at once. */
+/** What the host gives us: room on the disk, a disk that keeps what it is told, files for us alone, and files that may be open at once. */
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../lib/clock.ts'
+import { filesForOthers, isForOthers, type StoredFiles } from '../store/file-modes.ts'
 import { bad, type Examination, type Finding, good, unknown } from './finding.ts'
 
 interface DiskOptions {
@@ -64,6 +66,35 @@ export function diskSync({ folder, clock }: DiskOptions): Examination {
           folder,
           text,
           'Put data_dir on a faster disk: each group of emails waits for it.',
+        ),
+      ]
+    },
+  }
+}
+
+/** Whether other users of the machine can read what is stored. */
+export function filePermissions(files: StoredFiles): Examination {
+  const check = 'file_permissions'
+  const { dataDir } = files
+  return {
+    check,
+    async examine() {
+      if (!existsSync(dataDir)) return [unknown(check, dataDir, 'There is no data folder yet.')]
+      const open = filesForOthers(files)
+      if (open.length > 0) {
+        const advice = `Run chmod 700 ${dataDir} and chmod go-rwx ${open.join(' ')}: mail and keys are in them.`
+        const text = `Other users of this machine can open ${open.join(', ')}.`
+        return [bad('failed', check, dataDir, text, advice)]
+      }
+      if (!isForOthers(dataDir)) return [good(check, dataDir, 'The data folder is for its owner alone.')]
+      const text = 'Other users of this machine can look into the data folder, but not read mail or keys.'
+      return [
+        bad(
+          'warning',
+          check,
+          dataDir,
+          text,
+          `Run chmod 700 ${dataDir}, unless another program needs a file in it.`,
         ),
       ]
     },

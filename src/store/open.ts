@@ -7,6 +7,7 @@ import type { BlobFiles } from './blobs/blobs.ts'
 import { clearDrafts } from './blobs/drafts.ts'
 import type { Commands } from './command.ts'
 import { databaseFile, isShared, locate, openReader, type StoreLocation } from './dialect.ts'
+import { tightenFiles } from './file-modes.ts'
 import { FolderInUse, type FolderLock, lockFolder } from './lock.ts'
 import type { Find, ReadTogether } from './read.ts'
 import { watchSameFile } from './same-file.ts'
@@ -55,6 +56,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   const location = locate(options)
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const lock = await lockPatiently(options)
+  tightenFiles({ ...options, blobFolder: location.blobFolder, databaseFile: databaseFile(location) })
   clearDrafts(location.blobFolder)
   const thread = new Worker(options.writerThread, {
     name: 'writer',

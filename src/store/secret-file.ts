@@ -7,13 +7,14 @@ import type { Run } from './command.ts'
 import type { Db } from './schema.ts'
 import { readSetting, type settingCommands } from './settings.ts'
 
-const FILE = 'secret.key'
+/** In the data folder. */
+export const SECRET_FILE = 'secret.key'
 const SECRET_BYTES = 32
 const SECRET = /^[0-9a-f]{64}$/i
 
 /** Reads `secret.key`, or makes it. */
 export function readOrCreateSecret(folder: string): Buffer {
-  const path = join(folder, FILE)
+  const path = join(folder, SECRET_FILE)
   try {
     return decode(readFileSync(path, 'utf8'), path)
   } catch (error) {

@@ -1,8 +1,18 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { isOnPostgres } from '../kit/database.ts'
 import { freePort } from '../kit/free-port.ts'
 import { printedApiKey, runProgram, startProgram } from '../kit/process.ts'
 import { suite, type TestContext } from '../kit/suite.ts'
@@ -58,6 +68,49 @@ test('what it stores is for its owner alone', async t => {
   const { dataDir } = await usedFolder(t)
   assert.is(statSync(dataDir).mode & 0o777, 0o700)
   assert.is(statSync(join(dataDir, 'secret.key')).mode & 0o777, 0o600)
+})
+
+/** Every file and folder below a folder that the group or others may do something with. */
+function looseBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    name => (statSync(join(folder, name)).mode & 0o077) !== 0,
+  )
+}
+
+/** Large enough for a file of its own. */
+const attachment = { filename: 'a.bin', content: Buffer.alloc(100_000, 'x').toString('base64') }
+
+test('in a folder that others may look into, all that it stores is for its owner alone', async t => {
+  const dataDir = folder(t)
+  mkdirSync(dataDir)
+  chmodSync(dataDir, 0o755)
+  const program = await t.using(startProgram({ dataDir }))
+  const body = {
+    ...{ from: 'ann@simulator.test', to: 'delivered@simulator.test', subject: 's', text: 't' },
+    attachments: [attachment],
+  }
+  const sent = await program.call('POST', '/emails', { token: printedApiKey(program), body })
+  assert.is(sent.status, 200)
+  const names = readdirSync(dataDir)
+  for (const name of [
+    'secret.key',
+    'lock',
+    'blobs',
+    ...(isOnPostgres ? [] : ['posthorn.db', 'posthorn.db-wal']),
+  ])
+    assert.ok(names.includes(name), `${name} is among ${names}`)
+  assert.equal(looseBelow(dataDir), [])
+  assert.is(statSync(dataDir).mode & 0o777, 0o755, 'the folder stays as it was made')
+})
+
+test('files that others may read are made private by the next start', async t => {
+  const { dataDir } = await usedFolder(t)
+  mkdirSync(join(dataDir, 'blobs'), { recursive: true })
+  const loose = ['secret.key', 'blobs', ...(isOnPostgres ? [] : ['posthorn.db'])]
+  for (const name of loose) chmodSync(join(dataDir, name), 0o755)
+  const program = await startProgram({ dataDir })
+  assert.is((await program.end('SIGKILL')).signal, 'SIGKILL')
+  assert.equal(looseBelow(dataDir), [], 'also what a killed service leaves')
 })
 
 test('a second process on the same folder is refused, and the first goes on', async t => {

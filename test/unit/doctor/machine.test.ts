@@ -1,9 +1,9 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { certificate, givenCertificate } from '../../../src/doctor/certificate.ts'
 import { type Examination, examineAll, good, unknown } from '../../../src/doctor/finding.ts'
-import { diskSpace, diskSync, openFiles } from '../../../src/doctor/machine.ts'
+import { diskSpace, diskSync, filePermissions, openFiles } from '../../../src/doctor/machine.ts'
 import { wallClock } from '../../../src/doctor/wall-clock.ts'
 import { sharedExamination } from '../../../src/examination.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -44,6 +44,36 @@ test('so many files may be open, or too few', async () => {
   assert.is(few!.status, 'warning')
   assert.match(few!.message, /1024 files .* 190 deliveries .* 100 connections/)
   assert.match(few!.advice!, /LimitNOFILE/)
+})
+
+test('the permissions of the data folder: private, listed by others, read by others', async t => {
+  const { path: dataDir } = await t.using(tempFolder())
+  const databaseFile = join(dataDir, 'posthorn.db')
+  writeFileSync(databaseFile, '', { mode: 0o600 })
+  const of = async (folderMode: number, fileMode: number) => {
+    chmodSync(dataDir, folderMode)
+    chmodSync(databaseFile, fileMode)
+    const [finding] = await look(
+      filePermissions({ dataDir, blobFolder: join(dataDir, 'blobs'), databaseFile }),
+    )
+    return finding!
+  }
+  assert.is((await of(0o700, 0o600)).status, 'ok')
+  assert.is((await of(0o700, 0o644)).status, 'ok', 'nobody gets to the file')
+  const listed = await of(0o755, 0o600)
+  assert.is(listed.status, 'warning')
+  assert.match(listed.advice!, `chmod 700 ${dataDir}`)
+  const read = await of(0o750, 0o640)
+  assert.is(read.status, 'failed')
+  assert.match(read.message, databaseFile)
+  assert.match(read.advice!, `chmod go-rwx ${databaseFile}`)
+  const nowhere = join(dataDir, 'none')
+  const none = filePermissions({
+    dataDir: nowhere,
+    blobFolder: join(nowhere, 'blobs'),
+    databaseFile: undefined,
+  })
+  assert.equal(await statuses(none), ['unknown'])
 })
 
 test('of a certificate from an authority it says what is wrong with the next one, too', async () => {

@@ -14,6 +14,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   inbound_mail: 'Way in for mail',
   disk_space: 'Room on the disk',
   disk_sync: 'Speed of the disk',
+  file_permissions: 'Permissions of the data folder',
   open_files: 'Open files',
 }
 
