@@ -34,8 +34,9 @@ import { startReading } from './reading.ts'
 import { knownSimulatorDomains } from './simulator-domains.ts'
 import { plansInUse } from './store/accounts/accounts.ts'
 import { MISSED } from './store/command.ts'
+import { locate } from './store/dialect.ts'
 import { openStore, type Store } from './store/open.ts'
-import { insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
+import { hasBeenUsed, insistOnSameSecret, readOrCreateSecret } from './store/secret-file.ts'
 import { type SubmissionDoors, startSubmissionDoors } from './submission-doors.ts'
 import { startSweepers } from './sweepers.ts'
 import { startWebhookDispatch } from './webhook-dispatch.ts'
@@ -87,16 +88,8 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     for (const close of started.splice(0).reverse()) await close()
   }
   try {
-    const store = await openStore<Commands>({
-      dataDir: config.dataDir,
-      url: config.database.url,
-      writerThread: new URL('./writer-thread.ts', import.meta.url),
-      clock,
-      onLoss: deps.onFatal,
-      ...{ lazyMs: LAZY_MS, patienceMs: COMMAND_LINE_MS },
-    })
+    const store = await openServiceStore(config, deps, clock)
     started.push(store.close)
-    if (store.migrations.length > 0) log.info({ migrations: store.migrations }, 'database migrated')
     const { secret, secrets } = await openSecrets(config, store)
     const reading = startReading({
       entry: new URL('./reading-thread.ts', import.meta.url),
@@ -180,6 +173,23 @@ function openReaders(
   })
   started.push(() => readers.close())
   return readers
+}
+
+/** @throws StartFault when the database is empty where an installation has run, unless the operator wants to begin anew */
+async function openServiceStore(config: Config, { log, onFatal }: AppDeps, clock: Clock) {
+  const place = { dataDir: config.dataDir, url: config.database.url }
+  const { startNew } = config.database
+  const store = await openStore<Commands>({
+    ...place,
+    mayBegin: startNew || !hasBeenUsed(config.dataDir, locate(place).blobFolder),
+    writerThread: new URL('./writer-thread.ts', import.meta.url),
+    clock,
+    onLoss: onFatal,
+    ...{ lazyMs: LAZY_MS, patienceMs: COMMAND_LINE_MS },
+  })
+  if (store.migrations.length > 0) log.info({ migrations: store.migrations }, 'database migrated')
+  else if (startNew) log.warn('database.start_new is set, but the database is not new: remove the setting')
+  return store
 }
 
 function startWebhooks(

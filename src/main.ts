@@ -1,10 +1,11 @@
 /** The process: reads the configuration, starts the service, says where it is, and stops it on the first of several signals. */
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app.ts'
-import { ConfigError, loadConfig } from './config/config.ts'
+import { type Config, loadConfig } from './config/config.ts'
 import { createLog } from './lib/log.ts'
 import { createLogOutput, outliveBrokenStreams } from './lib/log-output.ts'
 import { collectWhenQuiet } from './lib/quiet-collection.ts'
+import { startFaultText } from './start-faults.ts'
 import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
 import { welcome } from './welcome.ts'
 
@@ -20,9 +21,12 @@ outliveBrokenStreams()
 process.umask(OWNER_ONLY_UMASK)
 
 const root = new URL('..', import.meta.url).pathname
+let config: Config | undefined
 
 try {
-  const { config, warnings } = loadConfig(root, process.env)
+  const loaded = loadConfig(root, process.env)
+  const { warnings } = loaded
+  config = loaded.config
   const log = createLog(config.log.level)
   for (const warning of warnings) log.warn(warning)
   const app = await startApp(config, {
@@ -49,8 +53,7 @@ try {
       })
     })
 } catch (error) {
-  const message = error instanceof ConfigError ? `The configuration is wrong:\n${error.message}` : error
-  process.stderr.write(`${message instanceof Error ? message.stack : message}\n`)
+  process.stderr.write(`${startFaultText(error, config)}\n`)
   process.exit(1)
 }
 

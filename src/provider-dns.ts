@@ -91,9 +91,13 @@ function openThread(
   })
   const ended = new Promise<void>(resolve => worker.once('exit', () => resolve()))
   const ready = new Promise<DnsReady>((resolve, reject) => {
-    worker.once('message', resolve)
+    let isReady = false
+    worker.once('message', (notice: DnsReady) => {
+      isReady = true
+      resolve(notice)
+    })
     worker.once('error', error => {
-      log.error({ err: error }, 'the DNS thread died')
+      if (isReady) log.error({ err: error }, 'the DNS thread died')
       reject(error)
     })
   })

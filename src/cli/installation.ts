@@ -13,7 +13,16 @@ import type { Clock } from '../lib/clock.ts'
 import { sleep } from '../lib/clock.ts'
 import { createIdSource } from '../lib/ids.ts'
 import type { Commands } from '../store/command.ts'
-import { describe, isThere, lacksTable, locate, openReader } from '../store/dialect.ts'
+import {
+  damageText,
+  describe,
+  isDamaged,
+  isThere,
+  lacksTable,
+  locate,
+  openReader,
+  type StoreLocation,
+} from '../store/dialect.ts'
 import { FolderInUse } from '../store/lock.ts'
 import { isCurrent } from '../store/migrate.ts'
 import { openStore } from '../store/open.ts'
@@ -45,7 +54,7 @@ export async function openInstallation(
         '(setting data_dir, POSTHORN_DATA_DIR or --data-dir)',
     )
   if (existsSync(dataDir)) actAsOwner(dataDir)
-  const db = await readable(describe(location), () => openReader(location).db)
+  const db = await readable(location)
   const change = changeIn(options)
   return { db, clock, change, pathsTo: sites => pathsTo(dataDir, sites), close: () => db.destroy() }
 }
@@ -59,16 +68,19 @@ export function actAsOwner(folder: string): void {
   process.setuid!(uid)
 }
 
-async function readable(database: string, open: () => Installation['db']): Promise<Installation['db']> {
+async function readable(location: StoreLocation): Promise<Installation['db']> {
+  const database = describe(location)
   try {
-    const db = open()
+    const { db } = openReader(location)
     if (await isCurrent(db as unknown as Kysely<unknown>)) return db
     await db.destroy()
   } catch (error) {
     throw new CommandError(
       lacksTable(error)
         ? `${database} is empty: start the service once, which makes what it needs`
-        : `${database} cannot be read: ${(error as Error).message}`,
+        : isDamaged(error)
+          ? damageText(location, error as Error)
+          : `${database} cannot be read: ${(error as Error).message}`,
     )
   }
   throw new CommandError(`${database} is of another version; a start of the service brings it up to this one`)

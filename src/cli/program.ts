@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { OperationFailed, OperationRefused } from '../control/operation.ts'
 import type { Report } from '../doctor/finding.ts'
+import { isStartFault } from '../lib/start-fault.ts'
 import { StorageUnavailable } from '../store/command.ts'
 import type { Db } from '../store/schema.ts'
 import type { CheckedSource, CliCommand, Installation, ProviderZone, SourceSettings } from './command.ts'
@@ -66,7 +67,7 @@ export async function runProgram(args: readonly string[], deps: ProgramDeps): Pr
       deps.err(`posthorn: ${error.message}\n`)
       return EXIT.usage
     }
-    const isForeseen = FORESEEN.some(kind => error instanceof kind)
+    const isForeseen = isStartFault(error) || FORESEEN.some(kind => error instanceof kind)
     const { message, stack } = error as Error
     deps.err(`posthorn: ${isForeseen ? message : stack}\n`)
     return EXIT.failure

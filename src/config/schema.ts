@@ -39,6 +39,10 @@ export const schema = {
       'sqlite:posthorn.db',
       'Where everything is stored: `sqlite:` and a file, which lies in `data_dir`, or `postgres://user:password@host:port/database`.',
     ),
+    startNew: flag(
+      false,
+      'Begin with an empty database beside the secret key or files of an earlier installation, which a start otherwise refuses. For one start.',
+    ),
   },
   roles: choices(
     ['all', 'api'],

@@ -1,13 +1,13 @@
 /** Which database a store is on: the only place that knows both, and everything but this file and their folders neither. */
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { AddressFault, describeAddress, readPostgresUrl } from './postgres/address.ts'
 import { openPostgresReader, type PostgresLocation } from './postgres/reading.ts'
-import { lacksTable as lacksPostgresTable } from './postgres/trouble.ts'
+import { lacksTable as lacksPostgresTable, troubleOf as postgresTroubleOf } from './postgres/trouble.ts'
 import { openPostgresWriting } from './postgres/writing.ts'
 import type { Reader } from './reader.ts'
 import { openSqliteReader, type SqliteLocation } from './sqlite/reading.ts'
-import { lacksTable as lacksSqliteTable } from './sqlite/trouble.ts'
+import { isDamaged as isDamagedSqlite, lacksTable as lacksSqliteTable } from './sqlite/trouble.ts'
 import { openSqliteWriting } from './sqlite/writing.ts'
 import type { GroupOptions } from './writer/group.ts'
 import type { WritingStore } from './writer/serve.ts'
@@ -63,6 +63,22 @@ export function isThere(location: StoreLocation): boolean {
   return location.kind === 'postgres' || existsSync(location.databaseFile)
 }
 
+/** Whether nothing is stored yet, as far as can be told from outside: a file that is missing or has no bytes. */
+export function isBlank(location: StoreLocation): boolean {
+  if (location.kind === 'postgres') return false
+  return (statSync(location.databaseFile, { throwIfNoEntry: false })?.size ?? 0) === 0
+}
+
+/** Whether an error says that the database holds no sound data. */
+export function isDamaged(error: unknown): boolean {
+  return isDamagedSqlite(error) || postgresTroubleOf(error) === 'fatal'
+}
+
+/** For the operator. @param error of which `isDamaged` is true */
+export function damageText(location: StoreLocation, { message }: Error): string {
+  return `the database ${describe(location)} is damaged (${message}): restore a backup, see "Backup" in docs/operations.md`
+}
+
 /** Whether a query failed for want of a table. */
 export function lacksTable(error: unknown): boolean {
   return lacksSqliteTable(error) || lacksPostgresTable(error)
@@ -73,13 +89,17 @@ export function openReader(location: StoreLocation, now?: () => number): Reader 
   return location.kind === 'sqlite' ? openSqliteReader(location, now) : openPostgresReader(location, now)
 }
 
-/** The writing half, for the writer thread; brings the database to the present schema. */
+/**
+ * The writing half, for the writer thread; brings the database to the present schema.
+ * @param mayBegin whether an empty database may become a store
+ */
 export function openWriting(
   location: StoreLocation,
   options: GroupOptions,
   nowMs: number,
+  mayBegin = true,
 ): Promise<WritingStore> {
   return location.kind === 'sqlite'
-    ? openSqliteWriting(location.databaseFile, options, nowMs)
-    : openPostgresWriting(location.address, options, nowMs)
+    ? openSqliteWriting(location.databaseFile, options, nowMs, mayBegin)
+    : openPostgresWriting(location.address, options, nowMs, mayBegin)
 }

@@ -1,12 +1,13 @@
 /** Brings a database to the present schema; what it did is recorded in the table `migrations`. */
 import { type Kysely, sql } from 'kysely'
+import { StartFault } from '../lib/start-fault.ts'
 import { columnsOf, type Dialect } from './migrations/columns.ts'
 import { type Migration, migrations } from './migrations/index.ts'
 
 /**
  * To be called inside one transaction, so that a kill leaves the old schema or the new one.
  * @returns names of the migrations applied now
- * @throws when the database was written by a newer version
+ * @throws StartFault when the database was written by a newer version
  */
 export async function migrate(
   db: Kysely<unknown>,
@@ -21,7 +22,7 @@ export async function migrate(
   const applied = new Set(rows.map(row => row.name))
   const unknown = [...applied].filter(name => !known.some(migration => migration.name === name))
   if (unknown.length > 0)
-    throw new Error(`the database was made by a newer version (${unknown.join(', ')}); upgrade Posthorn`)
+    throw new StartFault(`the database was made by a newer version (${unknown.join(', ')}); upgrade Posthorn`)
   const pending = known.filter(({ name }) => !applied.has(name))
   for (const { name, up } of pending) {
     await up(db, columnsOf(dialect))
@@ -29,6 +30,20 @@ export async function migrate(
   }
   return pending.map(({ name }) => name)
 }
+
+/**
+ * Refuses a database that was empty before its migration; to be called in the transaction of that, which is then rolled back.
+ * @throws StartFault
+ */
+export function insistOnFormerData(applied: readonly string[]): void {
+  if (applied.length === migrations.length) throw new StartFault(EMPTY)
+}
+
+/** For the operator whose database is empty where it cannot be that of a first start. */
+export const EMPTY =
+  'the database is empty, but the data folder is that of an installation that has run (it holds secret.key or stored files): ' +
+  'the database was lost, or database.url or data_dir leads to another one. Restore a backup, or correct the setting. To begin ' +
+  'anew without the former data, start once with POSTHORN_DATABASE_START_NEW=true'
 
 /** Whether the database is of the present schema. */
 export async function isCurrent(db: Kysely<unknown>): Promise<boolean> {

@@ -2,13 +2,15 @@
 import { mkdirSync } from 'node:fs'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type Clock, sleep, type Timer } from '../lib/clock.ts'
+import { StartFault } from '../lib/start-fault.ts'
 import { BUSY_THREAD } from '../lib/thread-memory.ts'
 import type { BlobFiles } from './blobs/blobs.ts'
 import { clearDrafts } from './blobs/drafts.ts'
 import type { Commands } from './command.ts'
-import { databaseFile, isShared, locate, openReader, type StoreLocation } from './dialect.ts'
+import { databaseFile, isBlank, isShared, locate, openReader, type StoreLocation } from './dialect.ts'
 import { tightenFiles } from './file-modes.ts'
 import { FolderInUse, type FolderLock, lockFolder } from './lock.ts'
+import { EMPTY } from './migrate.ts'
 import type { Find, ReadTogether } from './read.ts'
 import { watchSameFile } from './same-file.ts'
 import type { Db } from './schema.ts'
@@ -29,6 +31,8 @@ export interface StoreOptions {
   onLoss(error: Error): void
   /** Commands whose answer the main thread is in no hurry for: they wait so long, ms, for company. */
   lazyMs?: ClientOptions['lazyMs']
+  /** Whether an empty database may become a store; it may when absent. */
+  mayBegin?: boolean
   /** How long another process may still hold the folder; not at all when absent. */
   patienceMs?: number
 }
@@ -51,16 +55,24 @@ export interface Store<C extends Commands> {
   close(): Promise<void>
 }
 
-/** @throws when the folder is in use, cannot be written, or holds a newer version's database */
+/**
+ * @throws StartFault when the folder is in use or cannot be written, or when its database is of a newer version, or empty and may
+ * not be
+ */
 export async function openStore<C extends Commands>(options: StoreOptions): Promise<Store<C>> {
   const location = locate(options)
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
+  const { mayBegin = true } = options
   const lock = await lockPatiently(options)
+  if (!mayBegin && isBlank(location)) {
+    lock.release()
+    throw new StartFault(EMPTY)
+  }
   tightenFiles({ ...options, blobFolder: location.blobFolder, databaseFile: databaseFile(location) })
   clearDrafts(location.blobFolder)
   const thread = new Worker(options.writerThread, {
     name: 'writer',
-    workerData: { location, nowMs: options.clock.now() } satisfies WriterThreadData,
+    workerData: { location, nowMs: options.clock.now(), mayBegin } satisfies WriterThreadData,
     resourceLimits: BUSY_THREAD,
   })
   const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))

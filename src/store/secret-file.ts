@@ -1,8 +1,10 @@
 /** The installation's secret where the operator gives none: a file in the data folder that only its owner reads. */
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SecretKeys } from '../lib/secret-keys.ts'
+import { StartFault } from '../lib/start-fault.ts'
+import { DRAFTS_FOLDER } from './blobs/drafts.ts'
 import type { Run } from './command.ts'
 import type { Db } from './schema.ts'
 import { readSetting, type settingCommands } from './settings.ts'
@@ -11,6 +13,12 @@ import { readSetting, type settingCommands } from './settings.ts'
 export const SECRET_FILE = 'secret.key'
 const SECRET_BYTES = 32
 const SECRET = /^[0-9a-f]{64}$/i
+
+/** Whether an installation has run with the folder: its secret is there, or files that it stored. */
+export function hasBeenUsed(folder: string, blobFolder: string): boolean {
+  if (existsSync(join(folder, SECRET_FILE))) return true
+  return existsSync(blobFolder) && readdirSync(blobFolder).some(name => name !== DRAFTS_FOLDER)
+}
 
 /** Reads `secret.key`, or makes it. */
 export function readOrCreateSecret(folder: string): Buffer {
@@ -30,7 +38,7 @@ export function readOrCreateSecret(folder: string): Buffer {
 
 function decode(text: string, path: string): Buffer {
   const hex = text.trim()
-  if (!SECRET.test(hex)) throw new Error(`${path} is damaged; restore it from a backup`)
+  if (!SECRET.test(hex)) throw new StartFault(`${path} is damaged; restore it from a backup`)
   return Buffer.from(hex, 'hex')
 }
 
@@ -55,8 +63,11 @@ export async function insistOnSameSecret(
   try {
     secrets.open(Buffer.from(stored, 'base64'), CHECK_CONTEXT)
   } catch (error) {
-    throw new Error('the secret key is not the one this database was written with; restore the former one', {
-      cause: error,
-    })
+    throw new StartFault(
+      'the secret key is not the one this database was written with; restore the former one',
+      {
+        cause: error,
+      },
+    )
   }
 }

@@ -1,16 +1,22 @@
+import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
+  closeSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import { isOnPostgres } from '../kit/database.ts'
 import { freePort } from '../kit/free-port.ts'
@@ -172,12 +178,91 @@ test('is refused with another POSTHORN_SECRET_KEY than the one it began with', a
   assert.is((await program.call('GET', '/readyz')).status, 200)
 })
 
-test('is refused over a database that is none, with its name', async t => {
+/** What the program printed: one line, without a stack trace or a log line. */
+function onlyLine({ code, output }: { code: number | null; output: string }): string {
+  assert.is(code, 1, output)
+  assert.match(output, /^posthorn: [^\n]+\n$/)
+  return output
+}
+
+const HALF = (file: string) => truncateSync(file, Math.floor(statSync(file).size / 8_192) * 4_096)
+
+for (const [how, damage, says] of [
+  [
+    'overwritten',
+    (file: string) => writeFileSync(file, Buffer.alloc(8_192, 'this is no database ')),
+    /file is not a database/,
+  ],
+  [
+    'of zeros at its beginning',
+    (file: string) => overwrite(file, 0, Buffer.alloc(100)),
+    /file is not a database/,
+  ],
+  ['cut in half', HALF, /malformed/],
+  ['full of other bytes', (file: string) => overwrite(file, 4_096, randomBytes(100_000)), /malformed/],
+] as const)
+  test(`a database that is ${how} is one line that names the file and the backup`, async t => {
+    if (isOnPostgres) return
+    const { dataDir } = await usedFolder(t)
+    const file = join(dataDir, 'posthorn.db')
+    damage(file)
+    const line = onlyLine(await runProgram({ dataDir }))
+    assert.match(line, `the database ${file} is damaged`)
+    assert.match(line, says)
+    assert.match(line, 'restore a backup, see "Backup" in docs/operations.md')
+  })
+
+/** From a position on. */
+function overwrite(path: string, position: number, bytes: Uint8Array) {
+  const file = openSync(path, 'r+')
+  writeSync(file, bytes, 0, bytes.length, position)
+  closeSync(file)
+}
+
+for (const [how, lose] of [
+  ['gone', (file: string) => rmSync(file)],
+  ['empty', (file: string) => truncateSync(file, 0)],
+  [
+    'a new one without tables',
+    (file: string) => {
+      rmSync(file)
+      new Database(file).pragma('user_version = 1')
+    },
+  ],
+] as const)
+  test(`with a database that is ${how} beside its secret.key it does not begin anew unasked`, async t => {
+    if (isOnPostgres) return
+    const { dataDir } = await usedFolder(t)
+    const file = join(dataDir, 'posthorn.db')
+    const whole = readFileSync(file)
+    lose(file)
+    for (let i = 0; i < 2; i++) {
+      const line = onlyLine(await runProgram({ dataDir }))
+      assert.match(line, 'the database is empty')
+      assert.match(line, 'Restore a backup')
+      assert.match(line, 'POSTHORN_DATABASE_START_NEW=true')
+    }
+    writeFileSync(file, whole)
+    const restored = await startProgram({ dataDir })
+    assert.is((await restored.end('SIGTERM')).code, 0)
+    lose(file)
+    const program = await t.using(startProgram({ dataDir, settings: { DATABASE_START_NEW: 'true' } }))
+    assert.match(program.output, /API key +re_/)
+  })
+
+test('a secret from the configuration does not hide a lost database: stored files tell', async t => {
+  if (isOnPostgres) return
+  const settings = { SECRET_KEY: 'a secret of the configuration' }
+  const { dataDir } = await usedFolder(t, settings)
+  rmSync(join(dataDir, 'posthorn.db'))
+  mkdirSync(join(dataDir, 'blobs', 'ab'), { recursive: true })
+  assert.match(onlyLine(await runProgram({ dataDir, settings })), 'the database is empty')
+})
+
+test('is refused with a lock that is damaged, in one line', async t => {
   const { dataDir } = await usedFolder(t)
-  writeFileSync(join(dataDir, 'posthorn.db'), Buffer.alloc(8_192, 'this is no database '))
-  const refused = await runProgram({ dataDir })
-  assert.is(refused.code, 1)
-  assert.match(refused.output, /not a database/)
+  writeFileSync(join(dataDir, 'lock'), Buffer.alloc(8_192, 'x'))
+  assert.match(onlyLine(await runProgram({ dataDir })), 'it holds no data: remove it')
 })
 
 test('is refused with a setting that cannot be, which is named', async t => {
@@ -199,10 +284,39 @@ test('is refused on a port that is taken, which is named', async t => {
   const port = await freePort()
   const taken = createServer().listen(port, '127.0.0.1')
   t.after(() => taken.close())
-  const refused = await runProgram({ dataDir: folder(t), settings: { HTTP_LISTEN: `127.0.0.1:${port}` } })
-  assert.is(refused.code, 1)
-  assert.match(refused.output, new RegExp(`EADDRINUSE.*${port}`))
+  for (const [variable, key] of Object.entries(LISTENERS)) {
+    const refused = await runProgram({ dataDir: folder(t), settings: { [variable]: `127.0.0.1:${port}` } })
+    const line = lastLine(refused)
+    assert.match(line, `cannot listen on 127.0.0.1:${port} (${key}): another program uses the port`)
+  }
 })
+
+const LISTENERS = {
+  HTTP_LISTEN: 'http.listen',
+  DNS_LISTEN: 'dns.listen',
+  SMTP_INBOUND_LISTEN: 'smtp.inbound.listen',
+  SMTP_SUBMISSION_LISTEN: 'smtp.submission.listen',
+}
+
+/** Of a start that has logged before it failed; no line but that is from the fault. */
+function lastLine({ code, output }: { code: number | null; output: string }): string {
+  assert.is(code, 1, output)
+  assert.not.match(output, /^\s+at /m)
+  assert.not.match(output, /"level":"(?:error|fatal)"/)
+  return /^posthorn: .*$/m.exec(output)![0]
+}
+
+for (const [variable, key] of Object.entries(LISTENERS))
+  test(`${key}: an address that no interface has is one line with advice`, async t => {
+    const settings = { [variable]: '192.0.2.53:10053' }
+    const line = lastLine(await runProgram({ dataDir: folder(t), settings }))
+    assert.match(
+      line,
+      `cannot listen on 192.0.2.53:10053 (${key}): no interface of this machine has that address`,
+    )
+    assert.match(line, 'listen on 0.0.0.0:10053')
+    assert.is(line.includes('dns.addresses'), key === 'dns.listen')
+  })
 
 test('what goes wrong is told by the lines of the sources', async t => {
   const dataDir = folder(t)

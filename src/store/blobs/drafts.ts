@@ -33,7 +33,8 @@ export interface Draft {
   close(): Promise<void>
 }
 
-const FOLDER = 'drafts'
+/** Below the folder of stored files. */
+export const DRAFTS_FOLDER = 'drafts'
 /** Of a machine that cannot store files at the moment: full, read-only, failing, or busy with too many. */
 const UNAVAILABLE = new Set([
   'ENOSPC',
@@ -49,8 +50,8 @@ const UNAVAILABLE = new Set([
 
 /** @param folder of the blobs */
 export function createDrafts(folder: string): Drafts {
-  const pathOf = (name: string) => join(folder, FOLDER, name)
-  const newDraft = () => orUnavailable(create(join(folder, FOLDER)))
+  const pathOf = (name: string) => join(folder, DRAFTS_FOLDER, name)
+  const newDraft = () => orUnavailable(create(join(folder, DRAFTS_FOLDER)))
   const discard = (name: string) => rm(pathOf(name), { force: true })
   return {
     create: newDraft,
@@ -74,7 +75,7 @@ export function createDrafts(folder: string): Drafts {
 
 /** What a former process has left; for the one to whom the folder belongs. @param folder of the blobs */
 export function clearDrafts(folder: string): void {
-  rmSync(join(folder, FOLDER), { recursive: true, force: true })
+  rmSync(join(folder, DRAFTS_FOLDER), { recursive: true, force: true })
 }
 
 async function create(folder: string): Promise<Draft> {

@@ -1,4 +1,5 @@
 /** Makes sure that a PostgreSQL database can be used, and has it migrated by one process at a time. */
+import { StartFault } from '../../lib/start-fault.ts'
 import { StorageUnavailable } from '../command.ts'
 import { codeOf } from '../trouble.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
@@ -52,11 +53,11 @@ async function insistOnServer(query: Query, address: PostgresAddress) {
   })
   const [{ major, version, encoding }] = rows as [{ major: number; version: string; encoding: string }]
   if (major < OLDEST_VERSION)
-    throw new Error(
+    throw new StartFault(
       `${describeAddress(address)} runs on PostgreSQL ${version}; Posthorn needs ${OLDEST_VERSION} or newer`,
     )
   if (!ENCODINGS.includes(encoding))
-    throw new Error(
+    throw new StartFault(
       `${describeAddress(address)} has the encoding ${encoding}, which cannot hold all text; ` +
         'create it with the encoding UTF8',
     )
@@ -74,7 +75,7 @@ function forOperator(error: unknown, address: PostgresAddress): Error {
   const cause = error instanceof StorageUnavailable ? error.cause : error
   const what = describeAddress(address)
   const said = cause instanceof Error ? cause.message : String(cause)
-  const say = (words: string) => new Error(words, { cause })
+  const say = (words: string) => new StartFault(words, { cause })
   const code = codeOf(cause)
   if (/^28/.test(code)) return say(`${what}: the server refuses the user or the password (${said})`)
   if (code === '3D000') return say(`${what}: there is no such database; create it first`)

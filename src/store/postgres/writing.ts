@@ -1,6 +1,6 @@
 /** The writing half of a store on PostgreSQL: migrated, and two groups at a time, so that one gathers while another commits. */
 import type { Kysely } from 'kysely'
-import { migrate } from '../migrate.ts'
+import { insistOnFormerData, migrate } from '../migrate.ts'
 import { DiskFailure } from '../trouble.ts'
 import { createGroupRunner, type GroupOptions, type GroupRunner, refuseAll } from '../writer/group.ts'
 import { holdsOf } from '../writer/holds.ts'
@@ -23,10 +23,11 @@ export async function openPostgresWriting(
   address: PostgresAddress,
   options: GroupOptions,
   nowMs: number,
+  mayBegin = true,
 ): Promise<WritingStore> {
   const pool = openPool(address, { size: GROUPS_AT_ONCE, settings: WRITING })
   try {
-    const migrations = await migrated(pool, address, nowMs)
+    const migrations = await migrated(pool, address, nowMs, mayBegin)
     const groups = groupsOver(pool, await readColumnTypes(pool.query), options)
     const heard: ((announcements: Announcement[]) => void)[] = []
     const notices = startNotices({
@@ -97,8 +98,11 @@ export async function migrated(
   pool: PostgresPool,
   address: PostgresAddress,
   nowMs: number,
+  mayBegin = true,
 ): Promise<string[]> {
-  return prepareDatabase(pool, address, async query =>
-    migrate(kyselyOver(query) as unknown as Kysely<unknown>, 'postgres', nowMs),
-  )
+  return prepareDatabase(pool, address, async query => {
+    const applied = await migrate(kyselyOver(query) as unknown as Kysely<unknown>, 'postgres', nowMs)
+    if (!mayBegin) insistOnFormerData(applied)
+    return applied
+  })
 }

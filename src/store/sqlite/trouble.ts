@@ -11,6 +11,11 @@ export function troubleOf(error: unknown): Trouble {
   return UNAVAILABLE.test(code) ? 'unavailable' : 'own'
 }
 
+/** Whether an error says that the file holds no sound database. */
+export function isDamaged(error: unknown): boolean {
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error))
+}
+
 export function lacksTable(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_ERROR' && (error as Error).message.startsWith('no such table')
 }

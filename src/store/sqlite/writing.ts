@@ -1,6 +1,6 @@
 /** The writing half of a store on SQLite: migrated, one group at a time, checkpointed. */
 import type { Kysely } from 'kysely'
-import { migrate } from '../migrate.ts'
+import { insistOnFormerData, migrate } from '../migrate.ts'
 import { createGroupRunner, type GroupOptions } from '../writer/group.ts'
 import type { WritingStore } from '../writer/serve.ts'
 import { openForWriting, type SqliteConnection } from './connection.ts'
@@ -13,9 +13,10 @@ export async function openSqliteWriting(
   file: string,
   options: GroupOptions,
   nowMs: number,
+  mayBegin: boolean,
 ): Promise<WritingStore> {
   const connection = openForWriting(file)
-  const migrations = await migrated(connection, nowMs)
+  const migrations = await migrated(connection, nowMs, mayBegin)
   return {
     migrations,
     run: createGroupRunner(sqliteSession(connection), options).run,
@@ -30,10 +31,11 @@ export async function openSqliteWriting(
   }
 }
 
-async function migrated(connection: SqliteConnection, nowMs: number): Promise<string[]> {
+async function migrated(connection: SqliteConnection, nowMs: number, mayBegin: boolean): Promise<string[]> {
   connection.raw.exec('begin immediate')
   try {
     const applied = await migrate(kyselyOver(connection) as unknown as Kysely<unknown>, 'sqlite', nowMs)
+    if (!mayBegin) insistOnFormerData(applied)
     connection.raw.exec('commit')
     return applied
   } catch (error) {

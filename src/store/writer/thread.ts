@@ -9,6 +9,8 @@ import { serveWriter } from './serve.ts'
 export interface WriterThreadData {
   location: StoreLocation
   nowMs: number
+  /** Whether an empty database may become a store. */
+  mayBegin: boolean
 }
 
 export type WriterOrder = { order: 'connect'; port: MessagePort } | { order: 'stop' }
@@ -19,11 +21,11 @@ const DROP_EVERY_MS = 5_000
 /** The body of the writer thread's entry file. A failure ends the thread, and with it the process. */
 export async function runWriterThread(commands: Commands): Promise<void> {
   const control = parentPort!
-  const { location, nowMs } = workerData as WriterThreadData
+  const { location, nowMs, mayBegin } = workerData as WriterThreadData
   const recent = createRecentEmails()
   setInterval(recent.dropStale, DROP_EVERY_MS).unref()
   const options = { commands, recent, newId: createIdSource() }
-  const store = await openWriting(location, options, nowMs)
+  const store = await openWriting(location, options, nowMs, mayBegin)
   const loop = serveWriter({
     ...store,
     weigh: ({ name, input }) => (Object.hasOwn(commands, name) && commands[name]!.weigh?.(input)) || 1,
