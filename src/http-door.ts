@@ -115,6 +115,7 @@ export async function startHttpDoor(
     email: config.admin.email,
     password: config.admin.password,
     apiKeyPrefix: config.apiKeys.prefix,
+    credentialsFile: config.admin.credentialsFile,
   })
   const outbound = startUserOutbound(parts, started)
   const links = prepareLinks(parts, started)

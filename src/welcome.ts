@@ -3,7 +3,7 @@ import type { FirstRun } from './accounts/first-run.ts'
 
 export function welcome(
   baseUrl: string,
-  { email, generatedPassword, apiKey }: FirstRun,
+  { email, generatedPassword, apiKey, credentialsFile }: FirstRun,
   simulatorDomain: string,
 ): string {
   const message = JSON.stringify({
@@ -12,17 +12,19 @@ export function welcome(
     subject: 'Hello from Posthorn',
     text: 'It works.',
   })
+  const place = credentialsFile === null ? undefined : `(in ${credentialsFile})`
+  const shownPassword = generatedPassword === null ? '(from the configuration)' : (place ?? generatedPassword)
   return `
 Posthorn is ready at ${baseUrl}
 
   Dashboard   ${baseUrl}/dashboard/
   User        ${email}
-  Password    ${generatedPassword ?? '(from the configuration)'}
-  API key     ${apiKey}
+  Password    ${shownPassword}
+  API key     ${place ?? apiKey}
 
-Password and key are shown this once. Send a first message, to the simulator:
+${place === undefined ? 'Password and key are shown this once. ' : ''}Send a first message, to the simulator:
 
-  curl -s ${baseUrl}/emails -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${message}'
+  curl -s ${baseUrl}/emails -H 'Authorization: Bearer ${place === undefined ? apiKey : '<API key>'}' -H 'Content-Type: application/json' -d '${message}'
 
 `
 }

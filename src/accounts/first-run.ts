@@ -1,5 +1,6 @@
 /** The first start: an account, its operator and an API key, whose secrets are handed back to be shown once. */
 import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/ids.ts'
 import { foldAddress } from '../smtp/address.ts'
@@ -7,13 +8,12 @@ import { hasUsers, type userCommands } from '../store/accounts/users.ts'
 import type { Run } from '../store/command.ts'
 import type { Db } from '../store/schema.ts'
 import { newApiKey } from './api-keys.ts'
+import { type Credentials, writeCredentialsFile } from './credentials-file.ts'
 import type { Passwords } from './password.ts'
 
-export interface FirstRun {
-  email: string
-  /** Null when the operator chose it in the configuration. */
-  generatedPassword: string | null
-  apiKey: string
+export interface FirstRun extends Credentials {
+  /** Where the secrets are, which are then not to be printed; null where there is no such file. */
+  credentialsFile: string | null
 }
 
 interface FirstRunOptions {
@@ -25,11 +25,13 @@ interface FirstRunOptions {
   email: string
   password: string | null
   apiKeyPrefix: string
+  /** Gets the secrets; none does when it is null. */
+  credentialsFile: string | null
 }
 
-/** Undefined when somebody is there already. */
+/** Undefined when somebody is there already. @throws StartFault when the file for the secrets cannot be made */
 export async function prepareFirstRun(options: FirstRunOptions): Promise<FirstRun | undefined> {
-  const { db, run, clock, newId, passwords, email, password, apiKeyPrefix } = options
+  const { db, run, clock, newId, passwords, email, password, apiKeyPrefix, credentialsFile } = options
   if (await hasUsers(db)) return undefined
   const generatedPassword = password === null ? randomUUID() : null
   const passwordHash = await passwords.hash(password ?? generatedPassword!)
@@ -51,6 +53,10 @@ export async function prepareFirstRun(options: FirstRunOptions): Promise<FirstRu
     prefix: apiKeyPrefix,
     now,
   })
+  const credentials = { email: user.email, generatedPassword, apiKey: key.token }
+  if (credentialsFile !== null) writeCredentialsFile(credentialsFile, credentials) // before they are of use to anybody
   const created = await run('createFirstUser', { account, user, apiKey: key.row })
-  return created ? { email: user.email, generatedPassword, apiKey: key.token } : undefined
+  if (created) return { ...credentials, credentialsFile }
+  if (credentialsFile !== null) rmSync(credentialsFile)
+  return undefined
 }

@@ -125,14 +125,19 @@ function readAll(
 function derive(config: Config, root: string): Config {
   const { mailHost, http, simulator, admin, dns, tracking, autoconfigure } = config
   const laboratory = mailHost === DEFAULT_MAIL_HOST
+  const dataDir = resolve(root, config.dataDir)
   return {
     ...config,
-    dataDir: resolve(root, config.dataDir),
+    dataDir,
     http: { ...http, baseUrl: withoutSlash(http.baseUrl) },
     tracking: { baseUrl: withoutSlash(tracking.baseUrl) },
     autoconfigure: { cloudflareBaseUrl: withoutSlash(autoconfigure.cloudflareBaseUrl) },
     simulator: { domain: simulator.domain || (laboratory ? LABORATORY_SIMULATOR : simulatorOf(mailHost)) },
-    admin: { ...admin, email: admin.email || `admin@${mailHost}` },
+    admin: {
+      ...admin,
+      email: admin.email || `admin@${mailHost}`,
+      credentialsFile: admin.credentialsFile && resolve(dataDir, admin.credentialsFile),
+    },
     dns: { ...dns, verifyResolvers: verifyResolvers(dns) },
     providers: config.providers ?? {},
     smartHosts: config.smartHosts ?? {},

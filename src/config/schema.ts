@@ -296,6 +296,9 @@ export const schema = {
   admin: {
     email: text('', 'Address of the first user.', { shown: '`admin@<mail_host>`' }),
     password: optionalText('Password of the first user.', { shown: 'generated', secret: true }),
+    credentialsFile: optionalText(
+      'File that the first start makes, with mode 0600, for the first password and API key, which are then not printed; from `data_dir` where it is no full path.',
+    ),
   },
   apiKeys: { prefix: text('re_', 'What every API key begins with.') },
   secretKey: optionalText('Encrypts secrets at rest; at least 16 characters.', {

@@ -70,6 +70,36 @@ test('a password from the configuration is not printed', async t => {
   assert.is((await program.call('POST', '/auth/login', { body })).status, 200)
 })
 
+test('with a file for the first credentials, these are in it, work, and are printed nowhere', async t => {
+  const dataDir = folder(t)
+  const settings = { ADMIN_CREDENTIALS_FILE: 'first-credentials' }
+  const program = await t.using(startProgram({ dataDir, settings }))
+  const file = join(dataDir, 'first-credentials')
+  assert.is(statSync(file).mode & 0o777, 0o600)
+  const text = readFileSync(file, 'utf8')
+  const [, email, password, token] = /^User: (\S+)\nPassword: (\S+)\nAPI key: (\S+)\n$/.exec(text)!
+  assert.not(program.output.includes(password!) || program.output.includes(token!))
+  assert.match(program.output, `(in ${file})`)
+  assert.is((await program.call('POST', '/auth/login', { body: { email, password } })).status, 200)
+  assert.is((await program.call('POST', '/emails', { token: token!, body: {} })).status, 422)
+  assert.is((await program.end('SIGTERM')).code, 0)
+  const again = await t.using(startProgram({ dataDir, settings }))
+  assert.is(readFileSync(file, 'utf8'), text, 'a later start leaves it as it is')
+  assert.is((await again.call('GET', '/readyz')).status, 200)
+})
+
+test('a file for the first credentials that is there already is left as it is, and the first start can be tried again', async t => {
+  const dataDir = folder(t)
+  const settings = { ADMIN_CREDENTIALS_FILE: join(dataDir, '..', 'taken') }
+  writeFileSync(settings.ADMIN_CREDENTIALS_FILE, 'of somebody else')
+  const refused = await runProgram({ dataDir, settings })
+  assert.match(lastLine(refused), `${settings.ADMIN_CREDENTIALS_FILE} is there already`)
+  assert.is(readFileSync(settings.ADMIN_CREDENTIALS_FILE, 'utf8'), 'of somebody else')
+  rmSync(settings.ADMIN_CREDENTIALS_FILE)
+  await t.using(startProgram({ dataDir, settings }))
+  assert.match(readFileSync(settings.ADMIN_CREDENTIALS_FILE, 'utf8'), /^API key: re_/m)
+})
+
 test('what it stores is for its owner alone', async t => {
   const { dataDir } = await usedFolder(t)
   assert.is(statSync(dataDir).mode & 0o777, 0o700)

@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createApiKeys } from '../../../src/accounts/api-keys.ts'
 import { prepareFirstRun } from '../../../src/accounts/first-run.ts'
@@ -5,7 +7,7 @@ import { createLog } from '../../../src/lib/log.ts'
 import { newId } from '../../kit/mail.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { quickPasswords } from '../../kit/quick-passwords.ts'
-import { openLocalStore } from '../../kit/store.ts'
+import { openLocalStore, tempFolder } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
 const test = suite('accounts/first-run')
@@ -14,8 +16,15 @@ async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const clock = createManualClock()
   const passwords = quickPasswords()
-  const prepare = (password: string | null, email = 'Admin@Here.test') =>
-    prepareFirstRun({ ...store, clock, newId, passwords, email, password, apiKeyPrefix: 're_' })
+  const prepare = (
+    password: string | null,
+    email = 'Admin@Here.test',
+    credentialsFile: string | null = null,
+  ) =>
+    prepareFirstRun({
+      ...{ ...store, clock, newId, passwords, email, password, credentialsFile },
+      apiKeyPrefix: 're_',
+    })
   return { ...store, clock, passwords, prepare }
 }
 
@@ -34,6 +43,36 @@ test('the first start makes an account, its operator and a key, and says their s
     ['First key'],
   )
   await keys.close()
+})
+
+test('a file gets what would be printed, and no file is left where the start was not the first', async t => {
+  const { prepare } = await open(t)
+  const { path } = await t.using(tempFolder())
+  const file = join(path, 'credentials')
+  const missing = join(path, 'nowhere', 'credentials')
+  await prepare(null, 'a@here.test', missing).then(
+    () => assert.unreachable(),
+    error => assert.match(error.message, /^admin\.credentials_file: cannot be written \(ENOENT/),
+  )
+  const first = await prepare('chosen', 'a@here.test', file)
+  assert.is(first!.credentialsFile, file)
+  assert.is(readFileSync(file, 'utf8'), `User: a@here.test\nAPI key: ${first!.apiKey}\n`)
+  assert.is(statSync(file).mode & 0o777, 0o600)
+  rmSync(file)
+  assert.is(await prepare(null, 'a@here.test', file), undefined)
+  assert.not(existsSync(file))
+})
+
+test('of two first starts at once, one leaves its file', async t => {
+  const { prepare } = await open(t)
+  const { path } = await t.using(tempFolder())
+  const names = ['one', 'other']
+  const first = await Promise.all(names.map(name => prepare(null, 'a@here.test', join(path, name))))
+  assert.is(first.filter(made => made !== undefined).length, 1)
+  assert.equal(
+    readdirSync(path),
+    names.filter((_, at) => first[at] !== undefined),
+  )
 })
 
 test('a password from the configuration is used, and not said', async t => {
