@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
 import { type Id, idKey } from '../lib/ids.ts'
 import { TooManyWaiting } from '../lib/semaphore.ts'
+import { shortFileName } from '../mime/file-name.ts'
 import { ANY_BYTES, isMediaType, nameForType, typeOfFile } from '../mime/file-type.ts'
 import type { OutboundReply } from '../outbound/exchange.ts'
 import { OutboundFault } from '../outbound/fault.ts'
@@ -58,7 +59,6 @@ const LIMIT_MS = 30_000
 const MOST_BYTES = 56 * 1024 * 1024
 /** What base64 in lines makes of a byte. */
 const ENCODED_OCTETS_PER_BYTE = 78 / 57
-const LONGEST_NAME = 200
 const BUSY: Refusal = {
   refused: 'busy',
   message: 'Too many attachments are being fetched; try again later.',
@@ -185,7 +185,7 @@ function fileOf(
   const type = givenType ?? typeOfFile(foundName) ?? typeIn(headers['content-type'])
   const filename = foundName === '' ? attachmentName(index, type) : foundName
   return {
-    filename: givenName ?? (typeOfFile(filename) ? filename : nameForType(filename, type)),
+    filename: givenName ?? shortFileName(typeOfFile(filename) ? filename : nameForType(filename, type)),
     contentType: type ?? ANY_BYTES,
     contentId,
     blob,
@@ -209,7 +209,7 @@ function nameIn(url: string): string {
   } catch {
     // bytes that are no UTF-8: they stay as they are written
   }
-  return name.replace(/\p{Cc}/gu, '').slice(0, LONGEST_NAME)
+  return shortFileName(name.replace(/\p{Cc}/gu, ''))
 }
 
 function typeIn(header: string | undefined): string | undefined {

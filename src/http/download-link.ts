@@ -2,6 +2,7 @@
 import contentDisposition from 'content-disposition'
 import type { Clock } from '../lib/clock.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
+import { shortFileName } from '../mime/file-name.ts'
 import { parseMediaType } from '../mime/media-type.ts'
 import { createDownloadToken, type FileRef } from './download-token.ts'
 import type { RawReply } from './route.ts'
@@ -39,14 +40,14 @@ export interface DownloadedFile {
   content: AsyncIterable<Uint8Array>
 }
 
-/** RFC 6266 and RFC 8187 for the name; nothing of the file may run where our own pages come from. */
+/** RFC 6266 and RFC 8187 for the name, of which clients must bear the header; nothing of the file may run where our own pages come from. */
 export function fileReply({ filename, contentType, sizeBytes, content }: DownloadedFile): RawReply {
   return {
     status: 200,
     headers: {
       'content-type': parseMediaType(contentType).essence,
       ...(sizeBytes !== undefined && { 'content-length': String(sizeBytes) }),
-      'content-disposition': contentDisposition(filename.toWellFormed() || 'attachment'),
+      'content-disposition': contentDisposition(shortFileName(filename).toWellFormed() || 'attachment'),
       'content-security-policy': "sandbox; default-src 'none'",
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',

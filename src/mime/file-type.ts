@@ -2,11 +2,13 @@
 import { extension, lookup } from 'mime-types'
 
 export const ANY_BYTES = 'application/octet-stream'
+/** With its parameters. */
+export const MEDIA_TYPE_CHARACTERS_MAX = 1_000
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+/-]+|"[^"\\\r\n]*"))*$/
 
-/** Whether the text is a media type with or without parameters (RFC 2045 §5.1). */
+/** Whether the text is a media type with or without parameters (RFC 2045 §5.1), and of a bearable length. */
 export function isMediaType(text: string): boolean {
-  return MEDIA_TYPE.test(text)
+  return text.length <= MEDIA_TYPE_CHARACTERS_MAX && MEDIA_TYPE.test(text)
 }
 
 export function typeOfFile(name: string): string | undefined {

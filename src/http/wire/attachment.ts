@@ -1,19 +1,31 @@
 /** The `attachments` of a request that sends an email: from JSON to files whose bytes are at hand, or to be fetched. */
 import * as z from 'zod'
 import { attachmentName, type RemoteAttachment, type SubmittedAttachment } from '../../accept/submission.ts'
-import { ANY_BYTES, isMediaType, typeOfFile } from '../../mime/file-type.ts'
+import { FILE_NAME_CHARACTERS_MAX, isLongerThan } from '../../mime/file-name.ts'
+import { ANY_BYTES, isMediaType, MEDIA_TYPE_CHARACTERS_MAX, typeOfFile } from '../../mime/file-type.ts'
 import { invalidField, type Refused } from '../refused.ts'
 import { dataUrlType, readContent } from './attachment-content.ts'
 import { presentPicker } from './read.ts'
 
+/** In characters. Those of a content id are counted without its brackets. */
+const LENGTHS_MAX = {
+  filename: FILE_NAME_CHARACTERS_MAX,
+  path: 2_048,
+  content_type: MEDIA_TYPE_CHARACTERS_MAX,
+  content_id: 200,
+  inline_content_id: 200,
+}
+const CONTENT_ID_BRACKETS = 2
+
+const boundedText = (maxLength: number) => z.string().meta({ maxLength }).optional()
 const schema = z.object({
-  filename: z.string().optional(),
+  filename: boundedText(LENGTHS_MAX.filename),
   content: z.unknown().optional(),
-  path: z.string().optional(),
-  content_type: z.string().optional(),
-  content_id: z.string().optional(),
+  path: boundedText(LENGTHS_MAX.path),
+  content_type: boundedText(LENGTHS_MAX.content_type),
+  content_id: boundedText(LENGTHS_MAX.content_id + CONTENT_ID_BRACKETS),
   /** The former name of `content_id`. */
-  inline_content_id: z.string().optional(),
+  inline_content_id: boundedText(LENGTHS_MAX.inline_content_id + CONTENT_ID_BRACKETS),
 })
 
 /** How the API's description shows an attachment. */
@@ -31,6 +43,7 @@ export const attachmentMeta = {
     path: {
       type: 'string',
       format: 'uri',
+      maxLength: LENGTHS_MAX.path,
       description: 'In place of `content`, where the operator allows it.',
     },
   },
@@ -44,7 +57,7 @@ const pickPresent = presentPicker(Object.keys(schema.shape), { emptyMeansAbsent:
 
 export const MOST_ATTACHMENTS = 100
 const CHARSET = /\s*;\s*charset=(?:"[^"]*"|[^\s;]*)/gi
-const CONTENT_ID = /^[!-;=?-~]{1,200}$/
+const CONTENT_ID = /^[!-;=?-~]+$/
 const BREAKS = /[\r\n\0]/
 
 /** @throws Refused 422 invalid_attachment, which names the attachment and its field */
@@ -109,7 +122,14 @@ function readFields(raw: Record<string, unknown>, refuse: Refuse): Fields {
   for (const key of ['filename', 'content_type', 'content_id', 'inline_content_id'] as const)
     if (BREAKS.test(parsed.data[key] ?? ''))
       throw refuse(`.${key}`, `\`${key}\` must not contain CR, LF or NUL`)
+  for (const key of ['filename', 'path', 'content_type'] as const)
+    insistOnLength(key, parsed.data[key] ?? '', refuse)
   return parsed.data
+}
+
+function insistOnLength(key: keyof typeof LENGTHS_MAX, text: string, refuse: Refuse) {
+  if (isLongerThan(text, LENGTHS_MAX[key]))
+    throw refuse(`.${key}`, `\`${key}\` is longer than ${LENGTHS_MAX[key]} characters`)
 }
 
 function readContentId(
@@ -118,9 +138,10 @@ function readContentId(
 ): string | null {
   const text = id ?? formerId
   if (text === undefined) return null
-  const bare = text.trim().replace(/^<(.*)>$/, '$1')
-  if (CONTENT_ID.test(bare)) return bare
   const key = id === undefined ? 'inline_content_id' : 'content_id'
+  const bare = text.trim().replace(/^<(.*)>$/, '$1')
+  insistOnLength(key, bare, refuse)
+  if (CONTENT_ID.test(bare)) return bare
   throw refuse(`.${key}`, `\`${key}\` must be printable ASCII without blanks or brackets`)
 }
 

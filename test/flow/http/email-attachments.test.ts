@@ -56,6 +56,21 @@ async function follow(url: string, method = 'GET') {
   }
 }
 
+test('a name of 255 characters is kept, and its download has a header that clients read', async () => {
+  const filename = `${'😀'.repeat(251)}.txt`
+  const sentId = await posthorn.send({
+    ...{ from: 'ann@here.example', to: 'delivered@simulator.test', subject: 's', text: 't' },
+    attachments: [{ filename, content: 'aGVsbG8=', content_id: 'x'.repeat(200) }],
+  })
+  const { body } = await posthorn.call('GET', `/emails/${sentId}/attachments`, { key: posthorn.apiKey })
+  assert.equal([body.data[0].filename, body.data[0].content_id.length], [filename, 200])
+  const { status, headers, bytes } = await follow(body.data[0].download_url)
+  assert.equal([status, `${bytes}`], [200, 'hello'])
+  const disposition = headers.get('content-disposition')!
+  assert.ok(disposition.length < 4_096, `${disposition.length}`)
+  assert.match(disposition, `filename*=UTF-8''${encodeURIComponent(filename)}`)
+})
+
 const tokenOf = (url: string) => new URL(url).searchParams.get('token')!
 const withToken = (token: string) => `${posthorn.baseUrl}/downloads?token=${token}`
 

@@ -109,6 +109,34 @@ refused(
   [{ content: 'data:text/plain;base64,a!', content_type: 'text/plain' }],
   { ...BAD, path: 'attachments[0].content' },
 )
+for (const [key, text, most] of [
+  ['filename', `${'x'.repeat(252)}.txt`, 255],
+  ['filename', '😀'.repeat(256), 255],
+  ['filename', 'x'.repeat(1_000_000), 255],
+  ['content_type', `text/plain; x=${'y'.repeat(1_000)}`, 1_000],
+  ['content_id', `<${'x'.repeat(201)}>`, 200],
+  ['inline_content_id', 'x'.repeat(300), 200],
+] as const)
+  refused(`a ${key} of ${text.length} code units`, [{ content: CONTENT, [key]: text }], {
+    ...BAD,
+    path: `attachments[0].${key}`,
+    says: new RegExp(`\`${key}\` is longer than ${most} characters`),
+  })
+refused('a path of 2,049 characters', [{ path: `https://here.example/${'x'.repeat(2_028)}` }], {
+  ...BAD,
+  path: 'attachments[0].path',
+  says: /longer than 2048 characters/,
+})
+
+test('the same in the second email of a batch', async () => {
+  const body = [GOOD, { ...GOOD, attachments: [{ content: CONTENT, filename: 'x'.repeat(256) }] }]
+  await refuses(posthorn, ['POST', '/emails/batch', { key: posthorn.apiKey, body }], {
+    ...BAD,
+    path: '[1].attachments[0].filename',
+    says: /^\[1\]: .*longer than 255/,
+  })
+})
+
 refused('101 of them', Array(101).fill({ content: CONTENT }), { ...BAD, path: 'attachments', says: /100/ })
 
 for (const [what, first, second] of [

@@ -58,6 +58,22 @@ YSxi
 --b--
 `
 
+test('a file name, a type or a content id that is too long is shortened or left out where it is shown, and sent as it is', async () => {
+  const name = `${'x'.repeat(1_000)}.csv`
+  const folded = name.match(/.{1,60}/g)!.map((piece, at) => ` filename*${at}="${piece}"`)
+  const letter = LETTER.replace('; name="a.csv"', '')
+    .replace(' filename="a.csv"', `\n${folded.join(';\n')}`)
+    .replace('Content-Transfer', `Content-ID: <${'i'.repeat(2_000)}>\nContent-Transfer`)
+    .replace('text/csv', `text/${'y'.repeat(2_000)}`)
+  const message = await good(letter)
+  const [attachment] = message.message.attachments
+  assert.equal(
+    [attachment!.filename, attachment!.contentType, attachment!.contentId],
+    [`${'x'.repeat(251)}.csv`, 'application/octet-stream', null],
+  )
+  assert.match(sent(message), folded[0]!)
+})
+
 test('a message that lacks nothing leaves as it came', async () => {
   const { message, idempotency } = await good(LETTER)
   assert.is(sent({ message, idempotency }), LETTER)
