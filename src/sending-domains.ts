@@ -39,7 +39,12 @@ export function domainParts(parts: Parts, newId: IdSource, started: Started): Ro
   const autoconfigure = createAutoconfigure({ db, provider, inquiries, mailHost, linkPlace })
   return [
     ...domainAutoconfigureRoutes({ domains, autoconfigure }),
-    ...domainRoutes({ domains, mailHost, linkPlace, regions: Object.keys(config.regions) }),
+    ...domainRoutes({
+      ...{ domains, mailHost, linkPlace },
+      simulatorDomain: config.simulator.domain,
+      pendingMax: config.domains.pendingMax,
+      regions: Object.keys(config.regions),
+    }),
     ...domainKeyRoutes({ domains, db, run, clock, rotateAfterMs: rotateAfterMs(config) }),
   ]
 }
@@ -65,6 +70,7 @@ function openDomains(
   return createDomains({
     ...{ db, run, clock, newId, secrets, generateKey, inquiries, linkPlace },
     mailHost: config.mailHost,
+    pendingMax: config.domains.pendingMax,
     visitHost: createVisitHost(visits, secrets),
     onStatus: ({ name, status }, former) =>
       log.info({ domain: name, status, former }, 'a domain has changed'),

@@ -163,6 +163,15 @@ export const schema = {
       { most: 1_000_000 },
     ),
   },
+  domains: {
+    pendingMax: integer(
+      25,
+      'Domains of an account that may wait for their verification; further ones are refused.',
+      {
+        least: 1,
+      },
+    ),
+  },
   dkim: {
     rotateAfterDays: integer(
       180,

@@ -11,14 +11,22 @@ import {
 } from '../store/accounts/domains.ts'
 import { command, type Tx } from '../store/command.ts'
 import { termsUnder } from '../store/mail/link-terms.ts'
-import type { DkimKeyRow, DomainRow } from '../store/schema.ts'
+import type { Db, DkimKeyRow, DomainRow } from '../store/schema.ts'
 import { DOMAIN_DELETED } from './deleted.ts'
 import { dnsRecordsOf } from './dns-records.ts'
 import { recordStatus } from './record-status.ts'
 import { afterCheck, type CheckOutcome, EARLY_CHECKS_MS, nextCheckAt } from './status.ts'
 import type { DomainChecks } from './verify.ts'
 
-export type CreateDomainResult = 'created' | 'exists' | 'verified-elsewhere'
+export type CreateDomainResult = 'created' | DomainRefusal
+/** Why a domain is not registered. */
+export type DomainRefusal = 'exists' | 'verified-elsewhere' | 'too-many'
+
+/** What decides on a new domain. */
+export interface WantedDomain extends Pick<DomainRow, 'accountId' | 'name'> {
+  /** Domains of the account that may wait for their verification; any number when absent. */
+  pendingMax?: number | undefined
+}
 
 /** Settings that their owner changes; those absent stay as they are. */
 export type DomainChanges = Partial<
@@ -52,25 +60,26 @@ export const DOMAIN_CHECK = 'domain_check'
 export const LINK_HOST_CHANGED = 'link_host'
 
 export const domainCommands = {
-  createDomain: command<{ domain: DomainRow; keys: DkimKeyRow[] }, CreateDomainResult>(
-    async (tx, { domain, keys }) => {
-      if (await isRegistered(tx, domain.accountId, domain.name)) return 'exists'
-      if (await isVerifiedElsewhere(tx, domain.accountId, domain.name)) return 'verified-elsewhere'
-      await tx.db.insertInto('domains').values(domain).execute()
-      await tx.db.insertInto('dkimKeys').values(keys).execute()
-      tx.announce(DKIM_KEYS_CHANGED, domain.id)
-      if (domain.checkAt !== null) tx.announce(DOMAIN_CHECK, domain.checkAt)
-      await recordDomainEvent(tx, { ...domain, keys }, 'domain.created', domain.createdAt)
-      return 'created'
-    },
-  ),
+  createDomain: command<
+    { domain: DomainRow; keys: DkimKeyRow[] } & Pick<WantedDomain, 'pendingMax'>,
+    CreateDomainResult
+  >(async (tx, { domain, keys, pendingMax }) => {
+    const refusal = await refusalOf(tx.db, { ...domain, pendingMax })
+    if (refusal !== undefined) return refusal
+    await tx.db.insertInto('domains').values(domain).execute()
+    await tx.db.insertInto('dkimKeys').values(keys).execute()
+    tx.announce(DKIM_KEYS_CHANGED, domain.id)
+    if (domain.checkAt !== null) tx.announce(DOMAIN_CHECK, domain.checkAt)
+    await recordDomainEvent(tx, { ...domain, keys }, 'domain.created', domain.createdAt)
+    return 'created'
+  }),
 
   /** Undefined when the account has no such domain (any more). */
   recordDomainCheck: command<DomainCheckRecord, CheckedDomainRow | undefined>(async (tx, check) => {
     const domain = await findDomain(tx.db, check.accountId, check.id)
     if (!domain) return undefined
     const verifiedElsewhere =
-      check.outcome === 'good' && (await isVerifiedElsewhere(tx, domain.accountId, domain.name))
+      check.outcome === 'good' && (await isVerifiedElsewhere(tx.db, domain.accountId, domain.name))
     const outcome = verifiedElsewhere ? 'gone' : check.outcome
     const { status, verifiedAt, failingSince } = afterCheck(domain, outcome, check.at)
     const trackingTerms = await trackingTermsOf(tx, domain, check)
@@ -192,8 +201,32 @@ async function activateKeys(
   }
 }
 
-async function isRegistered(tx: Tx, accountId: Id, name: string): Promise<boolean> {
-  const row = await tx.db
+/** Why a domain cannot be registered, by what is stored; undefined when it can. */
+export async function refusalOf(
+  db: Db,
+  { accountId, name, pendingMax }: WantedDomain,
+): Promise<DomainRefusal | undefined> {
+  if (await isRegistered(db, accountId, name)) return 'exists'
+  if (await isVerifiedElsewhere(db, accountId, name)) return 'verified-elsewhere'
+  if (pendingMax !== undefined && (await countPending(db, accountId, pendingMax)) >= pendingMax)
+    return 'too-many'
+  return undefined
+}
+
+/** @returns how many there are, up to `most` */
+async function countPending(db: Db, accountId: Id, most: number): Promise<number> {
+  const rows = await db
+    .selectFrom('domains')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .where('status', 'in', ['pending', 'failed'])
+    .limit(most)
+    .execute()
+  return rows.length
+}
+
+async function isRegistered(db: Db, accountId: Id, name: string): Promise<boolean> {
+  const row = await db
     .selectFrom('domains')
     .select('id')
     .where('accountId', '=', accountId)
@@ -202,8 +235,8 @@ async function isRegistered(tx: Tx, accountId: Id, name: string): Promise<boolea
   return row !== undefined
 }
 
-async function isVerifiedElsewhere(tx: Tx, accountId: Id, name: string): Promise<boolean> {
-  const row = await tx.db
+async function isVerifiedElsewhere(db: Db, accountId: Id, name: string): Promise<boolean> {
+  const row = await db
     .selectFrom('domains')
     .select('id')
     .where('name', '=', name)

@@ -2,13 +2,14 @@
 import { randomBytes } from 'node:crypto'
 import type { DkimAlgorithm } from '../dkim/keys.ts'
 import { toBase32 } from '../lib/base32.ts'
-import type { Id, IdSource } from '../lib/ids.ts'
+import { type Id, type IdSource, idKey } from '../lib/ids.ts'
+import { createKeyedLock } from '../lib/keyed-lock.ts'
 import type { SecretKeys } from '../lib/secret-keys.ts'
 import { type DomainWithKeys, findDomain, listDomains } from '../store/accounts/domains.ts'
 import type { FoundPage, ListPage } from '../store/list-page.ts'
 import type { DkimKeyRow } from '../store/schema.ts'
 import { type CheckedResult, type CheckerOptions, createChecker } from './checker.ts'
-import type { CreateDomainResult, DomainChanges } from './commands.ts'
+import { type DomainChanges, type DomainRefusal, refusalOf } from './commands.ts'
 import { EARLY_CHECKS_MS } from './status.ts'
 
 export interface Domains {
@@ -17,7 +18,7 @@ export interface Domains {
     name: string,
     region: string,
     settings?: DomainChanges,
-  ): Promise<DomainWithKeys | Exclude<CreateDomainResult, 'created'>>
+  ): Promise<DomainWithKeys | DomainRefusal>
   list(accountId: Id, page: ListPage): Promise<FoundPage<DomainWithKeys>>
   find(accountId: Id, id: Id): Promise<DomainWithKeys | undefined>
   /**
@@ -36,6 +37,8 @@ interface DomainOptions extends CheckerOptions {
   newId: IdSource
   secrets: SecretKeys
   generateKey: GenerateKey
+  /** Domains of an account that may wait for their verification; any number when absent. */
+  pendingMax?: number
 }
 
 /** Slots 1 and 2 alternate, 3 signs beside them. */
@@ -46,37 +49,42 @@ const SLOTS: readonly { slot: number; algorithm: DkimAlgorithm }[] = [
 ]
 
 export function createDomains(options: DomainOptions): Domains {
-  const { db, run, clock, newId } = options
+  const { db, run, clock, newId, pendingMax } = options
+  /** One at a time of an account, so that its refused requests cost no keys. */
+  const inTurn = createKeyedLock()
   return {
-    async create(accountId, name, region, settings = {}) {
-      const now = clock.now()
-      const domain = {
-        id: newId(now),
-        accountId,
-        name,
-        region,
-        status: 'pending' as const,
-        verificationToken: randomToken(),
-        openTracking: 0 as const,
-        clickTracking: 0 as const,
-        receiving: 1 as const,
-        trackingSubdomain: null,
-        trackingTerms: null,
-        tls: 'opportunistic' as const,
-        ...settings,
-        createdAt: now,
-        verifiedAt: null,
-        lastCheckedAt: null,
-        failingSince: null,
-        checks: null,
-        checkAt: now + EARLY_CHECKS_MS[0]!,
-      }
-      const keys = await Promise.all(
-        SLOTS.map(slot => sealedKey(options, domain.id, { ...slot, token: randomToken() }, now)),
-      )
-      const result = await run('createDomain', { domain, keys })
-      return result === 'created' ? { ...domain, keys } : result
-    },
+    create: (accountId, name, region, settings = {}) =>
+      inTurn(idKey(accountId), async () => {
+        const refusal = await refusalOf(db, { accountId, name, pendingMax })
+        if (refusal !== undefined) return refusal
+        const now = clock.now()
+        const domain = {
+          id: newId(now),
+          accountId,
+          name,
+          region,
+          status: 'pending' as const,
+          verificationToken: randomToken(),
+          openTracking: 0 as const,
+          clickTracking: 0 as const,
+          receiving: 1 as const,
+          trackingSubdomain: null,
+          trackingTerms: null,
+          tls: 'opportunistic' as const,
+          ...settings,
+          createdAt: now,
+          verifiedAt: null,
+          lastCheckedAt: null,
+          failingSince: null,
+          checks: null,
+          checkAt: now + EARLY_CHECKS_MS[0]!,
+        }
+        const keys = await Promise.all(
+          SLOTS.map(slot => sealedKey(options, domain.id, { ...slot, token: randomToken() }, now)),
+        )
+        const result = await run('createDomain', { domain, keys, pendingMax })
+        return result === 'created' ? { ...domain, keys } : result
+      }),
     list: (accountId, page) => listDomains(db, accountId, page),
     find: (accountId, id) => findDomain(db, accountId, id),
     verify: createChecker(options),

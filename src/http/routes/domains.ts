@@ -1,12 +1,13 @@
 /** Sending domains: registered, shown with their DNS records, verified, deleted. */
 import * as z from 'zod'
+import { claimFault } from '../../domains/claimable.ts'
 import type { DomainChanges } from '../../domains/commands.ts'
 import type { Domains } from '../../domains/domains.ts'
 import type { LinkPlace } from '../../domains/tracking-host.ts'
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { parseDomain } from '../../smtp/address.ts'
 import type { DomainWithKeys } from '../../store/accounts/domains.ts'
-import { invalidField, notFound } from '../refused.ts'
+import { invalidField, notFound, Refused } from '../refused.ts'
 import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../wire/cursor.ts'
 import { domainSchema, domainView, tlsSchema, verifiedDomainSchema } from '../wire/domain-view.ts'
@@ -16,6 +17,8 @@ import { deletedSchema, listSchema } from '../wire/reply-schemas.ts'
 interface DomainRoutesOptions {
   domains: Domains
   mailHost: string
+  simulatorDomain: string
+  pendingMax: number
   linkPlace: LinkPlace
   regions: readonly string[]
 }
@@ -35,7 +38,8 @@ const changeDomainSchema = z.object({ ...settings, receiving: z.boolean().option
 const readChangeDomain = bodyReader(changeDomainSchema)
 const DEFAULT_REGION = 'us-west-2'
 
-export function domainRoutes({ domains, mailHost, linkPlace, regions }: DomainRoutesOptions): Route[] {
+export function domainRoutes(options: DomainRoutesOptions): Route[] {
+  const { domains, mailHost, simulatorDomain, pendingMax, linkPlace, regions } = options
   const view = (domain: DomainWithKeys) => domainView(domain, mailHost, linkPlace)
   return [
     {
@@ -49,8 +53,8 @@ export function domainRoutes({ domains, mailHost, linkPlace, regions }: DomainRo
         const { name: text, region = DEFAULT_REGION, ...wanted } = readCreateDomain(await request.body())
         const name = parseDomain(text.trim())
         if (name === undefined) throw invalidField('name', 'The `name` field must be a domain name.')
-        if (name === mailHost || name.endsWith(`.${mailHost}`))
-          throw invalidField('name', `${name} belongs to the provider zone ${mailHost}.`)
+        const fault = claimFault(name, { mailHost, simulatorDomain })
+        if (fault !== undefined) throw invalidField('name', fault)
         if (!regions.includes(region))
           throw invalidField('region', `The region must be one of ${regions.join(', ')}.`, 'invalid_region')
         const domain = await domains.create(
@@ -60,6 +64,7 @@ export function domainRoutes({ domains, mailHost, linkPlace, regions }: DomainRo
         if (domain === 'exists') throw invalidField('name', `The ${name} domain is registered already.`)
         if (domain === 'verified-elsewhere')
           throw invalidField('name', `The ${name} domain has been verified by another account.`)
+        if (domain === 'too-many') throw new Refused(422, 'validation_error', tooManyPending(pendingMax))
         return created(view(domain))
       },
     },
@@ -113,6 +118,11 @@ export function domainRoutes({ domains, mailHost, linkPlace, regions }: DomainRo
       },
     },
   ]
+}
+
+function tooManyPending(most: number): string {
+  const domains = most === 1 ? 'domain that is' : 'domains that are'
+  return `An account may have ${most} ${domains} not verified. Verify or delete some first.`
 }
 
 function changeRoute(domains: Domains, view: (domain: DomainWithKeys) => object): Route {

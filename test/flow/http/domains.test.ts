@@ -165,6 +165,30 @@ for (const name of ['posthorn.test', 'POSTHORN.TEST', 'mail.posthorn.test', 'a.b
       says: /provider zone/,
     }))
 
+for (const [name, says] of [
+  ['simulator.test', /simulator/],
+  ['a.simulator.test', /simulator/],
+  ['co.uk', /public suffix/],
+  ['GitHub.io', /public suffix/],
+  ['公司.cn', /public suffix/],
+  ['gmail.com', /mailbox provider/],
+  ['mail.yahoo.co.jp', /mailbox provider/],
+] as const)
+  test(`refuses ${name}, which no account could verify`, () =>
+    refuses(posthorn, ['POST', '/domains', { session, body: { name } }], { ...INVALID, says }))
+
+test('an account has so many domains that are not verified, and no more', async t => {
+  const strict = await t.using(startPosthorn({ env: { POSTHORN_DOMAINS_PENDING_MAX: '2' } }))
+  await strict.verifiedDomain('verified.example')
+  const own = await strict.signIn()
+  const register = (name: string) => strict.call('POST', '/domains', { session: own, body: { name } })
+  assert.equal([(await register('a.example')).status, (await register('b.example')).status], [201, 201])
+  await refuses(strict, ['POST', '/domains', { session: own, body: { name: 'c.example' } }], {
+    ...{ status: 422, name: 'validation_error' },
+    says: /^An account may have 2 domains that are not verified\./,
+  })
+})
+
 test('a name is registered once, however it is spelled', async () => {
   await created('once.example')
   for (const name of ['once.example', 'ONCE.example', ' once.example ', 'once。example'])

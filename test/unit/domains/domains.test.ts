@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { dnsRecordsOf } from '../../../src/domains/dns-records.ts'
-import { createDomains, type Domains, dkimContext } from '../../../src/domains/domains.ts'
+import { createDomains, type Domains, dkimContext, type GenerateKey } from '../../../src/domains/domains.ts'
 import type { Id } from '../../../src/lib/ids.ts'
 import { createSecretKeys } from '../../../src/lib/secret-keys.ts'
 import type { DomainWithKeys } from '../../../src/store/accounts/domains.ts'
@@ -15,7 +15,12 @@ const test = suite('domains/domains')
 const HOUR_MS = 3_600_000
 const secrets = createSecretKeys(Buffer.alloc(32, 1))
 
-async function open(t: TestContext, mailHost = 'posthorn.test', silenceMs?: number) {
+async function open(
+  t: TestContext,
+  mailHost = 'posthorn.test',
+  silenceMs?: number,
+  more: { pendingMax?: number; generateKey?: GenerateKey } = {},
+) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const zone = await t.using(startZone(''))
@@ -29,6 +34,7 @@ async function open(t: TestContext, mailHost = 'posthorn.test', silenceMs?: numb
     generateKey: readyKeys(),
     mailHost,
     inquiries,
+    ...more,
   })
   const publish = (domain: DomainWithKeys, only: (record: string) => boolean = () => true) => {
     for (const { record, type, host, value, priority } of dnsRecordsOf(domain, mailHost))
@@ -64,6 +70,44 @@ test('a new domain is pending, with three keys that are published but do not sig
   const tokens = [domain.verificationToken, ...domain.keys.map(({ token }) => token)]
   assert.is(new Set(tokens).size, 4)
   assert.equal(events(), ['domain.created'])
+})
+
+test('of many requests at once no more domains are made than may be pending, and no keys for the others', async t => {
+  let keysMade = 0
+  const make = readyKeys()
+  const generateKey: GenerateKey = algorithm => {
+    keysMade++
+    return make(algorithm)
+  }
+  const { domains, accountId, account } = await open(t, 'posthorn.test', undefined, {
+    pendingMax: 2,
+    generateKey,
+  })
+  const names = Array.from({ length: 10 }, (_, at) => `d${at}.test`)
+  const results = await Promise.all(names.map(name => domains.create(accountId, name, 'us-west-2')))
+  assert.is(results.filter(result => result === 'too-many').length, 8)
+  assert.is(await domains.create(accountId, 'd0.test', 'us-west-2'), 'exists')
+  assert.is(keysMade, 6)
+  await created(domains, account(), 'd0.test')
+  assert.is(keysMade, 9, 'each account has its own number')
+})
+
+test('verified and deleted domains make room for pending ones, failed ones do not', async t => {
+  const { domains, accountId, change } = await open(t, 'posthorn.test', undefined, { pendingMax: 1 })
+  const first = await created(domains, accountId, 'first.test')
+  for (const [status, result] of [
+    ['failed', 'too-many'],
+    ['pending', 'too-many'],
+  ] as const) {
+    change('update domains set status = ?', status)
+    assert.is(await domains.create(accountId, 'second.test', 'us-west-2'), result, status)
+  }
+  change('update domains set status = ?', 'temporary_failure')
+  const second = await created(domains, accountId, 'second.test')
+  assert.is(await domains.create(accountId, 'third.test', 'us-west-2'), 'too-many')
+  assert.ok(await domains.delete(accountId, second.id))
+  await created(domains, accountId, 'third.test')
+  assert.is((await domains.find(accountId, first.id))!.status, 'temporary_failure')
 })
 
 test('private keys are sealed, each to its selector', async t => {

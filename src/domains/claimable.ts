@@ -1,0 +1,44 @@
+/** Which names nobody can register as a domain: those whose DNS records no account could ever publish. */
+import { getPublicSuffix } from 'tldts'
+
+interface OwnNames {
+  mailHost: string
+  simulatorDomain: string
+}
+
+/** Their sub-domains, too. The list need not be complete: what is not in it stays unverified. */
+const MAILBOX_PROVIDERS = new Set(
+  (
+    '126.com 163.com aol.com att.net bk.ru bluewin.ch btinternet.com comcast.net fastmail.com free.fr freenet.de gmail.com ' +
+    'gmx.at gmx.ch gmx.com gmx.de gmx.net googlemail.com hey.com hotmail.co.uk hotmail.com hotmail.fr icloud.com inbox.ru ' +
+    'laposte.net libero.it list.ru live.com mac.com mail.com mail.ru me.com msn.com naver.com orange.fr outlook.com ' +
+    'outlook.de pm.me proton.me protonmail.com qq.com rocketmail.com rogers.com sbcglobal.net seznam.cz t-online.de ' +
+    'tutanota.com verizon.net web.de wp.pl yahoo.co.jp yahoo.co.uk yahoo.com yahoo.de yahoo.fr yandex.com yandex.ru ymail.com ' +
+    'zohomail.com'
+  ).split(' '),
+)
+
+/**
+ * @param name in A-labels, of at least two labels
+ * @returns what is wrong with it as a sentence, or undefined when it can be registered
+ */
+export function claimFault(name: string, { mailHost, simulatorDomain }: OwnNames): string | undefined {
+  if (isWithin(name, mailHost)) return `${name} belongs to the provider zone ${mailHost}.`
+  if (isWithin(name, simulatorDomain)) return `${name} belongs to the simulator, which needs no registration.`
+  const provider = namesAbove(name).find(above => MAILBOX_PROVIDERS.has(above))
+  if (provider !== undefined)
+    return `${provider} is a mailbox provider, whose DNS records you cannot change. Register a domain of your own.`
+  if (getPublicSuffix(name, { allowPrivateDomains: true }) === name)
+    return `${name} is a public suffix, below which others register their names. Register a domain of your own.`
+  return undefined
+}
+
+function isWithin(name: string, zone: string): boolean {
+  return name === zone || name.endsWith(`.${zone}`)
+}
+
+/** The name, and those it is a sub-domain of. */
+function namesAbove(name: string): string[] {
+  const labels = name.split('.')
+  return labels.map((_, at) => labels.slice(at).join('.'))
+}
