@@ -1,7 +1,7 @@
 /** The name of a received file: nothing but a name, whatever its sender calls it. */
 import { attachmentName } from '../../accept/submission.ts'
+import { shortFileName } from '../../mime/file-name.ts'
 
-const LONGEST = 255
 /** Controls, and characters that make a name look like another one. */
 const HARMFUL = /[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g
 const MESSAGES = new Set(['message/rfc822', 'message/global'])
@@ -26,7 +26,5 @@ export function messageName(subject: string | undefined, index: number): string 
 function safe(given: string): string {
   const name = given.replace(HARMFUL, '').split(/[/\\]/).at(-1)!.trim()
   if (/^\.{0,2}$/.test(name)) return ''
-  if (name.length <= LONGEST) return name.toWellFormed()
-  const ending = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? ''
-  return (name.slice(0, LONGEST - ending.length) + ending).toWellFormed()
+  return shortFileName(name).toWellFormed()
 }

@@ -86,7 +86,9 @@ test('flowed lines are joined as a naive reader joins them', () => {
 
 test('an address behind any number of blanks is found with its name', () => {
   for (const blanks of [1, 2, 20_000]) {
-    const { from } = read(`From: Ann${' '.repeat(blanks)}ann${' '.repeat(blanks)}@${' '.repeat(blanks)}there.example\n\nx`)
+    const { from } = read(
+      `From: Ann${' '.repeat(blanks)}ann${' '.repeat(blanks)}@${' '.repeat(blanks)}there.example\n\nx`,
+    )
     assert.equal(from, [{ name: 'Ann', address: 'ann@there.example' }])
   }
 })
