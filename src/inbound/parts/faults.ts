@@ -13,6 +13,4 @@ export const FAULTS = {
   parts: `The message has more than ${number(MOST_PARTS)} parts; the others were not read`,
   depth: `Parts are nested more than ${DEEPEST_PARTS} levels deep; those further inside were not read`,
   text: `The text is longer than ${number(LONGEST_TEXTS)} characters; the rest was cut`,
-  /** For a message of which no more than the beginning could be read. */
-  tooLarge: 'The message is too large to be read in full: only its header was read',
 } as const
