@@ -103,7 +103,7 @@ function turnErrorsIntoReplies({ log, clock }: Pick<HttpAppOptions, 'log' | 'clo
       const refused = refusedBy(error)
       if (refused.status >= 500 && error !== refused) logFault(ctx, error, refused, { log, warn })
       ctx.status = refused.status
-      ctx.set(JSON_HEADERS)
+      sayJson(ctx)
       ctx.set(refused.headers)
       ctx.body = refused.body()
     }
@@ -241,7 +241,7 @@ async function send(
   options: Pick<HttpAppOptions, 'clock' | 'log'>,
 ): Promise<void> {
   ctx.status = reply.status
-  if ('body' in reply) ctx.set(JSON_HEADERS)
+  if ('body' in reply) sayJson(ctx)
   if (reply.headers) ctx.set(reply.headers)
   if ('body' in reply) ctx.body = isTypedClient(ctx.headers) ? forTypedClient(reply.body) : reply.body
   else if (Symbol.asyncIterator in reply.content)
@@ -251,6 +251,12 @@ async function send(
       reply.done?.()
     }
   else ctx.body = Buffer.from(reply.content.buffer, reply.content.byteOffset, reply.content.byteLength)
+}
+
+/** Sets the headers of JSON without Koa's way, which takes longer. */
+function sayJson({ res }: Context): void {
+  res.setHeader('cache-control', JSON_HEADERS['cache-control'])
+  res.setHeader('x-content-type-options', JSON_HEADERS['x-content-type-options'])
 }
 
 /** Nothing has answered: the path is unknown, or known with other methods only. */
