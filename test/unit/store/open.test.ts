@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
@@ -42,6 +42,21 @@ test('a fresh folder is made for its owner alone, and the database in it is migr
     databaseFile: join(dataDir, 'test.db'),
     blobFolder: join(dataDir, 'blobs'),
   })
+})
+
+test('where there should be data, an empty database is refused and left as it is', async t => {
+  const { path } = await t.using(tempFolder())
+  const file = join(path, 'test.db')
+  const options = optionsFor(path, { mayBegin: false })
+  assert.match(await refusal(options), /^the database is empty, but /)
+  assert.not(existsSync(file))
+  writeFileSync(file, '')
+  writeFileSync(`${file}-wal`, 'what may be left of it')
+  assert.match(await refusal(options), /^the database is empty, but /)
+  assert.equal([statSync(file).size, readFileSync(`${file}-wal`, 'utf8')], [0, 'what may be left of it'])
+  rmSync(`${file}-wal`)
+  await (await openStore(optionsFor(path))).close()
+  await (await openStore(options)).close()
 })
 
 test('a second start migrates nothing', async t => {

@@ -22,11 +22,12 @@ async function refusal(opening: Promise<unknown>): Promise<string> {
   throw new Error('it was opened')
 }
 
-const start = (url: string) =>
+const start = (url: string, mayBegin?: boolean) =>
   openWriting(
     locate({ dataDir: '/nowhere', url }),
     { commands: {}, recent: createRecentEmails(), newId: createIdSource() },
     1,
+    mayBegin,
   )
 
 /** A pool whose server answers as a test wants. */
@@ -104,6 +105,17 @@ if (isOnPostgres) {
     const counts = stores.map(({ migrations }) => migrations.length).sort((a, b) => a - b)
     assert.equal(counts.slice(0, 2), [0, 0])
     assert.ok(counts[2]! > 5)
+  })
+
+  test('an empty database is refused where there should be data, and stays empty; one with data is opened', async t => {
+    const database = createDatabase('')
+    t.after(database.drop)
+    const tables = () => database.rows("select 1 from pg_tables where schemaname = 'public'").length
+    assert.match(await refusal(start(database.url, false)), /^the database is empty, but /)
+    assert.is(tables(), 0)
+    await (await start(database.url)).close()
+    await (await start(database.url, false)).close()
+    assert.ok(tables() > 5)
   })
 
   test('the database of a newer version is refused and left as it is', async t => {
