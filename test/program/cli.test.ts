@@ -269,7 +269,10 @@ else
     writeFileSync(join(dataDir, 'posthorn.db'), 'this is no database at all')
     const { code, err } = await type('key list')
     assert.is(code, 1)
-    assert.match(err, /cannot be read: file is not a database/)
+    assert.match(
+      err,
+      /^posthorn: the database .*posthorn\.db is damaged \(file is not a database\): restore a backup.*\n$/,
+    )
   })
 
 test('a wrong configuration is named, and a wrong line needs none', async t => {
