@@ -165,7 +165,7 @@ export const schema = {
   },
   domains: {
     pendingMax: integer(
-      25,
+      100,
       'Domains of an account that may wait for their verification; further ones are refused.',
       {
         least: 1,
