@@ -2,7 +2,7 @@
  * Stands between a listener and its requests: gives connections their places, keeps count of what is under way on them, and
  * ends those that do not speak HTTP, or do so too slowly.
  */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../lib/clock.ts'
@@ -80,15 +80,34 @@ function endOrDestroy(stream: Duplex, end: (connection: Connection) => void): vo
   else if (!connection.isClosing) end(connection)
 }
 
-/** Keeps the connection up to date about what is under way on it. */
-export function trackRequest(request: IncomingMessage, response: ServerResponse): void {
+/**
+ * Answers requests of one connection one after another, as HTTP/1.1 has them answered in order anyway (RFC 9112 §9.3.2), and
+ * keeps the connection up to date about what is under way on it. Thousands of requests that come in one piece would keep
+ * everybody else waiting if all of them began at once.
+ */
+export function answerInTurn(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: RequestListener,
+): void {
   const connection = connectionOf(request.socket)
-  if (!connection) return
+  if (!connection) return void answer(request, response)
   connection.requestCount++
   connection.openReplies++
+  response.on('close', hasBeenAnswered)
+  if (connection.openReplies === 1) begin(connection, request, response, answer)
+  else connection.pipelined.push(() => begin(connection, request, response, answer))
+}
+
+function begin(
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: RequestListener,
+) {
   connection.request = request
   connection.reply = response
-  response.on('close', hasBeenAnswered)
+  answer(request, response)
 }
 
 /** One function for all replies. */
@@ -96,6 +115,8 @@ function hasBeenAnswered(this: ServerResponse): void {
   const connection = connectionOf(this.req.socket)
   if (!connection) return
   connection.openReplies--
+  const next = connection.pipelined.shift()
+  if (next && !this.req.socket.destroyed) setImmediate(next)
   if (connection.openReplies > 0) return
   connection.request = undefined
   connection.reply = undefined

@@ -35,6 +35,8 @@ export class Connection {
   requestCount = 0
   /** So many of them have not been answered to the end. */
   openReplies = 0
+  /** Begins the requests that came behind one that is being answered. */
+  readonly pipelined: (() => void)[] = []
   /** The last request that has begun, and its reply; undefined when all have been answered. */
   request: IncomingMessage | undefined
   reply: ServerResponse | undefined

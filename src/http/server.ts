@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type Koa from 'koa'
 import type { Certificates, ContextFor } from '../lib/certificates.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
-import { guardConnections, trackRequest } from './connection-guard.ts'
+import { answerInTurn, guardConnections } from './connection-guard.ts'
 import { Connections } from './connections.ts'
 
 export interface HttpServer {
@@ -56,9 +56,8 @@ export async function startHttpServer(
   const answer = app.callback()
   let closing = false
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    trackRequest(request, response)
     if (closing) sayGoodbye(response)
-    answer(request, response)
+    answerInTurn(request, response, answer)
   }
   const server = certificates ? secured(certificates, listener) : createServer(LIMITS, listener)
   server.on('checkExpectation', listener)

@@ -35,7 +35,9 @@ async function open(t: TestContext, limits: Limits = {}, isSecure = false) {
   const held = Promise.withResolvers<void>()
   t.after(() => held.resolve())
   app.use(readUnreadBodies(clock))
+  const begun: string[] = []
   app.use(async ctx => {
+    begun.push(ctx.path)
     if (ctx.path === '/held') await held.promise
     if (ctx.path === '/large') ctx.body = Buffer.alloc(32 * MIB, 'x')
     else if (ctx.path === '/refused') {
@@ -54,13 +56,29 @@ async function open(t: TestContext, limits: Limits = {}, isSecure = false) {
   t.after(() => server.close(0))
   const { port } = server.address()
   const url = `http://127.0.0.1:${port}`
-  return { clock, server, port, url, held }
+  return { clock, server, port, url, held, begun }
 }
 
 async function isServed(url: string, from: string) {
   const { status } = await rawRequest(url, GET, { from })
   assert.is(status, 200)
 }
+
+test('of requests that come in one piece, the next one begins when the one before has been answered', async t => {
+  const { url, held, begun } = await open(t)
+  const requests = ['/held', '/second', '/third'].map(path => GET.replace('/ ', `${path} `))
+  const answers = exchange(url, requests.join(''), { replyCount: 3 })
+  await until(() => begun.length > 0)
+  await isServed(url, OTHER)
+  assert.equal(begun, ['/held', '/'])
+  held.resolve()
+  const { replies } = await answers
+  assert.equal(
+    replies.map(({ status }) => status),
+    [200, 200, 200],
+  )
+  assert.equal(begun, ['/held', '/', '/second', '/third'])
+})
 
 test('a client that says nothing is let go after 10 s, and its place is free', async t => {
   const { clock, server, port } = await open(t)
