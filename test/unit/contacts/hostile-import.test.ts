@@ -6,11 +6,10 @@ import { suite } from '../../kit/suite.ts'
 const test = suite('contacts: hostile files')
 const MIB = 1024 * 1024
 const SIZE_BYTES = MIB / 2
-/** Half a million rows, held together, would not fit. */
+/** The cells of such a file, held together, would not fit. */
 const HEAP_MIB = 40
 
 const SHAPES: Record<string, string> = {
-  'empty rows': '\n',
   'one row of empty cells': ',',
   'a quote that is never closed': '"a\n',
   'one line of text': 'abcdefgh',
@@ -34,7 +33,7 @@ for (const [what, piece] of Object.entries(SHAPES))
   })
 
 test(`much in UTF-16 does not fill a heap of ${HEAP_MIB} MiB`, async () => {
-  const { fault } = await read('a\n', 'utf-16le')
+  const { fault } = await read('a,', 'utf-16le')
   assert.not(fault?.includes('charset'))
 })
 

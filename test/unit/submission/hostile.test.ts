@@ -5,7 +5,7 @@ import { suite } from '../../kit/suite.ts'
 
 const test = suite('submission: hostile messages within a small heap')
 const LARGEST_BYTES = 60_000_000
-const USUAL_BYTES = 20_000_000
+const USUAL_BYTES = 8_000_000
 
 let heap: SmallHeap
 test.before(() => {
