@@ -19,7 +19,7 @@ export function linkFault({ url, setting }: LinkBase): string | undefined {
     reach === 'invalid'
       ? `\`${setting}\` is ${url}, which is no http(s) URL`
       : `\`${setting}\` is ${url}, which only this machine can open`
-  return `Links in this broadcast would not work for its recipients (${WHAT_FAILS}): ${fault}. Set \`${setting}\` (in the environment: ${variableOf(setting)}) to the public https address of this installation and restart it. Until then, broadcasts can go to contacts at the simulator's domain only.`
+  return `Links in this broadcast would not work for its recipients (${WHAT_FAILS}): ${fault}. Set \`${setting}\` to the public https address of this installation (in the environment: ${variableOf(setting)}) and restart it. Until then, broadcasts can go to contacts at the simulator's domain only.`
 }
 
 function variableOf(setting: string): string {
