@@ -5,7 +5,7 @@ import { suite } from '../../../kit/suite.ts'
 
 /** Every shape at a size that shows what it costs, and one of each encoding at the size that a message may have. */
 const test = suite('inbound/parts: hostile mail within a small heap')
-const USUAL_BYTES = 8_000_000
+const USUAL_BYTES = 20_000_000
 const LARGEST_BYTES = 60_000_000
 const LONGEST_TEXTS = 2_000_000
 const TEXT_FAULT = 'The text is longer than 2,000,000 characters; the rest was cut'
