@@ -8,6 +8,7 @@ import { type Clock, within } from '../lib/clock.ts'
 import { idKey } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { Metrics } from '../lib/metrics.ts'
+import { inOwnMemory } from '../lib/own-memory.ts'
 import { createPassingThread, type PassingThreadData } from '../lib/passing-thread.ts'
 import { JobTooLong, type ReaderPool } from '../lib/reader-pool.ts'
 import { ProcessDied, ProcessNotStarted } from '../lib/worker-process.ts'
@@ -176,5 +177,5 @@ function reasonOf(error: unknown): string {
 
 /** What a process sent is a view of the buffer that held its whole answer. */
 function withOwnBody({ content, ...read }: ReadMail): ReadMail {
-  return { ...read, content: { ...content, body: new Uint8Array(content.body) } }
+  return { ...read, content: { ...content, body: inOwnMemory(content.body) } }
 }

@@ -13,7 +13,7 @@ interface Waiting<T> {
 
 export class FairQueue<T> {
   readonly #waiting: Waiting<T>[] = []
-  /** Virtual end of each owner's last job. Owners whose time has passed are forgotten. */
+  /** Virtual end of each owner's last job. All are forgotten when no job waits. */
   readonly #lastFinish = new Map<string, number>()
   #now = 0
 
