@@ -1,5 +1,6 @@
 /** Whether a broadcast goes to anybody outside the simulator. */
 import { hasMemberElsewhere } from '../contacts/members.ts'
+import { findAudience } from '../contacts/read.ts'
 import type { Id } from '../lib/ids.ts'
 import type { Db } from '../store/schema.ts'
 
@@ -19,18 +20,8 @@ export async function reachesPeople(
   const segment = segmentId && (await findSegment(db, accountId, segmentId))
   const whole = segmentId && !segment ? segmentId : audienceId
   if (segment) return hasMemberElsewhere(db, segment, simulatorDomains)
-  if (!whole || !(await hasAudience(db, accountId, whole))) return false
+  if (!whole || !(await findAudience(db, accountId, whole))) return false
   return hasMemberElsewhere(db, { audienceId: whole, filters: null }, simulatorDomains)
-}
-
-async function hasAudience(db: Db, accountId: Id, id: Id): Promise<boolean> {
-  const found = await db
-    .selectFrom('audiences')
-    .select('id')
-    .where('accountId', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return found !== undefined
 }
 
 function findSegment(db: Db, accountId: Id, id: Id) {
