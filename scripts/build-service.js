@@ -57,7 +57,7 @@ async function build(folder) {
     sourcemap: 'external',
     sourcesContent: false,
     inject: [join(root, 'src', 'traced.ts')],
-    external: ['better-sqlite3', 'pg-native'],
+    external: ['better-sqlite3', 'koffi', 'pg-native'],
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.filename);",
     },

@@ -4,6 +4,7 @@ import { type App, startApp } from './app.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { createLog } from './lib/log.ts'
 import { createLogOutput, outliveBrokenStreams } from './lib/log-output.ts'
+import { trimWhenQuiet } from './lib/malloc-trim.ts'
 import { collectWhenQuiet } from './lib/quiet-collection.ts'
 import { startFaultText } from './start-faults.ts'
 import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
@@ -17,6 +18,7 @@ import { welcome } from './welcome.ts'
 for (const flag of ['--min-semi-space-size=2', '--max-semi-space-size=0', '--heap-growing-percent=100'])
   setFlagsFromString(flag)
 collectWhenQuiet()
+await trimWhenQuiet()
 outliveBrokenStreams()
 process.umask(OWNER_ONLY_UMASK)
 
