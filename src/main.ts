@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app.ts'
 import { type Config, loadConfig } from './config/config.ts'
-import { createLog } from './lib/log.ts'
+import { createLog, type Log } from './lib/log.ts'
 import { createLogOutput, outliveBrokenStreams } from './lib/log-output.ts'
 import { trimWhenQuiet } from './lib/malloc-trim.ts'
 import { collectWhenQuiet } from './lib/quiet-collection.ts'
@@ -38,7 +38,7 @@ try {
       process.exit(1)
     },
   })
-  if (app.firstRun) createLogOutput().write(welcome(app.baseUrl, app.firstRun, config.simulator.domain))
+  if (app.firstRun) showOnce(welcome(app.baseUrl, app.firstRun, config.simulator.domain), log)
   log.info(
     { baseUrl: app.baseUrl, dns: app.dnsAddress, inbound: app.inboundAddress, mailHost: config.mailHost },
     'ready',
@@ -57,6 +57,16 @@ try {
 } catch (error) {
   process.stderr.write(`${startFaultText(error, config)}\n`)
   process.exit(1)
+}
+
+/** The first password and key are nowhere else: they go to stderr where stdout takes nothing. */
+function showOnce(text: string, log: Log) {
+  if (createLogOutput().write(text)) return
+  process.stderr.write(text)
+  log.warn(
+    { event: 'first_credentials_not_shown' },
+    'The first password and API key could not be written to stdout. If stderr is lost, too, set another password with `posthorn user password <address>`',
+  )
 }
 
 async function end(app: App) {

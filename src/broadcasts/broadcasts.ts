@@ -26,7 +26,6 @@ import { type LintFinding, lintBroadcast } from './lint.ts'
 import { placesOf } from './places.ts'
 import { reachesPeople } from './recipients.ts'
 import { type Sample, type SampleContact, sampleOf } from './samples.ts'
-import { refuseOtherVersion } from './version.ts'
 
 /** A broadcast with what has become of it. */
 export interface BroadcastDetail {
@@ -89,11 +88,10 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
   const order = (accountId: Id, id: Id) => ({ accountId, id, now: clock.now() })
 
   const create: Broadcasts['create'] = async (accountId, fields, send) => {
-    const unreachable = send && (await refuseLinks(options, accountId, fields))
-    if (unreachable) return unreachable
+    const checked = send && { ...send, linkRefusal: await refuseLinks(options, accountId, fields) }
     const now = clock.now()
     const id = newId(now)
-    const done = await run('createBroadcast', { accountId, id, fields, send, now })
+    const done = await run('createBroadcast', { accountId, id, fields, send: checked, now })
     return done === true ? (await find(accountId, id))! : done
   }
 
@@ -112,12 +110,12 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
     async send(accountId, id, send, version) {
       const broadcast = await findBroadcast(db, accountId, id)
       if (!broadcast) return undefined
-      const isOpen = broadcast.status === 'draft' || broadcast.status === 'scheduled'
-      const refusal = isOpen
-        ? (refuseOtherVersion(broadcast, version) ?? (await refuseLinks(options, accountId, broadcast)))
-        : undefined
-      if (refusal) return refusal
-      return after(accountId, id, await run('sendBroadcast', { ...order(accountId, id), send, version }))
+      const checked = { ...send, linkRefusal: await refuseLinks(options, accountId, broadcast) }
+      return after(
+        accountId,
+        id,
+        await run('sendBroadcast', { ...order(accountId, id), send: checked, version }),
+      )
     },
     async pause(accountId, id) {
       const holdId = newId(clock.now())

@@ -43,6 +43,12 @@ export interface SendOrder {
   at: number | null
 }
 
+/** An order as it is carried out. */
+export interface CheckedSendOrder extends SendOrder {
+  /** Why its links would not work for its recipients: refused after what its author can correct. */
+  linkRefusal: Refusal | undefined
+}
+
 type Refs = Pick<BroadcastFields, 'audienceId' | 'segmentId' | 'topicId'>
 /** To whom it goes. */
 type Audience = Pick<BroadcastRow, 'audienceId' | 'segmentId'>
@@ -51,14 +57,15 @@ type Written = true | Refusal | undefined
 export const draftCommands = {
   /** @param send undefined: it stays a draft */
   createBroadcast: command<
-    BroadcastKey & { fields: BroadcastFields; send: SendOrder | undefined; now: number },
+    BroadcastKey & { fields: BroadcastFields; send: CheckedSendOrder | undefined; now: number },
     true | Refusal
   >(async (tx, { accountId, id, fields, send, now }) => {
     const refs = await resolveRefs(tx, accountId, fields, fields.audienceId)
     if ('refused' in refs) return refs
     const refusal =
       refuseWords(fields) ??
-      (send && ((await refuseUnsendable(tx, accountId, fields)) ?? refuseSendTime(send.at, now)))
+      (send &&
+        ((await refuseUnsendable(tx, accountId, fields)) ?? send.linkRefusal ?? refuseSendTime(send.at, now)))
     if (refusal) return refusal
     const { html, text, name, topicId, templateId, sender, replyToList, subject, previewText } = fields
     const row: BroadcastRow = {

@@ -11,7 +11,7 @@ import { findBroadcast } from '../store/mail/broadcasts.ts'
 import type { MailSelector } from '../store/schema/steering.ts'
 import type { BroadcastRow } from '../store/schema.ts'
 import { faultOf } from './begin.ts'
-import { type SendOrder, sendState } from './draft.ts'
+import { type CheckedSendOrder, sendState } from './draft.ts'
 import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
 import { refuseOtherVersion } from './version.ts'
 
@@ -22,20 +22,23 @@ type Order = BroadcastKey & { now: number }
 
 export const sendCommands = {
   /** A draft, or a scheduled one, at another time. @param version that is to be sent; null for whichever there is */
-  sendBroadcast: command<Order & { send: SendOrder; version: string | null }, Ordered>(async (tx, order) => {
-    const { accountId, id, send, version, now } = order
-    await lockBroadcast(tx, { accountId, id })
-    const row = await findBroadcast(tx.db, accountId, id)
-    if (!row) return undefined
-    if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('sent', row.status)
-    const refusal =
-      refuseOtherVersion(row, version) ??
-      (await refuseUnsendable(tx, accountId, row)) ??
-      refuseSendTime(send.at, now)
-    if (refusal) return refusal
-    await setBroadcast(tx, { accountId, id }, { ...sendState(send, now), updatedAt: now })
-    return true
-  }),
+  sendBroadcast: command<Order & { send: CheckedSendOrder; version: string | null }, Ordered>(
+    async (tx, order) => {
+      const { accountId, id, send, version, now } = order
+      await lockBroadcast(tx, { accountId, id })
+      const row = await findBroadcast(tx.db, accountId, id)
+      if (!row) return undefined
+      if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('sent', row.status)
+      const refusal =
+        refuseOtherVersion(row, version) ??
+        (await refuseUnsendable(tx, accountId, row)) ??
+        send.linkRefusal ??
+        refuseSendTime(send.at, now)
+      if (refusal) return refusal
+      await setBroadcast(tx, { accountId, id }, { ...sendState(send, now), updatedAt: now })
+      return true
+    },
+  ),
 
   /** A step of it has failed, and is tried again. */
   delayBroadcast: command<BroadcastKey & { until: number }, void>(async (tx, { accountId, id, until }) => {

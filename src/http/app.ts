@@ -160,13 +160,17 @@ const HOST = /^(?:\[[\w.~:!$&'()*+,;=-]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/
 /** RFC 9112 §3.2. */
 const insistOnHost: Middleware = ({ req }, next) => {
   const { host } = req.headers
-  if (host === undefined && req.httpVersion !== '1.0')
-    throw new Refused(400, 'validation_error', 'The request has no Host header.')
+  if (host === undefined && req.httpVersion !== '1.0') throw refusedHost('The request has no Host header.')
   if (host !== undefined && hostCount(req.rawHeaders) > 1)
-    throw new Refused(400, 'validation_error', 'The request has more than one Host header.')
+    throw refusedHost('The request has more than one Host header.')
   if (host !== undefined && !HOST.test(host))
-    throw new Refused(400, 'validation_error', 'The Host header of the request is not a host name.')
+    throw refusedHost('The Host header of the request is not a host name.')
   return next()
+}
+
+/** Whoever forwards such requests may see other requests on the connection than we do: it is closed. */
+function refusedHost(message: string): Refused {
+  return new Refused(400, 'validation_error', message, { headers: { connection: 'close' } })
 }
 
 /** Of two, Node shows the first alone. @param lines names and values by turns, as they came */

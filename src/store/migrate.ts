@@ -33,17 +33,21 @@ export async function migrate(
 
 /**
  * Refuses a database that was empty before its migration; to be called in the transaction of that, which is then rolled back.
+ * @param database its file or address, for the message
  * @throws StartFault
  */
-export function insistOnFormerData(applied: readonly string[]): void {
-  if (applied.length === migrations.length) throw new StartFault(EMPTY)
+export function insistOnFormerData(applied: readonly string[], database: string): void {
+  if (applied.length === migrations.length) throw new StartFault(emptyText(database))
 }
 
 /** For the operator whose database is empty where it cannot be that of a first start. */
-export const EMPTY =
-  'the database is empty, but the data folder is that of an installation that has run (it holds secret.key or stored files): ' +
-  'the database was lost, or database.url or data_dir leads to another one. Restore a backup, or correct the setting. To begin ' +
-  'anew without the former data, start once with POSTHORN_DATABASE_START_NEW=true'
+export function emptyText(database: string): string {
+  return (
+    `the database is empty (${database}), but the data folder is that of an installation that has run: it holds secret.key or ` +
+    'stored files. The database was lost, or database.url or data_dir leads to another one. Restore a backup, or correct the ' +
+    'setting. To begin anew without the former data, start once with POSTHORN_DATABASE_START_NEW=true'
+  )
+}
 
 /** Whether the database is of the present schema. */
 export async function isCurrent(db: Kysely<unknown>): Promise<boolean> {

@@ -7,10 +7,18 @@ import { BUSY_THREAD } from '../lib/thread-memory.ts'
 import type { BlobFiles } from './blobs/blobs.ts'
 import { clearDrafts } from './blobs/drafts.ts'
 import type { Commands } from './command.ts'
-import { databaseFile, isBlank, isShared, locate, openReader, type StoreLocation } from './dialect.ts'
+import {
+  databaseFile,
+  describe,
+  isBlank,
+  isShared,
+  locate,
+  openReader,
+  type StoreLocation,
+} from './dialect.ts'
 import { tightenFiles } from './file-modes.ts'
 import { FolderInUse, type FolderLock, lockFolder } from './lock.ts'
-import { EMPTY } from './migrate.ts'
+import { emptyText } from './migrate.ts'
 import type { Find, ReadTogether } from './read.ts'
 import { watchSameFile } from './same-file.ts'
 import type { Db } from './schema.ts'
@@ -66,7 +74,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   const lock = await lockPatiently(options)
   if (!mayBegin && isBlank(location)) {
     lock.release()
-    throw new StartFault(EMPTY)
+    throw new StartFault(emptyText(describe(location)))
   }
   tightenFiles({ ...options, blobFolder: location.blobFolder, databaseFile: databaseFile(location) })
   clearDrafts(location.blobFolder)

@@ -6,7 +6,7 @@ import { createGroupRunner, type GroupOptions, type GroupRunner, refuseAll } fro
 import { holdsOf } from '../writer/holds.ts'
 import type { Announcement, WriteRequest } from '../writer/protocol.ts'
 import type { WritingStore } from '../writer/serve.ts'
-import type { PostgresAddress } from './address.ts'
+import { describeAddress, type PostgresAddress } from './address.ts'
 import { type ColumnTypes, readColumnTypes } from './column-types.ts'
 import { openPool, type PostgresConnection, type PostgresPool, WRITING } from './connection.ts'
 import { postgresSession } from './group.ts'
@@ -102,7 +102,7 @@ export async function migrated(
 ): Promise<string[]> {
   return prepareDatabase(pool, address, async query => {
     const applied = await migrate(kyselyOver(query) as unknown as Kysely<unknown>, 'postgres', nowMs)
-    if (!mayBegin) insistOnFormerData(applied)
+    if (!mayBegin) insistOnFormerData(applied, describeAddress(address))
     return applied
   })
 }

@@ -35,7 +35,7 @@ async function migrated(connection: SqliteConnection, nowMs: number, mayBegin: b
   connection.raw.exec('begin immediate')
   try {
     const applied = await migrate(kyselyOver(connection) as unknown as Kysely<unknown>, 'sqlite', nowMs)
-    if (!mayBegin) insistOnFormerData(applied)
+    if (!mayBegin) insistOnFormerData(applied, connection.raw.name)
     connection.raw.exec('commit')
     return applied
   } catch (error) {

@@ -150,6 +150,14 @@ for (const [name, env] of [
     assert.is((await call('GET', '/broadcasts')).body.total, 1)
   })
 
+test('links, loopback: what the author can correct is refused first', async t => {
+  const { call, audienceOf, draftFor } = await started(t)
+  const draft = await draftFor(await audienceOf(SIMULATED, REAL), { from: 'ann@unknown.example' })
+  const { status, body } = await call('POST', `/broadcasts/${draft.id}/send`, { version: draft.version })
+  assert.equal([status, body.name], [403, 'validation_error'])
+  assert.match(body.message, 'The unknown.example domain is not verified')
+})
+
 test('links, loopback: members at the simulator alone get a broadcast', async t => {
   const { call, audienceOf, draftFor, when } = await started(t)
   const all = await audienceOf(SIMULATED, REAL)

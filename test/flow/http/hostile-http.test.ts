@@ -79,6 +79,12 @@ for (const host of ['', 'localhost', 'a_b.example:80', '127.0.0.1:', '[::1]:3000
     const line = 'GET /healthz HTTP/1.1\r\n'
     assert.is((await rawRequest(posthorn.baseUrl, `${line}Host: ${host}\r\n\r\n`)).status, 200)
   })
+test('a connection on which a request had two hosts is closed behind the reply', async () => {
+  const hosts = 'Host: a.example\r\nHost: b.example\r\n'
+  const { status, headers } = await rawRequest(posthorn.baseUrl, `GET /healthz HTTP/1.1\r\n${hosts}\r\n`)
+  assert.equal([status, headers.get('connection')], [400, 'close'])
+})
+
 refused('a header of 20 KB', request('GET /healthz HTTP/1.1', `X: ${'a'.repeat(20_000)}\r\n`), {
   status: 431,
   name: 'validation_error',
