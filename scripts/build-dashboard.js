@@ -13,8 +13,8 @@ const web = join(root, 'src', 'dashboard', 'web')
 const out = join(root, 'dist', 'dashboard')
 /** What is bundled, or decides how: whole folders, and files. */
 const SOURCES = [
-  'src/dashboard/web',
-  'src/templates',
+  'src/interfaces/dashboard/web',
+  'src/resources/templates',
   'scripts/build-dashboard.js',
   'scripts/stamped-folder.js',
   'package-lock.json',

@@ -18,19 +18,22 @@ const SOURCES = [
   'scripts/stamped-folder.js',
   'package-lock.json',
 ]
-const ENTRIES = readdirSync(join(root, 'src')).filter(name =>
-  /^(?:main|cli|[a-z]+-(?:thread|process))\.ts$/.test(name),
-)
+const ENTRIES = [
+  'main.ts',
+  'cli.ts',
+  ...readdirSync(join(root, 'src/workers'))
+    .filter(name => name !== 'commands.ts')
+    .map(name => `workers/${name}`),
+]
 
-/** `build` is as deep as `src`: whatever looks for files by its own place finds them from there, too, but for other threads. */
-const threadsBesideEachOther = {
-  name: 'threads',
+/** All bundles lie in `build` itself: URLs relative to a source file in a folder of `src` are one level too deep there. */
+const flatUrls = {
+  name: 'flat-urls',
   setup({ onLoad }) {
-    onLoad({ filter: /\/src\/[a-z-]+\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replaceAll(
-        /(?<=new URL\('\.\/[a-z]+-(?:thread|process))\.ts(?=', import\.meta\.url\))/g,
-        '.js',
-      ),
+    onLoad({ filter: /\/src\/(?:app\/|workers\/)?[a-z-]+\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8')
+        .replaceAll(/(?<=new URL\('\.)(?:\.?\/workers)?(\/[a-z-]+)\.ts(?=', import\.meta\.url\))/g, '$1.js')
+        .replaceAll(/(?<=new URL\('\.\.)\/\.\.(?=[/'].*import\.meta\.url\))/g, ''),
       loader: 'ts',
     }))
   },
@@ -48,6 +51,7 @@ async function build(folder) {
     entryPoints: ENTRIES.map(name => join(root, 'src', name)),
     absWorkingDir: root,
     outdir: out,
+    entryNames: '[name]',
     write: false,
     bundle: true,
     format: 'esm',
@@ -56,12 +60,12 @@ async function build(folder) {
     charset: 'ascii',
     sourcemap: 'external',
     sourcesContent: false,
-    inject: [join(root, 'src', 'traced.ts')],
+    inject: [join(root, 'src/app/source-maps.ts')],
     external: ['better-sqlite3', 'koffi', 'pg-native'],
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.filename);",
     },
-    plugins: [threadsBesideEachOther],
+    plugins: [flatUrls],
     logLevel: 'error',
   })
   for (const { path, text } of outputFiles) {

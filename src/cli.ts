@@ -2,18 +2,18 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { CheckedSource } from './cli/command.ts'
-import { openInstallation } from './cli/installation.ts'
-import { runProgram } from './cli/program.ts'
-import { CommandError } from './cli/result.ts'
+import { sourceSettings } from './app/delivery-settings.ts'
+import { zoneRecords } from './app/dns.ts'
+import { examineInstallation } from './app/doctor.ts'
 import { type Config, ConfigError, loadConfig } from './config/config.ts'
-import { sourceSettings } from './delivery-settings.ts'
-import { RecordFault } from './dns/record-text.ts'
-import { createResolver } from './dns/resolver.ts'
-import { nameFaults } from './dns/reverse.ts'
-import { examineInstallation } from './examination.ts'
+import type { CheckedSource } from './interfaces/cli/command.ts'
+import { openInstallation } from './interfaces/cli/installation.ts'
+import { runProgram } from './interfaces/cli/program.ts'
+import { CommandError } from './interfaces/cli/result.ts'
 import { systemClock } from './lib/clock.ts'
-import { zoneRecords } from './provider-dns.ts'
+import { RecordFault } from './protocols/dns/record-text.ts'
+import { createResolver } from './protocols/dns/resolver.ts'
+import { nameFaults } from './protocols/dns/reverse.ts'
 import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
 
 const root = new URL('..', import.meta.url).pathname
@@ -35,7 +35,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
       dataDir: dataDir === undefined ? configured : resolve(dataDir),
       databaseUrl: database.url,
       apiKeyPrefix: apiKeys.prefix,
-      writerThread: new URL('./writer-thread.ts', import.meta.url),
+      writerThread: new URL('./workers/writer.ts', import.meta.url),
       clock: systemClock,
     })
   },

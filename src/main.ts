@@ -1,14 +1,14 @@
 /** The process: reads the configuration, starts the service, says where it is, and stops it on the first of several signals. */
 import { setFlagsFromString } from 'node:v8'
-import { type App, startApp } from './app.ts'
+import { type App, startApp } from './app/app.ts'
+import { welcome } from './app/first-run-banner.ts'
+import { startFaultText } from './app/start-faults.ts'
 import { type Config, loadConfig } from './config/config.ts'
+import { collectWhenQuiet } from './lib/idle-gc.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { createLogOutput, outliveBrokenStreams } from './lib/log-output.ts'
 import { trimWhenQuiet } from './lib/malloc-trim.ts'
-import { collectWhenQuiet } from './lib/quiet-collection.ts'
-import { startFaultText } from './start-faults.ts'
 import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
-import { welcome } from './welcome.ts'
 
 /**
  * Each thread has a heap of its own. Young generations that start small and grow to 16 MB where there is much to do (the

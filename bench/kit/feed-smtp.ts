@@ -1,9 +1,9 @@
 /** Feeds a server over SMTP, pipelined, on connections kept or new ones, from a process of its own. */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { openSession } from '../../src/deliver/client/open.ts'
-import { DEFAULT_TIMEOUTS, type Session } from '../../src/deliver/client/types.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { openSession } from '../../src/pipeline/delivery/smtp-client/open.ts'
+import { DEFAULT_TIMEOUTS, type Session } from '../../src/pipeline/delivery/smtp-client/types.ts'
 import type { FeedOptions, FeedResult } from './contender.ts'
 import { benchMessage, SENDER_DOMAIN } from './message.ts'
 import { destination } from './namespace.ts'

@@ -1,7 +1,7 @@
 /** The message all contenders send: html and text of about 5 KB together, the same bytes in every run. */
-import { composeBody } from '../../src/mime/compose-body.ts'
-import { composeHead } from '../../src/mime/compose-head.ts'
-import { serializeFields } from '../../src/smtp/header-field.ts'
+import { composeBody } from '../../src/protocols/mime/compose-body.ts'
+import { composeHead } from '../../src/protocols/mime/compose-head.ts'
+import { serializeFields } from '../../src/protocols/smtp/header-field.ts'
 
 export const SENDER_DOMAIN = 'bench.test'
 

@@ -2,11 +2,11 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import type { Commands } from '../../src/commands.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createIdSource, type Id } from '../../src/lib/ids.ts'
-import { leaseTerms } from '../../src/queue/leases.ts'
+import { leaseTerms } from '../../src/pipeline/queue/leases.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import type { Commands } from '../../src/workers/commands.ts'
 import { destination } from '../kit/namespace.ts'
 import { median, percentile } from '../kit/numbers.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
@@ -42,7 +42,7 @@ async function run({ folder, count, rounds, domainCount: most, only }: ScenarioO
       openStore<Commands>({
         dataDir,
         url: 'sqlite:posthorn.db',
-        writerThread: new URL('../../src/writer-thread.ts', import.meta.url),
+        writerThread: new URL('../../src/workers/writer.ts', import.meta.url),
         clock: systemClock,
         onLoss(error) {
           throw error

@@ -1,7 +1,7 @@
 /** Lists, searches and the export over very many emails of one account, over HTTP, while nothing else is asked. */
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { SEGMENT_EMAILS } from '../../src/store/segments.ts'
+import { SEGMENT_EMAILS } from '../../src/store/search-index.ts'
 import { addManyEmails, type ManyEmails } from '../kit/many-emails.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { median, percentile } from '../kit/numbers.ts'

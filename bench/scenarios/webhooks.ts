@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
-import type { Commands } from '../../src/commands.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createIdSource, type Id, wireId } from '../../src/lib/ids.ts'
 import { createSecretKeys } from '../../src/lib/secret-keys.ts'
+import { newSigningSecret, sealSecret } from '../../src/pipeline/webhooks/signature.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { WebhookThreadData } from '../../src/webhook-thread.ts'
-import { newSigningSecret, sealSecret } from '../../src/webhooks/signature.ts'
+import type { Commands } from '../../src/workers/commands.ts'
+import type { WebhookThreadData } from '../../src/workers/webhook.ts'
 import type { HookCount } from '../kit/hook-sink.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import type { Scenario, ScenarioOptions } from '../kit/scenario.ts'
@@ -72,7 +72,7 @@ async function measured(dataDir: string, count: number, { bad, waiting }: World)
     openStore<Commands>({
       dataDir,
       url: 'sqlite:posthorn.db',
-      writerThread: new URL('../../src/writer-thread.ts', import.meta.url),
+      writerThread: new URL('../../src/workers/writer.ts', import.meta.url),
       clock: systemClock,
       onLoss(error) {
         throw error
@@ -95,7 +95,7 @@ async function measured(dataDir: string, count: number, { bad, waiting }: World)
     ...{ clockSeat: null, logLevel: 'error' },
   }
   const beganAt = performance.now()
-  const thread = new Worker(new URL('../../src/webhook-thread.ts', import.meta.url), {
+  const thread = new Worker(new URL('../../src/workers/webhook.ts', import.meta.url), {
     workerData: data,
     transferList: [writer],
   })

@@ -1,8 +1,8 @@
 /** Puts the configuration together: defaults, then files, then environment; the result is frozen and fully typed. */
 import { resolve } from 'node:path'
-import { PROVIDERS } from '../deliver/providers.ts'
-import { GENERAL_SMART_HOST } from '../deliver/smart-host.ts'
-import { LABORATORY_SIMULATOR, simulatorOf } from '../simulator/names.ts'
+import { PROVIDERS } from '../pipeline/delivery/providers.ts'
+import { GENERAL_SMART_HOST } from '../pipeline/delivery/smart-host.ts'
+import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/names.ts'
 import { DEFAULT_MAIL_HOST, FAMILY_NAME, families, schema } from './schema.ts'
 import { type Setting, SettingFault } from './setting.ts'
 import { fileSources, type Source, secretFile } from './sources.ts'

@@ -1,5 +1,5 @@
 /** Records of the operator's own for the provider zone, one a line, as in a zone file. */
-import { parseRecord, RecordFault } from '../dns/record-text.ts'
+import { parseRecord, RecordFault } from '../protocols/dns/record-text.ts'
 import { list, type Setting, SettingFault } from './setting.ts'
 
 /** Until the configuration is whole nobody knows the zone's name. */

@@ -2,10 +2,11 @@
  * A few child processes that work on hostile or large input, one job each at a time, so that a process that dies has died
  * of the job it was at. Jobs of several owners take fair turns, small ones first, and large ones never hold all processes.
  */
-import { ThreadEnded } from './calls.ts'
+
 import { type Clock, within } from './clock.ts'
 import { FairQueue } from './fair-queue.ts'
 import { createWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from './worker-process.ts'
+import { ThreadEnded } from './worker-rpc.ts'
 
 export interface ReaderJob {
   /** Function of the process. */

@@ -1,6 +1,6 @@
 /** The other end of `worker-process.ts`: what a child process does before and while it serves calls. */
 import { writeFileSync } from 'node:fs'
-import { type Callable, type CallChannel, serveCalls } from './calls.ts'
+import { type Callable, type CallChannel, serveCalls } from './worker-rpc.ts'
 
 /** Where memory is short, Linux ends the process with the highest score first: this one rather than the service. */
 const OOM_SCORE_ADJUSTMENT = '500'

@@ -7,9 +7,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { type CallChannel, type Caller, createCaller, ThreadEnded } from './calls.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import { type CallChannel, type Caller, createCaller, ThreadEnded } from './worker-rpc.ts'
 
 export interface WorkerProcess {
   /**

@@ -3,10 +3,10 @@
  * that share one commit. What a command may do to the database is what `Tx` offers.
  */
 import { type Id, type IdSource, idKey } from '../lib/ids.ts'
-import type { EmailSource } from './mail/email-source.ts'
 import type { RowOps } from './row-ops.ts'
+import type { EmailSource } from './schema/emails.ts'
 import type { Db, Flag } from './schema.ts'
-import type { SegmentOps } from './segments.ts'
+import type { SegmentOps } from './search-index.ts'
 import type { RecentEmails } from './writer/recent.ts'
 import type { SubscribersOf } from './writer/subscribers.ts'
 

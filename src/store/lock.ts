@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { StartFault } from '../lib/start-fault.ts'
-import { codeOf } from './trouble.ts'
+import { codeOf } from './errors.ts'
 
 export interface FolderLock {
   release(): void

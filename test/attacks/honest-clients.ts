@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
-import { decodeMessage } from '../../src/dns/wire-decode.ts'
+import { decodeMessage } from '../../src/protocols/dns/wire-decode.ts'
 import { queryPacket } from '../kit/zone-client.ts'
 import type { Kind, Order, Record, Report, Visit } from './honest-protocol.ts'
 

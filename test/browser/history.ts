@@ -1,7 +1,8 @@
 /** What happened before the test began, which no endpoint can bring about: four weeks of mail, alerts, and clicks. */
-import { metricKind, periodOf, quarterOf } from '../../src/events/metrics.ts'
+
 import { type Id, parseWireId } from '../../src/lib/ids.ts'
-import { hourOf } from '../../src/store/queue/operator-alerts.ts'
+import { hourOf } from '../../src/resources/alerts/operator-alerts.ts'
+import { metricKind, periodOf, quarterOf } from '../../src/resources/events/metrics.ts'
 import { insertRows } from '../kit/database.ts'
 import type { Posthorn } from '../kit/posthorn.ts'
 

@@ -1,8 +1,9 @@
 /** Further accounts and sessions, put straight into the database of a running service. */
-import { newApiKey } from '../../src/accounts/api-keys.ts'
-import { SESSION_TOKEN_PREFIX } from '../../src/accounts/sessions.ts'
-import { createToken, hashToken } from '../../src/accounts/tokens.ts'
+
 import { createIdSource, type Id } from '../../src/lib/ids.ts'
+import { newApiKey } from '../../src/resources/accounts/api-keys.ts'
+import { SESSION_TOKEN_PREFIX } from '../../src/resources/accounts/sessions.ts'
+import { createToken, hashToken } from '../../src/resources/accounts/tokens.ts'
 import { insertRows } from './database.ts'
 import type { Posthorn } from './posthorn.ts'
 

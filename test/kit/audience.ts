@@ -1,8 +1,8 @@
 /** An audience in a store, its contacts added in a line each. */
 
-import type { ContactFields } from '../../src/contacts/contact.ts'
-import { createImporter, type ImportRequest } from '../../src/contacts/import/importer.ts'
 import type { Id } from '../../src/lib/ids.ts'
+import type { ContactFields } from '../../src/resources/contacts/contact.ts'
+import { createImporter, type ImportRequest } from '../../src/resources/contacts/import/importer.ts'
 import { newId, postOver } from './mail.ts'
 import { openLocalStore } from './store.ts'
 import type { TestContext } from './suite.ts'

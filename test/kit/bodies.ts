@@ -1,8 +1,9 @@
 /** Request bodies read as the service reads them, over a store of their own. */
-import { createPreparation, type Preparation } from '../../src/accept/prepare.ts'
-import { createReadBody, type ReadBody } from '../../src/http/body.ts'
-import { createLargeBodies, type LargeBodies } from '../../src/http/large-bodies.ts'
-import { createReadyTemplates } from '../../src/templates/ready.ts'
+
+import { createReadBody, type ReadBody } from '../../src/interfaces/api/body/body.ts'
+import { createLargeBodies, type LargeBodies } from '../../src/interfaces/api/body/large-bodies.ts'
+import { createPreparation, type Preparation } from '../../src/pipeline/accept/prepare.ts'
+import { createReadyTemplates } from '../../src/resources/templates/ready.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import { openReaders } from './readers.ts'
 import { type LocalStore, openLocalStore } from './store.ts'

@@ -1,5 +1,5 @@
 /** Ready-made DKIM keys, because making an RSA key takes a good part of a second. */
-import type { GenerateKey } from '../../src/domains/domains.ts'
+import type { GenerateKey } from '../../src/resources/domains/domains.ts'
 import stored from './keys/dkim.json' with { type: 'json' }
 
 /** Hands out the same keys again and again. */

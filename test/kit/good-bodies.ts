@@ -1,5 +1,5 @@
 /** A body that is taken, for each route that needs one: the fixtures of the test over all of them. */
-import type { Route } from '../../src/http/route.ts'
+import type { Route } from '../../src/interfaces/api/route.ts'
 import { type Id, wireId } from '../../src/lib/ids.ts'
 import type { Posthorn } from './posthorn.ts'
 

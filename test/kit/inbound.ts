@@ -1,8 +1,9 @@
 /** Received mail put straight into the database of a running service, as it stands there once it has been listed. */
-import { readMail } from '../../src/inbound/parts/read-mail.ts'
-import { encodeInboundContent } from '../../src/inbound/stored-content.ts'
+
 import { foldText } from '../../src/lib/fold-text.ts'
 import { createIdSource, type Id, parseWireId, wireId } from '../../src/lib/ids.ts'
+import { readMail } from '../../src/pipeline/inbound/parts/read-mail.ts'
+import { encodeInboundContent } from '../../src/pipeline/inbound/stored-content.ts'
 import { sha256 } from '../../src/store/blobs/staged.ts'
 import { insertRows } from './database.ts'
 import type { Posthorn } from './posthorn.ts'

@@ -1,6 +1,7 @@
 /** Whom the checks of domains ask in tests that start no service. */
-import { createInquiries, type Inquiries } from '../../src/domains/inquiries.ts'
+
 import { systemClock } from '../../src/lib/clock.ts'
+import { createInquiries, type Inquiries } from '../../src/resources/domains/check-session.ts'
 
 /**
  * @param servers `address:port` of scripted resolvers; none where nothing is asked

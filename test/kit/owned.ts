@@ -1,9 +1,9 @@
 /** One of everything that routes name by parameters, owned by an account: the fixtures of the tests over all routes. */
 
-import type { Route } from '../../src/http/route.ts'
+import type { Route } from '../../src/interfaces/api/route.ts'
 import { parseWireId } from '../../src/lib/ids.ts'
-import { createClickToken, createOpenToken } from '../../src/tracking/tokens.ts'
-import { createUnsubscribeToken } from '../../src/tracking/unsubscribe-token.ts'
+import { createClickToken, createOpenToken } from '../../src/pipeline/tracking/tokens.ts'
+import { createUnsubscribeToken } from '../../src/pipeline/tracking/unsubscribe-token.ts'
 import { insertRows } from './database.ts'
 import { addInbound } from './inbound.ts'
 import { type Posthorn, secretsOf } from './posthorn.ts'

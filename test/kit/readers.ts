@@ -2,8 +2,8 @@
 import { createLog } from '../../src/lib/log.ts'
 import type { Metrics } from '../../src/lib/metrics.ts'
 import { createReaderPool, type ReaderPool } from '../../src/lib/reader-pool.ts'
-import type { ReaderProcessData } from '../../src/reader-process.ts'
 import type { StoreLocation } from '../../src/store/dialect.ts'
+import type { ReaderProcessData } from '../../src/workers/parse.ts'
 import { createManualClock } from './manual-clock.ts'
 
 interface ReadersOptions {
@@ -17,7 +17,7 @@ interface ReadersOptions {
 
 export function openReaders({
   location,
-  entry = new URL('../../src/reader-process.ts', import.meta.url),
+  entry = new URL('../../src/workers/parse.ts', import.meta.url),
   heapMib = 256,
   clock = createManualClock(),
   metrics,

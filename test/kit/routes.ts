@@ -1,15 +1,16 @@
 /** Every route of the API, read from its own tables, so that a new one cannot escape the tests over all of them. */
-import { readdirSync } from 'node:fs'
-import type { Route } from '../../src/http/route.ts'
+import { globSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Route } from '../../src/interfaces/api/route.ts'
 
-const folder = new URL('../../src/http/routes/', import.meta.url)
+const folder = new URL('../../src/interfaces/api/', import.meta.url)
 
 /** Stands for any part a route table is built from; nothing is called while the tables are made. */
 const anything: unknown = new Proxy(() => anything, { get: () => anything })
 
 export async function allRoutes(): Promise<Route[]> {
   const routes: Route[] = []
-  for (const file of readdirSync(folder).sort()) {
+  for (const file of globSync('*/*routes.ts', { cwd: fileURLToPath(folder) }).sort()) {
     const module = (await import(new URL(file, folder).href)) as Record<string, unknown>
     for (const [name, make] of Object.entries(module))
       if (name.endsWith('Routes')) routes.push(...(make as (parts: unknown) => Route[])(anything))

@@ -6,7 +6,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
-import { commands as allCommands } from '../../src/commands.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createIdSource } from '../../src/lib/ids.ts'
 import { type Commands, type Run, StorageUnavailable } from '../../src/store/command.ts'
@@ -20,6 +19,7 @@ import { kyselyOver } from '../../src/store/sqlite/kysely.ts'
 import { createGroupRunner, type GroupResult, type GroupRunner } from '../../src/store/writer/group.ts'
 import type { Announcement, WriteReply } from '../../src/store/writer/protocol.ts'
 import { createRecentEmails } from '../../src/store/writer/recent.ts'
+import { commands as allCommands } from '../../src/workers/commands.ts'
 import { createDatabase, isOnPostgres, sqliteDatabase, type TestDatabase } from './database.ts'
 
 export const STORE_EPOCH = Date.UTC(2026, 10, 21, 13, 0, 0)
@@ -38,7 +38,7 @@ export function tempFolder(): TempFolder {
 export async function openThreadStore<C extends Commands = typeof allCommands>({
   folder,
   database = isOnPostgres && folder === undefined ? createDatabase('', { isMigrated: true }) : undefined,
-  writerThread = new URL('../../src/writer-thread.ts', import.meta.url),
+  writerThread = new URL('../../src/workers/writer.ts', import.meta.url),
   onLoss = (error: Error) => {
     throw error
   },

@@ -3,7 +3,7 @@
  * theirs is an error to them, or nothing at all.
  */
 import * as assert from 'uvu/assert'
-import { ERROR_NAMES } from '../../src/http/refused.ts'
+import { ERROR_NAMES } from '../../src/interfaces/api/api-error.ts'
 
 /** What is wrong with a value, each fault with its place; `undefined` is a key that is not there. */
 type Read = (value: unknown, path: string) => string[]

@@ -2,10 +2,10 @@
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 import net from 'node:net'
-import { frame, readFrames } from '../../src/dns/frames.ts'
-import { CLASS_IN, type Edns, FLAG, type Message, type TypeName } from '../../src/dns/wire.ts'
-import { decodeMessage } from '../../src/dns/wire-decode.ts'
-import { encodeMessage, encodeQuestion } from '../../src/dns/wire-encode.ts'
+import { frame, readFrames } from '../../src/protocols/dns/frames.ts'
+import { CLASS_IN, type Edns, FLAG, type Message, type TypeName } from '../../src/protocols/dns/wire.ts'
+import { decodeMessage } from '../../src/protocols/dns/wire-decode.ts'
+import { encodeMessage, encodeQuestion } from '../../src/protocols/dns/wire-encode.ts'
 
 export interface Asking {
   transport?: 'udp' | 'tcp'

@@ -1,5 +1,5 @@
 /** What a scripted DNS server answers: its lines by name, CNAME chains, wildcards, and names asked elsewhere. */
-import { type DnsRecord, FLAG, RCODE, type TypeName } from '../../src/dns/wire.ts'
+import { type DnsRecord, FLAG, RCODE, type TypeName } from '../../src/protocols/dns/wire.ts'
 import { askServer } from './zone-client.ts'
 import { type Behaviour, parseZoneText, type ZoneEntry } from './zone-text.ts'
 

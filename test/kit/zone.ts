@@ -14,12 +14,13 @@
  * Unknown names are NXDOMAIN. Behaviours: SERVFAIL REFUSED NXDOMAIN TIMEOUT TRUNCATED (TC over UDP, the
  * answer over TCP) MALFORMED, each for all types or the one named behind it.
  */
-import { createDnsListener, type Transport } from '../../src/dns/listener.ts'
-import { FLAG, type Message, type TypeName } from '../../src/dns/wire.ts'
-import { decodeMessage } from '../../src/dns/wire-decode.ts'
-import { encodeMessage } from '../../src/dns/wire-encode.ts'
+
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { createDnsListener, type Transport } from '../../src/protocols/dns/listener.ts'
+import { FLAG, type Message, type TypeName } from '../../src/protocols/dns/wire.ts'
+import { decodeMessage } from '../../src/protocols/dns/wire-decode.ts'
+import { encodeMessage } from '../../src/protocols/dns/wire-encode.ts'
 import { createZoneWorld, type WorldReply } from './zone-world.ts'
 
 export interface ZoneQuery {

@@ -8,7 +8,7 @@ const test = suite('docs')
 const root = join(import.meta.dirname, '../..')
 const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).sort()
 /** From where its names count. */
-const FOLDERS_OF_THE_MAP = ['.', 'src', 'src/dashboard/web']
+const FOLDERS_OF_THE_MAP = ['.', 'src', 'src/interfaces/dashboard/web']
 const textOf = (page: string) => readFileSync(join(root, page), 'utf8')
 
 /** Without what stands in code, be it a block or a few words. */

@@ -7,29 +7,64 @@ const test = suite('layers')
 const root = join(import.meta.dirname, '../..')
 const src = join(root, 'src')
 
-/** Rooms from the bottom up. A room imports from itself and from lower rows, never from its own row or above. */
-const ROWS = [
-  ['lib'],
-  ['smtp'],
-  ['dns', 'mime', 'dkim', 'reports'],
-  ['store', 'outbound'],
-  ['events', 'search', 'verdicts', 'acme'],
-  ['accounts', 'domains', 'suppressions', 'templates', 'contacts'],
-  ['accept', 'queue', 'retention', 'doctor', 'tracking'],
-  ['deliver', 'inbound', 'broadcasts', 'simulator', 'webhooks', 'control'],
-  ['http', 'submission', 'dashboard', 'cli'],
-  ['.', 'config'],
+/** From the top down: files import only from their own folder and from folders that stand below it. */
+const FOLDERS = [
+  'main.ts, cli.ts',
+  'app',
+  'workers',
+  'config',
+  'interfaces',
+  'pipeline',
+  'resources',
+  'store',
+  'protocols',
+  'lib',
 ]
-/** Who may read the configuration: the composition root and its helpers beside it. */
-const CONFIG_READERS = ['.', 'config']
+/** Inside a folder likewise: a part imports from parts in lower rows, never from its own row or above. */
+const PARTS: Record<string, string[][]> = {
+  interfaces: [['cli'], ['api', 'submission', 'dashboard'], ['doctor']],
+  pipeline: [
+    ['delivery', 'broadcasts', 'simulator', 'webhooks'],
+    ['inbound'],
+    ['accept', 'tracking'],
+    ['queue'],
+  ],
+  resources: [
+    ['retention'],
+    ['domains', 'templates', 'contacts'],
+    ['accounts'],
+    ['search'],
+    ['events'],
+    ['emails'],
+    ['suppressions', 'certificates'],
+    ['alerts'],
+  ],
+  protocols: [['http-client'], ['dns', 'mime', 'dkim', 'bounces'], ['smtp']],
+}
+/** Only the composition root and the two programs read the configuration. */
+const CONFIG_READERS = ['main.ts, cli.ts', 'app', 'config']
 
-const row = (room: string) => ROWS.findIndex(rooms => rooms.includes(room))
-const roomOf = (file: string) => {
-  const path = relative(src, file)
-  return path.includes('/') ? path.slice(0, path.indexOf('/')) : '.'
+interface Place {
+  folder: string
+  /** Of a folder that has several; empty otherwise. */
+  part: string
+}
+
+function placeOf(file: string): Place {
+  const [first, second, third] = relative(src, file).split('/')
+  if (second === undefined) return { folder: FOLDERS[0]!, part: '' }
+  return { folder: first!, part: third !== undefined && first! in PARTS ? second : '' }
+}
+
+/** Whether files at `from` may import files at `to`. */
+function mayImport(from: Place, to: Place): boolean {
+  if (from.folder !== to.folder) return FOLDERS.indexOf(to.folder) > FOLDERS.indexOf(from.folder)
+  if (from.part === to.part) return true
+  const rowOf = ({ part }: Place) => PARTS[from.folder]!.findIndex(row => row.includes(part))
+  return rowOf(to) > rowOf(from)
 }
 /** A program of its own, for browsers: a client of the API. */
-const web = join(src, 'dashboard/web')
+const web = join(src, 'interfaces/dashboard/web')
 const allFiles = globSync('**/*.{ts,tsx}', { cwd: src }).map(name => join(src, name))
 const files = allFiles.filter(file => !file.startsWith(`${web}/`))
 const namedIn = (file: string) =>
@@ -40,28 +75,29 @@ const importedBy = (file: string) => namedIn(file).map(name => join(dirname(file
 const imports = files.flatMap(file =>
   namedIn(file).map(target => ({
     file: relative(root, file),
-    from: roomOf(file),
-    to: roomOf(join(dirname(file), target)),
+    from: placeOf(file),
+    to: placeOf(join(dirname(file), target)),
     target,
   })),
 )
 
-test('every room has its row', () => {
+test('layers: every folder of src, and every part of it, stands in the table', () => {
+  const unknown = files
+    .map(placeOf)
+    .filter(
+      ({ folder, part }) =>
+        !FOLDERS.includes(folder) || (folder in PARTS && !PARTS[folder]!.flat().includes(part)),
+    )
+  assert.equal(unknown, [])
+})
+
+test('layers: imports point down, without exemption', () => {
+  for (const folder of FOLDERS)
+    console.log([folder, ...(PARTS[folder] ?? []).map(row => row.join(' '))].join(PARTS[folder] ? ' | ' : ''))
   assert.equal(
-    [...new Set(files.map(roomOf))].filter(room => row(room) < 0),
+    imports.filter(({ from, to }) => !mayImport(from, to)),
     [],
   )
-})
-
-test('imports point downwards', () => {
-  const upward = imports.filter(({ from, to }) => from !== to && row(to) >= row(from) && from !== '.')
-  assert.equal(upward, [])
-})
-
-test('no two rooms import each other', () => {
-  const arrows = new Set(imports.filter(({ from, to }) => from !== to).map(({ from, to }) => `${from} ${to}`))
-  const mutual = [...arrows].filter(arrow => arrows.has(arrow.split(' ').reverse().join(' ')))
-  assert.equal(mutual, [])
 })
 
 test('no files import each other in a circle, not even types', () => {
@@ -80,8 +116,10 @@ test('no files import each other in a circle, not even types', () => {
   assert.equal(circles, [])
 })
 
-test('only the composition root reads the configuration', () => {
-  const readers = imports.filter(({ from, to }) => to === 'config' && !CONFIG_READERS.includes(from))
+test('layers: only the composition root reads the configuration', () => {
+  const readers = imports.filter(
+    ({ from, to }) => to.folder === 'config' && !CONFIG_READERS.includes(from.folder),
+  )
   assert.equal(readers, [])
 })
 
@@ -96,10 +134,10 @@ test('one file chooses the database, and nothing else knows which it is', () => 
 
 /** What the browser runs of ours beside its own: it renders templates as the server does, without a line that needs one. */
 const SHARED_WITH_WEB = [
-  'src/broadcasts/starter.ts',
-  'src/templates/compile.ts',
-  'src/templates/render.ts',
-  'src/templates/variables.ts',
+  'src/pipeline/broadcasts/starter.ts',
+  'src/resources/templates/compile.ts',
+  'src/resources/templates/render.ts',
+  'src/resources/templates/variables.ts',
 ]
 
 test('the program for browsers takes types alone from the server, and code that needs none', () => {

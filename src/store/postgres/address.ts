@@ -1,7 +1,7 @@
 /** Where a PostgreSQL database is: the setting `database.url`, read. */
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
-import { codeOf } from '../trouble.ts'
+import { codeOf } from '../errors.ts'
 
 export interface PostgresAddress {
   /** A name, an address, or the folder of a Unix socket. */

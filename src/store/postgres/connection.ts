@@ -1,10 +1,10 @@
 /** Connections to PostgreSQL: opened when they are needed, and anew after they broke. */
 import pg from 'pg'
 import { StorageUnavailable } from '../command.ts'
-import { codeOf } from '../trouble.ts'
+import { codeOf } from '../errors.ts'
 import type { PostgresAddress } from './address.ts'
+import { troubleOf } from './errors.ts'
 import { gatheringSocket } from './socket.ts'
-import { troubleOf } from './trouble.ts'
 
 export interface Statement {
   /** Of several, the last says what came of them. */

@@ -1,15 +1,15 @@
 /** A PostgreSQL connection as groups of commands use it. Several may be at work at once, in this process and others. */
 import { hash } from 'node:crypto'
+import type { Holds } from '../writer/conflict-keys.ts'
 import type { CountDelta } from '../writer/effects.ts'
 import type { GroupSession } from '../writer/group.ts'
-import type { Holds } from '../writer/holds.ts'
 import { WEBHOOKS_EDITION } from '../writer/subscribers.ts'
 import type { PostgresConnection, Query } from './connection.ts'
+import { troubleOf } from './errors.ts'
 import { kyselyOver } from './kysely.ts'
 import { postgresQueue } from './queue.ts'
 import { postgresRows, type RowStatements } from './rows.ts'
-import { type PendingSegments, postgresSegments } from './segments.ts'
-import { troubleOf } from './trouble.ts'
+import { type PendingSegments, postgresSegments } from './search-index.ts'
 import { createWrites } from './writes.ts'
 
 /** The two halves of the key of the lock that a group takes: shared, or, to run alone, for itself. */

@@ -1,7 +1,7 @@
 /** Makes sure that a PostgreSQL database can be used, and has it migrated by one process at a time. */
 import { StartFault } from '../../lib/start-fault.ts'
 import { StorageUnavailable } from '../command.ts'
-import { codeOf } from '../trouble.ts'
+import { codeOf } from '../errors.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
 import type { PostgresPool, Query } from './connection.ts'
 

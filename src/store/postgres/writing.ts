@@ -1,20 +1,20 @@
 /** The writing half of a store on PostgreSQL: migrated, and two groups at a time, so that one gathers while another commits. */
 import type { Kysely } from 'kysely'
+import { DiskFailure } from '../errors.ts'
 import { insistOnFormerData, migrate } from '../migrate.ts'
-import { DiskFailure } from '../trouble.ts'
+import { holdsOf } from '../writer/conflict-keys.ts'
 import { createGroupRunner, type GroupOptions, type GroupRunner, refuseAll } from '../writer/group.ts'
-import { holdsOf } from '../writer/holds.ts'
 import type { Announcement, WriteRequest } from '../writer/protocol.ts'
 import type { WritingStore } from '../writer/serve.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
 import { type ColumnTypes, readColumnTypes } from './column-types.ts'
 import { openPool, type PostgresConnection, type PostgresPool, WRITING } from './connection.ts'
+import { troubleOf } from './errors.ts'
 import { postgresSession } from './group.ts'
 import { kyselyOver } from './kysely.ts'
 import { startNotices } from './notices.ts'
 import { rowStatements } from './rows.ts'
 import { prepareDatabase } from './start.ts'
-import { troubleOf } from './trouble.ts'
 
 const GROUPS_AT_ONCE = 2
 

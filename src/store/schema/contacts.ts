@@ -6,7 +6,7 @@ export interface AudienceRow {
   accountId: Id
   id: Id
   name: string
-  /** Kept in step by `contacts/write-contacts.ts`. */
+  /** Kept in step by `resources/contacts/write-contacts.ts`. */
   contactCount: number
   /** How many of them are unsubscribed. */
   unsubscribedCount: number
@@ -74,7 +74,7 @@ export interface SegmentRow {
   audienceId: Id
   id: Id
   name: string
-  /** A list of `Filter`, see `contacts/filters.ts`. */
+  /** A list of `Filter`, see `resources/contacts/filters.ts`. */
   filters: Json
   createdAt: number
   updatedAt: number

@@ -1,5 +1,11 @@
 /** Tables of what emails say and carry. */
 
+/** What an email or a template says. */
+export interface Content {
+  html: string | null
+  text: string | null
+}
+
 /** What emails and templates say, stored once and compressed. */
 export interface ContentRow {
   id: number

@@ -1,5 +1,6 @@
 /** Tables of emails. */
 import type { Id } from '../../lib/ids.ts'
+import type { Content } from './contents.ts'
 import type { Flag, Json } from './values.ts'
 
 /** Segments keep a status by its place here: new ones come last. */
@@ -87,4 +88,31 @@ export interface IdempotencyKeyRow {
   bodyHash: Uint8Array
   response: Json
   createdAt: number
+}
+
+/** What the composer needs of a stored email. Lists are JSON, as in the row. */
+export interface EmailSource
+  extends Pick<
+    EmailRow,
+    | 'accountId'
+    | 'id'
+    | 'domainId'
+    | 'sender'
+    | 'toList'
+    | 'ccList'
+    | 'replyToList'
+    | 'subject'
+    | 'variables'
+    | 'headers'
+    | 'attachments'
+    | 'raw'
+    | 'messageId'
+    | 'recipientCount'
+    | 'createdAt'
+    | 'scheduledAt'
+    | 'linkTermsId'
+    | 'broadcastId'
+    | 'topicId'
+  > {
+  content: Content
 }

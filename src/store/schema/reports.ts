@@ -24,7 +24,7 @@ export interface ReportRow {
   blobHash: Uint8Array
   state: number
   readAt: number | null
-  /** What kind of report it is, as `reports/report.ts` calls it; null before it is read, and when it could not be. */
+  /** What kind of report it is, as `protocols/bounces/report.ts` calls it; null before it is read, and when it could not be. */
   kind: string | null
   /** What came of it: an event, or why none. */
   effect: string | null

@@ -13,17 +13,17 @@ export interface EmailSegmentRow {
   latestAt: number
   /** 16 bytes an email, ascending: the place of an email in it is its ordinal. */
   ids: Uint8Array
-  /** Their folded subjects, see `search/subjects.ts`. */
+  /** Their folded subjects, see `resources/search/subjects.ts`. */
   subjects: Uint8Array
 }
 
-/** The statuses of a segment's emails, a byte each, see `store/segments.ts`. */
+/** The statuses of a segment's emails, a byte each, see `store/search-index.ts`. */
 export interface EmailSegmentStatusRow {
   segmentId: number
   statuses: Uint8Array
 }
 
-/** Which emails of a segment have something by which emails are found, see `search/facets.ts`. */
+/** Which emails of a segment have something by which emails are found, see `resources/search/facets.ts`. */
 export interface EmailTermRow {
   segmentId: number
   term: string

@@ -3,11 +3,11 @@ import type { CountDelta } from '../writer/effects.ts'
 import type { GroupSession } from '../writer/group.ts'
 import { WEBHOOKS_EDITION } from '../writer/subscribers.ts'
 import type { SqliteConnection } from './connection.ts'
+import { troubleOf } from './errors.ts'
 import { kyselyOver } from './kysely.ts'
 import { sqliteQueue } from './queue.ts'
 import { sqliteRows } from './rows.ts'
-import { sqliteSegments } from './segments.ts'
-import { troubleOf } from './trouble.ts'
+import { sqliteSegments } from './search-index.ts'
 
 export function sqliteSession(connection: SqliteConnection): GroupSession {
   const run = async (sql: string) => void connection.prepare(sql).run()

@@ -4,10 +4,10 @@ import { insistOnFormerData, migrate } from '../migrate.ts'
 import { createGroupRunner, type GroupOptions } from '../writer/group.ts'
 import type { WritingStore } from '../writer/serve.ts'
 import { openForWriting, type SqliteConnection } from './connection.ts'
+import { troubleOf } from './errors.ts'
 import { sqliteSession } from './group.ts'
 import { kyselyOver } from './kysely.ts'
 import { giveSpaceBack } from './space.ts'
-import { troubleOf } from './trouble.ts'
 
 export async function openSqliteWriting(
   file: string,

@@ -1,7 +1,7 @@
 /** The writer as the other threads see it: run a command, hear announcements. */
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '../../lib/clock.ts'
-import { UnderWay } from '../../lib/under-way.ts'
+import { UnderWay } from '../../lib/slab.ts'
 import { type Commands, type Run, StorageUnavailable } from '../command.ts'
 import { createOutbox } from './outbox.ts'
 import type { GroupReport, WriteReply } from './protocol.ts'

@@ -3,8 +3,8 @@
  * to come, so that it need not be read and decompressed again. A copy only; the database has it already.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
-import { UnderWay } from '../../lib/under-way.ts'
-import type { EmailSource } from '../mail/email-source.ts'
+import { UnderWay } from '../../lib/slab.ts'
+import type { EmailSource } from '../schema/emails.ts'
 
 export interface RecentEmails {
   put(emailId: Id, source: EmailSource): void

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { Route } from '../../../src/http/route.ts'
+import type { Route } from '../../../src/interfaces/api/route.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { type ApiAnswer, type CallOptions, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import * as z from 'zod'
-import type { Route } from '../../../src/http/route.ts'
+import type { Route } from '../../../src/interfaces/api/route.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { type FakeCloudflare, startCloudflare } from '../../kit/cloudflare.ts'
 import { draftBroadcast, GOOD_TOKEN, goodBodyFor } from '../../kit/good-bodies.ts'

@@ -7,7 +7,7 @@ import { certificateFiles, testAuthority } from '../../kit/tls.ts'
 import { until } from '../../kit/until.ts'
 import { askServer } from '../../kit/zone-client.ts'
 
-/** When it stands in the DNS, and when not, is seen in `test/unit/own-policy.test.ts`. */
+/** When it stands in the DNS, and when not, is seen in `test/unit/app/mta-sts.test.ts`. */
 const test = suite('the MTA-STS policy of the provider host')
 
 const HOST = 'example.test'

@@ -7,7 +7,7 @@ import { until } from '../../kit/until.ts'
 
 /**
  * Each is a fault that another platform has: it loses mail, or good addresses. Outages of hours, of hosts and of name
- * servers, are in test/unit/deliver/outages.test.ts, kills after the remote 250 in test/faults/kill.test.ts.
+ * servers, are in test/unit/pipeline/delivery/outages.test.ts, kills after the remote 250 in test/faults/kill.test.ts.
  */
 const test = suite('what others get wrong about delivery')
 const MINUTE_MS = 60_000

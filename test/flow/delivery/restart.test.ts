@@ -128,7 +128,7 @@ test('a lease left by a killed process is void, and its attempt unknown: at once
 })
 
 test('where the operator wants to decide, what a killed process had under way is held, and released or canceled', async t => {
-  if (isOnPostgres) return // there by the time of the lease, see test/unit/queue/keeping.test.ts
+  if (isOnPostgres) return // there by the time of the lease, see test/unit/pipeline/queue/keeping.test.ts
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const dataDir = folder(t)
   const first = await startPosthorn({ zone: ZONE, dataDir })

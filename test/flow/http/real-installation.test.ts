@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as assert from 'uvu/assert'
-import { settingsOf } from '../../../src/dashboard/web/words/own-name.ts'
+import { settingsOf } from '../../../src/interfaces/dashboard/web/labels/own-name.ts'
 import { startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
 

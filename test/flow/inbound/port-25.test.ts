@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createIdSource } from '../../../src/lib/ids.ts'
 import { createSecretKeys } from '../../../src/lib/secret-keys.ts'
-import { createRefToken, returnPath } from '../../../src/smtp/verp.ts'
+import { createRefToken, returnPath } from '../../../src/protocols/smtp/verp.ts'
 import { readOrCreateSecret } from '../../../src/store/secret-file.ts'
 import { FALSE_ENDS } from '../../kit/attack.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'

@@ -3,8 +3,19 @@ import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { sendMail } from '../../kit/smtp-client.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
-import { keyLine, type Letter, letter, rsa, textOf, withSignature } from '../../unit/verdicts/scene.ts'
-import { startFilter, whenStreamed, whenWhole } from '../../unit/verdicts/scripted-filters.ts'
+import {
+  keyLine,
+  type Letter,
+  letter,
+  rsa,
+  textOf,
+  withSignature,
+} from '../../unit/pipeline/inbound/verdicts/scene.ts'
+import {
+  startFilter,
+  whenStreamed,
+  whenWhole,
+} from '../../unit/pipeline/inbound/verdicts/scripted-filters.ts'
 
 const test = suite('verdicts on received mail')
 

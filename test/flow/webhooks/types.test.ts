@@ -1,6 +1,6 @@
 import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
-import { EVENT_TYPES } from '../../../src/events/types.ts'
+import { EVENT_TYPES } from '../../../src/resources/events/types.ts'
 import { openSession } from '../../kit/accounts.ts'
 import type { Posthorn } from '../../kit/posthorn.ts'
 import { sendMail } from '../../kit/smtp-client.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { EVENT_TYPES } from '../../../src/events/types.ts'
 import { type Id, wireId } from '../../../src/lib/ids.ts'
+import { EVENT_TYPES } from '../../../src/resources/events/types.ts'
 import { openSession } from '../../kit/accounts.ts'
 import type { Posthorn } from '../../kit/posthorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'

@@ -7,7 +7,7 @@ import { type Postfix, startPostfix } from '../../kit/postfix.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
-import { readers, readWithMailparser } from '../../unit/mime/readers.ts'
+import { readers, readWithMailparser } from '../../unit/protocols/mime/readers.ts'
 import { runPython, temporaryFolder, writeMessages } from '../mail-format/tools.ts'
 
 const test = suite('peers: Postfix as the MX of the recipient')

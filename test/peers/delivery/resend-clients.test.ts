@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { type Postfix, startPostfix } from '../../kit/postfix.ts'
 import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
-import { readers } from '../../unit/mime/readers.ts'
+import { readers } from '../../unit/protocols/mime/readers.ts'
 
 const test = suite('peers: resend packages of three ages, through to Postfix')
 const ZONE = `

@@ -1,9 +1,9 @@
 /** Unbound in front of our servers, set as suspicious as it can be: what it believes, the world will. */
 import * as assert from 'uvu/assert'
-import { lookUpMxHosts } from '../../../src/dns/mx-hosts.ts'
-import { createResolver } from '../../../src/dns/resolver.ts'
-import { createResponseRate, type ResponseRate } from '../../../src/dns/response-rate.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { lookUpMxHosts } from '../../../src/protocols/dns/mx-hosts.ts'
+import { createResolver } from '../../../src/protocols/dns/resolver.ts'
+import { createResponseRate, type ResponseRate } from '../../../src/protocols/dns/response-rate.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { askServer } from '../../kit/zone-client.ts'
 import { runUnbound } from './run-unbound.ts'

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { suite, type TestContext } from '../../kit/suite.ts'
-import { createTestKey } from '../../unit/dkim/signed.ts'
 import {
   envelope,
   GOOD_ZONE,
@@ -12,7 +11,8 @@ import {
   mailOf,
   startScene,
   textOf,
-} from '../../unit/verdicts/scene.ts'
+} from '../../unit/pipeline/inbound/verdicts/scene.ts'
+import { createTestKey } from '../../unit/protocols/dkim/signed.ts'
 import { runPython, temporaryFolder } from '../mail-format/tools.ts'
 
 const test = suite('peers/filters/dkimpy')

@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
-import { createClamd } from '../../../src/verdicts/clamd.ts'
-import { createRspamd } from '../../../src/verdicts/rspamd.ts'
-import { createSpamd } from '../../../src/verdicts/spamd.ts'
+import { createClamd } from '../../../src/pipeline/inbound/verdicts/clamd.ts'
+import { createRspamd } from '../../../src/pipeline/inbound/verdicts/rspamd.ts'
+import { createSpamd } from '../../../src/pipeline/inbound/verdicts/spamd.ts'
 import { suite } from '../../kit/suite.ts'
 import { startZone } from '../../kit/zone.ts'
-import { envelope, GOOD_ZONE, letter, mailOf, textOf } from '../../unit/verdicts/scene.ts'
+import { envelope, GOOD_ZONE, letter, mailOf, textOf } from '../../unit/pipeline/inbound/verdicts/scene.ts'
 import { CLAMD_STREAM_BYTES, startClamd, startRspamd, startSpamd, VIRUS, VIRUS_NAME } from './programs.ts'
 
 const test = suite('peers/filters')

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert'
 import type { Suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
-import { readers } from '../../unit/mime/readers.ts'
+import { readers } from '../../unit/protocols/mime/readers.ts'
 import { LISTENERS, type ListenerName, type Receiver, type ReceiverOptions } from './receiver.ts'
 import {
   dkimpyVerdicts,

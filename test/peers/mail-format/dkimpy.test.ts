@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { suite } from '../../kit/suite.ts'
-import { corpus } from '../../unit/dkim/corpus.ts'
-import { createTestKey, signed } from '../../unit/dkim/signed.ts'
-import { faultOf } from '../../unit/dkim/verifier-faults.ts'
+import { corpus } from '../../unit/protocols/dkim/corpus.ts'
+import { createTestKey, signed } from '../../unit/protocols/dkim/signed.ts'
+import { faultOf } from '../../unit/protocols/dkim/verifier-faults.ts'
 import { runPython, temporaryFolder, writeMessages } from './tools.ts'
 
 const test = suite('peers/mail-format: dkimpy')

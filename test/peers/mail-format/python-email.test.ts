@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
 import { fc } from '../../kit/property.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
-import { awkwardText, seed } from '../../unit/mime/arbitraries.ts'
-import { cases, type Given } from '../../unit/mime/cases.ts'
-import { bodySource, compose, headSource, mailbox } from '../../unit/mime/messages.ts'
+import { awkwardText, seed } from '../../unit/protocols/mime/arbitraries.ts'
+import { cases, type Given } from '../../unit/protocols/mime/cases.ts'
+import { bodySource, compose, headSource, mailbox } from '../../unit/protocols/mime/messages.ts'
 import { runPython, temporaryFolder, writeMessages } from './tools.ts'
 
 const test = suite('peers/mail-format: Python email')

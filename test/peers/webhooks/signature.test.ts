@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import * as assert from 'uvu/assert'
-import { signedHeaders } from '../../../src/webhooks/signature.ts'
+import { signedHeaders } from '../../../src/pipeline/webhooks/signature.ts'
 import { newId } from '../../kit/mail.ts'
 import { suite } from '../../kit/suite.ts'
 import { snippet } from '../../kit/webhook-docs.ts'

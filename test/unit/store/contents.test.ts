@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type Content, decodeContent, encodeContent } from '../../../src/store/mail/content.ts'
+import { type Content, decodeContent, encodeContent } from '../../../src/resources/emails/content.ts'
 import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 

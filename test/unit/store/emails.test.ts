@@ -5,7 +5,7 @@ import {
   OWN_MESSAGE_ID,
   ownMessageId,
   parseMailboxes,
-} from '../../../src/store/mail/emails.ts'
+} from '../../../src/resources/emails/email-rows.ts'
 import { newId } from '../../kit/mail.ts'
 import { suite } from '../../kit/suite.ts'
 

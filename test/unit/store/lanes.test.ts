@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createIdSource } from '../../../src/lib/ids.ts'
-import { type DueLane, listDueLanes } from '../../../src/store/queue/lanes.ts'
+import { type DueLane, listDueLanes } from '../../../src/pipeline/queue/queue-key-rows.ts'
 import { DELIVERY_STATE } from '../../../src/store/schema.ts'
 import { insertRows, planOf } from '../../kit/database.ts'
 import { openLocalStore } from '../../kit/store.ts'

@@ -13,7 +13,7 @@ const test = suite('store/open')
 const optionsFor = (dataDir: string, over: Partial<StoreOptions> = {}): StoreOptions => ({
   dataDir,
   url: 'sqlite:test.db',
-  writerThread: new URL('../../../src/writer-thread.ts', import.meta.url),
+  writerThread: new URL('../../../src/workers/writer.ts', import.meta.url),
   clock: { ...systemClock, now: () => STORE_EPOCH },
   onLoss(error) {
     throw error

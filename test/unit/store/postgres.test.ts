@@ -4,11 +4,11 @@ import { columnsOf } from '../../../src/store/migrations/columns.ts'
 import { migrations } from '../../../src/store/migrations/index.ts'
 import { describeAddress, readPostgresUrl } from '../../../src/store/postgres/address.ts'
 import { columnTypes } from '../../../src/store/postgres/column-types.ts'
+import { troubleOf } from '../../../src/store/postgres/errors.ts'
 import { beginSql, COUNT } from '../../../src/store/postgres/group.ts'
 import { CLAIM, NEXT_DUE } from '../../../src/store/postgres/queue.ts'
 import { postgresRows, rowStatements } from '../../../src/store/postgres/rows.ts'
-import { COVERING } from '../../../src/store/postgres/segments.ts'
-import { troubleOf } from '../../../src/store/postgres/trouble.ts'
+import { COVERING } from '../../../src/store/postgres/search-index.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('store/postgres')

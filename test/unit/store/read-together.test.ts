@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import * as assert from 'uvu/assert'
-import type { commands } from '../../../src/commands.ts'
 import type { Db } from '../../../src/store/schema.ts'
+import type { commands } from '../../../src/workers/commands.ts'
 import { isOnPostgres } from '../../kit/database.ts'
 import { type LocalStore, openLocalStore, openSqliteStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createIdSource } from '../../../src/lib/ids.ts'
-import type { EmailSource } from '../../../src/store/mail/email-source.ts'
+import type { EmailSource } from '../../../src/resources/emails/email-source.ts'
 import { createRecentEmails } from '../../../src/store/writer/recent.ts'
 import { suite } from '../../kit/suite.ts'
 

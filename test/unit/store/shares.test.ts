@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import * as assert from 'uvu/assert'
-import { findShare, sweepShares } from '../../../src/store/mail/shares.ts'
+import { findShare, sweepShares } from '../../../src/resources/emails/share-rows.ts'
 import { HOUR_MS, newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'

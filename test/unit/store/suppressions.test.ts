@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { idText } from '../../../src/lib/ids.ts'
-import { countSuppressions, findSuppression } from '../../../src/store/accounts/suppressions.ts'
+import { countSuppressions, findSuppression } from '../../../src/resources/suppressions/suppression-rows.ts'
 import { endings, finishFor, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { listTlsDays, listTlsResults, sweepStsPolicies } from '../../../src/store/queue/tls.ts'
+import { listTlsDays, listTlsResults, sweepStsPolicies } from '../../../src/pipeline/queue/tls-rows.ts'
 import type { TlsResultRow } from '../../../src/store/schema/tls.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { openLocalStore } from '../../kit/store.ts'

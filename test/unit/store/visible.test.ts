@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { findEmailParts } from '../../../src/store/mail/emails.ts'
-import { visibleSince } from '../../../src/store/mail/visible.ts'
+import { findEmailParts } from '../../../src/resources/emails/email-rows.ts'
+import { visibleSince } from '../../../src/resources/emails/visible.ts'
 import { endings, finishFor, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'

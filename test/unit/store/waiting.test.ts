@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { findLastReply } from '../../../src/store/queue/waiting.ts'
+import { findLastReply } from '../../../src/pipeline/queue/waiting.ts'
 import { newId, postOver } from '../../kit/mail.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'

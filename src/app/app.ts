@@ -1,0 +1,270 @@
+/** The composition root: builds every part of the service from the configuration, starts and stops them in order. */
+
+import type { Config } from '../config/config.ts'
+import type { AdjustableClock } from '../lib/adjustable-clock.ts'
+import { type Clock, every, systemClock } from '../lib/clock.ts'
+import type { Id } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { createProcessMetrics } from '../lib/metrics.ts'
+import { createReaderPool, type ReaderPool } from '../lib/reader-pool.ts'
+import { createSecretKeys } from '../lib/secret-keys.ts'
+import { sparingLine } from '../lib/throttled-log.ts'
+import { type DeliveryThreads, startDeliveryThreads } from '../pipeline/delivery/threads.ts'
+import { leaseTerms } from '../pipeline/queue/leases.ts'
+import type { PathsTo } from '../pipeline/queue/paths.ts'
+import { createReleaser } from '../pipeline/queue/releaser.ts'
+import { generateDkimKey } from '../protocols/dkim/keys.ts'
+import { plansInUse } from '../resources/accounts/account-rows.ts'
+import type { FirstRun } from '../resources/accounts/first-run.ts'
+import { createPasswords, type Passwords } from '../resources/accounts/password.ts'
+import { createPlans } from '../resources/accounts/plans.ts'
+import type { GenerateKey } from '../resources/domains/domains.ts'
+import { MISSED } from '../store/command.ts'
+import { locate } from '../store/dialect.ts'
+import { openStore, type Store } from '../store/open.ts'
+import { hasBeenUsed, insistOnSameSecret, readOrCreateSecret } from '../store/secret-file.ts'
+import type { Commands } from '../workers/commands.ts'
+import type { ReaderProcessData } from '../workers/parse.ts'
+import { openCertificates, startCertificateOrders } from './certificates.ts'
+import type { Parts } from './context.ts'
+import { deliverySettings } from './delivery-settings.ts'
+import { startProviderDns } from './dns.ts'
+import { baseUrlOf, type HttpDoor, startHttpDoor } from './http.ts'
+import { startInboundDoor } from './inbound.ts'
+import { startKeyRotation } from './key-rotation.ts'
+import { startLinkCertificateOrders } from './link-certificates.ts'
+import { startSweepers } from './maintenance.ts'
+import { startOwnPolicy } from './mta-sts.ts'
+import { startReading } from './query-worker.ts'
+import { createReadiness } from './readiness.ts'
+import { knownSimulatorDomains } from './simulator-domains.ts'
+import { type SubmissionDoors, startSubmissionDoors } from './submission.ts'
+import { startWebhookDispatch } from './webhooks.ts'
+
+export interface AppDeps {
+  log: Log
+  /** The service cannot go on: nothing can be stored any more. */
+  onFatal(error: Error): void
+  /** Replaces the system's clock, in all threads. */
+  clock?: AdjustableClock
+  generateKey?: GenerateKey
+  passwords?: Passwords
+}
+
+export interface App {
+  /** Where clients reach the API. */
+  baseUrl: string
+  /** The same over TLS; null where it is off. */
+  secureAddress: { address: string; port: number } | null
+  dnsAddress: { host: string; port: number } | null
+  /** Where mail from the world comes in. */
+  inboundAddress: { address: string; port: number } | null
+  /** Where users' mail comes in over SMTP. */
+  submission: SubmissionDoors
+  /** Secrets of the first start, to be shown once. */
+  firstRun: FirstRun | undefined
+  /** Takes nothing more, lets what is under way end, and closes everything. */
+  stop(): Promise<void>
+}
+
+/** The command line holds the data folder of a service that does not run, but not for long. */
+const COMMAND_LINE_MS = 5_000
+const HTTP_GRACE_MS = 5_000
+const DELIVERY_GRACE_MS = 20_000
+/** A request body of 56 MB may be held three times, in two octets a character, while it is parsed. */
+const READER_HEAP_MIB = 768
+/** Received mail is listed in company, as attempts end in company: fewer and larger commits. */
+const LAZY_MS = { listInbound: 20 }
+/** Where others change the store, too: hints of what is due may get lost. */
+const LOOK_EVERY_MS = 30_000
+
+/** Builds and starts the service; resolves when it is ready for work. @throws when a part cannot start */
+export async function startApp(config: Config, deps: AppDeps): Promise<App> {
+  const { log } = deps
+  const clock = deps.clock ?? systemClock
+  const given = { generateKey: generateDkimKey, passwords: createPasswords(), ...deps, config, clock }
+  const started: (() => unknown)[] = []
+  const stop = async () => {
+    for (const close of started.splice(0).reverse()) await close()
+  }
+  try {
+    const store = await openServiceStore(config, deps, clock)
+    started.push(store.close)
+    const { secret, secrets } = await openSecrets(config, store)
+    const reading = startReading({
+      entry: new URL('../workers/query.ts', import.meta.url),
+      location: store.location,
+      connectWriter: store.connectThread,
+      secret: new Uint8Array(secret),
+      clock,
+      clockSeat: deps.clock?.seat ?? null,
+      logLevel: config.log.level,
+      log,
+    })
+    started.push(reading.stop)
+    const plans = await openPlans(config, store, clock, log)
+    started.push(startSweepers({ store, plans, rates: config.feedback, clock, log }).stop)
+    const certificates = await openCertificates({ config, clock, log, store, secrets })
+    started.push(certificates.close)
+    let delivery: DeliveryThreads | undefined
+    const pathsTo: PathsTo = async sites => delivery?.pathsTo(sites) ?? new Map()
+    const mail = { plans, pathsTo, simulatorDomains: await knownSimulatorDomains(config, store) }
+    const metrics = createProcessMetrics()
+    const readers = openReaders({ config, store, metrics, clock, log }, started)
+    const parts = { ...given, ...mail, metrics, readers, store, secrets, reading, certificates }
+    const dns = await startProviderDns({
+      ...parts,
+      entry: new URL('../workers/dns.ts', import.meta.url),
+      clockSeat: deps.clock?.seat ?? null,
+    })
+    started.push(dns.close)
+    const readiness = createReadiness(store.run, clock)
+    const { http, firstRun, ...behind } = await startHttpDoor(parts, readiness.notReady, started)
+    const isWhole = config.roles.includes('all')
+    if (isWhole) {
+      started.push(startKeyRotation(parts), startOwnPolicy(parts))
+      started.push(startCertificateOrders(parts), startLinkCertificateOrders(parts))
+    }
+    const inbound = await startInboundDoor(parts)
+    started.push(inbound.close)
+    const submission = await startSubmissionDoors(parts, behind, started)
+    if (isWhole) started.push(await startWebhooks(parts, behind, secret, deps.clock))
+    delivery = isWhole ? await startDelivery(parts, secret, deps.clock) : undefined
+    started.push(
+      () => delivery?.stop(DELIVERY_GRACE_MS),
+      () => http.close(HTTP_GRACE_MS),
+      readiness.stopping,
+    )
+    readiness.started()
+    return {
+      baseUrl: baseUrlOf(config, http.address()),
+      secureAddress: http.secureAddress,
+      dnsAddress: dns.address,
+      inboundAddress: inbound.address,
+      submission,
+      firstRun,
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** @throws when the database was made with another secret */
+async function openSecrets(config: Config, { db, run }: Store<Commands>) {
+  const secret = config.secretKey ? Buffer.from(config.secretKey) : readOrCreateSecret(config.dataDir)
+  const secrets = createSecretKeys(secret)
+  await insistOnSameSecret(db, run, secrets)
+  return { secret, secrets }
+}
+
+/** The processes start when there is something to read. */
+function openReaders(
+  { config, store, ...parts }: Pick<Parts, 'config' | 'store' | 'metrics' | 'clock' | 'log'>,
+  started: (() => unknown)[],
+): ReaderPool {
+  const readers = createReaderPool({
+    name: 'reader',
+    entry: new URL('../workers/parse.ts', import.meta.url),
+    data: { location: store.location, mailHost: config.mailHost } satisfies ReaderProcessData,
+    heapMib: READER_HEAP_MIB,
+    ...parts,
+  })
+  started.push(() => readers.close())
+  return readers
+}
+
+/** @throws StartFault when the database is empty where an installation has run, unless the operator wants to begin anew */
+async function openServiceStore(config: Config, { log, onFatal }: AppDeps, clock: Clock) {
+  const place = { dataDir: config.dataDir, url: config.database.url }
+  const { startNew } = config.database
+  const store = await openStore<Commands>({
+    ...place,
+    mayBegin: startNew || !hasBeenUsed(config.dataDir, locate(place).blobFolder),
+    writerThread: new URL('../workers/writer.ts', import.meta.url),
+    clock,
+    onLoss: onFatal,
+    ...{ lazyMs: LAZY_MS, patienceMs: COMMAND_LINE_MS },
+  })
+  if (store.migrations.length > 0) log.info({ migrations: store.migrations }, 'database migrated')
+  else if (startNew) log.warn('database.start_new is set, but the database is not new: remove the setting')
+  return store
+}
+
+function startWebhooks(
+  parts: Parts,
+  behind: Pick<HttpDoor, 'accept' | 'preparation'>,
+  secret: Buffer,
+  adjustable: AdjustableClock | undefined,
+): Promise<() => Promise<void>> {
+  return startWebhookDispatch({
+    ...parts,
+    ...behind,
+    entry: new URL('../workers/webhook.ts', import.meta.url),
+    secret: new Uint8Array(secret),
+    clockSeat: adjustable?.seat ?? null,
+  })
+}
+
+async function startDelivery(
+  { config, simulatorDomains, clock, log, store }: Parts,
+  secret: Buffer,
+  adjustable: AdjustableClock | undefined,
+): Promise<DeliveryThreads> {
+  const settings = deliverySettings(config, simulatorDomains)
+  const { connections: wanted } = config.delivery
+  if (settings.connections < wanted)
+    log.warn(
+      { connections: settings.connections, wanted },
+      'few files may be open: fewer deliveries will be under way at once than delivery.connections says',
+    )
+  const threads = await startDeliveryThreads({
+    entry: new URL('../workers/delivery.ts', import.meta.url),
+    settings,
+    db: store.db,
+    run: store.run,
+    connectWriter: store.connectThread,
+    location: store.location,
+    secret: new Uint8Array(secret),
+    clockSeat: adjustable?.seat ?? null,
+    leases: leaseTerms(store.isShared, config.delivery.unknownOutcome),
+    clock,
+    log,
+  })
+  const failed = sparingLine({ log, clock }, 'error', 'scheduled emails could not enter the queue')
+  const releaser = createReleaser({ run: store.run, clock, onError: error => failed({ err: error }) })
+  store.on('scheduled', times => {
+    for (const at of times as number[]) releaser.note(at)
+  })
+  const look = () => {
+    threads.look()
+    releaser.note(clock.now())
+  }
+  store.on(MISSED, look)
+  const looking = store.isShared ? every(clock, LOOK_EVERY_MS, look) : undefined
+  return {
+    look,
+    pathsTo: threads.pathsTo,
+    async stop(graceMs) {
+      looking?.cancel()
+      await releaser.stop()
+      await threads.stop(graceMs)
+    },
+  }
+}
+
+async function openPlans({ plans: configured }: Config, store: Store<Commands>, clock: Clock, log: Log) {
+  const onAccountChanged = (listener: (accountId: Id) => void) =>
+    store.on('account', accountIds => {
+      for (const accountId of accountIds) listener(accountId as Id)
+    })
+  const plans = createPlans({ plans: configured, find: store.find, clock, onAccountChanged })
+  const lost = (await plansInUse(store.db)).filter(name => !plans.all.has(name))
+  if (lost.length > 0)
+    log.warn(
+      { plans: lost },
+      'accounts are on plans that are not configured: nothing of theirs is limited or deleted',
+    )
+  return plans
+}

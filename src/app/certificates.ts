@@ -1,0 +1,126 @@
+/** What our listeners show, and who gets it: a part of the composition root. */
+import { randomUUID } from 'node:crypto'
+import { type Config, ConfigError } from '../config/config.ts'
+import { type Certificates, followCertificate, heldCertificate, ownCertificate } from '../lib/certificates.ts'
+import { createResolver } from '../protocols/dns/resolver.ts'
+import { createOutbound } from '../protocols/http-client/outbound.ts'
+import { CERTIFICATE_CHANGED, findCertificate } from '../resources/certificates/certificate-rows.ts'
+import { type KeeperOptions, startCertificateKeeper, unsealed } from '../resources/certificates/keeper.ts'
+import type { ChallengeType } from '../resources/certificates/order.ts'
+import { lookAgainOn } from '../store/writer/invalidation.ts'
+import type { Parts } from './context.ts'
+import { readAuthorities } from './delivery-settings.ts'
+
+/** From files, from an authority, or made by ourselves. @throws ConfigError when the files cannot be used */
+export async function openCertificates(
+  parts: Pick<Parts, 'config' | 'clock' | 'log' | 'store' | 'secrets'>,
+): Promise<Certificates> {
+  const { config, clock, log } = parts
+  const { certFile, keyFile } = config.smtp.tls
+  if (certFile === null || keyFile === null) {
+    const own = ownCertificate(config.dataDir, config.mailHost, clock.now())
+    return config.acme.enabled ? givenCertificate(parts, own) : own
+  }
+  const onError = (error: unknown) =>
+    log.error({ err: error }, 'the renewed certificate cannot be used; the former one stays')
+  try {
+    return followCertificate({ certFile, keyFile, clock, onError })
+  } catch (error) {
+    throw new ConfigError(
+      `smtp.tls.cert_file, smtp.tls.key_file: cannot be used (${(error as Error).message})`,
+    )
+  }
+}
+
+/** That of the authority, whichever process has got it; until there is one, our own. */
+async function givenCertificate(
+  { config: { mailHost }, log, store, secrets }: Pick<Parts, 'config' | 'log' | 'store' | 'secrets'>,
+  own: Certificates,
+): Promise<Certificates> {
+  const held = heldCertificate(own.current())
+  const look = async () => {
+    const row = await findCertificate(store.db, mailHost)
+    if (row?.chain && row.key) held.use({ cert: row.chain, key: unsealed(secrets, row.key, mailHost) })
+  }
+  await look()
+  lookAgainOn(CERTIFICATE_CHANGED, store, look, error =>
+    log.error({ err: error }, 'the new certificate cannot be read; the former one stays'),
+  )
+  return held
+}
+
+/** All names of the certificate, the provider host first. */
+export function certificateNames(config: Pick<Config, 'mailHost' | 'acme' | 'dns' | 'smtp'>): string[] {
+  const { mailHost, acme, smtp } = config
+  const hasPolicy = servesZone(config) && smtp.inbound.listen !== null && smtp.inbound.mtaSts !== 'off'
+  return [...new Set([mailHost, ...(hasPolicy ? [`mta-sts.${mailHost}`] : []), ...acme.names])]
+}
+
+/** Whether names of the provider zone can be proven by records of it. */
+function servesZone({ acme, dns }: Pick<Config, 'acme' | 'dns'>): boolean {
+  return acme.challenge !== 'http-01' && dns.listen.length > 0
+}
+
+/** @returns a function that resolves when nothing is under way */
+export function startCertificateOrders(parts: Parts): () => Promise<void> {
+  const { config } = parts
+  if (!config.acme.enabled) return async () => {}
+  const { keeper, close } = keeperParts(parts)
+  const stop = startCertificateKeeper({
+    ...keeper,
+    host: config.mailHost,
+    names: certificateNames(config),
+    typeFor: (name, failures) => challengeFor(config, name, failures),
+  })
+  return async () => {
+    close()
+    await stop()
+  }
+}
+
+export interface KeeperParts {
+  /** Whatever the certificate is for. */
+  keeper: Omit<KeeperOptions, 'host' | 'names' | 'typeFor'>
+  /** Breaks requests off. */
+  close(): void
+}
+
+/** What keeps certificates of the configured authority. */
+export function keeperParts({ config, clock, log, store, secrets }: Parts): KeeperParts {
+  const { acme, dns } = config
+  const resolver = createResolver({ servers: dns.resolvers, clock })
+  const authorities = readAuthorities(acme.caFile)
+  const outbound = createOutbound({
+    resolver,
+    clock,
+    allowPrivate: true,
+    ...(authorities && { authorities }),
+  })
+  const keeper = {
+    ...{ db: store.db, run: store.run, secrets, outbound, clock },
+    random: Math.random,
+    owner: randomUUID(),
+    isAlone: !store.isShared,
+    directoryUrl: acme.directoryUrl,
+    email: acme.email,
+    onCertificate: (got: object) => log.info(got, 'there is a new certificate'),
+    onFailure: (alert: object, nextAt: number) =>
+      log.warn({ alert, nextAt }, 'the authority has given no certificate'),
+    onError: (error: unknown) =>
+      log.error({ err: error }, 'the certificate could not be seen to; it is tried again in a minute'),
+  }
+  return {
+    keeper,
+    close() {
+      outbound.close()
+      resolver.close()
+    },
+  }
+}
+
+/** Names outside the zone can be proven by a file alone; those within it in turns, where nothing else is asked for. */
+function challengeFor(config: Config, name: string, failures: number): ChallengeType {
+  const isOurs = name === config.mailHost || name.endsWith(`.${config.mailHost}`)
+  if (!isOurs || !servesZone(config)) return 'http-01'
+  return config.acme.challenge === 'auto' && failures % 2 === 1 ? 'http-01' : 'dns-01'
+}

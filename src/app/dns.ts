@@ -1,0 +1,166 @@
+/** Builds the DNS parts: the server of the provider zone, and the resolvers that look for keys in it. */
+import { isIPv4, isIPv6 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import type { Config } from '../config/config.ts'
+import type { ClockSeat } from '../lib/adjustable-clock.ts'
+import type { Clock, Timer } from '../lib/clock.ts'
+import { QUIET_THREAD } from '../lib/thread-memory.ts'
+import { isGlobalUnicast } from '../protocols/dns/address-safety.ts'
+import { providerRecords } from '../protocols/dns/provider-zone.ts'
+import { parseRecord } from '../protocols/dns/record-text.ts'
+import { createResolver } from '../protocols/dns/resolver.ts'
+import type { DnsRecord } from '../protocols/dns/wire.ts'
+import type { NamedResolver } from '../resources/domains/key-visibility.ts'
+import { type OwnPolicy, ownPolicy } from '../resources/domains/own-policy.ts'
+import type { DnsReady, DnsThreadData } from '../workers/dns.ts'
+import { certificateNames } from './certificates.ts'
+import type { Parts } from './context.ts'
+
+export interface ProviderDns {
+  /** The first of them; null where the zone is not served. */
+  address: { host: string; port: number } | null
+  close(): Promise<void>
+}
+
+interface ProviderDnsOptions extends Pick<Parts, 'config' | 'store' | 'clock' | 'log'> {
+  entry: URL
+  /** Of the same clock. */
+  clockSeat: ClockSeat | null
+}
+
+const RESTART_AFTER_MS = 1_000
+
+/** Serves `<mail_host>`, on a thread of its own: what customers' records point to. @throws when it cannot listen */
+export async function startProviderDns(options: ProviderDnsOptions): Promise<ProviderDns> {
+  const { config, clock, log } = options
+  const { listen } = config.dns
+  const [first] = listen
+  if (!first) return { address: null, close: async () => {} }
+  const records = zoneRecords(config, clock.now())
+  if (!records.some(({ type }) => type === 'A' || type === 'AAAA'))
+    log.warn(
+      { mailHost: config.mailHost },
+      'the provider zone has no address: this host has no public one, and dns.addresses is not set',
+    )
+  let restart: Timer | undefined
+  let isStopping = false
+  let current = openThread(options, records, listen)
+  const { ports } = await current.ready
+  const bound = listen.map(({ host }, at) => ({ host, port: ports[at]! }))
+  const watch = () => {
+    current.worker.once('exit', () => {
+      if (!isStopping) restart = clock.timer(RESTART_AFTER_MS, again)
+    })
+  }
+  const again = () => {
+    current = openThread(options, records, bound)
+    current.ready.catch(error => log.error({ err: error }, 'the DNS thread cannot be started again yet'))
+    watch()
+  }
+  watch()
+  return {
+    address: { host: first.host, port: ports[0]! },
+    async close() {
+      isStopping = true
+      restart?.cancel()
+      current.worker.postMessage('stop')
+      await current.ended
+    },
+  }
+}
+
+function openThread(
+  { entry, config, store, clock, clockSeat, log }: ProviderDnsOptions,
+  records: readonly DnsRecord[],
+  listen: DnsThreadData['listen'],
+) {
+  const writer = store.connectThread()
+  const data: DnsThreadData = {
+    ...{ listen, records, writer, clockSeat, location: store.location },
+    withPolicy: withPolicy(config, records, clock.now()),
+    provenNames: config.acme.enabled ? certificateNames(config) : [],
+    mailHost: config.mailHost,
+    responsesPerSecond: config.dns.responsesPerSecond,
+    logLevel: config.log.level,
+  }
+  const worker = new Worker(entry, {
+    workerData: data,
+    transferList: [writer],
+    resourceLimits: QUIET_THREAD,
+  })
+  const ended = new Promise<void>(resolve => worker.once('exit', () => resolve()))
+  const ready = new Promise<DnsReady>((resolve, reject) => {
+    let isReady = false
+    worker.once('message', (notice: DnsReady) => {
+      isReady = true
+      resolve(notice)
+    })
+    worker.once('error', error => {
+      if (isReady) log.error({ err: error }, 'the DNS thread died')
+      reject(error)
+    })
+  })
+  return { worker, ended, ready }
+}
+
+/**
+ * The records of the provider zone, but for the keys of domains.
+ * @param mtaStsId of the policy that is published @throws RecordFault
+ */
+export function zoneRecords(config: Config, now: number, mtaStsId?: string): DnsRecord[] {
+  const { mailHost, dns, delivery, regions, simulator } = config
+  const addresses = dns.addresses.length > 0 ? dns.addresses : publicAddresses()
+  const sources = delivery.sourceIps.filter(({ address }) => isGlobalUnicast(address))
+  const sending = [...new Set([...addresses, ...sources.map(({ address }) => address)])]
+  return providerRecords({
+    mailHost,
+    nameServers: dns.nameServers.length > 0 ? dns.nameServers : [`ns1.${mailHost}`, `ns2.${mailHost}`],
+    addresses4: addresses.filter(isIPv4),
+    addresses6: addresses.filter(isIPv6),
+    sendingAddresses4: sending.filter(isIPv4),
+    sendingAddresses6: sending.filter(isIPv6),
+    greetings: sources.flatMap(({ address, name }) => (name === null ? [] : { name, address })),
+    regions: Object.keys(regions),
+    simulatorDomain: simulator.domain,
+    reportsTo: dns.reportsTo,
+    own: dns.records.map(line => parseRecord(line, mailHost)),
+    serial: Math.floor(now / 1_000),
+    ...(mtaStsId !== undefined && { mtaStsId }),
+  })
+}
+
+/** The MTA-STS policy of the provider host; undefined where there is none. */
+export function policyOf({ mailHost, smtp }: Config, records: readonly DnsRecord[]): OwnPolicy | undefined {
+  const { mtaSts: mode, listen } = smtp.inbound
+  return mode === 'off' || listen === null ? undefined : ownPolicy(mailHost, mode, records)
+}
+
+/** What is served in their place while the policy of the provider host is published; null where there is none. */
+function withPolicy(config: Config, records: readonly DnsRecord[], now: number): DnsThreadData['withPolicy'] {
+  const policy = policyOf(config, records)
+  return policy ? { id: policy.id, records: zoneRecords(config, now, policy.id) } : null
+}
+
+/** As the interfaces of this host have them: none where it is behind a translator of addresses. */
+function publicAddresses(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap(entries => entries ?? [])
+  return all.map(({ address }) => address).filter(isGlobalUnicast)
+}
+
+/** One resolver a server, so that a check can tell who sees a record already. */
+export function verifyingResolvers(
+  servers: readonly string[],
+  clock: Clock,
+): { resolvers: NamedResolver[]; close(): void } {
+  const resolvers = servers.map(server => ({
+    server,
+    resolver: createResolver({ servers: [server], clock }),
+  }))
+  return {
+    resolvers,
+    close() {
+      for (const { resolver } of resolvers) resolver.close()
+    },
+  }
+}

@@ -1,0 +1,146 @@
+/** What `posthorn doctor` and `GET /doctor` look at, by the configuration. Part of the composition root. */
+import type { Config } from '../config/config.ts'
+import { baseUrl } from '../interfaces/doctor/base-url.ts'
+import { blocklists } from '../interfaces/doctor/blocklists.ts'
+import { certificate, givenCertificate } from '../interfaces/doctor/certificate.ts'
+import { mailFilters } from '../interfaces/doctor/filters.ts'
+import { type Examination, examineAll, type Report } from '../interfaces/doctor/finding.ts'
+import { inboundMail } from '../interfaces/doctor/inbound.ts'
+import { diskSpace, diskSync, filePermissions, openFiles } from '../interfaces/doctor/machine.ts'
+import { reverseNames, type SendingAddress } from '../interfaces/doctor/names.ts'
+import { outboundPort } from '../interfaces/doctor/outbound-port.ts'
+import { providerZone } from '../interfaces/doctor/provider-zone.ts'
+import { wallClock } from '../interfaces/doctor/wall-clock.ts'
+import type { Clock } from '../lib/clock.ts'
+import { openFileLimit } from '../lib/open-files.ts'
+import { isGlobalUnicast } from '../protocols/dns/address-safety.ts'
+import { createResolver } from '../protocols/dns/resolver.ts'
+import { createOutbound } from '../protocols/http-client/outbound.ts'
+import { findCertificate } from '../resources/certificates/certificate-rows.ts'
+import { createInquiries } from '../resources/domains/check-session.ts'
+import { isLaboratory } from '../resources/domains/checker.ts'
+import { listZone } from '../resources/domains/zone-list.ts'
+import { databaseFile, locate } from '../store/dialect.ts'
+import type { Db } from '../store/schema.ts'
+import { publishedPolicy } from '../store/settings.ts'
+import { zoneRecords } from './dns.ts'
+import { connectionShares } from './fd-budget.ts'
+
+const SAMPLE_KEYS = 3
+
+/** @param db null where there is none yet */
+export async function examineInstallation(config: Config, db: Db | null, clock: Clock): Promise<Report> {
+  const { mailHost, dns, delivery } = config
+  const { authorityPort, verifyResolvers: servers } = dns
+  const { allowPrivateAddresses } = delivery
+  const resolver = createResolver({ servers: dns.resolvers, clock })
+  const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
+  const inquiries = createInquiries({ servers, clock, authorityPort, allowPrivateAddresses })
+  const isAllowed = (address: string) => allowPrivateAddresses || isGlobalUnicast(address)
+  const records = zoneRecords(config, clock.now(), db ? await publishedPolicy(db) : undefined)
+  const addresses = sendingAddresses(config, records)
+  const examinations = [
+    outboundPort({
+      ...{ resolver, clock, isAllowed },
+      port: delivery.port,
+      probes: config.doctor.probes,
+      smartHost: delivery.smartHost,
+    }),
+    reverseNames({ resolver, addresses }),
+    ...providerZone({
+      ...{ mailHost, inquiries, records },
+      laboratory: isLaboratory(mailHost),
+      sampleKeys: async () =>
+        db === null ? [] : (await listZone(db, [], mailHost, { limit: SAMPLE_KEYS, offset: 0 })).rows,
+    }),
+    baseUrlOf(config),
+    ...inboundOf(config, { resolver, clock, isAllowed }),
+    mailFilters({ filters: { ...config.spam, ...config.virus }, clock }),
+    blocklists({
+      resolver,
+      addresses: addresses.map(({ address }) => address),
+      lists: config.doctor.blocklists,
+    }),
+    ...certificateOf(config, db, clock),
+    ...(config.doctor.clockUrl === '' ? [] : [wallClock({ outbound, clock, url: config.doctor.clockUrl })]),
+    diskSpace({ folder: config.dataDir, clock }),
+    diskSync({ folder: config.dataDir, clock }),
+    filePermissions(storedFilesOf(config)),
+    openFiles(filesOf(config)),
+  ]
+  try {
+    return await examineAll(examinations, clock)
+  } finally {
+    inquiries.close()
+    outbound.close()
+    resolver.close()
+  }
+}
+
+function baseUrlOf({ http, tracking, mailHost }: Config): Examination {
+  const { host, port } = http.listen ?? { host: '127.0.0.1', port: 0 }
+  return baseUrl({
+    ...{ mailHost, laboratory: isLaboratory(mailHost) },
+    ...{ baseUrl: http.baseUrl, trackingBaseUrl: tracking.baseUrl },
+    listensAt: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+  })
+}
+
+function inboundOf(
+  { mailHost, smtp, delivery }: Config,
+  parts: Omit<Parameters<typeof inboundMail>[0], 'mailHost' | 'port'>,
+): Examination[] {
+  return smtp.inbound.listen ? [inboundMail({ ...parts, mailHost, port: delivery.port })] : []
+}
+
+function certificateOf({ mailHost, smtp, acme }: Config, db: Db | null, clock: Clock): Examination[] {
+  const { certFile, keyFile } = smtp.tls
+  if (certFile !== null) return [certificate({ certFile, keyFile, mailHost, clock })]
+  const find = async () => (db === null ? undefined : findCertificate(db, mailHost))
+  return acme.enabled ? [givenCertificate({ find, mailHost, clock })] : []
+}
+
+/** Those of the configuration; else those of the provider host. */
+function sendingAddresses(
+  { delivery, mailHost }: Config,
+  records: ReturnType<typeof zoneRecords>,
+): SendingAddress[] {
+  const own = delivery.sourceIps.filter(({ address }) => isGlobalUnicast(address))
+  if (own.length > 0) return own.map(({ address, name }) => ({ address, ehlo: name ?? mailHost }))
+  return records.flatMap(record =>
+    record.name === mailHost && (record.type === 'A' || record.type === 'AAAA')
+      ? [{ address: record.address, ehlo: mailHost }]
+      : [],
+  )
+}
+
+/** One examination at a time, however many ask; what it found is told for a while. */
+export function sharedExamination(examine: () => Promise<Report>, clock: Clock): () => Promise<Report> {
+  let kept: { report: Promise<Report>; until: number } | undefined
+  return () => {
+    if (kept && clock.monotonic() < kept.until) return kept.report
+    const entry = { report: examine(), until: Number.POSITIVE_INFINITY }
+    kept = entry
+    entry.report.then(
+      () => {
+        entry.until = clock.monotonic() + KEPT_MS
+      },
+      () => {
+        kept = undefined // whoever asked is told; the next one tries again
+      },
+    )
+    return entry.report
+  }
+}
+
+const KEPT_MS = 30_000
+
+function storedFilesOf({ dataDir, database: { url } }: Config) {
+  const location = locate({ dataDir, url })
+  return { dataDir, blobFolder: location.blobFolder, databaseFile: databaseFile(location) }
+}
+
+function filesOf(config: Config) {
+  const { deliveries: allowed, http: requests } = connectionShares(config)
+  return { limit: openFileLimit(), wanted: config.delivery.connections, allowed, requests }
+}

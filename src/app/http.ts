@@ -1,0 +1,317 @@
+/** The HTTP door with all that stands behind it: the part of the composition root that answers requests. */
+
+import type { Config } from '../config/config.ts'
+import { accountRoutes } from '../interfaces/api/accounts/routes.ts'
+import { alertRoutes } from '../interfaces/api/alerts/routes.ts'
+import { apiKeyRoutes } from '../interfaces/api/api-keys/routes.ts'
+import { sessionCookie } from '../interfaces/api/auth/cookie.ts'
+import { authRoutes } from '../interfaces/api/auth/routes.ts'
+import { sessionRoutes } from '../interfaces/api/auth/session-routes.ts'
+import { createReadBody } from '../interfaces/api/body/body.ts'
+import { createLargeBodies } from '../interfaces/api/body/large-bodies.ts'
+import { broadcastRecipientRoutes } from '../interfaces/api/broadcasts/recipient-routes.ts'
+import { createFindCredential } from '../interfaces/api/credentials.ts'
+import { doctorRoutes } from '../interfaces/api/doctor/routes.ts'
+import { zoneRecordRoutes } from '../interfaces/api/domains/zone-routes.ts'
+import { batchRoutes } from '../interfaces/api/emails/batch-routes.ts'
+import { emailListRoutes } from '../interfaces/api/emails/list-routes.ts'
+import { emailMetricsRoutes } from '../interfaces/api/emails/metric-routes.ts'
+import { rawEmailRoutes } from '../interfaces/api/emails/raw-routes.ts'
+import { scheduledEmailRoutes } from '../interfaces/api/emails/scheduled-routes.ts'
+import { emailRoutes } from '../interfaces/api/emails/send-routes.ts'
+import { shareRoutes } from '../interfaces/api/emails/share-routes.ts'
+import { metricsRoutes } from '../interfaces/api/health/metric-routes.ts'
+import { healthRoutes } from '../interfaces/api/health/routes.ts'
+import { installationRoutes } from '../interfaces/api/installation/routes.ts'
+import { openapiRoutes } from '../interfaces/api/openapi/routes.ts'
+import { destinationRoutes } from '../interfaces/api/queue/destination-routes.ts'
+import { queueRoutes } from '../interfaces/api/queue/routes.ts'
+import { sourceRoutes } from '../interfaces/api/queue/source-routes.ts'
+import type { Route } from '../interfaces/api/route.ts'
+import { createHttpApp } from '../interfaces/api/server/app.ts'
+import { createClientAddress } from '../interfaces/api/server/client-address.ts'
+import { createSpendRequest } from '../interfaces/api/server/rate-limit.ts'
+import { headersOfAll } from '../interfaces/api/server/security-headers.ts'
+import { endingFirst, type HttpServer, startHttpServer } from '../interfaces/api/server/server.ts'
+import { suppressionRoutes } from '../interfaces/api/suppressions/routes.ts'
+import { templateRoutes } from '../interfaces/api/templates/routes.ts'
+import { CHALLENGE_PATH, wellKnownRoutes } from '../interfaces/api/well-known/routes.ts'
+import { type ControlServer, startControlServer } from '../interfaces/cli/control/server.ts'
+import { openPages } from '../interfaces/dashboard/pages.ts'
+import { previewOf } from '../interfaces/dashboard/preview.ts'
+import type { Clock } from '../lib/clock.ts'
+import { createIdSource, type IdSource } from '../lib/ids.ts'
+import { type Accept, createAccept } from '../pipeline/accept/accept.ts'
+import { createFetchAttachments } from '../pipeline/accept/fetch-attachments.ts'
+import { createPreparation } from '../pipeline/accept/prepare.ts'
+import { createHands, type Hands } from '../pipeline/queue/queue-admin.ts'
+import type { Outbound } from '../protocols/http-client/outbound.ts'
+import { createAccounts } from '../resources/accounts/accounts.ts'
+import { KEYS_DELETED } from '../resources/accounts/api-key-rows.ts'
+import { createApiKeys } from '../resources/accounts/api-keys.ts'
+import { prepareFirstRun } from '../resources/accounts/first-run.ts'
+import { createRateLimit, type RateLimit } from '../resources/accounts/rate-limit.ts'
+import { createSessions } from '../resources/accounts/sessions.ts'
+import { createSignInReport } from '../resources/accounts/sign-in-report.ts'
+import { listZone } from '../resources/domains/zone-list.ts'
+import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
+import { createEventFeed } from '../resources/events/feed.ts'
+import { createSuppressions } from '../resources/suppressions/suppressions.ts'
+import { createReadyTemplates } from '../resources/templates/ready.ts'
+import { createTemplates } from '../resources/templates/templates.ts'
+import { createBlobClaims } from '../store/blobs/claims.ts'
+import { MISSED } from '../store/command.ts'
+import { publishedPolicy } from '../store/settings.ts'
+import { peopleRoutes } from './audience-routes.ts'
+import { prepareBroadcasts } from './broadcasts.ts'
+import type { Parts } from './context.ts'
+import { sourceSettings } from './delivery-settings.ts'
+import { policyOf, zoneRecords } from './dns.ts'
+import { examineInstallation, sharedExamination } from './doctor.ts'
+import { tellingRoutes } from './event-routes.ts'
+import { connectionShares } from './fd-budget.ts'
+import { fileRoutes } from './file-routes.ts'
+import { describeInstallation } from './installation.ts'
+import { openLinkCertificates } from './link-certificates.ts'
+import { domainParts } from './sending-domains.ts'
+import { startTlsReports } from './tls-reports.ts'
+import { prepareLinks } from './tracking.ts'
+import { startUserOutbound } from './user-outbound.ts'
+
+const HOUR_MS = 3_600_000
+/** Where `scripts/build-dashboard.js` puts it. */
+const DASHBOARD = new URL('../../dist/dashboard', import.meta.url).pathname
+const HTTP_GRACE_MS = 5_000
+
+export type HttpDoor = Awaited<ReturnType<typeof startHttpDoor>>
+
+/** @param started gets what is to be closed, in the order of the starts */
+export async function startHttpDoor(
+  parts: Parts,
+  notReady: () => Promise<string[]>,
+  started: (() => unknown)[],
+) {
+  const { config, clock, log, store, plans, passwords } = parts
+  const { db, run } = store
+  const common = { db, run, clock, newId: createIdSource() }
+  const { sessions, apiKeys, accounts } = accountParts(parts, common.newId)
+  const rateLimit = rateLimitOf(config, clock)
+  const feed = createEventFeed({ db, find: store.find, clock, isShared: store.isShared })
+  const hands = createHands(common)
+  await hands.settle()
+  started.push(apiKeys.close)
+  store.on(KEYS_DELETED, apiKeys.forget)
+  store.on(MISSED, apiKeys.forget)
+  const { mailHost } = config
+  const fixed = zoneRecords(config, clock.now())
+  const largeBodies = createLargeBodies(parts.readers)
+  const preparation = createPreparation({
+    findTemplate: createReadyTemplates(store.find),
+    blobs: store.blobs,
+  })
+  const cookie = sessionCookie(config.http.baseUrl)
+  const firstRun = await prepareFirstRun({
+    ...common,
+    passwords,
+    email: config.admin.email,
+    password: config.admin.password,
+    apiKeyPrefix: config.apiKeys.prefix,
+    credentialsFile: config.admin.credentialsFile,
+  })
+  const outbound = startUserOutbound(parts, started)
+  const links = prepareLinks(parts, started)
+  const accept = openDoor(parts, common.newId, outbound, links.terms)
+  const baseUrl = () => baseUrlOf(config, http.address())
+  const ways = { accept, preparation, hands, linkTerms: links.terms, baseUrl }
+  const broadcasts = prepareBroadcasts(parts, { ...common, ...ways }, started)
+  const stopReports = startTlsReports({ ...parts, accept, preparation })
+  if (stopReports) started.push(stopReports)
+  const routes = [
+    ...healthRoutes({ notReady }),
+    ...metricsRoutes({ metrics: parts.metrics, token: config.metrics.token }),
+    ...wellKnownRoutes({ db, clock, mailHost, secrets: parts.secrets, policy: policyOf(config, fixed) }),
+    ...authRoutes({ sessions, db, cookie }),
+    ...sessionRoutes({ sessions }),
+    ...installationRoutes({
+      describe: () => describeInstallation(config, baseUrlOf(config, http.address())),
+    }),
+    ...accountRoutes({ accounts, plans }),
+    ...operatorRoutes(parts, hands),
+    ...apiKeyRoutes({ apiKeys }),
+    ...domainParts(parts, common.newId, started),
+    ...tellingRoutes(parts, common.newId, { feed, sessions }),
+    ...templateRoutes({ templates: createTemplates(common) }),
+    ...broadcasts.routes,
+    ...peopleRoutes(parts, common.newId),
+    ...fileRoutes(parts, { accept, preparation, baseUrl: () => baseUrlOf(config, http.address()) }),
+    ...sendingRoutes(parts, accept),
+    ...links.routes,
+    ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),
+  ]
+  started.push((await startControl(parts)).close)
+  const http = await openListeners(parts, started, {
+    isLinkHost: links.isHost,
+    routes: [...routes, ...openapiRoutes({ routes, cookie })],
+    pages: { ...openPages(DASHBOARD), preview: previewOf, enter: largeBodies.enter },
+    findCredential: createFindCredential({ sessions, apiKeys, cookie }),
+    clientAddressOf: createClientAddress(config.http.trustedProxies),
+    readBody: createReadBody(largeBodies, preparation, clock),
+    headers: headersOfAll(config.http.baseUrl),
+    spendRequest: rateLimit && createSpendRequest(rateLimit),
+    clock,
+    log,
+  })
+  await links.open(baseUrlOf(config, http.address()))
+  await broadcasts.start()
+  return { http: endingFirst(feed, http), firstRun, accept, preparation, apiKeys, rateLimit }
+}
+
+/** The machine, its queue and its names. */
+function operatorRoutes({ config, clock, store, reading, pathsTo }: Parts, hands: Hands): Route[] {
+  const { db, run } = store
+  const { reader } = reading
+  const listZonePage = async (page: { limit: number; offset: number }) => {
+    const zone = zoneRecords(config, clock.now(), await publishedPolicy(db))
+    return listZone(db, zone, config.mailHost, page)
+  }
+  return [
+    ...alertRoutes({ db }),
+    ...doctorRoutes({ examine: sharedExamination(() => examineInstallation(config, db, clock), clock) }),
+    ...queueRoutes({ hands, db, clock, reader, pathsTo }),
+    ...destinationRoutes({ reader, run, db, clock, pathsTo }),
+    ...sourceRoutes({ ...sourceSettings(config), db, clock }),
+    ...zoneRecordRoutes({ listZone: listZonePage }),
+  ]
+}
+
+/** What is done on large bodies, apart from the thread that takes requests. */
+/** Plain, over TLS, and for proofs alone. @returns the first of them */
+async function openListeners(
+  parts: Parts,
+  started: (() => unknown)[],
+  options: Parameters<typeof createHttpApp>[0],
+) {
+  const { certificates, clock } = parts
+  const { http, acme } = parts.config
+  const common = {
+    clock,
+    mostConnections: connectionShares(parts.config).http,
+    mostPerClient: http.connectionsPerClient,
+    trustedProxies: http.trustedProxies,
+    headers: options.headers,
+  }
+  const app = createHttpApp(options)
+  const close = (server: HttpServer) => started.push(() => server.close(HTTP_GRACE_MS))
+  if (acme.enabled && acme.listen) {
+    const routes = options.routes.filter(({ path }) => path === CHALLENGE_PATH)
+    const proofs = createHttpApp({ ...options, routes, pages: undefined })
+    close(await startHttpServer(proofs, { ...acme.listen, ...common }))
+  }
+  const secure =
+    http.tlsListen &&
+    (await startHttpServer(
+      app,
+      { ...http.tlsListen, ...common },
+      { ...certificates, contextFor: await openLinkCertificates(parts) },
+    ))
+  if (secure) close(secure)
+  const place = http.listen ?? { host: '127.0.0.1', port: 0 }
+  const plain = await startHttpServer(app, { ...place, ...common })
+  return { ...plain, secureAddress: secure ? secure.address() : null }
+}
+
+/** What the command line asks of a running service. */
+function startControl({ config, clock, log, store, passwords, pathsTo }: Parts): Promise<ControlServer> {
+  const { db, run } = store
+  const apiKeyPrefix = config.apiKeys.prefix
+  const parts = { db, run, clock, newId: createIdSource(), passwords, apiKeyPrefix, pathsTo }
+  return startControlServer({ folder: config.dataDir, parts, log })
+}
+
+/** What every submission goes through. */
+function openDoor(
+  { config, simulatorDomains, clock, log, store, plans }: Parts,
+  newId: IdSource,
+  outbound: Outbound,
+  linkTerms: () => Promise<LinkTermsIds>,
+): Accept {
+  const regions = Object.keys(config.regions)
+  return createAccept({
+    run: store.run,
+    find: store.find,
+    claims: createBlobClaims({
+      blobs: store.blobs,
+      db: store.db,
+      onLeftBehind: error => log.warn({ err: error }, 'a file that is not needed could not be removed'),
+    }),
+    openFetching: createFetchAttachments({
+      outbound: config.fetch.attachments ? outbound : null,
+      clock,
+      blobs: store.blobs,
+    }),
+    clock,
+    newId,
+    simulatorDomains,
+    feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
+    quotaOf: plans.quotaOf,
+    linkTerms,
+    expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
+  })
+}
+
+/** Emails: sent, listed, looked at, moved and canceled; and the addresses that get none. */
+function sendingRoutes({ clock, store, plans, reading, secrets }: Parts, accept: Accept): Route[] {
+  const { horizonOf } = plans
+  return [
+    ...emailListRoutes({ reader: reading.reader, horizonOf }),
+    ...emailMetricsRoutes({ reader: reading.reader, horizonOf, store, clock }),
+    ...broadcastRecipientRoutes({ db: store.db, reader: reading.reader, horizonOf }),
+    ...emailRoutes({ accept, horizonOf, store, secrets }),
+    ...batchRoutes({ accept }),
+    ...scheduledEmailRoutes({ horizonOf, store, now: clock.now }),
+    ...suppressionRoutes({ suppressions: createSuppressions({ ...store, clock }) }),
+  ]
+}
+
+/** What more there is to read of emails. @param baseUrl to be called once the door is open */
+function readingRoutes(
+  { config, clock, store, plans, reading }: Parts,
+  newId: IdSource,
+  baseUrl: () => string,
+): Route[] {
+  const { horizonOf } = plans
+  const shareBaseUrl = () => config.tracking.baseUrl || baseUrl()
+  return [
+    ...rawEmailRoutes({ horizonOf, store, reader: reading.reader }),
+    ...shareRoutes({ horizonOf, store, clock, newId, baseUrl: shareBaseUrl }),
+  ]
+}
+
+/** Undefined where the rate is not limited. */
+function rateLimitOf({ rateLimit: { requestsPerSecond } }: Config, clock: Clock): RateLimit | undefined {
+  return requestsPerSecond === 0 ? undefined : createRateLimit({ clock, requestsPerSecond })
+}
+
+/** Who may do what. */
+function accountParts(
+  { config, clock, log, store, plans, passwords, secrets, metrics }: Parts,
+  newId: IdSource,
+) {
+  const { db, find, run } = store
+  return {
+    sessions: createSessions({
+      ...{ db, run, clock, newId, passwords, secrets },
+      report: createSignInReport({ metrics, log, clock }, 'http'),
+    }),
+    apiKeys: createApiKeys({ db, find, run, clock, newId, log, prefix: config.apiKeys.prefix }),
+    accounts: createAccounts({ db, find, run, clock, newId, passwords, plans }),
+  }
+}
+
+/** Where clients reach the API. */
+export function baseUrlOf(
+  { http }: Config,
+  { address, family, port }: { address: string; family: string; port: number },
+) {
+  return http.baseUrl || `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

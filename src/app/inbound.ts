@@ -1,0 +1,138 @@
+/** Port 25 and what becomes of what it takes: a part of the composition root. */
+
+import type { AddressInfo } from 'node:net'
+import { startFeedback } from '../pipeline/inbound/bounce-processor.ts'
+import { startInbox } from '../pipeline/inbound/inbound-processor.ts'
+import { countInbox } from '../pipeline/inbound/inbox-counts.ts'
+import { createCrowd } from '../pipeline/inbound/ingest-load.ts'
+import { type ListenerOptions, startInboundListener } from '../pipeline/inbound/listener.ts'
+import { countMail } from '../pipeline/inbound/mail-counts.ts'
+import { createMailReader } from '../pipeline/inbound/mail-reader.ts'
+import { createJudging, type JudgeMail } from '../pipeline/inbound/message-verdicts.ts'
+import { createAdmit } from '../pipeline/inbound/rcpt-policy.ts'
+import { createFreshMail, type FreshMail } from '../pipeline/inbound/recent-message-cache.ts'
+import { doorOf } from '../pipeline/inbound/recipients.ts'
+import { createReportReader } from '../pipeline/inbound/report-reader.ts'
+import { createVerdicts, type VerdictMaker } from '../pipeline/inbound/verdicts/verdicts.ts'
+import { HOSTING_CHANGED } from '../resources/domains/domain-rows.ts'
+import { createHostedDomains } from '../resources/domains/hosted.ts'
+import { INBOUND_STORED } from '../resources/emails/inbound-rows.ts'
+import { createBlobClaims } from '../store/blobs/claims.ts'
+import { MISSED } from '../store/command.ts'
+import type { Parts } from './context.ts'
+import { connectionShares } from './fd-budget.ts'
+
+export interface InboundDoor {
+  /** Null where it is off. */
+  address: AddressInfo | null
+  close(): Promise<void>
+}
+
+/** @throws when the address is not to be had, or a certificate cannot be read */
+export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
+  const { config, clock, log, store, secrets, certificates, metrics, readers } = parts
+  const { mailHost } = config
+  const { listen } = config.smtp.inbound
+  if (listen === null || !config.roles.includes('all')) return { address: null, close: async () => {} }
+  const reader = createReportReader(readers)
+  const verdicts = createVerdictMaker(parts)
+  const feedback = startFeedback({ ...store, reader, secrets, clock, log })
+  const fresh = createFreshMail(clock)
+  const crowd = createCrowd(clock)
+  const inboxParts = {
+    ...store,
+    ...{ fresh, crowd },
+    reader: createMailReader({
+      entry: new URL('../workers/inbound.ts', import.meta.url),
+      ...{ mailHost, readers, run: store.run, metrics, clock, log },
+    }),
+    counts: countInbox(metrics),
+    judge: createJudging({ judge: judgeBy(verdicts), clock, log }),
+    clock,
+    log,
+  }
+  const inboxes = (['small', 'large'] as const).map(sizes => {
+    const inbox = startInbox({ ...inboxParts, sizes })
+    store.on(INBOUND_STORED[sizes], inbox.note)
+    store.on(MISSED, inbox.note)
+    return inbox
+  })
+  const take = createTake(parts, fresh)
+  const hosted = createHostedDomains({ db: store.db, clock })
+  store.on(HOSTING_CHANGED, names => hosted.forget(names as string[]))
+  store.on(MISSED, () => hosted.forget())
+  const close = async () => {
+    await Promise.all(inboxes.map(inbox => inbox.stop()))
+    await verdicts.close()
+    await feedback.stop()
+  }
+  try {
+    const listener = await startInboundListener({
+      listen,
+      mailHost,
+      certificates,
+      mostConnections: connectionShares(config).smtp,
+      newPerMinute: config.smtp.inbound.connectionsPerMinute,
+      admit: createAdmit({
+        reportDoorOf: recipient => doorOf(recipient, clock.now(), { secrets, mailHost }),
+        hosted,
+      }),
+      openBlob: () => store.blobs.receive(),
+      async take(mail) {
+        await take(mail)
+        if (mail.reports.length > 0) feedback.note()
+      },
+      ...{ crowd, counts: countMail(metrics, 'inbound'), clock, log },
+    })
+    return {
+      address: listener.address(),
+      async close() {
+        await listener.close()
+        await close()
+      },
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function createVerdictMaker({ config, store, metrics, clock, log }: Parts): VerdictMaker {
+  const { mailHost, dns, spam, virus } = config
+  return createVerdicts({
+    entry: new URL('../workers/verdict.ts', import.meta.url),
+    location: store.location,
+    mailHost,
+    resolvers: dns.resolvers,
+    filters: { ...spam, ...virus },
+    logLevel: config.log.level,
+    metrics,
+    clock,
+    log,
+  })
+}
+
+function judgeBy({ judge }: VerdictMaker): JudgeMail {
+  return ({ rawHash: blobHash, bytes, sender: mailFrom, helo, clientIp, recipients, receivedAt }) =>
+    judge({ blobHash, bytes, clientIp, helo: helo ?? '', mailFrom, recipients, receivedAt })
+}
+
+function createTake({ store, clock, log }: Parts, fresh: FreshMail): ListenerOptions['take'] {
+  const claims = createBlobClaims({
+    blobs: store.blobs,
+    db: store.db,
+    onLeftBehind: error => log.warn({ err: error }, 'a file of an inbound message was left behind'),
+  })
+  return async mail => {
+    const claim = claims.open([mail.blob])
+    let isSettled = false
+    try {
+      await claim.place([mail.blob])
+      if (mail.messages.length > 0) fresh.keep(mail.blob)
+      await store.run('receiveMail', { ...mail, at: clock.now() })
+      isSettled = true
+    } finally {
+      await claim.end(isSettled)
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/** Starts the rotation of DKIM keys. Part of the composition root. */
+import type { Config } from '../config/config.ts'
+import { createIdSource } from '../lib/ids.ts'
+import { startSweeper } from '../lib/sweeper.ts'
+import { isLaboratory } from '../resources/domains/checker.ts'
+import { rotateKeys } from '../resources/domains/rotation.ts'
+import { ROTATION_WANTED } from '../resources/domains/rotation-commands.ts'
+import type { Parts } from './context.ts'
+import { verifyingResolvers } from './dns.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** In the queue, with time for reports that come late. */
+const LONGEST_WAY_DAYS = 30
+
+/** Null where keys change only when somebody asks. */
+export function rotateAfterMs({ dkim }: Pick<Config, 'dkim'>): number | null {
+  return dkim.rotateAfterDays === 0 ? null : dkim.rotateAfterDays * DAY_MS
+}
+
+/** As long as the plan that keeps mail longest, and what a message may take from its signature to its end; null for ever. */
+function shownForMs({ plans }: Pick<Config, 'plans'>): number | null {
+  const days = Object.values(plans).map(({ retentionDays }) => retentionDays)
+  return days.includes(null) ? null : (Math.max(0, ...days.map(Number)) + LONGEST_WAY_DAYS) * DAY_MS
+}
+
+/** @returns a function that resolves when nothing is under way */
+export function startKeyRotation(parts: Parts): () => Promise<void> {
+  const { config, clock, log, store, secrets, generateKey } = parts
+  const { resolvers, close } = verifyingResolvers(config.dns.verifyResolvers, clock)
+  const options = {
+    ...{ db: store.db, run: store.run, newId: createIdSource() },
+    ...{ clock, log, secrets, generateKey, resolvers },
+    mailHost: config.mailHost,
+    laboratory: isLaboratory(config.mailHost),
+    rotateAfterMs: rotateAfterMs(config),
+    shownForMs: shownForMs(config),
+  }
+  const rounds = startSweeper({
+    sweep: () => rotateKeys(options),
+    everyMs: HOUR_MS,
+    clock,
+    onError: error => log.error({ err: error }, 'DKIM keys could not be changed; it is tried again later'),
+  })
+  store.on(ROTATION_WANTED, rounds.hurry)
+  return async () => {
+    close()
+    await rounds.stop()
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Certificates for the hosts of links below customers' domains, where we speak TLS ourselves: each has its own, so that one whose proof
+ * fails keeps nobody else waiting. Part of the composition root.
+ */
+import { createSecureContext, type SecureContext } from 'node:tls'
+import type { ContextFor } from '../lib/certificates.ts'
+import { every } from '../lib/clock.ts'
+import { CERTIFICATE_CHANGED, listCertificates } from '../resources/certificates/certificate-rows.ts'
+import { startCertificateKeeper, unsealed } from '../resources/certificates/keeper.ts'
+import { LINK_HOST_CHANGED } from '../resources/domains/commands.ts'
+import { type KnownTrackingHost, listTrackingHosts } from '../resources/domains/known-tracking-hosts.ts'
+import { MISSED } from '../store/command.ts'
+import { lookAgainOn } from '../store/writer/invalidation.ts'
+import { type KeeperParts, keeperParts } from './certificates.ts'
+import type { Parts } from './context.ts'
+import { linkPlaceOf } from './tracking.ts'
+
+/** An authority gives an account some hundred orders in three hours, and the installation's own must be among them. */
+const MOST_AT_ONCE = 20
+const BEGIN_EVERY_MS = 60_000
+
+/** Every process has read a new certificate by then. */
+const SHOWN_AFTER_MS = 2_000
+
+/** By the name that a client asks for; undefined for the certificate of all. */
+export async function openLinkCertificates({
+  config,
+  log,
+  store,
+  secrets,
+}: Pick<Parts, 'config' | 'log' | 'store' | 'secrets'>): Promise<ContextFor> {
+  let contexts: ReadonlyMap<string, SecureContext> = new Map()
+  const look = async () => {
+    const rows = await listCertificates(store.db)
+    contexts = new Map(
+      rows
+        .filter(({ host }) => host !== config.mailHost)
+        .map(({ host, chain, key }) => [
+          host,
+          createSecureContext({ cert: chain, key: unsealed(secrets, key, host) }),
+        ]),
+    )
+  }
+  if (!config.acme.enabled) return () => undefined
+  await look()
+  lookAgainOn(CERTIFICATE_CHANGED, store, look, error =>
+    log.error({ err: error }, 'certificates of hosts of links cannot be read; the former ones stay'),
+  )
+  return name => contexts.get(name.toLowerCase())
+}
+
+/** Orders them for the hosts whose records lead here. @returns a function that resolves when nothing is under way */
+export function startLinkCertificateOrders(parts: Parts): () => Promise<void> {
+  const { config, clock, log, store } = parts
+  if (!config.acme.enabled || config.http.tlsListen === null) return async () => {}
+  const place = linkPlaceOf(config)
+  const { keeper, close } = keeperParts(parts)
+  const keepers = new Map<string, () => Promise<void>>()
+  let isOver = false
+  let mayBegin = MOST_AT_ONCE
+  const follow = async () => {
+    const known = (await listTrackingHosts(store.db, place)).filter(({ leadsHere }) => leadsHere)
+    if (isOver) return
+    for (const [host, stop] of keepers) {
+      if (known.some(other => other.host === host)) continue
+      keepers.delete(host)
+      await stop()
+    }
+    const fresh = known.filter(({ host }) => !keepers.has(host)).slice(0, mayBegin)
+    mayBegin -= fresh.length
+    for (const tracking of fresh) keepers.set(tracking.host, keep(parts, keeper, tracking))
+  }
+  let following = Promise.resolve()
+  const followAgain = () => {
+    following = following
+      .then(follow)
+      .catch(error => log.error({ err: error }, 'the hosts of links could not be read; the former ones stay'))
+  }
+  store.on(LINK_HOST_CHANGED, followAgain)
+  store.on(MISSED, followAgain)
+  followAgain()
+  const pace = every(clock, BEGIN_EVERY_MS, () => {
+    const wasSpent = mayBegin === 0
+    mayBegin = Math.min(mayBegin + 1, MOST_AT_ONCE)
+    if (wasSpent) followAgain()
+  })
+  return async () => {
+    isOver = true
+    pace.cancel()
+    close()
+    await following
+    await Promise.all([...keepers.values()].map(stop => stop()))
+  }
+}
+
+/** Their zones are others': a file is what they can be proven by. Once there is a certificate, links can lead there. */
+function keep(
+  { clock, store }: Parts,
+  keeper: KeeperParts['keeper'],
+  { host, domainId: id, isServed }: KnownTrackingHost,
+): () => Promise<void> {
+  return startCertificateKeeper({
+    ...keeper,
+    host,
+    names: [host],
+    typeFor: () => 'http-01',
+    onCertificate(got) {
+      keeper.onCertificate(got)
+      if (!isServed)
+        store.run('checkDomainAt', { id, at: clock.now() + SHOWN_AFTER_MS }).catch(keeper.onError)
+    },
+  })
+}

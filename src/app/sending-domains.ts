@@ -1,0 +1,92 @@
+/** Sending domains: what is asked and told of them, and their checks. Part of the composition root. */
+
+import { domainAutoconfigureRoutes } from '../interfaces/api/domains/autoconfigure-routes.ts'
+import { domainKeyRoutes } from '../interfaces/api/domains/key-routes.ts'
+import { domainRoutes } from '../interfaces/api/domains/routes.ts'
+import type { Route } from '../interfaces/api/route.ts'
+import type { IdSource } from '../lib/ids.ts'
+import { createAutoconfigure } from '../resources/domains/autoconfigure/autoconfigure.ts'
+import { createCloudflare } from '../resources/domains/autoconfigure/cloudflare.ts'
+import { createInquiries, type Inquiries } from '../resources/domains/check-session.ts'
+import type { CheckerOptions } from '../resources/domains/checker.ts'
+import { createVisitHost } from '../resources/domains/checks/tracking.ts'
+import { DOMAIN_CHECK } from '../resources/domains/commands.ts'
+import { createDomains, type Domains } from '../resources/domains/domains.ts'
+import { startRechecks } from '../resources/domains/rechecks.ts'
+import type { Parts } from './context.ts'
+import { readAuthorities } from './delivery-settings.ts'
+import { rotateAfterMs } from './key-rotation.ts'
+import { linkPlaceOf } from './tracking.ts'
+import { startUserOutbound } from './user-outbound.ts'
+
+type Started = (() => unknown)[]
+
+/** @param started gets what is to be closed, in the order of the starts */
+export function domainParts(parts: Parts, newId: IdSource, started: Started): Route[] {
+  const { config, clock, store } = parts
+  const { db, run } = store
+  const { mailHost } = config
+  const linkPlace = linkPlaceOf(config)
+  /** What is to be closed before checks are waited for. */
+  const asking: Started = []
+  const inquiries = openInquiries(parts, asking)
+  const domains = openDomains(parts, newId, { inquiries, linkPlace }, asking)
+  if (config.roles.includes('all')) started.push(recheck(parts, domains))
+  started.push(...asking)
+  const { cloudflareBaseUrl: baseUrl } = config.autoconfigure
+  const allowInsecureLoopback = baseUrl.startsWith('http://')
+  const outbound = startUserOutbound(parts, started, { allowInsecureLoopback })
+  const provider = createCloudflare({ outbound, clock, baseUrl })
+  const autoconfigure = createAutoconfigure({ db, provider, inquiries, mailHost, linkPlace })
+  return [
+    ...domainAutoconfigureRoutes({ domains, autoconfigure }),
+    ...domainRoutes({
+      ...{ domains, mailHost, linkPlace },
+      simulatorDomain: config.simulator.domain,
+      pendingMax: config.domains.pendingMax,
+      regions: Object.keys(config.regions),
+    }),
+    ...domainKeyRoutes({ domains, db, run, clock, rotateAfterMs: rotateAfterMs(config) }),
+  ]
+}
+
+function openInquiries({ config, clock }: Parts, asking: Started): Inquiries {
+  const { authorityPort, verifyResolvers: servers } = config.dns
+  const { allowPrivateAddresses } = config.delivery
+  const inquiries = createInquiries({ servers, clock, authorityPort, allowPrivateAddresses })
+  asking.push(inquiries.close)
+  return inquiries
+}
+
+function openDomains(
+  parts: Parts,
+  newId: IdSource,
+  { inquiries, linkPlace }: Pick<CheckerOptions, 'inquiries' | 'linkPlace'>,
+  asking: Started,
+): Domains {
+  const { config, clock, log, store, secrets, generateKey } = parts
+  const { db, run } = store
+  const authorities = readAuthorities(config.delivery.caFile)
+  const visits = startUserOutbound(parts, asking, { looksAnew: true, ...(authorities && { authorities }) })
+  return createDomains({
+    ...{ db, run, clock, newId, secrets, generateKey, inquiries, linkPlace },
+    mailHost: config.mailHost,
+    pendingMax: config.domains.pendingMax,
+    visitHost: createVisitHost(visits, secrets),
+    onStatus: ({ name, status }, former) =>
+      log.info({ domain: name, status, former }, 'a domain has changed'),
+  })
+}
+
+/** Domains are also checked by themselves. @returns ends that */
+function recheck({ clock, log, store }: Parts, { verify }: Domains): () => Promise<void> {
+  const rechecks = startRechecks({
+    ...{ run: store.run, clock },
+    check: verify,
+    onError: error => log.error({ err: error }, 'a domain could not be checked'),
+  })
+  store.on(DOMAIN_CHECK, times => {
+    for (const at of times as number[]) rechecks.note(at)
+  })
+  return rechecks.stop
+}

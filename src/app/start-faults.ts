@@ -1,0 +1,83 @@
+/** What the program prints where the service cannot start: one line with what to do, or a stack trace for what nobody foresaw. */
+import { type Config, ConfigError } from '../config/config.ts'
+import { isStartFault } from '../lib/start-fault.ts'
+import { RecordFault } from '../protocols/dns/record-text.ts'
+import { damageText, isDamaged, locate } from '../store/dialect.ts'
+
+/** @param config undefined where it could not be read */
+export function startFaultText(error: unknown, config: Config | undefined): string {
+  if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
+  if (error instanceof RecordFault) return `The configuration is wrong:\ndns.records: ${error.message}`
+  const line = config && explained(error, config)
+  if (line !== undefined) return `posthorn: ${line}`
+  return error instanceof Error ? `${error.stack}` : `${error}`
+}
+
+function explained(error: unknown, config: Config): string | undefined {
+  if (isStartFault(error)) return error.message
+  if (isDamaged(error))
+    return damageText(locate({ dataDir: config.dataDir, url: config.database.url }), error as Error)
+  return isListenFault(error) ? listenText(error, config) : undefined
+}
+
+interface ListenFault extends NodeJS.ErrnoException {
+  address?: string
+  hostname?: string
+  port?: number
+}
+
+/** `bind` is of UDP, `getaddrinfo` of a host that is given by its name. */
+const LISTEN_CALLS = ['listen', 'bind', 'getaddrinfo']
+
+function isListenFault(error: unknown): error is ListenFault {
+  return error instanceof Error && 'syscall' in error && LISTEN_CALLS.includes(`${error.syscall}`)
+}
+
+/** Undefined where it is none of the listeners in the configuration. */
+function listenText(fault: ListenFault, config: Config): string | undefined {
+  const host = fault.address ?? fault.hostname
+  const found = listenersOf(config).find(
+    ({ place }) => place.host === host && (fault.port === undefined || place.port === fault.port),
+  )
+  if (!found) return undefined
+  const { key, place } = found
+  const shown = place.host.includes(':') ? `[${place.host}]:${place.port}` : `${place.host}:${place.port}`
+  return `cannot listen on ${shown} (${key}): ${adviceFor(fault.code ?? '', key, place)} (${fault.code})`
+}
+
+const ADVICE: Record<string, string> = {
+  EADDRINUSE:
+    'another program uses the port; stop that program (`ss -lntup` names it), or set another address',
+  EAFNOSUPPORT: 'this machine has no addresses of that kind; IPv6 may be switched off',
+  EACCES:
+    'the user of the service may not open ports below 1024; allow it (in systemd: AmbientCapabilities=CAP_NET_BIND_SERVICE), ' +
+    'or listen on a higher port and forward this one to it',
+}
+
+function adviceFor(code: string, key: string, { host, port }: { host: string; port: number }): string {
+  if (code === 'EADDRNOTAVAIL') {
+    const zone = key === 'dns.listen' ? ', and set dns.addresses to the public address' : ''
+    return `no interface of this machine has that address; behind NAT (most clouds) listen on 0.0.0.0:${port} or on the private address${zone}`
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `the name ${host} has no address here; set an IP address`
+  const isStub = code === 'EADDRINUSE' && port === 53
+  const stub = isStub
+    ? '; on port 53 that is often systemd-resolved, which leaves other addresses than 127.0.0.53 free'
+    : ''
+  return (ADVICE[code] ?? 'the system refuses it') + stub
+}
+
+function listenersOf({ http, smtp, acme, dns }: Config) {
+  const places = [
+    ['http.listen', http.listen],
+    ['http.tls_listen', http.tlsListen],
+    ['smtp.inbound.listen', smtp.inbound.listen],
+    ['smtp.submission.listen', smtp.submission.listen],
+    ['smtp.submission_tls.listen', smtp.submissionTls.listen],
+    ['smtp.relay.listen', smtp.relay.listen],
+    ['acme.listen', acme.listen],
+    ...dns.listen.map(place => ['dns.listen', place] as const),
+  ] as const
+  return places.flatMap(([key, place]) => (place === null ? [] : [{ key, place }]))
+}

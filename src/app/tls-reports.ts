@@ -1,0 +1,56 @@
+/** Sends the daily reports on TLS, where the operator has said from whom. Part of the composition root. */
+
+import type { Config } from '../config/config.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { startSweeper } from '../lib/sweeper.ts'
+import type { Accept } from '../pipeline/accept/accept.ts'
+import type { Preparation } from '../pipeline/accept/prepare.ts'
+import { sendTlsReports } from '../pipeline/delivery/tls-reporter.ts'
+import { createResolver } from '../protocols/dns/resolver.ts'
+import { createOutbound } from '../protocols/http-client/outbound.ts'
+import { parseMailbox } from '../protocols/smtp/address.ts'
+import type { Store } from '../store/open.ts'
+import type { Commands } from '../workers/commands.ts'
+import { readAuthorities } from './delivery-settings.ts'
+
+interface TlsReportsOptions {
+  config: Config
+  store: Store<Commands>
+  accept: Accept
+  preparation: Preparation
+  clock: Clock
+  log: Log
+}
+
+const HOUR_MS = 3_600_000
+
+/** @returns what stops it; undefined where it is off @throws when the address is none */
+export function startTlsReports(options: TlsReportsOptions): (() => Promise<void>) | undefined {
+  const { config, store, clock, log } = options
+  const { mailHost, delivery, dns } = config
+  if (delivery.tlsReportsFrom === null || !config.roles.includes('all')) return undefined
+  const from = parseMailbox(delivery.tlsReportsFrom)
+  if ('fault' in from) throw new Error(`delivery.tls_reports_from: ${from.fault}`)
+  const resolver = createResolver({ servers: dns.resolvers, clock })
+  const authorities = readAuthorities(delivery.caFile)
+  const outbound = createOutbound({
+    resolver,
+    clock,
+    allowLoopback: config.fetch.allowLoopback,
+    ...(authorities && { authorities }),
+  })
+  const parts = { ...options, db: store.db, run: store.run, resolver, outbound, from, mailHost }
+  const sweeper = startSweeper({
+    sweep: () => sendTlsReports(parts),
+    everyMs: HOUR_MS,
+    clock,
+    onError: error =>
+      log.error({ err: error }, 'TLS reports could not be sent; they are tried again in an hour'),
+  })
+  return async () => {
+    outbound.close()
+    resolver.close()
+    await sweeper.stop()
+  }
+}

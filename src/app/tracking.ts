@@ -1,0 +1,85 @@
+/** Links of ours in emails: where they lead, what is there, and who is noted. Part of the composition root. */
+import { isIP } from 'node:net'
+import type { Config } from '../config/config.ts'
+import { broadcastLinkRoutes } from '../interfaces/api/broadcasts/link-routes.ts'
+import type { Route } from '../interfaces/api/route.ts'
+import { trackingRoutes } from '../interfaces/api/tracking/routes.ts'
+import { unsubscribeRoutes } from '../interfaces/api/unsubscribe/routes.ts'
+import { createVisitBook } from '../pipeline/tracking/visit-batcher.ts'
+import { LINK_HOST_CHANGED } from '../resources/domains/commands.ts'
+import { listTrackingHosts } from '../resources/domains/known-tracking-hosts.ts'
+import type { LinkPlace } from '../resources/domains/tracking-host.ts'
+import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
+import { lookAgainOn } from '../store/writer/invalidation.ts'
+import type { Parts } from './context.ts'
+
+export interface Links {
+  routes: Route[]
+  /** Whether nothing but links is to be found there. @param host as in the `Host` header; lower case */
+  isHost(host: string): boolean
+  /** On what terms links are made now; resolves once `open` has been called. */
+  terms(): Promise<LinkTermsIds>
+  /** @param baseUrl of the door */
+  open(baseUrl: string): Promise<void>
+}
+
+/** @param started gets what is to be closed, in the order of the starts */
+export function prepareLinks(
+  { config, clock, log, store, secrets }: Parts,
+  started: (() => unknown)[],
+): Links {
+  const common = linkHostOf(config)
+  const own = followTrackingHosts({ config, log, store })
+  const terms = Promise.withResolvers<LinkTermsIds>()
+  const visits = createVisitBook({
+    run: store.run,
+    clock,
+    onError: error =>
+      log.warn({ err: error }, 'opens and clicks could not be recorded; they are tried again'),
+    onLeftOut: count => log.warn({ count }, 'more opens and clicks came than can be recorded'),
+  })
+  started.push(visits.close)
+  return {
+    routes: [
+      ...trackingRoutes({ secrets, visits, clock }),
+      ...unsubscribeRoutes({ secrets, store, clock }),
+      ...broadcastLinkRoutes(store),
+    ],
+    isHost: host => host === common || own.has(host),
+    terms: () => terms.promise,
+    async open(baseUrl) {
+      await own.look()
+      terms.resolve(await store.run('linkTerms', { baseUrl: config.tracking.baseUrl || baseUrl }))
+    },
+  }
+}
+
+function linkHostOf({ tracking, http }: Config): string | undefined {
+  const host = URL.parse(tracking.baseUrl)?.host
+  return host === URL.parse(http.baseUrl)?.host ? undefined : host
+}
+
+/** How hosts of links below customers' domains lead here. */
+export function linkPlaceOf({ tracking, http, mailHost }: Config): LinkPlace {
+  const base = URL.parse(tracking.baseUrl || http.baseUrl)
+  const isNamed = base && base.hostname !== 'localhost' && isIP(base.hostname.replace(/[[\]]/g, '')) === 0
+  const isSecure = base?.protocol === 'https:'
+  return {
+    target: isNamed ? base.hostname : mailHost,
+    port: isSecure && base.port !== '' ? Number(base.port) : null,
+  }
+}
+
+/** Those that are known to lead here. */
+function followTrackingHosts({ config, log, store }: Pick<Parts, 'config' | 'log' | 'store'>) {
+  const place = linkPlaceOf(config)
+  let hosts: ReadonlySet<string> = new Set()
+  const look = async () => {
+    const known = await listTrackingHosts(store.db, place)
+    hosts = new Set(known.filter(({ isServed }) => isServed).map(({ baseUrl }) => new URL(baseUrl).host))
+  }
+  lookAgainOn(LINK_HOST_CHANGED, store, look, error =>
+    log.error({ err: error }, 'the hosts of links could not be read; the former ones stay'),
+  )
+  return { look, has: (host: string) => hosts.has(host) }
+}

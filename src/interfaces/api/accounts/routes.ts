@@ -1,0 +1,137 @@
+/** Accounts: the operator makes and steers all of them; everybody else sees one, with what it has used of its plan. */
+
+import { type Id, parseWireId, sameId } from '../../../lib/ids.ts'
+import type { Accounts } from '../../../resources/accounts/accounts.ts'
+import type { Plans } from '../../../resources/accounts/plans.ts'
+import { notFound } from '../api-error.ts'
+import { insistOnOperator, isOperator } from '../operator.ts'
+import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
+import { pageQuery, readPage } from '../schema/read.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
+import {
+  accountChangeSchema,
+  accountWithPasswordSchema,
+  newAccountSchema,
+  ownedAccountSchema,
+  ownedAccountView,
+  ownerTaken,
+  readAccountChange,
+  readNewAccount,
+  usageSchema,
+  usageView,
+} from './schema.ts'
+
+interface AccountRoutesOptions {
+  accounts: Accounts
+  plans: Plans
+}
+
+export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/accounts',
+      access: 'session',
+      summary: 'Make an account and its owner (operator); the answer shows the password, once',
+      body: newAccountSchema,
+      replies: { 201: accountWithPasswordSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        const wanted = readNewAccount(await request.body(), plans.all)
+        const made = await accounts.create(wanted)
+        if (made === 'taken') throw ownerTaken()
+        return created({ ...ownedAccountView(made.account), password: made.password })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/accounts',
+      access: 'session',
+      summary: 'List all accounts (operator)',
+      query: pageQuery(),
+      replies: { 200: listSchema(ownedAccountSchema) },
+      async handle(request) {
+        insistOnOperator(request)
+        const page = readPage(request.query)
+        const { total, rows } = await accounts.list(page)
+        return listReply({ total, offset: page.offset }, rows.map(ownedAccountView))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/accounts/:id',
+      access: 'session',
+      summary: 'An account: the own one, or any for an operator',
+      replies: { 200: ownedAccountSchema },
+      handle: async request => ok(ownedAccountView(await find(accounts, seenId(request)))),
+    },
+    {
+      method: 'PATCH',
+      path: '/accounts/:id',
+      access: 'session',
+      summary: 'Change an account (operator)',
+      body: accountChangeSchema,
+      replies: { 200: ownedAccountSchema },
+      async handle(request) {
+        const id = steeredId(request)
+        const result = await accounts.change(id, readAccountChange(await request.body(), plans.all))
+        if (result === 'missing') throw notFound('Account')
+        if (result === 'taken') throw ownerTaken()
+        return ok(ownedAccountView(result))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/accounts/:id/reset-password',
+      access: 'session',
+      summary: "Give an account's owner a new password (operator)",
+      replies: { 200: accountWithPasswordSchema },
+      async handle(request) {
+        const account = await find(accounts, steeredId(request))
+        const password = await accounts.resetPassword(account.id)
+        if (password === undefined) throw notFound('Account')
+        return ok({ ...ownedAccountView(account), password })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/account',
+      access: 'session',
+      summary: 'The own account',
+      replies: { 200: ownedAccountSchema },
+      handle: async ({ credential: { accountId } }) => ok(ownedAccountView(await find(accounts, accountId))),
+    },
+    {
+      method: 'GET',
+      path: '/account/usage',
+      access: 'session',
+      summary: 'The plan, its limits and what has been used of them',
+      replies: { 200: usageSchema },
+      async handle({ credential: { accountId } }) {
+        const usage = await accounts.usage(accountId)
+        if (!usage) throw notFound('Account')
+        return ok(usageView(usage))
+      },
+    },
+  ]
+}
+
+/** An operator sees every account, everybody else the own one. @throws Refused 404 */
+function seenId(request: ApiRequest): Id {
+  const id = parseWireId('acc', request.params.id!)
+  if (!id || !(isOperator(request) || sameId(id, request.credential.accountId))) throw notFound('Account')
+  return id
+}
+
+/** @throws Refused 404, or 403 for the own account of somebody who is no operator */
+function steeredId(request: ApiRequest): Id {
+  const id = seenId(request)
+  insistOnOperator(request)
+  return id
+}
+
+async function find(accounts: Accounts, id: Id) {
+  const account = await accounts.find(id)
+  if (!account) throw notFound('Account')
+  return account
+}

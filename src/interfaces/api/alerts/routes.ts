@@ -1,0 +1,27 @@
+/** What mail servers have said that the operator must see to. */
+import { listOperatorAlerts } from '../../../resources/alerts/operator-alerts.ts'
+import type { Db } from '../../../store/schema.ts'
+import { insistOnOperator } from '../operator.ts'
+import { listReply, type Route } from '../route.ts'
+import { pageQuery, readPage } from '../schema/read.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
+import { alertSchema, alertView } from './schema.ts'
+
+export function alertRoutes({ db }: { db: Db }): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/alerts',
+      access: 'session',
+      summary: 'What mail servers hold against this installation, newest first (operator)',
+      query: pageQuery(),
+      replies: { 200: listSchema(alertSchema) },
+      async handle(request) {
+        insistOnOperator(request)
+        const page = readPage(request.query)
+        const { total, rows } = await listOperatorAlerts(db, page)
+        return listReply({ total, offset: page.offset }, rows.map(alertView))
+      },
+    },
+  ]
+}

@@ -1,0 +1,98 @@
+/** How the API says no: one error shape for every reply that is not 2xx, with names from the list its clients know. */
+import * as z from 'zod'
+import { type FieldProblem, REFUSALS, type Refusal } from '../../pipeline/accept/refusal.ts'
+
+export const ERROR_NAMES = [
+  'invalid_idempotency_key',
+  'validation_error',
+  'missing_api_key',
+  'restricted_api_key',
+  'invalid_api_key',
+  'not_found',
+  'method_not_allowed',
+  'invalid_idempotent_request',
+  'concurrent_idempotent_requests',
+  'invalid_attachment',
+  'invalid_from_address',
+  'invalid_access',
+  'invalid_parameter',
+  'invalid_region',
+  'missing_required_field',
+  'monthly_quota_exceeded',
+  'daily_quota_exceeded',
+  'rate_limit_exceeded',
+  'security_error',
+  'application_error',
+  'internal_server_error',
+] as const
+
+export type ErrorName = (typeof ERROR_NAMES)[number]
+
+export const errorSchema = z
+  .object({
+    statusCode: z.int().meta({ description: 'The HTTP status.' }),
+    name: z.enum(ERROR_NAMES),
+    message: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).exactOptional(),
+  })
+  .meta({ id: 'Error', description: 'Every reply that is not 2xx; `errors` where fields are to blame.' })
+
+interface RefusedOptions {
+  errors?: readonly FieldProblem[] | undefined
+  headers?: Readonly<Record<string, string>>
+}
+
+/** What a client has made up is told back to it no further than this, so that replies stay small. */
+const LONGEST_MESSAGE = 64 * 1024
+const LONGEST_OF_A_FIELD = 1_000
+
+/** Thrown on the way through the HTTP door and turned into a reply at its frame. */
+export class Refused extends Error {
+  readonly status: number
+  readonly errorName: ErrorName
+  readonly errors: readonly FieldProblem[] | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    errorName: ErrorName,
+    message: string,
+    { errors, headers }: RefusedOptions = {},
+  ) {
+    super(shortened(message, LONGEST_MESSAGE))
+    this.status = status
+    this.errorName = errorName
+    this.errors = errors?.map(problem => ({
+      path: shortened(problem.path, LONGEST_OF_A_FIELD),
+      message: shortened(problem.message, LONGEST_OF_A_FIELD),
+    }))
+    this.headers = headers ?? {}
+  }
+
+  body() {
+    const { status, errorName, message, errors } = this
+    return { statusCode: status, name: errorName, message, ...(errors ? { errors } : {}) }
+  }
+}
+
+function shortened(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`
+}
+
+/** A refusal of the accept path, as this door puts it. */
+export function refusedBy({ refused, message, errors }: Refusal): Refused {
+  const { http, name } = REFUSALS[refused]
+  return new Refused(http, name, message, { errors })
+}
+
+export function notFound(what: string): Refused {
+  return new Refused(404, 'not_found', `${what} not found`)
+}
+
+export function invalidField(path: string, message: string, name: ErrorName = 'validation_error'): Refused {
+  return new Refused(422, name, message, { errors: [{ path, message }] })
+}
+
+export function bodyTooLarge(limitBytes: number): Refused {
+  return new Refused(413, 'validation_error', `The request body is larger than ${limitBytes} bytes.`)
+}

@@ -1,0 +1,124 @@
+/** Audiences of the account. */
+import * as z from 'zod'
+import type { Clock } from '../../../lib/clock.ts'
+import { type IdSource, wireId } from '../../../lib/ids.ts'
+import type { audienceCommands } from '../../../resources/contacts/audience-commands.ts'
+import { MOST_AUDIENCES } from '../../../resources/contacts/limits.ts'
+import { listPropertyKeys } from '../../../resources/contacts/property-keys.ts'
+import { findAudience, listAudiences } from '../../../resources/contacts/read.ts'
+import type { Run } from '../../../store/command.ts'
+import type { Db } from '../../../store/schema.ts'
+import { notFound, Refused } from '../api-error.ts'
+import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route.ts'
+import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
+import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
+import { audienceBodySchema, audienceIdOf, audienceSchema, audienceView, readAudience } from './schema.ts'
+
+interface AudienceRoutesOptions {
+  store: { db: Db; run: Run<typeof audienceCommands> }
+  clock: Clock
+  newId: IdSource
+}
+
+const propertyKeySchema = z.object({ key: z.string(), contact_count: z.int().min(1) })
+
+export function audienceRoutes(options: AudienceRoutesOptions): Route[] {
+  return [...audienceListRoutes(options), ...audienceObjectRoutes(options)]
+}
+
+function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/audiences',
+      access: 'session',
+      summary: 'Make an audience',
+      body: audienceBodySchema,
+      replies: { 201: audienceSchema },
+      async handle({ credential: { accountId }, ...request }) {
+        const { name } = readAudience(await request.body())
+        const at = clock.now()
+        const audience = await store.run('createAudience', { accountId, id: newId(at), name, at })
+        if (!audience)
+          throw new Refused(422, 'validation_error', `An account may have ${MOST_AUDIENCES} audiences.`)
+        return created(audienceView(audience))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/audiences',
+      access: 'session',
+      summary: 'List audiences',
+      query: cursorPageQuery('aud'),
+      replies: { 200: listSchema(audienceSchema) },
+      async handle({ query, credential: { accountId } }) {
+        const page = readCursorPage(query, 'aud', 'an audience')
+        return pageReply(await listAudiences(store.db, accountId, page), audienceView)
+      },
+    },
+  ]
+}
+
+function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/audiences/:id',
+      access: 'session',
+      summary: 'An audience',
+      replies: { 200: audienceSchema },
+      async handle(request) {
+        return ok(audienceView(await audienceOf(store.db, request)))
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/audiences/:id',
+      access: 'session',
+      summary: 'Give an audience another name',
+      body: audienceBodySchema,
+      replies: { 200: audienceSchema },
+      async handle(request) {
+        const { accountId, id } = await audienceOf(store.db, request)
+        const { name } = readAudience(await request.body())
+        const audience = await store.run('renameAudience', { accountId, id, name })
+        if (!audience) throw notFound('Audience')
+        return ok(audienceView(audience))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/audiences/:id',
+      access: 'session',
+      summary: 'Delete an audience, with its contacts and segments',
+      replies: { 200: deletedSchema('audience', 'aud') },
+      async handle(request) {
+        const id = audienceIdOf(request)
+        const { accountId } = request.credential
+        if (!(await store.run('deleteAudience', { accountId, id, at: clock.now() })))
+          throw notFound('Audience')
+        return ok({ object: 'audience', id: wireId('aud', id), deleted: true })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/audiences/:id/properties',
+      access: 'session',
+      summary: 'The properties that contacts of an audience have, and how many have each',
+      replies: { 200: listSchema(propertyKeySchema) },
+      async handle(request) {
+        const { id } = await audienceOf(store.db, request)
+        const keys = await listPropertyKeys(store.db, id)
+        const data = keys.map(({ key, contactCount }) => ({ key, contact_count: contactCount }))
+        return listReply({ total: data.length, offset: 0 }, data)
+      },
+    },
+  ]
+}
+
+/** The audience that the path names by `:id`. @throws Refused 404 */
+export async function audienceOf(db: Db, request: ApiRequest) {
+  const audience = await findAudience(db, request.credential.accountId, audienceIdOf(request))
+  if (!audience) throw notFound('Audience')
+  return audience
+}

@@ -1,0 +1,54 @@
+/** Audiences as the API reads and shows them. */
+import * as z from 'zod'
+import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { LONGEST_NAME } from '../../../resources/contacts/limits.ts'
+import type { AudienceRow } from '../../../store/schema.ts'
+import { notFound } from '../api-error.ts'
+import type { ApiRequest } from '../route.ts'
+import { bodyReader } from '../schema/read.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+/** Of an audience, a segment or a topic. */
+export const nameSchema = z
+  .string()
+  .max(LONGEST_NAME)
+  .regex(/^\P{Cc}*$/u, 'it contains control characters')
+
+export const audienceBodySchema = z.object({ name: nameSchema })
+
+const readBody = bodyReader(audienceBodySchema, { emptyMeansAbsent: ['name'] })
+
+export const audienceSchema = z
+  .object({
+    object: z.literal('audience'),
+    id: idSchema('aud'),
+    name: z.string(),
+    contact_count: z.int().min(0),
+    unsubscribed_count: z.int().min(0),
+    created_at: timeSchema,
+  })
+  .meta({ id: 'Audience' })
+
+/** @throws Refused */
+export function readAudience(body: unknown): { name: string } {
+  return { name: readBody(body).name.toWellFormed() }
+}
+
+export function audienceView(row: AudienceRow): z.output<typeof audienceSchema> {
+  return {
+    object: 'audience',
+    id: wireId('aud', row.id),
+    name: row.name,
+    contact_count: row.contactCount,
+    unsubscribed_count: row.unsubscribedCount,
+    created_at: timestamp(row.createdAt),
+  }
+}
+
+/** The audience that the path names by `:id`. @throws Refused 404 */
+export function audienceIdOf({ params }: Pick<ApiRequest, 'params'>) {
+  const id = parseWireId('aud', params.id!)
+  if (!id) throw notFound('Audience')
+  return id
+}

@@ -1,0 +1,163 @@
+/**
+ * Reads a request's JSON body: bounded while it streams, strict about its type, and `{}` when there is none.
+ * Large bodies are read few at a time and worked on in a child process.
+ */
+import type { IncomingMessage } from 'node:http'
+import { type Clock, every, type Timer } from '../../../lib/clock.ts'
+import type { Preparation } from '../../../pipeline/accept/prepare.ts'
+import { bodyTooLarge, Refused } from '../api-error.ts'
+import { type ByteBlocks, createByteBlocks } from './byte-blocks.ts'
+import { parseJson } from './json.ts'
+import type { LargeBodies } from './large-bodies.ts'
+import { type BodyOf, type BodyWork, doBodyWork } from './work.ts'
+
+export interface ReadBodyOptions {
+  limitBytes: number
+  /** Whose request it is; large bodies of one owner wait for each other. */
+  owner: string
+}
+
+/** @throws Refused 413, 415, 400, 408 or 503, and what the work throws */
+export type ReadBody = <W extends BodyWork>(
+  request: IncomingMessage,
+  options: ReadBodyOptions,
+  work: W,
+) => Promise<BodyOf<W>>
+
+export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
+/** On routes without a credential, whatever they say themselves: less than needs room among the large bodies. */
+export const PUBLIC_BODY_LIMIT_BYTES = 16 * 1024
+export const SEND_BODY_LIMIT_BYTES = 56 * 1024 * 1024
+/** What smaller ones may cost the main thread is little, whatever is in them. */
+const LARGE_FROM_BYTES = 128 * 1024
+/** Room is held by bodies that come on: after this time, at a rate that fills the room within `ROOM_LIMIT_MS`. */
+const ROOM_GRACE_MS = 30_000
+const ROOM_LIMIT_MS = 300_000
+const ROOM_LOOK_EVERY_MS = 10_000
+
+interface BodyRoom {
+  sizeBytes: number
+  make(): Promise<unknown>
+}
+
+/** @param clock of the limits on how long a body may hold room */
+export function createReadBody(large: LargeBodies, preparation: Preparation, clock: Clock): ReadBody {
+  return async (request, { limitBytes, owner }, work) => {
+    let place: Promise<() => void> | undefined
+    const sizeBytes = Math.min(limitBytes, declaredLength(request) ?? limitBytes)
+    const make = () => {
+      place ??= large.enter(owner, sizeBytes)
+      return place
+    }
+    try {
+      const bytes = await readBytes(request, limitBytes, { sizeBytes, make }, clock)
+      if ('length' in bytes && bytes.length === 0) return await doBodyWork({}, work, preparation)
+      insistOnJson(request)
+      return 'length' in bytes
+        ? await doBodyWork(parseJson(bytes), work, preparation)
+        : await large.read(owner, bytes.end(), work)
+    } finally {
+      place?.then(
+        leave => leave(),
+        () => {}, // there was no room: the request has been told
+      )
+    }
+  }
+}
+
+/** Wrong ones have been refused by the server. */
+export function declaredLength({ headers }: IncomingMessage): number | undefined {
+  const length = headers['content-length']
+  return length === undefined ? undefined : Number(length)
+}
+
+/**
+ * Counts while the body streams; a stream's events cost half of what iterating over it does.
+ *
+ * @returns a large body as blocks
+ */
+function readBytes(
+  request: IncomingMessage,
+  limitBytes: number,
+  room: BodyRoom,
+  clock: Clock,
+): Promise<Buffer | ByteBlocks> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let blocks: ByteBlocks | undefined
+    let watch: Timer | undefined
+    let size = 0
+    let isRefused = false
+    let isWhole = false
+    const becomeLarge = () => {
+      request.pause()
+      room.make().then(() => {
+        blocks = createByteBlocks()
+        for (const chunk of chunks.splice(0)) blocks.add(chunk)
+        if (isWhole) return resolve(blocks)
+        if (!request.destroyed) watch = watchRoom(clock, room.sizeBytes, () => size, turnAway)
+        request.resume()
+      }, turnAway)
+    }
+    const turnAway = (error: unknown) => {
+      watch?.cancel()
+      isRefused = true
+      chunks.length = 0
+      blocks = undefined
+      reject(error)
+    }
+    request.on('data', (chunk: Buffer) => {
+      if (isRefused) return
+      const wasSmall = size < LARGE_FROM_BYTES
+      size += chunk.length
+      if (size > limitBytes) return turnAway(bodyTooLarge(limitBytes))
+      if (blocks) blocks.add(chunk)
+      else chunks.push(chunk)
+      if (wasSmall && size >= LARGE_FROM_BYTES) becomeLarge()
+    })
+    request.on('end', () => {
+      if (isRefused) return
+      if (size < LARGE_FROM_BYTES) resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+      else if (blocks) resolve(blocks)
+      isWhole = true
+      watch?.cancel()
+    })
+    request.on('error', reject)
+    request.on('close', () => {
+      watch?.cancel()
+      if (!isWhole) reject(new Error('the client left in the middle of its request'))
+    })
+  })
+}
+
+/** @param onLate called when the room has been held for too long for what has come */
+function watchRoom(
+  clock: Clock,
+  sizeBytes: number,
+  received: () => number,
+  onLate: (error: Refused) => void,
+): Timer {
+  const since = clock.monotonic()
+  return every(clock, ROOM_LOOK_EVERY_MS, () => {
+    const heldMs = clock.monotonic() - since
+    if (received() >= (sizeBytes * (heldMs - ROOM_GRACE_MS)) / ROOM_LIMIT_MS) return
+    onLate(new Refused(408, 'validation_error', 'The request body comes too slowly for its size.'))
+  })
+}
+
+function insistOnJson({ headers }: IncomingMessage) {
+  const [type = '', ...parameters] = (headers['content-type'] ?? '')
+    .split(';')
+    .map(part => part.trim().toLowerCase())
+  if (!/^application\/(?:[\w.-]+\+)?json$/.test(type))
+    throw new Refused(
+      415,
+      'validation_error',
+      'The request body must be JSON (Content-Type: application/json).',
+    )
+  const charset = parameters.find(parameter => parameter.startsWith('charset='))?.slice('charset='.length)
+  if (charset !== undefined && !/^"?utf-?8"?$/.test(charset))
+    throw new Refused(415, 'validation_error', 'The request body must be JSON in UTF-8.')
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+    throw new Refused(415, 'validation_error', 'Compressed request bodies are not supported.')
+}

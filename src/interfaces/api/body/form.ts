@@ -1,0 +1,41 @@
+/** Reads what a page's form sends, or a mailbox provider in a form's stead (RFC 8058 §3.1): small, and of either encoding. */
+import type { IncomingMessage } from 'node:http'
+import { bodyTooLarge } from '../api-error.ts'
+import { boundaryOf } from './multipart.ts'
+
+/** None where the body is empty or of another type. @throws Refused 413 */
+export async function readForm(request: IncomingMessage, limitBytes: number): Promise<URLSearchParams> {
+  const bytes = await readSmall(request, limitBytes)
+  const type = request.headers['content-type'] ?? ''
+  if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(bytes.toString())
+  const boundary = boundaryOf(type)
+  return boundary === undefined ? new URLSearchParams() : multipartFields(bytes.toString(), boundary)
+}
+
+/** RFC 7578: the fields that are no files. */
+function multipartFields(body: string, boundary: string): URLSearchParams {
+  const fields = new URLSearchParams()
+  for (const part of `\r\n${body}`.split(`\r\n--${boundary}`).slice(1, -1)) {
+    const headEnd = part.indexOf('\r\n\r\n')
+    const disposition = /^content-disposition:[ \t]*form-data\b(.*)$/im.exec(part.slice(0, headEnd))?.[1]
+    const name = /;\s*name="([^"]*)"/i.exec(disposition ?? '')?.[1]
+    const isFile = /;\s*filename\*?=/i.test(disposition ?? '')
+    if (headEnd >= 0 && name !== undefined && !isFile) fields.append(name, part.slice(headEnd + 4))
+  }
+  return fields
+}
+
+function readSmall(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= limitBytes) chunks.push(chunk)
+      else reject(bodyTooLarge(limitBytes))
+    })
+    request.on('end', () => resolve(Buffer.concat(chunks)))
+    request.on('error', reject)
+    request.on('close', () => reject(new Error('the client left in the middle of its request')))
+  })
+}

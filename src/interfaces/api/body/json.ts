@@ -1,0 +1,134 @@
+/** From the bytes of a request body to a JSON value, strictly; and what makes two bodies the same. */
+import { isUtf8 } from 'node:buffer'
+import { createHash, randomUUID } from 'node:crypto'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { Refused } from '../api-error.ts'
+import { type ByteList, MOST_VALUES, surveyJson } from './json-prescan.ts'
+
+const DEEPEST_NESTING = 64
+
+/** @throws Refused 400 */
+export function parseJson(bytes: Buffer): object {
+  const body = parse(textOf(bytes))
+  if (isDeeperThan(body, DEEPEST_NESTING)) throw tooDeep()
+  return body
+}
+
+/**
+ * The same for a large body, at a bounded cost: one with very many values is refused, and a long list of bytes
+ * that is the content of an attachment comes as a Uint8Array.
+ *
+ * @throws Refused 400, or 413 for too many values
+ */
+export function parseLargeJson(bytes: Buffer): object {
+  const lists = surveyJson(bytes, DEEPEST_NESTING)
+  if ('tooMuch' in lists) throw lists.tooMuch === 'depth' ? tooDeep() : tooManyValues()
+  if (lists.length === 0) return parse(textOf(bytes))
+  const mark = `${randomUUID()} `
+  return putBack(parse(textOf(withMarks(bytes, lists, mark))), lists, mark)
+}
+
+/** SHA-256 of the body in canonical form; the same for a body that was parsed in either way. */
+export function bodyHash(body: object): Uint8Array {
+  return new Uint8Array(createHash('sha256').update(canonicalJson(body)).digest())
+}
+
+function textOf(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw malformed('it is not valid UTF-8')
+  return bytes.toString('utf8').replace(/^\ufeff/, '')
+}
+
+function parse(text: string): object {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch (error) {
+    throw malformed((error as SyntaxError).message)
+  }
+  if (typeof body !== 'object' || body === null) throw malformed('it must be an object or an array')
+  return body
+}
+
+function malformed(why: string): Refused {
+  return new Refused(400, 'validation_error', `The request body is not valid JSON: ${why}.`)
+}
+
+function tooDeep(): Refused {
+  return malformed(`it is nested deeper than ${DEEPEST_NESTING} levels`)
+}
+
+function tooManyValues(): Refused {
+  return new Refused(
+    413,
+    'validation_error',
+    `The request body has more than ${MOST_VALUES} values (a list of integers from 0 to 255 that stands for a file counts as one).`,
+  )
+}
+
+/** The text with a list of one string that nobody could guess in place of each list. */
+function withMarks(text: Buffer, lists: readonly ByteList[], mark: string): Buffer {
+  const pieces: Uint8Array[] = []
+  let from = 0
+  for (const [index, { start, end }] of lists.entries()) {
+    pieces.push(text.subarray(from, start), Buffer.from(`["${mark}${index}"]`))
+    from = end
+  }
+  return Buffer.concat([...pieces, text.subarray(from)])
+}
+
+/** Where a value stands: on the way from the body to the content of an attachment, or elsewhere. */
+type Place = 'top' | 'emails' | 'email' | 'attachments' | 'attachment' | 'content' | 'data' | 'elsewhere'
+
+interface Visit {
+  node: Record<string, unknown>
+  place: Place
+}
+
+/** Lists that are no content of an attachment come back as lists. */
+function putBack(parsed: object, lists: readonly ByteList[], mark: string): object {
+  const top = { body: parsed }
+  let valueCount = 0
+  const visits: Visit[] = [{ node: top, place: 'top' }]
+  for (let visit = visits.pop(); visit; visit = visits.pop())
+    for (const [key, value] of Object.entries(visit.node)) {
+      if (typeof value !== 'object' || value === null) continue
+      const place = placeOf(key, value, visit)
+      const index = markedIndex(value, mark)
+      if (index === undefined) visits.push({ node: value as Visit['node'], place })
+      else if (place === 'content' || place === 'data') visit.node[key] = lists[index]!.bytes
+      else {
+        valueCount += lists[index]!.bytes.length
+        if (valueCount > MOST_VALUES) throw tooManyValues()
+        visit.node[key] = Array.from(lists[index]!.bytes)
+      }
+    }
+  return top.body
+}
+
+function placeOf(key: string, value: object, { place }: Visit): Place {
+  if (place === 'top') return Array.isArray(value) ? 'emails' : 'email'
+  if (place === 'emails') return 'email'
+  if (place === 'email' && key === 'attachments') return 'attachments'
+  if (place === 'attachments') return 'attachment'
+  if (place === 'attachment' && key === 'content') return 'content'
+  return place === 'content' && key === 'data' ? 'data' : 'elsewhere'
+}
+
+function markedIndex(value: object, mark: string): number | undefined {
+  const [only] = Array.isArray(value) ? (value as unknown[]) : []
+  return typeof only === 'string' && only.startsWith(mark) ? Number(only.slice(mark.length)) : undefined
+}
+
+/** Without recursion, which a hostile body could exhaust. */
+function isDeeperThan(body: object, levels: number): boolean {
+  let level: object[] = [body]
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > levels) return true
+    const next: object[] = []
+    for (const node of level)
+      for (const child of Array.isArray(node) ? node : Object.values(node))
+        if (typeof child === 'object' && child !== null) next.push(child)
+    level = next
+  }
+  return false
+}

@@ -1,0 +1,75 @@
+/** Large request bodies as the main thread sees them: little in memory at a time, and worked on in a child process. */
+import { createFairSlots } from '../../../lib/fair-semaphore.ts'
+import { JobTooLong, type ReaderPool } from '../../../lib/reader-pool.ts'
+import { TooManyWaiting } from '../../../lib/semaphore.ts'
+import { ProcessDied, ProcessNotStarted } from '../../../lib/worker-process.ts'
+import { Refused } from '../api-error.ts'
+import { type BodyAnswer, type BodyJob, readAnswer } from './large-body-job.ts'
+import type { BodyOf, BodyWork } from './work.ts'
+
+export interface LargeBodies {
+  /** Resolves when there is room for so many bytes, with what gives the room back. @throws Refused 503 */
+  enter(owner: string, bytes: number): Promise<() => void>
+  /** @throws Refused @throws StorageUnavailable */
+  read<W extends BodyWork>(owner: string, pieces: readonly Uint8Array[], work: W): Promise<BodyOf<W>>
+}
+
+/** Four of the largest bodies at once, two of them of one owner; the smaller they are, the more. */
+const MOST_BYTES = 224 * 1024 * 1024
+const MOST_BYTES_OF_AN_OWNER = 112 * 1024 * 1024
+const WAITING = { most: 200, mostOfAnOwner: 50 }
+const RETRY_AFTER_SECONDS = 5
+
+/** Function of the process that reads bodies. */
+export const READ_BODY = 'readBody'
+
+export function createLargeBodies(readers: Pick<ReaderPool, 'run'>): LargeBodies {
+  const room = createFairSlots(MOST_BYTES, MOST_BYTES_OF_AN_OWNER, WAITING)
+  /** A process may also have died for another reason, such as a lack of memory on the machine: it is tried once more. */
+  const readTwice = async (owner: string, job: BodyJob): Promise<BodyAnswer> => {
+    const sizeBytes = job.pieces.reduce((sum, { length }) => sum + length, 0)
+    const run = () => readers.run({ name: READ_BODY, owner, sizeBytes, load: async () => job })
+    const answer = await run().catch(error => {
+      if (error instanceof ProcessDied) return run()
+      throw error
+    })
+    return answer as BodyAnswer
+  }
+
+  return {
+    async enter(owner, bytes) {
+      try {
+        return await room.take(owner, bytes)
+      } catch (error) {
+        if (error instanceof TooManyWaiting) throw tooMuch()
+        throw error
+      }
+    },
+    async read<W extends BodyWork>(owner: string, pieces: readonly Uint8Array[], work: W) {
+      try {
+        return readAnswer(await readTwice(owner, { pieces, work })) as BodyOf<W>
+      } catch (error) {
+        if (error instanceof ProcessNotStarted) throw tooMuch()
+        if (error instanceof ProcessDied || error instanceof JobTooLong) throw unreadable()
+        throw error
+      }
+    },
+  }
+}
+
+function unreadable(): Refused {
+  return new Refused(
+    413,
+    'validation_error',
+    'The request body needs more memory or time to read than is allowed. Send it in several smaller requests.',
+  )
+}
+
+function tooMuch(): Refused {
+  return new Refused(
+    503,
+    'application_error',
+    'Too many large requests are being read; try again in a few seconds.',
+    { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
+  )
+}

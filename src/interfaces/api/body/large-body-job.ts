@@ -1,0 +1,46 @@
+/** What the process that reads large bodies is asked, and how its answers travel. */
+import type { Preparation } from '../../../pipeline/accept/prepare.ts'
+import { withOwnMemory } from '../../../pipeline/accept/transferables.ts'
+import { StorageUnavailable } from '../../../store/command.ts'
+import { Refused } from '../api-error.ts'
+import { parseLargeJson } from './json.ts'
+import { type BodyWork, doBodyWork, type SendBody } from './work.ts'
+
+export interface BodyJob {
+  /** Of the body, in their order. */
+  pieces: readonly Uint8Array[]
+  work: BodyWork
+}
+
+/** Exceptions that mean something travel as values. */
+export type BodyAnswer =
+  | { body: unknown; isSend: boolean }
+  | { refused: Pick<Refused, 'status' | 'errorName' | 'message' | 'errors'> }
+  | { unavailable: string }
+
+export async function doBodyJob({ pieces, work }: BodyJob, preparation: Preparation): Promise<BodyAnswer> {
+  try {
+    const body = await doBodyWork(parseLargeJson(Buffer.concat(pieces)), work, preparation)
+    return { body, isSend: work !== null }
+  } catch (error) {
+    return answerOf(error)
+  }
+}
+
+/** @throws Refused @throws StorageUnavailable */
+export function readAnswer(answer: BodyAnswer): unknown {
+  if ('body' in answer) {
+    if (answer.isSend) withOwnMemory((answer.body as SendBody).prepared)
+    return answer.body
+  }
+  if ('unavailable' in answer) throw new StorageUnavailable(answer.unavailable)
+  const { status, errorName, message, errors } = answer.refused
+  throw new Refused(status, errorName, message, { errors })
+}
+
+function answerOf(error: unknown): BodyAnswer {
+  if (error instanceof StorageUnavailable) return { unavailable: error.message }
+  if (!(error instanceof Refused)) throw error
+  const { status, errorName, message, errors } = error
+  return { refused: { status, errorName, message, errors } }
+}

@@ -1,0 +1,78 @@
+/** Forms with files (RFC 7578, RFC 2046 §5.1.1), read while they come: nothing of a part is kept here. */
+import { Refused } from '../api-error.ts'
+
+export interface FormPart {
+  name: string
+  /** It was given a file name. */
+  isFile: boolean
+}
+
+/** Gets a part piece by piece. */
+export type TakePiece = (piece: Uint8Array) => Promise<void> | void
+
+const MOST_PARTS = 50
+const LONGEST_HEAD_BYTES = 16 * 1024
+const LINE_END = '\r\n'
+
+/** Of a content type; undefined where it is no form of this kind. */
+export function boundaryOf(contentType: string | undefined): string | undefined {
+  const found = /^multipart\/form-data\b.*;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(
+    contentType ?? '',
+  )
+  return found?.[1] ?? found?.[2]
+}
+
+/**
+ * @param take called for each part, in their order; undefined passes over it
+ * @throws Refused 400 when it is no form, or ends before its end; and what reading and taking throw
+ */
+export async function readMultipart(
+  bytes: AsyncIterable<Uint8Array>,
+  boundary: string,
+  take: (part: FormPart) => TakePiece | undefined,
+): Promise<void> {
+  const delimiter = Buffer.from(`${LINE_END}--${boundary}`)
+  let state: 'body' | 'head' | 'done' = 'body'
+  let takePiece: TakePiece | undefined
+  let partCount = 0
+  // the first delimiter may stand at the very beginning
+  let rest: Buffer = Buffer.from(LINE_END)
+  for await (const chunk of bytes) {
+    if (state === 'done') continue
+    rest = Buffer.concat([rest, chunk])
+    for (let goesOn = true; goesOn; ) {
+      if (state === 'head') {
+        const end = rest.indexOf(LINE_END + LINE_END)
+        if (end < 0 && rest.length > LONGEST_HEAD_BYTES) throw malformed('The head of a part is too long.')
+        goesOn = end >= 0
+        if (!goesOn) break
+        if (++partCount > MOST_PARTS) throw malformed(`The form has more than ${MOST_PARTS} parts.`)
+        takePiece = take(partOf(rest.toString('utf8', 0, end)))
+        rest = rest.subarray(end + 2 * LINE_END.length)
+        state = 'body'
+      }
+      const found = rest.indexOf(delimiter)
+      const tail = found + delimiter.length
+      const isWhole = found >= 0 && rest.length >= tail + 2
+      const ready = found >= 0 ? found : Math.max(0, rest.length - delimiter.length + 1)
+      if (ready > 0) await takePiece?.(rest.subarray(0, ready))
+      rest = rest.subarray(isWhole ? tail : ready)
+      goesOn = isWhole
+      if (isWhole) state = rest.toString('latin1', 0, 2) === '--' ? 'done' : 'head'
+      if (state === 'done') break
+    }
+  }
+  if (state !== 'done') throw malformed('The form ends before its end.')
+}
+
+/** @param head what follows the boundary: the rest of its line, and the lines of the head */
+function partOf(head: string): FormPart {
+  const disposition = /^content-disposition:[ \t]*form-data\b(.*)$/im.exec(head)?.[1] ?? ''
+  const name = /;\s*name="([^"]*)"/i.exec(disposition)?.[1]
+  if (name === undefined) throw malformed('A part of the form has no name.')
+  return { name, isFile: /;\s*filename\*?=/i.test(disposition) }
+}
+
+function malformed(message: string): Refused {
+  return new Refused(400, 'validation_error', message)
+}

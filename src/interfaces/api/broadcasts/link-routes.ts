@@ -1,0 +1,87 @@
+/** The links of a broadcast with their counts. */
+import * as z from 'zod'
+import { parseWireId } from '../../../lib/ids.ts'
+import { listBroadcastLinks, rangeBroadcastLinks } from '../../../pipeline/broadcasts/broadcast-links.ts'
+import { findBroadcast, type StoredBroadcast } from '../../../pipeline/broadcasts/broadcast-rows.ts'
+import { personalLinks } from '../../../pipeline/broadcasts/written-links.ts'
+import { END_OF_NUMBERS } from '../../../pipeline/tracking/link-numbers.ts'
+import type { BroadcastLinkRow, Db } from '../../../store/schema.ts'
+import { notFound } from '../api-error.ts'
+import { listReply, ok, type Route } from '../route.ts'
+import { pageQuery, readNumber, readPage } from '../schema/read.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
+
+export const linkSchema = z.object({
+  number: z.int().meta({
+    description:
+      'Which of the links of the page, from 0; far beyond where it stands in a value of recipients.',
+  }),
+  url: z.string().meta({ description: 'With placeholders where it leads each recipient elsewhere.' }),
+  clicks: z.int(),
+  unique_clicks: z.int().meta({ description: 'Recipients who followed it.' }),
+  machine_clicks: z.int().meta({ description: 'By filters, previews and programs; not among the others.' }),
+})
+
+const clickedSchema = linkSchema
+  .pick({ url: true, clicks: true, unique_clicks: true })
+  .extend({ id: z.string().meta({ description: 'For `after` and `before`.' }) })
+
+const cursor = z.int().min(0).max(END_OF_NUMBERS).optional()
+
+function readCursor(query: URLSearchParams, name: string): number | undefined {
+  if (!query.has(name)) return undefined
+  return readNumber(query, name, { fallback: 0, least: 0, most: END_OF_NUMBERS })
+}
+
+export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/broadcasts/:id/links',
+      access: 'session',
+      summary: 'The links of a broadcast that have been followed, and how often',
+      query: pageQuery(),
+      replies: { 200: listSchema(linkSchema) },
+      async handle({ params, query, credential: { accountId } }) {
+        const page = readPage(query)
+        const broadcastId = parseWireId('brd', params.id!)
+        const broadcast = broadcastId && (await findBroadcast(db, accountId, broadcastId))
+        if (!broadcast) throw notFound('Broadcast')
+        const { total, rows } = await listBroadcastLinks(db, { accountId, broadcastId }, page)
+        const links = asWritten(rows, broadcast).map(
+          ({ link, url, clickCount, uniqueCount, machineCount }) => ({
+            ...{ number: link, url, clicks: clickCount },
+            ...{ unique_clicks: uniqueCount, machine_clicks: machineCount },
+          }),
+        )
+        return listReply({ total, offset: page.offset }, links)
+      },
+    },
+    {
+      method: 'GET',
+      path: '/broadcasts/:id/clicked-links',
+      access: 'session',
+      summary: 'The same, as newer SDKs ask for it',
+      query: { limit: pageQuery().limit!, after: cursor, before: cursor },
+      replies: { 200: listSchema(clickedSchema) },
+      async handle({ params, query, credential: { accountId } }) {
+        const [after, before] = [readCursor(query, 'after'), readCursor(query, 'before')]
+        const range = { limit: readPage(query).limit, after, before }
+        const broadcastId = parseWireId('brd', params.id!)
+        const broadcast = broadcastId && (await findBroadcast(db, accountId, broadcastId))
+        if (!broadcast) throw notFound('Broadcast')
+        const { total, hasMore, rows } = await rangeBroadcastLinks(db, { accountId, broadcastId }, range)
+        const data = asWritten(rows, broadcast).map(({ link, url, clickCount, uniqueCount }) => ({
+          ...{ id: String(link), url, clicks: clickCount, unique_clicks: uniqueCount },
+        }))
+        return ok({ object: 'list', total, has_more: hasMore, data })
+      },
+    },
+  ]
+}
+
+/** Where a link leads one recipient is nobody else's: placeholders stand for it. */
+function asWritten(rows: readonly BroadcastLinkRow[], { html }: StoredBroadcast): BroadcastLinkRow[] {
+  const written = personalLinks(html ?? '')
+  return rows.map(row => ({ ...row, url: written.get(row.link) ?? row.url }))
+}

@@ -1,0 +1,121 @@
+/** The recipients of a broadcast, by what has become of their emails, as newer SDKs ask for them. */
+import * as z from 'zod'
+import { parseWireId, wireId } from '../../../lib/ids.ts'
+import {
+  BOUNCE_TYPES,
+  type FoundRecipient,
+  RECIPIENT_TYPES,
+  type RecipientQuestion,
+  type RecipientsFound,
+  type RecipientType,
+} from '../../../pipeline/broadcasts/broadcast-recipients.ts'
+import { findBroadcast } from '../../../pipeline/broadcasts/broadcast-rows.ts'
+import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
+import type { Plans } from '../../../resources/accounts/plans.ts'
+import type { Db } from '../../../store/schema.ts'
+import { invalidField, notFound } from '../api-error.ts'
+import { ok, type Route } from '../route.ts'
+import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
+import { idSchema, listSchema } from '../schema/reply-schemas.ts'
+
+const bounceTypes = BOUNCE_TYPES.map(type => type.toLowerCase())
+const bounceSchema = z.enum(bounceTypes)
+
+const recipientSchema = z.object({
+  id: idSchema('eml').meta({ description: 'Of the email.' }),
+  contact_id: idSchema('con').nullable().meta({ description: 'Null where it is no contact any more.' }),
+  email: z.string(),
+  count: z.int().optional().meta({ description: 'How often it was opened, or its links followed.' }),
+  clicked_links: z.array(z.object({ url: z.string(), clicks: z.int() })).optional(),
+  bounce_type: bounceSchema.optional(),
+})
+
+interface BroadcastRecipientRoutesOptions {
+  db: Db
+  reader: { listRecipients(question: RecipientQuestion): Promise<RecipientsFound> }
+  horizonOf: Plans['horizonOf']
+}
+
+export function broadcastRecipientRoutes({
+  db,
+  reader,
+  horizonOf,
+}: BroadcastRecipientRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/broadcasts/:id/recipients',
+      access: 'session',
+      summary: 'The recipients of a broadcast, by what has become of their emails',
+      query: {
+        type: z.enum(RECIPIENT_TYPES).default('sent'),
+        email: z.string().optional().meta({ description: "The recipient's address." }),
+        bounce_type: bounceSchema.optional().meta({ description: 'With `type=bounced` alone.' }),
+        ...cursorPageQuery('eml'),
+      },
+      replies: { 200: listSchema(recipientSchema) },
+      async handle({ params, query, credential: { accountId } }) {
+        const page = readCursorPage(query, 'eml', 'an email')
+        const id = parseWireId('brd', params.id!)
+        const broadcast = id && (await findBroadcast(db, accountId, id))
+        if (!broadcast) throw notFound('Broadcast')
+        const type = readType(query)
+        const [address, bounceType] = [readAddress(query), readBounceType(query, type)]
+        const { audienceId, firstEmailId, lastEmailId } = broadcast
+        const { total, hasMore, rows } = await reader.listRecipients({
+          broadcast: { accountId, id, audienceId, firstEmailId, lastEmailId },
+          horizon: await horizonOf(accountId),
+          ...{ type, address, bounceType, page },
+        })
+        const data = rows.map(row => recipientView(row, type))
+        return ok({ object: 'list', total, has_more: hasMore, data })
+      },
+    },
+  ]
+}
+
+/** @throws Refused 422 */
+function readType(query: URLSearchParams): RecipientType {
+  const text = query.get('type') ?? 'sent'
+  const type = RECIPIENT_TYPES.find(known => known === text)
+  if (type) return type
+  if (text === 'unsubscribed')
+    throw invalidField(
+      'type',
+      'The `type` parameter cannot be `unsubscribed`: how many have left by a broadcast is counted, who has is kept by the address alone.',
+    )
+  throw invalidField('type', `The \`type\` parameter must be one of ${RECIPIENT_TYPES.join(', ')}.`)
+}
+
+/** @throws Refused 422 */
+function readAddress(query: URLSearchParams): string | null {
+  const text = query.get('email') ?? ''
+  if (text === '') return null
+  const parsed = parseAddress(text.trim())
+  if ('fault' in parsed) throw invalidField('email', `The address in \`email\` ${parsed.fault}.`)
+  return foldAddress(parsed.address)
+}
+
+/** @throws Refused 422 */
+function readBounceType(query: URLSearchParams, type: RecipientType) {
+  const text = query.get('bounce_type') ?? ''
+  if (text === '') return null
+  const bounceType = BOUNCE_TYPES.find(known => known.toLowerCase() === text)
+  if (bounceType && type === 'bounced') return bounceType
+  throw invalidField(
+    'bounce_type',
+    `The \`bounce_type\` parameter must be one of ${bounceTypes.join(', ')}, with \`type=bounced\`../routes`,
+  )
+}
+
+function recipientView(row: FoundRecipient, type: RecipientType): z.output<typeof recipientSchema> {
+  const { emailId, contactId, address, openCount, clickCount, links, bounceType } = row
+  return {
+    id: wireId('eml', emailId),
+    contact_id: contactId && wireId('con', contactId),
+    email: address,
+    ...(type === 'opened' && { count: openCount }),
+    ...(type === 'clicked' && { count: clickCount, clicked_links: links }),
+    ...(type === 'bounced' && bounceType && { bounce_type: bounceType.toLowerCase() }),
+  }
+}

@@ -1,0 +1,295 @@
+/** Broadcasts: written, tried out, sent to an audience, and stopped. */
+import * as z from 'zod'
+import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
+import type { BroadcastDetail, Broadcasts } from '../../../pipeline/broadcasts/broadcasts.ts'
+import { LONGEST_NAME } from '../../../pipeline/broadcasts/texts.ts'
+import type { StoredTemplate } from '../../../resources/templates/template-rows.ts'
+import { BROADCAST_STATUSES, type BroadcastStatus } from '../../../store/schema.ts'
+import { invalidField, notFound, Refused, refusedBy } from '../api-error.ts'
+import { isTypedClient } from '../compat/dotnet-compat.ts'
+import { senderOf } from '../idempotency-header.ts'
+import { type ApiReply, type ApiRequest, created, ok, type Route } from '../route.ts'
+import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
+import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
+import {
+  broadcastChangeSchema,
+  broadcastRow,
+  broadcastRowSchema,
+  broadcastSchema,
+  broadcastView,
+  lintSchema,
+  lintView,
+  type NewBroadcast,
+  newBroadcastSchema,
+  previewSchema,
+  readBroadcastChange,
+  readNewBroadcast,
+  readSendOrder,
+  readTestRecipients,
+  sendBroadcastSchema,
+  testBroadcastSchema,
+  testSchema,
+} from './schema.ts'
+
+/** Html and text at their largest, with room for what JSON makes of them. */
+const BROADCAST_BODY_LIMIT_BYTES = 16 * 1024 * 1024
+
+const listQuery = {
+  q: z.string().max(LONGEST_NAME).optional().meta({ description: 'Part of the name.' }),
+  status: z.enum(BROADCAST_STATUSES).optional(),
+  ...cursorPageQuery('brd'),
+}
+
+type FindTemplate = (accountId: Id, id: Id) => Promise<StoredTemplate | undefined>
+
+interface BroadcastRoutesOptions {
+  broadcasts: Broadcasts
+  findTemplate: FindTemplate
+}
+
+export function broadcastRoutes(options: BroadcastRoutesOptions): Route[] {
+  return [...draftRoutes(options), ...orderRoutes(options), ...copyRoutes(options), ...lookRoutes(options)]
+}
+
+function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/broadcasts',
+      access: 'session',
+      bodyLimitBytes: BROADCAST_BODY_LIMIT_BYTES,
+      summary: 'Write a broadcast, and send it, now or later, if that is asked for',
+      body: newBroadcastSchema,
+      replies: { 201: broadcastSchema },
+      async handle(request) {
+        const { accountId } = request.credential
+        const { fields, send } = await withTemplate(
+          findTemplate,
+          accountId,
+          readNewBroadcast(await request.body()),
+        )
+        return created(viewFor(request, await broadcasts.create(accountId, fields, send)))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/broadcasts',
+      access: 'session',
+      summary: 'List broadcasts',
+      query: listQuery,
+      replies: { 200: listSchema(broadcastRowSchema) },
+      async handle(request) {
+        const { query, credential } = request
+        const page = readCursorPage(query, 'brd', 'a broadcast')
+        const wanted = { ...page, search: readSearch(query), status: readStatus(query) }
+        const { total, hasMore, rows } = await broadcasts.list(credential.accountId, wanted)
+        const data = rows.map(row => broadcastRow(row, isTypedClient(request.headers)))
+        return ok({ object: 'list', total, has_more: hasMore, data })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/broadcasts/:id',
+      access: 'session',
+      summary: 'A broadcast, how far it has got, and what has become of it',
+      replies: { 200: broadcastSchema },
+      async handle(request) {
+        return shown(request, await broadcasts.find(request.credential.accountId, idOf(request)))
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/broadcasts/:id',
+      access: 'session',
+      bodyLimitBytes: BROADCAST_BODY_LIMIT_BYTES,
+      summary: 'Change a broadcast that is a draft or scheduled',
+      body: broadcastChangeSchema,
+      replies: { 200: broadcastSchema },
+      async handle(request) {
+        const { accountId } = request.credential
+        const id = idOf(request)
+        const { changes, ...rest } = readBroadcastChange(await request.body())
+        const template = await templateOf(findTemplate, accountId, changes.templateId)
+        const { subject, html, text } = template ?? { subject: null, html: null, text: null }
+        const words = template ? { html, text, ...(subject !== null && { subject }) } : {}
+        const change = { ...rest, changes: { ...words, ...changes } }
+        return shown(request, await broadcasts.change(accountId, id, change))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/broadcasts/:id',
+      access: 'session',
+      summary: 'Delete a broadcast that is a draft or scheduled',
+      replies: { 200: deletedSchema('broadcast', 'brd') },
+      async handle(request) {
+        const id = idOf(request)
+        found(await broadcasts.delete(request.credential.accountId, id))
+        return ok({ object: 'broadcast', id: wireId('brd', id), deleted: true })
+      },
+    },
+  ]
+}
+
+function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
+  const order = (name: 'pause' | 'resume' | 'cancel', summary: string): Route => ({
+    method: 'POST',
+    path: `/broadcasts/:id/${name}`,
+    access: 'session',
+    summary,
+    replies: { 200: broadcastSchema },
+    async handle(request) {
+      return shown(request, await broadcasts[name](request.credential.accountId, idOf(request)))
+    },
+  })
+  return [
+    {
+      method: 'POST',
+      path: '/broadcasts/:id/send',
+      access: 'session',
+      summary: 'Send a broadcast, now or later',
+      body: sendBroadcastSchema,
+      replies: { 200: broadcastSchema },
+      async handle(request) {
+        const id = idOf(request)
+        const { version, ...order } = readSendOrder(await request.body())
+        return shown(request, await broadcasts.send(request.credential.accountId, id, order, version))
+      },
+    },
+    order('pause', 'Stop sending for a while: nothing that has not been handed over is begun'),
+    order(
+      'resume',
+      'Go on sending a broadcast that is paused, or that has failed for want of a verified domain or of links that work',
+    ),
+    order('cancel', 'Give a broadcast up: nothing that has not been handed over is sent'),
+  ]
+}
+
+function copyRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/broadcasts/:id/duplicate',
+      access: 'session',
+      summary: 'Make a draft that says the same to the same audience',
+      replies: { 201: broadcastSchema },
+      async handle(request) {
+        const copy = await broadcasts.duplicate(request.credential.accountId, idOf(request))
+        return { ...shown(request, copy), status: 201 }
+      },
+    },
+  ]
+}
+
+function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/broadcasts/:id/test',
+      access: 'session',
+      summary: 'Send a broadcast to a few addresses to see how it looks',
+      body: testBroadcastSchema,
+      replies: { 200: testSchema },
+      async handle(request) {
+        const id = idOf(request)
+        const to = readTestRecipients(await request.body())
+        const { ids } = found(await broadcasts.test(senderOf(request), id, to))
+        const emails = ids.map((email, i) => ({ id: wireId('eml', email), to: to[i]!.address }))
+        return ok({ object: 'broadcast_test', id: wireId('brd', id), emails })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/broadcasts/:id/lint',
+      access: 'session',
+      summary: 'What would keep a broadcast from being read',
+      replies: { 200: lintSchema },
+      async handle(request) {
+        const id = idOf(request)
+        return ok(lintView(id, found(await broadcasts.lint(request.credential.accountId, id))))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/broadcasts/:id/preview',
+      access: 'session',
+      summary: 'A broadcast as one contact would read it',
+      query: {
+        contact_id: z.string().optional().meta({ description: 'Somebody unknown, where it is absent.' }),
+      },
+      replies: { 200: previewSchema },
+      async handle(request) {
+        const id = idOf(request)
+        const sample = found(await broadcasts.preview(request.credential.accountId, id, contactOf(request)))
+        return ok({ object: 'broadcast_preview', id: wireId('brd', id), ...sample })
+      },
+    },
+  ]
+}
+
+/** @throws Refused */
+function shown(request: ApiRequest, answer: BroadcastDetail | Refusal | undefined): ApiReply {
+  return ok(viewFor(request, answer))
+}
+
+/** The library that wants bare ids can read no `segment_id` that is null. @throws Refused */
+function viewFor({ headers }: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
+  return broadcastView(found(answer), isTypedClient(headers))
+}
+
+/** @throws Refused */
+function found<T>(answer: T | Refusal | undefined): T {
+  if (answer === undefined) throw notFound('Broadcast')
+  if (isRefusal(answer)) throw refusedBy(answer)
+  return answer
+}
+
+function idOf({ params }: ApiRequest): Id {
+  const id = parseWireId('brd', params.id!)
+  if (!id) throw notFound('Broadcast')
+  return id
+}
+
+function contactOf({ query }: ApiRequest): Id | null {
+  const text = query.get('contact_id')
+  if (text === null) return null
+  const id = parseWireId('con', text)
+  if (!id) throw notFound('Contact')
+  return id
+}
+
+/** Its words are taken over: what the template says later changes nothing. @throws Refused */
+async function withTemplate(findTemplate: FindTemplate, accountId: Id, { fields, send }: NewBroadcast) {
+  const template = await templateOf(findTemplate, accountId, fields.templateId)
+  const subject = fields.subject ?? template?.subject
+  if (!subject)
+    throw invalidField('subject', 'Missing `subject` field, in the template, too.', 'missing_required_field')
+  const html = fields.html ?? template?.html ?? null
+  const text = fields.text ?? template?.text ?? null
+  const name = fields.name === '' ? subject.slice(0, LONGEST_NAME).toWellFormed() : fields.name
+  return { fields: { ...fields, name, subject, html, text }, send }
+}
+
+async function templateOf(findTemplate: FindTemplate, accountId: Id, id: Id | null | undefined) {
+  if (!id) return undefined
+  const template = await findTemplate(accountId, id)
+  if (template) return template
+  const message = 'Template not found (`template_id`).'
+  throw new Refused(404, 'not_found', message, { errors: [{ path: 'template_id', message }] })
+}
+
+/** @throws Refused when no name could contain it */
+function readSearch(query: URLSearchParams): string {
+  const text = query.get('q') ?? ''
+  if (text.length <= LONGEST_NAME && !text.includes('\0')) return text
+  throw invalidField('q', `The \`q\` parameter may have ${LONGEST_NAME} characters, none of them NUL.`)
+}
+
+function readStatus(query: URLSearchParams): BroadcastStatus | undefined {
+  const text = query.get('status')
+  if (text === null) return undefined
+  const status = BROADCAST_STATUSES.find(known => known === text)
+  if (status) return status
+  throw invalidField('status', `The \`status\` parameter must be one of ${BROADCAST_STATUSES.join(', ')}.`)
+}

@@ -1,0 +1,313 @@
+/** Broadcasts on the wire: the bodies that write and send one, and how one is shown with what has become of it. */
+import * as z from 'zod'
+import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
+import type { BroadcastDetail } from '../../../pipeline/broadcasts/broadcasts.ts'
+import type { BroadcastFields, Changes, SendOrder } from '../../../pipeline/broadcasts/draft.ts'
+import { LINT_PARTS, LINT_RULES, type LintFinding } from '../../../pipeline/broadcasts/lint.ts'
+import { LONGEST_NAME, LONGEST_PREVIEW } from '../../../pipeline/broadcasts/texts.ts'
+import { versionOf } from '../../../pipeline/broadcasts/version.ts'
+import type { Mailbox } from '../../../protocols/smtp/address.ts'
+import { mailboxText } from '../../../protocols/smtp/mailbox-text.ts'
+import { parseMailboxes } from '../../../resources/emails/email-rows.ts'
+import { SKIP_REASONS } from '../../../resources/events/broadcast-counts.ts'
+import { BROADCAST_STATUSES, type BroadcastRow, EMAIL_STATUSES, type Json } from '../../../store/schema.ts'
+import { invalidField, Refused } from '../api-error.ts'
+import { readFrom, readMailboxes, readSubject } from '../emails/send-schema.ts'
+import { bodyReader, oneOrMany, readTime } from '../schema/read.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+const fields = {
+  name: z
+    .string()
+    .max(LONGEST_NAME)
+    .regex(/^\P{Cc}*$/u, 'it contains control characters')
+    .optional(),
+  audience_id: z.string().optional(),
+  segment_id: z.string().optional(),
+  topic_id: z.string().optional(),
+  from: z.string().optional(),
+  subject: z.string().optional(),
+  reply_to: oneOrMany().optional(),
+  html: z.string().optional(),
+  text: z.string().optional(),
+  preview_text: z
+    .string()
+    .max(LONGEST_PREVIEW)
+    .regex(/^\P{Cc}*$/u, 'it contains control characters')
+    .optional(),
+  template_id: z.string().optional(),
+  scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
+}
+export const newBroadcastSchema = z.object({ ...fields, send: z.boolean().optional() })
+const version = z.string().optional().meta({
+  description:
+    'The `version` that the request is about. If the broadcast has another one by now, the request is refused with 422 and changes nothing.',
+})
+export const broadcastChangeSchema = z.object({ ...fields, version })
+export const sendBroadcastSchema = z.object({ scheduled_at: fields.scheduled_at, version })
+export const testBroadcastSchema = z.object({ to: oneOrMany() })
+
+const READING = { emptyMeansAbsent: ['name', 'from', 'subject'] }
+const readNew = bodyReader(newBroadcastSchema, READING)
+const readChange = bodyReader(broadcastChangeSchema, READING)
+const readSend = bodyReader(sendBroadcastSchema, { emptyMeansAbsent: ['scheduled_at'] })
+const readTest = bodyReader(testBroadcastSchema)
+
+const MOST_REPLY_TO = 50
+export const MOST_TEST_RECIPIENTS = 10
+
+const count = z.int().min(0)
+export const broadcastRowSchema = z.object({
+  object: z.literal('broadcast'),
+  id: idSchema('brd'),
+  name: z.string(),
+  audience_id: idSchema('aud'),
+  segment_id: idSchema('seg').nullable(),
+  topic_id: idSchema('top').nullable(),
+  template_id: idSchema('tpl').nullable(),
+  from: z.string(),
+  subject: z.string(),
+  reply_to: z.array(z.string()),
+  preview_text: z.string().nullable(),
+  status: z.enum(BROADCAST_STATUSES).meta({ id: 'BroadcastStatus' }),
+  error: z.string().nullable(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+  scheduled_at: timeSchema.nullable(),
+  started_at: timeSchema.nullable(),
+  sent_at: timeSchema.nullable(),
+})
+export const broadcastSchema = broadcastRowSchema
+  .extend({
+    version: z.string().meta({
+      description: 'Of what it says and to whom it goes; another one once any of that has changed.',
+    }),
+    html: z.string().nullable(),
+    text: z.string().nullable(),
+    progress: z.object({
+      total: count.nullable().meta({ description: 'Members; null until all have been found.' }),
+      expanded: count.meta({ description: 'Members who have got an email or were skipped.' }),
+      handed_over: count.meta({ description: 'Emails that a mail server was given, and not given up.' }),
+    }),
+    counts: z.object(Object.fromEntries(EMAIL_STATUSES.map(status => [status, z.int()]))),
+    opens: count,
+    unique_opens: count,
+    clicks: count,
+    unique_clicks: count,
+    unsubscribes: count,
+    skipped: z.object(Object.fromEntries(SKIP_REASONS.map(reason => [reason, count]))),
+  })
+  .meta({ id: 'Broadcast' })
+
+export const lintSchema = z.object({
+  object: z.literal('broadcast_lint'),
+  id: idSchema('brd'),
+  findings: z.array(
+    z.object({
+      rule: z.enum(LINT_RULES),
+      severity: z.enum(['error', 'warning']),
+      part: z.enum(LINT_PARTS),
+      line: z.int().min(1).nullable(),
+      message: z.string(),
+    }),
+  ),
+})
+export const previewSchema = z.object({
+  object: z.literal('broadcast_preview'),
+  id: idSchema('brd'),
+  subject: z.string(),
+  html: z.string().nullable(),
+  text: z.string().nullable(),
+})
+export const testSchema = z.object({
+  object: z.literal('broadcast_test'),
+  id: idSchema('brd'),
+  emails: z.array(z.object({ id: idSchema('eml'), to: z.string() })),
+})
+
+/** Words that are absent are to come from its template. */
+export interface NewBroadcast {
+  fields: Omit<BroadcastFields, 'subject'> & { subject: string | null }
+  /** Undefined: it stays a draft. */
+  send: SendOrder | undefined
+}
+
+/** @throws Refused */
+export function readNewBroadcast(body: unknown): NewBroadcast {
+  refuseFiles(body)
+  const { send, scheduledAt, ...given } = readNew(body)
+  const request = withAudience(given)
+  if (request.from === undefined)
+    throw invalidField('from', 'Missing `from` field.', 'missing_required_field')
+  if (request.subject === undefined && !request.templateId)
+    throw invalidField('subject', 'Missing `subject` field.', 'missing_required_field')
+  if (!request.audienceId && !request.segmentId)
+    throw invalidField('audience_id', 'Missing `audience_id` field.', 'missing_required_field')
+  if (send === false && scheduledAt !== undefined)
+    throw invalidField('scheduled_at', 'With `send: false` there can be no `scheduled_at`.')
+  const at = scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt)
+  const words = changesOf(request)
+  const subject = words.subject ?? null
+  return {
+    fields: {
+      ...{ audienceId: null, segmentId: null, topicId: null, templateId: null, replyToList: null },
+      ...{ previewText: null, html: null, text: null, name: '', sender: '' },
+      ...words,
+      subject,
+    },
+    send: send === true || at !== null ? { at } : undefined,
+  }
+}
+
+/** What is absent stays; an empty text takes away what need not be there. @throws Refused */
+export function readBroadcastChange(body: unknown): Changes {
+  refuseFiles(body)
+  const { scheduledAt, version = null, ...given } = readChange(body)
+  return {
+    changes: changesOf(withAudience(given)),
+    scheduledAt: scheduledAt === undefined ? undefined : readTime('scheduled_at', scheduledAt),
+    version,
+  }
+}
+
+/** Newer SDKs call audiences segments, and know no others. */
+function withAudience<R extends { audienceId?: string | undefined; segmentId?: string | undefined }>(
+  request: R,
+): R {
+  const { audienceId, segmentId } = request
+  const isAudience = !audienceId && segmentId?.startsWith('aud_')
+  return isAudience ? { ...request, audienceId: segmentId, segmentId: '' } : request
+}
+
+/** Unknown fields are ignored; but nobody wants a broadcast without the files that were given with it. @throws Refused */
+function refuseFiles(body: unknown) {
+  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'attachments')) return
+  const { attachments } = body as { attachments: unknown }
+  if (attachments === null || (Array.isArray(attachments) && attachments.length === 0)) return
+  throw invalidField(
+    'attachments',
+    'Invalid `attachments` field: a broadcast has no attachments. Put a link to the file into it.',
+    'invalid_attachment',
+  )
+}
+
+/** @throws Refused */
+export function readSendOrder(body: unknown): SendOrder & { version: string | null } {
+  const { scheduledAt, version = null } = readSend(body)
+  return { at: scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt), version }
+}
+
+/** @throws Refused */
+export function readTestRecipients(body: unknown): Mailbox[] {
+  const { to } = readTest(body)
+  if (to.length === 0) throw invalidField('to', 'Missing `to` field.', 'missing_required_field')
+  if (to.length > MOST_TEST_RECIPIENTS)
+    throw invalidField('to', `A test goes to at most ${MOST_TEST_RECIPIENTS} addresses.`)
+  return readMailboxes('to', to)
+}
+
+/** What a request says, and nothing else. */
+function changesOf(
+  request: Omit<ReturnType<typeof readChange>, 'scheduledAt' | 'version'>,
+): Partial<BroadcastFields> {
+  const { name, subject, html, text, previewText, from, replyTo } = request
+  if ((replyTo?.length ?? 0) > MOST_REPLY_TO)
+    throw invalidField('reply_to', `At most ${MOST_REPLY_TO} \`reply_to\` addresses are allowed.`)
+  const reference = (key: string, prefix: IdPrefix, what: string, value: string | undefined) =>
+    value === undefined ? undefined : value === '' ? null : readReference(key, prefix, what, value)
+  const changes = {
+    name: name?.toWellFormed(),
+    audienceId: request.audienceId
+      ? readReference('audience_id', 'aud', 'Audience', request.audienceId)
+      : undefined,
+    segmentId: reference('segment_id', 'seg', 'Segment', request.segmentId),
+    topicId: reference('topic_id', 'top', 'Topic', request.topicId),
+    templateId: reference('template_id', 'tpl', 'Template', request.templateId),
+    sender: from === undefined ? undefined : mailboxesJson([readFrom(from)]),
+    replyToList: replyTo === undefined ? undefined : mailboxesJson(readMailboxes('reply_to', replyTo)),
+    subject: subject === undefined ? undefined : readSubject(subject.toWellFormed()),
+    html: html === '' ? null : html,
+    text: text === '' ? null : text,
+    previewText: previewText === '' ? null : previewText?.toWellFormed(),
+  }
+  return Object.fromEntries(
+    Object.entries(changes).filter(([, value]) => value !== undefined),
+  ) as Partial<BroadcastFields>
+}
+
+/** @throws Refused 404 */
+function readReference(key: string, prefix: IdPrefix, what: string, text: string): Id {
+  const id = parseWireId(prefix, text)
+  if (id) return id
+  const message = `${what} not found (\`${key}\`).`
+  throw new Refused(404, 'not_found', message, { errors: [{ path: key, message }] })
+}
+
+function mailboxesJson(mailboxes: readonly Mailbox[]): Json {
+  return JSON.stringify(
+    mailboxes.map(({ name, address }) => (name === null ? { address } : { name, address })),
+  )
+}
+
+/** @param isOfSegment see `broadcastRow` */
+export function broadcastView(
+  { broadcast, counts }: BroadcastDetail,
+  isOfSegment: boolean,
+): z.output<typeof broadcastSchema> {
+  const { html, text, countedAt, memberCount, expandedCount } = broadcast
+  const statuses = EMAIL_STATUSES.map(status => [status, counts[`status.${status}`]] as const)
+  const notHandedOver = ['queued', 'canceled', 'suppressed', 'scheduled', 'failed']
+  const handedOver = statuses.filter(([status]) => !notHandedOver.includes(status))
+  return {
+    ...broadcastRow(broadcast, isOfSegment),
+    version: versionOf(broadcast),
+    html,
+    text,
+    progress: {
+      total: countedAt === null ? null : memberCount,
+      expanded: expandedCount,
+      handed_over: handedOver.reduce((sum, [, number]) => sum + number, 0),
+    },
+    counts: Object.fromEntries(statuses),
+    opens: counts['reaction.opened'],
+    unique_opens: counts['reaction.unique_opened'],
+    clicks: counts['reaction.clicked'],
+    unique_clicks: counts['reaction.unique_clicked'],
+    unsubscribes: counts['reaction.unsubscribed'],
+    skipped: Object.fromEntries(SKIP_REASONS.map(reason => [reason, counts[`skipped.${reason}`]])),
+  }
+}
+
+/**
+ * As lists show it.
+ *
+ * @param isOfSegment for a client that knows no broadcast without a segment: where it has none, that is its audience
+ */
+export function broadcastRow(row: BroadcastRow, isOfSegment: boolean): z.output<typeof broadcastRowSchema> {
+  const segmentId = row.segmentId ?? (isOfSegment ? row.audienceId : null)
+  return {
+    object: 'broadcast',
+    id: wireId('brd', row.id),
+    name: row.name,
+    audience_id: wireId('aud', row.audienceId),
+    segment_id: segmentId && wireId('seg', segmentId),
+    topic_id: row.topicId && wireId('top', row.topicId),
+    template_id: row.templateId && wireId('tpl', row.templateId),
+    from: mailboxText(parseMailboxes(row.sender)[0]!),
+    subject: row.subject,
+    reply_to: parseMailboxes(row.replyToList).map(mailboxText),
+    preview_text: row.previewText,
+    status: row.status,
+    error: row.error,
+    created_at: timestamp(row.createdAt),
+    updated_at: timestamp(row.updatedAt),
+    scheduled_at: timestamp(row.scheduledAt),
+    started_at: timestamp(row.startedAt),
+    sent_at: timestamp(row.sentAt),
+  }
+}
+
+export function lintView(id: Id, findings: readonly LintFinding[]): z.output<typeof lintSchema> {
+  return { object: 'broadcast_lint', id: wireId('brd', id), findings: [...findings] }
+}

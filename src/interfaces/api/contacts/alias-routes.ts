@@ -1,0 +1,58 @@
+/**
+ * Contacts as newer SDKs name them, without their audience: that of several which is the oldest. What they want to hear
+ * of is said for all audiences that the address is in, unless the body names one.
+ */
+
+import { type Id, wireId } from '../../../lib/ids.ts'
+import { findPlacedContact } from '../../../resources/contacts/read.ts'
+import type { ContactRow } from '../../../store/schema.ts'
+import { notFound } from '../api-error.ts'
+import type { ApiRequest, Route } from '../route.ts'
+import { contactRoutes } from './routes.ts'
+import { contactRefOf, placedContactChangesSchema, readNamedAudience } from './schema.ts'
+
+type Options = Parameters<typeof contactRoutes>[0]
+
+const BELOW_AUDIENCE = '/audiences/:id/contacts/:contact_id'
+
+export function contactAliasRoutes(options: Options): Route[] {
+  const inOneAudience = contactRoutes(options)
+  return contactRoutes({ ...options, reach: 'account' }).flatMap((route, i) => {
+    if (!route.path.startsWith(BELOW_AUDIENCE)) return []
+    const mayName = route.method === 'PATCH' && route.path === BELOW_AUDIENCE
+    return {
+      ...route,
+      ...(mayName && { body: placedContactChangesSchema }),
+      path: route.path.replace('/audiences/:id', ''),
+      summary: `${route.summary}, as newer SDKs name it`,
+      async handle(request: ApiRequest) {
+        const { audienceId } = await placedContactOf(options.store, request)
+        if (!mayName)
+          return route.handle(below(audienceId, request, async () => inObject(await request.body())))
+        const body = await request.body()
+        const named = readNamedAudience(body)
+        const { handle } = named ? inOneAudience[i]! : route
+        return handle(below(named?.id ?? audienceId, request, async () => body))
+      },
+    } as Route
+  })
+}
+
+function below(audienceId: Id, request: ApiRequest, body: ApiRequest['body']): ApiRequest {
+  return { ...request, params: { ...request.params, id: wireId('aud', audienceId) }, body }
+}
+
+/** The one that the path names, of the oldest audience that has it. @throws Refused 404 */
+export async function placedContactOf(
+  { db }: Pick<Options['store'], 'db'>,
+  { params, credential: { accountId } }: ApiRequest,
+): Promise<ContactRow> {
+  const contact = await findPlacedContact(db, accountId, contactRefOf(params.contact_id!))
+  if (!contact) throw notFound('Contact')
+  return contact
+}
+
+/** They send what a contact says of topics as a bare list. */
+function inObject(body: unknown): unknown {
+  return Array.isArray(body) ? { topics: body } : body
+}

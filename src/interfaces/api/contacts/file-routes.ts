@@ -1,0 +1,120 @@
+/** Files of contacts: taken in while they are uploaded, looked after meanwhile, and written. */
+
+import { parseWireId } from '../../../lib/ids.ts'
+import { contactsHeader, type ExportBatch, type ExportQuestion } from '../../../resources/contacts/export.ts'
+import { listPropertyKeys } from '../../../resources/contacts/property-keys.ts'
+import { findImport, findSegment, listImports } from '../../../resources/contacts/read.ts'
+import { invalidField, notFound } from '../api-error.ts'
+import { audienceOf } from '../audiences/routes.ts'
+import { listReply, ok, type Route } from '../route.ts'
+import { pageQuery, readPage } from '../schema/read.ts'
+import { idSchema, listSchema } from '../schema/reply-schemas.ts'
+import { asRefused, type ImportFormsOptions, importForms, LARGEST_IMPORT_BYTES } from './import-routes.ts'
+import { CSV, importQuery, importSchema, importView, insistOnCsv, readOnExisting } from './import-schema.ts'
+
+interface ContactFileRoutesOptions extends ImportFormsOptions {
+  reader: { exportContacts(question: ExportQuestion): Promise<ExportBatch> }
+}
+
+export function contactFileRoutes(options: ContactFileRoutesOptions): Route[] {
+  return [...importRoutes(options), ...importForms(options), exportRoute(options)]
+}
+
+function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/audiences/:id/contacts/import',
+      access: 'session',
+      summary: 'Take in contacts from CSV; the reply comes when all rows have been seen to',
+      bodyType: CSV,
+      bodyLimitBytes: LARGEST_IMPORT_BYTES,
+      query: importQuery,
+      replies: { 200: importSchema },
+      async handle(request) {
+        const { accountId, id: audienceId } = await audienceOf(store.db, request)
+        const onExisting = readOnExisting(request.query)
+        const charset = insistOnCsv(request)
+        const report = await importContacts({
+          ...{ accountId, audienceId, onExisting, charset },
+          bytes: request.stream(),
+        }).catch(asRefused)
+        if (!report) throw notFound('Audience')
+        return ok(importView(report))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/audiences/:id/imports',
+      access: 'session',
+      summary: 'List imports of contacts, those under way included',
+      query: pageQuery(),
+      replies: { 200: listSchema(importSchema) },
+      async handle(request) {
+        const page = readPage(request.query)
+        const { id } = await audienceOf(store.db, request)
+        const { total, rows } = await listImports(store.db, id, page)
+        return listReply({ total, offset: page.offset }, rows.map(importView))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/audiences/:id/imports/:import_id',
+      access: 'session',
+      summary: 'An import of contacts: how far it is, or what became of it',
+      replies: { 200: importSchema },
+      async handle(request) {
+        const { id: audienceId } = await audienceOf(store.db, request)
+        const id = parseWireId('imp', request.params.import_id!)
+        const row = id && (await findImport(store.db, audienceId, id))
+        if (!row) throw notFound('Import')
+        return ok(importView(row))
+      },
+    },
+  ]
+}
+
+function exportRoute({ store, reader }: ContactFileRoutesOptions): Route {
+  return {
+    method: 'GET',
+    path: '/audiences/:id/contacts/export',
+    access: 'session',
+    summary: 'Export the contacts of an audience, or of one segment of it, as CSV',
+    query: { segment_id: idSchema('seg').optional() },
+    replies: { 200: CSV },
+    async handle(request) {
+      const { id: audienceId } = await audienceOf(store.db, request)
+      const named = request.query.get('segment_id')
+      const segmentId = named === null ? undefined : parseWireId('seg', named)
+      if (named !== null && !segmentId)
+        throw invalidField('segment_id', 'The `segment_id` parameter must be the id of a segment.')
+      const segment = segmentId && (await findSegment(store.db, audienceId, segmentId))
+      if (segmentId && !segment) throw notFound('Segment')
+      const keys = (await listPropertyKeys(store.db, audienceId)).map(({ key }) => key)
+      const filters = segment?.filters ?? null
+      const batchAfter = (after: ExportQuestion['after']) =>
+        reader.exportContacts({ audienceId, filters, keys, after })
+      const content = linesOf(contactsHeader(keys), await batchAfter(null), batchAfter)
+      return { status: 200, headers: EXPORT_HEADERS, content }
+    },
+  }
+}
+
+const EXPORT_HEADERS = {
+  'content-type': 'text/csv; charset=utf-8; header=present',
+  'content-disposition': 'attachment; filename="contacts.csv"',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+}
+
+async function* linesOf(
+  header: string,
+  first: ExportBatch,
+  batchAfter: (after: ExportQuestion['after']) => Promise<ExportBatch>,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(header)
+  for (let batch = first; ; batch = await batchAfter(batch.next)) {
+    if (batch.csv !== '') yield Buffer.from(batch.csv)
+    if (batch.next === null) return
+  }
+}

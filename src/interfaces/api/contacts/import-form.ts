@@ -1,0 +1,135 @@
+/** Imports of contacts as newer SDKs send them, in a form, and ask for them. */
+import * as z from 'zod'
+import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import {
+  COLUMN_TYPES,
+  type ColumnMap,
+  FIELD_COLUMNS,
+  type FieldColumn,
+} from '../../../resources/contacts/import/columns.ts'
+import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
+import { MOST_KEYS } from '../../../resources/contacts/limits.ts'
+import type { ContactImportRow, ImportState } from '../../../store/schema.ts'
+import { invalidField } from '../api-error.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+import { unknownSegment } from './schema.ts'
+
+/** By name. */
+export type FormFields = ReadonlyMap<string, string>
+
+export const SDK_IMPORT_STATUSES = ['queued', 'in_progress', 'completed', 'failed'] as const
+export type SdkImportStatus = (typeof SDK_IMPORT_STATUSES)[number]
+
+/** An import begins at once: none is ever queued. */
+const STATES: Readonly<Record<SdkImportStatus, readonly ImportState[]>> = {
+  queued: [],
+  in_progress: ['running'],
+  completed: ['done'],
+  failed: ['interrupted', 'failed'],
+}
+
+export const sdkImportSchema = z.object({
+  object: z.literal('contact_import'),
+  id: idSchema('imp'),
+  status: z.enum(SDK_IMPORT_STATUSES),
+  created_at: timeSchema,
+  completed_at: timeSchema.nullable(),
+  counts: z.object({
+    total: z.int(),
+    created: z.int(),
+    updated: z.int(),
+    skipped: z.int().meta({ description: 'Those that were there already, and were not to be changed.' }),
+    failed: z.int(),
+  }),
+})
+
+const columnSchema = z.string().trim().min(1)
+const columnMapSchema = z.object({
+  ...(Object.fromEntries(FIELD_COLUMNS.map(field => [field, columnSchema.nullish()])) as Record<
+    FieldColumn,
+    z.ZodOptional<z.ZodNullable<typeof columnSchema>>
+  >),
+  properties: z
+    .record(z.string(), z.object({ column: columnSchema, type: z.enum(COLUMN_TYPES).default('string') }))
+    .refine(properties => Object.keys(properties).length <= MOST_KEYS, 'it has too many properties')
+    .nullish(),
+})
+const segmentsSchema = z.array(z.object({ id: z.string() }))
+const topicsSchema = z.array(z.unknown())
+
+export interface ImportForm {
+  onExisting: OnExisting
+  columnMap: ColumnMap | undefined
+  /** Undefined: none is named. */
+  audienceId: Id | undefined
+}
+
+/** @throws Refused 422 */
+export function readImportForm(fields: FormFields): ImportForm {
+  const map = readJson(fields, 'column_map', columnMapSchema)
+  const segments = readJson(fields, 'segments', segmentsSchema) ?? []
+  if (segments.length > 1)
+    throw invalidField('segments', 'The `segments` field may name one segment: a file goes into one.')
+  if ((readJson(fields, 'topics', topicsSchema) ?? []).length > 0)
+    throw invalidField('topics', 'The `topics` field cannot be used: a file says nothing of topics.')
+  const audienceId = segments[0] && parseWireId('aud', segments[0].id)
+  if (segments[0] && !audienceId) throw unknownSegment('segments[0].id')
+  return { onExisting: onExistingOf(fields.get('on_conflict')), columnMap: map && mapOf(map), audienceId }
+}
+
+function mapOf({ properties, ...columns }: z.output<typeof columnMapSchema>): ColumnMap {
+  const fields = FIELD_COLUMNS.flatMap(field => (columns[field] ? [[field, columns[field]] as const] : []))
+  return { fields: new Map(fields), properties: new Map(Object.entries(properties ?? {})) }
+}
+
+function onExistingOf(text: string | undefined): OnExisting {
+  if (text === undefined || text === 'upsert') return 'update'
+  if (text === 'skip') return 'skip'
+  throw invalidField('on_conflict', 'The `on_conflict` field must be `upsert` or `skip`.')
+}
+
+/** Undefined when there is no such field, or null. */
+function readJson<S extends z.ZodType>(fields: FormFields, name: string, schema: S): z.output<S> | undefined {
+  const text = fields.get(name)
+  if (text === undefined) return undefined
+  const result = schema.nullable().safeParse(parsed(name, text))
+  if (result.success) return result.data ?? undefined
+  const [issue] = result.error.issues
+  throw invalidField(name, `Invalid \`${[name, ...issue!.path].join('../wire')}\` field: ${issue!.message}.`)
+}
+
+function parsed(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw invalidField(name, `The \`${name}\` field must be JSON.`)
+  }
+}
+
+/** All where none is named. @throws Refused 422 */
+export function readImportStates(query: URLSearchParams): readonly ImportState[] {
+  const text = query.get('status')
+  if (text === null) return SDK_IMPORT_STATUSES.flatMap(status => STATES[status])
+  const status = SDK_IMPORT_STATUSES.find(known => known === text)
+  if (status) return STATES[status]
+  throw invalidField('status', `The \`status\` parameter must be one of ${SDK_IMPORT_STATUSES.join(', ')}.`)
+}
+
+export function sdkImportView(row: ContactImportRow): z.output<typeof sdkImportSchema> {
+  return {
+    object: 'contact_import',
+    id: wireId('imp', row.id),
+    status: SDK_IMPORT_STATUSES.find(status => STATES[status].includes(row.state))!,
+    created_at: timestamp(row.createdAt),
+    completed_at: row.endedAt === null ? null : timestamp(row.endedAt),
+    counts: {
+      total: row.rowCount,
+      created: row.createdCount,
+      updated: row.updatedCount,
+      skipped: row.skippedCount + row.unchangedCount,
+      failed: row.failedCount,
+    },
+  }
+}

@@ -1,0 +1,152 @@
+/** Files of contacts as newer SDKs send them: in a form, with what its columns are for behind it; and their imports. */
+import * as z from 'zod'
+import type { Clock } from '../../../lib/clock.ts'
+import { type IdSource, parseWireId } from '../../../lib/ids.ts'
+import { ImportFault } from '../../../resources/contacts/import/fault.ts'
+import type { ImportContacts } from '../../../resources/contacts/import/importer.ts'
+import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'
+import { findAudience, findPlacedImport, listPlacedImports } from '../../../resources/contacts/read.ts'
+import type { BlobFiles } from '../../../store/blobs/blobs.ts'
+import type { Run } from '../../../store/command.ts'
+import type { Db } from '../../../store/schema.ts'
+import { invalidField, notFound, Refused } from '../api-error.ts'
+import { boundaryOf, readMultipart } from '../body/multipart.ts'
+import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
+import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
+import {
+  readImportForm,
+  readImportStates,
+  SDK_IMPORT_STATUSES,
+  sdkImportSchema,
+  sdkImportView,
+} from './import-form.ts'
+import { unknownSegment } from './schema.ts'
+
+export interface ImportFormsOptions {
+  store: { db: Db; run: Run<typeof placingCommands>; blobs: Pick<BlobFiles, 'drafts'> }
+  importContacts: ImportContacts
+  clock: Clock
+  newId: IdSource
+}
+
+export const LARGEST_IMPORT_BYTES = 1024 * 1024 * 1024
+const FORM = 'multipart/form-data'
+/** Of all fields that are no file. */
+const MOST_FIELD_BYTES = 256 * 1024
+const PIECE_BYTES = 64 * 1024
+
+export function importForms(options: ImportFormsOptions): Route[] {
+  const { db } = options.store
+  return [
+    {
+      method: 'POST',
+      path: '/contacts/imports',
+      access: 'session',
+      summary:
+        'Take in contacts from CSV in a form, as newer SDKs do; the reply comes when all rows have been seen to',
+      bodyType: FORM,
+      bodyLimitBytes: LARGEST_IMPORT_BYTES,
+      replies: { 201: sdkImportSchema },
+      handle: request => takeForm(options, request),
+    },
+    {
+      method: 'GET',
+      path: '/contacts/imports',
+      access: 'session',
+      summary: 'List imports of contacts into all audiences, newest first, as newer SDKs ask for them',
+      query: { status: z.enum(SDK_IMPORT_STATUSES).optional(), ...cursorPageQuery('imp') },
+      replies: { 200: listSchema(sdkImportSchema) },
+      async handle({ query, credential: { accountId } }) {
+        const states = readImportStates(query)
+        const page = readCursorPage(query, 'imp', 'an import')
+        return pageReply(await listPlacedImports(db, accountId, states, page), sdkImportView)
+      },
+    },
+    {
+      method: 'GET',
+      path: '/contacts/imports/:id',
+      access: 'session',
+      summary: 'An import of contacts, as newer SDKs ask for it',
+      replies: { 200: sdkImportSchema },
+      async handle({ params, credential: { accountId } }) {
+        const id = parseWireId('imp', params.id!)
+        const row = id && (await findPlacedImport(db, accountId, id))
+        if (!row) throw notFound('Import')
+        return ok(sdkImportView(row))
+      },
+    },
+  ]
+}
+
+/** The file is kept aside until all of the form is there: what its columns are for comes behind it. */
+async function takeForm({ store, importContacts, clock, newId }: ImportFormsOptions, request: ApiRequest) {
+  const boundary = boundaryOf(request.headers['content-type'])
+  if (boundary === undefined)
+    throw new Refused(415, 'validation_error', `The request body must be a form (Content-Type: ${FORM}).`)
+  const { accountId } = request.credential
+  const { drafts } = store.blobs
+  const draft = await drafts.create()
+  try {
+    const fields = await readInto(request, boundary, draft.append).finally(draft.close)
+    const { onExisting, columnMap, audienceId: named } = readImportForm(fields)
+    if (named && !(await findAudience(store.db, accountId, named))) throw unknownSegment('segments[0].id')
+    const home = async () => {
+      const at = clock.now()
+      return store.run('homeAudience', { accountId, newAudienceId: newId(at), at })
+    }
+    const bytes = drafts.pieces(draft.name, PIECE_BYTES)
+    const input = { accountId, audienceId: named ?? home, onExisting, columnMap, bytes, charset: undefined }
+    const row = await importContacts(input)
+      .catch(asRefused)
+      .finally(() => bytes.destroy())
+    if (!row) throw notFound('Segment')
+    return created(sdkImportView(row))
+  } finally {
+    await drafts.discard(draft.name)
+  }
+}
+
+/** @throws Refused 422 for what is wrong with the file */
+export function asRefused(error: unknown): never {
+  if (!(error instanceof ImportFault)) throw error
+  throw invalidField(error.part, error.message)
+}
+
+/** @returns the fields that are no file @throws Refused when there is no file, or the fields are too long */
+async function readInto(
+  request: ApiRequest,
+  boundary: string,
+  append: (pieces: readonly Uint8Array[]) => Promise<void>,
+): Promise<ReadonlyMap<string, string>> {
+  const fields = new Map<string, Uint8Array[]>()
+  let hasFile = false
+  let fieldBytes = 0
+  await readMultipart(request.stream(), boundary, ({ name, isFile }) => {
+    if (isFile && (name !== 'file' || hasFile))
+      throw invalidField(name, `The \`${name}\` field cannot be a file: the form has one, \`file\`../routes`)
+    if (isFile) {
+      hasFile = true
+      return piece => append([piece])
+    }
+    const pieces: Uint8Array[] = []
+    fields.set(name, pieces)
+    return piece => {
+      fieldBytes += piece.length
+      if (fieldBytes > MOST_FIELD_BYTES)
+        throw invalidField(
+          name,
+          `The \`${name}\` field is too long: those of a form may have ${MOST_FIELD_BYTES} bytes together.`,
+        )
+      // a view of what is read over and over
+      pieces.push(Uint8Array.from(piece))
+    }
+  })
+  if (!hasFile)
+    throw new Refused(422, 'missing_required_field', 'Missing `file` field.', {
+      errors: [{ path: 'file', message: 'Missing `file` field.' }],
+    })
+  return new Map(
+    [...fields].map(([name, pieces]): [string, string] => [name, Buffer.concat(pieces).toString()]),
+  )
+}

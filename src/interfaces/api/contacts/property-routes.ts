@@ -1,0 +1,129 @@
+/** What an account says of the properties of its contacts, as newer SDKs keep it. */
+
+import type { Clock } from '../../../lib/clock.ts'
+import { type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
+import { MOST_KEYS } from '../../../resources/contacts/limits.ts'
+import {
+  type definitionCommands,
+  findDefinition,
+  listDefinitions,
+} from '../../../resources/contacts/property-definitions.ts'
+import type { Run } from '../../../store/command.ts'
+import type { Db } from '../../../store/schema.ts'
+import { invalidField, notFound, Refused } from '../api-error.ts'
+import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
+import { type ApiRequest, created, ok, type Route } from '../route.ts'
+import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
+import {
+  definitionChangesSchema,
+  definitionSchema,
+  definitionView,
+  newDefinitionSchema,
+  readDefinition,
+  readFallback,
+} from './property-schema.ts'
+
+const PROPERTIES: Listed = { prefix: 'prp', name: 'Property', fallback: 20 }
+
+interface ContactPropertyRoutesOptions {
+  store: { db: Db; run: Run<typeof definitionCommands> }
+  clock: Clock
+  newId: IdSource
+}
+
+export function contactPropertyRoutes(options: ContactPropertyRoutesOptions): Route[] {
+  return [...listRoutes(options), ...objectRoutes(options)]
+}
+
+function listRoutes({ store, clock, newId }: ContactPropertyRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/contact-properties',
+      access: 'session',
+      summary: 'The properties whose type and fallback the account has said, newest first',
+      query: idPageQuery(PROPERTIES),
+      replies: { 200: listSchema(definitionSchema) },
+      async handle({ query, credential: { accountId } }) {
+        const page = readIdPage(query, PROPERTIES)
+        const all = (await listDefinitions(store.db, accountId)).map(definitionView)
+        const { rows: data, hasMore } = cutIdPage(all, page, PROPERTIES)
+        return ok({ object: 'list', total: all.length, has_more: hasMore, data })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/contact-properties',
+      access: 'session',
+      summary:
+        'Say of which type a property is, and what stands for it in broadcasts where a contact has none',
+      body: newDefinitionSchema,
+      replies: { 201: definitionSchema },
+      async handle({ credential: { accountId }, ...request }) {
+        const fields = readDefinition(await request.body())
+        const at = clock.now()
+        const made = await store.run('createPropertyDefinition', { accountId, id: newId(at), fields, at })
+        if (made === 'taken') throw invalidField('key', 'There is a property with this `key` already.')
+        if (made === 'too-many')
+          throw new Refused(422, 'validation_error', `An account may have ${MOST_KEYS} properties.`)
+        return created(definitionView(made))
+      },
+    },
+  ]
+}
+
+function objectRoutes({ store }: ContactPropertyRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/contact-properties/:id',
+      access: 'session',
+      summary: 'A property as the account has described it',
+      replies: { 200: definitionSchema },
+      async handle(request) {
+        return ok(definitionView(await definitionOf(store.db, request)))
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/contact-properties/:id',
+      access: 'session',
+      summary: 'Give a property another fallback, or none',
+      body: definitionChangesSchema,
+      replies: { 200: definitionSchema },
+      async handle(request) {
+        const { accountId, id, type } = await definitionOf(store.db, request)
+        const fallback = readFallback(await request.body(), type)
+        const changed = await store.run('changePropertyDefinition', { accountId, id, fallback })
+        if (!changed) throw notFound('Property')
+        return ok(definitionView(changed))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/contact-properties/:id',
+      access: 'session',
+      summary: 'Forget what was said of a property; what contacts have of it stays',
+      replies: { 200: deletedSchema('contact_property', 'prp') },
+      async handle(request) {
+        const key = keyOf(request)
+        if (!(await store.run('deletePropertyDefinition', key))) throw notFound('Property')
+        return ok({ object: 'contact_property', id: wireId('prp', key.id), deleted: true })
+      },
+    },
+  ]
+}
+
+/** @throws Refused 404 */
+function keyOf({ params, credential: { accountId } }: ApiRequest) {
+  const id = parseWireId('prp', params.id!)
+  if (!id) throw notFound('Property')
+  return { accountId, id }
+}
+
+/** @throws Refused 404 */
+async function definitionOf(db: Db, request: ApiRequest) {
+  const definition = await findDefinition(db, keyOf(request))
+  if (!definition) throw notFound('Property')
+  return definition
+}

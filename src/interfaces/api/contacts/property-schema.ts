@@ -1,0 +1,73 @@
+/** What an account says of the properties of its contacts, as the API reads and shows it. */
+import * as z from 'zod'
+import { wireId } from '../../../lib/ids.ts'
+import { keyFault, valueFault } from '../../../resources/contacts/properties.ts'
+import type { DefinitionFields } from '../../../resources/contacts/property-definitions.ts'
+import { PROPERTY_TYPES, type PropertyDefinitionRow } from '../../../store/schema.ts'
+import { invalidField } from '../api-error.ts'
+import { bodyReader } from '../schema/read.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+type PropertyType = PropertyDefinitionRow['type']
+
+const fallbackSchema = z
+  .union([z.string(), z.number()], { error: 'it must be a text or a number' })
+  .optional()
+  .meta({ description: 'Stands in broadcasts for whoever does not have the property.' })
+export const newDefinitionSchema = z.object({
+  key: z.string(),
+  type: z.enum(PROPERTY_TYPES),
+  fallback_value: fallbackSchema,
+})
+export const definitionChangesSchema = newDefinitionSchema.pick({ fallback_value: true })
+const readNew = bodyReader(newDefinitionSchema, { emptyMeansAbsent: ['key', 'fallback_value'] })
+const readChanges = bodyReader(definitionChangesSchema, { emptyMeansAbsent: ['fallback_value'] })
+
+export const definitionSchema = z
+  .object({
+    object: z.literal('contact_property'),
+    id: idSchema('prp'),
+    key: z.string(),
+    type: z.enum(PROPERTY_TYPES),
+    fallback_value: z.union([z.string(), z.number()]).nullable(),
+    created_at: timeSchema,
+  })
+  .meta({ id: 'ContactProperty' })
+
+/** @throws Refused 422 */
+export function readDefinition(body: unknown): DefinitionFields {
+  const { key, type, fallbackValue } = readNew(body)
+  const fault = keyFault(key)
+  if (fault !== undefined) throw invalidField('key', `The \`key\` field ${fault}.`)
+  return { key, type, fallback: fallbackOf(type, fallbackValue) }
+}
+
+/** Without one there is none. @throws Refused 422 */
+export function readFallback(body: unknown, type: PropertyType): string | null {
+  return fallbackOf(type, readChanges(body).fallbackValue)
+}
+
+function fallbackOf(type: PropertyType, value: string | number | undefined): string | null {
+  if (value === undefined) return null
+  if (typeof value !== type)
+    throw invalidField(
+      'fallback_value',
+      `The \`fallback_value\` field must be a ${type}, as the property is.`,
+    )
+  const text = String(value)
+  const fault = valueFault(text) ?? (/[{}]/.test(text) ? 'contains a brace' : undefined)
+  if (fault !== undefined) throw invalidField('fallback_value', `The \`fallback_value\` field ${fault}.`)
+  return text
+}
+
+export function definitionView(row: PropertyDefinitionRow): z.output<typeof definitionSchema> {
+  const { id, key, type, fallback, createdAt } = row
+  return {
+    object: 'contact_property',
+    id: wireId('prp', id),
+    ...{ key, type },
+    fallback_value: type === 'number' && fallback !== null ? Number(fallback) : fallback,
+    created_at: timestamp(createdAt),
+  }
+}

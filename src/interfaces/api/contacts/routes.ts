@@ -1,0 +1,197 @@
+/** Contacts of an audience: listed, searched, added, changed and removed, and what they want to hear of. */
+
+import type { Clock } from '../../../lib/clock.ts'
+import type { Id, IdSource } from '../../../lib/ids.ts'
+import type { ContactPlace, Reach } from '../../../resources/contacts/contact.ts'
+import type { ContactAnswer, contactCommands } from '../../../resources/contacts/contact-commands.ts'
+import { MOST_TOPICS } from '../../../resources/contacts/limits.ts'
+import type { ContactQuestion, ContactsFound } from '../../../resources/contacts/list.ts'
+import { findContact, listTopics, viewsOf } from '../../../resources/contacts/read.ts'
+import type { topicCommands } from '../../../resources/contacts/topic-commands.ts'
+import type { Run } from '../../../store/command.ts'
+import type { Find } from '../../../store/read.ts'
+import type { Db } from '../../../store/schema.ts'
+import { invalidField, notFound } from '../api-error.ts'
+import { audienceOf } from '../audiences/routes.ts'
+import { audienceIdOf } from '../audiences/schema.ts'
+import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
+import { type ApiRequest, created, ok, type Route } from '../route.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
+import { contactTopicSchema, topicView } from '../topics/schema.ts'
+import {
+  contactChangesSchema,
+  contactQuery,
+  contactRefOf,
+  contactSchema,
+  deletedContactSchema,
+  newContactSchema,
+  readContact,
+  readContactChanges,
+  readContactQuery,
+  readSubscriptions,
+  refusedContact,
+  subscriptionsSchema,
+} from './schema.ts'
+
+const ALL_TOPICS = { limit: MOST_TOPICS, offset: 0, cursor: null }
+const TOPICS: Listed = { prefix: 'top', name: 'Topic', fallback: 20 }
+
+interface ContactRoutesOptions {
+  store: { db: Db; find: Find; run: Run<typeof contactCommands & typeof topicCommands> }
+  reader: { listContacts(question: ContactQuestion): Promise<ContactsFound> }
+  clock: Clock
+  newId: IdSource
+  /** Of what is said of a contact's wish for mail. */
+  reach?: Reach
+}
+
+export function contactRoutes(options: ContactRoutesOptions): Route[] {
+  return [...contactListRoutes(options), ...contactObjectRoutes(options)]
+}
+
+function contactListRoutes({ store, reader, clock, newId }: ContactRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/audiences/:id/contacts',
+      access: 'session',
+      summary: 'List and search the contacts of an audience',
+      query: contactQuery,
+      replies: { 200: listSchema(contactSchema) },
+      async handle(request) {
+        const asked = readContactQuery(request.query)
+        const audience = await audienceOf(store.db, request)
+        const found = await reader.listContacts({ audience, filters: [], ...asked })
+        return contactList(store.db, audience.accountId, found)
+      },
+    },
+    {
+      method: 'POST',
+      path: '/audiences/:id/contacts',
+      access: 'session',
+      summary: 'Add a contact to an audience',
+      body: newContactSchema,
+      replies: { 201: contactSchema },
+      async handle(request) {
+        const { accountId, id: audienceId } = await audienceOf(store.db, request)
+        const fields = readContact(await request.body())
+        const at = clock.now()
+        const answer = await store.run('addContact', { accountId, audienceId, id: newId(at), fields, at })
+        return created(contactIn(answer))
+      },
+    },
+  ]
+}
+
+function contactObjectRoutes({ store, clock, reach = 'contact' }: ContactRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/audiences/:id/contacts/:contact_id',
+      access: 'session',
+      summary: 'A contact, by its id or its address',
+      replies: { 200: contactSchema },
+      async handle(request) {
+        const { id: audienceId, accountId } = await audienceOf(store.db, request)
+        const contact = await findContact(store, { accountId, audienceId }, refOf(request))
+        if (!contact) throw notFound('Contact')
+        return ok(contact)
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/audiences/:id/contacts/:contact_id',
+      access: 'session',
+      summary: 'Change a contact; properties are merged, and null takes one away',
+      body: contactChangesSchema,
+      replies: { 200: contactSchema },
+      async handle(request) {
+        const place = await placeOf(store, request)
+        const changes = readContactChanges(await request.body())
+        const input = { ...place, ref: refOf(request), changes, reach, at: clock.now() }
+        return ok(contactIn(await store.run('changeContact', input)))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/audiences/:id/contacts/:contact_id',
+      access: 'session',
+      summary: 'Remove a contact from its audience',
+      replies: { 200: deletedContactSchema },
+      async handle(request) {
+        const place = placeNamedBy(request)
+        const answer = await store.run('removeContact', { ...place, ref: refOf(request), at: clock.now() })
+        const contact = request.params.contact_id!
+        return ok({ object: 'contact', id: contactIn(answer).id, contact, deleted: true })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/audiences/:id/contacts/:contact_id/topics',
+      access: 'session',
+      summary: 'The topics of the account, newest first, and whether a contact hears of them',
+      query: idPageQuery(TOPICS),
+      replies: { 200: listSchema(contactTopicSchema) },
+      async handle(request) {
+        const page = readIdPage(request.query, TOPICS)
+        const { id: audienceId, accountId } = await audienceOf(store.db, request)
+        const contact = await findContact(store, { accountId, audienceId }, refOf(request))
+        if (!contact) throw notFound('Contact')
+        const { rows: topics } = await listTopics(store.db, accountId, ALL_TOPICS)
+        const out = new Set(contact.unsubscribed_topics)
+        const all = topics.map(topicView).map(({ id, name, description }) => ({
+          ...{ id, name, description },
+          subscription: out.has(id) ? 'opt_out' : 'opt_in',
+        }))
+        const { rows: data, hasMore } = cutIdPage(all, page, TOPICS)
+        return ok({ object: 'list', total: all.length, has_more: hasMore, data })
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/audiences/:id/contacts/:contact_id/topics',
+      access: 'session',
+      summary: 'Say which topics a contact wants to hear of',
+      body: subscriptionsSchema,
+      replies: { 200: contactSchema },
+      async handle(request) {
+        const place = await placeOf(store, request)
+        const subscriptions = readSubscriptions(await request.body())
+        const input = { ...place, ref: refOf(request), subscriptions, reach, at: clock.now() }
+        return ok(contactIn(await store.run('subscribe', input)))
+      },
+    },
+  ]
+}
+
+function placeNamedBy(request: ApiRequest): ContactPlace {
+  return { accountId: request.credential.accountId, audienceId: audienceIdOf(request) }
+}
+
+function refOf({ params }: ApiRequest) {
+  return contactRefOf(params.contact_id!)
+}
+
+/** Looked for before the body is read. @throws Refused 404 */
+async function placeOf(
+  { db, find }: Pick<ContactRoutesOptions['store'], 'db' | 'find'>,
+  request: ApiRequest,
+): Promise<ContactPlace> {
+  const { accountId, id: audienceId } = await audienceOf(db, request)
+  const place = { accountId, audienceId }
+  if (!(await findContact({ db, find }, place, refOf(request)))) throw notFound('Contact')
+  return place
+}
+
+/** @throws Refused */
+export function contactIn(answer: ContactAnswer | 'no-topic') {
+  if (answer === 'no-topic')
+    throw invalidField('topics', 'The `topics` field names a topic that there is not.')
+  if ('refused' in answer) throw refusedContact(answer.refused)
+  return answer.contact
+}
+
+/** A page of contacts of one account. */
+export async function contactList(db: Db, accountId: Id, { total, hasMore, rows }: ContactsFound) {
+  return ok({ object: 'list', total, has_more: hasMore, data: await viewsOf(db, accountId, rows) })
+}

@@ -1,0 +1,290 @@
+/** Contacts as the API reads and shows them. */
+import * as z from 'zod'
+import { type Id, parseWireId } from '../../../lib/ids.ts'
+import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
+import type { ContactChanges, ContactFields, ContactRef } from '../../../resources/contacts/contact.ts'
+import type { ContactRefusal } from '../../../resources/contacts/contact-commands.ts'
+import { MOST_KEYS, MOST_PROPERTIES, MOST_TOPICS } from '../../../resources/contacts/limits.ts'
+import type { ContactQuestion } from '../../../resources/contacts/list.ts'
+import {
+  keyFault,
+  nameFault,
+  type PropertyValue,
+  valueFault,
+} from '../../../resources/contacts/properties.ts'
+import type { Subscription } from '../../../resources/contacts/topic-commands.ts'
+import { invalidField, notFound, Refused } from '../api-error.ts'
+import { readCursor } from '../schema/cursor.ts'
+import { bodyReader, pageQuery, readPage } from '../schema/read.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+
+const LONGEST_SEARCH = 254
+/** Of one contact, at once. */
+const MOST_PLACES = 100
+
+const propertySchema = z.union([z.string(), z.number(), z.boolean()])
+/** No record of a schema, which would leave out a key `__proto__` without a word. */
+const propertiesSchema = z
+  .unknown()
+  .meta({
+    type: 'object',
+    additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+    description: 'Merged into those there are; null takes a key away.',
+  })
+  .transform((given, context) => {
+    const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+    if (!isObject) context.addIssue({ code: 'custom', message: 'it must be an object' })
+    const entries = isObject ? Object.entries(given) : []
+    for (const [key, value] of entries)
+      if (!isPropertyValue(value))
+        context.addIssue({ code: 'custom', path: [key], message: 'it must be a text, a number or a boolean' })
+    return new Map(entries as [string, PropertyValue | null][])
+  })
+const fields = {
+  first_name: z.string().optional(),
+  last_name: z.string().optional(),
+  unsubscribed: z.boolean().optional(),
+  properties: propertiesSchema.optional(),
+}
+export const newContactSchema = z.object({ email: z.string(), ...fields })
+export const contactChangesSchema = newContactSchema.partial()
+const readNew = bodyReader(newContactSchema, { emptyMeansAbsent: ['email'] })
+const readChanges = bodyReader(contactChangesSchema, { emptyMeansAbsent: ['email'] })
+
+export const subscriptionsSchema = z.object({
+  topics: z.array(z.object({ id: z.string(), subscription: z.enum(['opt_in', 'opt_out']) })).max(MOST_TOPICS),
+})
+const readTopics = bodyReader(subscriptionsSchema)
+
+/** Without an audience in the path: what newer SDKs call segments are audiences. */
+const oneAudience = {
+  audience_id: z.string().optional().meta({ description: 'The audience that is meant.' }),
+  segment_id: z.string().optional().meta({ description: 'As `audience_id`.' }),
+}
+const places = {
+  ...oneAudience,
+  segments: z
+    .array(z.union([z.object({ id: z.string() }), z.string()]))
+    .max(MOST_PLACES)
+    .optional()
+    .meta({
+      description: 'Audiences it becomes a contact of; the oldest of the account where none is named.',
+    }),
+}
+export const placedContactSchema = newContactSchema.extend({
+  ...places,
+  topics: subscriptionsSchema.shape.topics.optional(),
+})
+const ONE_AUDIENCE = { emptyMeansAbsent: ['audience_id', 'segment_id'] }
+const readPlaces = bodyReader(z.object({ ...places, topics: placedContactSchema.shape.topics }), ONE_AUDIENCE)
+export const placedContactChangesSchema = contactChangesSchema.extend(oneAudience)
+const readOneAudience = bodyReader(z.object(oneAudience), ONE_AUDIENCE)
+
+export const contactSchema = z
+  .object({
+    object: z.literal('contact'),
+    id: idSchema('con'),
+    audience_id: idSchema('aud'),
+    email: z.string(),
+    first_name: z.string().nullable(),
+    last_name: z.string().nullable(),
+    unsubscribed: z.boolean(),
+    properties: z.record(z.string(), propertySchema),
+    unsubscribed_topics: z
+      .array(idSchema('top'))
+      .meta({ description: 'Topics that it gets nothing about, by what it has said or by their defaults.' }),
+    created_at: timeSchema,
+    updated_at: timeSchema,
+  })
+  .meta({ id: 'Contact' })
+
+export const deletedContactSchema = z.object({
+  object: z.literal('contact'),
+  id: idSchema('con'),
+  contact: z.string().meta({ description: 'As the path named it.' }),
+  deleted: z.literal(true),
+})
+
+export const contactQuery = {
+  q: z.string().max(LONGEST_SEARCH).optional().meta({ description: 'Part of the address or of a name.' }),
+  ...pageQuery(),
+  after: idSchema('con').optional(),
+  before: idSchema('con').optional(),
+}
+export const placedContactQuery = {
+  ...contactQuery,
+  audience_id: idSchema('aud').optional().meta({ description: 'Those of one audience alone.' }),
+  segment_id: idSchema('aud').optional().meta({ description: 'As `audience_id`.' }),
+}
+
+/** @throws Refused 422 naming every field at fault */
+export function readContact(body: unknown): ContactFields {
+  const { email, ...rest } = readNew(body)
+  const {
+    firstName = null,
+    lastName = null,
+    unsubscribed = false,
+    properties,
+  } = changesOf({ ...rest, email })
+  const kept = [...(properties ?? [])].filter((entry): entry is [string, PropertyValue] => entry[1] !== null)
+  return { email: addressOf(email), firstName, lastName, unsubscribed, properties: new Map(kept) }
+}
+
+/** @throws Refused 422 naming every field at fault */
+export function readContactChanges(body: unknown): ContactChanges {
+  return changesOf(readChanges(body))
+}
+
+/** An audience that a request names. */
+export interface NamedAudience {
+  id: Id
+  /** Where in the request. */
+  path: string
+}
+
+/** @throws Refused 422 for what cannot be the id of an audience or a topic */
+export function readPlacement(body: unknown): { audiences: NamedAudience[]; subscriptions: Subscription[] } {
+  const { audienceId, segmentId, segments = [], topics = [] } = readPlaces(body)
+  const texts: [path: string, text: string | undefined][] = [
+    ['audience_id', audienceId],
+    ['segment_id', segmentId],
+    ...segments.map((segment, i): [string, string] =>
+      typeof segment === 'string' ? [`segments[${i}]`, segment] : [`segments[${i}].id`, segment.id],
+    ),
+  ]
+  const audiences = texts.flatMap(([path, text]) => (text === undefined ? [] : namedAudience(path, text)))
+  return { audiences, subscriptions: subscriptionsOf(topics) }
+}
+
+/** @throws Refused 422 */
+export function readNamedAudience(body: unknown): NamedAudience | undefined {
+  const { audienceId, segmentId } = readOneAudience(body)
+  return firstNamed(audienceId, segmentId)
+}
+
+/** Of one audience, as some clients ask for its contacts. @throws Refused 422 */
+export function readAudienceQuery(query: URLSearchParams): NamedAudience | undefined {
+  return firstNamed(query.get('audience_id'), query.get('segment_id'))
+}
+
+function firstNamed(audienceId: string | null | undefined, segmentId: string | null | undefined) {
+  if (audienceId) return namedAudience('audience_id', audienceId)
+  return segmentId ? namedAudience('segment_id', segmentId) : undefined
+}
+
+function namedAudience(path: string, text: string): NamedAudience {
+  const id = parseWireId('aud', text)
+  if (!id) throw unknownSegment(path)
+  return { id, path }
+}
+
+export function unknownSegment(path: string): Refused {
+  return invalidField(path, `There is no segment that \`${path}\` names.`)
+}
+
+/** @throws Refused */
+export function readSubscriptions(body: unknown): Subscription[] {
+  return subscriptionsOf(readTopics(body).topics)
+}
+
+function subscriptionsOf(topics: readonly { id: string; subscription: 'opt_in' | 'opt_out' }[]) {
+  return topics.map(({ id: text, subscription }, i) => {
+    const topicId = parseWireId('top', text)
+    if (!topicId) throw invalidField(`topics[${i}].id`, 'There is no such topic.')
+    return { topicId, subscribed: subscription === 'opt_in' }
+  })
+}
+
+/** An id or an address. @throws Refused 404 for what is neither */
+export function contactRefOf(text: string): ContactRef {
+  const id = parseWireId('con', text)
+  if (id) return { id }
+  const parsed = parseAddress(text.trim())
+  if ('fault' in parsed) throw notFound('Contact')
+  return { email: foldAddress(parsed.address) }
+}
+
+/** @throws Refused 422 */
+export function readContactQuery(
+  query: URLSearchParams,
+): Pick<ContactQuestion, 'search' | 'limit' | 'offset' | 'cursor'> {
+  return { search: readSearch(query), ...readPage(query), cursor: readCursor(query, 'con', 'a contact') }
+}
+
+function readSearch(query: URLSearchParams): string {
+  const text = query.get('q') ?? ''
+  if (text.length <= LONGEST_SEARCH && !text.includes('\0')) return text.trim().toWellFormed()
+  throw invalidField('q', `The \`q\` parameter may have ${LONGEST_SEARCH} characters, none of them NUL.`)
+}
+
+export function refusedContact(refusal: ContactRefusal): Refused {
+  switch (refusal) {
+    case 'no-audience':
+      return notFound('Audience')
+    case 'no-contact':
+      return notFound('Contact')
+    case 'taken': {
+      const message = 'The address in `email` is that of another contact of the audience.'
+      return new Refused(400, 'validation_error', message, { errors: [{ path: 'email', message }] })
+    }
+    case 'too-many-properties':
+      return invalidField('properties', `A contact may have ${MOST_PROPERTIES} properties.`)
+    case 'too-many-keys':
+      return invalidField('properties', `Contacts of an audience may have ${MOST_KEYS} different properties.`)
+  }
+}
+
+interface GivenFields {
+  email?: string | undefined
+  firstName?: string | undefined
+  lastName?: string | undefined
+  unsubscribed?: boolean | undefined
+  properties?: ReadonlyMap<string, PropertyValue | null> | undefined
+}
+
+/** An empty name takes the name away. */
+function changesOf({ email, firstName, lastName, unsubscribed, properties }: GivenFields): ContactChanges {
+  const faults = [
+    ...faultsOfNames({ first_name: firstName, last_name: lastName }),
+    ...faultsOfProperties(properties ?? new Map()),
+  ]
+  if (faults.length > 0)
+    throw new Refused(422, 'validation_error', faults[0]!.message, { errors: faults.slice(0, 100) })
+  return {
+    ...(email !== undefined && { email: addressOf(email) }),
+    ...(firstName !== undefined && { firstName: firstName.trim() || null }),
+    ...(lastName !== undefined && { lastName: lastName.trim() || null }),
+    ...(unsubscribed !== undefined && { unsubscribed }),
+    ...(properties && { properties }),
+  }
+}
+
+function faultsOfNames(names: Readonly<Record<string, string | undefined>>) {
+  return Object.entries(names).flatMap(([path, name]) => {
+    const fault = name === undefined ? undefined : nameFault(name.trim())
+    return fault === undefined ? [] : [{ path, message: `The \`${path}\` field ${fault}.` }]
+  })
+}
+
+function isPropertyValue(value: unknown): boolean {
+  return (
+    value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  )
+}
+
+/** Keys that are taken away may be any. */
+function faultsOfProperties(properties: ReadonlyMap<string, PropertyValue | null>) {
+  return [...properties].flatMap(([key, value]) => {
+    if (value === null) return []
+    const path = `properties.${key}`
+    const [ofKey, ofValue] = [keyFault(key), valueFault(value)]
+    if (ofKey !== undefined) return [{ path, message: `The key of \`${path}\` ${ofKey}.` }]
+    return ofValue === undefined ? [] : [{ path, message: `The \`${path}\` field ${ofValue}.` }]
+  })
+}
+
+function addressOf(text: string): string {
+  const parsed = parseAddress(text.trim())
+  if ('fault' in parsed) throw invalidField('email', `The address in \`email\` ${parsed.fault}.`)
+  return foldAddress(parsed.address)
+}

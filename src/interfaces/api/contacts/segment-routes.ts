@@ -1,0 +1,93 @@
+/** What newer SDKs call the segments of a contact: the audiences that its address is in. */
+import * as z from 'zod'
+import { parseWireId } from '../../../lib/ids.ts'
+import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'
+import { audiencesWith, findAudience } from '../../../resources/contacts/read.ts'
+import type { Run } from '../../../store/command.ts'
+import { notFound, Refused } from '../api-error.ts'
+import { audienceSchema, audienceView } from '../audiences/schema.ts'
+import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
+import { type ApiRequest, ok, type Route } from '../route.ts'
+import { deletedSchema, idSchema, listSchema } from '../schema/reply-schemas.ts'
+import { placedContactOf } from './alias-routes.ts'
+import { contactIn, type contactRoutes } from './routes.ts'
+
+type Options = Parameters<typeof contactRoutes>[0] & { store: { run: Run<typeof placingCommands> } }
+
+const SEGMENTS: Listed = { prefix: 'aud', name: 'Segment', fallback: 20 }
+const PATH = '/contacts/:contact_id/segments'
+
+const addedSchema = z.object({
+  object: z.literal('segment'),
+  id: idSchema('aud'),
+  contact_id: idSchema('con').meta({ description: 'Of the contact there: each audience has its own.' }),
+})
+
+export function contactSegmentRoutes(options: Options): Route[] {
+  return [listRoute(options), addRoute(options), removeRoute(options)]
+}
+
+function listRoute({ store }: Options): Route {
+  return {
+    method: 'GET',
+    path: PATH,
+    access: 'session',
+    summary: 'The audiences that the address of a contact is in, newest first, as newer SDKs name them',
+    query: idPageQuery(SEGMENTS),
+    replies: { 200: listSchema(audienceSchema) },
+    async handle(request) {
+      const page = readIdPage(request.query, SEGMENTS)
+      const { accountId, email } = await placedContactOf(store, request)
+      const all = (await audiencesWith(store.db, accountId, email)).reverse().map(audienceView)
+      const { rows: data, hasMore } = cutIdPage(all, page, SEGMENTS)
+      return ok({ object: 'list', total: all.length, has_more: hasMore, data })
+    },
+  }
+}
+
+function addRoute({ store, clock, newId }: Options): Route {
+  return {
+    method: 'POST',
+    path: `${PATH}/:segment_id`,
+    access: 'session',
+    summary: 'Copy a contact into another audience, as newer SDKs add it to a segment',
+    replies: { 200: addedSchema },
+    async handle(request) {
+      const place = await placeOf(store, request)
+      const { audienceId, id } = await placedContactOf(store, request)
+      const at = clock.now()
+      const input = { ...place, from: { audienceId, id }, id: newId(at), at }
+      const contact = contactIn(await store.run('copyContact', input))
+      return ok({ object: 'segment', id: contact.audience_id, contact_id: contact.id })
+    },
+  }
+}
+
+function removeRoute({ store, clock }: Options): Route {
+  return {
+    method: 'DELETE',
+    path: `${PATH}/:segment_id`,
+    access: 'session',
+    summary: 'Take a contact out of one of its audiences, as newer SDKs take it out of a segment',
+    replies: { 200: deletedSchema('segment', 'aud') },
+    async handle(request) {
+      const place = await placeOf(store, request)
+      const { email } = await placedContactOf(store, request)
+      const answer = await store.run('takeOutContact', { ...place, email, at: clock.now() })
+      if (answer === 'only-audience') {
+        const message =
+          'The contact is in no other segment: taken out of this one it would be gone. Delete it instead.'
+        throw new Refused(422, 'validation_error', message)
+      }
+      return ok({ object: 'segment', id: contactIn(answer).audience_id, deleted: true })
+    },
+  }
+}
+
+/** @throws Refused 404 */
+async function placeOf({ db }: Pick<Options['store'], 'db'>, { params, credential }: ApiRequest) {
+  const { accountId } = credential
+  const audienceId = parseWireId('aud', params.segment_id!)
+  if (!audienceId || !(await findAudience(db, accountId, audienceId))) throw notFound('Segment')
+  return { accountId, audienceId }
+}

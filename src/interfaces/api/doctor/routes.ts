@@ -1,0 +1,41 @@
+/** The installation, looked at from all sides: for the operator. */
+import * as z from 'zod'
+import type { Report } from '../../doctor/finding.ts'
+import { insistOnOperator } from '../operator.ts'
+import { ok, type Route } from '../route.ts'
+import { timeSchema } from '../schema/reply-schemas.ts'
+
+const statusSchema = z.enum(['ok', 'unknown', 'warning', 'failed'])
+const reportSchema = z
+  .object({
+    object: z.literal('doctor'),
+    status: statusSchema,
+    checked_at: timeSchema,
+    took_ms: z.int(),
+    findings: z.array(
+      z.object({
+        check: z.string(),
+        subject: z.string().nullable(),
+        status: statusSchema,
+        message: z.string(),
+        advice: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'Doctor' })
+
+export function doctorRoutes({ examine }: { examine(): Promise<Report> }): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/doctor',
+      access: 'session',
+      summary: 'Port 25, names, DNS, lists, certificate, clock and disk, with what to do (operator)',
+      replies: { 200: reportSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        return ok({ object: 'doctor', ...(await examine()) })
+      },
+    },
+  ]
+}

@@ -1,0 +1,63 @@
+/** Has a domain's records put into its zone at the customer's DNS provider, with a token for this one request. */
+import * as z from 'zod'
+import { parseWireId } from '../../../lib/ids.ts'
+import type { Autoconfigure, Autoconfigured } from '../../../resources/domains/autoconfigure/autoconfigure.ts'
+import type { Domains } from '../../../resources/domains/domains.ts'
+import { invalidField, notFound, Refused } from '../api-error.ts'
+import { ok, type Route } from '../route.ts'
+import { bodyReader } from '../schema/read.ts'
+
+/** As it may stand in a header. */
+const TOKEN = /^[!-~]{1,1000}$/
+
+const autoconfigureSchema = z.object({
+  dns_api_token: z
+    .string()
+    .trim()
+    .regex(TOKEN, 'It must be a token of visible ASCII characters')
+    .meta({ description: 'Opens the zone for reading and editing; kept nowhere.' }),
+  merge_spf: z.boolean().optional(),
+})
+const readAutoconfigure = bodyReader(autoconfigureSchema)
+
+const autoconfiguredSchema: z.ZodType<Autoconfigured> = z.object({
+  zone: z.string(),
+  records: z.array(
+    z.object({
+      record: z.enum(['Verification', 'DKIM 1', 'DKIM 2', 'DKIM 3', 'SPF', 'MX']),
+      type: z.enum(['TXT', 'CNAME', 'MX']),
+      host: z.string(),
+      status: z.enum(['created', 'already_exists', 'conflict', 'failed']),
+      message: z.string().exactOptional(),
+    }),
+  ),
+})
+
+interface DomainAutoconfigureOptions {
+  domains: Pick<Domains, 'find'>
+  autoconfigure: Autoconfigure
+}
+
+export function domainAutoconfigureRoutes({ domains, autoconfigure }: DomainAutoconfigureOptions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/domains/:id/autoconfigure',
+      access: 'session',
+      summary: 'Put the DNS records into the zone at the DNS provider',
+      body: autoconfigureSchema,
+      replies: { 200: autoconfiguredSchema },
+      async handle(request) {
+        const id = parseWireId('dom', request.params.id!)
+        const { accountId } = request.credential
+        if (!id || !(await domains.find(accountId, id))) throw notFound('Domain')
+        const { dnsApiToken: token, mergeSpf = false } = readAutoconfigure(await request.body())
+        const done = await autoconfigure({ accountId, id, token, mergeSpf })
+        if (!done) throw notFound('Domain')
+        if (!('refused' in done)) return ok(done)
+        if (done.isTokensFault) throw invalidField('dns_api_token', done.refused)
+        throw new Refused(503, 'application_error', done.refused, { headers: { 'retry-after': '60' } })
+      },
+    },
+  ]
+}

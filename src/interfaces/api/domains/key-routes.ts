@@ -1,0 +1,62 @@
+/** The DKIM keys of a sending domain: looked at, and changed before their time. */
+
+import type { Clock } from '../../../lib/clock.ts'
+import { parseWireId } from '../../../lib/ids.ts'
+import { type DomainWithKeys, findWantedRotation } from '../../../resources/domains/domain-rows.ts'
+import type { Domains } from '../../../resources/domains/domains.ts'
+import type { rotationCommands } from '../../../resources/domains/rotation-commands.ts'
+import type { Run } from '../../../store/command.ts'
+import type { Db } from '../../../store/schema.ts'
+import { notFound, Refused } from '../api-error.ts'
+import { type ApiRequest, ok, type Route } from '../route.ts'
+import { domainKeysSchema, domainKeysView } from './key-schema.ts'
+
+interface DomainKeyRoutesOptions {
+  domains: Pick<Domains, 'find'>
+  db: Db
+  run: Run<Pick<typeof rotationCommands, 'wantRotation'>>
+  clock: Clock
+  rotateAfterMs: number | null
+}
+
+export function domainKeyRoutes({ domains, db, run, clock, rotateAfterMs }: DomainKeyRoutesOptions): Route[] {
+  /** @throws Refused 404 */
+  const domainOf = async ({ params, credential }: ApiRequest): Promise<DomainWithKeys> => {
+    const id = parseWireId('dom', params.id!)
+    const domain = id && (await domains.find(credential.accountId, id))
+    if (!domain) throw notFound('Domain')
+    return domain
+  }
+  return [
+    {
+      method: 'GET',
+      path: '/domains/:id/keys',
+      access: 'session',
+      summary: 'Show the DKIM keys of a sending domain, and when they change',
+      replies: { 200: domainKeysSchema },
+      async handle(request) {
+        const domain = await domainOf(request)
+        const wantedAt = await findWantedRotation(db, domain.id)
+        return ok(domainKeysView(domain, { wantedAt, rotateAfterMs }))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/domains/:id/rotate-keys',
+      access: 'session',
+      summary: 'Have the next DKIM key of a sending domain take its turn as soon as it may',
+      replies: { 200: domainKeysSchema },
+      async handle(request) {
+        const domain = await domainOf(request)
+        const wantedAt = await run('wantRotation', { domainId: domain.id, at: clock.now() })
+        if (wantedAt === undefined)
+          throw new Refused(
+            422,
+            'validation_error',
+            `No key of ${domain.name} signs yet; its keys can change once it has been verified.`,
+          )
+        return ok(domainKeysView(domain, { wantedAt, rotateAfterMs }))
+      },
+    },
+  ]
+}

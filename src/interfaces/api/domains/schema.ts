@@ -1,0 +1,129 @@
+/** A domain as the API shows it, with the state of each of its records. */
+import * as z from 'zod'
+import { wireId } from '../../../lib/ids.ts'
+import { allRecordsOf } from '../../../resources/domains/dns-records.ts'
+import type { DomainWithKeys } from '../../../resources/domains/domain-rows.ts'
+import { recordStatus } from '../../../resources/domains/record-status.ts'
+import type { LinkPlace } from '../../../resources/domains/tracking-host.ts'
+import type { DomainChecks } from '../../../resources/domains/verify.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+const TTL = 'Auto'
+
+const checkStatus = z.enum(['verified', 'pending', 'failed'])
+export const tlsSchema = z.enum(['opportunistic', 'enforced'])
+const recordSchema = z.object({
+  record: z.enum(['Verification', 'DKIM 1', 'DKIM 2', 'DKIM 3', 'SPF', 'MX', 'Tracking']),
+  type: z.enum(['TXT', 'CNAME', 'MX']),
+  host: z.string(),
+  name: z.string(),
+  value: z.string(),
+  priority: z.int().exactOptional(),
+  ttl: z.literal(TTL),
+  status: z.enum([...checkStatus.options, 'not_started']),
+})
+export const domainSchema = z
+  .object({
+    object: z.literal('domain'),
+    id: idSchema('dom'),
+    name: z.string(),
+    status: z.enum(['pending', 'verified', 'temporary_failure', 'failed']),
+    region: z.string(),
+    records: z.array(recordSchema).min(6).max(7),
+    open_tracking: z.boolean(),
+    click_tracking: z.boolean(),
+    tracking_subdomain: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'Links of its mail lead to this host below the domain, once it leads here.' }),
+    tls: tlsSchema,
+    receiving: z.object({
+      enabled: z.boolean(),
+      record: z.object({ type: z.literal('MX'), host: z.string(), value: z.string(), priority: z.int() }),
+    }),
+    created_at: timeSchema,
+    verified_at: timeSchema.nullable(),
+    last_checked_at: timeSchema.nullable(),
+  })
+  .meta({ id: 'Domain' })
+
+const adviceSchema = {
+  advice: z.string().nullable(),
+  problems: z.array(z.object({ code: z.string(), message: z.string() })),
+}
+const seenSchema = z.array(z.object({ server: z.string(), status: checkStatus, found: z.array(z.string()) }))
+const checkSchema = z.object({
+  status: checkStatus,
+  expected: z.string(),
+  found: z.array(z.string()),
+  ...adviceSchema,
+  resolvers: seenSchema,
+  name_servers: seenSchema,
+})
+const policySchema = z.object({
+  domain: z.string(),
+  inherited: z.boolean(),
+  policy: z.string(),
+  p: z.string().nullable(),
+  sp: z.string().nullable(),
+  rua: z.array(z.string()),
+})
+const nameServersSchema = z.object({
+  status: checkStatus,
+  zone: z.string().nullable(),
+  servers: z.array(
+    z.object({
+      name: z.string(),
+      address: z.string().nullable(),
+      status: z.string(),
+      reason: z.string().nullable(),
+    }),
+  ),
+  ...adviceSchema,
+})
+const checksSchema: z.ZodType<DomainChecks> = z.object({
+  ownership: checkSchema,
+  dkim: z.object({ status: checkStatus, selectors: z.array(checkSchema.extend({ host: z.string() })) }),
+  spf: checkSchema,
+  mx: checkSchema,
+  dmarc: checkSchema.extend({ policy: policySchema.nullable() }),
+  receiving: checkSchema.nullable(),
+  tracking: checkSchema.extend({ host: z.string() }).nullable(),
+  name_servers: nameServersSchema,
+})
+export const verifiedDomainSchema = domainSchema.extend({ checks: checksSchema })
+
+export function domainView(
+  domain: DomainWithKeys,
+  mailHost: string,
+  place: LinkPlace,
+): z.output<typeof domainSchema> {
+  const checks = domain.checks === null ? null : (JSON.parse(domain.checks) as DomainChecks)
+  return {
+    object: 'domain',
+    id: wireId('dom', domain.id),
+    name: domain.name,
+    status: domain.status,
+    region: domain.region,
+    records: allRecordsOf(domain, mailHost, place).map(record => ({
+      ...record,
+      name: record.host,
+      ttl: TTL,
+      status: recordStatus(record, checks),
+    })),
+    open_tracking: domain.openTracking === 1,
+    click_tracking: domain.clickTracking === 1,
+    ...(domain.trackingSubdomain !== null && { tracking_subdomain: domain.trackingSubdomain }),
+    tls: domain.tls,
+    receiving: { enabled: domain.receiving === 1, record: receivingRecord(domain, mailHost) },
+    created_at: timestamp(domain.createdAt),
+    verified_at: timestamp(domain.verifiedAt),
+    last_checked_at: timestamp(domain.lastCheckedAt),
+  }
+}
+
+/** What brings the domain's own mail here. */
+function receivingRecord({ name }: DomainWithKeys, mailHost: string) {
+  return { type: 'MX' as const, host: name, value: mailHost, priority: 10 }
+}

@@ -1,0 +1,35 @@
+/** The provider zone for operators: every record that is served, or is to be copied to where the zone is hosted. */
+import type { DnsRecord } from '../../../protocols/dns/wire.ts'
+import { insistOnOperator } from '../operator.ts'
+import { listReply, type Route } from '../route.ts'
+import { pageQuery, readPage } from '../schema/read.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
+import { zoneRecordSchema, zoneRecordView } from './zone-schema.ts'
+
+export interface ZonePage {
+  total: number
+  rows: DnsRecord[]
+}
+
+interface ZoneRecordRoutesOptions {
+  listZone(page: { limit: number; offset: number }): Promise<ZonePage>
+}
+
+export function zoneRecordRoutes({ listZone }: ZoneRecordRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/dns/records',
+      access: 'session',
+      summary: 'List the records of the provider zone, the keys of domains last (operator)',
+      query: pageQuery(),
+      replies: { 200: listSchema(zoneRecordSchema) },
+      async handle(request) {
+        insistOnOperator(request)
+        const page = readPage(request.query)
+        const { total, rows } = await listZone(page)
+        return listReply({ total, offset: page.offset }, rows.map(zoneRecordView))
+      },
+    },
+  ]
+}

@@ -1,0 +1,58 @@
+/** Links to files that are good for a while, for whoever has them; and the replies with which files are answered. */
+import contentDisposition from 'content-disposition'
+import type { Clock } from '../../../lib/clock.ts'
+import type { SecretKeys } from '../../../lib/secret-keys.ts'
+import { shortFileName } from '../../../protocols/mime/file-name.ts'
+import { parseMediaType } from '../../../protocols/mime/media-type.ts'
+import type { RawReply } from '../route.ts'
+import { createDownloadToken, type FileRef } from './token.ts'
+
+export interface DownloadLink {
+  url: string
+  /** Epoch ms. */
+  expiresAt: number
+}
+
+export type LinkTo = (file: FileRef) => DownloadLink
+
+interface LinkOptions {
+  secrets: SecretKeys
+  clock: Clock
+  /** The address under which clients reach the service. */
+  baseUrl(): string
+}
+
+const LINK_MS = 3_600_000
+
+export function createLinkTo({ secrets, clock, baseUrl }: LinkOptions): LinkTo {
+  return file => {
+    const expiresAt = clock.now() + LINK_MS
+    const token = createDownloadToken(secrets, file, expiresAt)
+    return { url: `${baseUrl()}/downloads?token=${token}`, expiresAt }
+  }
+}
+
+export interface DownloadedFile {
+  filename: string
+  contentType: string
+  /** Absent where it is not known before all has been read. */
+  sizeBytes?: number
+  content: AsyncIterable<Uint8Array>
+}
+
+/** RFC 6266 and RFC 8187 for the name, of which clients must bear the header; nothing of the file may run where our own pages come from. */
+export function fileReply({ filename, contentType, sizeBytes, content }: DownloadedFile): RawReply {
+  return {
+    status: 200,
+    headers: {
+      'content-type': parseMediaType(contentType).essence,
+      ...(sizeBytes !== undefined && { 'content-length': String(sizeBytes) }),
+      'content-disposition': contentDisposition(shortFileName(filename).toWellFormed() || 'attachment'),
+      'content-security-policy': "sandbox; default-src 'none'",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    },
+    content,
+  }
+}

@@ -1,0 +1,42 @@
+/** Files under signed links. */
+import * as z from 'zod'
+import type { Clock } from '../../../lib/clock.ts'
+import type { SecretKeys } from '../../../lib/secret-keys.ts'
+import { invalidField, notFound, Refused } from '../api-error.ts'
+import type { Route } from '../route.ts'
+import { type DownloadedFile, fileReply } from './link.ts'
+import { type FileRef, readDownloadToken } from './token.ts'
+
+/** Undefined where the file is not there, or no longer in its account's sight. */
+export type OpenFile = (file: FileRef) => Promise<DownloadedFile | undefined>
+
+interface DownloadRoutesOptions {
+  secrets: SecretKeys
+  clock: Clock
+  /** For each kind of file. */
+  open: Readonly<Record<FileRef['kind'], OpenFile>>
+}
+
+export function downloadRoutes({ secrets, clock, open }: DownloadRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/downloads',
+      access: 'public',
+      summary: 'The bytes of an attachment or a received message, for whoever has a link to it',
+      query: { token: z.string() },
+      replies: { 200: '*/*' },
+      async handle({ query }) {
+        const token = query.get('token') ?? ''
+        if (token === '') throw invalidField('token', 'Missing `token` parameter.', 'missing_required_field')
+        const ref = readDownloadToken(secrets, token)
+        if (!ref) throw notFound('Download')
+        if (ref.expiresAt <= clock.now())
+          throw new Refused(403, 'invalid_access', 'The link has expired; ask for the attachment again.')
+        const file = await open[ref.kind](ref)
+        if (!file) throw notFound('Download')
+        return fileReply(file)
+      },
+    },
+  ]
+}

@@ -1,0 +1,94 @@
+/** Attachments of sent emails: listed and looked at, with links to their bytes. */
+import * as z from 'zod'
+import { parseWireId } from '../../../lib/ids.ts'
+import type { StoredAttachment } from '../../../pipeline/accept/new-email.ts'
+import { decodeContent } from '../../../resources/emails/content.ts'
+import { isVisible } from '../../../resources/emails/visible.ts'
+import type { BlobFiles } from '../../../store/blobs/blobs.ts'
+import type { Find } from '../../../store/read.ts'
+import type { Db } from '../../../store/schema.ts'
+import { notFound } from '../api-error.ts'
+import {
+  attachmentPageQuery,
+  cutPage,
+  findAttachment,
+  readAttachmentPage,
+} from '../downloads/attachment-page.ts'
+import type { LinkTo } from '../downloads/link.ts'
+import type { OpenFile } from '../downloads/routes.ts'
+import { type ApiRequest, ok, type Route } from '../route.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
+import { linkedAttachmentSchema, linkedAttachmentViewer } from './attachment-view.ts'
+import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
+
+interface EmailAttachmentRoutesOptions {
+  horizonOf: OwnEmailParts['horizonOf']
+  store: { db: Db; find: Find; blobs: BlobFiles }
+  linkTo: LinkTo
+}
+
+export function emailAttachmentRoutes(options: EmailAttachmentRoutesOptions): Route[] {
+  const { horizonOf, store, linkTo } = options
+  const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
+
+  /** The attachments of the email a request names, and how each is shown. */
+  const attachmentsOf = async (request: ApiRequest) => {
+    const email = await findOwnEmail(request, ['attachments', 'contentId'])
+    const [content] = await store.find('contents', [{ id: email.contentId }], ['encoding', 'body'])
+    const { html } = content ? decodeContent(content) : { html: null }
+    const { accountId, id: ownerId } = email
+    const linkOf = ({ id }: StoredAttachment) =>
+      linkTo({ kind: 'email-attachment', accountId, ownerId, fileId: parseWireId('att', id)! })
+    return { attachments: readStored(email.attachments), view: linkedAttachmentViewer(html, linkOf) }
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/emails/:id/attachments',
+      access: 'key',
+      summary: 'The attachments of an email, each with a link to its bytes that is good for an hour',
+      query: attachmentPageQuery,
+      replies: { 200: listSchema(linkedAttachmentSchema) },
+      async handle(request) {
+        const page = readAttachmentPage(request.query)
+        const { attachments, view } = await attachmentsOf(request)
+        const { rows, hasMore } = cutPage(attachments, page)
+        return ok({ object: 'list', total: attachments.length, has_more: hasMore, data: rows.map(view) })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/emails/:id/attachments/:attachment_id',
+      access: 'key',
+      summary: 'An attachment of an email, with a link to its bytes that is good for an hour',
+      replies: { 200: linkedAttachmentSchema.extend({ object: z.literal('attachment') }) },
+      async handle(request) {
+        const id = parseWireId('att', request.params.attachment_id!)
+        const { attachments, view } = await attachmentsOf(request)
+        const attachment = id && findAttachment(attachments, id)
+        if (!attachment) throw notFound('Attachment')
+        return ok({ object: 'attachment', ...view(attachment) })
+      },
+    },
+  ]
+}
+
+/** Of attachments, under their links. */
+export function emailAttachmentOpener({
+  horizonOf,
+  store,
+}: Omit<EmailAttachmentRoutesOptions, 'linkTo'>): OpenFile {
+  return async ({ accountId, ownerId: id, fileId }) => {
+    const [email] = await store.find('emails', [{ accountId, id }], ['attachments', 'endedAt'])
+    const isThere = email && isVisible(email, await horizonOf(accountId))
+    const file = isThere && findAttachment(readStored(email.attachments), fileId)
+    if (!file) return undefined
+    const blob = await store.blobs.open(store.db, new Uint8Array(Buffer.from(file.hash, 'hex')))
+    return { filename: file.filename, contentType: file.contentType, ...blob }
+  }
+}
+
+function readStored(json: string | null): StoredAttachment[] {
+  return json === null ? [] : (JSON.parse(json) as StoredAttachment[])
+}

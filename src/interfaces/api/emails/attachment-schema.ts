@@ -1,0 +1,164 @@
+/** The `attachments` of a request that sends an email: from JSON to files whose bytes are at hand, or to be fetched. */
+import * as z from 'zod'
+import {
+  attachmentName,
+  type RemoteAttachment,
+  type SubmittedAttachment,
+} from '../../../pipeline/accept/submission.ts'
+import { FILE_NAME_CHARACTERS_MAX, isLongerThan } from '../../../protocols/mime/file-name.ts'
+import {
+  ANY_BYTES,
+  isMediaType,
+  MEDIA_TYPE_CHARACTERS_MAX,
+  typeOfFile,
+} from '../../../protocols/mime/file-type.ts'
+import { invalidField, type Refused } from '../api-error.ts'
+import { presentPicker } from '../schema/read.ts'
+import { dataUrlType, readContent } from './attachment-content.ts'
+
+/** In characters. Those of a content id are counted without its brackets. */
+const LENGTHS_MAX = {
+  filename: FILE_NAME_CHARACTERS_MAX,
+  path: 2_048,
+  content_type: MEDIA_TYPE_CHARACTERS_MAX,
+  content_id: 200,
+  inline_content_id: 200,
+}
+const CONTENT_ID_BRACKETS = 2
+
+const boundedText = (maxLength: number) => z.string().meta({ maxLength }).optional()
+const schema = z.object({
+  filename: boundedText(LENGTHS_MAX.filename),
+  content: z.unknown().optional(),
+  path: boundedText(LENGTHS_MAX.path),
+  content_type: boundedText(LENGTHS_MAX.content_type),
+  content_id: boundedText(LENGTHS_MAX.content_id + CONTENT_ID_BRACKETS),
+  /** The former name of `content_id`. */
+  inline_content_id: boundedText(LENGTHS_MAX.inline_content_id + CONTENT_ID_BRACKETS),
+})
+
+/** How the API's description shows an attachment. */
+export const attachmentMeta = {
+  properties: {
+    ...z.toJSONSchema(schema.omit({ content: true }), { io: 'input' }).properties,
+    content: {
+      description: 'Base64, or a list of integers from 0 to 255; or a Buffer as Node.js writes it into JSON.',
+      anyOf: [
+        { type: 'string' },
+        { type: 'array', items: { type: 'integer', minimum: 0, maximum: 255 } },
+        { type: 'object', properties: { type: { const: 'Buffer' }, data: { type: 'array' } } },
+      ],
+    },
+    path: {
+      type: 'string',
+      format: 'uri',
+      maxLength: LENGTHS_MAX.path,
+      description: 'In place of `content`, where the operator allows it.',
+    },
+  },
+}
+
+type Fields = z.output<typeof schema>
+/** @param key of the attachment, with its dot; empty for the attachment as a whole */
+type Refuse = (key: string, message: string) => Refused
+
+const pickPresent = presentPicker(Object.keys(schema.shape), { emptyMeansAbsent: ['filename'] })
+
+export const MOST_ATTACHMENTS = 100
+const CHARSET = /\s*;\s*charset=(?:"[^"]*"|[^\s;]*)/gi
+const CONTENT_ID = /^[!-;=?-~]+$/
+const BREAKS = /[\r\n\0]/
+
+/** @throws Refused 422 invalid_attachment, which names the attachment and its field */
+export function readAttachments(
+  list: readonly Record<string, unknown>[] = [],
+): (SubmittedAttachment | RemoteAttachment)[] {
+  const attachments = list.map(readAttachment)
+  const seen = new Set<string>()
+  for (const [index, { contentId }] of attachments.entries()) {
+    if (contentId === null) continue
+    if (seen.has(contentId))
+      throw refuser(index)('.content_id', `another attachment has the \`content_id\` "${contentId}"`)
+    seen.add(contentId)
+  }
+  return attachments
+}
+
+export function tooManyAttachments(): Refused {
+  return invalidField(
+    'attachments',
+    `An email may have ${MOST_ATTACHMENTS} attachments.`,
+    'invalid_attachment',
+  )
+}
+
+function refuser(index: number): Refuse {
+  return (key, message) =>
+    invalidField(`attachments[${index}]${key}`, `Attachment ${index + 1}: ${message}.`, 'invalid_attachment')
+}
+
+function readAttachment(raw: Record<string, unknown>, index: number): SubmittedAttachment | RemoteAttachment {
+  const refuse = refuser(index)
+  const fields = readFields(raw, refuse)
+  const { content, path, content_type: type } = fields
+  if (content === undefined && path === undefined) throw refuse('', 'it has no `content`')
+  if (content !== undefined && path !== undefined) throw refuse('.path', 'it has both `content` and `path`')
+  if (type !== undefined && !isMediaType(type))
+    throw refuse('.content_type', '`content_type` is not a media type')
+  const contentId = readContentId(fields, refuse)
+  if (path === undefined) return { ...readFile(fields, index, refuse), contentId }
+  return { url: path, filename: fields.filename ?? null, contentType: type ?? null, contentId }
+}
+
+function readFile({ filename, content, content_type: given }: Fields, index: number, refuse: Refuse) {
+  const read = readContent(content, /^text\//i.test(given ?? ''))
+  if ('fault' in read) throw refuse('.content', `\`content\` ${read.fault}`)
+  const type = given ?? typeOfFile(filename ?? '') ?? typeByDataUrl(content)
+  return {
+    filename: filename ?? attachmentName(index, type),
+    contentType: read.isPlainText ? inUtf8(type!) : (type ?? ANY_BYTES),
+    content: read.bytes,
+  }
+}
+
+/** Some clients put `false` where there is no file name. */
+function readFields(raw: Record<string, unknown>, refuse: Refuse): Fields {
+  const parsed = schema.safeParse(pickPresent(raw.filename === false ? { ...raw, filename: null } : raw))
+  if (!parsed.success) {
+    const key = parsed.error.issues[0]!.path.join('../wire')
+    throw refuse(`.${key}`, `\`${key}\` has the wrong type`)
+  }
+  for (const key of ['filename', 'content_type', 'content_id', 'inline_content_id'] as const)
+    if (BREAKS.test(parsed.data[key] ?? ''))
+      throw refuse(`.${key}`, `\`${key}\` must not contain CR, LF or NUL`)
+  for (const key of ['filename', 'path', 'content_type'] as const)
+    insistOnLength(key, parsed.data[key] ?? '', refuse)
+  return parsed.data
+}
+
+function insistOnLength(key: keyof typeof LENGTHS_MAX, text: string, refuse: Refuse) {
+  if (isLongerThan(text, LENGTHS_MAX[key]))
+    throw refuse(`.${key}`, `\`${key}\` is longer than ${LENGTHS_MAX[key]} characters`)
+}
+
+function readContentId(
+  { content_id: id, inline_content_id: formerId }: Pick<Fields, 'content_id' | 'inline_content_id'>,
+  refuse: Refuse,
+): string | null {
+  const text = id ?? formerId
+  if (text === undefined) return null
+  const key = id === undefined ? 'inline_content_id' : 'content_id'
+  const bare = text.trim().replace(/^<(.*)>$/, '$1')
+  insistOnLength(key, bare, refuse)
+  if (CONTENT_ID.test(bare)) return bare
+  throw refuse(`.${key}`, `\`${key}\` must be printable ASCII without blanks or brackets`)
+}
+
+function typeByDataUrl(content: unknown): string | undefined {
+  const type = dataUrlType(content)
+  return type !== undefined && isMediaType(type) ? type : undefined
+}
+
+function inUtf8(type: string): string {
+  return `${type.replace(CHARSET, '')}; charset=utf-8`
+}

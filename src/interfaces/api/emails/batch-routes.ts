@@ -1,0 +1,55 @@
+/** Several emails by one request. */
+import * as z from 'zod'
+import { wireId } from '../../../lib/ids.ts'
+import type { Accept } from '../../../pipeline/accept/accept.ts'
+import type { BatchMode } from '../../../pipeline/accept/prepared.ts'
+import { isRefusal } from '../../../pipeline/accept/refusal.ts'
+import { Refused, refusedBy } from '../api-error.ts'
+import { SEND_BODY_LIMIT_BYTES } from '../body/body.ts'
+import { idempotencyHeader, readRepeatable, senderOf } from '../idempotency-header.ts'
+import { type ApiRequest, ok, type Route } from '../route.ts'
+import { idSchema } from '../schema/reply-schemas.ts'
+import { batchSchema } from './batch-schema.ts'
+
+/** `errors` name what a permissive batch has left out. */
+const batchAnswerSchema = z.object({
+  data: z.array(z.object({ id: idSchema('eml') })),
+  errors: z.array(z.object({ index: z.int(), message: z.string() })).exactOptional(),
+})
+
+export function batchRoutes({ accept }: { accept: Accept }): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/emails/batch',
+      access: 'key',
+      bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
+      summary: 'Send up to 100 emails',
+      body: batchSchema,
+      headers: { ...idempotencyHeader, 'x-batch-validation': z.enum(['strict', 'permissive']).optional() },
+      replies: { 200: batchAnswerSchema },
+      async handle(request) {
+        const mode = modeOf(request)
+        const { prepared, idempotency } = await readRepeatable(request, '/emails/batch', mode)
+        const accepted = await accept.send(senderOf(request), prepared, idempotency)
+        if (isRefusal(accepted)) throw refusedBy(accepted)
+        const { ids, leftOut } = accepted
+        return ok({
+          data: ids.map(id => ({ id: wireId('eml', id) })),
+          ...((mode === 'permissive' || leftOut.length > 0) && { errors: leftOut }),
+        })
+      },
+    },
+  ]
+}
+
+/** @throws Refused 422 */
+function modeOf({ headers }: ApiRequest): BatchMode {
+  const mode = String(headers['x-batch-validation'] ?? 'strict').toLowerCase()
+  if (mode === 'strict' || mode === 'permissive') return mode
+  throw new Refused(
+    422,
+    'validation_error',
+    'The x-batch-validation header must be `strict` or `permissive`.',
+  )
+}

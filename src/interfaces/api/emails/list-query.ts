@@ -1,0 +1,93 @@
+/** What a client asks of the list of emails, read from the query. Parameters that are empty count as absent. */
+import * as z from 'zod'
+import { parseWireId } from '../../../lib/ids.ts'
+import { parseIsoTime } from '../../../lib/iso-time.ts'
+import { parseDomain, parseMailbox } from '../../../protocols/smtp/address.ts'
+import { EMAIL_ORIGINS, type EmailFilter, foldSubject } from '../../../resources/search/facets.ts'
+import type { Page } from '../../../resources/search/list.ts'
+import { EMAIL_STATUSES, type EmailStatus } from '../../../store/schema.ts'
+import { invalidField } from '../api-error.ts'
+import { pageQuery, readPage } from '../schema/read.ts'
+import { idSchema } from '../schema/reply-schemas.ts'
+
+const text = (description: string) => z.string().optional().meta({ description })
+
+export const emailFilterQuery = {
+  status: z.enum(EMAIL_STATUSES).optional(),
+  q: text('Part of the subject.'),
+  from: text("The sender's address."),
+  to: text("A recipient's address."),
+  tag: text('Name or value of a tag.'),
+  domain: text("The sender's domain."),
+  broadcast_id: idSchema('brd').optional(),
+  api_key_id: idSchema('key').optional().meta({ description: 'The key that it was sent with.' }),
+  source: z.enum(EMAIL_ORIGINS).optional().meta({ description: 'How it came.' }),
+  created_after: text('A time, or a date.'),
+  created_before: text('A time, or a date.'),
+}
+export const emailPageQuery = {
+  ...pageQuery(),
+  after: idSchema('eml').optional(),
+  before: idSchema('eml').optional(),
+}
+
+/** @throws Refused 422 naming the parameter */
+export function readEmailFilter(query: URLSearchParams): EmailFilter {
+  const read = <T>(name: string, parse: (text: string) => T | undefined, what: string): T | undefined => {
+    const text = query.get(name) ?? ''
+    const value = text === '' ? undefined : parse(text)
+    if (text !== '' && value === undefined) throw invalidParameter(name, what)
+    return value
+  }
+  return {
+    status: read('status', statusOf, `one of ${EMAIL_STATUSES.join(', ')}`),
+    subject: read('q', foldSubject, 'a text'),
+    from: read('from', addressOf, 'an email address'),
+    to: read('to', addressOf, 'an email address'),
+    tag: read('tag', text => text, 'a text'),
+    domain: read('domain', parseDomain, 'a domain name'),
+    broadcastId: read('broadcast_id', text => parseWireId('brd', text), "a broadcast's id"),
+    apiKeyId: read('api_key_id', text => parseWireId('key', text), "an API key's id"),
+    source: read(
+      'source',
+      text => EMAIL_ORIGINS.find(origin => origin === text),
+      `one of ${EMAIL_ORIGINS.join(', ')}`,
+    ),
+    createdFrom: read('created_after', timeOf, TIME),
+    createdBefore: read('created_before', timeOf, TIME),
+  }
+}
+
+/** @throws Refused 422 */
+export function readEmailPage(query: URLSearchParams): Page {
+  const edge = (name: string) => {
+    const text = query.get(name) ?? ''
+    const id = text === '' ? undefined : parseWireId('eml', text)
+    if (text !== '' && !id) throw invalidParameter(name, "an email's id")
+    return id
+  }
+  const after = edge('after')
+  const before = edge('before')
+  if (after && before) throw invalidField('before', 'The `before` parameter cannot be used with `after`.')
+  return { ...readPage(query), after, before }
+}
+
+const TIME = 'an ISO 8601 date, or a time with an offset or `Z`'
+
+function statusOf(text: string): EmailStatus | undefined {
+  return EMAIL_STATUSES.find(status => status === text)
+}
+
+function addressOf(text: string): string | undefined {
+  const parsed = parseMailbox(text)
+  return 'fault' in parsed ? undefined : parsed.address
+}
+
+/** A date stands for its beginning in UTC. */
+function timeOf(text: string): number | undefined {
+  return parseIsoTime(text) ?? parseIsoTime(`${text}T00:00Z`)
+}
+
+function invalidParameter(name: string, what: string) {
+  return invalidField(name, `The \`${name}\` parameter must be ${what}.`)
+}

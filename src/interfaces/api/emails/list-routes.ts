@@ -1,0 +1,82 @@
+/** Emails listed, searched, and exported. */
+
+import type { Id } from '../../../lib/ids.ts'
+import type { Plans } from '../../../resources/accounts/plans.ts'
+import type { EmailReader } from '../../../resources/search/reader.ts'
+import { notFound } from '../api-error.ts'
+import { boundDomain } from '../bound-key.ts'
+import { type ApiRequest, ok, type Route } from '../route.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
+import { CSV_HEADER } from './csv.ts'
+import { emailFilterQuery, emailPageQuery, readEmailFilter, readEmailPage } from './list-query.ts'
+import { emailRowSchema, emailRowView } from './schema.ts'
+
+interface EmailListRoutesOptions {
+  reader: Pick<EmailReader, 'listEmails'> & {
+    /** A batch of emails as lines of CSV, and where the next one begins. */
+    exportEmails(
+      input: Parameters<EmailReader['readBatch']>[0],
+    ): Promise<{ csv: Uint8Array; next: Id | null }>
+  }
+  /** Emails that ended then or before are out of the account's sight. */
+  horizonOf: Plans['horizonOf']
+}
+
+export function emailListRoutes({ reader, horizonOf }: EmailListRoutesOptions): Route[] {
+  const scopeOf = async ({ credential }: ApiRequest) => ({
+    accountId: credential.accountId,
+    horizon: await horizonOf(credential.accountId),
+    domain: boundDomain(credential),
+  })
+  return [
+    {
+      method: 'GET',
+      path: '/emails',
+      access: 'key',
+      summary: 'List and search emails, newest first',
+      query: { ...emailFilterQuery, ...emailPageQuery },
+      replies: { 200: listSchema(emailRowSchema) },
+      async handle(request) {
+        const filter = readEmailFilter(request.query)
+        const page = readEmailPage(request.query)
+        const found = await reader.listEmails({ scope: await scopeOf(request), filter, page })
+        if (!found) throw notFound('Email')
+        const { total, hasMore, emails } = found
+        return ok({ object: 'list', total, has_more: hasMore, data: emails.map(emailRowView) })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/emails/export',
+      access: 'key',
+      summary: 'Export emails as CSV',
+      query: emailFilterQuery,
+      replies: { 200: 'text/csv' },
+      async handle(request) {
+        const filter = readEmailFilter(request.query)
+        const scope = await scopeOf(request)
+        const first = await reader.exportEmails({ scope, filter, from: null })
+        const following = (from: Id) => reader.exportEmails({ scope, filter, from })
+        return { status: 200, headers: EXPORT_HEADERS, content: linesOf(first, following) }
+      },
+    },
+  ]
+}
+
+const EXPORT_HEADERS = {
+  'content-type': 'text/csv; charset=utf-8; header=present',
+  'content-disposition': 'attachment; filename="emails.csv"',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+}
+
+async function* linesOf(
+  first: { csv: Uint8Array; next: Id | null },
+  following: (from: Id) => Promise<typeof first>,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(CSV_HEADER)
+  for (let batch = first; ; batch = await following(batch.next)) {
+    if (batch.csv.length > 0) yield batch.csv
+    if (batch.next === null) return
+  }
+}

@@ -1,0 +1,200 @@
+/** What a client asks of the metrics, read from the query, and how they are shown. */
+import * as z from 'zod'
+import { type Id, type IdPrefix, idKey, parseWireId, wireId } from '../../../lib/ids.ts'
+import { parseIsoTime } from '../../../lib/iso-time.ts'
+import { dayBegin, GRANULARITIES, type Granularity, wallClock } from '../../../resources/events/local-time.ts'
+import { COUNTED_METRICS, SIMULATED_METRICS } from '../../../resources/events/metrics.ts'
+import {
+  DIMENSIONS,
+  type Dimension,
+  type MetricCounts,
+  type MetricsRow,
+} from '../../../resources/events/metrics-report.ts'
+import { invalidField } from '../api-error.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+
+/** Worked out of what is counted of real mail: shares from 0 to 1, 0 where there is nothing to share. */
+const RATES = {
+  delivery_rate: of => share(of('delivered'), ended(of)),
+  bounce_rate: of => share(of('bounced'), ended(of)),
+  open_rate: of => share(of('unique_opened'), of('delivered')),
+  click_rate: of => share(of('unique_clicked'), of('delivered')),
+  complaint_rate: of => share(of('complained'), of('delivered')),
+  unsubscribe_rate: () => 0,
+} satisfies Record<string, (of: CountOf) => number>
+/** Known to clients, and never counted yet. */
+const UNCOUNTED = ['unsubscribed'] as const
+
+type CountOf = (metric: keyof MetricCounts) => number
+type Rate = keyof typeof RATES
+
+const METRICS = [
+  ...COUNTED_METRICS,
+  ...UNCOUNTED,
+  ...(Object.keys(RATES) as Rate[]),
+  ...SIMULATED_METRICS,
+] as const
+type Metric = (typeof METRICS)[number]
+
+const MOST_IDS = 100
+const DEFAULT_RANGE_MS = 6 * 86_400_000
+const DAY_MS = 86_400_000
+const list = (description: string) => z.string().optional().meta({ description })
+
+export const metricsQuery = {
+  start_date: list('A date or a time; 6 days before the end by default.'),
+  end_date: list('A date, which is included, or a time; now by default.'),
+  timezone: list('Name of a time zone, for dates and periods; UTC by default.'),
+  granularity: z.enum(GRANULARITIES).default('daily'),
+  metrics: list(`Names with commas between them, of ${METRICS.join(', ')}; all by default.`),
+  dimensions: list(`Names with commas between them, of ${DIMENSIONS.join(', ')}.`),
+  domain_id: list('Ids with commas between them.'),
+  email_id: list('Ids with commas between them.'),
+  broadcast_id: list('Ids with commas between them.'),
+}
+
+const counts = z.object(
+  Object.fromEntries(METRICS.map(metric => [metric, z.number().min(0).exactOptional()])),
+)
+export const metricsSchema = z.object({
+  object: z.literal('metrics'),
+  start_date: timeSchema,
+  end_date: timeSchema,
+  metrics: z.array(z.enum(METRICS)),
+  dimensions: z.array(z.enum(DIMENSIONS)),
+  granularity: z.enum(GRANULARITIES),
+  totals: counts,
+  data: z
+    .array(
+      counts.extend({
+        period: z.string().exactOptional(),
+        domain_id: idSchema('dom').nullable().exactOptional(),
+        domain_name: z.string().nullable().exactOptional(),
+        email_id: idSchema('eml').exactOptional(),
+        broadcast_id: idSchema('brd').nullable().exactOptional(),
+      }),
+    )
+    .exactOptional(),
+})
+
+export interface AskedMetrics {
+  /** Epoch ms. */
+  from: number
+  /** Epoch ms, not included. */
+  to: number
+  timeZone: string
+  granularity: Granularity
+  metrics: readonly Metric[]
+  dimensions: readonly Dimension[]
+  domains: Id[] | null
+  emails: Id[] | null
+  broadcasts: Id[] | null
+}
+
+/** @throws Refused 422 naming the parameter */
+export function readMetrics(query: URLSearchParams, now: number): AskedMetrics {
+  const timeZone = query.get('timezone') || 'UTC'
+  const wall = wallOf(timeZone)
+  const timeOf = (name: string, days: number) => {
+    const text = query.get(name) || undefined
+    if (text === undefined) return undefined
+    const midnight = parseIsoTime(`${text}T00:00Z`)
+    const at = midnight === undefined ? parseIsoTime(text) : dayBegin(wall, midnight + days * DAY_MS)
+    if (at === undefined) throw invalid(name, 'an ISO 8601 date, or a time with an offset or `Z`')
+    return at
+  }
+  const to = Math.min(timeOf('end_date', 1) ?? now, now)
+  const from = timeOf('start_date', 0) ?? to - DEFAULT_RANGE_MS
+  if (from > to) throw invalid('start_date', 'in the past, and not after `end_date`')
+  const asked = {
+    ...{ from, to, timeZone },
+    granularity: oneOf(GRANULARITIES, 'granularity', query.get('granularity') || 'daily'),
+    metrics: namesOf(query, 'metrics', METRICS) ?? METRICS,
+    dimensions: namesOf(query, 'dimensions', DIMENSIONS) ?? [],
+    domains: idsOf(query, 'domain_id', 'dom'),
+    emails: idsOf(query, 'email_id', 'eml'),
+    broadcasts: idsOf(query, 'broadcast_id', 'brd'),
+  }
+  if (asked.dimensions.includes('email') && !asked.emails)
+    throw invalid('email_id', 'given with the dimension `email`')
+  if (asked.emails && (asked.broadcasts || asked.dimensions.includes('broadcast')))
+    throw invalid('email_id', 'left out where broadcasts are asked for')
+  return asked
+}
+
+/** @param nameOf of a domain that the account has */
+export function metricsRowView(
+  { period, domainId, broadcastId, emailId, counts }: MetricsRow,
+  { metrics, dimensions }: Pick<AskedMetrics, 'metrics' | 'dimensions'>,
+  nameOf: (domain: Id) => string | undefined,
+) {
+  const has = (dimension: Dimension) => dimensions.includes(dimension)
+  return {
+    ...(has('period') && { period: period! }),
+    ...(has('domain') && {
+      domain_id: domainId && wireId('dom', domainId),
+      domain_name: (domainId && nameOf(domainId)) ?? null,
+    }),
+    ...(has('email') && { email_id: wireId('eml', emailId!) }),
+    ...(has('broadcast') && { broadcast_id: broadcastId && wireId('brd', broadcastId) }),
+    ...countsView(counts, metrics),
+  }
+}
+
+export function countsView(counts: MetricCounts, metrics: readonly Metric[]): Record<string, number> {
+  const of: CountOf = metric => counts[metric] ?? 0
+  const ofReal: CountOf = metric => of(metric) - (counts[`simulated_${metric}` as keyof MetricCounts] ?? 0)
+  return Object.fromEntries(
+    metrics.map(metric => [
+      metric,
+      metric in RATES ? RATES[metric as Rate](ofReal) : of(metric as keyof MetricCounts),
+    ]),
+  )
+}
+
+function ended(of: CountOf): number {
+  return of('delivered') + of('bounced') + of('failed')
+}
+
+function share(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000
+}
+
+function wallOf(timeZone: string): (at: number) => number {
+  try {
+    return wallClock(timeZone)
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw invalid('timezone', 'the name of a time zone, such as `Europe/Vienna`')
+    throw error
+  }
+}
+
+function namesOf<T extends string>(
+  query: URLSearchParams,
+  name: string,
+  known: readonly T[],
+): T[] | undefined {
+  const text = query.get(name) ?? ''
+  if (text === '') return undefined
+  return [...new Set(text.split(',').map(part => oneOf(known, name, part.trim())))]
+}
+
+function oneOf<T extends string>(known: readonly T[], name: string, text: string): T {
+  const found = known.find(one => one === text)
+  if (found === undefined) throw invalid(name, `of ${known.join(', ')}`)
+  return found
+}
+
+function idsOf(query: URLSearchParams, name: string, prefix: IdPrefix): Id[] | null {
+  const text = query.get(name) ?? ''
+  if (text === '') return null
+  const ids = text.split(',').map(part => parseWireId(prefix, part.trim()))
+  if (ids.includes(undefined) || ids.length > MOST_IDS)
+    throw invalid(name, `a list of at most ${MOST_IDS} ids with commas between them`)
+  return [...new Map((ids as Id[]).map(id => [idKey(id), id])).values()]
+}
+
+function invalid(name: string, what: string) {
+  return invalidField(name, `The \`${name}\` parameter must be ${what}.`)
+}

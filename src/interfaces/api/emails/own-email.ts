@@ -1,0 +1,35 @@
+/** The email that a request names: one of its account's, in its sight, and within what its credential may touch. */
+
+import { type Id, parseWireId } from '../../../lib/ids.ts'
+import type { Plans } from '../../../resources/accounts/plans.ts'
+import { isVisible } from '../../../resources/emails/visible.ts'
+import type { Find } from '../../../store/read.ts'
+import type { EmailRow } from '../../../store/schema.ts'
+import { notFound } from '../api-error.ts'
+import { mayTouch } from '../bound-key.ts'
+import type { ApiRequest } from '../route.ts'
+
+export interface OwnEmailParts {
+  find: Find
+  /** Emails that ended then or before are out of the account's sight. */
+  horizonOf: Plans['horizonOf']
+}
+
+/** The `:id` of the path, with the columns asked for. @throws Refused 404 */
+export type FindOwnEmail = <C extends keyof EmailRow>(
+  request: Pick<ApiRequest, 'params' | 'credential'>,
+  columns: readonly C[],
+) => Promise<Pick<EmailRow, C> & { accountId: Id; id: Id; horizon: number }>
+
+export function createFindOwnEmail({ find, horizonOf }: OwnEmailParts): FindOwnEmail {
+  return async ({ params, credential }, columns) => {
+    const { accountId } = credential
+    const id = parseWireId('eml', params.id!)
+    const horizon = await horizonOf(accountId)
+    const [email] = id
+      ? await find('emails', [{ accountId, id }], [...new Set([...columns, 'sender', 'endedAt'] as const)])
+      : []
+    if (!id || !email || !isVisible(email, horizon) || !mayTouch(credential, email)) throw notFound('Email')
+    return { ...email, accountId, id, horizon }
+  }
+}

@@ -1,0 +1,108 @@
+/** The message of an email as one recipient got it. */
+import * as z from 'zod'
+import { createFairSlots } from '../../../lib/fair-semaphore.ts'
+import { type Id, idKey } from '../../../lib/ids.ts'
+import type { RebuiltMessage } from '../../../pipeline/delivery/message/rebuild.ts'
+import { foldAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
+import type { Find } from '../../../store/read.ts'
+import type { Db } from '../../../store/schema.ts'
+import { invalidField, notFound } from '../api-error.ts'
+import type { RawReply, Route } from '../route.ts'
+import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
+
+interface RawEmailRoutesOptions {
+  horizonOf: OwnEmailParts['horizonOf']
+  store: { db: Db; find: Find }
+  reader: {
+    rebuildMessage(delivery: { accountId: Id; emailId: Id; ordinal: number }): Promise<Message | undefined>
+  }
+}
+
+interface Message {
+  fidelity: RebuiltMessage['fidelity']
+  head: Uint8Array
+  body: Uint8Array
+}
+
+/** Messages have up to 56 MB and are in memory while they are read: so many at once, and so many of an account. */
+const MOST_AT_ONCE = 8
+const MOST_OF_AN_ACCOUNT = 2
+const MOST_WAITING = 10
+const PIECE_BYTES = 64 * 1024
+
+export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptions): Route[] {
+  const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
+  const slots = createFairSlots(MOST_AT_ONCE, MOST_OF_AN_ACCOUNT, { mostOfAnOwner: MOST_WAITING })
+  return [
+    {
+      method: 'GET',
+      path: '/emails/:id/raw',
+      access: 'key',
+      summary: 'The signed message as it was sent to a recipient',
+      query: {
+        recipient: z
+          .string()
+          .optional()
+          .meta({ description: 'Address of a recipient; the first by default.' }),
+      },
+      replies: { 200: 'message/rfc822' },
+      async handle(request) {
+        const wanted = readRecipient(request.query)
+        const { accountId, id: emailId } = await findOwnEmail(request, [])
+        const ordinal = await ordinalOf(store.db, emailId, wanted)
+        if (ordinal === undefined) throw notFound('Recipient')
+        const leave = await slots.take(idKey(accountId))
+        try {
+          const message = await reader.rebuildMessage({ accountId, emailId, ordinal })
+          if (!message) throw notFound('Email')
+          return replyOf(message, leave)
+        } catch (error) {
+          leave()
+          throw error
+        }
+      },
+    },
+  ]
+}
+
+/** Folded; undefined for the first. @throws Refused 422 */
+function readRecipient(query: URLSearchParams): string | undefined {
+  const text = query.get('recipient') ?? ''
+  if (text === '') return undefined
+  const parsed = parseMailbox(text)
+  if ('fault' in parsed)
+    throw invalidField('recipient', 'The `recipient` parameter must be an email address.')
+  return foldAddress(parsed.address)
+}
+
+async function ordinalOf(db: Db, emailId: Id, wanted: string | undefined): Promise<number | undefined> {
+  const deliveries = await db
+    .selectFrom('deliveries')
+    .select(['ordinal', 'address'])
+    .where('emailId', '=', emailId)
+    .orderBy('ordinal')
+    .execute()
+  return deliveries.find(({ address }) => wanted === undefined || foldAddress(address) === wanted)?.ordinal
+}
+
+function replyOf({ fidelity, head, body }: Message, done: () => void): RawReply {
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'message/rfc822',
+      'content-length': String(head.length + body.length),
+      'content-disposition': 'attachment; filename="email.eml"',
+      'content-security-policy': "sandbox; default-src 'none'",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'x-posthorn-raw': fidelity,
+    },
+    content: piecesOf(head, body),
+    done,
+  }
+}
+
+async function* piecesOf(...parts: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts)
+    for (let at = 0; at < part.length; at += PIECE_BYTES) yield part.subarray(at, at + PIECE_BYTES)
+}

@@ -1,0 +1,74 @@
+/** Emails that wait for their time: moved to another, or canceled. */
+import * as z from 'zod'
+import type { Id } from '../../../lib/ids.ts'
+import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
+import type { scheduledCommands } from '../../../pipeline/accept/scheduled.ts'
+import { findEmailParts } from '../../../resources/emails/email-rows.ts'
+import type { Run } from '../../../store/command.ts'
+import type { Find, ReadTogether } from '../../../store/read.ts'
+import type { Db } from '../../../store/schema.ts'
+import { notFound, refusedBy } from '../api-error.ts'
+import { type ApiReply, type ApiRequest, ok, type Route } from '../route.ts'
+import { bodyReader, readTime } from '../schema/read.ts'
+import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
+import { emailSchema, emailView } from './schema.ts'
+
+interface ScheduledEmailRoutesOptions {
+  horizonOf: OwnEmailParts['horizonOf']
+  store: { db: Db; find: Find; readTogether: ReadTogether; run: Run<typeof scheduledCommands> }
+  now(): number
+}
+
+const rescheduleSchema = z.object({
+  scheduled_at: z.unknown().meta({ type: 'string', format: 'date-time' }),
+})
+const readReschedule = bodyReader(rescheduleSchema)
+
+export function scheduledEmailRoutes({ horizonOf, store, now }: ScheduledEmailRoutesOptions): Route[] {
+  const { run } = store
+  const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
+
+  /** Has an email of the account changed, and answers with it as the change has left it. */
+  const change = async (
+    request: ApiRequest,
+    command: (email: { accountId: Id; id: Id; now: number }) => Promise<true | Refusal | undefined>,
+  ): Promise<ApiReply> => {
+    const { accountId, id, horizon } = await findOwnEmail(request, [])
+    const changed = await command({ accountId, id, now: now() })
+    if (isRefusal(changed)) throw refusedBy(changed)
+    const parts = changed && (await findEmailParts(store, accountId, id, horizon))
+    if (!parts) throw notFound('Email')
+    return ok(emailView(parts))
+  }
+
+  return [
+    {
+      method: 'PATCH',
+      path: '/emails/:id',
+      access: 'key',
+      summary: 'Move a scheduled email to another time',
+      body: rescheduleSchema,
+      replies: { 200: emailSchema },
+      async handle(request) {
+        return change(request, async email => {
+          const body = readReschedule(await request.body())
+          const scheduledAt = readTime('scheduled_at', body.scheduledAt)
+          return run('rescheduleEmail', { ...email, scheduledAt })
+        })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/emails/:id/cancel',
+      access: 'key',
+      summary: 'Cancel a scheduled email',
+      replies: { 200: emailSchema },
+      async handle(request) {
+        return change(request, async email => {
+          await request.body()
+          return run('cancelEmail', email)
+        })
+      },
+    },
+  ]
+}

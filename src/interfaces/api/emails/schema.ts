@@ -1,0 +1,219 @@
+/** An email as the API shows it. */
+import * as z from 'zod'
+import { wireId } from '../../../lib/ids.ts'
+import type { StoredAttachment } from '../../../pipeline/accept/new-email.ts'
+import { transcriptOf } from '../../../pipeline/delivery/outcome/transcript.ts'
+import { POLICY_NAMES } from '../../../pipeline/delivery/tls-policy/host-tls-policy.ts'
+import { mailboxText } from '../../../protocols/smtp/mailbox-text.ts'
+import { type EmailParts, messageIdOf, parseMailboxes } from '../../../resources/emails/email-rows.ts'
+import { withoutFeedback } from '../../../resources/events/email-status.ts'
+import { EMAIL_EVENTS } from '../../../resources/events/types.ts'
+import type { ListedEmail } from '../../../resources/search/list.ts'
+import { personalContent } from '../../../resources/templates/personal.ts'
+import {
+  type AttemptRow,
+  type DeliveryRow,
+  EMAIL_STATUSES,
+  type EmailRow,
+  type EventRow,
+} from '../../../store/schema.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+const status = z.enum(EMAIL_STATUSES).meta({ id: 'EmailStatus' })
+const texts = z.array(z.string())
+
+export const emailRowSchema = z
+  .object({
+    id: idSchema('eml'),
+    message_id: z.string(),
+    from: z.string(),
+    to: texts,
+    cc: texts,
+    bcc: texts,
+    reply_to: texts,
+    subject: z.string(),
+    status,
+    last_event: status,
+    open_count: z.int(),
+    click_count: z.int(),
+    broadcast_id: idSchema('brd').nullable(),
+    topic_id: idSchema('top').nullable(),
+    scheduled_at: timeSchema.nullable(),
+    created_at: timeSchema,
+    last_event_at: timeSchema.nullable(),
+  })
+  .meta({ id: 'EmailRow' })
+
+const hostSchema = z.object({
+  host: z.string(),
+  ip: z.string(),
+  source_ip: z.string().nullable(),
+  phase: z.string().nullable(),
+  reply: z.string(),
+  tls: z
+    .object({ version: z.string(), cipher: z.string(), verified: z.boolean(), reason: z.string().nullable() })
+    .nullable(),
+  tls_fallback: z.string().nullable(),
+  policy: z.enum(POLICY_NAMES),
+  phases: z.array(z.object({ phase: z.string(), ms: z.int().min(0), reply: z.string().nullable() })),
+})
+const attemptSchema = z.object({
+  attempt: z.int().min(1),
+  at: timeSchema,
+  finished_at: timeSchema.nullable(),
+  outcome: z.enum(['delivered', 'deferred', 'bounced', 'unknown']),
+  phase: z.string().nullable(),
+  reply: z.string().nullable(),
+  mx_host: z.string().nullable(),
+  mx_ip: z.string().nullable(),
+  tls: z.string().nullable(),
+  hosts: z.array(hostSchema),
+})
+const recipientSchema = z.object({
+  address: z.string(),
+  kind: z.enum(['to', 'cc', 'bcc']),
+  status,
+  attempts: z.int().min(0),
+  next_attempt_at: timeSchema.nullable(),
+  mx_host: z.string().nullable(),
+  reply: z.string().nullable(),
+  transcripts: z.array(attemptSchema),
+})
+const eventSchema = z.object({
+  id: idSchema('evt'),
+  type: z.enum(EMAIL_EVENTS),
+  created_at: timeSchema,
+  recipient: z.string().nullable(),
+  data: z.record(z.string(), z.unknown()),
+})
+export const attachmentSchema = z.object({
+  id: idSchema('att'),
+  filename: z.string(),
+  content_type: z.string(),
+  content_id: z.string().nullable(),
+  size: z.int().min(0),
+})
+export const emailSchema = emailRowSchema
+  .extend({
+    object: z.literal('email'),
+    html: z.string().nullable(),
+    text: z.string().nullable(),
+    headers: z.record(z.string(), z.string()),
+    tags: z.array(z.looseObject({})),
+    attachments: z.array(attachmentSchema),
+    error: z.string().nullable(),
+    template_id: idSchema('tpl').nullable(),
+    recipients: z.array(recipientSchema),
+    events: z.array(eventSchema),
+  })
+  .meta({ id: 'Email' })
+
+/** @param unsubscribeUrl of an email that says one */
+export function emailView(parts: EmailParts, unsubscribeUrl = ''): z.output<typeof emailSchema> {
+  const { email, deliveries, attempts, events } = parts
+  const content = personalContent({ ...email, content: parts.content }, () => unsubscribeUrl)
+  return {
+    object: 'email',
+    ...emailRowView(email),
+    html: content.html,
+    text: content.text,
+    headers: Object.fromEntries(parseList<[string, string]>(email.headers)),
+    tags: parseList(email.tags),
+    attachments: parseList<StoredAttachment>(email.attachments).map(attachmentView),
+    error: email.error,
+    template_id: email.templateId && wireId('tpl', email.templateId),
+    recipients: deliveries.map(delivery =>
+      recipientView(
+        email,
+        delivery,
+        attempts.filter(attempt => attempt.ordinal === delivery.ordinal),
+      ),
+    ),
+    events: events.map(eventView),
+  }
+}
+
+/** An email in a list. */
+export function emailRowView(email: ListedEmail): z.output<typeof emailRowSchema> {
+  return {
+    id: wireId('eml', email.id),
+    message_id: messageIdOf(email),
+    from: mailboxText(parseMailboxes(email.sender)[0]!),
+    to: mailboxTexts(email.toList),
+    cc: mailboxTexts(email.ccList),
+    bcc: mailboxTexts(email.bccList),
+    reply_to: mailboxTexts(email.replyToList),
+    subject: email.subject,
+    status: email.status,
+    last_event: email.status,
+    open_count: email.openCount,
+    click_count: email.clickCount,
+    broadcast_id: email.broadcastId && wireId('brd', email.broadcastId),
+    topic_id: email.topicId && wireId('top', email.topicId),
+    scheduled_at: timestamp(email.scheduledAt),
+    created_at: timestamp(email.createdAt),
+    last_event_at: timestamp(email.lastEventAt),
+  }
+}
+
+/**
+ * Where the region gives no feedback, the account sees that the message was sent, and no more; of who was suppressed or
+ * canceled after a try, that much, and nothing of the tries.
+ */
+function recipientView(
+  email: EmailRow,
+  delivery: DeliveryRow,
+  attempts: readonly AttemptRow[],
+): z.output<typeof recipientSchema> {
+  const { address, kind } = delivery
+  const isHandedOver = delivery.signedAt !== null
+  const seen = withoutFeedback(delivery.status, isHandedOver)
+  const isHidden = isHandedOver || seen !== delivery.status
+  if (email.feedback === 0 && isHidden) {
+    const status = seen === 'queued' ? (email.sentAt === null ? 'queued' : 'sent') : seen
+    const unknown = { next_attempt_at: null, mx_host: null, reply: null, transcripts: [] }
+    return { address, kind, status, attempts: delivery.attempts, ...unknown }
+  }
+  const waits = delivery.status === 'delivery_delayed' || delivery.status === 'queued'
+  return {
+    address,
+    kind,
+    status: statusWord(email, delivery),
+    attempts: delivery.attempts,
+    next_attempt_at: waits ? timestamp(delivery.nextAt) : null,
+    mx_host: delivery.lastMxHost ?? attempts.at(-1)?.mxHost ?? null,
+    reply: delivery.lastReply ?? attempts.at(-1)?.reply ?? null,
+    transcripts: attempts.map(transcriptOf),
+  }
+}
+
+/** A queued delivery is told as its email is: not yet in the queue, in it, or under way. */
+function statusWord(email: EmailRow, { status, attempts }: DeliveryRow) {
+  if (status !== 'queued') return status
+  if (email.status === 'scheduled') return 'scheduled'
+  return attempts > 0 ? 'sent' : 'queued'
+}
+
+function eventView({ id, type, createdAt, recipient, data }: EventRow): z.output<typeof eventSchema> {
+  return {
+    id: wireId('evt', id),
+    type: type as (typeof EMAIL_EVENTS)[number],
+    created_at: timestamp(createdAt),
+    recipient,
+    data: JSON.parse(data) as Record<string, unknown>,
+  }
+}
+
+function attachmentView(attachment: StoredAttachment): z.output<typeof attachmentSchema> {
+  const { id, filename, contentType, contentId, sizeBytes } = attachment
+  return { id, filename, content_type: contentType, content_id: contentId, size: sizeBytes }
+}
+
+function mailboxTexts(json: string | null): string[] {
+  return parseMailboxes(json).map(mailboxText)
+}
+
+function parseList<T>(json: string | null): T[] {
+  return json === null ? [] : (JSON.parse(json) as T[])
+}

@@ -1,0 +1,63 @@
+/** Emails: sent and looked at. */
+import * as z from 'zod'
+import { parseWireId, wireId } from '../../../lib/ids.ts'
+import type { SecretKeys } from '../../../lib/secret-keys.ts'
+import type { Accept } from '../../../pipeline/accept/accept.ts'
+import { isRefusal } from '../../../pipeline/accept/refusal.ts'
+import type { Plans } from '../../../resources/accounts/plans.ts'
+import { findEmailParts } from '../../../resources/emails/email-rows.ts'
+import type { Find, ReadTogether } from '../../../store/read.ts'
+import type { Db } from '../../../store/schema.ts'
+import { notFound, refusedBy } from '../api-error.ts'
+import { SEND_BODY_LIMIT_BYTES } from '../body/body.ts'
+import { mayTouch } from '../bound-key.ts'
+import { idempotencyHeader, readRepeatable, senderOf } from '../idempotency-header.ts'
+import { ok, type Route } from '../route.ts'
+import { idSchema } from '../schema/reply-schemas.ts'
+import { createFindUnsubscribeUrl } from '../unsubscribe/url.ts'
+import { emailSchema, emailView } from './schema.ts'
+import { sendEmailSchema } from './send-schema.ts'
+
+interface EmailRoutesOptions {
+  accept: Accept
+  /** Emails that ended then or before are out of the account's sight. */
+  horizonOf: Plans['horizonOf']
+  store: { db: Db; find: Find; readTogether: ReadTogether }
+  secrets: SecretKeys
+}
+
+export function emailRoutes({ accept, horizonOf, store, secrets }: EmailRoutesOptions): Route[] {
+  const unsubscribeUrlOf = createFindUnsubscribeUrl({ find: store.find, secrets })
+  return [
+    {
+      method: 'POST',
+      path: '/emails',
+      access: 'key',
+      bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
+      summary: 'Send an email, now or later',
+      body: sendEmailSchema,
+      headers: idempotencyHeader,
+      replies: { 200: z.object({ id: idSchema('eml') }) },
+      async handle(request) {
+        const { prepared, idempotency } = await readRepeatable(request, '/emails', null)
+        const accepted = await accept.send(senderOf(request), prepared, idempotency)
+        if (isRefusal(accepted)) throw refusedBy(accepted)
+        return ok({ id: wireId('eml', accepted.ids[0]!) })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/emails/:id',
+      access: 'key',
+      summary: 'An email: what it says, its recipients, every attempt, its timeline',
+      replies: { 200: emailSchema },
+      async handle({ params, credential }) {
+        const { accountId } = credential
+        const id = parseWireId('eml', params.id!)
+        const parts = id && (await findEmailParts(store, accountId, id, await horizonOf(accountId)))
+        if (!parts || !mayTouch(credential, parts.email)) throw notFound('Email')
+        return ok(emailView(parts, await unsubscribeUrlOf(parts.email)))
+      },
+    },
+  ]
+}

@@ -1,0 +1,171 @@
+/** The request that sends an email: from JSON to a submission whose every field is parsed and good by itself. */
+import * as z from 'zod'
+import { type Id, parseWireId } from '../../../lib/ids.ts'
+import { readHeaders } from '../../../pipeline/accept/header-policy.ts'
+import { MOST_RECIPIENTS, refuseTooMany } from '../../../pipeline/accept/recipients.ts'
+import { isRefusal, UNKNOWN_TOPIC } from '../../../pipeline/accept/refusal.ts'
+import { subjectFault } from '../../../pipeline/accept/subject.ts'
+import type { Submission } from '../../../pipeline/accept/submission.ts'
+import { MOST_TAGS, TOO_MANY_TAGS, tagsFault } from '../../../pipeline/accept/tags.ts'
+import { foldAddress, type Mailbox, parseMailbox } from '../../../protocols/smtp/address.ts'
+import { invalidField, type Refused, refusedBy } from '../api-error.ts'
+import { bodyReader, type Camel, oneOrMany, presentPicker, readTime } from '../schema/read.ts'
+import { attachmentMeta, MOST_ATTACHMENTS, readAttachments, tooManyAttachments } from './attachment-schema.ts'
+import { readTemplateUse, templateMeta } from './template-use.ts'
+
+export const sendEmailSchema = z.object({
+  from: z.string(),
+  to: oneOrMany(),
+  cc: oneOrMany().optional(),
+  bcc: oneOrMany().optional(),
+  reply_to: oneOrMany().optional(),
+  subject: z.string(),
+  html: z.string().optional(),
+  text: z.string().optional(),
+  headers: z
+    .unknown()
+    .optional()
+    .meta({ type: 'object', additionalProperties: { type: 'string' } }),
+  attachments: z.array(z.looseObject({}).meta(attachmentMeta)).optional(),
+  tags: z.array(z.looseObject({})).optional(),
+  template: z.unknown().optional().meta(templateMeta),
+  template_id: z.unknown().optional().meta({ type: 'string' }),
+  template_data: z.unknown().optional().meta({ type: 'object' }),
+  scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
+  topic_id: z
+    .unknown()
+    .optional()
+    .meta({ type: 'string', description: 'A topic: recipients who do not want mail about it get none.' }),
+})
+
+const templatedSchema = sendEmailSchema.extend({ subject: z.string().optional() })
+
+const READING = {
+  emptyMeansAbsent: ['from', 'subject'],
+  listLimits: [
+    { key: 'reply_to', most: MOST_RECIPIENTS, refuse: tooManyReplyTo },
+    { key: 'attachments', most: MOST_ATTACHMENTS, refuse: tooManyAttachments },
+    { key: 'tags', most: MOST_TAGS, refuse: tooManyTags },
+  ],
+}
+const readRequest = bodyReader(sendEmailSchema, READING)
+const readTemplatedRequest = bodyReader(templatedSchema, READING)
+const presentRecipients = presentPicker(['to', 'cc', 'bcc'])
+const presentTemplate = presentPicker(['template', 'template_id'])
+
+/** @throws Refused */
+export function readSendEmail(body: unknown): Submission {
+  insistOnFewRecipients(body)
+  const request = namesTemplate(body) ? readTemplatedRequest(body) : readRequest(body)
+  const template = readTemplateUse(request)
+  if (!template && request.html === undefined && request.text === undefined)
+    throw invalidField('html', 'Missing `html` or `text` field.', 'missing_required_field')
+  const headers = request.headers === undefined ? undefined : orThrow(readHeaders(request.headers))
+  const replyTo = readMailboxes('reply_to', request.replyTo)
+  if (headers?.replyTo && !replyTo.every(isAmong(headers.replyTo)))
+    throw invalidField(
+      'headers.Reply-To',
+      'The `reply_to` field has addresses that the Reply-To header has not.',
+    )
+  return {
+    from: readFrom(request.from),
+    to: readMailboxes('to', request.to),
+    cc: readMailboxes('cc', request.cc),
+    bcc: readMailboxes('bcc', request.bcc),
+    replyTo: headers?.replyTo ?? replyTo,
+    subject: request.subject === undefined ? null : readSubject(request.subject),
+    html: request.html ?? null,
+    text: request.text ?? null,
+    headers: headers?.fields ?? [],
+    messageId: headers?.messageId ?? null,
+    attachments: readAttachments(request.attachments),
+    tags: readTags(request.tags),
+    scheduledAt: request.scheduledAt === undefined ? null : readTime('scheduled_at', request.scheduledAt),
+    topicId: request.topicId === undefined ? null : readTopicId(request.topicId),
+    template,
+  }
+}
+
+/** Whether it is a topic of the account is seen when the email is stored. */
+function readTopicId(id: unknown): Id {
+  if (typeof id !== 'string') throw invalidField('topic_id', 'The `topic_id` field must be a string.')
+  const parsed = parseWireId('top', id)
+  if (!parsed) throw refusedBy(UNKNOWN_TOPIC)
+  return parsed
+}
+
+function isAmong(mailboxes: readonly Mailbox[]): (mailbox: Mailbox) => boolean {
+  const known = new Set(mailboxes.map(({ address }) => foldAddress(address)))
+  return ({ address }) => known.has(foldAddress(address))
+}
+
+/** Before any of them is looked at. */
+function insistOnFewRecipients(body: unknown) {
+  const { to, cc, bcc } = presentRecipients(body as Record<string, unknown>)
+  orThrow(refuseTooMany({ to: listOf(to), cc: listOf(cc), bcc: listOf(bcc) }))
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (value === undefined) return []
+  return Array.isArray(value) ? value : [value]
+}
+
+function namesTemplate(body: unknown): boolean {
+  const { template, template_id: id } = presentTemplate(body as Record<string, unknown>)
+  return template !== undefined || id !== undefined
+}
+
+/** @throws Refused */
+export function readFrom(text: string): Mailbox {
+  const mailbox = parseMailbox(text)
+  if ('fault' in mailbox)
+    throw invalidField(
+      'from',
+      `Invalid \`from\` field: the address ${mailbox.fault}. ` +
+        'It must have the form `email@example.com` or `Name <email@example.com>`.',
+      'invalid_from_address',
+    )
+  return mailbox
+}
+
+/** @throws Refused */
+export function readMailboxes(field: string, texts: readonly string[] = []): Mailbox[] {
+  return texts.map((text, i) => {
+    const mailbox = parseMailbox(text)
+    if (!('fault' in mailbox)) return mailbox
+    const path = texts.length === 1 ? field : `${field}[${i}]`
+    throw invalidField(
+      path,
+      `Invalid \`${path}\` field: the address ${mailbox.fault}. ` +
+        'It must have the form `email@example.com` or `Name <email@example.com>`.',
+    )
+  })
+}
+
+/** @throws Refused */
+export function readSubject(subject: string): string {
+  const fault = subjectFault(subject)
+  if (fault) throw invalidField('subject', `The \`subject\` field ${fault}.`)
+  return subject
+}
+
+function readTags(tags: readonly object[] = []): unknown[] {
+  const fault = tagsFault(tags)
+  if (fault !== undefined) throw invalidField('tags', fault)
+  return [...tags]
+}
+
+function tooManyTags(): Refused {
+  return invalidField('tags', TOO_MANY_TAGS)
+}
+
+function tooManyReplyTo(): Refused {
+  return invalidField('reply_to', `At most ${MOST_RECIPIENTS} \`reply_to\` addresses are allowed.`)
+}
+
+function orThrow<T>(value: T): Exclude<T, { refused: unknown }> {
+  if (isRefusal(value)) throw refusedBy(value)
+  return value as Exclude<T, { refused: unknown }>
+}
+
+export type SendEmailRequest = Camel<z.output<typeof sendEmailSchema>>

@@ -1,0 +1,114 @@
+/** What happened in the account: listed, and told as it happens by server-sent events (the WHATWG HTML standard, §9.2). */
+
+import type { Clock } from '../../../lib/clock.ts'
+import { firstIdAt, type Id, idTime, parseWireId, wireId } from '../../../lib/ids.ts'
+import type { Plans } from '../../../resources/accounts/plans.ts'
+import type { Sessions } from '../../../resources/accounts/sessions.ts'
+import { listEvents } from '../../../resources/emails/event-rows.ts'
+import type { EventBatch, EventFeed } from '../../../resources/events/feed.ts'
+import type { Find } from '../../../store/read.ts'
+import type { Db } from '../../../store/schema.ts'
+import { invalidField } from '../api-error.ts'
+import { type ApiRequest, ok, type Route, sessionOf } from '../route.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
+import { eventPageQuery, eventSchema, eventView, readEventId, readEventPage } from './schema.ts'
+
+interface EventRoutesOptions {
+  store: { db: Db; find: Find }
+  feed: EventFeed
+  sessions: Pick<Sessions, 'isOpen'>
+  /** Events of then or before are out of the account's sight. */
+  horizonOf: Plans['horizonOf']
+  clock: Clock
+}
+
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // nothing follows on it: when the service ends a stream, its connection ends, too
+  connection: 'close',
+  // proxies that gather replies let this one pass
+  'x-accel-buffering': 'no',
+}
+const SESSION_CHECK_MS = 15_000
+/** A client that loses its connection comes back after 2 s. */
+const BEGINNING = Buffer.from('retry: 2000\n\n')
+/** A comment, so that nothing in between takes the connection for idle. */
+const HEARTBEAT = Buffer.from(':\n\n')
+
+export function eventRoutes({ store, feed, sessions, horizonOf, clock }: EventRoutesOptions): Route[] {
+  const frameOf = rememberedFrames()
+
+  async function* framesFor(sessionId: Id, batches: AsyncIterable<EventBatch>): AsyncGenerator<Uint8Array> {
+    yield BEGINNING
+    let checkedAt = clock.monotonic()
+    for await (const batch of batches) {
+      if (clock.monotonic() - checkedAt >= SESSION_CHECK_MS) {
+        if (!(await sessions.isOpen(sessionId))) return
+        checkedAt = clock.monotonic()
+      }
+      yield batch.length === 0 ? HEARTBEAT : frameOf(batch)
+    }
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/events',
+      access: 'session',
+      summary: 'What happened in the account, newest first',
+      query: eventPageQuery,
+      replies: { 200: listSchema(eventSchema) },
+      async handle({ query, credential: { accountId } }) {
+        const page = readEventPage(query)
+        const { total, hasMore, events } = await listEvents(
+          store,
+          accountId,
+          await horizonOf(accountId),
+          page,
+        )
+        return ok({ object: 'list', total, has_more: hasMore, data: events.map(eventView) })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/events/stream',
+      access: 'session',
+      summary: 'Events as they happen, as server-sent events; with `Last-Event-ID` also those since',
+      query: { after: eventPageQuery.after },
+      replies: { 200: 'text/event-stream' },
+      async handle(request) {
+        const { accountId, sessionId } = { ...request.credential, ...sessionOf(request) }
+        const since = lastSeen(request)
+        const horizon = await horizonOf(accountId)
+        const inSight = since && idTime(since) <= horizon ? firstIdAt(horizon + 1) : since
+        const { batches, end } = feed.follow(accountId, inSight)
+        return { status: 200, headers: STREAM_HEADERS, content: framesFor(sessionId, batches), done: end }
+      },
+    },
+  ]
+}
+
+/** What comes back after a lost connection says so in a header. @throws Refused */
+function lastSeen({ headers, query }: ApiRequest): Id | undefined {
+  const text = headers['last-event-id']
+  if (typeof text !== 'string' || text === '') return readEventId(query, 'after')
+  const id = parseWireId('evt', text)
+  if (!id) throw invalidField('last-event-id', "The `Last-Event-ID` header must be an event's id.")
+  return id
+}
+
+/** Those who have seen the same are sent the same bytes. */
+function rememberedFrames(): (batch: EventBatch) => Uint8Array {
+  const frames = new WeakMap<EventBatch, Uint8Array>()
+  return batch => {
+    const known = frames.get(batch)
+    if (known) return known
+    const text = batch.map(
+      event => `id: ${wireId('evt', event.id)}\ndata: ${JSON.stringify(eventView(event))}\n\n`,
+    )
+    const frame = Buffer.from(text.join(''))
+    frames.set(batch, frame)
+    return frame
+  }
+}

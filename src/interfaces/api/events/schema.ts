@@ -1,0 +1,67 @@
+/** Events as the API lists and streams them. */
+import * as z from 'zod'
+import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
+import type { EventPage } from '../../../resources/emails/event-rows.ts'
+import { EVENT_TYPES, type EventType } from '../../../resources/events/types.ts'
+import type { EventRow } from '../../../store/schema.ts'
+import { invalidField } from '../api-error.ts'
+import { readNumber } from '../schema/read.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+const MOST_ROWS = 100
+const FALLBACK_ROWS = 20
+
+export const eventPageQuery = {
+  limit: z.int().min(1).max(MOST_ROWS).default(FALLBACK_ROWS),
+  after: idSchema('evt').optional().meta({ description: 'Those older than this event.' }),
+  before: idSchema('evt').optional().meta({ description: 'Those newer than this event, next to it.' }),
+}
+
+export const eventSchema = z
+  .object({
+    object: z.literal('event'),
+    id: idSchema('evt'),
+    type: z.enum(EVENT_TYPES),
+    created_at: timeSchema,
+    subject_id: z.string().meta({ description: 'The email, inbound message, contact or domain.' }),
+    recipient: z.string().nullable(),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Event' })
+
+/** @throws Refused 422 */
+export function readEventPage(query: URLSearchParams): EventPage {
+  const after = readEventId(query, 'after')
+  const before = readEventId(query, 'before')
+  if (after && before) throw invalidField('before', 'The `before` parameter cannot be used with `after`.')
+  const limit = readNumber(query, 'limit', { fallback: FALLBACK_ROWS, least: 1, most: MOST_ROWS })
+  return { limit, after, before }
+}
+
+/** Undefined where it is empty. @throws Refused 422 */
+export function readEventId(query: URLSearchParams, name: string): Id | undefined {
+  const text = query.get(name) ?? ''
+  const id = text === '' ? undefined : parseWireId('evt', text)
+  if (text !== '' && !id) throw invalidField(name, `The \`${name}\` parameter must be an event's id.`)
+  return id
+}
+
+export function eventView(event: EventRow): z.output<typeof eventSchema> {
+  const type = event.type as EventType
+  return {
+    object: 'event',
+    id: wireId('evt', event.id),
+    type,
+    created_at: timestamp(event.createdAt),
+    subject_id: wireId(subjectPrefix(type), event.subjectId),
+    recipient: event.recipient,
+    data: JSON.parse(event.data) as Record<string, unknown>,
+  }
+}
+
+function subjectPrefix(type: EventType): IdPrefix {
+  if (type === 'email.received') return 'inb'
+  if (type.startsWith('email.')) return 'eml'
+  return type.startsWith('contact.') ? 'con' : 'dom'
+}

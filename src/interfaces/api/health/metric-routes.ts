@@ -1,0 +1,43 @@
+/** Figures about the process, for Prometheus: shown to whoever knows the token. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Metrics } from '../../../lib/metrics.ts'
+import { Refused } from '../api-error.ts'
+import type { Route } from '../route.ts'
+
+interface MetricsRoutesOptions {
+  metrics: Metrics
+  /** Of the configuration; null where they are shown to nobody. */
+  token: string | null
+}
+
+/** Of the format that is written. */
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+export function metricsRoutes({ metrics, token }: MetricsRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/metrics',
+      access: 'public',
+      summary: 'Figures about the process, for Prometheus',
+      replies: { 200: 'text/plain' },
+      async handle({ headers }) {
+        if (token === null)
+          throw new Refused(404, 'not_found', 'No metrics are shown: `metrics.token` is not set.')
+        const isKnown = timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${token}`))
+        if (!isKnown)
+          throw new Refused(401, 'invalid_access', 'The metrics are shown to whoever knows `metrics.token`.')
+        return {
+          status: 200,
+          headers: { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' },
+          content: Buffer.from(metrics.text()),
+        }
+      },
+    },
+  ]
+}
+
+/** Of one length, whatever it is made of. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,37 @@
+/** Whether the process is up, and whether it is ready for work. */
+import * as z from 'zod'
+import { Refused } from '../api-error.ts'
+import { ok, type Route } from '../route.ts'
+
+interface HealthRoutesOptions {
+  /** What is not ready, by name; empty when everything is. */
+  notReady(): Promise<string[]>
+}
+
+export function healthRoutes({ notReady }: HealthRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/healthz',
+      access: 'public',
+      summary: 'Whether the process is up',
+      replies: { 200: z.object({ status: z.literal('ok') }) },
+      handle: async () => ok({ status: 'ok' }),
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      access: 'public',
+      summary: 'Whether the service can take work',
+      replies: { 200: z.object({ status: z.literal('ready') }) },
+      async handle() {
+        const missing = await notReady()
+        if (missing.length > 0)
+          throw new Refused(503, 'application_error', `Not ready: ${missing.join(', ')}.`, {
+            headers: { 'retry-after': '1' },
+          })
+        return ok({ status: 'ready' })
+      },
+    },
+  ]
+}

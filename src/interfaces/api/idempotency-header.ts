@@ -1,0 +1,47 @@
+/** Requests that send: who sends, and what makes the request known when it is repeated. */
+import * as z from 'zod'
+import { LONGEST_KEY } from '../../pipeline/accept/idempotency.ts'
+import type { BatchMode, PreparedRequest } from '../../pipeline/accept/prepared.ts'
+import type { IdempotencyToken, Sender } from '../../pipeline/accept/submission.ts'
+import { Refused } from './api-error.ts'
+import { boundDomain } from './bound-key.ts'
+import type { ApiRequest } from './route.ts'
+
+export const idempotencyHeader = {
+  'idempotency-key': z.string().min(1).max(LONGEST_KEY).optional(),
+}
+
+export function senderOf({ credential }: ApiRequest): Sender {
+  const apiKeyId = credential.kind === 'key' ? credential.apiKeyId : null
+  return { accountId: credential.accountId, apiKeyId, domain: boundDomain(credential) }
+}
+
+/**
+ * What the body asks for, with the token of its `Idempotency-Key`.
+ *
+ * @param mode null of a single email
+ * @throws Refused 400 when the key is unusable, and what reading the body throws
+ */
+export async function readRepeatable(
+  request: ApiRequest,
+  endpoint: string,
+  mode: BatchMode | null,
+): Promise<{ prepared: PreparedRequest; idempotency: IdempotencyToken | null }> {
+  const key = readKey(request)
+  const { accountId } = request.credential
+  const { prepared, hash } = await request.sendBody({ accountId, mode, hashed: key !== undefined })
+  return { prepared, idempotency: key === undefined ? null : { endpoint, key, bodyHash: hash! } }
+}
+
+/** @throws Refused 400 when the key is unusable */
+export function readKey({ headers }: Pick<ApiRequest, 'headers'>): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  if (typeof key !== 'string' || key.trim() === '' || key.length > LONGEST_KEY)
+    throw new Refused(
+      400,
+      'invalid_idempotency_key',
+      `The Idempotency-Key header must have 1 to ${LONGEST_KEY} characters.`,
+    )
+  return key
+}

@@ -1,0 +1,137 @@
+/** Received messages passed on and answered: as emails like all others. */
+import * as z from 'zod'
+import { createFairSlots } from '../../../lib/fair-semaphore.ts'
+import { idKey, wireId } from '../../../lib/ids.ts'
+import type { Accept } from '../../../pipeline/accept/accept.ts'
+import type { Preparation } from '../../../pipeline/accept/prepare.ts'
+import { isRefusal } from '../../../pipeline/accept/refusal.ts'
+import {
+  MOST_MESSAGE_BYTES,
+  type Submission,
+  type SubmittedAttachment,
+} from '../../../pipeline/accept/submission.ts'
+import { contentOf, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
+import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
+import {
+  answerFault,
+  answerTo,
+  forward,
+  replyTo,
+  roundsFault,
+} from '../../../pipeline/inbound/reply-forward.ts'
+import { storedParts } from '../../../pipeline/inbound/view.ts'
+import type { BlobFiles } from '../../../store/blobs/blobs.ts'
+import type { Find } from '../../../store/read.ts'
+import type { Db } from '../../../store/schema.ts'
+import { invalidField, Refused, refusedBy } from '../api-error.ts'
+import { bodyHash } from '../body/json.ts'
+import { idempotencyHeader, readKey, senderOf } from '../idempotency-header.ts'
+import { type ApiRequest, ok, type Route } from '../route.ts'
+import { idSchema } from '../schema/reply-schemas.ts'
+import { forwardSchema, readForward, readReply, replySchema } from './answer-schema.ts'
+import { createFindOwnInbound, type InboundSightParts } from './own-inbound.ts'
+
+interface InboundAnswerRoutesOptions {
+  accept: Accept
+  preparation: Preparation
+  horizonOf: InboundSightParts['horizonOf']
+  store: { db: Db; find: Find; blobs: BlobFiles }
+}
+
+/** Files are in memory while an email is made of them: so many at once, and so many of an account. */
+const MOST_AT_ONCE = 4
+const MOST_OF_AN_ACCOUNT = 2
+const MOST_WAITING = 10
+
+export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[] {
+  const { horizonOf, store } = options
+  const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
+  const slots = createFairSlots(MOST_AT_ONCE, MOST_OF_AN_ACCOUNT, { mostOfAnOwner: MOST_WAITING })
+  const messageOf = async (request: ApiRequest) => {
+    const row = await findOwn(request)
+    return { ...row, ...(await contentOf(store.find, row)) }
+  }
+  return [
+    {
+      method: 'POST',
+      path: '/inbound/:id/forward',
+      access: 'key',
+      summary: 'Pass a received message on, with its files',
+      body: forwardSchema,
+      headers: idempotencyHeader,
+      replies: { 200: z.object({ id: idSchema('eml') }) },
+      async handle(request) {
+        const body = await request.body()
+        const { from, to } = readForward(body)
+        const message = await messageOf(request)
+        insistOn(roundsFault(message))
+        const leave = await slots.take(idKey(message.accountId))
+        try {
+          const email = forward(message, from, to, await filesOf(message, store))
+          return await send(options, request, body, `forward ${wireId('inb', message.id)}`, email)
+        } finally {
+          leave()
+        }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/inbound/:id/reply',
+      access: 'key',
+      summary: 'Answer a received message, in its thread',
+      body: replySchema,
+      headers: idempotencyHeader,
+      replies: { 200: z.object({ id: idSchema('eml') }) },
+      async handle(request) {
+        const body = await request.body()
+        const { from, words } = readReply(body)
+        const message = await messageOf(request)
+        const to = answerTo(message)
+        insistOn(answerFault(message) ?? (to.length === 0 ? 'it names no address to be answered' : undefined))
+        const endpoint = `reply ${wireId('inb', message.id)}`
+        return send(options, request, body, endpoint, replyTo(message, from, to, words))
+      },
+    },
+  ]
+}
+
+/** @throws Refused 422 */
+function insistOn(fault: string | undefined) {
+  if (fault !== undefined)
+    throw new Refused(422, 'validation_error', `This message cannot be answered or passed on: ${fault}.`)
+}
+
+/** A repetition is known by its message, too. */
+async function send(
+  { accept, preparation }: InboundAnswerRoutesOptions,
+  request: ApiRequest,
+  body: unknown,
+  endpoint: string,
+  email: Submission,
+) {
+  const key = readKey(request)
+  const idempotency = key === undefined ? null : { endpoint, key, bodyHash: bodyHash(body as object) }
+  const sender = senderOf(request)
+  const prepared = await preparation.email(sender.accountId, email)
+  const accepted = await accept.send(sender, prepared, idempotency)
+  if (isRefusal(accepted)) throw refusedBy(accepted)
+  return ok({ id: wireId('eml', accepted.ids[0]!) })
+}
+
+/** @throws Refused 422 where they are too large to be sent again */
+async function filesOf(
+  message: ShownInbound,
+  store: { db: Db; blobs: BlobFiles },
+): Promise<SubmittedAttachment[]> {
+  const parts = storedParts(message)
+  const sizeBytes = parts.reduce((sum, part) => sum + part.sizeBytes, 0)
+  if (sizeBytes > MOST_MESSAGE_BYTES)
+    throw invalidField('id', 'The files of this message are too large to be sent again.')
+  const files: SubmittedAttachment[] = []
+  for (const part of parts) {
+    const { filename, contentType, contentId } = part
+    const content = Buffer.concat(await Array.fromAsync(await openPart(store, message.rawHash, part)))
+    files.push({ filename, contentType, contentId, content })
+  }
+  return files
+}

@@ -1,0 +1,55 @@
+/** Received messages as they came, and the files in them. */
+
+import { parseWireId } from '../../../lib/ids.ts'
+import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
+import type { StoredPart } from '../../../pipeline/inbound/parts/parsed-mail.ts'
+import { storedParts } from '../../../pipeline/inbound/view.ts'
+import type { Find } from '../../../store/read.ts'
+import { notFound } from '../api-error.ts'
+import { findAttachment } from '../downloads/attachment-page.ts'
+import { fileReply } from '../downloads/link.ts'
+import type { Route } from '../route.ts'
+import type { InboundFiles } from './files.ts'
+import { createFindOwnInbound, type InboundSightParts } from './own-inbound.ts'
+
+interface InboundFileRoutesOptions {
+  horizonOf: InboundSightParts['horizonOf']
+  store: { find: Find }
+  files: InboundFiles
+}
+
+export function inboundFileRoutes({ horizonOf, store, files }: InboundFileRoutesOptions): Route[] {
+  const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
+  return [
+    {
+      method: 'GET',
+      path: '/inbound/:id/raw',
+      access: 'key',
+      summary: 'A received message as it came',
+      replies: { 200: 'message/rfc822' },
+      async handle(request) {
+        return fileReply(await files.message(await findOwn(request)))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/inbound/:id/attachments/:n',
+      access: 'key',
+      summary: 'The bytes of a file of a received message, by its place in the list, from 0, or its id',
+      replies: { 200: '*/*' },
+      async handle(request) {
+        const row = await findOwn(request)
+        const part = partAt(row, request.params.n!)
+        if (!part) throw notFound('Attachment')
+        return fileReply(await files.part(row, part))
+      },
+    },
+  ]
+}
+
+function partAt(row: ShownInbound, place: string): StoredPart | undefined {
+  const parts = storedParts(row)
+  if (/^(?:0|[1-9]\d{0,3})$/.test(place)) return parts[Number(place)]
+  const id = parseWireId('att', place)
+  return id && findAttachment(parts, id)
+}

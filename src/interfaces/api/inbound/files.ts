@@ -1,0 +1,55 @@
+/** The files of received mail: the message itself, and what came with it. */
+
+import { idText } from '../../../lib/ids.ts'
+import { findInbound, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
+import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
+import type { StoredPart } from '../../../pipeline/inbound/parts/parsed-mail.ts'
+import { streamWithOwnResults } from '../../../pipeline/inbound/verdicts/strip-auth-results.ts'
+import { storedParts } from '../../../pipeline/inbound/view.ts'
+import type { Plans } from '../../../resources/accounts/plans.ts'
+import type { BlobFiles } from '../../../store/blobs/blobs.ts'
+import type { Find } from '../../../store/read.ts'
+import type { Db } from '../../../store/schema.ts'
+import { findAttachment } from '../downloads/attachment-page.ts'
+import type { DownloadedFile } from '../downloads/link.ts'
+import type { FileRef } from '../downloads/token.ts'
+
+export interface InboundFiles {
+  /** The message as it came, with what we say of it on top. */
+  message(row: Pick<ShownInbound, 'id' | 'rawHash' | 'authenticationResults'>): Promise<DownloadedFile>
+  part(row: Pick<ShownInbound, 'rawHash'>, part: StoredPart): Promise<DownloadedFile>
+  /** Of a link; undefined where it is not there, or no longer in sight. */
+  open(file: FileRef): Promise<DownloadedFile | undefined>
+}
+
+interface InboundFilesOptions {
+  store: { db: Db; find: Find; blobs: BlobFiles }
+  horizonOf: Plans['horizonOf']
+  mailHost: string
+}
+
+export function createInboundFiles({ store, horizonOf, mailHost }: InboundFilesOptions): InboundFiles {
+  const files: InboundFiles = {
+    async message({ id, rawHash, authenticationResults }) {
+      const { content } = await store.blobs.open(store.db, rawHash)
+      return {
+        filename: `${idText(id)}.eml`,
+        contentType: 'message/rfc822',
+        content: streamWithOwnResults(content, mailHost, authenticationResults ?? undefined),
+      }
+    },
+    async part({ rawHash }, part) {
+      const { filename, contentType, sizeBytes } = part
+      return { filename, contentType, sizeBytes, content: await openPart(store, rawHash, part) }
+    },
+    async open({ accountId, ownerId, fileId, kind }) {
+      const sight = { accountId, horizon: await horizonOf(accountId), domain: null }
+      const row = await findInbound(store.find, sight, ownerId)
+      if (!row) return undefined
+      if (kind === 'inbound-message') return files.message(row)
+      const part = findAttachment(storedParts(row), fileId)
+      return part && files.part(row, part)
+    },
+  }
+  return files
+}

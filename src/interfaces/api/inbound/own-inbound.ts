@@ -1,0 +1,32 @@
+/** The received message that a request names: one of its account's, in its sight, and of its credential's domain. */
+
+import { parseWireId } from '../../../lib/ids.ts'
+import { findInbound, type ShownInbound, type Sight } from '../../../pipeline/inbound/find-inbound.ts'
+import type { Plans } from '../../../resources/accounts/plans.ts'
+import type { Find } from '../../../store/read.ts'
+import { notFound } from '../api-error.ts'
+import { boundDomain } from '../bound-key.ts'
+import type { ApiRequest, Credential } from '../route.ts'
+
+export interface InboundSightParts {
+  find: Find
+  /** What was received then or before is out of the account's sight. */
+  horizonOf: Plans['horizonOf']
+}
+
+export async function sightOf(credential: Credential, horizonOf: Plans['horizonOf']): Promise<Sight> {
+  const { accountId } = credential
+  return { accountId, horizon: await horizonOf(accountId), domain: boundDomain(credential) }
+}
+
+/** The `:id` of the path. @throws Refused 404 */
+export type FindOwnInbound = (request: Pick<ApiRequest, 'params' | 'credential'>) => Promise<ShownInbound>
+
+export function createFindOwnInbound({ find, horizonOf }: InboundSightParts): FindOwnInbound {
+  return async ({ params, credential }) => {
+    const id = parseWireId('inb', params.id!)
+    const row = id && (await findInbound(find, await sightOf(credential, horizonOf), id))
+    if (!row) throw notFound('Received message')
+    return row
+  }
+}

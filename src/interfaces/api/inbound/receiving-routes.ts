@@ -1,0 +1,119 @@
+/** Received mail under the addresses that the SDKs ask, in their shapes. Stands before the routes of sent emails. */
+import * as z from 'zod'
+import { parseWireId } from '../../../lib/ids.ts'
+import { contentOf, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
+import { withInlineImages } from '../../../pipeline/inbound/inline-images.ts'
+import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
+import type { StoredPart } from '../../../pipeline/inbound/parts/parsed-mail.ts'
+import { storedParts } from '../../../pipeline/inbound/view.ts'
+import { notFound } from '../api-error.ts'
+import {
+  attachmentPageQuery,
+  cutPage,
+  findAttachment,
+  readAttachmentPage,
+} from '../downloads/attachment-page.ts'
+import { ok, pageReply, type Route } from '../route.ts'
+import { pageQuery } from '../schema/read.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
+import { createFindOwnInbound } from './own-inbound.ts'
+import {
+  readHtmlFormat,
+  receivedAttachmentSchema,
+  receivedAttachmentView,
+  receivedQuery,
+  receivedRowSchema,
+  receivedRowView,
+  receivedSchema,
+  receivedView,
+} from './receiving-schema.ts'
+import { createInboundPages, type InboundRoutesOptions } from './routes.ts'
+import { inboundQuery, readInboundQuery } from './schema.ts'
+
+const DEFAULT_LIMIT = 20
+
+export function receivingRoutes(options: InboundRoutesOptions): Route[] {
+  return [...messageRoutes(options), ...attachmentRoutes(options)]
+}
+
+function messageRoutes(options: InboundRoutesOptions): Route[] {
+  const { horizonOf, store, linkTo } = options
+  const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
+  const pageOf = createInboundPages(options)
+  return [
+    {
+      method: 'GET',
+      path: '/emails/receiving',
+      access: 'key',
+      summary: 'List and search received mail, as the SDKs read it',
+      query: { ...inboundQuery, ...pageQuery(DEFAULT_LIMIT) },
+      replies: { 200: listSchema(receivedRowSchema) },
+      async handle({ query, credential }) {
+        const { search, page } = readInboundQuery(query, DEFAULT_LIMIT)
+        return pageReply(await pageOf(credential, search, page), receivedRowView)
+      },
+    },
+    {
+      method: 'GET',
+      path: '/emails/receiving/:id',
+      access: 'key',
+      summary: 'A received message, as the SDKs read it',
+      query: receivedQuery,
+      replies: { 200: receivedSchema },
+      async handle(request) {
+        const format = readHtmlFormat(request.query)
+        const row = await findOwn(request)
+        const content = await contentOf(store.find, row)
+        const open = (part: StoredPart) => openPart(store, row.rawHash, part)
+        const html =
+          content.html === null || format === 'cid'
+            ? content.html
+            : await withInlineImages(content.html, storedParts(row), open)
+        const { accountId, id } = row
+        const raw = linkTo({ kind: 'inbound-message', accountId, ownerId: id, fileId: id })
+        return ok(receivedView(row, { ...content, html }, raw))
+      },
+    },
+  ]
+}
+
+function attachmentRoutes({ horizonOf, store, linkTo }: InboundRoutesOptions): Route[] {
+  const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
+  const view = ({ accountId, id: ownerId }: ShownInbound, part: StoredPart) =>
+    receivedAttachmentView(
+      part,
+      linkTo({ kind: 'inbound-attachment', accountId, ownerId, fileId: parseWireId('att', part.id)! }),
+    )
+  return [
+    {
+      method: 'GET',
+      path: '/emails/receiving/:id/attachments',
+      access: 'key',
+      summary: 'The files of a received message, each with a link to its bytes that is good for an hour',
+      query: attachmentPageQuery,
+      replies: { 200: listSchema(receivedAttachmentSchema) },
+      async handle(request) {
+        const page = readAttachmentPage(request.query)
+        const row = await findOwn(request)
+        const parts = storedParts(row)
+        const { rows, hasMore } = cutPage(parts, page)
+        const data = rows.map(part => view(row, part))
+        return ok({ object: 'list', total: parts.length, has_more: hasMore, data })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/emails/receiving/:id/attachments/:attachment_id',
+      access: 'key',
+      summary: 'A file of a received message, with a link to its bytes that is good for an hour',
+      replies: { 200: receivedAttachmentSchema.extend({ object: z.literal('attachment') }) },
+      async handle(request) {
+        const row = await findOwn(request)
+        const id = parseWireId('att', request.params.attachment_id!)
+        const part = id && findAttachment(storedParts(row), id)
+        if (!part) throw notFound('Attachment')
+        return ok({ object: 'attachment', ...view(row, part) })
+      },
+    },
+  ]
+}

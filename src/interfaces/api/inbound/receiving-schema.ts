@@ -1,0 +1,62 @@
+/** Received mail in the shapes of the SDKs, which know it as `emails.receiving`. */
+import * as z from 'zod'
+import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
+import type { StoredPart } from '../../../pipeline/inbound/parts/parsed-mail.ts'
+import type { InboundContent } from '../../../pipeline/inbound/stored-content.ts'
+import { attachmentView, inboundRowView, type ListedInbound } from '../../../pipeline/inbound/view.ts'
+import { invalidField } from '../api-error.ts'
+import type { DownloadLink } from '../downloads/link.ts'
+import { headerLists, inboundAttachmentSchema, inboundRowSchema, linkSchema, linkView } from './schema.ts'
+
+export const receivedRowSchema = inboundRowSchema.extend({
+  object: z.literal('email'),
+  message_id: z.string(),
+})
+
+export const receivedSchema = receivedRowSchema
+  .extend({
+    html: z.string().nullable(),
+    text: z.string().nullable(),
+    headers: z.record(z.string(), z.string()),
+    raw: linkSchema,
+  })
+  .meta({ id: 'ReceivedEmail' })
+
+export const receivedAttachmentSchema = inboundAttachmentSchema.extend(linkSchema.shape)
+
+const HTML_FORMATS = ['data_uri', 'cid'] as const
+export const receivedQuery = {
+  html_format: z
+    .enum(HTML_FORMATS)
+    .default('data_uri')
+    .meta({ description: 'Pictures in the html as `data:` URLs, or as they came.' }),
+}
+
+/** @throws Refused 422 */
+export function readHtmlFormat(query: URLSearchParams): (typeof HTML_FORMATS)[number] {
+  const text = query.get('html_format') ?? ''
+  const format = text === '' ? 'data_uri' : HTML_FORMATS.find(one => one === text)
+  if (!format) throw invalidField('html_format', 'The `html_format` parameter must be `data_uri` or `cid`.')
+  return format
+}
+
+export function receivedRowView(row: ListedInbound) {
+  const view = inboundRowView(row)
+  return { ...view, object: 'email' as const, message_id: view.message_id ?? '' }
+}
+
+/** A field that is there several times is one text, its values with commas between them. */
+export function receivedView(row: ShownInbound, { html, text, headers }: InboundContent, raw: DownloadLink) {
+  const lists = Object.entries(headerLists(headers))
+  return {
+    ...receivedRowView(row),
+    html,
+    text,
+    headers: Object.fromEntries(lists.map(([name, values]) => [name, values.join(', ')])),
+    raw: linkView(raw),
+  }
+}
+
+export function receivedAttachmentView(part: StoredPart, link: DownloadLink) {
+  return { ...attachmentView(part), ...linkView(link) }
+}

@@ -1,0 +1,134 @@
+/** Received mail as the API asks for it and shows it. */
+import * as z from 'zod'
+import { foldText } from '../../../lib/fold-text.ts'
+import { parseWireId } from '../../../lib/ids.ts'
+import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
+import type { InboundContent } from '../../../pipeline/inbound/stored-content.ts'
+import { type InboundRowView, inboundRowView } from '../../../pipeline/inbound/view.ts'
+import type { ListPage } from '../../../store/list-page.ts'
+import { VERDICTS } from '../../../store/schema/inbound.ts'
+import { invalidField } from '../api-error.ts'
+import type { DownloadLink } from '../downloads/link.ts'
+import { pageQuery, readPage } from '../schema/read.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+const DEFAULT_LIMIT = 50
+
+export const inboundQuery = {
+  q: z.string().optional().meta({ description: 'Part of the subject.' }),
+  ...pageQuery(DEFAULT_LIMIT),
+  after: idSchema('inb').optional(),
+  before: idSchema('inb').optional(),
+}
+
+export const inboundAttachmentSchema = z.object({
+  id: idSchema('att'),
+  filename: z.string(),
+  content_type: z.string(),
+  content_disposition: z.enum(['inline', 'attachment']),
+  content_id: z.string().nullable(),
+  size: z.int().min(0),
+})
+
+export const linkSchema = z.object({ download_url: z.url(), expires_at: timeSchema })
+const verdict = z.enum(VERDICTS)
+
+export const inboundRowSchema = z.object({
+  object: z.literal('inbound_email'),
+  id: idSchema('inb'),
+  from: z.string(),
+  to: z.array(z.string()),
+  cc: z.array(z.string()),
+  bcc: z.array(z.string()),
+  reply_to: z.array(z.string()),
+  received_for: z.array(z.string()),
+  subject: z.string(),
+  message_id: z.string().nullable(),
+  spam_verdict: verdict,
+  virus_verdict: verdict,
+  spf_verdict: verdict,
+  dkim_verdict: verdict,
+  dmarc_verdict: verdict,
+  parse_error: z.string().nullable(),
+  attachments: z.array(inboundAttachmentSchema),
+  size: z.int().min(0),
+  created_at: timeSchema,
+}) satisfies z.ZodType<Omit<InboundRowView, keyof Verdicts> & Verdicts>
+
+type Verdicts = Record<
+  'spam_verdict' | 'virus_verdict' | 'spf_verdict' | 'dkim_verdict' | 'dmarc_verdict',
+  (typeof VERDICTS)[number]
+>
+
+export const inboundSchema = inboundRowSchema
+  .extend({
+    text: z.string().nullable(),
+    html: z.string().nullable(),
+    headers: z.record(z.string(), z.array(z.string())),
+    envelope: z.object({
+      from: z.string(),
+      to: z.array(z.string()),
+      client_ip: z.string().nullable(),
+      helo: z.string().nullable(),
+      tls: z.string().nullable(),
+    }),
+    verdicts: z
+      .unknown()
+      .meta({ type: 'object', description: 'What the verdicts rest on; null where none was asked for.' }),
+    authentication_results: z.string().nullable(),
+    raw_url: z.url(),
+    raw: linkSchema,
+  })
+  .meta({ id: 'InboundEmail' })
+
+/** @throws Refused 422 */
+export function readInboundQuery(
+  query: URLSearchParams,
+  fallback = DEFAULT_LIMIT,
+): { search: string; page: ListPage } {
+  const search = query.get('q') ?? ''
+  if (search.includes('\0')) throw invalidField('q', 'The `q` parameter must not contain NUL.')
+  return { search: foldText(search), page: { ...readPage(query, fallback), cursor: readCursor(query) } }
+}
+
+function readCursor(query: URLSearchParams): ListPage['cursor'] {
+  const given = (['after', 'before'] as const).filter(name => (query.get(name) ?? '') !== '')
+  const [name] = given
+  if (name === undefined) return null
+  if (given.length > 1 || query.has('offset'))
+    throw invalidField(name, 'Only one of `after`, `before` and `offset` can be given.')
+  const id = parseWireId('inb', query.get(name)!)
+  if (!id) throw invalidField(name, `The \`${name}\` parameter must be the id of a received message.`)
+  return { id, side: name === 'after' ? 'older' : 'newer' }
+}
+
+export function inboundView(row: ShownInbound, { html, text, headers }: InboundContent, raw: DownloadLink) {
+  return {
+    ...inboundRowView(row),
+    text,
+    html,
+    headers: headerLists(headers),
+    envelope: {
+      from: row.sender,
+      to: JSON.parse(row.recipients) as string[],
+      client_ip: row.clientIp,
+      helo: row.helo,
+      tls: row.tls,
+    },
+    verdicts: row.verdictDetail === null ? null : (JSON.parse(row.verdictDetail) as unknown),
+    authentication_results: row.authenticationResults,
+    raw_url: raw.url,
+    raw: linkView(raw),
+  }
+}
+
+export function linkView({ url, expiresAt }: DownloadLink) {
+  return { download_url: url, expires_at: timestamp(expiresAt) }
+}
+
+/** By lower-case name, each in the order of the message; whatever a name is, it is nothing but a key. */
+export function headerLists(headers: InboundContent['headers']): Record<string, string[]> {
+  const lists = Map.groupBy(headers, ([name]) => name.toLowerCase())
+  return Object.fromEntries([...lists].map(([name, fields]) => [name, fields.map(([, value]) => value)]))
+}

@@ -1,0 +1,12 @@
+/** What only an operator of the installation may do. */
+import { Refused } from './api-error.ts'
+import { type ApiRequest, sessionOf } from './route.ts'
+
+export function isOperator(request: ApiRequest): boolean {
+  return sessionOf(request).operator
+}
+
+/** @throws Refused 403 */
+export function insistOnOperator(request: ApiRequest): void {
+  if (!isOperator(request)) throw new Refused(403, 'invalid_access', 'Only an operator may do this.')
+}

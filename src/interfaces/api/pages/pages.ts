@@ -1,0 +1,78 @@
+/** The dashboard's place in the HTTP door: its pages, and messages shown in its frames. All that they do goes through the API. */
+import type { Context, Middleware } from 'koa'
+import { idKey } from '../../../lib/ids.ts'
+import { Refused } from '../api-error.ts'
+import { declaredLength } from '../body/body.ts'
+import type { LargeBodies } from '../body/large-bodies.ts'
+import { streamBody } from '../body/stream.ts'
+import type { FindCredential } from '../credentials.ts'
+
+interface PageReply {
+  status: number
+  headers: Readonly<Record<string, string>>
+  content: Uint8Array
+}
+
+/** As the dashboard offers them. */
+export interface DashboardPages {
+  /** Undefined for a file that is not there. @param encodings what the client takes */
+  find(path: string, encodings: string): PageReply | undefined
+  /** Undefined where the body is no form of the dashboard. */
+  preview(body: Uint8Array, withPictures: boolean): PageReply | undefined
+  /** Room in memory for a form. @throws Refused 503 */
+  enter: LargeBodies['enter']
+}
+
+const ROOT = '/dashboard'
+const PREVIEW = '/dashboard/preview'
+/** What a message may say, and more than a browser shows in one piece. */
+const PREVIEW_LIMIT_BYTES = 12 * 1024 * 1024
+
+export function servePages(pages: DashboardPages, findCredential: FindCredential): Middleware {
+  return async (ctx, next) => {
+    if (isVisit(ctx)) return ctx.redirect(`${ROOT}/`)
+    if (ctx.path !== ROOT && !ctx.path.startsWith(`${ROOT}/`)) return next()
+    if (ctx.path === PREVIEW && ctx.method === 'POST') {
+      const credential = await findCredential(ctx.req, 'session')
+      return send(ctx, await previewed(ctx, pages, idKey(credential!.accountId)))
+    }
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') throw wrongMethod(ctx)
+    const page = pages.find(ctx.path, ctx.get('accept-encoding'))
+    if (!page) throw new Refused(404, 'not_found', `There is no ${ctx.path}.`)
+    return send(ctx, page)
+  }
+}
+
+/** Somebody has typed the address of the service into a browser. */
+function isVisit({ path, method, headers }: Context): boolean {
+  return path === '/' && method === 'GET' && /\btext\/html\b/.test(headers.accept ?? '')
+}
+
+/** @throws Refused 413, 415 or 503 */
+async function previewed(ctx: Context, pages: DashboardPages, owner: string): Promise<PageReply> {
+  const leave = await pages.enter(
+    owner,
+    Math.min(declaredLength(ctx.req) ?? PREVIEW_LIMIT_BYTES, PREVIEW_LIMIT_BYTES),
+  )
+  try {
+    const body = await Array.fromAsync(streamBody(ctx.req, PREVIEW_LIMIT_BYTES))
+    const page = pages.preview(Buffer.concat(body), ctx.query.pictures === '1')
+    if (!page) throw new Refused(415, 'validation_error', 'A preview takes a form of the dashboard.')
+    return page
+  } finally {
+    leave()
+  }
+}
+
+function wrongMethod({ path, method }: Context): Refused {
+  const allow = path === PREVIEW ? 'GET, HEAD, POST' : 'GET, HEAD'
+  return new Refused(405, 'method_not_allowed', `${path} takes ${allow}, not ${method}.`, {
+    headers: { allow },
+  })
+}
+
+function send(ctx: Context, { status, headers, content }: PageReply): void {
+  ctx.status = status
+  ctx.set(headers)
+  ctx.body = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
+}

@@ -1,0 +1,117 @@
+/** Destinations, for operators: how each site takes our mail, and a word to one that rests. */
+
+import type { Clock } from '../../../lib/clock.ts'
+import { listSiteCaps, type siteCapCommands } from '../../../pipeline/queue/destination-caps.ts'
+import type { DestinationQuestion, DestinationReport } from '../../../pipeline/queue/destination-report.ts'
+import type { siteCommands } from '../../../pipeline/queue/destination-states.ts'
+import type { PathsTo } from '../../../pipeline/queue/paths.ts'
+import type { Run } from '../../../store/command.ts'
+import type { Db } from '../../../store/schema.ts'
+import { insistOnOperator } from '../operator.ts'
+import { listReply, ok, type Route } from '../route.ts'
+import {
+  destinationQuery,
+  destinationsSchema,
+  destinationView,
+  readDestinationQuestion,
+  readResume,
+  readSlow,
+  resumeBodySchema,
+  resumeSchema,
+  slowBodySchema,
+  slowListSchema,
+  slowSchema,
+  slowView,
+  unslowSchema,
+} from './view-schema.ts'
+
+interface DestinationRoutesOptions {
+  reader: { reportDestinations(question: DestinationQuestion): Promise<DestinationReport> }
+  run: Run<Pick<typeof siteCommands, 'resumeSite'> & typeof siteCapCommands>
+  db: Db
+  clock: Clock
+  pathsTo: PathsTo
+}
+
+export function destinationRoutes(options: DestinationRoutesOptions): Route[] {
+  const { reader, run, clock, pathsTo } = options
+  return [
+    ...slowRoutes(options),
+    {
+      method: 'GET',
+      path: '/destinations',
+      access: 'session',
+      summary: 'How sites take our mail on a day: counts, replies, rests (operator)',
+      query: destinationQuery,
+      replies: { 200: destinationsSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        const question = readDestinationQuestion(request.query, clock.now())
+        const { total, entries } = await reader.reportDestinations(question)
+        const paths = await pathsTo(entries.map(({ site }) => site))
+        return listReply(
+          { total, offset: question.offset },
+          entries.map(destinationView(question.day, paths)),
+        )
+      },
+    },
+    {
+      method: 'POST',
+      path: '/destinations/resume',
+      access: 'session',
+      summary: 'Try a site that rests now, with a single delivery (operator)',
+      body: resumeBodySchema,
+      replies: { 200: resumeSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        const { site } = readResume(await request.body())
+        const resumed = await run('resumeSite', { site, now: clock.now() })
+        return ok({ object: 'destination_resume', site, resumed })
+      },
+    },
+  ]
+}
+
+function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/destinations/slow',
+      access: 'session',
+      summary: 'Sites that have been slowed down (operator)',
+      replies: { 200: slowListSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        return ok({ object: 'list', data: (await listSiteCaps(db)).map(slowView) })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/destinations/slow',
+      access: 'session',
+      summary: 'Send a site no more than so many messages a minute (operator)',
+      body: slowBodySchema,
+      replies: { 200: slowSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        const { site, messagesPerMinute: perMinute } = readSlow(await request.body())
+        const cap = { site, perMinute, createdAt: clock.now() }
+        await run('slowSite', cap)
+        return ok(slowView(cap))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/destinations/unslow',
+      access: 'session',
+      summary: 'Send a site as many messages as it bears again (operator)',
+      body: resumeBodySchema,
+      replies: { 200: unslowSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        const { site } = readResume(await request.body())
+        return ok({ object: 'destination_unslow', site, ended: await run('unslowSite', site) })
+      },
+    },
+  ]
+}

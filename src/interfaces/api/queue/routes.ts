@@ -1,0 +1,140 @@
+/** The queue, for operators: mail is held and released, tried now, or canceled. */
+
+import type { Clock } from '../../../lib/clock.ts'
+import { listActiveHolds } from '../../../pipeline/queue/hold-rows.ts'
+import type { PathsTo } from '../../../pipeline/queue/paths.ts'
+import type { Hands } from '../../../pipeline/queue/queue-admin.ts'
+import type { QueueQuestion, QueueView } from '../../../pipeline/queue/view.ts'
+import type { MailSelector } from '../../../store/schema/steering.ts'
+import type { Db } from '../../../store/schema.ts'
+import { notFound } from '../api-error.ts'
+import { insistOnOperator } from '../operator.ts'
+import { created, listReply, ok, type Route } from '../route.ts'
+import { timestamp } from '../schema/timestamp.ts'
+import {
+  changeSchema,
+  changeView,
+  holdListSchema,
+  holdSchema,
+  holdView,
+  newHoldSchema,
+  readNewHold,
+  readSelector,
+  releaseSchema,
+  selectorSchema,
+} from './schema.ts'
+import { entryView, queueQuery, queueSchema, readQueueQuestion, siteOf, tallyView } from './view-schema.ts'
+
+interface QueueRoutesOptions {
+  reader: { viewQueue(question: QueueQuestion): Promise<QueueView> }
+  clock: Clock
+  pathsTo: PathsTo
+  hands: Hands
+  db: Db
+}
+
+export function queueRoutes(options: QueueRoutesOptions): Route[] {
+  return [
+    viewRoute(options),
+    ...holdRoutes(options),
+    changeRoute(options, 'retry'),
+    changeRoute(options, 'cancel'),
+  ]
+}
+
+function viewRoute({ reader, clock, pathsTo }: QueueRoutesOptions): Route {
+  return {
+    method: 'GET',
+    path: '/queue',
+    access: 'session',
+    summary: 'What waits for delivery, by domain or site, and how old it is (operator)',
+    query: queueQuery,
+    replies: { 200: queueSchema },
+    async handle(request) {
+      insistOnOperator(request)
+      const question = readQueueQuestion(request.query, clock.now())
+      const { at, total, totals, entries } = await reader.viewQueue(question)
+      const sites = entries.flatMap(entry => siteOf(question.by, entry) ?? [])
+      const paths = await pathsTo([...new Set(sites)])
+      const { body, ...reply } = listReply(
+        { total, offset: question.offset },
+        entries.map(entryView(question.by, paths)),
+      )
+      return { ...reply, body: { ...body, as_of: timestamp(at), totals: tallyView(totals) } }
+    },
+  }
+}
+
+function holdRoutes({ hands, db }: QueueRoutesOptions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/queue/hold',
+      access: 'session',
+      summary: 'Keep mail in the queue, also what comes later (operator); 200 where it is held already',
+      body: newHoldSchema,
+      replies: { 200: holdSchema, 201: holdSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        const { selector, reason } = readNewHold(await request.body())
+        await insistOnKnown(hands, selector)
+        const { hold, isNew } = await hands.hold(selector, reason)
+        return isNew ? created(holdView(hold)) : ok(holdView(hold))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/queue/holds',
+      access: 'session',
+      summary: 'What is held (operator)',
+      replies: { 200: holdListSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        return ok({ object: 'list', data: (await listActiveHolds(db)).map(holdView) })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/queue/release',
+      access: 'session',
+      summary: 'End the hold of just this mail (operator)',
+      body: selectorSchema,
+      replies: { 200: releaseSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        const hold = await hands.release(readSelector(await request.body()))
+        return ok({ object: 'queue_release', released: hold !== undefined })
+      },
+    },
+  ]
+}
+
+const SUMMARIES = {
+  retry: 'Try deferred mail now (operator)',
+  cancel: 'Give up mail that waits or is held (operator)',
+}
+
+function changeRoute({ hands }: QueueRoutesOptions, what: 'retry' | 'cancel'): Route {
+  return {
+    method: 'POST',
+    path: `/queue/${what}`,
+    access: 'session',
+    summary: SUMMARIES[what],
+    body: selectorSchema,
+    replies: { 200: changeSchema },
+    async handle(request) {
+      insistOnOperator(request)
+      const selector = readSelector(await request.body())
+      await insistOnKnown(hands, selector)
+      return ok(changeView(await hands[what](selector)))
+    },
+  }
+}
+
+const NAMES = { account: 'Account', broadcast: 'Broadcast', email: 'Email' }
+
+/** @throws Refused 404 */
+async function insistOnKnown(hands: Hands, selector: MailSelector): Promise<void> {
+  const unknown = await hands.unknownIn(selector)
+  if (unknown) throw notFound(NAMES[unknown])
+}

@@ -1,0 +1,107 @@
+/** The queue as operators steer it: which mail is meant, and what came of it. */
+import * as z from 'zod'
+import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
+import type { NewHold } from '../../../pipeline/queue/hold.ts'
+import type { Progress } from '../../../pipeline/queue/queue-admin.ts'
+import { parseDomain } from '../../../protocols/smtp/address.ts'
+import type { MailSelector } from '../../../store/schema/steering.ts'
+import { invalidField } from '../api-error.ts'
+import { bodyReader } from '../schema/read.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+export const selectorSchema = z.object({
+  domain: z.string().optional().meta({ description: "The recipients' domain." }),
+  account_id: z.string().optional(),
+  broadcast_id: z.string().optional(),
+  email_id: z.string().optional(),
+})
+export const newHoldSchema = selectorSchema.extend({
+  reason: z
+    .string()
+    .max(500)
+    .regex(/^\P{Cc}*$/u, 'it contains control characters')
+    .optional(),
+})
+const emptyMeansAbsent = ['domain', 'account_id', 'broadcast_id', 'email_id', 'reason']
+const readSelected = bodyReader(selectorSchema, { emptyMeansAbsent })
+const readHold = bodyReader(newHoldSchema, { emptyMeansAbsent })
+
+export const holdSchema = z.object({
+  object: z.literal('queue_hold'),
+  id: idSchema('hld'),
+  domain: z.string().nullable(),
+  account_id: idSchema('acc').nullable(),
+  broadcast_id: idSchema('brd').nullable(),
+  email_id: idSchema('eml').nullable(),
+  reason: z.string().nullable(),
+  created_at: timeSchema,
+})
+export const holdListSchema = z.object({ object: z.literal('list'), data: z.array(holdSchema) })
+export const releaseSchema = z.object({
+  object: z.literal('queue_release'),
+  released: z.boolean().meta({ description: 'False where nothing held just this mail.' }),
+})
+export const changeSchema = z.object({
+  object: z.literal('queue_change'),
+  deliveries: z.int().min(0),
+  has_more: z.boolean().meta({ description: 'There may be more: ask again.' }),
+})
+
+/** @throws Refused 422 */
+export function readSelector(body: unknown): MailSelector {
+  return selectorOf(readSelected(body))
+}
+
+/** @throws Refused 422 */
+export function readNewHold(body: unknown): { selector: MailSelector; reason: string | null } {
+  const { reason, ...selected } = readHold(body)
+  return { selector: selectorOf(selected), reason: reason ?? null }
+}
+
+export function holdView(hold: NewHold): z.output<typeof holdSchema> {
+  const { id, domain, accountId, broadcastId, emailId, reason, createdAt } = hold
+  return {
+    object: 'queue_hold',
+    id: wireId('hld', id),
+    domain,
+    account_id: accountId && wireId('acc', accountId),
+    broadcast_id: broadcastId && wireId('brd', broadcastId),
+    email_id: emailId && wireId('eml', emailId),
+    reason,
+    created_at: timestamp(createdAt),
+  }
+}
+
+export function changeView({ deliveries, hasMore }: Progress): z.output<typeof changeSchema> {
+  return { object: 'queue_change', deliveries, has_more: hasMore }
+}
+
+function selectorOf(selected: ReturnType<typeof readSelected>): MailSelector {
+  const selector = {
+    domain: selected.domain === undefined ? null : readDomain(selected.domain),
+    accountId: readId('acc', 'account_id', selected.accountId),
+    broadcastId: readId('brd', 'broadcast_id', selected.broadcastId),
+    emailId: readId('eml', 'email_id', selected.emailId),
+  }
+  if (Object.values(selector).every(value => value === null))
+    throw invalidField(
+      'domain',
+      'Name the mail by `domain`, `account_id`, `broadcast_id` or `email_id`.',
+      'missing_required_field',
+    )
+  return selector
+}
+
+function readDomain(text: string): string {
+  const domain = parseDomain(text.trim())
+  if (domain === undefined) throw invalidField('domain', 'The `domain` is no domain name.')
+  return domain
+}
+
+function readId(prefix: IdPrefix, path: string, text: string | undefined): Id | null {
+  if (text === undefined) return null
+  const id = parseWireId(prefix, text)
+  if (!id) throw invalidField(path, `The \`${path}\` must be an id that begins with \`${prefix}_\`../wire`)
+  return id
+}

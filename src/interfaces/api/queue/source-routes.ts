@@ -1,0 +1,24 @@
+/** The addresses we send from, for operators. */
+
+import type { Clock } from '../../../lib/clock.ts'
+import { reportSources, type SourceReportOptions } from '../../../pipeline/delivery/shaping/source-report.ts'
+import { insistOnOperator } from '../operator.ts'
+import { ok, type Route } from '../route.ts'
+import { sourcesSchema, sourceView } from './source-schema.ts'
+
+export function sourceRoutes({ clock, ...options }: SourceReportOptions & { clock: Clock }): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/sources',
+      access: 'session',
+      summary: 'The addresses that mail is sent from: how far they are warmed up, where they rest (operator)',
+      replies: { 200: sourcesSchema },
+      async handle(request) {
+        insistOnOperator(request)
+        const entries = await reportSources(options, clock.now())
+        return ok({ object: 'list', data: entries.map(sourceView) })
+      },
+    },
+  ]
+}

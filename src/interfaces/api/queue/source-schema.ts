@@ -1,0 +1,38 @@
+/** The addresses we send from, as the API shows them. */
+import * as z from 'zod'
+import type { SourceEntry } from '../../../pipeline/delivery/shaping/source-report.ts'
+import { timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+const count = z.int().min(0)
+const sourceSchema = z
+  .object({
+    object: z.literal('source'),
+    source_ip: z.string(),
+    ehlo_name: z.string(),
+    warmup: z
+      .object({
+        day: z.int().min(1),
+        cap: count.meta({ description: 'Messages to one mailbox provider on this UTC day.' }),
+        caps: z.array(count).meta({ description: 'Likewise on each day of the plan, from the first.' }),
+        sent: z.array(z.object({ provider: z.string(), count })).meta({
+          description: 'On this UTC day; `other` for all providers that are in no table.',
+        }),
+      })
+      .nullable()
+      .meta({ description: 'Null where the address is warm.' }),
+    rests: z.array(z.object({ site: z.string(), until: timeSchema, reason: z.string() })),
+  })
+  .meta({ id: 'Source' })
+
+export const sourcesSchema = z.object({ object: z.literal('list'), data: z.array(sourceSchema) })
+
+export function sourceView({ address, name, warmup, rests }: SourceEntry): z.output<typeof sourceSchema> {
+  return {
+    object: 'source',
+    source_ip: address,
+    ehlo_name: name,
+    warmup: warmup && { day: warmup.number, cap: warmup.cap, caps: [...warmup.caps], sent: warmup.sent },
+    rests: rests.map(({ site, until, reason }) => ({ site, until: timestamp(until), reason })),
+  }
+}

@@ -1,0 +1,241 @@
+/** The queue as operators see it, and how destinations take mail, as the API asks and tells. */
+import * as z from 'zod'
+import { parseWireId } from '../../../lib/ids.ts'
+import { isUtcDay, utcDay } from '../../../lib/periods.ts'
+import type { DestinationEntry, DestinationQuestion } from '../../../pipeline/queue/destination-report.ts'
+import { type PathState, pathView } from '../../../pipeline/queue/paths.ts'
+import {
+  AGE_LIMITS,
+  type QueueEntry,
+  type QueueQuestion,
+  type QueueTally,
+  VIEW_BY,
+} from '../../../pipeline/queue/view.ts'
+import { parseDomain } from '../../../protocols/smtp/address.ts'
+import { DELIVERY_CLASS, type SiteCapRow } from '../../../store/schema.ts'
+import { invalidField } from '../api-error.ts'
+import { bodyReader, pageQuery, readPage } from '../schema/read.ts'
+import { idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+const CLASSES = ['transactional', 'broadcast', 'retry'] as const
+
+export const queueQuery = {
+  by: z.enum(VIEW_BY).default('domain'),
+  domain: z.string().optional(),
+  account_id: idSchema('acc').optional(),
+  class: z.enum(CLASSES).optional(),
+  ...pageQuery(),
+}
+export const destinationQuery = {
+  day: z.iso.date().optional().meta({ description: 'A UTC day; today without it.' }),
+  site: z.string().optional(),
+  ...pageQuery(),
+}
+
+const count = z.int().min(0)
+const pathSchema = z
+  .object({
+    source_ips: z.array(z.string()).meta({ description: 'None where the system chooses.' }),
+    window: count.meta({ description: 'Deliveries that the site bears at once from there.' }),
+    under_way: count,
+    claimed: count.meta({ description: 'About to begin.' }),
+    messages_per_second: z
+      .number()
+      .min(0)
+      .nullable()
+      .meta({ description: 'Null where any number may begin.' }),
+    paused_until: timeSchema.nullable(),
+    pause_reason: z.string().nullable(),
+    probing: z
+      .boolean()
+      .meta({ description: 'The pause is over; one delivery shows whether it was the last.' }),
+    warmup_spent: z.boolean().meta({
+      description:
+        'An address that is being warmed up has sent what it may today, but for transactional mail.',
+    }),
+  })
+  .meta({ id: 'Path' })
+const pathsSchema = z.array(pathSchema).meta({
+  description: 'How mail goes there now, from each of our addresses; empty where it has not gone lately.',
+})
+const tallySchema = z.object({
+  never_tried: count,
+  deferred: count,
+  under_way: count,
+  held: count,
+  ages: z
+    .array(z.object({ up_to_minutes: z.int().nullable(), deliveries: count }))
+    .meta({ description: 'By the time since their emails came; null stands for any time above.' }),
+})
+const entrySchema = tallySchema.extend({
+  object: z.literal('queue_entry'),
+  domain: z.string().nullable(),
+  site: z.string().nullable().meta({ description: 'Null where it is not known yet.' }),
+  oldest_at: timeSchema,
+  next_at: timeSchema.nullable(),
+  last_reply: z.string().nullable(),
+  paths: pathsSchema,
+})
+export const queueSchema = z.object({
+  ...listSchema(entrySchema).shape,
+  as_of: timeSchema.meta({ description: 'A long queue is looked through every ten seconds at most.' }),
+  totals: tallySchema,
+})
+
+const counts = z.record(z.string(), count)
+const destinationSchema = z.object({
+  object: z.literal('destination'),
+  site: z.string(),
+  day: z.iso.date(),
+  paused_until: timeSchema.nullable(),
+  pause_reason: z.string().nullable(),
+  paths: pathsSchema,
+  delivered: count,
+  deferred: count,
+  bounced: count,
+  expired: count,
+  deferred_by_class: counts,
+  bounced_by_class: counts,
+  replies: z.array(
+    z.object({
+      form: z
+        .string()
+        .meta({ description: 'Alike but for addresses and numbers; empty for all the others.' }),
+      example: z.string(),
+      count,
+      result: z.string(),
+      class: z.string(),
+      last_at: timeSchema,
+    }),
+  ),
+})
+export const destinationsSchema = listSchema(destinationSchema)
+
+export const resumeBodySchema = z.object({ site: z.string().min(1).max(4_000) })
+export const readResume = bodyReader(resumeBodySchema, { emptyMeansAbsent: ['site'] })
+export const resumeSchema = z.object({
+  object: z.literal('destination_resume'),
+  site: z.string(),
+  resumed: z.boolean().meta({ description: 'False where the site did not rest.' }),
+})
+
+export const slowBodySchema = z.object({
+  site: z.string().min(1).max(4_000),
+  messages_per_minute: z.int().min(1).max(60_000).meta({ description: 'By all of our addresses together.' }),
+})
+export const readSlow = bodyReader(slowBodySchema, { emptyMeansAbsent: ['site'] })
+export const slowSchema = z
+  .object({
+    object: z.literal('destination_slow'),
+    site: z.string(),
+    messages_per_minute: z.int(),
+    created_at: timeSchema,
+  })
+  .meta({ id: 'DestinationSlow' })
+export const unslowSchema = z.object({
+  object: z.literal('destination_unslow'),
+  site: z.string(),
+  ended: z.boolean().meta({ description: 'False where the site was not slowed down.' }),
+})
+export const slowListSchema = z.object({ object: z.literal('list'), data: z.array(slowSchema) })
+
+export function slowView({ site, perMinute, createdAt }: SiteCapRow): z.output<typeof slowSchema> {
+  return {
+    object: 'destination_slow',
+    site,
+    messages_per_minute: perMinute,
+    created_at: timestamp(createdAt),
+  }
+}
+
+/** @throws Refused 422 */
+export function readQueueQuestion(query: URLSearchParams, now: number): QueueQuestion {
+  const by = oneOf(query, 'by', VIEW_BY) ?? 'domain'
+  const named = oneOf(query, 'class', CLASSES)
+  const domain = present(query, 'domain')
+  const account = present(query, 'account_id')
+  return {
+    by,
+    domain: domain === undefined ? null : (parseDomain(domain) ?? refuse('domain', 'a domain name')),
+    accountId:
+      account === undefined ? null : (parseWireId('acc', account) ?? refuse('account_id', "an account's id")),
+    class: named === undefined ? null : DELIVERY_CLASS[named],
+    now,
+    ...readPage(query),
+  }
+}
+
+/** @throws Refused 422 */
+export function readDestinationQuestion(query: URLSearchParams, now: number): DestinationQuestion {
+  const day = present(query, 'day') ?? utcDay(now)
+  if (!isUtcDay(day)) refuse('day', 'a date such as `2026-08-05`')
+  return { day, site: present(query, 'site') ?? null, now, ...readPage(query) }
+}
+
+export function entryView(
+  by: QueueQuestion['by'],
+  paths: ReadonlyMap<string, readonly PathState[]>,
+): (entry: QueueEntry) => z.output<typeof entrySchema> {
+  return entry => ({
+    object: 'queue_entry',
+    domain: by === 'domain' ? entry.name : null,
+    site: siteOf(by, entry),
+    ...tallyView(entry),
+    oldest_at: timestamp(entry.oldestAt),
+    next_at: timestamp(entry.nextAt),
+    last_reply: entry.lastReply,
+    paths: (paths.get(siteOf(by, entry) ?? '') ?? []).map(pathView),
+  })
+}
+
+export function siteOf(by: QueueQuestion['by'], { name, site }: QueueEntry): string | null {
+  return by === 'site' ? name : site
+}
+
+export function tallyView({ neverTried, deferred, underWay, held, ages }: QueueTally) {
+  return {
+    never_tried: neverTried,
+    deferred,
+    under_way: underWay,
+    held,
+    ages: ages.map((deliveries, i) => ({ up_to_minutes: AGE_LIMITS[i] ?? null, deliveries })),
+  }
+}
+
+export function destinationView(
+  day: string,
+  paths: ReadonlyMap<string, readonly PathState[]>,
+): (entry: DestinationEntry) => z.output<typeof destinationSchema> {
+  return ({ site, counts: by, deferredBy, bouncedBy, pause, replies }) => ({
+    object: 'destination',
+    site,
+    day,
+    paused_until: timestamp(pause?.until ?? null),
+    pause_reason: pause?.reason ?? null,
+    paths: (paths.get(site) ?? []).map(pathView),
+    ...by,
+    deferred_by_class: deferredBy,
+    bounced_by_class: bouncedBy,
+    replies: replies.map(({ form, example, count: said, result, class: why, lastAt }) => ({
+      ...{ form, example, count: said, result },
+      class: why,
+      last_at: timestamp(lastAt),
+    })),
+  })
+}
+
+function present(query: URLSearchParams, name: string): string | undefined {
+  return query.get(name) || undefined
+}
+
+function oneOf<T extends string>(query: URLSearchParams, name: string, choices: readonly T[]): T | undefined {
+  const text = present(query, name)
+  return text === undefined
+    ? undefined
+    : (choices.find(choice => choice === text) ?? refuse(name, `one of ${choices.join(', ')}`))
+}
+
+function refuse(name: string, what: string): never {
+  throw invalidField(name, `The \`${name}\` parameter must be ${what}.`)
+}

@@ -1,0 +1,32 @@
+/** Cursors of the SDKs: `after` and `before` the id of a row. */
+import { type IdPrefix, parseWireId } from '../../../lib/ids.ts'
+import type { ListPage } from '../../../store/list-page.ts'
+import { invalidField } from '../api-error.ts'
+import { pageQuery, readPage } from './read.ts'
+import { idSchema } from './reply-schemas.ts'
+
+/** What `readCursorPage` reads. */
+export function cursorPageQuery(prefix: IdPrefix, fallback?: number) {
+  return { ...pageQuery(fallback), after: idSchema(prefix).optional(), before: idSchema(prefix).optional() }
+}
+
+/** @param what the ids are of, with its article @throws Refused 422 */
+export function readCursorPage(
+  query: URLSearchParams,
+  prefix: IdPrefix,
+  what: string,
+  fallback?: number,
+): ListPage {
+  return { ...readPage(query, fallback), cursor: readCursor(query, prefix, what) }
+}
+
+/** @throws Refused 422 */
+export function readCursor(query: URLSearchParams, prefix: IdPrefix, what: string): ListPage['cursor'] {
+  const [name, ...others] = (['after', 'before'] as const).filter(name => query.has(name))
+  if (name === undefined) return null
+  if (others.length > 0 || query.has('offset'))
+    throw invalidField(name, 'Only one of `after`, `before` and `offset` can be given.')
+  const id = parseWireId(prefix, query.get(name)!)
+  if (!id) throw invalidField(name, `The \`${name}\` parameter must be the id of ${what}.`)
+  return { id, side: name === 'after' ? 'older' : 'newer' }
+}

@@ -1,0 +1,205 @@
+/**
+ * From a JSON body to a typed request: what counts as absent is taken away, old spellings are translated, the
+ * schema checks the rest, and keys become camelCase. The one place where wire names meet code names.
+ */
+import * as z from 'zod'
+import { parseIsoTime } from '../../../lib/iso-time.ts'
+import type { FieldProblem } from '../../../pipeline/accept/refusal.ts'
+import { invalidField, Refused } from '../api-error.ts'
+
+type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : S
+
+/** A request as code sees it; only the schema's own keys are renamed, never those of user data. */
+export type Camel<T> = { [K in keyof T as K extends string ? CamelCase<K> : never]: T[K] }
+
+/** A list of the body that may have so many entries. */
+interface ListLimit {
+  key: string
+  most: number
+  /** @returns what to say of a longer one */
+  refuse(): Refused
+}
+
+interface ReadOptions {
+  /** Asked before any entry is looked at: an entry at fault costs a thousand times what a good one does. */
+  listLimits?: readonly ListLimit[]
+  /** Keys for which an empty text means absent. */
+  emptyMeansAbsent?: readonly string[]
+}
+
+/** More problems help nobody. */
+const MOST_PROBLEMS = 100
+/** Of a page. */
+const MOST_ROWS = 100
+const LARGEST_OFFSET = 1_000_000_000
+
+/** A key as it is on the wire and in code. */
+type Spelling = readonly [wire: string, code: string]
+
+/**
+ * Makes the reader of one kind of body, once.
+ * @returns a function that throws Refused 400 for an array where an object belongs, 422 naming every field at fault
+ */
+export function bodyReader<S extends z.ZodObject>(
+  schema: S,
+  options: ReadOptions = {},
+): (body: unknown) => Camel<z.output<S>> {
+  const pick = presentPicker(Object.keys(schema.shape), options)
+  const limits = [...(options.listLimits ?? []), ...limitsIn(schema)]
+  const spellings = spellingsOf(Object.keys(schema.shape))
+  return body => {
+    if (Array.isArray(body))
+      throw new Refused(400, 'validation_error', 'The request body must be a JSON object.')
+    const present = pick(body as Record<string, unknown>)
+    for (const { key, most, refuse } of limits)
+      if (Array.isArray(present[key]) && present[key].length > most) throw refuse()
+    const result = schema.safeParse(present)
+    if (!result.success) throw refusedFields(result.error, present)
+    return camelKeys(result.data, spellings) as Camel<z.output<S>>
+  }
+}
+
+/** Of the lists that have a limit in the schema. */
+function limitsIn({ shape }: z.ZodObject): ListLimit[] {
+  return Object.entries(shape).flatMap(([key, field]) => {
+    const inner = field instanceof z.ZodOptional ? field.unwrap() : field
+    const most = inner instanceof z.ZodArray ? mostEntries(inner) : undefined
+    if (most === undefined) return []
+    return [{ key, most, refuse: () => invalidField(key, `The \`${key}\` field may have ${most} entries.`) }]
+  })
+}
+
+function mostEntries(list: z.ZodArray): number | undefined {
+  return (list._zod.bag as { maximum?: number }).maximum
+}
+
+/** `null` and empty lists are absent; a snake_case key may come in camelCase when it is absent itself. */
+export function presentPicker(
+  keys: readonly string[],
+  { emptyMeansAbsent = [] }: ReadOptions = {},
+): (body: Readonly<Record<string, unknown>>) => Record<string, unknown> {
+  const spellings = spellingsOf(keys)
+  const isPresent = (value: unknown, key: string) => {
+    if (value === undefined || value === null) return false
+    if (Array.isArray(value)) return value.length > 0
+    return value !== '' || !emptyMeansAbsent.includes(key)
+  }
+  return body => {
+    const present: Record<string, unknown> = Object.create(null)
+    for (const [key, camel] of spellings) {
+      const value = Object.hasOwn(body, key) ? body[key] : undefined
+      if (isPresent(value, key)) present[key] = value
+      else if (camel !== key && Object.hasOwn(body, camel) && isPresent(body[camel], camel))
+        present[key] = body[camel]
+    }
+    return present
+  }
+}
+
+/** One text or many, always many in code. */
+export function oneOrMany(): z.ZodType<string[]> {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform(value => [value].flat()) as unknown as z.ZodType<string[]>
+}
+
+/** A whole number in a query, within bounds that are refused, never clamped. @throws Refused 422 */
+export function readNumber(
+  query: URLSearchParams,
+  name: string,
+  { fallback, least, most }: { fallback: number; least: number; most: number },
+): number {
+  const text = query.get(name)
+  if (text === null) return fallback
+  const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= least && value <= most) return value
+  throw invalidField(name, `The \`${name}\` parameter must be a whole number from ${least} to ${most}.`)
+}
+
+/** What `readPage` reads. */
+export function pageQuery(fallback = 20) {
+  return {
+    limit: z.int().min(1).max(MOST_ROWS).default(fallback),
+    offset: z.int().min(0).max(LARGEST_OFFSET).default(0),
+  }
+}
+
+export function readPage(query: URLSearchParams, fallback = 20): { limit: number; offset: number } {
+  return {
+    limit: readNumber(query, 'limit', { fallback, least: 1, most: MOST_ROWS }),
+    offset: readNumber(query, 'offset', { fallback: 0, least: 0, most: LARGEST_OFFSET }),
+  }
+}
+
+/** Epoch ms. @throws Refused 422 */
+export function readTime(path: string, value: unknown): number {
+  const at = typeof value === 'string' ? parseIsoTime(value) : undefined
+  if (at !== undefined) return at
+  throw invalidField(
+    path,
+    `Invalid \`${path}\` field: it must be an ISO 8601 time with an offset or \`Z\`, ` +
+      'such as `2026-08-05T11:52:01.000Z`.',
+  )
+}
+
+function refusedFields(error: z.ZodError, body: Readonly<Record<string, unknown>>): Refused {
+  const problems = error.issues.map(issue => problemOf(issue, body))
+  const missing = problems.find(problem => problem.missing)
+  const first = missing ?? problems[0]!
+  return new Refused(422, missing ? 'missing_required_field' : 'validation_error', first.message, {
+    errors: problems.slice(0, MOST_PROBLEMS).map(({ path, message }) => ({ path, message })),
+  })
+}
+
+function problemOf(
+  issue: z.core.$ZodIssue,
+  body: Readonly<Record<string, unknown>>,
+): FieldProblem & { missing: boolean } {
+  const path = pathText(issue.path)
+  const missing = issue.path.length > 0 && valueAt(body, issue.path) === undefined
+  const message = missing
+    ? `Missing \`${path}\` field.`
+    : `Invalid \`${path}\` field: ${lowerFirst(issue.message)}.`
+  return { path, message, missing }
+}
+
+/** `attachments[0].filename` */
+function pathText(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (text, part) =>
+      typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part),
+    '',
+  )
+}
+
+function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
+  let value = body
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
+    value = (value as Record<PropertyKey, unknown>)[part]
+  }
+  return value
+}
+
+function camelKeys(
+  object: Readonly<Record<string, unknown>>,
+  spellings: readonly Spelling[],
+): Record<string, unknown> {
+  const renamed: Record<string, unknown> = {}
+  for (const [key, camel] of spellings) if (object[key] !== undefined) renamed[camel] = object[key]
+  return renamed
+}
+
+function spellingsOf(keys: readonly string[]): Spelling[] {
+  return keys.map(key => [key, camelCase(key)])
+}
+
+export function camelCase(key: string): string {
+  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}

@@ -1,0 +1,28 @@
+/** What the schemas of replies are put together from. */
+import * as z from 'zod'
+import type { IdPrefix } from '../../../lib/ids.ts'
+
+const UUID_V7 = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'
+
+export function idSchema(prefix: IdPrefix) {
+  return z.string().regex(new RegExp(`^${prefix}_${UUID_V7}$`))
+}
+
+/** As `timestamp()` writes it. */
+export const timeSchema = z.iso
+  .datetime({ precision: 3 })
+  .meta({ id: 'Time', description: 'UTC, with milliseconds', example: '2026-08-05T11:52:01.000Z' })
+
+/** A page of a list. */
+export function listSchema<S extends z.ZodType>(row: S) {
+  return z.object({
+    object: z.literal('list'),
+    total: z.int().min(0),
+    has_more: z.boolean(),
+    data: z.array(row),
+  })
+}
+
+export function deletedSchema<S extends string>(object: S, prefix: IdPrefix) {
+  return z.object({ object: z.literal(object), id: idSchema(prefix), deleted: z.literal(true) })
+}

@@ -1,0 +1,191 @@
+/** Segments of an audience: filters under a name, and the contacts for whom they hold. */
+
+import type { Clock } from '../../../lib/clock.ts'
+import { type Id, type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
+import type { Filter } from '../../../resources/contacts/filters.ts'
+import type { CountedAudience } from '../../../resources/contacts/known-counts.ts'
+import { MOST_SEGMENTS } from '../../../resources/contacts/limits.ts'
+import type { ContactQuestion, ContactsFound } from '../../../resources/contacts/list.ts'
+import { findSegment, listSegments } from '../../../resources/contacts/read.ts'
+import type { segmentCommands } from '../../../resources/contacts/segment-commands.ts'
+import type { Run } from '../../../store/command.ts'
+import type { Db, SegmentRow } from '../../../store/schema.ts'
+import { notFound, Refused } from '../api-error.ts'
+import { audienceOf } from '../audiences/routes.ts'
+import { contactList } from '../contacts/routes.ts'
+import { contactQuery, contactSchema, readContactQuery } from '../contacts/schema.ts'
+import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
+import { pageQuery, readPage } from '../schema/read.ts'
+import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
+import {
+  filterQuestionSchema,
+  newSegmentSchema,
+  readFilterQuestion,
+  readSegment,
+  readSegmentChanges,
+  segmentChangesSchema,
+  segmentCountSchema,
+  segmentSchema,
+  segmentView,
+} from './schema.ts'
+
+interface SegmentRoutesOptions {
+  store: { db: Db; run: Run<typeof segmentCommands> }
+  reader: {
+    listContacts(question: ContactQuestion): Promise<ContactsFound>
+    countMembers(question: { audience: CountedAudience; filters: readonly Filter[] }): Promise<number>
+  }
+  clock: Clock
+  newId: IdSource
+}
+
+export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
+  const { store, reader } = options
+  const view = async (audience: CountedAudience, segment: SegmentRow) => {
+    const filters = JSON.parse(segment.filters) as Filter[]
+    return segmentView(segment, await reader.countMembers({ audience, filters }))
+  }
+  return [
+    ...segmentListRoutes(options, view),
+    ...segmentObjectRoutes(options, view),
+    countRoute(options),
+    {
+      method: 'GET',
+      path: '/audiences/:id/segments/:segment_id/contacts',
+      access: 'session',
+      summary: 'List and search the contacts of a segment',
+      query: contactQuery,
+      replies: { 200: listSchema(contactSchema) },
+      async handle(request) {
+        const asked = readContactQuery(request.query)
+        const audience = await audienceOf(store.db, request)
+        const filters = JSON.parse((await segmentOf(store.db, audience.id, request)).filters) as Filter[]
+        const found = await reader.listContacts({ audience, filters, ...asked })
+        return contactList(store.db, audience.accountId, found)
+      },
+    },
+  ]
+}
+
+/** For those who are still choosing. */
+function countRoute({ store, reader }: SegmentRoutesOptions): Route {
+  return {
+    method: 'POST',
+    path: '/audiences/:id/segments/count',
+    access: 'session',
+    summary: 'Count the contacts for whom filters hold; nothing is kept',
+    body: filterQuestionSchema,
+    replies: { 200: segmentCountSchema },
+    async handle(request) {
+      const audience = await audienceOf(store.db, request)
+      const filters = readFilterQuestion(await request.body())
+      return ok({ object: 'segment_count', contact_count: await reader.countMembers({ audience, filters }) })
+    },
+  }
+}
+
+type ViewOf = (audience: CountedAudience, segment: SegmentRow) => Promise<ReturnType<typeof segmentView>>
+
+function segmentListRoutes({ store, clock, newId }: SegmentRoutesOptions, view: ViewOf): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/audiences/:id/segments',
+      access: 'session',
+      summary: 'List the segments of an audience',
+      query: pageQuery(),
+      replies: { 200: listSchema(segmentSchema) },
+      async handle(request) {
+        const page = readPage(request.query)
+        const audience = await audienceOf(store.db, request)
+        const { total, rows } = await listSegments(store.db, audience.id, page)
+        const data = []
+        for (const row of rows) data.push(await view(audience, row))
+        return listReply({ total, offset: page.offset }, data)
+      },
+    },
+    {
+      method: 'POST',
+      path: '/audiences/:id/segments',
+      access: 'session',
+      summary: 'Make a segment of an audience',
+      body: newSegmentSchema,
+      replies: { 201: segmentSchema },
+      async handle(request) {
+        const audience = await audienceOf(store.db, request)
+        const fields = readSegment(await request.body())
+        const at = clock.now()
+        const { accountId, id: audienceId } = audience
+        const segment = await store.run('createSegment', {
+          ...{ accountId, audienceId, id: newId(at), at },
+          ...fields,
+        })
+        if (segment === 'no-audience') throw notFound('Audience')
+        if (segment === 'too-many')
+          throw new Refused(422, 'validation_error', `An audience may have ${MOST_SEGMENTS} segments.`)
+        return created(await view(audience, segment))
+      },
+    },
+  ]
+}
+
+function segmentObjectRoutes({ store, clock }: SegmentRoutesOptions, view: ViewOf): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/audiences/:id/segments/:segment_id',
+      access: 'session',
+      summary: 'A segment',
+      replies: { 200: segmentSchema },
+      async handle(request) {
+        const audience = await audienceOf(store.db, request)
+        return ok(await view(audience, await segmentOf(store.db, audience.id, request)))
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/audiences/:id/segments/:segment_id',
+      access: 'session',
+      summary: 'Give a segment another name or other filters',
+      body: segmentChangesSchema,
+      replies: { 200: segmentSchema },
+      async handle(request) {
+        const audience = await audienceOf(store.db, request)
+        const { id } = await segmentOf(store.db, audience.id, request)
+        const changes = readSegmentChanges(await request.body())
+        const { accountId, id: audienceId } = audience
+        const input = { accountId, audienceId, id, ...changes, at: clock.now() }
+        const segment = await store.run('changeSegment', input)
+        if (!segment) throw notFound('Segment')
+        return ok(await view(audience, segment))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/audiences/:id/segments/:segment_id',
+      access: 'session',
+      summary: 'Delete a segment; its contacts stay',
+      replies: { 200: deletedSchema('segment', 'seg') },
+      async handle(request) {
+        const { accountId, id: audienceId } = await audienceOf(store.db, request)
+        const id = segmentIdOf(request)
+        const key = { accountId, audienceId, id }
+        if (!(await store.run('deleteSegment', key))) throw notFound('Segment')
+        return ok({ object: 'segment', id: wireId('seg', id), deleted: true })
+      },
+    },
+  ]
+}
+
+function segmentIdOf({ params }: ApiRequest) {
+  const id = parseWireId('seg', params.segment_id!)
+  if (!id) throw notFound('Segment')
+  return id
+}
+
+/** @throws Refused 404 */
+async function segmentOf(db: Db, audienceId: Id, request: ApiRequest): Promise<SegmentRow> {
+  const segment = await findSegment(db, audienceId, segmentIdOf(request))
+  if (!segment) throw notFound('Segment')
+  return segment
+}

@@ -1,0 +1,112 @@
+/** Segments as the API reads and shows them. */
+import * as z from 'zod'
+import { wireId } from '../../../lib/ids.ts'
+import {
+  FILTER_FIELDS,
+  FILTER_OPS,
+  type Filter,
+  type FilterOp,
+  PROPERTY_PREFIX,
+} from '../../../resources/contacts/filters.ts'
+import { LONGEST_KEY, LONGEST_VALUE, MOST_FILTERS } from '../../../resources/contacts/limits.ts'
+import type { SegmentRow } from '../../../store/schema.ts'
+import { invalidField } from '../api-error.ts'
+import { nameSchema } from '../audiences/schema.ts'
+import { bodyReader } from '../schema/read.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+const opSchema = z.enum(FILTER_OPS, { error: `it must be one of ${FILTER_OPS.join(', ')}` })
+const fieldSchema = z
+  .string()
+  .max(PROPERTY_PREFIX.length + LONGEST_KEY)
+  .refine(isField, `it must be one of ${FILTER_FIELDS.join(', ')}, or properties.<key>`)
+const valueSchema = z.union([z.string().max(LONGEST_VALUE), z.number(), z.boolean()], {
+  error: `it must be a text of at most ${LONGEST_VALUE} characters, a number or a boolean`,
+})
+const filterSchema = z.object({ field: fieldSchema, op: opSchema, value: valueSchema.nullish() })
+const filtersSchema = z.array(filterSchema).max(MOST_FILTERS)
+
+export const newSegmentSchema = z.object({ name: nameSchema, filters: filtersSchema })
+export const segmentChangesSchema = newSegmentSchema.partial()
+export const filterQuestionSchema = newSegmentSchema.pick({ filters: true }).partial()
+const readNew = bodyReader(newSegmentSchema, { emptyMeansAbsent: ['name'] })
+const readChanges = bodyReader(segmentChangesSchema, { emptyMeansAbsent: ['name'] })
+const readQuestion = bodyReader(filterQuestionSchema)
+
+export const segmentSchema = z
+  .object({
+    object: z.literal('segment'),
+    id: idSchema('seg'),
+    audience_id: idSchema('aud'),
+    name: z.string(),
+    filters: z.array(
+      z.object({
+        field: z.string(),
+        op: z.enum(FILTER_OPS),
+        value: z.union([z.string(), z.number(), z.boolean()]).nullable(),
+      }),
+    ),
+    contact_count: z.int().min(0).meta({ description: 'Of those for whom all filters hold now.' }),
+    created_at: timeSchema,
+    updated_at: timeSchema,
+  })
+  .meta({ id: 'Segment' })
+
+export const segmentCountSchema = z.object({
+  object: z.literal('segment_count'),
+  contact_count: z.int().min(0),
+})
+
+/** @throws Refused 422 naming the field at fault */
+export function readFilterQuestion(body: unknown): Filter[] {
+  return filtersOf(readQuestion(body).filters ?? [])
+}
+
+/** @throws Refused 422 naming the field at fault */
+export function readSegment(body: unknown): { name: string; filters: Filter[] } {
+  const { name, filters } = readNew(body)
+  return { name: name.toWellFormed(), filters: filtersOf(filters) }
+}
+
+/** What is absent stays as it is. @throws Refused 422 naming the field at fault */
+export function readSegmentChanges(body: unknown): { name?: string; filters?: Filter[] } {
+  const { name, filters } = readChanges(body)
+  return {
+    ...(name !== undefined && { name: name.toWellFormed() }),
+    ...(filters && { filters: filtersOf(filters) }),
+  }
+}
+
+export function segmentView(row: SegmentRow, contactCount: number): z.output<typeof segmentSchema> {
+  return {
+    object: 'segment',
+    id: wireId('seg', row.id),
+    audience_id: wireId('aud', row.audienceId),
+    name: row.name,
+    filters: JSON.parse(row.filters) as Filter[],
+    contact_count: contactCount,
+    created_at: timestamp(row.createdAt),
+    updated_at: timestamp(row.updatedAt),
+  }
+}
+
+function isField(text: string): boolean {
+  if (text.includes('\0') || !text.isWellFormed()) return false
+  const isProperty = text.startsWith(PROPERTY_PREFIX) && text.length > PROPERTY_PREFIX.length
+  return isProperty || FILTER_FIELDS.some(field => field === text)
+}
+
+function filtersOf(filters: readonly z.output<typeof filterSchema>[]): Filter[] {
+  return filters.map(({ field, op, value }, i) => ({ field, op, value: comparedBy(op, value ?? null, i) }))
+}
+
+/** @throws Refused 422 */
+function comparedBy(op: FilterOp, value: Filter['value'], i: number): Filter['value'] {
+  if (op === 'exists' || op === 'not_exists') return null
+  const path = `filters[${i}].value`
+  if (value === null) throw invalidField(path, `Missing \`${path}\` field.`, 'missing_required_field')
+  if (typeof value === 'string' && value.includes('\0'))
+    throw invalidField(path, `The \`${path}\` field contains NUL.`)
+  return typeof value === 'string' ? value.toWellFormed() : value
+}

@@ -1,0 +1,276 @@
+/** The HTTP door: what every request passes through, as a list that reads as a sentence. */
+import { randomUUID } from 'node:crypto'
+import Koa, { type Context, type Middleware } from 'koa'
+import type { Clock } from '../../../lib/clock.ts'
+import { idKey } from '../../../lib/ids.ts'
+import type { Log } from '../../../lib/log.ts'
+import { TooManyWaiting } from '../../../lib/semaphore.ts'
+import { type SparingLine, sparingLine } from '../../../lib/throttled-log.ts'
+import { ThreadEnded } from '../../../lib/worker-rpc.ts'
+import { StorageUnavailable } from '../../../store/command.ts'
+import { Refused } from '../api-error.ts'
+import { DEFAULT_BODY_LIMIT_BYTES, PUBLIC_BODY_LIMIT_BYTES, type ReadBody } from '../body/body.ts'
+import { readForm } from '../body/form.ts'
+import { streamBody } from '../body/stream.ts'
+import type { SendWork } from '../body/work.ts'
+import { forTypedClient, isTypedClient } from '../compat/dotnet-compat.ts'
+import type { FindCredential } from '../credentials.ts'
+import { type DashboardPages, servePages } from '../pages/pages.ts'
+import type { ApiReply, Credential, RawReply, Route } from '../route.ts'
+import type { ClientAddressOf } from './client-address.ts'
+import { readUnreadBodies } from './lingering-close.ts'
+import { loggedPath } from './logged-path.ts'
+import type { SpendRequest } from './rate-limit.ts'
+import { createRouting, type Routing } from './routing.ts'
+import { JSON_HEADERS } from './security-headers.ts'
+import { streamReply } from './stream.ts'
+
+interface HttpAppOptions {
+  /** Where links in emails lead, if nothing else is to be found there: a host, with its port where that is unusual. */
+  isLinkHost(host: string): boolean
+  routes: readonly Route[]
+  /** Undefined where there is the API alone. */
+  pages: DashboardPages | undefined
+  findCredential: FindCredential
+  clientAddressOf: ClientAddressOf
+  readBody: ReadBody
+  /** Of every reply, whatever it says; see `headersOfAll`. */
+  headers: Readonly<Record<string, string>>
+  /** Undefined when accounts may make any number of requests. */
+  spendRequest: SpendRequest | undefined
+  clock: Clock
+  log: Log
+}
+
+const RETRY_AFTER_SECONDS = 5
+
+export function createHttpApp(options: HttpAppOptions): Koa {
+  const app = new Koa({ proxy: false })
+  app.silent = true
+  app.use(identifyRequest(options))
+  app.use(readTarget)
+  app.use(logRequest(options.log))
+  app.use(readUnreadBodies(options.clock))
+  app.use(turnErrorsIntoReplies(options))
+  app.use(insistOnHost)
+  app.use(tidyPath)
+  app.use(keepToLinks(options))
+  if (options.pages) app.use(servePages(options.pages, options.findCredential))
+  const routing = createRouting(options.routes, handlerOf(options))
+  app.use(routing.dispatch)
+  app.use(refuseTheRest(routing))
+  return app
+}
+
+function identifyRequest({ headers }: Pick<HttpAppOptions, 'headers'>): Middleware {
+  const lines = Object.entries(headers)
+  return (ctx, next) => {
+    ctx.state.requestId = randomUUID()
+    ctx.res.setHeader('x-request-id', ctx.state.requestId)
+    for (const [name, value] of lines) ctx.res.setHeader(name, value)
+    return next()
+  }
+}
+
+/** A target may name its host, as proxies send it; one that is no address at all counts as the root. */
+const readTarget: Middleware = (ctx, next) => {
+  const target = ctx.req.url!
+  if (!target.startsWith('/')) {
+    const { pathname, search } = URL.parse(target) ?? { pathname: '', search: '' }
+    ctx.req.url = pathname.startsWith('/') ? pathname + search : '/'
+  }
+  return next()
+}
+
+function logRequest(log: Log): Middleware {
+  return async (ctx, next) => {
+    const startedAt = performance.now()
+    await next()
+    if (!log.isLevelEnabled('debug')) return
+    const ms = Math.round(performance.now() - startedAt)
+    const { method, status } = ctx
+    const path = loggedPath(ctx.path)
+    log.debug({ requestId: ctx.state.requestId, method, path, status, ms }, 'http request')
+  }
+}
+
+function turnErrorsIntoReplies({ log, clock }: Pick<HttpAppOptions, 'log' | 'clock'>): Middleware {
+  const warn = sparingLine({ log, clock }, 'warn', 'requests are refused for now')
+  return async (ctx, next) => {
+    try {
+      await next()
+    } catch (error) {
+      const refused = refusedBy(error)
+      if (refused.status >= 500 && error !== refused) logFault(ctx, error, refused, { log, warn })
+      ctx.status = refused.status
+      sayJson(ctx)
+      ctx.set(refused.headers)
+      ctx.body = refused.body()
+    }
+  }
+}
+
+function refusedBy(error: unknown): Refused {
+  if (error instanceof Refused) return error
+  if (error instanceof StorageUnavailable)
+    return new Refused(503, 'application_error', 'Nothing can be stored at the moment; try again later.', {
+      headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+    })
+  if (error instanceof ThreadEnded)
+    return new Refused(
+      503,
+      'application_error',
+      'A part of the service is starting anew; try again in 2 s.',
+      {
+        headers: { 'retry-after': '2' },
+      },
+    )
+  if (error instanceof TooManyWaiting)
+    return new Refused(429, 'rate_limit_exceeded', 'Too much of this is under way; try again in 1 s.', {
+      headers: { 'retry-after': '1' },
+    })
+  return new Refused(500, 'internal_server_error', 'Something went wrong on our side.')
+}
+
+function logFault(
+  ctx: Context,
+  error: unknown,
+  { status }: Refused,
+  { log, warn }: { log: Log; warn: SparingLine },
+) {
+  const context = {
+    requestId: ctx.state.requestId,
+    method: ctx.method,
+    path: loggedPath(ctx.path),
+    err: error,
+  }
+  if (hasLeft(ctx)) log.debug(context, 'the client left before its reply')
+  else if (status === 503) warn(context)
+  else log.error(context, 'a request failed')
+}
+
+/** A request that has been read to its end is destroyed, too. */
+function hasLeft({ req, res }: Context): boolean {
+  return res.destroyed || (req.destroyed && !req.complete)
+}
+
+/** A host with or without a port (RFC 3986 §3.2.2), or nothing. */
+const HOST = /^(?:\[[\w.~:!$&'()*+,;=-]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/
+
+/** RFC 9112 §3.2. */
+const insistOnHost: Middleware = ({ req }, next) => {
+  const { host } = req.headers
+  if (host === undefined && req.httpVersion !== '1.0') throw refusedHost('The request has no Host header.')
+  if (host !== undefined && hostCount(req.rawHeaders) > 1)
+    throw refusedHost('The request has more than one Host header.')
+  if (host !== undefined && !HOST.test(host))
+    throw refusedHost('The Host header of the request is not a host name.')
+  return next()
+}
+
+/** Whoever forwards such requests may see other requests on the connection than we do: it is closed. */
+function refusedHost(message: string): Refused {
+  return new Refused(400, 'validation_error', message, { headers: { connection: 'close' } })
+}
+
+/** Of two, Node shows the first alone. @param lines names and values by turns, as they came */
+function hostCount(lines: readonly string[]): number {
+  let count = 0
+  for (let at = 0; at < lines.length; at += 2)
+    if (lines[at]!.length === 4 && lines[at]!.toLowerCase() === 'host') count++
+  return count
+}
+
+/** `//emails/` is sent by clients whose base address ends in a slash. */
+const tidyPath: Middleware = (ctx, next) => {
+  const tidy = ctx.path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
+  if (tidy !== ctx.path) ctx.path = tidy
+  return next()
+}
+
+/** Of pixels, links that are counted, unsubscribing and shared emails; and what the host is proven by. */
+const LINKS = /^\/(?:[ocus]|\.well-known)\//
+
+/** Whoever comes by a host of links finds no API there, and no dashboard. */
+function keepToLinks({ isLinkHost }: Pick<HttpAppOptions, 'isLinkHost'>): Middleware {
+  return (ctx, next) => {
+    if (!isLinkHost((ctx.headers.host ?? '').toLowerCase())) return next()
+    // it may be a name of a customer, for whom we do not promise TLS
+    ctx.remove('strict-transport-security')
+    if (!LINKS.test(ctx.path)) throw unknownPath(ctx)
+    return next()
+  }
+}
+
+function unknownPath({ path }: Context): Refused {
+  return new Refused(404, 'not_found', `There is no ${path}.`)
+}
+
+function handlerOf(options: HttpAppOptions): (route: Route) => Middleware {
+  return route => async ctx => {
+    const credential = await options.findCredential(ctx.req, route.access)
+    if (credential && route.access !== 'public') options.spendRequest?.(ctx, credential.accountId)
+    await send(ctx, await answer(options, route, ctx, credential), options)
+  }
+}
+
+function answer(
+  { clientAddressOf, readBody }: HttpAppOptions,
+  route: Route,
+  ctx: Context,
+  credential: Credential | null,
+): Promise<ApiReply | RawReply> {
+  const limitBytes =
+    route.access === 'public' ? PUBLIC_BODY_LIMIT_BYTES : (route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES)
+  const clientAddress = clientAddressOf(ctx.req)
+  const owner = credential ? idKey(credential.accountId) : clientAddress
+  const request = {
+    method: ctx.method,
+    params: ctx.params as Record<string, string>,
+    query: new URLSearchParams(ctx.querystring),
+    headers: ctx.headers,
+    clientAddress,
+    form: () => readForm(ctx.req, limitBytes),
+    body: () => readBody(ctx.req, { limitBytes, owner }, null),
+    stream: () => streamBody(ctx.req, limitBytes),
+    sendBody: (work: SendWork) => readBody(ctx.req, { limitBytes, owner }, work),
+  }
+  if (route.access === 'public') return route.handle({ ...request, credential })
+  return route.handle({ ...request, credential: credential! })
+}
+
+async function send(
+  ctx: Context,
+  reply: ApiReply | RawReply,
+  options: Pick<HttpAppOptions, 'clock' | 'log'>,
+): Promise<void> {
+  ctx.status = reply.status
+  if ('body' in reply) sayJson(ctx)
+  if (reply.headers) ctx.set(reply.headers)
+  if ('body' in reply) ctx.body = isTypedClient(ctx.headers) ? forTypedClient(reply.body) : reply.body
+  else if (Symbol.asyncIterator in reply.content)
+    try {
+      if (ctx.method !== 'HEAD') await streamReply(ctx, reply.content, options)
+    } finally {
+      reply.done?.()
+    }
+  else ctx.body = Buffer.from(reply.content.buffer, reply.content.byteOffset, reply.content.byteLength)
+}
+
+/** Sets the headers of JSON without Koa's way, which takes longer. */
+function sayJson({ res }: Context): void {
+  res.setHeader('cache-control', JSON_HEADERS['cache-control'])
+  res.setHeader('x-content-type-options', JSON_HEADERS['x-content-type-options'])
+}
+
+/** Nothing has answered: the path is unknown, or known with other methods only. */
+function refuseTheRest({ methodsOf }: Routing): Middleware {
+  return async ctx => {
+    const methods = methodsOf(ctx.path)
+    if (methods.length === 0) throw unknownPath(ctx)
+    const allow = methods.join(', ')
+    throw new Refused(405, 'method_not_allowed', `${ctx.path} takes ${allow}, not ${ctx.method}.`, {
+      headers: { allow },
+    })
+  }
+}

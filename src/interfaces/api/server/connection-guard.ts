@@ -1,0 +1,124 @@
+/**
+ * Stands between a listener and its requests: gives connections their places, keeps count of what is under way on them, and
+ * ends those that do not speak HTTP, or do so too slowly.
+ */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Clock } from '../../../lib/clock.ts'
+import { ConnectionWatch } from './connection-watch.ts'
+import { type Connection, type Connections, connectionOf } from './connections.ts'
+import { endConnection, headerLines, type RawStatus, rawRefusal } from './last-words.ts'
+
+interface GuardOptions {
+  clock: Clock
+  /** Of replies to what never became a request. */
+  headers: Readonly<Record<string, string>>
+  /** Whether the sockets that are accepted carry TLS. */
+  isSecure: boolean
+}
+
+/** To be called before the server listens. */
+export function guardConnections(
+  server: Server,
+  connections: Connections,
+  { clock, headers, isSecure }: GuardOptions,
+): void {
+  const lines = headerLines(headers)
+  const refuse = (connection: Connection, status: RawStatus) => {
+    const { openReplies, request, reply } = connection
+    const isOfRequest = request?.complete === false
+    // what is wrong came behind requests that are still being answered
+    if (openReplies > 0 && !isOfRequest) connection.onAnswered = () => refuse(connection, status)
+    else if (openReplies > 1 || reply?.headersSent) connection.destroy()
+    else endConnection(connection, clock, rawRefusal(status, lines))
+  }
+  const watch = new ConnectionWatch(connections, { clock, onLate: connection => refuse(connection, 408) })
+  const open = (connection: Connection, stream: Socket) => {
+    connections.open(connection, stream, clock.monotonic())
+    const destroySoon = stream.destroySoon.bind(stream)
+    // Node calls this behind the last reply of a connection
+    stream.destroySoon = () => {
+      if (connection.request?.complete === false) endConnection(connection, clock)
+      else destroySoon()
+    }
+  }
+  const handshakes = new Map<string, Connection>()
+  server.on('connection', (socket: Socket) => {
+    const connection = connections.admit(socket, clock.monotonic())
+    if (!connection) return
+    watch.start()
+    if (!isSecure) return open(connection, socket)
+    const name = endsOf(socket)
+    handshakes.set(name, connection)
+    socket.once('close', () => handshakes.delete(name))
+  })
+  server.on('secureConnection', (stream: Socket) => {
+    const connection = handshakes.get(endsOf(stream))
+    handshakes.delete(endsOf(stream))
+    if (connection) open(connection, stream)
+    else stream.destroy()
+  })
+  server.on('connect', (_, stream) => endOrDestroy(stream, connection => refuse(connection, 400)))
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, stream) =>
+    endOrDestroy(stream, connection => {
+      if (code === 'ECONNRESET') connection.destroy()
+      else refuse(connection, code === 'HPE_HEADER_OVERFLOW' ? 431 : 400)
+    }),
+  )
+  server.once('close', () => watch.stop())
+}
+
+/** What names a connection while its TLS socket is not known. */
+function endsOf({ localAddress, remoteAddress, remotePort }: Socket): string {
+  return `${localAddress} ${remoteAddress} ${remotePort}`
+}
+
+function endOrDestroy(stream: Duplex, end: (connection: Connection) => void): void {
+  const connection = connectionOf(stream)
+  if (!connection) stream.destroy()
+  else if (!connection.isClosing) end(connection)
+}
+
+/**
+ * Answers requests of one connection one after another, as HTTP/1.1 has them answered in order anyway (RFC 9112 §9.3.2), and
+ * keeps the connection up to date about what is under way on it. Thousands of requests that come in one piece would keep
+ * everybody else waiting if all of them began at once.
+ */
+export function answerInTurn(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: RequestListener,
+): void {
+  const connection = connectionOf(request.socket)
+  if (!connection) return void answer(request, response)
+  connection.requestCount++
+  connection.openReplies++
+  response.on('close', hasBeenAnswered)
+  if (connection.openReplies === 1) begin(connection, request, response, answer)
+  else connection.pipelined.push(() => begin(connection, request, response, answer))
+}
+
+function begin(
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: RequestListener,
+) {
+  connection.request = request
+  connection.reply = response
+  answer(request, response)
+}
+
+/** One function for all replies. */
+function hasBeenAnswered(this: ServerResponse): void {
+  const connection = connectionOf(this.req.socket)
+  if (!connection) return
+  connection.openReplies--
+  const next = connection.pipelined.shift()
+  if (next && !this.req.socket.destroyed) setImmediate(next)
+  if (connection.openReplies > 0) return
+  connection.request = undefined
+  connection.reply = undefined
+  connection.onAnswered?.()
+}

@@ -1,0 +1,58 @@
+/** How a connection ends that is not to be kept: with a last reply where there is one, and so that the client finds it. */
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Connection } from './connections.ts'
+import { JSON_HEADERS } from './security-headers.ts'
+
+/** A client has this long to read its last reply and to close the connection; then we do. */
+export const LINGER_MS = 2_000
+
+/**
+ * Sends the last words, closes our side, and destroys the connection 2 s later, or as soon as the peer has closed its side.
+ * What comes in between is read and thrown away: the system resets a connection that is closed over unread bytes, and the
+ * client may lose the reply.
+ */
+export function endConnection(connection: Connection, clock: Clock, lastWords?: string): void {
+  const { stream } = connection
+  if (!stream?.writable || connection.isClosing) {
+    connection.destroy()
+    return
+  }
+  connection.isClosing = true
+  // the parser of requests reads no more of it
+  stream.removeAllListeners('data')
+  stream.on('data', () => {})
+  stream.resume()
+  if (lastWords === undefined) stream.end()
+  else stream.end(lastWords)
+  const timer = clock.timer(LINGER_MS, () => connection.destroy())
+  connection.socket.once('close', () => timer.cancel())
+}
+
+const REFUSALS = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+} as const
+
+export type RawStatus = keyof typeof REFUSALS
+
+const JSON_LINES = headerLines(JSON_HEADERS)
+
+/** The reply to what never became a request, in the shape of the API's errors. @param headers further ones, whole lines */
+export function rawRefusal(status: RawStatus, headers: string): string {
+  const reason = REFUSALS[status]
+  const body = JSON.stringify({ statusCode: status, name: 'validation_error', message: `${reason}.` })
+  return (
+    `HTTP/1.1 ${status} ${reason}\r\nx-request-id: ${randomUUID()}\r\n` +
+    `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+    `${JSON_LINES}${headers}connection: close\r\n\r\n${body}`
+  )
+}
+
+/** Whole lines of a head. */
+export function headerLines(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
+}

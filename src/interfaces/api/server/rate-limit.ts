@@ -1,0 +1,25 @@
+/** Spends an account's requests, and tells on every reply how many are left, in the headers its clients read. */
+import type { Context } from 'koa'
+import type { Id } from '../../../lib/ids.ts'
+import { type RateLimit, REFILL_MS } from '../../../resources/accounts/rate-limit.ts'
+import { Refused } from '../api-error.ts'
+
+export type SpendRequest = (ctx: Context, accountId: Id) => void
+
+/** The clients convert the values to integers. */
+const RESET_SECONDS = String(REFILL_MS / 1_000)
+
+/** @returns a function that throws Refused 429 when the account has no request left */
+export function createSpendRequest(rateLimit: RateLimit): SpendRequest {
+  const { requestsPerSecond } = rateLimit
+  const limit = String(requestsPerSecond)
+  const message = `Too many requests: an account may make ${limit} a second.`
+  return ({ res }, accountId) => {
+    const left = rateLimit.take(accountId)
+    res.setHeader('ratelimit-limit', limit)
+    res.setHeader('ratelimit-remaining', String(left ?? 0))
+    res.setHeader('ratelimit-reset', RESET_SECONDS)
+    if (left === undefined)
+      throw new Refused(429, 'rate_limit_exceeded', message, { headers: { 'retry-after': RESET_SECONDS } })
+  }
+}

@@ -1,0 +1,48 @@
+/** Replies that are made while they are sent, no faster than the client reads. */
+import { pipeline } from 'node:stream/promises'
+import type { Context } from 'koa'
+import type { Clock, Timer } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import { loggedPath } from './logged-path.ts'
+
+/** A client that takes less than a piece in so long is let go. */
+const STALLED_MS = 120_000
+const PIECE_BYTES = 64 * 1024
+
+/** Resolves when all is sent, or the client has left. A failure cuts the connection, so that it is not taken for the end. */
+export async function streamReply(
+  ctx: Context,
+  content: AsyncIterable<Uint8Array>,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<void> {
+  const { res } = ctx
+  ctx.respond = false
+  let stalled: Timer | undefined
+  const wait = () => {
+    stalled?.cancel()
+    stalled = clock.timer(STALLED_MS, () => res.destroy())
+  }
+  try {
+    await pipeline(inPieces(content, wait), res)
+  } catch (error) {
+    const context = { requestId: ctx.state.requestId, path: loggedPath(ctx.path), err: error }
+    if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE')
+      log.debug(context, 'the client left before its reply')
+    else log.error(context, 'a reply broke off')
+  } finally {
+    stalled?.cancel()
+  }
+}
+
+/** @param onPiece is called before each, and when there are no more */
+async function* inPieces(
+  content: AsyncIterable<Uint8Array>,
+  onPiece: () => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const bytes of content)
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      onPiece()
+      yield bytes.subarray(at, at + PIECE_BYTES)
+    }
+  onPiece()
+}

@@ -1,0 +1,123 @@
+/** Suppressions of the account: listed, searched, added and removed, one by one or many at once. */
+import * as z from 'zod'
+import { wireId } from '../../../lib/ids.ts'
+import type { Suppressions } from '../../../resources/suppressions/suppressions.ts'
+import { notFound } from '../api-error.ts'
+import { insistOnWholeAccount } from '../bound-key.ts'
+import { created, ok, pageReply, type Route } from '../route.ts'
+import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
+import {
+  newSuppressionSchema,
+  newSuppressionsSchema,
+  readRemovals,
+  readSuppression,
+  readSuppressionQuery,
+  readSuppressions,
+  removalSchema,
+  removalsSchema,
+  suppressionQuery,
+  suppressionRef,
+  suppressionSchema,
+  suppressionView,
+} from './schema.ts'
+
+export function suppressionRoutes({ suppressions }: { suppressions: Suppressions }): Route[] {
+  return [...batchRoutes(suppressions), ...entryRoutes(suppressions)]
+}
+
+function entryRoutes(suppressions: Suppressions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/suppressions',
+      access: 'key',
+      summary: 'Suppress an address; 200 where it was already',
+      body: newSuppressionSchema,
+      replies: { 200: suppressionSchema, 201: suppressionSchema },
+      async handle({ credential, ...request }) {
+        insistOnWholeAccount(credential)
+        const { emails, reason } = readSuppression(await request.body())
+        const [added] = await suppressions.add(credential.accountId, emails, reason)
+        const { row, isNew } = added!
+        return isNew ? created(suppressionView(row)) : ok(suppressionView(row))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/suppressions',
+      access: 'key',
+      summary: 'List and search suppressions',
+      query: suppressionQuery,
+      replies: { 200: listSchema(suppressionSchema) },
+      async handle({ query, credential: { accountId } }) {
+        const { filter, page } = readSuppressionQuery(query)
+        return pageReply(await suppressions.list(accountId, filter, page), suppressionView)
+      },
+    },
+    {
+      method: 'GET',
+      path: '/suppressions/:id',
+      access: 'key',
+      summary: 'A suppression, by its id or its address',
+      replies: { 200: suppressionSchema },
+      async handle({ params, credential: { accountId } }) {
+        const ref = suppressionRef(params.id!)
+        const row = ref && (await suppressions.find(accountId, ref))
+        if (!row) throw notFound('Suppression')
+        return ok(suppressionView(row))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/suppressions/:id',
+      access: 'key',
+      summary: 'Remove a suppression, by its id or its address',
+      replies: { 200: deletedSchema('suppression', 'sup') },
+      async handle({ params, credential }) {
+        insistOnWholeAccount(credential)
+        const ref = suppressionRef(params.id!)
+        const [row] = ref ? await suppressions.remove(credential.accountId, [ref]) : []
+        if (!row) throw notFound('Suppression')
+        return ok({ object: 'suppression', id: wireId('sup', row.id), deleted: true })
+      },
+    },
+  ]
+}
+
+function batchRoutes(suppressions: Suppressions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/suppressions/batch/add',
+      access: 'key',
+      summary: 'Suppress up to 100 addresses',
+      body: newSuppressionsSchema,
+      replies: { 200: z.object({ data: z.array(suppressionSchema) }) },
+      async handle({ credential, ...request }) {
+        insistOnWholeAccount(credential)
+        const { emails, reason } = readSuppressions(await request.body())
+        const added = await suppressions.add(credential.accountId, emails, reason)
+        return ok({ data: added.map(({ row }) => suppressionView(row)) })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/suppressions/batch/remove',
+      access: 'key',
+      summary: 'Remove up to 100 suppressions, by `emails` or `ids`',
+      body: removalsSchema,
+      replies: { 200: z.object({ data: z.array(removalSchema) }) },
+      async handle({ credential, ...request }) {
+        insistOnWholeAccount(credential)
+        const wanted = readRemovals(await request.body())
+        const refs = wanted.flatMap(({ ref }) => ref ?? [])
+        const removed = await suppressions.remove(credential.accountId, refs)
+        const data = wanted.map(({ text, ref }) => {
+          const row = ref && removed.shift()
+          return { object: 'suppression', id: row ? wireId('sup', row.id) : text, deleted: row !== undefined }
+        })
+        return ok({ data })
+      },
+    },
+  ]
+}

@@ -1,0 +1,134 @@
+/** Suppressions as the API reads and shows them. */
+import * as z from 'zod'
+import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
+import type { SuppressionFilter, SuppressionPage } from '../../../resources/suppressions/list.ts'
+import { SUPPRESSION_REASONS, type SuppressionRef } from '../../../resources/suppressions/suppression-rows.ts'
+import type { SuppressionReason, SuppressionRow } from '../../../store/schema.ts'
+import { invalidField, Refused } from '../api-error.ts'
+import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
+import { bodyReader } from '../schema/read.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+const MOST_IN_A_BATCH = 100
+
+const reasons = {
+  reason: z.enum(SUPPRESSION_REASONS).optional(),
+  origin: z.enum(SUPPRESSION_REASONS).optional(),
+}
+const batch = z.array(z.string()).max(MOST_IN_A_BATCH)
+export const newSuppressionSchema = z.object({ email: z.string(), ...reasons })
+export const newSuppressionsSchema = z.object({ emails: batch.min(1), ...reasons })
+export const removalsSchema = z.object({ emails: batch.optional(), ids: batch.optional() })
+const readOne = bodyReader(newSuppressionSchema, { emptyMeansAbsent: ['email', 'reason', 'origin'] })
+const readMany = bodyReader(newSuppressionsSchema, { emptyMeansAbsent: ['reason', 'origin'] })
+const readRefs = bodyReader(removalsSchema)
+
+export const suppressionQuery = {
+  ...reasons,
+  q: z.string().optional().meta({ description: 'Part of the address.' }),
+  ...cursorPageQuery('sup'),
+}
+
+export const suppressionSchema = z
+  .object({
+    object: z.literal('suppression'),
+    id: idSchema('sup'),
+    email: z.string(),
+    reason: z.enum(SUPPRESSION_REASONS),
+    origin: z.enum(SUPPRESSION_REASONS),
+    source_id: idSchema('eml').nullable(),
+    created_at: timeSchema,
+  })
+  .meta({ id: 'Suppression' })
+
+/** What was named to be removed: `id` is as it was given where there was nothing. */
+export const removalSchema = z.object({
+  object: z.literal('suppression'),
+  id: z.string(),
+  deleted: z.boolean(),
+})
+
+export interface WantedSuppressions {
+  /** Folded, in the order given. */
+  emails: string[]
+  reason: SuppressionReason
+}
+
+/** @throws Refused 422 */
+export function readSuppression(body: unknown): WantedSuppressions {
+  const { email, reason, origin } = readOne(body)
+  return { emails: foldedAddresses([email], () => 'email'), reason: reason ?? origin ?? 'manual' }
+}
+
+/** All of them or none. @throws Refused 422 naming every address at fault */
+export function readSuppressions(body: unknown): WantedSuppressions {
+  const { emails, reason, origin } = readMany(body)
+  return { emails: foldedAddresses(emails, i => `emails[${i}]`), reason: reason ?? origin ?? 'manual' }
+}
+
+/** What is to be removed, as given and as it may be found; undefined for what names nothing. @throws Refused 422 */
+export function readRemovals(body: unknown): { text: string; ref: SuppressionRef | undefined }[] {
+  const { emails, ids } = readRefs(body)
+  if (emails && ids) throw invalidField('ids', 'Give either `emails` or `ids`, not both.')
+  const texts = emails ?? ids
+  if (!texts) throw invalidField('emails', 'Missing `emails` or `ids` field.', 'missing_required_field')
+  return texts.map(text => ({ text, ref: suppressionRef(text) }))
+}
+
+/** An id or an address; undefined for what is neither. */
+export function suppressionRef(text: string): SuppressionRef | undefined {
+  const id = parseWireId('sup', text)
+  if (id) return { id }
+  const parsed = parseAddress(text.trim())
+  return 'fault' in parsed ? undefined : { email: foldAddress(parsed.address) }
+}
+
+/** @throws Refused 422 */
+export function readSuppressionQuery(query: URLSearchParams): {
+  filter: SuppressionFilter
+  page: SuppressionPage
+} {
+  const reason = query.get('origin') ?? query.get('reason')
+  const known = SUPPRESSION_REASONS.find(candidate => candidate === reason)
+  if (reason !== null && known === undefined) {
+    const name = query.has('origin') ? 'origin' : 'reason'
+    throw invalidField(name, `The \`${name}\` parameter must be one of ${SUPPRESSION_REASONS.join(', ')}.`)
+  }
+  return {
+    filter: { reason: known ?? null, search: readSearch(query) },
+    page: readCursorPage(query, 'sup', 'a suppression'),
+  }
+}
+
+/** In the form in which addresses are stored. */
+function readSearch(query: URLSearchParams): string {
+  const text = query.get('q') ?? ''
+  if (text.includes('\0')) throw invalidField('q', 'The `q` parameter must not contain NUL.')
+  return foldAddress(text.normalize('NFC').trim())
+}
+
+export function suppressionView(row: SuppressionRow): z.output<typeof suppressionSchema> {
+  const { id, email, reason, sourceId, createdAt } = row
+  return {
+    object: 'suppression',
+    id: wireId('sup', id),
+    email,
+    reason,
+    origin: reason,
+    source_id: sourceId && wireId('eml', sourceId),
+    created_at: timestamp(createdAt),
+  }
+}
+
+function foldedAddresses(texts: readonly string[], pathOf: (i: number) => string): string[] {
+  const parsed = texts.map(text => parseAddress(text.trim()))
+  const errors = parsed.flatMap((address, i) =>
+    'fault' in address
+      ? [{ path: pathOf(i), message: `The address in \`${pathOf(i)}\` ${address.fault}.` }]
+      : [],
+  )
+  if (errors.length > 0) throw new Refused(422, 'validation_error', errors[0]!.message, { errors })
+  return parsed.flatMap(address => ('fault' in address ? [] : [foldAddress(address.address)]))
+}

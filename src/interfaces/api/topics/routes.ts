@@ -1,0 +1,121 @@
+/** Topics of the account: what contacts can hear of, or say that they do not want to. */
+
+import type { Clock } from '../../../lib/clock.ts'
+import { type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
+import { MOST_TOPICS } from '../../../resources/contacts/limits.ts'
+import { findTopic, listTopics } from '../../../resources/contacts/read.ts'
+import type { topicCommands } from '../../../resources/contacts/topic-commands.ts'
+import type { Run } from '../../../store/command.ts'
+import type { Db } from '../../../store/schema.ts'
+import { invalidField, notFound, Refused } from '../api-error.ts'
+import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
+import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
+import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
+import {
+  newTopicSchema,
+  readTopic,
+  readTopicChanges,
+  topicChangesSchema,
+  topicSchema,
+  topicView,
+} from './schema.ts'
+
+interface TopicRoutesOptions {
+  store: { db: Db; run: Run<typeof topicCommands> }
+  clock: Clock
+  newId: IdSource
+}
+
+export function topicRoutes({ store, clock, newId }: TopicRoutesOptions): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/topics',
+      access: 'session',
+      summary: 'Make a topic',
+      body: newTopicSchema,
+      replies: { 201: topicSchema },
+      async handle({ credential: { accountId }, ...request }) {
+        const fields = readTopic(await request.body())
+        const at = clock.now()
+        const topic = await store.run('createTopic', { accountId, id: newId(at), fields, at })
+        if (!topic) throw new Refused(422, 'validation_error', `An account may have ${MOST_TOPICS} topics.`)
+        return created(topicView(topic))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/topics',
+      access: 'session',
+      summary: 'List topics',
+      query: cursorPageQuery('top'),
+      replies: { 200: listSchema(topicSchema) },
+      async handle({ query, credential: { accountId } }) {
+        const page = readCursorPage(query, 'top', 'a topic')
+        return pageReply(await listTopics(store.db, accountId, page), topicView)
+      },
+    },
+    ...topicObjectRoutes(store, clock),
+  ]
+}
+
+function topicObjectRoutes(store: TopicRoutesOptions['store'], clock: Clock): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/topics/:id',
+      access: 'session',
+      summary: 'A topic',
+      replies: { 200: topicSchema },
+      async handle(request) {
+        return ok(topicView(await topicOf(store.db, request)))
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/topics/:id',
+      access: 'session',
+      summary: 'Change the name or the description of a topic',
+      body: topicChangesSchema,
+      replies: { 200: topicSchema },
+      async handle(request) {
+        const { id, accountId, defaultSubscription: former } = await topicOf(store.db, request)
+        const { defaultSubscription, ...changes } = readTopicChanges(await request.body())
+        if (defaultSubscription && defaultSubscription !== former)
+          throw invalidField(
+            'default_subscription',
+            'The `default_subscription` field is decided when a topic is made: contacts have relied on it.',
+          )
+        const topic = await store.run('changeTopic', { accountId, id, changes, at: clock.now() })
+        if (!topic) throw notFound('Topic')
+        return ok(topicView(topic))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/topics/:id',
+      access: 'session',
+      summary: 'Delete a topic, and what contacts have said about it',
+      replies: { 200: deletedSchema('topic', 'top') },
+      async handle(request) {
+        const id = topicIdOf(request)
+        const { accountId } = request.credential
+        if (!(await store.run('deleteTopic', { accountId, id, at: clock.now() }))) throw notFound('Topic')
+        return ok({ object: 'topic', id: wireId('top', id), deleted: true })
+      },
+    },
+  ]
+}
+
+function topicIdOf({ params }: ApiRequest) {
+  const id = parseWireId('top', params.id!)
+  if (!id) throw notFound('Topic')
+  return id
+}
+
+/** @throws Refused 404 */
+async function topicOf(db: Db, request: ApiRequest) {
+  const topic = await findTopic(db, request.credential.accountId, topicIdOf(request))
+  if (!topic) throw notFound('Topic')
+  return topic
+}

@@ -1,0 +1,72 @@
+/** Topics as the API reads and shows them. */
+import * as z from 'zod'
+import { wireId } from '../../../lib/ids.ts'
+import { LONGEST_DESCRIPTION } from '../../../resources/contacts/limits.ts'
+import type { TopicFields } from '../../../resources/contacts/topic-commands.ts'
+import type { TopicRow } from '../../../store/schema.ts'
+import { nameSchema } from '../audiences/schema.ts'
+import { bodyReader } from '../schema/read.ts'
+import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
+
+const defaultSchema = z.enum(['opt_in', 'opt_out']).meta({
+  description: '`opt_in`: contacts get it until they say otherwise; `opt_out`: they do not.',
+})
+const descriptionSchema = z
+  .string()
+  .max(LONGEST_DESCRIPTION)
+  .regex(/^[^\0]*$/, 'it contains NUL')
+
+export const newTopicSchema = z.object({
+  name: nameSchema,
+  description: descriptionSchema.optional(),
+  default_subscription: defaultSchema.optional(),
+})
+export const topicChangesSchema = newTopicSchema.partial()
+const readNew = bodyReader(newTopicSchema, { emptyMeansAbsent: ['name', 'description'] })
+const readChanges = bodyReader(topicChangesSchema, { emptyMeansAbsent: ['name'] })
+
+export const topicSchema = z
+  .object({
+    object: z.literal('topic'),
+    id: idSchema('top'),
+    name: z.string(),
+    description: z.string().nullable(),
+    default_subscription: defaultSchema,
+    created_at: timeSchema,
+    updated_at: timeSchema,
+  })
+  .meta({ id: 'Topic' })
+
+/** Of one contact: whether it gets what is about the topic, by what it has said or by the default. */
+export const contactTopicSchema = topicSchema.pick({ id: true, name: true, description: true }).extend({
+  subscription: z.enum(['opt_in', 'opt_out']),
+})
+
+/** @throws Refused 422 */
+export function readTopic(body: unknown): TopicFields {
+  const { name, description, defaultSubscription = 'opt_in' } = readNew(body)
+  return { name: name.toWellFormed(), description: description?.toWellFormed() ?? null, defaultSubscription }
+}
+
+/** What is absent stays as it is; an empty description takes it away. @throws Refused 422 */
+export function readTopicChanges(body: unknown): Partial<TopicFields> {
+  const { name, description, defaultSubscription } = readChanges(body)
+  return {
+    ...(name !== undefined && { name: name.toWellFormed() }),
+    ...(description !== undefined && { description: description.toWellFormed() || null }),
+    ...(defaultSubscription && { defaultSubscription }),
+  }
+}
+
+export function topicView(row: TopicRow): z.output<typeof topicSchema> {
+  return {
+    object: 'topic',
+    id: wireId('top', row.id),
+    name: row.name,
+    description: row.description,
+    default_subscription: row.defaultSubscription,
+    created_at: timestamp(row.createdAt),
+    updated_at: timestamp(row.updatedAt),
+  }
+}

@@ -1,0 +1,68 @@
+/** The pixel, and links that are counted: who follows them goes on at once, and is noted afterwards. */
+import type { Clock } from '../../../lib/clock.ts'
+import type { SecretKeys } from '../../../lib/secret-keys.ts'
+import { readClickToken, readOpenToken } from '../../../pipeline/tracking/tokens.ts'
+import type { VisitBook } from '../../../pipeline/tracking/visit-batcher.ts'
+import { visitorOf } from '../../../pipeline/tracking/visitor.ts'
+import { notFound } from '../api-error.ts'
+import type { ApiRequest, Credential, RawReply, Route } from '../route.ts'
+
+interface TrackingRoutesOptions {
+  secrets: SecretKeys
+  visits: VisitBook
+  clock: Clock
+}
+
+/** One transparent point, a GIF of 43 octets. */
+const POINT = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
+/** Asked for anew each time, and found by no search engine. */
+const UNKEPT = {
+  'cache-control': 'no-store, no-cache, must-revalidate, private, max-age=0',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex, nofollow',
+  'referrer-policy': 'no-referrer',
+} as const
+
+export function trackingRoutes({ secrets, visits, clock }: TrackingRoutesOptions): Route[] {
+  const hitOf = ({ method, headers, clientAddress }: ApiRequest<Credential | null>) => ({
+    at: clock.now(),
+    visitor: visitorOf(method, headers, clientAddress),
+  })
+  return [
+    {
+      method: 'GET',
+      path: '/o/:token',
+      access: 'public',
+      summary: 'The pixel by which opened emails are counted',
+      replies: { 200: 'image/gif' },
+      async handle(request): Promise<RawReply> {
+        const recipient = readOpenToken(secrets, request.params.token!)
+        if (!recipient) throw notFound('Link')
+        visits.opened(recipient, hitOf(request))
+        return { status: 200, headers: { ...UNKEPT, 'content-type': 'image/gif' }, content: POINT }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/c/:token',
+      access: 'public',
+      summary: 'A link that is counted: leads to where it was signed for, and nowhere else',
+      replies: { 302: 'text/plain' },
+      async handle(request): Promise<RawReply> {
+        const link = readClickToken(secrets, request.params.token!)
+        if (!link || !isWeb(link.target)) throw notFound('Link')
+        visits.clicked(link, hitOf(request))
+        return {
+          status: 302,
+          headers: { ...UNKEPT, 'content-type': 'text/plain; charset=utf-8', location: link.target },
+          content: Buffer.from(`${link.target}\n`),
+        }
+      },
+    },
+  ]
+}
+
+/** Signed targets are; whoever gets at the key some day shall not have them be anything else. */
+function isWeb(target: string): boolean {
+  return /^https?:\/\/[!-~]+$/i.test(target)
+}

@@ -1,0 +1,116 @@
+/** The page on which one leaves a list, or says what one wants to hear of: plain, without scripts, every text escaped. */
+import { hash } from 'node:crypto'
+import { wireId } from '../../../lib/ids.ts'
+import type { Preferences, TopicPreference } from '../../../pipeline/tracking/preferences.ts'
+import { escapeHtml } from '../../../resources/templates/escape-html.ts'
+
+const STYLE = `
+body { margin: 0; font: 17px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #f4f4f2; }
+main { max-width: 34em; margin: 8vh auto; padding: 28px 32px; background: #fff; border: 1px solid #ddd; border-radius: 6px; }
+h1 { margin: 0 0 12px; font-size: 24px; line-height: 1.25; overflow-wrap: anywhere; }
+h2 { margin: 32px 0 8px; font-size: 18px; }
+p, label { overflow-wrap: anywhere; }
+.done { padding: 10px 14px; background: #e6f2e6; border-left: 4px solid #2f7d32; }
+fieldset { margin: 0 0 16px; padding: 0; border: 0; }
+label { display: block; padding: 6px 0; }
+small { display: block; margin-left: 28px; color: #555; }
+button { margin: 4px 8px 4px 0; padding: 9px 18px; font: inherit; color: #fff; background: #1d4f91; border: 1px solid #1d4f91; border-radius: 4px; cursor: pointer; }
+button.other { color: #1d4f91; background: #fff; }
+:focus-visible { outline: 3px solid #f0a500; outline-offset: 2px; }
+`
+
+export const UNSUBSCRIBE_PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex, nofollow, noarchive',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+} as const
+
+/** What its forms say: `leave` what the link is for, `leave-all`, or `save` these topics. */
+export const CHOICES = ['leave', 'leave-all', 'save'] as const
+export type Choice = (typeof CHOICES)[number]
+
+export interface UnsubscribePage extends Preferences {
+  address: string
+  /** What the link is for; undefined for everything, and where the topic is gone. */
+  topic: TopicPreference | undefined
+  /** What has just been done. */
+  done: Choice | undefined
+}
+
+export function unsubscribePage(page: UnsubscribePage): string {
+  const { accountName, topic } = page
+  const from = accountName === undefined ? 'this sender' : escapeHtml(accountName)
+  const title = topic ? `Emails about ${escapeHtml(topic.name)}` : `Emails from ${from}`
+  const parts = [notice(page, from), leaving(page, from), choosing(page)]
+  return (
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">' +
+    `<title>${title}</title><meta name="viewport" content="width=device-width, initial-scale=1">` +
+    `<meta name="robots" content="noindex, nofollow"><style>${STYLE}</style></head>` +
+    `<body><main><h1>${title}</h1>${parts.join('')}</main></body></html>\n`
+  )
+}
+
+function address({ address: text }: UnsubscribePage): string {
+  return `<strong>${escapeHtml(text)}</strong>`
+}
+
+/** How things stand, and whether that is new. */
+function notice(page: UnsubscribePage, from: string): string {
+  const { done, topic, isUnsubscribed } = page
+  const said = (text: string) => `<p class="done" role="status">${text}</p>`
+  if (isUnsubscribed) return said(`${address(page)} is unsubscribed from all emails of ${from}.`)
+  if (topic && !topic.isWanted)
+    return said(`${address(page)} is unsubscribed from emails about ${escapeHtml(topic.name)}.`)
+  if (done === 'save') return said('Your choice has been saved.')
+  return `<p>${from} sends ${topic ? `emails about ${escapeHtml(topic.name)}` : 'emails'} to ${address(page)}.</p>`
+}
+
+function leaving({ topic, isUnsubscribed }: UnsubscribePage, from: string): string {
+  const fromTopic =
+    topic?.isWanted && !isUnsubscribed ? button('leave', `Unsubscribe from ${escapeHtml(topic.name)}`) : ''
+  const fromAll = isUnsubscribed
+    ? ''
+    : button('leave-all', `Unsubscribe from all emails of ${from}`, fromTopic !== '')
+  return fromTopic || fromAll ? form(fromTopic + fromAll) : ''
+}
+
+function choosing({ topics, isUnsubscribed }: UnsubscribePage): string {
+  if (topics.length === 0) return isUnsubscribed ? form(button('save', 'Subscribe again', true)) : ''
+  const boxes = topics.map(({ id, name, description, isWanted }, index) => {
+    const about =
+      description === null || description === ''
+        ? ''
+        : `<small id="t${index}">${escapeHtml(description)}</small>`
+    const described = about === '' ? '' : ` aria-describedby="t${index}"`
+    const checked = isWanted && !isUnsubscribed ? ' checked' : ''
+    return (
+      `<label><input type="checkbox" name="topic" value="${wireId('top', id)}"${checked}${described}> ` +
+      `${escapeHtml(name)}</label>${about}`
+    )
+  })
+  const question = isUnsubscribed
+    ? '<h2 id="topics">Choose what to hear of again</h2><p>Whoever chooses nothing stays unsubscribed.</p>'
+    : '<h2 id="topics">Or choose what to hear of</h2>'
+  return (
+    question +
+    form(`<fieldset aria-labelledby="topics">${boxes.join('')}</fieldset>${button('save', 'Save', true)}`)
+  )
+}
+
+function form(content: string): string {
+  return `<form method="post">${content}</form>`
+}
+
+function button(choice: Choice, text: string, isOther = false): string {
+  return `<button name="choice" value="${choice}"${isOther ? ' class="other"' : ''}>${text}</button>`
+}

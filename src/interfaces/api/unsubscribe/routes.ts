@@ -1,0 +1,84 @@
+/** Leaving a list: the page behind the link in an email, and the one click of a mailbox provider (RFC 8058). */
+import type { Clock } from '../../../lib/clock.ts'
+import { type Id, parseWireId, sameId } from '../../../lib/ids.ts'
+import type { SecretKeys } from '../../../lib/secret-keys.ts'
+import { type preferenceCommands, readPreferences } from '../../../pipeline/tracking/preferences.ts'
+import { readUnsubscribeToken, type Subscription } from '../../../pipeline/tracking/unsubscribe-token.ts'
+import type { Run } from '../../../store/command.ts'
+import type { Db } from '../../../store/schema.ts'
+import { invalidField, notFound } from '../api-error.ts'
+import type { RawReply, Route } from '../route.ts'
+import { CHOICES, type Choice, UNSUBSCRIBE_PAGE_HEADERS, unsubscribePage } from './page.ts'
+
+interface UnsubscribeRoutesOptions {
+  secrets: SecretKeys
+  store: { db: Db; run: Run<typeof preferenceCommands> }
+  clock: Clock
+}
+
+export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOptions): Route[] {
+  /** @throws Refused 404, whatever is wrong with it */
+  const subscriptionOf = (token: string): Subscription => {
+    const subscription = readUnsubscribeToken(secrets, token)
+    if (!subscription) throw notFound('Link')
+    return subscription
+  }
+  const show = async (subscription: Subscription, done: Choice | undefined): Promise<RawReply> => {
+    const { address, topicId } = subscription
+    const preferences = await readPreferences(store.db, subscription)
+    const topic = preferences.topics.find(({ id }) => topicId !== null && sameId(id, topicId))
+    const html = unsubscribePage({ ...preferences, address, topic, done })
+    return { status: 200, headers: UNSUBSCRIBE_PAGE_HEADERS, content: Buffer.from(html) }
+  }
+  return [
+    {
+      method: 'GET',
+      path: '/u/:token',
+      access: 'public',
+      summary:
+        'The page on which one unsubscribes, or says what one wants to hear of; looking at it changes nothing',
+      replies: { 200: 'text/html' },
+      handle: async ({ params }) => show(subscriptionOf(params.token!), undefined),
+    },
+    {
+      method: 'POST',
+      path: '/u/:token',
+      access: 'public',
+      summary: 'Unsubscribe by one click (`List-Unsubscribe=One-Click`), or as the form of the page says',
+      replies: { 200: 'text/html' },
+      async handle(request) {
+        const subscription = subscriptionOf(request.params.token!)
+        const form = await request.form()
+        const choice = choiceOf(form)
+        const { accountId, address, broadcastId } = subscription
+        const at = clock.now()
+        if (choice === 'save')
+          await store.run('setPreferences', { accountId, address, broadcastId, topics: topicsOf(form), at })
+        else
+          await store.run('leave', {
+            ...subscription,
+            topicId: choice === 'leave-all' ? null : subscription.topicId,
+            at,
+          })
+        return show(subscription, choice)
+      },
+    },
+  ]
+}
+
+/** Whoever posts without a word means what the link is for, as mailbox providers do. @throws Refused 422 */
+function choiceOf(form: URLSearchParams): Choice {
+  const said = form.get('choice') ?? 'leave'
+  const choice = CHOICES.find(each => each === said)
+  if (choice) return choice
+  throw invalidField('choice', `Invalid \`choice\` field: it must be one of ${CHOICES.join(', ')}.`)
+}
+
+/** @throws Refused 422 */
+function topicsOf(form: URLSearchParams): Id[] {
+  return form.getAll('topic').map(text => {
+    const id = parseWireId('top', text)
+    if (id) return id
+    throw invalidField('topic', 'Invalid `topic` field: it must be the id of a topic.')
+  })
+}

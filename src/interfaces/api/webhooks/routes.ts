@@ -1,0 +1,196 @@
+/** Webhooks: made, listed, changed, deleted, tried out; and what they were told. */
+import type { Id } from '../../../lib/ids.ts'
+import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { type AskedDelivery, MOST_WEBHOOKS } from '../../../pipeline/webhooks/commands.ts'
+import type { Webhooks } from '../../../pipeline/webhooks/webhooks.ts'
+import type { WebhookDeliveryRow } from '../../../store/schema.ts'
+import { invalidField, notFound, Refused } from '../api-error.ts'
+import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route.ts'
+import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
+import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
+import {
+  newWebhookSchema,
+  readNewWebhook,
+  readTestType,
+  readWebhookChange,
+  webhookChangeQuery,
+  webhookChangeSchema,
+  webhookDeliverySchema,
+  webhookDeliveryView,
+  webhookSchema,
+  webhookTestSchema,
+  webhookView,
+  webhookWithSecretSchema,
+} from './schema.ts'
+
+interface WebhookRoutesOptions {
+  webhooks: Webhooks
+  mailHost: string
+}
+
+export function webhookRoutes({ webhooks, mailHost }: WebhookRoutesOptions): Route[] {
+  return [...listRoutes(webhooks), ...objectRoutes(webhooks), ...deliveryRoutes(webhooks, mailHost)]
+}
+
+function listRoutes(webhooks: Webhooks): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/webhooks',
+      access: 'session',
+      summary: 'Make a webhook; the reply alone has its secret',
+      body: newWebhookSchema,
+      replies: { 201: webhookWithSecretSchema },
+      async handle(request) {
+        const wanted = readNewWebhook(await request.body())
+        insistOnUrl(webhooks, wanted.url)
+        const made = await webhooks.create(request.credential.accountId, wanted)
+        if (made === 'too-many')
+          throw new Refused(422, 'validation_error', `An account may have ${MOST_WEBHOOKS} webhooks.`)
+        return created({ ...webhookView(made.webhook), signing_secret: made.signingSecret })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/webhooks',
+      access: 'session',
+      summary: 'List webhooks, newest first',
+      query: cursorPageQuery('wh', MOST_WEBHOOKS),
+      replies: { 200: listSchema(webhookSchema) },
+      async handle({ query, credential: { accountId } }) {
+        const page = readCursorPage(query, 'wh', 'a webhook', MOST_WEBHOOKS)
+        return pageReply(await webhooks.list(accountId, page), webhookView)
+      },
+    },
+  ]
+}
+
+function objectRoutes(webhooks: Webhooks): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/webhooks/:id',
+      access: 'session',
+      summary: 'A webhook',
+      replies: { 200: webhookSchema },
+      async handle(request) {
+        return ok(webhookView(present(await webhooks.find(request.credential.accountId, idOf(request)))))
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/webhooks/:id',
+      access: 'session',
+      summary: 'Change a webhook, or switch it on and off',
+      query: webhookChangeQuery,
+      body: webhookChangeSchema,
+      replies: { 200: webhookSchema },
+      async handle(request) {
+        const id = idOf(request)
+        const change = readWebhookChange(await request.body(), request.query)
+        if (change.url !== undefined) insistOnUrl(webhooks, change.url)
+        return ok(webhookView(present(await webhooks.change(request.credential.accountId, id, change))))
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/webhooks/:id',
+      access: 'session',
+      summary: 'Delete a webhook, with what waits for it',
+      replies: { 200: deletedSchema('webhook', 'wh') },
+      async handle(request) {
+        const id = idOf(request)
+        if (!(await webhooks.delete(request.credential.accountId, id))) throw notFound('Webhook')
+        return ok({ object: 'webhook', id: wireId('wh', id), deleted: true })
+      },
+    },
+    // the second is how the SDKs spell it
+    ...['/webhooks/:id/rotate-secret', '/webhooks/:id/signing-secret/rotate'].map(
+      (path): Route => rotateRoute(webhooks, path),
+    ),
+  ]
+}
+
+function rotateRoute(webhooks: Webhooks, path: string): Route {
+  return {
+    method: 'POST',
+    path,
+    access: 'session',
+    summary: 'Give a webhook another secret; the former one signs, too, for 24 hours',
+    replies: { 200: webhookWithSecretSchema },
+    async handle(request) {
+      const { webhook, signingSecret } = present(
+        await webhooks.rotateSecret(request.credential.accountId, idOf(request)),
+      )
+      return ok({ ...webhookView(webhook), signing_secret: signingSecret })
+    },
+  }
+}
+
+function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
+  const view = (row: WebhookDeliveryRow) => webhookDeliveryView(row, mailHost)
+  return [
+    {
+      method: 'GET',
+      path: '/webhooks/:id/deliveries',
+      access: 'session',
+      summary: 'The 50 newest deliveries',
+      replies: { 200: listSchema(webhookDeliverySchema) },
+      async handle(request) {
+        const rows = present(await webhooks.deliveries(request.credential.accountId, idOf(request)))
+        return listReply({ total: rows.length, offset: 0 }, rows.map(view))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/webhooks/:id/test',
+      access: 'session',
+      summary: 'Send a test event, once; the reply is its delivery, which then is among the others',
+      body: webhookTestSchema,
+      replies: { 200: webhookDeliverySchema },
+      async handle(request) {
+        const id = idOf(request)
+        const type = readTestType(await request.body())
+        return ok(view(asked(await webhooks.test(request.credential.accountId, id, type))))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/webhooks/:id/deliveries/:delivery_id/replay',
+      access: 'session',
+      summary: 'Send the event of a delivery once more; the reply is the new delivery',
+      replies: { 200: webhookDeliverySchema },
+      async handle(request) {
+        const deliveryId = parseWireId('whd', request.params.delivery_id!)
+        const id = idOf(request)
+        if (!deliveryId) throw notFound('Webhook delivery')
+        return ok(view(asked(await webhooks.replay(request.credential.accountId, id, deliveryId))))
+      },
+    },
+  ]
+}
+
+function idOf({ params }: ApiRequest): Id {
+  const id = parseWireId('wh', params.id!)
+  if (!id) throw notFound('Webhook')
+  return id
+}
+
+function present<T>(found: T | undefined): T {
+  if (found === undefined) throw notFound('Webhook')
+  return found
+}
+
+function asked(delivery: AskedDelivery): WebhookDeliveryRow {
+  if (delivery === 'no-webhook') throw notFound('Webhook')
+  if (delivery === 'no-delivery') throw notFound('Webhook delivery')
+  if (delivery === 'disabled')
+    throw new Refused(422, 'validation_error', 'The webhook is disabled; enable it first.')
+  return delivery
+}
+
+/** @throws Refused */
+function insistOnUrl(webhooks: Webhooks, url: string): void {
+  const fault = webhooks.faultIn(url)
+  if (fault !== undefined) throw invalidField('url', `Invalid \`url\` field: the URL ${fault}.`)
+}

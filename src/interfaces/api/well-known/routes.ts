@@ -1,0 +1,68 @@
+/**
+ * What others look for under `/.well-known/`: proofs for a certificate authority, the MTA-STS policy of the provider host; and what we
+ * look for ourselves at the hosts of links.
+ */
+
+import type { Clock } from '../../../lib/clock.ts'
+import type { SecretKeys } from '../../../lib/secret-keys.ts'
+import { findHttpAnswer } from '../../../resources/certificates/certificate-rows.ts'
+import type { OwnPolicy } from '../../../resources/domains/own-policy.ts'
+import { PROOF_PATH, proofFor } from '../../../resources/domains/tracking-host.ts'
+import type { Db } from '../../../store/schema.ts'
+import { Refused } from '../api-error.ts'
+import type { RawReply, Route } from '../route.ts'
+
+interface WellKnownRoutesOptions {
+  db: Db
+  clock: Clock
+  mailHost: string
+  secrets: SecretKeys
+  /** Undefined where there is none. */
+  policy: OwnPolicy | undefined
+}
+
+export const CHALLENGE_PATH = '/.well-known/acme-challenge/:token'
+
+export function wellKnownRoutes({ db, clock, mailHost, secrets, policy }: WellKnownRoutesOptions): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: CHALLENGE_PATH,
+      access: 'public',
+      summary: 'What proves to a certificate authority that a name is ours (RFC 8555 §8.3)',
+      replies: { 200: 'application/octet-stream' },
+      async handle({ params }) {
+        const answer = await findHttpAnswer(db, params.token!, clock.now())
+        if (answer === undefined) throw new Refused(404, 'not_found', 'There is no such challenge.')
+        return textReply('application/octet-stream', answer)
+      },
+    },
+    {
+      method: 'GET',
+      path: '/.well-known/mta-sts.txt',
+      access: 'public',
+      summary: 'The MTA-STS policy of the mail host, at `mta-sts.<mail_host>` alone (RFC 8461 §3.2)',
+      replies: { 200: 'text/plain' },
+      async handle({ headers }) {
+        const host = headers.host?.replace(/\.?(?::\d*)?$/, '').toLowerCase()
+        if (!policy || host !== `mta-sts.${mailHost}`)
+          throw new Refused(404, 'not_found', 'There is no policy for this host.')
+        return textReply('text/plain; charset=utf-8', policy.text)
+      },
+    },
+    {
+      method: 'GET',
+      path: PROOF_PATH,
+      access: 'public',
+      summary: 'What shows that a host of links leads to this installation',
+      replies: { 200: 'text/plain' },
+      async handle({ headers }) {
+        return textReply('text/plain; charset=utf-8', proofFor(secrets, (headers.host ?? '').toLowerCase()))
+      },
+    },
+  ]
+}
+
+function textReply(contentType: string, text: string): RawReply {
+  return { status: 200, headers: { 'content-type': contentType }, content: Buffer.from(text) }
+}

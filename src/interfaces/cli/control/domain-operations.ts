@@ -1,0 +1,53 @@
+/** Sending domains: their keys change before their time. */
+import * as z from 'zod'
+import { type Id, wireId } from '../../../lib/ids.ts'
+import { parseDomain } from '../../../protocols/smtp/address.ts'
+import type { Db } from '../../../store/schema.ts'
+import { OperationRefused, operation } from './operation.ts'
+import { accountOf } from './user-operations.ts'
+
+export const domainOperations = {
+  /** Of the account named, or of the only domain of that name that has a key which signs. */
+  'domain.rotate_keys': operation(
+    z.object({ name: z.string().max(253), account_id: z.string().nullable() }),
+    async (parts, { name, account_id: accountText }) => {
+      const { db, run, clock } = parts
+      const accountId = accountText === null ? null : await accountOf(parts, accountText)
+      const domain = parseDomain(name)
+      const domains = domain === undefined ? [] : await domainsNamed(db, domain, accountId)
+      if (domains.length === 0) throw new OperationRefused(`There is no domain ${name}.`)
+      const at = clock.now()
+      for (const { id, accountId: owner } of domains) {
+        const wantedAt = await run('wantRotation', { domainId: id, at })
+        if (wantedAt !== undefined)
+          return {
+            id: wireId('dom', id),
+            name: domain!,
+            account_id: wireId('acc', owner),
+            requested_at: new Date(wantedAt).toISOString(),
+          }
+      }
+      throw new OperationRefused(
+        `No key of ${name} signs yet; its keys can change once it has been verified.`,
+      )
+    },
+  ),
+}
+
+/** Those in use first: a name that was verified before may belong to somebody else now. */
+async function domainsNamed(
+  db: Db,
+  name: string,
+  accountId: Id | null,
+): Promise<{ id: Id; accountId: Id }[]> {
+  const rows = await db
+    .selectFrom('domains')
+    .select(['id', 'accountId', 'status'])
+    .where('name', '=', name)
+    .$if(accountId !== null, query => query.where('accountId', '=', accountId!))
+    .orderBy('id')
+    .execute()
+  const isInUse = ({ status }: (typeof rows)[number]) =>
+    status === 'verified' || status === 'temporary_failure'
+  return [...rows.filter(isInUse), ...rows.filter(row => !isInUse(row))]
+}

@@ -1,0 +1,60 @@
+/** Operations: what the operator may change from the command line, whoever holds the data folder carries them out. */
+import type * as z from 'zod'
+import type { Clock } from '../../../lib/clock.ts'
+import type { IdSource } from '../../../lib/ids.ts'
+import type { siteCommands } from '../../../pipeline/queue/destination-states.ts'
+import type { PathsTo } from '../../../pipeline/queue/paths.ts'
+import type { HandCommands } from '../../../pipeline/queue/queue-admin.ts'
+import type { retryCommands } from '../../../pipeline/queue/retry-now.ts'
+import type { apiKeyCommands } from '../../../resources/accounts/api-key-rows.ts'
+import type { Passwords } from '../../../resources/accounts/password.ts'
+import type { userCommands } from '../../../resources/accounts/user-rows.ts'
+import type { rotationCommands } from '../../../resources/domains/rotation-commands.ts'
+import type { Run } from '../../../store/command.ts'
+import type { Db } from '../../../store/schema.ts'
+
+/** What operations work with. */
+export interface OperationParts {
+  db: Db
+  run: Run<
+    typeof userCommands &
+      typeof apiKeyCommands &
+      typeof retryCommands &
+      HandCommands &
+      typeof siteCommands &
+      typeof rotationCommands
+  >
+  clock: Clock
+  newId: IdSource
+  passwords: Passwords
+  apiKeyPrefix: string
+  /** How mail goes to sites now; nothing where no service runs. */
+  pathsTo: PathsTo
+}
+
+/** Input and output travel as JSON: plain values, ids as on the wire, and no names in camelCase. */
+export interface Operation<I, O> {
+  input: z.ZodType<I>
+  /** @throws OperationRefused */
+  run(parts: OperationParts, input: I): Promise<O>
+}
+
+/** The operation cannot be done as it was asked for; the message is for the operator, and nothing has changed. */
+export class OperationRefused extends Error {}
+
+/** The operation was begun and did not end well, or nobody knows how it ended; the message is for the operator. */
+export class OperationFailed extends Error {}
+
+export function operation<I, O>(
+  input: z.ZodType<I>,
+  run: (parts: OperationParts, input: I) => Promise<O>,
+): Operation<I, O> {
+  return { input, run }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a table of operations with different inputs and outputs has no other type
+export type Operations = Record<string, Operation<any, any>>
+export type OperationInput<T> = T extends { input: z.ZodType<infer I> } ? I : never
+export type OperationOutput<T> = T extends { run(parts: OperationParts, input: never): Promise<infer O> }
+  ? O
+  : never

@@ -1,0 +1,102 @@
+/** The queue: mail is tried again now, held, released, canceled. */
+import * as z from 'zod'
+import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
+import { pathView } from '../../../pipeline/queue/paths.ts'
+import { createHands, type Hands } from '../../../pipeline/queue/queue-admin.ts'
+import { parseDomain } from '../../../protocols/smtp/address.ts'
+import type { MailSelector } from '../../../store/schema/steering.ts'
+import { OperationRefused, operation } from './operation.ts'
+
+/** As many as one command takes on, so that mail keeps being accepted meanwhile. */
+const TOGETHER = 1_000
+export const MOST_DOMAINS = 500
+const MOST_SITES = 1_000
+
+const selected = z.object({
+  domain: z.string().max(1_000).nullable(),
+  account_id: z.string().nullable(),
+  broadcast_id: z.string().nullable(),
+  email_id: z.string().nullable(),
+})
+export type Selected = z.output<typeof selected>
+
+export const queueOperations = {
+  'queue.retry': operation(
+    z.object({ domains: z.array(z.string().max(253)).max(MOST_DOMAINS) }),
+    async ({ run, clock }, { domains }) => {
+      const now = clock.now()
+      let count = 0
+      for (const domain of domains)
+        for (let retried = TOGETHER; retried === TOGETHER; count += retried)
+          retried = await run('retryNow', { domain, now, limit: TOGETHER })
+      return { deliveries: count }
+    },
+  ),
+
+  /** A part of it; to be asked again while there is more. */
+  'queue.steer': operation(
+    z.object({ what: z.enum(['retry', 'cancel']), mail: selected }),
+    async (parts, { what, mail }) => {
+      const hands = createHands(parts)
+      const { deliveries, hasMore } = await hands[what](await knownSelector(hands, mail))
+      return { deliveries, has_more: hasMore }
+    },
+  ),
+
+  'queue.hold': operation(
+    z.object({ mail: selected, reason: z.string().max(500).nullable() }),
+    async (parts, { mail, reason }) => {
+      const hands = createHands(parts)
+      const { hold, isNew } = await hands.hold(await knownSelector(hands, mail), reason)
+      return { id: wireId('hld', hold.id), is_new: isNew }
+    },
+  ),
+
+  'queue.release': operation(z.object({ mail: selected }), async (parts, { mail }) => {
+    const hold = await createHands(parts).release(selectorOf(mail))
+    if (!hold)
+      throw new OperationRefused('There is no hold of just this mail; `posthorn queue holds` lists them.')
+    return { id: wireId('hld', hold.id) }
+  }),
+
+  'site.paths': operation(
+    z.object({ sites: z.array(z.string().max(4_000)).max(MOST_SITES) }),
+    async ({ pathsTo }, { sites }) => {
+      const paths = await pathsTo(sites)
+      return [...paths].map(([site, states]) => ({ site, paths: states.map(pathView) }))
+    },
+  ),
+
+  'site.resume': operation(z.object({ site: z.string().max(4_000) }), async ({ run, clock }, { site }) => {
+    if (await run('resumeSite', { site, now: clock.now() })) return { site }
+    throw new OperationRefused(`${site} does not rest.`)
+  }),
+}
+
+/** @throws OperationRefused */
+async function knownSelector(hands: Hands, mail: Selected): Promise<MailSelector> {
+  const selector = selectorOf(mail)
+  const unknown = await hands.unknownIn(selector)
+  if (unknown) throw new OperationRefused(`There is no ${unknown} ${mail[`${unknown}_id`]}.`)
+  return selector
+}
+
+/** @throws OperationRefused */
+function selectorOf(mail: Selected): MailSelector {
+  if (Object.values(mail).every(value => value === null))
+    throw new OperationRefused('Name the mail by its domain, account, broadcast or email.')
+  const domain = mail.domain === null ? null : parseDomain(mail.domain)
+  if (domain === undefined) throw new OperationRefused(`"${mail.domain}" is no domain.`)
+  return {
+    domain,
+    accountId: idOf('acc', mail.account_id),
+    broadcastId: idOf('brd', mail.broadcast_id),
+    emailId: idOf('eml', mail.email_id),
+  }
+}
+
+function idOf(prefix: IdPrefix, text: string | null): Id | null {
+  const id = text === null ? null : parseWireId(prefix, text)
+  if (id === undefined) throw new OperationRefused(`"${text}" is no id that begins with ${prefix}_.`)
+  return id
+}

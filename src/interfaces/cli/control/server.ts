@@ -1,0 +1,94 @@
+/** The control socket of a running service: carries out what the command line asks for. */
+import { rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import type { Log } from '../../../lib/log.ts'
+import { type OperationParts, OperationRefused } from './operation.ts'
+import { carryOut } from './operations.ts'
+import { type ControlReply, type ControlRequest, controlPath, readLine } from './protocol.ts'
+
+export interface ControlServer {
+  /** Takes nothing more, and lets what is under way end. */
+  close(): Promise<void>
+}
+
+interface ControlServerOptions {
+  /** The data folder, whose lock the caller holds. */
+  folder: string
+  parts: OperationParts
+  log: Log
+}
+
+const MOST_CONNECTIONS = 16
+const ASK_WITHIN_MS = 10_000
+/** Nobody else may even connect. */
+const OWNER_ONLY = 0o177
+
+export async function startControlServer({
+  folder,
+  parts,
+  log,
+}: ControlServerOptions): Promise<ControlServer> {
+  const path = controlPath(folder)
+  if (path === undefined) {
+    log.warn({ folder }, 'the path of the data folder is too long for a control socket; there is none')
+    return { close: async () => {} }
+  }
+  const underWay = new Set<Promise<void>>()
+  const server = createServer({ allowHalfOpen: true }, socket => {
+    const serving = serve(socket, parts, log).finally(() => underWay.delete(serving))
+    underWay.add(serving)
+  })
+  server.maxConnections = MOST_CONNECTIONS
+  rmSync(path, { force: true }) // a former process that was killed has left it
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    const mask = process.umask(OWNER_ONLY)
+    server.listen(path, resolve) // makes the socket before it returns
+    process.umask(mask)
+  })
+  server.on('error', error => log.error({ err: error }, 'the control socket is in trouble'))
+  return {
+    async close() {
+      const closed = new Promise(resolve => server.close(resolve))
+      await Promise.all(underWay)
+      await closed
+    },
+  }
+}
+
+async function serve(socket: Socket, parts: OperationParts, log: Log): Promise<void> {
+  socket.setTimeout(ASK_WITHIN_MS, () => socket.destroy())
+  socket.on('error', error => log.debug({ err: error }, 'a control connection broke'))
+  const line = await readLine(socket).catch(() => undefined)
+  socket.setTimeout(0)
+  if (line === undefined) return void socket.destroy()
+  const reply = await answer(line, parts, log)
+  await new Promise<void>(resolve => {
+    socket.once('close', resolve)
+    socket.end(`${JSON.stringify(reply)}\n`, () => socket.destroy())
+  })
+}
+
+async function answer(line: string, parts: OperationParts, log: Log): Promise<ControlReply> {
+  const request = readRequest(line)
+  if (!request) return { refused: 'The request cannot be read.' }
+  const { operation, input } = request
+  try {
+    const output = await carryOut(parts, operation, input)
+    log.info({ operation }, 'an operation of the command line was carried out')
+    return { output }
+  } catch (error) {
+    if (error instanceof OperationRefused) return { refused: error.message }
+    log.error({ err: error, operation }, 'an operation of the command line failed')
+    return { failed: (error as Error).message }
+  }
+}
+
+function readRequest(line: string): ControlRequest | undefined {
+  try {
+    const { operation, input } = JSON.parse(line) as Partial<ControlRequest>
+    return typeof operation === 'string' ? { operation, input } : undefined
+  } catch {
+    return undefined // it is answered with a refusal
+  }
+}

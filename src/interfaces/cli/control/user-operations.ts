@@ -1,0 +1,93 @@
+/** Users: made, and given another password. */
+import { randomUUID } from 'node:crypto'
+import * as z from 'zod'
+import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { foldAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
+import { PASSWORD_LENGTH } from '../../../resources/accounts/password.ts'
+import { findAccount, findOnlyAccount } from '../../../resources/accounts/user-rows.ts'
+import { type OperationParts, OperationRefused, operation } from './operation.ts'
+
+const DEFAULT_PLAN = 'scale'
+const name = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^\P{Cc}*$/u)
+const password = z.string().max(PASSWORD_LENGTH.most).nullable()
+
+export const userOperations = {
+  /** In the account named, in a new one, or in the only one; a password is made where none is given. */
+  'user.create': operation(
+    z.object({
+      address: z.string(),
+      operator: z.boolean(),
+      account_id: z.string().nullable(),
+      new_account: name.nullable(),
+      password,
+    }),
+    async (
+      parts,
+      { address, operator, account_id: accountText, new_account: accountName, password: given },
+    ) => {
+      const { run, clock, newId, passwords } = parts
+      const email = readAddress(address)
+      const chosen = choosePassword(given)
+      const now = clock.now()
+      const newAccount =
+        accountName === null
+          ? null
+          : { id: newId(now), name: accountName, plan: DEFAULT_PLAN, createdAt: now }
+      const accountId = newAccount?.id ?? (await accountOf(parts, accountText))
+      const passwordHash = await passwords.hash(chosen)
+      const flag = operator ? 1 : 0
+      const user = { id: newId(now), accountId, email, passwordHash, operator: flag, createdAt: now } as const
+      const result = await run('createUser', { user, newAccount })
+      if (result === 'taken') throw new OperationRefused(`There is a user ${email} already.`)
+      if (result === 'no-account') throw new OperationRefused(`There is no account ${accountText}.`)
+      return {
+        id: wireId('usr', user.id),
+        address: email,
+        operator,
+        account_id: wireId('acc', accountId),
+        password: given === null ? chosen : null,
+      }
+    },
+  ),
+
+  /** Ends all sessions of the user. */
+  'user.reset_password': operation(
+    z.object({ address: z.string(), password }),
+    async ({ run, passwords }, { address, password: given }) => {
+      const email = readAddress(address)
+      const chosen = choosePassword(given)
+      const passwordHash = await passwords.hash(chosen)
+      const ended = await run('resetPassword', { email, passwordHash })
+      if (ended === undefined) throw new OperationRefused(`There is no user ${email}.`)
+      return { address: email, password: given === null ? chosen : null, ended_sessions: ended }
+    },
+  ),
+}
+
+/** Of the account named, or the only one. @throws OperationRefused */
+export async function accountOf({ db }: Pick<OperationParts, 'db'>, text: string | null) {
+  if (text === null) {
+    const only = await findOnlyAccount(db)
+    if (only) return only.id
+    throw new OperationRefused('There is more than one account, or none; say which one is meant.')
+  }
+  const id = parseWireId('acc', text)
+  if (!id || !(await findAccount(db, id))) throw new OperationRefused(`There is no account ${text}.`)
+  return id
+}
+
+function readAddress(text: string): string {
+  const mailbox = parseMailbox(text)
+  if ('fault' in mailbox) throw new OperationRefused(`The address ${mailbox.fault}.`)
+  return foldAddress(mailbox.address)
+}
+
+function choosePassword(given: string | null): string {
+  if (given === null) return randomUUID()
+  if (given.length >= PASSWORD_LENGTH.least) return given
+  throw new OperationRefused(`A password must have at least ${PASSWORD_LENGTH.least} characters.`)
+}

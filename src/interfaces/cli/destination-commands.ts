@@ -1,0 +1,168 @@
+/** `posthorn destinations …` and `posthorn queue sites`: the queue and the mail of a day, by where it goes. */
+
+import { isUtcDay, utcDay } from '../../lib/periods.ts'
+import { type DestinationEntry, reportDestinations } from '../../pipeline/queue/destination-report.ts'
+import type { PathView } from '../../pipeline/queue/paths.ts'
+import { AGE_LIMITS, type QueueEntry, VIEW_BY, viewQueue } from '../../pipeline/queue/view.ts'
+import type { CliCommand, Installation } from './command.ts'
+import { more, PAGING, PAGING_USAGE, pageOf, pagingDetails } from './paging.ts'
+import { isoTime, printable, table, UsageError } from './result.ts'
+
+const SHOWN = 50
+const LONGEST_TEXT = 60
+
+export const destinationCommands: CliCommand[] = [
+  ...VIEW_BY.map(
+    (by): CliCommand => ({
+      name: by === 'domain' ? 'queue ages' : 'queue sites',
+      usage: PAGING_USAGE,
+      summary: `Shows how old what waits is, by ${by}`,
+      details: `${pagingDetails(`${by}s`, SHOWN)}\n  Columns are minutes since the mail came: up to so many.`,
+      options: PAGING,
+      async run({ values, open }) {
+        const page = pageOf(values, SHOWN)
+        const { db, clock, pathsTo } = await open()
+        const all = { domain: null, accountId: null, class: null, ...page }
+        const { entries, total } = await viewQueue(db, { ...all, by, now: clock.now() })
+        const text = withMore(agesText(by, entries), more(page, entries.length, total))
+        if (by === 'domain') return { json: entries.map(entryJson(by)), text }
+        const sites = entries.flatMap(({ name }) => name ?? [])
+        const paths = await pathsBySite(pathsTo, sites)
+        const json = entries.map(entry => ({ ...entryJson(by)(entry), paths: paths(entry.name) }))
+        return { json, text: withMore(text, pathsText(sites, paths)) }
+      },
+    }),
+  ),
+  {
+    name: 'destinations show',
+    usage: `[--day <yyyy-mm-dd>] ${PAGING_USAGE}`,
+    summary: 'Shows how sites took our mail on a day (UTC), the busiest first, and those that rest',
+    details: pagingDetails('sites', SHOWN),
+    options: { ...PAGING, day: { type: 'string' } },
+    async run({ values, open }) {
+      const given = dayOf(values.day)
+      const page = pageOf(values, SHOWN)
+      const { db, clock, pathsTo } = await open()
+      const now = clock.now()
+      const { entries, total } = await reportDestinations(db, {
+        day: given ?? utcDay(now),
+        site: null,
+        now,
+        ...page,
+      })
+      const sites = entries.map(({ site }) => site)
+      const paths = await pathsBySite(pathsTo, sites)
+      const text = withMore(destinationsText(entries), more(page, entries.length, total))
+      const json = entries.map(entry => ({ ...destinationJson(entry), paths: paths(entry.site) }))
+      return { json, text: withMore(text, pathsText(sites, paths)) }
+    },
+  },
+  {
+    name: 'destinations resume',
+    usage: '<site>',
+    summary: 'Tries a site that rests now, with a single delivery',
+    details: '  <site>  As `posthorn destinations` shows it; quote it where it has several hosts.',
+    positionals: { least: 1, most: 1 },
+    async run({ positionals, open }) {
+      const { change }: Pick<Installation, 'change'> = await open()
+      const resumed = await change('site.resume', { site: positionals[0]! })
+      return { json: resumed, text: 'It is tried now.' }
+    },
+  },
+]
+
+function withMore(text: string, rest: string | undefined): string {
+  return rest === undefined ? text : `${text}\n\n${rest}`
+}
+
+type PathsOf = (site: string | null) => PathView[]
+
+async function pathsBySite(pathsTo: Installation['pathsTo'], sites: readonly string[]): Promise<PathsOf> {
+  const known = new Map((await pathsTo(sites)).map(({ site, paths }) => [site, paths]))
+  return site => known.get(site ?? '') ?? []
+}
+
+/** Undefined where nothing is known of how mail goes there now. */
+function pathsText(sites: readonly string[], pathsOf: PathsOf): string | undefined {
+  const rows = sites.flatMap(site =>
+    pathsOf(site).map(path => [
+      site.slice(0, LONGEST_TEXT),
+      path.source_ips.join(' ') || '(the system chooses)',
+      path.under_way,
+      path.window,
+      path.messages_per_second === null ? '' : `${path.messages_per_second}/s`,
+      stateText(path),
+    ]),
+  )
+  return rows.length === 0
+    ? undefined
+    : `How mail goes there now:\n${table(['SITE', 'FROM', 'UNDER WAY', 'OF', 'AT MOST', 'STATE'], rows)}`
+}
+
+function stateText({ paused_until, pause_reason, probing, warmup_spent }: PathView): string {
+  const reason = printable(pause_reason ?? '').slice(0, LONGEST_TEXT)
+  if (probing) return 'tried again, by one delivery'
+  if (paused_until !== null) return `rests until ${paused_until}: ${reason}`
+  return warmup_spent ? 'has sent what it may today' : 'goes'
+}
+
+/** @throws UsageError */
+function dayOf(text: string | boolean | undefined): string | undefined {
+  if (text === undefined) return undefined
+  if (typeof text === 'string' && isUtcDay(text)) return text
+  throw new UsageError('--day takes a date such as 2026-08-05')
+}
+
+function entryJson(by: (typeof VIEW_BY)[number]): (entry: QueueEntry) => Record<string, unknown> {
+  return ({ name, neverTried, deferred, underWay, held, ages, oldestAt, nextAt }) => ({
+    [by]: name,
+    never_tried: neverTried,
+    deferred,
+    under_way: underWay,
+    held,
+    ages: ages.map((deliveries, i) => ({ up_to_minutes: AGE_LIMITS[i] ?? null, deliveries })),
+    oldest_at: isoTime(oldestAt),
+    next_at: nextAt === null ? null : isoTime(nextAt),
+  })
+}
+
+function agesText(by: string, entries: readonly QueueEntry[]): string {
+  if (entries.length === 0) return 'Nothing is waiting.'
+  const limits = [...AGE_LIMITS.map(String), `${AGE_LIMITS.at(-1)}+`]
+  const rows = entries.map(({ name, ages, held }) => [
+    name === null ? '(not known yet)' : name.slice(0, LONGEST_TEXT),
+    ages.reduce((sum, count) => sum + count, 0),
+    held,
+    ...ages,
+  ])
+  return table([by.toUpperCase(), 'ALL', 'HELD', ...limits], rows)
+}
+
+function destinationJson({ site, counts, deferredBy, bouncedBy, pause, replies }: DestinationEntry) {
+  return {
+    site,
+    paused_until: pause === null ? null : isoTime(pause.until),
+    pause_reason: pause?.reason ?? null,
+    ...counts,
+    deferred_by_class: deferredBy,
+    bounced_by_class: bouncedBy,
+    replies: replies.map(({ form, example, count, lastAt }) => ({
+      ...{ form, example, count },
+      last_at: isoTime(lastAt),
+    })),
+  }
+}
+
+function destinationsText(entries: readonly DestinationEntry[]): string {
+  if (entries.length === 0) return 'Nothing has gone anywhere on that day.'
+  const rows = entries.map(({ site, counts, pause, replies }) => [
+    site.slice(0, LONGEST_TEXT),
+    counts.delivered,
+    counts.deferred,
+    counts.bounced,
+    counts.expired,
+    pause === null ? '' : isoTime(pause.until),
+    printable(pause?.reason ?? replies[0]?.example ?? '').slice(0, LONGEST_TEXT),
+  ])
+  return table(['SITE', 'DELIVERED', 'DEFERRED', 'BOUNCED', 'EXPIRED', 'RESTS UNTIL', 'MOST SAID'], rows)
+}

@@ -1,0 +1,168 @@
+/** `posthorn email …`: what an email has been through, as it was, whatever the account that sent it is told. */
+
+import { parseWireId, wireId } from '../../lib/ids.ts'
+import { transcriptOf } from '../../pipeline/delivery/outcome/transcript.ts'
+import { type Holds, holdsOf, listHolds } from '../../pipeline/queue/hold-rows.ts'
+import { mailboxText } from '../../protocols/smtp/mailbox-text.ts'
+import { messageIdOf, parseMailboxes } from '../../resources/emails/email-rows.ts'
+import { type EmailTrace, findEmailTrace } from '../../resources/emails/email-trace.ts'
+import { DELIVERY_STATE, type DeliveryRow } from '../../store/schema.ts'
+import type { CliCommand } from './command.ts'
+import { CommandError, duration, isoTime, printable, UsageError } from './result.ts'
+
+export const emailCommands: CliCommand[] = [
+  {
+    name: 'email show',
+    usage: '<id>',
+    summary: 'Shows an email: where each delivery stands, and what was said in every attempt',
+    details:
+      '  <id>  As the API names it, eml_…; of any account, also where its region has no delivery events.',
+    positionals: { least: 1, most: 1 },
+    async run({ positionals, open }) {
+      const named = positionals[0]!
+      const id = parseWireId('eml', named)
+      if (!id) throw new UsageError(`"${named}" is no id that begins with eml_`)
+      const { db, clock } = await open()
+      const trace = await findEmailTrace(db, id)
+      if (!trace) throw new CommandError(`There is no email ${named}.`)
+      const shown = emailJson(trace, holdsOf(await listHolds(db)))
+      return { json: shown, text: emailText(shown, clock.now()) }
+    },
+  },
+]
+
+/** Of the columns that stand below a host. */
+const PHASE_WIDTH = 10
+const TIME_WIDTH = 9
+
+type ShownEmail = ReturnType<typeof emailJson>
+type ShownRecipient = ShownEmail['recipients'][number]
+type ShownAttempt = ShownRecipient['transcripts'][number]
+type ShownHost = ShownAttempt['hosts'][number]
+
+/** Its words are those of `GET /emails/:id`. */
+function emailJson({ email, accountName, deliveries, attempts }: EmailTrace, holds: Holds) {
+  const { id, accountId, subject, status, createdAt, scheduledAt, broadcastId, error } = email
+  return {
+    id: wireId('eml', id),
+    message_id: messageIdOf(email),
+    account_id: wireId('acc', accountId),
+    account: accountName,
+    broadcast_id: broadcastId && wireId('brd', broadcastId),
+    from: parseMailboxes(email.sender).map(mailboxText).join(', '),
+    to: parseMailboxes(email.toList).map(mailboxText),
+    cc: parseMailboxes(email.ccList).map(mailboxText),
+    bcc: parseMailboxes(email.bccList).map(mailboxText),
+    subject,
+    status,
+    error,
+    created_at: isoTime(createdAt),
+    scheduled_at: timeOrNull(scheduledAt),
+    recipients: deliveries.map(delivery => {
+      const state = stateOf(delivery, holds.holdsMail({ ...delivery, email }))
+      return {
+        address: delivery.address,
+        kind: delivery.kind,
+        status: delivery.status,
+        state,
+        attempts: delivery.attempts,
+        next_attempt_at: state === 'waiting' ? isoTime(delivery.nextAt) : null,
+        transcripts: attempts.filter(({ ordinal }) => ordinal === delivery.ordinal).map(transcriptOf),
+      }
+    }),
+  }
+}
+
+function stateOf({ state }: DeliveryRow, isHeld: boolean) {
+  switch (state) {
+    case DELIVERY_STATE.waiting:
+      return isHeld ? 'held' : 'waiting'
+    case DELIVERY_STATE.leased:
+      return 'under_way'
+    case DELIVERY_STATE.held:
+      return 'held'
+    case DELIVERY_STATE.done:
+      return 'done'
+    default:
+      return 'scheduled'
+  }
+}
+
+function timeOrNull(at: number | null): string | null {
+  return at === null ? null : isoTime(at)
+}
+
+function emailText(email: ShownEmail, now: number): string {
+  const head = [
+    ['From', email.from],
+    ...(['to', 'cc', 'bcc'] as const).map(kind => [HEADINGS[kind], email[kind].join(', ')] as const),
+    ['Subject', email.subject],
+    ['Status', email.error === null ? email.status : `${email.status}: ${email.error}`],
+    ['Account', `${email.account} (${email.account_id})`],
+    ['Created', email.created_at],
+    ['Scheduled', email.scheduled_at ?? ''],
+  ].filter(([, value]) => value !== '')
+  return [
+    email.id,
+    ...head.map(([name, value]) => `${name!.padEnd(9)}  ${printable(value!)}`),
+    ...email.recipients.flatMap(recipient => ['', ...recipientLines(recipient, now)]),
+  ].join('\n')
+}
+
+const HEADINGS = { to: 'To', cc: 'Cc', bcc: 'Bcc' }
+
+function recipientLines(recipient: ShownRecipient, now: number): string[] {
+  const { address, kind, status, attempts, transcripts } = recipient
+  const tried = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+  const next = nextText(recipient, now)
+  return [
+    `${printable(address)} (${kind}): ${status}, ${tried}${next && `, ${next}`}`,
+    ...transcripts.flatMap(attemptLines),
+  ]
+}
+
+function nextText({ state, next_attempt_at: next }: ShownRecipient, now: number): string {
+  if (state === 'done') return ''
+  if (next === null) return state === 'under_way' ? 'under way' : state
+  const at = Date.parse(next)
+  return at <= now ? 'due now' : `next in ${duration(at - now)}, at ${next}`
+}
+
+function attemptLines(attempt: ShownAttempt): string[] {
+  const { at, finished_at: end, outcome, hosts, mx_host: host, mx_ip: ip } = attempt
+  const took = end === null ? '' : ` in ${Date.parse(end) - Date.parse(at)} ms`
+  const where = hosts.length === 0 && host !== null ? ` by ${host}${ip === null ? '' : ` [${ip}]`}` : ''
+  const said = attempt.reply === null ? '' : `: ${printable(attempt.reply)}`
+  return [
+    `  Attempt ${attempt.attempt}, ${at}: ${outcome}${took}${printable(where)}${phaseText(attempt.phase)}${said}`,
+    ...hosts.flatMap(hostLines),
+  ]
+}
+
+function hostLines(trial: ShownHost): string[] {
+  const { host, ip, source_ip: source, policy, phase, phases, reply } = trial
+  const from = source === null ? '' : ` from ${source}`
+  const steps = phases.map(({ phase: name, ms, reply: said }) => {
+    const isLast = name === phase && said === null
+    return `      ${name.padEnd(PHASE_WIDTH)} ${`${ms} ms`.padStart(TIME_WIDTH)}  ${printable((isLast ? reply : said) ?? '')}`
+  })
+  const isTold = phases.some(
+    step => step.phase === phase && (step.reply === null || step.reply.slice(0, 3) === reply.slice(0, 3)),
+  )
+  return [
+    `    ${printable(host)} [${ip}]${from}, ${printable(tlsText(trial))}, policy ${policy}`,
+    ...steps.map(step => step.trimEnd()),
+    ...(isTold ? [] : [`      ${printable(reply)}`]),
+  ]
+}
+
+function phaseText(phase: string | null): string {
+  return phase === null ? '' : ` at ${phase}`
+}
+
+function tlsText({ tls, tls_fallback: fallback }: ShownHost): string {
+  if (tls === null) return fallback === null ? 'no TLS' : `no TLS (${fallback})`
+  const { version, cipher, verified, reason } = tls
+  const trust = verified ? 'verified' : `not verified${reason === null ? '' : ` (${reason})`}`
+  return `${version} ${cipher} ${trust}`
+}

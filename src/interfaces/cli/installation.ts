@@ -1,0 +1,131 @@
+/**
+ * The installation in a data folder. It is read directly, whether the service runs or not; changes are made by whoever
+ * holds the folder: the service, asked over its control socket, or else this program itself.
+ */
+import { existsSync, statSync } from 'node:fs'
+import type { Kysely } from 'kysely'
+import type { Clock } from '../../lib/clock.ts'
+import { sleep } from '../../lib/clock.ts'
+import { createIdSource } from '../../lib/ids.ts'
+import { createPasswords } from '../../resources/accounts/password.ts'
+import type { Commands } from '../../store/command.ts'
+import {
+  damageText,
+  describe,
+  isDamaged,
+  isThere,
+  lacksTable,
+  locate,
+  openReader,
+  type StoreLocation,
+} from '../../store/dialect.ts'
+import { FolderInUse } from '../../store/lock.ts'
+import { isCurrent } from '../../store/migrate.ts'
+import { openStore } from '../../store/open.ts'
+import type { Installation } from './command.ts'
+import { askService, NOT_RUNNING } from './control/client.ts'
+import type { OperationOutput } from './control/operation.ts'
+import { type Change, carryOut } from './control/operations.ts'
+import type { queueOperations } from './control/queue-operations.ts'
+import { CommandError } from './result.ts'
+
+export interface InstallationOptions {
+  dataDir: string
+  databaseUrl: string
+  apiKeyPrefix: string
+  /** Entry file of the writer thread. */
+  writerThread: URL
+  clock: Clock
+}
+
+/** A service that starts or stops holds the folder for a moment without listening. */
+const PATIENCE_MS = 10_000
+const LOOK_EVERY_MS = 200
+
+/** @throws CommandError */
+export async function openInstallation(
+  options: InstallationOptions,
+): Promise<Installation & { close(): Promise<void> }> {
+  const { dataDir, databaseUrl: url, clock } = options
+  const location = locate({ dataDir, url })
+  if (!isThere(location))
+    throw new CommandError(
+      `there is no database in ${dataDir}: start the service once, or say where its data is ` +
+        '(setting data_dir, POSTHORN_DATA_DIR or --data-dir)',
+    )
+  if (existsSync(dataDir)) actAsOwner(dataDir)
+  const db = await readable(location)
+  const change = changeIn(options)
+  return { db, clock, change, pathsTo: sites => pathsTo(dataDir, sites), close: () => db.destroy() }
+}
+
+/** Files that root made would be out of the service's reach. */
+export function actAsOwner(folder: string): void {
+  const { uid, gid } = statSync(folder)
+  if (process.getuid?.() !== 0 || uid === 0) return
+  process.setgroups!([gid])
+  process.setgid!(gid)
+  process.setuid!(uid)
+}
+
+async function readable(location: StoreLocation): Promise<Installation['db']> {
+  const database = describe(location)
+  try {
+    const { db } = openReader(location)
+    if (await isCurrent(db as unknown as Kysely<unknown>)) return db
+    await db.destroy()
+  } catch (error) {
+    throw new CommandError(
+      lacksTable(error)
+        ? `${database} is empty: start the service once, which makes what it needs`
+        : isDamaged(error)
+          ? damageText(location, error as Error)
+          : `${database} cannot be read: ${(error as Error).message}`,
+    )
+  }
+  throw new CommandError(`${database} is of another version; a start of the service brings it up to this one`)
+}
+
+function changeIn(options: InstallationOptions): Change {
+  const { dataDir, clock } = options
+  const change = async (name: string, input: unknown) => {
+    for (const endsAt = clock.monotonic() + PATIENCE_MS; ; ) {
+      const answer = await askService(dataDir, name, input)
+      if (answer !== NOT_RUNNING) return answer
+      try {
+        return await changeAlone(options, name, input)
+      } catch (error) {
+        if (!(error instanceof FolderInUse)) throw error
+        if (clock.monotonic() >= endsAt)
+          throw new CommandError(`${error.message}, which does not answer; nothing has been changed`)
+        await sleep(clock, LOOK_EVERY_MS)
+      }
+    }
+  }
+  return change as Change
+}
+
+/** A service that does not run sends nothing anywhere. */
+async function pathsTo(dataDir: string, sites: readonly string[]): ReturnType<Installation['pathsTo']> {
+  const answer = await askService(dataDir, 'site.paths', { sites })
+  return answer === NOT_RUNNING ? [] : (answer as OperationOutput<(typeof queueOperations)['site.paths']>)
+}
+
+/** @throws FolderInUse, OperationRefused */
+async function changeAlone(
+  { dataDir, databaseUrl: url, apiKeyPrefix, writerThread, clock }: InstallationOptions,
+  name: string,
+  input: unknown,
+): Promise<unknown> {
+  const onLoss = (error: Error) => {
+    throw error
+  }
+  const store = await openStore<Commands>({ dataDir, url, writerThread, clock, onLoss })
+  try {
+    const { db, run } = store
+    const parts = { db, run, clock, newId: createIdSource(), passwords: createPasswords(), apiKeyPrefix }
+    return await carryOut({ ...parts, pathsTo: async () => new Map() }, name, input)
+  } finally {
+    await store.close()
+  }
+}

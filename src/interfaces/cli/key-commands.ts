@@ -1,0 +1,69 @@
+/** `posthorn key …`: the API keys of all accounts. */
+import { wireId } from '../../lib/ids.ts'
+import { listEveryApiKey } from '../../resources/accounts/api-key-rows.ts'
+import type { CliCommand } from './command.ts'
+import { isoTime, printable, table } from './result.ts'
+
+export const keyCommands: CliCommand[] = [
+  {
+    name: 'key list',
+    usage: '',
+    summary: 'Shows the API keys of all accounts, without their secrets',
+    async run({ open }) {
+      const { db } = await open()
+      const keys = await listEveryApiKey(db)
+      return {
+        json: {
+          keys: keys.map(({ id, name, tokenStart, accountId, account, domain, createdAt, lastUsedAt }) => ({
+            id: wireId('key', id),
+            name,
+            token_start: tokenStart,
+            account_id: wireId('acc', accountId),
+            account,
+            domain,
+            created_at: isoTime(createdAt),
+            last_used_at: lastUsedAt === null ? null : isoTime(lastUsedAt),
+          })),
+        },
+        text: table(
+          ['ID', 'NAME', 'BEGINS', 'ACCOUNT', 'DOMAIN', 'LAST USED'],
+          keys.map(({ id, name, tokenStart, account, domain, lastUsedAt }) => [
+            wireId('key', id),
+            printable(name),
+            tokenStart,
+            printable(account),
+            domain ?? 'all',
+            lastUsedAt === null ? 'never' : isoTime(lastUsedAt).slice(0, 16),
+          ]),
+        ),
+      }
+    },
+  },
+  {
+    name: 'key create',
+    usage: '<name> [--account <id>] [--domain <name>]',
+    summary: 'Makes an API key; its secret is shown this once',
+    details: `  --account <id>   The account; needed where there are several.
+  --domain <name>  The only domain that the key is to act for.`,
+    options: { account: { type: 'string' }, domain: { type: 'string' } },
+    positionals: { least: 1, most: 1 },
+    async run({ values: { account, domain }, positionals, open }) {
+      const created = await (await open()).change('key.create', {
+        name: positionals[0]!,
+        account_id: typeof account === 'string' ? account : null,
+        domain: typeof domain === 'string' ? domain : null,
+      })
+      return { json: created, text: `${created.id}\nKey, shown this once: ${created.token}` }
+    },
+  },
+  {
+    name: 'key delete',
+    usage: '<id>',
+    summary: 'Deletes an API key: requests that show it are refused from now on',
+    positionals: { least: 1, most: 1 },
+    async run({ positionals, open }) {
+      const deleted = await (await open()).change('key.delete', { id: positionals[0]! })
+      return { json: { ...deleted, deleted: true }, text: `${deleted.id} is deleted.` }
+    },
+  },
+]

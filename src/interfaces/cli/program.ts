@@ -1,0 +1,156 @@
+/** The program `posthorn`: finds the command that a line means, has it carried out, and says what came of it. */
+import { parseArgs } from 'node:util'
+import { isStartFault } from '../../lib/start-fault.ts'
+import { StorageUnavailable } from '../../store/command.ts'
+import type { Db } from '../../store/schema.ts'
+import type { Report } from '../doctor/finding.ts'
+import type { CheckedSource, CliCommand, Installation, ProviderZone, SourceSettings } from './command.ts'
+import { OperationFailed, OperationRefused } from './control/operation.ts'
+import { destinationCommands } from './destination-commands.ts'
+import { doctorCommands } from './doctor-commands.ts'
+import { domainCommands } from './domain-commands.ts'
+import { emailCommands } from './email-commands.ts'
+import { helpFor, overview } from './help.ts'
+import { holdCommands } from './hold-commands.ts'
+import { keyCommands } from './key-commands.ts'
+import { queueCommands } from './queue-commands.ts'
+import { CommandError, type Result, UsageError } from './result.ts'
+import { sourceCommands } from './source-commands.ts'
+import { userCommands } from './user-commands.ts'
+import { zoneCommands } from './zone-commands.ts'
+
+export interface ProgramDeps {
+  version: string
+  /** @throws CommandError when there is none in the folder, or it cannot be used */
+  openInstallation(dataDir: string | undefined): Promise<Installation & { close(): Promise<void> }>
+  /** @throws CommandError */
+  checkSources(): Promise<CheckedSource[]>
+  /** @throws CommandError */
+  zoneRecords(mtaStsId?: string): ProviderZone
+  /** @throws CommandError */
+  sourceSettings(): SourceSettings
+  /** @throws CommandError */
+  examine(db: Db | null, dataDir: string | undefined): Promise<Report>
+  readInput(): Promise<string>
+  out(text: string): void
+  err(text: string): void
+}
+
+export const EXIT = { ok: 0, failure: 1, usage: 2 } as const
+
+const COMMANDS: readonly CliCommand[] = [
+  ...userCommands,
+  ...keyCommands,
+  ...queueCommands,
+  ...holdCommands,
+  ...emailCommands,
+  ...destinationCommands,
+  ...doctorCommands,
+  ...sourceCommands,
+  ...domainCommands,
+  ...zoneCommands,
+]
+/** Their messages say it all. */
+const FORESEEN = [CommandError, OperationRefused, OperationFailed, StorageUnavailable]
+const COMMON = {
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  'data-dir': { type: 'string' },
+} as const
+
+/** @param args without the program's own name. @returns the exit code */
+export async function runProgram(args: readonly string[], deps: ProgramDeps): Promise<number> {
+  try {
+    return await run(args, deps)
+  } catch (error) {
+    if (error instanceof UsageError) {
+      deps.err(`posthorn: ${error.message}\n`)
+      return EXIT.usage
+    }
+    const isForeseen = isStartFault(error) || FORESEEN.some(kind => error instanceof kind)
+    const { message, stack } = error as Error
+    deps.err(`posthorn: ${isForeseen ? message : stack}\n`)
+    return EXIT.failure
+  }
+}
+
+async function run(args: readonly string[], deps: ProgramDeps): Promise<number> {
+  const [first, ...rest] = args
+  if (first === undefined) throw new UsageError(`which command?\n\n${overview(COMMANDS)}`)
+  if (first === 'help' || first === '--help' || first === '-h') return help(rest, deps)
+  if (first === 'version' || first === '--version') return say(deps, { text: deps.version }, false)
+  const command = commandOf(args)
+  if (!command) throw new UsageError(unknown(args))
+  const { values, positionals } = readArguments(command, args.slice(args[1] === secondWord(command) ? 2 : 1))
+  if (values.help === true) return say(deps, { text: helpFor(command) }, false)
+  let opened: (Installation & { close(): Promise<void> }) | undefined
+  const open = async () => {
+    opened = await deps.openInstallation(values['data-dir'] as string | undefined)
+    return opened
+  }
+  try {
+    const { readInput, checkSources, sourceSettings, zoneRecords, examine } = deps
+    const asked = { values, positionals, open, readInput }
+    const result = await command.run({ ...asked, checkSources, sourceSettings, zoneRecords, examine })
+    return say(deps, result, values.json === true)
+  } finally {
+    await opened?.close()
+  }
+}
+
+function help(words: readonly string[], deps: ProgramDeps): number {
+  if (words.length === 0) return say(deps, { text: overview(COMMANDS) }, false)
+  const topic = words.join(' ')
+  const meant = COMMANDS.filter(({ name }) => name === topic || name.startsWith(`${topic} `))
+  if (meant.length === 0) throw new UsageError(unknown(words))
+  return say(deps, { text: meant.map(helpFor).join('\n\n') }, false)
+}
+
+function say(
+  { out }: ProgramDeps,
+  { text, json, isBad = false }: { text: string } & Partial<Result>,
+  asJson: boolean,
+) {
+  out(`${asJson ? JSON.stringify(json, null, 2) : text}\n`)
+  return isBad ? EXIT.failure : EXIT.ok
+}
+
+/** `show` need not be said. */
+function commandOf([first, second]: readonly string[]): CliCommand | undefined {
+  const named = (name: string) => COMMANDS.find(command => command.name === name)
+  return named(`${first} ${second}`) ?? named(`${first} show`)
+}
+
+function secondWord({ name }: CliCommand): string {
+  return name.split(' ')[1]!
+}
+
+function unknown(words: readonly string[]): string {
+  const family = COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `))
+  return family.length > 0
+    ? `${words[0]} what?\n\n${family.map(helpFor).join('\n\n')}`
+    : `there is no command ${words[0]}; see posthorn help`
+}
+
+/** @throws UsageError */
+function readArguments(command: CliCommand, args: readonly string[]) {
+  const { least, most } = command.positionals ?? { least: 0, most: 0 }
+  let parsed: ReturnType<typeof parseArgs>
+  try {
+    parsed = parseArgs({
+      args: [...args],
+      options: { ...COMMON, ...command.options },
+      allowPositionals: true,
+      strict: true,
+    })
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${helpFor(command)}`)
+  }
+  const values = parsed.values as Record<string, string | boolean | undefined>
+  const { positionals } = parsed
+  if (values.help !== true && (positionals.length < least || positionals.length > most))
+    throw new UsageError(
+      `${positionals.length < least ? 'something is missing' : `what is "${positionals[most]}" to mean?`}\n\n${helpFor(command)}`,
+    )
+  return { values, positionals }
+}

@@ -1,0 +1,110 @@
+/** `posthorn queue …`: what waits for delivery, and what is to be tried again at once. */
+import { domainToASCII } from 'node:url'
+import { type QueueEntry, type QueueView, readQueue, viewQueue } from '../../pipeline/queue/view.ts'
+import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
+import type { CliCommand, Installation } from './command.ts'
+import { MOST_DOMAINS } from './control/queue-operations.ts'
+import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
+import { more, PAGING, PAGING_USAGE, type Page, pageOf, pagingDetails } from './paging.ts'
+import { duration, isoTime, printable, table, UsageError } from './result.ts'
+
+const SHOWN_DOMAINS = 50
+const LONGEST_REPLY = 60
+
+type Counts = Pick<QueueEntry, 'neverTried' | 'deferred' | 'underWay' | 'held'>
+
+export const queueCommands: CliCommand[] = [
+  {
+    name: 'queue show',
+    usage: PAGING_USAGE,
+    summary: 'Shows what waits for delivery, by domain, those with most first',
+    details: pagingDetails('domains', SHOWN_DOMAINS),
+    options: PAGING,
+    async run({ values, open }) {
+      const page = pageOf(values, SHOWN_DOMAINS)
+      const { db, clock } = await open()
+      const all = { by: 'domain', domain: null, accountId: null, class: null } as const
+      const view = await viewQueue(db, { ...all, now: clock.now(), ...page })
+      return { json: queueJson(view), text: queueText(view, page) }
+    },
+  },
+  {
+    name: 'queue retry',
+    usage: '<domain>… | --all | [--account <id>] [--broadcast <id>] [--email <id>]',
+    summary: 'Tries deferred deliveries again now, without waiting for their time',
+    options: { ...SELECTING, all: { type: 'boolean' } },
+    positionals: { least: 0, most: MOST_DOMAINS },
+    async run({ values, positionals, open }) {
+      const isSelected = Object.keys(SELECTING).some(name => values[name] !== undefined)
+      const ways = [values.all === true, positionals.length > 0, isSelected].filter(Boolean)
+      if (ways.length !== 1)
+        throw new UsageError('name the domains whose deliveries are to be tried, or give --all')
+      const named = positionals.map(asQueued)
+      const installation = await open()
+      const deliveries = isSelected
+        ? await steerAll(installation, 'retry', selectedIn(values))
+        : await retryDomains(installation, values.all ? await deferredDomains(installation) : named)
+      const text = deliveries === 1 ? '1 delivery is due now.' : `${deliveries} deliveries are due now.`
+      return { json: { deliveries }, text }
+    },
+  },
+]
+
+async function retryDomains({ change }: Installation, domains: readonly string[]): Promise<number> {
+  let deliveries = 0
+  for (let at = 0; at < domains.length; at += MOST_DOMAINS)
+    deliveries += (await change('queue.retry', { domains: domains.slice(at, at + MOST_DOMAINS) })).deliveries
+  return deliveries
+}
+
+/** As deliveries have it: lower case, in A-labels. @throws UsageError */
+function asQueued(domain: string): string {
+  const queued = domainToASCII(domain)
+  if (queued === '') throw new UsageError(`"${domain}" is no domain`)
+  return queued
+}
+
+async function deferredDomains({ db, clock }: Installation): Promise<string[]> {
+  const { groups } = await readQueue(db, clock.now(), null)
+  const deferred = groups.filter(
+    ({ state, class: lane }) => state === DELIVERY_STATE.waiting && lane === DELIVERY_CLASS.retry,
+  )
+  return [...new Set(deferred.map(({ domain }) => domain))].sort()
+}
+
+function queueJson({ totals, total, entries }: QueueView) {
+  return {
+    ...countsOf(totals),
+    domain_count: total,
+    domains: entries.map(({ name, oldestAt, nextAt, lastReply, ...tally }) => ({
+      domain: name,
+      ...countsOf(tally),
+      oldest_at: isoTime(oldestAt),
+      next_at: nextAt === null ? null : isoTime(nextAt),
+      last_reply: lastReply,
+    })),
+  }
+}
+
+function countsOf({ neverTried, deferred, underWay, held }: Counts) {
+  return { fresh: neverTried, deferred, under_way: underWay, held }
+}
+
+function queueText({ at, totals, total, entries }: QueueView, page: Page): string {
+  if (total === 0) return 'Nothing is waiting.'
+  const rows = entries.map(({ name, neverTried, deferred, underWay, held, oldestAt, nextAt, lastReply }) => [
+    ...[name!, neverTried, deferred, underWay, held],
+    duration(at - oldestAt),
+    nextAt === null ? '' : nextAt <= at ? 'now' : `in ${duration(nextAt - at)}`,
+    printable(lastReply ?? '').slice(0, LONGEST_REPLY),
+  ])
+  const { neverTried, deferred, underWay, held } = totals
+  const lines = [
+    table(['DOMAIN', 'FRESH', 'DEFERRED', 'UNDER WAY', 'HELD', 'OLDEST', 'NEXT', 'LAST REPLY'], rows),
+    '',
+    `${neverTried} fresh, ${deferred} deferred, ${underWay} under way, ${held} held, to ${total} domains.`,
+  ]
+  const rest = more(page, entries.length, total)
+  if (rest !== undefined) lines.push(rest)
+  return lines.join('\n')
+}

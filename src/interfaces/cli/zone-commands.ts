@@ -1,0 +1,35 @@
+/** `posthorn dns …`: the provider zone, for copying to where it is hosted. */
+import { recordData, recordLine } from '../../protocols/dns/record-text.ts'
+import type { DnsRecord } from '../../protocols/dns/wire.ts'
+import { listZone } from '../../resources/domains/zone-list.ts'
+import { publishedPolicy } from '../../store/settings.ts'
+import type { CliCommand } from './command.ts'
+
+const PAGE = 1_000
+
+export const zoneCommands: CliCommand[] = [
+  {
+    name: 'dns records',
+    usage: '',
+    summary: 'Prints the provider zone as a zone file, the keys of all domains with it',
+    details: `  Where the zone is hosted elsewhere, copy what is printed, and again whenever domains come and keys change:
+  no key is used before its record is seen.`,
+    async run({ zoneRecords, open }) {
+      zoneRecords() // what is wrong with them is told before anything is opened
+      const { db } = await open()
+      const { mailHost, records } = zoneRecords(await publishedPolicy(db))
+      const all: DnsRecord[] = []
+      for (let total = 1; all.length < total; ) {
+        const page = await listZone(db, records, mailHost, { limit: PAGE, offset: all.length })
+        all.push(...page.rows)
+        total = page.rows.length === 0 ? 0 : page.total
+      }
+      return { json: { zone: mailHost, records: all.map(recordJson) }, text: all.map(recordLine).join('\n') }
+    },
+  },
+]
+
+function recordJson(record: DnsRecord) {
+  const { name, type, ttlSeconds } = record
+  return { name, type, ttl: ttlSeconds, value: recordData(record) }
+}

@@ -1,0 +1,101 @@
+/** What the API answers, by the schemas that its replies are held against. Types alone: nothing of the server is bundled. */
+import type * as z from 'zod'
+import type {
+  accountWithPasswordSchema,
+  ownedAccountSchema,
+  usageSchema,
+} from '../../../api/accounts/schema.ts'
+import type { alertSchema } from '../../../api/alerts/schema.ts'
+import type { audienceSchema } from '../../../api/audiences/schema.ts'
+import type { sessionRowSchema } from '../../../api/auth/schema.ts'
+import type { linkSchema } from '../../../api/broadcasts/link-routes.ts'
+import type { broadcastRowSchema, broadcastSchema } from '../../../api/broadcasts/schema.ts'
+import type { importSchema } from '../../../api/contacts/import-schema.ts'
+import type { contactSchema } from '../../../api/contacts/schema.ts'
+import type { domainKeysSchema } from '../../../api/domains/key-schema.ts'
+import type { domainSchema, verifiedDomainSchema } from '../../../api/domains/schema.ts'
+import type { metricsSchema } from '../../../api/emails/metric-schema.ts'
+import type { emailRowSchema, emailSchema } from '../../../api/emails/schema.ts'
+import type { eventSchema } from '../../../api/events/schema.ts'
+import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schema.ts'
+import type { installationSchema } from '../../../api/installation/schema.ts'
+import type { holdSchema } from '../../../api/queue/schema.ts'
+import type { sourcesSchema } from '../../../api/queue/source-schema.ts'
+import type { destinationsSchema, queueSchema, slowSchema } from '../../../api/queue/view-schema.ts'
+import type { segmentSchema } from '../../../api/segments/schema.ts'
+import type { suppressionSchema } from '../../../api/suppressions/schema.ts'
+import type {
+  templateRowSchema,
+  templateSchema,
+  versionRowSchema,
+  versionSchema,
+} from '../../../api/templates/schema.ts'
+import type { topicSchema } from '../../../api/topics/schema.ts'
+import type {
+  webhookDeliverySchema,
+  webhookSchema,
+  webhookWithSecretSchema,
+} from '../../../api/webhooks/schema.ts'
+import type { Report } from '../../../doctor/finding.ts'
+
+export interface List<T> {
+  total: number
+  has_more: boolean
+  data: T[]
+}
+
+export interface SignedIn {
+  user: { id: string; email: string; operator: boolean }
+  account: { id: string; name: string; plan: string; created_at: string }
+}
+
+export interface ApiKey {
+  id: string
+  name: string
+  token_start: string
+  domain_id: string | null
+  created_at: string
+  last_used_at: string | null
+}
+
+export type Account = z.output<typeof ownedAccountSchema>
+export type AccountWithPassword = z.output<typeof accountWithPasswordSchema>
+export type Usage = z.output<typeof usageSchema>
+export type Alert = z.output<typeof alertSchema>
+export type Domain = z.output<typeof domainSchema>
+export type CheckedDomain = z.output<typeof verifiedDomainSchema>
+export type DomainKeys = z.output<typeof domainKeysSchema>
+export type EmailRow = z.output<typeof emailRowSchema>
+export type Email = z.output<typeof emailSchema>
+export type EmailStatus = EmailRow['status']
+export type Recipient = Email['recipients'][number]
+export type Attempt = Recipient['transcripts'][number]
+export type Installation = z.output<typeof installationSchema>
+export type Metrics = z.output<typeof metricsSchema>
+export type Queue = z.output<typeof queueSchema>
+export type Hold = z.output<typeof holdSchema>
+export type Slowed = z.output<typeof slowSchema>
+export type Destinations = z.output<typeof destinationsSchema>
+export type Sources = z.output<typeof sourcesSchema>
+export type SessionRow = z.output<typeof sessionRowSchema>
+export type Suppression = z.output<typeof suppressionSchema>
+export type TemplateRow = z.output<typeof templateRowSchema>
+export type Template = z.output<typeof templateSchema>
+export type VersionRow = z.output<typeof versionRowSchema>
+export type Version = z.output<typeof versionSchema>
+export type Doctor = Report & { object: 'doctor' }
+export type Audience = z.output<typeof audienceSchema>
+export type Contact = z.output<typeof contactSchema>
+export type ContactImport = z.output<typeof importSchema>
+export type Segment = z.output<typeof segmentSchema>
+export type SegmentFilter = Segment['filters'][number]
+export type Topic = z.output<typeof topicSchema>
+export type BroadcastRow = z.output<typeof broadcastRowSchema>
+export type Broadcast = z.output<typeof broadcastSchema>
+export type BroadcastLink = z.output<typeof linkSchema>
+export type InboundRow = z.output<typeof inboundRowSchema>
+export type Inbound = z.output<typeof inboundSchema>
+export type AccountEvent = z.output<typeof eventSchema>
+export type Webhook = z.output<typeof webhookSchema>
+export type WebhookWithSecret = z.output<typeof webhookWithSecretSchema>
+export type WebhookDelivery = z.output<typeof webhookDeliverySchema>

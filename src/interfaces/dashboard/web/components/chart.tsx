@@ -1,0 +1,155 @@
+/** Columns over time, stacked by outcome, drawn as SVG: a few dozen shapes need no library. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { count } from '../labels/numbers.ts'
+
+export interface Series {
+  name: string
+  label: string
+}
+
+export interface Column {
+  /** Under the column, where there is room. */
+  label: string
+  /** In full, for the reader who looks closer. */
+  title: string
+  /** By the names of the series. */
+  values: Readonly<Record<string, number>>
+}
+
+const FIRST_WIDTH = 760
+const HEIGHT = 220
+const [LEFT, BOTTOM, TOP] = [42, 24, 8]
+const LINES = 3
+
+export function StackedColumns({
+  label,
+  series,
+  columns,
+}: {
+  label: string
+  series: readonly Series[]
+  columns: readonly Column[]
+}) {
+  const [looked, setLooked] = useState<number>()
+  const [frame, width] = useWidth()
+  const svg = useRef<SVGSVGElement>(null)
+  const totals = columns.map(({ values }) => series.reduce((sum, { name }) => sum + (values[name] ?? 0), 0))
+  const most = niceMost(Math.max(1, ...totals))
+  const step = (width - LEFT) / columns.length
+  const yOf = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / most)
+  const everyLabel = Math.ceil(columns.length / Math.max(3, width / 96))
+  useEffect(() => {
+    const look = ({ offsetX }: PointerEvent) =>
+      setLooked(offsetX < LEFT ? undefined : Math.floor((offsetX - LEFT) / step))
+    const leave = () => setLooked(undefined)
+    svg.current!.addEventListener('pointermove', look)
+    svg.current!.addEventListener('pointerleave', leave)
+    return () => {
+      svg.current?.removeEventListener('pointermove', look)
+      svg.current?.removeEventListener('pointerleave', leave)
+    }
+  }, [step])
+  const shown = looked === undefined ? undefined : columns[looked]
+  return (
+    <figure class="stack stack-tight" ref={frame}>
+      <div class="row row-apart">
+        <div class="legend">
+          {series.map(({ name, label: words }) => (
+            <span key={name} class={`is-${name}`}>
+              {words}
+            </span>
+          ))}
+        </div>
+        <span class="small quiet number" role="status">
+          {shown &&
+            `${shown.title}: ${series.map(({ name, label: words }) => `${count(shown.values[name] ?? 0)} ${words.toLowerCase()}`).join(', ')}`}
+        </span>
+      </div>
+      <svg ref={svg} class="chart" viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={label}>
+        {Array.from({ length: LINES + 1 }, (_, i) => {
+          const value = (most / LINES) * i
+          return (
+            <g key={value}>
+              <line class="grid" x1={LEFT} x2={width} y1={yOf(value)} y2={yOf(value)} />
+              <text x={LEFT - 8} y={yOf(value) + 4} text-anchor="end">
+                {shortCount(value)}
+              </text>
+            </g>
+          )
+        })}
+        {columns.map((column, i) => (
+          <g key={column.title} class="column">
+            <rect class="hit" x={LEFT + step * i} y={TOP} width={step} height={HEIGHT - TOP - BOTTOM} />
+            <Pile values={column.values} series={series} x={LEFT + step * i} step={step} yOf={yOf} />
+            {i % everyLabel === 0 && (
+              <text x={LEFT + step * (i + 0.5)} y={HEIGHT - 6} text-anchor="middle">
+                {column.label}
+              </text>
+            )}
+          </g>
+        ))}
+      </svg>
+    </figure>
+  )
+}
+
+/** The room there is, in px. */
+function useWidth() {
+  const ref = useRef<HTMLElement>(null)
+  const [width, setWidth] = useState(FIRST_WIDTH)
+  useEffect(() => {
+    const watch = new ResizeObserver(([entry]) =>
+      setWidth(Math.max(240, Math.round(entry!.contentRect.width))),
+    )
+    watch.observe(ref.current!)
+    return () => watch.disconnect()
+  }, [])
+  return [ref, width] as const
+}
+
+interface PileProps {
+  values: Column['values']
+  series: readonly Series[]
+  x: number
+  step: number
+  yOf: (value: number) => number
+}
+
+function Pile({ values, series, x, step, yOf }: PileProps) {
+  const width = Math.min(step * 0.68, 34)
+  let below = 0
+  return (
+    <>
+      {series.map(({ name }) => {
+        const value = values[name] ?? 0
+        if (value === 0) return null
+        const [top, bottom] = [yOf(below + value), yOf(below)]
+        below += value
+        return (
+          <rect
+            key={name}
+            class={`is-${name}`}
+            x={x + (step - width) / 2}
+            y={top}
+            width={width}
+            height={Math.max(1.5, bottom - top)}
+            rx={Math.min(2, width / 4)}
+          />
+        )
+      })}
+    </>
+  )
+}
+
+/** The next number above that three lines divide well. */
+function niceMost(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value))
+  const step = [0.3, 0.6, 0.9, 1.2, 1.5, 3, 6, 9, 12].find(factor => factor * power >= value) ?? 12
+  return Math.max(3, Math.ceil(step * power))
+}
+
+function shortCount(value: number): string {
+  if (value >= 1_000_000) return `${+(value / 1_000_000).toFixed(1)} m`
+  if (value >= 10_000) return `${Math.round(value / 1_000)} k`
+  return count(Math.round(value))
+}

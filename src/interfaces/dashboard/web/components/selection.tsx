@@ -1,0 +1,72 @@
+/** Rows that a reader has chosen from a list, and what is done with all of them at once. */
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { ApiError } from '../api/client.ts'
+import { count } from '../labels/numbers.ts'
+import { Button } from './controls.tsx'
+import { say } from './feedback.tsx'
+
+export interface Selection {
+  /** Keys of rows, of those that are shown. */
+  keys: ReadonlySet<string>
+  choose(keys: readonly string[], isChosen: boolean): void
+  clear(): void
+}
+
+/** @param shown keys of the rows; what is no longer shown is no longer chosen */
+export function useSelection(shown: readonly string[]): Selection {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  return {
+    keys: new Set(shown.filter(key => chosen.has(key))),
+    choose(keys, isChosen) {
+      const next = new Set(chosen)
+      for (const key of keys)
+        if (isChosen) next.add(key)
+        else next.delete(key)
+      setChosen(next)
+    },
+    clear: () => setChosen(new Set()),
+  }
+}
+
+/** Stands over the list while anything is chosen. */
+export function Chosen({ selection, children }: { selection: Selection; children: ComponentChildren }) {
+  if (selection.keys.size === 0) return null
+  return (
+    <section class="filters chosen" aria-label="What to do with the chosen">
+      <b class="number" role="status">
+        {count(selection.keys.size)} chosen
+      </b>
+      <span class="row">{children}</span>
+      <Button small kind="plain" icon="cross" onClick={selection.clear}>
+        Choose none
+      </Button>
+    </section>
+  )
+}
+
+/**
+ * One after the other, to the end, whatever is refused on the way; then says how it went.
+ * @param done says how many it was done with, as in "3 emails are canceled."
+ */
+export async function withEach<T>(
+  rows: readonly T[],
+  work: (row: T) => Promise<unknown>,
+  done: (count: number) => string,
+): Promise<void> {
+  const refusals: ApiError[] = []
+  for (const row of rows)
+    try {
+      await work(row)
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure
+      refusals.push(failure)
+    }
+  const [first] = refusals
+  if (first && refusals.length === rows.length) throw first
+  say(
+    first
+      ? `${done(rows.length - refusals.length)} ${count(refusals.length)} could not be: ${first.message}`
+      : done(rows.length),
+  )
+}

@@ -1,0 +1,113 @@
+/** What is only looked at: marks, times, facts, cards and the head of a page. */
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import type { Tone } from '../labels/status.ts'
+import { fullTime, shortTime } from '../labels/time.ts'
+import { Icon } from './icons.tsx'
+
+export function Mark({ tone, children, title }: { tone: Tone; children: ComponentChildren; title?: string }) {
+  return (
+    <span class={tone === 'none' ? 'mark' : `mark mark-${tone}`} {...(title && { title })}>
+      {children}
+    </span>
+  )
+}
+
+/** @param or what stands where there is no time */
+export function Time({ at, or = '–' }: { at: string | null | undefined; or?: string }) {
+  if (!at) return <span class="faint">{or}</span>
+  return (
+    <time dateTime={at} title={fullTime(at)}>
+      {shortTime(at)}
+    </time>
+  )
+}
+
+interface HeadProps {
+  title: string
+  lead?: ComponentChildren
+  /** Leads back to where this is one of many. */
+  from?: readonly [href: string, label: string]
+  children?: ComponentChildren
+}
+
+/** The head of a page, whose title is also the window's. */
+export function Head({ title, lead, from, children }: HeadProps) {
+  useEffect(() => {
+    document.title = `${title} · Posthorn`
+  }, [title])
+  return (
+    <header class="page-head">
+      <div>
+        {from && (
+          <Link href={from[0]} class="crumb">
+            <Icon name="back" size={14} />
+            {from[1]}
+          </Link>
+        )}
+        <h1>{title}</h1>
+        {lead && <p>{lead}</p>}
+      </div>
+      {children && <div class="row">{children}</div>}
+    </header>
+  )
+}
+
+interface CardProps {
+  title?: string
+  lead?: ComponentChildren
+  acts?: ComponentChildren
+  /** The content has its own margins, as a table has. */
+  flush?: boolean
+  children?: ComponentChildren
+}
+
+export function Card({ title, lead, acts, flush, children }: CardProps) {
+  return (
+    <section class="card" {...(title && { 'aria-label': title })}>
+      {title && (
+        <div class="card-head">
+          <div>
+            <h2>{title}</h2>
+            {lead && <p>{lead}</p>}
+          </div>
+          {acts && <div class="row">{acts}</div>}
+        </div>
+      )}
+      {flush ? children : <div class="card-body">{children}</div>}
+    </section>
+  )
+}
+
+export function Facts({ rows }: { rows: readonly (readonly [string, ComponentChildren] | false | null)[] }) {
+  return (
+    <dl class="facts">
+      {rows.map(
+        row =>
+          row && (
+            <>
+              <dt>{row[0]}</dt>
+              <dd>{row[1]}</dd>
+            </>
+          ),
+      )}
+    </dl>
+  )
+}
+
+/** @param share from 0 to 1 */
+export function Meter({ share, label, bad }: { share: number; label: string; bad?: boolean }) {
+  const percent = Math.min(100, Math.max(0, share * 100))
+  return (
+    <svg
+      class={bad ? 'meter is-bad' : 'meter'}
+      viewBox="0 0 100 1"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${label}: ${Math.round(percent)} %`}
+    >
+      <rect width={percent} height="1" />
+    </svg>
+  )
+}

@@ -1,0 +1,83 @@
+/** The stretches of time that charts look at, with one column for each of their parts, also where nothing happened. */
+import type { Metrics } from '../api/types.ts'
+import type { Column } from '../components/chart.tsx'
+import { timeZone } from './time.ts'
+
+export type Stretch = 'day' | 'week' | 'month' | 'quarter'
+
+export const STRETCHES: readonly (readonly [Stretch, string])[] = [
+  ['day', '24 hours'],
+  ['week', '7 days'],
+  ['month', '30 days'],
+  ['quarter', '12 weeks'],
+]
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const SPANS: Readonly<
+  Record<Stretch, { granularity: Metrics['granularity']; parts: number; partMs: number }>
+> = {
+  day: { granularity: 'hourly', parts: 24, partMs: HOUR },
+  week: { granularity: 'daily', parts: 7, partMs: DAY },
+  month: { granularity: 'daily', parts: 30, partMs: DAY },
+  quarter: { granularity: 'weekly', parts: 12, partMs: 7 * DAY },
+}
+
+export function isStretch(text: string): text is Stretch {
+  return text in SPANS
+}
+
+/** What to ask of `/emails/metrics`. @param now epoch ms, taken to the hour so that the address stays the same for a while */
+export function metricsQuery(stretch: Stretch, now: number) {
+  const { granularity, parts, partMs } = SPANS[stretch]
+  const begin = beginOf(stretch, new Date(Math.floor(now / HOUR) * HOUR - (parts - 1) * partMs))
+  return { dimensions: 'period', granularity, timezone: timeZone, start_date: begin.toISOString() }
+}
+
+export function columnsOf(stretch: Stretch, { start_date, data = [] }: Metrics, now: number): Column[] {
+  const { partMs } = SPANS[stretch]
+  const byPart = new Map(data.map(row => [keyOf(stretch, periodTime(String(row.period))), row]))
+  const columns: Column[] = []
+  const at = beginOf(stretch, new Date(start_date))
+  while (at.getTime() <= now) {
+    const row = byPart.get(keyOf(stretch, at))
+    columns.push({
+      label: labelOf(stretch, at),
+      title: titleOf(stretch, at),
+      values: (row ?? {}) as Column['values'],
+    })
+    if (stretch === 'day') at.setTime(at.getTime() + partMs)
+    else at.setDate(at.getDate() + partMs / DAY)
+  }
+  return columns
+}
+
+/** Of the part that this time is in: an hour, a day, or a week from Monday. */
+function beginOf(stretch: Stretch, at: Date): Date {
+  if (stretch === 'day') at.setMinutes(0, 0, 0)
+  else at.setHours(0, 0, 0, 0)
+  if (stretch === 'quarter') at.setDate(at.getDate() - ((at.getDay() + 6) % 7))
+  return at
+}
+
+/** A period is named by its day, in the reader's zone, or an hour by its time. */
+function periodTime(period: string): Date {
+  return new Date(period.length === 10 ? `${period}T00:00` : period)
+}
+
+function keyOf(stretch: Stretch, at: Date): string {
+  const day = `${at.getFullYear()}-${at.getMonth()}-${at.getDate()}`
+  return stretch === 'day' ? `${day} ${at.getHours()}` : day
+}
+
+function labelOf(stretch: Stretch, at: Date): string {
+  if (stretch === 'day') return at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
+  if (stretch === 'week') return at.toLocaleDateString(undefined, { weekday: 'short' })
+  return at.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })
+}
+
+function titleOf(stretch: Stretch, at: Date): string {
+  const date = at.toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long' })
+  if (stretch === 'day') return `${date}, ${labelOf(stretch, at)}`
+  return stretch === 'quarter' ? `Week of ${date}` : date
+}

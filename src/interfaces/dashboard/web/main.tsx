@@ -1,0 +1,71 @@
+/** The dashboard: an ordinary client of the API that runs in a browser. */
+import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Route, Router, Switch, useLocation } from 'wouter-preact'
+import { watchDrafts } from './api/drafts.ts'
+import { Confirmation } from './components/dialog.tsx'
+import { Failure, Toasts } from './components/feedback.tsx'
+import { Frame } from './shell/frame.tsx'
+import { useKeyboard } from './shell/keyboard.ts'
+import { fetchPageOf, ROUTES } from './shell/routes.tsx'
+import { findSession, session, watchSession } from './shell/session.ts'
+import { SignIn } from './shell/sign-in.tsx'
+import './styles/index.css'
+import { followTheme } from './theme/theme.ts'
+
+const BASE = '/dashboard'
+const RETRY_MS = 5_000
+
+function Dashboard() {
+  const now = session.value
+  const isLost = typeof now === 'object' && 'unreachable' in now
+  useEffect(() => {
+    if (!isLost) return
+    const timer = setInterval(() => void findSession(), RETRY_MS)
+    return () => clearInterval(timer)
+  }, [isLost])
+  if (now === 'unknown') return null
+  if (now === 'nobody') return <SignIn />
+  if ('unreachable' in now)
+    return (
+      <main class="page">
+        <Failure error={now.unreachable} retry={() => void findSession()} />
+      </main>
+    )
+  return <SignedInPages />
+}
+
+function SignedInPages() {
+  const [path, navigate] = useLocation()
+  useKeyboard(navigate)
+  useEffect(() => {
+    scrollTo(0, 0)
+  }, [path])
+  return (
+    <>
+      <Frame>
+        <Switch>
+          {ROUTES.map(([pattern, Page]) => (
+            <Route key={pattern} path={pattern}>
+              {(params: Record<string, string | undefined>) => <Page key={path} params={params} />}
+            </Route>
+          ))}
+        </Switch>
+      </Frame>
+      <Confirmation />
+      <Toasts />
+    </>
+  )
+}
+
+watchSession()
+watchDrafts()
+followTheme()
+void findSession()
+fetchPageOf(location.pathname.slice(BASE.length))
+render(
+  <Router base={BASE}>
+    <Dashboard />
+  </Router>,
+  document.getElementById('app')!,
+)

@@ -1,0 +1,100 @@
+/** One audience: its contacts and its segments. */
+import { useState } from 'preact/hooks'
+import { useLocation } from 'wouter-preact'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { useQuery } from '../api/query.ts'
+import type { Audience } from '../api/types.ts'
+import { Button } from '../components/controls.tsx'
+import { confirm } from '../components/dialog.tsx'
+import { Failure, say } from '../components/feedback.tsx'
+import { Head } from '../components/show.tsx'
+import { Tabs } from '../components/tabs.tsx'
+import { count, counted } from '../labels/numbers.ts'
+import type { PageProps } from '../shell/page.ts'
+import { NameDialog } from './audiences.tsx'
+import { Contacts } from './contacts.tsx'
+import { ImportDialog } from './import-contacts.tsx'
+import { Segments } from './segments.tsx'
+
+const FROM = ['/audiences', 'Audiences'] as const
+const VIEWS = [
+  ['contacts', 'Contacts'],
+  ['segments', 'Segments'],
+] as const
+
+export function AudiencePage({ params: { id } }: PageProps) {
+  const query = useQuery()
+  const [open, setOpen] = useState<'name' | 'import'>()
+  const [seen, setSeen] = useState(0)
+  const { data: audience, error, reload } = useLoad<Audience>(`/audiences/${id}`, { on: 'contact.' })
+  if (error && !audience) return <Failure error={error} retry={reload} />
+  const view = query.get('view') === 'segments' ? 'segments' : 'contacts'
+  const changed = () => {
+    reload()
+    setSeen(n => n + 1)
+  }
+  return (
+    <>
+      {audience ? (
+        <AudienceHead audience={audience} onOpen={setOpen} />
+      ) : (
+        <Head title="Audience" from={FROM} lead="…" />
+      )}
+      <Tabs
+        label="What to see of it"
+        tabs={VIEWS}
+        chosen={view}
+        onChoose={one => query.set({ view: one === 'contacts' ? null : one, q: null })}
+      />
+      {view === 'contacts' ? (
+        <Contacts key={seen} audience={{ id: id! }} onChanged={reload} />
+      ) : (
+        <Segments audience={{ id: id! }} />
+      )}
+      {audience && open === 'name' && (
+        <NameDialog audience={audience} onClose={() => setOpen(undefined)} onDone={reload} />
+      )}
+      {audience && open === 'import' && (
+        <ImportDialog audience={audience} onClose={() => setOpen(undefined)} onDone={changed} />
+      )}
+    </>
+  )
+}
+
+interface AudienceHeadProps {
+  audience: Audience
+  onOpen: (what: 'name' | 'import') => void
+}
+
+function AudienceHead({ audience, onOpen }: AudienceHeadProps) {
+  const [, navigate] = useLocation()
+  const { id, name, contact_count, unsubscribed_count } = audience
+  const remove = () =>
+    confirm({
+      title: `Delete ${name}?`,
+      text: `${counted(contact_count, 'contact goes', 'contacts go')} with it, and its segments. This cannot be undone.`,
+      act: 'Delete the audience',
+      async work() {
+        await call('DELETE', `/audiences/${id}`)
+        say(`${name} is deleted.`)
+        navigate('/audiences')
+      },
+    })
+  return (
+    <Head
+      title={name}
+      from={FROM}
+      lead={`${counted(contact_count, 'contact')}, ${count(unsubscribed_count)} of them unsubscribed.`}
+    >
+      <Button icon="trash" label="Delete the audience" onClick={remove} />
+      <Button onClick={() => onOpen('name')}>Rename</Button>
+      <a class="button" href={`/audiences/${id}/contacts/export`} download="contacts.csv">
+        Export
+      </a>
+      <Button icon="save" onClick={() => onOpen('import')}>
+        Bring in a file
+      </Button>
+    </Head>
+  )
+}

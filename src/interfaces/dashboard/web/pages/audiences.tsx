@@ -1,0 +1,105 @@
+/** Audiences, and the topics that their contacts can hear of. */
+import { useState } from 'preact/hooks'
+import { Link, useLocation } from 'wouter-preact'
+import { call } from '../api/client.ts'
+import { useQuery } from '../api/query.ts'
+import type { Audience } from '../api/types.ts'
+import { Button, TextField } from '../components/controls.tsx'
+import { FormDialog } from '../components/dialog.tsx'
+import { Empty, say } from '../components/feedback.tsx'
+import { type Column, PagedTable } from '../components/list.tsx'
+import { usePaged } from '../components/paged.ts'
+import { Card, Head, Time } from '../components/show.tsx'
+import { count } from '../labels/numbers.ts'
+import { TopicsCard } from './topics.tsx'
+
+const COLUMNS: readonly Column<Audience>[] = [
+  {
+    head: 'Audience',
+    cell: ({ id, name }) => (
+      <Link href={`/audiences/${id}`} class="row-link">
+        {name}
+      </Link>
+    ),
+  },
+  { head: 'Contacts', kind: 'number', cell: ({ contact_count }) => count(contact_count) },
+  { head: 'Unsubscribed', kind: 'number', cell: ({ unsubscribed_count }) => count(unsubscribed_count) },
+  { head: 'Made', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+]
+
+export function Audiences() {
+  const query = useQuery()
+  const list = usePaged<Audience>('/audiences', query, { on: 'contact.' })
+  const add = () => query.set({ add: '1' })
+  return (
+    <>
+      <Head title="Audiences" lead="The people you write to at once. Whoever leaves is left out by itself.">
+        <Button kind="main" icon="plus" onClick={add}>
+          Make an audience
+        </Button>
+      </Head>
+      <Card flush>
+        <PagedTable<Audience>
+          caption="Audiences"
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          list={list}
+          empty={
+            <Empty
+              icon="audiences"
+              title="No audience yet"
+              act={<Button onClick={add}>Make the first one</Button>}
+            >
+              An audience is a list of contacts, such as the readers of a newsletter. Bring them in from a CSV
+              file, or one by one.
+            </Empty>
+          }
+        />
+      </Card>
+      <TopicsCard />
+      {query.get('add') && <NameDialog onClose={() => query.set({ add: null })} />}
+    </>
+  )
+}
+
+interface NameDialogProps {
+  /** To be given another name; a new one is made where there is none. */
+  audience?: Audience
+  onClose: () => void
+  onDone?: () => void
+}
+
+export function NameDialog({ audience, onClose, onDone }: NameDialogProps) {
+  const [, navigate] = useLocation()
+  const [name, setName] = useState(audience?.name ?? '')
+  return (
+    <FormDialog
+      title={audience ? 'Another name' : 'Make an audience'}
+      act={audience ? 'Save' : 'Make it'}
+      onClose={onClose}
+      onSubmit={async () => {
+        if (audience) await call('PATCH', `/audiences/${audience.id}`, { name })
+        else {
+          const { id } = await call<Audience>('POST', '/audiences', { name })
+          navigate(`/audiences/${id}`)
+          return
+        }
+        say('Saved.')
+        onDone?.()
+        onClose()
+      }}
+    >
+      {error => (
+        <TextField
+          label="Name"
+          required
+          autofocus
+          placeholder="Readers of the newsletter"
+          value={name}
+          onValue={setName}
+          fault={error?.of('name')}
+        />
+      )}
+    </FormDialog>
+  )
+}

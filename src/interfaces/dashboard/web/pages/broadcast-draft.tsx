@@ -1,0 +1,166 @@
+/** A broadcast that is being written: to whom, from whom, what it says, and how one of its readers will see it. */
+import { useEffect, useState } from 'preact/hooks'
+import { compileTemplate } from '../../../../resources/templates/compile.ts'
+import { fillTemplate } from '../../../../resources/templates/render.ts'
+import { builtInOf, isAmong, propertyOf } from '../../../../resources/templates/variables.ts'
+import { useLoad } from '../api/load.ts'
+import type { Audience, Contact, List, Segment, Topic } from '../api/types.ts'
+import { AreaField, Button, Choose, TextField } from '../components/controls.tsx'
+import { DraftState } from '../components/draft.tsx'
+import { RenderedMail } from '../components/rendered.tsx'
+import { Card } from '../components/show.tsx'
+import type { BroadcastEdit, BroadcastText } from './broadcast-edit.ts'
+
+const MOST_CHARACTERS = 4 * 1024 * 1024
+const SETTLED_MS = 350
+
+export function BroadcastDraft({ edit }: { edit: BroadcastEdit }) {
+  const { draft, failure, isBusy, save } = edit
+  const { value, set } = draft
+  const faultOf = (path: keyof BroadcastText) => failure?.error.of(path)
+  const field = (name: keyof BroadcastText) => ({
+    value: value[name],
+    onValue: (text: string) => set({ ...value, [name]: text }),
+    fault: faultOf(name),
+  })
+  return (
+    <div class="editor">
+      <Card>
+        <div class="stack">
+          <Readers draft={value} onDraft={set} faultOf={faultOf} />
+          <TextField label="From" {...field('from')} />
+          <TextField label="Subject" {...field('subject')} />
+          <TextField
+            label="Beside the subject"
+            hint="What inboxes show after it."
+            {...field('preview_text')}
+          />
+          <AreaField label="HTML" code rows={14} {...field('html')} />
+          <AreaField
+            label="Text"
+            code
+            rows={7}
+            hint="For readers and programs that show no HTML. Mail without it is trusted less."
+            {...field('text')}
+          />
+          <TextField label="Name" hint="For you alone." {...field('name')} />
+          <div class="row">
+            <Button kind="main" disabled={!draft.isChanged || isBusy} onClick={save}>
+              {draft.isChanged ? 'Save' : 'Saved'}
+            </Button>
+            <DraftState draft={draft} />
+          </div>
+        </div>
+      </Card>
+      <AsRead draft={value} />
+    </div>
+  )
+}
+
+interface ReadersProps {
+  draft: BroadcastText
+  onDraft: (draft: BroadcastText) => void
+  faultOf: (path: keyof BroadcastText) => string | undefined
+}
+
+function Readers({ draft, onDraft, faultOf }: ReadersProps) {
+  const audiences = useLoad<List<Audience>>('/audiences?limit=100')
+  const segments = useLoad<List<Segment>>(`/audiences/${draft.audience_id}/segments?limit=100`)
+  const topics = useLoad<List<Topic>>('/topics?limit=100')
+  const segmentOptions = optionsWith(
+    draft.segment_id,
+    'All',
+    (segments.data?.data ?? []).map(({ id, name, contact_count }) => [id, `${name} (${contact_count})`]),
+  )
+  const topicOptions = optionsWith(
+    draft.topic_id,
+    'None',
+    (topics.data?.data ?? []).map(({ id, name }) => [id, name]),
+  )
+  return (
+    <>
+      <Choose
+        label="To"
+        value={draft.audience_id}
+        options={(audiences.data?.data ?? []).map(({ id, name, contact_count }) => [
+          id,
+          `${name} (${contact_count})`,
+        ])}
+        onValue={audience_id => onDraft({ ...draft, audience_id, segment_id: '' })}
+        fault={faultOf('audience_id')}
+      />
+      {segments.data && segmentOptions.length > 1 && (
+        <Choose
+          label="Of them"
+          value={draft.segment_id}
+          options={segmentOptions}
+          onValue={segment_id => onDraft({ ...draft, segment_id })}
+          fault={faultOf('segment_id')}
+        />
+      )}
+      {topics.data && topicOptions.length > 1 && (
+        <Choose
+          label="Topic"
+          value={draft.topic_id}
+          hint="Whoever does not want it is left out."
+          options={topicOptions}
+          onValue={topic_id => onDraft({ ...draft, topic_id })}
+          fault={faultOf('topic_id')}
+        />
+      )}
+    </>
+  )
+}
+
+type Option = readonly [value: string, label: string]
+
+/** What is chosen is among them, also where it has been deleted since, or is beyond those that were asked for. */
+function optionsWith(chosen: string, none: string, listed: readonly Option[]): Option[] {
+  const isListed = chosen === '' || listed.some(([value]) => value === chosen)
+  return [['', none], ...(isListed ? [] : [[chosen, 'One that is not listed'] as const]), ...listed]
+}
+
+/** Rendered by the same code as the mail itself, with the values of somebody who is to get it. */
+function AsRead({ draft }: { draft: BroadcastText }) {
+  const [settled, setSettled] = useState(draft)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(draft), SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [draft])
+  const { audience_id, segment_id } = settled
+  const part = segment_id ? `/segments/${segment_id}` : ''
+  const contacts = useLoad<List<Contact>>(`/audiences/${audience_id}${part}/contacts?limit=20`)
+  const properties = useLoad<List<{ key: string }>>(`/audiences/${audience_id}/properties`)
+  const [chosen, setChosen] = useState('')
+  const people = contacts.data?.data ?? []
+  const reader = people.find(({ id }) => id === chosen) ?? people[0]
+  const keys = new Set(properties.data?.data.map(({ key }) => key))
+  const template = compileTemplate(
+    { subject: settled.subject || null, html: settled.html || null, text: settled.text || null },
+    name => isAmong(keys, name),
+  )
+  const values = template.variables.map(({ name }) => valueFor(name, reader))
+  const rendered = fillTemplate(template, values, MOST_CHARACTERS)
+  return (
+    <div class="stack">
+      {people.length > 0 && (
+        <Choose
+          label="As read by"
+          value={reader?.id ?? ''}
+          options={people.map(({ id, email }) => [id, email])}
+          onValue={setChosen}
+        />
+      )}
+      <RenderedMail rendered={rendered} />
+    </div>
+  )
+}
+
+function valueFor(name: string, contact: Contact | undefined): string | undefined {
+  const builtIn = builtInOf(name)
+  if (builtIn === 'unsubscribe_url') return '#'
+  if (builtIn === 'broadcast_id' || !contact) return undefined
+  if (builtIn) return contact[builtIn] ?? undefined
+  const key = [name, propertyOf(name)].find(known => Object.hasOwn(contact.properties, known))
+  return key === undefined ? undefined : String(contact.properties[key])
+}

@@ -1,0 +1,105 @@
+/** What somebody writes in a broadcast: kept while it is not saved, and saved as the version that was read. */
+import { useState } from 'preact/hooks'
+import { ApiError, call } from '../api/client.ts'
+import type { Broadcast } from '../api/types.ts'
+import { type Draft, useDraft } from '../components/draft.tsx'
+import { say } from '../components/feedback.tsx'
+
+const FIELDS = [
+  'name',
+  'from',
+  'subject',
+  'preview_text',
+  'audience_id',
+  'segment_id',
+  'topic_id',
+  'html',
+  'text',
+] as const
+
+export type BroadcastText = Record<(typeof FIELDS)[number], string>
+
+export function isBroadcastField(path: string): boolean {
+  return FIELDS.some(field => field === path)
+}
+
+export interface BroadcastEdit {
+  draft: Draft<BroadcastText>
+  /** Why it was not saved the last time. */
+  failure: SaveFailure | undefined
+  isBusy: boolean
+  /** Saves what is written, as the button says. */
+  save(): void
+  /** Saves what is not saved yet, then goes on with what is stored; says why where that cannot be done. @param act such as "Nothing was sent" */
+  afterSaving(act: string, next: (saved: Broadcast) => void): void
+}
+
+export interface SaveFailure {
+  error: ApiError
+  act: string
+}
+
+function textOf(broadcast: Broadcast): BroadcastText {
+  return Object.fromEntries(FIELDS.map(field => [field, broadcast[field] ?? ''])) as BroadcastText
+}
+
+export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcast) => void): BroadcastEdit {
+  const { id, version } = broadcast
+  const draft = useDraft(`broadcast.${id}`, textOf(broadcast), version)
+  const [failure, setFailure] = useState<SaveFailure>()
+  const [isBusy, setBusy] = useState(false)
+
+  const store = async (over: string): Promise<Broadcast> => {
+    const sent = draft.now()
+    const { name, ...body } = sent
+    const saved = await call<Broadcast>('PATCH', `/broadcasts/${id}`, {
+      ...body,
+      name: name || null,
+      version: over,
+    })
+    draft.settle(sent, textOf(saved), saved.version)
+    put(saved)
+    return saved
+  }
+  /** What has been written while it was saved is saved, too. */
+  const storeAll = async (): Promise<Broadcast> => {
+    let saved = await store(version)
+    while (JSON.stringify(draft.now()) !== JSON.stringify(textOf(saved))) saved = await store(saved.version)
+    return saved
+  }
+  const attempt = async (act: string, work: () => Promise<void>) => {
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      setFailure({ error, act })
+      // the notice of the draft says what to do
+      if (error.of('version')) put(await call<Broadcast>('GET', `/broadcasts/${id}`))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return {
+    draft,
+    failure,
+    isBusy,
+    save: () =>
+      void attempt('The broadcast was not saved', async () => {
+        await store(version)
+        say('Saved.')
+      }),
+    afterSaving: (act, next) =>
+      void attempt(act, async () => {
+        if (draft.isOutdated) throw CHANGED_ELSEWHERE
+        next(draft.isChanged ? await storeAll() : broadcast)
+      }),
+  }
+}
+
+const CHANGED_ELSEWHERE = new ApiError(
+  422,
+  'validation_error',
+  'This broadcast was changed elsewhere. Save your changes over it, or discard them, then try again.',
+)

@@ -1,0 +1,104 @@
+/** A broadcast that goes out, or has gone out: how far it is, and what has become of it. */
+import { Link } from 'wouter-preact'
+import type { Broadcast } from '../api/types.ts'
+import { Preview } from '../components/preview.tsx'
+import { Card, Facts, Meter, Time } from '../components/show.tsx'
+import { SKIP_WORDS } from '../labels/broadcasts.ts'
+import { count, counted, percent } from '../labels/numbers.ts'
+import { BroadcastLinks } from './broadcast-links.tsx'
+import { Hours } from './hours.tsx'
+
+/** Links are read while it goes out, and after. */
+const LIVE_MS = 5_000
+const CALM_MS = 30_000
+
+export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
+  const {
+    id,
+    counts,
+    skipped,
+    unique_opens,
+    unique_clicks,
+    unsubscribes,
+    html,
+    text,
+    started_at,
+    sent_at,
+    from,
+  } = broadcast
+  const of = (status: string) => counts[status] ?? 0
+  const delivered = of('delivered') + of('complained')
+  const share = (part: number) => (delivered === 0 ? '–' : percent(part / delivered))
+  const figures = [
+    ['Delivered', count(delivered), `${count(of('bounced'))} bounced`],
+    ['Opened', share(unique_opens), counted(unique_opens, 'reader')],
+    ['Clicked', share(unique_clicks), counted(unique_clicks, 'reader')],
+    ['Left', share(unsubscribes), counted(unsubscribes, 'reader')],
+    ['Complaints', share(of('complained')), counted(of('complained'), 'reader')],
+  ] as const
+  return (
+    <>
+      <Progress broadcast={broadcast} />
+      <Card flush>
+        <dl class="figures">
+          {figures.map(([name, value, under]) => (
+            <div class="figure" key={name}>
+              <dt>{name}</dt>
+              <dd>
+                {value}
+                <div class="under">{under}</div>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </Card>
+      <div class="halves">
+        <Card title="About it" acts={<Link href={`/emails?broadcast_id=${id}`}>Its emails</Link>}>
+          <Facts
+            rows={[
+              ['From', from],
+              ['Subject', broadcast.subject],
+              ['Began', <Time key="began" at={started_at} />],
+              ['Ended', <Time key="ended" at={sent_at} or="not yet" />],
+            ]}
+          />
+        </Card>
+        <Card title="Left out" lead="They got nothing, and why.">
+          <ul class="stack stack-tight">
+            {Object.entries(skipped).map(([reason, people]) => (
+              <li key={reason}>
+                <b class="number">{count(people)}</b> {SKIP_WORDS[reason] ?? reason}
+              </li>
+            ))}
+          </ul>
+        </Card>
+      </div>
+      <BroadcastLinks id={id} everyMs={broadcast.status === 'sending' ? LIVE_MS : CALM_MS} />
+      {unique_opens + unique_clicks > 0 && <Hours isReady broadcastId={id} />}
+      <Card title="What it said" flush>
+        {html === null ? (
+          <pre class="letter-text">{text}</pre>
+        ) : (
+          <Preview html={html} title="The broadcast as it was written" />
+        )}
+      </Card>
+    </>
+  )
+}
+
+function Progress({ broadcast: { progress, status } }: { broadcast: Broadcast }) {
+  const { total, expanded, handed_over } = progress
+  if (status === 'sent') return null
+  return (
+    <Card>
+      <div class="stack stack-tight">
+        <p role="status">
+          {total === null
+            ? 'Looking for who gets it …'
+            : `${count(expanded)} of ${counted(total, 'contact')} seen to, ${count(handed_over)} handed to mail servers.`}
+        </p>
+        <Meter share={total ? expanded / total : 0} label="Seen to" />
+      </div>
+    </Card>
+  )
+}

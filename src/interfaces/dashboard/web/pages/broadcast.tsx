@@ -1,0 +1,176 @@
+/** One broadcast: written while it is a draft or scheduled, watched once it goes out. */
+import { useState } from 'preact/hooks'
+import { useLocation } from 'wouter-preact'
+import { call } from '../api/client.ts'
+import { type Loaded, useLoad } from '../api/load.ts'
+import type { Broadcast } from '../api/types.ts'
+import { Button } from '../components/controls.tsx'
+import { confirm } from '../components/dialog.tsx'
+import { DraftNotice, DraftState } from '../components/draft.tsx'
+import { Failure, Note, say, Waiting } from '../components/feedback.tsx'
+import { Head, Mark, Time } from '../components/show.tsx'
+import { BROADCAST_WORDS } from '../labels/broadcasts.ts'
+import type { PageProps } from '../shell/page.ts'
+import { BroadcastDraft } from './broadcast-draft.tsx'
+import { isBroadcastField, type SaveFailure, useBroadcastEdit } from './broadcast-edit.ts'
+import { BroadcastResults } from './broadcast-results.tsx'
+import { SendBroadcast, TestBroadcast } from './send-broadcast.tsx'
+
+const LIVE_MS = 1_500
+const CALM_MS = 20_000
+const FROM = ['/broadcasts', 'Broadcasts'] as const
+
+export function BroadcastPage({ params: { id } }: PageProps) {
+  const [everyMs, setEvery] = useState<number>()
+  const broadcast = useLoad<Broadcast>(`/broadcasts/${id}`, { everyMs })
+  if (!broadcast.data)
+    return broadcast.error ? <Failure error={broadcast.error} retry={broadcast.reload} /> : <Waiting />
+  const { status } = broadcast.data
+  const wanted = status === 'draft' ? undefined : status === 'sent' ? CALM_MS : LIVE_MS
+  if (wanted !== everyMs) setEvery(wanted)
+  const isOpen = status === 'draft' || status === 'scheduled'
+  const Page = isOpen ? OpenBroadcast : BegunBroadcast
+  return (
+    <Page key={broadcast.data.id} broadcast={broadcast.data} put={broadcast.put} reload={broadcast.reload} />
+  )
+}
+
+interface BroadcastProps extends Pick<Loaded<Broadcast>, 'reload' | 'put'> {
+  broadcast: Broadcast
+}
+
+/** A draft, or a scheduled one. */
+function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
+  const { id, name, subject, status, scheduled_at } = broadcast
+  const [, navigate] = useLocation()
+  const [open, setOpen] = useState<{ what: 'test' | 'send'; broadcast: Broadcast }>()
+  const edit = useBroadcastEdit(broadcast, put)
+  const { draft, failure, isBusy } = edit
+  const [label, tone] = BROADCAST_WORDS[status]
+  const close = () => setOpen(undefined)
+  const remove = () =>
+    confirm({
+      title: `Delete ${name || subject}?`,
+      text: 'What has been written is lost. This cannot be undone.',
+      act: 'Delete the broadcast',
+      async work() {
+        await call('DELETE', `/broadcasts/${id}`)
+        draft.discard()
+        say('The broadcast is deleted.')
+        navigate('/broadcasts')
+      },
+    })
+  const openFor = (what: 'test' | 'send') =>
+    edit.afterSaving('Nothing was sent, because the changes could not be saved', saved =>
+      setOpen({ what, broadcast: saved }),
+    )
+  return (
+    <>
+      <Head
+        title={name || subject}
+        from={FROM}
+        lead={
+          <>
+            <Mark tone={tone}>{label}</Mark>
+            {status === 'scheduled' && (
+              <>
+                {' '}
+                Goes out <Time at={scheduled_at} />.
+              </>
+            )}
+          </>
+        }
+      >
+        <DraftState draft={draft} />
+        <Button icon="trash" label="Delete the broadcast" onClick={remove} />
+        <Button disabled={isBusy} onClick={() => openFor('test')}>
+          Send a test
+        </Button>
+        <Button kind="main" icon="broadcasts" disabled={isBusy} onClick={() => openFor('send')}>
+          {status === 'draft' ? 'Send …' : 'Another time …'}
+        </Button>
+      </Head>
+      {failure && <NotSaved failure={failure} />}
+      <DraftNotice draft={draft} what="broadcast" />
+      <BroadcastDraft edit={edit} />
+      {open?.what === 'test' && <TestBroadcast id={id} onClose={close} />}
+      {open?.what === 'send' && (
+        <SendBroadcast
+          broadcast={open.broadcast}
+          onClose={close}
+          onChanged={reload}
+          onSent={sent => {
+            put(sent)
+            close()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** What is wrong with a field stands beside it. */
+function NotSaved({ failure: { error, act } }: { failure: SaveFailure }) {
+  if (!error.fields.some(({ path }) => isBroadcastField(path))) return <Failure error={error} act={act} />
+  return (
+    <Note tone="bad" isNews>
+      <p>
+        <b>{act}.</b> See the field that is marked below.
+      </p>
+    </Note>
+  )
+}
+
+/** One that is being sent, or was. */
+function BegunBroadcast({ broadcast, put }: BroadcastProps) {
+  const { name, subject, status, error } = broadcast
+  const [label, tone] = BROADCAST_WORDS[status]
+  return (
+    <>
+      <Head title={name || subject} from={FROM} lead={<Mark tone={tone}>{label}</Mark>}>
+        <Orders broadcast={broadcast} put={put} />
+      </Head>
+      {error && (
+        <Note tone="bad">
+          <p>{error}</p>
+        </Note>
+      )}
+      <BroadcastResults broadcast={broadcast} />
+    </>
+  )
+}
+
+function Orders({ broadcast: { id, status }, put }: Pick<BroadcastProps, 'broadcast' | 'put'>) {
+  const order = (what: 'pause' | 'resume', said: string) =>
+    void call<Broadcast>('POST', `/broadcasts/${id}/${what}`).then(changed => {
+      put(changed)
+      say(said)
+    })
+  const stop = () =>
+    confirm({
+      title: 'Stop it for good?',
+      text: 'Whoever has not got it yet does not get it. This cannot be undone.',
+      act: 'Stop the broadcast',
+      async work() {
+        put(await call<Broadcast>('POST', `/broadcasts/${id}/cancel`))
+        say('Stopped.')
+      },
+    })
+  return (
+    <>
+      {status === 'sending' && (
+        <Button onClick={() => order('pause', 'Paused. Nothing more goes out.')}>Pause</Button>
+      )}
+      {status === 'paused' && (
+        <Button kind="main" onClick={() => order('resume', 'It goes on.')}>
+          Go on
+        </Button>
+      )}
+      {(status === 'sending' || status === 'paused') && (
+        <Button kind="bad" onClick={stop}>
+          Stop
+        </Button>
+      )}
+    </>
+  )
+}

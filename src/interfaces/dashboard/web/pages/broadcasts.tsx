@@ -1,0 +1,157 @@
+/** Broadcasts: one email to an audience. */
+import { Link, useLocation } from 'wouter-preact'
+import { STARTER_HTML } from '../../../../pipeline/broadcasts/starter.ts'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { useQuery } from '../api/query.ts'
+import type { Audience, Broadcast, BroadcastRow, Domain, List } from '../api/types.ts'
+import { Button, Choose, LinkButton, TextField } from '../components/controls.tsx'
+import { FormDialog } from '../components/dialog.tsx'
+import { useDraft } from '../components/draft.tsx'
+import { Empty, Note } from '../components/feedback.tsx'
+import { type Column, Filter, PagedTable, Search } from '../components/list.tsx'
+import { usePaged } from '../components/paged.ts'
+import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { BROADCAST_WORDS } from '../labels/broadcasts.ts'
+
+const LIVE_MS = 5_000
+
+const COLUMNS: readonly Column<BroadcastRow>[] = [
+  {
+    head: 'Broadcast',
+    cell: ({ id, name, subject }) => (
+      <>
+        <Link href={`/broadcasts/${id}`} class="row-link">
+          {name || subject}
+        </Link>
+        {name && name !== subject && <div class="quiet small">{subject}</div>}
+      </>
+    ),
+  },
+  { head: 'From', cell: ({ from }) => <span class="quiet small">{from}</span> },
+  {
+    head: 'Status',
+    kind: 'tight',
+    cell: ({ status }) => <Mark tone={BROADCAST_WORDS[status][1]}>{BROADCAST_WORDS[status][0]}</Mark>,
+  },
+  {
+    head: 'When',
+    kind: 'tight',
+    cell: ({ started_at, scheduled_at, updated_at }) => (
+      <Time at={started_at ?? scheduled_at ?? updated_at} />
+    ),
+  },
+]
+
+export function Broadcasts() {
+  const query = useQuery()
+  const list = usePaged<BroadcastRow>('/broadcasts', query, {
+    filters: { q: query.get('q'), status: query.get('status') },
+    everyMs: LIVE_MS,
+  })
+  const add = () => query.set({ add: '1' })
+  return (
+    <>
+      <Head
+        title="Broadcasts"
+        lead="One email to many: to an audience, or a part of it. Everybody gets it once, and can leave."
+      >
+        <Button kind="main" icon="plus" onClick={add}>
+          Write a broadcast
+        </Button>
+      </Head>
+      <Card flush>
+        <search class="filters">
+          <Search query={query} label="Search names" />
+          <Filter
+            query={query}
+            name="status"
+            label="Any status"
+            options={Object.entries(BROADCAST_WORDS).map(([status, [label]]) => [status, label] as const)}
+          />
+        </search>
+        <PagedTable<BroadcastRow>
+          caption="Broadcasts"
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          list={list}
+          empty={
+            <Empty
+              icon="broadcasts"
+              title="No broadcast yet"
+              act={<Button onClick={add}>Write the first one</Button>}
+            >
+              Write it, see it with a reader’s own values, send yourself a test, and then to everybody, now or
+              later.
+            </Empty>
+          }
+        />
+      </Card>
+      {query.get('add') && <AddBroadcast onClose={() => query.set({ add: null })} />}
+    </>
+  )
+}
+
+function AddBroadcast({ onClose }: { onClose: () => void }) {
+  const [, navigate] = useLocation()
+  const audiences = useLoad<List<Audience>>('/audiences?limit=100')
+  const domains = useLoad<List<Domain>>('/domains?limit=100')
+  const verified = domains.data?.data.find(({ status }) => status === 'verified')
+  const draft = useDraft('new-broadcast', { audience: '', from: '', subject: '' })
+  const { audience: chosen, from, subject } = draft.value
+  const set = (changes: Partial<typeof draft.value>) => draft.set({ ...draft.value, ...changes })
+  const list = audiences.data?.data ?? []
+  const standard = verified ? `news@${verified.name}` : ''
+  return (
+    <FormDialog
+      title="Write a broadcast"
+      act="Begin"
+      disabled={list.length === 0}
+      draft={draft}
+      onClose={onClose}
+      onSubmit={async () => {
+        const { id } = await call<Broadcast>('POST', '/broadcasts', {
+          html: STARTER_HTML,
+          audience_id: chosen || list[0]!.id,
+          from: from || standard,
+          subject,
+        })
+        navigate(`/broadcasts/${id}`)
+      }}
+    >
+      {error => (
+        <>
+          {audiences.data && list.length === 0 && (
+            <Note>
+              <p>
+                There is nobody to write to yet.{' '}
+                <LinkButton href="/audiences?add=1">Make an audience</LinkButton>
+              </p>
+            </Note>
+          )}
+          <Choose
+            label="To"
+            value={chosen || (list[0]?.id ?? '')}
+            options={list.map(({ id, name, contact_count }) => [id, `${name} (${contact_count})`])}
+            onValue={audience => set({ audience })}
+            fault={error?.of('audience_id')}
+          />
+          <TextField
+            label="From"
+            value={from}
+            placeholder={standard}
+            onValue={value => set({ from: value })}
+            fault={error?.of('from')}
+          />
+          <TextField
+            label="Subject"
+            required
+            value={subject}
+            onValue={value => set({ subject: value })}
+            fault={error?.of('subject')}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,269 @@
+/** The contacts of an audience: found, added, changed and removed. */
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import { useQuery } from '../api/query.ts'
+import type { Audience, Contact } from '../api/types.ts'
+import { AreaField, Button, Switch, TextField } from '../components/controls.tsx'
+import { confirm, FormDialog } from '../components/dialog.tsx'
+import { useDraft } from '../components/draft.tsx'
+import { Empty, say } from '../components/feedback.tsx'
+import { type Column, PagedTable, RowActs, Search } from '../components/list.tsx'
+import { usePaged } from '../components/paged.ts'
+import { Chosen, type Selection, useSelection, withEach } from '../components/selection.tsx'
+import { Card, Mark, Time } from '../components/show.tsx'
+import { type ContactForm, contactBody, contactChanges, formOf } from '../labels/contact-form.ts'
+import { counted } from '../labels/numbers.ts'
+
+const WHAT_REMOVING_MEANS =
+  'What they have said about topics goes, too. Whoever only wants no more mail should be unsubscribed instead.'
+
+export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id'>; onChanged: () => void }) {
+  const query = useQuery()
+  const [open, setOpen] = useState<Contact | 'new'>()
+  const list = usePaged<Contact>(`/audiences/${audience.id}/contacts`, query, {
+    filters: { q: query.get('q') },
+    on: 'contact.',
+  })
+  const changed = () => {
+    list.reload()
+    onChanged()
+  }
+  const rows = list.data?.data ?? []
+  const selection = useSelection(rows.map(({ id }) => id))
+  return (
+    <Card flush>
+      <search class="filters">
+        <Search query={query} label="Search addresses and names" />
+        <Button icon="plus" onClick={() => setOpen('new')}>
+          Add a contact
+        </Button>
+      </search>
+      <ChosenActs rows={rows} selection={selection} onChanged={changed} />
+      <PagedTable<Contact>
+        caption="Contacts"
+        columns={columnsOf({ onOpen: setOpen, onChanged: changed })}
+        keyOf={({ id }) => id}
+        selection={selection}
+        nameOf={({ email }) => email}
+        list={list}
+        empty={
+          <Empty icon="audiences" title="Nobody is here yet">
+            Bring in a CSV file whose first line names its columns: <code>email</code>,{' '}
+            <code>first_name</code>, <code>last_name</code>; any other column becomes a property. Or add
+            people one by one, or by the API.
+          </Empty>
+        }
+      />
+      {open && (
+        <ContactDialog
+          audience={audience}
+          {...(open !== 'new' && { contact: open })}
+          onClose={() => setOpen(undefined)}
+          onDone={changed}
+        />
+      )}
+    </Card>
+  )
+}
+
+interface ChosenActsProps {
+  rows: readonly Contact[]
+  selection: Selection
+  onChanged: () => void
+}
+
+function ChosenActs({ rows, selection, onChanged }: ChosenActsProps) {
+  const chosen = rows.filter(({ id }) => selection.keys.has(id))
+  const people = counted(chosen.length, 'contact')
+  const ask = (
+    question: { title: string; text: string; act: string; harmless?: boolean },
+    work: typeof unsubscribe,
+    words: string,
+  ) =>
+    confirm({
+      ...question,
+      async work() {
+        await withEach(chosen, work, done => `${counted(done, 'contact is', 'contacts are')} ${words}.`)
+        selection.clear()
+        onChanged()
+      },
+    })
+  return (
+    <Chosen selection={selection}>
+      <Button
+        small
+        onClick={() =>
+          ask(
+            {
+              title: `Unsubscribe ${people}?`,
+              text: 'They stay in the audience and get no more broadcasts.',
+              act: 'Unsubscribe',
+              harmless: true,
+            },
+            unsubscribe,
+            'unsubscribed',
+          )
+        }
+      >
+        Unsubscribe
+      </Button>
+      <Button
+        small
+        kind="bad"
+        icon="trash"
+        onClick={() =>
+          ask(
+            {
+              title: `Remove ${people}?`,
+              text: WHAT_REMOVING_MEANS,
+              act: 'Remove them',
+            },
+            remove,
+            'removed',
+          )
+        }
+      >
+        Remove
+      </Button>
+    </Chosen>
+  )
+}
+
+const pathOf = ({ id, audience_id }: Contact) => `/audiences/${audience_id}/contacts/${id}`
+const unsubscribe = (contact: Contact): Promise<unknown> =>
+  call('PATCH', pathOf(contact), { unsubscribed: true })
+const remove = (contact: Contact): Promise<unknown> => call('DELETE', pathOf(contact))
+
+interface ColumnActs {
+  onOpen: (contact: Contact) => void
+  onChanged: () => void
+}
+
+function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
+  const askToRemove = (contact: Contact) =>
+    confirm({
+      title: `Remove ${contact.email}?`,
+      text: WHAT_REMOVING_MEANS,
+      act: 'Remove the contact',
+      async work() {
+        await remove(contact)
+        say(`${contact.email} is removed.`)
+        onChanged()
+      },
+    })
+  return [
+    {
+      head: 'Contact',
+      cell: ({ email, first_name, last_name }) => (
+        <>
+          <b>{email}</b>
+          <div class="quiet small">{[first_name, last_name].filter(Boolean).join(' ')}</div>
+        </>
+      ),
+    },
+    {
+      head: 'Properties',
+      cell: ({ properties }) => (
+        <span class="quiet small">
+          {Object.entries(properties)
+            .map(([key, value]) => `${key}: ${value}`)
+            .join(', ')}
+        </span>
+      ),
+    },
+    {
+      head: 'Gets mail',
+      kind: 'tight',
+      cell: ({ unsubscribed, unsubscribed_topics }) =>
+        unsubscribed ? (
+          <Mark tone="none">Unsubscribed</Mark>
+        ) : (
+          <Mark tone="good">{unsubscribed_topics.length > 0 ? 'Some topics' : 'Yes'}</Mark>
+        ),
+    },
+    { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      head: 'Acts',
+      kind: 'acts',
+      cell: contact => (
+        <RowActs
+          onChange={() => onOpen(contact)}
+          removal={`Remove ${contact.email}`}
+          onRemove={() => askToRemove(contact)}
+        />
+      ),
+    },
+  ]
+}
+
+interface ContactDialogProps {
+  audience: Pick<Audience, 'id'>
+  contact?: Contact
+  onClose: () => void
+  onDone: () => void
+}
+
+function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProps) {
+  const draft = useDraft(`contact.${audience.id}.${contact?.id ?? 'new'}`, formOf(contact))
+  const form = draft.value
+  const set = (changes: Partial<ContactForm>) => draft.set({ ...draft.now(), ...changes })
+  const path = `/audiences/${audience.id}/contacts`
+  return (
+    <FormDialog
+      title={contact ? 'Change a contact' : 'Add a contact'}
+      act={contact ? 'Save' : 'Add'}
+      draft={draft}
+      onClose={onClose}
+      onSubmit={async () => {
+        await (contact
+          ? call('PATCH', `${path}/${contact.id}`, contactChanges(contact, form))
+          : call('POST', path, contactBody(form)))
+        say(contact ? 'Saved.' : `${form.email} is added.`)
+        onDone()
+        onClose()
+      }}
+    >
+      {error => (
+        <>
+          <TextField
+            label="Email address"
+            type="email"
+            required
+            autofocus
+            value={form.email}
+            onValue={email => set({ email })}
+            fault={error?.of('email')}
+          />
+          <TextField
+            label="First name"
+            value={form.first}
+            onValue={first => set({ first })}
+            fault={error?.of('first_name')}
+          />
+          <TextField
+            label="Last name"
+            value={form.last}
+            onValue={last => set({ last })}
+            fault={error?.of('last_name')}
+          />
+          <AreaField
+            label="Properties"
+            code
+            rows={4}
+            value={form.properties}
+            placeholder={'plan: pro\ncity: Vienna'}
+            hint="One a line: a name, a colon, a value."
+            onValue={properties => set({ properties })}
+            fault={error?.fields.find(({ path: at }) => at.startsWith('properties'))?.message}
+          />
+          <Switch
+            label="Unsubscribed"
+            hint="Gets no broadcasts."
+            checked={form.unsubscribed}
+            onChange={unsubscribed => set({ unsubscribed })}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,115 @@
+/** Whether the world trusts this machine's mail: the check-up, our addresses, and what providers hold against us. */
+import { Link } from 'wouter-preact'
+import { useLoad } from '../api/load.ts'
+import type { Alert, Doctor, List } from '../api/types.ts'
+import { Button } from '../components/controls.tsx'
+import { Empty, Failure, Waiting } from '../components/feedback.tsx'
+import { type Column, Table } from '../components/list.tsx'
+import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { aboutWords, alertWords } from '../labels/alerts.ts'
+import { checkWords } from '../labels/checks.ts'
+import type { Tone } from '../labels/status.ts'
+import { SourcesCard } from './sources-card.tsx'
+
+type Finding = Doctor['findings'][number]
+
+const STATUSES: Readonly<{ [S in Finding['status']]: readonly [string, Tone] }> = {
+  failed: ['To be mended', 'bad'],
+  warning: ['To be looked at', 'warn'],
+  unknown: ['Not known', 'none'],
+  ok: ['Good', 'good'],
+}
+const FROM_WORST = Object.keys(STATUSES)
+export function Deliverability() {
+  const doctor = useLoad<Doctor>('/doctor')
+  return (
+    <>
+      <Head
+        title="Deliverability"
+        lead="Whether mail servers trust this machine, and what to do where they do not."
+      >
+        <Button icon="again" disabled={doctor.isLoading} onClick={doctor.reload}>
+          Look again
+        </Button>
+      </Head>
+      <Card
+        title="Check-up"
+        lead={
+          doctor.data ? (
+            <>
+              Looked at from all sides <Time at={doctor.data.checked_at} />.
+            </>
+          ) : (
+            'The machine is being looked at from all sides. That takes up to twenty seconds.'
+          )
+        }
+        flush
+      >
+        {!doctor.data &&
+          (doctor.error ? <Failure error={doctor.error} retry={doctor.reload} /> : <Waiting />)}
+        {doctor.data && <Findings findings={doctor.data.findings} />}
+      </Card>
+      <SourcesCard doctor={doctor.data} />
+      <AlertsCard />
+    </>
+  )
+}
+
+function Findings({ findings }: { findings: readonly Finding[] }) {
+  const sorted = findings.toSorted((a, b) => FROM_WORST.indexOf(a.status) - FROM_WORST.indexOf(b.status))
+  return (
+    <ul>
+      {sorted.map(({ check, subject, status, message, advice }) => (
+        <li class="record" key={`${check} ${subject} ${message}`}>
+          <div>
+            <b>{checkWords(check)}</b> {subject && <span class="mono quiet">{subject}</span>}
+          </div>
+          <Mark tone={STATUSES[status][1]}>{STATUSES[status][0]}</Mark>
+          <p class="quiet" style={{ gridColumn: '1 / -1' }}>
+            {message}
+          </p>
+          {advice && <p class="advice">What to do: {advice}</p>}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const ALERT_COLUMNS: readonly Column<Alert>[] = [
+  {
+    head: 'What',
+    cell: alert => (
+      <>
+        <b>{alertWords(alert).what}</b>
+        <div class="small quiet">
+          {alertWords(alert).fix} <Link href={alertWords(alert).href}>{alertWords(alert).act}</Link>
+        </div>
+      </>
+    ),
+  },
+  { head: 'About', cell: alert => <span class="quiet">{aboutWords(alert) || '–'}</span> },
+  { head: 'In their words', cell: ({ reply }) => <span class="mono quiet">{reply}</span> },
+  { head: 'When', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+]
+
+function AlertsCard() {
+  const { data, error, reload } = useLoad<List<Alert>>('/alerts?limit=50')
+  return (
+    <Card title="Alerts" flush>
+      {!data && (error ? <Failure error={error} retry={reload} /> : <Waiting />)}
+      {data?.total === 0 && (
+        <Empty icon="check" title="Nobody complains about us">
+          When a mailbox provider distrusts our address or our signatures, it is told here.
+        </Empty>
+      )}
+      {data && data.total > 0 && (
+        <Table<Alert>
+          caption="Alerts"
+          columns={ALERT_COLUMNS}
+          rows={data.data}
+          keyOf={({ kind, created_at, domain }) => `${kind} ${created_at} ${domain}`}
+        />
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,140 @@
+/** All domains that one can send from. */
+import { useState } from 'preact/hooks'
+import { Link, useLocation } from 'wouter-preact'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { useQuery } from '../api/query.ts'
+import type { Domain, Installation } from '../api/types.ts'
+import { Button, Choose, TextField } from '../components/controls.tsx'
+import { FormDialog } from '../components/dialog.tsx'
+import { Empty, Note } from '../components/feedback.tsx'
+import { type Column, PagedTable } from '../components/list.tsx'
+import { usePaged } from '../components/paged.ts'
+import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { DOMAIN_WORDS } from '../labels/status.ts'
+
+const LIVE_MS = 10_000
+
+export function Domains() {
+  const query = useQuery()
+  const list = usePaged<Domain>('/domains', query, { everyMs: LIVE_MS })
+  const add = () => query.set({ add: '1' })
+  return (
+    <>
+      <Head
+        title="Domains"
+        lead="Mail is sent from domains of yours. A domain proves by its DNS records that it lets you."
+      >
+        <Button kind="main" icon="plus" onClick={add}>
+          Add a domain
+        </Button>
+      </Head>
+      <Card flush>
+        <PagedTable<Domain>
+          caption="Domains"
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          list={list}
+          empty={
+            <Empty
+              icon="domains"
+              title="No domain yet"
+              act={
+                <Button kind="main" onClick={add}>
+                  Add your first domain
+                </Button>
+              }
+            >
+              Add one, copy six records into its DNS, and send. A sub-domain such as mail.your-company.com
+              keeps this mail’s reputation apart from that of your people.
+            </Empty>
+          }
+        />
+      </Card>
+      {query.get('add') && <AddDomain onClose={() => query.set({ add: null })} />}
+    </>
+  )
+}
+
+const COLUMNS: readonly Column<Domain>[] = [
+  {
+    head: 'Domain',
+    cell: ({ id, name }) => (
+      <Link href={`/domains/${id}`} class="row-link">
+        {name}
+      </Link>
+    ),
+  },
+  {
+    head: 'State',
+    cell: ({ status }) => (
+      <Mark tone={DOMAIN_WORDS[status].tone} title={DOMAIN_WORDS[status].meaning}>
+        {DOMAIN_WORDS[status].label}
+      </Mark>
+    ),
+  },
+  {
+    head: 'Records found',
+    cell: ({ records }) =>
+      `${records.filter(({ status }) => status === 'verified').length} of ${records.length}`,
+  },
+  { head: 'Region', cell: ({ region }) => <span class="quiet">{region}</span> },
+  {
+    head: 'Last checked',
+    kind: 'tight',
+    cell: ({ last_checked_at }) => <Time at={last_checked_at} or="never" />,
+  },
+]
+
+export function AddDomain({ onClose }: { onClose: () => void }) {
+  const [, navigate] = useLocation()
+  const installation = useLoad<Installation>('/installation')
+  const [name, setName] = useState('')
+  const [region, setRegion] = useState('us-west-2')
+  const regions = installation.data?.regions ?? []
+  const isSilent = regions.find(one => one.name === region)?.feedback === false
+  return (
+    <FormDialog
+      title="Add a domain"
+      act="Add it"
+      onClose={onClose}
+      onSubmit={async () => {
+        const { id } = await call<Domain>('POST', '/domains', { name, region })
+        onClose()
+        navigate(`/domains/${id}`)
+      }}
+    >
+      {error => (
+        <>
+          <TextField
+            label="Domain"
+            required
+            autofocus
+            value={name}
+            placeholder="mail.your-company.com"
+            hint="You need to be able to change its DNS."
+            onValue={setName}
+            fault={error?.of('name')}
+          />
+          {regions.length > 1 && (
+            <Choose
+              label="Region"
+              value={region}
+              options={regions.map(one => [
+                one.name,
+                one.feedback ? one.name : `${one.name} (without feedback)`,
+              ])}
+              onValue={setRegion}
+              fault={error?.of('region')}
+            />
+          )}
+          {isSilent && (
+            <Note tone="warn">
+              <p>In this region mail is sent without telling you what became of it.</p>
+            </Note>
+          )}
+        </>
+      )}
+    </FormDialog>
+  )
+}

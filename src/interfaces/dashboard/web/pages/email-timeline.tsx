@@ -1,0 +1,66 @@
+/** What happened to an email, in the order in which it did. */
+import type { Email } from '../api/types.ts'
+import { Time } from '../components/show.tsx'
+import type { Tone } from '../labels/status.ts'
+
+type EmailEvent = Email['events'][number]
+
+const WORDS: Readonly<Record<EmailEvent['type'], readonly [label: string, tone: Tone]>> = {
+  'email.scheduled': ['Scheduled', 'info'],
+  'email.sent': ['On its way', 'info'],
+  'email.delivery_delayed': ['Delayed', 'warn'],
+  'email.delivered': ['Delivered', 'good'],
+  'email.bounced': ['Bounced', 'bad'],
+  'email.complained': ['Marked as spam', 'bad'],
+  'email.suppressed': ['Not sent: suppressed', 'warn'],
+  'email.failed': ['Given up', 'bad'],
+  'email.canceled': ['Canceled', 'none'],
+  'email.opened': ['Opened', 'good'],
+  'email.clicked': ['Clicked', 'good'],
+  'email.received': ['Received', 'good'],
+}
+
+export function EmailTimeline({ email: { created_at, events, recipients } }: { email: Email }) {
+  return (
+    <ol class="path-line">
+      <li>
+        <b>Accepted</b>
+        <div class="quiet small">
+          <Time at={created_at} />
+        </div>
+      </li>
+      {events.map(event => (
+        <EventItem key={event.id} event={event} withRecipient={recipients.length > 1} />
+      ))}
+    </ol>
+  )
+}
+
+function EventItem({ event, withRecipient }: { event: EmailEvent; withRecipient: boolean }) {
+  const { type, created_at, recipient, data } = event
+  const [label, tone] = WORDS[type]
+  const detail = detailOf(data)
+  return (
+    <li class={`is-${tone}`}>
+      <b>{label}</b>
+      {withRecipient && recipient && <span> {recipient}</span>}
+      {detail && <div class="small quiet mono">{detail}</div>}
+      <div class="quiet small">
+        <Time at={created_at} />
+      </div>
+    </li>
+  )
+}
+
+/** What an event knows, in a line: the link, the reply, or the reason. */
+function detailOf(data: Readonly<Record<string, unknown>>): string | undefined {
+  for (const value of Object.values(data)) {
+    if (typeof value !== 'object' || value === null) continue
+    const known = value as Record<string, unknown>
+    for (const name of ['link', 'message', 'reply', 'reason']) {
+      const text = known[name]
+      if (typeof text === 'string' && text !== '') return text
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,146 @@
+/** One email: what it says, and what became of it at each of its recipients. */
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { Email } from '../api/types.ts'
+import { Button } from '../components/controls.tsx'
+import { confirm } from '../components/dialog.tsx'
+import { Failure, Note, say, Waiting } from '../components/feedback.tsx'
+import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
+import { meaningOf } from '../labels/replies.ts'
+import { EMAIL_WORDS } from '../labels/status.ts'
+import type { PageProps } from '../shell/page.ts'
+import { EmailContent } from './email-content.tsx'
+import { EmailTimeline } from './email-timeline.tsx'
+import { Recipients } from './recipients.tsx'
+import { ResendDialog } from './resend.tsx'
+import { ScheduleDialog } from './schedule.tsx'
+
+const LIVE_MS = 2_500
+const CALM_MS = 20_000
+/** Nothing happens to them any more, but for opens and clicks. */
+const ENDED = new Set(['delivered', 'bounced', 'failed', 'suppressed', 'canceled', 'complained'])
+
+export function EmailPage({ params: { id } }: PageProps) {
+  const [everyMs, setEvery] = useState(LIVE_MS)
+  const { data: email, error, reload } = useLoad<Email>(`/emails/${id}`, { everyMs, on: 'email.' })
+  if (!email) return error ? <Failure error={error} retry={reload} /> : <Waiting />
+  const wanted = ENDED.has(email.status) ? CALM_MS : LIVE_MS
+  if (wanted !== everyMs) setEvery(wanted)
+  const { label, tone, meaning } = EMAIL_WORDS[email.status]
+  return (
+    <>
+      <Head
+        title={email.subject || 'Without a subject'}
+        from={['/emails', 'Emails']}
+        lead={
+          <>
+            <Mark tone={tone}>{label}</Mark> {meaning}
+          </>
+        }
+      >
+        <Acts email={email} reload={reload} />
+      </Head>
+      {email.error && (
+        <Note tone={tone === 'bad' ? 'bad' : 'warn'}>
+          <p>
+            <b>{meaningOf(email.error) ?? 'The reason, as it was given to us:'}</b>
+          </p>
+          <p class="mono quiet">{email.error}</p>
+        </Note>
+      )}
+      <Recipients email={email} />
+      <div class="halves">
+        <Card title="About this email">
+          <AboutEmail email={email} />
+        </Card>
+        <Card title="What happened">
+          <EmailTimeline email={email} />
+        </Card>
+      </div>
+      <EmailContent email={email} />
+    </>
+  )
+}
+
+function AboutEmail({ email }: { email: Email }) {
+  const list = (addresses: readonly string[]) => addresses.join(', ')
+  return (
+    <Facts
+      rows={[
+        ['From', email.from],
+        ['To', list(email.to)],
+        email.cc.length > 0 && ['Cc', list(email.cc)],
+        email.bcc.length > 0 && ['Bcc', list(email.bcc)],
+        email.reply_to.length > 0 && ['Answers go to', list(email.reply_to)],
+        ['Came in', <Time key="at" at={email.created_at} />],
+        email.scheduled_at !== null && ['Scheduled for', <Time key="due" at={email.scheduled_at} />],
+        email.open_count + email.click_count > 0 && [
+          'Read',
+          `${email.open_count} opens, ${email.click_count} clicks`,
+        ],
+        email.tags.length > 0 && ['Tags', email.tags.map(tagWords).join(', ')],
+        [
+          'Id',
+          <span key="id" class="mono">
+            {email.id}
+          </span>,
+        ],
+        [
+          'Message-ID',
+          <span key="mid" class="mono">
+            {email.message_id}
+          </span>,
+        ],
+      ]}
+    />
+  )
+}
+
+function tagWords(tag: Record<string, unknown>): string {
+  return typeof tag.name === 'string' ? `${tag.name}: ${String(tag.value ?? '')}` : JSON.stringify(tag)
+}
+
+function Acts({ email, reload }: { email: Email; reload: () => void }) {
+  const [open, setOpen] = useState<'resend' | 'schedule'>()
+  const close = () => setOpen(undefined)
+  const cancel = () =>
+    confirm({
+      title: 'Cancel this email?',
+      text: 'It will not be sent. This cannot be undone, but you can send it again.',
+      act: 'Cancel the email',
+      async work() {
+        await call('POST', `/emails/${email.id}/cancel`)
+        say('The email is canceled.')
+        reload()
+      },
+    })
+  return (
+    <>
+      {email.status === 'scheduled' ? (
+        <>
+          <Button icon="clock" onClick={() => setOpen('schedule')}>
+            Another time
+          </Button>
+          <Button kind="bad" icon="cross" onClick={cancel}>
+            Cancel it
+          </Button>
+        </>
+      ) : (
+        <Button icon="again" onClick={() => setOpen('resend')}>
+          Send again
+        </Button>
+      )}
+      {open === 'resend' && <ResendDialog email={email} onClose={close} />}
+      {open === 'schedule' && (
+        <ScheduleDialog
+          email={email}
+          onClose={() => {
+            close()
+            reload()
+          }}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,180 @@
+/** All emails: live, searched and filtered, and taken away as CSV. */
+import { useState } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import { useLoad } from '../api/load.ts'
+import { type Query, useQuery } from '../api/query.ts'
+import type { ApiKey, Domain, EmailRow, List } from '../api/types.ts'
+import { Button, LinkButton } from '../components/controls.tsx'
+import { Empty } from '../components/feedback.tsx'
+import { type Column, Filter, PagedTable, Search } from '../components/list.tsx'
+import { pageOf, usePaged } from '../components/paged.ts'
+import { useSelection } from '../components/selection.tsx'
+import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { WriteDialog } from '../components/write.tsx'
+import { counted } from '../labels/numbers.ts'
+import { EMAIL_STATUS_ORDER, EMAIL_WORDS } from '../labels/status.ts'
+import { ChosenEmails } from './chosen-emails.tsx'
+import { ExportDialog } from './export-emails.tsx'
+
+/** What happens is heard at once; this is for what is not heard. */
+const LIVE_MS = 20_000
+const STATUSES = EMAIL_STATUS_ORDER.map(status => [status, EMAIL_WORDS[status].label] as const)
+const SOURCES = [
+  ['api', 'By the API'],
+  ['smtp', 'Over SMTP'],
+  ['broadcast', 'Broadcasts'],
+  ['dashboard', 'By hand'],
+] as const
+const FILTERS = [
+  'status',
+  'q',
+  'from',
+  'to',
+  'tag',
+  'domain',
+  'created_after',
+  'created_before',
+  'broadcast_id',
+  'api_key_id',
+  'source',
+]
+
+export function Emails() {
+  const query = useQuery()
+  const [isExporting, setExporting] = useState(false)
+  const filter = Object.fromEntries(FILTERS.map(name => [name, query.get(name)]))
+  const list = usePaged<EmailRow>('/emails', query, {
+    filters: filter,
+    ...(pageOf(query) === 1 && { everyMs: LIVE_MS, on: 'email.' }),
+  })
+  const rows = list.data?.data ?? []
+  const selection = useSelection(rows.map(({ id }) => id))
+  return (
+    <>
+      <Head
+        title="Emails"
+        lead={
+          list.data &&
+          `${counted(list.data.total, 'email')}${query.isFiltered ? ' fit' : ''}, newest first. New ones appear by themselves.`
+        }
+      >
+        <Button icon="save" onClick={() => setExporting(true)}>
+          Export
+        </Button>
+        <Button kind="main" icon="emails" onClick={() => query.set({ write: '1' })}>
+          Send an email
+        </Button>
+      </Head>
+      <Card flush>
+        <Filters query={query} />
+        <ChosenEmails rows={rows} selection={selection} reload={list.reload} />
+        <PagedTable<EmailRow>
+          caption="Emails"
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          selection={selection}
+          nameOf={({ subject, to }) => `${subject} to ${to[0]}`}
+          list={list}
+          empty={
+            <Empty
+              icon="emails"
+              title="No mail yet"
+              act={<LinkButton href="/start">Send the first one</LinkButton>}
+            >
+              What you send, by the API, over SMTP or from here, is listed with everything that becomes of it.
+            </Empty>
+          }
+        />
+      </Card>
+      {query.get('write') && <WriteDialog onClose={() => query.set({ write: null })} />}
+      {isExporting && (
+        <ExportDialog filter={filter} total={list.data?.total ?? 0} onClose={() => setExporting(false)} />
+      )}
+    </>
+  )
+}
+
+function Filters({ query }: { query: Query }) {
+  const domains = useLoad<List<Domain>>('/domains?limit=100')
+  const keys = useLoad<List<ApiKey>>('/api-keys')
+  return (
+    <search class="filters">
+      <Search query={query} label="Search subjects" />
+      <Search query={query} name="to" label="Recipient’s address" />
+      <Filter query={query} name="status" label="Any status" options={STATUSES} />
+      {(domains.data?.data.length ?? 0) > 1 && (
+        <Filter
+          query={query}
+          name="domain"
+          label="Any domain"
+          options={domains.data!.data.map(({ name }) => [name, name])}
+        />
+      )}
+      <Filter query={query} name="source" label="However it came" options={SOURCES} />
+      {(keys.data?.data.length ?? 0) > 1 && (
+        <Filter
+          query={query}
+          name="api_key_id"
+          label="Any key"
+          options={keys.data!.data.map(({ id, name }) => [id, name])}
+        />
+      )}
+      <input
+        class="input"
+        type="date"
+        aria-label="From this day on"
+        title="From this day on"
+        value={query.get('created_after').slice(0, 10)}
+        onChange={event => query.set({ created_after: event.currentTarget.value })}
+      />
+      {query.isFiltered && (
+        <Button small kind="plain" icon="cross" onClick={query.clear}>
+          Clear
+        </Button>
+      )}
+    </search>
+  )
+}
+
+const COLUMNS: readonly Column<EmailRow>[] = [
+  {
+    head: 'Email',
+    cell: ({ id, subject, to, cc, bcc }) => (
+      <>
+        <Link href={`/emails/${id}`} class="row-link">
+          {subject || 'Without a subject'}
+        </Link>
+        <div class="quiet small">
+          {to[0]}
+          {to.length + cc.length + bcc.length > 1 && ` and ${to.length + cc.length + bcc.length - 1} more`}
+        </div>
+      </>
+    ),
+  },
+  { head: 'From', cell: ({ from }) => <span class="quiet small">{from}</span> },
+  {
+    head: 'Status',
+    kind: 'tight',
+    cell: ({ status, open_count, click_count }) => (
+      <>
+        <Mark tone={EMAIL_WORDS[status].tone} title={EMAIL_WORDS[status].meaning}>
+          {EMAIL_WORDS[status].label}
+        </Mark>
+        {open_count + click_count > 0 && (
+          <div class="quiet small">
+            {click_count > 0 ? counted(click_count, 'click') : counted(open_count, 'open')}
+          </div>
+        )}
+      </>
+    ),
+  },
+  {
+    head: 'When',
+    kind: 'tight',
+    cell: ({ created_at, scheduled_at, status }) => (
+      <span class="quiet">
+        <Time at={status === 'scheduled' ? scheduled_at : created_at} />
+      </span>
+    ),
+  },
+]

@@ -1,0 +1,72 @@
+/** The first steps in short, for as long as there is one left. */
+
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import { useLoad } from '../api/load.ts'
+import type { ApiKey, Domain, List, Metrics } from '../api/types.ts'
+import { Button } from '../components/controls.tsx'
+import { Icon } from '../components/icons.tsx'
+import { Card } from '../components/show.tsx'
+import { type Progress, progressOf, STEPS } from '../labels/steps.ts'
+import { signedIn } from '../shell/session.ts'
+
+const EVER_DELIVERED = '/emails/metrics?start_date=2000-01-01&metrics=delivered,simulated_delivered'
+
+/** Whether this account needs them no more: they are done, or were hidden. */
+const isOver = signal(false)
+
+function keyOf(): string {
+  return `posthorn.steps-over.${signedIn().account.id}`
+}
+
+function end(): void {
+  localStorage.setItem(keyOf(), 'yes')
+  isOver.value = true
+}
+
+/** Undefined until it is known. @param everyMs looks again, while somebody watches the steps tick */
+export function useProgress(everyMs?: number): Progress | undefined {
+  const domains = useLoad<List<Domain>>('/domains?limit=100', { everyMs })
+  const keys = useLoad<List<ApiKey>>('/api-keys', { everyMs })
+  const metrics = useLoad<Metrics>(EVER_DELIVERED, { everyMs })
+  return progressOf({ domains: domains.data, keys: keys.data, metrics: metrics.data })
+}
+
+export function areStepsOver(): boolean {
+  return isOver.value || localStorage.getItem(keyOf()) === 'yes'
+}
+
+export function FirstSteps() {
+  return areStepsOver() ? null : <StepsLeft />
+}
+
+function StepsLeft() {
+  const progress = useProgress()
+  const isDone = progress !== undefined && STEPS.every(([step]) => progress[step])
+  useEffect(() => {
+    if (isDone) end()
+  }, [isDone])
+  if (!progress || isDone) return null
+  return (
+    <Card
+      title="First steps"
+      lead="They tick themselves as you go."
+      acts={
+        <Button small kind="plain" onClick={end}>
+          Hide
+        </Button>
+      }
+    >
+      <ol class="steps-short">
+        {STEPS.map(([step, label], i) => (
+          <li key={step} class={progress[step] ? 'is-done' : ''}>
+            <span class="step-mark">{progress[step] ? <Icon name="check" size={12} /> : i + 1}</span>
+            <Link href="/start">{label}</Link>
+            {progress[step] && <span class="unseen">done</span>}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  )
+}

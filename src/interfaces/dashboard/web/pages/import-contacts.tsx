@@ -1,0 +1,156 @@
+/** Brings contacts in from a CSV file, with what has been read so far and what became of each row. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError, send } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { Audience, ContactImport, List } from '../api/types.ts'
+import { Button, Choose, Field } from '../components/controls.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { useDraft } from '../components/draft.tsx'
+import { Failure, Note, say } from '../components/feedback.tsx'
+import { count, counted } from '../labels/numbers.ts'
+
+const LIVE_MS = 1_000
+/** Files that were chosen and not imported yet, by audience: a browser keeps none itself once the dialog is closed. */
+const chosenFiles = new Map<string, File>()
+
+interface ImportProps {
+  audience: Audience
+  onClose: () => void
+  onDone: () => void
+}
+
+export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
+  const [file, setFile] = useState(() => chosenFiles.get(audience.id))
+  const draft = useDraft(`import.${audience.id}`, { onExisting: 'update' })
+  const { onExisting } = draft.value
+  const isOpen = useIsOpen()
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<ApiError>()
+  const [report, setReport] = useState<ContactImport>()
+  const choose = (chosen: File | undefined) => {
+    setFile(chosen)
+    if (chosen) chosenFiles.set(audience.id, chosen)
+    else chosenFiles.delete(audience.id)
+  }
+  const begin = async () => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      const reply = await send(
+        'POST',
+        `/audiences/${audience.id}/contacts/import?on_existing=${onExisting}`,
+        {
+          body: file!,
+          headers: { 'content-type': 'text/csv' },
+        },
+      )
+      const done = (await reply.json()) as ContactImport
+      chosenFiles.delete(audience.id)
+      draft.discard()
+      setReport(done)
+      if (!isOpen())
+        say(`The import has ended: ${counted(done.rows, 'row')} read, ${count(done.failed)} not taken.`)
+      onDone()
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title="Bring in contacts" onClose={onClose}>
+      <div class="dialog-body">
+        {report ? (
+          <Report report={report} />
+        ) : (
+          <>
+            <Field
+              label="CSV file"
+              hint="Its first line names the columns: email, first_name, last_name, unsubscribed; any other becomes a property."
+            >
+              {ids => (
+                <input
+                  class="input"
+                  type="file"
+                  accept=".csv,text/csv"
+                  disabled={isBusy}
+                  onChange={event => choose(event.currentTarget.files?.[0])}
+                  {...ids}
+                />
+              )}
+            </Field>
+            {file && <p class="quiet">Chosen: {file.name}</p>}
+            <Choose
+              label="Who is here already"
+              value={onExisting}
+              options={[
+                ['update', 'is changed to what the file says'],
+                ['skip', 'stays as they are'],
+              ]}
+              onValue={value => draft.set({ onExisting: value })}
+            />
+            {isBusy && <SoFar audienceId={audience.id} />}
+          </>
+        )}
+        {error && <Failure error={error} act="The file could not be read to its end" />}
+      </div>
+      <div class="dialog-acts">
+        <Button onClick={onClose}>{report ? 'Close' : 'Cancel'}</Button>
+        {!report && (
+          <Button kind="main" disabled={!file || isBusy} onClick={() => void begin()}>
+            {isBusy ? 'Reading …' : 'Bring them in'}
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  )
+}
+
+function useIsOpen(): () => boolean {
+  const isOpen = useRef(true)
+  useEffect(
+    () => () => {
+      isOpen.current = false
+    },
+    [],
+  )
+  return () => isOpen.current
+}
+
+function SoFar({ audienceId }: { audienceId: string }) {
+  const { data } = useLoad<List<ContactImport>>(`/audiences/${audienceId}/imports?limit=1`, {
+    everyMs: LIVE_MS,
+  })
+  const [running] = data?.data ?? []
+  if (running?.status !== 'running') return null
+  return (
+    <p class="quiet number" role="status">
+      {counted(running.rows, 'row')} read so far.
+    </p>
+  )
+}
+
+function Report({ report }: { report: ContactImport }) {
+  const { rows, created, updated, unchanged, skipped, failed, errors } = report
+  return (
+    <>
+      <Note tone={failed > 0 ? 'warn' : 'good'}>
+        <p>
+          <b>{counted(rows, 'row')} read.</b> {count(created)} new, {count(updated)} changed,{' '}
+          {count(unchanged + skipped)} as they were{failed > 0 && `, ${count(failed)} not taken`}.
+        </p>
+      </Note>
+      {errors.length > 0 && (
+        <ul class="stack stack-tight small">
+          {errors.map(({ row, email, message }) => (
+            <li key={row}>
+              <b>Row {row}</b> {email && <span class="mono">{email}</span>}{' '}
+              <span class="quiet">{message}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}

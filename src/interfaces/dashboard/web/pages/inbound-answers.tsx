@@ -1,0 +1,114 @@
+/** A received message answered, or passed on to somebody else. */
+import { useLocation } from 'wouter-preact'
+import { call } from '../api/client.ts'
+import type { Inbound } from '../api/types.ts'
+import { AreaField, TextField } from '../components/controls.tsx'
+import { FormDialog } from '../components/dialog.tsx'
+import { useDraft } from '../components/draft.tsx'
+import { say } from '../components/feedback.tsx'
+import { counted } from '../labels/numbers.ts'
+
+interface DialogProps {
+  message: Inbound
+  onClose: () => void
+}
+
+/** In the thread of the message, as mail programs see it (RFC 5322 §3.6.4). */
+export function AnswerDialog({ message, onClose }: DialogProps) {
+  const [, navigate] = useLocation()
+  const draft = useDraft(`answer.${message.id}`, {
+    from: message.received_for[0] ?? '',
+    to: message.reply_to[0] ?? message.from,
+    subject: /^re:/i.test(message.subject) ? message.subject : `Re: ${message.subject}`,
+    text: '',
+  })
+  const field = (name: keyof typeof draft.value) => ({
+    value: draft.value[name],
+    onValue: (value: string) => draft.set({ ...draft.value, [name]: value }),
+  })
+  const thread = [...(message.headers.references ?? []), message.message_id ?? ''].join(' ').trim()
+  return (
+    <FormDialog
+      title="Answer"
+      act="Send"
+      wide
+      draft={draft}
+      onClose={onClose}
+      onSubmit={async () => {
+        const { id } = await call<{ id: string }>('POST', '/emails', {
+          ...draft.value,
+          ...(message.message_id && {
+            headers: { 'In-Reply-To': message.message_id, References: thread.replace(/\s+/g, ' ') },
+          }),
+        })
+        say('Your answer is on its way.')
+        navigate(`/emails/${id}`)
+      }}
+    >
+      {error => (
+        <>
+          <TextField label="From" required {...field('from')} fault={error?.of('from')} />
+          <TextField label="To" required {...field('to')} fault={error?.of('to')} />
+          <TextField label="Subject" required {...field('subject')} fault={error?.of('subject')} />
+          <AreaField
+            label="Message"
+            rows={9}
+            {...field('text')}
+            fault={error?.of('text') ?? error?.of('html')}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+/** With its files, as an email of ours. */
+export function ForwardDialog({ message, onClose }: DialogProps) {
+  const [, navigate] = useLocation()
+  const draft = useDraft(`forward.${message.id}`, { from: message.received_for[0] ?? '', to: '' })
+  const { from, to } = draft.value
+  const fileCount = message.attachments.length
+  return (
+    <FormDialog
+      title="Forward"
+      act="Forward it"
+      draft={draft}
+      onClose={onClose}
+      onSubmit={async () => {
+        const { id } = await call<{ id: string }>('POST', `/inbound/${message.id}/forward`, {
+          from,
+          to: to.split(',').map(address => address.trim()),
+        })
+        say('It is passed on.')
+        navigate(`/emails/${id}`)
+      }}
+    >
+      {error => (
+        <>
+          <p class="quiet">
+            {fileCount > 0
+              ? `What it says goes on, with ${counted(fileCount, 'file')}.`
+              : 'What it says goes on as it came.'}{' '}
+            Answers come to the address that it is sent from.
+          </p>
+          <TextField
+            label="From"
+            required
+            value={from}
+            onValue={value => draft.set({ from: value, to })}
+            fault={error?.of('from')}
+          />
+          <TextField
+            label="To"
+            required
+            autofocus
+            value={to}
+            hint="Several addresses with commas between them."
+            onValue={value => draft.set({ from, to: value })}
+            fault={error?.of('to')}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}

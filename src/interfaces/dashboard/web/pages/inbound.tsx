@@ -1,0 +1,162 @@
+/** One received message: what it says, what it was judged to be, and an answer to it. */
+import { useState } from 'preact/hooks'
+import { useLocation } from 'wouter-preact'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { Inbound } from '../api/types.ts'
+import { Button } from '../components/controls.tsx'
+import { confirm } from '../components/dialog.tsx'
+import { Failure, Note, say, Waiting } from '../components/feedback.tsx'
+import { Icon } from '../components/icons.tsx'
+import { Preview } from '../components/preview.tsx'
+import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
+import { Tabs } from '../components/tabs.tsx'
+import { bytes } from '../labels/numbers.ts'
+import { judgementOf, VERDICT_WORDS, VERDICTS } from '../labels/verdicts.ts'
+import type { PageProps } from '../shell/page.ts'
+import { AnswerDialog, ForwardDialog } from './inbound-answers.tsx'
+
+export function InboundPage({ params: { id } }: PageProps) {
+  const [, navigate] = useLocation()
+  const [open, setOpen] = useState<'answer' | 'forward'>()
+  const { data: message, error, reload } = useLoad<Inbound>(`/inbound/${id}`)
+  if (!message) return error ? <Failure error={error} retry={reload} /> : <Waiting />
+  const { label, tone } = judgementOf(message)
+  const remove = () =>
+    confirm({
+      title: 'Delete this message?',
+      text: 'It goes with its files. This cannot be undone.',
+      act: 'Delete the message',
+      async work() {
+        await call('DELETE', `/inbound/${id}`)
+        say('The message is deleted.')
+        navigate('/inbox')
+      },
+    })
+  return (
+    <>
+      <Head
+        title={message.subject || 'Without a subject'}
+        from={['/inbox', 'Inbox']}
+        lead={
+          <>
+            <Mark tone={tone}>{label}</Mark> from {message.from}, <Time at={message.created_at} />
+          </>
+        }
+      >
+        <Button icon="trash" label="Delete the message" onClick={remove} />
+        <Button icon="next" onClick={() => setOpen('forward')}>
+          Forward
+        </Button>
+        <Button kind="main" icon="emails" onClick={() => setOpen('answer')}>
+          Answer
+        </Button>
+      </Head>
+      {message.parse_error && (
+        <Note tone="warn">
+          <p>Not all of it could be read: {message.parse_error}</p>
+        </Note>
+      )}
+      <Content message={message} />
+      <div class="halves">
+        <Card title="About this message">
+          <Facts
+            rows={[
+              ['From', message.from],
+              ['To', message.to.join(', ')],
+              message.cc.length > 0 && ['Cc', message.cc.join(', ')],
+              ['Came for', message.received_for.join(', ')],
+              ['Came from', `${message.envelope.helo ?? ''} (${message.envelope.client_ip ?? 'not known'})`],
+              ['Encrypted', message.envelope.tls ?? 'no'],
+              ['Size', bytes(message.size)],
+              [
+                'Message-ID',
+                <span key="mid" class="mono">
+                  {message.message_id ?? '–'}
+                </span>,
+              ],
+            ]}
+          />
+        </Card>
+        <Card title="What it was judged to be">
+          <ul class="stack">
+            {VERDICTS.map(([key, name, question]) => (
+              <li key={key} class="row row-apart">
+                <span>
+                  <b>{name}</b> <span class="quiet small">{question}</span>
+                </span>
+                <Mark tone={VERDICT_WORDS[message[key]][1]}>{VERDICT_WORDS[message[key]][0]}</Mark>
+              </li>
+            ))}
+          </ul>
+        </Card>
+      </div>
+      {open === 'answer' && <AnswerDialog message={message} onClose={() => setOpen(undefined)} />}
+      {open === 'forward' && <ForwardDialog message={message} onClose={() => setOpen(undefined)} />}
+    </>
+  )
+}
+
+type View = 'preview' | 'text' | 'headers' | 'files'
+
+function Content({ message }: { message: Inbound }) {
+  const { html, text, headers, attachments } = message
+  const views: [View, string][] = [
+    ...(html === null ? [] : [['preview', 'Preview'] as [View, string]]),
+    ...(text === null ? [] : [['text', 'Text'] as [View, string]]),
+    ...(attachments.length === 0 ? [] : [['files', `Files (${attachments.length})`] as [View, string]]),
+    ['headers', 'Headers'],
+  ]
+  const [chosen, setChosen] = useState<View>()
+  const view = chosen ?? views[0]![0]
+  return (
+    <Card
+      title="Message"
+      flush
+      acts={
+        <a class="button button-small" href={`/inbound/${message.id}/raw`} download="message.eml">
+          <Icon name="save" size={15} /> As it came
+        </a>
+      }
+    >
+      <Tabs label="The message as" tabs={views} chosen={view} onChoose={setChosen} />
+      <div role="tabpanel">
+        {view === 'preview' && <Preview html={html!} title="The message as it was written" />}
+        {view === 'text' && <pre class="letter-text">{text}</pre>}
+        {view === 'headers' && (
+          <div class="card-body">
+            <Facts
+              rows={Object.entries(headers).map(([name, values]) => [
+                name,
+                <span key={name} class="mono">
+                  {values.join('\n')}
+                </span>,
+              ])}
+            />
+          </div>
+        )}
+        {view === 'files' && (
+          <div class="card-body stack">
+            {attachments.map(({ id, filename, content_type, size }, i) => (
+              <div class="row row-apart" key={id}>
+                <span class="row">
+                  <Icon name="clip" /> <b>{filename}</b>
+                  <span class="quiet small">
+                    {content_type}, {bytes(size)}
+                  </span>
+                </span>
+                <a
+                  class="button button-small"
+                  href={`/inbound/${message.id}/attachments/${i}`}
+                  download={filename}
+                >
+                  <Icon name="save" size={15} /> Save
+                </a>
+              </div>
+            ))}
+          </div>
+        )}
+      </div>
+    </Card>
+  )
+}

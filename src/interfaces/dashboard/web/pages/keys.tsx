@@ -1,0 +1,185 @@
+/** API keys: what programs sign in with. */
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { useQuery } from '../api/query.ts'
+import type { ApiKey, Domain, Installation, List } from '../api/types.ts'
+import { Button, Choose, Copy, TextField } from '../components/controls.tsx'
+import { confirm, Dialog, FormDialog } from '../components/dialog.tsx'
+import { Empty, Failure, Note, say, Waiting } from '../components/feedback.tsx'
+import { type Column, Table } from '../components/list.tsx'
+import { Card, Head, Time } from '../components/show.tsx'
+
+export function Keys() {
+  const query = useQuery()
+  const keys = useLoad<List<ApiKey>>('/api-keys')
+  const domains = useLoad<List<Domain>>('/domains?limit=100')
+  const add = () => query.set({ add: '1' })
+  const close = () => query.set({ add: null })
+  return (
+    <>
+      <Head
+        title="API keys"
+        lead="Programs sign in with a key. Give each its own, so that one can be taken back alone."
+      >
+        <Button kind="main" icon="plus" onClick={add}>
+          Make a key
+        </Button>
+      </Head>
+      <Card flush>
+        {!keys.data && (keys.error ? <Failure error={keys.error} retry={keys.reload} /> : <Waiting />)}
+        {keys.data && keys.data.total > 0 && (
+          <Table<ApiKey>
+            caption="API keys"
+            columns={columnsOf(domains.data?.data ?? [], keys.reload)}
+            rows={keys.data.data}
+            keyOf={({ id }) => id}
+          />
+        )}
+        {keys.data?.total === 0 && (
+          <Empty icon="keys" title="No key yet" act={<Button onClick={add}>Make the first one</Button>}>
+            A key lets a program send mail, look at it, and keep the suppression list. It can do nothing else.
+          </Empty>
+        )}
+      </Card>
+      {query.get('add') && (
+        <MakeKey domains={domains.data?.data ?? []} onClose={close} onMade={keys.reload} />
+      )}
+    </>
+  )
+}
+
+function columnsOf(domains: readonly Domain[], reload: () => void): Column<ApiKey>[] {
+  const remove = ({ id, name }: ApiKey) =>
+    confirm({
+      title: `Delete ${name}?`,
+      text: 'Programs that use it can send nothing from now on. This cannot be undone.',
+      act: 'Delete the key',
+      async work() {
+        await call('DELETE', `/api-keys/${id}`)
+        say('The key is deleted.')
+        reload()
+      },
+    })
+  return [
+    { head: 'Name', cell: ({ name }) => <b>{name}</b> },
+    { head: 'Begins with', cell: ({ token_start }) => <code>{token_start}…</code> },
+    {
+      head: 'May send from',
+      cell: ({ domain_id }) =>
+        domain_id === null ? 'all domains' : (domains.find(({ id }) => id === domain_id)?.name ?? domain_id),
+    },
+    { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} or="never" /> },
+    { head: 'Made', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      head: 'Acts',
+      kind: 'acts',
+      cell: key => (
+        <Button small kind="plain" icon="trash" label={`Delete ${key.name}`} onClick={() => remove(key)} />
+      ),
+    },
+  ]
+}
+
+interface MakeKeyProps {
+  domains: readonly Domain[]
+  onClose: () => void
+  onMade: () => void
+}
+
+function MakeKey({ domains, onClose, onMade }: MakeKeyProps) {
+  const [name, setName] = useState('')
+  const [domainId, setDomain] = useState('')
+  const [token, setToken] = useState<string>()
+  if (token !== undefined) return <NewKey token={token} onClose={onClose} />
+  return (
+    <FormDialog
+      title="Make an API key"
+      act="Make it"
+      onClose={onClose}
+      onSubmit={async () => {
+        const made = await call<{ token: string }>('POST', '/api-keys', {
+          name,
+          domain_id: domainId || null,
+        })
+        setToken(made.token)
+        onMade()
+      }}
+    >
+      {error => (
+        <>
+          <TextField
+            label="Name"
+            required
+            autofocus
+            maxLength={50}
+            placeholder="Web shop"
+            hint="What will use it?"
+            value={name}
+            onValue={setName}
+            fault={error?.of('name')}
+          />
+          {domains.length > 0 && (
+            <Choose
+              label="May send from"
+              value={domainId}
+              options={[
+                ['', 'All domains'],
+                ...domains.map(({ id, name }) => [id, `${name} alone`] as const),
+              ]}
+              onValue={setDomain}
+              fault={error?.of('domain_id')}
+            />
+          )}
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+function NewKey({ token, onClose }: { token: string; onClose: () => void }) {
+  return (
+    <Dialog title="Your new key" wide isOnce onClose={onClose}>
+      <div class="dialog-body">
+        <Note tone="warn">
+          <p>
+            <b>Copy it now.</b> It is shown this once and cannot be looked up later.
+          </p>
+        </Note>
+        <div class="secret">
+          <Copy text={token} label="Copy the key" />
+        </div>
+        <UseKey token={token} />
+      </div>
+      <div class="dialog-acts">
+        <Button kind="main" onClick={onClose}>
+          I have kept it
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+/** How a program sends with a key. */
+export function UseKey({ token }: { token: string }) {
+  const { data } = useLoad<Installation>('/installation')
+  if (!data) return null
+  const { simulator_domain } = data
+  const baseUrl = data.base_url.replace(/\/$/, '')
+  return (
+    <div class="stack">
+      <h3>Try it in a terminal</h3>
+      <Copy
+        block
+        label="Copy the command"
+        text={`curl ${baseUrl}/emails \\\n  -H 'Authorization: Bearer ${token}' \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"You <you@example.com>","to":"delivered@${simulator_domain}","subject":"Hello","text":"It works."}'`}
+      />
+      <h3>Or in a program, with any Resend SDK</h3>
+      <Copy
+        block
+        label="Copy the program"
+        text={`import { Resend } from 'resend'\n\nconst resend = new Resend('${token}', { baseUrl: '${baseUrl}/' })\nawait resend.emails.send({\n  from: 'You <you@example.com>',\n  to: 'delivered@${simulator_domain}',\n  subject: 'Hello',\n  text: 'It works.',\n})`}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,40 @@
+/** How fast mail goes to a site just now, and why no faster, in a few words. */
+import type { Queue } from '../api/types.ts'
+import { Mark, Time } from '../components/show.tsx'
+
+type Path = Queue['data'][number]['paths'][number]
+
+export function PathState({ paths }: { paths: readonly Path[] }) {
+  if (paths.length === 0) return <span class="faint">–</span>
+  return (
+    <>
+      {paths.map(path => (
+        <div key={path.source_ips.join()} class="small">
+          <OnePath path={path} />
+        </div>
+      ))}
+    </>
+  )
+}
+
+function OnePath({ path }: { path: Path }) {
+  if (path.paused_until)
+    return (
+      <>
+        <Mark tone="warn">Rests</Mark>{' '}
+        <span class="quiet">
+          until <Time at={path.paused_until} />. {path.pause_reason}
+        </span>
+      </>
+    )
+  if (path.probing) return <Mark tone="warn">One is tried</Mark>
+  if (path.warmup_spent) return <Mark tone="warn">Warm-up: enough for today</Mark>
+  const rate = path.messages_per_second
+  const pace =
+    rate === null ? '' : rate < 1 ? `, ${Math.round(rate * 60)} a minute` : `, ${+rate.toFixed(1)} a second`
+  return (
+    <span class="quiet">
+      {path.window} at once{pace}
+    </span>
+  )
+}

@@ -1,0 +1,114 @@
+/** Sends what an email says once more, as a new email, to those of its recipients that are chosen. */
+import { useState } from 'preact/hooks'
+import { useLocation } from 'wouter-preact'
+import { call, send } from '../api/client.ts'
+import type { Email, List, Recipient } from '../api/types.ts'
+import { FormDialog } from '../components/dialog.tsx'
+import { Note, say } from '../components/feedback.tsx'
+import { Mark } from '../components/show.tsx'
+import { EMAIL_WORDS } from '../labels/status.ts'
+
+/** Would make it look like the same message. */
+const OWN_TO_A_MESSAGE = new Set(['message-id', 'date'])
+
+export function ResendDialog({ email, onClose }: { email: Email; onClose: () => void }) {
+  const [, navigate] = useLocation()
+  const lost = email.recipients.filter(({ status }) => status !== 'delivered')
+  const [chosen, setChosen] = useState(
+    new Set((lost.length > 0 ? lost : email.recipients).map(({ address }) => address)),
+  )
+  const toggle = (address: string) => {
+    const next = new Set(chosen)
+    if (!next.delete(address)) next.add(address)
+    setChosen(next)
+  }
+  const isSuppressed = email.recipients.some(
+    ({ address, status }) => status === 'suppressed' && chosen.has(address),
+  )
+  return (
+    <FormDialog
+      title="Send again"
+      act="Send again"
+      disabled={chosen.size === 0}
+      onClose={onClose}
+      onSubmit={async () => {
+        const { id } = await call<{ id: string }>('POST', '/emails', await copyOf(email, chosen))
+        onClose()
+        say('Sent again, as a new email.')
+        navigate(`/emails/${id}`)
+      }}
+    >
+      {error => (
+        <>
+          <p>The same message goes out as a new email. Whom to?</p>
+          <fieldset class="stack stack-tight">
+            <legend class="unseen">Recipients</legend>
+            {email.recipients.map(({ address, status }) => (
+              <label class="check" key={address}>
+                <input type="checkbox" checked={chosen.has(address)} onChange={() => toggle(address)} />
+                <span class="grow">{address}</span>
+                <Mark tone={EMAIL_WORDS[status].tone}>{EMAIL_WORDS[status].label}</Mark>
+              </label>
+            ))}
+          </fieldset>
+          {isSuppressed && (
+            <Note tone="warn">
+              <p>Suppressed addresses get nothing until they are taken off the suppression list.</p>
+            </Note>
+          )}
+          {error?.fields.map(({ path, message }) => (
+            <p key={path} class="fault">
+              {message}
+            </p>
+          ))}
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+async function copyOf(email: Email, chosen: ReadonlySet<string>) {
+  const of = (kind: Recipient['kind'], mailboxes: readonly string[]) => {
+    const addresses = email.recipients
+      .filter(recipient => recipient.kind === kind && chosen.has(recipient.address))
+      .map(({ address }) => address)
+    return addresses.map(address => mailboxes.find(text => text.includes(address)) ?? address)
+  }
+  const [to, cc, bcc] = [of('to', email.to), of('cc', email.cc), of('bcc', email.bcc)]
+  const headers = Object.entries(email.headers).filter(([name]) => !OWN_TO_A_MESSAGE.has(name.toLowerCase()))
+  return {
+    from: email.from,
+    to: to.length > 0 ? to : (cc.splice(0).concat(bcc.splice(0)) as string[]),
+    cc,
+    bcc,
+    reply_to: email.reply_to,
+    subject: email.subject,
+    html: email.html,
+    text: email.text,
+    headers: Object.fromEntries(headers),
+    tags: email.tags,
+    ...(email.topic_id !== null && { topic_id: email.topic_id }),
+    attachments: await attachmentsOf(email),
+  }
+}
+
+async function attachmentsOf({ id, attachments }: Email) {
+  if (attachments.length === 0) return []
+  const { data } = await call<List<{ id: string; download_url: string }>>('GET', `/emails/${id}/attachments`)
+  return Promise.all(
+    attachments.map(async ({ id: attachmentId, filename, content_type, content_id }) => {
+      const { pathname, search } = new URL(data.find(one => one.id === attachmentId)!.download_url)
+      const reply = await send('GET', pathname + search)
+      const content = base64(new Uint8Array(await reply.arrayBuffer()))
+      return { filename, content, content_type, ...(content_id !== null && { content_id }) }
+    }),
+  )
+}
+
+function base64(bytes: Uint8Array): string {
+  const PIECE = 0x8000
+  let text = ''
+  for (let at = 0; at < bytes.length; at += PIECE)
+    text += String.fromCharCode(...bytes.subarray(at, at + PIECE))
+  return btoa(text)
+}

@@ -1,0 +1,40 @@
+/** Another time for a scheduled email. */
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import type { Email } from '../api/types.ts'
+import { TextField } from '../components/controls.tsx'
+import { FormDialog } from '../components/dialog.tsx'
+import { say } from '../components/feedback.tsx'
+
+export function ScheduleDialog({ email, onClose }: { email: Email; onClose: () => void }) {
+  const [when, setWhen] = useState(localInput(email.scheduled_at!))
+  return (
+    <FormDialog
+      title="Send it at another time"
+      act="Move it"
+      onClose={onClose}
+      onSubmit={async () => {
+        await call('PATCH', `/emails/${email.id}`, { scheduled_at: new Date(when).toISOString() })
+        say('The email has been moved.')
+        onClose()
+      }}
+    >
+      {error => (
+        <TextField
+          label="When, in your time zone"
+          type="datetime-local"
+          required
+          value={when}
+          onValue={setWhen}
+          fault={error?.of('scheduled_at')}
+        />
+      )}
+    </FormDialog>
+  )
+}
+
+/** As the field wants it: local, without a zone. */
+function localInput(iso: string): string {
+  const at = new Date(iso)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}

@@ -1,0 +1,270 @@
+/** Segments of an audience: those of its contacts for whom some filters hold. */
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { Audience, List, Segment, SegmentFilter } from '../api/types.ts'
+import { Button, TextField } from '../components/controls.tsx'
+import { confirm, FormDialog } from '../components/dialog.tsx'
+import { useDraft } from '../components/draft.tsx'
+import { Empty, Failure, say, Waiting } from '../components/feedback.tsx'
+import { type Column, RowActs, Table } from '../components/list.tsx'
+import { Card } from '../components/show.tsx'
+import { count, counted } from '../labels/numbers.ts'
+
+type Op = SegmentFilter['op']
+
+const OPS: Readonly<Record<Op, string>> = {
+  eq: 'is',
+  neq: 'is not',
+  contains: 'contains',
+  exists: 'is given',
+  not_exists: 'is not given',
+}
+const FIELDS: Readonly<Record<string, string>> = {
+  email: 'Email address',
+  first_name: 'First name',
+  last_name: 'Last name',
+  unsubscribed: 'Unsubscribed',
+}
+const COMPARES_NOTHING: ReadonlySet<Op> = new Set(['exists', 'not_exists'])
+const SETTLED_MS = 300
+
+export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
+  const segments = useLoad<List<Segment>>(`/audiences/${audience.id}/segments?limit=100`)
+  const [open, setOpen] = useState<Segment | 'new'>()
+  const add = () => setOpen('new')
+  const remove = ({ id, name }: Segment) =>
+    confirm({
+      title: `Delete ${name}?`,
+      text: 'Its contacts stay in the audience.',
+      act: 'Delete the segment',
+      async work() {
+        await call('DELETE', `/audiences/${audience.id}/segments/${id}`)
+        say('The segment is deleted.')
+        segments.reload()
+      },
+    })
+  const columns: Column<Segment>[] = [
+    { head: 'Segment', cell: ({ name }) => <b>{name}</b> },
+    {
+      head: 'Who belongs',
+      cell: ({ filters }) => <span class="quiet small">{filters.map(filterWords).join(' and ')}</span>,
+    },
+    { head: 'Contacts', kind: 'number', cell: ({ contact_count }) => count(contact_count) },
+    {
+      head: 'Acts',
+      kind: 'acts',
+      cell: segment => (
+        <RowActs
+          onChange={() => setOpen(segment)}
+          removal={`Delete ${segment.name}`}
+          onRemove={() => remove(segment)}
+        />
+      ),
+    },
+  ]
+  const act = (
+    <Button icon="plus" onClick={add}>
+      Make a segment
+    </Button>
+  )
+  return (
+    <Card flush>
+      {!segments.data &&
+        (segments.error ? <Failure error={segments.error} retry={segments.reload} /> : <Waiting />)}
+      {segments.data?.total === 0 && (
+        <Empty icon="audiences" title="No segment yet" act={act}>
+          A segment is a part of an audience, such as those in Vienna. Who belongs is looked up anew whenever
+          it is used.
+        </Empty>
+      )}
+      {segments.data && segments.data.total > 0 && (
+        <>
+          <div class="filters">{act}</div>
+          <Table<Segment>
+            caption="Segments"
+            columns={columns}
+            rows={segments.data.data}
+            keyOf={({ id }) => id}
+          />
+        </>
+      )}
+      {open && (
+        <SegmentDialog
+          audience={audience}
+          {...(open !== 'new' && { segment: open })}
+          onClose={() => setOpen(undefined)}
+          onDone={segments.reload}
+        />
+      )}
+    </Card>
+  )
+}
+
+function filterWords({ field, op, value }: SegmentFilter): string {
+  const name = FIELDS[field] ?? field.replace(/^properties\./, '')
+  return COMPARES_NOTHING.has(op) ? `${name} ${OPS[op]}` : `${name} ${OPS[op]} “${value}”`
+}
+
+const FIRST_FILTERS: SegmentFilter[] = [{ field: 'email', op: 'contains', value: '' }]
+
+interface SegmentDialogProps {
+  audience: Pick<Audience, 'id'>
+  segment?: Segment
+  onClose: () => void
+  onDone: () => void
+}
+
+function SegmentDialog({ audience, segment, onClose, onDone }: SegmentDialogProps) {
+  const draft = useDraft(
+    `segment.${audience.id}.${segment?.id ?? 'new'}`,
+    { name: segment?.name ?? '', filters: segment?.filters ?? FIRST_FILTERS },
+    segment?.updated_at,
+  )
+  const { name, filters } = draft.value
+  const path = `/audiences/${audience.id}/segments`
+  return (
+    <FormDialog
+      title={segment ? `Change ${segment.name}` : 'Make a segment'}
+      act={segment ? 'Save' : 'Make it'}
+      wide
+      draft={draft}
+      onClose={onClose}
+      onSubmit={async () => {
+        const body = { name, filters }
+        await (segment ? call('PUT', `${path}/${segment.id}`, body) : call('POST', path, body))
+        onDone()
+        onClose()
+      }}
+    >
+      {error => (
+        <>
+          <TextField
+            label="Name"
+            required
+            value={name}
+            onValue={value => draft.set({ name: value, filters })}
+            fault={error?.of('name')}
+          />
+          <FilterFields
+            audience={audience}
+            filters={filters}
+            onFilters={value => draft.set({ name, filters: value })}
+          />
+          {error?.fields
+            .filter(({ path: at }) => at.startsWith('filters'))
+            .map(({ path: at, message }) => (
+              <p key={at} class="advice">
+                {message}
+              </p>
+            ))}
+          <LiveCount path={path} filters={filters} />
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+interface FilterFieldsProps {
+  audience: Pick<Audience, 'id'>
+  filters: readonly SegmentFilter[]
+  onFilters: (filters: SegmentFilter[]) => void
+}
+
+function FilterFields({ audience, filters, onFilters }: FilterFieldsProps) {
+  const properties = useLoad<List<{ key: string }>>(`/audiences/${audience.id}/properties`)
+  const fields = [
+    ...Object.entries(FIELDS),
+    ...(properties.data?.data ?? []).map(({ key }) => [`properties.${key}`, key] as const),
+  ]
+  const change = (i: number, changes: Partial<SegmentFilter>) =>
+    onFilters(filters.map((filter, j) => (i === j ? { ...filter, ...changes } : filter)))
+  return (
+    <fieldset class="stack stack-tight">
+      <legend class="label">
+        <b class="small">All of this must be true</b>
+      </legend>
+      {filters.map(({ field, op, value }, i) => (
+        <div class="row" key={i}>
+          <select
+            class="input grow"
+            aria-label={`What is looked at, ${i + 1}`}
+            value={field}
+            onChange={event => change(i, { field: event.currentTarget.value })}
+          >
+            {fields.map(([one, label]) => (
+              <option key={one} value={one}>
+                {label}
+              </option>
+            ))}
+          </select>
+          <select
+            class="input grow"
+            aria-label={`How, ${i + 1}`}
+            value={op}
+            onChange={event => change(i, { op: event.currentTarget.value as Op })}
+          >
+            {Object.entries(OPS).map(([one, label]) => (
+              <option key={one} value={one}>
+                {label}
+              </option>
+            ))}
+          </select>
+          {!COMPARES_NOTHING.has(op) && (
+            <input
+              class="input grow"
+              aria-label={`With what, ${i + 1}`}
+              value={String(value ?? '')}
+              onInput={event => change(i, { value: event.currentTarget.value })}
+            />
+          )}
+          <Button
+            kind="plain"
+            icon="cross"
+            label={`Without this, ${i + 1}`}
+            onClick={() => onFilters(filters.filter((_, j) => i !== j))}
+          />
+        </div>
+      ))}
+      <div>
+        <Button
+          small
+          icon="plus"
+          onClick={() => onFilters([...filters, { field: 'email', op: 'contains', value: '' }])}
+        >
+          Something more
+        </Button>
+      </div>
+    </fieldset>
+  )
+}
+
+/** How many there are, while the filters are being chosen. */
+function LiveCount({ path, filters }: { path: string; filters: readonly SegmentFilter[] }) {
+  const [found, setFound] = useState<number>()
+  const asked = JSON.stringify({ filters })
+  useEffect(() => {
+    let isOver = false
+    const timer = setTimeout(async () => {
+      const answer = await call<{ contact_count: number }>('POST', `${path}/count`, JSON.parse(asked)).catch(
+        (error: unknown) => {
+          // what is still being written need not make sense
+          if (!(error instanceof ApiError)) throw error
+          return undefined
+        },
+      )
+      if (!isOver) setFound(answer?.contact_count)
+    }, SETTLED_MS)
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, [asked])
+  return (
+    <p role="status" class="quiet">
+      {found === undefined
+        ? 'Counting …'
+        : `${counted(found, 'contact belongs', 'contacts belong')} to it now.`}
+    </p>
+  )
+}

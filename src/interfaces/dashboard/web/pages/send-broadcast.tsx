@@ -1,0 +1,160 @@
+/** A broadcast is tried with a few addresses, and then sent to everybody, now or later. */
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { Audience, Broadcast, Segment } from '../api/types.ts'
+import { TextField } from '../components/controls.tsx'
+import { FormDialog } from '../components/dialog.tsx'
+import { Failure, Note, say } from '../components/feedback.tsx'
+import { counted } from '../labels/numbers.ts'
+import { signedIn } from '../shell/session.ts'
+
+interface Lint {
+  findings: {
+    rule: string
+    severity: 'error' | 'warning'
+    part: string
+    line: number | null
+    message: string
+  }[]
+}
+
+export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void }) {
+  const [to, setTo] = useState(signedIn().user.email)
+  return (
+    <FormDialog
+      title="Send a test"
+      act="Send the test"
+      onClose={onClose}
+      onSubmit={async () => {
+        await call('POST', `/broadcasts/${id}/test`, { to: to.split(',').map(text => text.trim()) })
+        say('The test is on its way.')
+        onClose()
+      }}
+    >
+      {error => (
+        <TextField
+          label="To"
+          required
+          value={to}
+          hint="Up to ten addresses, with commas between them."
+          onValue={setTo}
+          fault={error?.of('to')}
+        />
+      )}
+    </FormDialog>
+  )
+}
+
+interface SendProps {
+  /** As it was read: this version is sent, or none. */
+  broadcast: Broadcast
+  onClose: () => void
+  /** It was changed elsewhere. */
+  onChanged: () => void
+  onSent: (broadcast: Broadcast) => void
+}
+
+/** What the API refuses to send. */
+const REFUSED_RULES: ReadonlySet<string> = new Set(['starter_text', 'unreachable_links'])
+
+export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendProps) {
+  const [when, setWhen] = useState('')
+  const { id, version, audience_id, segment_id, subject, from } = broadcast
+  const audience = useLoad<Audience>(`/audiences/${audience_id}`)
+  const segment = useLoad<Segment>(segment_id && `/audiences/${audience_id}/segments/${segment_id}`)
+  const lint = useLint(id)
+  const isRefused = lint.findings.some(({ rule }) => REFUSED_RULES.has(rule))
+  const count = segment_id ? segment.data?.contact_count : audience.data?.contact_count
+  const send = async () => {
+    const scheduled_at = when ? new Date(when).toISOString() : null
+    try {
+      onSent(await call<Broadcast>('POST', `/broadcasts/${id}/send`, { scheduled_at, version }))
+    } catch (error) {
+      if (error instanceof ApiError && error.of('version')) onChanged()
+      throw error
+    }
+    say(when ? 'It is scheduled.' : 'It is going out.')
+  }
+  return (
+    <FormDialog
+      title="Send it to everybody?"
+      act={when ? 'Schedule' : 'Send now'}
+      disabled={isRefused}
+      onClose={onClose}
+      onSubmit={send}
+    >
+      {error => (
+        <>
+          <p>
+            {count === undefined ? 'Everybody' : counted(count, 'contact')} of{' '}
+            <b>{segment.data?.name ?? audience.data?.name}</b>, without those who have unsubscribed or are
+            suppressed.
+          </p>
+          <p class="quiet">
+            Subject: <b>{subject}</b>. From: {from}.
+          </p>
+          <Findings lint={lint} isRefused={isRefused} />
+          <TextField
+            label="When, in your time zone"
+            type="datetime-local"
+            value={when}
+            hint="Leave it empty to send now."
+            onValue={setWhen}
+            fault={error?.of('scheduled_at')}
+          />
+          {error?.fields
+            .filter(({ path }) => path !== 'scheduled_at')
+            .map(({ path, message }) => (
+              <Note key={path} tone="bad" isNews>
+                <p>{path === 'version' ? CHANGED : message}</p>
+              </Note>
+            ))}
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+const CHANGED =
+  'Nothing was sent: this broadcast was changed elsewhere after you opened it. Close this dialog, read the new version, and send that.'
+
+/** The broadcast as it is stored is looked over once, when the dialog opens. */
+function useLint(id: string): { findings: Lint['findings']; error: ApiError | undefined } {
+  const [found, setFound] = useState<{ findings: Lint['findings']; error: ApiError | undefined }>({
+    findings: [],
+    error: undefined,
+  })
+  useEffect(() => {
+    call<Lint>('POST', `/broadcasts/${id}/lint`).then(
+      ({ findings }) => setFound({ findings, error: undefined }),
+      (error: unknown) => {
+        if (!(error instanceof ApiError)) throw error
+        setFound({ findings: [], error })
+      },
+    )
+  }, [id])
+  return found
+}
+
+/** What would keep it from being read, or is refused. */
+function Findings({
+  lint: { findings, error },
+  isRefused,
+}: {
+  lint: ReturnType<typeof useLint>
+  isRefused: boolean
+}) {
+  if (error) return <Failure error={error} act="The broadcast could not be checked" />
+  if (findings.length === 0) return null
+  return (
+    <Note tone={isRefused ? 'bad' : 'warn'}>
+      <p>
+        <b>{isRefused ? 'This broadcast cannot be sent yet:' : 'Before you send it:'}</b>
+      </p>
+      {findings.map(({ rule, part, line, message }) => (
+        <p key={`${rule} ${part} ${line} ${message}`}>{message}</p>
+      ))}
+    </Note>
+  )
+}

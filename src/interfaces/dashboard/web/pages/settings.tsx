@@ -1,0 +1,177 @@
+/** The reader's own settings: the password, and where else they are signed in. */
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { Installation, List, SessionRow } from '../api/types.ts'
+import { Button, TextField } from '../components/controls.tsx'
+import { confirm, useAct } from '../components/dialog.tsx'
+import { Failure, say, Waiting } from '../components/feedback.tsx'
+import { type Column, Table } from '../components/list.tsx'
+import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
+import { counted } from '../labels/numbers.ts'
+import { timeZone } from '../labels/time.ts'
+import { signedIn } from '../shell/session.ts'
+
+const SHORTEST_PASSWORD = 8
+
+export function Settings() {
+  const sessions = useLoad<List<SessionRow>>('/auth/sessions')
+  return (
+    <>
+      <Head title="Settings" />
+      <div class="halves">
+        <Password onChanged={sessions.reload} />
+        <AboutCard />
+      </div>
+      <Card
+        title="Where you are signed in"
+        lead="End what you do not know, and change your password then."
+        flush
+      >
+        {!sessions.data &&
+          (sessions.error ? <Failure error={sessions.error} retry={sessions.reload} /> : <Waiting />)}
+        {sessions.data && (
+          <Table<SessionRow>
+            caption="Sessions"
+            columns={columnsOf(sessions.reload)}
+            rows={sessions.data.data}
+            keyOf={({ id }) => id}
+          />
+        )}
+      </Card>
+    </>
+  )
+}
+
+function Password({ onChanged }: { onChanged: () => void }) {
+  const [current, setCurrent] = useState('')
+  const [next, setNext] = useState('')
+  const { error, isBusy, run } = useAct(async () => {
+    const { sessions_ended: ended } = await call<{ sessions_ended: number }>('POST', '/auth/password', {
+      current_password: current,
+      new_password: next,
+    })
+    setCurrent('')
+    setNext('')
+    say(
+      ended > 0
+        ? `Changed. ${counted(ended, 'other session has', 'other sessions have')} ended.`
+        : 'Changed.',
+    )
+    onChanged()
+  })
+  return (
+    <Card title="Password" lead="Changing it signs you out everywhere else.">
+      <form
+        class="stack"
+        onSubmit={event => {
+          event.preventDefault()
+          void run()
+        }}
+      >
+        <input type="text" autocomplete="username" value={signedIn().user.email} hidden readOnly />
+        <TextField
+          label="Present password"
+          type="password"
+          autocomplete="current-password"
+          required
+          value={current}
+          onValue={setCurrent}
+          fault={error?.of('current_password')}
+        />
+        <TextField
+          label="New password"
+          type="password"
+          autocomplete="new-password"
+          required
+          minLength={SHORTEST_PASSWORD}
+          hint={`At least ${SHORTEST_PASSWORD} characters. A few random words are good.`}
+          value={next}
+          onValue={setNext}
+          fault={error?.of('new_password')}
+        />
+        {error && error.fields.length === 0 && <Failure error={error} />}
+        <div>
+          <Button type="submit" kind="main" disabled={isBusy}>
+            Change the password
+          </Button>
+        </div>
+      </form>
+    </Card>
+  )
+}
+
+function AboutCard() {
+  const { user, account } = signedIn()
+  const { data } = useLoad<Installation>('/installation')
+  return (
+    <Card title="About">
+      <Facts
+        rows={[
+          ['You', user.email],
+          ['Account', account.name],
+          ['Time zone', `${timeZone}, as your browser says`],
+          !!data && [
+            'API',
+            <span key="api" class="mono">
+              {data.base_url}
+            </span>,
+          ],
+          !!data && [
+            'Provider host',
+            <span key="host" class="mono">
+              {data.mail_host}
+            </span>,
+          ],
+          !!data && [
+            'Simulator',
+            <span key="sim" class="mono">
+              {data.simulator_domain}
+            </span>,
+          ],
+          !!data && ['Version', data.version],
+          [
+            'Keys',
+            'Press / to search, g then o, e, d, t, k or q to go to the overview, emails, domains, templates, keys or queue.',
+          ],
+        ]}
+      />
+    </Card>
+  )
+}
+
+function columnsOf(reload: () => void): Column<SessionRow>[] {
+  const end = ({ id }: SessionRow) =>
+    confirm({
+      title: 'End this session?',
+      text: 'Whoever uses it has to sign in again.',
+      act: 'End it',
+      async work() {
+        await call('DELETE', `/auth/sessions/${id}`)
+        say('The session has ended.')
+        reload()
+      },
+    })
+  return [
+    {
+      head: 'What',
+      cell: ({ kind, current }) => (
+        <>
+          {kind === 'cookie' ? 'A browser' : 'A script'} {current && <Mark tone="good">this one</Mark>}
+        </>
+      ),
+    },
+    { head: 'Last seen', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+    { head: 'Signed in', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      head: 'Acts',
+      kind: 'acts',
+      cell: session =>
+        !session.current && (
+          <Button small onClick={() => end(session)}>
+            End
+          </Button>
+        ),
+    },
+  ]
+}

@@ -1,0 +1,113 @@
+/** The addresses that mail leaves from: what lists say of each, how far it is warmed up, and where it rests. */
+import { useLoad } from '../api/load.ts'
+import type { Doctor, Sources } from '../api/types.ts'
+import { Failure, Waiting } from '../components/feedback.tsx'
+import { Card, Mark, Meter, Time } from '../components/show.tsx'
+import { WarmupCurve } from '../components/warmup-curve.tsx'
+import { type ListState, listStates } from '../labels/lists.ts'
+import { count, counted } from '../labels/numbers.ts'
+
+type Source = Sources['data'][number]
+
+export function SourcesCard({ doctor }: { doctor: Doctor | undefined }) {
+  const { data, error, reload } = useLoad<Sources>('/sources')
+  const states = listStates(doctor)
+  const sources = data?.data ?? []
+  const others = [...(states?.keys() ?? [])].filter(
+    address => !sources.some(({ source_ip }) => source_ip === address),
+  )
+  return (
+    <Card
+      title="Our addresses"
+      lead="A new address earns trust by sending a little more each day. That is seen to by itself."
+      flush
+    >
+      {!data &&
+        (error ? (
+          <div class="card-body">
+            <Failure error={error} retry={reload} />
+          </div>
+        ) : (
+          <Waiting />
+        ))}
+      {data && sources.length === 0 && (
+        <p class="card-body quiet">
+          The system chooses the address that mail leaves from. Name yours in <code>delivery.source_ips</code>{' '}
+          to have them warmed up and watched one by one.
+        </p>
+      )}
+      {data && (
+        <ul>
+          {sources.map(source => (
+            <SourceRow key={source.source_ip} source={source} state={states?.get(source.source_ip)} />
+          ))}
+          {others.map(address => (
+            <li key={address} class="recipient row row-apart">
+              <b class="mono">{address}</b>
+              <ListMark state={states?.get(address)} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}
+
+function SourceRow({ source, state }: { source: Source; state: ListState | undefined }) {
+  const { source_ip, ehlo_name, warmup, rests } = source
+  return (
+    <li class="recipient stack">
+      <div class="row row-apart">
+        <span>
+          <b class="mono">{source_ip}</b> <span class="quiet">as {ehlo_name}</span>
+        </span>
+        <span class="row">
+          <ListMark state={state} />
+          <Mark tone={warmup ? 'warn' : 'good'}>{warmup ? `Day ${warmup.day} of warming up` : 'Warm'}</Mark>
+        </span>
+      </div>
+      {warmup && (
+        <div class="halves">
+          <WarmupCurve caps={warmup.caps} day={warmup.day} />
+          <div class="stack stack-tight">
+            {warmup.sent.length === 0 && (
+              <p class="small quiet">
+                Nothing sent today; {counted(warmup.cap, 'message')} may go to each provider.
+              </p>
+            )}
+            {warmup.sent.map(({ provider, count: sent }) => (
+              <div key={provider}>
+                <div class="row row-apart small">
+                  <span>{provider === 'other' ? 'All other providers' : provider}</span>
+                  <span class="quiet number">
+                    {count(sent)} of {count(warmup.cap)} today
+                  </span>
+                </div>
+                <Meter share={sent / Math.max(1, warmup.cap)} label={`Sent to ${provider} today`} />
+              </div>
+            ))}
+          </div>
+        </div>
+      )}
+      {rests.map(({ site, until, reason }) => (
+        <p class="small quiet" key={site}>
+          Sends nothing to {site} until <Time at={until} />: {reason}
+        </p>
+      ))}
+    </li>
+  )
+}
+
+/** Undefined until the lists have been asked, and where none is. */
+function ListMark({ state }: { state: ListState | undefined }) {
+  if (!state) return null
+  const { listed, clear, silent } = state
+  if (listed.length > 0) return <Mark tone="bad">On {listed.join(', ')}</Mark>
+  if (clear.length === 0) return <Mark tone="none">No block list answers</Mark>
+  const unheard = silent.length > 0 ? `; no answer from ${silent.join(', ')}` : ''
+  return (
+    <Mark tone="good" title={`Not on ${clear.join(', ')}${unheard}`}>
+      On no block list
+    </Mark>
+  )
+}

@@ -1,0 +1,100 @@
+/** All templates. */
+import { Link, useLocation } from 'wouter-preact'
+import { call } from '../api/client.ts'
+import { useQuery } from '../api/query.ts'
+import type { Template, TemplateRow } from '../api/types.ts'
+import { Button, TextField } from '../components/controls.tsx'
+import { FormDialog } from '../components/dialog.tsx'
+import { useDraft } from '../components/draft.tsx'
+import { Empty } from '../components/feedback.tsx'
+import { type Column, PagedTable, Search } from '../components/list.tsx'
+import { usePaged } from '../components/paged.ts'
+import { Card, Head, Time } from '../components/show.tsx'
+
+/** What a new one says, to be written over. */
+const BEGINNING = {
+  subject: 'Welcome, {{first_name|there}}',
+  html: '<h1>Welcome, {{first_name|there}}</h1>\n<p>We are glad that you are here.</p>\n',
+  text: 'Welcome, {{first_name|there}}.\n\nWe are glad that you are here.\n',
+}
+
+const COLUMNS: readonly Column<TemplateRow>[] = [
+  {
+    head: 'Template',
+    cell: ({ id, name }) => (
+      <Link href={`/templates/${id}`} class="row-link">
+        {name}
+      </Link>
+    ),
+  },
+  { head: 'Subject', cell: ({ subject }) => <span class="quiet">{subject ?? 'None'}</span> },
+  { head: 'Changed', kind: 'tight', cell: ({ updated_at }) => <Time at={updated_at} /> },
+]
+
+export function Templates() {
+  const query = useQuery()
+  const list = usePaged<TemplateRow>('/templates', query, { filters: { q: query.get('q') } })
+  const add = () => query.set({ add: '1' })
+  return (
+    <>
+      <Head title="Templates" lead="What you send again and again, with places for what differs.">
+        <Button kind="main" icon="plus" onClick={add}>
+          Write a template
+        </Button>
+      </Head>
+      <Card flush>
+        <search class="filters">
+          <Search query={query} label="Search names" />
+        </search>
+        <PagedTable<TemplateRow>
+          caption="Templates"
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          list={list}
+          empty={
+            <Empty
+              icon="templates"
+              title="No template yet"
+              act={<Button onClick={add}>Write the first one</Button>}
+            >
+              Write a mail once, with places such as {'{{first_name}}'}; programs fill them in. Every change
+              is kept as a version, and can be undone.
+            </Empty>
+          }
+        />
+      </Card>
+      {query.get('add') && <AddTemplate onClose={() => query.set({ add: null })} />}
+    </>
+  )
+}
+
+function AddTemplate({ onClose }: { onClose: () => void }) {
+  const [, navigate] = useLocation()
+  const draft = useDraft('new-template', { name: '' })
+  return (
+    <FormDialog
+      title="Write a template"
+      act="Begin"
+      draft={draft}
+      onClose={onClose}
+      onSubmit={async () => {
+        const { id } = await call<Template>('POST', '/templates', { ...draft.value, ...BEGINNING })
+        onClose()
+        navigate(`/templates/${id}`)
+      }}
+    >
+      {error => (
+        <TextField
+          label="Name"
+          required
+          autofocus
+          placeholder="Welcome mail"
+          hint="For you alone; readers do not see it."
+          value={draft.value.name}
+          onValue={name => draft.set({ name })}
+          fault={error?.of('name')}
+        />
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,131 @@
+/** Topics: what contacts can hear of, or say that they do not want to. */
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { List, Topic } from '../api/types.ts'
+import { AreaField, Button, Choose, TextField } from '../components/controls.tsx'
+import { confirm, FormDialog } from '../components/dialog.tsx'
+import { useDraft } from '../components/draft.tsx'
+import { Failure, say, Waiting } from '../components/feedback.tsx'
+import { type Column, RowActs, Table } from '../components/list.tsx'
+import { Card } from '../components/show.tsx'
+
+const DEFAULTS = [
+  ['opt_in', 'Everybody, until they say otherwise'],
+  ['opt_out', 'Nobody, until they ask for it'],
+] as const
+
+export function TopicsCard() {
+  const topics = useLoad<List<Topic>>('/topics?limit=100')
+  const [open, setOpen] = useState<Topic | 'new'>()
+  const remove = ({ id, name }: Topic) =>
+    confirm({
+      title: `Delete ${name}?`,
+      text: 'What contacts have said about it is forgotten. This cannot be undone.',
+      act: 'Delete the topic',
+      async work() {
+        await call('DELETE', `/topics/${id}`)
+        say('The topic is deleted.')
+        topics.reload()
+      },
+    })
+  const columns: Column<Topic>[] = [
+    {
+      head: 'Topic',
+      cell: ({ name, description }) => (
+        <>
+          <b>{name}</b>
+          {description && <div class="quiet small">{description}</div>}
+        </>
+      ),
+    },
+    {
+      head: 'Goes to',
+      cell: ({ default_subscription }) => DEFAULTS.find(([value]) => value === default_subscription)![1],
+    },
+    {
+      head: 'Acts',
+      kind: 'acts',
+      cell: topic => (
+        <RowActs
+          onChange={() => setOpen(topic)}
+          removal={`Delete ${topic.name}`}
+          onRemove={() => remove(topic)}
+        />
+      ),
+    },
+  ]
+  return (
+    <Card
+      title="Topics"
+      lead="Kinds of mail, such as offers or news. Contacts can leave one and stay for the others."
+      flush
+      acts={
+        <Button small icon="plus" onClick={() => setOpen('new')}>
+          Make a topic
+        </Button>
+      }
+    >
+      {!topics.data && (topics.error ? <Failure error={topics.error} retry={topics.reload} /> : <Waiting />)}
+      {topics.data?.total === 0 && (
+        <p class="card-body quiet">No topic yet: whoever leaves, leaves everything.</p>
+      )}
+      {topics.data && topics.data.total > 0 && (
+        <Table<Topic> caption="Topics" columns={columns} rows={topics.data.data} keyOf={({ id }) => id} />
+      )}
+      {open && (
+        <TopicDialog
+          {...(open !== 'new' && { topic: open })}
+          onClose={() => setOpen(undefined)}
+          onDone={topics.reload}
+        />
+      )}
+    </Card>
+  )
+}
+
+interface TopicDialogProps {
+  topic?: Topic
+  onClose: () => void
+  onDone: () => void
+}
+
+function TopicDialog({ topic, onClose, onDone }: TopicDialogProps) {
+  const draft = useDraft(`topic.${topic?.id ?? 'new'}`, {
+    name: topic?.name ?? '',
+    description: topic?.description ?? '',
+    default_subscription: (topic?.default_subscription ?? 'opt_in') as string,
+  })
+  const field = (name: keyof typeof draft.value) => ({
+    value: draft.value[name],
+    onValue: (value: string) => draft.set({ ...draft.value, [name]: value }),
+  })
+  return (
+    <FormDialog
+      title={topic ? `Change ${topic.name}` : 'Make a topic'}
+      act={topic ? 'Save' : 'Make it'}
+      draft={draft}
+      onClose={onClose}
+      onSubmit={async () => {
+        const body = draft.value
+        await (topic ? call('PATCH', `/topics/${topic.id}`, body) : call('POST', '/topics', body))
+        onDone()
+        onClose()
+      }}
+    >
+      {error => (
+        <>
+          <TextField label="Name" required autofocus {...field('name')} fault={error?.of('name')} />
+          <AreaField
+            label="Description"
+            rows={2}
+            hint="Readers see it where they choose what they want."
+            {...field('description')}
+            fault={error?.of('description')}
+          />
+          <Choose label="Goes to" options={DEFAULTS} {...field('default_subscription')} />
+        </>
+      )}
+    </FormDialog>
+  )
+}

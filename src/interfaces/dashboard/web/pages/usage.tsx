@@ -1,0 +1,68 @@
+/** The plan, and what has been used of it. */
+import { useLoad } from '../api/load.ts'
+import type { Usage } from '../api/types.ts'
+import { Failure, Waiting } from '../components/feedback.tsx'
+import { Card, Facts, Head, Meter, Time } from '../components/show.tsx'
+import { count, counted } from '../labels/numbers.ts'
+import { signedIn } from '../shell/session.ts'
+
+const LIVE_MS = 15_000
+/** From here on it is worth a thought. */
+const MUCH = 0.9
+
+export function UsagePage() {
+  const { data, error, reload } = useLoad<Usage>('/account/usage', { everyMs: LIVE_MS })
+  const { account } = signedIn()
+  return (
+    <>
+      <Head
+        title="Usage and plan"
+        lead="Every recipient of an accepted email counts, also those at the simulator."
+      />
+      {!data && (error ? <Failure error={error} retry={reload} /> : <Waiting />)}
+      {data && (
+        <>
+          <div class="halves">
+            <Period title="Today" period={data.emails.daily} />
+            <Period title="This month" period={data.emails.monthly} />
+          </div>
+          <Card title="Plan">
+            <Facts
+              rows={[
+                ['Account', account.name],
+                ['Plan', data.plan],
+                [
+                  'Kept for',
+                  data.retention_days === null
+                    ? 'as long as there is room'
+                    : counted(data.retention_days, 'day'),
+                ],
+                ['Days and months', 'begin at midnight in UTC'],
+              ]}
+            />
+          </Card>
+        </>
+      )}
+    </>
+  )
+}
+
+function Period({ title, period }: { title: string; period: Usage['emails']['daily'] }) {
+  const { used, limit, remaining, resets_at } = period
+  const share = limit === null ? 0 : used / limit
+  return (
+    <Card title={title}>
+      <div class="stack">
+        <p>
+          <b class="number">{count(used)}</b>{' '}
+          {limit === null ? 'recipients, without a limit' : `of ${counted(limit, 'recipient')}`}
+        </p>
+        {limit !== null && <Meter share={share} label={`${title}: used`} bad={share > MUCH} />}
+        <p class="quiet small">
+          {remaining !== null && `${count(remaining)} left. `}
+          Begins anew <Time at={resets_at} />.
+        </p>
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,110 @@
+/** What a template said before, what has changed since, and a way back. */
+import { useState } from 'preact/hooks'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { Template, Version, VersionRow } from '../api/types.ts'
+import { Button } from '../components/controls.tsx'
+import { Dialog, useAct } from '../components/dialog.tsx'
+import { Failure, say, Waiting } from '../components/feedback.tsx'
+import { Time } from '../components/show.tsx'
+import { diffLines } from '../labels/diff.ts'
+
+interface VersionsProps {
+  template: Template
+  onClose: () => void
+  onRestored: (template: Template) => void
+}
+
+export function VersionsDialog({ template, onClose, onRestored }: VersionsProps) {
+  const versions = useLoad<VersionRow[]>(`/templates/${template.id}/versions`)
+  const [chosen, setChosen] = useState<number>()
+  const number = chosen ?? versions.data?.[0]?.version
+  return (
+    <Dialog title="Versions" wide onClose={onClose}>
+      <div class="dialog-body">
+        {!versions.data &&
+          (versions.error ? <Failure error={versions.error} retry={versions.reload} /> : <Waiting />)}
+        {versions.data?.length === 0 && (
+          <p>It has never been changed. From the first change on, versions are kept.</p>
+        )}
+        {versions.data && versions.data.length > 0 && (
+          <label class="field">
+            <span class="label">Compare what it says now with</span>
+            <select
+              class="input"
+              value={number}
+              onChange={event => setChosen(Number(event.currentTarget.value))}
+            >
+              {versions.data.map(({ version, created_at }) => (
+                <option key={version} value={version}>
+                  Version {version}, until {new Date(created_at).toLocaleString()}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {number !== undefined && (
+          <Comparison
+            key={number}
+            template={template}
+            number={number}
+            onRestored={restored => {
+              onRestored(restored)
+              onClose()
+            }}
+          />
+        )}
+      </div>
+    </Dialog>
+  )
+}
+
+interface ComparisonProps {
+  template: Template
+  number: number
+  onRestored: (template: Template) => void
+}
+
+function Comparison({ template, number, onRestored }: ComparisonProps) {
+  const path = `/templates/${template.id}/versions/${number}`
+  const version = useLoad<Version>(path)
+  const restore = useAct(async () => {
+    onRestored(await call<Template>('POST', `${path}/restore`))
+    say(`Version ${number} is back. What it said before is kept, so this can be undone.`)
+  })
+  if (!version.data) return version.error ? <Failure error={version.error} /> : <Waiting />
+  return (
+    <>
+      <div class="row row-apart">
+        <span class="quiet">
+          Replaced <Time at={version.data.created_at} />. Red was then, green is now.
+        </span>
+        <Button disabled={restore.isBusy} onClick={() => void restore.run()}>
+          Restore this version
+        </Button>
+      </div>
+      {restore.error && <Failure error={restore.error} />}
+      {(['name', 'subject', 'html', 'text'] as const).map(part => (
+        <Difference key={part} part={part} older={version.data![part] ?? ''} newer={template[part] ?? ''} />
+      ))}
+    </>
+  )
+}
+
+function Difference({ part, older, newer }: { part: string; older: string; newer: string }) {
+  if (older === newer) return null
+  return (
+    <section>
+      <h3>{part === 'html' ? 'HTML' : `${part[0]!.toUpperCase()}${part.slice(1)}`}</h3>
+      <div class="diff">
+        {diffLines(older, newer).map(({ kind, text }, i) => (
+          <div key={i} class={kind === 'same' ? '' : `is-${kind}`}>
+            <span class="unseen">{kind === 'same' ? '' : `${kind}: `}</span>
+            {kind === 'new' ? '+ ' : kind === 'old' ? '− ' : '  '}
+            {text}
+          </div>
+        ))}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,207 @@
+/** One webhook: what it hears of, and what came of the last events it was sent. */
+import { useState } from 'preact/hooks'
+import { useLocation } from 'wouter-preact'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import type { List, Webhook, WebhookDelivery } from '../api/types.ts'
+import { Button, Choose, Switch } from '../components/controls.tsx'
+import { confirm, FormDialog, useAct, useChange } from '../components/dialog.tsx'
+import { DraftNotice, DraftState, useDraft } from '../components/draft.tsx'
+import { Empty, Failure, say, Waiting } from '../components/feedback.tsx'
+import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { counted } from '../labels/numbers.ts'
+import type { PageProps } from '../shell/page.ts'
+import { EventChoice, type EventType } from './event-choice.tsx'
+import { NewSecret, WebhookMark } from './webhooks.tsx'
+
+const LIVE_MS = 3_000
+
+export function WebhookPage({ params: { id } }: PageProps) {
+  const [, navigate] = useLocation()
+  const webhook = useLoad<Webhook>(`/webhooks/${id}`)
+  const deliveries = useLoad<List<WebhookDelivery>>(`/webhooks/${id}/deliveries`, { everyMs: LIVE_MS })
+  const [isTesting, setTesting] = useState(false)
+  const [secret, setSecret] = useState<string>()
+  if (!webhook.data)
+    return webhook.error ? <Failure error={webhook.error} retry={webhook.reload} /> : <Waiting />
+  const { url } = webhook.data
+  const rotate = () =>
+    confirm({
+      title: 'A new secret?',
+      text: 'The present one signs beside it for 24 hours, so that your program can change over.',
+      act: 'Make a new secret',
+      harmless: true,
+      async work() {
+        const made = await call<{ signing_secret: string }>('POST', `/webhooks/${id}/rotate-secret`)
+        setSecret(made.signing_secret)
+      },
+    })
+  const remove = () =>
+    confirm({
+      title: 'Delete this webhook?',
+      text: 'What waits for it is not sent. This cannot be undone.',
+      act: 'Delete the webhook',
+      async work() {
+        await call('DELETE', `/webhooks/${id}`)
+        say('The webhook is deleted.')
+        navigate('/webhooks')
+      },
+    })
+  return (
+    <>
+      <Head title={url} from={['/webhooks', 'Webhooks']} lead={<WebhookMark webhook={webhook.data} />}>
+        <Button icon="trash" label="Delete the webhook" onClick={remove} />
+        <Button onClick={rotate}>New secret</Button>
+        <Button kind="main" onClick={() => setTesting(true)}>
+          Send a test
+        </Button>
+      </Head>
+      <Subscription webhook={webhook.data} put={webhook.put} />
+      <Card title="Last events" lead="The fifty newest, and how they were taken." flush>
+        {!deliveries.data &&
+          (deliveries.error ? <Failure error={deliveries.error} retry={deliveries.reload} /> : <Waiting />)}
+        {deliveries.data?.data.length === 0 && (
+          <Empty icon="webhooks" title="Nothing was sent yet">
+            Send a test, and see what your program answers.
+          </Empty>
+        )}
+        {deliveries.data?.data.map(delivery => (
+          <Delivery key={delivery.id} delivery={delivery} reload={deliveries.reload} />
+        ))}
+      </Card>
+      {isTesting && (
+        <TestDialog webhook={webhook.data} onClose={() => setTesting(false)} onSent={deliveries.reload} />
+      )}
+      {secret && <NewSecret secret={secret} onClose={() => setSecret(undefined)} />}
+    </>
+  )
+}
+
+function Subscription({ webhook, put }: { webhook: Webhook; put: (webhook: Webhook) => void }) {
+  const draft = useDraft(`webhook.${webhook.id}`, { events: webhook.events.toSorted() as EventType[] })
+  const { events } = draft.value
+  const { error, act } = useChange(async (body: object) => {
+    const changed = await call<Webhook>('PATCH', `/webhooks/${webhook.id}`, body)
+    if ('events' in body) draft.settle(draft.now(), { events: changed.events.toSorted() })
+    put(changed)
+    say('Saved.')
+  })
+  return (
+    <Card title="What it hears of">
+      <div class="stack">
+        {error && <Failure error={error} act="Nothing was changed" />}
+        <DraftNotice draft={draft} what="webhook" />
+        <Switch
+          label="On"
+          hint="While it is off, nothing is sent to it, nor kept for it."
+          checked={webhook.enabled}
+          onChange={enabled => act({ enabled })}
+        />
+        <EventChoice events={events} onEvents={value => draft.set({ events: value.toSorted() })} />
+        <div class="row">
+          <Button disabled={!draft.isChanged || events.length === 0} onClick={() => act({ events })}>
+            Save
+          </Button>
+          <DraftState draft={draft} />
+        </div>
+      </div>
+    </Card>
+  )
+}
+
+function Delivery({ delivery, reload }: { delivery: WebhookDelivery; reload: () => void }) {
+  const { id, webhook_id, event_type, test, attempts, last_attempt_at, next_attempt_at, created_at } =
+    delivery
+  const replay = useAct(async () => {
+    await call('POST', `/webhooks/${webhook_id}/deliveries/${id}/replay`)
+    say('The event is sent once more.')
+    reload()
+  })
+  return (
+    <details class="recipient">
+      <summary class="row">
+        <code class="grow">{event_type}</code>
+        {test && <Mark tone="info">Test</Mark>}
+        <DeliveryMark delivery={delivery} />
+        <span class="quiet">
+          <Time at={last_attempt_at ?? created_at} />
+        </span>
+      </summary>
+      <div class="stack" style={{ marginTop: '12px' }}>
+        <p class="quiet">
+          {counted(attempts, 'attempt')}
+          {delivery.duration_ms !== null && `, the last took ${delivery.duration_ms} ms`}.
+          {next_attempt_at && (
+            <>
+              {' '}
+              The next is <Time at={next_attempt_at} />.
+            </>
+          )}
+        </p>
+        {delivery.error && <p class="advice">{delivery.error}</p>}
+        <div class="talk">
+          <pre class="letter-text">{delivery.request.body}</pre>
+        </div>
+        {delivery.response_body !== null && (
+          <div class="talk">
+            <pre class="letter-text">{delivery.response_body || 'The answer was empty.'}</pre>
+          </div>
+        )}
+        {replay.error && <Failure error={replay.error} />}
+        <div>
+          <Button small icon="again" disabled={replay.isBusy} onClick={() => void replay.run()}>
+            Send it once more
+          </Button>
+        </div>
+      </div>
+    </details>
+  )
+}
+
+function DeliveryMark({
+  delivery: { success, attempts, response_status, next_attempt_at },
+}: {
+  delivery: WebhookDelivery
+}) {
+  if (success) return <Mark tone="good">{`Taken (${response_status})`}</Mark>
+  if (attempts === 0) return <Mark tone="none">Waits</Mark>
+  const answer = response_status === null ? 'no answer' : String(response_status)
+  return (
+    <Mark
+      tone={next_attempt_at ? 'warn' : 'bad'}
+    >{`${next_attempt_at ? 'Tried again' : 'Given up'} (${answer})`}</Mark>
+  )
+}
+
+interface TestProps {
+  webhook: Webhook
+  onClose: () => void
+  onSent: () => void
+}
+
+function TestDialog({ webhook, onClose, onSent }: TestProps) {
+  const [type, setType] = useState<string>(webhook.events[0] ?? 'email.delivered')
+  return (
+    <FormDialog
+      title="Send a test"
+      act="Send the test"
+      onClose={onClose}
+      onSubmit={async () => {
+        await call('POST', `/webhooks/${webhook.id}/test`, { type })
+        say('The test is on its way. See below how it is taken.')
+        onSent()
+        onClose()
+      }}
+    >
+      {error => (
+        <Choose
+          label="What happens in it"
+          value={type}
+          options={webhook.events.map(one => [one, one] as const)}
+          onValue={setType}
+          fault={error?.of('type')}
+        />
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,181 @@
+/** Webhooks: where programs are told what happens; and what happens, as it happens. */
+import { useState } from 'preact/hooks'
+import { Link, useLocation } from 'wouter-preact'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { useQuery } from '../api/query.ts'
+import type { AccountEvent, List, Webhook, WebhookWithSecret } from '../api/types.ts'
+import { Button, Copy, Switch, TextField } from '../components/controls.tsx'
+import { Dialog, FormDialog } from '../components/dialog.tsx'
+import { useDraft } from '../components/draft.tsx'
+import { Empty, Note } from '../components/feedback.tsx'
+import { type Column, PagedTable, Table } from '../components/list.tsx'
+import { usePaged } from '../components/paged.ts'
+import { Card, Head, Mark, Time } from '../components/show.tsx'
+import { counted } from '../labels/numbers.ts'
+import { EventChoice, type EventType } from './event-choice.tsx'
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  {
+    head: 'Address',
+    cell: ({ id, url }) => (
+      <Link href={`/webhooks/${id}`} class="row-link">
+        {url}
+      </Link>
+    ),
+  },
+  {
+    head: 'Hears of',
+    cell: ({ events }) => <span class="quiet">{counted(events.length, 'kind')} of events</span>,
+  },
+  { head: 'State', kind: 'tight', cell: webhook => <WebhookMark webhook={webhook} /> },
+  { head: 'Made', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+]
+
+export function WebhookMark({ webhook }: { webhook: Webhook }) {
+  if (webhook.disabled_reason === 'failing') return <Mark tone="bad">Switched off: it failed for days</Mark>
+  if (!webhook.enabled) return <Mark tone="none">Off</Mark>
+  if (webhook.failing_since) return <Mark tone="warn">Failing</Mark>
+  return <Mark tone="good">On</Mark>
+}
+
+export function Webhooks() {
+  const query = useQuery()
+  const list = usePaged<Webhook>('/webhooks', query)
+  const add = () => query.set({ add: '1' })
+  return (
+    <>
+      <Head
+        title="Webhooks"
+        lead="Programs of yours are told what happens: a delivery, a bounce, a mail that came in."
+      >
+        <Button kind="main" icon="plus" onClick={add}>
+          Make a webhook
+        </Button>
+      </Head>
+      <Card flush>
+        <PagedTable<Webhook>
+          caption="Webhooks"
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          list={list}
+          empty={
+            <Empty
+              icon="webhooks"
+              title="No webhook yet"
+              act={<Button onClick={add}>Make the first one</Button>}
+            >
+              Each event is sent to an address of yours, signed, and again until it is taken. Nothing is lost
+              while your program is down.
+            </Empty>
+          }
+        />
+      </Card>
+      <EventsCard />
+      {query.get('add') && <AddWebhook onClose={() => query.set({ add: null })} onMade={list.reload} />}
+    </>
+  )
+}
+
+const EVENT_COLUMNS: readonly Column<AccountEvent>[] = [
+  { head: 'Event', cell: ({ type }) => <code>{type}</code> },
+  { head: 'About', cell: event => <span class="quiet small">{aboutOf(event)}</span> },
+  { head: 'When', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+]
+
+/** An email by its recipient, anything else by its name. */
+function aboutOf({ recipient, data }: AccountEvent): string {
+  const name = [recipient, data.subject, data.email, data.name].find(text => typeof text === 'string')
+  return (name as string | undefined) ?? ''
+}
+
+/** The newest events, which come by themselves. */
+function EventsCard() {
+  const events = useLoad<List<AccountEvent>>('/events?limit=10', { on: '' })
+  return (
+    <Card title="What happens" lead="As it happens." flush>
+      {events.data && events.data.data.length > 0 ? (
+        <Table<AccountEvent>
+          caption="The newest events"
+          columns={EVENT_COLUMNS}
+          rows={events.data.data}
+          keyOf={({ id }) => id}
+        />
+      ) : (
+        <p class="card-body quiet">Nothing has happened yet. Send a mail, and watch it here.</p>
+      )}
+    </Card>
+  )
+}
+
+const FIRST_EVENTS: readonly EventType[] = ['email.delivered', 'email.bounced', 'email.complained']
+
+function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
+  const [, navigate] = useLocation()
+  const draft = useDraft('new-webhook', { url: '', events: FIRST_EVENTS, isStandard: false })
+  const { url, events, isStandard } = draft.value
+  const set = (changes: Partial<typeof draft.value>) => draft.set({ ...draft.value, ...changes })
+  const [made, setMade] = useState<WebhookWithSecret>()
+  if (made) return <NewSecret secret={made.signing_secret} onClose={() => navigate(`/webhooks/${made.id}`)} />
+  return (
+    <FormDialog
+      title="Make a webhook"
+      act="Make it"
+      wide
+      disabled={events.length === 0}
+      draft={draft}
+      onClose={onClose}
+      onSubmit={async () => {
+        setMade(
+          await call<WebhookWithSecret>('POST', '/webhooks', { url, events, standard_webhooks: isStandard }),
+        )
+        onMade()
+      }}
+    >
+      {error => (
+        <>
+          <TextField
+            label="Address"
+            type="url"
+            required
+            autofocus
+            value={url}
+            placeholder="https://your-program.example/mail-events"
+            onValue={value => set({ url: value })}
+            fault={error?.of('url') ?? error?.of('endpoint')}
+          />
+          <EventChoice events={events} onEvents={value => set({ events: value })} />
+          <Switch
+            label="Also sign as Standard Webhooks do"
+            hint="For programs that check signatures with a library of the SDKs."
+            checked={isStandard}
+            onChange={value => set({ isStandard: value })}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+export function NewSecret({ secret, onClose }: { secret: string; onClose: () => void }) {
+  return (
+    <Dialog title="Its signing secret" isOnce onClose={onClose}>
+      <div class="dialog-body">
+        <Note tone="warn">
+          <p>
+            <b>Copy it now.</b> It is shown this once. With it, your program checks that an event comes from
+            here.
+          </p>
+        </Note>
+        <div class="secret">
+          <Copy text={secret} label="Copy the secret" />
+        </div>
+      </div>
+      <div class="dialog-acts">
+        <Button kind="main" onClick={onClose}>
+          I have kept it
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,52 @@
+/** A page whose code is fetched when somebody goes there. */
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Note, Waiting } from '../components/feedback.tsx'
+
+export type LazyPage<P> = ComponentType<P> & {
+  /** Begins before anybody can see the page. */
+  fetch(): void
+}
+
+export function lazy<P extends object>(fetchPage: () => Promise<ComponentType<P>>): LazyPage<P> {
+  let known: ComponentType<P> | undefined
+  let coming: Promise<ComponentType<P>> | undefined
+  const fetchOnce = () => {
+    coming ??= fetchPage().then(
+      page => {
+        known = page
+        return page
+      },
+      error => {
+        coming = undefined
+        throw error
+      },
+    )
+    return coming
+  }
+  function Lazy(props: P) {
+    const [Page, setPage] = useState(() => known)
+    const [isLost, setLost] = useState(false)
+    useEffect(() => {
+      if (Page) return
+      fetchOnce().then(
+        page => setPage(() => page),
+        () => setLost(true),
+      )
+    }, [])
+    if (Page) return <Page {...props} />
+    if (!isLost) return <Waiting />
+    return (
+      <Note tone="warn">
+        <p>
+          <b>This page could not be loaded.</b> The service may have been updated or be down.
+        </p>
+        <p>
+          <a href={location.href}>Load it again</a>
+        </p>
+      </Note>
+    )
+  }
+  // where it fails, the page itself says so
+  return Object.assign(Lazy, { fetch: () => void fetchOnce().catch(() => undefined) })
+}

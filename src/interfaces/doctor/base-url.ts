@@ -1,0 +1,67 @@
+/** Whether the world can open the links that this installation puts into mail. */
+import { isHttps, reachOf } from '../../protocols/dns/url-reach.ts'
+import { bad, type Examination, type Finding, good } from './finding.ts'
+
+export interface BaseUrlOptions {
+  /** `http.base_url`; empty where it is not set. */
+  baseUrl: string
+  /** `tracking.base_url`, likewise. */
+  trackingBaseUrl: string
+  /** The address that `http.base_url` is derived from where it is not set, such as `127.0.0.1:3000`. */
+  listensAt: string
+  mailHost: string
+  /** `mail_host` is no name that the world can look up: mail goes to the simulator alone. */
+  laboratory: boolean
+}
+
+const CHECK = 'base_url'
+
+export function baseUrl(options: BaseUrlOptions): Examination {
+  const { trackingBaseUrl } = options
+  const own = options.baseUrl || `http://${options.listensAt}`
+  const tracking: Finding[] = trackingBaseUrl
+    ? [findingOf('tracking.base_url', trackingBaseUrl, options)]
+    : []
+  return {
+    check: CHECK,
+    examine: async () => [findingOf('http.base_url', own, options), ...tracking],
+  }
+}
+
+function findingOf(
+  setting: string,
+  url: string,
+  { mailHost, laboratory, ...options }: BaseUrlOptions,
+): Finding {
+  const reach = reachOf(url)
+  const isDerived = setting === 'http.base_url' && options.baseUrl === ''
+  const said = isDerived ? `${setting} is not set, so links lead to ${url}` : `${setting} is ${url}`
+  const advice = `Set ${setting} to the https address under which readers of your mail reach this installation, such as https://${mailHost}, and restart it.`
+  if (reach === 'invalid') return bad('failed', CHECK, url, `${said}, which is no http(s) URL.`, advice)
+  if (laboratory) return good(CHECK, url, `${said}. That is enough while mail goes to the simulator alone.`)
+  if (reach === 'loopback')
+    return bad(
+      'failed',
+      CHECK,
+      url,
+      `${said}, which only this machine can open: links in mail lead nowhere, and broadcasts to real recipients are refused.`,
+      advice,
+    )
+  if (reach === 'private')
+    return bad(
+      'warning',
+      CHECK,
+      url,
+      `${said}, which is no public address: readers elsewhere cannot open links.`,
+      advice,
+    )
+  if (!isHttps(url))
+    return bad(
+      'warning',
+      CHECK,
+      url,
+      `${said}, without https: mailbox providers do not accept one-click unsubscribe links over plain HTTP (RFC 8058).`,
+      advice,
+    )
+  return good(CHECK, url, `${said}.`)
+}

@@ -1,0 +1,111 @@
+/** The certificate of the mail listeners: whether it is read, whose it is, and how long it is good. */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Clock } from '../../lib/clock.ts'
+import type { CertificateRow } from '../../store/schema/certificates.ts'
+import { bad, type Examination, type Finding, good } from './finding.ts'
+
+interface CertificateOptions {
+  /** That it should be for. */
+  mailHost: string
+  clock: Clock
+}
+
+interface FilesOptions extends CertificateOptions {
+  certFile: string
+  keyFile: string | null
+}
+
+interface GivenOptions extends CertificateOptions {
+  /** What the authority has given, and said; undefined before anything was asked for. */
+  find(): Promise<Pick<CertificateRow, 'chain' | 'fault' | 'nextAt'> | undefined>
+}
+
+const CHECK = 'certificate'
+const DAY_MS = 86_400_000
+const WARN_BEFORE_MS = 21 * DAY_MS
+const RENEW = 'Renew it; the service reads it anew within a minute.'
+const ASK = 'See to what the authority says; it is asked again by itself.'
+
+/** One that is got by ACME. */
+export function givenCertificate({ find, mailHost, clock }: GivenOptions): Examination {
+  return {
+    check: CHECK,
+    async examine() {
+      const row = await find()
+      const refused = row?.fault ? [refusedNext(row.fault, row.nextAt, mailHost)] : []
+      if (!row?.chain)
+        return refused.length > 0
+          ? refused
+          : [bad('warning', CHECK, mailHost, 'No certificate has been given yet.', ASK)]
+      const own = new X509Certificate(row.chain)
+      return [age(own, mailHost, clock.now(), ASK), ...nameOf(own, mailHost, mailHost), ...refused]
+    },
+  }
+}
+
+function refusedNext(fault: string, nextAt: number, mailHost: string): Finding {
+  const at = new Date(nextAt).toISOString()
+  return bad('failed', CHECK, mailHost, `The authority gave none: ${fault}. It is asked again at ${at}.`, ASK)
+}
+
+export function certificate({ certFile, keyFile, mailHost, clock }: FilesOptions): Examination {
+  return {
+    check: CHECK,
+    async examine() {
+      const file = readCertificate(certFile)
+      if ('fault' in file)
+        return [
+          bad('failed', CHECK, certFile, `It cannot be read: ${file.fault}.`, 'See to smtp.tls.cert_file.'),
+        ]
+      const { own } = file
+      return [
+        age(own, certFile, clock.now()),
+        ...nameOf(own, certFile, mailHost),
+        ...(keyFile === null ? [] : keyOf(own, keyFile)),
+      ]
+    },
+  }
+}
+
+function readCertificate(path: string): { own: X509Certificate } | { fault: string } {
+  try {
+    return { own: new X509Certificate(readFileSync(path)) }
+  } catch (error) {
+    return { fault: (error as Error).message }
+  }
+}
+
+function age(own: X509Certificate, subject: string, now: number, advice = RENEW): Finding {
+  const until = Date.parse(own.validTo)
+  const days = Math.floor((until - now) / DAY_MS)
+  const day = new Date(until).toISOString().slice(0, 10)
+  if (now < Date.parse(own.validFrom))
+    return bad(
+      'failed',
+      CHECK,
+      subject,
+      `It is good only from ${own.validFrom} on.`,
+      'See to the clock, or the file.',
+    )
+  if (until <= now) return bad('failed', CHECK, subject, `It ran out on ${day}.`, advice)
+  if (until - now < WARN_BEFORE_MS)
+    return bad('warning', CHECK, subject, `It runs out in ${days} days, on ${day}.`, advice)
+  return good(CHECK, subject, `It is good for ${days} days, until ${day}.`)
+}
+
+function nameOf(own: X509Certificate, subject: string, mailHost: string): Finding[] {
+  if (own.checkHost(mailHost) !== undefined) return []
+  const message = `It is not for ${mailHost}, but for ${own.subjectAltName ?? own.subject}.`
+  return [bad('warning', CHECK, subject, message, `Get one that names ${mailHost}.`)]
+}
+
+function keyOf(own: X509Certificate, keyFile: string): Finding[] {
+  const advice = 'See to smtp.tls.key_file.'
+  try {
+    if (own.checkPrivateKey(createPrivateKey(readFileSync(keyFile)))) return []
+    return [bad('failed', CHECK, keyFile, 'It is not the key of the certificate.', advice)]
+  } catch (error) {
+    return [bad('failed', CHECK, keyFile, `It cannot be read: ${(error as Error).message}.`, advice)]
+  }
+}

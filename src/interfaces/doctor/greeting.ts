@@ -1,0 +1,40 @@
+/** Whether a mail server answers at an address: the first line it says. */
+import { connect } from 'node:net'
+import type { Clock } from '../../lib/clock.ts'
+
+const LIMIT_MS = 8_000
+const MOST_BYTES = 1_024
+
+/** @returns its greeting, one line @throws Error when none comes */
+export function greetingOf(host: string, port: number, clock: Clock, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let heard = ''
+    const socket = connect({ host, port, noDelay: true })
+    const end = (settle: () => void) => {
+      timer.cancel()
+      signal.removeEventListener('abort', onAbort)
+      socket.destroy()
+      settle()
+    }
+    const fail = (reason: string) => end(() => reject(new Error(reason)))
+    const onAbort = () => fail('out of time')
+    const timer = clock.timer(LIMIT_MS, () => fail(`nothing within ${LIMIT_MS / 1_000} s`))
+    signal.addEventListener('abort', onAbort)
+    socket.setEncoding('latin1')
+    socket.on('error', error => fail(error.message))
+    socket.on('close', () => fail('the connection was closed'))
+    socket.on('data', (chunk: string) => {
+      heard += chunk
+      if (!heard.includes('\n') && heard.length < MOST_BYTES) return
+      socket.write('QUIT\r\n')
+      end(() =>
+        resolve(
+          heard
+            .split('\n')[0]!
+            .replace(/[^ -~]/g, '')
+            .slice(0, 200),
+        ),
+      )
+    })
+  })
+}

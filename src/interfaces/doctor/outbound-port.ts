@@ -1,0 +1,91 @@
+/** Whether mail can leave: port 25 of mail servers that everybody knows, or the smart host. */
+
+import type { Clock } from '../../lib/clock.ts'
+import type { Resolver } from '../../protocols/dns/resolver.ts'
+import { bad, type Examination, type Finding, good, unknown } from './finding.ts'
+import { greetingOf } from './greeting.ts'
+
+export interface OutboundPortOptions {
+  resolver: Pick<Resolver, 'mx' | 'addresses4' | 'addresses6'>
+  clock: Clock
+  port: number
+  /** Domains whose mail servers are tried; one that answers is enough. */
+  probes: readonly string[]
+  isAllowed(address: string): boolean
+  /** Takes all mail. */
+  smartHost: { host: string; port: number } | null
+}
+
+const CHECK = 'outbound_port'
+const CLOSED =
+  'Providers of servers often close it until asked: ask yours to open it, or send through a smart host (delivery.smart_host).'
+
+export function outboundPort(options: OutboundPortOptions): Examination {
+  return {
+    check: CHECK,
+    examine: signal => (options.smartHost ? ofSmartHost(options, signal) : ofPort(options, signal)),
+  }
+}
+
+async function ofPort(options: OutboundPortOptions, signal: AbortSignal): Promise<Finding[]> {
+  const { port, probes } = options
+  if (probes.length === 0) return []
+  const tries = await Promise.all(probes.map(domain => tryDomain(options, domain, signal)))
+  const answered = tries.find(({ greeting }) => greeting !== undefined)
+  if (answered)
+    return [good(CHECK, null, `Port ${port} is open: ${answered.host} says "${answered.greeting}".`)]
+  const reasons = tries.map(({ host, reason }) => `${host}: ${reason}`).join('; ')
+  const anyDialled = tries.some(({ wasDialled }) => wasDialled)
+  if (!anyDialled) return [unknown(CHECK, null, `No mail server could be tried (${reasons}).`)]
+  return [bad('failed', CHECK, null, `Port ${port} to the world is closed (${reasons}).`, CLOSED)]
+}
+
+interface Try {
+  host: string
+  greeting?: string
+  reason?: string
+  wasDialled: boolean
+}
+
+async function tryDomain(options: OutboundPortOptions, domain: string, signal: AbortSignal): Promise<Try> {
+  const { resolver, clock, port, isAllowed } = options
+  const mx = await resolver.mx(domain)
+  if (mx.kind !== 'found')
+    return { host: domain, reason: mx.kind === 'failure' ? mx.reason : 'it has no MX', wasDialled: false }
+  const host = mx.records.toSorted((a, b) => a.preference - b.preference)[0]!.exchange
+  const address = (await addressesOf(resolver, host)).find(isAllowed)
+  if (address === undefined) return { host, reason: 'it has no address', wasDialled: false }
+  return greetingOf(address, port, clock, signal).then(
+    greeting => ({ host, greeting, wasDialled: true }),
+    error => ({ host, reason: (error as Error).message, wasDialled: true }),
+  )
+}
+
+async function ofSmartHost(
+  { smartHost, resolver, clock }: OutboundPortOptions,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const { host, port } = smartHost!
+  const subject = `${host}:${port}`
+  const [address = host] = await addressesOf(resolver, host)
+  const advice = 'See to delivery.smart_host, and whether the relay can be reached from here.'
+  return greetingOf(address, port, clock, signal).then(
+    greeting => [good(CHECK, subject, `The smart host answers: "${greeting}".`)],
+    error => {
+      // one with TLS from the first octet on waits for us to speak
+      const { message } = error as Error
+      if (message.startsWith('nothing within'))
+        return [good(CHECK, subject, 'The smart host takes connections.')]
+      return [bad('failed', CHECK, subject, `The smart host does not answer (${message}).`, advice)]
+    },
+  )
+}
+
+/** IPv4 first. */
+export async function addressesOf(
+  { addresses4, addresses6 }: Pick<Resolver, 'addresses4' | 'addresses6'>,
+  host: string,
+): Promise<string[]> {
+  const answers = await Promise.all([addresses4(host), addresses6(host)])
+  return answers.flatMap(answer => (answer.kind === 'found' ? [...answer.records] : []))
+}

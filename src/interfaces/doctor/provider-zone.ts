@@ -1,0 +1,135 @@
+/** The provider zone as the world sees it: delegated, answered for, and with the records that it should have. */
+
+import type { Witness } from '../../protocols/dns/dns-observer.ts'
+import { findZoneServers } from '../../protocols/dns/name-servers.ts'
+import { recordData } from '../../protocols/dns/record-text.ts'
+import type { DnsRecord } from '../../protocols/dns/wire.ts'
+import type { Inquiries } from '../../resources/domains/check-session.ts'
+import { checkDmarc } from '../../resources/domains/checks/dmarc.ts'
+import { bad, type Examination, type Finding, good, unknown } from './finding.ts'
+
+export interface ProviderZoneOptions {
+  mailHost: string
+  inquiries: Inquiries
+  /** What should be there. */
+  records: readonly DnsRecord[]
+  /** Some keys of customers, as they should stand in the zone. */
+  sampleKeys(): Promise<readonly DnsRecord[]>
+  /** The zone cannot be delegated (RFC 2606). */
+  laboratory: boolean
+}
+
+const DELEGATE =
+  'Delegate it in the zone above (NS records, with the addresses of the name servers), and let port 53, UDP and TCP, lead to dns.listen; or copy the records that `posthorn dns records` prints.'
+
+export function providerZone(options: ProviderZoneOptions): Examination[] {
+  const { mailHost, inquiries, laboratory } = options
+  const examination = (check: string, examine: (resolvers: readonly Witness[]) => Promise<Finding[]>) => ({
+    check,
+    async examine() {
+      if (laboratory)
+        return [
+          bad(
+            'warning',
+            check,
+            mailHost,
+            'mail_host is a name that nobody can look up.',
+            'Set mail_host to a name of yours.',
+          ),
+        ]
+      const inquiry = inquiries.open()
+      try {
+        return await examine(inquiry.resolvers)
+      } finally {
+        inquiry.close()
+      }
+    },
+  })
+  return [
+    examination('zone_delegation', () => delegation(options)),
+    examination('zone_records', resolvers => records(options, resolvers)),
+    examination('zone_keys', resolvers => keys(options, resolvers)),
+    examination('own_dmarc', resolvers => dmarc(options, resolvers)),
+  ]
+}
+
+async function delegation({ mailHost, inquiries }: ProviderZoneOptions): Promise<Finding[]> {
+  const check = 'zone_delegation'
+  const inquiry = inquiries.open()
+  try {
+    const { zone, servers } = await findZoneServers(mailHost, inquiry)
+    if (zone === null)
+      return [bad('failed', check, mailHost, 'The world finds no name servers for it.', DELEGATE)]
+    const troubled = servers.filter(({ status }) => status !== 'answers')
+    const told = troubled.map(({ name, reason }) =>
+      bad('failed', check, name, `The name server ${name} ${reason}.`, DELEGATE),
+    )
+    if (zone !== mailHost)
+      return [
+        good(check, mailHost, `It lies in the zone ${zone}, whose name servers answer for it.`),
+        ...told,
+      ]
+    if (told.length > 0) return told
+    return [good(check, mailHost, `${servers.map(({ name }) => name).join(', ')} answer for it.`)]
+  } finally {
+    inquiry.close()
+  }
+}
+
+async function records(
+  { records: wanted }: ProviderZoneOptions,
+  resolvers: readonly Witness[],
+): Promise<Finding[]> {
+  const check = 'zone_records'
+  const visible = wanted.filter(({ type }) => ['A', 'AAAA', 'MX', 'TXT', 'CNAME'].includes(type))
+  const findings = await Promise.all(
+    visible.map(async record => {
+      const answer = await askAny(resolvers, record)
+      if (answer.kind === 'unknown') return unknown(check, record.name, `${record.type}: ${answer.reason}.`)
+      if (answer.records.some(found => textOf(found) === textOf(record))) return undefined
+      const found = answer.records.map(textOf).join(', ') || 'nothing'
+      const message = `The world should find ${record.type} ${textOf(record)}, and finds ${found}.`
+      return bad('failed', check, record.name, message, DELEGATE)
+    }),
+  )
+  const told = findings.filter(finding => finding !== undefined)
+  return told.length > 0 ? told : [good(check, null, `All ${visible.length} records are as they should be.`)]
+}
+
+async function keys({ sampleKeys }: ProviderZoneOptions, resolvers: readonly Witness[]): Promise<Finding[]> {
+  const check = 'zone_keys'
+  const sample = await sampleKeys()
+  const findings = await Promise.all(
+    sample.map(async record => {
+      const answer = await askAny(resolvers, record)
+      if (answer.kind === 'unknown') return unknown(check, record.name, `${answer.reason}.`)
+      if (answer.records.some(found => textOf(found) === textOf(record))) return undefined
+      const message = 'The world does not find this DKIM key: mail signed with it does not verify.'
+      return bad('failed', check, record.name, message, DELEGATE)
+    }),
+  )
+  const told = findings.filter(finding => finding !== undefined)
+  if (told.length > 0 || sample.length === 0) return told
+  return [good(check, null, `The world finds the DKIM keys (${sample.length} looked up).`)]
+}
+
+/** Also of mail in the name of the provider host, such as reports. */
+async function dmarc({ mailHost }: ProviderZoneOptions, resolvers: readonly Witness[]): Promise<Finding[]> {
+  const check = 'own_dmarc'
+  const { status, policy, advice } = await checkDmarc(mailHost, resolvers)
+  if (policy) return [good(check, mailHost, `Its policy is ${policy.policy}.`)]
+  const message = 'It has no good DMARC policy.'
+  return [bad(status === 'failed' ? 'failed' : 'warning', check, mailHost, message, advice ?? DELEGATE)]
+}
+
+async function askAny(resolvers: readonly Witness[], { name, type }: DnsRecord) {
+  for (const resolver of resolvers) {
+    const answer = await resolver.ask(name, type)
+    if (answer.kind === 'answer') return answer
+  }
+  return { kind: 'unknown' as const, reason: 'no resolver answers' }
+}
+
+function textOf(record: DnsRecord): string {
+  return record.type === 'TXT' ? record.text : recordData(record).toLowerCase()
+}

@@ -1,0 +1,43 @@
+/** Whether the clock is right: signatures, certificates and tokens go by it. Told by the date of a web server's answer. */
+import type { Clock } from '../../lib/clock.ts'
+import { OutboundFault } from '../../protocols/http-client/fault.ts'
+import type { Outbound } from '../../protocols/http-client/outbound.ts'
+import { bad, type Examination, good, unknown } from './finding.ts'
+
+interface WallClockOptions {
+  outbound: Outbound
+  clock: Clock
+  /** Of any web server whose clock is right. */
+  url: string
+}
+
+const CHECK = 'clock'
+const LIMIT_MS = 8_000
+const REPLY_BYTES = 64 * 1024
+/** A date has whole seconds, and the answer was on its way. */
+const WARN_MS = 10_000
+const FAIL_MS = 5 * 60_000
+
+export function wallClock({ outbound, clock, url }: WallClockOptions): Examination {
+  return {
+    check: CHECK,
+    async examine() {
+      const askedAt = clock.now()
+      const reply = await outbound.send({
+        url,
+        limitMs: LIMIT_MS,
+        limitBytes: REPLY_BYTES,
+        whenLonger: 'cut',
+      })
+      if (reply instanceof OutboundFault)
+        return [unknown(CHECK, url, `No date could be had: ${reply.message}.`)]
+      const date = Date.parse(reply.headers.date ?? '')
+      if (Number.isNaN(date)) return [unknown(CHECK, url, 'The answer has no date.')]
+      const offMs = (askedAt + clock.now()) / 2 - date
+      const off = `${Math.round(Math.abs(offMs) / 1_000)} s ${offMs > 0 ? 'ahead of' : 'behind'} ${new URL(url).host}`
+      if (Math.abs(offMs) < WARN_MS) return [good(CHECK, null, 'The clock is right.')]
+      const status = Math.abs(offMs) < FAIL_MS ? 'warning' : 'failed'
+      return [bad(status, CHECK, null, `The clock is ${off}.`, 'Have it kept by NTP.')]
+    },
+  }
+}

@@ -1,0 +1,204 @@
+/** Takes mail from users who have signed in, over TLS alone, through the same door as the API (RFC 6409, RFC 8314). */
+import type {
+  SMTPServerAuthentication,
+  SMTPServerAuthenticationResponse,
+  SMTPServerDataStream,
+  SMTPServerOptions,
+  SMTPServerSession,
+} from 'smtp-server'
+import type { Certificates } from '../../lib/certificates.ts'
+import { type Clock, sleep } from '../../lib/clock.ts'
+import { type Id, idKey } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Networks } from '../../lib/networks.ts'
+import { MOST_RECIPIENTS } from '../../pipeline/accept/recipients.ts'
+import { MOST_MESSAGE_BYTES, type Sender } from '../../pipeline/accept/submission.ts'
+import { type Listening, startListening } from '../../pipeline/inbound/listening.ts'
+import type { MailCounts } from '../../pipeline/inbound/mail-counts.ts'
+import { createReplyTo, Reply } from '../../pipeline/inbound/reply.ts'
+import { StrictSmtpServer } from '../../pipeline/inbound/smtp-server.ts'
+import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
+import { type Mailbox, parseAddress } from '../../protocols/smtp/address.ts'
+import type { Incoming } from './incoming.ts'
+import type { SignIn } from './sign-in.ts'
+
+/** What is taken is stored when it resolves. @returns what the client is told @throws Reply @throws StorageUnavailable */
+export type Submit = (
+  sender: Sender,
+  pieces: Uint8Array<ArrayBuffer>[],
+  recipients: Mailbox[],
+) => Promise<string>
+
+/** Who may submit: whoever signs in, or whoever is near, for one account. */
+export type Admission = { signIn: SignIn } | { networks: Networks; sender: Sender }
+
+export interface SubmissionOptions {
+  listen: { host: string; port: number }
+  /** TLS from the first octet (port 465), or by STARTTLS (port 587). */
+  isTls: boolean
+  /** Open at once. */
+  mostConnections?: number | undefined
+  mailHost: string
+  certificates: Certificates
+  admission: Admission
+  /** Takes one of the account's requests; false when it has none left. */
+  spend(accountId: Id): boolean
+  submit: Submit
+  incoming: Incoming
+  counts: MailCounts
+  clock: Clock
+  log: Log
+}
+
+const MOST_CONNECTIONS_OF_ONE = 50
+/** Of one address: programs that connect anew for each message are many, and known by their keys. */
+const NEW_PER_MINUTE = 6_000
+const MOST_FAILURES = 3
+/** The first wrong password is answered after so long, the second after twice that. */
+const FAILURE_DELAY_MS = 1_000
+const IDLE_MS = 300_000
+const LONGEST_MS = 3_600_000
+
+type Answer = (error?: Error | null, text?: string) => void
+type EndSession = (id: string, text: string) => void
+type AuthAnswer = (error?: Error | null, response?: SMTPServerAuthenticationResponse) => void
+
+/** @throws when the address is not to be had */
+export function startSubmissionListener(options: SubmissionOptions): Promise<Listening> {
+  return startListening(createServer(options), { ...options, name: 'a submission' })
+}
+
+function createServer(options: SubmissionOptions): StrictSmtpServer {
+  const { isTls, mailHost, certificates, clock, spend, admission, mostConnections, counts, incoming } =
+    options
+  const end = (id: string, text: string) => server.end(id, text)
+  const settings: SMTPServerOptions = {
+    ...certificates.current(),
+    ...admitted(options, end),
+    name: mailHost,
+    secure: isTls,
+    size: MOST_MESSAGE_BYTES,
+    socketTimeout: IDLE_MS,
+    useXClient: false,
+    useXForward: false,
+    hideSTARTTLS: isTls,
+    onMailFrom(_sender, session, answer) {
+      const left = spend(senderIn(session, admission).accountId)
+      answer(left ? null : new Reply(450, '4.7.1 Too many messages a second, try again shortly'))
+    },
+    onRcptTo({ address }, { envelope }, answer) {
+      if (envelope.rcptTo.length >= MOST_RECIPIENTS)
+        return answer(new Reply(452, `4.5.3 A message may have ${MOST_RECIPIENTS} recipients`))
+      const mailbox = parseAddress(address)
+      return answer('fault' in mailbox ? new Reply(553, `5.1.3 The address ${mailbox.fault}`) : null)
+    },
+    onData: createReceiver(options, (id, stream) => server.receive(id, stream)),
+  }
+  const server: StrictSmtpServer = new StrictSmtpServer(settings, {
+    ...{ clock, counts, mostConnections },
+    mostOfOne: MOST_CONNECTIONS_OF_ONE,
+    newPerMinute: NEW_PER_MINUTE,
+    longestMs: LONGEST_MS,
+    isCrowded: incoming.isCrowded,
+  })
+  return server
+}
+
+/** The part of the protocol in which clients say who they are, or need not. */
+function admitted({ admission, clock, log }: SubmissionOptions, end: EndSession): SMTPServerOptions {
+  if ('signIn' in admission)
+    return {
+      authMethods: ['PLAIN', 'LOGIN'],
+      onAuth: createAuth(admission.signIn, { clock, log, end }),
+    }
+  return {
+    authOptional: true,
+    disabledCommands: ['AUTH'],
+    onConnect({ remoteAddress }, answer) {
+      const isNear = admission.networks.contains(remoteAddress)
+      return answer(isNear ? null : new Reply(554, '5.7.1 Nothing is taken from your network here'))
+    },
+  }
+}
+
+function createAuth(signIn: SignIn, { clock, log, end }: { clock: Clock; log: Log; end: EndSession }) {
+  const failures = new WeakMap<SMTPServerSession, number>()
+  return (
+    { username, password }: SMTPServerAuthentication,
+    session: SMTPServerSession,
+    answer: AuthAnswer,
+  ) => {
+    const settle = async () => {
+      const signedIn = await signIn(session.remoteAddress, username ?? '', password ?? '')
+      if (typeof signedIn === 'object') return answer(null, { user: signedIn.sender })
+      const count = (failures.get(session) ?? 0) + 1
+      failures.set(session, count)
+      if (signedIn === 'too-many' || count >= MOST_FAILURES)
+        return end(session.id, '4.7.0 Too many failed logins')
+      await sleep(clock, count * FAILURE_DELAY_MS)
+      return answer(
+        new Reply(
+          535,
+          '5.7.8 The user name is resend, posthorn or the id of the key, and the password an API key',
+        ),
+      )
+    }
+    settle().catch(error => {
+      log.error({ err: error }, 'a login over SMTP could not be checked')
+      answer(new Reply(454, '4.7.0 The login cannot be checked now'))
+    })
+  }
+}
+
+/** One message from the end of DATA's 354 to its reply. */
+function createReceiver(
+  { submit, incoming, admission, counts, clock, log }: SubmissionOptions,
+  receive: StrictSmtpServer['receive'],
+) {
+  const replyTo = createReplyTo(451, { log, clock })
+  const settle = (pieces: Uint8Array<ArrayBuffer>[] | undefined, session: SMTPServerSession) => {
+    if (!pieces) throw new Reply(451, '4.3.2 Too much at once, try again later')
+    const recipients = session.envelope.rcptTo.map(({ address }) => parseAddress(address))
+    return submit(senderIn(session, admission), pieces, recipients.filter(isMailbox))
+  }
+  return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
+    const message = incoming.open(ownerOfRoom(session, admission))
+    const { transfer, finish } = receive(session.id, stream)
+    stream.on('data', (chunk: Buffer) => {
+      transfer.add(chunk.length)
+      message.add(chunk)
+    })
+    stream.once('close', finish)
+    stream.once('error', error => {
+      message.close()
+      log.debug({ err: error }, 'a message was not submitted in full')
+    })
+    stream.once('end', async () => {
+      try {
+        if (stream.sizeExceeded) throw new Reply(552, '5.3.4 The message is too large')
+        const text = await settle(message.pieces(), session)
+        counts.taken()
+        answer(null, text)
+      } catch (error) {
+        answer(replyTo(error))
+      } finally {
+        message.close()
+      }
+    })
+  }
+}
+
+/** Whose share of the room a message takes: the account's, or, where all are one account, the client's. */
+function ownerOfRoom(session: SMTPServerSession, admission: Admission): string {
+  if ('sender' in admission) return `relay ${clientNetworkOf(session.remoteAddress)}`
+  return idKey(senderIn(session, admission).accountId)
+}
+
+/** Of a session in which mail may be said, where that has been seen to. */
+function senderIn({ user }: SMTPServerSession, admission: Admission): Sender {
+  return 'sender' in admission ? admission.sender : (user as unknown as Sender)
+}
+
+function isMailbox(value: ReturnType<typeof parseAddress>): value is Mailbox {
+  return !('fault' in value)
+}

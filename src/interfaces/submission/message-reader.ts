@@ -1,0 +1,84 @@
+/** Submitted messages as the main thread sees them: little in memory at a time, and read in a child process. */
+
+import type { Clock } from '../../lib/clock.ts'
+import { type IdSource, idKey, idText } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import type { ReaderPool } from '../../lib/reader-pool.ts'
+import { ProcessNotStarted } from '../../lib/worker-process.ts'
+import { ThreadEnded } from '../../lib/worker-rpc.ts'
+import type { Refusal } from '../../pipeline/accept/refusal.ts'
+import type { Sender } from '../../pipeline/accept/submission.ts'
+import { withOwnMemory } from '../../pipeline/accept/transferables.ts'
+import type { Mailbox } from '../../protocols/smtp/address.ts'
+import { StorageUnavailable } from '../../store/command.ts'
+import type { ReadingAnswer, ReadingJob, ReadSubmission } from './reading-job.ts'
+
+export interface MessageReader {
+  /**
+   * Reads messages of several accounts in fair turns, small ones first.
+   *
+   * @returns a refusal, too, for a message that cannot be read whenever it is tried
+   * @throws StorageUnavailable; Error when it cannot be read now
+   */
+  read(
+    sender: Pick<Sender, 'accountId'>,
+    pieces: readonly Uint8Array[],
+    recipients: Mailbox[],
+  ): Promise<ReadSubmission | Refusal>
+}
+
+interface MessageReaderOptions {
+  readers: Pick<ReaderPool, 'run'>
+  clock: Clock
+  newId: IdSource
+  log: Log
+}
+
+/** Function of the process that reads submitted messages. */
+export const READ_SUBMISSION = 'readSubmission'
+
+export function createMessageReader({ readers, clock, newId, log }: MessageReaderOptions): MessageReader {
+  return {
+    async read({ accountId }, pieces, recipients) {
+      const now = clock.now()
+      const job: ReadingJob = { pieces, recipients, now, messageName: idText(newId(now)), inParts: true }
+      const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0)
+      const run = async (job: ReadingJob) =>
+        (await readers.run({
+          ...{ name: READ_SUBMISSION, owner: idKey(accountId), sizeBytes },
+          load: async () => job,
+        })) as ReadingAnswer
+      const answer = await run(job)
+        .catch(error => {
+          if (isOfTheMachine(error)) throw error
+          log.warn(
+            { err: error, event: 'submission_not_parsed' },
+            'A submitted message is sent without being parsed',
+          )
+          return run({ ...job, inParts: false })
+        })
+        .catch(error => {
+          if (isOfTheMachine(error)) throw error
+          log.error(
+            { err: error, event: 'submission_unreadable' },
+            'A submitted message is refused: it cannot be read',
+          )
+          return UNREADABLE
+        })
+      if ('unavailable' in answer) throw new StorageUnavailable(answer.unavailable)
+      if ('prepared' in answer) withOwnMemory(answer.prepared)
+      return answer
+    },
+  }
+}
+
+/** A fault of ours that comes with the message, and would come again: a client that tried again would do so for days. */
+const UNREADABLE: Refusal = {
+  refused: 'invalid_field',
+  message: 'The message cannot be read: it needs more memory or time than is allowed, or it is damaged.',
+}
+
+/** The message was not looked at: no process could be started, or the service stops. */
+function isOfTheMachine(error: unknown): boolean {
+  return error instanceof ProcessNotStarted || error instanceof ThreadEnded
+}

@@ -1,0 +1,159 @@
+/** Reads a submitted message: what it says of itself, what it asks of us, and the octets that will leave. */
+import { createHash, hash } from 'node:crypto'
+import { canonicalJson } from '../../lib/canonical-json.ts'
+import type { SubmittedMessage } from '../../pipeline/accept/raw-message.ts'
+import { isRefusal, type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
+import { LONGEST_SUBJECT } from '../../pipeline/accept/subject.ts'
+import { decodeWords } from '../../protocols/bounces/parts/encoded-words.ts'
+import { joinMessage } from '../../protocols/mime/whole-message.ts'
+import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
+import { legibleMailboxes, parseMailboxes } from '../../protocols/smtp/address-list.ts'
+import type { HeaderField } from '../../protocols/smtp/header-field.ts'
+import { readControl } from './control-fields.ts'
+import { readHead } from './head.ts'
+import { withShortLines, withWholeLines } from './lines.ts'
+import { outgoingFields } from './outgoing-fields.ts'
+import type { Parts } from './parts.ts'
+import { unfolded } from './unfolded.ts'
+
+export interface Submitted {
+  /** As it came after DATA, dots undone. */
+  octets: Buffer
+  /** Of the envelope. */
+  recipients: Mailbox[]
+  /** Epoch ms. */
+  now: number
+  /** For a message without a Message-ID: what stands before the `@`. */
+  messageName: string
+}
+
+export interface ReadMessage {
+  message: SubmittedMessage
+  idempotency: { key: string; bodyHash: Uint8Array } | null
+}
+
+/** Shown as fields of their own, or of no interest to people. */
+const NOT_SHOWN =
+  /^(?:from|to|cc|reply-to|subject|date|message-id|mime-version|content-.*|received|dkim-.*|arc-.*)$/i
+const MOST_SHOWN = 100
+const MESSAGE_ID = /^<[^<>\s]{1,900}>$/
+
+/** @param partsOf takes the message apart for those who look at it; null where that has failed */
+export async function readMessage(
+  { octets, recipients, now, messageName }: Submitted,
+  partsOf: ((message: Buffer) => Promise<Parts>) | null,
+): Promise<ReadMessage | Refusal> {
+  if (octets.includes(0)) return { refused: 'invalid_field', message: 'The message contains NUL octets.' }
+  const head = readHead(withWholeLines(octets))
+  if (isRefusal(head)) return head
+  const shown = head.fields.map(({ name, value }) => ({ name, value: decodeWords(unfolded(value)) }))
+  const from = readFrom(head.fields)
+  if (isRefusal(from)) return from
+  const control = readControl(shown)
+  if (isRefusal(control)) return control
+  const ownId = textOf(shown, 'message-id')
+  const messageId = ownId && MESSAGE_ID.test(ownId) ? ownId : `<${messageName}@${from.domain}>`
+  const fields = outgoingFields(
+    head.fields.filter(({ name }) => name.toLowerCase() !== 'message-id' || messageId === ownId),
+    { now, messageId },
+  )
+  if (isRefusal(fields)) return fields
+  const raw = joinMessage(fields, withShortLines(head.body))
+  const { content, attachments, isWhole } = partsOf ? await partsOf(raw) : NOTHING_READ
+  const message: SubmittedMessage = {
+    from,
+    to: mailboxesIn(head.fields, 'to'),
+    cc: mailboxesIn(head.fields, 'cc'),
+    bcc: [],
+    replyTo: mailboxesIn(head.fields, 'reply-to'),
+    subject: (textOf(shown, 'subject') ?? '').slice(0, LONGEST_SUBJECT),
+    headers: shownHeaders(fields),
+    messageId,
+    tags: control.tags,
+    scheduledAt: control.scheduledAt,
+    content,
+    attachments,
+    raw,
+    recipients,
+  }
+  message.bcc = recipients.filter(isHiddenIn(message))
+  const { idempotencyKey: key } = control
+  return {
+    message,
+    idempotency:
+      key === null
+        ? null
+        : { key, bodyHash: hashOf(message, isWhole && saysAnything(message) ? null : head.body) },
+  }
+}
+
+const NOTHING_READ: Parts = { content: { html: null, text: null }, attachments: [], isWhole: false }
+
+/** The one mailbox whose domain must be the sender's. */
+function readFrom(fields: readonly HeaderField[]): Mailbox | Refusal {
+  const values = fields.filter(({ name }) => name.toLowerCase() === 'from')
+  if (values.length === 0) return refuseField('missing_field', 'From', 'The message has no From field.')
+  const mailboxes = parseMailboxes(unfolded(values[0]!.value))
+  if ('fault' in mailboxes)
+    return refuseField('invalid_from', 'From', `The address in From ${mailboxes.fault}.`)
+  if (mailboxes.length > 1 || values.length > 1)
+    return refuseField('invalid_from', 'From', 'The From field must have one address.')
+  return named(mailboxes[0]!)
+}
+
+/** For people alone: what is no address is not shown. */
+function mailboxesIn(fields: readonly HeaderField[], field: string): Mailbox[] {
+  return fields
+    .filter(({ name }) => name.toLowerCase() === field)
+    .flatMap(({ value }) => legibleMailboxes(unfolded(value)))
+    .map(named)
+}
+
+function named({ name, ...rest }: Mailbox): Mailbox {
+  return { name: name === null ? null : decodeWords(name), ...rest }
+}
+
+function isHiddenIn({ to, cc }: Pick<SubmittedMessage, 'to' | 'cc'>): (mailbox: Mailbox) => boolean {
+  const open = new Set([...to, ...cc].map(({ address }) => foldAddress(address)))
+  return ({ address }) => !open.has(foldAddress(address))
+}
+
+function shownHeaders(fields: readonly HeaderField[]): [string, string][] {
+  return fields
+    .filter(({ name }) => !NOT_SHOWN.test(name))
+    .slice(0, MOST_SHOWN)
+    .map(({ name, value }) => [name, decodeWords(unfolded(value))])
+}
+
+function textOf(fields: readonly HeaderField[], wanted: string): string | undefined {
+  return fields.find(({ name }) => name.toLowerCase() === wanted)?.value
+}
+
+function saysAnything({ content, attachments }: SubmittedMessage): boolean {
+  return content.html !== null || content.text !== null || attachments.length > 0
+}
+
+/**
+ * Of what the message says. A program that tries again puts it together anew: with another date, another Message-ID and
+ * other boundaries.
+ * @param body counts where not all of it is known by its parts; null otherwise
+ */
+function hashOf(message: SubmittedMessage, body: Uint8Array | null): Uint8Array {
+  const { from, recipients, subject, content, attachments, tags, scheduledAt } = message
+  const said = {
+    from: from.address,
+    recipients: recipients.map(({ address }) => foldAddress(address)).sort(),
+    subject,
+    tags,
+    scheduledAt,
+    // Files by their hashes: a Buffer becomes an array of numbers in JSON, which for a large one fills the heap.
+    ...(body === null
+      ? { content, files: attachments.map(({ filename, content: file }) => [filename, sha256(file)]) }
+      : { body: sha256(body) }),
+  }
+  return new Uint8Array(createHash('sha256').update(canonicalJson(said)).digest())
+}
+
+function sha256(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'hex')
+}

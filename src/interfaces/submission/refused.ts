@@ -1,0 +1,15 @@
+/** A refusal of the accept path, as this door puts it. */
+import { REFUSALS, type Refusal } from '../../pipeline/accept/refusal.ts'
+import { Reply } from '../../pipeline/inbound/reply.ts'
+
+const MOST_CHARACTERS = 400
+
+export function refusalReply({ refused, message }: Refusal): Reply {
+  const [code, enhanced] = REFUSALS[refused].reply.split(' ')
+  return new Reply(Number(code), `${enhanced} ${printable(message)}`)
+}
+
+/** One line of ASCII. */
+function printable(text: string): string {
+  return text.replace(/[^ -~]+/g, '?').slice(0, MOST_CHARACTERS)
+}

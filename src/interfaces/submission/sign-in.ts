@@ -1,0 +1,62 @@
+/** Who submits over SMTP: an API key is the password; the user name is the service's, or the key's own id (RFC 4954). */
+
+import type { Clock } from '../../lib/clock.ts'
+import { idKey, parseWireId, sameId } from '../../lib/ids.ts'
+import type { Sender } from '../../pipeline/accept/submission.ts'
+import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
+import type { ApiKeys } from '../../resources/accounts/api-keys.ts'
+import { createGuessGuard, type Verdict } from '../../resources/accounts/guess-guard.ts'
+import { reportVerdict, type SignInReport } from '../../resources/accounts/sign-in-report.ts'
+import { hashToken } from '../../resources/accounts/tokens.ts'
+
+export type SignedIn = { sender: Sender } | 'wrong' | 'too-many'
+
+export type SignIn = (from: string, userName: string, password: string) => Promise<SignedIn>
+
+const USER_NAMES = new Set(['resend', 'posthorn'])
+/** Networks with keys that were right there; the pair used longest ago is forgotten first. */
+const KNOWN_PLACES_MAX = 10_000
+
+interface SignInOptions {
+  apiKeys: Pick<ApiKeys, 'find'>
+  clock: Clock
+  report: SignInReport
+}
+
+/**
+ * Wrong passwords are counted by client network, and by the key that is named, as the guess guard describes. A key that has
+ * been right from a network before is accepted from there whatever was guessed, so that one program with an old key does not
+ * stop the others beside it.
+ */
+export function createSignIn({ apiKeys, clock, report }: SignInOptions): SignIn {
+  const guard = createGuessGuard(clock)
+  const known = new Set<string>()
+
+  const senderOf = async (userName: string, password: string): Promise<Sender | undefined> => {
+    const key = await apiKeys.find(password)
+    if (!key) return undefined
+    const named = parseWireId('key', userName)
+    const isNamed = named !== undefined && sameId(named, key.id)
+    if (!isNamed && !USER_NAMES.has(userName.toLowerCase())) return undefined
+    return { accountId: key.accountId, apiKeyId: key.id, domain: key.domain }
+  }
+
+  return async (address, userName, password) => {
+    const place = `${clientNetworkOf(address)} ${idKey(hashToken(password))}`
+    const named = parseWireId('key', userName)
+    const guess = { address, account: named && idKey(named), isKnownPlace: false }
+    let sender: Sender | undefined
+    const isRight = async () => {
+      sender = await senderOf(userName, password)
+      return sender !== undefined
+    }
+    const isRegular = known.has(place) && (await isRight())
+    const verdict: Verdict = isRegular ? { kind: 'right' } : await guard.hear(guess, isRight)
+    reportVerdict(report, verdict, { address, user: null })
+    if (verdict.kind !== 'right' || !sender) return verdict.kind === 'too-many' ? 'too-many' : 'wrong'
+    known.delete(place)
+    known.add(place)
+    if (known.size > KNOWN_PLACES_MAX) known.delete(known.values().next().value!)
+    return { sender }
+  }
+}

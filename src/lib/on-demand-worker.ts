@@ -1,0 +1,124 @@
+/**
+ * A thread that is started when there is work for it, and ends when there has been none for a while. Its heap limit does not
+ * protect the process: where the heap fills up inside a builtin, V8 aborts the whole process. Input that may be hostile is
+ * given to a thread only where it is too small to fill the heap, or is looked at piece by piece; see `worker-process.ts`.
+ */
+import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import { BUSY_THREAD } from './thread-memory.ts'
+import { type Caller, createCaller, ThreadEnded } from './worker-rpc.ts'
+
+export interface PassingThread {
+  /**
+   * @param memory moves to the thread
+   * @throws ThreadEnded; Error what the function there threw
+   */
+  call(name: string, input: unknown, memory?: readonly ArrayBuffer[]): Promise<unknown>
+  /** Ends it now; the next call starts another. */
+  end(): Promise<void>
+  /** Ends it for good: further calls throw ThreadEnded. */
+  close(): Promise<void>
+}
+
+interface PassingThreadOptions {
+  /** As the log and the system call it. */
+  name: string
+  /** File of the thread, which answers calls on the port `calls` of its data. */
+  entry: URL
+  data?: Record<string, unknown>
+  memory?: ResourceLimits
+  /** Beyond this the thread usually dies by itself; see above. */
+  heapMib?: number
+  /** Stays when there is nothing to do, where starting takes longer than the work. */
+  staysWhenIdle?: boolean
+  /** Where it is counted how often the thread died, or was ended because of what it was at. */
+  metrics?: Metrics | undefined
+  log: Log
+}
+
+/** What the entry finds in `workerData`, besides its own. */
+export interface PassingThreadData {
+  calls: MessagePort
+}
+
+interface Running {
+  worker: Worker
+  caller: Caller
+}
+
+/** The memory of a thread that has done much is only given back by its end. */
+const ENDS_AFTER_MS = 10_000
+
+export function createPassingThread(options: PassingThreadOptions): PassingThread {
+  const {
+    name,
+    entry,
+    data = {},
+    memory: limits = BUSY_THREAD,
+    heapMib,
+    staysWhenIdle = false,
+    metrics,
+    log,
+  } = options
+  let running: Running | undefined
+  let idle: NodeJS.Timeout | undefined
+  let closed = false
+  const lost = metrics?.counter(
+    'threads_lost',
+    'Threads that died of what they worked on, or were ended for it.',
+  )
+
+  const start = (): Running => {
+    const { port1, port2 } = new MessageChannel()
+    const workerData = { ...data, calls: port2 }
+    const worker = new Worker(entry, {
+      name,
+      workerData,
+      transferList: [port2],
+      resourceLimits: { ...limits, ...(heapMib !== undefined && { maxOldGenerationSizeMb: heapMib }) },
+    })
+    worker.on('error', error => {
+      lost?.add({ thread: name })
+      log.error({ err: error }, `the thread ${name} died`)
+    })
+    port1.on('close', () => {
+      if (running?.worker === worker) running = undefined
+    })
+    return { worker, caller: createCaller(port1) }
+  }
+  const end = async () => {
+    clearTimeout(idle)
+    const ending = running
+    running = undefined
+    await ending?.worker.terminate()
+  }
+
+  return {
+    async call(called, input, memory = []) {
+      if (closed) throw new ThreadEnded()
+      clearTimeout(idle)
+      running ??= start()
+      const { caller } = running
+      try {
+        return await caller.call(called, input, memory)
+      } finally {
+        if (caller.pendingCount() === 0 && !staysWhenIdle) {
+          clearTimeout(idle)
+          idle = setTimeout(() => {
+            if (running?.caller === caller && caller.pendingCount() === 0) void end()
+          }, ENDS_AFTER_MS)
+          idle.unref()
+        }
+      }
+    },
+    end() {
+      if (running) lost?.add({ thread: name })
+      return end()
+    },
+    close() {
+      closed = true
+      return end()
+    },
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Calls functions of another thread or process over a channel of messages. Errors travel as their name, message and stack.
+ */
+import { UnderWay } from './slab.ts'
+
+/** What a message port of a thread and the channel of a child process have in common. */
+export interface CallChannel {
+  // biome-ignore lint/suspicious/noExplicitAny: messages are of the shapes below, which the runtime's types do not know
+  on(event: 'message' | 'close', listener: (message: any) => void): unknown
+  /** @param memory moves to the other side where the channel can move memory; it is copied otherwise */
+  postMessage(message: unknown, memory?: readonly ArrayBuffer[]): void
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a table of functions with different inputs and outputs has no other type
+export type Callable = Record<string, (input: any) => Promise<unknown>>
+
+/** An output with the memory that moves to the caller instead of being copied. */
+export class Moved<T = unknown> {
+  readonly output: T
+  readonly memory: readonly ArrayBuffer[]
+
+  constructor(output: T, memory: Iterable<ArrayBuffer>) {
+    this.output = output
+    this.memory = [...new Set(memory)]
+  }
+}
+
+interface Call {
+  seq: number
+  name: string
+  input: unknown
+}
+
+type Answer =
+  | { seq: number; ok: true; output: unknown }
+  | { seq: number; ok: false; name: string; message: string; stack: string | undefined }
+
+/** The other thread or process has ended before it answered; whether it did what it was asked to do is not known. */
+export class ThreadEnded extends Error {}
+
+export interface Caller {
+  /**
+   * @param memory moves to the other thread instead of being copied
+   * @throws ThreadEnded; Error what the function threw
+   */
+  call(name: string, input: unknown, memory?: readonly ArrayBuffer[]): Promise<unknown>
+  /** Calls not answered yet. */
+  pendingCount(): number
+}
+
+/** Answers every call that comes. */
+export function serveCalls(port: CallChannel, functions: Callable): void {
+  port.on('message', async ({ seq, name, input }: Call) => {
+    const answer = await answerTo(functions, { seq, name, input })
+    const moved = answer.ok && answer.output instanceof Moved ? answer.output : undefined
+    if (moved) port.postMessage({ ...answer, output: moved.output }, moved.memory)
+    else port.postMessage(answer)
+  })
+}
+
+async function answerTo(functions: Callable, { seq, name, input }: Call): Promise<Answer> {
+  try {
+    if (!Object.hasOwn(functions, name)) throw new Error(`there is no function "${name}"`)
+    return { seq, ok: true, output: await functions[name]!(input) }
+  } catch (error) {
+    const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
+    return { seq, ok: false, name, message, stack }
+  }
+}
+
+export function createCaller(port: CallChannel): Caller {
+  const pending = new UnderWay<PromiseWithResolvers<unknown>>()
+  let isClosed = false
+  port.on('message', (answer: Answer) => {
+    const waiting = pending.take(answer.seq)
+    if (answer.ok) return waiting?.resolve(answer.output)
+    const error = Object.assign(new Error(answer.message), { name: answer.name })
+    if (answer.stack !== undefined) error.stack = answer.stack
+    return waiting?.reject(error)
+  })
+  port.on('close', () => {
+    isClosed = true
+    for (const { reject } of pending.takeAll()) reject(new ThreadEnded('the thread that was asked has ended'))
+  })
+  return {
+    async call(name, input, memory = []) {
+      if (isClosed) throw new ThreadEnded('the thread that was asked has ended')
+      const waiting = Promise.withResolvers<unknown>()
+      const seq = pending.put(waiting)
+      port.postMessage({ seq, name, input } satisfies Call, memory)
+      return waiting.promise
+    },
+    pendingCount: () => pending.size,
+  }
+}

@@ -1,0 +1,94 @@
+/** The one door: what a user submits becomes stored emails and due deliveries, or a refusal and no change. */
+
+import { idKey } from '../../lib/ids.ts'
+import type { Plans } from '../../resources/accounts/plans.ts'
+import type { LinkTermsIds } from '../../resources/emails/link-terms.ts'
+import type { BlobClaims } from '../../store/blobs/claims.ts'
+import type { Run } from '../../store/command.ts'
+import type { Find } from '../../store/read.ts'
+import type { Accepted } from './answer.ts'
+import { createInFlight } from './backpressure.ts'
+import { type AcceptInput, type acceptCommands, weightOf } from './commit.ts'
+import type { OpenFetching } from './fetch-attachments.ts'
+import { createRepeats } from './idempotency-in-flight.ts'
+import type { NewEmailOptions } from './new-email.ts'
+import type { PreparedRequest } from './prepared.ts'
+import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
+import { completeEmails } from './resolve-attachments.ts'
+import type { IdempotencyToken, Sender } from './submission.ts'
+import { travellingMemory } from './transferables.ts'
+
+export interface Accept {
+  /**
+   * Resolves once the emails are durably stored; a repeated request is answered as its first was. Nothing that was
+   * staged for a request that is refused stays behind.
+   * @throws StorageUnavailable
+   */
+  send(
+    sender: Sender,
+    prepared: PreparedRequest,
+    idempotency: IdempotencyToken | null,
+  ): Promise<Accepted | Refusal>
+}
+
+interface AcceptOptions extends NewEmailOptions {
+  run: Run<typeof acceptCommands>
+  find: Find
+  claims: BlobClaims
+  openFetching: OpenFetching
+  feedbackRegions: string[]
+  quotaOf: Plans['quotaOf']
+  /** Known once the address of our links is. */
+  linkTerms(): Promise<LinkTermsIds>
+}
+
+export function createAccept(options: AcceptOptions): Accept {
+  const { run, clock, claims, feedbackRegions, quotaOf } = options
+  const { once } = createRepeats(options)
+  const inFlight = createInFlight()
+
+  return {
+    async send(sender, prepared, idempotency) {
+      const claim = claims.open(prepared.blobs)
+      const work = async (): Promise<Accepted | Refusal> => {
+        const complete = await completeEmails(options, sender, prepared, claim)
+        if (isRefusal(complete)) return complete
+        const blobs = complete.emails.flatMap(email => email.blobs)
+        await claim.place(blobs)
+        const quota = sender.isService ? null : await quotaOf(sender.accountId)
+        const input: AcceptInput = {
+          sender,
+          idempotency,
+          ...complete,
+          now: clock.now(),
+          feedbackRegions,
+          quota,
+          linkTerms: await options.linkTerms(),
+        }
+        const contents = complete.emails.map(({ content }) => content)
+        return inFlight(idKey(sender.accountId), weightOf(input), () =>
+          run('accept', input, travellingMemory(contents, blobs)),
+        )
+      }
+      let isSettled = false
+      try {
+        const answer = refuseForeign(sender, prepared) ?? (await once(sender, idempotency, work))
+        isSettled = true
+        return answer
+      } finally {
+        await claim.end(isSettled)
+      }
+    },
+  }
+}
+
+/**
+ * Asked before any former answer is given, which may be another credential's, and in every mode of a batch. A domain's
+ * name never changes, and so no race gets past the sender's bond to one.
+ */
+function refuseForeign({ domain: own }: Sender, { senders, mode }: PreparedRequest): Refusal | undefined {
+  const foreign = own === null ? undefined : senders.find(({ domain }) => domain !== own)
+  if (!foreign) return undefined
+  const refusal = refuseField('foreign_domain', 'from', `This API key may send \`from\` ${own} only.`)
+  return mode === null ? refusal : refuseAt(foreign.index, refusal)
+}

@@ -1,0 +1,74 @@
+/** Several emails of one request: what one bad email means for the others. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Content } from '../../resources/emails/content.ts'
+import type { LeftOut } from './answer.ts'
+import {
+  type BatchMode,
+  characterCount,
+  type PreparedEmail,
+  type PreparedRequest,
+  type PrepareEmail,
+} from './prepared.ts'
+import { isRefusal, type Refusal, refuseAt } from './refusal.ts'
+import type { Submission } from './submission.ts'
+
+export interface BatchSubmission {
+  mode: BatchMode
+  /** With their places in the request, from 0. */
+  emails: { index: number; submission: Submission }[]
+  /** Those that could not be read; only in a permissive batch. */
+  leftOut: LeftOut[]
+}
+
+/** The emails that are good so far. */
+export type PreparedBatch = Pick<PreparedRequest, 'emails' | 'leftOut'>
+
+/** Html and text of all emails together: what a request may hold, and a template may make of a smaller one. */
+const MOST_CHARACTERS = 56 * 1024 * 1024
+/** Others get their turn after so much. */
+const PAUSE_AFTER_CHARACTERS = 1024 * 1024
+
+/** One after another, so that others get their turn. */
+export async function prepareBatch(
+  prepare: PrepareEmail,
+  { mode, emails, leftOut }: BatchSubmission,
+): Promise<PreparedBatch | Refusal> {
+  const batch: PreparedBatch = { emails: [], leftOut: [...leftOut] }
+  const admit = createTextLimit()
+  let sincePause = 0
+  for (const { index, submission } of emails) {
+    const prepared = await prepare(submission)
+    const email = isRefusal(prepared) ? prepared : admit(prepared)
+    if (isRefusal(email)) {
+      if (mode === 'strict') return refuseAt(index, email)
+      batch.leftOut.push({ index, message: email.message })
+      continue
+    }
+    batch.emails.push({ index, email })
+    sincePause += characterCount(email.content)
+    if (sincePause < PAUSE_AFTER_CHARACTERS) continue
+    sincePause = 0
+    await nextTurn()
+  }
+  return batch
+}
+
+type WordedEmail = PreparedEmail & { content: Content }
+
+/** Emails that follow each other often say the same: they share one object then, which travels and is stored once. */
+function createTextLimit(): (email: WordedEmail) => WordedEmail | Refusal {
+  let left = MOST_CHARACTERS
+  let last: Content | undefined
+  return email => {
+    const { html, text } = email.content
+    if (last?.html === html && last.text === text) return { ...email, content: last }
+    if (characterCount(email.content) > left)
+      return {
+        refused: 'message_too_large',
+        message: `The emails of the batch are larger than ${MOST_CHARACTERS / 1024 / 1024} MB together.`,
+      }
+    left -= characterCount(email.content)
+    last = email.content
+    return email
+  }
+}

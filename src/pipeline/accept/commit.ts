@@ -1,0 +1,227 @@
+/**
+ * The command that stores what was submitted: idempotency, sender domain, topic, suppression and quota are decided inside
+ * the transaction that writes emails and deliveries, so that no race gets past them.
+ */
+
+import { type Id, idKey } from '../../lib/ids.ts'
+import { foldAddress } from '../../protocols/smtp/address.ts'
+import type { Quota } from '../../resources/accounts/plans.ts'
+import { type ConsentBook, openConsentBook, type TopicMail } from '../../resources/contacts/consent.ts'
+import { maySend } from '../../resources/domains/status.ts'
+import {
+  LINKING,
+  type LinkingDomain,
+  type LinkTermsIds,
+  linkTermsFor,
+} from '../../resources/emails/link-terms.ts'
+import { ON_SUPPRESSION_LIST } from '../../resources/events/suppressed.ts'
+import { batchCommand, besideOthers, type Tx } from '../../store/command.ts'
+import type { DomainRow } from '../../store/schema.ts'
+import type { Accepted, LeftOut } from './answer.ts'
+import { type KnownKeys, keyText, lookUpKeys, rememberKey } from './idempotency.ts'
+import { type BatchMode, characterCount } from './prepared.ts'
+import { takeQuota } from './quota.ts'
+import { isRefusal, type Refusal, refuseAt, refuseField, UNKNOWN_TOPIC } from './refusal.ts'
+import { refuseSendTime } from './send-time.ts'
+import { type Decided, type NewEmail, storeEmails } from './store-emails.ts'
+import type { IdempotencyToken, Sender } from './submission.ts'
+
+export interface AcceptInput {
+  sender: Sender
+  now: number
+  idempotency: IdempotencyToken | null
+  emails: NewEmail[]
+  /** What the account's plan lets it send; null is any number. */
+  quota: Quota | null
+  linkTerms: LinkTermsIds
+  /** Regions whose domains get delivery feedback. */
+  feedbackRegions: string[]
+  /** Of a request with several emails. */
+  batch: {
+    mode: BatchMode
+    /** Places of the emails in the request. */
+    indexes: number[]
+    leftOut: LeftOut[]
+  } | null
+}
+
+const DOMAIN_COLUMNS = ['id', 'status', 'region', ...LINKING] as const
+type KnownDomain = Pick<DomainRow, (typeof DOMAIN_COLUMNS)[number]>
+
+/** What was looked up for the whole group. */
+interface Known {
+  domains: ReadonlyMap<string, KnownDomain>
+  suppressed: ReadonlySet<string>
+  consent: ConsentBook
+}
+
+interface Decision {
+  taken: Decided[]
+  leftOut: LeftOut[]
+}
+
+export const acceptCommands = {
+  accept: besideOthers(
+    batchCommand<AcceptInput, Accepted | Refusal>(acceptAll, { weigh: weightOf }),
+    ({ sender: { accountId }, idempotency, emails, quota }) => [
+      ...(idempotency ? [`idempotency key ${keyText({ sender: { accountId }, idempotency })}`] : []),
+      ...(quota ? [`quota ${idKey(accountId)}`] : []),
+      ...emails.flatMap(({ blobs }) => blobs.map(({ hash }) => `blob ${idKey(hash)}`)),
+    ],
+  ),
+}
+
+/** Of an email with little to say. */
+const USUAL_CHARACTERS = 8_192
+
+/** What a request asks of the writer, in usual requests. */
+export function weightOf({ emails }: AcceptInput): number {
+  const characters = emails.reduce((sum, { content }) => sum + sizeOf(content), 0)
+  return emails.length + Math.floor(characters / USUAL_CHARACTERS)
+}
+
+function sizeOf(content: NewEmail['content']): number {
+  if ('contentId' in content) return 0
+  return 'encoding' in content ? content.body.length : characterCount(content)
+}
+
+async function acceptAll(tx: Tx, inputs: readonly AcceptInput[]): Promise<(Accepted | Refusal)[]> {
+  const [keys, domains, suppressed, consent] = await Promise.all([
+    lookUpKeys(tx.rows.find, inputs),
+    lookUpDomains(tx, inputs),
+    lookUpSuppressions(tx, inputs),
+    openConsentBook(tx, inputs.flatMap(topicMailOf)),
+  ])
+  const known = { domains, suppressed, consent }
+  const outputs: (Accepted | Refusal)[] = []
+  const accepted: Decided[] = []
+  for (const input of inputs) {
+    const decision = keys.answerFor(input) ?? decide(input, known)
+    const output = 'taken' in decision ? await take(tx, input, decision, keys) : decision
+    if ('taken' in decision && !isRefusal(output)) accepted.push(...decision.taken)
+    outputs.push(output)
+  }
+  await storeEmails(tx, accepted)
+  return outputs
+}
+
+/** Which emails to store, or why none. */
+function decide(input: AcceptInput, known: Known): Decision | Refusal {
+  const { sender, now, emails, batch } = input
+  const decision: Decision = { taken: [], leftOut: [...(batch?.leftOut ?? [])] }
+  for (const [i, email] of emails.entries()) {
+    const domain = known.domains.get(domainKey(sender.accountId, email.fromDomain))
+    const verified = domain !== undefined && maySend(domain.status)
+    const refusal =
+      refuseSendTime(email.row.scheduledAt, now) ??
+      (verified || email.simulated ? undefined : notVerified(email.fromDomain, domain !== undefined)) ??
+      refuseTopic(sender, email, known.consent)
+    if (refusal) {
+      if (!batch) return refusal
+      if (batch.mode === 'strict') return refuseAt(batch.indexes[i]!, refusal)
+      decision.leftOut.push({ index: batch.indexes[i]!, message: refusal.message })
+      continue
+    }
+    const feedback = email.simulated || (domain && input.feedbackRegions.includes(domain.region)) ? 1 : 0
+    decision.taken.push({
+      email,
+      domainId: verified ? domain.id : null,
+      linkTermsId: linksOf(input, email, verified ? domain : UNTRACKED),
+      feedback,
+      suppressed: email.recipients.map(({ address }) => reasonAgainst(email, address, known)),
+    })
+  }
+  return decision
+}
+
+/** At once: what is said against it when a scheduled email's time has come is for then. */
+function reasonAgainst(
+  { row: { accountId, scheduledAt, topicId } }: NewEmail,
+  address: string,
+  { suppressed, consent }: Known,
+): string | null {
+  if (scheduledAt !== null) return null
+  if (suppressed.has(suppressionKey(accountId, address))) return ON_SUPPRESSION_LIST
+  return topicId && consent.objectionOf({ accountId, topicId }, address)
+}
+
+function refuseTopic(
+  { accountId }: Sender,
+  { row: { topicId } }: NewEmail,
+  consent: ConsentBook,
+): Refusal | undefined {
+  if (topicId === null || consent.knows({ accountId, topicId })) return undefined
+  return UNKNOWN_TOPIC
+}
+
+const UNTRACKED = { openTracking: 0, clickTracking: 0, trackingTerms: null } as const
+
+/** What was submitted whole stays as it is. */
+function linksOf(
+  { linkTerms }: AcceptInput,
+  { row: { raw, broadcastId, topicId } }: NewEmail,
+  domain: LinkingDomain,
+): number | null {
+  return raw === null ? linkTermsFor(linkTerms, domain, broadcastId !== null || topicId !== null) : null
+}
+
+/** Quota last of all: what is refused takes nothing from it. */
+async function take(
+  tx: Tx,
+  input: AcceptInput,
+  { taken, leftOut }: Decision,
+  keys: KnownKeys,
+): Promise<Accepted | Refusal> {
+  const recipientCount = taken.reduce((sum, { email }) => sum + email.recipients.length, 0)
+  const overQuota = await takeQuota(tx, input, recipientCount)
+  if (overQuota) return overQuota
+  const ids = taken.map(({ email }) => email.row.id)
+  const accepted = { ids, leftOut: leftOut.sort((a, b) => a.index - b.index) }
+  if (ids.length > 0) await rememberKey(tx, keys, input, accepted)
+  return accepted
+}
+
+function notVerified(name: string, registered: boolean): Refusal {
+  const message = registered
+    ? `The ${name} domain is not verified. Check its DNS records and verify it.`
+    : `The ${name} domain is not registered. Add it and verify it before sending from it.`
+  return refuseField('domain_not_verified', 'from', message)
+}
+
+async function lookUpDomains(tx: Tx, inputs: readonly AcceptInput[]): Promise<Map<string, KnownDomain>> {
+  const wanted = new Map<string, { accountId: Id; name: string }>()
+  for (const { sender, emails } of inputs)
+    for (const { fromDomain: name } of emails)
+      wanted.set(domainKey(sender.accountId, name), { accountId: sender.accountId, name })
+  const rows = await tx.rows.find('domains', [...wanted.values()], DOMAIN_COLUMNS)
+  return new Map([...wanted.keys()].flatMap((key, i) => (rows[i] ? [[key, rows[i]] as const] : [])))
+}
+
+async function lookUpSuppressions(tx: Tx, inputs: readonly AcceptInput[]): Promise<Set<string>> {
+  const wanted = new Map<string, { accountId: Id; email: string }>()
+  for (const { sender, emails } of inputs)
+    for (const { address } of emails.flatMap(({ recipients }) => recipients))
+      wanted.set(suppressionKey(sender.accountId, address), {
+        accountId: sender.accountId,
+        email: foldAddress(address),
+      })
+  const rows = await tx.rows.find('suppressions', [...wanted.values()], ['id'])
+  return new Set([...wanted.keys()].filter((_, i) => rows[i] !== undefined))
+}
+
+function topicMailOf({ sender: { accountId }, emails }: AcceptInput): TopicMail[] {
+  return emails.flatMap(({ row: { topicId, scheduledAt }, recipients }) => {
+    if (topicId === null) return []
+    return [
+      { accountId, topicId, addresses: scheduledAt === null ? recipients.map(({ address }) => address) : [] },
+    ]
+  })
+}
+
+function domainKey(accountId: Id, name: string): string {
+  return idKey(accountId) + name
+}
+
+function suppressionKey(accountId: Id, address: string): string {
+  return idKey(accountId) + foldAddress(address)
+}

@@ -1,0 +1,79 @@
+/** Which header fields a user may set: names and values that cannot forge, duplicate or break what we write. */
+import type { Mailbox } from '../../protocols/smtp/address.ts'
+import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
+import { type Refusal, refuseField } from './refusal.ts'
+
+/** The user's own fields, and what two of them mean for the message. */
+export interface UserHeaders {
+  /** All of them; the composer writes `Message-ID` and `Reply-To` itself. */
+  fields: [name: string, value: string][]
+  /** From a `Message-ID` field, with its angle brackets. */
+  messageId: string | null
+  /** From a `Reply-To` field. */
+  replyTo: Mailbox[] | null
+}
+
+const NAME = /^[!-9;-~]+$/
+const RESERVED =
+  /^(?:bcc|to|cc|from|sender|subject|date|return-path|received|resent-.*|dkim-.*|arc-.*|content-.*|mime-version|authentication-results|delivered-to|x-posthorn-.*)$/i
+/** Printable ASCII but for `<`, `>` and `@`. */
+const MESSAGE_ID = /^<[!-;=?A-~]+@[!-;=?A-~]+>$/
+const MOST_FIELDS = 100
+const MOST_OCTETS = 64 * 1024
+const LONGEST_NAME = 76
+
+/** Reads the `headers` object of a submission. */
+export function readHeaders(headers: unknown): UserHeaders | Refusal {
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers))
+    return refuseField('invalid_field', 'headers', 'The `headers` field must be an object of strings.')
+  const fields = Object.entries(headers)
+  if (fields.length > MOST_FIELDS)
+    return refuseField('invalid_field', 'headers', `At most ${MOST_FIELDS} headers are allowed.`)
+  const seen = new Set<string>()
+  let octets = 0
+  for (const [name, value] of fields) {
+    const problem = problemOf(name, value, seen)
+    if (problem) return refuseField('invalid_field', `headers.${name}`, problem)
+    seen.add(name.toLowerCase())
+    octets += name.length + Buffer.byteLength(value)
+  }
+  if (octets > MOST_OCTETS)
+    return refuseField('invalid_field', 'headers', `Headers may have ${MOST_OCTETS} octets together.`)
+  return interpret(fields)
+}
+
+function problemOf(name: string, value: unknown, seen: ReadonlySet<string>): string | undefined {
+  if (!NAME.test(name) || name.length > LONGEST_NAME)
+    return `The header name \`${printable(name)}\` is not valid.`
+  if (RESERVED.test(name)) return `The header \`${name}\` cannot be set.`
+  if (seen.has(name.toLowerCase())) return `The header \`${name}\` is given twice.`
+  if (typeof value !== 'string') return `The value of the header \`${name}\` must be a string.`
+  if (/[\r\n\0]/.test(value)) return `The value of the header \`${name}\` must not contain CR, LF or NUL.`
+  return undefined
+}
+
+function interpret(entries: [string, string][]): UserHeaders | Refusal {
+  const headers: UserHeaders = { fields: entries, messageId: null, replyTo: null }
+  for (const [name, value] of entries) {
+    const field = name.toLowerCase()
+    if (field === 'message-id') {
+      if (!MESSAGE_ID.test(value.trim()) || value.length > 900)
+        return refuseField('invalid_field', `headers.${name}`, 'A Message-ID has the form `<local@domain>`.')
+      headers.messageId = value.trim()
+    } else if (field === 'reply-to') {
+      const mailboxes = parseMailboxes(value)
+      if ('fault' in mailboxes)
+        return refuseField(
+          'invalid_field',
+          `headers.${name}`,
+          `The address in \`${name}\` ${mailboxes.fault}.`,
+        )
+      headers.replyTo = mailboxes
+    }
+  }
+  return headers
+}
+
+function printable(name: string): string {
+  return name.replace(/[^ -~]/g, '?').slice(0, LONGEST_NAME)
+}

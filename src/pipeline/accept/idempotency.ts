@@ -1,0 +1,105 @@
+/** Idempotency keys: a repeated request gets the first one's answer, for a day, inside the accepting transaction. */
+import { type Id, idKey, idText, parseWireId } from '../../lib/ids.ts'
+import { equalBytes } from '../../lib/secret-keys.ts'
+import type { Tx } from '../../store/command.ts'
+import type { Find } from '../../store/read.ts'
+import type { Accepted, LeftOut } from './answer.ts'
+import type { Refusal } from './refusal.ts'
+import type { IdempotencyToken, Sender } from './submission.ts'
+
+export const KEY_RETENTION_MS = 86_400_000
+export const LONGEST_KEY = 256
+
+interface Request {
+  sender: Pick<Sender, 'accountId'>
+  now: number
+  idempotency: IdempotencyToken | null
+}
+
+interface KnownKey {
+  bodyHash: Uint8Array
+  accepted: Accepted
+}
+
+/** The answer as stored. */
+interface StoredAnswer {
+  ids: string[]
+  leftOut?: LeftOut[]
+}
+
+/** The keys of a group's requests that have been used before, or by an earlier request of the group. */
+export interface KnownKeys {
+  /** The former answer, or a refusal when the key came with another body; undefined for a fresh request. */
+  answerFor(request: Request): Accepted | Refusal | undefined
+  add(request: Request, accepted: Accepted): void
+}
+
+export async function lookUpKeys(find: Find, requests: readonly Request[]): Promise<KnownKeys> {
+  const keyed = requests.filter(({ idempotency }) => idempotency !== null)
+  const rows = await find('idempotencyKeys', keyed.map(rowKey), ['bodyHash', 'response', 'createdAt'])
+  const known = new Map<string, KnownKey>()
+  for (const [i, row] of rows.entries()) {
+    if (!row || row.createdAt <= keyed[i]!.now - KEY_RETENTION_MS) continue
+    known.set(keyText(keyed[i]!), { bodyHash: row.bodyHash, accepted: readAnswer(row.response) })
+  }
+  return {
+    answerFor(request) {
+      const former = request.idempotency ? known.get(keyText(request)) : undefined
+      return former && answerTo(request.idempotency!.bodyHash, former)
+    },
+    add(request, accepted) {
+      if (request.idempotency)
+        known.set(keyText(request), { bodyHash: request.idempotency.bodyHash, accepted })
+    },
+  }
+}
+
+/** The former answer, where the body is the former body. */
+export function answerTo(bodyHash: Uint8Array, former: KnownKey): Accepted | Refusal {
+  if (equalBytes(former.bodyHash, bodyHash)) return former.accepted
+  return {
+    refused: 'idempotency_mismatch',
+    message: 'This idempotency key has been used with another request body.',
+  }
+}
+
+/** Stores the answer under the request's key, in place of one that has expired. */
+export async function rememberKey(
+  tx: Tx,
+  keys: KnownKeys,
+  request: Request,
+  accepted: Accepted,
+): Promise<void> {
+  if (!request.idempotency) return
+  keys.add(request, accepted)
+  const { bodyHash } = request.idempotency
+  const response = writeAnswer(accepted)
+  await tx.db
+    .insertInto('idempotencyKeys')
+    .values({ ...rowKey(request), bodyHash, response, createdAt: request.now })
+    .onConflict(conflict =>
+      conflict
+        .columns(['accountId', 'endpoint', 'key'])
+        .doUpdateSet({ bodyHash, response, createdAt: request.now }),
+    )
+    .execute()
+}
+
+/** Tells keys of different accounts and endpoints apart. */
+export function keyText({ sender, idempotency }: Pick<Request, 'sender' | 'idempotency'>): string {
+  return `${idKey(sender.accountId)}${idempotency!.endpoint} ${idempotency!.key}`
+}
+
+function rowKey({ sender, idempotency }: Request) {
+  return { accountId: sender.accountId, endpoint: idempotency!.endpoint, key: idempotency!.key }
+}
+
+function writeAnswer({ ids, leftOut }: Accepted): string {
+  const answer: StoredAnswer = { ids: ids.map(idText), ...(leftOut.length > 0 && { leftOut }) }
+  return JSON.stringify(answer)
+}
+
+function readAnswer(response: string): Accepted {
+  const { ids, leftOut = [] } = JSON.parse(response) as StoredAnswer
+  return { ids: ids.map((text): Id => parseWireId('eml', text)!), leftOut }
+}

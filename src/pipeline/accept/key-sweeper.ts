@@ -1,0 +1,40 @@
+/** Takes idempotency keys away that are older than a day: nothing asks for them any more. */
+import type { Clock } from '../../lib/clock.ts'
+import { command, type Run } from '../../store/command.ts'
+import { KEY_RETENTION_MS } from './idempotency.ts'
+
+export const keyCommands = {
+  /** Deletes keys as old as `before` (epoch ms), oldest first, at most `limit`. @returns how many there were */
+  forgetKeys: command<{ before: number; limit: number }, number>(async (tx, { before, limit }) => {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('idempotencyKeys')
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple('accountId', 'endpoint', 'key'),
+          'in',
+          selectFrom('idempotencyKeys')
+            .select(['accountId', 'endpoint', 'key'])
+            .where('createdAt', '<=', before)
+            .orderBy('createdAt')
+            .limit(limit)
+            .$asTuple('accountId', 'endpoint', 'key'),
+        ),
+      )
+      .executeTakeFirstOrThrow()
+    return Number(numDeletedRows)
+  }),
+}
+
+const MOST_AT_ONCE = 500
+
+/** For a sweeper. */
+export async function* sweepKeys({
+  run,
+  clock,
+}: {
+  run: Run<typeof keyCommands>
+  clock: Clock
+}): AsyncGenerator<void> {
+  for (let deleted = MOST_AT_ONCE; deleted === MOST_AT_ONCE; yield)
+    deleted = await run('forgetKeys', { before: clock.now() - KEY_RETENTION_MS, limit: MOST_AT_ONCE })
+}

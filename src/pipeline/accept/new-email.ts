@@ -1,0 +1,98 @@
+/** From a prepared email to one that only the transaction has still to decide about. */
+import type { Clock } from '../../lib/clock.ts'
+import { type IdSource, wireId } from '../../lib/ids.ts'
+import type { Mailbox } from '../../protocols/smtp/address.ts'
+import { ownMessageId } from '../../resources/emails/email-rows.ts'
+import { DELIVERY_CLASS } from '../../store/schema.ts'
+import type { PreparedEmail } from './prepared.ts'
+import { envelopeRecipients } from './recipients.ts'
+import type { NewEmail } from './store-emails.ts'
+import type { Sender, StagedAttachment } from './submission.ts'
+
+/** One attachment of an email as stored. */
+export interface StoredAttachment {
+  id: string
+  filename: string
+  contentType: string
+  contentId: string | null
+  sizeBytes: number
+  /** SHA-256, hex. */
+  hash: string
+}
+
+/** One that lacks nothing. */
+export interface WholeEmail extends PreparedEmail {
+  attachments: StagedAttachment[]
+}
+
+export interface NewEmailOptions {
+  clock: Clock
+  newId: IdSource
+  simulatorDomains: ReadonlySet<string>
+  expireAfterMs: number
+}
+
+export function newEmailOf(
+  { clock, newId, simulatorDomains, expireAfterMs }: NewEmailOptions,
+  sender: Sender,
+  email: WholeEmail,
+): NewEmail {
+  const now = clock.now()
+  const id = newId(now)
+  const recipients = envelopeRecipients(email, email.whole?.recipients).map(recipient => ({
+    ...recipient,
+    simulated: simulatorDomains.has(recipient.domain),
+  }))
+  return {
+    row: {
+      accountId: sender.accountId,
+      id,
+      apiKeyId: sender.apiKeyId,
+      sender: mailboxJson([email.from])!,
+      toList: mailboxJson(email.to),
+      ccList: mailboxJson(email.cc),
+      bccList: mailboxJson(email.bcc),
+      replyToList: mailboxJson(email.replyTo),
+      subject: email.subject,
+      variables: null,
+      headers: jsonOrNull(email.headers),
+      attachments: jsonOrNull(
+        email.attachments.map(file => storedAttachment(file, wireId('att', newId(now)))),
+      ),
+      tags: jsonOrNull(email.tags),
+      raw: email.whole?.raw.hash ?? null,
+      messageId: email.messageId ?? ownMessageId(id, email.from.domain),
+      recipientCount: recipients.length,
+      createdAt: now,
+      scheduledAt: email.scheduledAt,
+      openCount: 0,
+      clickCount: 0,
+      broadcastId: null,
+      templateId: email.templateId,
+      topicId: email.topicId,
+    },
+    fromDomain: email.from.domain,
+    content: email.content,
+    blobs: [...email.attachments.map(({ blob }) => blob), ...(email.whole ? [email.whole.raw] : [])],
+    recipients,
+    simulated: recipients.every(recipient => recipient.simulated),
+    class: DELIVERY_CLASS.transactional,
+    expiresAt: (email.scheduledAt ?? now) + expireAfterMs,
+  }
+}
+
+function storedAttachment(
+  { filename, contentType, contentId, blob: { sizeBytes, hash } }: StagedAttachment,
+  id: string,
+): StoredAttachment {
+  return { id, filename, contentType, contentId, sizeBytes, hash: Buffer.from(hash).toString('hex') }
+}
+
+/** Stored without the domain, which follows from the address. */
+function mailboxJson(mailboxes: readonly Mailbox[]): string | null {
+  return jsonOrNull(mailboxes.map(({ name, address }) => (name === null ? { address } : { name, address })))
+}
+
+function jsonOrNull(list: readonly unknown[]): string | null {
+  return list.length === 0 ? null : JSON.stringify(list)
+}

@@ -1,0 +1,157 @@
+/**
+ * What a request asks for, made ready on whichever thread has read it: words found, sizes judged, attachments staged,
+ * large texts in the form in which they are stored. What comes of it is small and can travel to another thread.
+ */
+import type { Id } from '../../lib/ids.ts'
+import { encodeContent } from '../../resources/emails/content.ts'
+import type { FindReadyTemplate } from '../../resources/templates/ready.ts'
+import type { BlobFiles } from '../../store/blobs/blobs.ts'
+import { blobName, type StagedBlob } from '../../store/blobs/staged.ts'
+import { type BatchSubmission, prepareBatch } from './batch.ts'
+import { characterCount, type PreparedEmail, type PreparedRequest, type PrepareEmail } from './prepared.ts'
+import { refuseTooMany } from './recipients.ts'
+import { isRefusal, type Refusal, refuseField } from './refusal.ts'
+import {
+  encodedSize,
+  isRemote,
+  MOST_MESSAGE_BYTES,
+  type StagedAttachment,
+  type Submission,
+  type SubmittedAttachment,
+} from './submission.ts'
+import { wordFinder } from './template.ts'
+
+export interface Preparation {
+  /** @throws StorageUnavailable */
+  email(accountId: Id, submission: Submission): Promise<PreparedRequest>
+  batch(accountId: Id, batch: BatchSubmission): Promise<PreparedRequest>
+}
+
+interface PreparationOptions {
+  findTemplate: FindReadyTemplate
+  blobs: BlobFiles
+  /**
+   * Longer texts get the form in which they are stored: on a thread that has the time. They are left as they are where
+   * this is not given, and by it where they are short enough to be of use to the delivery that is about to come.
+   */
+  storedFromCharacters?: number
+}
+
+export function createPreparation({
+  findTemplate,
+  blobs: files,
+  storedFromCharacters = Number.POSITIVE_INFINITY,
+}: PreparationOptions): Preparation {
+  const withStage = async (
+    accountId: Id,
+    work: (prepare: PrepareEmail) => Promise<Omit<PreparedRequest, 'blobs'>>,
+  ): Promise<PreparedRequest> => {
+    const stage = createStage(files)
+    const findWords = wordFinder(findTemplate, accountId)
+    try {
+      const prepared = await work(submission => prepareEmail(submission, findWords, stage.put))
+      return { ...prepared, emails: storedForms(prepared.emails, storedFromCharacters), blobs: stage.all() }
+    } catch (error) {
+      await stage.discard()
+      throw error
+    }
+  }
+
+  return {
+    email: (accountId, submission) =>
+      withStage(accountId, async prepare => {
+        const email = await prepare(submission)
+        const common = { senders: [{ index: 0, domain: submission.from.domain }], leftOut: [], mode: null }
+        return isRefusal(email)
+          ? { ...common, emails: [], refusal: email }
+          : { ...common, emails: [{ index: 0, email }], refusal: null }
+      }),
+    batch: (accountId, batch) =>
+      withStage(accountId, async prepare => {
+        const { mode, emails } = batch
+        const senders = emails.map(({ index, submission }) => ({ index, domain: submission.from.domain }))
+        const prepared = await prepareBatch(prepare, batch)
+        return isRefusal(prepared)
+          ? { senders, mode, emails: [], leftOut: [], refusal: prepared }
+          : { senders, mode, ...prepared, refusal: null }
+      }),
+  }
+}
+
+async function prepareEmail(
+  submission: Submission,
+  findWords: ReturnType<typeof wordFinder>,
+  stage: (content: Uint8Array) => Promise<StagedBlob>,
+): ReturnType<PrepareEmail> {
+  const refusal = refuseTooMany(submission)
+  if (refusal) return refusal
+  const worded = await findWords(submission)
+  if (isRefusal(worded)) return worded
+  const encodedOctets = encodedSize(worded)
+  const tooLarge = refuseTooLarge(encodedOctets, worded.attachments.length > 0)
+  if (tooLarge) return tooLarge
+  const { html, text, template, attachments, ...rest } = worded
+  const staged: PreparedEmail['attachments'] = []
+  for (const attachment of attachments)
+    staged.push(isRemote(attachment) ? attachment : await stagedAttachment(attachment, stage))
+  return {
+    ...rest,
+    templateId: template?.id ?? null,
+    content: { html, text },
+    attachments: staged,
+    whole: null,
+    encodedOctets,
+  }
+}
+
+export function refuseTooLarge(encodedOctets: number, hasAttachments: boolean): Refusal | undefined {
+  if (encodedOctets <= MOST_MESSAGE_BYTES) return undefined
+  const message = `The message is larger than ${MOST_MESSAGE_BYTES / 1024 / 1024} MB once encoded.`
+  return hasAttachments
+    ? refuseField('invalid_attachment', 'attachments', message)
+    : { refused: 'message_too_large', message }
+}
+
+async function stagedAttachment(
+  { content, ...rest }: SubmittedAttachment,
+  stage: (content: Uint8Array) => Promise<StagedBlob>,
+): Promise<StagedAttachment> {
+  return { ...rest, blob: await stage(content) }
+}
+
+/** What a request brings several times is staged once. */
+export function createStage(files: BlobFiles) {
+  const staged = new Map<string, StagedBlob>()
+  return {
+    async put(content: Uint8Array): Promise<StagedBlob> {
+      const fresh = await files.stage(content)
+      const name = blobName(fresh.hash)
+      const known = staged.get(name)
+      if (known && fresh.draft !== null) await files.drafts.discard(fresh.draft)
+      staged.set(name, known ?? fresh)
+      return known ?? fresh
+    },
+    all: () => [...staged.values()],
+    async discard() {
+      for (const { draft } of staged.values()) if (draft !== null) await files.drafts.discard(draft)
+    },
+  }
+}
+
+export function storedForms(
+  emails: PreparedRequest['emails'],
+  fromCharacters: number,
+): PreparedRequest['emails'] {
+  const stored = new Map<PreparedEmail['content'], PreparedEmail['content']>()
+  return emails.map(({ index, email }) => {
+    const content = stored.get(email.content) ?? storedForm(email.content, fromCharacters)
+    stored.set(email.content, content)
+    return { index, email: { ...email, content } }
+  })
+}
+
+function storedForm(content: PreparedEmail['content'], fromCharacters: number): PreparedEmail['content'] {
+  if ('encoding' in content || characterCount(content) < fromCharacters) return content
+  const { body, ...rest } = encodeContent(content)
+  return { ...rest, body: new Uint8Array(body) }
+}

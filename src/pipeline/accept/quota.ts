@@ -1,0 +1,61 @@
+/**
+ * Quotas: recipients of accepted emails, counted by UTC day and month. Decided and counted inside the transaction
+ * that accepts, so that no race lets one over; cancelling gives nothing back.
+ */
+
+import type { Id } from '../../lib/ids.ts'
+import { utcDay, utcMonth } from '../../lib/periods.ts'
+import type { Quota } from '../../resources/accounts/plans.ts'
+import type { Tx } from '../../store/command.ts'
+import { RECIPIENTS } from '../../store/counters.ts'
+import type { Refusal } from './refusal.ts'
+
+interface Request {
+  sender: { accountId: Id }
+  now: number
+  /** Null where the account's plan has no limit. */
+  quota: Quota | null
+}
+
+/** Takes so many recipients, of one email or of a whole batch, from the account's quota, or none of them. */
+export async function takeQuota(
+  tx: Tx,
+  { sender: { accountId }, now, quota }: Request,
+  recipientCount: number,
+): Promise<Refusal | undefined> {
+  const [day, month] = [utcDay(now), utcMonth(now)]
+  if (quota) {
+    const isOver = async (limit: number | null, period: string) =>
+      limit !== null && (await tx.counted(accountId, RECIPIENTS, period)) + recipientCount > limit
+    if (await isOver(quota.monthly, month)) return usedUp('monthly', quota.monthly!)
+    if (await isOver(quota.daily, day)) return usedUp('daily', quota.daily!)
+  }
+  tx.count(accountId, RECIPIENTS, day, recipientCount)
+  tx.count(accountId, RECIPIENTS, month, recipientCount)
+  return undefined
+}
+
+/** Takes as many of so many recipients as there is room for. @returns how many */
+export async function takeRoom(tx: Tx, request: Request, recipientCount: number): Promise<number> {
+  const {
+    sender: { accountId },
+    now,
+    quota,
+  } = request
+  const roomIn = async (limit: number | null, period: string) =>
+    limit === null ? recipientCount : Math.max(0, limit - (await tx.counted(accountId, RECIPIENTS, period)))
+  const room = quota
+    ? Math.min(await roomIn(quota.monthly, utcMonth(now)), await roomIn(quota.daily, utcDay(now)))
+    : recipientCount
+  const taken = Math.min(recipientCount, room)
+  await takeQuota(tx, { ...request, quota: null }, taken)
+  return taken
+}
+
+function usedUp(period: 'daily' | 'monthly', limit: number): Refusal {
+  const begins = period === 'daily' ? 'day' : 'month'
+  return {
+    refused: `${period}_quota`,
+    message: `This would exceed the ${period} quota of ${limit} recipients; it starts anew with the next ${begins} (UTC).`,
+  }
+}

@@ -1,0 +1,47 @@
+/** Envelope recipients of a submission: everybody named in to, cc and bcc, each once. */
+import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
+import type { RecipientKind } from '../../store/schema.ts'
+import { type Refusal, refuseField } from './refusal.ts'
+
+/** The contract's limit; it counts the entries as given. */
+export const MOST_RECIPIENTS = 50
+
+export interface Recipient {
+  address: string
+  domain: string
+  kind: RecipientKind
+}
+
+/** Asked before any address is read, and so of lists of anything. */
+export function refuseTooMany(lists: Record<RecipientKind, readonly unknown[]>): Refusal | undefined {
+  if (lists.to.length + lists.cc.length + lists.bcc.length <= MOST_RECIPIENTS) return undefined
+  return refuseField(
+    'too_many_recipients',
+    'to',
+    `An email may have at most ${MOST_RECIPIENTS} recipients in to, cc and bcc together.`,
+  )
+}
+
+/**
+ * An address named more than once keeps its first spelling and kind.
+ * @param envelope for whom alone it is, of those named and others: who is not named has it as a blind copy
+ */
+export function envelopeRecipients(
+  lists: Record<RecipientKind, readonly Mailbox[]>,
+  envelope?: readonly Mailbox[],
+): Recipient[] {
+  const named = firstOfEach(lists)
+  if (!envelope) return [...named.values()]
+  const bcc = firstOfEach({ to: [], cc: [], bcc: envelope })
+  return [...bcc].map(([key, recipient]) => ({ ...recipient, kind: named.get(key)?.kind ?? 'bcc' }))
+}
+
+function firstOfEach(lists: Record<RecipientKind, readonly Mailbox[]>): Map<string, Recipient> {
+  const seen = new Map<string, Recipient>()
+  for (const kind of ['to', 'cc', 'bcc'] as const)
+    for (const { address, domain } of lists[kind]) {
+      const key = foldAddress(address)
+      if (!seen.has(key)) seen.set(key, { address, domain, kind })
+    }
+  return seen
+}

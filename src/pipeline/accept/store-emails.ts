@@ -1,0 +1,226 @@
+/** The writing half of acceptance: content, emails, deliveries, counters and first events of what has been decided. */
+
+import type { Id } from '../../lib/ids.ts'
+import { type Content, type EncodedContent, encodeContent } from '../../resources/emails/content.ts'
+import { shareContent } from '../../resources/emails/content-rows.ts'
+import { countNewEmail, type NewEvent, recordEvents } from '../../resources/events/record.ts'
+import { scheduledEvent } from '../../resources/events/scheduled.ts'
+import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/suppressed.ts'
+import { referBlobs } from '../../store/blobs/blobs.ts'
+import type { StagedBlob } from '../../store/blobs/staged.ts'
+import { laneKey, type Tx } from '../../store/command.ts'
+import {
+  DELIVERY_STATE,
+  type DeliveryRow,
+  type EmailRow,
+  type EmailStatus,
+  type Flag,
+} from '../../store/schema.ts'
+import type { DueLane } from '../queue/queue-key-rows.ts'
+import type { Recipient } from './recipients.ts'
+
+/** A content that is in the store, and has users already. */
+export interface StoredContent {
+  contentId: number
+}
+
+/** An email ready to be stored but for what the transaction decides. */
+export interface NewEmail {
+  row: Omit<
+    EmailRow,
+    | 'domainId'
+    | 'linkTermsId'
+    | 'contentId'
+    | 'status'
+    | 'feedback'
+    | 'simulated'
+    | 'error'
+    | 'sentAt'
+    | 'lastEventAt'
+    | 'endedAt'
+  >
+  fromDomain: string
+  /** The same object for emails of a request that say the same. */
+  content: Content | EncodedContent | StoredContent
+  blobs: StagedBlob[]
+  recipients: (Recipient & { simulated: boolean })[]
+  /** All recipients are at the simulator: no verified domain is needed. */
+  simulated: boolean
+  class: number
+  expiresAt: number
+}
+
+/** An email with everything decided. */
+export interface Decided {
+  email: NewEmail
+  domainId: Id | null
+  linkTermsId: number | null
+  feedback: Flag
+  /** By ordinal: why the recipient gets nothing, or null. Of a scheduled email nobody is, yet: that is found out at its time. */
+  suppressed: (string | null)[]
+}
+
+/** Part of the command that accepts. */
+export async function storeEmails(tx: Tx, accepted: readonly Decided[]): Promise<void> {
+  if (accepted.length === 0) return
+  const contentIds = await storeContents(tx, accepted)
+  await tx.rows.insert(
+    'emails',
+    accepted.map(decided => emailRow(decided, contentIds.get(decided.email.content)!)),
+  )
+  await tx.segments.arrived(accepted.map(({ email }) => email.row))
+  await tx.rows.insert('deliveries', accepted.flatMap(deliveryRows))
+  for (const decided of accepted) {
+    const { email } = decided
+    if (email.blobs.length > 0) await referBlobs(tx, email.blobs, email.row.createdAt)
+    countEmail(tx, decided)
+    if (email.row.scheduledAt === null) keepAtHand(tx, decided)
+  }
+  announceDue(tx, accepted)
+  announceScheduled(tx, accepted)
+  await recordEvents(tx, accepted.flatMap(firstEvents))
+}
+
+/** Emails that came with one and the same content share a row. */
+async function storeContents(
+  tx: Tx,
+  accepted: readonly Decided[],
+): Promise<Map<NewEmail['content'], number>> {
+  const uses = new Map<NewEmail['content'], number>()
+  for (const { email } of accepted) uses.set(email.content, (uses.get(email.content) ?? 0) + 1)
+  const known = new Map<NewEmail['content'], number>()
+  const fresh: [Content | EncodedContent, number][] = []
+  for (const [content, refs] of uses) {
+    if (!('contentId' in content)) {
+      fresh.push([content, refs])
+      continue
+    }
+    await shareContent(tx, content.contentId, refs)
+    known.set(content, content.contentId)
+  }
+  const ids = await tx.rows.reserve('contents', fresh.length)
+  const rows = fresh.map(([content, refs], i) => ({ id: ids[i]!, ...storedForm(content), refs }))
+  await tx.rows.insert('contents', rows)
+  return new Map([...known, ...fresh.map(([content], i) => [content, ids[i]!] as const)])
+}
+
+function storedForm(content: Content | EncodedContent): EncodedContent {
+  return 'encoding' in content ? content : encodeContent(content)
+}
+
+function emailRow(decided: Decided, contentId: number): EmailRow {
+  const { email, domainId, linkTermsId, feedback, suppressed } = decided
+  const { createdAt, scheduledAt } = email.row
+  const status = statusOf(decided)
+  return {
+    ...email.row,
+    domainId,
+    linkTermsId,
+    contentId,
+    feedback,
+    simulated: email.simulated ? 1 : 0,
+    status,
+    error: status === 'suppressed' ? reasonOfAll(suppressed) : null,
+    sentAt: null,
+    lastEventAt: scheduledAt !== null || suppressed.some(reason => reason !== null) ? createdAt : null,
+    endedAt: status === 'suppressed' ? createdAt : null,
+  }
+}
+
+function statusOf({ email, suppressed }: Decided): EmailStatus {
+  if (email.row.scheduledAt !== null) return 'scheduled'
+  return suppressed.every(reason => reason !== null) ? 'suppressed' : 'queued'
+}
+
+function reasonOfAll(reasons: Decided['suppressed']): string | null {
+  if (reasons.every(reason => reason === ON_SUPPRESSION_LIST))
+    return 'All recipients are on the suppression list.'
+  return reasons.length === 1 ? reasons[0]! : 'No recipient gets mail about the topic.'
+}
+
+function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
+  const { accountId, id: emailId, createdAt, scheduledAt } = email.row
+  const waiting = scheduledAt === null ? DELIVERY_STATE.waiting : DELIVERY_STATE.scheduled
+  return email.recipients.map(({ address, domain, simulated, kind }, ordinal) => ({
+    emailId,
+    ordinal,
+    accountId,
+    address,
+    domain,
+    simulated: simulated ? 1 : 0,
+    kind,
+    class: email.class,
+    state: suppressed[ordinal] === null ? waiting : DELIVERY_STATE.done,
+    status: suppressed[ordinal] === null ? 'queued' : 'suppressed',
+    attempts: 0,
+    nextAt: scheduledAt ?? createdAt,
+    expiresAt: email.expiresAt,
+  }))
+}
+
+/** For the claim that is about to come; large ones are read again. */
+function keepAtHand(tx: Tx, decided: Decided) {
+  const { email, domainId, linkTermsId } = decided
+  const {
+    accountId,
+    id,
+    sender,
+    toList,
+    ccList,
+    replyToList,
+    subject,
+    variables,
+    headers,
+    attachments,
+    raw,
+    messageId,
+    recipientCount,
+  } = email.row
+  const { createdAt, scheduledAt, broadcastId, topicId } = email.row
+  const { content } = email
+  if (statusOf(decided) === 'suppressed' || 'encoding' in content || 'contentId' in content) return
+  const mailboxes = { sender, toList, ccList, replyToList }
+  const names = { accountId, id, domainId, messageId, linkTermsId, broadcastId, topicId }
+  const rest = { subject, variables, headers, attachments, raw, recipientCount, createdAt, scheduledAt }
+  tx.recent.put(id, { ...names, ...mailboxes, ...rest, content })
+}
+
+function countEmail(tx: Tx, decided: Decided) {
+  countNewEmail(tx, decided.email.row, statusOf(decided))
+}
+
+/** Each lane once, however many emails go to it. */
+function announceDue(tx: Tx, accepted: readonly Decided[]) {
+  const lanes = new Map<string, DueLane>()
+  for (const { email, suppressed } of accepted) {
+    const { accountId, createdAt: at, scheduledAt } = email.row
+    if (scheduledAt !== null) continue
+    for (const [i, { domain }] of email.recipients.entries()) {
+      const lane = { domain, class: email.class, accountId, at }
+      const key = laneKey(lane)
+      if (suppressed[i] === null && !lanes.has(key)) lanes.set(key, lane)
+    }
+  }
+  for (const lane of lanes.values()) tx.announce('due', lane)
+}
+
+/** The earliest time alone: from then on the releaser sees for itself. */
+function announceScheduled(tx: Tx, accepted: readonly Decided[]) {
+  const times = accepted.flatMap(({ email }) => email.row.scheduledAt ?? [])
+  if (times.length > 0)
+    tx.announce(
+      'scheduled',
+      times.reduce((first, at) => Math.min(first, at)),
+    )
+}
+
+function firstEvents({ email, domainId, suppressed }: Decided): NewEvent[] {
+  const { accountId, id: subjectId, createdAt: at, scheduledAt, broadcastId } = email.row
+  if (scheduledAt !== null) return [scheduledEvent(accountId, subjectId, scheduledAt, at)]
+  return email.recipients.flatMap(({ address: recipient, simulated }, i) => {
+    const message = suppressed[i]
+    if (!message) return []
+    const origin = { domainId, broadcastId, simulated: simulated ? (1 as const) : (0 as const) }
+    return [{ accountId, subjectId, ...suppressedEvent(message), recipient, at, origin }]
+  })
+}

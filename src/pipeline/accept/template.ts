@@ -1,0 +1,95 @@
+/** Emails made from templates: a submission that names one gets the words it has not itself. */
+import { type Id, idKey } from '../../lib/ids.ts'
+import type { CompiledTemplate } from '../../resources/templates/compile.ts'
+import { MOST_RENDERED_CHARACTERS } from '../../resources/templates/limits.ts'
+import type { FindReadyTemplate } from '../../resources/templates/ready.ts'
+import { type Rendering, renderTemplate, type Values } from '../../resources/templates/render.ts'
+import { type Refusal, refuseField } from './refusal.ts'
+import { subjectFault } from './subject.ts'
+import type { Submission, TemplateUse, Worded } from './submission.ts'
+
+/** A submission with all its words, or why it cannot have them. */
+export type FindWords = (submission: Submission) => Promise<Worded | Refusal>
+
+const NO_SUBJECT = refuseField('missing_field', 'subject', 'Missing `subject` field, in the template, too.')
+const NO_BODY = refuseField('missing_field', 'html', 'Missing `html` or `text` field, in the template, too.')
+
+/** For the submissions of one request: they see one state of a template, whatever becomes of it meanwhile. */
+export function wordFinder(findTemplate: FindReadyTemplate, accountId: Id): FindWords {
+  const found = new Map<string, Promise<CompiledTemplate | undefined>>()
+  const find = (id: Id) => {
+    const key = idKey(id)
+    const template = found.get(key) ?? findTemplate(accountId, id)
+    found.set(key, template)
+    return template
+  }
+  return async submission => {
+    const { template: use } = submission
+    if (!use) return submission.subject === null ? NO_SUBJECT : { ...submission, subject: submission.subject }
+    const template = await find(use.id)
+    if (!template)
+      return refuseField('unknown_template', use.fields.id, `Template not found (\`${use.fields.id}\`).`)
+    const rendering = render(template, submission, use.values)
+    if (!rendering.ok) return refuseRendering(rendering, use)
+    const { subject, html, text } = submission
+    return complete({
+      ...submission,
+      subject: subject ?? rendering.subject,
+      html: html ?? rendering.html,
+      text: text ?? rendering.text,
+    })
+  }
+}
+
+/** What the submission says itself is not looked for in the template, and so its variables are not missed. */
+function render(
+  { variables, subject, html, text }: CompiledTemplate,
+  own: Submission,
+  values: Values,
+): Rendering {
+  const wanted = {
+    variables,
+    subject: own.subject === null ? subject : null,
+    html: own.html === null ? html : null,
+    text: own.text === null ? text : null,
+  }
+  return renderTemplate(wanted, values, { missing: 'report', mostCharacters: MOST_RENDERED_CHARACTERS })
+}
+
+function refuseRendering(rendering: Extract<Rendering, { ok: false }>, { fields }: TemplateUse): Refusal {
+  if ('tooLarge' in rendering)
+    return {
+      refused: 'message_too_large',
+      message: `The template makes more than ${MOST_RENDERED_CHARACTERS} characters of this \`${fields.values}\`.`,
+    }
+  const missing = rendering.problems.filter(({ problem }) => problem === 'missing')
+  const strange = rendering.problems.filter(({ problem }) => problem === 'not-a-text')
+  const sentences = [
+    ...(missing.length > 0 ? [`Missing template variables: ${namesOf(missing)}.`] : []),
+    ...(strange.length > 0 ? [`Template variables that are objects or lists: ${namesOf(strange)}.`] : []),
+  ]
+  return {
+    refused: 'invalid_field',
+    message: `${sentences.join(' ')} Their values belong into \`${fields.values}\`.`,
+    errors: rendering.problems.map(({ name, problem }) => ({
+      path: `${fields.values}.${name}`,
+      message:
+        problem === 'missing'
+          ? `The template variable \`${name}\` has no value and no fallback.`
+          : `The template variable \`${name}\` must be a text, a number or a boolean.`,
+    })),
+  }
+}
+
+function namesOf(problems: readonly { name: string }[]): string {
+  return problems.map(({ name }) => `\`${name}\``).join(', ')
+}
+
+function complete(submission: Submission): Worded | Refusal {
+  const { subject, html, text } = submission
+  if (!subject) return NO_SUBJECT
+  const fault = subjectFault(subject)
+  if (fault)
+    return refuseField('invalid_field', 'subject', `The \`subject\` that the template makes ${fault}.`)
+  return html === null && text === null ? NO_BODY : { ...submission, subject }
+}

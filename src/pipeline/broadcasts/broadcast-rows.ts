@@ -1,0 +1,64 @@
+/** Broadcasts, as read back. */
+
+import { sql } from 'kysely'
+import { foldText } from '../../lib/fold-text.ts'
+import type { Id } from '../../lib/ids.ts'
+import { type Content, decodeContent } from '../../resources/emails/content.ts'
+import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
+import { containing } from '../../store/pattern.ts'
+import type { BroadcastRow, BroadcastStatus, Db } from '../../store/schema.ts'
+
+/** Announced with the time at which there is something to be done for one, epoch ms. */
+export const BROADCAST_DUE = 'broadcast'
+
+/** With what its author has written. */
+export type StoredBroadcast = BroadcastRow & Content
+
+/** All of it as of one commit. */
+export async function findBroadcast(db: Db, accountId: Id, id: Id): Promise<StoredBroadcast | undefined> {
+  const row = await db
+    .selectFrom('broadcasts')
+    .innerJoin('contents', 'contents.id', 'broadcasts.contentId')
+    .selectAll('broadcasts')
+    .select(['encoding', 'body'])
+    .where('accountId', '=', accountId)
+    .where('broadcasts.id', '=', id)
+    .executeTakeFirst()
+  if (!row) return undefined
+  const { encoding, body, ...broadcast } = row
+  return { ...broadcast, ...decodeContent({ encoding, body }) }
+}
+
+export interface BroadcastPage extends ListPage {
+  /** Part of the name; empty for any. */
+  search: string
+  status?: BroadcastStatus | undefined
+}
+
+/** Newest first. */
+export async function listBroadcasts(
+  db: Db,
+  accountId: Id,
+  { search, status, ...page }: BroadcastPage,
+): Promise<FoundPage<BroadcastRow>> {
+  let wanted = db.selectFrom('broadcasts').where('accountId', '=', accountId)
+  if (search !== '')
+    wanted = wanted.where(sql<boolean>`folded_name like ${containing(foldText(search))} escape '!'`)
+  if (status !== undefined) wanted = wanted.where('status', '=', status)
+  return findPage(wanted, wanted.selectAll(), page)
+}
+
+/** The one that has waited longest of those for which there is something to be done; and when the next of them is due. */
+export async function findDueBroadcast(
+  db: Db,
+  now: number,
+): Promise<{ due: BroadcastRow | undefined; nextAt: number | null }> {
+  const first = await db
+    .selectFrom('broadcasts')
+    .selectAll()
+    .where('nextAt', 'is not', null)
+    .orderBy('nextAt')
+    .limit(1)
+    .executeTakeFirst()
+  return { due: first && first.nextAt! <= now ? first : undefined, nextAt: first?.nextAt ?? null }
+}

@@ -1,0 +1,232 @@
+/** Broadcasts of an account: written, looked over, tried out, sent, and stopped. */
+
+import type { Clock } from '../../lib/clock.ts'
+import { type Id, type IdSource, wireId } from '../../lib/ids.ts'
+import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
+import { listPropertyKeys } from '../../resources/contacts/property-keys.ts'
+import { parseMailboxes } from '../../resources/emails/email-rows.ts'
+import { type BroadcastCounts, readBroadcastCounts } from '../../resources/events/broadcast-counts.ts'
+import type { Run } from '../../store/command.ts'
+import type { FoundPage } from '../../store/list-page.ts'
+import type { BroadcastRow, Db } from '../../store/schema.ts'
+import type { Accept } from '../accept/accept.ts'
+import type { Accepted } from '../accept/answer.ts'
+import type { Preparation } from '../accept/prepare.ts'
+import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
+import type { Sender } from '../accept/submission.ts'
+import { type BroadcastPage, findBroadcast, listBroadcasts, type StoredBroadcast } from './broadcast-rows.ts'
+import type { broadcastCommands } from './commands.ts'
+import type { BroadcastFields, Changes, SendOrder } from './draft.ts'
+import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
+import { type LintFinding, lintBroadcast } from './lint.ts'
+import { placesOf } from './places.ts'
+import { reachesPeople } from './recipients.ts'
+import { type Sample, type SampleContact, sampleOf } from './samples.ts'
+
+/** A broadcast with what has become of it. */
+export interface BroadcastDetail {
+  broadcast: StoredBroadcast
+  counts: BroadcastCounts
+}
+
+/** Undefined stands for what the account does not have. */
+export interface Broadcasts {
+  /** @param send undefined: it stays a draft */
+  create(accountId: Id, fields: BroadcastFields, send?: SendOrder): Promise<BroadcastDetail | Refusal>
+  list(accountId: Id, page: BroadcastPage): Promise<FoundPage<BroadcastRow>>
+  find(accountId: Id, id: Id): Promise<BroadcastDetail | undefined>
+  change(accountId: Id, id: Id, changes: Changes): Promise<BroadcastDetail | Refusal | undefined>
+  delete(accountId: Id, id: Id): Promise<true | Refusal | undefined>
+  /** A draft that says the same to the same. */
+  duplicate(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
+  /** @param version the content that is to be sent; null for whichever there is */
+  send(
+    accountId: Id,
+    id: Id,
+    send: SendOrder,
+    version: string | null,
+  ): Promise<BroadcastDetail | Refusal | undefined>
+  pause(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
+  resume(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
+  cancel(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
+  lint(accountId: Id, id: Id): Promise<LintFinding[] | undefined>
+  /** As a contact of its audience would read it; as somebody unknown, where none is named. */
+  preview(accountId: Id, id: Id, contactId: Id | null): Promise<Sample | Refusal | undefined>
+  /** Sends each of them an email of its own, which counts for nothing of the broadcast. */
+  test(sender: Sender, id: Id, to: readonly Mailbox[]): Promise<Accepted | Refusal | undefined>
+}
+
+interface BroadcastsOptions {
+  db: Db
+  run: Run<typeof broadcastCommands>
+  clock: Clock
+  newId: IdSource
+  accept: Accept
+  preparation: Preparation
+  /** Where links lead; called when something is to be sent. */
+  linkBase(): LinkBase
+  simulatorDomains: ReadonlySet<string>
+  /** What the hold of a broadcast has kept in the queue is to go on. */
+  letGo(broadcast: Pick<BroadcastRow, 'accountId' | 'id'>): void
+}
+
+const UNKNOWN_ADDRESS = 'reader@example.com'
+
+export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
+  const { db, run, clock, newId, letGo } = options
+  const find = async (accountId: Id, id: Id): Promise<BroadcastDetail | undefined> => {
+    const broadcast = await findBroadcast(db, accountId, id)
+    return broadcast && { broadcast, counts: await readBroadcastCounts(db, { accountId, broadcastId: id }) }
+  }
+  /** The broadcast after what was to be done. */
+  const after = async (accountId: Id, id: Id, done: true | Refusal | undefined) =>
+    done === true ? find(accountId, id) : done
+  const order = (accountId: Id, id: Id) => ({ accountId, id, now: clock.now() })
+
+  const create: Broadcasts['create'] = async (accountId, fields, send) => {
+    const checked = send && { ...send, linkRefusal: await refuseLinks(options, accountId, fields) }
+    const now = clock.now()
+    const id = newId(now)
+    const done = await run('createBroadcast', { accountId, id, fields, send: checked, now })
+    return done === true ? (await find(accountId, id))! : done
+  }
+
+  return {
+    create,
+    async duplicate(accountId, id) {
+      const broadcast = await findBroadcast(db, accountId, id)
+      return broadcast && create(accountId, fieldsOf(broadcast))
+    },
+    list: (accountId, page) => listBroadcasts(db, accountId, page),
+    find,
+    async change(accountId, id, changes) {
+      return after(accountId, id, await run('changeBroadcast', { ...order(accountId, id), ...changes }))
+    },
+    delete: (accountId, id) => run('deleteBroadcast', { accountId, id }),
+    async send(accountId, id, send, version) {
+      const broadcast = await findBroadcast(db, accountId, id)
+      if (!broadcast) return undefined
+      const checked = { ...send, linkRefusal: await refuseLinks(options, accountId, broadcast) }
+      return after(
+        accountId,
+        id,
+        await run('sendBroadcast', { ...order(accountId, id), send: checked, version }),
+      )
+    },
+    async pause(accountId, id) {
+      const holdId = newId(clock.now())
+      return after(accountId, id, await run('pauseBroadcast', { ...order(accountId, id), holdId }))
+    },
+    async resume(accountId, id) {
+      const done = await run('resumeBroadcast', order(accountId, id))
+      if (done === true) letGo({ accountId, id })
+      return after(accountId, id, done)
+    },
+    async cancel(accountId, id) {
+      const holdId = newId(clock.now())
+      return after(accountId, id, await run('cancelBroadcast', { ...order(accountId, id), holdId }))
+    },
+    async lint(accountId, id) {
+      const broadcast = await findBroadcast(db, accountId, id)
+      if (!broadcast) return undefined
+      const { fallbacks, keys } = await placesOf(db, broadcast)
+      const present = await listPropertyKeys(db, broadcast.audienceId)
+      const known = new Set([...present.map(({ key }) => key), ...fallbacks.keys()])
+      return [...(await linkFindings(options, broadcast)), ...lintBroadcast(broadcast, known, keys)]
+    },
+    async preview(accountId, id, contactId) {
+      const broadcast = await findBroadcast(db, accountId, id)
+      if (!broadcast) return undefined
+      const contact = contactId && (await findContact(db, broadcast, { id: contactId }))
+      if (contactId && !contact)
+        return refuseField('unknown_reference', 'contact_id', 'Contact not found (`contact_id`).')
+      const places = await placesOf(db, broadcast)
+      return sampleOf(broadcast, contact ? contact.email : UNKNOWN_ADDRESS, contact ?? undefined, places)
+    },
+    test: (sender, id, to) => sendTest(options, sender, id, to),
+  }
+}
+
+type Links = Pick<BroadcastsOptions, 'db' | 'linkBase' | 'simulatorDomains'>
+
+/** Links that nobody can open are sent to nobody: who cannot unsubscribe marks the mail as spam. */
+async function refuseLinks(
+  { db, linkBase, simulatorDomains }: Links,
+  accountId: Id,
+  to: Pick<BroadcastFields, 'audienceId' | 'segmentId'>,
+): Promise<Refusal | undefined> {
+  const fault = linkFault(linkBase())
+  if (!fault || !(await reachesPeople(db, { accountId, ...to }, simulatorDomains))) return undefined
+  return { refused: 'wrong_state', message: fault }
+}
+
+async function linkFindings(
+  { db, linkBase, simulatorDomains }: Links,
+  broadcast: StoredBroadcast,
+): Promise<LintFinding[]> {
+  const about = { part: 'links', line: null } as const
+  const fault = linkFault(linkBase())
+  if (fault && (await reachesPeople(db, broadcast, simulatorDomains)))
+    return [{ ...about, rule: 'unreachable_links', severity: 'error', message: fault }]
+  const warning = linkWarning(linkBase())
+  return warning ? [{ ...about, rule: 'weak_links', severity: 'warning', message: warning }] : []
+}
+
+function fieldsOf(broadcast: StoredBroadcast): BroadcastFields {
+  const { name, audienceId, segmentId, topicId, templateId, sender, replyToList } = broadcast
+  const { subject, previewText, html, text } = broadcast
+  return {
+    ...{ name, audienceId, segmentId, topicId, templateId, sender, replyToList },
+    ...{ subject, previewText, html, text },
+  }
+}
+
+async function sendTest(
+  { db, accept, preparation }: BroadcastsOptions,
+  sender: Sender,
+  id: Id,
+  to: readonly Mailbox[],
+): Promise<Accepted | Refusal | undefined> {
+  const broadcast = await findBroadcast(db, sender.accountId, id)
+  if (!broadcast) return undefined
+  const [from] = parseMailboxes(broadcast.sender)
+  const places = await placesOf(db, broadcast)
+  const submissions = []
+  for (const recipient of to) {
+    const contact = await findContact(db, broadcast, { email: foldAddress(recipient.address) })
+    submissions.push({
+      ...sampleOf(broadcast, recipient.address, contact, places),
+      ...{ from: from!, to: [recipient], cc: [], bcc: [], replyTo: parseMailboxes(broadcast.replyToList) },
+      ...{ headers: [], messageId: null, attachments: [], scheduledAt: null, topicId: null, template: null },
+      tags: [{ name: 'broadcast_test', value: wireId('brd', id) }],
+    })
+  }
+  const emails = submissions.map((submission, index) => ({ index, submission }))
+  const prepared = await preparation.batch(sender.accountId, { mode: 'strict', emails, leftOut: [] })
+  const accepted = await accept.send(sender, prepared, null)
+  return isRefusal(accepted) ? withoutPlace(accepted) : accepted
+}
+
+/** The fault is the broadcast's, whichever email of the test has it. */
+function withoutPlace({ message, errors, ...refusal }: Refusal): Refusal {
+  const shortened = (text: string) => text.replace(/^\[\d+\][:.]? ?/, '')
+  return {
+    ...refusal,
+    message: shortened(message),
+    ...(errors && { errors: errors.map(error => ({ ...error, path: shortened(error.path) })) }),
+  }
+}
+
+function findContact(
+  db: Db,
+  { accountId, audienceId }: BroadcastRow,
+  by: { id: Id } | { email: string },
+): Promise<SampleContact | undefined> {
+  const contacts = db
+    .selectFrom('contacts')
+    .select(['email', 'firstName', 'lastName', 'properties'])
+    .where('accountId', '=', accountId)
+    .where('audienceId', '=', audienceId)
+  const wanted = 'id' in by ? contacts.where('id', '=', by.id) : contacts.where('email', '=', by.email)
+  return wanted.executeTakeFirst()
+}

@@ -1,0 +1,215 @@
+/** Broadcasts as they are written: commands that create, change and delete them while nothing has been sent. */
+
+import { foldText } from '../../lib/fold-text.ts'
+import { type Id, sameId } from '../../lib/ids.ts'
+import type { Content } from '../../resources/emails/content.ts'
+import { releaseContents, storeContent } from '../../resources/emails/content-rows.ts'
+import { command, type Tx } from '../../store/command.ts'
+import type { BroadcastRow, Json } from '../../store/schema.ts'
+import { type Refusal, refuseField } from '../accept/refusal.ts'
+import { refuseSendTime } from '../accept/send-time.ts'
+import { BROADCAST_DUE, findBroadcast, type StoredBroadcast } from './broadcast-rows.ts'
+import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
+import { wordsFault } from './texts.ts'
+import { refuseOtherVersion } from './version.ts'
+
+/** All that an account writes of a broadcast. */
+export interface BroadcastFields extends Content {
+  name: string
+  /** Null: it follows from the segment. */
+  audienceId: Id | null
+  /** Or of an audience: newer clients call audiences segments, and some write ids without saying of what they are. */
+  segmentId: Id | null
+  topicId: Id | null
+  templateId: Id | null
+  /** Mailboxes as JSON, as an email has them. */
+  sender: Json
+  replyToList: Json | null
+  subject: string
+  previewText: string | null
+}
+
+/** What of a broadcast is to be otherwise. */
+export interface Changes {
+  changes: Partial<BroadcastFields>
+  /** Undefined: as it was. */
+  scheduledAt: number | undefined
+  /** That is to be changed; null for whichever there is. */
+  version: string | null
+}
+
+/** When it is to be sent; null is at once. */
+export interface SendOrder {
+  at: number | null
+}
+
+/** An order as it is carried out. */
+export interface CheckedSendOrder extends SendOrder {
+  /** Why its links would not work for its recipients: refused after what its author can correct. */
+  linkRefusal: Refusal | undefined
+}
+
+type Refs = Pick<BroadcastFields, 'audienceId' | 'segmentId' | 'topicId'>
+/** To whom it goes. */
+type Audience = Pick<BroadcastRow, 'audienceId' | 'segmentId'>
+type Written = true | Refusal | undefined
+
+export const draftCommands = {
+  /** @param send undefined: it stays a draft */
+  createBroadcast: command<
+    BroadcastKey & { fields: BroadcastFields; send: CheckedSendOrder | undefined; now: number },
+    true | Refusal
+  >(async (tx, { accountId, id, fields, send, now }) => {
+    const refs = await resolveRefs(tx, accountId, fields, fields.audienceId)
+    if ('refused' in refs) return refs
+    const refusal =
+      refuseWords(fields) ??
+      (send &&
+        ((await refuseUnsendable(tx, accountId, fields)) ?? send.linkRefusal ?? refuseSendTime(send.at, now)))
+    if (refusal) return refusal
+    const { html, text, name, topicId, templateId, sender, replyToList, subject, previewText } = fields
+    const row: BroadcastRow = {
+      ...{ accountId, id, name, foldedName: foldText(name), ...refs },
+      ...{ topicId, templateId, sender, replyToList, subject, previewText },
+      contentId: await storeContent(tx, { html, text }),
+      ...{ ...NOTHING_SENT, createdAt: now, updatedAt: now },
+      ...(send ? sendState(send, now) : DRAFT),
+    }
+    await tx.db.insertInto('broadcasts').values(row).execute()
+    if (row.nextAt !== null) tx.announce(BROADCAST_DUE, row.nextAt)
+    return true
+  }),
+
+  /** A scheduled one stays so, at its time or another. */
+  changeBroadcast: command<BroadcastKey & Changes & { now: number }, Written>(
+    async (tx, { accountId, id, changes, scheduledAt, version, now }) => {
+      await lockBroadcast(tx, { accountId, id })
+      const row = await findBroadcast(tx.db, accountId, id)
+      if (!row) return undefined
+      if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('changed', row.status)
+      if (scheduledAt !== undefined && row.status === 'draft') return NOT_SCHEDULED
+      const changedMeanwhile = refuseOtherVersion(row, version)
+      if (changedMeanwhile) return changedMeanwhile
+      const fields = { ...fieldsOf(row), ...changes }
+      const refs = await resolveRefs(tx, accountId, fields, changes.audienceId ?? null)
+      if ('refused' in refs) return refs
+      const refusal =
+        refuseWords(fields) ??
+        (row.status === 'scheduled' ? await refuseUnsendable(tx, accountId, fields) : undefined) ??
+        refuseSendTime(scheduledAt ?? null, now)
+      if (refusal) return refusal
+      const { html, text, ...rest } = fields
+      const at = scheduledAt ?? row.scheduledAt
+      const contentId = await storeContent(tx, { html, text })
+      await releaseContents(tx, [row.contentId])
+      await setBroadcast(
+        tx,
+        { accountId, id },
+        {
+          ...{ ...rest, ...refs, foldedName: foldText(fields.name), contentId },
+          ...{ updatedAt: now, scheduledAt: at, nextAt: at },
+        },
+      )
+      return true
+    },
+  ),
+
+  deleteBroadcast: command<BroadcastKey, Written>(async (tx, { accountId, id }) => {
+    const row = await lockBroadcast(tx, { accountId, id })
+    if (!row) return undefined
+    if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('deleted', row.status)
+    await tx.db.deleteFrom('broadcasts').where('accountId', '=', accountId).where('id', '=', id).execute()
+    await releaseContents(tx, [row.contentId])
+    return true
+  }),
+}
+
+const NOT_SCHEDULED = refuseField(
+  'invalid_field',
+  'scheduled_at',
+  'A draft has no `scheduled_at`: `POST /broadcasts/:id/send` schedules it.',
+)
+
+const DRAFT = { status: 'draft', scheduledAt: null, startedAt: null, nextAt: null } as const
+
+const NOTHING_SENT = {
+  ...{ error: null, sentAt: null, sentContentId: null, sentSubject: null, variables: null, filters: null },
+  ...{ toContactId: null, lastContactId: null, countedAt: null, memberCount: 0 },
+  ...{ expandedCount: 0, expandedAt: null, firstEmailId: null, lastEmailId: null },
+  ...{ holdId: null, canceledTo: null },
+}
+
+/** The state of a broadcast that is to be sent. */
+export function sendState(
+  { at }: SendOrder,
+  now: number,
+): Pick<BroadcastRow, 'status' | 'scheduledAt' | 'startedAt' | 'nextAt'> {
+  return at === null
+    ? { status: 'sending', scheduledAt: null, startedAt: now, nextAt: now }
+    : { status: 'scheduled', scheduledAt: at, startedAt: null, nextAt: at }
+}
+
+function fieldsOf(row: StoredBroadcast): BroadcastFields {
+  const { name, audienceId, segmentId, topicId, templateId, sender, replyToList } = row
+  const { subject, previewText, html, text } = row
+  return {
+    ...{ name, audienceId, segmentId, topicId, templateId, sender, replyToList },
+    ...{ subject, previewText, html, text },
+  }
+}
+
+function refuseWords(fields: BroadcastFields): Refusal | undefined {
+  const fault = wordsFault(fields)
+  return fault && refuseField('invalid_field', fault.part, `The \`${fault.part}\` field ${fault.fault}.`)
+}
+
+/** @param named the audience that the request itself names */
+async function resolveRefs(
+  tx: Tx,
+  accountId: Id,
+  { segmentId, ...refs }: Refs,
+  named: Id | null,
+): Promise<Audience | Refusal> {
+  const mayBe = segmentId && (named === null || sameId(named, segmentId))
+  const isAudience = mayBe && (await hasAudience(tx, accountId, segmentId))
+  return isAudience
+    ? checkRefs(tx, accountId, { ...refs, audienceId: segmentId, segmentId: null })
+    : checkRefs(tx, accountId, { ...refs, segmentId })
+}
+
+/** All of the account, and the segment of the audience. */
+async function checkRefs(
+  tx: Tx,
+  accountId: Id,
+  { audienceId: wanted, segmentId, topicId }: Refs,
+): Promise<Audience | Refusal> {
+  const ofSegment = segmentId && (await audienceOf(tx, accountId, segmentId))
+  if (segmentId && !ofSegment) return unknown('segment_id', 'Segment')
+  const audienceId = wanted ?? ofSegment
+  if (!audienceId) return refuseField('missing_field', 'audience_id', 'Missing `audience_id` field.')
+  if (!(await hasAudience(tx, accountId, audienceId))) return unknown('audience_id', 'Audience')
+  if (ofSegment && !sameId(ofSegment, audienceId))
+    return refuseField('invalid_field', 'segment_id', 'The segment belongs to another audience.')
+  const [topic] = topicId ? await tx.rows.find('topics', [{ accountId, id: topicId }], ['id']) : []
+  return topicId && !topic ? unknown('topic_id', 'Topic') : { audienceId, segmentId }
+}
+
+async function hasAudience({ rows }: Tx, accountId: Id, id: Id): Promise<boolean> {
+  const [audience] = await rows.find('audiences', [{ accountId, id }], ['id'])
+  return audience !== undefined
+}
+
+async function audienceOf({ db }: Tx, accountId: Id, segmentId: Id): Promise<Id | undefined> {
+  const segment = await db
+    .selectFrom('audiences')
+    .innerJoin('segments', 'segments.audienceId', 'audiences.id')
+    .select('audiences.id')
+    .where('audiences.accountId', '=', accountId)
+    .where('segments.id', '=', segmentId)
+    .executeTakeFirst()
+  return segment?.id
+}
+
+function unknown(path: string, what: string): Refusal {
+  return refuseField('unknown_reference', path, `${what} not found (\`${path}\`).`)
+}

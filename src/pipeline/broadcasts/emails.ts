@@ -1,0 +1,100 @@
+/** From a contact to an email of a broadcast, which holds only what differs from the others. Pure. */
+
+import { type Id, idText } from '../../lib/ids.ts'
+import { compactMailboxes, OWN_MESSAGE_ID } from '../../resources/emails/email-rows.ts'
+import { MOST_PERSONAL_CHARACTERS } from '../../resources/templates/limits.ts'
+import { fillTemplate } from '../../resources/templates/render.ts'
+import { builtInOf, propertyOf } from '../../resources/templates/variables.ts'
+import { type BroadcastRow, type ContactRow, DELIVERY_CLASS, type Json } from '../../store/schema.ts'
+import type { NewEmail } from '../accept/store-emails.ts'
+import { LONGEST_SUBJECT } from '../accept/subject.ts'
+import { domainOf } from './state.ts'
+import { compiledSubject } from './texts.ts'
+
+type Contact = Pick<ContactRow, 'email' | 'firstName' | 'lastName' | 'properties'>
+
+/** What holds for all emails of one moment. */
+export interface EmailTerms {
+  now: number
+  expireAfterMs: number
+  simulatorDomains: ReadonlySet<string>
+}
+
+export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Contact, id: Id) => NewEmail {
+  const { now, expireAfterMs, simulatorDomains } = terms
+  const fromDomain = domainOf(row.sender)
+  const sender = compactMailboxes(row.sender)
+  const names = row.variables === null ? null : (JSON.parse(row.variables) as string[])
+  const subjectOf = subjectMaker(row)
+  const content = { contentId: row.sentContentId! }
+  return (contact, id) => {
+    const { email: address } = contact
+    const domain = address.slice(address.lastIndexOf('@') + 1)
+    const simulated = simulatorDomains.has(domain)
+    return {
+      row: {
+        ...{ accountId: row.accountId, id, apiKeyId: null, sender },
+        ...{ toList: address, ccList: null, bccList: null },
+        replyToList: row.replyToList,
+        subject: subjectOf(contact),
+        variables: names && valuesKept(names, contact),
+        ...{ headers: null, attachments: null, tags: null, raw: null },
+        messageId: OWN_MESSAGE_ID,
+        ...{ recipientCount: 1, createdAt: now, scheduledAt: null, openCount: 0, clickCount: 0 },
+        ...{ broadcastId: row.id, templateId: row.templateId, topicId: row.topicId },
+      },
+      fromDomain,
+      content,
+      blobs: [],
+      recipients: [{ address, domain, kind: 'to', simulated }],
+      simulated,
+      class: DELIVERY_CLASS.broadcast,
+      expiresAt: now + expireAfterMs,
+    }
+  }
+}
+
+/** Where the names lead to no values, nothing but braces is kept. */
+function valuesKept(names: readonly string[], contact: Contact): Json {
+  const valueFor = valueFinder(contact)
+  const kept: Record<string, string> = Object.create(null)
+  for (const name of names) {
+    const value = valueFor(name)
+    if (value !== undefined && value !== '') kept[name] = value
+  }
+  return JSON.stringify(kept)
+}
+
+/** What stands for a placeholder, but for what follows from the email. */
+export function valueFinder({
+  firstName,
+  lastName,
+  properties,
+}: Contact): (name: string) => string | undefined {
+  let parsed: Record<string, unknown> | undefined
+  return name => {
+    const builtIn = builtInOf(name)
+    if (builtIn === 'first_name') return firstName ?? undefined
+    if (builtIn === 'last_name') return lastName ?? undefined
+    parsed ??= JSON.parse(properties) as Record<string, unknown>
+    const key = Object.hasOwn(parsed, name) ? name : propertyOf(name)
+    const value = Object.hasOwn(parsed, key) ? parsed[key] : undefined
+    return value === undefined || value === null || typeof value === 'object' ? undefined : String(value)
+  }
+}
+
+function subjectMaker({ sentSubject, subject: written, id }: BroadcastRow): (contact: Contact) => string {
+  const subject = sentSubject ?? written
+  const template = compiledSubject(subject)
+  if (template.variables.length === 0) return () => subject
+  return contact => {
+    const valueFor = valueFinder(contact)
+    const values = template.variables.map(({ name }) => {
+      const builtIn = builtInOf(name)
+      if (builtIn === 'email') return contact.email
+      return builtIn === 'broadcast_id' ? `brd_${idText(id)}` : valueFor(name)
+    })
+    const filled = fillTemplate(template, values, MOST_PERSONAL_CHARACTERS)
+    return (filled.ok ? filled.subject! : subject).slice(0, LONGEST_SUBJECT).toWellFormed()
+  }
+}

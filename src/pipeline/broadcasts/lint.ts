@@ -1,0 +1,219 @@
+/**
+ * Looks a broadcast over before it is sent: what would keep it from being read, or have it taken for spam. Pure; what is refused
+ * (`starter_text`, `unreachable_links`) is refused by the commands, not here.
+ */
+import type { EmailText } from '../../resources/templates/compile.ts'
+import { compileTemplate } from '../../resources/templates/compile.ts'
+import { parseText } from '../../resources/templates/parse.ts'
+import { builtInOf, isAmong } from '../../resources/templates/variables.ts'
+import { openTags, readHtml } from '../tracking/read-html.ts'
+import { isStarter } from './starter.ts'
+import { strayBraces } from './stray-braces.ts'
+import { contentToSend } from './texts.ts'
+import { mayBeKey } from './unusual-names.ts'
+
+export const LINT_RULES = [
+  'missing_text',
+  'missing_unsubscribe',
+  'too_large',
+  'empty_link',
+  'malformed_link',
+  'unsafe_link',
+  'unknown_variable',
+  'stray_braces',
+  'starter_text',
+  'unreachable_links',
+  'weak_links',
+] as const
+export type LintRule = (typeof LINT_RULES)[number]
+
+export const LINT_PARTS = ['subject', 'html', 'text', 'preview_text', 'links'] as const
+export type LintPart = (typeof LINT_PARTS)[number]
+
+export interface LintFinding {
+  rule: LintRule
+  /** An `error` reaches readers as something broken; a `warning` costs some of them. */
+  severity: 'error' | 'warning'
+  part: LintPart
+  message: string
+  /** Line in that part, from 1; null where it is about all of it. */
+  line: number | null
+}
+
+/** Gmail shows no more of an HTML part than this. */
+export const CLIPPED_AT_BYTES = 102 * 1024
+/** Of one rule: more of the same helps nobody. */
+const MOST_OF_A_RULE = 20
+const LONGEST_SHOWN = 80
+const PLACEHOLDER = /\{\{\{?[^{}]*\}?\}\}/
+const SCHEMES = ['http:', 'https:', 'mailto:', 'tel:', 'sms:']
+
+interface Link {
+  href: string
+  at: number
+}
+
+/**
+ * @param knownProperties keys that contacts of the audience have; undefined where that is not known
+ * @param unusualKeys those that make places though they do not look like names
+ */
+export function lintBroadcast(
+  { subject, html, text, previewText }: EmailText & { previewText: string | null },
+  knownProperties?: ReadonlySet<string>,
+  unusualKeys = knownProperties,
+): LintFinding[] {
+  const findings: LintFinding[] = []
+  if (isStarter(html))
+    findings.push({
+      ...{ rule: 'starter_text', severity: 'error', part: 'html', line: null },
+      message: 'The HTML still is the starter text: replace it with your own.',
+    })
+  if (html !== null && (text === null || text.trim() === ''))
+    findings.push({
+      ...{ rule: 'missing_text', severity: 'warning', part: 'text', line: null },
+      message: 'There is no text part: some readers see nothing, and filters trust HTML alone less.',
+    })
+  const bytes = Buffer.byteLength(contentToSend({ html, text, previewText }).html ?? '')
+  if (bytes > CLIPPED_AT_BYTES)
+    findings.push({
+      ...{ rule: 'too_large', severity: 'warning', part: 'html', line: null },
+      message: `The HTML has ${Math.ceil(bytes / 1024)} KB${previewText === null ? '' : ' with its preview text'}: Gmail clips what goes beyond 102 KB, the unsubscribe link with it.`,
+    })
+  if (!saysUnsubscribe({ html, text }))
+    findings.push({
+      ...{
+        rule: 'missing_unsubscribe',
+        severity: 'warning',
+        part: html === null ? 'text' : 'html',
+        line: null,
+      },
+      message: 'There is no {{unsubscribe_url}}: readers who cannot find a way out mark mail as spam.',
+    })
+  const ofLinks = html === null ? [] : linkFindings(html)
+  const parts: Parts = [
+    ['subject', subject],
+    ['html', html],
+    ['text', text],
+    // it is nowhere but in the html
+    ['preview_text', html === null ? null : previewText],
+  ]
+  const ofVariables = variableFindings(parts, knownProperties, unusualKeys)
+  return atMostOfEach([...findings, ...ofLinks, ...ofVariables, ...braceFindings(parts)])
+}
+
+type Parts = readonly (readonly [LintPart, string | null])[]
+
+/** Every part that is there must have it. */
+function saysUnsubscribe({ html, text }: Omit<EmailText, 'subject'>): boolean {
+  const part = html ?? text
+  if (part === null) return true
+  return compileTemplate({ subject: null, html: null, text: part }).variables.some(
+    ({ name }) => builtInOf(name) === 'unsubscribe_url',
+  )
+}
+
+function linkFindings(html: string): LintFinding[] {
+  const lineAt = lineFinder(html)
+  return linksIn(html).flatMap(({ href, at }): LintFinding[] => {
+    const fault = linkFault(href)
+    return fault ? [{ ...fault, part: 'html', line: lineAt(at) }] : []
+  })
+}
+
+function linksIn(html: string): Link[] {
+  const links: Link[] = []
+  readHtml(
+    html,
+    openTags(html, ({ href, start }) => {
+      if (href) links.push({ href: href.value, at: start })
+    }),
+  )
+  return links
+}
+
+function linkFault(href: string): Pick<LintFinding, 'rule' | 'severity' | 'message'> | undefined {
+  const shown = shortened(href)
+  const trimmed = href.trim()
+  if (trimmed === '' || trimmed === '#')
+    return { rule: 'empty_link', severity: 'error', message: `A link leads nowhere: ${quoted(shown)}.` }
+  // what a placeholder stands for is not known here
+  if (trimmed.startsWith('#') || PLACEHOLDER.test(trimmed.slice(0, LONGEST_SHOWN * 10))) return undefined
+  const url = URL.parse(trimmed)
+  // of other links blanks are no fault that keeps mail programs from opening them
+  if (!url || (isWeb(url) && (!isHost(url.hostname) || /\s/.test(trimmed))))
+    return { rule: 'malformed_link', severity: 'error', message: `A link is no address: ${quoted(shown)}.` }
+  if (!SCHEMES.includes(url.protocol))
+    return {
+      ...{ rule: 'unsafe_link', severity: 'error' },
+      message: `Mail programs open no \`${url.protocol}\` links: ${quoted(shown)}.`,
+    }
+  return undefined
+}
+
+function isWeb({ protocol }: URL): boolean {
+  return protocol === 'http:' || protocol === 'https:'
+}
+
+/** As `https://example` is none that readers could reach. */
+function isHost(name: string): boolean {
+  return name.startsWith('[') || /[^.]\.[^.]/.test(name)
+}
+
+function braceFindings(parts: Parts): LintFinding[] {
+  return parts.flatMap(([part, text]) =>
+    strayBraces(text ?? '', part === 'html', MOST_OF_A_RULE).map((around): LintFinding => {
+      const message = `Braces that are no placeholder stay as they are: ${quoted(shortened(around))}.`
+      return { rule: 'stray_braces', severity: 'warning', part, message, line: null }
+    }),
+  )
+}
+
+function variableFindings(
+  parts: Parts,
+  known: ReadonlySet<string> | undefined,
+  unusualKeys: ReadonlySet<string> | undefined,
+): LintFinding[] {
+  if (!known || !unusualKeys) return []
+  const seen = new Set<string>()
+  return parts.flatMap(([part, text]) =>
+    parseText(text ?? '', mayBeKey).placeholders.flatMap(({ name, fallback, verbatim }): LintFinding[] => {
+      const isPlace = !verbatim || isAmong(unusualKeys, name)
+      const isFine = isPlace && (fallback !== null || builtInOf(name) || isAmong(known, name))
+      if (isFine || seen.has(name)) return []
+      seen.add(name)
+      const end = isPlace
+        ? 'and there is no fallback: nothing stands in its place.'
+        : 'and it is no name: it stays as it is, braces and all.'
+      const message = `No contact has the property ${quoted(shortened(name))}, ${end}`
+      return [{ rule: 'unknown_variable', severity: 'warning', part, message, line: null }]
+    }),
+  )
+}
+
+/** The first of every rule. */
+function atMostOfEach(findings: readonly LintFinding[]): LintFinding[] {
+  const counts = new Map<LintRule, number>()
+  return findings.filter(({ rule }) => {
+    const count = (counts.get(rule) ?? 0) + 1
+    counts.set(rule, count)
+    return count <= MOST_OF_A_RULE
+  })
+}
+
+/** For positions that ascend. */
+function lineFinder(text: string): (at: number) => number {
+  let line = 1
+  let next = text.indexOf('\n')
+  return at => {
+    for (; next >= 0 && next < at; next = text.indexOf('\n', next + 1)) line++
+    return line
+  }
+}
+
+function shortened(text: string): string {
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN).toWellFormed()}…` : text
+}
+
+function quoted(text: string): string {
+  return `“${text}”`
+}

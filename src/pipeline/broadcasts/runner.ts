@@ -1,0 +1,87 @@
+/** Sends broadcasts: whatever is to be done for one is done when it is due, a step at a time, each broadcast in its turn. */
+
+import type { Clock } from '../../lib/clock.ts'
+import { type DueWatch, startDueWatch } from '../../lib/due-timer.ts'
+import type { Plans } from '../../resources/accounts/plans.ts'
+import { encodeContent } from '../../resources/emails/content.ts'
+import type { LinkTermsIds } from '../../resources/emails/link-terms.ts'
+import type { Run } from '../../store/command.ts'
+import type { BroadcastRow, Db } from '../../store/schema.ts'
+import { findBroadcast, findDueBroadcast } from './broadcast-rows.ts'
+import type { broadcastCommands } from './commands.ts'
+import type { ExpandInput } from './expand.ts'
+import { placesOf, settledWords } from './places.ts'
+import { namesKept } from './texts.ts'
+
+export interface RunnerOptions
+  extends Pick<ExpandInput, 'expireAfterMs' | 'simulatorDomains' | 'feedbackRegions' | 'linkFault'> {
+  db: Db
+  run: Run<typeof broadcastCommands>
+  clock: Clock
+  quotaOf: Plans['quotaOf']
+  linkTerms: LinkTermsIds
+  /** What the hold of a broadcast has kept in the queue is to go on. */
+  letGo(broadcast: BroadcastRow): void
+  onError(error: unknown): void
+}
+
+const LONGEST_SLEEP_MS = 500
+/** Of one broadcast; the others go on. */
+const AFTER_FAILURE_MS = 5_000
+
+/** To be told of the times at which there is something to be done. */
+export function startBroadcastRunner(options: RunnerOptions): DueWatch {
+  const { db, clock, onError } = options
+  return startDueWatch({
+    clock,
+    async work(now) {
+      const { due, nextAt } = await findDueBroadcast(db, now)
+      if (!due) return nextAt
+      const beganAt = clock.monotonic()
+      await takeStep(options, due, now).catch(async error => {
+        onError(error)
+        const { accountId, id } = due
+        await options.run('delayBroadcast', { accountId, id, until: now + AFTER_FAILURE_MS })
+      })
+      // others write for as long as the step took
+      return clock.now() + Math.ceil(clock.monotonic() - beganAt)
+    },
+    longestSleepMs: LONGEST_SLEEP_MS,
+    afterFailureMs: AFTER_FAILURE_MS,
+    onError,
+  })
+}
+
+/** The next of what is to be done for a broadcast; whoever else has done it meanwhile makes it do nothing. */
+export async function takeStep(options: RunnerOptions, row: BroadcastRow, now: number): Promise<void> {
+  const { run, quotaOf, letGo } = options
+  const { accountId, id, status } = row
+  const key = { accountId, id, now }
+  if (status === 'canceled') {
+    if (await run('giveUpBroadcast', key)) letGo(row)
+  } else if (row.sentContentId === null) await begin(options, row, now)
+  else if (row.countedAt === null) await run('findMembers', key)
+  else {
+    const { expireAfterMs, simulatorDomains, feedbackRegions, linkTerms, linkFault } = options
+    const terms = { expireAfterMs, simulatorDomains, feedbackRegions, linkTerms, linkFault }
+    await run('expandBroadcast', { ...key, ...terms, quota: await quotaOf(accountId) })
+  }
+}
+
+async function begin(
+  { db, run }: RunnerOptions,
+  { accountId, id }: BroadcastRow,
+  now: number,
+): Promise<void> {
+  const broadcast = await findBroadcast(db, accountId, id)
+  if (!broadcast) return
+  const { contentId, previewText, subject, html, text } = broadcast
+  const { subject: sentSubject, ...sent } = settledWords(broadcast, await placesOf(db, broadcast))
+  const names = namesKept(sent)
+  await run('beginBroadcast', {
+    ...{ accountId, id, now, contentId, previewText },
+    sent: sent.html === html && sent.text === text ? null : encodeContent(sent),
+    sentSubject: sentSubject === subject ? null : sentSubject,
+    variables: names && JSON.stringify(names),
+  })
+}

@@ -1,0 +1,51 @@
+/** What one person would read of a broadcast: shown beforehand, or sent as a test. */
+import { type Id, wireId } from '../../lib/ids.ts'
+import { compileTemplate } from '../../resources/templates/compile.ts'
+import { MOST_PERSONAL_CHARACTERS } from '../../resources/templates/limits.ts'
+import { fillTemplate } from '../../resources/templates/render.ts'
+import { builtInOf } from '../../resources/templates/variables.ts'
+import type { ContactRow } from '../../store/schema.ts'
+import type { StoredBroadcast } from './broadcast-rows.ts'
+import { valueFinder } from './emails.ts'
+import { type Places, settledWords } from './places.ts'
+
+export interface Sample {
+  subject: string
+  html: string | null
+  text: string | null
+}
+
+export type SampleContact = Pick<ContactRow, 'email' | 'firstName' | 'lastName' | 'properties'>
+
+/** In a sample the link leads nowhere: whoever tries it out must not unsubscribe anybody. */
+const NOWHERE = '#unsubscribe'
+
+/** @param contact undefined: somebody of whom nothing but the address is known */
+export function sampleOf(
+  broadcast: StoredBroadcast,
+  address: string,
+  contact: SampleContact | undefined,
+  places: Places,
+): Sample {
+  const { id } = broadcast
+  const template = compileTemplate(settledWords(broadcast, places))
+  const nobody = { email: address, firstName: null, lastName: null, properties: '{}' }
+  const valueFor = valueFinder(contact ?? nobody)
+  const values = template.variables.map(({ name }) => builtInValue(name, address, id) ?? valueFor(name))
+  const filled = fillTemplate(template, values, MOST_PERSONAL_CHARACTERS)
+  if (!filled.ok) throw new Error('a broadcast makes more than the limits of its parts allow')
+  return { subject: filled.subject ?? '', html: filled.html, text: filled.text }
+}
+
+function builtInValue(name: string, address: string, id: Id): string | undefined {
+  switch (builtInOf(name)) {
+    case 'email':
+      return address
+    case 'broadcast_id':
+      return wireId('brd', id)
+    case 'unsubscribe_url':
+      return NOWHERE
+    default:
+      return undefined
+  }
+}

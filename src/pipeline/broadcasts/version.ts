@@ -1,0 +1,39 @@
+/** The version of a broadcast's content: what a request names to send, or change, exactly what its author has read. Pure. */
+import { createHash } from 'node:crypto'
+import { idText } from '../../lib/ids.ts'
+import { type Refusal, refuseField } from '../accept/refusal.ts'
+import type { StoredBroadcast } from './broadcast-rows.ts'
+
+type Versioned = Pick<
+  StoredBroadcast,
+  | 'audienceId'
+  | 'segmentId'
+  | 'topicId'
+  | 'sender'
+  | 'replyToList'
+  | 'subject'
+  | 'previewText'
+  | 'html'
+  | 'text'
+>
+
+/** Equal for two states of a broadcast exactly when both send the same to the same audience. */
+export function versionOf(broadcast: Versioned): string {
+  const { audienceId, segmentId, topicId, sender, replyToList, subject, previewText, html, text } = broadcast
+  const ids = [audienceId, segmentId, topicId].map(id => id && idText(id))
+  const content = JSON.stringify([...ids, sender, replyToList, subject, previewText, html, text])
+  return createHash('sha256').update(content).digest('base64url').slice(0, VERSION_CHARACTERS)
+}
+
+/** 132 bits. */
+const VERSION_CHARACTERS = 22
+
+/** @param expected the version that a request names; null where it names none */
+export function refuseOtherVersion(broadcast: Versioned, expected: string | null): Refusal | undefined {
+  if (expected === null || expected === versionOf(broadcast)) return undefined
+  return refuseField(
+    'wrong_state',
+    'version',
+    'The broadcast was changed after this `version` was read. Nothing was done: read it again, then repeat the request with its new `version`.',
+  )
+}

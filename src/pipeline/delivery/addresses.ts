@@ -1,0 +1,116 @@
+/** Which addresses an attempt tries: those of the MX hosts, in their order, of each host its share. */
+import { isIP, isIPv4 } from 'node:net'
+import { isGlobalUnicast } from '../../protocols/dns/address-safety.ts'
+import { type HostAddresses, inOrderOfTrying, lookUpAddresses } from '../../protocols/dns/mx-hosts.ts'
+import type { Resolver } from '../../protocols/dns/resolver.ts'
+import { type Outcome, outcomeWithoutHost } from './outcome/outcome.ts'
+import type { SourceIp } from './shaping/source-ips.ts'
+import type { HostTerms, TermsBook } from './tls-policy/host-tls-policy.ts'
+import type { Way } from './tls-policy/next-hop.ts'
+import type { TlsResults } from './tls-policy/tls-results.ts'
+
+export interface AddressOptions {
+  resolver: Resolver
+  terms: TermsBook
+  /** Null where nobody is told of TLS. */
+  tlsResults: TlsResults | null
+  random: () => number
+  allowPrivateAddresses: boolean
+}
+
+export interface Place {
+  host: string
+  address: string
+  terms: HostTerms
+  /** Undefined: the system chooses. */
+  source: SourceIp | undefined
+}
+
+/** What the attempt has come to so far. */
+export interface SoFar {
+  /** What keeps a host from being tried goes here, too. */
+  outcomes: Outcome[]
+  /** Hosts whose further addresses are left out. */
+  unfit: ReadonlySet<string>
+}
+
+/** Of all hosts. */
+const MOST_ADDRESSES = 10
+const FAMILIES = ['ipv4', 'ipv6'] as const
+
+/**
+ * Looked up host by host. The lot among hosts of one preference is drawn anew each time: a route is kept for a while.
+ *
+ * @param sources at most one of each family; none: the system chooses
+ */
+export async function* addressesOf(
+  options: AddressOptions,
+  way: Way,
+  sources: readonly SourceIp[],
+  { outcomes, unfit }: SoFar,
+): AsyncGenerator<Place> {
+  let left = MOST_ADDRESSES
+  for (const [i, { name: host }] of inOrderOfTrying(way.hosts, options.random).entries()) {
+    if (unfit.has(host)) continue
+    const untried = way.hosts.length - i
+    if (left === 0) {
+      outcomes.unshift(outcomeWithoutHost('deferred', 'unknown', `${untried} more hosts were not tried`))
+      return
+    }
+    const terms = await options.terms.termsOf(way, host)
+    if ('refusal' in terms) {
+      options.tlsResults?.noteRefusal(way, host, terms)
+      outcomes.push(outcomeWithoutHost('deferred', 'policy', terms.refusal))
+      continue
+    }
+    const addresses = await addressesOfHost(options, way, host, sources, {
+      outcomes,
+      limit: Math.ceil(left / untried),
+    })
+    for (const address of addresses) {
+      if (unfit.has(host)) break
+      left--
+      const source = sources.find(candidate => isIPv4(candidate.address) === isIPv4(address))
+      yield { host, address, terms, source }
+    }
+  }
+}
+
+async function addressesOfHost(
+  { resolver, random, allowPrivateAddresses }: AddressOptions,
+  way: Way,
+  host: string,
+  sources: readonly SourceIp[],
+  { outcomes, limit }: { outcomes: Outcome[]; limit: number },
+): Promise<readonly string[]> {
+  const families = familiesOf(sources)
+  const found =
+    isIP(host) > 0 ? itself(host) : await lookUpAddresses(resolver, host, { families, limit, random })
+  if (found.kind === 'failure') {
+    const text = `the address of ${host} is not known: ${found.reason}`
+    outcomes.push({ ...outcomeWithoutHost('deferred', 'unknown', text), hostTrouble: true })
+    return []
+  }
+  if (found.kind === 'none') {
+    const family = families.length === 1 ? `${families[0]} ` : ''
+    outcomes.push(outcomeWithoutHost('bounced', 'no-route', `${host} has no ${family}address`))
+    return []
+  }
+  return found.addresses.filter(address => {
+    const isOpen = allowPrivateAddresses || way.smartHost || isGlobalUnicast(address)
+    if (!isOpen)
+      outcomes.push(outcomeWithoutHost('bounced', 'no-route', `${host} has the private address ${address}`))
+    return isOpen
+  })
+}
+
+/** Nobody is spoken to from an address that the operator did not name. */
+function familiesOf(sources: readonly SourceIp[]) {
+  if (sources.length === 0) return FAMILIES
+  return FAMILIES.filter(family => sources.some(({ address }) => isIPv4(address) === (family === 'ipv4')))
+}
+
+/** A smart host may be known by its address, and an MX record against RFC 5321 §5.1 names one. */
+function itself(address: string): HostAddresses {
+  return { kind: 'addresses', addresses: [address] }
+}

@@ -1,0 +1,267 @@
+/** One attempt at one recipient: over an open session, or over new ones to the MX hosts in their order, or the smart host. */
+import type { Clock } from '../../lib/clock.ts'
+import { type AddressOptions, addressesOf, type Place } from './addresses.ts'
+import {
+  type HostTrial,
+  lastWord,
+  type PhaseRecord,
+  phaseRecords,
+  tlsRecord,
+} from './outcome/host-attempt.ts'
+import { type Outcome, outcomeOf, outcomeOfFailure, outcomeOfHosts } from './outcome/outcome.ts'
+import { relayed } from './outcome/relayed.ts'
+import { insistsOnTls, waitingForTls } from './outcome/tls-required.ts'
+import { NO_LINE, type Turn } from './pipeline.ts'
+import type { SessionPool } from './session-pool.ts'
+import type { SourceIp } from './shaping/source-ips.ts'
+import { SharedSession } from './shared-session.ts'
+import type { SmartHost } from './smart-host.ts'
+import { openSession } from './smtp-client/open.ts'
+import {
+  DEFAULT_TIMEOUTS,
+  type Session,
+  type SessionFailure,
+  type SessionOptions,
+  type Transaction,
+  type TransactionResult,
+} from './smtp-client/types.ts'
+import { type HostTerms, type TermsBook, without } from './tls-policy/host-tls-policy.ts'
+import type { Way } from './tls-policy/next-hop.ts'
+
+export interface AttemptResult {
+  outcome: Outcome
+  /** In the order of the attempt; the last one gave the outcome, unless nobody was reached. */
+  trials: HostTrial[]
+}
+
+export interface AttemptOptions extends AddressOptions {
+  clock: Clock
+  pool: SessionPool
+  localName: string
+  port: number
+}
+
+/** Sessions opened in one attempt, at most. */
+const MOST_SESSIONS = 2
+
+/**
+ * @param transaction with one recipient
+ * @param sources at most one of each family; none: the system chooses
+ * @throws TurnLost when it was not begun
+ */
+export async function attempt(
+  options: AttemptOptions,
+  way: Way,
+  transaction: Transaction,
+  sources: readonly SourceIp[] = [],
+  turn: Turn = NO_LINE,
+): Promise<AttemptResult> {
+  const result = await attemptHosts(options, way, transaction, sources, turn)
+  return way.smartHost ? { ...result, outcome: relayed(result.outcome) } : result
+}
+
+async function attemptHosts(
+  options: AttemptOptions,
+  way: Way,
+  transaction: Transaction,
+  sources: readonly SourceIp[],
+  turn: Turn,
+): Promise<AttemptResult> {
+  const trials: HostTrial[] = []
+  const outcomes: Outcome[] = []
+  const unfit = new Set<string>()
+  const known = await overKnownSession(options, sessionNames(way, sources), { transaction, turn, trials })
+  if (known) {
+    const { outcome, mxHost } = known
+    if (!outcome.hostTrouble && !outcome.unfitHost) return { outcome, trials }
+    if (outcome.unfitHost) {
+      outcomes.push(outcome)
+      unfit.add(mxHost)
+    }
+  }
+  let sessions = 0
+  for await (const place of addressesOf(options, way, sources, { outcomes, unfit })) {
+    const { outcome, opened } = await overNewSession(options, way, place, { transaction, turn, trials })
+    if (opened && !outcome.hostTrouble && !outcome.unfitHost) return { outcome, trials }
+    outcomes.push(outcome)
+    if (outcome.unfitHost) unfit.add(place.host)
+    else if (opened && ++sessions >= MOST_SESSIONS) break
+  }
+  return { outcome: outcomeOfHosts(outcomes), trials }
+}
+
+/** What is sent, behind whom, and where it is written down. */
+interface Errand {
+  transaction: Transaction
+  turn: Turn
+  trials: HostTrial[]
+}
+
+/** To a host that does not know BDAT, though it offers it, over one more. */
+async function overNewSession(
+  options: AttemptOptions,
+  way: Way,
+  place: Place,
+  errand: Errand,
+): Promise<{ outcome: Outcome; opened: boolean }> {
+  const { host, address, terms, source } = place
+  const opened = await openSession({
+    ...sessionOptions(options, place),
+    ...terms.options,
+    ...(way.smartHost && smartHostOptions(way.smartHost)),
+  })
+  noteTls(options.terms, host, opened)
+  if (!way.smartHost) options.tlsResults?.note(way, terms, host, address, opened)
+  if ('failure' in opened) {
+    const outcome = outcomeOfOpening(opened, terms, host)
+    const trial = trialInVain(host, address, opened, terms, outcome)
+    errand.trials.push({ ...trial, ...(source && { source: source.address }) })
+    return { outcome, opened: false }
+  }
+  const fresh = {
+    session: opened,
+    mxHost: host,
+    policy: terms.policy,
+    brokenTls: terms.brokenTls,
+    source: source?.address,
+    smartHost: way.smartHost?.name,
+  }
+  const session = new SharedSession(options.pool, sessionsFrom(way, source?.address), fresh)
+  const outcome = await transact(options.terms, session, errand)
+  return outcome.bdatUnknown
+    ? overNewSession(options, way, { ...place, terms: without('chunking', terms) }, errand)
+    : { outcome, opened: true }
+}
+
+/** What went wrong with TLS at the host is remembered, so that the next session begins with what goes. */
+function noteTls(terms: TermsBook, host: string, opened: Session | SessionFailure) {
+  const { tlsFallback } = 'failure' in opened ? opened : opened.facts
+  const brokenHandshake = 'failure' in opened ? null : opened.facts.brokenHandshake
+  if (tlsFallback) terms.brokeTls(host, tlsFallback)
+  if (brokenHandshake) terms.brokeHandshake(host, brokenHandshake)
+}
+
+/** Behind the delivery before it, or when that has ended, on a session that waits; undefined where there is none. */
+async function overKnownSession(
+  { pool, terms }: AttemptOptions,
+  names: readonly string[],
+  errand: Errand,
+): Promise<{ outcome: Outcome; mxHost: string } | undefined> {
+  const { transaction, turn } = errand
+  const over = async (session: SharedSession) => {
+    const outcome = await transact(terms, session, errand)
+    if (isStale(outcome)) errand.trials.pop()
+    return { outcome, mxHost: session.pooled.mxHost }
+  }
+  const { ahead } = turn
+  if (ahead?.isOpen && names.includes(ahead.hostSet)) {
+    const behind = await over(ahead)
+    if (!isStale(behind.outcome)) return behind
+    if (behind.outcome.reply === null) ahead.wasSilent()
+  }
+  await turn.alone()
+  for (const name of names) {
+    const pooled = pool.take(name, transaction.recipients[0]!)
+    if (pooled) return over(new SharedSession(pool, name, pooled))
+  }
+  return undefined
+}
+
+function sessionNames(way: Way, sources: readonly SourceIp[]): string[] {
+  return sources.length === 0 ? [way.sessions] : sources.map(({ address }) => sessionsFrom(way, address))
+}
+
+/** Sessions are shared among deliveries from the same address. */
+function sessionsFrom({ sessions }: Way, source: string | undefined): string {
+  return source === undefined ? sessions : `${sessions} from ${source}`
+}
+
+async function transact(
+  terms: TermsBook,
+  shared: SharedSession,
+  { transaction, turn, trials }: Errand,
+): Promise<Outcome> {
+  const { session, mxHost, policy, brokenTls = null, source } = shared.pooled
+  const { facts } = session
+  const fresh = facts.transactionCount === 0
+  const result = await shared.send(transaction, () => turn.offer(shared))
+  const said = outcomeOf(result.recipients[0]!, mxHost)
+  const tlsFallback = facts.tlsFallback?.message ?? brokenTls
+  const outcome = tlsFallback !== null && insistsOnTls(said) ? waitingForTls(said) : said
+  if (outcome !== said) {
+    terms.insistedOnTls(mxHost)
+    void session.quit()
+  }
+  if (result.bdatUnknown) terms.didNotKnowBdat(mxHost)
+  if (result.bdatIsSlow) terms.wasSlowByBdat(mxHost)
+  if (isLostEnvelope(session, result)) terms.lostWhatFollowed(mxHost)
+  trials.push({
+    host: mxHost,
+    ip: facts.peerAddress,
+    ...(source !== undefined && { source }),
+    ...lastWord(outcome),
+    tls: facts.tls && tlsRecord(facts.tls),
+    tlsFallback,
+    policy,
+    phases: phasesOf(session, result, fresh),
+  })
+  return result.bdatUnknown ? { ...outcome, bdatUnknown: true } : outcome
+}
+
+/** MAIL was answered, and what left with it never was. */
+function isLostEnvelope({ facts }: Session, { recipients, replies }: TransactionResult): boolean {
+  const [recipient] = recipients
+  if (!facts.extensions.has('PIPELINING') || recipient?.kind !== 'failed' || !replies.mail) return false
+  const { kind, phase } = recipient.failure
+  return kind === 'timeout' && (phase === 'rcpt' || phase === 'data')
+}
+
+/** What a new session took to open belongs to its first transaction. */
+function phasesOf(
+  { facts }: Session,
+  { timings, replies }: TransactionResult,
+  fresh: boolean,
+): PhaseRecord[] {
+  const own = phaseRecords(timings, replies)
+  return fresh ? [...phaseRecords(facts.timings, facts.replies), ...own] : own
+}
+
+function trialInVain(
+  host: string,
+  ip: string,
+  { tlsFallback, timings, replies }: SessionFailure,
+  { policy, brokenTls }: HostTerms,
+  outcome: Outcome,
+): HostTrial {
+  const phases = phaseRecords(timings, replies)
+  const why = tlsFallback?.message ?? brokenTls
+  return { host, ip, ...lastWord(outcome), tls: null, tlsFallback: why, policy, phases }
+}
+
+/** A host that does not fulfil our terms is well: others may go there on theirs. */
+function outcomeOfOpening({ failure }: SessionFailure, { policy }: HostTerms, mxHost: string): Outcome {
+  const outcome = outcomeOfFailure(failure, mxHost)
+  return policy !== 'none' && failure.kind === 'tls' ? { ...outcome, onOurTerms: true } : outcome
+}
+
+/** A kept connection that the peer had closed, or closes now with 421: a new one may do, and the host is well. */
+function isStale({ phase, reply }: Outcome): boolean {
+  return phase === 'mail' && (reply === null || reply.code === 421)
+}
+
+function sessionOptions({ clock, port, localName }: AttemptOptions, { host, address, source }: Place) {
+  return {
+    address,
+    port,
+    mxHost: host,
+    localName: source?.name ?? localName,
+    clock,
+    timeouts: DEFAULT_TIMEOUTS,
+    ...(source && { sourceAddress: source.address }),
+  }
+}
+
+/** Where its TLS may be missing, that is for the terms to say. */
+function smartHostOptions({ port, tls, login }: SmartHost): Partial<SessionOptions> {
+  return { port, ...(tls === 'implicit' && { tls }), ...(login && { login }) }
+}

@@ -1,0 +1,103 @@
+/** One delivery from its message to the record of how its attempt ended. */
+import { type Clock, sleep } from '../../lib/clock.ts'
+import { type ClaimedDelivery, StorageUnavailable } from '../../store/command.ts'
+import type { MessageMaker } from './message/message.ts'
+import { countedSite, destinationOf } from './outcome/arrival.ts'
+import { type Ending, finishOf } from './outcome/finish.ts'
+import { type Turn, TurnLost } from './pipeline.ts'
+import { createPreparedMessages, LARGEST_BEFORE_BYTES } from './prepared.ts'
+import type { Recorder } from './recorder.ts'
+import { type Router, SIMULATOR_ROUTE } from './route.ts'
+import type { Judge } from './shaping/congestion-feedback.ts'
+import type { Source } from './shaping/source-ips.ts'
+import type { SlowWatch } from './slow-delivery-timer.ts'
+import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './transport.ts'
+
+export interface DeliveringOptions extends CarryOptions {
+  clock: Clock
+  router: Router
+  maker: MessageMaker
+  /** Called when the end of an attempt is stored. */
+  onStored(delivery: ClaimedDelivery, ending: Ending): Promise<void>
+  onError(error: unknown, delivery?: ClaimedDelivery): void
+}
+
+export interface Delivering {
+  /** Makes its message while others are under way, so that it has not to be waited for. */
+  prepare(delivery: ClaimedDelivery): void
+  /**
+   * Resolves when the attempt has ended; that is recorded meanwhile.
+   * @returns false where it lost its turn in the line: nothing was sent, and nothing is recorded
+   */
+  deliver(delivery: ClaimedDelivery, source: Source, judge: Judge, turn?: Turn): Promise<boolean>
+}
+
+const AFTER_FAILURE_MS = 1_000
+
+export function createDelivering(
+  options: DeliveringOptions,
+  recorder: Recorder,
+  slow: SlowWatch,
+  stopping: AbortSignal,
+): Delivering {
+  const { clock, router, maker, onError } = options
+  const prepared = createPreparedMessages(clock, maker)
+  let lastBytes = 0
+
+  const attemptOf = async (delivery: ClaimedDelivery, source: Source, startedAt: number, turn?: Turn) => {
+    const message =
+      (await prepared.take(delivery, startedAt)) ?? (await makeWhenAnswered(delivery, startedAt))
+    if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null, site: null }
+    lastBytes = message.sizeBytes
+    delivery.source = undefined
+    const route = delivery.simulated ? SIMULATOR_ROUTE : await router.routeOf(delivery.domain)
+    const site = countedSite(route)
+    return { ...(await carry(options, route, delivery, message, source, turn)), message, site }
+  }
+
+  /** While the store does not answer, nothing can be read: that is no failure of the delivery. */
+  const makeWhenAnswered = async (delivery: ClaimedDelivery, startedAt: number) => {
+    for (;;)
+      try {
+        return await maker.make(delivery, startedAt)
+      } catch (error) {
+        if (!(error instanceof StorageUnavailable) || stopping.aborted) throw error
+        await sleep(clock, AFTER_FAILURE_MS, stopping)
+      }
+  }
+
+  return {
+    prepare(delivery) {
+      if (lastBytes <= LARGEST_BEFORE_BYTES) prepared.make(delivery)
+    },
+    async deliver(delivery, source, judge, turn) {
+      await recorder.room()
+      const startedAt = clock.now()
+      const watched = slow.begin(delivery, startedAt)
+      try {
+        const attempted = await attemptOf(delivery, source, startedAt, turn).catch(error => {
+          if (error instanceof TurnLost) return undefined
+          onError(error, delivery)
+          return { ...brokenInside(), message: null, site: null }
+        })
+        if (!attempted) return false
+        const { ending, signal, message, site } = attempted
+        judge(signal, ending.text)
+        const finish = finishOf(
+          delivery,
+          ending,
+          { startedAt, finishedAt: clock.now(), message },
+          options.random,
+        )
+        const destination = site === null ? undefined : destinationOf(site, ending, finish)
+        recorder
+          .record(destination ? { ...finish, destination } : finish)
+          .then(good => (good ? options.onStored(delivery, ending) : undefined))
+          .catch(error => onError(error, delivery))
+        return true
+      } finally {
+        slow.end(watched)
+      }
+    },
+  }
+}

@@ -1,0 +1,80 @@
+/** Mail to a domain that is received here: it goes into its inbox, once, and over no network. */
+import { wireId } from '../../lib/ids.ts'
+import { formatReply, type Reply } from '../../protocols/smtp/reply.ts'
+import type { HostedDomain } from '../../resources/domains/domain-rows.ts'
+import type { inboundCommands } from '../../resources/emails/inbound-rows.ts'
+import type { BlobFiles } from '../../store/blobs/blobs.ts'
+import type { BlobClaims } from '../../store/blobs/claims.ts'
+import type { ClaimedDelivery, Run } from '../../store/command.ts'
+import type { OutgoingMessage } from './message/message.ts'
+import type { Ending } from './outcome/finish.ts'
+
+/** @throws StorageUnavailable when it cannot be kept: it is tried again */
+export type HandOver = (
+  delivery: ClaimedDelivery,
+  domain: HostedDomain,
+  message: OutgoingMessage,
+  now: number,
+) => Promise<Ending>
+
+interface HandOverOptions {
+  run: Run<typeof inboundCommands>
+  blobs: BlobFiles
+  claims: BlobClaims
+  /** By which we name ourselves in the message. */
+  localName: string
+}
+
+/** As at port 25 (RFC 5321 §6.3). */
+const MOST_HOPS = 50
+const LOOPING: Reply = {
+  code: 554,
+  enhanced: '5.4.6',
+  text: 'the message has come through too many servers',
+}
+
+/** A delivery that comes again, because what became of it was not recorded, finds its message there. */
+export function createHandOver({ run, blobs, claims, localName }: HandOverOptions): HandOver {
+  return async ({ address, domain, emailId, ordinal }, { accountId, id: domainId }, message, now) => {
+    const [head, ...rest] = message.bytes
+    if (hopCount(head!) >= MOST_HOPS) return ending('bounced', LOOPING)
+    const id = `${wireId('eml', emailId)}.${ordinal}`
+    const trace = `Received: by ${localName} with local id ${id};\r\n\t${new Date(now).toUTCString().replace('GMT', '+0000')}\r\n`
+    const bytes = Buffer.concat([Buffer.from(trace), head!, ...rest])
+    const blob = await blobs.stage(bytes)
+    const claim = claims.open([blob])
+    let isSettled = false
+    try {
+      await claim.place([blob])
+      await run('storeInbound', {
+        messages: [{ accountId, domainId, recipients: [address] }],
+        sender: message.mailFrom,
+        ...{ clientIp: null, helo: null, tls: null },
+        sizeBytes: bytes.length,
+        blob,
+        source: { emailId, ordinal },
+        at: now,
+      })
+      isSettled = true
+    } finally {
+      await claim.end(isSettled)
+    }
+    const text = `handed over to the inbox of ${domain} on this server, over no network`
+    return ending('delivered', { code: 250, enhanced: '2.0.0', text })
+  }
+}
+
+function ending(kind: 'delivered' | 'bounced', reply: Reply): Ending {
+  return {
+    kind,
+    class: kind === 'delivered' ? 'unknown' : 'no-route',
+    phase: 'final-dot',
+    reply,
+    text: formatReply(reply),
+    trials: [],
+  }
+}
+
+function hopCount(head: Buffer): number {
+  return head.toString('latin1').match(/^received[ \t]{0,8}:/gim)?.length ?? 0
+}

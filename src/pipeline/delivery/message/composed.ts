@@ -1,0 +1,222 @@
+/** A stored email composed: what the messages to all its recipients have in common, and what each has for itself. */
+
+import { type Id, idText, wireId } from '../../../lib/ids.ts'
+import type { SecretKeys } from '../../../lib/secret-keys.ts'
+import { bodyHash } from '../../../protocols/dkim/body-hash.ts'
+import type { Attachment } from '../../../protocols/mime/attachment-entity.ts'
+import { composeBody, type WordedSource } from '../../../protocols/mime/compose-body.ts'
+import { composeHead } from '../../../protocols/mime/compose-head.ts'
+import { splitMessage } from '../../../protocols/mime/whole-message.ts'
+import { needsSmtpUtf8 } from '../../../protocols/smtp/address.ts'
+import type { HeaderField } from '../../../protocols/smtp/header-field.ts'
+import type { Content } from '../../../resources/emails/content.ts'
+import { parseMailboxes } from '../../../resources/emails/email-rows.ts'
+import type { EmailSource } from '../../../resources/emails/email-source.ts'
+import { createLinkTermsBook } from '../../../resources/emails/link-terms.ts'
+import { createFindPersonal, filledContent } from '../../../resources/templates/personal.ts'
+import type { BlobFiles } from '../../../store/blobs/blobs.ts'
+import type { Find } from '../../../store/read.ts'
+import type { Db } from '../../../store/schema.ts'
+import type { StoredAttachment } from '../../accept/new-email.ts'
+import {
+  createEmailLinks,
+  type EmailLinks,
+  type LinkedEmail,
+  type LinkedRecipient,
+} from '../../tracking/email-links.ts'
+import { createLinkPlans } from '../../tracking/rewrite-plan-cache.ts'
+import { type TlsWish, tlsWishOf } from '../tls-policy/sender-tls-preference.ts'
+import { createSplicer } from './spliced.ts'
+
+/** Addresses alone bring such into a header. */
+const NOT_ASCII = /[^\x00-\x7f]/
+
+/** Of all mail of this product; five to fifteen characters, as Gmail asks for. */
+const FEEDBACK_SENDER = 'posthorn'
+
+export interface Composed {
+  fromDomain: string
+  domainId: Id | null
+  /** When it was to be sent first: accepted, or scheduled. Epoch ms, the `Date` field. */
+  dueAt: number
+  smtpUtf8: boolean
+  /** What the email itself asks of connections. */
+  tlsWish: TlsWish
+  /** About as much as is kept of it. */
+  sizeBytes: number
+  /** The very same where recipients get the same. */
+  messageFor(recipient: LinkedRecipient): ComposedMessage
+}
+
+/** Without correlation and signatures. */
+export interface ComposedMessage {
+  fields: HeaderField[]
+  body: Buffer
+  bodyHash: string
+}
+
+export interface ComposerParts {
+  db: Db
+  find: Find
+  blobs: BlobFiles
+  secrets: SecretKeys
+}
+
+/** The same email gives the same octets. @throws when a part of it is not there */
+export type ComposeEmail = (source: EmailSource) => Promise<Composed>
+
+/** What emails of a broadcast have in common is parsed, and where it says the same to everybody encoded, once. */
+export function createComposer({ db, find, blobs, secrets }: ComposerParts): ComposeEmail {
+  const findPersonal = createFindPersonal()
+  const composeCommon = createComposeCommon()
+  const splice = createSplicer()
+  const findTerms = createLinkTermsBook(find)
+  const planOf = createLinkPlans()
+  return async source => {
+    if (source.raw !== null) return takeWhole(source, await blobs.read(db, source.raw))
+    const terms = source.linkTermsId === null ? null : await findTerms(source.linkTermsId)
+    const links = terms && createEmailLinks(secrets, terms, linkedEmail(source))
+    const personal = findPersonal(source, () => links?.unsubscribeUrl(onlyRecipient(source)) ?? '')
+    if (personal && source.attachments === null && !links?.isTracked) {
+      const words = splice(personal)
+      const body = words && hashed({ ...words, attachments: [], seed: source.messageId })
+      if (body) return compose(source, body.body.length, links, () => body)
+    }
+    const content = personal ? filledContent(personal) : source.content
+    const seed = isShared(source) ? idText(source.broadcastId!) : source.messageId
+    const attachments = await attachmentsOf(source, db, blobs)
+    const bodyOf = (html: string | null) => hashed({ html, text: content.text, attachments, seed })
+    const sizeBytes = sizeOf(content, attachments)
+    if (content.html && links?.isTracked) {
+      const { html } = content
+      return compose(source, sizeBytes, links, to => bodyOf(links.track(html, planOf(content), to)))
+    }
+    const isCommon = source.attachments === null && isShared(source)
+    const body = isCommon ? composeCommon(content, () => bodyOf(content.html)) : bodyOf(content.html)
+    return compose(source, sizeBytes, links, () => body)
+  }
+}
+
+function hashed(source: WordedSource): ComposedMessage {
+  const { fields, body, isRelaxed } = composeBody(source)
+  return { fields, body, bodyHash: bodyHash(body, isRelaxed) }
+}
+
+/** Nothing that the body says is the recipient's own. */
+function isShared({ broadcastId, variables }: EmailSource): boolean {
+  return broadcastId !== null && variables === null
+}
+
+function createComposeCommon() {
+  const composed = new WeakMap<Content, ComposedMessage>()
+  return (content: Content, bodyOf: () => ComposedMessage): ComposedMessage => {
+    const body = composed.get(content) ?? bodyOf()
+    composed.set(content, body)
+    return body
+  }
+}
+
+function sizeOf({ html, text }: Content, attachments: readonly Attachment[]): number {
+  const words = (html?.length ?? 0) + (text?.length ?? 0)
+  return attachments.reduce((sum, { content }) => sum + content.length, words)
+}
+
+function linkedEmail({ accountId, id: emailId, sender, broadcastId, topicId }: EmailSource): LinkedEmail {
+  return { accountId, emailId, broadcastId, topicId, fromDomain: parseMailboxes(sender)[0]!.domain }
+}
+
+/** Of an email that has words for one recipient alone. */
+function onlyRecipient({ toList }: EmailSource): LinkedRecipient {
+  return { ordinal: 0, address: parseMailboxes(toList)[0]?.address ?? '' }
+}
+
+/** The message as it was submitted. */
+function takeWhole(source: EmailSource, raw: Buffer): Composed {
+  const [from] = parseMailboxes(source.sender)
+  const { fields, body } = splitMessage(raw)
+  const { wish, headers } = tlsWishOf(fields.map(({ name, value }) => [name, value]))
+  const message = {
+    fields: headers.map(([name, value]) => ({ name, value })),
+    body,
+    bodyHash: bodyHash(body),
+  }
+  return {
+    fromDomain: from!.domain,
+    domainId: source.domainId,
+    dueAt: source.scheduledAt ?? source.createdAt,
+    tlsWish: wish,
+    smtpUtf8: fields.some(({ value }) => NOT_ASCII.test(value)),
+    sizeBytes: body.length,
+    messageFor: () => message,
+  }
+}
+
+function compose(
+  source: EmailSource,
+  sizeBytes: number,
+  links: EmailLinks | null,
+  bodyFor: (recipient: LinkedRecipient) => ComposedMessage,
+): Composed {
+  const [from] = parseMailboxes(source.sender)
+  const to = parseMailboxes(source.toList)
+  const cc = parseMailboxes(source.ccList)
+  const replyTo = parseMailboxes(source.replyToList)
+  const dueAt = source.scheduledAt ?? source.createdAt
+  const { wish, headers } = tlsWishOf(
+    source.headers === null ? [] : (JSON.parse(source.headers) as [string, string][]),
+  )
+  const head = composeHead({
+    from: from!,
+    to,
+    cc,
+    replyTo,
+    subject: source.subject,
+    sentAt: dueAt,
+    messageId: source.messageId,
+    headers,
+  })
+  const common = [...head, ...feedbackFields(source)]
+  return {
+    fromDomain: from!.domain,
+    domainId: source.domainId,
+    dueAt,
+    tlsWish: wish,
+    smtpUtf8: [from!, ...to, ...cc, ...replyTo].some(({ address }) => needsSmtpUtf8(address)),
+    sizeBytes,
+    messageFor(recipient) {
+      const { body, bodyHash, fields } = bodyFor(recipient)
+      return { body, bodyHash, fields: [...common, ...listFields(head, links, recipient), ...fields] }
+    },
+  }
+}
+
+/** None where the user has said how to leave. */
+function listFields(
+  head: readonly HeaderField[],
+  links: EmailLinks | null,
+  recipient: LinkedRecipient,
+): HeaderField[] {
+  const isSaid = head.some(({ name }) => /^list-unsubscribe(?:-post)?$/i.test(name))
+  return links?.isList && !isSaid ? links.listFields(recipient) : []
+}
+
+/** By which mailbox providers tell senders how their broadcasts are received: broadcast, account, stream, sender. */
+function feedbackFields({ accountId, broadcastId }: EmailSource): HeaderField[] {
+  if (broadcastId === null) return []
+  const value = `${wireId('brd', broadcastId)}:${wireId('acc', accountId)}:broadcast:${FEEDBACK_SENDER}`
+  return [{ name: 'Feedback-ID', value }]
+}
+
+async function attachmentsOf({ attachments }: EmailSource, db: Db, blobs: BlobFiles): Promise<Attachment[]> {
+  if (attachments === null) return []
+  return Promise.all(
+    (JSON.parse(attachments) as StoredAttachment[]).map(
+      async ({ filename, contentType, contentId, hash }) => ({
+        filename,
+        contentType,
+        contentId,
+        content: await blobs.read(db, new Uint8Array(Buffer.from(hash, 'hex'))),
+      }),
+    ),
+  )
+}

@@ -1,0 +1,63 @@
+/** The signing keys of domains, opened once and kept for a minute, with what a domain asks of connections. */
+
+import type { Clock } from '../../../lib/clock.ts'
+import { createExpiringMap, keepUnlessFailed } from '../../../lib/expiring-map.ts'
+import { type Id, idKey, wireId } from '../../../lib/ids.ts'
+import type { SecretKeys } from '../../../lib/secret-keys.ts'
+import { loadSigningKey, type SigningKey } from '../../../protocols/dkim/keys.ts'
+import { findDomainTls, findSigningKeys } from '../../../resources/domains/domain-rows.ts'
+import { dkimContext } from '../../../resources/domains/domains.ts'
+import type { Db, DomainRow } from '../../../store/schema.ts'
+
+export type RingKey = SigningKey & { keyId: string }
+
+export interface SigningDomain {
+  keys: readonly RingKey[]
+  tls: DomainRow['tls']
+}
+
+export interface KeyRing {
+  /** Undefined when the domain has no key that signs: it has been deleted. */
+  keysOf(domainId: Id, domain: string): Promise<SigningDomain | undefined>
+  /** The keys of the domain have changed; of any domain when none is named. */
+  forget(domainId?: Id): void
+}
+
+const KEPT_MS = 60_000
+const MOST_KEPT = 1_000
+
+export function createKeyRing({
+  db,
+  secrets,
+  clock,
+}: {
+  db: Db
+  secrets: SecretKeys
+  clock: Clock
+}): KeyRing {
+  const kept = createExpiringMap<Promise<SigningDomain | undefined>>(clock, {
+    keptMs: KEPT_MS,
+    most: MOST_KEPT,
+  })
+
+  const load = async (domainId: Id, domain: string): Promise<SigningDomain | undefined> => {
+    const [rows, tls] = await Promise.all([findSigningKeys(db, domainId), findDomainTls(db, domainId)])
+    if (rows.length === 0 || tls === undefined) return undefined
+    const keys = rows.map(({ id, token, algorithm, privateKey }) => ({
+      keyId: wireId('key', id),
+      ...loadSigningKey({ domain, selector: token, algorithm }, secrets.open(privateKey, dkimContext(token))),
+    }))
+    return { keys, tls }
+  }
+
+  return {
+    keysOf(domainId, domain) {
+      const key = idKey(domainId)
+      return kept.get(key) ?? keepUnlessFailed(kept, key, load(domainId, domain))
+    },
+    forget(domainId) {
+      if (domainId === undefined) kept.clear()
+      else kept.delete(idKey(domainId))
+    },
+  }
+}

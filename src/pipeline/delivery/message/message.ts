@@ -1,0 +1,160 @@
+/** The message of one delivery: the email, composed once and kept a while, with what is the recipient's own, signed. */
+
+import { type Id, idKey } from '../../../lib/ids.ts'
+import type { SecretKeys } from '../../../lib/secret-keys.ts'
+import type { Sign } from '../../../protocols/dkim/sign.ts'
+import { fieldsText } from '../../../protocols/smtp/header-field.ts'
+import { createRefToken, type DeliveryRef, returnPath } from '../../../protocols/smtp/verp.ts'
+import { deletedReason } from '../../../resources/domains/deleted.ts'
+import { createEmailSources, type EmailSource } from '../../../resources/emails/email-source.ts'
+import type { BlobFiles } from '../../../store/blobs/blobs.ts'
+import type { Find } from '../../../store/read.ts'
+import type { Db } from '../../../store/schema.ts'
+import type { MessageTls } from '../tls-policy/next-hop.ts'
+import { messageTlsOf } from '../tls-policy/sender-tls-preference.ts'
+import { type Composed, createComposer } from './composed.ts'
+import type { KeyRing, SigningDomain } from './key-ring.ts'
+import { createKeptSignatures } from './signature-cache.ts'
+import { type MadeSignatures, type StoredSignature, signHead } from './signed-head.ts'
+
+export interface OutgoingMessage {
+  mailFrom: string
+  /** Head and body, CRLF lines. */
+  bytes: Buffer[]
+  sizeBytes: number
+  smtpUtf8: boolean
+  /** What is asked of the connection it goes over. */
+  tls: MessageTls
+  /** When it was to be sent first: accepted, or scheduled. Epoch ms, the `Date` field. */
+  dueAt: number
+  /** Epoch ms, the `t=` of the signatures. */
+  signedAt: number
+  /** Null for an unsigned message. */
+  signatures: readonly StoredSignature[] | null
+}
+
+/** Why no message can be made of an email that was accepted. */
+export interface NoMessage {
+  reason: string
+}
+
+type Delivery = DeliveryRef & { accountId: Id; address: string; source?: EmailSource | undefined }
+
+export interface MessageMaker {
+  /**
+   * Signed anew only where no signatures of it by the same keys are known: from before, or of a former attempt.
+   *
+   * @param delivery with the email itself, where it is at hand; else it is read
+   */
+  make(delivery: Delivery & { attempt?: number }, now: number): Promise<OutgoingMessage | NoMessage>
+  /** Signatures made ahead can be kept. */
+  hasRoom(now: number): boolean
+  /**
+   * Makes the signatures of a delivery that cannot be sent yet.
+   *
+   * @returns false where they had been made, or need not be
+   */
+  signAhead(delivery: Delivery, now: number): Promise<boolean>
+}
+
+interface MessageOptions {
+  db: Db
+  find: Find
+  blobs: BlobFiles
+  secrets: SecretKeys
+  keyRing: KeyRing
+  sign: Sign
+}
+
+const KEPT_EMAILS = 32
+const LARGEST_KEPT_BYTES = 1024 * 1024
+
+export function createMessageMaker({
+  db,
+  find,
+  blobs,
+  secrets,
+  keyRing,
+  sign,
+}: MessageOptions): MessageMaker {
+  const kept = createKeptSignatures()
+  const bodies = new Map<string, Composed>()
+  const readSource = createEmailSources(find)
+  const composeEmail = createComposer({ db, find, blobs, secrets })
+
+  const composed = async ({
+    accountId,
+    emailId,
+    source: atHand,
+  }: Delivery): Promise<Composed | undefined> => {
+    const key = idKey(emailId)
+    const known = bodies.get(key)
+    if (known) return known
+    const source = atHand ?? (await readSource(accountId, emailId))
+    if (!source) return undefined
+    const fresh = await composeEmail(source)
+    if (source.recipientCount > 1 && fresh.sizeBytes <= LARGEST_KEPT_BYTES) {
+      if (bodies.size >= KEPT_EMAILS) bodies.delete(bodies.keys().next().value!)
+      bodies.set(key, fresh)
+    }
+    return fresh
+  }
+
+  const signingOf = ({ domainId, fromDomain }: Composed) =>
+    domainId === null ? UNSIGNED : keyRing.keysOf(domainId, fromDomain)
+
+  /** What a former attempt has signed, or what has been signed ahead. */
+  const formerOf = async (ref: DeliveryRef, attempt = 1): Promise<MadeSignatures | undefined> => {
+    const ahead = kept.take(ref)
+    if (ahead || attempt === 1) return ahead
+    const [row] = await find('deliveries', [ref], ['signedAt', 'signatures'])
+    return row && row.signedAt !== null && row.signatures !== null
+      ? { signedAt: row.signedAt, signatures: JSON.parse(row.signatures) as StoredSignature[] }
+      : undefined
+  }
+
+  return {
+    async make(delivery, now) {
+      const email = await composed(delivery)
+      if (!email) return { reason: 'the email is gone' }
+      const signing = await signingOf(email)
+      if (!signing) return { reason: deletedReason(email.fromDomain) }
+      const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
+      const former = await formerOf(ref, delivery.attempt)
+      const message = email.messageFor(delivery)
+      const { fields, signedAt, signatures } = await signHead(
+        { message, ref, secrets },
+        signing.keys,
+        former,
+        now,
+        sign,
+      )
+      const head = Buffer.from(`${fieldsText(fields)}\r\n`)
+      return {
+        mailFrom: returnPath(createRefToken(secrets, 'verp', ref, now), email.fromDomain),
+        bytes: [head, message.body],
+        sizeBytes: head.length + message.body.length,
+        smtpUtf8: email.smtpUtf8,
+        tls: messageTlsOf(email.tlsWish, signing.tls),
+        dueAt: email.dueAt,
+        signedAt,
+        signatures,
+      }
+    },
+    hasRoom: kept.hasRoom,
+    async signAhead(delivery, now) {
+      const ref = { emailId: delivery.emailId, ordinal: delivery.ordinal }
+      if (kept.has(ref)) return false
+      const email = await composed(delivery)
+      const signing = email && (await signingOf(email))
+      if (!signing || signing.keys.length === 0) return false
+      const message = email.messageFor(delivery)
+      const made = await signHead({ message, ref, secrets }, signing.keys, undefined, now, sign)
+      const { signedAt, signatures, digests } = made
+      kept.put(ref, { signedAt, signatures: signatures!, digests: digests!() })
+      return true
+    },
+  }
+}
+
+const UNSIGNED: SigningDomain = { keys: [], tls: 'opportunistic' }

@@ -1,0 +1,79 @@
+/** Signatures that were made before their message is sent: while its site rests. They are lost with the thread, which costs nothing but time. */
+import { idKey, parseWireId, wireId } from '../../../lib/ids.ts'
+import type { DeliveryRef } from '../../../protocols/smtp/verp.ts'
+import type { MadeSignatures, StoredSignature } from './signed-head.ts'
+
+export interface KeptSignatures {
+  hasRoom(now: number): boolean
+  /** In place of the oldest, where there is no room. */
+  put(ref: DeliveryRef, made: Required<MadeSignatures>): void
+  has(ref: DeliveryRef): boolean
+  take(ref: DeliveryRef): MadeSignatures | undefined
+}
+
+/** About 500 bytes each. */
+const MOST_KEPT = 20_000
+/** Older ones make room: their mail is perhaps canceled or held. */
+const OLD_AFTER_MS = 3_600_000
+
+export function createKeptSignatures(most = MOST_KEPT): KeptSignatures {
+  /** Packed; the oldest come first. */
+  const kept = new Map<string, string>()
+  const oldest = () => kept.entries().next().value!
+  return {
+    hasRoom: now => kept.size < most || now - unpacked(oldest()[1]).signedAt >= OLD_AFTER_MS,
+    put(ref, made) {
+      if (kept.size >= most) kept.delete(oldest()[0])
+      kept.set(keyOf(ref), packedOf(made))
+    },
+    has: ref => kept.has(keyOf(ref)),
+    take(ref) {
+      const key = keyOf(ref)
+      const packed = kept.get(key)
+      if (packed === undefined) return undefined
+      kept.delete(key)
+      return unpacked(packed)
+    },
+  }
+}
+
+function keyOf({ emailId, ordinal }: DeliveryRef): string {
+  return `${idKey(emailId)} ${ordinal}`
+}
+
+/** Of each signature: the id of its key, what it was made over, its own length, itself. */
+const KEY_AT = 0
+const DIGEST_AT = 16
+const LENGTH_AT = 48
+const SIGNATURE_AT = 50
+
+/** A character a byte: half of what the lists and their texts would take. */
+function packedOf({ signedAt, signatures, digests }: Required<MadeSignatures>): string {
+  const time = Buffer.alloc(8)
+  time.writeDoubleBE(signedAt)
+  const entries = signatures.map(({ keyId, bytes: base64 }, i) => {
+    const signature = Buffer.from(base64, 'base64')
+    const entry = Buffer.alloc(SIGNATURE_AT + signature.length)
+    entry.set(parseWireId('key', keyId)!, KEY_AT)
+    entry.set(Buffer.from(digests[i]!, 'base64'), DIGEST_AT)
+    entry.writeUInt16BE(signature.length, LENGTH_AT)
+    entry.set(signature, SIGNATURE_AT)
+    return entry
+  })
+  return Buffer.concat([time, ...entries]).toString('latin1')
+}
+
+function unpacked(packed: string): Required<MadeSignatures> {
+  const bytes = Buffer.from(packed, 'latin1')
+  const signatures: StoredSignature[] = []
+  const digests: string[] = []
+  for (let at = 8; at < bytes.length; ) {
+    const entry = bytes.subarray(at)
+    const end = SIGNATURE_AT + entry.readUInt16BE(LENGTH_AT)
+    const keyId = wireId('key', entry.subarray(KEY_AT, DIGEST_AT))
+    signatures.push({ keyId, bytes: entry.toString('base64', SIGNATURE_AT, end) })
+    digests.push(entry.toString('base64', DIGEST_AT, LENGTH_AT))
+    at += end
+  }
+  return { signedAt: bytes.readDoubleBE(0), signatures, digests }
+}

@@ -1,0 +1,45 @@
+/**
+ * What a delivery that is done keeps of its signatures: by that they are known again when they are made anew, for both algorithms
+ * give the same signature for the same message (RFC 8017 §8.2.1, RFC 8032 §5.1.6).
+ */
+import { hash } from 'node:crypto'
+import type { Id } from '../../../lib/ids.ts'
+import type { StoredSignature } from './signed-head.ts'
+
+/** Of the end of a key's id, which is random and the same on the wire, in hex: a domain has few keys. */
+const KEY_BYTES = 4
+/** Against accidents: nobody who can change the database is to be kept from it. */
+const DIGEST_BYTES = 8
+const ENTRY_BYTES = KEY_BYTES + DIGEST_BYTES
+
+export function proofOf(signatures: readonly StoredSignature[]): Uint8Array {
+  const proof = new Uint8Array(signatures.length * ENTRY_BYTES)
+  for (const [i, { keyId, bytes }] of signatures.entries()) {
+    proof.set(Buffer.from(keyId.slice(-2 * KEY_BYTES), 'hex'), i * ENTRY_BYTES)
+    proof.set(digestOf(bytes), i * ENTRY_BYTES + KEY_BYTES)
+  }
+  return proof
+}
+
+/** One signature of a message. */
+export interface ProofEntry {
+  isBy(keyId: Id): boolean
+  /** @param signature base64 */
+  isOf(signature: string): boolean
+}
+
+/** In the order of the signatures. */
+export function entriesOf(proof: Uint8Array): ProofEntry[] {
+  return Array.from({ length: proof.length / ENTRY_BYTES }, (_, i) => {
+    const entry = proof.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES)
+    return {
+      isBy: keyId => Buffer.compare(keyId.subarray(-KEY_BYTES), entry.subarray(0, KEY_BYTES)) === 0,
+      isOf: signature => Buffer.compare(digestOf(signature), entry.subarray(KEY_BYTES)) === 0,
+    }
+  })
+}
+
+function digestOf(signature: string): Uint8Array {
+  const digest = hash('sha256', Buffer.from(signature, 'base64'), 'binary')
+  return Buffer.from(digest.slice(0, DIGEST_BYTES), 'binary')
+}

@@ -1,0 +1,47 @@
+/** Bodies of a broadcast's emails: what they have in common is encoded once, and each recipient's values put in between. */
+import type { Words } from '../../../protocols/mime/compose-body.ts'
+import { type SpliceText, spliceableText } from '../../../protocols/mime/spliced-text.ts'
+import { textEntity } from '../../../protocols/mime/text-entity.ts'
+import type { CompiledTemplate, CompiledText } from '../../../resources/templates/compile.ts'
+import type { Personal } from '../../../resources/templates/personal.ts'
+import { fillHoles } from '../../../resources/templates/render.ts'
+
+export interface SplicedWords {
+  html: Words | null
+  text: Words | null
+}
+
+/** Undefined where the whole is to be encoded anew for everybody. */
+export type SpliceWords = (personal: Personal) => SplicedWords | undefined
+
+interface Spliceable {
+  html: SpliceText | null
+  text: SpliceText | null
+}
+
+/** Of templates that are the same object the common parts are encoded once. */
+export function createSplicer(): SpliceWords {
+  const known = new WeakMap<CompiledTemplate, Spliceable | 'not'>()
+  return ({ template, values }) => {
+    const spliceable = known.get(template) ?? spliceableOf(template)
+    known.set(template, spliceable)
+    if (spliceable === 'not') return undefined
+    const { html, text } = spliceable
+    return {
+      html: html?.(fillHoles(template.html!, values)) ?? null,
+      text: text?.(fillHoles(template.text!, values)) ?? null,
+    }
+  }
+}
+
+function spliceableOf({ html, text }: CompiledTemplate): Spliceable | 'not' {
+  const [page, plain] = [html && splicer('html', html), text && splicer('plain', text)]
+  return page === undefined || plain === undefined ? 'not' : { html: page, text: plain }
+}
+
+/** A part in which nothing differs is an ordinary one. */
+function splicer(subtype: 'plain' | 'html', { literals, holes }: CompiledText): SpliceText | undefined {
+  if (holes.length > 0) return spliceableText(subtype, literals)
+  const entity = textEntity(subtype, literals[0]!)
+  return () => entity
+}

@@ -1,0 +1,41 @@
+/** Tells the operator what replies say of us, once an hour for each kind, provider and source address. */
+
+import { type alertCommands, hourOf } from '../../../resources/alerts/operator-alerts.ts'
+import type { ClaimedDelivery, Run } from '../../../store/command.ts'
+import type { OperatorAlertRow } from '../../../store/schema/alerts.ts'
+import { OTHERS, providerOf } from '../providers.ts'
+import type { Ending } from './finish.ts'
+
+export interface Alerts {
+  /** Keeps the ending's alert, if it has one that is new. */
+  note(delivery: Pick<ClaimedDelivery, 'domain'>, ending: Ending, at: number): Promise<void>
+}
+
+/** @param onAlert told of what no thread has raised before */
+export function createAlerts(
+  run: Run<typeof alertCommands>,
+  onAlert: (alert: OperatorAlertRow) => void,
+): Alerts {
+  /** The last hour of each kind, provider and source address. */
+  const noted = new Map<string, number>()
+
+  return {
+    async note({ domain }, { alert: kind, trials, text: reply }, at) {
+      if (kind === undefined) return
+      const last = trials.at(-1)
+      const mxHost = last?.host ?? null
+      const sourceIp = last?.source ?? ''
+      const provider = (mxHost === null ? undefined : providerOf([mxHost])?.name) ?? OTHERS
+      const hour = hourOf(at)
+      const key = `${kind} ${provider} ${sourceIp}`
+      if (noted.get(key) === hour) return
+      noted.set(key, hour)
+      const row = { hour, kind, provider, sourceIp, raisedAt: at, mxHost, domain, reply }
+      const isNew = await run('raiseAlert', row).catch(error => {
+        noted.delete(key)
+        throw error
+      })
+      if (isNew) onAlert(row)
+    },
+  }
+}

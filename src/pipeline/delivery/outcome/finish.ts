@@ -1,0 +1,213 @@
+/** Turns the end of an attempt into what is recorded of it: state, event, next try, suppression. Pure. */
+
+import { idTime } from '../../../lib/ids.ts'
+import { type BounceClass, bounceType } from '../../../protocols/bounces/bounce-class.ts'
+import type { Alert } from '../../../protocols/bounces/rules/rule.ts'
+import type { Reply } from '../../../protocols/smtp/reply.ts'
+import { deliveredData, packRecord } from '../../../resources/emails/attempt-record.ts'
+import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../../resources/events/suppressed.ts'
+import type { ClaimedDelivery } from '../../../store/command.ts'
+import type { Finish } from '../../queue/commands.ts'
+import { nextAttemptAt } from '../../queue/retry-schedule.ts'
+import { proofOf } from '../message/signature-fingerprint.ts'
+import type { StoredSignature } from '../message/signed-head.ts'
+import { type HostTrial, tlsText } from './host-attempt.ts'
+
+/** How an attempt ended, wherever it was made. */
+export interface Ending {
+  kind: 'delivered' | 'deferred' | 'bounced' | 'suppressed' | 'failed'
+  class: BounceClass
+  phase: string | null
+  reply: Reply | null
+  /** The reply, or what went wrong, for people. */
+  text: string
+  /** The enhanced status where we gave the verdict ourselves. */
+  enhanced?: string
+  trials: readonly HostTrial[]
+  /** A wait that replaces the retry schedule's. */
+  retryAfterMs?: number
+  /** A wait the other side asked for: no earlier than that. */
+  hintMs?: number
+  /** No further mail should go to the address. */
+  blamesAddress?: boolean
+  /** The host was in trouble: it is tried again as soon as that is over. */
+  brokeOff?: boolean
+  /** What the operator must see to. */
+  alert?: Alert
+  /** Nothing was said by a real recipient. */
+  simulated?: boolean
+}
+
+export interface FinishFacts {
+  startedAt: number
+  finishedAt: number
+  /** Of the message that was made; null when none was. */
+  message: { dueAt: number; signedAt: number; signatures: readonly StoredSignature[] | null } | null
+}
+
+const HOUR_MS = 3_600_000
+
+export function finishOf(
+  delivery: ClaimedDelivery,
+  ending: Ending,
+  facts: FinishFacts,
+  random: () => number,
+): Finish {
+  if (ending.kind !== 'deferred') return finalFinish(delivery, ending, facts)
+  const nextAt = nextAttemptAt(
+    {
+      now: facts.finishedAt,
+      attempts: delivery.attempt,
+      expiresAt: delivery.expiresAt,
+      isGreylisted: ending.class === 'greylisted',
+      ...(ending.retryAfterMs === undefined ? {} : { wantedMs: ending.retryAfterMs }),
+      ...(ending.hintMs === undefined ? {} : { hintMs: ending.hintMs }),
+    },
+    random,
+  )
+  if (nextAt === undefined) return expired(delivery, ending, facts)
+  const delay = {
+    attempt: delivery.attempt,
+    next_attempt_at: new Date(nextAt).toISOString(),
+    reply: ending.text,
+  }
+  return {
+    ...common(delivery, ending, facts),
+    signatures: facts.message?.signatures ? JSON.stringify(facts.message.signatures) : null,
+    proof: null,
+    status: 'delivery_delayed',
+    outcome: 'deferred',
+    nextAt,
+    event: { type: 'email.delivery_delayed', data: { delay } },
+    error: null,
+    suppress: false,
+  }
+}
+
+function finalFinish(delivery: ClaimedDelivery, ending: Ending, facts: FinishFacts): Finish {
+  const base = { ...common(delivery, ending, facts), ...proven(facts), nextAt: null, suppress: false }
+  switch (ending.kind) {
+    case 'delivered':
+      return {
+        ...base,
+        status: 'delivered',
+        outcome: 'delivered',
+        event: deliveredEvent(ending, facts),
+        error: null,
+      }
+    case 'bounced':
+      return {
+        ...base,
+        status: 'bounced',
+        outcome: 'bounced',
+        event: { type: 'email.bounced', data: { bounce: bounceData(ending) } },
+        error: errorText(ending),
+        suppress: ending.blamesAddress ?? false,
+      }
+    case 'suppressed':
+      return {
+        ...base,
+        status: 'suppressed',
+        outcome: 'bounced',
+        event: suppressedEvent(ON_SUPPRESSION_LIST),
+        error: ON_SUPPRESSION_LIST,
+      }
+    default:
+      return {
+        ...base,
+        status: 'failed',
+        outcome: 'bounced',
+        event: { type: 'email.failed', data: { failed: { reason: ending.text } } },
+        error: ending.text,
+      }
+  }
+}
+
+/** Given up by our own expiry, not by the other side; the attempt itself was deferred. */
+function expired(delivery: ClaimedDelivery, ending: Ending, facts: FinishFacts): Finish {
+  const since = facts.message?.dueAt ?? idTime(delivery.emailId)
+  const hours = Math.round((delivery.expiresAt - since) / HOUR_MS)
+  const reason = `expired after ${hours} h: ${ending.text}`
+  return {
+    ...common(delivery, ending, facts),
+    ...proven(facts),
+    status: 'failed',
+    outcome: 'deferred',
+    nextAt: null,
+    event: { type: 'email.failed', data: { failed: { reason } } },
+    error: reason,
+    suppress: false,
+  }
+}
+
+/** The signatures of a delivery that is done are known again when they are made anew. */
+function proven({ message }: FinishFacts) {
+  return { signatures: null, proof: message?.signatures ? proofOf(message.signatures) : null }
+}
+
+function common(
+  { accountId, emailId, ordinal, attempt, address, domain }: ClaimedDelivery,
+  ending: Ending,
+  facts: FinishFacts,
+) {
+  const { startedAt, finishedAt, message } = facts
+  const said = saidIn(ending)
+  return {
+    accountId,
+    emailId,
+    ordinal,
+    attempt,
+    address,
+    domain,
+    startedAt,
+    finishedAt,
+    handedOverAt: message ? facts.startedAt : null,
+    signedAt: message?.signedAt ?? null,
+    record: {
+      reply: said.reply,
+      mxHost: said.mxHost,
+      brokeOff: ending.brokeOff ? (1 as const) : null,
+      packed: packRecord({
+        ...said,
+        phase: ending.phase,
+        transcript: ending.trials.length > 0 ? JSON.stringify(ending.trials) : null,
+      }),
+    },
+  }
+}
+
+function deliveredEvent(ending: Ending, { startedAt, finishedAt }: FinishFacts) {
+  const delivery = deliveredData({ ...saidIn(ending), startedAt, finishedAt })
+  return { type: 'email.delivered' as const, data: { delivery } }
+}
+
+/** By the last who was spoken to. */
+function saidIn({ text, trials }: Ending) {
+  const last = trials.at(-1)
+  return {
+    reply: text,
+    mxHost: last?.host ?? null,
+    mxIp: last?.ip ?? null,
+    tls: last?.tls ? tlsText(last.tls) : null,
+  }
+}
+
+function bounceData({ class: bounceClass, reply, text, enhanced, trials }: Ending) {
+  const { type, subtype } = bounceType(bounceClass)
+  return {
+    type,
+    subtype,
+    class: bounceClass,
+    code: reply?.code ?? null,
+    enhanced_code: reply?.enhanced ?? enhanced ?? null,
+    message: text,
+    mx_host: trials.at(-1)?.host ?? null,
+  }
+}
+
+/** `550 5.1.1 no such user (mx.there.example)` */
+function errorText({ text, enhanced, reply, trials }: Ending): string {
+  const said = reply || enhanced === undefined ? text : `${enhanced} ${text}`
+  const host = trials.at(-1)?.host
+  return host === undefined ? said : `${said} (${host})`
+}

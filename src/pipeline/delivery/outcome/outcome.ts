@@ -1,0 +1,134 @@
+/** What one attempt comes to: delivered, deferred or bounced, with what the other side said. Values, never exceptions. */
+
+import type { BounceClass } from '../../../protocols/bounces/bounce-class.ts'
+import { classify, type Meaning } from '../../../protocols/bounces/classify.ts'
+import type { ReplyPhase } from '../../../protocols/bounces/reading.ts'
+import type { Alert } from '../../../protocols/bounces/rules/rule.ts'
+import { formatReply, type Reply } from '../../../protocols/smtp/reply.ts'
+import { providerOf } from '../providers.ts'
+import type { Failure, Phase, RecipientResult } from '../smtp-client/types.ts'
+
+export type Verdict =
+  | { kind: 'delivered' }
+  | { kind: 'deferred'; class: BounceClass }
+  | { kind: 'bounced'; class: BounceClass }
+
+/** The verdict, and the last word that led to it. */
+export interface Outcome {
+  verdict: Verdict
+  /** The step in which it fell; null when no host was reached for. */
+  phase: Phase | 'dns' | null
+  reply: Reply | null
+  /** For people: the reply, or what went wrong. */
+  text: string
+  /** The enhanced status of a bounce that is our own verdict. */
+  enhanced?: string
+  /** The host itself is in trouble or wants fewer connections: another host may do better, and this one needs rest. */
+  hostTrouble: boolean
+  /** What the host announces rules the message out, and nothing was sent: another host may take it. */
+  unfitHost?: boolean
+  /** The host offers BDAT and does not know it: over another session it may have the message by DATA. */
+  bdatUnknown?: boolean
+  /** The trouble is not the host's: it does not fulfil what a policy asks of it, or something is short here. Others may well go there. */
+  onOurTerms?: boolean
+  /** Of a negative reply: all that it means; null where nothing of the kind was said. */
+  meaning: Meaning | null
+  /** In the place of the meaning's. */
+  alert?: Alert
+}
+
+/**
+ * The peer's verdict about the recipient, or the lack of one.
+ * @param mxHost that gave it
+ */
+export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
+  if (result.kind === 'accepted')
+    return {
+      verdict: { kind: 'delivered' },
+      phase: result.phase,
+      reply: result.reply,
+      text: formatReply(result.reply),
+      hostTrouble: false,
+      meaning: null,
+    }
+  if (result.kind === 'failed') return outcomeOfFailure(result.failure, mxHost)
+  const { phase, reply, local } = result
+  const meaning = classify(replyPhaseOf(phase), reply, providerOf([mxHost])?.name)
+  return {
+    verdict: verdictOf(meaning),
+    phase,
+    reply,
+    text: formatReply(reply),
+    hostTrouble: meaning.pressure === 'congestion',
+    ...(local && { unfitHost: true }),
+    meaning,
+  }
+}
+
+/**
+ * A session or transaction that broke off. Nothing of it is a verdict about the recipient. Once the final dot
+ * is out the message may have arrived, so no other host is tried in the same attempt.
+ */
+export function outcomeOfFailure(failure: Failure, mxHost: string): Outcome {
+  const { phase, reply, message } = failure
+  const meaning =
+    reply && failure.kind === 'reply' ? classify('host', reply, providerOf([mxHost])?.name) : null
+  return {
+    verdict: meaning ? verdictOf(meaning) : { kind: 'deferred', class: 'unknown' },
+    phase,
+    reply,
+    text: reply ? formatReply(reply) : message,
+    hostTrouble: phase !== 'final-dot' && meaning?.class !== 'greylisted',
+    ...(SHORT_HERE.has(failure.code ?? '') && { onOurTerms: true }),
+    meaning,
+  }
+}
+
+/** The system has no more files, buffers or memory for us. */
+const SHORT_HERE = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
+
+/** Unable to route (RFC 3463 §3.5). */
+const NO_ROUTE = '5.4.4'
+
+/** An outcome that fell before any host was spoken to. */
+export function outcomeWithoutHost(
+  kind: 'deferred' | 'bounced',
+  bounceClass: BounceClass,
+  text: string,
+): Outcome {
+  return {
+    verdict: { kind, class: bounceClass },
+    phase: 'dns',
+    reply: null,
+    text,
+    ...(bounceClass === 'no-route' && { enhanced: NO_ROUTE }),
+    hostTrouble: false,
+    meaning: null,
+  }
+}
+
+function verdictOf({ action, class: bounceClass }: Meaning): Verdict {
+  return { kind: action === 'bounce' ? 'bounced' : 'deferred', class: bounceClass }
+}
+
+/**
+ * What the attempts at several hosts come to when none gave a verdict about the recipient: permanent only when
+ * every host refused for good.
+ */
+export function outcomeOfHosts(outcomes: readonly Outcome[]): Outcome {
+  return outcomes.findLast(({ verdict }) => verdict.kind === 'deferred') ?? outcomes.at(-1)!
+}
+
+function replyPhaseOf(phase: Phase): ReplyPhase {
+  switch (phase) {
+    case 'mail':
+    case 'rcpt':
+    case 'data':
+    case 'final-dot':
+      return phase
+    case 'body':
+      return 'final-dot'
+    default:
+      return 'host'
+  }
+}

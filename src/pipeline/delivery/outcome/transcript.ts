@@ -1,0 +1,28 @@
+/** An attempt as it is told: by the API to who sent the email, by the command line to the operator. */
+import type { AttemptRow } from '../../../store/schema.ts'
+import type { HostTrial } from './host-attempt.ts'
+
+export function transcriptOf(attempt: AttemptRow) {
+  const trials = JSON.parse(attempt.transcript ?? '[]') as HostTrial[]
+  return {
+    attempt: attempt.number,
+    at: timeOf(attempt.startedAt),
+    finished_at: attempt.finishedAt === null ? null : timeOf(attempt.finishedAt),
+    outcome: attempt.outcome,
+    phase: attempt.phase,
+    reply: attempt.reply,
+    mx_host: attempt.mxHost,
+    mx_ip: attempt.mxIp,
+    tls: attempt.tls,
+    hosts: trials.map(({ source, tlsFallback, phases, ...trial }) => ({
+      ...trial,
+      source_ip: source ?? null,
+      tls_fallback: tlsFallback,
+      phases: phases.map(([phase, ms, reply]) => ({ phase, ms, reply })),
+    })),
+  }
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toISOString()
+}

@@ -1,0 +1,97 @@
+/** Signs mail ahead while its site rests and this thread has nothing else to do, so that it leaves at once when the site answers. */
+import { type Clock, sleep } from '../../lib/clock.ts'
+import type { Id } from '../../lib/ids.ts'
+import type { Lane } from '../../store/command.ts'
+import type { Mark } from '../queue/waiting-mail.ts'
+
+export type WaitingDelivery = Mark & { accountId: Id; address: string }
+
+export interface Foresight {
+  /** The site may have begun to rest. */
+  note(site: string): void
+  /** Resolves when nothing is under way. */
+  stop(): Promise<void>
+}
+
+export interface ForesightOptions {
+  clock: Clock
+  /** None of its mail can go anywhere now. */
+  rests(site: string): boolean
+  /** Mail that can go has the processor for itself. */
+  isIdle(): boolean
+  /** The lanes that are due and wait for a site. */
+  lanesOf(site: string): readonly Lane[]
+  /** Deliveries that wait in the lane, in its order. */
+  waitingIn(lane: Lane, after: Mark | null, limit: number): Promise<WaitingDelivery[]>
+  /** What has been signed ahead can be kept. */
+  hasRoom(now: number): boolean
+  /** @returns whether it was new: it may have been signed before, or need not be */
+  signAhead(delivery: WaitingDelivery, now: number): Promise<boolean>
+  onError(error: unknown): void
+}
+
+const TOGETHER = 100
+const WHILE_BUSY_MS = 50
+/** Between looks for new mail; longer while there is none. */
+const LOOK_AFTER_MS = { least: 5_000, most: 30_000 }
+
+export function startForesight(options: ForesightOptions): Foresight {
+  const { clock, rests, isIdle, lanesOf, waitingIn, hasRoom, signAhead, onError } = options
+  const stopping = new AbortController()
+  const resting = new Set<string>()
+  let working: Promise<void> | undefined
+
+  const idle = async () => {
+    while (!isIdle()) await sleep(clock, WHILE_BUSY_MS, stopping.signal)
+  }
+  const mayGoOn = async (site: string) => {
+    await idle()
+    return rests(site) && hasRoom(clock.now())
+  }
+  /** From its beginning, since what had been claimed comes back in between. */
+  async function* waitingFor(site: string, lane: Lane) {
+    for (let after: Mark | null = null; await mayGoOn(site); ) {
+      const waiting: WaitingDelivery[] = await waitingIn(lane, after, TOGETHER)
+      for (const delivery of waiting) {
+        if (!(await mayGoOn(site))) return
+        yield delivery
+      }
+      if (waiting.length < TOGETHER) return
+      after = waiting.at(-1)!
+    }
+  }
+  async function* waitingForRest() {
+    for (const site of resting) {
+      if (!rests(site)) resting.delete(site)
+      else for (const lane of lanesOf(site)) yield* waitingFor(site, lane)
+    }
+  }
+  /** @returns whether there was anything new */
+  const lookOnce = async () => {
+    let isNews = false
+    for await (const delivery of waitingForRest()) isNews = (await signAhead(delivery, clock.now())) || isNews
+    return isNews
+  }
+  const work = async () => {
+    for (let waitMs = LOOK_AFTER_MS.least; resting.size > 0; ) {
+      waitMs = (await lookOnce()) ? LOOK_AFTER_MS.least : Math.min(waitMs * 2, LOOK_AFTER_MS.most)
+      if (resting.size > 0) await sleep(clock, waitMs, stopping.signal)
+    }
+    working = undefined
+  }
+
+  return {
+    note(site) {
+      if (stopping.signal.aborted) return
+      resting.add(site)
+      working ??= work().catch(error => {
+        working = undefined
+        if (!stopping.signal.aborted) onError(error)
+      })
+    },
+    async stop() {
+      stopping.abort(new Error('the delivery worker is stopping'))
+      await working
+    },
+  }
+}

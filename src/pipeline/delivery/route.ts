@@ -1,0 +1,148 @@
+/** Where a domain's mail goes, remembered for a minute; domains with the same MX hosts share a site. */
+
+import type { Clock } from '../../lib/clock.ts'
+import { lookUpMxHosts, type MxHost, type MxHosts } from '../../protocols/dns/mx-hosts.ts'
+import type { Resolver } from '../../protocols/dns/resolver.ts'
+import type { HostedDomain } from '../../resources/domains/domain-rows.ts'
+import { providerOf } from './providers.ts'
+import { GENERAL_SMART_HOST, type SmartHost, type SmartHostOf } from './smart-host.ts'
+import type { DomainSecurity } from './tls-policy/next-hop.ts'
+
+export interface Route {
+  /** Deliveries of one site share concurrency, pace and pauses. */
+  site: string
+  destination: Destination
+}
+
+export type Destination =
+  /** Domains with the same `hostSet` share connections, as far as they ask the same of them. */
+  | {
+      kind: 'hosts'
+      hosts: readonly MxHost[]
+      hostSet: string
+      /** Absent where nothing is asked. */
+      security?: DomainSecurity | undefined
+    }
+  /** The one that is set for the domain. */
+  | { kind: 'smart-host' }
+  /** Handled without the network. */
+  | { kind: 'simulator' }
+  /** Received here: it need not leave. */
+  | { kind: 'hosted'; domain: HostedDomain }
+  /** No mail can go there; `enhanced` and `reason` say why. */
+  | { kind: 'nowhere'; enhanced: string; reason: string }
+  /** Nothing is known now. */
+  | { kind: 'unknown'; reason: string }
+
+export interface Router {
+  routeOf(domain: string): Promise<Route>
+  /** Takes over what another thread has found. */
+  prime(domain: string, route: Route): void
+  /** Looks again where mail for these domains goes; for all, when none is named. */
+  forget(domains?: readonly string[]): void
+}
+
+interface RouterOptions {
+  resolver: Resolver
+  clock: Clock
+  random: () => number
+  simulatorDomains: ReadonlySet<string>
+  ownNames: readonly string[]
+  smartHostOf: SmartHostOf
+  /** What the domain's owner asks of connections; undefined where that is nothing. */
+  securityOf(domain: string): Promise<DomainSecurity | undefined>
+  /** The domain where its mail is received here; undefined where it is not. */
+  hostedOf(domain: string): Promise<HostedDomain | undefined>
+}
+
+const KEPT_MS = 60_000
+const UNKNOWN_KEPT_MS = 5_000
+const MOST_KEPT = 20_000
+/** Where mail for a domain that is received here would have nowhere else to go. */
+const OURS_IF_HOSTED = new Set<MxHosts['kind']>(['loop', 'no-mail', 'no-domain'])
+export const SIMULATOR_ROUTE: Route = { site: 'simulator', destination: { kind: 'simulator' } }
+
+export function createRouter(options: RouterOptions): Router {
+  const { resolver, clock, random, simulatorDomains, ownNames, smartHostOf, securityOf, hostedOf } = options
+  const kept = new Map<string, { route: Promise<Route>; until: number }>()
+  const keep = (domain: string, route: Promise<Route>) => {
+    const entry = { route, until: clock.monotonic() + KEPT_MS }
+    kept.delete(domain)
+    if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
+    kept.set(domain, entry)
+    route.then(
+      ({ destination }) => {
+        if (destination.kind === 'unknown') entry.until = clock.monotonic() + UNKNOWN_KEPT_MS
+      },
+      () => kept.delete(domain),
+    )
+    return route
+  }
+
+  return {
+    routeOf(domain) {
+      if (simulatorDomains.has(domain)) return Promise.resolve(SIMULATOR_ROUTE)
+      const smartHost = smartHostOf(domain)
+      if (smartHost && smartHost.name !== GENERAL_SMART_HOST) return Promise.resolve(relayedBy(smartHost))
+      const known = kept.get(domain)
+      if (known && known.until > clock.monotonic()) return known.route
+      return keep(domain, smartHost ? unlessOurs(domain, smartHost) : lookUp(domain))
+    },
+    prime: (domain, route) => void keep(domain, Promise.resolve(route)),
+    forget(domains) {
+      if (domains === undefined) kept.clear()
+      else for (const domain of domains) kept.delete(domain)
+    },
+  }
+
+  async function lookUp(domain: string): Promise<Route> {
+    const [found, security] = await Promise.all([mxHostsOf(domain), securityOf(domain)])
+    if (found.kind === 'hosts') return routeTo(found.hosts, security)
+    const hosted = OURS_IF_HOSTED.has(found.kind) ? await hostedOf(domain) : undefined
+    return hosted ? into(hosted) : { site: `!${domain}`, destination: deadEnd(found, domain) }
+  }
+
+  /** What would come back to us over the relay need not go there; the MX is asked of such domains alone. */
+  async function unlessOurs(domain: string, smartHost: SmartHost): Promise<Route> {
+    const hosted = await hostedOf(domain)
+    const isOurs = hosted && OURS_IF_HOSTED.has((await mxHostsOf(domain)).kind)
+    return isOurs ? into(hosted) : relayedBy(smartHost)
+  }
+
+  function mxHostsOf(domain: string): Promise<MxHosts> {
+    return lookUpMxHosts(resolver, domain, { ownNames, random })
+  }
+}
+
+/** The site is a provider's where all hosts are, else the set of the hosts, whatever their preferences. */
+export function routeTo(hosts: readonly MxHost[], security?: DomainSecurity): Route {
+  const names = hosts.map(({ name }) => name).sort()
+  const hostSet = names.join(' ')
+  return {
+    site: providerOf(names)?.name ?? hostSet,
+    destination: { kind: 'hosts', hosts, hostSet, ...(security && { security }) },
+  }
+}
+
+function relayedBy({ name: site }: SmartHost): Route {
+  return { site, destination: { kind: 'smart-host' } }
+}
+
+function into(domain: HostedDomain): Route {
+  return { site: 'here', destination: { kind: 'hosted', domain } }
+}
+
+function deadEnd(found: Exclude<MxHosts, { kind: 'hosts' }>, domain: string): Destination {
+  switch (found.kind) {
+    case 'null-mx':
+      return { kind: 'nowhere', enhanced: '5.1.10', reason: `${domain} takes no mail (null MX)` }
+    case 'no-domain':
+      return { kind: 'nowhere', enhanced: '5.1.2', reason: `${domain} does not exist` }
+    case 'no-mail':
+      return { kind: 'nowhere', enhanced: '5.4.4', reason: `${domain} has no mail host` }
+    case 'loop':
+      return { kind: 'nowhere', enhanced: '5.4.6', reason: `mail for ${domain} would come back to us` }
+    case 'failure':
+      return { kind: 'unknown', reason: `the MX hosts of ${domain} are not known: ${found.reason}` }
+  }
+}

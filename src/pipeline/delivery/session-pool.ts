@@ -1,0 +1,150 @@
+/** Sessions that wait for their next message: a connection is reused for a while and a number of messages. */
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { createHostFaults } from './host-faults.ts'
+import type { Session } from './smtp-client/types.ts'
+import type { PolicyName } from './tls-policy/host-tls-policy.ts'
+
+/** A session and the MX host it leads to. */
+export interface PooledSession {
+  session: Session
+  mxHost: string
+  /** By which rule it is secured. */
+  policy: PolicyName
+  /** Why it was plain text from the start. */
+  brokenTls?: string | null
+  /** Our own address, where the system did not choose it. */
+  source?: string | undefined
+  /** Name of the smart host it leads to. */
+  smartHost?: string | undefined
+  /** Where it has taken mail for, of a peer that bounds their number. */
+  domains?: Set<string>
+}
+
+export interface SessionPool {
+  /** A live session of the set of hosts that takes mail for the address, or undefined. */
+  take(hostSet: string, address: string): PooledSession | undefined
+  /**
+   * Whether another message may be sent behind those that are on the session, before their fate is known.
+   * @param userCount how many these are, at least one
+   */
+  bears(pooled: PooledSession, userCount: number): boolean
+  /** Nothing is sent behind another to its host, for a while. */
+  keepApart(pooled: PooledSession): void
+  /** Takes a session back that was used for the address, or leave of it when it has served enough. */
+  give(hostSet: string, pooled: PooledSession, address: string): void
+  /** Takes leave of all, and at once of those that are given back later. */
+  close(): Promise<void>
+}
+
+interface Idle extends PooledSession {
+  /** Monotonic ms. */
+  since: number
+}
+
+const IDLE_MS = 15_000
+/** How often idle sessions are looked at. */
+const SWEEP_MS = 1_000
+const MOST_AGE_MS = 300_000
+
+export interface SessionPoolOptions {
+  /** How many messages a session carries, by its smart host or MX host. */
+  messagesPerConnection(host: string): number
+  /** Idle ones, to all hosts together. */
+  mostIdle?: number
+}
+
+export function createSessionPool(
+  clock: Clock,
+  { messagesPerConnection, mostIdle = 500 }: SessionPoolOptions,
+): SessionPool {
+  const idle = new Map<string, Idle[]>()
+  const leaving = new Set<Promise<void>>()
+  const apart = createHostFaults(clock)
+  let idleCount = 0
+  let sweeping: Timer | undefined
+  let closed = false
+
+  const quit = ({ session }: PooledSession) => {
+    const left = session.quit().finally(() => leaving.delete(left))
+    leaving.add(left)
+  }
+  const hostOf = ({ mxHost, smartHost }: PooledSession) => smartHost ?? mxHost
+  /** @param more messages that it is to carry yet */
+  const isWorn = (pooled: PooledSession, more: number) => {
+    const { transactionCount, openedAt, limits } = pooled.session.facts
+    const most = Math.min(messagesPerConnection(hostOf(pooled)), limits.mails)
+    return transactionCount + more >= most || clock.now() - openedAt >= MOST_AGE_MS
+  }
+  const sweep = () => {
+    const before = clock.monotonic() - IDLE_MS
+    for (const [hostSet, entries] of idle) {
+      const kept = entries.findIndex(({ since }) => since > before)
+      const old = entries.splice(0, kept < 0 ? entries.length : kept)
+      idleCount -= old.length
+      for (const entry of old) quit(entry)
+      if (entries.length === 0) idle.delete(hostSet)
+    }
+    sweeping = idle.size > 0 ? clock.timer(SWEEP_MS, sweep) : undefined
+  }
+
+  /** Of the set of hosts that has kept one longest. */
+  const dropOldest = () => {
+    const [hostSet, entries] = idle.entries().next().value!
+    quit(entries.shift()!)
+    idleCount--
+    if (entries.length === 0) idle.delete(hostSet)
+  }
+
+  return {
+    take(hostSet, address) {
+      const entries = idle.get(hostSet)
+      if (!entries) return undefined
+      for (let at = entries.length - 1; at >= 0; at--) {
+        const entry = entries[at]!
+        if (entry.session.alive && !takes(entry, address)) continue
+        entries.splice(at, 1)
+        idleCount--
+        if (entries.length === 0) idle.delete(hostSet)
+        if (entry.session.alive) return entry
+      }
+      return undefined
+    },
+    bears(pooled, userCount) {
+      const { alive, facts } = pooled.session
+      if (!alive || closed || facts.limits.domains !== Infinity) return false
+      return !isWorn(pooled, userCount - 1) && apart.get(hostOf(pooled)) === undefined
+    },
+    keepApart: pooled => apart.set(hostOf(pooled), 'loses what is sent ahead'),
+    give(hostSet, pooled, address) {
+      const { session, mxHost, policy, brokenTls = null, source, smartHost } = pooled
+      const { limits } = session.facts
+      if (!session.alive) return
+      if (closed || isWorn(pooled, 0)) return quit(pooled)
+      const since = clock.monotonic()
+      const entry: Idle = { session, mxHost, policy, brokenTls, source, smartHost, since }
+      if (limits.domains !== Infinity) entry.domains = (pooled.domains ?? new Set()).add(domainOf(address))
+      sweeping ??= clock.timer(SWEEP_MS, sweep)
+      const entries = idle.get(hostSet)
+      if (entries) entries.push(entry)
+      else idle.set(hostSet, [entry])
+      if (++idleCount > mostIdle) dropOldest()
+    },
+    async close() {
+      closed = true
+      sweeping?.cancel()
+      for (const entries of idle.values()) for (const entry of entries) quit(entry)
+      idle.clear()
+      await Promise.all(leaving)
+    },
+  }
+}
+
+function takes({ session, domains }: PooledSession, address: string): boolean {
+  return (
+    domains === undefined || domains.size < session.facts.limits.domains || domains.has(domainOf(address))
+  )
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+}

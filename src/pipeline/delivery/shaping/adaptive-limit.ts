@@ -1,0 +1,76 @@
+/**
+ * How many deliveries that get on quickly a thread has under way at once: as many as keep it busy. More would wait for each other all the
+ * same, each with a connection and memory of its own. Those that wait for their destination are not counted.
+ */
+import type { Clock } from '../../../lib/clock.ts'
+
+export interface Brisk {
+  /** How many more may begin now. */
+  readonly room: number
+  /** @returns tells that it has ended */
+  enter(): () => void
+  /** @param listener called when there may be room though none has ended */
+  onRoom(listener: () => void): void
+}
+
+export interface BriskOptions {
+  clock: Clock
+  /** The share of time that the thread has worked since it was asked last, 0 to 1. */
+  busyShare(): number
+  most: number
+}
+
+const LEAST = 32
+/** After one to two of these a delivery waits for its destination. */
+const TICK_MS = 50
+const BUSY_FROM = 0.8
+const GROWTH = 1.25
+const SHRINKAGE = 0.8
+/** In use of what is allowed, before more is. */
+const FULL_FROM = 0.9
+
+export function createBrisk({ clock, busyShare, most }: BriskOptions): Brisk {
+  const least = Math.min(LEAST, most)
+  let allowed = least
+  let current = { count: 0 }
+  let previous = { count: 0 }
+  let isTicking = false
+  let wasRefused = false
+  let wake = () => {}
+
+  const countOf = () => current.count + previous.count
+  const roomNow = () => Math.max(0, Math.ceil(allowed - countOf()))
+  const tick = () => {
+    const count = countOf()
+    if (busyShare() >= BUSY_FROM) allowed = Math.max(least, Math.min(allowed, count) * SHRINKAGE)
+    else if (count >= allowed * FULL_FROM) allowed = Math.min(most, allowed * GROWTH)
+    previous = current
+    current = { count: 0 }
+    isTicking = count > 0
+    if (isTicking) clock.timer(TICK_MS, tick)
+    if (!wasRefused || roomNow() === 0) return
+    wasRefused = false
+    wake()
+  }
+
+  return {
+    get room() {
+      const room = roomNow()
+      wasRefused ||= room === 0
+      return room
+    },
+    enter() {
+      if (!isTicking) {
+        isTicking = true
+        busyShare()
+        clock.timer(TICK_MS, tick)
+      }
+      const cohort = current
+      cohort.count++
+      return () => void cohort.count--
+    },
+    onRoom(listener) {
+      wake = listener
+    },
+  }
+}

@@ -1,0 +1,25 @@
+/** How much sites get by the operator's order, as a thread knows it. */
+import type { SiteCapRow } from '../../../store/schema.ts'
+
+export interface CapBook {
+  /** Messages a second; any number when null. */
+  capOf(site: string): number | null
+  /** Looks again. @returns sites that get another number than before */
+  read(): Promise<string[]>
+}
+
+const MINUTE_S = 60
+
+export function createCapBook(list: () => Promise<readonly SiteCapRow[]>): CapBook {
+  let known = new Map<string, number>()
+  return {
+    capOf: site => known.get(site) ?? null,
+    async read() {
+      const former = known
+      known = new Map((await list()).map(({ site, perMinute }) => [site, perMinute / MINUTE_S]))
+      return [...new Set([...former.keys(), ...known.keys()])].filter(
+        site => former.get(site) !== known.get(site),
+      )
+    },
+  }
+}

@@ -1,0 +1,85 @@
+/** Deliveries of one site that are claimed and wait for their turn: transactional mail passes most of the rest. */
+import type { Id } from '../../../lib/ids.ts'
+import type { ClaimedDelivery } from '../../../store/command.ts'
+import { DELIVERY_CLASS } from '../../../store/schema.ts'
+import type { Room } from '../../queue/fair-scheduler.ts'
+
+export interface Claimed {
+  delivery: ClaimedDelivery
+  isTransactional: boolean
+}
+
+export interface ClaimedQueue {
+  readonly length: number
+  put(laneClass: number, deliveries: readonly ClaimedDelivery[]): void
+  /** Whether there is one that may begin. */
+  has(mayBegin: (isTransactional: boolean) => boolean): boolean
+  /** The next one that may begin and whose account may go on. */
+  next(
+    mayBegin: (isTransactional: boolean) => boolean,
+    mayGo: (accountId: Id) => boolean,
+  ): Claimed | undefined
+  /** Those whose turn is likely to come first. */
+  first(count: number): ClaimedDelivery[]
+  /** How many more there is room for, of `most`. */
+  room(most: number): Room
+  /** Takes those out that are meant; all without `isMeant`. */
+  clear(isMeant?: (delivery: ClaimedDelivery, isTransactional: boolean) => boolean): ClaimedDelivery[]
+}
+
+/** So many transactional ones pass before another class has its turn. */
+const TRANSACTIONAL_IN_A_ROW = 2
+
+/** @param waiting counts what waits in all of them */
+export function createClaimedQueue(waiting: { count: number }): ClaimedQueue {
+  const transactional: ClaimedDelivery[] = []
+  const others: ClaimedDelivery[] = []
+  let passed = 0
+
+  const from = (queue: ClaimedDelivery[], mayGo: (accountId: Id) => boolean) => {
+    const at = queue.findIndex(({ accountId }) => mayGo(accountId))
+    if (at < 0) return undefined
+    waiting.count--
+    return queue.splice(at, 1)[0]
+  }
+
+  return {
+    get length() {
+      return transactional.length + others.length
+    },
+    put(laneClass, deliveries) {
+      const queue = laneClass === DELIVERY_CLASS.transactional ? transactional : others
+      queue.push(...deliveries)
+      waiting.count += deliveries.length
+    },
+    has: mayBegin => (transactional.length > 0 && mayBegin(true)) || (others.length > 0 && mayBegin(false)),
+    next(mayBegin, mayGo) {
+      const othersFirst = passed >= TRANSACTIONAL_IN_A_ROW
+      const queues = othersFirst ? [others, transactional] : [transactional, others]
+      for (const queue of queues) {
+        const isTransactional = queue === transactional
+        const delivery = queue.length > 0 && mayBegin(isTransactional) ? from(queue, mayGo) : undefined
+        if (!delivery) continue
+        passed = isTransactional ? passed + 1 : 0
+        return { delivery, isTransactional }
+      }
+      return undefined
+    },
+    first(count) {
+      const ahead = transactional.slice(0, count)
+      return ahead.length < count ? [...ahead, ...others.slice(0, count - ahead.length)] : ahead
+    },
+    room: most => ({
+      any: Math.max(0, most - transactional.length - others.length),
+      transactional: Math.max(0, most - transactional.length),
+    }),
+    clear(isMeant = () => true) {
+      const taken: ClaimedDelivery[] = []
+      for (const queue of [transactional, others])
+        for (const delivery of queue.splice(0))
+          (isMeant(delivery, queue === transactional) ? taken : queue).push(delivery)
+      waiting.count -= taken.length
+      return taken
+    },
+  }
+}

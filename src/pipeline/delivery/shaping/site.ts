@@ -1,0 +1,87 @@
+/** One site, and the paths to it: one from each of our sources. */
+
+import type { ClaimedDelivery } from '../../../store/command.ts'
+import { DELIVERY_CLASS } from '../../../store/schema.ts'
+import type { Room } from '../../queue/fair-scheduler.ts'
+import { bearsMore, isClosed, isIdle, type Path, roomOn } from './egress-path.ts'
+import { inOrderOf, type SourceIps } from './source-ips.ts'
+
+export interface Site {
+  readonly name: string
+  /** In the order of the sources; at least one. */
+  readonly paths: readonly Path[]
+  /** There was room for transactional mail when it was last looked at. */
+  hadRoom: boolean
+}
+
+/**
+ * What all paths have together. One that is to be probed gets what prefers it among the mail for the others; alone, it has
+ * room for the probe.
+ */
+export function roomIn(site: Site, ahead: number): Room {
+  const room = roomOnAll(site, ahead)
+  const isForTransactional = site.paths.every(({ allowance }) => allowance.isSpent(false))
+  return isForTransactional ? { ...room, isForTransactional } : room
+}
+
+function roomOnAll({ paths }: Site, ahead: number): Room {
+  if (paths.length === 1) return roomOn(paths[0]!, ahead)
+  const sound = paths.filter(({ pause }) => !pause.isOn && !pause.isProbing)
+  if (sound.length === 0) return roomOn(paths.find(({ pause }) => !pause.isOn) ?? paths[0]!, ahead)
+  const rooms = sound.map(path => roomOn(path, Math.ceil(ahead / sound.length)))
+  return {
+    any: rooms.reduce((sum, { any }) => sum + any, 0),
+    transactional: rooms.reduce((sum, { transactional }) => sum + transactional, 0),
+  }
+}
+
+/** Puts deliveries on their paths, one by one: each counts for the room that the next one finds. */
+export function place(
+  site: Site,
+  laneClass: number,
+  deliveries: readonly ClaimedDelivery[],
+  sourceIps: Pick<SourceIps, 'isWanted'>,
+): void {
+  const [only] = site.paths
+  if (site.paths.length === 1) only!.claimed.put(laneClass, deliveries)
+  else
+    for (const delivery of deliveries)
+      pathFor(site, laneClass, delivery, sourceIps).claimed.put(laneClass, [delivery])
+}
+
+/**
+ * The one that its email prefers, unless its source is not wanted by the domain, or it rests or is closed for today, or is full. Where none is
+ * better, it is that one all the same.
+ */
+function pathFor(
+  { paths }: Site,
+  laneClass: number,
+  { emailId, domain }: ClaimedDelivery,
+  { isWanted }: Pick<SourceIps, 'isWanted'>,
+): Path {
+  const isTransactional = laneClass === DELIVERY_CLASS.transactional
+  const preferred = inOrderOf(emailId, paths)
+  const awake = preferred.filter(path => !isClosed(path, isTransactional))
+  const wanted = awake.filter(({ source }) => isWanted(source, domain))
+  const [candidates = preferred] = [wanted, awake].filter(({ length }) => length > 0)
+  return (
+    candidates.find(path => bearsMore(path, isTransactional)) ??
+    candidates.find(({ pause }) => !pause.isProbing) ??
+    candidates[0]!
+  )
+}
+
+/** Takes back what waits on a path that is closed for today. */
+export function unclaimSpent({ paths }: Site): ClaimedDelivery[] {
+  return paths.flatMap(({ claimed, allowance }) =>
+    claimed.length === 0 ? [] : claimed.clear((_, isTransactional) => allowance.isSpent(isTransactional)),
+  )
+}
+
+export function restsWhole({ paths }: Site): boolean {
+  return paths.every(({ pause }) => pause.isOn || pause.isProbing)
+}
+
+export function isIdleSite({ paths }: Site): boolean {
+  return paths.every(isIdle)
+}

@@ -1,0 +1,127 @@
+/** Runs deliveries in slots: a path's one after another, or in line behind each other; paths that wait for a slot in turns. */
+import { once } from 'node:events'
+import type { Clock } from '../../../lib/clock.ts'
+import { UnderWay } from '../../../lib/slab.ts'
+import type { ClaimedDelivery } from '../../../store/command.ts'
+import { carryOutInLine, type Turn } from '../pipeline.ts'
+import { isCrowded, mayBegin, type Path, widthOf } from './egress-path.ts'
+import type { Claimed } from './ready-queue.ts'
+import type { Slots } from './slots.ts'
+
+export interface SlotRunner {
+  /** Begins what the path bears and there are slots for. */
+  start(path: Path): void
+  /** The path waits for no slot any more. */
+  leave(path: Path): void
+  /** Resolves when nothing is under way, or after so long. */
+  idle(withinMs: number): Promise<void>
+  /** Begins nothing more. */
+  stop(): void
+}
+
+interface SlotRunnerOptions {
+  clock: Clock
+  slots: Slots
+  /** Its turn is near. */
+  prepare(delivery: ClaimedDelivery): void
+  deliver(path: Path, claimed: Claimed, turn: Turn): Promise<void>
+  /** A delivery left the ones that wait, or a slot of the path came free. */
+  onMoved(path: Path): void
+  onError(error: unknown): void
+}
+
+/** Of what waits behind a full path, for each that is under way on it. */
+const PREPARED_SHARE = 0.75
+/** Paths tried for each slot that comes free. */
+const MOST_WOKEN = 16
+
+export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
+  const { clock, slots, onMoved } = options
+  const underWay = new UnderWay<Promise<void>>()
+  /** Paths whose next delivery waits for a slot, in the order of their turns. */
+  const blocked = new Set<Path>()
+  let stopped = false
+
+  const start = (path: Path) => {
+    while (!stopped && path.active < widthOf(path) && path.claimed.length > 0) {
+      if (!mayBegin(path)) return
+      const next = nextOf(path, path.active)
+      if (!next) return void blocked.add(path)
+      path.active++
+      const slot = run(path, next)
+        .catch(options.onError)
+        .finally(() => underWay.drop(number))
+      const number = underWay.put(slot)
+    }
+    if (!stopped) prepareNext(path)
+  }
+  /** A path that is slowed down has time enough, and one that may not go on none. */
+  const prepareNext = (path: Path) => {
+    if (path.claimed.length === 0 || path.active < widthOf(path) || path.pace.perSecond !== null) return
+    for (const delivery of path.claimed.first(Math.ceil(path.active * PREPARED_SHARE)))
+      options.prepare(delivery)
+  }
+  /** @param others that are under way on the path */
+  const nextOf = (path: Path, others: number) =>
+    slots.allows(path.isProven, others)
+      ? path.claimed.next(path.allowance.allows, slots.hasRoomFor)
+      : undefined
+
+  /** One delivery after another, or behind another, as long as no other path waits for the slot. */
+  const run = async (path: Path, first: Claimed) => {
+    const bearsIt = () => !stopped && path.active <= widthOf(path)
+    const goesOn = () => blocked.size === 0 && bearsIt() && mayBegin(path)
+    try {
+      await carryOutInLine(first, {
+        carryOut: (claimed, turn) => carryOut(path, claimed, turn).catch(options.onError),
+        mayFollow: () => slots.isRoomy && isCrowded(path),
+        mayStillBegin: bearsIt,
+        next: () => (goesOn() ? nextOf(path, path.active - 1) : undefined),
+      })
+    } finally {
+      path.active--
+      wakeBlocked(MOST_WOKEN)
+      start(path)
+      onMoved(path)
+    }
+  }
+  const carryOut = async (path: Path, claimed: Claimed, turn: Turn) => {
+    path.pace.begin()
+    const free = slots.take(path.isProven, claimed.delivery.accountId)
+    onMoved(path)
+    prepareNext(path)
+    try {
+      await options.deliver(path, claimed, turn)
+    } finally {
+      free()
+    }
+    start(path)
+  }
+  const wakeBlocked = (most: number) => {
+    let left = Math.min(blocked.size, most)
+    for (const path of blocked) {
+      if (slots.isFull || left-- === 0) return
+      blocked.delete(path)
+      start(path)
+    }
+  }
+  slots.onRoom(() => wakeBlocked(blocked.size))
+
+  return {
+    start,
+    leave: path => void blocked.delete(path),
+    idle: withinMs => ended(underWay, clock, withinMs),
+    stop() {
+      stopped = true
+    },
+  }
+}
+
+/** Resolves when all have, or after so long. */
+async function ended(underWay: UnderWay<Promise<void>>, clock: Clock, withinMs: number) {
+  const deadline = new AbortController()
+  const timer = clock.timer(withinMs, () => deadline.abort())
+  while (underWay.size > 0 && !deadline.signal.aborted)
+    await Promise.race([...underWay, once(deadline.signal, 'abort')])
+  timer.cancel()
+}

@@ -1,0 +1,70 @@
+/** How fast attempts at one site may begin: a token bucket that holds one second's worth, and at least one. */
+import type { Clock, Timer } from '../../../lib/clock.ts'
+
+export interface Pace {
+  /** Any number when null. */
+  readonly perSecond: number | null
+  /** Whether an attempt may begin now. When not, `onReady` follows. */
+  allows(): boolean
+  /** An attempt begins. */
+  begin(): void
+  /** From now on another number. */
+  change(perSecond: number | null): void
+  close(): void
+}
+
+const SECOND_MS = 1_000
+
+/** @param initial attempts a second; any number when null */
+export function createPace(clock: Clock, initial: number | null, onReady: () => void): Pace {
+  let perSecond = initial
+  let tokens = holds(initial)
+  let at = clock.monotonic()
+  let timer: Timer | undefined
+
+  const fill = (rate: number) => {
+    const now = clock.monotonic()
+    tokens = Math.min(holds(rate), tokens + ((now - at) * rate) / SECOND_MS)
+    at = now
+  }
+  const waitFor = (rate: number) => {
+    timer ??= clock.timer(Math.ceil(((1 - tokens) * SECOND_MS) / rate), () => {
+      timer = undefined
+      onReady()
+    })
+  }
+  const close = () => {
+    timer?.cancel()
+    timer = undefined
+  }
+  return {
+    get perSecond() {
+      return perSecond
+    },
+    allows() {
+      if (perSecond === null) return true
+      fill(perSecond)
+      if (tokens >= 1) return true
+      waitFor(perSecond)
+      return false
+    },
+    begin() {
+      if (perSecond !== null) tokens--
+    },
+    change(next) {
+      if (next === perSecond) return
+      const isAwaited = timer !== undefined
+      close()
+      if (perSecond !== null) fill(perSecond)
+      tokens = Math.min(perSecond === null ? 1 : tokens, holds(next))
+      at = clock.monotonic()
+      perSecond = next
+      if (isAwaited) onReady()
+    },
+    close,
+  }
+}
+
+function holds(perSecond: number | null): number {
+  return Math.max(1, perSecond ?? 1)
+}

@@ -1,0 +1,52 @@
+/** Makes an email `sent` while its first attempt is still under way, when that takes its time. */
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { UnderWay } from '../../lib/slab.ts'
+import type { ClaimedDelivery, Run } from '../../store/command.ts'
+import type { queueCommands } from '../queue/commands.ts'
+
+export interface SlowWatch {
+  /** @returns by which number it ends */
+  begin(delivery: ClaimedDelivery, startedAt: number): number
+  end(number: number): void
+  close(): void
+}
+
+interface Watched {
+  delivery: ClaimedDelivery
+  startedAt: number
+  told: boolean
+}
+
+/** One look at all attempts under way, so that none needs a timer of its own. */
+const LOOK_EVERY_MS = 500
+const SLOW_AFTER_MS = 1_000
+
+export function createSlowWatch(
+  run: Run<Pick<typeof queueCommands, 'handedOver'>>,
+  clock: Clock,
+  onError: (error: unknown) => void,
+): SlowWatch {
+  const underWay = new UnderWay<Watched>()
+  let timer: Timer | undefined
+
+  const look = () => {
+    timer = undefined
+    const now = clock.now()
+    for (const watched of underWay) {
+      if (watched.told || now - watched.startedAt < SLOW_AFTER_MS) continue
+      watched.told = true
+      const { accountId, emailId } = watched.delivery
+      run('handedOver', { accountId, emailId, at: watched.startedAt }).catch(onError)
+    }
+    if (underWay.size > 0) timer = clock.timer(LOOK_EVERY_MS, look)
+  }
+
+  return {
+    begin(delivery, startedAt) {
+      timer ??= clock.timer(LOOK_EVERY_MS, look)
+      return underWay.put({ delivery, startedAt, told: false })
+    },
+    end: number => underWay.drop(number),
+    close: () => timer?.cancel(),
+  }
+}

@@ -1,0 +1,209 @@
+/** Opens a session to one address of an MX host: connection, greeting, EHLO, STARTTLS, and the fallback without it. */
+import { cleanText, formatReply, isPermanent, replyOf } from '../../../protocols/smtp/reply.ts'
+import { logIn } from './auth.ts'
+import { limitsOf } from './limits.ts'
+import type { RawReply } from './reply-reader.ts'
+import { leave, WireSession } from './session.ts'
+import type {
+  Failure,
+  Login,
+  Phase,
+  PhaseReplies,
+  PhaseTimings,
+  Session,
+  SessionFacts,
+  SessionFailure,
+  SessionOptions,
+} from './types.ts'
+import { Wire } from './wire.ts'
+
+const EXTENSION = /^([a-z0-9][a-z0-9-]*)(?: +(.*))?$/is
+
+/** Of the TLS library and the network; the others judge a certificate. */
+const HANDSHAKE_FAULT = /^(?:ERR_SSL_|ECONNRESET|EPIPE|EPROTO)/
+
+/**
+ * Everything a peer or network can do is in the value. Where a handshake breaks, another connection to the same address offers
+ * less; where TLS is `opportunistic` and that fails, too, a last one goes without it, and `tlsFallback` says why (RFC 7435).
+ * @throws on options that no connection can be made of, such as a port out of range
+ */
+export async function openSession(options: SessionOptions): Promise<Session | SessionFailure> {
+  const { fallbackContext, tickets: _, ...withoutTickets } = options
+  const first = await attempt(options, NO_FALLBACK)
+  if (!('failure' in first)) return first
+  const { failure } = first
+  const again =
+    fallbackContext && isBrokenHandshake(failure)
+      ? await attempt(
+          { ...withoutTickets, secureContext: fallbackContext },
+          { ...NO_FALLBACK, brokenHandshake: failure },
+        )
+      : first
+  if (!('failure' in again) || !isTlsTrouble(again.failure)) return again
+  if (options.tls !== 'opportunistic') return first
+  return attempt({ ...options, tls: 'none' }, { ...NO_FALLBACK, tlsFallback: failure })
+}
+
+type Fallbacks = Pick<SessionFacts, 'tlsFallback' | 'brokenHandshake'>
+
+const NO_FALLBACK: Fallbacks = { tlsFallback: null, brokenHandshake: null }
+
+function isBrokenHandshake({ phase, code }: Failure): boolean {
+  return phase === 'tls' && (code === undefined || HANDSHAKE_FAULT.test(code))
+}
+
+/** Whether a connection without TLS may fare better: a peer that says 421 closes for other reasons. */
+function isTlsTrouble({ phase, kind, reply }: Failure): boolean {
+  return kind === 'tls' || phase === 'tls' || (phase === 'starttls' && reply?.code !== 421)
+}
+
+async function attempt(options: SessionOptions, fallbacks: Fallbacks): Promise<Session | SessionFailure> {
+  const { clock, address, port } = options
+  const wire = new Wire(options)
+  const opening: Opening = { wire, options, timings: {}, replies: {}, markedAt: clock.monotonic() }
+  const opened = await open(opening)
+  if (!isFailure(opened)) {
+    const { timings, replies } = opening
+    const limits = limitsOf(opened.extensions.get('LIMITS'))
+    const times = { openedAt: clock.now(), timings, replies, transactionCount: 0, limits }
+    return new WireSession(
+      wire,
+      {
+        ...{ ...opened, ...times, ...fallbacks },
+        ...{ localAddress: wire.localAddress, peerAddress: address, peerPort: port },
+      },
+      options,
+    )
+  }
+  const { localAddress } = wire
+  if (opened.kind === 'reply' && opened.reply?.code !== 421 && opened.phase !== 'starttls') void leave(wire)
+  else wire.close(opened.message)
+  const { timings, replies } = opening
+  return { failure: opened, tlsFallback: fallbacks.tlsFallback, localAddress, timings, replies }
+}
+
+interface Opening {
+  wire: Wire
+  options: SessionOptions
+  timings: PhaseTimings
+  replies: PhaseReplies
+  markedAt: number
+}
+
+type Opened = Pick<SessionFacts, 'banner' | 'extensions' | 'tls'>
+
+async function open(opening: Opening): Promise<Opened | Failure> {
+  const opened = await secured(opening)
+  const { login } = opening.options
+  if (isFailure(opened) || !login) return opened
+  return (await authenticate(opening, login, opened)) ?? opened
+}
+
+/** A session as it is before anybody has said who we are. */
+async function secured(opening: Opening): Promise<Opened | Failure> {
+  const { wire, options } = opening
+  const failure = await wire.connected()
+  mark(opening, 'connect')
+  if (failure) return failure
+  if (options.tls === 'implicit') {
+    const broken = await handshake(opening)
+    if (broken) return broken
+  }
+  const greeting = await answer(opening, 'banner')
+  if (isFailure(greeting)) return greeting
+  const banner = replyOf(greeting.code, greeting.lines).text
+  const extensions = await greet(opening)
+  if (isFailure(extensions)) return extensions
+  if (options.tls === 'none') return { banner, extensions, tls: null }
+  if (options.tls === 'implicit') return { banner, extensions, tls: wire.tlsFacts() }
+  if (extensions.has('STARTTLS')) {
+    const secure = await startTls(opening)
+    return isFailure(secure) ? secure : { banner, ...secure }
+  }
+  if (options.tls === 'opportunistic') return { banner, extensions, tls: null }
+  return { phase: 'starttls', kind: 'tls', reply: null, message: 'the peer does not offer STARTTLS' }
+}
+
+/** STARTTLS, the handshake, and EHLO again: what the peer said before is void (RFC 3207 §4.2). */
+async function startTls(opening: Opening): Promise<Pick<Opened, 'extensions' | 'tls'> | Failure> {
+  const { wire } = opening
+  wire.expectTls()
+  wire.write('STARTTLS\r\n', 1)
+  const reply = await answer(opening, 'starttls')
+  if (isFailure(reply)) return reply
+  const failure = await handshake(opening)
+  if (failure) return failure
+  const tls = wire.tlsFacts()
+  const extensions = await greet(opening)
+  return isFailure(extensions) ? extensions : { extensions, tls }
+}
+
+async function handshake(opening: Opening): Promise<Failure | undefined> {
+  const failure = await opening.wire.secure()
+  mark(opening, 'tls')
+  return failure
+}
+
+/** Nothing of the login leaves where the peer has not proven its name. */
+async function authenticate(
+  opening: Opening,
+  login: Login,
+  { extensions, tls }: Opened,
+): Promise<Failure | undefined> {
+  if (!tls?.authorized)
+    return {
+      phase: 'auth',
+      kind: 'tls',
+      reply: null,
+      message: 'no login without TLS and a name that is proven',
+    }
+  const { failure, reply } = await logIn(opening.wire, login, extensions.get('AUTH'))
+  mark(opening, 'auth')
+  if (reply) opening.replies.auth = reply
+  return failure
+}
+
+/** EHLO, or HELO for a peer that refuses it (RFC 5321 §3.2). */
+async function greet(opening: Opening): Promise<ReadonlyMap<string, string> | Failure> {
+  const { wire, options } = opening
+  wire.write(`EHLO ${options.localName}\r\n`, 1)
+  const ehlo = await answer(opening, 'ehlo')
+  if (!isFailure(ehlo)) return extensionsOf(ehlo)
+  if (ehlo.kind !== 'reply' || !isPermanent(ehlo.reply!)) return ehlo
+  wire.write(`HELO ${options.localName}\r\n`, 1)
+  const helo = await answer(opening, 'ehlo')
+  return isFailure(helo) ? helo : new Map()
+}
+
+function extensionsOf({ lines }: RawReply): Map<string, string> {
+  const extensions = new Map<string, string>()
+  for (const line of lines.slice(1)) {
+    const [, keyword, parameters = ''] = EXTENSION.exec(line) ?? []
+    if (keyword !== undefined) extensions.set(keyword.toUpperCase(), cleanText(parameters))
+  }
+  return extensions
+}
+
+/** A positive reply, or why there is none. */
+async function answer(opening: Opening, phase: Phase): Promise<RawReply | Failure> {
+  const { wire } = opening
+  const raw = await wire.reply(phase)
+  mark(opening, phase)
+  if (isFailure(raw)) return raw
+  opening.replies[phase] = raw
+  if (raw.code < 300) return raw
+  const reply = replyOf(raw.code, raw.lines)
+  if (raw.code >= 400) return { phase, kind: 'reply', reply, message: formatReply(reply) }
+  wire.breach(`the peer answered ${raw.code} in phase ${phase}`)
+  return wire.failure(phase)
+}
+
+function mark(opening: Opening, phase: Phase) {
+  const now = opening.options.clock.monotonic()
+  opening.timings[phase] = (opening.timings[phase] ?? 0) + now - opening.markedAt
+  opening.markedAt = now
+}
+
+function isFailure(value: object | Failure): value is Failure {
+  return 'kind' in value
+}

@@ -1,0 +1,81 @@
+/** Cuts the byte stream of a peer into SMTP replies (RFC 5321 §4.2), whatever its segments, within fixed bounds. */
+import { parseReplyLine } from '../../../protocols/smtp/reply.ts'
+
+/** A reply as it came: the text of each line, without its code. */
+export interface RawReply {
+  code: number
+  lines: string[]
+}
+
+const LF = 10
+const CR = 13
+/** What comes behind them says nothing that decides. */
+const KEPT_LINES = 100
+const MAX_REPLY_BYTES = 65_536
+const KEPT_LINE_BYTES = 2048
+
+export class ReplyReader {
+  #code = 0
+  #lines: string[] = []
+  #replyBytes = 0
+  /** The line under way, as far as it came in former chunks and is kept. */
+  #line: Buffer | undefined
+  #lineBytes = 0
+
+  /**
+   * Takes the next bytes of the stream and hands over every reply they complete. When `onReply` returns false,
+   * the rest of the chunk is dropped.
+   * @returns what is wrong with the stream; it cannot be read on after that
+   */
+  feed(chunk: Buffer, onReply: (reply: RawReply) => boolean): string | undefined {
+    let at = 0
+    while (at < chunk.length) {
+      const newline = chunk.indexOf(LF, at)
+      const end = newline < 0 ? chunk.length : newline + 1
+      this.#replyBytes += end - at
+      if (this.#replyBytes > MAX_REPLY_BYTES) return `a reply longer than ${MAX_REPLY_BYTES} bytes`
+      if (newline < 0) return this.#keep(chunk, at, end)
+      const text = this.#completeLine(chunk, at, newline)
+      const line = parseReplyLine(text)
+      if (!line) return `not a reply: ${JSON.stringify(text.slice(0, 80))}`
+      const fault = this.#add(line)
+      if (fault !== undefined) return fault
+      at = end
+      if (line.last && !onReply(this.#complete())) return undefined
+    }
+    return undefined
+  }
+
+  #add(line: { code: number; text: string }): string | undefined {
+    if (this.#lines.length === 0) this.#code = line.code
+    if (line.code !== this.#code)
+      return `a reply that begins with ${this.#code} and goes on with ${line.code}`
+    if (this.#lines.length < KEPT_LINES) this.#lines.push(line.text)
+    return undefined
+  }
+
+  #complete(): RawReply {
+    const reply = { code: this.#code, lines: this.#lines }
+    this.#lines = []
+    this.#replyBytes = 0
+    return reply
+  }
+
+  #completeLine(chunk: Buffer, from: number, newline: number): string {
+    if (this.#lineBytes === 0) return textOf(chunk, from, newline)
+    this.#keep(chunk, from, newline)
+    const text = textOf(this.#line!, 0, this.#lineBytes)
+    this.#lineBytes = 0
+    return text
+  }
+
+  #keep(chunk: Buffer, from: number, to: number): undefined {
+    this.#line ??= Buffer.allocUnsafe(KEPT_LINE_BYTES)
+    this.#lineBytes += chunk.copy(this.#line, this.#lineBytes, from, to)
+  }
+}
+
+function textOf(bytes: Buffer, from: number, to: number): string {
+  const end = bytes[to - 1] === CR && to > from ? to - 1 : to
+  return bytes.toString('utf8', from, Math.min(end, from + KEPT_LINE_BYTES))
+}

@@ -1,0 +1,178 @@
+/** An open session: takes transactions one after the other, watches the line in between, and takes leave. */
+import type { Clock } from '../../../lib/clock.ts'
+import { replyOf } from '../../../protocols/smtp/reply.ts'
+import { type HeldBackWatch, watchHeldBack } from './delayed-ack.ts'
+import { type Prepared, prepare } from './envelope.ts'
+import { type TransactionOutcome, transact } from './transaction.ts'
+import type {
+  Failure,
+  RecipientResult,
+  Session,
+  SessionFacts,
+  SessionOptions,
+  Transaction,
+  TransactionResult,
+} from './types.ts'
+import type { Wire } from './wire.ts'
+
+interface Job {
+  transaction: Transaction
+  prepared: Prepared
+  envelopeSent: boolean
+  onFollowable: (() => void) | undefined
+  resolve(result: TransactionResult): void
+  reject(error: unknown): void
+}
+
+/** Behind a peer that takes longer to answer for a message a round trip is little, and another session may be sooner. */
+const QUICK_MS = 500
+
+export class WireSession implements Session {
+  readonly facts: SessionFacts
+  readonly #wire: Wire
+  readonly #clock: Clock
+  readonly #pipelining: boolean
+  #chunking: boolean
+  #knowsBdat = false
+  readonly #heldBack: HeldBackWatch
+  /** Of the last message that it answered for. */
+  #isQuick = false
+  readonly #jobs: Job[] = []
+  #work: Promise<void> | undefined
+  #left: Promise<void> | undefined
+
+  constructor(
+    wire: Wire,
+    facts: SessionFacts,
+    { clock, chunking = true, pipelining = true }: SessionOptions,
+  ) {
+    this.#wire = wire
+    this.#clock = clock
+    this.#pipelining = pipelining && facts.extensions.has('PIPELINING')
+    this.#chunking = chunking && facts.extensions.has('CHUNKING')
+    this.#heldBack = watchHeldBack(facts.timings.connect ?? 0)
+    this.facts = facts
+  }
+
+  get alive(): boolean {
+    return this.#wire.alive && this.#left === undefined
+  }
+
+  async send(transaction: Transaction, onFollowable?: () => void): Promise<TransactionResult> {
+    const prepared = prepare(transaction, this.facts, this.#chunking)
+    if ('refusal' in prepared) {
+      const result: RecipientResult = { kind: 'refused', phase: 'mail', reply: prepared.refusal, local: true }
+      return {
+        recipients: transaction.recipients.map(() => result),
+        reusable: this.alive,
+        timings: {},
+        replies: {},
+      }
+    }
+    if (this.#left) return failed(transaction, 'the session is taking leave')
+    return new Promise((resolve, reject) => {
+      this.#jobs.push({ transaction, prepared, envelopeSent: false, onFollowable, resolve, reject })
+      this.#work ??= this.#workOff()
+    })
+  }
+
+  quit(): Promise<void> {
+    this.#left ??= this.#takeLeave()
+    return this.#left
+  }
+
+  destroy() {
+    this.#wire.close('destroyed by us')
+  }
+
+  async #takeLeave() {
+    await this.#work
+    await leave(this.#wire)
+  }
+
+  async #workOff() {
+    for (let job = this.#jobs.shift(); job; job = this.#jobs.shift()) await this.#carryOut(job)
+    this.#work = undefined
+  }
+
+  async #carryOut(job: Job) {
+    const wire = this.#wire
+    const { prepared, transaction } = job
+    const writeNext = () => {
+      const next = this.#pipelining ? this.#jobs[0] : undefined
+      if (!next || next.prepared.chunked) return
+      wire.write(next.prepared.commands.join(''), next.prepared.commands.length)
+      next.envelopeSent = true
+      this.#envelopeLeft(next)
+    }
+    try {
+      if (wire.alive) this.facts.transactionCount++
+      const transacting = transact(prepared, {
+        wire,
+        pipelining: this.#pipelining,
+        knowsBdat: this.#knowsBdat,
+        envelopeSent: job.envelopeSent,
+        writeNext,
+        monotonic: this.#clock.monotonic,
+      })
+      if (this.#pipelining && !job.envelopeSent) this.#envelopeLeft(job)
+      const outcome = await transacting
+      this.#knowsBdat ||= outcome.bdat === 'known'
+      const recipients = withSurplus(outcome.recipients, transaction)
+      const { timings, replies } = outcome
+      const bdatUnknown = outcome.bdat === 'unknown'
+      const bdatIsSlow = this.#learnFrom(outcome)
+      job.resolve({
+        ...{ recipients, timings, replies, reusable: this.alive },
+        ...(bdatUnknown && { bdatUnknown }),
+        ...(bdatIsSlow && { bdatIsSlow }),
+      })
+      if (outcome.resetting) await this.#resetAnswered()
+    } catch (error) {
+      wire.close('destroyed after an internal error')
+      job.reject(error)
+    }
+  }
+
+  /** @returns whether messages go by DATA from now on, since BDAT is slower */
+  #learnFrom({ whole, timings }: TransactionOutcome): boolean {
+    const answerMs = timings['final-dot']
+    if (answerMs === undefined) return false
+    this.#isQuick = answerMs <= QUICK_MS
+    if (!whole || !this.#heldBack.note(answerMs)) return false
+    this.#chunking = false
+    return true
+  }
+
+  #envelopeLeft({ prepared, onFollowable }: Job) {
+    if (this.#isQuick && !prepared.chunked) onFollowable?.()
+  }
+
+  async #resetAnswered() {
+    const raw = await this.#wire.reply('rset')
+    if ('kind' in raw || raw.code < 300) return
+    this.#wire.close('the peer refused RSET', replyOf(raw.code, raw.lines))
+  }
+}
+
+/** The results of all recipients: those that the peer takes no more in one transaction are for a later one. */
+function withSurplus(results: RecipientResult[], { recipients }: Transaction): RecipientResult[] {
+  if (results.length === recipients.length) return results
+  const text = `this server takes ${results.length} recipients at once`
+  const reply = { code: 452, enhanced: '4.5.3', text }
+  const surplus = { kind: 'refused', phase: 'rcpt', reply, local: true } as const
+  return recipients.map((_, i) => results[i] ?? surplus)
+}
+
+function failed({ recipients }: Transaction, message: string): TransactionResult {
+  const failure: Failure = { phase: 'mail', kind: 'closed', reply: null, message }
+  const result: RecipientResult = { kind: 'failed', phase: 'mail', failure }
+  return { recipients: recipients.map(() => result), reusable: false, timings: {}, replies: {} }
+}
+
+/** QUIT, and whatever the peer makes of it. */
+export async function leave(wire: Wire): Promise<void> {
+  wire.write('QUIT\r\n', 1)
+  await wire.reply('quit')
+  wire.close('QUIT was sent')
+}

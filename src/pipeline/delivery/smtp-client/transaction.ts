@@ -1,0 +1,279 @@
+/** One mail transaction on an open session (RFC 5321 §3.3): envelope, message, and what becomes of each recipient. */
+import { formatReply, type Reply, replyOf } from '../../../protocols/smtp/reply.ts'
+import { type Prepared, type Probe, withProbe } from './envelope.ts'
+import { EMPTY_MESSAGE } from './framing.ts'
+import type { RawReply } from './reply-reader.ts'
+import type { Failure, PhaseReplies, PhaseTimings, RecipientResult } from './types.ts'
+import type { Wire } from './wire.ts'
+
+export interface TransactionContext {
+  wire: Wire
+  /** Whether commands may be sent before the former ones are answered (RFC 2920). */
+  pipelining: boolean
+  /** Whether the peer has shown that it knows BDAT. */
+  knowsBdat: boolean
+  /** Whether the envelope has left together with the former message. */
+  envelopeSent: boolean
+  /** Writes the envelope of the transaction that comes next, if one waits; called right after the final dot. */
+  writeNext(): void
+  monotonic(): number
+}
+
+export interface TransactionOutcome {
+  recipients: RecipientResult[]
+  timings: PhaseTimings
+  replies: PhaseReplies
+  /** Whether RSET was written; its reply is still owed. */
+  resetting: boolean
+  /** Whether the peer knows BDAT, which it offers; undefined where that has not been seen. */
+  bdat: 'known' | 'unknown' | undefined
+  /** Whether the message left together with its envelope. */
+  whole: boolean
+}
+
+type EnvelopePhase = 'mail' | 'rcpt' | 'data'
+type VerdictPhase = EnvelopePhase | 'body' | 'final-dot'
+
+interface Progress extends Prepared, TransactionContext {
+  /** Empty where a recipient has no verdict yet. */
+  results: (RecipientResult | undefined)[]
+  timings: PhaseTimings
+  replies: PhaseReplies
+  markedAt: number
+  resetting: boolean
+  bdat: TransactionOutcome['bdat']
+  /** What is sent of a chunk before the peer has shown that it knows BDAT. */
+  probe: Probe | undefined
+  whole: boolean
+}
+
+/** Replies to a command that is not known, not implemented, or not expected. */
+const UNKNOWN_COMMAND = new Set([500, 501, 502, 503, 504])
+
+/** Never fails: what goes wrong is in the results. On any failure the wire is closed. */
+export async function transact(prepared: Prepared, context: TransactionContext): Promise<TransactionOutcome> {
+  const probed = prepared.chunked && !context.knowsBdat ? withProbe(prepared) : undefined
+  const progress: Progress = {
+    ...prepared,
+    probe: undefined,
+    ...probed,
+    ...context,
+    results: new Array<undefined>(prepared.recipientCount).fill(undefined),
+    timings: {},
+    replies: {},
+    markedAt: context.monotonic(),
+    resetting: false,
+    bdat: undefined,
+    whole: context.pipelining && prepared.chunked && !probed && prepared.blocks.length === 1,
+  }
+  const ended = await converse(progress)
+  if (ended) {
+    const failure =
+      progress.whole && mayHaveArrived(ended) ? { ...ended, phase: 'final-dot' as const } : ended
+    settle(progress, { kind: 'failed', phase: failure.phase, failure })
+    context.wire.close(failure.message, failure.reply)
+  }
+  const { timings, replies, resetting, bdat, whole } = progress
+  return { recipients: progress.results as RecipientResult[], timings, replies, resetting, bdat, whole }
+}
+
+/**
+ * Of a message that left with its envelope in one piece: the peer may have read all of it before it fell silent. One that
+ * closes without any answer has not.
+ */
+function mayHaveArrived({ kind, phase, reply }: Failure): boolean {
+  return reply === null && (phase !== 'mail' || kind === 'timeout')
+}
+
+async function converse(progress: Progress): Promise<Failure | undefined> {
+  const { pipelining, recipientCount, chunked } = progress
+  if (pipelining && !progress.envelopeSent) writeEnvelope(progress)
+  const mail = await ask(progress, 'mail', 0)
+  if (isFailure(mail)) return mail
+  const mailAccepted = mail.code < 400
+  if (!mailAccepted) settle(progress, refusal('mail', mail))
+  if (!mailAccepted && !pipelining) return undefined
+  for (let i = 0; i < recipientCount; i++) {
+    const rcpt = await ask(progress, 'rcpt', 1 + i)
+    if (isFailure(rcpt)) return rcpt
+    if (rcpt.code >= 400) progress.results[i] ??= refusal('rcpt', rcpt)
+  }
+  if (chunked) return sendChunk(progress)
+  if (!pipelining && allSettled(progress)) return reset(progress)
+  const data = await ask(progress, 'data', 1 + recipientCount)
+  if (isFailure(data)) return data
+  if (data.code === 354) return allSettled(progress) ? sendNothing(progress) : sendMessage(progress)
+  settle(progress, refusal('data', data))
+  return mailAccepted ? reset(progress) : undefined
+}
+
+/**
+ * All commands at once; with a chunk that is short, the message, too, once the peer is known to understand it, and the probe
+ * before. A longer one waits for who will get it.
+ */
+function writeEnvelope({ wire, commands, chunked, whole, probe, blocks }: Progress) {
+  if (whole)
+    wire.together(() => {
+      wire.write(commands.join(''), commands.length)
+      wire.write(blocks[0]!, 0)
+    })
+  else if (chunked)
+    wire.together(() => {
+      wire.write(commands.slice(0, -1).join(''), commands.length - 1)
+      if (probe) writeProbe(wire, probe)
+    })
+  else wire.write(commands.join(''), commands.length)
+}
+
+function writeProbe(wire: Wire, { command, octets }: Probe) {
+  wire.write(command, 1)
+  wire.write(octets, 0)
+}
+
+/** The message as one chunk, the last (RFC 3030 §2). After a refusal the peer's state is unknown: RSET. */
+async function sendChunk(progress: Progress): Promise<Failure | undefined> {
+  const { wire, whole, probe, pipelining } = progress
+  if (probe) {
+    if (!pipelining && allSettled(progress)) return reset(progress)
+    if (!pipelining) wire.together(() => writeProbe(wire, probe))
+    const reply = await answer(progress, 'body')
+    if (isFailure(reply)) return reply
+    if (isUnknownBdat(progress, reply)) {
+      progress.bdat = 'unknown'
+      return bdatUnknown(reply)
+    }
+    if (reply.code >= 400) settle(progress, refusal('body', reply))
+    else progress.bdat = 'known'
+  }
+  if (!whole && allSettled(progress)) return reset(progress)
+  return sendLastChunk(progress)
+}
+
+async function sendLastChunk(progress: Progress): Promise<Failure | undefined> {
+  const { wire, whole, blocks, commands } = progress
+  if (!whole) {
+    wire.together(() => {
+      wire.write(commands.at(-1)!, 1)
+      wire.write(blocks[0]!, 0)
+    })
+    for (const block of blocks.slice(1)) {
+      await wire.writable('body')
+      if (wire.hasReply || !wire.alive) return stopEarly(progress)
+      wire.write(block, 0)
+    }
+  }
+  mark(progress, 'body')
+  const reply = await answer(progress, 'final-dot')
+  if (isFailure(reply)) return reply
+  if (reply.code < 400) {
+    settle(progress, { kind: 'accepted', phase: 'final-dot', reply: replyOf(reply.code, reply.lines) })
+    return undefined
+  }
+  settle(progress, refusal('final-dot', reply))
+  return reset(progress)
+}
+
+/** Where nobody is to get the message, the peer may refuse a command that it knows. */
+function isUnknownBdat(progress: Progress, { code }: RawReply): boolean {
+  return UNKNOWN_COMMAND.has(code) && !allSettled(progress)
+}
+
+/** The beginning of the message waits there for the end of its line: nothing can follow in this session. */
+function bdatUnknown({ code, lines }: RawReply): Failure {
+  const said = formatReply(replyOf(code, lines))
+  const message = `the peer offers CHUNKING and does not know BDAT: ${said}`
+  return { phase: 'body', kind: 'protocol', reply: null, message }
+}
+
+/** The peer wants a message although it took no recipient: an empty one, whose fate does not matter (RFC 2920 §3.1). */
+async function sendNothing(progress: Progress): Promise<Failure | undefined> {
+  progress.wire.write(EMPTY_MESSAGE, 1)
+  const reply = await answer(progress, 'final-dot')
+  return isFailure(reply) ? reply : undefined
+}
+
+async function sendMessage(progress: Progress): Promise<Failure | undefined> {
+  const { wire, blocks, writeNext } = progress
+  if (!wire.alive) return wire.failure('body')
+  for (let i = 0; i < blocks.length - 1; i++) {
+    wire.write(blocks[i]!, i === 0 ? 1 : 0)
+    await wire.writable('body')
+    if (wire.hasReply || !wire.alive) return stopEarly(progress)
+  }
+  wire.together(() => {
+    wire.write(blocks.at(-1)!, blocks.length === 1 ? 1 : 0)
+    writeNext()
+  })
+  mark(progress, 'body')
+  const reply = await answer(progress, 'final-dot')
+  if (isFailure(reply)) return reply
+  if (reply.code >= 400) settle(progress, refusal('final-dot', reply))
+  else settle(progress, { kind: 'accepted', phase: 'final-dot', reply: replyOf(reply.code, reply.lines) })
+  return undefined
+}
+
+/** The peer answered, or left, in the middle of the message; the rest of it cannot be taken back, so the session ends. */
+async function stopEarly(progress: Progress): Promise<Failure | undefined> {
+  const { wire } = progress
+  const reply = await answer(progress, 'body')
+  if (isFailure(reply)) return reply
+  if (reply.code < 400) {
+    wire.breach(`the peer sent ${reply.code} before the message was complete`)
+    return wire.failure('body')
+  }
+  const refused = refusal('body', reply)
+  settle(progress, refused)
+  wire.close('the peer refused the message before it was complete', refused.reply)
+  return undefined
+}
+
+/** Ends a transaction that the peer still holds open, without waiting for the answer. */
+function reset(progress: Progress): undefined {
+  progress.wire.write('RSET\r\n', 1)
+  progress.resetting = true
+}
+
+function ask(progress: Progress, phase: EnvelopePhase, command: number): Promise<RawReply | Failure> {
+  if (!progress.pipelining) progress.wire.write(progress.commands[command]!, 1)
+  return answer(progress, phase)
+}
+
+/** The reply to what was sent in this phase; 421, or a code that answers nothing of the kind, is a failure. */
+async function answer(progress: Progress, phase: VerdictPhase): Promise<RawReply | Failure> {
+  const { wire } = progress
+  const raw = await wire.reply(phase)
+  mark(progress, phase)
+  if (isFailure(raw)) return raw
+  progress.replies[phase] = raw
+  if (raw.code === 421) {
+    const reply = replyOf(raw.code, raw.lines)
+    return { phase, kind: 'reply', reply, message: formatReply(reply) }
+  }
+  const isGoAhead = raw.code >= 300 && raw.code < 400
+  if (raw.code >= 400 || (phase === 'data' ? raw.code === 354 : !isGoAhead)) return raw
+  wire.breach(`the peer answered ${raw.code} in phase ${phase}`)
+  return wire.failure(phase)
+}
+
+function mark(progress: Progress, phase: VerdictPhase) {
+  const now = progress.monotonic()
+  progress.timings[phase] = (progress.timings[phase] ?? 0) + now - progress.markedAt
+  progress.markedAt = now
+}
+
+/** Gives the result to every recipient that has none. */
+function settle({ results }: Progress, result: RecipientResult) {
+  for (let i = 0; i < results.length; i++) results[i] ??= result
+}
+
+function allSettled({ results }: Progress): boolean {
+  return results.every(result => result !== undefined)
+}
+
+function refusal(phase: VerdictPhase, raw: RawReply): RecipientResult & { reply: Reply } {
+  return { kind: 'refused', phase, reply: replyOf(raw.code, raw.lines), local: false }
+}
+
+function isFailure(answer: RawReply | Failure): answer is Failure {
+  return 'kind' in answer
+}

@@ -1,0 +1,246 @@
+/** One connection to a peer: what is written, the replies it owes, and the one moment at which it ends. */
+import { connect, type Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { formatReply, type Reply, replyOf } from '../../../protocols/smtp/reply.ts'
+import { Deadline } from './deadline.ts'
+import { type RawReply, ReplyReader } from './reply-reader.ts'
+import type { Ticket } from './tickets.ts'
+import { startTls, tlsErrorText, tlsFactsOf } from './tls.ts'
+import {
+  type Failure,
+  FINAL_DOT_TIMEOUT_MS,
+  type Phase,
+  type SessionOptions,
+  type TlsFacts,
+} from './types.ts'
+
+const CLOSING_CODES = new Set(['ECONNRESET', 'EPIPE'])
+/** What a plain connection is read into, one after the other: what is to be kept of it is copied. */
+const READING = Buffer.allocUnsafeSlow(16_384)
+
+export class Wire {
+  readonly #options: SessionOptions
+  readonly #deadline: Deadline
+  readonly #reader = new ReplyReader()
+  #socket: Socket
+  /** Came in and not asked for yet. */
+  #replies: RawReply[] = []
+  /** Commands written whose reply has not come. */
+  #owedCount = 1
+  #established = false
+  /** Our end of the connection; null as long as there is none. */
+  localAddress: string | null = null
+  /** Set while a TLS handshake is under way: then every error is of that kind. */
+  #securing = false
+  /** Nothing that comes after the next reply is plain text of the peer. */
+  #lastReply = false
+  #flushed = true
+  #end: Omit<Failure, 'phase'> | undefined
+  #wake: (() => void) | undefined
+  #ticket: Ticket | undefined
+  #waitsIn: Phase = 'connect'
+
+  /** Starts to connect; the peer owes its greeting. */
+  constructor(options: SessionOptions) {
+    this.#options = options
+    this.#deadline = new Deadline(options.clock, () =>
+      this.#finish('timeout', `nothing happened within ${this.#timeoutMs(this.#waitsIn)} ms`),
+    )
+    this.#socket = connect({
+      host: options.address,
+      port: options.port,
+      noDelay: true,
+      onread: { buffer: READING, callback: this.#onRead },
+      ...(options.sourceAddress === undefined ? {} : { localAddress: options.sourceAddress }),
+    })
+    this.#listen('connect')
+  }
+
+  get alive(): boolean {
+    return this.#end === undefined
+  }
+
+  /** Whether a reply is here that was not asked for with `reply()` yet. */
+  get hasReply(): boolean {
+    return this.#replies.length > 0
+  }
+
+  async connected(): Promise<Failure | undefined> {
+    while (!this.#established && !this.#end) await this.#event('connect')
+    return this.#end && this.failure('connect')
+  }
+
+  /**
+   * Writes `bytes`, to which the peer owes `replyCount` replies. After the end it does nothing.
+   * @param shown what the log gets in their place
+   */
+  write(bytes: string | Buffer, replyCount: number, shown = bytes) {
+    if (this.#end) return
+    this.#owedCount += replyCount
+    this.#note('C', shown)
+    this.#flushed = this.#socket.write(bytes)
+  }
+
+  /** Writes what the function writes in as few segments as possible. */
+  together(write: () => void) {
+    this.#socket.cork()
+    write()
+    this.#socket.uncork()
+  }
+
+  /** The next reply owed, or why there will be none. */
+  async reply(phase: Phase): Promise<RawReply | Failure> {
+    while (this.#replies.length === 0 && !this.#end) await this.#event(phase)
+    return this.#replies.shift() ?? this.failure(phase)
+  }
+
+  /** Waits until what was written has left, a reply came, or the connection ended. */
+  async writable(phase: Phase): Promise<void> {
+    while (!this.#flushed && this.#replies.length === 0 && !this.#end) await this.#event(phase)
+  }
+
+  /** Announces that the bytes after the next reply belong to TLS: what came early is dropped (RFC 3207 §4.2). */
+  expectTls() {
+    this.#lastReply = true
+  }
+
+  /** Puts TLS over the connection. */
+  async secure(): Promise<Failure | undefined> {
+    if (this.#end) return this.failure('tls')
+    this.#ignore()
+    this.#established = false
+    this.#securing = true
+    this.#lastReply = false
+    this.#ticket = this.#options.tickets?.take(this.#options.mxHost)
+    this.#socket = startTls(this.#socket, this.#options, this.#ticket)
+    this.#listen('secureConnect')
+    while (!this.#established && !this.#end) await this.#event('tls')
+    this.#securing = false
+    if (!this.#end) this.#judgePeer()
+    return this.#end && this.failure('tls')
+  }
+
+  tlsFacts(): TlsFacts {
+    const facts = tlsFactsOf(this.#socket as TLSSocket, this.#ticket)
+    return this.#options.checkPeer ? { ...facts, authorized: true, unauthorizedReason: null } : facts
+  }
+
+  #judgePeer() {
+    const fault = this.#options.checkPeer?.(this.#socket as TLSSocket)
+    if (fault !== undefined) this.#finish('tls', fault, null, 'UNTRUSTED_PEER')
+  }
+
+  /** Ends the connection from our side at once; whatever waits or asks later is told so. */
+  close(message: string, reply: Reply | null = null) {
+    this.#finish('closed', message, reply)
+  }
+
+  /** Ends the connection because the peer does not keep to the protocol. */
+  breach(message: string) {
+    this.#finish('protocol', message)
+  }
+
+  /** Why the connection ended, as seen from the phase that noticed. */
+  failure(phase: Phase): Failure {
+    return { phase, ...this.#end! }
+  }
+
+  #timeoutMs(phase: Phase): number {
+    return phase === 'final-dot' ? FINAL_DOT_TIMEOUT_MS : this.#options.timeouts[phase]
+  }
+
+  #event(phase: Phase): Promise<void> {
+    this.#waitsIn = phase
+    this.#deadline.set(this.#timeoutMs(phase))
+    return new Promise(resolve => {
+      this.#wake = resolve
+    })
+  }
+
+  #awaken() {
+    const wake = this.#wake
+    if (!wake) return
+    this.#wake = undefined
+    this.#deadline.clear()
+    wake()
+  }
+
+  #listen(established: 'connect' | 'secureConnect') {
+    this.#socket.once(established, this.#onEstablished)
+    this.#socket.on('data', this.#onData)
+    this.#socket.on('drain', this.#onDrain)
+    this.#socket.on('error', this.#onError)
+    this.#socket.on('end', this.#onClose)
+    this.#socket.on('close', this.#onClose)
+  }
+
+  /** Leaves the plain socket to the TLS socket over it, which reports for both. */
+  #ignore() {
+    this.#socket.off('data', this.#onData)
+    this.#socket.off('drain', this.#onDrain)
+    this.#socket.off('end', this.#onClose)
+    this.#socket.off('close', this.#onClose)
+  }
+
+  readonly #onEstablished = () => {
+    this.#established = true
+    this.localAddress ??= this.#socket.localAddress ?? null
+    this.#note('-', this.#securing ? 'secured' : 'connected')
+    this.#awaken()
+  }
+
+  readonly #onDrain = () => {
+    this.#flushed = true
+    this.#awaken()
+  }
+
+  readonly #onError = (error: NodeJS.ErrnoException) => {
+    const isTls = this.#securing || /^(ERR_SSL|ERR_TLS|EPROTO)/.test(error.code ?? '')
+    const isClose = this.#established && CLOSING_CODES.has(error.code ?? '')
+    const text = isTls ? tlsErrorText(error) : error.message
+    this.#finish(isTls ? 'tls' : isClose ? 'closed' : 'network', text, null, error.code)
+  }
+
+  readonly #onClose = () => this.#finish(this.#securing ? 'tls' : 'closed', 'the peer closed the connection')
+
+  readonly #onRead = (byteCount: number): boolean => {
+    this.#onData(READING.subarray(0, byteCount))
+    return true
+  }
+
+  readonly #onData = (chunk: Buffer) => {
+    const fault = this.#reader.feed(chunk, this.#onReply)
+    if (fault !== undefined) this.breach(`the peer sent ${fault}`)
+  }
+
+  readonly #onReply = (raw: RawReply): boolean => {
+    if (this.#options.log) this.#note('S', formatReply(replyOf(raw.code, raw.lines)))
+    if (this.#owedCount === 0) {
+      const reply = replyOf(raw.code, raw.lines)
+      const text = `the peer sent ${JSON.stringify(formatReply(reply))} unasked`
+      this.#finish(raw.code === 421 ? 'closed' : 'protocol', text, reply)
+      return false
+    }
+    this.#owedCount--
+    this.#replies.push(raw)
+    this.#awaken()
+    return !this.#lastReply
+  }
+
+  #finish(kind: Failure['kind'], message: string, reply: Reply | null = null, code?: string) {
+    if (this.#end) return
+    this.#end = { kind, reply, message, ...(code === undefined ? {} : { code }) }
+    this.#note('-', message)
+    this.#deadline.cancel()
+    this.#socket.end() // lets a TLS peer know that this end is meant
+    this.#socket.destroy()
+    this.#awaken()
+  }
+
+  #note(by: 'C' | 'S' | '-', what: string | Buffer) {
+    const { log } = this.#options
+    if (!log) return
+    if (typeof what !== 'string') return log(`${by}: (${what.length} bytes of message)`)
+    for (const line of what.trimEnd().split('\r\n')) log(`${by}: ${line}`)
+  }
+}

@@ -1,0 +1,104 @@
+/** DANE for mail (RFC 7672): which MX hosts DNSSEC vouches for, and which certificates they must show. */
+
+import type { Clock, Timer } from '../../../lib/clock.ts'
+import type { SecureAnswer, ValidatingClient } from '../../../protocols/dns/validating-client.ts'
+import type { TypeName } from '../../../protocols/dns/wire.ts'
+import { parseTlsa, type Tlsa } from './tlsa.ts'
+
+export type HostTlsa =
+  /** No DANE for the host. */
+  | { kind: 'none' }
+  /** Empty where there are records and none can be used: then TLS is a must, and anybody's certificate will do. */
+  | { kind: 'records'; records: readonly Tlsa[] }
+  /** The host must not be spoken to now. */
+  | { kind: 'failure'; reason: string }
+
+export interface Dane {
+  /** The MX hosts of a domain as far as DNSSEC vouches for them, else none; or why that cannot be known. */
+  secureHosts(domain: string): Promise<readonly string[] | { failure: string }>
+  tlsaOf(host: string): Promise<HostTlsa>
+  close(): void
+}
+
+interface DaneOptions {
+  client: ValidatingClient
+  clock: Clock
+  /** Of MX hosts. */
+  port: number
+  /** A name that is known to be signed. */
+  signedName: string
+  /** The resolver vouches for what is signed, or no longer does. */
+  onChange(isOn: boolean, reason: string): void
+}
+
+const TEST_EVERY_MS = 5 * 60_000
+
+/** Off until the resolver has shown that it validates, and whenever it shows that it does not. */
+export function createDane({ client, clock, port, signedName, onChange }: DaneOptions): Dane {
+  let isOn: boolean | undefined
+  let timer: Timer | undefined
+  let closed = false
+
+  const test = async () => {
+    const answer = await client.ask(signedName, 'SOA', { fresh: true })
+    if (closed) return
+    const now = answer.kind === 'found' && answer.secure
+    if (now !== isOn) onChange(now, reasonOf(answer))
+    isOn = now
+    timer = clock.timer(TEST_EVERY_MS, () => void test())
+  }
+  const tested = test()
+
+  return {
+    async secureHosts(domain) {
+      if (isOn === undefined) await tested
+      if (!isOn) return []
+      const answer = await client.ask(domain, 'MX')
+      if (answer.kind === 'failure') return { failure: answer.reason }
+      if (!answer.secure) return []
+      if (answer.kind === 'none') return [domain]
+      return answer.answers.flatMap(record => (record.type === 'MX' ? record.exchange.toLowerCase() : []))
+    },
+    async tlsaOf(host) {
+      const addresses = await Promise.all([client.ask(host, 'A'), client.ask(host, 'AAAA')])
+      const failed = addresses.find(answer => answer.kind === 'failure')
+      if (failed) return failed
+      if (!addresses.every(answer => answer.kind === 'failure' || answer.secure)) return { kind: 'none' }
+      for (const name of new Set([expanded(host, addresses), host])) {
+        const answer = await client.ask(`_${port}._tcp.${name}`, 'TLSA')
+        if (answer.kind === 'failure') return answer
+        if (answer.kind === 'found') return answer.secure ? recordsOf(answer) : { kind: 'none' }
+      }
+      return { kind: 'none' }
+    },
+    close() {
+      closed = true
+      timer?.cancel()
+      client.close()
+    },
+  }
+}
+
+function recordsOf({ answers }: Extract<SecureAnswer, { kind: 'found' }>): HostTlsa {
+  const type: TypeName = 'TLSA'
+  const found = answers.flatMap(record => (record.type === type && 'bytes' in record ? record.bytes : []))
+  return { kind: 'records', records: found.flatMap(bytes => parseTlsa(bytes) ?? []) }
+}
+
+/** Where a host's CNAMEs lead (RFC 7672 §2.2.2). */
+function expanded(host: string, answers: readonly SecureAnswer[]): string {
+  let name = host
+  for (const answer of answers)
+    if (answer.kind === 'found')
+      for (const record of answer.answers)
+        if (record.type === 'CNAME' && record.name.toLowerCase() === name) name = record.target.toLowerCase()
+  return name
+}
+
+function reasonOf(answer: SecureAnswer): string {
+  if (answer.kind === 'failure') return answer.reason
+  if (answer.kind === 'none') return 'the name that should be signed is not there'
+  return answer.secure
+    ? 'the resolver vouches for what is signed'
+    : 'the resolver does not vouch for what is signed'
+}

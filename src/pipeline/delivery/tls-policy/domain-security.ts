@@ -1,0 +1,28 @@
+/** What the owner of a recipient domain asks of connections, from all that is published of it. */
+import type { Dane } from './dane.ts'
+import type { StsBook } from './mta-sts-cache.ts'
+import type { DomainSecurity } from './next-hop.ts'
+
+interface SecurityOptions {
+  /** Null where MTA-STS is off. */
+  sts: StsBook | null
+  /** Null without a validating resolver. */
+  dane: Dane | null
+}
+
+const NO_HOSTS: readonly string[] = []
+
+export function createSecurityOf({ sts, dane }: SecurityOptions) {
+  return async (domain: string): Promise<DomainSecurity | undefined> => {
+    const [policy, hosts] = await Promise.all([
+      sts ? sts.policyOf(domain) : null,
+      dane ? dane.secureHosts(domain) : NO_HOSTS,
+    ])
+    const bogus =
+      'failure' in hosts ? `the MX hosts of ${domain} cannot be validated: ${hosts.failure}` : null
+    const secureHosts = 'failure' in hosts ? NO_HOSTS : hosts
+    if (policy === null && !bogus && secureHosts.length === 0) return undefined
+    const unknown = policy === undefined ? `the MTA-STS policy of ${domain} cannot be had` : null
+    return { sts: policy ?? null, secureHosts, unknown, bogus }
+  }
+}

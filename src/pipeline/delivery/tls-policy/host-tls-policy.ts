@@ -1,0 +1,165 @@
+/** On which terms one MX host is spoken to: the strictest that apply to it. */
+import type { SecureContext } from 'node:tls'
+import type { Clock } from '../../../lib/clock.ts'
+import { createHostFaults, type HostFaults } from '../host-faults.ts'
+import { createTickets, type Tickets } from '../smtp-client/tickets.ts'
+import { createClientContext, createReducedContext } from '../smtp-client/tls.ts'
+import type { Failure, SessionOptions } from '../smtp-client/types.ts'
+import type { Dane } from './dane.ts'
+import type { Way } from './next-hop.ts'
+import { fitsPolicy } from './sts-policy.ts'
+import { chainOf, daneFault, type Tlsa, tlsaText } from './tlsa.ts'
+
+/**
+ * By which rule TLS is demanded: none, the sending domain's or message's wish, the receiving domain's policy, the setting
+ * of the smart host.
+ */
+export const POLICY_NAMES = ['none', 'domain', 'mta-sts', 'dane', 'smart-host'] as const
+export type PolicyName = (typeof POLICY_NAMES)[number]
+
+export interface HostTerms {
+  policy: PolicyName
+  /** Why it is plain text from the start. */
+  brokenTls: string | null
+  /** The TLSA records that decide, as text. */
+  tlsa?: readonly string[]
+  /** What a session on these terms is opened with. */
+  options: Pick<
+    SessionOptions,
+    | 'tls'
+    | 'secureContext'
+    | 'fallbackContext'
+    | 'rejectUnauthorized'
+    | 'tickets'
+    | 'checkPeer'
+    | 'chunking'
+    | 'pipelining'
+  >
+}
+
+/** With its type in a TLS report (RFC 8460 §4.3). */
+export interface HostRefusal {
+  refusal: string
+  policyType: 'sts' | 'tlsa'
+  result: 'validation-failure' | 'dnssec-invalid'
+}
+
+export interface TermsBook {
+  /** Or why the host is not spoken to. */
+  termsOf(way: Way, host: string): Promise<HostTerms | HostRefusal>
+  /** A session had to go on in plain text. */
+  brokeTls(host: string, failure: Failure): void
+  /** It takes nothing in plain text: TLS is tried again. */
+  insistedOnTls(host: string): void
+  /** A handshake came about only when less was offered. */
+  brokeHandshake(host: string, failure: Failure): void
+  /** It offers BDAT, and does not know it. */
+  didNotKnowBdat(host: string): void
+  /** What comes by BDAT it answers later than what comes by DATA. */
+  wasSlowByBdat(host: string): void
+  /** It offers PIPELINING, and did not answer what followed the first command. */
+  lostWhatFollowed(host: string): void
+}
+
+interface TermsOptions {
+  clock: Clock
+  /** PEM of the authorities to trust, in place of the runtime's. */
+  authorities?: string[] | undefined
+  /** Null without a validating resolver. */
+  dane: Pick<Dane, 'tlsaOf'> | null
+}
+
+export function createTermsBook({ clock, authorities, dane }: TermsOptions): TermsBook {
+  const contexts: Contexts = {
+    secureContext: createClientContext(authorities),
+    fallbackContext: createReducedContext(authorities),
+  }
+  const broken = createHostFaults(clock)
+  const stumbling = createHostFaults(clock)
+  const withoutBdat = createHostFaults(clock)
+  const inLockStep = createHostFaults(clock)
+  const loose = termsWith(contexts, 'none', createTickets(clock))
+  const verifiedTickets = createTickets(clock)
+  const verified = termsWith(contexts, 'domain', verifiedTickets)
+  const bySmartHost = termsWith(contexts, 'smart-host', verifiedTickets)
+  const bySts = termsWith(contexts, 'mta-sts', verifiedTickets)
+
+  const termsOf = async (way: Way, host: string): Promise<HostTerms | HostRefusal> => {
+    const { domain, verified: mustVerify, sts, secureHosts } = way
+    if (dane && secureHosts.length > 0) {
+      if (!secureHosts.includes(host)) return refusedByDane(`DNSSEC knows no MX host ${host} of ${domain}`)
+      const found = await dane.tlsaOf(host)
+      if (found.kind === 'failure') return refusedByDane(`DANE for ${host}: ${found.reason}`)
+      const usable = found.kind === 'records' && (found.records.length > 0 || !mustVerify)
+      if (usable) return termsByDane(contexts, found.records, [host, domain], clock)
+    }
+    if (sts?.mode === 'enforce')
+      return fitsPolicy(sts, host) ? bySts : refusedBySts(`${host} is not in the MTA-STS policy of ${domain}`)
+    if (mustVerify) return way.smartHost ? bySmartHost : verified
+    const brokenTls = broken.get(host)
+    return brokenTls === undefined ? loose : { policy: 'none', brokenTls, options: { tls: 'none' } }
+  }
+  return {
+    async termsOf(way, host) {
+      const terms = await termsOf(way, host)
+      if ('refusal' in terms) return terms
+      const offered = stumbling.get(host) === undefined ? terms : offeringLess(terms)
+      const chunked = withoutBdat.get(host) === undefined ? offered : without('chunking', offered)
+      return inLockStep.get(host) === undefined ? chunked : without('pipelining', chunked)
+    },
+    brokeTls: (host, failure) => rememberBroken(broken, host, failure),
+    insistedOnTls: host => broken.delete(host),
+    brokeHandshake: (host, { message }) => stumbling.set(host, message),
+    didNotKnowBdat: host => withoutBdat.set(host, 'BDAT is not known'),
+    wasSlowByBdat: host => withoutBdat.set(host, 'its last word is held back'),
+    lostWhatFollowed: host => inLockStep.set(host, 'what follows MAIL is lost'),
+  }
+}
+
+function refusedByDane(refusal: string): HostRefusal {
+  return { refusal, policyType: 'tlsa', result: 'dnssec-invalid' }
+}
+
+function refusedBySts(refusal: string): HostRefusal {
+  return { refusal, policyType: 'sts', result: 'validation-failure' }
+}
+
+interface Contexts {
+  secureContext: SecureContext
+  fallbackContext: SecureContext
+}
+
+/** Tickets of what was negotiated otherwise are not good there. */
+function offeringLess({ options, ...terms }: HostTerms): HostTerms {
+  const { secureContext, fallbackContext = secureContext, tickets: _, ...others } = options
+  return { ...terms, options: { ...others, ...(fallbackContext && { secureContext: fallbackContext }) } }
+}
+
+/** The same terms, for a host that does not do well what it announces. */
+export function without(extension: 'chunking' | 'pipelining', terms: HostTerms): HostTerms {
+  return { ...terms, options: { ...terms.options, [extension]: false } }
+}
+
+function termsWith(contexts: Contexts, policy: PolicyName, tickets: Tickets): HostTerms {
+  const tls = policy === 'none' ? 'opportunistic' : 'required'
+  const rejectUnauthorized = policy !== 'none'
+  return { policy, brokenTls: null, options: { tls, ...contexts, rejectUnauthorized, tickets } }
+}
+
+/** Without records that can be used, TLS is a must, and the certificate does not matter (RFC 7672 §2.2). */
+function termsByDane(
+  contexts: Contexts,
+  records: readonly Tlsa[],
+  names: readonly string[],
+  clock: Clock,
+): HostTerms {
+  const checkPeer: SessionOptions['checkPeer'] = socket =>
+    daneFault(records, chainOf(socket.getPeerX509Certificate()), names, clock.now())
+  const options = { tls: 'required', ...contexts, ...(records.length > 0 && { checkPeer }) } as const
+  return { policy: 'dane', brokenTls: null, tlsa: records.map(tlsaText), options }
+}
+
+/** A host that says it cannot do TLS now may well do it the next time; one that fails at it mostly fails again. */
+function rememberBroken(broken: HostFaults, host: string, { phase, message }: Failure) {
+  if (phase === 'tls') broken.set(host, message)
+}

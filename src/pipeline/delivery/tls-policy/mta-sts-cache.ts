@@ -1,0 +1,120 @@
+/** The MTA-STS policies of recipient domains: found by DNS, fetched, kept in the store, and renewed before they end. */
+
+import type { Clock } from '../../../lib/clock.ts'
+import { createSemaphore } from '../../../lib/semaphore.ts'
+import type { Resolver } from '../../../protocols/dns/resolver.ts'
+import type { Outbound } from '../../../protocols/http-client/outbound.ts'
+import type { Run } from '../../../store/command.ts'
+import type { Find } from '../../../store/read.ts'
+import type { MtaStsPolicyRow } from '../../../store/schema/tls.ts'
+import type { tlsCommands } from '../../queue/tls-rows.ts'
+import { fetchStsPolicy, type StsFault } from './sts-fetch.ts'
+import { type StsRules, stsIdOf } from './sts-policy.ts'
+
+/** A policy that applies: plain data, since routes go from thread to thread. */
+export interface StsPolicy extends StsRules {
+  domain: string
+}
+
+export interface StsBook {
+  /** Null where the domain has none, or its mode is none; undefined where that cannot be known now. */
+  policyOf(domain: string): Promise<StsPolicy | null | undefined>
+}
+
+export interface StsBookOptions {
+  resolver: Pick<Resolver, 'txt'>
+  outbound: Pick<Outbound, 'send'>
+  find: Find
+  run: Run<Pick<typeof tlsCommands, 'putStsPolicy'>>
+  clock: Clock
+  /** Of policy hosts. */
+  port: number
+  /** A policy is there and cannot be had. */
+  onFault(domain: string, fault: StsFault): void
+  onError(error: unknown): void
+}
+
+const MOST_FETCHES = 32
+/** A policy host that takes longer holds no mail back: what is known until then applies. */
+const PATIENCE_MS = 10_000
+const RENEW_AFTER_MS = 24 * 3_600_000
+const FIRST_PAUSE_MS = 5 * 60_000
+const LONGEST_PAUSE_MS = 3_600_000
+const MOST_PAUSES = 5_000
+const COLUMNS = ['domain', 'policyId', 'mode', 'mx', 'maxAgeSeconds', 'fetchedAt', 'expiresAt'] as const
+
+export function createStsBook(options: StsBookOptions): StsBook {
+  const { resolver, find, clock, run, onFault, onError } = options
+  const slots = createSemaphore(MOST_FETCHES, Infinity)
+  const underWay = new Map<string, Promise<MtaStsPolicyRow | undefined>>()
+  /** After a fetch in vain: how long none is made, and how long that is. */
+  const pauses = new Map<string, { until: number; lastMs: number }>()
+
+  const keptPolicy = async (domain: string): Promise<MtaStsPolicyRow | undefined> => {
+    const [row] = await find('mtaStsPolicies', [{ domain }], COLUMNS)
+    return row && row.expiresAt > clock.now() ? row : undefined
+  }
+
+  const fetched = async (domain: string, policyId: string): Promise<MtaStsPolicyRow | undefined> => {
+    if ((pauses.get(domain)?.until ?? 0) > clock.monotonic()) return undefined
+    const found = await slots.run(() => fetchStsPolicy(options, domain))
+    if ('fault' in found) {
+      pause(domain)
+      onFault(domain, found)
+      return undefined
+    }
+    pauses.delete(domain)
+    const { mode, mx, maxAgeSeconds } = found
+    const fetchedAt = clock.now()
+    const expiresAt = fetchedAt + maxAgeSeconds * 1000
+    const row = { domain, policyId, mode, mx: JSON.stringify(mx), maxAgeSeconds, fetchedAt, expiresAt }
+    await run('putStsPolicy', row)
+    return row
+  }
+
+  const pause = (domain: string) => {
+    const lastMs = Math.min(LONGEST_PAUSE_MS, (pauses.get(domain)?.lastMs ?? FIRST_PAUSE_MS / 2) * 2)
+    pauses.delete(domain)
+    if (pauses.size >= MOST_PAUSES) pauses.delete(pauses.keys().next().value!)
+    pauses.set(domain, { until: clock.monotonic() + lastMs, lastMs })
+  }
+
+  const fetchOnce = (domain: string, policyId: string): Promise<MtaStsPolicyRow | undefined> => {
+    const known = underWay.get(domain)
+    if (known) return known
+    const fetching = fetched(domain, policyId)
+      .catch(error => void onError(error))
+      .finally(() => underWay.delete(domain))
+    underWay.set(domain, fetching)
+    return fetching
+  }
+
+  return {
+    async policyOf(domain) {
+      const [answer, kept] = await Promise.all([resolver.txt(`_mta-sts.${domain}`), keptPolicy(domain)])
+      const id = answer.kind === 'found' ? stsIdOf(answer.records) : undefined
+      if (id === undefined) return kept ? applied(kept) : answer.kind === 'failure' ? undefined : null
+      if (kept?.policyId !== id) {
+        const renewed = (await within(clock, fetchOnce(domain, id))) ?? kept
+        return renewed ? applied(renewed) : undefined
+      }
+      const lifeMs = kept.expiresAt - kept.fetchedAt
+      if (clock.now() - kept.fetchedAt >= Math.min(RENEW_AFTER_MS, lifeMs / 2)) void fetchOnce(domain, id)
+      return applied(kept)
+    },
+  }
+}
+
+function within<T>(clock: Clock, fetching: Promise<T | undefined>): Promise<T | undefined> {
+  return new Promise(resolve => {
+    const timer = clock.timer(PATIENCE_MS, () => resolve(undefined))
+    void fetching.then(found => {
+      timer.cancel()
+      resolve(found)
+    })
+  })
+}
+
+function applied({ domain, mode, mx, maxAgeSeconds }: MtaStsPolicyRow): StsPolicy | null {
+  return mode === 'none' ? null : { domain, mode, mx: JSON.parse(mx) as string[], maxAgeSeconds }
+}

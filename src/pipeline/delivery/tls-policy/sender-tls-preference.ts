@@ -1,0 +1,24 @@
+/** What the sender of one message asks of connections, in its header and by the setting of its domain (RFC 8689 §5). */
+import type { MessageTls } from './next-hop.ts'
+
+const FIELD = 'tls-required'
+
+export type TlsWish = Extract<MessageTls, 'required' | 'waived'> | undefined
+type Headers = readonly (readonly [name: string, value: string])[]
+
+/**
+ * `TLS-Required: No` is the standard's. `Yes` is how a message is submitted to us with REQUIRETLS: it is for us alone.
+ * @returns the headers that leave with the message
+ */
+export function tlsWishOf(headers: Headers): { wish: TlsWish; headers: Headers } {
+  const field = headers.find(([name]) => name.toLowerCase() === FIELD)
+  const value = field?.[1].trim().toLowerCase()
+  if (value === 'yes') return { wish: 'required', headers: headers.filter(header => header !== field) }
+  return { wish: value === 'no' ? 'waived' : undefined, headers }
+}
+
+/** A message can ask for more than its domain, not for less. */
+export function messageTlsOf(wish: TlsWish, domain: 'opportunistic' | 'enforced'): MessageTls {
+  if (wish === 'required') return 'required'
+  return domain === 'enforced' ? 'enforced' : (wish ?? 'any')
+}

@@ -1,0 +1,181 @@
+/** Counts what became of TLS with the hosts of other domains, for the reports that their owners want (RFC 8460). */
+
+import type { Clock, Timer } from '../../../lib/clock.ts'
+import { utcDay } from '../../../lib/periods.ts'
+import { createSemaphore } from '../../../lib/semaphore.ts'
+import { reportDestinations } from '../../../protocols/bounces/tls-report.ts'
+import type { Resolver } from '../../../protocols/dns/resolver.ts'
+import type { Run } from '../../../store/command.ts'
+import type { TlsResultRow } from '../../../store/schema/tls.ts'
+import type { tlsCommands } from '../../queue/tls-rows.ts'
+import type { Failure, Session, SessionFailure } from '../smtp-client/types.ts'
+import type { HostRefusal, HostTerms } from './host-tls-policy.ts'
+import type { StsPolicy } from './mta-sts-cache.ts'
+import type { Way } from './next-hop.ts'
+import { fitsPolicy } from './sts-policy.ts'
+
+export interface TlsResults {
+  /** A session was opened, or not. */
+  note(way: Way, terms: HostTerms, host: string, ip: string, opened: Session | SessionFailure): void
+  /** The host was not spoken to, by the domain's policy. */
+  noteRefusal(way: Way, host: string, refusal: HostRefusal): void
+  /** No host was known yet. */
+  noteFault(domain: string, policyType: TlsResultRow['policyType'], result: string, reason: string): void
+  /** Stores what has been counted, without asking any more who wants it. */
+  close(): Promise<void>
+}
+
+interface ResultsOptions {
+  resolver: Pick<Resolver, 'txt'>
+  run: Run<Pick<typeof tlsCommands, 'addTlsResults'>>
+  clock: Clock
+  onError(error: unknown): void
+}
+
+const STORE_EVERY_MS = 60_000
+/** Between two times of storing; what would be more is not counted. */
+const MOST_ROWS = 20_000
+const LONGEST_REASON = 200
+const ASKED_AT_ONCE = 16
+
+export function createTlsResults({ resolver, run, clock, onError }: ResultsOptions): TlsResults {
+  let rows = new Map<string, TlsResultRow>()
+  let timer: Timer | undefined
+  let storing: Promise<unknown> = Promise.resolve()
+  const asking = createSemaphore(ASKED_AT_ONCE, Infinity)
+  const closed = Promise.withResolvers<undefined>()
+
+  const count = (row: Omit<TlsResultRow, 'day' | 'count'>) => {
+    const day = utcDay(clock.now())
+    const key = [day, row.domain, row.policyType, row.result, row.mxHost].join(' ')
+    const known = rows.get(key)
+    if (known) known.count++
+    else if (rows.size < MOST_ROWS) rows.set(key, { ...row, day, count: 1 })
+    timer ??= clock.timer(STORE_EVERY_MS, beginStoring)
+  }
+
+  /** Whether that is certain: a name server that fails or is slow must not cost the counts. */
+  const isUnwanted = (domain: string) =>
+    asking.run(async () => {
+      const answer = await Promise.race([closed.promise, resolver.txt(`_smtp._tls.${domain}`)])
+      if (answer === undefined || answer.kind === 'failure') return false
+      return answer.kind !== 'found' || reportDestinations(answer.records).length === 0
+    })
+
+  const store = async () => {
+    timer = undefined
+    const counted = [...rows.values()]
+    rows = new Map()
+    const wanted = await Promise.all(
+      [...Map.groupBy(counted, row => row.domain)].map(async ([domain, ofDomain]) =>
+        (await isUnwanted(domain)) ? [] : ofDomain,
+      ),
+    )
+    const kept = wanted.flat()
+    if (kept.length > 0) await run('addTlsResults', kept)
+  }
+  const beginStoring = () => {
+    storing = Promise.all([storing, store().catch(onError)])
+  }
+
+  return {
+    note(way, terms, host, ip, opened) {
+      const found = 'failure' in opened ? failedResult(opened) : sessionResult(way, terms, host, opened)
+      if (found === undefined) return
+      const policyType = terms.policy === 'dane' ? 'tlsa' : way.sts ? 'sts' : 'no-policy-found'
+      const { result, reason } = found
+      const { localAddress } = 'failure' in opened ? opened : opened.facts
+      const policy = JSON.stringify({
+        ...policyText(way, terms),
+        ...(localAddress && { from: localAddress }),
+      })
+      count({ domain: way.domain, policyType, result, mxHost: host, policy, reason: cut(reason), mxIp: ip })
+    },
+    noteRefusal({ domain, sts }, host, { refusal, policyType, result }) {
+      const policy = JSON.stringify(policyType === 'sts' && sts ? stsText(sts) : {})
+      count({ domain, policyType, result, mxHost: host, policy, reason: cut(refusal), mxIp: null })
+    },
+    noteFault: (domain, policyType, result, reason) =>
+      count({ domain, policyType, result, mxHost: '', policy: '{}', reason: cut(reason), mxIp: null }),
+    async close() {
+      timer?.cancel()
+      closed.resolve(undefined)
+      beginStoring()
+      await storing
+    },
+  }
+}
+
+interface Result {
+  /** Empty for a success. */
+  result: string
+  reason: string | null
+}
+
+const GOOD: Result = { result: '', reason: null }
+const NO_STARTTLS: Result = { result: 'starttls-not-supported', reason: null }
+const OF_CERTIFICATES = new Map([
+  ['CERT_HAS_EXPIRED', 'certificate-expired'],
+  ['CERT_NOT_YET_VALID', 'certificate-expired'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'certificate-host-mismatch'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'certificate-not-trusted'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'certificate-not-trusted'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'certificate-not-trusted'],
+  ['UNABLE_TO_GET_ISSUER_CERT', 'certificate-not-trusted'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'certificate-not-trusted'],
+])
+
+/** A policy that is only tested fails nothing, and is reported as if it had. */
+function sessionResult(
+  { sts }: Way,
+  { policy, brokenTls }: HostTerms,
+  host: string,
+  { facts }: Session,
+): Result {
+  const { tls, tlsFallback } = facts
+  if (!tls && brokenTls !== null) return { result: 'validation-failure', reason: brokenTls }
+  if (!tls) return tlsFallback ? tlsResult(tlsFallback) : NO_STARTTLS
+  if (!sts || policy === 'dane') return GOOD
+  if (!fitsPolicy(sts, host)) return { result: 'validation-failure', reason: 'the host is not in the policy' }
+  return tls.unauthorizedReason === null ? GOOD : certificateResult(tls.unauthorizedReason)
+}
+
+/** Undefined for a session that did not get as far as TLS. */
+function failedResult({ failure, tlsFallback }: SessionFailure): Result | undefined {
+  if (tlsFallback) return tlsResult(tlsFallback)
+  return failure.kind === 'tls' || failure.phase === 'starttls' ? tlsResult(failure) : undefined
+}
+
+function tlsResult({ phase, kind, code, message }: Failure): Result {
+  if (phase === 'starttls') return kind === 'tls' ? NO_STARTTLS : { ...NO_STARTTLS, reason: message }
+  return code !== undefined && OF_CERTIFICATES.has(code)
+    ? certificateResult(code)
+    : { result: 'validation-failure', reason: message }
+}
+
+function certificateResult(code: string): Result {
+  return { result: OF_CERTIFICATES.get(code) ?? 'certificate-not-trusted', reason: code }
+}
+
+/** As a report quotes it (RFC 8460 §4.4). */
+interface PolicyText {
+  strings?: readonly string[]
+  mxHosts?: readonly string[]
+}
+
+function policyText({ sts }: Way, { tlsa }: HostTerms): PolicyText {
+  if (tlsa) return { strings: tlsa }
+  return sts ? stsText(sts) : {}
+}
+
+function stsText({ mode, mx, maxAgeSeconds }: StsPolicy): PolicyText {
+  const patterns = mx.map(pattern => `mx: ${pattern}`)
+  return {
+    strings: ['version: STSv1', `mode: ${mode}`, ...patterns, `max_age: ${maxAgeSeconds}`],
+    mxHosts: mx,
+  }
+}
+
+function cut(reason: string | null): string | null {
+  return reason === null ? null : reason.slice(0, LONGEST_REASON)
+}

@@ -1,0 +1,168 @@
+/** Once a day, tells the owners of domains who want it what became of TLS with their hosts (RFC 8460 §5). */
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { Clock } from '../../lib/clock.ts'
+import { hashText } from '../../lib/hash.ts'
+import type { Id } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import { utcDay } from '../../lib/periods.ts'
+import {
+  reportDestinations,
+  reportFileName,
+  reportId,
+  reportJson,
+  TLS_REPORT_TYPE,
+  type TlsReport,
+} from '../../protocols/bounces/tls-report.ts'
+import type { Resolver } from '../../protocols/dns/resolver.ts'
+import { OutboundFault } from '../../protocols/http-client/fault.ts'
+import type { Outbound } from '../../protocols/http-client/outbound.ts'
+import { type Mailbox, parseMailbox } from '../../protocols/smtp/address.ts'
+import { findVerifiedDomain } from '../../resources/domains/domain-rows.ts'
+import type { Run } from '../../store/command.ts'
+import type { Db } from '../../store/schema.ts'
+import type { Accept } from '../accept/accept.ts'
+import type { Preparation } from '../accept/prepare.ts'
+import { isRefusal } from '../accept/refusal.ts'
+import type { Submission } from '../accept/submission.ts'
+import { listTlsDays, listTlsResults, type tlsCommands } from '../queue/tls-rows.ts'
+import { policyResults } from './tls-policy/policy-results.ts'
+
+export interface TlsReporterOptions {
+  db: Db
+  run: Run<Pick<typeof tlsCommands, 'dropTlsResults'>>
+  accept: Accept
+  preparation: Preparation
+  outbound: Pick<Outbound, 'send'>
+  resolver: Pick<Resolver, 'txt'>
+  clock: Clock
+  log: Log
+  /** Where reports come from: an address at a verified domain of some account. */
+  from: Mailbox
+  mailHost: string
+}
+
+const DAY_MS = 24 * 3_600_000
+/** After so many days nobody is told of one any more. */
+const TRIED_FOR_MS = 3 * DAY_MS
+/** So that not everybody is told at midnight (RFC 8460 §4.1). */
+const SPREAD_MS = 4 * 3_600_000
+const POST_LIMIT_MS = 30_000
+const POST_REPLY_BYTES = 64 * 1024
+const compress = promisify(gzip)
+
+/** Yields after each report. */
+export async function* sendTlsReports(options: TlsReporterOptions): AsyncGenerator<void> {
+  const { db, run, clock, log, from } = options
+  const now = clock.now()
+  const due = (await listTlsDays(db, utcDay(now))).filter(({ day, domain }) => now >= dueAt(day, domain))
+  if (due.length === 0) return
+  const accountId = (await findVerifiedDomain(db, from.domain))?.accountId
+  if (!accountId)
+    log.warn(
+      { domain: from.domain },
+      'TLS reports cannot be sent: their domain is not verified in any account',
+    )
+  for (const { day, domain } of due) {
+    const told = accountId !== undefined && (await report(options, accountId, day, domain))
+    if (told || now - Date.parse(day) > TRIED_FOR_MS) await run('dropTlsResults', { day, domain })
+    yield
+  }
+}
+
+function dueAt(day: string, domain: string): number {
+  return Date.parse(day) + DAY_MS + (hashText(domain) % SPREAD_MS)
+}
+
+/** True when it has arrived somewhere, or nobody wants it any more. */
+async function report(
+  options: TlsReporterOptions,
+  accountId: Id,
+  day: string,
+  domain: string,
+): Promise<boolean> {
+  const { db, resolver, from, mailHost, log } = options
+  const answer = await resolver.txt(`_smtp._tls.${domain}`)
+  if (answer.kind === 'failure') return false
+  const destinations = answer.kind === 'found' ? reportDestinations(answer.records) : []
+  if (destinations.length === 0) return true
+  const policies = policyResults(await listTlsResults(db, day, domain))
+  const told = { domain, day, submitter: mailHost, contact: from.address, policies }
+  const file = await compress(reportJson(told))
+  let arrived = false
+  for (const destination of destinations) {
+    const fault = /^https:/i.test(destination)
+      ? await post(options, destination, file)
+      : await mail(options, accountId, destination, told, file)
+    if (fault === undefined) arrived = true
+    else log.info({ domain, day, destination, fault }, 'a TLS report did not arrive')
+  }
+  return arrived
+}
+
+async function post(
+  { outbound }: TlsReporterOptions,
+  url: string,
+  file: Buffer,
+): Promise<string | undefined> {
+  const reply = await outbound.send({
+    url,
+    method: 'POST',
+    headers: { 'content-type': TLS_REPORT_TYPE },
+    body: file,
+    limitMs: POST_LIMIT_MS,
+    limitBytes: POST_REPLY_BYTES,
+    whenLonger: 'cut',
+  })
+  if (reply instanceof OutboundFault) return reply.message
+  return reply.status < 300 ? undefined : `the host answered ${reply.status}`
+}
+
+/** A report that was mailed already is not mailed again: its name is its idempotency key. */
+async function mail(
+  { accept, preparation, from }: TlsReporterOptions,
+  accountId: Id,
+  destination: string,
+  report: TlsReport,
+  file: Buffer,
+): Promise<string | undefined> {
+  const to = parseMailbox(decodeURIComponent(destination.slice('mailto:'.length).replace(/\?.*/, '')))
+  if ('fault' in to) return to.fault
+  const prepared = await preparation.email(accountId, submissionOf(from, to, report, file))
+  const key = createHash('sha256')
+    .update(`${reportId(report)} ${to.address}`)
+    .digest()
+  const idempotency = { endpoint: 'tls-report', key: key.toString('hex'), bodyHash: key }
+  const accepted = await accept.send({ accountId, apiKeyId: null, domain: null }, prepared, idempotency)
+  return isRefusal(accepted) ? accepted.message : undefined
+}
+
+/** RFC 8460 §5.3; that it arrives is worth more than how (RFC 8689 §5). */
+function submissionOf(from: Mailbox, to: Mailbox, report: TlsReport, file: Buffer): Submission {
+  const { domain, submitter, day } = report
+  return {
+    from,
+    to: [to],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    subject: `Report Domain: ${domain} Submitter: ${submitter} Report-ID: <${reportId(report)}>`,
+    html: null,
+    text: `This is an aggregate report on TLS from ${submitter} for ${domain}, ${day} UTC.\n`,
+    headers: [
+      ['TLS-Report-Domain', domain],
+      ['TLS-Report-Submitter', submitter],
+      ['TLS-Required', 'No'],
+      ['Auto-Submitted', 'auto-generated'],
+    ],
+    messageId: null,
+    attachments: [
+      { filename: reportFileName(report), contentType: TLS_REPORT_TYPE, contentId: null, content: file },
+    ],
+    tags: [],
+    scheduledAt: null,
+    topicId: null,
+    template: null,
+  }
+}

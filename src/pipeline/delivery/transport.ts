@@ -1,0 +1,142 @@
+/** Carries one message to where its route leads, and says how that ended. */
+import { wireId } from '../../lib/ids.ts'
+import { needsSmtpUtf8 } from '../../protocols/smtp/address.ts'
+import type { ClaimedDelivery } from '../../store/command.ts'
+import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts'
+import type { HandOver } from './local-delivery.ts'
+import type { OutgoingMessage } from './message/message.ts'
+import type { Ending } from './outcome/finish.ts'
+import type { Outcome } from './outcome/outcome.ts'
+import { NO_LINE, type Turn } from './pipeline.ts'
+import type { Route } from './route.ts'
+import type { SiteSignal } from './shaping/congestion-feedback.ts'
+import type { Source, SourceIps } from './shaping/source-ips.ts'
+import type { SmartHostOf } from './smart-host.ts'
+import type { Transaction } from './smtp-client/types.ts'
+import { wayOver, wayTo } from './tls-policy/next-hop.ts'
+import type { DeadEnd } from './undeliverable.ts'
+
+export interface Carried {
+  ending: Ending
+  signal: SiteSignal
+}
+
+export interface CarryOptions extends AttemptOptions {
+  smartHostOf: SmartHostOf
+  sourceIps: SourceIps
+  /** What becomes of mail to a simulator address. */
+  simulate(delivery: ClaimedDelivery): Ending
+  /** Into an inbox of ours. */
+  handOver: HandOver
+  deadEnd: DeadEnd
+}
+
+export async function carry(
+  options: CarryOptions,
+  { destination }: Route,
+  delivery: ClaimedDelivery,
+  message: OutgoingMessage,
+  { ips }: Source,
+  turn: Turn = NO_LINE,
+): Promise<Carried> {
+  switch (destination.kind) {
+    case 'simulator':
+      return { ending: options.simulate(delivery), signal: 'nothing' }
+    case 'hosted': {
+      const ending = await options.handOver(delivery, destination.domain, message, options.clock.now())
+      return { ending, signal: 'through' }
+    }
+    case 'nowhere':
+      return { ending: await options.deadEnd(delivery, destination), signal: 'nothing' }
+    case 'unknown':
+      return {
+        ending: { ...withoutReply('deferred', 'unknown', destination.reason), brokeOff: true },
+        signal: 'trouble',
+      }
+    case 'smart-host': {
+      const way = wayOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
+      return carried(await attempt(options, way, transactionOf(delivery, message), ips, turn))
+    }
+    case 'hosts': {
+      const { hosts, hostSet, security } = destination
+      const way = wayTo({ domain: delivery.domain, hosts, hostSet, security }, message.tls)
+      if ('reason' in way) {
+        const { kind, reason, enhanced } = way
+        return { ending: { ...withoutReply(kind, 'policy', reason), enhanced }, signal: 'nothing' }
+      }
+      const result = await attempt(options, way, transactionOf(delivery, message), ips, turn)
+      return carriedFrom(options.sourceIps, delivery.domain, result)
+    }
+  }
+}
+
+/**
+ * Where our address is not wanted the next attempt is from another, if there is one: what was refused for good gets that
+ * chance. Where we have several, it is the trouble of this one alone.
+ */
+function carriedFrom(sourceIps: SourceIps, domain: string, result: AttemptResult): Carried {
+  const { outcome, trials } = result
+  const source = trials.at(-1)?.source
+  const isUnwanted = source !== undefined && outcome.meaning?.pressure === 'reputation'
+  if (!isUnwanted || sourceIps.sources.length === 1) return carried(result)
+  const { ending } = carried(result)
+  const isElsewhere = sourceIps.coolOff(source, domain)
+  return { ending: isElsewhere ? { ...ending, kind: 'deferred' } : ending, signal: 'trouble' }
+}
+
+function signalOf({ hostTrouble, onOurTerms = false, reply, meaning }: Outcome): SiteSignal {
+  if (hostTrouble) return onOurTerms ? 'nothing' : 'trouble'
+  if (meaning?.pressure === 'congestion') return 'trouble'
+  return reply ? 'through' : 'nothing'
+}
+
+/** The email cannot be made into a message: it fails before transfer. */
+export function failedBeforeTransfer(reason: string): Carried {
+  return { ending: withoutReply('failed', 'unknown', reason), signal: 'nothing' }
+}
+
+/** Something of ours broke: it is tried again, whoever's fault it was. */
+export function brokenInside(): Carried {
+  return { ending: withoutReply('deferred', 'unknown', 'an internal error'), signal: 'nothing' }
+}
+
+function carried({ outcome, trials }: AttemptResult): Carried {
+  const { verdict, phase, reply, text, enhanced, meaning, alert = meaning?.alert } = outcome
+  const bounceClass = verdict.kind === 'delivered' ? 'unknown' : verdict.class
+  const signal = signalOf(outcome)
+  return {
+    ending: {
+      kind: verdict.kind,
+      class: bounceClass,
+      phase,
+      reply,
+      text,
+      trials,
+      ...(verdict.kind === 'bounced' && enhanced !== undefined && { enhanced }),
+      ...(meaning?.blamesAddress && { blamesAddress: true }),
+      ...(meaning?.hintMs === undefined ? {} : { hintMs: meaning.hintMs }),
+      ...(alert && { alert }),
+      ...(signal === 'trouble' && { brokeOff: true }),
+    },
+    signal,
+  }
+}
+
+function transactionOf(
+  { address, emailId }: ClaimedDelivery,
+  { mailFrom, bytes, sizeBytes, smtpUtf8, tls }: OutgoingMessage,
+): Transaction {
+  return {
+    mailFrom,
+    recipients: [address],
+    message: bytes,
+    size: sizeBytes,
+    smtpUtf8: smtpUtf8 || needsSmtpUtf8(address),
+    requireTls: tls === 'required',
+    envelopeId: () => wireId('eml', emailId),
+  }
+}
+
+function withoutReply(kind: Ending['kind'], bounceClass: Ending['class'], text: string): Ending {
+  return { kind, class: bounceClass, phase: 'dns', reply: null, text, trials: [] }
+}

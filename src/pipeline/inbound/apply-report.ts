@@ -1,0 +1,186 @@
+/**
+ * What a report does: its event, the state of the delivery and the suppression, in one transaction with the mark that
+ * the report has been read. The token alone says which delivery; whom the report names is only recorded.
+ */
+
+import type { Id } from '../../lib/ids.ts'
+import { bounceType } from '../../protocols/bounces/bounce-class.ts'
+import type { Report, ReportedRecipient } from '../../protocols/bounces/report.ts'
+import { foldAddress } from '../../protocols/smtp/address.ts'
+import { recipientCommands } from '../../resources/events/commands.ts'
+import { hasHappened } from '../../resources/events/has-happened.ts'
+import { recordDeliveries } from '../../resources/events/record.ts'
+import { addSuppressions } from '../../resources/suppressions/suppression-rows.ts'
+import { command, type Tx } from '../../store/command.ts'
+import { REPORT_STATE } from '../../store/schema/reports.ts'
+import { DELIVERY_STATE, type DeliveryRow, NO_LEASE } from '../../store/schema.ts'
+import { type Leaving, leaveByMail } from './mailto-unsubscribe.ts'
+
+export interface ReadReport {
+  /** Undefined where it could not be read. */
+  report: Report | undefined
+  /** Undefined where it names no delivery of ours. */
+  ref: { emailId: Id; ordinal: number } | undefined
+  fault: string | undefined
+  /** Of mail to an unsubscribe address, which is no report; null where a program has sent it by itself. */
+  leaving?: Leaving | null
+}
+
+/** What came of a report; all but the first four changed nothing. */
+export type ReportEffect =
+  | 'bounced'
+  | 'delayed'
+  | 'complained'
+  | 'unsubscribed'
+  | 'repeated'
+  | 'unknown-delivery'
+  | 'nothing-to-do'
+  | 'unreadable'
+
+type Delivery = Pick<DeliveryRow, (typeof COLUMNS)[number]>
+const COLUMNS = ['accountId', 'emailId', 'ordinal', 'address', 'status', 'state', 'attempts'] as const
+/** A delivery in these was never given to another host, so that no other host can report on it. */
+const NEVER_LEFT = new Set<DeliveryRow['status']>(['suppressed', 'canceled'])
+
+export const settleCommands = {
+  /** False where it had been settled before. */
+  settleReport: command<ReadReport & { id: Id; at: number }, ReportEffect | false>(async (tx, input) => {
+    const { id, at, report, fault } = input
+    const [row] = await tx.rows.lock('reports', [{ id }], ['state'])
+    if (row?.state !== REPORT_STATE.unread) return false
+    const effect = await effectOf(tx, input)
+    await tx.rows.update(
+      'reports',
+      ['id'],
+      [
+        {
+          id,
+          state: REPORT_STATE.read,
+          readAt: at,
+          kind: report?.kind ?? null,
+          effect,
+          detail: report ? JSON.stringify(detailOf(report)) : null,
+          fault: fault ?? null,
+        },
+      ],
+    )
+    return effect
+  }),
+}
+
+async function effectOf(
+  tx: Tx,
+  { report, ref, leaving, at }: ReadReport & { at: number },
+): Promise<ReportEffect> {
+  if (leaving !== undefined) return leave(tx, leaving, at)
+  if (!report) return 'unreadable'
+  if (!ref)
+    return report.kind === 'bounce' || report.kind === 'complaint' ? 'unknown-delivery' : 'nothing-to-do'
+  const [delivery] = await tx.rows.lock('deliveries', [ref], COLUMNS)
+  if (!delivery || delivery.attempts === 0 || NEVER_LEFT.has(delivery.status)) return 'unknown-delivery'
+  if (report.kind === 'complaint') return complain(tx, delivery, report, at)
+  if (report.kind !== 'bounce') return 'nothing-to-do'
+  const failed = worstOf(report.recipients, 'failed')
+  if (failed) return bounce(tx, delivery, failed, at)
+  const delayed = worstOf(report.recipients, 'delayed')
+  return delayed ? delay(tx, delivery, delayed, at) : 'nothing-to-do'
+}
+
+async function leave(tx: Tx, leaving: Leaving | null, at: number): Promise<ReportEffect> {
+  if (leaving === null) return 'nothing-to-do'
+  const wish = await leaveByMail(tx, leaving, at)
+  if (wish === undefined) return 'unknown-delivery'
+  return wish === 'done' ? 'unsubscribed' : wish === 'known' ? 'repeated' : 'nothing-to-do'
+}
+
+/** Of several recipients behind one address of ours, one that says that the address is in vain. */
+function worstOf(recipients: readonly ReportedRecipient[], action: 'failed' | 'delayed') {
+  const fitting = recipients.filter(recipient => recipient.action === action)
+  return fitting.find(({ isHard }) => isHard) ?? fitting[0]
+}
+
+async function bounce(
+  tx: Tx,
+  delivery: Delivery,
+  said: ReportedRecipient,
+  at: number,
+): Promise<ReportEffect> {
+  if (
+    delivery.status === 'bounced' ||
+    (await hasHappened(tx, delivery.emailId, 'email.bounced', delivery.address))
+  )
+    return 'repeated'
+  const { accountId, emailId, address } = delivery
+  // A complaint is what is told of it, whatever comes later.
+  const status = delivery.status === 'complained' ? ('complained' as const) : ('bounced' as const)
+  const data = { bounce: bounceData(said) }
+  await recordDeliveries(tx, [
+    {
+      ...changeOf(delivery, at),
+      set: { status, state: DELIVERY_STATE.done, ...NO_LEASE, lastReply: textOf(said) },
+      event: { type: 'email.bounced', data },
+      error: errorOf(said),
+    },
+  ])
+  if (said.isHard)
+    await addSuppressions(tx, [
+      { accountId, email: foldAddress(address), reason: 'bounce', sourceId: emailId, at },
+    ])
+  return 'bounced'
+}
+
+/** The recipient's own host still tries: told once, while nothing worse is known. */
+async function delay(tx: Tx, delivery: Delivery, said: ReportedRecipient, at: number): Promise<ReportEffect> {
+  const { status, state } = delivery
+  if (status !== 'delivered' && status !== 'queued') return 'repeated'
+  if (await hasHappened(tx, delivery.emailId, 'email.delivery_delayed', delivery.address)) return 'repeated'
+  const data = { delay: { attempt: delivery.attempts, next_attempt_at: null, reply: textOf(said) } }
+  await recordDeliveries(tx, [
+    {
+      ...changeOf(delivery, at),
+      set: { status, state },
+      event: { type: 'email.delivery_delayed', data },
+      error: null,
+    },
+  ])
+  return 'delayed'
+}
+
+async function complain(tx: Tx, delivery: Delivery, report: Report, at: number): Promise<ReportEffect> {
+  const { accountId, emailId, ordinal } = delivery
+  const data = { complaint: { type: report.feedbackType ?? 'abuse' } }
+  const input = { accountId, emailId, ordinal, at, data, suppress: true }
+  const [isNew] = await recipientCommands.complain.run(tx, [input])
+  return isNew ? 'complained' : 'repeated'
+}
+
+function changeOf({ accountId, emailId, ordinal, address: recipient }: Delivery, at: number) {
+  return { accountId, emailId, ordinal, recipient, at, handedOverAt: null }
+}
+
+function bounceData(said: ReportedRecipient) {
+  const { type, subtype } = bounceType(said.class)
+  return {
+    type,
+    subtype,
+    class: said.class,
+    code: said.replyCode ?? null,
+    enhanced_code: said.status ?? null,
+    message: textOf(said),
+    mx_host: said.remoteMta ?? null,
+  }
+}
+
+function textOf({ diagnostic, status }: ReportedRecipient): string {
+  return diagnostic === '' ? (status ?? 'no reason was given') : diagnostic
+}
+
+function errorOf(said: ReportedRecipient): string {
+  const host = said.remoteMta === undefined ? '' : ` (${said.remoteMta})`
+  return `${textOf(said)}${host}`
+}
+
+/** What the report says of itself, and of whom; recorded for people, decides nothing. */
+function detailOf({ recipients, reportingMta, envelopeId, messageId, feedbackType }: Report) {
+  return { recipients: recipients.slice(0, 20), reportingMta, envelopeId, messageId, feedbackType }
+}

@@ -1,0 +1,44 @@
+/** A received message with all that is shown of it. */
+import type { Id } from '../../lib/ids.ts'
+import { isInSight } from '../../resources/emails/inbound-list.ts'
+import type { Find } from '../../store/read.ts'
+import type { InboundMessageRow } from '../../store/schema/inbound.ts'
+import { decodeInboundContent, type InboundContent, NO_CONTENT } from './stored-content.ts'
+import { LISTED_COLUMNS } from './view.ts'
+
+const COLUMNS = [
+  ...LISTED_COLUMNS,
+  'listedAt',
+  'rawHash',
+  'contentId',
+  'clientIp',
+  'helo',
+  'tls',
+  'verdictDetail',
+  'authenticationResults',
+] as const
+
+export type ShownInbound = Pick<InboundMessageRow, (typeof COLUMNS)[number]>
+
+/** Who asks, and how far they see. */
+export interface Sight {
+  accountId: Id
+  /** Epoch ms; what was received then or before is out of sight. */
+  horizon: number
+  /** The only domain whose mail is seen; null for all. */
+  domain: string | null
+}
+
+export async function findInbound(find: Find, sight: Sight, id: Id): Promise<ShownInbound | undefined> {
+  const [row] = await find('inboundMessages', [{ accountId: sight.accountId, id }], COLUMNS)
+  return row && isInSight(row, sight) ? row : undefined
+}
+
+export async function contentOf(
+  find: Find,
+  { contentId }: Pick<InboundMessageRow, 'contentId'>,
+): Promise<InboundContent> {
+  if (contentId === null) return NO_CONTENT
+  const [stored] = await find('contents', [{ id: contentId }], ['encoding', 'body'])
+  return stored ? decodeInboundContent(stored) : NO_CONTENT
+}

@@ -1,0 +1,55 @@
+/**
+ * Places for messages that are too large for memory and are written to a file while they come in. When all are taken,
+ * a new message gets the place of one that is much slower, or of one from a netblock that has more than its share.
+ */
+import type { Clock } from '../../lib/clock.ts'
+import { countByNetblock, slowestOfLargest } from './eviction.ts'
+import { FAST_BYTES_PER_SECOND, type Transfer } from './min-data-rate.ts'
+
+export interface LargeMessages {
+  /** Takes a place, if need be that of another message, which is ended. @returns false when there is none */
+  enter(one: Transfer): boolean
+  /** Gives the place back, if the message has one. */
+  leave(one: Transfer): void
+}
+
+/** Places that one netblock keeps when others want them. */
+const SHARE_OF_NETBLOCK = 8
+const ENDED = '4.4.2 Too many large messages at once, and this one came in slowest; try again later'
+
+export function createLargeMessages(most: number, clock: Pick<Clock, 'monotonic'>): LargeMessages {
+  const held = new Set<Transfer>()
+
+  const victimFor = (one: Transfer): Transfer | undefined => {
+    const now = clock.monotonic()
+    const candidates = [...held]
+      .filter(transfer => !transfer.isHeldUp())
+      .map(transfer => ({
+        transfer,
+        netblock: transfer.netblock,
+        bytesPerSecond: transfer.bytesPerSecond(now),
+        since: 0,
+      }))
+    const limit = Math.min(FAST_BYTES_PER_SECOND, one.bytesPerSecond(now) / 2)
+    const slow = candidates.filter(({ bytesPerSecond }) => bytesPerSecond < limit)
+    if (slow.length > 0) return slowestOfLargest(slow)?.transfer
+    const counts = countByNetblock(held)
+    if ((counts.get(one.netblock) ?? 0) >= SHARE_OF_NETBLOCK) return undefined
+    return slowestOfLargest(candidates.filter(({ netblock }) => counts.get(netblock)! > SHARE_OF_NETBLOCK))
+      ?.transfer
+  }
+
+  return {
+    enter(one) {
+      if (held.size >= most) {
+        const victim = victimFor(one)
+        if (!victim) return false
+        held.delete(victim)
+        victim.stop(ENDED)
+      }
+      held.add(one)
+      return true
+    },
+    leave: one => void held.delete(one),
+  }
+}

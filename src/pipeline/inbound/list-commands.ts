@@ -1,0 +1,117 @@
+/** Lists a received message once it has been read: what it says, what it was judged to be, and the event that tells of it. */
+
+import { foldText } from '../../lib/fold-text.ts'
+import { type Id, wireId } from '../../lib/ids.ts'
+import type { EncodedContent } from '../../resources/emails/content.ts'
+import { INBOUND_COUNTER } from '../../resources/emails/inbound-list.ts'
+import { recordEvents } from '../../resources/events/record.ts'
+import { command, type Tx } from '../../store/command.ts'
+import type { InboundMessageRow } from '../../store/schema/inbound.ts'
+import type { ReadMail } from './mail-reader.ts'
+import { type Verdicts, verdictColumns } from './message-verdicts.ts'
+import type { ReceivedMailbox } from './parts/addresses.ts'
+import type { FoundPart, StoredPart } from './parts/parsed-mail.ts'
+import { inboundRowView, LISTED_COLUMNS } from './view.ts'
+
+export interface ListInbound {
+  accountId: Id
+  id: Id
+  /** Null where nothing of it could be read. */
+  mail: ReadMail | null
+  /** Why not, then. */
+  fault: string | null
+  verdicts: Verdicts
+  at: number
+}
+
+const LONGEST_FAULT = 500
+/** What one message asks of the writer is measured in those. */
+const USUAL_BYTES = 8_192
+
+export const listInboundCommands = {
+  /** False where it had been listed before, or is gone. */
+  listInbound: command<ListInbound, boolean>(
+    async (tx, input) => {
+      const { accountId, id, mail, at } = input
+      const key = { accountId, id }
+      const [row] = await tx.rows.lock('inboundMessages', [key], ['listedAt', ...LISTED_COLUMNS, 'domainId'])
+      if (!row || row.listedAt !== null) return false
+      const contentId = mail ? await storeContent(tx, mail.content) : null
+      const read = { ...readColumns(tx, input), ...verdictColumns(input.verdicts) }
+      await tx.rows.update(
+        'inboundMessages',
+        ['accountId', 'id'],
+        [{ ...key, ...read, contentId, listedAt: at }],
+      )
+      const { domainId, ...listed } = { ...row, ...read }
+      await tx.rows.insert('inboundSubjects', [
+        { ...key, subject: foldText(listed.subject), domains: domainsOf(row.recipients) },
+      ])
+      tx.count(accountId, INBOUND_COUNTER, '', 1)
+      await recordEvents(tx, [
+        {
+          accountId,
+          subjectId: id,
+          type: 'email.received',
+          recipient: null,
+          data: { ...inboundRowView(listed), email_id: wireId('inb', id) },
+          at,
+          origin: { domainId, broadcastId: null, simulated: 0 },
+        },
+      ])
+      return true
+    },
+    { weigh: ({ mail }) => 1 + Math.floor((mail?.content.body.length ?? 0) / USUAL_BYTES) },
+  ),
+}
+
+async function storeContent(tx: Tx, content: EncodedContent): Promise<number> {
+  const [id] = await tx.rows.reserve('contents', 1)
+  await tx.rows.insert('contents', [{ id: id!, ...content, refs: 1 }])
+  return id!
+}
+
+type ReadColumns = Pick<
+  InboundMessageRow,
+  | 'parseError'
+  | 'subject'
+  | 'messageId'
+  | 'fromList'
+  | 'toList'
+  | 'ccList'
+  | 'bccList'
+  | 'replyToList'
+  | 'attachments'
+>
+
+function readColumns(tx: Tx, { mail, fault, at }: ListInbound): ReadColumns {
+  const faults = [...(fault === null ? [] : [fault]), ...(mail?.faults ?? [])]
+  return {
+    parseError: faults.length === 0 ? null : faults.join('; ').replaceAll('\0', '').slice(0, LONGEST_FAULT),
+    subject: mail?.subject ?? '',
+    messageId: mail?.messageId ?? null,
+    fromList: listJson(mail?.from),
+    toList: listJson(mail?.to),
+    ccList: listJson(mail?.cc),
+    bccList: listJson(mail?.bcc),
+    replyToList: listJson(mail?.replyTo),
+    attachments: partsJson(tx, mail?.parts ?? [], at),
+  }
+}
+
+function listJson(list: readonly ReceivedMailbox[] = []): string | null {
+  return list.length === 0 ? null : JSON.stringify(list)
+}
+
+function partsJson(tx: Tx, parts: readonly FoundPart[], at: number): string | null {
+  if (parts.length === 0) return null
+  return JSON.stringify(parts.map((part): StoredPart => ({ id: wireId('att', tx.newId(at)), ...part })))
+}
+
+/** Each once, a blank around each. */
+function domainsOf(recipients: string): string {
+  const names = (JSON.parse(recipients) as string[]).map(address =>
+    address.slice(address.lastIndexOf('@') + 1),
+  )
+  return ` ${[...new Set(names)].join(' ')} `
+}

@@ -1,0 +1,204 @@
+/** Port 25: takes mail for the addresses behind `doorOf`, and says 250 only when it is on the disk (RFC 5321). */
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
+import type { Certificates } from '../../lib/certificates.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { LARGEST_INLINE_BYTES } from '../../store/blobs/staged.ts'
+import type { BlobStream } from '../../store/blobs/stream.ts'
+import type { Crowd } from './ingest-load.ts'
+import { takeIn } from './intake.ts'
+import { createLargeMessages } from './large-messages.ts'
+import { type Listening, startListening } from './listening.ts'
+import { createMailBytes, type MailBytes } from './mail-bytes.ts'
+import type { MailCounts } from './mail-counts.ts'
+import type { Transfer } from './min-data-rate.ts'
+import { type Admit, type Door, messagesOf, reportsOf } from './rcpt-policy.ts'
+import type { ReceivedMail } from './receive-commands.ts'
+import { createReplyTo, Reply } from './reply.ts'
+import { StrictSmtpServer } from './smtp-server.ts'
+
+export interface ListenerOptions {
+  listen: { host: string; port: number }
+  mailHost: string
+  certificates: Certificates
+  /** Open at once. */
+  mostConnections?: number | undefined
+  /** Connections from one address; any number when 0. */
+  newPerMinute: number
+  admit: Admit
+  /** Where the bytes of a message go while they come. */
+  openBlob(): BlobStream
+  /** Stores the mail, and takes its blob over. @throws StorageUnavailable */
+  take(mail: Omit<ReceivedMail, 'at'>): Promise<void>
+  /** Told of the messages that are under way. */
+  crowd: Crowd
+  counts: MailCounts
+  clock: Clock
+  log: Log
+}
+
+/** Of a report no more is ever looked at: what it returns of our own mail may be long, and says nothing new. */
+export const KEPT_BYTES = 1024 * 1024
+const LARGEST_BYTES = 60 * 1024 * 1024
+const MOST_CONNECTIONS_OF_ONE = 20
+const MOST_RECIPIENTS = 100
+/** Others get their turn by the time that one may last. */
+const MOST_MESSAGES = 10_000
+/** Messages that are written to a file while they come in; smaller ones stay in memory, and need no place. */
+const MOST_LARGE = 64
+/** From so many messages on, of any size, they must come in faster. */
+const CROWD_OF = 32
+const MOST_HOPS = 50
+const IDLE_MS = 60_000
+const LONGEST_MS = 900_000
+
+type Answer = (error?: Error | null) => void
+
+/** @throws when the address is not to be had */
+export function startInboundListener(options: ListenerOptions): Promise<Listening> {
+  return startListening(createServer(options), { ...options, name: 'an inbound' })
+}
+
+function createServer(options: ListenerOptions): StrictSmtpServer {
+  const { mailHost, certificates, clock, admit, newPerMinute, mostConnections, counts } = options
+  const notAdmitted = createReplyTo(451, options)
+  /** Behind the addresses of transactions under way, by their envelopes. */
+  const named = new WeakMap<object, Map<string, Door>>()
+  const receive = createReceiver(options, {
+    doorsOf: ({ envelope }) => [...(named.get(envelope)?.values() ?? [])],
+    receive: (id, stream) => server.receive(id, stream),
+  })
+  const server: StrictSmtpServer = new StrictSmtpServer(
+    {
+      name: mailHost,
+      size: LARGEST_BYTES,
+      socketTimeout: IDLE_MS,
+      authOptional: true,
+      disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD'],
+      ...certificates.current(),
+      onMailFrom(_sender, { transaction }, answer) {
+        answer(transaction > MOST_MESSAGES ? new Reply(421, '4.7.0 Enough for one connection') : null)
+      },
+      onRcptTo({ address }, { envelope }, answer) {
+        if (envelope.rcptTo.length >= MOST_RECIPIENTS)
+          return answer(new Reply(452, '4.5.3 Too many recipients'))
+        return admit(address).then(
+          door => {
+            if (!door) return answer(new Reply(550, '5.7.1 No such address here, and nothing is relayed'))
+            const doors = named.get(envelope) ?? new Map<string, Door>()
+            named.set(envelope, doors.set(address, door))
+            return answer()
+          },
+          error => answer(notAdmitted(error)),
+        )
+      },
+      onData: receive,
+    },
+    {
+      ...{ clock, newPerMinute, mostConnections, counts },
+      mostOfOne: MOST_CONNECTIONS_OF_ONE,
+      longestMs: LONGEST_MS,
+      isCrowded: () => options.crowd.size() > CROWD_OF,
+    },
+  )
+  return server
+}
+
+interface Transactions {
+  /** Behind the addresses that were named. */
+  doorsOf(session: SMTPServerSession): Door[]
+  receive: StrictSmtpServer['receive']
+}
+
+/** One message from the end of DATA's 354 to its reply. */
+function createReceiver(
+  { take, openBlob, crowd, counts, clock, log }: ListenerOptions,
+  { doorsOf, receive }: Transactions,
+) {
+  const notTaken = createReplyTo(452, { log, clock })
+  const large = createLargeMessages(MOST_LARGE, clock)
+
+  const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession, transfer: Transfer) => {
+    const doors = doorsOf(session)
+    const bytes = createMailBytes()
+    const blob = openBlob()
+    try {
+      const within = withPlace(blob, () => large.enter(transfer))
+      await takeIn(stream, bytes, within, messagesOf(doors).length > 0 ? LARGEST_BYTES : KEPT_BYTES)
+      insistOnGood(stream, bytes)
+    } catch (error) {
+      await blob.discard()
+      throw error
+    }
+    await take({ ...factsOf(session, doors), sizeBytes: bytes.sizeBytes, blob: await blob.finish() })
+  }
+
+  return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
+    crowd.enter()
+    const { transfer, finish } = receive(session.id, stream)
+    stream.on('data', (chunk: Buffer) => transfer.add(chunk.length))
+    stream.once('end', finish)
+    return settle(stream, session, transfer)
+      .then(
+        () => {
+          counts.taken()
+          answer()
+        },
+        error => {
+          if (isCutOff(error)) log.debug({ err: error }, 'a message was not received in full')
+          else answer(notTaken(error))
+        },
+      )
+      .finally(() => {
+        finish()
+        large.leave(transfer)
+        crowd.leave()
+      })
+  }
+}
+
+/** Takes a place before the blob begins to write to a file. */
+function withPlace(blob: BlobStream, enter: () => boolean): Pick<BlobStream, 'write'> {
+  let sizeBytes = 0
+  let hasPlace = false
+  return {
+    async write(block) {
+      sizeBytes += block.length
+      if (!hasPlace && sizeBytes > LARGEST_INLINE_BYTES) {
+        if (!enter()) throw new Reply(452, '4.3.1 Too many large messages at once, try again later')
+        hasPlace = true
+      }
+      await blob.write(block)
+    },
+  }
+}
+
+/** @throws Reply */
+function insistOnGood({ sizeExceeded }: SMTPServerDataStream, bytes: MailBytes) {
+  if (sizeExceeded) throw new Reply(552, '5.3.4 The message is too large')
+  if (bytes.hasBareLineEnd) throw new Reply(550, '5.6.11 Lines end in CR LF')
+  if (bytes.hopCount() > MOST_HOPS)
+    throw new Reply(554, '5.4.6 The message has come through too many servers')
+}
+
+function factsOf(session: SMTPServerSession, doors: readonly Door[]) {
+  const { envelope, remoteAddress, hostNameAppearsAs, secure, tlsOptions } = session
+  return {
+    reports: reportsOf(doors),
+    messages: messagesOf(doors),
+    sender: envelope.mailFrom ? envelope.mailFrom.address : '',
+    clientIp: remoteAddress,
+    helo: hostNameAppearsAs || null,
+    tls: secure ? versionOf(tlsOptions) : null,
+  }
+}
+
+/** @param facts of the cipher, as smtp-server hands them on */
+function versionOf(facts: unknown): string {
+  return (facts as { version?: string } | null)?.version ?? 'TLS'
+}
+
+/** There is nobody left to be answered. */
+function isCutOff(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ECONNECTION'
+}

@@ -1,0 +1,39 @@
+/** A mail listener on its address, with the certificate of the day. */
+import type { AddressInfo } from 'node:net'
+import type { Certificates } from '../../lib/certificates.ts'
+import type { Log } from '../../lib/log.ts'
+import type { StrictSmtpServer } from './smtp-server.ts'
+
+export interface Listening {
+  address(): AddressInfo
+  /** Takes no more connections, lets those under way end, but not for long. */
+  close(): Promise<void>
+}
+
+interface ListeningOptions {
+  /** As the log calls it. */
+  name: string
+  listen: { host: string; port: number }
+  certificates: Certificates
+  log: Log
+}
+
+/** @throws when the address is not to be had */
+export async function startListening(
+  server: StrictSmtpServer,
+  { name, listen, certificates, log }: ListeningOptions,
+): Promise<Listening> {
+  server.on('error', error => log.debug({ err: error }, `${name} connection failed`))
+  const stopFollowing = certificates.onChange(pair => server.updateSecureContext(pair))
+  await new Promise<void>((resolve, reject) => {
+    server.server.once('error', reject)
+    server.listen(listen.port, listen.host, resolve)
+  })
+  return {
+    address: () => server.server.address() as AddressInfo,
+    close() {
+      stopFollowing()
+      return new Promise(resolve => server.close(() => resolve()))
+    },
+  }
+}

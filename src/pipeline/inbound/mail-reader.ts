@@ -1,0 +1,182 @@
+/**
+ * Reads received mail. Small messages are read on a thread of this process, one at a time: they are too small to need much
+ * memory. Large ones, and those that were left unread by an earlier run of the service, are read in a child process, and it
+ * is stored beforehand that they are being read: one that ended a process is read by its header section alone.
+ */
+
+import { type Clock, within } from '../../lib/clock.ts'
+import { idKey } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Metrics } from '../../lib/metrics.ts'
+import { createPassingThread, type PassingThreadData } from '../../lib/on-demand-worker.ts'
+import { inOwnMemory } from '../../lib/own-memory.ts'
+import { JobTooLong, type ReaderPool } from '../../lib/reader-pool.ts'
+import { ProcessDied, ProcessNotStarted } from '../../lib/worker-process.ts'
+import { ThreadEnded } from '../../lib/worker-rpc.ts'
+import type { EncodedContent } from '../../resources/emails/content.ts'
+import type { inboundCommands, UnlistedInbound } from '../../resources/emails/inbound-rows.ts'
+import { LARGEST_INLINE_BYTES } from '../../store/blobs/staged.ts'
+import { type Run, StorageUnavailable } from '../../store/command.ts'
+import type { ParsedMail } from './parts/parsed-mail.ts'
+
+/** A message that has been read, with its texts and headers in the form in which they are stored. */
+export interface ReadMail extends Omit<ParsedMail, 'html' | 'text' | 'headers'> {
+  content: EncodedContent
+}
+
+export type UnreadMail = Pick<
+  UnlistedInbound,
+  'accountId' | 'id' | 'createdAt' | 'readingAt' | 'sizeBytes' | 'rawHash'
+>
+
+/** Where the bytes of the message are. */
+export interface MailSource {
+  /** All of a small message; the memory is not to be used any more afterwards. */
+  load(): Promise<Uint8Array<ArrayBuffer>>
+  /** The first bytes of the message, as many as given or somewhat more. */
+  loadHead(sizeBytes: number): Promise<Uint8Array<ArrayBuffer>>
+}
+
+export interface MailReader {
+  /**
+   * A message that cannot be read in full is read by its header section alone, with the reason among its faults.
+   *
+   * @throws StorageUnavailable, ProcessNotStarted, ThreadEnded when it cannot be read now; what the source throws
+   */
+  read(mail: UnreadMail, source: MailSource): Promise<ReadMail>
+  /** Whether an earlier run of the service ended while it was reading this message, and perhaps because of it. */
+  endedWith(mail: UnreadMail): boolean
+  close(): Promise<void>
+}
+
+export interface ReadingOrder {
+  bytes: Uint8Array<ArrayBuffer>
+  /** Why no more than the header section is to be read; null otherwise. */
+  fault: string | null
+}
+
+export interface MailThreadData extends PassingThreadData {
+  mailHost: string
+}
+
+/** Input of the reader process, which reads the message from the store. */
+export interface StoredMail {
+  blobHash: Uint8Array
+}
+
+/** Function of the process that reads received mail. */
+export const READ_MAIL = 'readMail'
+
+interface ReaderOptions {
+  /** File of the thread for small messages; it is started when there is work for it. */
+  entry: URL
+  mailHost: string
+  readers: Pick<ReaderPool, 'run'>
+  run: Run<Pick<typeof inboundCommands, 'markInboundReading'>>
+  metrics?: Metrics | undefined
+  clock: Clock
+  log: Log
+}
+
+const SMALL_READ_MAX_MS = 20_000
+const SMALL_READ_HEAP_MIB = 256
+const HEAD_BYTES = 256 * 1024
+const HEAD_ONLY = 'so that only its header was read'
+
+export function createMailReader(options: ReaderOptions): MailReader {
+  const { entry, mailHost, readers, run, metrics, clock, log } = options
+  const thread = createPassingThread({
+    ...{ name: 'inbound', entry, data: { mailHost }, heapMib: SMALL_READ_HEAP_MIB, metrics, log },
+  })
+  const startedAt = clock.now()
+  /** Messages that are read in child processes, and stored as being read. */
+  const marked = new Set<UnreadMail>()
+  let turn: Promise<unknown> = Promise.resolve()
+  let isClosing = false
+
+  const mark = ({ accountId, id }: UnreadMail, at: number | null) =>
+    run('markInboundReading', { accountId, id, at })
+  const onThread = (load: () => Promise<ReadingOrder>): Promise<ReadMail> => {
+    const done = turn.then(async () => {
+      if (isClosing) throw new ThreadEnded()
+      const order = await load()
+      const read = await within(clock, SMALL_READ_MAX_MS, thread.call('read', order, [order.bytes.buffer]))
+      if (read !== undefined) return read as ReadMail
+      await thread.end()
+      throw new JobTooLong(`it took longer than ${SMALL_READ_MAX_MS / 1_000} s`)
+    })
+    turn = done.catch(() => {}) // whoever asked for it is told
+    return done
+  }
+  const inProcess = async (mail: UnreadMail): Promise<ReadMail> => {
+    try {
+      const read = await readers.run({
+        ...{ name: READ_MAIL, owner: idKey(mail.accountId), sizeBytes: mail.sizeBytes },
+        async load(): Promise<StoredMail> {
+          if (isClosing) throw new ThreadEnded()
+          marked.add(mail)
+          await mark(mail, clock.now())
+          return { blobHash: mail.rawHash }
+        },
+      })
+      return withOwnBody(read as ReadMail)
+    } finally {
+      marked.delete(mail)
+    }
+  }
+  const inFull = (mail: UnreadMail, { load }: MailSource): Promise<ReadMail> => {
+    const isLeftOver = mail.createdAt < startedAt
+    if (mail.sizeBytes > LARGEST_INLINE_BYTES || isLeftOver) return inProcess(mail)
+    return onThread(async () => ({ bytes: await load(), fault: null }))
+  }
+
+  const endedWith = ({ readingAt }: UnreadMail) => readingAt !== null && readingAt < startedAt
+
+  return {
+    endedWith,
+    async read(mail, source) {
+      const byHead = (reason: string) =>
+        onThread(async () => ({
+          bytes: await source.loadHead(HEAD_BYTES),
+          fault: `${reason}, ${HEAD_ONLY}`,
+        }))
+      if (endedWith(mail)) return byHead('The service ended while it was reading this message')
+      try {
+        return await inFull(mail, source)
+      } catch (error) {
+        if (isClosing || isTemporary(error)) throw error
+        const fields = { err: error, event: 'inbound_not_parsed', size: mail.sizeBytes }
+        log.warn(fields, 'A received message could not be read in full; it is listed by its header')
+        return byHead(reasonOf(error))
+      }
+    },
+    async close() {
+      isClosing = true
+      const unmarked = [...marked].map(mail => mark(mail, null))
+      for (const { status, ...outcome } of await Promise.allSettled(unmarked))
+        if (status === 'rejected') log.warn({ err: (outcome as PromiseRejectedResult).reason }, NOT_UNMARKED)
+      await thread.close()
+      await turn
+    },
+  }
+}
+
+const NOT_UNMARKED = 'A message that was being read is read by its header alone after the next start'
+
+/** The message was not looked at: it can be read later. */
+export function isTemporary(error: unknown): boolean {
+  return (
+    error instanceof StorageUnavailable || error instanceof ProcessNotStarted || error instanceof ThreadEnded
+  )
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof JobTooLong) return 'This message takes longer to read than is allowed'
+  if (error instanceof ProcessDied) return 'This message needs more memory to read than is allowed'
+  return 'This message could not be read in full'
+}
+
+/** What a process sent is a view of the buffer that held its whole answer. */
+function withOwnBody({ content, ...read }: ReadMail): ReadMail {
+  return { ...read, content: { ...content, body: inOwnMemory(content.body) } }
+}

@@ -1,0 +1,97 @@
+/** What received mail is judged to be. Who judges is handed in; where nobody does, or not in time, that is said. */
+import { type Clock, within } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { InboundMessageRow, Verdict } from '../../store/schema/inbound.ts'
+
+/** A message as its judges see it: the envelope, and where the bytes are. */
+export interface MailToJudge {
+  /** Of the envelope; empty for the null sender. */
+  sender: string
+  recipients: readonly string[]
+  /** Null where it came from ourselves, over no network. */
+  clientIp: string | null
+  helo: string | null
+  /** Such as `TLSv1.3`; null for plain text. */
+  tls: string | null
+  /** Epoch ms. */
+  receivedAt: number
+  sizeBytes: number
+  /** Of the message as it came, in the store. */
+  rawHash: Uint8Array
+  /** All of it where it is small and at hand; null where it is to be read from the store. */
+  bytes: Uint8Array | null
+}
+
+export interface Verdicts {
+  spam: Verdict
+  virus: Verdict
+  spf: Verdict
+  dkim: Verdict
+  dmarc: Verdict
+  /** What they rest on, as the API shows it. */
+  detail: object | null
+  /** Value of an `Authentication-Results` field. */
+  authenticationResults: string | null
+}
+
+/** Asked once a message has been read, and before it is listed. */
+export type JudgeMail = (mail: MailToJudge) => Promise<Verdicts>
+
+interface JudgingOptions {
+  /** Null where nobody judges. */
+  judge: JudgeMail | null
+  clock: Clock
+  log: Log
+}
+
+/** Whoever judges has limits of their own, within this. */
+const LONGEST_MS = 90_000
+
+/** Never rejects. */
+export function createJudging({ judge, clock, log }: JudgingOptions): JudgeMail {
+  return async mail => {
+    if (!judge) return without('DISABLED')
+    try {
+      const verdicts = await within(clock, LONGEST_MS, judge(mail))
+      if (verdicts) return verdicts
+      log.warn('a received message could not be judged in time')
+    } catch (error) {
+      log.error({ err: error }, 'a received message could not be judged')
+    }
+    return NOT_JUDGED
+  }
+}
+
+export const NOT_JUDGED = without('PROCESSING_FAILED')
+
+function without(verdict: Verdict): Verdicts {
+  return {
+    ...{ spam: verdict, virus: verdict, spf: verdict, dkim: verdict, dmarc: verdict },
+    detail: null,
+    authenticationResults: null,
+  }
+}
+
+type VerdictColumns = Pick<
+  InboundMessageRow,
+  | 'spamVerdict'
+  | 'virusVerdict'
+  | 'spfVerdict'
+  | 'dkimVerdict'
+  | 'dmarcVerdict'
+  | 'verdictDetail'
+  | 'authenticationResults'
+>
+
+export function verdictColumns(verdicts: Verdicts): VerdictColumns {
+  const { spam, virus, spf, dkim, dmarc, detail, authenticationResults } = verdicts
+  return {
+    spamVerdict: spam,
+    virusVerdict: virus,
+    spfVerdict: spf,
+    dkimVerdict: dkim,
+    dmarcVerdict: dmarc,
+    verdictDetail: detail && JSON.stringify(detail),
+    authenticationResults,
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Addresses of a header field as somebody else has written it (RFC 5322 §3.4): groups and comments are understood, and
+ * what is no address does not keep others from being found.
+ */
+import { decodeWords } from '../../../protocols/bounces/parts/encoded-words.ts'
+
+export interface ReceivedMailbox {
+  name: string | null
+  /** As it was written, without a route in front of it. */
+  address: string
+}
+
+const MOST = 1_000
+const LONGEST_ADDRESS = 320
+const LONGEST_NAME = 512
+const ENCODED_WORD = /=\?[^?\s]{1,40}\?[bq]\?[^?\r\n]{0,2000}\?=/iy
+const PLAIN_TEXT = /[^"(),:;<>\\=]+/y
+const CONTROLS = /[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]+/g
+
+/** @param value one character a byte, unfolded */
+export function readAddresses(value: string): ReceivedMailbox[] {
+  const found: ReceivedMailbox[] = []
+  let one = nothing()
+  const flush = () => {
+    const mailbox = mailboxOf(one)
+    if (mailbox && found.length < MOST) found.push(mailbox)
+    one = nothing()
+  }
+  let at = 0
+  const take = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at
+    const [text] = pattern.exec(value) ?? []
+    if (text) at += text.length
+    return text
+  }
+  while (at < value.length && found.length < MOST) {
+    const word = take(ENCODED_WORD) ?? take(PLAIN_TEXT)
+    if (word !== undefined) {
+      one.text += word
+      continue
+    }
+    const character = value[at]!
+    if (character === '"') {
+      const { text, end } = quoted(value, at)
+      one.quoted = true
+      one.text += text
+      at = end
+    } else if (character === '(') {
+      const { text, end } = comment(value, at)
+      one.comment ??= text
+      at = end
+    } else if (character === '<') {
+      const close = value.indexOf('>', at)
+      const end = close < 0 ? value.length : close
+      one.angle ??= value.slice(at + 1, end)
+      at = end + 1
+    } else {
+      at += 1
+      if (character === ',' || character === ';') flush()
+      else if (character === ':' && one.angle === undefined && !one.text.includes('@')) one = nothing()
+      else one.text += character
+    }
+  }
+  flush()
+  return found
+}
+
+interface Pending {
+  text: string
+  /** The text, or a part of it, stood in quotes. */
+  quoted: boolean
+  comment: string | undefined
+  angle: string | undefined
+}
+
+function nothing(): Pending {
+  return { text: '', quoted: false, comment: undefined, angle: undefined }
+}
+
+function mailboxOf({ text, quoted: isQuoted, comment: said, angle }: Pending): ReceivedMailbox | undefined {
+  const phrase = text.trim()
+  if (angle !== undefined) return mailbox(angle.replace(/^[^"]*?:(?=[^:]*$)/, ''), phrase || said)
+  if (phrase.includes('@')) return isQuoted ? mailbox(phrase, said) : bareMailbox(phrase, said)
+  return /^[^\s]+$/.test(phrase) && !isQuoted ? mailbox(phrase, said) : undefined
+}
+
+/** Words beside an address that stands in no brackets are no part of it. */
+function bareMailbox(phrase: string, said: string | undefined): ReceivedMailbox | undefined {
+  // Blanks become one each first: looking for those in front of an @ would begin anew at each of them.
+  const words = phrase.replace(/\s+/g, ' ').replace(/ ?@ ?/g, '@').split(' ')
+  const at = words.findIndex(word => word.includes('@'))
+  return mailbox(words[at]!, said ?? words.toSpliced(at, 1).join(' '))
+}
+
+function mailbox(address: string, name: string | undefined): ReceivedMailbox | undefined {
+  const said = decodeWords(address).replace(CONTROLS, '').replace(/\s+/g, '').slice(0, LONGEST_ADDRESS)
+  const shown = decodeWords(name ?? '')
+    .replace(CONTROLS, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, LONGEST_NAME)
+  return said === '' ? undefined : { name: shown === '' || shown === said ? null : shown, address: said }
+}
+
+function quoted(value: string, from: number): { text: string; end: number } {
+  let text = ''
+  let at = from + 1
+  for (; at < value.length && value[at] !== '"'; at++) {
+    if (value[at] === '\\') at += 1
+    text += value[at] ?? ''
+  }
+  return { text, end: at + 1 }
+}
+
+function comment(value: string, from: number): { text: string; end: number } {
+  let text = ''
+  let depth = 0
+  let at = from
+  for (; at < value.length; at++) {
+    const character = value[at]!
+    if (character === '(') depth += 1
+    if (character === ')') depth -= 1
+    if (depth === 0) break
+    if (character === '\\') at += 1
+    if (at > from) text += value[at] ?? ''
+  }
+  return { text, end: at + 1 }
+}

@@ -1,0 +1,109 @@
+/** Undoes uuencode, as programs from before MIME encoded files, and some after it: between `begin` and `end`, line by line. */
+import type { OctetDecoder } from '../../../protocols/bounces/parts/octet-decoder.ts'
+
+const LF = 0x0a
+const CR = 0x0d
+const TAB = 0x09
+const BLANK = 0x20
+const BEGIN = /^begin [0-7]{3,4} /
+const END = [...Buffer.from('end')]
+/** What stands in front of `begin` is looked at so far. */
+const LONGEST_FIRST_LINE = 1_024
+/** A length and 84 characters for at most 63 octets; nothing behind them is looked at. */
+const LONGEST_LINE = 88
+const LINE_OCTETS = 63
+
+/** What does not begin as it should is left as it is. */
+export function uuDecoder(): OctetDecoder {
+  let state: 'before' | 'first-line' | 'inside' | 'after' | 'not-encoded' = 'before'
+  const line = Buffer.alloc(LONGEST_FIRST_LINE)
+  let length = 0
+  /** Nothing but blanks is on the line so far. */
+  let isBlank = true
+
+  /** Decides by a line that is whole, or as long as one is kept. @returns whether it is to be written as it is */
+  const isNotEncoded = (): boolean => {
+    if (isBlank) return false
+    state = BEGIN.test(line.toString('latin1', 0, length)) ? 'first-line' : 'not-encoded'
+    return state === 'not-encoded'
+  }
+  const takeBefore = (octet: number, out: Uint8Array, at: number): number => {
+    let to = at
+    const isLineEnd = octet === LF
+    if (isLineEnd || length === LONGEST_FIRST_LINE) {
+      if (isNotEncoded()) {
+        out.set(line.subarray(0, length), to)
+        to += length
+        out[to++] = octet
+        return to
+      }
+      length = 0
+      isBlank = true
+      if (isLineEnd && state === 'first-line') state = 'inside'
+    }
+    if (isLineEnd || state !== 'before') return to
+    line[length++] = octet
+    isBlank &&= octet === BLANK || octet === TAB || octet === CR
+    return to
+  }
+  const endLine = (out: Uint8Array, at: number): number => {
+    if (length > 0 && line[length - 1] === CR) length -= 1
+    const isEnd = length === END.length && END.every((octet, i) => line[i] === octet)
+    const octets = isEnd || length === 0 ? 0 : valueAt(line, 0, length)
+    if (octets === 0) state = 'after'
+    else writeLine(line, length, octets, out, at)
+    length = 0
+    return at + octets
+  }
+
+  return {
+    // A line whose blanks were cut off on the way is short, and stands for many octets all the same.
+    mostOctets: octets => Math.ceil(octets / 2 + 1) * (LINE_OCTETS + 3) + LONGEST_FIRST_LINE,
+    write(piece, out, at) {
+      let to = at
+      for (let from = 0; from < piece.length; from++) {
+        const octet = piece[from]!
+        if (state === 'inside') {
+          if (octet === LF) to = endLine(out, to)
+          else if (length < LONGEST_LINE) line[length++] = octet
+        } else if (state === 'before') to = takeBefore(octet, out, to)
+        else if (state === 'first-line') {
+          if (octet === LF) state = 'inside'
+        } else if (state === 'after') return to
+        else {
+          out.set(piece.subarray(from), to)
+          return to + piece.length - from
+        }
+      }
+      return to
+    },
+    end(out, at) {
+      if (state === 'inside' && length > 0) return endLine(out, at)
+      if (state !== 'before' || !isNotEncoded()) return at
+      out.set(line.subarray(0, length), at)
+      return at + length
+    },
+  }
+}
+
+/** Four characters for three octets; what was cut off at the end were blanks. @param out has room for two octets more */
+function writeLine(line: Uint8Array, length: number, octets: number, out: Uint8Array, at: number): void {
+  if (length === 1) {
+    out.fill(0, at, at + octets)
+    return
+  }
+  for (let from = 1, to = at; to < at + octets; from += 4, to += 3) {
+    const a = valueAt(line, from, length)
+    const b = valueAt(line, from + 1, length)
+    const c = valueAt(line, from + 2, length)
+    const d = valueAt(line, from + 3, length)
+    out[to] = (a << 2) | (b >> 4)
+    out[to + 1] = ((b << 4) | (c >> 2)) & 0xff
+    out[to + 2] = ((c << 6) | d) & 0xff
+  }
+}
+
+/** Six bits; zero is a blank or a backquote. */
+function valueAt(line: Uint8Array, at: number, length: number): number {
+  return at < length ? (line[at]! - 0x20) & 0x3f : 0
+}

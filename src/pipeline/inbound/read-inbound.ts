@@ -1,0 +1,28 @@
+/** Reads a received message into the form in which it is stored; on the inbound thread, or in a reader process. */
+
+import type { ReadMail } from './mail-reader.ts'
+import type { ParsedMail } from './parts/parsed-mail.ts'
+import { readHeadOnly, readMail } from './parts/read-mail.ts'
+import { encodeInboundContent } from './stored-content.ts'
+import { isClaim } from './verdicts/strip-auth-results.ts'
+
+/** @param mailHost authentication results in its name are left out, since they were made up by the sender */
+export function readInbound(bytes: Buffer, mailHost: string): ReadMail {
+  return stored(readMail(bytes), mailHost)
+}
+
+/**
+ * Reads no more than the header section.
+ *
+ * @param bytes the beginning of the message is enough
+ * @param fault why the rest is not read
+ */
+export function readInboundHead(bytes: Buffer, fault: string, mailHost: string): ReadMail {
+  return stored(readHeadOnly(bytes, fault), mailHost)
+}
+
+function stored({ html, text, headers, ...rest }: ParsedMail, mailHost: string): ReadMail {
+  const believed = headers.filter(([name, value]) => !isClaim(name, value, mailHost))
+  const encoded = encodeInboundContent({ html, text, headers: believed })
+  return { ...rest, content: { ...encoded, body: new Uint8Array(encoded.body) } }
+}

@@ -1,0 +1,45 @@
+/** Bytes of mail that came a moment ago, for whoever reads it next: out of memory, which costs less than out of the store. */
+import type { Clock } from '../../lib/clock.ts'
+import { blobName, type StagedBlob } from '../../store/blobs/staged.ts'
+
+export interface FreshMail {
+  /** Where there is room: what has been there longer is read sooner. */
+  keep(blob: Pick<StagedBlob, 'hash' | 'body'>): void
+  /** Undefined where it is to be read from the store. What is taken is not kept any longer. */
+  take(hash: Uint8Array): Uint8Array | undefined
+}
+
+const MOST_BYTES = 8 * 1024 * 1024
+/** By then it has been read by another process, or was not stored. */
+const STALE_MS = 60_000
+
+export function createFreshMail(clock: Clock, mostBytes = MOST_BYTES): FreshMail {
+  const kept = new Map<string, { bytes: Uint8Array; at: number }>()
+  let heldBytes = 0
+  const drop = (name: string) => {
+    heldBytes -= kept.get(name)?.bytes.length ?? 0
+    kept.delete(name)
+  }
+  const dropStale = (now: number) => {
+    for (const [name, { at }] of kept) {
+      if (now - at < STALE_MS) return
+      drop(name)
+    }
+  }
+  return {
+    keep({ hash, body }) {
+      const name = blobName(hash)
+      const at = clock.monotonic()
+      if (body !== null && heldBytes + body.length > mostBytes) dropStale(at)
+      if (body === null || heldBytes + body.length > mostBytes || kept.has(name)) return
+      kept.set(name, { bytes: body, at })
+      heldBytes += body.length
+    },
+    take(hash) {
+      const name = blobName(hash)
+      const found = kept.get(name)?.bytes
+      drop(name)
+      return found
+    },
+  }
+}

@@ -1,0 +1,135 @@
+/** Emails that a received message gives rise to, by its owner's wish: passed on, or answered in its thread. */
+
+import { type Mailbox, parseAddress } from '../../protocols/smtp/address.ts'
+import type { Submission, SubmittedAttachment } from '../accept/submission.ts'
+import type { ShownInbound } from './find-inbound.ts'
+import type { ReceivedMailbox } from './parts/addresses.ts'
+import type { InboundContent } from './stored-content.ts'
+import { inboundRowView, mailboxes } from './view.ts'
+
+/** Says how often a message has been passed on or answered by us: machines at both ends could go on for ever. */
+export const ANSWERED_HEADER = 'X-Posthorn-Answered'
+
+export interface Words {
+  html: string | null
+  text: string | null
+}
+
+type Message = ShownInbound & InboundContent
+
+const MOST_ROUNDS = 10
+const MOST_REFERENCES = 20
+const LONGEST_SUBJECT = 950
+const MESSAGE_ID = /<[^<>\s]{1,250}>/g
+
+/** Why it is not to be answered: programs must not answer programs (RFC 3834 §2); undefined when it may be. */
+export function answerFault(message: Message): string | undefined {
+  const automatic = headerOf(message, 'auto-submitted')
+  if (automatic !== undefined && !/^\s*no\b/i.test(automatic))
+    return 'it was sent by a program, which must not be answered'
+  if (message.sender === '') return 'it has no sender who could be answered'
+  return roundsFault(message)
+}
+
+/** Why it is not to be passed on. */
+export function roundsFault(message: Message): string | undefined {
+  return roundsOf(message) >= MOST_ROUNDS ? 'it has gone round too often' : undefined
+}
+
+/** Whom an answer goes to (RFC 5322 §3.6.2). */
+export function answerTo({ replyToList, fromList }: ShownInbound): Mailbox[] {
+  const asked = legible(mailboxes(replyToList))
+  return asked.length > 0 ? asked : legible(mailboxes(fromList)).slice(0, 1)
+}
+
+/** In the thread of the message (RFC 5322 §3.6.4). */
+export function replyTo(message: Message, from: Mailbox, to: Mailbox[], words: Words): Submission {
+  const references = [
+    ...(headerOf(message, 'references') ?? headerOf(message, 'in-reply-to') ?? '').matchAll(MESSAGE_ID),
+    ...(message.messageId ?? '').matchAll(MESSAGE_ID),
+  ].map(([id]) => id)
+  const answered = references.at(-1)
+  return {
+    ...submission(from, to, prefixed('Re', message.subject)),
+    ...words,
+    headers: [
+      ...(message.messageId !== null && answered !== undefined ? [field('In-Reply-To', answered)] : []),
+      ...(references.length > 0 ? [field('References', lastOf(references).join(' '))] : []),
+      field(ANSWERED_HEADER, String(roundsOf(message) + 1)),
+    ],
+    attachments: [],
+  }
+}
+
+/** With what it says, who said it, and its files. */
+export function forward(
+  message: Message,
+  from: Mailbox,
+  to: Mailbox[],
+  attachments: SubmittedAttachment[],
+): Submission {
+  const origin = originOf(message)
+  return {
+    ...submission(from, to, prefixed('Fwd', message.subject)),
+    html: message.html === null ? null : `${htmlOf(origin)}${message.html}`,
+    text: message.html !== null && message.text === null ? null : `${origin}\n\n${message.text ?? ''}`,
+    headers: [field(ANSWERED_HEADER, String(roundsOf(message) + 1))],
+    attachments,
+  }
+}
+
+function submission(from: Mailbox, to: Mailbox[], subject: string) {
+  return {
+    ...{ from, to, cc: [], bcc: [], replyTo: [], subject },
+    ...{ messageId: null, tags: [], scheduledAt: null, topicId: null, template: null },
+  }
+}
+
+function field(name: string, value: string): [string, string] {
+  return [name, value]
+}
+
+function originOf(message: Message): string {
+  const { from, to, subject } = inboundRowView(message)
+  return [
+    '---------- Forwarded message ----------',
+    `From: ${from}`,
+    `Date: ${new Date(message.createdAt).toUTCString()}`,
+    `Subject: ${subject}`,
+    `To: ${to.slice(0, 20).join(', ')}`,
+  ].join('\n')
+}
+
+function htmlOf(text: string): string {
+  const escaped = text.replace(/[&<>"]/g, character => `&#${character.codePointAt(0)};`)
+  return `<p>${escaped.replaceAll('\n', '<br>\n')}</p>\n`
+}
+
+/** Once, however often it goes to and fro. */
+function prefixed(prefix: 'Re' | 'Fwd', subject: string): string {
+  const known = prefix === 'Re' ? /^\s*re\s*:/i : /^\s*fwd?\s*:/i
+  const full = known.test(subject) ? subject : `${prefix}: ${subject}`
+  return full.slice(0, LONGEST_SUBJECT).toWellFormed()
+}
+
+/** The first is kept, so that the thread is found by its beginning. */
+function lastOf(references: readonly string[]): string[] {
+  const all = [...new Set(references)]
+  return all.length <= MOST_REFERENCES ? all : [all[0]!, ...all.slice(1 - MOST_REFERENCES)]
+}
+
+function roundsOf(message: Message): number {
+  const said = headerOf(message, ANSWERED_HEADER.toLowerCase())
+  return said !== undefined && /^\d{1,3}$/.test(said) ? Number(said) : 0
+}
+
+function headerOf({ headers }: InboundContent, wanted: string): string | undefined {
+  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1]
+}
+
+function legible(list: readonly ReceivedMailbox[]): Mailbox[] {
+  return list.flatMap(({ name, address }) => {
+    const parsed = parseAddress(address)
+    return 'fault' in parsed ? [] : [{ ...parsed, name }]
+  })
+}

@@ -1,0 +1,101 @@
+/** Mail that came back, as stored: on the disk before it is acknowledged, and read afterwards. */
+import type { Clock } from '../../lib/clock.ts'
+import type { Id } from '../../lib/ids.ts'
+import { referBlobs, releaseBlobs } from '../../store/blobs/blobs.ts'
+import type { StagedBlob } from '../../store/blobs/staged.ts'
+import { command, type Run } from '../../store/command.ts'
+import { REPORT_STATE, type ReportDoor, type ReportRow } from '../../store/schema/reports.ts'
+import type { Db } from '../../store/schema.ts'
+
+export interface NewReport {
+  door: ReportDoor
+  emailId: Id | null
+  ordinal: number | null
+  recipient: string
+}
+
+export interface StoreReports {
+  reports: readonly NewReport[]
+  sender: string
+  clientIp: string
+  /** Of the whole mail. */
+  sizeBytes: number
+  blob: StagedBlob
+  at: number
+}
+
+/** Longer than a return path is good for, so that what was decided can be looked up as long as anybody may ask. */
+const KEPT_MS = 60 * 24 * 3_600_000
+const MOST_AT_ONCE = 200
+
+export const reportCommands = {
+  /** One row for each address that the mail was sent to. @returns their ids */
+  storeReports: command<StoreReports, Id[]>(async (tx, { reports, blob, at, ...mail }) => {
+    const rows = reports.map(report => ({
+      id: tx.newId(at),
+      receivedAt: at,
+      ...report,
+      ...mail,
+      blobHash: blob.hash,
+      state: REPORT_STATE.unread,
+    }))
+    await referBlobs(
+      tx,
+      rows.map(() => blob),
+      at,
+    )
+    await tx.rows.insert('reports', rows)
+    return rows.map(({ id }) => id)
+  }),
+
+  /** Deletes reports that came before then, at most `limit`. @returns how many, and files that no row names any more */
+  forgetReports: command<{ before: number; limit: number }, { count: number; files: string[] }>(
+    async (tx, { before, limit }) => {
+      const gone = await tx.db
+        .selectFrom('reports')
+        .select(['id', 'blobHash'])
+        .where('receivedAt', '<', before)
+        .where('state', '=', REPORT_STATE.read)
+        .orderBy('receivedAt')
+        .limit(limit)
+        .execute()
+      if (gone.length === 0) return { count: 0, files: [] }
+      await tx.db
+        .deleteFrom('reports')
+        .where(
+          'id',
+          'in',
+          gone.map(({ id }) => id),
+        )
+        .execute()
+      const files = await releaseBlobs(
+        tx,
+        gone.map(({ blobHash }) => Buffer.from(blobHash).toString('hex')),
+      )
+      return { count: gone.length, files }
+    },
+  ),
+}
+
+/** What has been taken and not read yet, oldest first. */
+export async function unreadReports(db: Db, limit: number): Promise<ReportRow[]> {
+  return db
+    .selectFrom('reports')
+    .selectAll()
+    .where('state', '=', REPORT_STATE.unread)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** Those whose time is over; for a sweeper. Their files are found by that of files. */
+export async function* sweepReports({
+  run,
+  clock,
+}: {
+  run: Run<typeof reportCommands>
+  clock: Clock
+}): AsyncGenerator<void> {
+  for (let count = MOST_AT_ONCE; count === MOST_AT_ONCE; yield)
+    ({ count } = await run('forgetReports', { before: clock.now() - KEPT_MS, limit: MOST_AT_ONCE }))
+}

@@ -1,0 +1,395 @@
+/**
+ * The protocol of our mail listeners, by smtp-server (`smtp-connection.ts` says how its connections are changed). Every connection
+ * is counted from the moment TCP accepts it, TLS handshakes have a time limit, none lasts for ever, and when all places are
+ * taken, a new one gets the place of one that makes no progress.
+ */
+import { constants } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { netblockOf } from '../../protocols/dns/netblock.ts'
+import { type ConnectionLimit, type ConnectionTerms, createConnectionLimit } from './connections.ts'
+import { slowestOfLargest } from './eviction.ts'
+import type { MailCounts } from './mail-counts.ts'
+import { FAST_BYTES_PER_SECOND, Transfer } from './min-data-rate.ts'
+import { adapt, type Connection, keepWriting, waitsForUs } from './smtp-connection.ts'
+
+/** A connection from the moment TCP accepts it until it is closed. */
+interface Open {
+  readonly id: string
+  readonly address: string
+  readonly netblock: string
+  /** As TCP accepted it. */
+  readonly socket: Socket
+  /** The TLS socket on top of it, once a handshake has begun. */
+  top: Socket
+  /** Undefined before the handshake of a listener with TLS from the first octet is finished. */
+  connection: Connection | undefined
+  /** While a TLS handshake is under way: its time limit. */
+  handshake: Timer | undefined
+  /** How long the connection may last. */
+  longest: Timer | undefined
+  /** Runs once we have closed our side. */
+  linger: Timer | undefined
+  /** The message that comes in. */
+  transfer: Transfer | undefined
+  /** Monotonic ms: when it was accepted, or a message began or had come in. */
+  progressAt: number
+}
+
+export interface StrictOptions extends ConnectionTerms {
+  clock: Clock
+  /** How long a connection may last, whatever it does. */
+  longestMs: number
+  /** Open at once, handshakes included. */
+  mostConnections?: number | undefined
+  /** Whether messages must come in faster than otherwise, besides when half of the connections are taken. */
+  isCrowded?(): boolean
+  counts: MailCounts
+}
+
+/** A TLS handshake is ended after so long. */
+const HANDSHAKE_MS = 30_000
+/** The same while more than `BUSY_SHARE` of the connections are taken. */
+const HANDSHAKE_BUSY_MS = 10_000
+const HANDSHAKE_LOOK_MS = 5_000
+const BUSY_SHARE = 0.8
+const CROWDED_SHARE = 0.5
+/** After our last reply, what still comes is read and discarded for so long, so that the client can read the reply. */
+const LINGER_MS = 2_000
+/** Of the connections we have closed, how many may linger, in proportion to all; any more are destroyed at once. */
+const LINGERING_SHARE = 0.25
+/** A connection does not make room within this time after its last progress ... */
+const UNDISTURBED_MS = 5_000
+/** ... unless so large a share of all connections is in the same stage; then within this time, where a transaction is under way. */
+const MANY_SHARE = 0.25
+const UNDISTURBED_TRANSACTION_MS = 1_000
+/** How often the rate of the messages that come in is looked at. */
+const RATE_LOOK_MS = 2_000
+const ALL_TAKEN = '4.3.2 All connections are in use, try again in a moment'
+const MADE_ROOM = '4.3.2 All connections are in use, and this one made no progress; try again later'
+
+/** What all our listeners have in common. */
+const EVERYWHERE: SMTPServerOptions = {
+  banner: 'ready',
+  minVersion: 'TLSv1.2',
+  // asked for again and again, it costs us more than whoever asks
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  closeTimeout: 3_000,
+  disableReverseLookup: true,
+  hideDSN: true,
+  hideREQUIRETLS: true,
+  logger: false,
+}
+
+export class StrictSmtpServer extends SMTPServer {
+  readonly #options: StrictOptions
+  readonly #clock: Clock
+  readonly #limit: ConnectionLimit
+  readonly #most: number
+  /** By id, oldest first; without those we have closed. */
+  readonly #open = new Map<string, Open>()
+  #lingering = 0
+  #made = 0
+  /** The one that smtp-server is making a connection for. */
+  #starting: Open | undefined
+  #rateLook: Timer | undefined
+
+  constructor(settings: SMTPServerOptions, options: StrictOptions) {
+    super({
+      ...EVERYWHERE,
+      ...settings,
+      onSecure: (socket, session, answer) => {
+        keepWriting(socket)
+        this.#endHandshake(this.#open.get(session.id))
+        answer()
+      },
+    })
+    const { clock, mostConnections = 500 } = options
+    this.#options = options
+    this.#clock = clock
+    this.#most = mostConnections
+    this.#limit = createConnectionLimit(options, clock)
+    // smtp-server's own way counts connections only once their TLS handshake is finished.
+    this.server.removeAllListeners('connection')
+    this.server.on('connection', socket => this.#accept(socket))
+    const add = this.connections.add.bind(this.connections)
+    this.connections.add = one => {
+      if (this.#starting) this.#starting.connection = one as unknown as Connection
+      return add(one)
+    }
+  }
+
+  /** Ends a connection by its session's id, with a word of why. */
+  end(id: string, text: string): void {
+    this.#open.get(id)?.connection?.send(421, text)
+  }
+
+  /**
+   * Watches the rate of a message that begins to come in. `finish` is to be called when it has come, or will not.
+   *
+   * @param id of the session
+   */
+  receive(id: string, stream: Pick<Readable, 'isPaused'>): { transfer: Transfer; finish(): void } {
+    const now = this.#clock.monotonic()
+    const open = this.#open.get(id)
+    const transfer = new Transfer(now, {
+      netblock: open?.netblock ?? '',
+      isHeldUp: () => stream.isPaused(),
+      stop: text => this.end(id, text),
+    })
+    if (open) {
+      open.transfer = transfer
+      open.progressAt = now
+      this.#rateLook ??= this.#clock.timer(RATE_LOOK_MS, () => this.#lookAtRates())
+    }
+    const finish = () => {
+      if (open?.transfer !== transfer) return
+      open.transfer = undefined
+      open.progressAt = this.#clock.monotonic()
+    }
+    return { transfer, finish }
+  }
+
+  override close(callback?: () => void): void {
+    super.close(() => {
+      this.#rateLook?.cancel()
+      callback?.()
+    })
+  }
+
+  #accept(socket: Socket): void {
+    const address = socket.remoteAddress
+    if (address === undefined) {
+      socket.destroy() // the client has gone already
+      return
+    }
+    const refusal = this.#refusalOf(address)
+    if (refusal !== undefined) {
+      this.#refuse(socket, refusal)
+      return
+    }
+    const open = this.#add(socket, address)
+    if (this.options.secure) this.#secure(open)
+    else this.#start(open, socket)
+  }
+
+  /** Undefined when there is a place, which is then counted for the client's network. */
+  #refusalOf(address: string): string | undefined {
+    const refusal = this.#limit.enter(address)
+    if (refusal !== undefined) return refusal
+    if (this.#open.size < this.#most || this.#makeRoom()) return undefined
+    this.#limit.leave(address)
+    return ALL_TAKEN
+  }
+
+  #add(socket: Socket, address: string): Open {
+    const open: Open = {
+      id: (this.#made++).toString(36),
+      address,
+      netblock: netblockOf(address),
+      socket,
+      top: socket,
+      connection: undefined,
+      handshake: undefined,
+      linger: undefined,
+      longest: undefined,
+      transfer: undefined,
+      progressAt: this.#clock.monotonic(),
+    }
+    open.longest = this.#clock.timer(this.#options.longestMs, () => {
+      if (open.connection) open.connection.send(421, '4.4.2 This connection has lasted too long')
+      else this.#drop(open)
+    })
+    this.#open.set(open.id, open)
+    socket.once('close', () => this.#gone(open))
+    return open
+  }
+
+  /** TLS from the first octet. */
+  #secure(open: Open): void {
+    const { socket } = open
+    this._pendingSockets.set(socket, socket) // destroyed when the server closes
+    this._upgrade(socket, (error, secure) => {
+      this._pendingSockets.delete(socket)
+      this.#endHandshake(open)
+      if (error) {
+        socket.destroy()
+        this.emit('error', error)
+      } else if (secure && this.#open.has(open.id)) this.#start(open, secure)
+      else secure?.destroy()
+    })
+    this.#beginHandshake(open, this._pendingSockets.get(socket) ?? socket)
+  }
+
+  #start(open: Open, socket: Socket): void {
+    this.#starting = open
+    this.connect(socket, { id: open.id })
+    this.#starting = undefined
+    const { connection } = open
+    if (!connection) return
+    adapt(connection, socket, this.#options.counts)
+    const close = connection.close.bind(connection)
+    connection.close = () => {
+      close()
+      this.#leave(open)
+    }
+    const upgrade = connection.upgrade.bind(connection)
+    connection.upgrade = (...callbacks) => {
+      socket.allowHalfOpen = false // a client that leaves in the middle of a handshake waits for nothing
+      const arm = connection._armTimeout.bind(connection)
+      connection._armTimeout = top => {
+        if (top) this.#beginHandshake(open, top)
+        connection._armTimeout = arm
+        arm(top)
+      }
+      upgrade(...callbacks)
+      socket.once('close', () => this.#gone(open)) // the former listener was removed
+    }
+  }
+
+  #beginHandshake(open: Open, top: Socket): void {
+    open.top = top
+    this.#watchHandshake(open, 0)
+  }
+
+  #watchHandshake(open: Open, waitedMs: number): void {
+    open.handshake = this.#clock.timer(HANDSHAKE_LOOK_MS, () => {
+      const lasted = waitedMs + HANDSHAKE_LOOK_MS
+      const isBusy = this.#open.size > this.#most * BUSY_SHARE
+      if (lasted < (isBusy ? HANDSHAKE_BUSY_MS : HANDSHAKE_MS)) this.#watchHandshake(open, lasted)
+      else {
+        this.#options.counts.turnedAway(421, '4.4.2 The TLS handshake took too long')
+        this.#drop(open)
+      }
+    })
+  }
+
+  #endHandshake(open: Open | undefined): void {
+    open?.handshake?.cancel()
+    if (open) open.handshake = undefined
+  }
+
+  /** Tells a client that it cannot come in, if it can be told before a TLS handshake. */
+  #refuse(socket: Socket, text: string): void {
+    this.#options.counts.turnedAway(421, text)
+    socket.on('error', () => {}) // nobody is interested any more
+    if (this.options.secure || this.#lingering >= this.#most * LINGERING_SHARE) return void socket.destroy()
+    this.#lingering += 1
+    const linger = this.#clock.timer(LINGER_MS, () => socket.destroy())
+    socket.once('close', () => {
+      this.#lingering -= 1
+      linger.cancel()
+    })
+    socket.end(`421 ${text}\r\n`)
+    socket.resume()
+  }
+
+  /** We have closed our side: the place is free, and the client has a moment to read our reply. */
+  #leave(open: Open): void {
+    if (!this.#open.delete(open.id)) return
+    this.#stopTimers(open)
+    if (open.socket.destroyed) return
+    if (this.#lingering >= this.#most * LINGERING_SHARE) return void open.top.destroy()
+    this.#lingering += 1
+    open.linger = this.#clock.timer(LINGER_MS, () => open.top.destroy())
+  }
+
+  /** Ends a connection that cannot be told anything. */
+  #drop(open: Open): void {
+    this.#open.delete(open.id)
+    this.#stopTimers(open)
+    open.top.destroy()
+  }
+
+  /** The socket is closed. */
+  #gone(open: Open): void {
+    this.#open.delete(open.id)
+    this.#stopTimers(open)
+    this.#limit.leave(open.address)
+    if (!open.linger) return
+    this.#lingering -= 1
+    open.linger.cancel()
+  }
+
+  #stopTimers(open: Open): void {
+    open.longest?.cancel()
+    this.#endHandshake(open)
+  }
+
+  /**
+   * Closes the connection that is worth least. First in line are those that have not finished their TLS handshake, or not said
+   * EHLO; then those without a mail transaction; then transactions in which little comes in. @returns false if there is none
+   */
+  #makeRoom(): boolean {
+    const opens = [...this.#open.values()]
+    const unfinished = opens.filter(isUnfinished)
+    const idle = opens.filter(isIdle)
+    const chosen =
+      this.#worst(this.#disturbable(unfinished, 0)) ??
+      this.#worst(this.#disturbable(idle, 0)) ??
+      this.#worst(
+        this.#disturbable(
+          opens.filter(open => this.#isSlow(open)),
+          UNDISTURBED_TRANSACTION_MS,
+        ),
+      ) ??
+      this.#worst([...unfinished, ...idle])
+    if (!chosen) return false
+    if (chosen.connection && !chosen.handshake) chosen.connection.send(421, MADE_ROOM)
+    else {
+      this.#options.counts.turnedAway(421, MADE_ROOM)
+      this.#drop(chosen)
+    }
+    return true
+  }
+
+  /** @param whenManyMs the time after the last progress in which they are left alone if there are many of them */
+  #disturbable(opens: readonly Open[], whenManyMs: number): Open[] {
+    const isMany = opens.length > this.#most * MANY_SHARE
+    const before = this.#clock.monotonic() - (isMany ? whenManyMs : UNDISTURBED_MS)
+    return opens.filter(({ progressAt }) => progressAt <= before)
+  }
+
+  #worst(opens: readonly Open[]): Open | undefined {
+    const now = this.#clock.monotonic()
+    const candidates = opens.map(open => ({
+      open,
+      netblock: open.netblock,
+      bytesPerSecond: open.transfer?.bytesPerSecond(now) ?? 0,
+      since: open.progressAt,
+    }))
+    return slowestOfLargest(candidates)?.open
+  }
+
+  #isSlow({ connection, transfer }: Open): boolean {
+    if (!connection || waitsForUs(connection)) return false
+    if (!transfer) return true
+    return !transfer.isHeldUp() && transfer.bytesPerSecond(this.#clock.monotonic()) < FAST_BYTES_PER_SECOND
+  }
+
+  /** One timer for all messages that come in; it stops when there are none. */
+  #lookAtRates(): void {
+    const isCrowded = this.#open.size > this.#most * CROWDED_SHARE || this.#options.isCrowded?.() === true
+    const now = this.#clock.monotonic()
+    let isNeeded = false
+    for (const { transfer } of [...this.#open.values()]) {
+      if (!transfer) continue
+      isNeeded = true
+      if (transfer.isTooSlow(now, isCrowded)) transfer.stop('4.4.2 The message comes in too slowly')
+    }
+    this.#rateLook = isNeeded ? this.#clock.timer(RATE_LOOK_MS, () => this.#lookAtRates()) : undefined
+  }
+}
+
+/** The client has not got as far as EHLO. */
+function isUnfinished({ connection, handshake }: Open): boolean {
+  return connection === undefined || handshake !== undefined || connection.hostNameAppearsAs === false
+}
+
+/** Between transactions. */
+function isIdle({ connection }: Open): boolean {
+  if (!connection || connection.hostNameAppearsAs === false) return false
+  return !waitsForUs(connection) && !connection.session.envelope?.mailFrom
+}

@@ -1,0 +1,50 @@
+/** SPF, DKIM, ARC and DMARC of one message, of which the last builds on the others. */
+import { checkArc } from './arc.ts'
+import { messageOf, type PartOptions } from './bounded-check.ts'
+import { type CheckedDkim, checkDkim } from './dkim.ts'
+import { checkDmarc } from './dmarc.ts'
+import type { Envelope, Mail } from './mail.ts'
+import { screened } from './sanitize.ts'
+import { checkSpf } from './spf.ts'
+import type { Authentication, Finding } from './verdict.ts'
+
+export interface AuthenticationOptions extends PartOptions {
+  mailHost: string
+}
+
+export async function authenticate(
+  mail: Mail,
+  envelope: Envelope,
+  options: AuthenticationOptions,
+): Promise<Authentication> {
+  const [spf, dkim] = await Promise.all([
+    checkSpf(envelope, options.mailHost, options),
+    verifiedDkim(mail, envelope, options),
+  ])
+  const { verified, ...told } = dkim
+  if (verified === undefined) {
+    const fault: Finding = { result: dkim.result, reason: dkim.reason }
+    return { spf, dkim: told, dmarc: fault, arc: fault }
+  }
+  const [dmarc, arc] = await Promise.all([
+    checkDmarc(spf, dkim, verified, options),
+    checkArc(verified, options),
+  ])
+  return { spf, dkim: told, dmarc, arc }
+}
+
+async function verifiedDkim(mail: Mail, envelope: Envelope, options: PartOptions): Promise<CheckedDkim> {
+  try {
+    const fit = await screened(mail)
+    if ('fault' in fit) return { result: 'permerror', reason: fit.fault, signatures: [] }
+    const found = await checkDkim(fit.pieces, envelope, options)
+    if (fit.leftOut === 0 || found.result === 'pass') return found
+    return { ...found, reason: `${found.reason}; ${fit.leftOut} signatures more are not looked at` }
+  } catch (error) {
+    return {
+      result: 'temperror',
+      reason: `the message could not be read: ${messageOf(error)}`,
+      signatures: [],
+    }
+  }
+}

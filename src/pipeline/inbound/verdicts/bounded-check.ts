@@ -1,0 +1,52 @@
+/** One of the methods at work: within its time and its look-ups, and with a result whatever happens. */
+import { type Clock, within } from '../../../lib/clock.ts'
+import { type AskingResolver, createQuestions, type Questions } from './dns-budget.ts'
+import type { Finding } from './verdict.ts'
+
+export interface PartOptions {
+  resolver: AskingResolver
+  clock: Clock
+}
+
+interface Limits {
+  ms: number
+  /** DNS look-ups. */
+  questions: number
+}
+
+/** @returns what `work` does, or a temporary error that says why it could not */
+export async function runPart<T extends Finding>(
+  { resolver, clock }: PartOptions,
+  limits: Limits,
+  work: (questions: Questions) => Promise<T>,
+  failed: (fault: Finding) => T,
+): Promise<T> {
+  const questions = createQuestions(resolver, limits.questions)
+  try {
+    const found = await within(clock, limits.ms, work(questions))
+    return found ?? failed({ result: 'temperror', reason: `not known within ${limits.ms / 1_000} s` })
+  } catch (error) {
+    return failed({ result: 'temperror', reason: `could not be checked: ${messageOf(error)}` })
+  } finally {
+    questions.end()
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 200)
+}
+
+const RESULTS = ['pass', 'fail', 'softfail', 'neutral', 'none', 'policy', 'temperror', 'permerror'] as const
+
+/** A result of mailauth's, which has a few more words in its types than it says. */
+export function resultOf(text: string): Finding['result'] {
+  const known = RESULTS.find(result => result === text)
+  if (known === undefined) throw new Error(`there is no result "${text}"`)
+  return known
+}
+
+/** Of a comment of mailauth's, what is not ours to know: its first word is the host that checks. */
+export function plain(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined
+  return text.replace(/[^ -~]/g, '?').slice(0, 300)
+}

@@ -1,0 +1,78 @@
+/** Whether domains have signed the message, and it is still what they signed (RFC 6376). */
+import { Readable } from 'node:stream'
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import { type PartOptions, plain, resultOf, runPart } from './bounded-check.ts'
+import type { Envelope } from './mail.ts'
+import { MOST_SIGNATURES } from './sanitize.ts'
+import type { DkimFinding, DkimSignature, Finding, Result } from './verdict.ts'
+
+export type Verified = Awaited<ReturnType<typeof dkimVerify>>
+
+export interface CheckedDkim extends DkimFinding {
+  /** Undefined where it could not be checked. */
+  verified?: Verified
+}
+
+/** One more for the newest signature of ARC, which is checked with them. */
+const LIMITS = { ms: 20_000, questions: MOST_SIGNATURES + 1 }
+const BEGINNING_CHARACTERS = 8
+/** What counts of several signatures: one that holds is enough, and one that could not be checked might have been it. */
+const FROM_BEST: readonly Result[] = ['pass', 'temperror', 'fail', 'policy', 'neutral', 'permerror', 'none']
+
+export async function checkDkim(
+  pieces: AsyncIterable<Uint8Array>,
+  { receivedAt }: Envelope,
+  options: PartOptions,
+): Promise<CheckedDkim> {
+  const input = Readable.from(pieces, { objectMode: false })
+  try {
+    return await runPart<CheckedDkim>(
+      options,
+      LIMITS,
+      async ({ ask: resolver }) => {
+        const settings = { resolver, strict: true, curTime: new Date(receivedAt) }
+        const verified = await dkimVerify(input, settings)
+        const signatures = verified.results.filter(isSignature).map(signatureOf)
+        return { ...summaryOf(signatures), signatures, verified }
+      },
+      fault => ({ ...fault, signatures: [] }),
+    )
+  } finally {
+    input.destroy()
+  }
+}
+
+type MailauthResult = Verified['results'][number]
+
+function isSignature({ status }: MailauthResult): boolean {
+  return status.result !== 'none'
+}
+
+function signatureOf({ signingDomain, selector, algo, signature, status }: MailauthResult): DkimSignature {
+  return {
+    ...judged(status),
+    domain: plain(signingDomain?.toLowerCase()),
+    selector: plain(selector),
+    algorithm: plain(algo),
+    beginning: signature?.replace(/[^A-Za-z0-9+/=]/g, '').slice(0, BEGINNING_CHARACTERS),
+  }
+}
+
+function judged({ result: text, comment, policy, testing, underSized }: MailauthResult['status']): Finding {
+  const result = resultOf(text)
+  const reason =
+    plain(comment) ?? (policy && 'dkim-rules' in policy ? String(policy['dkim-rules']) : undefined)
+  // Whoever comes by could have written the rest (RFC 6376 §8.2).
+  if (result === 'pass' && underSized)
+    return { result: 'policy', reason: `${underSized} bytes of the body are not signed` }
+  // RFC 6376 §3.6.1, t=y
+  if (result === 'fail' && testing) return { result: 'neutral', reason: `${reason}; the domain is testing` }
+  return { result, reason }
+}
+
+function summaryOf(signatures: readonly DkimSignature[]): Finding {
+  const result = FROM_BEST.find(best => signatures.some(one => one.result === best)) ?? 'none'
+  if (result === 'pass') return { result }
+  const deciding = signatures.find(one => one.result === result)
+  return { result, reason: deciding?.reason ?? (deciding ? undefined : 'the message is not signed') }
+}

@@ -1,0 +1,52 @@
+/** Whether what SPF and DKIM prove is the domain that people see (RFC 7489, RFC 9989). */
+import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
+import { type PartOptions, plain, resultOf, runPart } from './bounded-check.ts'
+import type { CheckedDkim, Verified } from './dkim.ts'
+import type { DmarcFinding, SpfFinding } from './verdict.ts'
+
+/** A tree walk is eight questions at most (RFC 9989 §4.10), and there are few walks in mail that is meant to arrive. */
+const LIMITS = { ms: 10_000, questions: 30 }
+/** Why there is no one domain that could be asked (RFC 9989 §5.3.1). */
+const NO_AUTHOR = {
+  'no-author-domain': 'there is no domain in a From field',
+  'multiple-author-domains': 'the From field names several domains',
+  'invalid-author-domain': 'the From field has an address without a domain',
+  'multiple-from-fields': 'there are several From fields',
+}
+
+export async function checkDmarc(
+  spf: SpfFinding,
+  dkim: CheckedDkim,
+  { headerFrom, fromFields }: Verified,
+  options: PartOptions,
+): Promise<DmarcFinding> {
+  const proven = dkim.signatures.filter(({ result }) => result === 'pass')
+  return runPart<DmarcFinding>(
+    options,
+    LIMITS,
+    async ({ ask: resolver }) => {
+      const { response, reason } = await evaluateDmarc({
+        headerFrom,
+        fromFields,
+        spfDomains: spf.result === 'pass' && spf.domain !== undefined ? [spf.domain] : [],
+        dkimDomains: proven.map(({ domain }) => ({ domain: domain! })),
+        resolver,
+        strict: true,
+      })
+      if (!response) return { result: 'permerror', reason: NO_AUTHOR[reason ?? 'no-author-domain'] }
+      const { status, policy, error } = response
+      const domain = plain(status.header?.from)
+      const result = resultOf(status.result)
+      const unknown = [spf, ...dkim.signatures, dkim].find(one => one.result === 'temperror')
+      if (result === 'fail' && unknown)
+        return { result: 'temperror', domain, policy, reason: `it hangs on this: ${unknown.reason}` }
+      return { result, domain, policy, reason: reasonOf(result, error) }
+    },
+    fault => fault,
+  )
+}
+
+function reasonOf(result: DmarcFinding['result'], error: string | undefined): string | undefined {
+  if (result === 'fail') return 'neither SPF nor DKIM passes for the domain in From'
+  return result === 'none' ? 'the domain in From asks for nothing' : plain(error)
+}

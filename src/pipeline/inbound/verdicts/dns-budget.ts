@@ -1,0 +1,93 @@
+/**
+ * The DNS as mailauth asks it: our resolver behind it, and no more questions than one message may cause. Senders choose
+ * the names, so that without a limit they would choose whom we ask, and how often (RFC 7208 §11.1).
+ */
+import type { Answer } from '../../../protocols/dns/answer.ts'
+import type { Resolver } from '../../../protocols/dns/resolver.ts'
+
+export type AskingResolver = Pick<Resolver, 'txt' | 'addresses4' | 'addresses6' | 'mx' | 'ptr' | 'cname'>
+
+export interface Questions {
+  /** Answers as the runtime's `dns.resolve` does, its codes of errors included. @throws DnsFault */
+  ask(name: string, type: string): Promise<string[]>
+  /** Why the first one was not answered that ought to have been; undefined where all were. */
+  failure(): string | undefined
+  /** Nothing more is asked. */
+  end(): void
+}
+
+/** Most messages have some, and nobody looks at where they were thrown: they have no stack, which costs more than all else of them. */
+export class DnsFault extends Error {
+  readonly code: string | undefined
+
+  constructor(message: string, code?: string) {
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
+    super(message)
+    Error.stackTraceLimit = stackTraceLimit
+    this.code = code
+  }
+}
+
+/** No record of any use is longer: 16,384 bits of RSA are 2,800 characters. */
+const LONGEST_TEXT = 8_192
+const MOST_RECORDS = 100
+
+/** @param most questions that are put */
+export function createQuestions(resolver: AskingResolver, most: number): Questions {
+  let asked = 0
+  let isOver = false
+  let failure: string | undefined
+
+  const fail = (reason: string): DnsFault => {
+    failure ??= reason
+    return new DnsFault(reason)
+  }
+  return {
+    async ask(name, type) {
+      if (isOver) throw fail('time is over')
+      if (asked >= most) throw fail(`more than ${most} DNS look-ups`)
+      asked += 1
+      const answer = await lookUp(resolver, name, type)
+      if (answer.kind === 'no-domain') throw new DnsFault(`${name} does not exist`, 'ENOTFOUND')
+      if (answer.kind === 'no-data') throw new DnsFault(`${name} has no ${type} record`, 'ENODATA')
+      if (answer.kind === 'failure') throw fail(`${name}: ${answer.reason}`)
+      if (isTooLarge(answer.records)) throw fail(`${name}: the answer is too large`)
+      return [...answer.records]
+    },
+    failure: () => failure,
+    end() {
+      isOver = true
+    },
+  }
+}
+
+async function lookUp(resolver: AskingResolver, name: string, type: string): Promise<Answer<string>> {
+  switch (type) {
+    case 'TXT':
+      return resolver.txt(name)
+    case 'A':
+      return resolver.addresses4(name)
+    case 'AAAA':
+      return resolver.addresses6(name)
+    case 'PTR':
+      return resolver.ptr(name)
+    case 'CNAME':
+      return resolver.cname(name)
+    case 'MX':
+      return mxOf(await resolver.mx(name))
+    default:
+      throw new Error(`nobody asks for ${type}`)
+  }
+}
+
+/** mailauth wants objects there, which its types do not say. */
+function mxOf(answer: Awaited<ReturnType<Resolver['mx']>>): Answer<string> {
+  if (answer.kind !== 'found') return answer
+  const records = answer.records.map(({ exchange, preference: priority }) => ({ exchange, priority }))
+  return { kind: 'found', records: records as unknown as string[] }
+}
+
+function isTooLarge(records: readonly string[]): boolean {
+  return records.length > MOST_RECORDS || records.some(({ length }) => length > LONGEST_TEXT)
+}

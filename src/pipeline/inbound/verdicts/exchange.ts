@@ -1,0 +1,89 @@
+/** One request and its reply over a connection of its own, to a filter that closes when it has answered. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import type { Clock } from '../../../lib/clock.ts'
+
+/** Where a filter listens: a host and a port, or a socket in the file system. */
+export type FilterAddress = { host: string; port: number } | { path: string }
+
+export interface ExchangeOptions {
+  address: FilterAddress
+  clock: Clock
+  /** From the connection to the end of the reply. */
+  limitMs: number
+  mostReplyBytes: number
+  signal?: AbortSignal
+}
+
+/** @param request is read no faster than the filter takes it @returns the reply @throws Error that says what went wrong */
+export async function exchange(
+  request: AsyncIterable<Uint8Array>,
+  { address, clock, limitMs, mostReplyBytes, signal }: ExchangeOptions,
+): Promise<Buffer> {
+  const socket = connect(address)
+  const over = new Error(`no answer within ${limitMs / 1_000} s`)
+  const timer = clock.timer(limitMs, () => socket.destroy(over))
+  const onAbort = () => socket.destroy(new Error('out of time'))
+  signal?.addEventListener('abort', onAbort)
+  const reply = replyOn(socket, mostReplyBytes)
+  try {
+    const [answer] = await Promise.all([reply, send(request, socket, reply)])
+    return answer
+  } finally {
+    timer.cancel()
+    signal?.removeEventListener('abort', onAbort)
+    socket.destroy()
+  }
+}
+
+/** What was said before the other side broke off counts: some say why, and close. */
+function replyOn(socket: Socket, mostBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  return new Promise((resolve, reject) => {
+    let fault: Error | undefined
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      sizeBytes += chunk.length
+      if (sizeBytes > mostBytes) socket.destroy(new Error(`it said more than ${mostBytes} bytes`))
+    })
+    socket.on('error', error => {
+      fault = error
+    })
+    socket.on('end', () => socket.destroy())
+    socket.on('close', () => {
+      const isBroken = fault !== undefined && !BROKEN_OFF.has((fault as NodeJS.ErrnoException).code ?? '')
+      if (sizeBytes > 0 && !isBroken) resolve(Buffer.concat(chunks))
+      else reject(fault ?? new Error('the connection was closed without an answer'))
+    })
+  })
+}
+
+const BROKEN_OFF = new Set(['EPIPE', 'ECONNRESET'])
+
+/** Stops where the connection ends; the reply tells then. @throws what reading the request threw */
+async function send(request: AsyncIterable<Uint8Array>, socket: Socket, reply: Promise<Buffer>) {
+  const closed = reply.then(
+    () => {},
+    () => {},
+  )
+  for await (const piece of request) {
+    if (socket.destroyed || !socket.writable) return
+    if (!socket.write(piece)) await Promise.race([drained(socket), closed])
+  }
+}
+
+/** An error ends the waiting, too: it is told by the reply. */
+async function drained(socket: Socket): Promise<void> {
+  await once(socket, 'drain').catch(() => {})
+}
+
+export function addressText(address: FilterAddress): string {
+  if ('path' in address) return address.path
+  return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`
+}
+
+/** For headers of a request to a filter: one line of printable ASCII. */
+export function oneLine(text: string): string {
+  return text.slice(0, 500).replace(/[^ -~]/g, '?')
+}

@@ -1,0 +1,23 @@
+/** What stands between us and a filter: another program that looks at the content of mail. */
+import type { Clock } from '../../../lib/clock.ts'
+import type { Envelope, Mail } from './mail.ts'
+
+export interface Filter<T> {
+  /** As it is told where it was asked, and where it was not to be had. */
+  name: 'rspamd' | 'spamd' | 'clamd'
+  /** @throws FilterFault where it gives no verdict */
+  ask(mail: Mail, envelope: Envelope): Promise<T>
+  /** Whether it is there at all. @throws Error what stands against it */
+  ping(signal: AbortSignal): Promise<void>
+}
+
+/** A filter that is not there, that is too slow, or that does not say what it should. */
+export class FilterFault extends Error {}
+
+export interface FilterOptions {
+  clock: Clock
+}
+
+/** For a whole message: scanners look into archives. */
+export const FILTER_MS = 30_000
+export const PING_MS = 5_000

@@ -1,0 +1,62 @@
+/** All verdicts on one message: each within its own time, and none of them ever a reason to lose it. */
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import { authenticate } from './authentication.ts'
+import { messageOf } from './bounded-check.ts'
+import { unknownAuthentication, verdictsOf } from './conclusion.ts'
+import type { AskingResolver } from './dns-budget.ts'
+import type { Filter } from './filter.ts'
+import { createFilters, type FilterSettings } from './filters.ts'
+import type { Envelope, Mail } from './mail.ts'
+import type { SpamFinding, Verdicts } from './verdict.ts'
+
+export interface JudgeOptions {
+  /** Our authserv-id. */
+  mailHost: string
+  resolver: AskingResolver
+  filters: FilterSettings
+  clock: Clock
+  log: Log
+}
+
+/** Never throws: what could not be found out is PROCESSING_FAILED, with why in `detail`. */
+export type Judge = (mail: Mail, envelope: Envelope) => Promise<Verdicts>
+
+export function createJudge(options: JudgeOptions): Judge {
+  const { mailHost, log } = options
+  const { spam, virus } = createFilters(options.filters, options.clock)
+
+  const authenticated = async (mail: Mail, envelope: Envelope) => {
+    try {
+      return await authenticate(mail, envelope, options)
+    } catch (error) {
+      log.error({ err: error }, 'received mail could not be authenticated')
+      return unknownAuthentication(messageOf(error))
+    }
+  }
+  return async (mail, envelope) => {
+    const [authentication, filtered, scanned] = await Promise.all([
+      authenticated(mail, envelope),
+      spam && ask(spam, { by: spam.name as SpamFinding['by'] }, mail, envelope, log),
+      virus && ask(virus, { by: 'clamd' as const }, mail, envelope, log),
+    ])
+    return verdictsOf(mailHost, authentication, filtered, scanned)
+  }
+}
+
+type Failed<B> = { by: B; verdict: 'PROCESSING_FAILED'; reason: string }
+
+async function ask<T, B>(
+  filter: Filter<T>,
+  told: { by: B },
+  mail: Mail,
+  envelope: Envelope,
+  log: Log,
+): Promise<T | Failed<B>> {
+  try {
+    return await filter.ask(mail, envelope)
+  } catch (error) {
+    log.warn({ err: error }, `${filter.name} gave no verdict`)
+    return { ...told, verdict: 'PROCESSING_FAILED', reason: `${filter.name}: ${messageOf(error)}` }
+  }
+}

@@ -1,0 +1,55 @@
+/** The field that tells what was found: Authentication-Results, by our name (RFC 8601). */
+import { foldTokens } from '../../../protocols/mime/fold.ts'
+import type { Authentication, DkimSignature, Finding } from './verdict.ts'
+
+export const RESULTS_FIELD = 'Authentication-Results'
+
+/** RFC 2045 §5.1; what else may stand without quotes is an address (RFC 8601 §2.2). */
+const TOKEN = /^[!#$%&'*+\-.^_`{|}~A-Za-z0-9]+$/
+const ADDRESS = /^[!#$%&'*+\-/=?^_`{|}~A-Za-z0-9.]*@[A-Za-z0-9.-]+$/
+const LONGEST_VALUE = 300
+
+/** The field's value, folded. @param mailHost our authserv-id */
+export function resultsValue(mailHost: string, authentication: Authentication): string {
+  const { spf, dkim, dmarc, arc } = authentication
+  const signatures: readonly (DkimSignature | Finding)[] =
+    dkim.signatures.length > 0 ? dkim.signatures : [dkim]
+  const results = [
+    resultOf('spf', spf, { [`smtp.${spf.identity ?? 'mailfrom'}`]: spf.domain }),
+    ...signatures.map(signature => resultOf('dkim', signature, signatureProperties(signature))),
+    resultOf('dmarc', dmarc, { 'header.from': dmarc.domain, 'policy.dmarc': dmarc.policy }),
+    resultOf('arc', arc, {}),
+  ]
+  const lines = results.map(tokens => foldTokens(tokens, 1))
+  return [mailHost, ...lines].join(';\r\n ')
+}
+
+function signatureProperties(signature: DkimSignature | Finding): Record<string, string | undefined> {
+  if (!('domain' in signature)) return {}
+  const { domain, selector, algorithm, beginning } = signature
+  return { 'header.d': domain, 'header.s': selector, 'header.a': algorithm, 'header.b': beginning }
+}
+
+function resultOf(
+  method: string,
+  { result, reason }: Finding,
+  properties: Record<string, string | undefined>,
+): string[] {
+  return [
+    `${method}=${result}`,
+    ...(reason === undefined ? [] : `reason=${quoted(reason)}`.split(' ')),
+    ...Object.entries(properties).flatMap(([name, value]) =>
+      value ? [`${name}=${propertyText(value)}`] : [],
+    ),
+  ]
+}
+
+function propertyText(value: string): string {
+  return value.length <= LONGEST_VALUE && (TOKEN.test(value) || ADDRESS.test(value)) ? value : quoted(value)
+}
+
+/** What strangers chose is kept to printable ASCII, on one line. */
+function quoted(text: string): string {
+  const safe = text.slice(0, LONGEST_VALUE).replace(/[^ -~]/g, '?')
+  return `"${safe.replace(/[\\"]/g, '\\$&')}"`
+}

@@ -1,0 +1,137 @@
+/** Asks rspamd whether mail is spam: the message by HTTP, its envelope in the headers (`/checkv2`). */
+import { type IncomingMessage, request as overHttp } from 'node:http'
+import { request as overHttps } from 'node:https'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Clock } from '../../../lib/clock.ts'
+import { oneLine } from './exchange.ts'
+import { FILTER_MS, type Filter, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
+import type { Envelope, Mail } from './mail.ts'
+import type { SpamFinding, Verdict } from './verdict.ts'
+
+const MOST_REPLY_BYTES = 1024 * 1024
+const MOST_RULES = 50
+const MOST_RECIPIENTS = 100
+/** What it would have a mail server do. Greylisting and asking for another try are about time, not about content. */
+const VERDICTS = new Map<string, Verdict>([
+  ['no action', 'PASS'],
+  ['greylist', 'PASS'],
+  ['soft reject', 'PASS'],
+  ['add header', 'GRAY'],
+  ['rewrite subject', 'GRAY'],
+  ['quarantine', 'GRAY'],
+  ['reject', 'FAIL'],
+  ['discard', 'FAIL'],
+])
+
+interface HttpRequest {
+  url: URL
+  method: 'GET' | 'POST'
+  headers: Record<string, string | string[]>
+  body: AsyncIterable<Uint8Array>
+  limitMs: number
+  signal?: AbortSignal
+}
+
+/** @param base `http://host:port`, or with `https` or a path before that of rspamd */
+export function createRspamd(base: string, { clock }: FilterOptions): Filter<SpamFinding> {
+  const at = (path: string) => new URL(`${base.replace(/\/+$/, '')}${path}`)
+  return {
+    name: 'rspamd',
+    async ask(mail, envelope) {
+      const headers = headersOf(mail, envelope)
+      return findingOf(
+        await talk(
+          { url: at('/checkv2'), method: 'POST', headers, body: mail.read(), limitMs: FILTER_MS },
+          clock,
+        ),
+      )
+    },
+    async ping(signal) {
+      const none = Readable.from([])
+      const reply = await talk(
+        { url: at('/ping'), method: 'GET', headers: {}, body: none, limitMs: PING_MS, signal },
+        clock,
+      )
+      if (reply.trim() !== 'pong')
+        throw new FilterFault(`it said "${oneLine(reply).slice(0, 200)}" instead of pong`)
+    },
+  }
+}
+
+function headersOf({ sizeBytes }: Mail, envelope: Envelope): HttpRequest['headers'] {
+  return {
+    'Content-Length': String(sizeBytes),
+    ...(envelope.clientIp === null ? {} : { IP: oneLine(envelope.clientIp) }),
+    From: `<${oneLine(envelope.mailFrom)}>`,
+    Rcpt: envelope.recipients.slice(0, MOST_RECIPIENTS).map(recipient => `<${oneLine(recipient)}>`),
+    ...(envelope.helo === '' ? {} : { Helo: oneLine(envelope.helo) }),
+  }
+}
+
+/** @returns the body of a 200 @throws Error for everything else */
+async function talk({ url, body, limitMs, signal, ...options }: HttpRequest, clock: Clock): Promise<string> {
+  const over = new AbortController()
+  const timer = clock.timer(limitMs, () => over.abort(new Error(`no answer within ${limitMs / 1_000} s`)))
+  const aborted = signal ? AbortSignal.any([signal, over.signal]) : over.signal
+  const request = (url.protocol === 'https:' ? overHttps : overHttp)(url, { ...options, agent: false })
+  const onAbort = () => request.destroy(aborted.reason as Error)
+  aborted.addEventListener('abort', onAbort)
+  try {
+    const reply = new Promise<string>((resolve, reject) => {
+      request.once('error', reject)
+      request.once('response', response => void textOf(response).then(resolve, reject))
+    })
+    // A reply may come, and the connection end, before all of the message has been taken: it is the reply that counts.
+    const sent = pipeline(body, request).catch(() => {})
+    const [text] = await Promise.all([reply, Promise.race([sent, reply])])
+    return text
+  } finally {
+    timer.cancel()
+    aborted.removeEventListener('abort', onAbort)
+    request.destroy()
+  }
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    sizeBytes += chunk.length
+    if (sizeBytes > MOST_REPLY_BYTES) throw new FilterFault(`it said more than ${MOST_REPLY_BYTES} bytes`)
+  }
+  const text = Buffer.concat(chunks).toString('utf8')
+  if (response.statusCode === 200) return text
+  throw new FilterFault(`it answered ${response.statusCode}: ${oneLine(text).slice(0, 200)}`)
+}
+
+function findingOf(text: string): SpamFinding {
+  const { action, score, required_score: threshold, symbols } = readReply(text)
+  const verdict = typeof action === 'string' ? VERDICTS.get(action) : undefined
+  if (verdict === undefined || typeof score !== 'number')
+    throw new FilterFault(`it said "${oneLine(text).slice(0, 200)}"`)
+  return {
+    by: 'rspamd',
+    verdict,
+    score,
+    threshold: typeof threshold === 'number' ? threshold : undefined,
+    rules: rulesOf(symbols).slice(0, MOST_RULES),
+  }
+}
+
+function readReply(text: string): Record<string, unknown> {
+  try {
+    const reply: unknown = JSON.parse(text)
+    if (reply && typeof reply === 'object') return reply as Record<string, unknown>
+  } catch {} // told below
+  throw new FilterFault(`it said "${oneLine(text).slice(0, 200)}"`)
+}
+
+/** Those that count for something, either way. */
+function rulesOf(symbols: unknown): string[] {
+  if (!symbols || typeof symbols !== 'object') return []
+  return Object.entries(symbols as Record<string, { score?: unknown } | null>)
+    .filter(([, rule]) => typeof rule?.score === 'number' && rule.score !== 0)
+    .map(([name]) => name)
+}

@@ -1,0 +1,48 @@
+/** Whether the client may send for the domain of the envelope sender (RFC 7208). */
+import { spf } from 'mailauth/lib/spf/index.js'
+import { type PartOptions, plain, resultOf, runPart } from './bounded-check.ts'
+import type { Envelope } from './mail.ts'
+import type { SpfFinding } from './verdict.ts'
+
+/** RFC 7208 §4.6.4 wants at least 20 s, and at most 10 terms with look-ups and 2 void ones, which mailauth counts. */
+const LIMITS = { ms: 20_000, questions: 50 }
+const MOST_TERMS = 10
+const MOST_VOID = 2
+const LONGEST_NAME = 255
+
+export async function checkSpf(
+  envelope: Envelope,
+  mailHost: string,
+  options: PartOptions,
+): Promise<SpfFinding> {
+  const { mailFrom, clientIp } = envelope
+  if (clientIp === null) return { result: 'none', reason: 'it came from this host itself' }
+  const helo = envelope.helo.slice(0, LONGEST_NAME)
+  const identity = mailFrom === '' ? ('helo' as const) : ('mailfrom' as const)
+  if (mailFrom === '' && helo === '') return { result: 'none', identity, reason: 'neither sender nor HELO' }
+  return runPart<SpfFinding>(
+    options,
+    LIMITS,
+    async questions => {
+      const found = await spf({
+        sender: mailFrom,
+        ip: clientIp,
+        helo,
+        mta: mailHost,
+        resolver: questions.ask,
+        strict: true,
+        maxResolveCount: MOST_TERMS,
+        maxVoidCount: MOST_VOID,
+      })
+      const result = resultOf(found.status.result)
+      const reason = result === 'pass' ? undefined : reasonOf(found.status.comment, mailHost)
+      return { result, domain: found.domain, identity, reason }
+    },
+    fault => ({ ...fault, identity }),
+  )
+}
+
+function reasonOf(comment: string | undefined, mailHost: string): string | undefined {
+  const text = plain(comment)
+  return text?.startsWith(`${mailHost}: `) ? text.slice(mailHost.length + 2) : text
+}

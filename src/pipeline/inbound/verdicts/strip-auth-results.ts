@@ -1,0 +1,95 @@
+/**
+ * Messages as they are handed to those who rely on our Authentication-Results: fields that claim to be by us are taken
+ * out (RFC 8601 §5), and everything else stays as it is, byte for byte.
+ */
+import { domainToASCII } from 'node:url'
+import { decodeWords } from '../../../protocols/bounces/parts/encoded-words.ts'
+import { type FieldRange, fieldsNamed, fieldValue, takeHead } from './head.ts'
+import { RESULTS_FIELD } from './results-field.ts'
+import { joined, without } from './sanitize.ts'
+
+const NAME = RESULTS_FIELD.toLowerCase()
+/** A longer one is taken for a claim, unread. */
+const LONGEST_FIELD_BYTES = 64 * 1024
+
+/**
+ * The message without what others say in our name, and with what we say on top.
+ * @param mailHost our authserv-id @param results value of our own field; undefined where there is none
+ */
+export function* withOwnResults(
+  bytes: Uint8Array,
+  mailHost: string,
+  results: string | undefined,
+): Generator<Uint8Array> {
+  yield* ownField(results)
+  yield* without(bytes, claimsIn(bytes, mailHost))
+}
+
+/** The same for a message that comes piece by piece; no more of it is held than its header section. */
+export async function* streamWithOwnResults(
+  pieces: AsyncIterable<Uint8Array>,
+  mailHost: string,
+  results: string | undefined,
+): AsyncGenerator<Uint8Array> {
+  const rest = pieces[Symbol.asyncIterator]()
+  try {
+    const { bytes } = await takeHead(rest, Number.POSITIVE_INFINITY)
+    yield* joined(withOwnResults(bytes, mailHost, results), rest)
+  } finally {
+    await rest.return?.()
+  }
+}
+
+/** Whether a field claims to be by us. @param value unfolded */
+export function isClaim(name: string, value: string, mailHost: string): boolean {
+  if (name.trim().toLowerCase() !== NAME) return false
+  const host = comparable(mailHost)
+  // Encoded words have no place there, and are shown decoded all the same.
+  return claims(value, host) || (value.includes('=?') && claims(decodeWords(value), host))
+}
+
+function* claimsIn(bytes: Uint8Array, mailHost: string): Generator<FieldRange> {
+  for (const field of fieldsNamed(bytes, NAME)) {
+    const isReadable = field.to - field.from <= LONGEST_FIELD_BYTES
+    if (!isReadable || isClaim(NAME, fieldValue(bytes, field), mailHost)) yield field
+  }
+}
+
+function ownField(results: string | undefined): Uint8Array[] {
+  return results === undefined ? [] : [Buffer.from(`${RESULTS_FIELD}: ${results}\r\n`)]
+}
+
+/** What cannot be read is taken for a claim where it names us: others may read it otherwise. */
+function claims(value: string, host: string): boolean {
+  const id = authservId(value)
+  return id === undefined ? value.toLowerCase().includes(host) : comparable(id) === host
+}
+
+function comparable(host: string): string {
+  const bare = host.trim().toLowerCase().replace(/\.$/, '')
+  return domainToASCII(bare) || bare
+}
+
+/** The first word behind comments and blanks, quoted or not (RFC 8601 §2.2); undefined where there is none. */
+function authservId(value: string): string | undefined {
+  const at = behindComments(value)
+  if (at === undefined) return undefined
+  if (value[at] === '"') {
+    const [, inner] = /^"((?:[^"\\]|\\.)*)"/s.exec(value.slice(at)) ?? []
+    return inner?.replace(/\\(.)/gs, '$1')
+  }
+  return /^[^\s;("]+/.exec(value.slice(at))?.[0]
+}
+
+/** Comments nest (RFC 5322 §3.2.2). Undefined where one does not end. */
+function behindComments(value: string): number | undefined {
+  let depth = 0
+  for (let at = 0; at < value.length; at++) {
+    const character = value[at]!
+    if (character === '\\' && depth > 0) at += 1
+    else if (character === '(') depth += 1
+    else if (character === ')' && depth > 0) depth -= 1
+    else if (depth === 0 && !/\s/.test(character)) return at
+  }
+  return undefined
+}

@@ -1,0 +1,104 @@
+/** What is told of received mail: a word for each question, and beneath it what was found and why. */
+import type { Verdict } from '../../../store/schema/inbound.ts'
+
+export type { Verdict }
+
+/** As Authentication-Results has them (RFC 8601 §2.7). */
+export type Result = 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'policy' | 'temperror' | 'permerror'
+
+/** What one method found; `reason` says why wherever the result is not plain. */
+export interface Finding {
+  result: Result
+  reason?: string | undefined
+}
+
+export interface SpfFinding extends Finding {
+  /** Lower-case A-labels. */
+  domain?: string | undefined
+  /** What of the envelope was checked: HELO where the sender is the null one (RFC 7208 §2.4). */
+  identity?: 'mailfrom' | 'helo' | undefined
+}
+
+export interface DkimSignature extends Finding {
+  domain?: string | undefined
+  selector?: string | undefined
+  algorithm?: string | undefined
+  /** First characters of the signature, which tell signatures of one domain apart. */
+  beginning?: string | undefined
+}
+
+export interface DkimFinding extends Finding {
+  signatures: DkimSignature[]
+}
+
+export interface DmarcFinding extends Finding {
+  /** Of the From field. */
+  domain?: string | undefined
+  /** Asked for by the domain, for mail that fails: `none`, `quarantine`, `reject`. */
+  policy?: string | undefined
+}
+
+export interface ArcFinding extends Finding {
+  /** Sets of the chain. */
+  instances?: number | undefined
+}
+
+export interface Authentication {
+  spf: SpfFinding
+  dkim: DkimFinding
+  dmarc: DmarcFinding
+  arc: ArcFinding
+}
+
+export interface SpamFinding {
+  by: 'rspamd' | 'spamd' | 'authentication'
+  verdict: Verdict
+  score?: number | undefined
+  /** The score from which mail fails. */
+  threshold?: number | undefined
+  /** What the score is made of. */
+  rules?: string[] | undefined
+  reason?: string | undefined
+}
+
+export interface VirusFinding {
+  by: 'clamd' | 'nothing'
+  verdict: Verdict
+  /** As the scanner names it. */
+  found?: string | undefined
+  reason?: string | undefined
+}
+
+/** As it is kept and shown; JSON. */
+export interface VerdictDetail extends Authentication {
+  spam: SpamFinding
+  virus: VirusFinding
+}
+
+export interface Verdicts {
+  spf: Verdict
+  dkim: Verdict
+  dmarc: Verdict
+  arc: Verdict
+  spam: Verdict
+  virus: Verdict
+  /** Value of the field that says so (RFC 8601), folded. */
+  authenticationResults: string
+  detail: VerdictDetail
+}
+
+const WORDS: Record<Result, Verdict> = {
+  pass: 'PASS',
+  fail: 'FAIL',
+  softfail: 'GRAY',
+  neutral: 'GRAY',
+  none: 'GRAY',
+  // What no receiver takes for valid, such as a key of 512 bits, counts as if it were not there (RFC 8301 §3.2).
+  policy: 'GRAY',
+  temperror: 'PROCESSING_FAILED',
+  permerror: 'PROCESSING_FAILED',
+}
+
+export function wordOf({ result }: Finding): Verdict {
+  return WORDS[result]
+}

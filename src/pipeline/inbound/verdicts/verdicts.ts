@@ -1,0 +1,101 @@
+/**
+ * Judgements as the main thread sees them: made on a thread of their own, as many at once as are asked for, since they
+ * mostly wait for others. The message is streamed: whatever its size, no more than its header section is in memory.
+ */
+
+import { type Clock, within } from '../../../lib/clock.ts'
+import type { Log, LogLevel } from '../../../lib/log.ts'
+import type { Metrics } from '../../../lib/metrics.ts'
+import { createPassingThread, type PassingThreadData } from '../../../lib/on-demand-worker.ts'
+import { ThreadEnded } from '../../../lib/worker-rpc.ts'
+import type { StoreLocation } from '../../../store/dialect.ts'
+import { unknownAuthentication, verdictsOf } from './conclusion.ts'
+import type { FilterSettings } from './filters.ts'
+import type { Envelope } from './mail.ts'
+import type { SpamFinding, Verdicts, VirusFinding } from './verdict.ts'
+
+export interface Judgement extends Envelope {
+  /** Of the message as it came, in the store. */
+  blobHash: Uint8Array
+  /** All of it where it is small and at hand; null where it is to be read from the store. */
+  bytes: Uint8Array | null
+}
+
+export interface VerdictThreadData extends PassingThreadData {
+  location: StoreLocation
+  mailHost: string
+  /** Of the configuration, `dns.resolvers`. */
+  resolvers: readonly string[]
+  filters: FilterSettings
+  logLevel: LogLevel
+}
+
+export interface VerdictMaker {
+  /** Never throws: what could not be found out is PROCESSING_FAILED, with why in `detail`. */
+  judge(judgement: Judgement): Promise<Verdicts>
+  close(): Promise<void>
+}
+
+interface VerdictsOptions extends Omit<VerdictThreadData, 'calls'> {
+  /** File of the thread. */
+  entry: URL
+  metrics?: Metrics | undefined
+  clock: Clock
+  log: Log
+}
+
+/** Longer than everything that a judgement waits for takes together: then the thread itself is busy with one of them. */
+const LONGEST_MS = 40_000
+/** Of a message no more than its header section is held at a time. */
+const HEAP_MIB = 256
+
+export function createVerdicts({ entry, metrics, clock, log, ...data }: VerdictsOptions): VerdictMaker {
+  const { mailHost, filters } = data
+  const thread = createPassingThread({
+    ...{ name: 'verdicts', entry, data, heapMib: HEAP_MIB, metrics, log },
+    staysWhenIdle: true,
+  })
+  let isClosed = false
+
+  let turn: Promise<unknown> = Promise.resolve()
+
+  const once = async (judgement: Judgement): Promise<Verdicts> => {
+    const verdicts = await within(clock, LONGEST_MS, thread.call('judge', judgement))
+    if (verdicts !== undefined) return verdicts as Verdicts
+    await thread.end()
+    throw new ThreadEnded(`no verdict within ${LONGEST_MS / 1_000} s`)
+  }
+  /** Which of several messages has cost the thread is not known: each is tried once more, one after another. */
+  const again = (judgement: Judgement): Promise<Verdicts> => {
+    const own = turn.then(() => once(judgement))
+    turn = own.catch(() => {}) // whoever waits for it is told
+    return own
+  }
+  const twice = (judgement: Judgement) =>
+    once(judgement).catch(error => {
+      if (error instanceof ThreadEnded && !isClosed) return again(judgement)
+      throw error
+    })
+  return {
+    async judge(judgement) {
+      try {
+        return await twice(judgement)
+      } catch (error) {
+        if (!isClosed) log.warn({ err: error }, 'received mail could not be judged')
+        return unjudged(mailHost, filters, String(error).slice(0, 200))
+      }
+    },
+    async close() {
+      isClosed = true
+      await thread.close()
+    },
+  }
+}
+
+function unjudged(mailHost: string, { clamd }: FilterSettings, reason: string): Verdicts {
+  const spam: SpamFinding = { by: 'authentication', verdict: 'PROCESSING_FAILED', reason }
+  const virus: VirusFinding | undefined = clamd
+    ? { by: 'clamd', verdict: 'PROCESSING_FAILED', reason }
+    : undefined
+  return verdictsOf(mailHost, unknownAuthentication(reason), spam, virus)
+}

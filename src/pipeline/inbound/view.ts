@@ -1,0 +1,122 @@
+/** A received message as lists, events and webhooks show it. */
+import { wireId } from '../../lib/ids.ts'
+import { mailboxText } from '../../protocols/smtp/mailbox-text.ts'
+import type { InboundMessageRow } from '../../store/schema/inbound.ts'
+import type { ReceivedMailbox } from './parts/addresses.ts'
+import type { StoredPart } from './parts/parsed-mail.ts'
+
+/** What the row of a list is made of. */
+export const LISTED_COLUMNS = [
+  'accountId',
+  'id',
+  'createdAt',
+  'sender',
+  'recipients',
+  'parseError',
+  'subject',
+  'messageId',
+  'fromList',
+  'toList',
+  'ccList',
+  'bccList',
+  'replyToList',
+  'spamVerdict',
+  'virusVerdict',
+  'spfVerdict',
+  'dkimVerdict',
+  'dmarcVerdict',
+  'attachments',
+  'sizeBytes',
+] as const
+
+export type ListedInbound = Pick<InboundMessageRow, (typeof LISTED_COLUMNS)[number]>
+
+export interface InboundAttachmentView {
+  id: string
+  filename: string
+  content_type: string
+  content_disposition: 'inline' | 'attachment'
+  content_id: string | null
+  size: number
+}
+
+export interface InboundRowView {
+  object: 'inbound_email'
+  id: string
+  from: string
+  to: string[]
+  cc: string[]
+  bcc: string[]
+  reply_to: string[]
+  /** Addresses of the envelope. */
+  received_for: string[]
+  subject: string
+  message_id: string | null
+  spam_verdict: string
+  virus_verdict: string
+  spf_verdict: string
+  dkim_verdict: string
+  dmarc_verdict: string
+  parse_error: string | null
+  attachments: InboundAttachmentView[]
+  size: number
+  created_at: string
+}
+
+export function inboundRowView(row: ListedInbound): InboundRowView {
+  return {
+    object: 'inbound_email',
+    id: wireId('inb', row.id),
+    from: fromText(row),
+    to: recipientTexts(row),
+    cc: texts(row.ccList),
+    bcc: texts(row.bccList),
+    reply_to: texts(row.replyToList),
+    received_for: JSON.parse(row.recipients) as string[],
+    subject: row.subject,
+    message_id: row.messageId,
+    spam_verdict: row.spamVerdict,
+    virus_verdict: row.virusVerdict,
+    spf_verdict: row.spfVerdict,
+    dkim_verdict: row.dkimVerdict,
+    dmarc_verdict: row.dmarcVerdict,
+    parse_error: row.parseError,
+    attachments: storedParts(row).map(attachmentView),
+    size: row.sizeBytes,
+    created_at: new Date(row.createdAt).toISOString(),
+  }
+}
+
+export function attachmentView(part: StoredPart): InboundAttachmentView {
+  return {
+    id: part.id,
+    filename: part.filename,
+    content_type: part.contentType,
+    content_disposition: part.disposition,
+    content_id: part.contentId,
+    size: part.sizeBytes,
+  }
+}
+
+export function storedParts({ attachments }: Pick<InboundMessageRow, 'attachments'>): StoredPart[] {
+  return attachments === null ? [] : (JSON.parse(attachments) as StoredPart[])
+}
+
+/** Mail that names no sender is its envelope's. */
+function fromText({ fromList, sender }: ListedInbound): string {
+  const [first] = mailboxes(fromList)
+  return first ? mailboxText(first) : sender
+}
+
+/** Mail that names nobody is for those it was sent to. */
+function recipientTexts({ toList, recipients }: ListedInbound): string[] {
+  return toList === null ? (JSON.parse(recipients) as string[]) : texts(toList)
+}
+
+function texts(json: string | null): string[] {
+  return mailboxes(json).map(mailboxText)
+}
+
+export function mailboxes(json: string | null): ReceivedMailbox[] {
+  return json === null ? [] : (JSON.parse(json) as ReceivedMailbox[])
+}

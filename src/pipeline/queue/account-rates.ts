@@ -1,0 +1,167 @@
+/**
+ * Watches how much of each account's mail bounces or is complained about: an account whose mail is unwanted costs all
+ * others the reputation of our addresses. The operator is told, and the account's mail is held until somebody looks.
+ */
+
+import type { Clock } from '../../lib/clock.ts'
+import { type Id, type IdSource, wireId } from '../../lib/ids.ts'
+import { type alertCommands, hourOf } from '../../resources/alerts/operator-alerts.ts'
+import { metricKind, periodOf, quarterOf } from '../../resources/events/metrics.ts'
+import type { Run } from '../../store/command.ts'
+import type { OperatorAlertRow } from '../../store/schema/alerts.ts'
+import type { Db } from '../../store/schema.ts'
+import type { holdCommands } from './hold.ts'
+
+/** Of 10,000 deliveries; null: never. */
+export interface RateTerms {
+  alertBounces: number | null
+  alertComplaints: number | null
+  pauseBounces: number | null
+  pauseComplaints: number | null
+}
+
+/** Of one account, in a day. */
+export interface Feedback {
+  delivered: number
+  /** For good: the address is in vain. */
+  bounced: number
+  complained: number
+}
+
+export interface RateFinding {
+  kind: 'account-bounces' | 'account-complaints'
+  isTooMuch: boolean
+  /** For people. */
+  text: string
+}
+
+interface WatchOptions {
+  db: Db
+  run: Run<typeof alertCommands & typeof holdCommands>
+  clock: Clock
+  newId: IdSource
+  terms: RateTerms
+  onAlert(alert: OperatorAlertRow): void
+}
+
+const DAY_MS = 86_400_000
+/** With fewer, a few bad addresses would be a high rate. */
+export const LEAST_DELIVERIES = 1_000
+const ACCOUNTS_AT_ONCE = 100
+const METRICS = ['delivered', 'bounced_permanent', 'complained'] as const
+const KINDS = METRICS.map(metric => metricKind(metric, null, null))
+
+/** What is to be said of an account, if anything. Pure. */
+export function judgeRates({ delivered, bounced, complained }: Feedback, terms: RateTerms): RateFinding[] {
+  const all = delivered + bounced
+  if (all < LEAST_DELIVERIES) return []
+  const judge = (
+    kind: RateFinding['kind'],
+    count: number,
+    alert: number | null,
+    pause: number | null,
+    did: string,
+  ) => {
+    const per10000 = (count * 10_000) / all
+    const isTooMuch = pause !== null && per10000 >= pause
+    if (!isTooMuch && (alert === null || per10000 < alert)) return []
+    return [{ kind, isTooMuch, text: `${(per10000 / 100).toFixed(2)} % of ${all} deliveries in 24 h ${did}` }]
+  }
+  return [
+    ...judge('account-bounces', bounced, terms.alertBounces, terms.pauseBounces, 'bounced for good'),
+    ...judge(
+      'account-complaints',
+      complained,
+      terms.alertComplaints,
+      terms.pauseComplaints,
+      'were complained about',
+    ),
+  ]
+}
+
+/** For a sweeper. The first account is the operator's own, and is never paused. */
+export async function* watchAccountRates(options: WatchOptions): AsyncGenerator<void> {
+  const { db } = options
+  let isFirst = true
+  for (
+    let after: Id | undefined, ids = await nextAccounts(db, undefined);
+    ids.length > 0;
+    ids = await nextAccounts(db, after)
+  ) {
+    for (const id of ids) {
+      await watch(id, isFirst, options)
+      isFirst = false
+      yield
+    }
+    after = ids.at(-1)
+  }
+}
+
+async function nextAccounts(db: Db, after: Id | undefined): Promise<Id[]> {
+  let accounts = db.selectFrom('accounts').select('id')
+  if (after) accounts = accounts.where('id', '>', after)
+  const rows = await accounts.orderBy('id').limit(ACCOUNTS_AT_ONCE).execute()
+  return rows.map(({ id }) => id)
+}
+
+async function watch(
+  accountId: Id,
+  isFirst: boolean,
+  { db, run, clock, newId, terms, onAlert }: WatchOptions,
+) {
+  const now = clock.now()
+  const pauses = await db
+    .selectFrom('queueHolds')
+    .select('releasedAt')
+    .where('accountId', '=', accountId)
+    .where('domain', 'is', null)
+    .where('broadcastId', 'is', null)
+    .where('emailId', 'is', null)
+    .execute()
+  if (pauses.some(({ releasedAt }) => releasedAt === null)) return
+  // Who has been let go on is judged by what came since.
+  const since = Math.max(now - DAY_MS, ...pauses.map(({ releasedAt }) => releasedAt ?? 0))
+  const findings = judgeRates(await feedbackOf(db, accountId, since), terms)
+  for (const { kind, text } of findings) {
+    const provider = wireId('acc', accountId)
+    const row = {
+      hour: hourOf(now),
+      kind,
+      provider,
+      sourceIp: '',
+      raisedAt: now,
+      mxHost: null,
+      domain: '',
+      reply: text,
+    }
+    if (await run('raiseAlert', row)) onAlert(row)
+  }
+  const cause = findings.find(({ isTooMuch }) => isTooMuch)
+  if (!cause || isFirst) return
+  const mail = { domain: null, accountId, broadcastId: null, emailId: null }
+  await run('putHold', {
+    id: newId(now),
+    ...mail,
+    reason: `paused by itself: ${cause.text}`,
+    createdAt: now,
+    releasedAt: null,
+  })
+}
+
+async function feedbackOf(db: Db, accountId: Id, since: number): Promise<Feedback> {
+  const rows = await db
+    .selectFrom('counters')
+    .select(['kind', eb => eb.fn.sum<number>('count').as('count')])
+    .where('accountId', '=', accountId)
+    .where('kind', 'in', KINDS)
+    .where('period', '>', periodOf(quarterOf(since)))
+    .groupBy('kind')
+    .execute()
+  const count = (metric: (typeof METRICS)[number]) =>
+    Number(rows.find(({ kind }) => kind === metricKind(metric, null, null))?.count ?? 0)
+  return {
+    delivered: count('delivered'),
+    bounced: count('bounced_permanent'),
+    complained: count('complained'),
+  }
+}

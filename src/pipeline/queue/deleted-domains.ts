@@ -1,0 +1,147 @@
+/**
+ * Mail of a domain that has been deleted: what waits, is held or is scheduled fails, in small steps between which others
+ * write. A domain stays on the list until all of its mail has been seen to, so that a crash in between forgets none.
+ */
+
+import type { Clock } from '../../lib/clock.ts'
+import { type Id, sameId } from '../../lib/ids.ts'
+import { deletedReason } from '../../resources/domains/deleted.ts'
+import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
+import { command, type Run, type Tx } from '../../store/command.ts'
+import { type Db, DELIVERY_STATE, type DeletedDomainRow, type DeliveryRow } from '../../store/schema.ts'
+import { stepDueLanes } from './queue-key-rows.ts'
+import { type Mark, type Place, waitingAt } from './waiting-mail.ts'
+
+interface StepOf<P> {
+  domain: DeletedDomainRow
+  place: P
+  limit: number
+  now: number
+}
+
+/** The last scheduled email that was looked at. */
+interface ScheduledMark {
+  scheduledAt: number
+  accountId: Id
+  id: Id
+}
+
+type Failing = Pick<DeliveryRow, 'emailId' | 'ordinal' | 'accountId' | 'address'>
+
+const weigh = ({ limit }: { limit: number }) => limit
+
+export const deletedDomainCommands = {
+  /** @returns where to go on; null at the end of the place */
+  failWaitingOf: command<StepOf<Place> & { after: Mark | null }, Mark | null>(
+    async (tx, { domain, place, after, limit, now }) => {
+      const seen = await waitingAt(tx, place, after, limit)
+      const emails = await tx.rows.find(
+        'emails',
+        seen.map(({ accountId, emailId: id }) => ({ accountId, id })),
+        ['domainId'],
+      )
+      const own = seen.filter((_, i) => isOf(domain, emails[i]?.domainId ?? null))
+      await fail(tx, domain, own, now)
+      const last = seen.at(-1)
+      return last && seen.length === limit ? last : null
+    },
+    { weigh },
+  ),
+
+  /** Of all emails that wait for their time. @returns where to go on; null at the end */
+  failScheduledOf: command<StepOf<ScheduledMark | null>, ScheduledMark | null>(
+    async (tx, { domain, place: after, limit, now }) => {
+      const seen = await scheduledAfter(tx, after, limit)
+      const own = seen.filter(
+        ({ accountId, domainId }) => sameId(accountId, domain.accountId) && isOf(domain, domainId),
+      )
+      for (const { id } of own) await fail(tx, domain, await scheduledDeliveries(tx, id), now)
+      const last = seen.at(-1)
+      return last && seen.length === limit ? last : null
+    },
+    { weigh },
+  ),
+
+  forgetDeletedDomain: command<Id, void>(async ({ db }, id) => {
+    await db.deleteFrom('deletedDomains').where('id', '=', id).execute()
+  }),
+}
+
+interface SweepOptions {
+  db: Db
+  run: Run<typeof deletedDomainCommands>
+  clock: Clock
+}
+
+const AT_ONCE = 200
+
+/** For a sweeper. */
+export async function* sweepDeletedDomains({ db, run, clock }: SweepOptions): AsyncGenerator<void> {
+  for (const domain of await db.selectFrom('deletedDomains').selectAll().orderBy('id').execute()) {
+    for await (const place of placesOf(db, domain)) {
+      let after: Mark | null = null
+      do {
+        after = await run('failWaitingOf', { domain, place, after, limit: AT_ONCE, now: clock.now() })
+        yield
+      } while (after)
+    }
+    let after: ScheduledMark | null = null
+    do {
+      after = await run('failScheduledOf', { domain, place: after, limit: AT_ONCE, now: clock.now() })
+      yield
+    } while (after)
+    await run('forgetDeletedDomain', domain.id)
+  }
+}
+
+async function* placesOf(db: Db, { accountId }: DeletedDomainRow): AsyncGenerator<Place> {
+  for await (const lane of stepDueLanes(db, null))
+    if (sameId(lane.accountId, accountId)) yield { kind: 'lane', lane }
+  yield { kind: 'held' }
+}
+
+function isOf({ id }: DeletedDomainRow, domainId: Id | null): boolean {
+  return domainId !== null && sameId(domainId, id)
+}
+
+function scheduledAfter({ db }: Tx, after: ScheduledMark | null, limit: number) {
+  let emails = db
+    .selectFrom('emails')
+    .select(['accountId', 'id', 'domainId', eb => eb.ref('scheduledAt').$notNull().as('scheduledAt')])
+    .where('status', '=', 'scheduled')
+    .where('scheduledAt', 'is not', null)
+  if (after)
+    emails = emails.where(({ eb, refTuple, tuple }) =>
+      eb(
+        refTuple('scheduledAt', 'accountId', 'id'),
+        '>',
+        tuple(after.scheduledAt, after.accountId, after.id),
+      ),
+    )
+  return emails.orderBy('scheduledAt').orderBy('accountId').orderBy('id').limit(limit).execute()
+}
+
+function scheduledDeliveries({ db }: Tx, emailId: Id): Promise<Failing[]> {
+  return db
+    .selectFrom('deliveries')
+    .select(['emailId', 'ordinal', 'accountId', 'address'])
+    .where('emailId', '=', emailId)
+    .where('state', '=', DELIVERY_STATE.scheduled)
+    .execute()
+}
+
+function fail(tx: Tx, { name }: DeletedDomainRow, deliveries: readonly Failing[], at: number) {
+  const reason = deletedReason(name)
+  return recordDeliveries(
+    tx,
+    deliveries.map(
+      ({ accountId, emailId, ordinal, address: recipient }): DeliveryChange => ({
+        ...{ accountId, emailId, ordinal, recipient, at },
+        event: { type: 'email.failed', data: { failed: { reason } } },
+        error: reason,
+        handedOverAt: null,
+        set: { status: 'failed', state: DELIVERY_STATE.done },
+      }),
+    ),
+  )
+}

@@ -1,0 +1,102 @@
+/** How sites take our mail: what was counted on a day, what they said, and which of them rest. */
+import type { BounceClass } from '../../protocols/bounces/bounce-class.ts'
+import type { DestinationReplyRow } from '../../store/schema/steering.ts'
+import type { Db } from '../../store/schema.ts'
+import { listPausedSites } from './destination-states.ts'
+import { DESTINATION_KINDS, type DestinationResult, NOBODY, parseDestinationKind } from './destinations.ts'
+
+export interface DestinationQuestion {
+  /** As in `2026-11-21`. */
+  day: string
+  /** The only one to be told of; null for all. */
+  site: string | null
+  /** Sites with nothing but a pause are told of, too, when it is still on. */
+  now: number
+  limit: number
+  offset: number
+}
+
+export interface DestinationEntry {
+  site: string
+  counts: Record<DestinationResult, number>
+  /** Why mail was deferred and bounced. */
+  deferredBy: Partial<Record<BounceClass, number>>
+  bouncedBy: Partial<Record<BounceClass, number>>
+  /** Null while it does not rest. */
+  pause: { until: number; reason: string } | null
+  /** The most frequent first. */
+  replies: DestinationReplyRow[]
+}
+
+export interface DestinationReport {
+  total: number
+  /** The busiest sites first. */
+  entries: DestinationEntry[]
+}
+
+export async function reportDestinations(db: Db, question: DestinationQuestion): Promise<DestinationReport> {
+  const { day, site, now, limit, offset } = question
+  const entries = await countedOn(db, day)
+  const paused = await listPausedSites(db, now)
+  // of several addresses of ours that rest, the first to be tried again counts
+  for (const { site: name, pausedUntil: until, reason } of paused.sort(
+    (a, b) => b.pausedUntil - a.pausedUntil,
+  ))
+    entryIn(entries, name).pause = { until, reason }
+  const wanted = [...entries.values()]
+    .filter(entry => site === null || entry.site === site)
+    .sort((a, b) => sumOf(b) - sumOf(a) || (a.site < b.site ? -1 : 1))
+  const page = wanted.slice(offset, offset + limit)
+  await addReplies(db, day, page)
+  return { total: wanted.length, entries: page }
+}
+
+async function countedOn(db: Db, day: string): Promise<Map<string, DestinationEntry>> {
+  const counters = await db
+    .selectFrom('counters')
+    .select(['kind', 'count'])
+    .where('accountId', '=', NOBODY)
+    .where('kind', 'like', DESTINATION_KINDS)
+    .where('period', '=', day)
+    .execute()
+  const entries = new Map<string, DestinationEntry>()
+  for (const { kind, count } of counters) {
+    const counted = parseDestinationKind(kind)
+    if (!counted) continue
+    const { site, result, class: why } = counted
+    const entry = entryIn(entries, site)
+    entry.counts[result] += count
+    const by = result === 'deferred' ? entry.deferredBy : result === 'bounced' ? entry.bouncedBy : undefined
+    if (by && why) by[why] = (by[why] ?? 0) + count
+  }
+  return entries
+}
+
+async function addReplies(db: Db, day: string, page: readonly DestinationEntry[]): Promise<void> {
+  if (page.length === 0) return
+  const rows = await db
+    .selectFrom('destinationReplies')
+    .selectAll()
+    .where('day', '=', day)
+    .where(
+      'site',
+      'in',
+      page.map(({ site }) => site),
+    )
+    .execute()
+  for (const entry of page)
+    entry.replies = rows.filter(({ site }) => site === entry.site).sort((a, b) => b.count - a.count)
+}
+
+function entryIn(entries: Map<string, DestinationEntry>, site: string): DestinationEntry {
+  const known = entries.get(site)
+  if (known) return known
+  const counts = { delivered: 0, deferred: 0, bounced: 0, expired: 0 }
+  const fresh = { site, counts, deferredBy: {}, bouncedBy: {}, pause: null, replies: [] }
+  entries.set(site, fresh)
+  return fresh
+}
+
+function sumOf({ counts }: DestinationEntry): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
+}

@@ -1,0 +1,50 @@
+/** Sites that rest, by the addresses we go there from, and why. */
+import { command } from '../../store/command.ts'
+import type { Db, SiteStateRow } from '../../store/schema.ts'
+
+/** Topic of announcements: names of sites whose pause the operator has ended. */
+export const RESUMED = 'site-resumed'
+
+/** Its mail has expired by then, and so has what is known of it. */
+const KEPT_MS = 14 * 86_400_000
+
+/** Those whose pause has not ended. */
+export function listPausedSites(db: Db, now: number): Promise<SiteStateRow[]> {
+  return db.selectFrom('siteStates').selectAll().where('pausedUntil', '>', now).execute()
+}
+
+export const siteCommands = {
+  putSiteState: command<SiteStateRow, void>(async (tx, row) => {
+    const { site: _, source: __, ...state } = row
+    await tx.db
+      .insertInto('siteStates')
+      .values(row)
+      .onConflict(conflict => conflict.columns(['site', 'source']).doUpdateSet(state))
+      .execute()
+    await tx.db
+      .deleteFrom('siteStates')
+      .where('changedAt', '<', row.changedAt - KEPT_MS)
+      .execute()
+  }),
+
+  /** Its pauses end now. False when it has none. */
+  resumeSite: command<{ site: string; now: number }, boolean>(async (tx, { site, now: pausedUntil }) => {
+    const { numUpdatedRows } = await tx.db
+      .updateTable('siteStates')
+      .set({ pausedUntil })
+      .where('site', '=', site)
+      .where('pausedUntil', '>', pausedUntil)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows > 0) tx.announce(RESUMED, site)
+    return numUpdatedRows > 0
+  }),
+
+  /** The site answers again; what is not of one source holds for none any more. */
+  clearSiteState: command<{ site: string; source: string }, void>(async (tx, { site, source }) => {
+    await tx.db
+      .deleteFrom('siteStates')
+      .where('site', '=', site)
+      .where('source', 'in', [source, ''])
+      .execute()
+  }),
+}

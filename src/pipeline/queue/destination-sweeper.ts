@@ -1,0 +1,93 @@
+/** Takes away what is known of destinations when it is a month old: counters, replies, and where domains' mail went. */
+import type { Clock } from '../../lib/clock.ts'
+import { utcDay } from '../../lib/periods.ts'
+import { command, type Run } from '../../store/command.ts'
+import type { Db } from '../../store/schema.ts'
+import { DESTINATION_KINDS, NOBODY } from './destinations.ts'
+import { WARMUP_KINDS } from './warmup-grants.ts'
+
+interface CounterKey {
+  kind: string
+  period: string
+}
+
+export const destinationCommands = {
+  forgetArrivals: command<readonly CounterKey[], void>(async ({ db }, counters) => {
+    for (const { kind, period } of counters)
+      await db
+        .deleteFrom('counters')
+        .where('accountId', '=', NOBODY)
+        .where('kind', '=', kind)
+        .where('period', '=', period)
+        .execute()
+  }),
+
+  /** Of a site on a day there are few. */
+  forgetReplies: command<readonly { day: string; site: string }[], void>(async ({ db }, places) => {
+    for (const { day, site } of places)
+      await db.deleteFrom('destinationReplies').where('day', '=', day).where('site', '=', site).execute()
+  }),
+
+  forgetDomainSites: command<{ domains: readonly string[]; before: number }, void>(
+    async ({ db }, { domains, before }) => {
+      await db.deleteFrom('domainSites').where('domain', 'in', domains).where('seenAt', '<', before).execute()
+    },
+  ),
+}
+
+interface DestinationSweeperOptions {
+  db: Db
+  run: Run<typeof destinationCommands>
+  clock: Clock
+}
+
+const KEPT_MS = 31 * 86_400_000
+const AT_ONCE = 200
+const KINDS = [DESTINATION_KINDS, WARMUP_KINDS]
+
+/** For a sweeper. */
+export async function* sweepDestinations({
+  db,
+  run,
+  clock,
+}: DestinationSweeperOptions): AsyncGenerator<void> {
+  const before = clock.now() - KEPT_MS
+  const day = utcDay(before)
+  const steps = [
+    async () => {
+      const counters = await db
+        .selectFrom('counters')
+        .select(['kind', 'period'])
+        .where('accountId', '=', NOBODY)
+        .where(({ eb, or }) => or(KINDS.map(kind => eb('kind', 'like', kind))))
+        .where('period', '<', day)
+        .limit(AT_ONCE)
+        .execute()
+      if (counters.length > 0) await run('forgetArrivals', counters)
+      return counters.length
+    },
+    async () => {
+      const places = await db
+        .selectFrom('destinationReplies')
+        .select(['day', 'site'])
+        .distinct()
+        .where('day', '<', day)
+        .limit(AT_ONCE)
+        .execute()
+      if (places.length > 0) await run('forgetReplies', places)
+      return places.length
+    },
+    async () => {
+      const rows = await db
+        .selectFrom('domainSites')
+        .select('domain')
+        .where('seenAt', '<', before)
+        .limit(AT_ONCE)
+        .execute()
+      if (rows.length > 0)
+        await run('forgetDomainSites', { domains: rows.map(({ domain }) => domain), before })
+      return rows.length
+    },
+  ]
+  for (const step of steps) while ((await step()) === AT_ONCE) yield
+}

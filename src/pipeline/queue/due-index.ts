@@ -1,0 +1,97 @@
+/** Knows which lanes have waiting deliveries and when each is due next; holds lanes, never deliveries. */
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { createHeap } from '../../lib/heap.ts'
+import { type Lane, laneKey } from '../../store/command.ts'
+import type { DueLane } from './queue-key-rows.ts'
+
+export interface BookedLane extends Lane {
+  key: string
+}
+
+export interface LaneBook {
+  /** The lane has a delivery due at `at` (epoch ms), which may be known already. */
+  note(lane: DueLane): void
+  /** A lane handed out by `onDue` has been served; `nextAt` is null when nothing waits in it. */
+  served(lane: BookedLane, nextAt: number | null): void
+  /** Lanes with waiting deliveries. */
+  size(): number
+  /** No lane becomes due any more. */
+  close(): void
+}
+
+interface Entry extends BookedLane {
+  /** When it is due, while it sleeps; earliest note, while it is being served. */
+  at: number
+  serving: boolean
+}
+
+/** Wall time may jump; it is looked at again at least this often. */
+const LONGEST_SLEEP_MS = 10_000
+
+/** @param onDue gets each lane once, and again only after `served` */
+export function createLaneBook(clock: Clock, onDue: (lane: BookedLane) => void): LaneBook {
+  const entries = new Map<string, Entry>()
+  const sleeping = createHeap<{ entry: Entry; at: number }>(({ at }) => at)
+  let timer: Timer | undefined
+  let timerAt = Number.POSITIVE_INFINITY
+  let closed = false
+
+  const wake = () => {
+    if (closed) return
+    timer?.cancel()
+    timer = undefined
+    timerAt = Number.POSITIVE_INFINITY
+    const now = clock.now()
+    for (let first = sleeping.peek(); first && first.at <= now; first = sleeping.peek()) {
+      sleeping.pop()
+      const { entry, at } = first
+      if (entry.serving || entry.at !== at || entries.get(entry.key) !== entry) continue
+      entry.serving = true
+      entry.at = Number.POSITIVE_INFINITY
+      onDue(entry)
+    }
+    arm()
+  }
+
+  const arm = () => {
+    const first = sleeping.peek()
+    if (closed || !first || first.at >= timerAt) return
+    timer?.cancel()
+    timerAt = first.at
+    timer = clock.timer(Math.min(Math.max(0, first.at - clock.now()), LONGEST_SLEEP_MS), wake)
+  }
+
+  const sleepUntil = (entry: Entry, at: number) => {
+    entry.at = at
+    sleeping.push({ entry, at })
+    if (at <= clock.now()) wake()
+    else arm()
+  }
+
+  return {
+    note(lane) {
+      const key = laneKey(lane)
+      const known = entries.get(key)
+      if (!known) {
+        const { domain, class: laneClass, accountId, at } = lane
+        const entry = { key, domain, class: laneClass, accountId, at, serving: false }
+        entries.set(key, entry)
+        sleepUntil(entry, at)
+      } else if (known.serving) known.at = Math.min(known.at, lane.at)
+      else if (lane.at < known.at) sleepUntil(known, lane.at)
+    },
+    served(lane, nextAt) {
+      const entry = entries.get(lane.key)
+      if (!entry?.serving) return
+      entry.serving = false
+      const at = Math.min(entry.at, nextAt ?? Number.POSITIVE_INFINITY)
+      if (at === Number.POSITIVE_INFINITY) entries.delete(lane.key)
+      else sleepUntil(entry, at)
+    },
+    size: () => entries.size,
+    close() {
+      closed = true
+      timer?.cancel()
+    },
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Deliveries that wait for a site which has not answered for so long that their time is over: they are given up
+ * without an attempt of their own.
+ */
+import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
+import { command, type Lane, type Tx } from '../../store/command.ts'
+import { DELIVERY_STATE } from '../../store/schema.ts'
+import { mailOf } from './hold-filter.ts'
+import { type HeldMail, holdsOf, listHolds } from './hold-rows.ts'
+
+export interface ExpireInput {
+  lane: Lane
+  now: number
+  /** At most so many are looked at, the oldest first. */
+  limit: number
+  /** What was heard of the site last. */
+  reason: string
+}
+
+const HOUR_MS = 3_600_000
+
+export const expireCommands = {
+  /** What is held does not expire. @returns how many were given up; fewer than `limit` when there are no more */
+  expireWaiting: command<ExpireInput, number>(async (tx, { lane, now, limit, reason }) => {
+    const oldest = await tx.db
+      .selectFrom('deliveries')
+      .select(['emailId', 'ordinal', 'accountId', 'address', 'domain', 'expiresAt'])
+      .where('state', '=', DELIVERY_STATE.waiting)
+      .where('domain', '=', lane.domain)
+      .where('class', '=', lane.class)
+      .where('accountId', '=', lane.accountId)
+      .where('nextAt', '<=', now)
+      .orderBy('nextAt')
+      .limit(limit)
+      .execute()
+    const expired = await pastTheirTime(tx, oldest, now)
+    const emails = await tx.rows.find(
+      'emails',
+      expired.map(({ accountId, emailId: id }) => ({ accountId, id })),
+      ['createdAt', 'scheduledAt'],
+    )
+    await recordDeliveries(
+      tx,
+      expired.map(({ accountId, emailId, ordinal, address, expiresAt }, i): DeliveryChange => {
+        const since = emails[i]?.scheduledAt ?? emails[i]?.createdAt ?? expiresAt
+        const error = `expired after ${Math.round((expiresAt - since) / HOUR_MS)} h: ${reason}`
+        return {
+          accountId,
+          emailId,
+          ordinal,
+          recipient: address,
+          event: { type: 'email.failed', data: { failed: { reason: error } } },
+          error,
+          at: now,
+          handedOverAt: null,
+          set: { status: 'failed', state: DELIVERY_STATE.done },
+        }
+      }),
+    )
+    return expired.length
+  }),
+}
+
+async function pastTheirTime<D extends Omit<HeldMail, 'email'> & { expiresAt: number }>(
+  tx: Tx,
+  deliveries: readonly D[],
+  now: number,
+): Promise<D[]> {
+  const old = deliveries.filter(({ expiresAt }) => expiresAt <= now)
+  if (old.length === 0) return old
+  const holds = holdsOf(await listHolds(tx.db))
+  if (holds.isEmpty) return old
+  const mail = await mailOf(tx, old)
+  return old.filter((delivery, i) => {
+    const isHeld = holds.holdsMail(mail[i]!)
+    return !isHeld && delivery.expiresAt + holds.heldMs(mail[i]!, now) <= now
+  })
+}

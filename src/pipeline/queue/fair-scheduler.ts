@@ -1,0 +1,160 @@
+/**
+ * Whose turn it is: sites take turns while they have room, at a site its accounts, and of an account its classes
+ * by their weight (deficit round robin).
+ */
+import { idKey } from '../../lib/ids.ts'
+import { DELIVERY_CLASS } from '../../store/schema.ts'
+import type { BookedLane } from './due-index.ts'
+
+/** Claim at most `limit` deliveries of the lane, for the site. */
+export interface Turn {
+  lane: BookedLane
+  site: string
+  limit: number
+}
+
+/** How many more deliveries a site can take now. */
+export interface Room {
+  /** Of any class. */
+  any: number
+  /** Of transactional mail, which need not wait behind what else has been claimed. */
+  transactional: number
+  /** Other mail has no turn now, and none is kept waiting for it. */
+  isForTransactional?: boolean
+}
+
+export interface Turns {
+  add(site: string, lane: BookedLane): void
+  /** The next turns of all sites with room. A site without room is passed over until `reopen`. */
+  next(roomOf: (site: string) => Room): Turn[]
+  /** The site has room again. False when nothing waits for it. */
+  reopen(site: string): boolean
+  /** Lanes that wait for the site. */
+  lanesOf(site: string): BookedLane[]
+}
+
+/** Of an account's turn, by class. */
+const WEIGHTS = new Map<number, number>([
+  [DELIVERY_CLASS.transactional, 8],
+  [DELIVERY_CLASS.broadcast, 3],
+  [DELIVERY_CLASS.retry, 1],
+])
+/** Deliveries that an account's turn takes at most, where others wait. */
+const TURN = 24
+const MOST_TURNS = 100
+
+/** What waits of one account at one site. */
+interface Waiting {
+  /** By class, each in the order of its turns. */
+  lanes: Map<number, BookedLane[]>
+  /** What the classes may still take in the turn that has begun. */
+  shares: Map<number, number>
+}
+
+export function createTurns(): Turns {
+  /** Accounts by site, in the order of their turns; a site with none is not listed. */
+  const sites = new Map<string, Map<string, Waiting>>()
+  /** Sites that may have room, in the order of their turns. */
+  const open = new Set<string>()
+
+  const turnsOf = (site: string, accounts: Map<string, Waiting>, room: Room, most: number): Turn[] => {
+    const turns: Turn[] = []
+    for (const [key, waiting] of accounts) {
+      const isOver = serve(site, waiting, room, turns, most)
+      if (isOver) accounts.delete(key)
+      // at the end of the map, where this loop comes to it again while there is room
+      if (isOver && waiting.lanes.size > 0) accounts.set(key, waiting)
+      if (turns.length >= most || (room.any <= 0 && room.transactional <= 0)) break
+    }
+    return turns
+  }
+
+  return {
+    add(site, lane) {
+      const accounts = entryOf(sites, site, () => new Map<string, Waiting>())
+      const waiting = entryOf(accounts, idKey(lane.accountId), () => ({
+        lanes: new Map(),
+        shares: new Map(),
+      }))
+      entryOf(waiting.lanes, lane.class, () => []).push(lane)
+      open.add(site)
+    },
+    next(roomOf) {
+      const turns: Turn[] = []
+      const isOnly = open.size === 1
+      for (const site of [...open].slice(0, MOST_TURNS)) {
+        const accounts = sites.get(site)!
+        const room = { ...roomOf(site) }
+        turns.push(...turnsOf(site, accounts, room, MOST_TURNS - turns.length))
+        if (isOnly && accounts.size === 0 && turns.length === 1) takeRest(turns[0]!, room)
+        open.delete(site)
+        if (accounts.size === 0) sites.delete(site)
+        else if (turns.length >= MOST_TURNS) open.add(site)
+        if (turns.length >= MOST_TURNS) break
+      }
+      return turns
+    },
+    reopen(site) {
+      if (!sites.has(site)) return false
+      open.add(site)
+      return true
+    },
+    lanesOf: site =>
+      [...(sites.get(site)?.values() ?? [])].flatMap(({ lanes }) => [...lanes.values()].flat()),
+  }
+}
+
+/**
+ * An account's turn, or as much of it as there is room for; the rest of it comes first next time. A class divides its
+ * share among its lanes.
+ * @param room what is given is taken from it
+ * @returns whether the turn is over
+ */
+function serve(site: string, { lanes, shares }: Waiting, room: Room, turns: Turn[], most: number): boolean {
+  let given = 0
+  for (const [laneClass, share] of sharesOf(lanes, shares)) {
+    const ofClass = lanes.get(laneClass)!
+    const isTransactional = laneClass === DELIVERY_CLASS.transactional
+    const each = Math.ceil(share / ofClass.length)
+    for (let left = share; left > 0 && ofClass.length > 0 && turns.length < most; ) {
+      const limit = Math.min(each, left, isTransactional ? room.transactional : room.any)
+      if (limit <= 0) break
+      turns.push({ lane: ofClass.shift()!, site, limit })
+      left -= limit
+      given += limit
+      shares.set(laneClass, left)
+      room.any -= limit
+      if (isTransactional) room.transactional -= limit
+    }
+    if (ofClass.length === 0) lanes.delete(laneClass)
+  }
+  const hasNoMore = (laneClass: number) =>
+    shares.get(laneClass) === 0 ||
+    (room.isForTransactional === true && laneClass !== DELIVERY_CLASS.transactional)
+  const isOver = given > 0 && [...lanes.keys()].every(hasNoMore)
+  if (isOver) shares.clear()
+  return isOver
+}
+
+/** Nobody else waits for what is left. */
+function takeRest(turn: Turn, { any, transactional }: Room) {
+  turn.limit += turn.lane.class === DELIVERY_CLASS.transactional ? transactional : any
+}
+
+/** What the classes that wait may take of the turn; one that has come meanwhile gets its part, too. */
+function sharesOf(lanes: ReadonlyMap<number, unknown>, shares: Map<number, number>): [number, number][] {
+  const present = [...WEIGHTS].filter(([laneClass]) => lanes.has(laneClass))
+  const sum = present.reduce((weights, [, weight]) => weights + weight, 0)
+  return present.map(([laneClass, weight]) => [
+    laneClass,
+    entryOf(shares, laneClass, () => Math.max(1, Math.floor((TURN * weight) / sum))),
+  ])
+}
+
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const fresh = make()
+  map.set(key, fresh)
+  return fresh
+}

@@ -1,0 +1,147 @@
+/**
+ * The operator's hands on the queue: mail is held and released, tried now, or canceled, by domain, account, broadcast
+ * or email. What concerns much mail is done in small steps, between which others write.
+ */
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Clock } from '../../lib/clock.ts'
+import type { IdSource } from '../../lib/ids.ts'
+import type { Run } from '../../store/command.ts'
+import type { MailSelector } from '../../store/schema/steering.ts'
+import { type Db, DELIVERY_CLASS } from '../../store/schema.ts'
+import type { Steered, steerCommands } from './admin-commands.ts'
+import type { holdCommands, NewHold } from './hold.ts'
+import { coversLane } from './hold-rows.ts'
+import { type DueLane, stepDueLanes } from './queue-key-rows.ts'
+import type { Place, StepInput } from './waiting-mail.ts'
+
+export type HandCommands = typeof holdCommands & typeof steerCommands
+
+export interface Hands {
+  /** What the selector names and nothing is; undefined when all of it may be. */
+  unknownIn(selector: MailSelector): Promise<'account' | 'broadcast' | 'email' | undefined>
+  /** In force when it resolves, for mail that comes later, too. */
+  hold(selector: MailSelector, reason: string | null): Promise<{ hold: NewHold; isNew: boolean }>
+  /** Undefined where nothing holds just this mail. */
+  release(selector: MailSelector): Promise<NewHold | undefined>
+  /** Deferred mail is due now. */
+  retry(selector: MailSelector): Promise<Progress>
+  /** What waits or is held is given up. */
+  cancel(selector: MailSelector): Promise<Progress>
+  /** Mail kept apart by holds that are no more waits again: to be called at the start, a release may have been cut off. */
+  settle(): Promise<void>
+  /** What a hold of this kind that has just ended kept in the queue goes on. */
+  letGo(selector: MailSelector): Promise<void>
+}
+
+export interface Progress {
+  deliveries: number
+  /** There may be more: its time is over, and it has to be asked again. */
+  hasMore: boolean
+}
+
+export interface HandsOptions {
+  db: Db
+  run: Run<HandCommands>
+  clock: Clock
+  newId: IdSource
+}
+
+/** Deliveries at a time, so that no commit is held up. */
+const TOGETHER = 200
+/** Lanes announced at a time. */
+const LANES_TOGETHER = 500
+/** Nobody waits longer for an answer. */
+const MOST_MS = 5_000
+
+export function createHands({ db, run, clock, newId }: HandsOptions): Hands {
+  const settle = async () => {
+    let after = await run('letGo', { after: null, limit: TOGETHER })
+    while (after) after = await run('letGo', { after, limit: TOGETHER })
+  }
+
+  const walk = async (
+    name: 'retryWaiting' | 'cancelWaiting',
+    selector: MailSelector,
+    places: AsyncIterable<Place>,
+  ): Promise<Progress> => {
+    const endsAt = clock.monotonic() + MOST_MS
+    const now = clock.now()
+    let deliveries = 0
+    for await (const place of places)
+      for (let after: StepInput['after'] = null, isFirst = true; isFirst || after; isFirst = false) {
+        if (deliveries > 0 && clock.monotonic() >= endsAt) return { deliveries, hasMore: true }
+        const step: Steered = await run(name, { place, selector, after, limit: TOGETHER, now })
+        deliveries += step.count
+        after = step.after
+      }
+    return { deliveries, hasMore: false }
+  }
+
+  const letGo = async (selector: MailSelector) => {
+    for await (const lanes of lanesOf(db, selector)) await run('announceLanes', lanes)
+    await settle()
+  }
+
+  return {
+    settle,
+    letGo,
+    unknownIn: selector => unknownIn(db, selector),
+    hold(selector, reason) {
+      const createdAt = clock.now()
+      return run('putHold', { ...selector, id: newId(createdAt), reason, createdAt, releasedAt: null })
+    },
+    async release(selector) {
+      const hold = await run('releaseHold', { selector, now: clock.now() })
+      if (!hold) return undefined
+      await letGo(selector)
+      return hold
+    },
+    retry: selector =>
+      walk(
+        'retryWaiting',
+        selector,
+        placesOf(db, selector, lane => lane.class === DELIVERY_CLASS.retry),
+      ),
+    cancel: selector =>
+      walk(
+        'cancelWaiting',
+        selector,
+        placesOf(db, selector, () => true),
+      ),
+  }
+}
+
+async function* placesOf(
+  db: Db,
+  selector: MailSelector,
+  isWanted: (lane: DueLane) => boolean,
+): AsyncGenerator<Place> {
+  const { emailId } = selector
+  if (emailId) return yield { kind: 'email', emailId }
+  for await (const lanes of lanesOf(db, selector))
+    for (const lane of lanes) if (isWanted(lane)) yield { kind: 'lane', lane }
+  yield { kind: 'held' }
+}
+
+/** Lanes with mail that may be meant, some at a time; others get their turn in between. */
+async function* lanesOf(db: Db, selector: MailSelector): AsyncGenerator<DueLane[]> {
+  let some: DueLane[] = []
+  let steps = 0
+  for await (const lane of stepDueLanes(db, selector.domain)) {
+    if (coversLane(selector, lane)) some.push(lane)
+    if (++steps % LANES_TOGETHER !== 0) continue
+    await turn()
+    yield some
+    some = []
+  }
+  yield some
+}
+
+async function unknownIn(db: Db, { accountId, broadcastId, emailId }: MailSelector) {
+  const account = accountId && db.selectFrom('accounts').select('id').where('id', '=', accountId)
+  if (account && !(await account.executeTakeFirst())) return 'account'
+  const broadcast = broadcastId && db.selectFrom('broadcasts').select('id').where('id', '=', broadcastId)
+  if (broadcast && !(await broadcast.executeTakeFirst())) return 'broadcast'
+  const email = emailId && db.selectFrom('deliveries').select('ordinal').where('emailId', '=', emailId)
+  return email && !(await email.limit(1).executeTakeFirst()) ? 'email' : undefined
+}

@@ -1,0 +1,69 @@
+/** Finds the lanes that have waiting deliveries, by stepping over the index of due deliveries. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Lane } from '../../store/command.ts'
+import { type Db, DELIVERY_CLASS } from '../../store/schema.ts'
+
+/** A lane and when its first delivery is due. */
+export interface DueLane extends Lane {
+  at: number
+}
+
+/** All of them. */
+export async function listDueLanes(db: Db): Promise<DueLane[]> {
+  return Array.fromAsync(stepDueLanes(db, null))
+}
+
+/** One index step a lane, however many deliveries it holds. @param domain the only one to look at, where it is given */
+export async function* stepDueLanes(db: Db, domain: string | null): AsyncGenerator<DueLane> {
+  const ofDomain = domain === null ? sql`` : sql`and domain = ${domain}`
+  for (let last: DueLane | undefined; ; ) {
+    const after = last
+      ? sql`and (domain, class, account_id) > (${last.domain}, ${last.class}, ${last.accountId})`
+      : sql``
+    const { rows } = await sql<DueLane>`
+      select domain, class, account_id, next_at as at from deliveries
+      where state = 0 ${ofDomain} ${after} order by domain, class, account_id, next_at limit 1`.execute(db)
+    last = rows[0]
+    if (!last) return
+    yield last
+  }
+}
+
+/** Domains of a site looked at in one go; others have their turn in between. */
+const DOMAINS_AT_ONCE = 500
+
+/**
+ * The lanes of deferred mail that goes to the site, as far as mail of their domains went there last.
+ * @param domain that goes there for sure
+ */
+export async function* stepDeferredLanes(db: Db, site: string, domain: string): AsyncGenerator<Lane> {
+  yield* deferredLanesOf(db, domain)
+  for (let after = '', more = true; more; await turn()) {
+    const some = await db
+      .selectFrom('domainSites')
+      .select('domain')
+      .where('site', '=', site)
+      .where('domain', '>', after)
+      .orderBy('domain')
+      .limit(DOMAINS_AT_ONCE)
+      .execute()
+    const domains = some.map(row => row.domain).filter(name => name !== domain)
+    for (const name of await withDeferred(db, domains)) yield* deferredLanesOf(db, name)
+    after = some.at(-1)?.domain ?? after
+    more = some.length === DOMAINS_AT_ONCE
+  }
+}
+
+async function* deferredLanesOf(db: Db, domain: string): AsyncGenerator<Lane> {
+  for await (const { at: _, ...lane } of stepDueLanes(db, domain))
+    if (lane.class === DELIVERY_CLASS.retry) yield lane
+}
+
+async function withDeferred(db: Db, domains: readonly string[]): Promise<string[]> {
+  if (domains.length === 0) return []
+  const { rows } = await sql<{ domain: string }>`
+    select distinct domain from deliveries
+    where state = 0 and class = ${DELIVERY_CLASS.retry} and domain in (${sql.join(domains)})`.execute(db)
+  return rows.map(row => row.domain)
+}

@@ -1,0 +1,166 @@
+/** Scheduled emails enter the queue when their time has come: the command that lets them in. */
+
+import { type Id, idKey, sameId } from '../../lib/ids.ts'
+import { type ConsentBook, openConsentBook } from '../../resources/contacts/consent.ts'
+import { maySend } from '../../resources/domains/status.ts'
+import { parseMailboxes } from '../../resources/emails/email-rows.ts'
+import { type DeliveryChange, moveEmails, recordDeliveries } from '../../resources/events/record.ts'
+import { suppressedEvent } from '../../resources/events/suppressed.ts'
+import { command, type Tx } from '../../store/command.ts'
+import { DELIVERY_STATE, type DeliveryStatus, type EmailRow } from '../../store/schema.ts'
+
+type DueEmail = Pick<EmailRow, 'accountId' | 'id' | 'sender' | 'domainId' | 'broadcastId' | 'topicId'>
+
+export const releaseCommands = {
+  /**
+   * Lets the scheduled emails in whose time has come, earliest first, at most `limit`; one whose domain may not send
+   * any more, or whose topic is gone, fails instead, and who does not want mail about the topic gets none. From then on they
+   * cannot be canceled.
+   * @returns when the next one is due (epoch ms), or null when none is scheduled
+   */
+  releaseScheduled: command<{ now: number; limit: number }, number | null>(async (tx, { now, limit }) => {
+    const due = await tx.db
+      .selectFrom('emails')
+      .select(['accountId', 'id', 'sender', 'domainId', 'broadcastId', 'topicId'])
+      .where('status', '=', 'scheduled')
+      .where('scheduledAt', '<=', now)
+      .orderBy('scheduledAt')
+      .limit(limit)
+      .execute()
+    const domains = await sendingDomains(tx, due)
+    const aboutTopics = await aboutTopicsOf(tx, due)
+    const consent = await openConsentBook(tx, aboutTopics)
+    const faults = due.map((email, i) => faultOf(email, domains[i], consent))
+    const good = due.filter((_, i) => faults[i] === undefined)
+    await moveEmails(
+      tx,
+      due.map(email => ({ email: { ...email, status: 'scheduled' }, set: { status: 'queued' } })),
+    )
+    await moveToPresentDomain(tx, due, domains)
+    const isGood = new Set(good.map(({ id }) => idKey(id)))
+    await withhold(
+      tx,
+      aboutTopics.filter(({ emailId }) => isGood.has(idKey(emailId))),
+      consent,
+      now,
+    )
+    for (const lane of await tx.queue.release(
+      good.map(({ id }) => id),
+      now,
+    ))
+      tx.announce('due', { ...lane, at: now })
+    for (const [i, email] of due.entries()) if (faults[i]) await fail(tx, email, faults[i], now)
+    const { nextAt } = await tx.db
+      .selectFrom('emails')
+      .select(eb => eb.fn.min('scheduledAt').as('nextAt'))
+      .where('status', '=', 'scheduled')
+      .executeTakeFirstOrThrow()
+    return nextAt
+  }),
+}
+
+/** The domain each email is sent from: null for one from no domain of ours, undefined where it may not send. */
+async function sendingDomains(tx: Tx, emails: readonly DueEmail[]): Promise<(Id | null | undefined)[]> {
+  const keys = emails.map(({ accountId, sender }) => ({ accountId, name: domainOf(sender) }))
+  const rows = await tx.rows.find('domains', keys, ['id', 'status'])
+  return emails.map(({ domainId }, i) => {
+    if (domainId === null) return null
+    const row = rows[i]
+    return row && maySend(row.status) ? row.id : undefined
+  })
+}
+
+/** A domain that was deleted and registered again has other keys. */
+async function moveToPresentDomain(
+  tx: Tx,
+  emails: readonly DueEmail[],
+  domains: readonly (Id | null | undefined)[],
+) {
+  const moved = emails.flatMap(({ accountId, id, domainId: former }, i) => {
+    const domainId = domains[i]
+    return domainId && former && !sameId(domainId, former) ? [{ accountId, id, domainId }] : []
+  })
+  await tx.rows.update('emails', ['accountId', 'id'], moved)
+}
+
+function faultOf(
+  { accountId, sender, topicId }: DueEmail,
+  domainId: Id | null | undefined,
+  consent: ConsentBook,
+): string | undefined {
+  if (domainId === undefined) return `The ${domainOf(sender)} domain is not verified any more.`
+  // whoever wanted no mail about it can no longer be told from the others
+  return topicId && !consent.knows({ accountId, topicId }) ? 'Its topic has been deleted.' : undefined
+}
+
+interface TopicEmail {
+  accountId: Id
+  emailId: Id
+  topicId: Id
+  recipients: { ordinal: number; address: string }[]
+  addresses: string[]
+}
+
+/** Those that are about a topic, with whom they are for. */
+async function aboutTopicsOf(tx: Tx, emails: readonly DueEmail[]): Promise<TopicEmail[]> {
+  const about = emails.flatMap(({ accountId, id: emailId, topicId }) =>
+    topicId ? [{ accountId, emailId, topicId }] : [],
+  )
+  const deliveries = await scheduledOf(
+    tx,
+    about.map(({ emailId }) => emailId),
+  )
+  const byEmail = Map.groupBy(deliveries, ({ emailId }) => idKey(emailId))
+  return about.map(email => {
+    const recipients = byEmail.get(idKey(email.emailId)) ?? []
+    return { ...email, recipients, addresses: recipients.map(({ address }) => address) }
+  })
+}
+
+async function scheduledOf({ db }: Tx, emailIds: readonly Id[]) {
+  if (emailIds.length === 0) return []
+  return db
+    .selectFrom('deliveries')
+    .select(['emailId', 'ordinal', 'address'])
+    .where('emailId', 'in', emailIds)
+    .where('state', '=', DELIVERY_STATE.scheduled)
+    .execute()
+}
+
+/** Recipients who do not want mail about the topic get none. */
+async function withhold(tx: Tx, emails: readonly TopicEmail[], consent: ConsentBook, at: number) {
+  const changes = emails.flatMap(({ recipients, ...email }) =>
+    recipients.flatMap(({ ordinal, address }) => {
+      const message = consent.objectionOf(email, address)
+      if (message === null) return []
+      const event = suppressedEvent(message)
+      return [endOf(email, { ordinal, address }, { status: 'suppressed', event, error: message, at })]
+    }),
+  )
+  await recordDeliveries(tx, changes)
+}
+
+async function fail(tx: Tx, { accountId, id: emailId }: DueEmail, reason: string, at: number) {
+  const event = { type: 'email.failed' as const, data: { failed: { reason } } }
+  const deliveries = await scheduledOf(tx, [emailId])
+  await recordDeliveries(
+    tx,
+    deliveries.map(delivery =>
+      endOf({ accountId, emailId }, delivery, { status: 'failed', event, error: reason, at }),
+    ),
+  )
+}
+
+/** Of a delivery that never was in the queue. */
+function endOf(
+  { accountId, emailId }: { accountId: Id; emailId: Id },
+  { ordinal, address: recipient }: { ordinal: number; address: string },
+  { status, ...rest }: Pick<DeliveryChange, 'event' | 'error' | 'at'> & { status: DeliveryStatus },
+): DeliveryChange {
+  const set = { status, state: DELIVERY_STATE.done }
+  return { accountId, emailId, ordinal, recipient, handedOverAt: null, set, ...rest }
+}
+
+function domainOf(sender: string): string {
+  return parseMailboxes(sender)[0]!.domain
+}

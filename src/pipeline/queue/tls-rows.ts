@@ -1,0 +1,76 @@
+/** What is kept of other domains' TLS: the policies they have published, and what came of sessions with their hosts. */
+import type { Clock } from '../../lib/clock.ts'
+import { command, type Run } from '../../store/command.ts'
+import type { MtaStsPolicyRow, TlsResultRow } from '../../store/schema/tls.ts'
+import type { Db } from '../../store/schema.ts'
+
+export const tlsCommands = {
+  putStsPolicy: command<MtaStsPolicyRow, void>(async (tx, { domain, ...policy }) => {
+    await tx.db
+      .insertInto('mtaStsPolicies')
+      .values({ domain, ...policy })
+      .onConflict(conflict => conflict.column('domain').doUpdateSet(policy))
+      .execute()
+  }),
+
+  /** Takes those away that have ended. */
+  dropStsPolicies: command<{ now: number }, void>(async (tx, { now }) => {
+    await tx.db.deleteFrom('mtaStsPolicies').where('expiresAt', '<=', now).execute()
+  }),
+
+  /** Added to those of the same day, domain, policy, result and host. */
+  addTlsResults: command<TlsResultRow[], void>(async (tx, rows) => {
+    for (const row of rows)
+      await tx.db
+        .insertInto('tlsResults')
+        .values(row)
+        .onConflict(conflict =>
+          conflict
+            .columns(['day', 'domain', 'policyType', 'result', 'mxHost'])
+            .doUpdateSet(eb => ({ count: eb('tlsResults.count', '+', eb.ref('excluded.count')) })),
+        )
+        .execute()
+  }),
+
+  dropTlsResults: command<{ day: string; domain: string }, void>(async (tx, { day, domain }) => {
+    await tx.db.deleteFrom('tlsResults').where('day', '=', day).where('domain', '=', domain).execute()
+  }),
+}
+
+const MOST_REPORTS = 1_000
+
+/** Days before `day` of which there is something to report, oldest first. */
+export function listTlsDays(db: Db, day: string): Promise<Pick<TlsResultRow, 'day' | 'domain'>[]> {
+  return db
+    .selectFrom('tlsResults')
+    .select(['day', 'domain'])
+    .distinct()
+    .where('day', '<', day)
+    .orderBy('day')
+    .orderBy('domain')
+    .limit(MOST_REPORTS)
+    .execute()
+}
+
+export function listTlsResults(db: Db, day: string, domain: string): Promise<TlsResultRow[]> {
+  return db
+    .selectFrom('tlsResults')
+    .selectAll()
+    .where('day', '=', day)
+    .where('domain', '=', domain)
+    .orderBy('policyType')
+    .orderBy('result')
+    .orderBy('mxHost')
+    .execute()
+}
+
+/** Policies that have ended are good for nothing. */
+export async function* sweepStsPolicies({
+  run,
+  clock,
+}: {
+  run: Run<Pick<typeof tlsCommands, 'dropStsPolicies'>>
+  clock: Clock
+}): AsyncGenerator<void> {
+  yield await run('dropStsPolicies', { now: clock.now() })
+}

@@ -1,0 +1,90 @@
+/** Finds what waits of the mail that the operator has named, a bounded step at a time. */
+import type { Lane, Tx } from '../../store/command.ts'
+import type { MailSelector } from '../../store/schema/steering.ts'
+import { DELIVERY_STATE, type DeliveryRow } from '../../store/schema.ts'
+import type { DeliveryKey } from './hold.ts'
+import { mailOf } from './hold-filter.ts'
+import { type HeldMail, isAbout } from './hold-rows.ts'
+
+/** Where to look: in an email, in a lane, or among what holds keep apart. */
+export type Place =
+  | { kind: 'email'; emailId: DeliveryKey['emailId'] }
+  | { kind: 'lane'; lane: Lane }
+  | { kind: 'held' }
+
+export interface StepInput {
+  place: Place
+  selector: MailSelector
+  /** The last delivery that was looked at; null at the beginning. */
+  after: Mark | null
+  /** At most so many are looked at. */
+  limit: number
+  now: number
+}
+
+export interface Mark extends DeliveryKey {
+  nextAt: number
+}
+
+const COLUMNS = [
+  'emailId',
+  'ordinal',
+  'domain',
+  'class',
+  'accountId',
+  'address',
+  'state',
+  'attempts',
+  'nextAt',
+  'signedAt',
+] as const
+export type WaitingMail = Pick<DeliveryRow, (typeof COLUMNS)[number]> & HeldMail
+
+export interface Step {
+  found: WaitingMail[]
+  /** Null when nothing is left there. */
+  after: Mark | null
+}
+
+/** Deliveries that wait or are held. */
+export async function findWaiting(
+  tx: Tx,
+  { place, selector, after, limit }: Omit<StepInput, 'now'>,
+): Promise<Step> {
+  const seen = await waitingAt(tx, place, after, limit)
+  const found = (await mailOf(tx, seen)).filter(mail => isAbout(selector, mail))
+  const last = seen.at(-1)
+  if (!last || seen.length < limit || place.kind === 'email') return { found, after: null }
+  return { found, after: { emailId: last.emailId, ordinal: last.ordinal, nextAt: last.nextAt } }
+}
+
+/** All that waits or is held in a place, by the index that holds it, and in its order. */
+export function waitingAt({ db }: Pick<Tx, 'db'>, place: Place, after: Mark | null, limit: number) {
+  const deliveries = db.selectFrom('deliveries').select(COLUMNS)
+  const { waiting, held } = DELIVERY_STATE
+  if (place.kind === 'email')
+    return deliveries.where('emailId', '=', place.emailId).where('state', 'in', [waiting, held]).execute()
+  let rows = deliveries
+  if (place.kind === 'held') {
+    rows = rows.where('state', '=', held).orderBy('emailId').orderBy('ordinal')
+    if (after)
+      rows = rows.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('emailId', 'ordinal'), '>', tuple(after.emailId, after.ordinal)),
+      )
+  } else {
+    const { domain, class: laneClass, accountId } = place.lane
+    rows = rows
+      .where('state', '=', waiting)
+      .where('domain', '=', domain)
+      .where('class', '=', laneClass)
+      .where('accountId', '=', accountId)
+      .orderBy('nextAt')
+      .orderBy('emailId')
+      .orderBy('ordinal')
+    if (after)
+      rows = rows.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('nextAt', 'emailId', 'ordinal'), '>', tuple(after.nextAt, after.emailId, after.ordinal)),
+      )
+  }
+  return rows.limit(limit).execute()
+}

@@ -1,0 +1,49 @@
+/** How simulated mail fits into delivery: the end of its attempt, and what its recipient does afterwards. */
+
+import { formatReply } from '../../protocols/smtp/reply.ts'
+import type { recipientCommands } from '../../resources/events/commands.ts'
+import type { ClaimedDelivery, Run } from '../../store/command.ts'
+import { type Simulated, simulate } from './simulate.ts'
+
+/** The end of a simulated attempt, in the shape of a real one's. */
+export interface SimulatedEnding {
+  kind: Simulated['outcome']
+  class: Simulated['class']
+  phase: string
+  reply: Simulated['reply']
+  text: string
+  trials: []
+  retryAfterMs?: number
+  simulated: true
+}
+
+export function simulatedEnding({ address, attempt }: ClaimedDelivery): SimulatedEnding {
+  const { outcome, class: bounceClass, reply, retryAfterMs } = simulate(address, attempt)
+  return {
+    kind: outcome,
+    class: bounceClass,
+    phase: outcome === 'delivered' ? 'final-dot' : 'rcpt',
+    reply,
+    text: formatReply(reply),
+    trials: [],
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    simulated: true,
+  }
+}
+
+/** Complains, opens or clicks, as the address says. */
+export async function simulatedSequel(
+  run: Run<typeof recipientCommands>,
+  { accountId, emailId, ordinal, address, domain, attempt }: ClaimedDelivery,
+  { kind }: { kind: string },
+  at: number,
+): Promise<void> {
+  if (kind !== 'delivered') return
+  const ref = { accountId, emailId, ordinal, at }
+  const visitor = { ip_address: '192.0.2.1', user_agent: 'Simulator' }
+  for (const event of simulate(address, attempt).followedBy)
+    if (event === 'complained')
+      await run('complain', { ...ref, data: { complaint: { type: 'abuse' } }, suppress: false })
+    else if (event === 'opened') await run('opened', { ...ref, data: { open: visitor } })
+    else await run('clicked', { ...ref, data: { click: { link: `https://${domain}/`, ...visitor } } })
+}

@@ -1,0 +1,210 @@
+/**
+ * What visits do: events, and the counts of email, account and broadcast, in one transaction. Any number of visits to one
+ * link by one recipient leaves a row and a few events: the rest is counted.
+ */
+
+import { type Id, sameId } from '../../lib/ids.ts'
+import { countEvent, type EmailOrigin } from '../../resources/events/metrics.ts'
+import { type NewEvent, recordEvents } from '../../resources/events/record.ts'
+import { command, type Tx } from '../../store/command.ts'
+import type { DeliveryRow, VisitRow } from '../../store/schema.ts'
+import { isByUrl, LAST_NUMBER } from './link-numbers.ts'
+import type { Recipient } from './tokens.ts'
+import type { Visitor } from './visitor.ts'
+
+/** One request for a pixel or a link. */
+export interface Hit {
+  at: number
+  visitor: Visitor
+}
+
+/** What one recipient did with one link in a moment. */
+export interface VisitEntry {
+  recipient: Recipient
+  /** -1 for the pixel; see `numberOfUrl` for links that have no number. */
+  link: number
+  /** Null for the pixel. */
+  url: string | null
+  hits: Hit[]
+  /** Further ones by people, and by machines. */
+  more: number
+  moreMachines: number
+  /** Of the last of all. */
+  lastAt: number
+}
+
+/** A recipient's visits to one link are told one by one up to these numbers, and counted beyond. */
+const MOST_EVENTS = 20
+const MOST_MACHINE_EVENTS = 3
+/** Of the links of a broadcast that are known by their URLs. */
+const MOST_URLS = 1_000
+/** Nobody reads so fast: what comes sooner after delivery is a filter that looks at the mail. */
+const TOO_SOON_MS = 1_000
+
+export const visitCommands = {
+  recordVisits: command<{ visits: VisitEntry[] }, void>(
+    async (tx, { visits }) => {
+      for (const visit of visits) await recordVisit(tx, visit)
+    },
+    { weigh: ({ visits }) => visits.length },
+  ),
+}
+
+type Delivery = Pick<DeliveryRow, 'address' | 'status' | 'lastAttemptAt'>
+
+/** Nothing of an email that is gone. */
+async function recordVisit(tx: Tx, entry: VisitEntry): Promise<void> {
+  const { recipient, link } = entry
+  const { accountId, emailId, ordinal } = recipient
+  const [delivery] = await tx.rows.find(
+    'deliveries',
+    [{ emailId, ordinal }],
+    ['accountId', 'address', 'status', 'lastAttemptAt', 'simulated'],
+  )
+  const [email] = await tx.rows.find('emails', [{ accountId, id: emailId }], ['domainId', 'broadcastId'])
+  if (!delivery || !email || !sameId(delivery.accountId, accountId)) return
+  const [former] = await tx.rows.lock(
+    'visits',
+    [{ emailId, ordinal, link }],
+    ['count', 'machineCount', 'firstAt', 'lastAt'],
+  )
+  const judged = judge(entry, delivery)
+  const isFirst = judged.people > 0 && !(await hasVisited(tx, entry, former))
+  const events = eventsOf(entry, judged, delivery, former)
+  await recordEvents(tx, events)
+  if (judged.people > 0) {
+    const type = typeOf(entry)
+    const counted = { accountId, type, data: {}, at: entry.lastAt, times: judged.people }
+    countEvent(tx, { ...counted, isRepeated: !isFirst }, { ...email, simulated: delivery.simulated })
+  }
+  if (judged.people > 0 || events.length > 0) await addToEmail(tx, entry, judged.people)
+  const sharedUrl = link >= 0 ? await writeBroadcastLink(tx, entry, email, judged, former) : null
+  await writeVisit(tx, entry, judged, former, sharedUrl)
+}
+
+function typeOf({ link }: VisitEntry) {
+  return link < 0 ? ('email.opened' as const) : ('email.clicked' as const)
+}
+
+interface Judged {
+  hits: (Hit & { machine: string | null })[]
+  people: number
+  machines: number
+}
+
+function judge({ hits, more, moreMachines, lastAt }: VisitEntry, delivery: Delivery): Judged {
+  const machineAt = (at: number) => {
+    if (delivery.status === 'queued') return 'before-delivery'
+    return at < (delivery.lastAttemptAt ?? 0) + TOO_SOON_MS ? 'too-soon' : null
+  }
+  const judged = hits.map(hit => ({ ...hit, machine: hit.visitor.machine ?? machineAt(hit.at) }))
+  const people = judged.filter(({ machine }) => machine === null).length
+  const morePeople = machineAt(lastAt) === null ? more : 0
+  return {
+    hits: judged,
+    people: people + morePeople,
+    machines: judged.length - people + moreMachines + more - morePeople,
+  }
+}
+
+type Former = Pick<VisitRow, 'count' | 'machineCount' | 'firstAt' | 'lastAt'> | undefined
+
+/** The pixel, or any link of the email. */
+async function hasVisited(tx: Tx, { recipient, link }: VisitEntry, former: Former): Promise<boolean> {
+  if (former && former.count > 0) return true
+  if (link < 0) return false
+  const other = await tx.db
+    .selectFrom('visits')
+    .select('link')
+    .where('emailId', '=', recipient.emailId)
+    .where('ordinal', '=', recipient.ordinal)
+    .where('link', '>=', 0)
+    .where('count', '>', 0)
+    .limit(1)
+    .executeTakeFirst()
+  return other !== undefined
+}
+
+/** Counted apart: there may be fewer events than visits. */
+function eventsOf(entry: VisitEntry, { hits }: Judged, { address }: Delivery, former: Former): NewEvent[] {
+  const { accountId, emailId: subjectId } = entry.recipient
+  let people = former?.count ?? 0
+  let machines = former?.machineCount ?? 0
+  return hits.flatMap(({ at, visitor, machine }) => {
+    const isTold = machine === null ? people++ < MOST_EVENTS : machines++ < MOST_MACHINE_EVENTS
+    if (!isTold) return []
+    const who = { ip_address: visitor.ipAddress, user_agent: visitor.userAgent }
+    const marks = { machine, proxy: visitor.proxy }
+    const data =
+      entry.link < 0 ? { open: { ...who, ...marks } } : { click: { link: entry.url, ...who, ...marks } }
+    return [{ accountId, subjectId, type: typeOf(entry), recipient: address, data, at, origin: null }]
+  })
+}
+
+async function addToEmail(tx: Tx, { recipient, link, lastAt }: VisitEntry, people: number): Promise<void> {
+  const counter = link < 0 ? 'openCount' : 'clickCount'
+  await tx.db
+    .updateTable('emails')
+    .set(eb => ({ [counter]: eb(counter, '+', people), lastEventAt: lastAt }))
+    .where('accountId', '=', recipient.accountId)
+    .where('id', '=', recipient.emailId)
+    .execute()
+}
+
+async function writeVisit(
+  tx: Tx,
+  { recipient: { accountId, emailId, ordinal }, link, url, hits, lastAt }: VisitEntry,
+  { people, machines }: Judged,
+  former: Former,
+  sharedUrl: string | null,
+): Promise<void> {
+  const row = {
+    ...{ emailId, ordinal, link },
+    count: (former?.count ?? 0) + people,
+    machineCount: (former?.machineCount ?? 0) + machines,
+    lastAt,
+  }
+  if (former) await tx.rows.update('visits', ['emailId', 'ordinal', 'link'], [row])
+  else {
+    const ownUrl = url === sharedUrl ? null : url
+    await tx.rows.insert('visits', [{ ...row, accountId, url: ownUrl, firstAt: hits[0]!.at }])
+  }
+}
+
+/** @returns what the link of the broadcast says; null where none does; the same where there is no broadcast */
+async function writeBroadcastLink(
+  tx: Tx,
+  { recipient: { accountId }, link, url }: VisitEntry,
+  { broadcastId }: Pick<EmailOrigin, 'broadcastId'>,
+  { people, machines }: Judged,
+  former: Former,
+): Promise<string | null> {
+  if (!broadcastId) return url
+  const columns = ['url', 'clickCount', 'uniqueCount', 'machineCount'] as const
+  const [known] = await tx.rows.lock('broadcastLinks', [{ broadcastId, link }], columns)
+  if (!known && isByUrl(link) && !(await hasRoomForUrl(tx, broadcastId))) return null
+  const isNew = people > 0 && (former?.count ?? 0) === 0
+  const row = {
+    ...{ broadcastId, link },
+    clickCount: (known?.clickCount ?? 0) + people,
+    uniqueCount: (known?.uniqueCount ?? 0) + (isNew ? 1 : 0),
+    machineCount: (known?.machineCount ?? 0) + machines,
+  }
+  if (known) await tx.rows.update('broadcastLinks', ['broadcastId', 'link'], [row])
+  else await tx.rows.insert('broadcastLinks', [{ ...row, accountId, url: url! }])
+  return known ? known.url : url
+}
+
+/** Every recipient may bring links of its own: the broadcast tells of some, and counts the others in its totals alone. */
+async function hasRoomForUrl(tx: Tx, broadcastId: Id): Promise<boolean> {
+  const last = await tx.db
+    .selectFrom('broadcastLinks')
+    .select('link')
+    .where('broadcastId', '=', broadcastId)
+    .where('link', '>', LAST_NUMBER)
+    .orderBy('link')
+    .limit(1)
+    .offset(MOST_URLS - 1)
+    .executeTakeFirst()
+  return last === undefined
+}

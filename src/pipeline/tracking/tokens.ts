@@ -1,0 +1,104 @@
+/**
+ * Signed tokens of pixels and links. A link's token holds where it leads, so that it goes there as long as the installation has
+ * its key, also when the email is long gone; nobody else can make one that leads elsewhere.
+ */
+import type { Id } from '../../lib/ids.ts'
+import { equalBytes, type SecretKeys } from '../../lib/secret-keys.ts'
+import type { DeliveryRef } from '../../protocols/smtp/verp.ts'
+import { LONGEST_TARGET } from './find-links.ts'
+
+/** One recipient of one email. */
+export interface Recipient extends DeliveryRef {
+  accountId: Id
+}
+
+export interface ClickedLink {
+  recipient: Recipient
+  /** Among all links of the page, or of its template, from 0 to `LAST_NUMBER`; null where it is known by its target alone. */
+  number: number | null
+  target: string
+}
+
+const VERSION = 1
+const OPEN = 1
+const CLICK = 2
+const ACCOUNT_AT = 2
+const EMAIL_AT = 18
+const ORDINAL_AT = 34
+const NUMBER_AT = 35
+const TARGET_AT = 37
+const OPEN_BYTES = NUMBER_AT
+const MAC_BYTES = 16
+const BY_TARGET = 0xffff
+const LONGEST_TOKEN = Math.ceil(((TARGET_AT + LONGEST_TARGET + MAC_BYTES) * 4) / 3)
+
+/** @returns base64url, as all tokens here */
+export function createOpenToken(keys: SecretKeys, recipient: Recipient): string {
+  return signed(keys, headOf(OPEN, recipient, OPEN_BYTES))
+}
+
+/** @param link its target is printable ASCII of at most `LONGEST_TARGET` octets */
+export function createClickToken(
+  keys: SecretKeys,
+  recipient: Recipient,
+  { number, target }: Pick<ClickedLink, 'number' | 'target'>,
+): string {
+  const bytes = headOf(CLICK, recipient, TARGET_AT + target.length)
+  bytes.writeUInt16BE(number ?? BY_TARGET, NUMBER_AT)
+  bytes.write(target, TARGET_AT, 'latin1')
+  return signed(keys, bytes)
+}
+
+/** Undefined when it is not one of ours. */
+export function readOpenToken(keys: SecretKeys, token: string): Recipient | undefined {
+  const bytes = verified(keys, token, OPEN)
+  return bytes?.length === OPEN_BYTES ? recipientOf(bytes) : undefined
+}
+
+/** Undefined when it is not one of ours. */
+export function readClickToken(keys: SecretKeys, token: string): ClickedLink | undefined {
+  const bytes = verified(keys, token, CLICK)
+  if (!bytes || bytes.length <= TARGET_AT) return undefined
+  const number = bytes.readUInt16BE(NUMBER_AT)
+  return {
+    recipient: recipientOf(bytes),
+    number: number === BY_TARGET ? null : number,
+    target: bytes.toString('latin1', TARGET_AT),
+  }
+}
+
+function headOf(kind: number, { accountId, emailId, ordinal }: Recipient, sizeBytes: number): Buffer {
+  const bytes = Buffer.alloc(sizeBytes)
+  bytes[0] = VERSION
+  bytes[1] = kind
+  bytes.set(accountId, ACCOUNT_AT)
+  bytes.set(emailId, EMAIL_AT)
+  bytes[ORDINAL_AT] = ordinal
+  return bytes
+}
+
+function recipientOf(bytes: Buffer): Recipient {
+  return {
+    accountId: new Uint8Array(bytes.subarray(ACCOUNT_AT, EMAIL_AT)),
+    emailId: new Uint8Array(bytes.subarray(EMAIL_AT, ORDINAL_AT)),
+    ordinal: bytes[ORDINAL_AT]!,
+  }
+}
+
+function signed(keys: SecretKeys, bytes: Buffer): string {
+  return Buffer.concat([bytes, macOf(keys, bytes)]).toString('base64url')
+}
+
+/** What has been signed; undefined when it has not, or not for this. */
+function verified(keys: SecretKeys, token: string, kind: number): Buffer | undefined {
+  if (token.length > LONGEST_TOKEN) return undefined
+  const bytes = Buffer.from(token, 'base64url')
+  if (bytes.length < OPEN_BYTES + MAC_BYTES || bytes.toString('base64url') !== token) return undefined
+  const content = bytes.subarray(0, -MAC_BYTES)
+  const isOurs = equalBytes(bytes.subarray(-MAC_BYTES), macOf(keys, content))
+  return isOurs && content[0] === VERSION && content[1] === kind ? content : undefined
+}
+
+function macOf(keys: SecretKeys, bytes: Buffer): Buffer {
+  return keys.mac('tracking', bytes).subarray(0, MAC_BYTES)
+}

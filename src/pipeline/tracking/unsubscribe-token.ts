@@ -1,0 +1,87 @@
+/**
+ * Signed tokens that let one address leave a topic, or all lists of an account: in links, where they hold all that they
+ * need and are good for ever; and in addresses for mail, which have room for the name of a delivery alone.
+ */
+import { fromBase32, toBase32 } from '../../lib/base32.ts'
+import type { Id } from '../../lib/ids.ts'
+import { equalBytes, type SecretKeys } from '../../lib/secret-keys.ts'
+import type { DeliveryRef } from '../../protocols/smtp/verp.ts'
+
+/** Who wants to be left alone, and by whom. */
+export interface Subscription {
+  accountId: Id
+  /** Folded. */
+  address: string
+  /** Null: everything. */
+  topicId: Id | null
+  /** The broadcast that had the link, for its figures. */
+  broadcastId: Id | null
+}
+
+const LINK_VERSION = 1
+const MAIL_VERSION = 2
+const ID_BYTES = 16
+const HAS_TOPIC = 1
+const HAS_BROADCAST = 2
+/** Of the longest address, and more. */
+const LONGEST_TOKEN = 1_024
+
+/** Base64url. It is encrypted: addresses in URLs end up in other people's logs. The same subscription gives the same token. */
+export function createUnsubscribeToken(
+  keys: SecretKeys,
+  { accountId, address, topicId, broadcastId }: Subscription,
+): string {
+  const flags = (topicId ? HAS_TOPIC : 0) | (broadcastId ? HAS_BROADCAST : 0)
+  const parts = [Buffer.of(LINK_VERSION, flags), accountId, topicId, broadcastId, Buffer.from(address)]
+  const plain = Buffer.concat(parts.filter(part => part !== null))
+  return keys.wrap('unsubscribe', plain).toString('base64url')
+}
+
+/** Undefined when it is not one of ours. */
+export function readUnsubscribeToken(keys: SecretKeys, token: string): Subscription | undefined {
+  if (token.length > LONGEST_TOKEN) return undefined
+  const box = Buffer.from(token, 'base64url')
+  if (box.toString('base64url') !== token) return undefined
+  const plain = keys.unwrap('unsubscribe', box)
+  if (!plain || plain[0] !== LINK_VERSION) return undefined
+  const flags = plain[1]!
+  let at = 2
+  const nextId = (): Id => {
+    at += ID_BYTES
+    return new Uint8Array(plain.subarray(at - ID_BYTES, at))
+  }
+  return {
+    accountId: nextId(),
+    topicId: flags & HAS_TOPIC ? nextId() : null,
+    broadcastId: flags & HAS_BROADCAST ? nextId() : null,
+    address: plain.toString('utf8', at),
+  }
+}
+
+const ORDINAL_AT = 1 + ID_BYTES
+const MAC_AT = ORDINAL_AT + 1
+const MAC_BYTES = 16
+const MAIL_TOKEN_BYTES = MAC_AT + MAC_BYTES
+
+/** 55 characters of lower-case base32, to be read without regard to case. */
+export function createMailToken(keys: SecretKeys, { emailId, ordinal }: DeliveryRef): string {
+  const bytes = Buffer.alloc(MAIL_TOKEN_BYTES)
+  bytes[0] = MAIL_VERSION
+  bytes.set(emailId, 1)
+  bytes[ORDINAL_AT] = ordinal
+  bytes.set(mailMac(keys, bytes), MAC_AT)
+  return toBase32(bytes)
+}
+
+/** Undefined when it is not one of ours. */
+export function readMailToken(keys: SecretKeys, token: string): DeliveryRef | undefined {
+  const bytes = fromBase32(token)
+  if (bytes?.length !== MAIL_TOKEN_BYTES || bytes[0] !== MAIL_VERSION) return undefined
+  if (toBase32(bytes) !== token.toLowerCase()) return undefined
+  if (!equalBytes(bytes.subarray(MAC_AT), mailMac(keys, bytes))) return undefined
+  return { emailId: new Uint8Array(bytes.subarray(1, ORDINAL_AT)), ordinal: bytes[ORDINAL_AT]! }
+}
+
+function mailMac(keys: SecretKeys, bytes: Buffer): Buffer {
+  return keys.mac('unsubscribe', bytes.subarray(0, MAC_AT)).subarray(0, MAC_BYTES)
+}

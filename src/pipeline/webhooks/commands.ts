@@ -1,0 +1,159 @@
+/** What changes webhooks in the store. All run alone: who is told of what is known to every group that follows. */
+
+import { type Id, idKey } from '../../lib/ids.ts'
+import { deliveryRow, WEBHOOK_DUE } from '../../resources/events/outbox.ts'
+import type { EventType } from '../../resources/events/types.ts'
+import { command, type Tx } from '../../store/command.ts'
+import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../store/schema.ts'
+import { FAILING_FOR_MS } from './retry.ts'
+import { DELIVERIES_KEPT, findWebhook } from './webhook-rows.ts'
+
+/** Topics of announcements: ids of webhooks. */
+export const WEBHOOK_CHANGED = 'webhook_changed'
+export const WEBHOOK_DISABLED = 'webhook_disabled'
+
+/** Of one account. */
+export const MOST_WEBHOOKS = 100
+
+interface WebhookRef {
+  accountId: Id
+  id: Id
+}
+
+/** Those absent stay as they are. */
+export type WebhookChanges = Partial<Pick<WebhookRow, 'url' | 'events' | 'enabled'>>
+
+/** A delivery that was asked for, or why there is none. */
+export type AskedDelivery = WebhookDeliveryRow | 'no-webhook' | 'no-delivery' | 'disabled'
+
+export const webhookCommands = {
+  createWebhook: command<WebhookRow, 'created' | 'too-many'>(async (tx, webhook) => {
+    const others = await tx.db
+      .selectFrom('webhooks')
+      .select('id')
+      .where('accountId', '=', webhook.accountId)
+      .limit(MOST_WEBHOOKS)
+      .execute()
+    if (others.length >= MOST_WEBHOOKS) return 'too-many'
+    await tx.db.insertInto('webhooks').values(webhook).execute()
+    await changed(tx, webhook.id)
+    return 'created'
+  }),
+
+  /** What failed counts for nothing any more. Undefined when the account has no such webhook. */
+  changeWebhook: command<WebhookRef & { changes: WebhookChanges; at: number }, WebhookRow | undefined>(
+    async (tx, { accountId, id, changes, at }) => {
+      const former = await findWebhook(tx.db, accountId, id)
+      if (!former || Object.keys(changes).length === 0) return former
+      const webhook: WebhookRow = { ...former, ...changes }
+      if (webhook.url !== former.url || changes.enabled === 1) webhook.failingSince = null
+      if (changes.enabled === 1)
+        Object.assign(webhook, { disabledAt: null, disabledReason: null, noticeDue: 0 })
+      else if (changes.enabled === 0 && former.enabled === 1)
+        Object.assign(webhook, { disabledAt: at, disabledReason: 'user' })
+      await tx.rows.update('webhooks', ['id'], [webhook])
+      await changed(tx, id)
+      if (webhook.enabled === 1) tx.announce(WEBHOOK_DUE, id)
+      return webhook
+    },
+  ),
+
+  /** The former secret signs, too, until then. Undefined when the account has no such webhook. */
+  rotateWebhookSecret: command<
+    WebhookRef & { secret: Uint8Array; formerUntil: number },
+    WebhookRow | undefined
+  >(async (tx, { accountId, id, secret, formerUntil }) => {
+    const former = await findWebhook(tx.db, accountId, id)
+    if (!former) return undefined
+    const webhook = { ...former, secret, formerSecret: former.secret, formerUntil }
+    await tx.rows.update('webhooks', ['id'], [webhook])
+    tx.announce(WEBHOOK_CHANGED, id)
+    return webhook
+  }),
+
+  /** What waits for it is taken away afterwards. False when the account has no such webhook. */
+  deleteWebhook: command<WebhookRef, boolean>(async (tx, { accountId, id }) => {
+    const webhook = await findWebhook(tx.db, accountId, id)
+    if (!webhook) return false
+    await tx.db.deleteFrom('webhooks').where('id', '=', id).execute()
+    await changed(tx, id)
+    return true
+  }),
+
+  /** An event of no consequence, tried once. */
+  testWebhook: command<
+    WebhookRef & { type: EventType; body: string; eventId: Id; at: number },
+    AskedDelivery
+  >(async (tx, { accountId, id, type, body, eventId, at }) => {
+    const webhook = await findWebhook(tx.db, accountId, id)
+    if (!webhook) return 'no-webhook'
+    if (webhook.enabled === 0) return 'disabled'
+    const asked = { webhookId: id, id: tx.newId(at), accountId, body, at }
+    return queued(tx, { ...deliveryRow(asked, { id: eventId, type }), isTest: 1 })
+  }),
+
+  /** The same event once more, with all its attempts; one that still waits for another attempt has had its last. */
+  replayWebhookDelivery: command<WebhookRef & { deliveryId: Id; at: number }, AskedDelivery>(
+    async (tx, { accountId, id, deliveryId, at }) => {
+      const webhook = await findWebhook(tx.db, accountId, id)
+      if (!webhook) return 'no-webhook'
+      const former = await findShown(tx, id, deliveryId)
+      if (!former) return 'no-delivery'
+      if (webhook.enabled === 0) return 'disabled'
+      const { eventId, eventType: type, body, isTest } = former
+      if (former.state === WEBHOOK_DELIVERY_STATE.waiting && former.leaseUntil === null)
+        await tx.rows.update(
+          'webhookDeliveries',
+          ['webhookId', 'id'],
+          [{ webhookId: id, id: deliveryId, state: WEBHOOK_DELIVERY_STATE.done }],
+        )
+      const asked = { webhookId: id, id: tx.newId(at), accountId, body, at }
+      return queued(tx, { ...deliveryRow(asked, { id: eventId, type: type as EventType }), isTest })
+    },
+  ),
+
+  /** False when it has succeeded, been changed or gone meanwhile. */
+  disableFailingWebhook: command<{ id: Id; at: number }, boolean>(async (tx, { id, at }) => {
+    const [webhook] = await tx.rows.lock('webhooks', [{ id }], ['enabled', 'failingSince'])
+    if (!webhook || webhook.enabled === 0) return false
+    if (webhook.failingSince === null || at - webhook.failingSince < FAILING_FOR_MS) return false
+    const set = {
+      id,
+      enabled: 0 as const,
+      disabledAt: at,
+      disabledReason: 'failing' as const,
+      noticeDue: 1 as const,
+    }
+    await tx.rows.update('webhooks', ['id'], [set])
+    await changed(tx, id)
+    tx.announce(WEBHOOK_DISABLED, id)
+    return true
+  }),
+
+  webhookNoticeSent: command<{ id: Id }, void>(async (tx, { id }) => {
+    await tx.rows.update('webhooks', ['id'], [{ id, noticeDue: 0 }])
+  }),
+}
+
+async function changed(tx: Tx, id: Id): Promise<void> {
+  await tx.subscribersChanged()
+  tx.announce(WEBHOOK_CHANGED, id)
+}
+
+async function queued(tx: Tx, row: WebhookDeliveryRow): Promise<WebhookDeliveryRow> {
+  await tx.rows.insert('webhookDeliveries', [row])
+  tx.announce(WEBHOOK_DUE, row.webhookId)
+  return row
+}
+
+/** One that has ended long ago is not there any more, whether or not its row is. */
+async function findShown(tx: Tx, webhookId: Id, id: Id): Promise<WebhookDeliveryRow | undefined> {
+  const shown = await tx.db
+    .selectFrom('webhookDeliveries')
+    .selectAll()
+    .where('webhookId', '=', webhookId)
+    .orderBy('id', 'desc')
+    .limit(DELIVERIES_KEPT)
+    .execute()
+  return shown.find(row => idKey(row.id) === idKey(id))
+}

@@ -1,0 +1,221 @@
+/**
+ * Brings what is queued to the endpoints: each has a window of its own, which grows while it takes what it is sent and
+ * shrinks when it does not, so that none waits for another; those that fail take turns. What is queued stays in the store until an endpoint has room.
+ */
+import { type Id, idKey } from '../../lib/ids.ts'
+import type { SecretKeys } from '../../lib/secret-keys.ts'
+import type { Run } from '../../store/command.ts'
+import { ATTEMPT_LIMIT_MS, type AttemptOptions, attemptWebhook } from './attempt.ts'
+import type { webhookCommands } from './commands.ts'
+import type { webhookDispatchCommands } from './dispatch-commands.ts'
+import {
+  type Endpoint,
+  holdsWhatIsDue,
+  isFailing,
+  isIdle,
+  isOnTrial,
+  learn,
+  newEndpoint,
+  type Ready,
+} from './endpoint.ts'
+import { createProbes } from './probes.ts'
+import { createRecorder } from './recorder.ts'
+import { signingOf } from './signature.ts'
+import { createSlots } from './slots.ts'
+
+export interface DispatcherOptions extends AttemptOptions {
+  run: Run<typeof webhookDispatchCommands & Pick<typeof webhookCommands, 'disableFailingWebhook'>>
+  secrets: SecretKeys
+  onError(error: unknown): void
+}
+
+const MOST_IN_FLIGHT = 512
+/** An attempt is begun only while the rest of its lease is long enough for it. */
+const LEASE_MS = 40_000
+const AFTER_FAILURE_MS = 1_000
+
+export class Dispatcher {
+  readonly #options: DispatcherOptions
+  readonly #endpoints = new Map<string, Endpoint>()
+  readonly #slots = createSlots<Endpoint>(MOST_IN_FLIGHT, endpoint => this.#pump(endpoint))
+  readonly #probes
+  readonly #recorder
+  readonly #underWay = new Map<Ready, Promise<void>>()
+  readonly #claiming = new Set<Promise<void>>()
+  #isStopping = false
+  #isCutOff = false
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options
+    this.#probes = createProbes<Endpoint>(options.clock, endpoint => this.#wake(endpoint))
+    this.#recorder = createRecorder({
+      ...options,
+      onRetry: ({ webhookId }, at) => this.note(webhookId, at),
+      onRoom: () => {
+        for (const endpoint of this.#endpoints.values()) this.#pump(endpoint)
+      },
+    })
+  }
+
+  /** Something is due for a webhook at that time, epoch ms. */
+  note(webhookId: Id, at: number): void {
+    if (this.#isStopping) return
+    const key = idKey(webhookId)
+    const endpoint = this.#endpoints.get(key) ?? newEndpoint(webhookId)
+    this.#endpoints.set(key, endpoint)
+    if (at >= endpoint.nextAt) return
+    endpoint.nextAt = at
+    this.#pump(endpoint)
+  }
+
+  /** A webhook is not what it was, or gone: nothing that was leased for it is begun. */
+  changed(webhookId: Id): void {
+    const endpoint = this.#endpoints.get(idKey(webhookId))
+    if (endpoint) void this.#giveBackAll(endpoint).then(() => this.#wake(endpoint))
+    else this.note(webhookId, this.#options.clock.now())
+  }
+
+  /** Begins nothing more, and gives attempts under way so long; what is not done then is due again at once. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true
+    this.#probes.stop()
+    for (const { timer } of this.#endpoints.values()) timer?.cancel()
+    const { promise: cut, resolve: cutOff } = Promise.withResolvers<void>()
+    const grace = this.#options.clock.timer(graceMs, cutOff)
+    await Promise.race([Promise.all(this.#underWay.values()), cut])
+    grace.cancel()
+    this.#isCutOff = true
+    await Promise.all(this.#claiming)
+    for (const { id, ready } of this.#endpoints.values()) await this.#release(id, ready, false)
+    for (const ready of this.#underWay.keys()) await this.#release(ready.target.webhookId, [ready], true)
+    await this.#recorder.stop()
+  }
+
+  /** Begins what there is room for, and fetches more. */
+  #pump(endpoint: Endpoint): void {
+    if (this.#isStopping) return
+    if (endpoint.isResting) {
+      this.#slots.leave(endpoint)
+      return
+    }
+    const { ready } = endpoint
+    while (ready.length > 0 && endpoint.inFlight < endpoint.window && !this.#recorder.isFull()) {
+      if (!this.#slots.take(endpoint)) break
+      this.#begin(endpoint, ready.shift()!)
+    }
+    if (ready.length === 0) this.#slots.leave(endpoint)
+    if (endpoint.isClaiming) return
+    const now = this.#options.clock.now()
+    if (endpoint.nextAt > now) this.#wait(endpoint, endpoint.nextAt - now)
+    else if (holdsWhatIsDue(endpoint, now)) {
+      if (ready.length > 0) void this.#giveBackAll(endpoint)
+    } else if (ready.length <= endpoint.window / 2 && !isOnTrial(endpoint)) this.#fetch(endpoint)
+  }
+
+  #wait(endpoint: Endpoint, waitMs: number): void {
+    endpoint.timer?.cancel()
+    endpoint.timer = undefined
+    if (isIdle(endpoint)) this.#endpoints.delete(idKey(endpoint.id))
+    else if (waitMs !== Number.POSITIVE_INFINITY)
+      endpoint.timer = this.#options.clock.timer(waitMs, () => this.#pump(endpoint))
+  }
+
+  #fetch(endpoint: Endpoint): void {
+    const claiming = this.#claim(endpoint).then(() => void this.#claiming.delete(claiming))
+    this.#claiming.add(claiming)
+  }
+
+  async #claim(endpoint: Endpoint): Promise<void> {
+    const { run, clock, secrets, onError } = this.#options
+    const { id: webhookId, window: limit } = endpoint
+    endpoint.isClaiming = true
+    endpoint.nextAt = Number.POSITIVE_INFINITY
+    const now = clock.now()
+    const leaseUntil = now + LEASE_MS
+    try {
+      const claims = await run('claimWebhookDeliveries', { webhookId, now, until: leaseUntil, limit })
+      if (claims) {
+        const signing = signingOf(secrets, claims.webhook, now)
+        const target = { webhookId, url: claims.webhook.url, signing }
+        for (const delivery of claims.deliveries) {
+          const ready = { target, delivery, leaseUntil }
+          endpoint.ready.push(ready)
+          endpoint.held.add(ready)
+        }
+        endpoint.nextAt = Math.min(endpoint.nextAt, claims.nextAt ?? Number.POSITIVE_INFINITY)
+      }
+    } catch (error) {
+      onError(error)
+      endpoint.nextAt = clock.now() + AFTER_FAILURE_MS
+    }
+    endpoint.isClaiming = false
+    if (this.#isStopping || endpoint.isResting) await this.#giveBackAll(endpoint)
+    else this.#pump(endpoint)
+  }
+
+  #begin(endpoint: Endpoint, ready: Ready): void {
+    endpoint.inFlight++
+    const trying = this.#attempt(endpoint, ready)
+      .catch(error => {
+        this.#options.onError(error)
+        endpoint.held.delete(ready)
+      })
+      .then(() => {
+        this.#underWay.delete(ready)
+        endpoint.inFlight--
+        this.#slots.free()
+        this.#pump(endpoint)
+      })
+    this.#underWay.set(ready, trying)
+  }
+
+  async #attempt(endpoint: Endpoint, ready: Ready): Promise<void> {
+    const { clock } = this.#options
+    const { target, delivery, leaseUntil } = ready
+    if (clock.now() + ATTEMPT_LIMIT_MS >= leaseUntil) return this.#giveBack(endpoint, [ready])
+    const ended = await attemptWebhook(this.#options, target, delivery)
+    if (this.#isCutOff && !ended.success) return
+    learn(endpoint, ended.success)
+    if (ended.success) this.#wake(endpoint)
+    else if (isFailing(endpoint)) this.#rest(endpoint)
+    void this.#recorder.record(ended, leaseUntil).then(() => this.#settled(endpoint, [ready]))
+  }
+
+  #rest(endpoint: Endpoint): void {
+    endpoint.isResting = true
+    this.#probes.join(endpoint)
+    void this.#giveBackAll(endpoint)
+  }
+
+  #wake(endpoint: Endpoint): void {
+    if (!endpoint.isResting || this.#isStopping) return
+    endpoint.isResting = false
+    this.#probes.leave(endpoint)
+    this.#pump(endpoint)
+  }
+
+  #giveBackAll(endpoint: Endpoint): Promise<void> {
+    return this.#giveBack(endpoint, endpoint.ready.splice(0))
+  }
+
+  /** What has not begun is due again, at the place it had. */
+  async #giveBack(endpoint: Endpoint, ready: readonly Ready[]): Promise<void> {
+    await this.#release(endpoint.id, ready, false)
+    this.#settled(endpoint, ready)
+    this.note(endpoint.id, this.#options.clock.now())
+  }
+
+  #settled(endpoint: Endpoint, ready: readonly Ready[]): void {
+    for (const one of ready) endpoint.held.delete(one)
+    this.#pump(endpoint)
+  }
+
+  async #release(webhookId: Id, ready: readonly Ready[], begun: boolean): Promise<void> {
+    if (ready.length === 0) return
+    const { run, clock, onError } = this.#options
+    const leased = ready.map(({ delivery: { id, attempt, dueAt } }) => ({
+      ...{ id, attempt, begun, nextAt: begun ? clock.now() : dueAt },
+    }))
+    await run('releaseWebhookDeliveries', { webhookId, leased }).catch(onError)
+  }
+}

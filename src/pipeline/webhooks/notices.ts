@@ -1,0 +1,97 @@
+/** Tells the owners of accounts by mail that a webhook of theirs was disabled. The mail enters by the same door as all mail. */
+import { hash } from 'node:crypto'
+import { wireId } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import { type Mailbox, parseMailbox } from '../../protocols/smtp/address.ts'
+import { findVerifiedDomain } from '../../resources/domains/domain-rows.ts'
+import type { Run } from '../../store/command.ts'
+import type { Db, WebhookRow } from '../../store/schema.ts'
+import type { Accept } from '../accept/accept.ts'
+import type { Preparation } from '../accept/prepare.ts'
+import { isRefusal, REFUSALS, type Refusal } from '../accept/refusal.ts'
+import type { Submission } from '../accept/submission.ts'
+import type { webhookCommands } from './commands.ts'
+
+export interface NoticeOptions {
+  db: Db
+  run: Run<Pick<typeof webhookCommands, 'webhookNoticeSent'>>
+  accept: Pick<Accept, 'send'>
+  preparation: Pick<Preparation, 'email'>
+  /** An address at a domain that some account has verified. */
+  from: Mailbox
+  log: Log
+}
+
+/** For a sweeper: yields after each notice. */
+export async function* sendNotices(options: NoticeOptions): AsyncGenerator<void> {
+  const { db, run, from, log } = options
+  const due = await db.selectFrom('webhooks').selectAll().where('noticeDue', '=', 1).execute()
+  if (due.length === 0) return
+  const sender = await findVerifiedDomain(db, from.domain)
+  if (!sender) {
+    log.warn(
+      { domain: from.domain, count: due.length },
+      'accounts cannot be told by mail that webhooks were disabled: the domain of notices.from is not verified in any account',
+    )
+    return
+  }
+  for (const webhook of due) {
+    let isTold = true
+    for (const { email } of await ownersOf(db, webhook)) {
+      const fault = await mail(options, sender.accountId, webhook, email)
+      if (!fault) continue
+      log.warn({ webhook: wireId('wh', webhook.id), fault: fault.message }, 'a notice was not sent')
+      if (fault.mayPass) isTold = false
+    }
+    if (isTold) await run('webhookNoticeSent', { id: webhook.id })
+    yield
+  }
+}
+
+function ownersOf(db: Db, { accountId }: WebhookRow): Promise<{ email: string }[]> {
+  return db.selectFrom('users').select('email').where('accountId', '=', accountId).orderBy('id').execute()
+}
+
+interface NoticeFault {
+  message: string
+  /** It is worth another try. */
+  mayPass: boolean
+}
+
+/** A notice that was sent already is not sent again: what it tells of is its idempotency key. */
+async function mail(
+  { accept, preparation, from }: NoticeOptions,
+  accountId: WebhookRow['accountId'],
+  webhook: WebhookRow,
+  address: string,
+): Promise<NoticeFault | undefined> {
+  const to = parseMailbox(address)
+  if ('fault' in to) return { message: to.fault, mayPass: false }
+  const prepared = await preparation.email(accountId, noticeOf(from, to, webhook))
+  const bodyHash = hash('sha256', `${wireId('wh', webhook.id)} ${webhook.disabledAt} ${address}`, 'buffer')
+  const idempotency = { endpoint: 'webhook-notice', key: bodyHash.toString('hex'), bodyHash }
+  const sender = { accountId, apiKeyId: null, domain: null, isService: true } as const
+  const accepted = await accept.send(sender, prepared, idempotency)
+  return isRefusal(accepted) ? { message: accepted.message, mayPass: mayPass(accepted) } : undefined
+}
+
+/** Whatever is transient, and a domain that is not verified any more. */
+function mayPass({ refused }: Refusal): boolean {
+  return refused === 'domain_not_verified' || REFUSALS[refused].reply.startsWith('4')
+}
+
+function noticeOf(from: Mailbox, to: Mailbox, webhook: WebhookRow): Submission {
+  const { url, failingSince, disabledAt } = webhook
+  const day = (at: number | null) => `${new Date(at ?? 0).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return {
+    ...{ from, to: [to], cc: [], bcc: [], replyTo: [] },
+    subject: 'A webhook was disabled',
+    html: null,
+    text:
+      `Your webhook ${url} has taken nothing since ${day(failingSince)}, and was disabled at ${day(disabledAt)}.\n\n` +
+      'Events that happen now are not kept for it. What has waited for less than five days goes on when you\n' +
+      `enable it again: PATCH /webhooks/${wireId('wh', webhook.id)}?enabled=true, or in the dashboard.\n`,
+    headers: [['Auto-Submitted', 'auto-generated']],
+    ...{ messageId: null, attachments: [], tags: [], scheduledAt: null, topicId: null, template: null },
+  }
+}

@@ -1,0 +1,95 @@
+/** The event that tries out a webhook: of a type it is told of, about nothing that there is. */
+
+import { type Id, wireId } from '../../lib/ids.ts'
+import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/suppressed.ts'
+import type { EventType } from '../../resources/events/types.ts'
+
+interface SampleOptions {
+  id: Id
+  /** Stands for the email, contact or domain. */
+  subjectId: Id
+  type: EventType
+  /** Epoch ms. */
+  at: number
+}
+
+const BOUNCE = {
+  ...{ type: 'Permanent', subtype: 'NoEmail', class: 'no-such-user', code: 550, enhanced_code: '5.1.1' },
+  ...{ message: '550 5.1.1 no such user', mx_host: 'mx.example.com' },
+  ...{ subType: 'NoEmail', diagnosticCode: ['550 5.1.1 no such user'] },
+}
+const VISITOR = { ip_address: '192.0.2.1', user_agent: 'Mozilla/5.0' }
+
+/** JSON. */
+export function sampleBody({ id, subjectId, type, at }: SampleOptions): string {
+  const created_at = new Date(at).toISOString()
+  const data = type.startsWith('contact.')
+    ? contact(subjectId, created_at)
+    : type.startsWith('domain.')
+      ? domain(subjectId, created_at)
+      : email(subjectId, type, created_at)
+  return JSON.stringify({ id: wireId('evt', id), type, created_at, data: { ...data, test: true } })
+}
+
+function email(id: Id, type: EventType, created_at: string) {
+  const common = {
+    ...{ message_id: '<sample@example.com>', from: 'Sample <sample@example.com>' },
+    ...{ to: ['recipient@example.com'], subject: 'A test of your webhook', created_at },
+  }
+  if (type === 'email.received')
+    return {
+      object: 'inbound_email',
+      id: wireId('inb', id),
+      email_id: wireId('inb', id),
+      ...common,
+      spam_verdict: 'PASS',
+      attachments: [],
+    }
+  return { email_id: wireId('eml', id), ...common, tags: {}, ...ownData(type, created_at) }
+}
+
+function ownData(type: EventType, at: string): object {
+  switch (type) {
+    case 'email.delivered':
+      return { delivery: { mx_host: 'mx.example.com', mx_ip: '192.0.2.2', reply: '250 2.0.0 Ok' } }
+    case 'email.bounced':
+      return { bounce: BOUNCE }
+    case 'email.delivery_delayed':
+      return { delay: { attempt: 1, next_attempt_at: at, reply: '451 4.7.1 try again later' } }
+    case 'email.clicked':
+      return {
+        click: {
+          ...{ link: 'https://example.com/', ...VISITOR, ipAddress: VISITOR.ip_address },
+          ...{ userAgent: VISITOR.user_agent, timestamp: at },
+        },
+      }
+    case 'email.opened':
+      return { open: VISITOR }
+    case 'email.failed':
+      return { failed: { reason: 'expired after 48 h: 451 4.7.1 try again later' } }
+    case 'email.suppressed':
+      return suppressedEvent(ON_SUPPRESSION_LIST).data
+    case 'email.scheduled':
+      return { scheduled: { scheduled_at: at } }
+    default:
+      return {}
+  }
+}
+
+function contact(id: Id, created_at: string) {
+  return {
+    ...{ object: 'contact', id: wireId('con', id), audience_id: wireId('aud', id) },
+    ...{ email: 'recipient@example.com', first_name: 'Ann', last_name: null, unsubscribed: false },
+    ...{ properties: {}, unsubscribed_topics: [], created_at, updated_at: created_at },
+  }
+}
+
+/** As it is queued, see `body.ts`. */
+function domain(id: Id, created_at: string) {
+  return {
+    ...{ object: 'domain', id: wireId('dom', id), name: 'example.com', region: 'us-west-2' },
+    ...{ status: 'verified', tls: 'opportunistic', open_tracking: false, click_tracking: false },
+    ...{ receiving: true, created_at, verified_at: created_at },
+    ...{ verification_token: 'sample', selectors: [], record_statuses: [] },
+  }
+}

@@ -1,0 +1,66 @@
+/** Webhooks and their deliveries, as read back. */
+import { sql } from 'kysely'
+import type { Id } from '../../lib/ids.ts'
+import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
+import {
+  type Db,
+  WEBHOOK_DELIVERY_STATE,
+  type WebhookDeliveryRow,
+  type WebhookRow,
+} from '../../store/schema.ts'
+
+/** So many deliveries of a webhook are kept when they have ended, and shown. */
+export const DELIVERIES_KEPT = 50
+
+/** Undefined where the account has none of this id. */
+export function findWebhook(db: Db, accountId: Id, id: Id): Promise<WebhookRow | undefined> {
+  return db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Of an account, the newest first. */
+export async function listWebhooks(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<WebhookRow>> {
+  const own = db.selectFrom('webhooks').where('accountId', '=', accountId)
+  return findPage(own, own.selectAll(), page)
+}
+
+/** The newest, newest first. */
+export function listWebhookDeliveries(db: Db, accountId: Id, webhookId: Id): Promise<WebhookDeliveryRow[]> {
+  return db
+    .selectFrom('webhookDeliveries')
+    .selectAll()
+    .where('webhookId', '=', webhookId)
+    .where('accountId', '=', accountId)
+    .orderBy('id', 'desc')
+    .limit(DELIVERIES_KEPT)
+    .execute()
+}
+
+/** A webhook that is told something, and from when on. */
+export interface DueWebhook {
+  webhookId: Id
+  /** Epoch ms. */
+  at: number
+}
+
+/** Every webhook with deliveries that wait; one index step each, however many wait. */
+export async function* stepDueWebhooks(db: Db): AsyncGenerator<DueWebhook> {
+  for (let after = new Uint8Array(); ; ) {
+    const { rows } = await sql<DueWebhook>`
+      select webhook_id as "webhookId", next_at as at from webhook_deliveries
+      where state = ${sql.lit(WEBHOOK_DELIVERY_STATE.waiting)} and webhook_id > ${after}
+      order by webhook_id, next_at limit 1`.execute(db)
+    const [next] = rows
+    if (!next) return
+    yield next
+    after = next.webhookId as Uint8Array<ArrayBuffer>
+  }
+}
+
+export async function hasWebhooks(db: Db): Promise<boolean> {
+  return (await db.selectFrom('webhooks').select('id').limit(1).executeTakeFirst()) !== undefined
+}

@@ -1,0 +1,47 @@
+/**
+ * Keeps the answers of one kind of look-up for a short while, negative ones and failures too, and asks only
+ * once for what many want at the same time. Stands between the resolver's callers and the name servers.
+ */
+import type { Clock } from '../../lib/clock.ts'
+import { createExpiringMap } from '../../lib/expiring-map.ts'
+import type { Answer, LookUp } from './answer.ts'
+
+/** `node:dns` shows no TTL for MX and TXT, so that nothing may be kept longer than most zones would bear. */
+const FOUND_MS = 60_000
+const NEGATIVE_MS = 30_000
+const FAILURE_MS = 5_000
+
+export interface AnswerCacheOptions<T> {
+  ask(name: string): Promise<Answer<T>>
+  clock: Clock
+  /** Beyond it the oldest entries go. */
+  maxEntries: number
+}
+
+export function createAnswerCache<T>({ ask, clock, maxEntries }: AnswerCacheOptions<T>): LookUp<T> {
+  const kept = createExpiringMap<Answer<T>>(clock, { keptMs: FOUND_MS, most: maxEntries })
+  const asking = new Map<string, Promise<Answer<T>>>()
+
+  const askAnew = async (name: string) => {
+    const running = ask(name)
+    asking.set(name, running)
+    try {
+      const answer = await running
+      // an older question's answer must not take the place of a newer one's
+      if (asking.get(name) === running) kept.set(name, answer, keepMs(answer))
+      return answer
+    } finally {
+      if (asking.get(name) === running) asking.delete(name)
+    }
+  }
+
+  return async (name, { fresh = false } = {}) => {
+    if (fresh) return askAnew(name)
+    return kept.get(name) ?? asking.get(name) ?? askAnew(name)
+  }
+}
+
+function keepMs(answer: Answer<unknown>): number {
+  if (answer.kind === 'found') return Math.min(answer.ttlMs ?? FOUND_MS, FOUND_MS)
+  return answer.kind === 'failure' ? FAILURE_MS : NEGATIVE_MS
+}

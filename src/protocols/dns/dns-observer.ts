@@ -1,0 +1,136 @@
+/**
+ * Somebody who can be asked what stands in the DNS, and says it as it is, with the time it may be kept: a resolver, or
+ * a name server of the zone itself. For checks, which want to know who sees what; nothing is kept here.
+ */
+import type { Clock } from '../../lib/clock.ts'
+import { parseQueryName } from './name.ts'
+import { askServer, type Query, serverOf } from './query.ts'
+import { type DnsRecord, FLAG, type Message, RCODE, type TypeName } from './wire.ts'
+
+export type Testimony =
+  | {
+      kind: 'answer'
+      /** Of the type asked for, at the end of the chain. */
+      records: readonly DnsRecord[]
+      /** Targets of the CNAMEs on the way there, lower case. */
+      chain: readonly string[]
+      /** False for a name that does not exist (NXDOMAIN, RFC 8020). */
+      exists: boolean
+      /** How long others may go on hearing the same from there; undefined where it is not said. */
+      ttlSeconds: number | undefined
+    }
+  /** Nothing is known: silence, SERVFAIL, REFUSED, an answer that cannot be read, or that of a lame server. */
+  | {
+      kind: 'unknown'
+      reason: string
+      /** Name servers of the zone below that it refers to instead, sorted. */
+      refersTo?: string[]
+    }
+
+export interface Witness {
+  /** As the checks call it. */
+  server: string
+  /** Never rejects. */
+  ask(name: string, type: TypeName): Promise<Testimony>
+}
+
+export interface WitnessLimits {
+  clock: Clock
+  /** For one question, asked once over UDP, and over TCP where needed. */
+  timeoutMs?: number
+  tries?: number
+  /** Ends everything. */
+  signal: AbortSignal
+}
+
+const MOST_LINKS = 16
+const RCODE_NAMES = new Map<number, string>(Object.entries(RCODE).map(([name, code]) => [code, name]))
+/** Said by servers that do not know the OPT record (RFC 6891 §7). */
+const MAY_DISLIKE_EDNS = new Set<number>([RCODE.FORMERR, RCODE.NOTIMP])
+
+/** Looks everything up for us. @param server `address:port` @throws when it is no IP literal */
+export function resolverWitness(server: string, limits: WitnessLimits): Witness {
+  return witness({ label: server, server: serverOf(server), flags: FLAG.RD }, limits)
+}
+
+/** Is asked for what it has itself. @param label its name and address, for people */
+export function authorityWitness(
+  label: string,
+  server: { host: string; port: number },
+  limits: WitnessLimits,
+): Witness {
+  return witness({ label, server, flags: 0 }, limits)
+}
+
+interface Asked extends Pick<Query, 'server' | 'flags'> {
+  label: string
+}
+
+function witness({ label, server, flags }: Asked, limits: WitnessLimits): Witness {
+  const { clock, timeoutMs = 2_000, tries = 2, signal: closing } = limits
+  const asked = async (name: string, type: TypeName): Promise<Testimony> => {
+    let reason = 'out of time'
+    let withoutEdns = false
+    for (let round = 0; round < tries && !closing.aborted; round++) {
+      try {
+        const query = { server, name, type, flags, withoutEdns }
+        const message = await askServer(query, { clock, timeoutMs, closing })
+        if (withoutEdns || !MAY_DISLIKE_EDNS.has(message.rcode))
+          return testimonyOf(message, name, type, flags === 0)
+        reason = `answers with ${rcodeName(message)}`
+        withoutEdns = true
+      } catch (error) {
+        reason = `does not answer (${(error as Error).message})`
+      }
+    }
+    return { kind: 'unknown', reason }
+  }
+  return {
+    server: label,
+    async ask(text, type) {
+      const name = parseQueryName(text)
+      if (name !== undefined) return asked(name, type)
+      return { kind: 'answer', records: [], chain: [], exists: false, ttlSeconds: undefined }
+    },
+  }
+}
+
+function testimonyOf(message: Message, name: string, type: TypeName, mustBeOwn: boolean): Testimony {
+  const { rcode, flags, answers } = message
+  if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN)
+    return { kind: 'unknown', reason: `answers with ${rcodeName(message)}` }
+  if (mustBeOwn && !(flags & FLAG.AA)) return refusalOf(message)
+  const { chain, records } = followed(answers, name, type)
+  return { kind: 'answer', records, chain, exists: rcode === RCODE.NOERROR, ttlSeconds: ttlOf(message) }
+}
+
+/** Of a server that does not answer for the name itself (RFC 1034 §4.3.2). */
+function refusalOf({ answers, authority }: Message): Testimony {
+  const refersTo = authority.flatMap(record => (record.type === 'NS' ? [record.target.toLowerCase()] : []))
+  if (answers.length === 0 && refersTo.length > 0)
+    return { kind: 'unknown', reason: 'refers to other name servers', refersTo: refersTo.sort() }
+  return { kind: 'unknown', reason: 'is not responsible for the zone (lame)' }
+}
+
+function followed(answers: readonly DnsRecord[], name: string, type: TypeName) {
+  const chain: string[] = []
+  for (let at = name; chain.length <= MOST_LINKS; at = chain.at(-1)!) {
+    const here = answers.filter(answer => answer.name.toLowerCase() === at)
+    const records = here.filter(answer => answer.type === type)
+    const alias = here.find(answer => answer.type === 'CNAME')
+    if (records.length > 0 || !alias || type === 'CNAME') return { chain, records }
+    chain.push((alias as { target: string }).target.toLowerCase())
+  }
+  return { chain, records: [] }
+}
+
+/** Of a negative answer: that of the SOA record, as negative answers are kept (RFC 2308 §5). */
+function ttlOf({ answers, authority }: Message): number | undefined {
+  if (answers.length > 0) return Math.min(...answers.map(({ ttlSeconds }) => ttlSeconds))
+  const soa = authority.find(record => record.type === 'SOA')
+  return soa && Math.min(soa.ttlSeconds, (soa as { minimumSeconds: number }).minimumSeconds)
+}
+
+function rcodeName({ rcode }: Message): string {
+  return RCODE_NAMES.get(rcode) ?? `code ${rcode}`
+}

@@ -1,0 +1,45 @@
+/** The texts of DKIM keys, looked up in the store and kept a while, so that a flood of questions does not reach it. */
+import type { Clock } from '../../lib/clock.ts'
+import { createExpiringMap } from '../../lib/expiring-map.ts'
+
+export interface KeyTexts {
+  /** At once where it is known. Undefined when there is no such key. */
+  textOf(token: string): string | undefined | Promise<string | undefined>
+  /** The keys have changed. */
+  forget(): void
+}
+
+interface KeyTextsOptions {
+  find(token: string): Promise<string | undefined>
+  clock: Clock
+}
+
+/** Other processes may change keys without our hearing of it at once. */
+const KEPT_MS = 10_000
+const MOST_KEPT = 20_000
+/** As tokens are made; nothing else needs to be looked for. */
+const TOKEN = /^[a-z2-7]{32}$/
+
+export function createKeyTexts({ find, clock }: KeyTextsOptions): KeyTexts {
+  const kept = createExpiringMap<{ text: string | undefined }>(clock, { keptMs: KEPT_MS, most: MOST_KEPT })
+  let generation = 0
+
+  const look = async (token: string) => {
+    const began = generation
+    const text = await find(token)
+    if (began === generation) kept.set(token, { text })
+    return text
+  }
+
+  return {
+    textOf(token) {
+      if (!TOKEN.test(token)) return undefined
+      const known = kept.get(token)
+      return known ? known.text : look(token)
+    },
+    forget() {
+      generation++
+      kept.clear()
+    },
+  }
+}

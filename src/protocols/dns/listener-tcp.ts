@@ -1,0 +1,100 @@
+/** The TCP half of a DNS listener: pipelined queries, answered in order, on few and short-lived connections. */
+import { once } from 'node:events'
+import net from 'node:net'
+import type { Clock, Timer } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { frame, readFrames } from './frames.ts'
+import { netblockOf } from './netblock.ts'
+
+export interface TcpServiceOptions {
+  /** The packet to send back, or undefined to say nothing. Must neither throw nor reject. */
+  respond(query: Buffer, address: string): Buffer | undefined | Promise<Buffer | undefined>
+  log: Log
+  clock: Clock
+}
+
+export interface TcpService {
+  /** @returns the port bound */
+  listen(host: string, port: number): Promise<number>
+  close(): Promise<void>
+}
+
+/** Counted from the last whole query, so that a connection cannot be kept by single octets (RFC 7766 §6.2.3). */
+const IDLE_MS = 10_000
+const MAX_CONNECTIONS = 100
+const MAX_QUERY_BYTES = 4_096
+
+export function createTcpService(options: TcpServiceOptions): TcpService {
+  /** With the network of each; least recently used first. */
+  const connections = new Map<net.Socket, string>()
+  const server = net.createServer({ allowHalfOpen: true, noDelay: true }, socket => {
+    const network = netblockOf(socket.remoteAddress ?? '')
+    connections.set(socket, network)
+    socket.once('close', () => connections.delete(socket))
+    if (connections.size > MAX_CONNECTIONS) idlestOfMost(connections).destroy()
+    void serve(socket, options, () => {
+      if (connections.delete(socket)) connections.set(socket, network)
+    })
+  })
+
+  return {
+    async listen(host, port) {
+      server.listen({ port, host, ipv6Only: net.isIPv6(host) })
+      await once(server, 'listening')
+      server.on('error', error => options.log.warn({ err: error }, 'dns: tcp server'))
+      return (server.address() as net.AddressInfo).port
+    },
+    async close() {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of connections.keys()) socket.destroy()
+      await closed
+    },
+  }
+}
+
+/** Of the network that has most connections, the one longest unused: who takes all pays for it. */
+function idlestOfMost(connections: ReadonlyMap<net.Socket, string>): net.Socket {
+  const counts = new Map<string, number>()
+  for (const network of connections.values()) counts.set(network, (counts.get(network) ?? 0) + 1)
+  const most = Math.max(...counts.values())
+  for (const [socket, network] of connections) if (counts.get(network) === most) return socket
+  throw new Error('there is no connection')
+}
+
+async function serve(socket: net.Socket, { respond, log, clock }: TcpServiceOptions, used: () => void) {
+  const address = socket.remoteAddress ?? ''
+  let idle: Timer | undefined
+  const rearm = () => {
+    idle?.cancel()
+    idle = clock.timer(IDLE_MS, () => socket.destroy())
+  }
+  socket.once('close', () => idle?.cancel())
+  rearm()
+  try {
+    for await (const query of readFrames(socket, MAX_QUERY_BYTES)) {
+      rearm()
+      used()
+      const reply = await respond(query, address)
+      if (reply && !socket.destroyed && !socket.write(frame(reply))) await drained(socket)
+    }
+    socket.end()
+  } catch (error) {
+    log.debug({ err: error }, 'dns: tcp connection')
+    socket.destroy()
+  }
+}
+
+/** Resolves when the socket takes more, or never will. */
+function drained(socket: net.Socket): Promise<void> {
+  return new Promise(resolve => {
+    const done = () => {
+      socket.off('drain', done)
+      socket.off('close', done)
+      resolve()
+    }
+    socket.on('drain', done)
+    socket.on('close', done)
+  })
+}

@@ -1,0 +1,121 @@
+/**
+ * One address on which DNS queries come in, over UDP and TCP (RFC 7766 §5): it carries packets to `respond`
+ * and back, and knows nothing of what they say.
+ */
+import dgram from 'node:dgram'
+import { once } from 'node:events'
+import net from 'node:net'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { createTcpService } from './listener-tcp.ts'
+
+export type Transport = 'udp' | 'tcp'
+
+/**
+ * The packet to send back, or undefined to say nothing. Must neither throw nor reject.
+ * @param address of the client, as it says
+ */
+export type Respond = (
+  query: Buffer,
+  transport: Transport,
+  address: string,
+) => Buffer | undefined | Promise<Buffer | undefined>
+
+export interface ListenerOptions {
+  /** An IP literal, and a port or 0. */
+  listen: { host: string; port: number }
+  respond: Respond
+  log: Log
+  clock: Clock
+}
+
+export interface DnsListener {
+  /** Binds both transports to one port. @throws what binding throws, with nothing left open */
+  listen(): Promise<{ port: number }>
+  close(): Promise<void>
+}
+
+/** Datagrams whose answers are still being looked up; more are dropped, and their senders ask again. */
+const MAX_PENDING_DATAGRAMS = 1_000
+const EPHEMERAL_PORT_TRIES = 10
+
+export function createDnsListener({ listen, respond, log, clock }: ListenerOptions): DnsListener {
+  const tcp = createTcpService({ respond: (query, address) => respond(query, 'tcp', address), log, clock })
+  let udp: UdpService | undefined
+
+  const bind = async (port: number) => {
+    const bound = await tcp.listen(listen.host, port)
+    try {
+      udp = await openUdp(listen.host, bound, respond, log)
+    } catch (error) {
+      await tcp.close()
+      throw error
+    }
+    return bound
+  }
+
+  return {
+    async listen() {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return { port: await bind(listen.port) }
+        } catch (error) {
+          const mayTryAnother = listen.port === 0 && attempt < EPHEMERAL_PORT_TRIES
+          if (!mayTryAnother || !isAddressInUse(error)) throw error
+        }
+      }
+    },
+    async close() {
+      const service = udp
+      udp = undefined
+      await service?.close()
+      await tcp.close()
+    },
+  }
+}
+
+interface UdpService {
+  /** What is answered later is not sent any more. */
+  close(): Promise<void>
+}
+
+async function openUdp(host: string, port: number, respond: Respond, log: Log): Promise<UdpService> {
+  const socket = dgram.createSocket({ type: net.isIPv6(host) ? 'udp6' : 'udp4', ipv6Only: net.isIPv6(host) })
+  let open = true
+  let pending = 0
+  socket.bind(port, host)
+  await once(socket, 'listening').catch(error => {
+    socket.close()
+    throw error
+  })
+  socket.on('error', error => log.warn({ err: error }, 'dns: udp socket'))
+
+  const send = (reply: Buffer | undefined, peer: dgram.RemoteInfo) => {
+    if (!reply || !open) return
+    socket.send(reply, peer.port, peer.address, error => {
+      if (error) log.debug({ err: error }, 'dns: reply not sent')
+    })
+  }
+  socket.on('message', (query, peer) => {
+    // nobody can be answered at port 0: only a forged datagram comes from there
+    if (peer.port === 0) return
+    if (pending >= MAX_PENDING_DATAGRAMS) return
+    const reply = respond(query, 'udp', peer.address)
+    if (!(reply instanceof Promise)) return send(reply, peer)
+    pending++
+    void reply.then(ready => {
+      pending--
+      send(ready, peer)
+    })
+  })
+  return {
+    close() {
+      open = false
+      return new Promise(done => socket.close(done))
+    },
+  }
+}
+
+function isAddressInUse(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+}

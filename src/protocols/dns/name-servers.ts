@@ -1,0 +1,152 @@
+/**
+ * The name servers of the zone that a name lies in, found from outside as anybody finds them: who is named, where they
+ * are, whether they answer for the zone, and whether the zone above names the same ones (RFC 1034 §4.2.2).
+ */
+
+import type { Testimony, Witness } from './dns-observer.ts'
+import type { TypeName } from './wire.ts'
+
+export interface NameServer {
+  /** Host name, lower case. */
+  name: string
+  /** Null where there is none that may be asked. */
+  address: string | null
+  status: 'answers' | 'lame' | 'silent' | 'no_address' | 'not_public'
+  /** What is the matter; null where it answers. */
+  reason: string | null
+}
+
+export interface ZoneServers {
+  /** Apex of the zone; null where no zone was found, or nobody answered. */
+  zone: string | null
+  /** Whom the zone itself names, sorted. */
+  names: string[]
+  /** The first of them. */
+  servers: NameServer[]
+  /** Those that answer, ready to be asked. */
+  witnesses: Witness[]
+  /** Whom the zone above names, sorted; null where that could not be found out. */
+  delegatedTo: string[] | null
+}
+
+export interface FindOptions {
+  /** Asked in turn until one answers. */
+  resolvers: readonly Witness[]
+  /** Whether an address that the DNS names may be asked. */
+  isAllowed(address: string): boolean
+  /** @param label for people */
+  openWitness(label: string, address: string): Witness
+}
+
+const MOST_SERVERS = 4
+/** More are not looked at: nobody needs as many. */
+const MOST_NAMES = 13
+
+export async function findZoneServers(domain: string, options: FindOptions): Promise<ZoneServers> {
+  const found = await zoneAbove(domain, options)
+  if (!found) return { zone: null, names: [], servers: [], witnesses: [], delegatedTo: null }
+  const { zone, names } = found
+  const [opened, delegatedTo] = await Promise.all([
+    Promise.all(names.slice(0, MOST_SERVERS).map(name => openServer(name, zone, options))),
+    delegationOf(zone, options),
+  ])
+  return {
+    zone,
+    names,
+    servers: opened.map(({ server }) => server),
+    witnesses: opened.flatMap(({ witness }) => witness ?? []),
+    delegatedTo,
+  }
+}
+
+/** The nearest zone cut at or above the name; never a top-level domain's. */
+async function zoneAbove(
+  domain: string,
+  { resolvers }: FindOptions,
+): Promise<{ zone: string; names: string[] } | undefined> {
+  for (let zone = domain; zone.includes('.'); zone = parentOf(zone)) {
+    const answer = await askAny(resolvers, zone, 'NS')
+    if (answer.kind === 'unknown') return undefined
+    // an alias has its servers elsewhere: it is no zone
+    const names = answer.chain.length === 0 ? serverNames(answer) : []
+    if (names.length > 0) return { zone, names }
+  }
+  return undefined
+}
+
+async function openServer(
+  name: string,
+  zone: string,
+  { resolvers, isAllowed, openWitness }: FindOptions,
+): Promise<{ server: NameServer; witness?: Witness }> {
+  const addresses = await addressesOf(name, resolvers)
+  const address = addresses.find(isAllowed)
+  if (address === undefined) {
+    const status = addresses.length > 0 ? 'not_public' : 'no_address'
+    const reason = addresses.length > 0 ? 'has no public address' : 'has no address'
+    return { server: { name, address: null, status, reason } }
+  }
+  const witness = openWitness(`${name} (${address})`, address)
+  const soa = await witness.ask(zone, 'SOA')
+  if (soa.kind === 'answer' && soa.records.length > 0)
+    return { server: { name, address, status: 'answers', reason: null }, witness }
+  const reason = soa.kind === 'unknown' ? soa.reason : 'does not know the zone'
+  const status = reason.startsWith('does not answer') || reason === 'out of time' ? 'silent' : 'lame'
+  return { server: { name, address, status, reason } }
+}
+
+/** As the zone above says it: in a referral, which comes without the AA bit (RFC 1034 §4.3.2). */
+async function delegationOf(zone: string, options: FindOptions): Promise<string[] | null> {
+  const { resolvers, isAllowed, openWitness } = options
+  const above = await askParents(parentOf(zone), resolvers)
+  for (const name of above.slice(0, 2)) {
+    const address = (await addressesOf(name, resolvers)).find(isAllowed)
+    if (address === undefined) continue
+    const referral = await openWitness(`${name} (${address})`, address).ask(zone, 'NS')
+    const names = referral.kind === 'answer' ? serverNames(referral) : (referral.refersTo ?? [])
+    if (names.length > 0) return names
+  }
+  return null
+}
+
+/** Servers of the zone that holds the delegation, which may be some labels up. */
+async function askParents(from: string, resolvers: readonly Witness[]): Promise<string[]> {
+  for (let name = from; name !== ''; name = parentOf(name)) {
+    const answer = await askAny(resolvers, name, 'NS')
+    if (answer.kind === 'unknown') return []
+    const names = serverNames(answer)
+    if (names.length > 0) return names
+  }
+  return []
+}
+
+async function addressesOf(name: string, resolvers: readonly Witness[]): Promise<string[]> {
+  for (const type of ['A', 'AAAA'] as const) {
+    const answer = await askAny(resolvers, name, type)
+    const found =
+      answer.kind === 'answer' ? answer.records.flatMap(r => ('address' in r ? [r.address] : [])) : []
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+async function askAny(resolvers: readonly Witness[], name: string, type: TypeName): Promise<Testimony> {
+  let last: Testimony = { kind: 'unknown', reason: 'there is nobody to ask' }
+  for (const resolver of resolvers) {
+    last = await resolver.ask(name, type)
+    if (last.kind === 'answer') return last
+  }
+  return last
+}
+
+function serverNames({ records }: Extract<Testimony, { kind: 'answer' }>): string[] {
+  return records
+    .flatMap(record => (record.type === 'NS' ? [record.target.toLowerCase()] : []))
+    .sort()
+    .slice(0, MOST_NAMES)
+}
+
+function parentOf(name: string): string {
+  const dot = name.indexOf('.')
+  return dot < 0 ? '' : name.slice(dot + 1)
+}

@@ -1,0 +1,85 @@
+/**
+ * Look-ups of names that are no host names, which the runtime does not ask for: SPF makes such of what senders say of
+ * themselves (RFC 7208 §7). They are rare, and nothing of them is kept.
+ */
+import dns from 'node:dns'
+import type { Clock } from '../../lib/clock.ts'
+import type { Answer, LookUp } from './answer.ts'
+import { parseQueryName } from './name.ts'
+import { askServer, serverOf } from './query.ts'
+import type { MxRecord, Resolver } from './resolver.ts'
+import { type DnsRecord, FLAG, RCODE, type TypeName } from './wire.ts'
+
+interface OddNamesOptions {
+  /** As the resolver has them; none means the system's. */
+  servers: readonly string[]
+  clock: Clock
+  /** For each server. */
+  timeoutMs: number
+}
+
+type Kinds = 'txt' | 'addresses4' | 'addresses6' | 'mx'
+
+/** Printable, and short enough for a label each (RFC 2181 §11). */
+const ODD_NAME = /^(?!.{254})[ -~]+$/
+const LONGEST_LABEL = 63
+
+/** The resolver, for these types with any name whatever. */
+export function withOddNames<R extends Pick<Resolver, Kinds>>(resolver: R, options: OddNamesOptions): R {
+  const { clock, timeoutMs } = options
+  const closing = new AbortController().signal
+  const servers = (options.servers.length > 0 ? options.servers : dns.getServers()).map(serverOf)
+
+  const ask = async <T>(
+    text: string,
+    type: TypeName,
+    read: (record: DnsRecord) => T | undefined,
+  ): Promise<Answer<T>> => {
+    const name = escaped(text)
+    if (name === undefined) return { kind: 'no-domain' }
+    let reason = 'no name server is configured'
+    for (const server of servers)
+      try {
+        const reply = await askServer({ server, name, type, flags: FLAG.RD }, { clock, timeoutMs, closing })
+        if (reply.rcode === RCODE.NXDOMAIN) return { kind: 'no-domain' }
+        const records = reply.answers.flatMap(record => read(record) ?? [])
+        if (reply.rcode === RCODE.NOERROR)
+          return records.length > 0 ? { kind: 'found', records } : { kind: 'no-data' }
+        reason = `the name server answered with code ${reply.rcode}`
+      } catch (error) {
+        reason = `the name server does not answer (${(error as Error).message})`
+      }
+    return { kind: 'failure', reason }
+  }
+  const either =
+    <T>(plain: LookUp<T>, type: TypeName, read: (record: DnsRecord) => T | undefined): LookUp<T> =>
+    (name, lookUpOptions) =>
+      parseQueryName(name) === undefined ? ask(name, type, read) : plain(name, lookUpOptions)
+
+  return {
+    ...resolver,
+    txt: either(resolver.txt, 'TXT', record => (record.type === 'TXT' ? record.text : undefined)),
+    addresses4: either(resolver.addresses4, 'A', record =>
+      record.type === 'A' ? record.address : undefined,
+    ),
+    addresses6: either(resolver.addresses6, 'AAAA', record =>
+      record.type === 'AAAA' ? record.address : undefined,
+    ),
+    mx: either(resolver.mx, 'MX', mxIn),
+  }
+}
+
+function mxIn(record: DnsRecord): MxRecord | undefined {
+  if (record.type !== 'MX') return undefined
+  return { exchange: record.exchange.toLowerCase(), preference: record.preference }
+}
+
+/** Undefined for what cannot be a name. */
+function escaped(text: string): string | undefined {
+  const name = (text.endsWith('.') ? text.slice(0, -1) : text).toLowerCase()
+  const isName =
+    ODD_NAME.test(name) && name.split('.').every(({ length }) => length > 0 && length <= LONGEST_LABEL)
+  return isName
+    ? name.replace(/[ \\]/g, octet => `\\${String(octet.charCodeAt(0)).padStart(3, '0')}`)
+    : undefined
+}

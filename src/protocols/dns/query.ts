@@ -1,0 +1,118 @@
+/** One question to one name server: over UDP, and over TCP where the answer does not fit (RFC 1035 §4.2, RFC 7766 §5). */
+import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { connect, isIPv6 } from 'node:net'
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { frame, readFrames } from './frames.ts'
+import { CLASS_IN, FLAG, type Message, type TypeName } from './wire.ts'
+import { decodeMessage, MalformedMessage } from './wire-decode.ts'
+import { encodeMessage, encodeQuestion } from './wire-encode.ts'
+
+export interface Server {
+  /** An IP literal. */
+  host: string
+  port: number
+}
+
+export interface Query {
+  server: Server
+  name: string
+  type: TypeName
+  /** `FLAG` bits of the question. */
+  flags: number
+  /** Old servers take no OPT record (RFC 6891 §7). */
+  withoutEdns?: boolean
+}
+
+export interface QueryLimits {
+  clock: Clock
+  /** For both transports together. */
+  timeoutMs: number
+  closing: AbortSignal
+}
+
+const QUESTION_LIMIT = 512
+const PAYLOAD_BYTES = 1232
+const MOST_TCP_BYTES = 65_535
+
+/** The answer, whatever it says. @throws Error when none comes in time */
+export async function askServer(query: Query, { clock, timeoutMs, closing }: QueryLimits): Promise<Message> {
+  const id = randomInt(65_536)
+  const packet = packetOf(id, query)
+  const limit = limited(clock, timeoutMs, closing)
+  try {
+    limit.signal.throwIfAborted()
+    const reply = await overUdp(query, packet, id, limit.signal)
+    return reply.flags & FLAG.TC ? await overTcp(query, packet, id, limit.signal) : reply
+  } finally {
+    limit.timer.cancel()
+  }
+}
+
+function packetOf(id: number, { name, type, flags, withoutEdns = false }: Query): Buffer {
+  const question = { name, type, class: CLASS_IN, bytes: encodeQuestion(name, type) }
+  const edns = withoutEdns ? undefined : { payloadBytes: PAYLOAD_BYTES, version: 0, dnssecOk: false }
+  const none = { answers: [], authority: [], additional: [] }
+  return encodeMessage({ id, flags, opcode: 0, rcode: 0, question, ...none, edns }, QUESTION_LIMIT)
+}
+
+function overUdp(query: Query, packet: Buffer, id: number, signal: AbortSignal) {
+  const { host, port } = query.server
+  return new Promise<Message>((resolve, reject) => {
+    const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4')
+    const settle = (end: () => void) => {
+      signal.removeEventListener('abort', onAbort)
+      socket.close()
+      end()
+    }
+    const onAbort = () => settle(() => reject(signal.reason))
+    signal.addEventListener('abort', onAbort)
+    socket.once('error', error => settle(() => reject(error)))
+    socket.on('message', reply => {
+      const message = replyTo(id, query, reply)
+      if (message) settle(() => resolve(message))
+    })
+    socket.connect(port, host, () => socket.send(packet))
+  })
+}
+
+async function overTcp(query: Query, packet: Buffer, id: number, signal: AbortSignal) {
+  const socket = connect({ ...query.server, noDelay: true, signal })
+  try {
+    socket.write(frame(packet))
+    for await (const reply of readFrames(socket, MOST_TCP_BYTES)) {
+      const message = replyTo(id, query, reply)
+      if (message) return message
+    }
+    throw new Error('the connection was closed')
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Undefined for what is no answer to this question. */
+function replyTo(id: number, { name, type }: Query, packet: Buffer): Message | undefined {
+  try {
+    const message = decodeMessage(packet)
+    const isReply = message.id === id && (message.flags & FLAG.QR) !== 0
+    const { question } = message
+    return isReply && question?.name === name && question.type === type ? message : undefined
+  } catch (error) {
+    if (error instanceof MalformedMessage) return undefined
+    throw error
+  }
+}
+
+function limited(clock: Clock, ms: number, closing: AbortSignal): { signal: AbortSignal; timer: Timer } {
+  const limit = new AbortController()
+  const timer = clock.timer(ms, () => limit.abort(new Error(`nothing within ${ms / 1000} s`)))
+  return { signal: AbortSignal.any([limit.signal, closing]), timer }
+}
+
+/** @param text `address:port`, `[v6]:port`, or an address for port 53 @throws when it is none of them */
+export function serverOf(text: string): Server {
+  const [, v6, v4, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? []
+  const host = v6 ?? v4 ?? (isIPv6(text) ? text : undefined)
+  if (host === undefined) throw new Error(`not a server: ${text}`)
+  return { host, port: Number(port ?? 53) }
+}

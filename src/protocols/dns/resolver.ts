@@ -1,0 +1,163 @@
+/**
+ * Look-ups for delivery and for the checks of customers' domains, over the runtime's c-ares. Its answers are
+ * values, its whole effort is bounded, and what it learnt is kept for a short while.
+ */
+import dns from 'node:dns'
+import type { Clock } from '../../lib/clock.ts'
+import type { Answer, LookUp } from './answer.ts'
+import { createAnswerCache } from './answer-cache.ts'
+import { parseQueryName } from './name.ts'
+import { createPace } from './query-batching.ts'
+
+export interface MxRecord {
+  /** Lower case, without final dot; `''` in a null MX (RFC 7505). */
+  exchange: string
+  preference: number
+}
+
+/** CNAMEs are chased by the name server; where it does not, the answer is `no-data` and `cname` tells why. */
+export interface Resolver {
+  mx: LookUp<MxRecord>
+  addresses4: LookUp<string>
+  addresses6: LookUp<string>
+  /** One text a record, its strings joined. */
+  txt: LookUp<string>
+  cname: LookUp<string>
+  ns: LookUp<string>
+  /** By the name in a reverse tree, see `reverse.ts`. */
+  ptr: LookUp<string>
+  /** Ends what is under way; it and every later look-up is answered with a failure. */
+  close(): void
+}
+
+export interface ResolverOptions {
+  /** `host:port`, `host`, or `[v6]:port`, IP literals only; none means the system's. */
+  servers?: readonly string[] | undefined
+  /** For one packet to one server. c-ares takes no less than about 250 ms. */
+  timeoutMs?: number
+  /** Rounds over all servers that stay silent. */
+  tries?: number
+  /** For a whole look-up. */
+  totalMs?: number
+  /** Answers kept per type of record. */
+  maxEntries?: number
+  clock: Clock
+}
+
+type Channel = dns.promises.Resolver
+
+/** What one query finds, in the runtime's form; no records is `no-data`. */
+type Query<T> = (channel: Channel, name: string) => Promise<{ records: T[]; ttlMs?: number }>
+
+const REASONS = new Map([
+  ['ESERVFAIL', 'the name server answered SERVFAIL'],
+  ['EREFUSED', 'the name server answered REFUSED'],
+  ['ENOTIMP', 'the name server answered NOTIMP'],
+  ['EFORMERR', 'the name server answered FORMERR'],
+  ['EBADRESP', 'the name server sent a malformed answer'],
+  ['ETIMEOUT', 'no name server answered in time'],
+  ['ECONNREFUSED', 'no name server is reachable'],
+  ['ECANCELLED', 'the look-up was cancelled'],
+])
+
+const CLOSED: Answer<never> = { kind: 'failure', reason: 'the resolver is closed' }
+/** As many as the runtime reads from a socket in one go, so that answers are taken as fast as questions are put. */
+const QUERIES_PER_TURN = 32
+
+/** Failures that are one server's own: another may do better, and c-ares does not try it by itself. */
+const SERVERS_OWN = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRESP'])
+
+/** @throws when a server is no IP literal */
+export function createResolver(options: ResolverOptions): Resolver {
+  const { clock, totalMs = 20_000, maxEntries = 10_000 } = options
+  const channels = openChannels(options)
+  const pace = createPace(QUERIES_PER_TURN)
+  let closed = false
+
+  const lookUp = <T>(query: Query<T>): LookUp<T> => {
+    const asked = async (name: string): Promise<Answer<T>> => {
+      await pace.turn()
+      return closed ? CLOSED : askInTurn(channels, name, query)
+    }
+    const ask = (name: string) => bounded(clock, totalMs, asked(name))
+    const cached = createAnswerCache({ ask, clock, maxEntries })
+    return async (text, lookUpOptions) => {
+      if (closed) return CLOSED
+      const name = parseQueryName(text)
+      return name === undefined ? { kind: 'no-domain' } : cached(name, lookUpOptions)
+    }
+  }
+
+  return {
+    mx: lookUp(async (channel, name) => {
+      const found = await channel.resolveMx(name)
+      return { records: found.map(mx => ({ exchange: lower(mx.exchange), preference: mx.priority })) }
+    }),
+    addresses4: lookUp(async (channel, name) => withTtl(await channel.resolve4(name, { ttl: true }))),
+    addresses6: lookUp(async (channel, name) => withTtl(await channel.resolve6(name, { ttl: true }))),
+    txt: lookUp(async (channel, name) => ({
+      records: (await channel.resolveTxt(name)).map(strings => strings.join('')),
+    })),
+    cname: lookUp(async (channel, name) => ({ records: (await channel.resolveCname(name)).map(lower) })),
+    ns: lookUp(async (channel, name) => ({ records: (await channel.resolveNs(name)).map(lower) })),
+    ptr: lookUp(async (channel, name) => ({ records: (await channel.resolvePtr(name)).map(lower) })),
+    close() {
+      closed = true
+      for (const channel of channels) channel.cancel()
+    },
+  }
+}
+
+/** One channel per server, each with all of them, beginning with another: c-ares passes over dead ones itself. */
+function openChannels({ servers = [], timeoutMs = 5_000, tries = 2 }: ResolverOptions): Channel[] {
+  const open = () => new dns.promises.Resolver({ timeout: timeoutMs, maxTimeout: timeoutMs, tries })
+  const all = servers.length > 0 ? servers : open().getServers()
+  if (servers.length === 0 && all.length === 1) return [open()]
+  return all.map((_, first) => {
+    const channel = open()
+    channel.setServers([...all.slice(first), ...all.slice(0, first)])
+    return channel
+  })
+}
+
+async function askInTurn<T>(channels: readonly Channel[], name: string, query: Query<T>): Promise<Answer<T>> {
+  let reason = 'no name server is configured'
+  for (const channel of channels) {
+    try {
+      const { records, ttlMs } = await query(channel, name)
+      if (records.length === 0) return { kind: 'no-data' }
+      return ttlMs === undefined ? { kind: 'found', records } : { kind: 'found', records, ttlMs }
+    } catch (error) {
+      const code = queryErrorCode(error)
+      if (code === 'ENOTFOUND') return { kind: 'no-domain' }
+      if (code === 'ENODATA') return { kind: 'no-data' }
+      reason = REASONS.get(code) ?? `the look-up failed with ${code}`
+      if (!SERVERS_OWN.has(code)) break
+    }
+  }
+  return { kind: 'failure', reason }
+}
+
+/** @throws the error itself when it is not about a query's fate */
+function queryErrorCode(error: unknown): string {
+  if (error instanceof Error && 'code' in error && 'syscall' in error && typeof error.code === 'string')
+    return error.code
+  throw error
+}
+
+function bounded<T>(clock: Clock, ms: number, asking: Promise<Answer<T>>): Promise<Answer<T>> {
+  return new Promise((resolve, reject) => {
+    const reason = `no answer within ${ms / 1000} s`
+    const timer = clock.timer(ms, () => resolve({ kind: 'failure', reason }))
+    asking.then(resolve, reject).finally(() => timer.cancel())
+  })
+}
+
+function withTtl(found: readonly { address: string; ttl: number }[]): { records: string[]; ttlMs: number } {
+  const ttlMs = Math.min(...found.map(({ ttl }) => ttl)) * 1000
+  return { records: found.map(({ address }) => address), ttlMs }
+}
+
+function lower(name: string): string {
+  return name.toLowerCase()
+}

@@ -1,0 +1,205 @@
+/**
+ * The authoritative server's thinking: one query packet in, one response packet out, or silence. Strict with
+ * what comes in, minimal in what goes out, no recursion (RFC 1035 §4.3.1, RFC 6891, RFC 7766, RFC 8482).
+ */
+import type { Log } from '../../lib/log.ts'
+import type { Respond, Transport } from './listener.ts'
+import { netblockOf } from './netblock.ts'
+import type { ResponseRate } from './response-rate.ts'
+import {
+  CLASS_IN,
+  type DnsRecord,
+  FLAG,
+  HEADER_BYTES,
+  type Message,
+  OPCODE_QUERY,
+  type Question,
+  RCODE,
+  type TypeName,
+  typeCode,
+} from './wire.ts'
+import { decodeMessage, MalformedMessage } from './wire-decode.ts'
+import { encodeMessage, encodeTruncated } from './wire-encode.ts'
+import type { SoaRecord, Zone } from './zone.ts'
+
+/** What unfragmented IPv6 carries; ours and the most we believe of any client (DNS flag day 2020). */
+const MAX_UDP_BYTES = 1_232
+const PLAIN_UDP_BYTES = 512
+const MAX_TCP_BYTES = 65_535
+const MAX_CNAMES = 8
+const HINFO_TTL_SECONDS = 3_600
+/** An answer that is longer than so many questions counts as amplification. */
+const FAIR_FACTOR = 3
+
+interface Outcome {
+  rcode: number
+  authoritative: boolean
+  answers: readonly DnsRecord[]
+  authority: readonly DnsRecord[]
+}
+
+export interface ResponderOptions {
+  zone: Zone
+  /** For datagrams; without it there is no limit. */
+  rate?: ResponseRate | undefined
+  log: Log
+}
+
+export function createResponder({ zone, rate, log }: ResponderOptions): Respond {
+  return (packet, transport, address) => {
+    if (packet.length < HEADER_BYTES || isResponse(packet)) return undefined
+    const client: Client = {
+      transport,
+      packet,
+      limit: rate && transport === 'udp' ? { rate, network: netblockOf(address) } : undefined,
+    }
+    if (opcodeOf(packet) !== OPCODE_QUERY) return complaint(client, RCODE.NOTIMP)
+    if (packet.readUInt16BE(4) !== 1) return complaint(client, RCODE.FORMERR)
+    const query = decoded(packet)
+    const question = query?.question
+    if (!question) return complaint(client, RCODE.FORMERR)
+    return outcomeOf(zone, query, question)
+      .then(outcome => reply(client, query, question, outcome))
+      .catch(error => {
+        log.error({ err: error, name: question.name }, 'dns: query failed')
+        return complaint(client, RCODE.SERVFAIL)
+      })
+  }
+}
+
+interface Client {
+  transport: Transport
+  /** What it has sent. */
+  packet: Buffer
+  limit: { rate: ResponseRate; network: string } | undefined
+}
+
+/** Errors are of no use truncated: beyond the rate there are none. */
+function complaint({ packet, limit }: Client, rcode: number): Buffer | undefined {
+  const sending = limit?.rate.sendingOf(limit.network, `error ${rcode}`) ?? 'whole'
+  return sending === 'whole' ? headerOnly(packet, rcode) : undefined
+}
+
+function reply(
+  { transport, packet, limit }: Client,
+  query: Message,
+  question: Question,
+  outcome: Outcome,
+): Buffer | undefined {
+  const response = responseTo(query, question, outcome)
+  const mostBytes = mostBytesOf(query, transport)
+  if (!limit) return encodeMessage(response, mostBytes)
+  const sending = limit.rate.sendingOf(limit.network, samenessOf(question, outcome))
+  if (sending === 'nothing' || (sending === 'truncated' && isError(outcome))) return undefined
+  if (sending === 'truncated') return encodeTruncated(response, mostBytes)
+  const whole = encodeMessage(response, mostBytes)
+  const excess = whole.length - FAIR_FACTOR * packet.length
+  if (excess <= 0 || limit.rate.mayExceed(limit.network, excess)) return whole
+  return encodeTruncated(response, mostBytes)
+}
+
+function decoded(packet: Buffer): Message | undefined {
+  try {
+    return decodeMessage(packet)
+  } catch (error) {
+    if (error instanceof MalformedMessage) return undefined
+    throw error
+  }
+}
+
+function responseTo(query: Message, question: Question, outcome: Outcome): Message {
+  const { edns } = query
+  const { rcode, authoritative, answers, authority } = outcome
+  return {
+    id: query.id,
+    flags: FLAG.QR | (query.flags & (FLAG.RD | FLAG.CD)) | (authoritative ? FLAG.AA : 0),
+    opcode: OPCODE_QUERY,
+    rcode,
+    question,
+    answers,
+    authority,
+    additional: [],
+    edns: edns && { payloadBytes: MAX_UDP_BYTES, version: 0, dnssecOk: edns.dnssecOk },
+  }
+}
+
+function mostBytesOf({ edns }: Message, transport: Transport): number {
+  if (transport === 'tcp') return MAX_TCP_BYTES
+  return Math.min(Math.max(edns?.payloadBytes ?? 0, PLAIN_UDP_BYTES), MAX_UDP_BYTES)
+}
+
+async function outcomeOf(zone: Zone, query: Message, question: Question): Promise<Outcome> {
+  const refusal = refusalOf(query, question)
+  return refusal === undefined ? inZone(zone, question) : nothing(refusal)
+}
+
+/** What is said of names that do not exist is one answer, whatever they are. */
+function samenessOf({ name, type }: Question, { rcode, answers }: Outcome): string {
+  if (rcode !== RCODE.NOERROR) return `error ${rcode}`
+  return answers.length > 0 ? `${name} ${type}` : `${name} nothing`
+}
+
+function isError({ rcode }: Outcome): boolean {
+  return rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN
+}
+
+function refusalOf({ edns }: Message, question: Question): number | undefined {
+  if (edns && edns.version > 0) return RCODE.BADVERS
+  if (question.class !== CLASS_IN || isMetaType(question.type)) return RCODE.REFUSED
+  return undefined
+}
+
+/** Zone transfers and all else that asks for no record type (RFC 6895 §3.1). ANY is answered on its own. */
+function isMetaType(type: TypeName): boolean {
+  const code = typeCode(type)
+  return type === 'OPT' || (code >= 128 && code < 255)
+}
+
+async function inZone(zone: Zone, { name, type }: Question): Promise<Outcome> {
+  const answers: DnsRecord[] = []
+  let at = name
+  for (let links = 0; links <= MAX_CNAMES; links++) {
+    const found = await (type === 'ANY' ? lookUpAny(zone, at) : zone.lookUp(at, type))
+    if (found === 'out-of-zone') break
+    if (found === 'no-name') return negative(RCODE.NXDOMAIN, answers, zone.soa)
+    if (found === 'no-data') return negative(RCODE.NOERROR, answers, zone.soa)
+    answers.push(...found)
+    const [first] = found
+    if (first?.type !== 'CNAME' || type === 'CNAME' || type === 'ANY') break
+    at = first.target.toLowerCase()
+  }
+  if (answers.length === 0) return nothing(RCODE.REFUSED)
+  return { rcode: RCODE.NOERROR, authoritative: true, answers, authority: [] }
+}
+
+/** ANY is asked by amplifiers and the curious: it gets one small made-up record (RFC 8482 §4.2). */
+async function lookUpAny(zone: Zone, name: string) {
+  const found = await zone.lookUp(name, 'HINFO')
+  if (found !== 'no-data') return found
+  return [{ name, ttlSeconds: HINFO_TTL_SECONDS, type: 'HINFO' as const, cpu: 'RFC8482', os: '' }]
+}
+
+function negative(rcode: number, answers: readonly DnsRecord[], soa: SoaRecord): Outcome {
+  const ttlSeconds = Math.min(soa.ttlSeconds, soa.minimumSeconds)
+  return { rcode, authoritative: true, answers, authority: [{ ...soa, ttlSeconds }] }
+}
+
+function nothing(rcode: number): Outcome {
+  return { rcode, authoritative: false, answers: [], authority: [] }
+}
+
+/** A response to what could not be read, or not be answered: the query's id, opcode and RD bit, nothing else. */
+function headerOnly(packet: Buffer, rcode: number): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES)
+  header.writeUInt16BE(packet.readUInt16BE(0), 0)
+  header.writeUInt16BE(FLAG.QR | (packet.readUInt16BE(2) & (0x7800 | FLAG.RD)) | rcode, 2)
+  return header
+}
+
+function isResponse(packet: Buffer): boolean {
+  return (packet.readUInt16BE(2) & FLAG.QR) !== 0
+}
+
+function opcodeOf(packet: Buffer): number {
+  return (packet.readUInt16BE(2) >>> 11) & 15
+}

@@ -1,0 +1,85 @@
+/**
+ * Asks one validating resolver and tells what it vouches for: the runtime's resolver shows no AD bit. The way to that
+ * resolver must be safe, since nothing is validated here (RFC 4035 §4.9.3, RFC 6840 §5.7).
+ */
+import type { Clock } from '../../lib/clock.ts'
+import { askServer, serverOf } from './query.ts'
+import { type DnsRecord, FLAG, type Message, RCODE, type TypeName } from './wire.ts'
+
+export type SecureAnswer =
+  /** The whole answer section: CNAMEs, then the records asked for. `secure`: the resolver has validated all of it. */
+  | { kind: 'found'; answers: readonly DnsRecord[]; secure: boolean }
+  /** No such name, or no such records; `secure`: that is proven. */
+  | { kind: 'none'; secure: boolean }
+  /** Not to be known now; with a resolver that validates, a forged answer is one, too. */
+  | { kind: 'failure'; reason: string }
+
+export interface ValidatingClient {
+  /** @param fresh asks whatever has been learnt before */
+  ask(name: string, type: TypeName, options?: { fresh?: boolean }): Promise<SecureAnswer>
+  close(): void
+}
+
+interface ClientOptions {
+  /** `address:port`, or `[v6]:port`; port 53 where it is left out. */
+  server: string
+  clock: Clock
+  timeoutMs?: number
+  tries?: number
+}
+
+const MOST_KEPT = 10_000
+const LONGEST_KEPT_MS = 3_600_000
+const NONE_KEPT_MS = 60_000
+const FAILURE_KEPT_MS = 5_000
+
+export function createValidatingClient(options: ClientOptions): ValidatingClient {
+  const { clock, tries = 2, timeoutMs = 5_000 } = options
+  const server = serverOf(options.server)
+  const kept = new Map<string, { answer: Promise<SecureAnswer>; until: number }>()
+  const closing = new AbortController()
+  const limits = { clock, timeoutMs, closing: closing.signal }
+
+  const asked = async (name: string, type: TypeName): Promise<SecureAnswer> => {
+    let reason = 'the validating resolver does not answer'
+    for (let round = 0; round < tries && !closing.signal.aborted; round++) {
+      try {
+        return answerOf(await askServer({ server, name, type, flags: FLAG.RD | FLAG.AD }, limits))
+      } catch (error) {
+        reason = `the validating resolver does not answer (${(error as Error).message})`
+      }
+    }
+    return { kind: 'failure', reason }
+  }
+
+  return {
+    ask(name, type, { fresh = false } = {}) {
+      const key = `${name} ${type}`
+      const known = kept.get(key)
+      if (!fresh && known && known.until > clock.monotonic()) return known.answer
+      const entry = { answer: asked(name, type), until: Infinity }
+      kept.delete(key)
+      if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
+      kept.set(key, entry)
+      void entry.answer.then(answer => {
+        entry.until = clock.monotonic() + lifeMs(answer)
+      })
+      return entry.answer
+    },
+    close: () => closing.abort(new Error('closed')),
+  }
+}
+
+function lifeMs(answer: SecureAnswer): number {
+  if (answer.kind === 'failure') return FAILURE_KEPT_MS
+  if (answer.kind === 'none') return NONE_KEPT_MS
+  return Math.min(LONGEST_KEPT_MS, ...answer.answers.map(({ ttlSeconds }) => ttlSeconds * 1000))
+}
+
+function answerOf({ rcode, flags, answers, question }: Message): SecureAnswer {
+  if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN)
+    return { kind: 'failure', reason: `the validating resolver answered with code ${rcode}` }
+  const secure = (flags & FLAG.AD) !== 0
+  if (!answers.some(({ type }) => type === question!.type)) return { kind: 'none', secure }
+  return { kind: 'found', answers, secure }
+}

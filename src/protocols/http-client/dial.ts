@@ -1,0 +1,138 @@
+/** Opens a connection to a host's checked addresses and to no other: what was looked up is what is dialled. */
+import { isIP, connect as openSocket, type Socket } from 'node:net'
+import { createSecureContext, connect as openTls, type SecureContext } from 'node:tls'
+import type { Clock } from '../../lib/clock.ts'
+import { isGlobalUnicast, isLoopback } from '../dns/address-safety.ts'
+import type { Answer } from '../dns/answer.ts'
+import type { Resolver } from '../dns/resolver.ts'
+import { OutboundFault } from './fault.ts'
+
+export interface DialTarget {
+  host: string
+  port: number
+  isSecure: boolean
+  /** Whether this host itself may be reached, too. */
+  mayBeLoopback: boolean
+}
+
+/** @throws OutboundFault */
+export type Dial = (target: DialTarget, signal: AbortSignal) => Promise<Socket>
+
+interface DialOptions {
+  resolver: Pick<Resolver, 'addresses4' | 'addresses6'>
+  clock: Clock
+  /** PEM of the authorities to trust, in place of the runtime's. */
+  authorities?: string[] | undefined
+  /** Any address may be reached: for hosts that the operator has named. */
+  allowPrivate?: boolean | undefined
+}
+
+const MOST_ADDRESSES = 4
+const CONNECT_LIMIT_MS = 5_000
+
+export function createDial({ resolver, clock, authorities, allowPrivate = false }: DialOptions): Dial {
+  const secureContext = createSecureContext({
+    minVersion: 'TLSv1.2',
+    ...(authorities && { ca: authorities }),
+  })
+  return async (target, signal) => {
+    const addresses = await checkedAddresses(resolver, target, allowPrivate)
+    signal.throwIfAborted()
+    const socket = await connectToFirst(addresses, target.port, clock, signal)
+    return target.isSecure ? secured(socket, target.host, secureContext, signal) : socket
+  }
+}
+
+/** IPv4 first: where IPv6 is broken, it is broken slowly. */
+async function checkedAddresses(
+  resolver: DialOptions['resolver'],
+  { host, mayBeLoopback }: DialTarget,
+  allowPrivate: boolean,
+): Promise<string[]> {
+  const isAllowed = (address: string) =>
+    allowPrivate || isGlobalUnicast(address) || (mayBeLoopback && isLoopback(address))
+  if (isIP(host) !== 0) {
+    if (isAllowed(host)) return [host]
+    throw new OutboundFault('forbidden', 'the address is not a public one')
+  }
+  const answers = await Promise.all([resolver.addresses4(host), resolver.addresses6(host)])
+  const allowed = answers.flatMap(recordsOf).filter(isAllowed)
+  if (allowed.length > 0) return allowed.slice(0, MOST_ADDRESSES)
+  if (answers.some(({ kind }) => kind === 'failure') && answers.every(({ kind }) => kind !== 'found'))
+    throw new OutboundFault('unreachable', 'the address of the host cannot be looked up')
+  throw new OutboundFault('forbidden', 'the host has no public address')
+}
+
+function recordsOf(answer: Answer<string>): readonly string[] {
+  return answer.kind === 'found' ? answer.records : []
+}
+
+async function connectToFirst(
+  addresses: readonly string[],
+  port: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Socket> {
+  let last: unknown
+  for (const address of addresses) {
+    try {
+      return await opened(openSocket({ host: address, port, noDelay: true }), 'connect', signal, clock)
+    } catch (error) {
+      signal.throwIfAborted()
+      last = error
+    }
+  }
+  throw last
+}
+
+/** Verified against the name, or the address where the URL has one. */
+function secured(
+  socket: Socket,
+  host: string,
+  secureContext: SecureContext,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const tls = openTls({
+    socket,
+    host,
+    ...(isIP(host) === 0 && { servername: host }),
+    secureContext,
+    rejectUnauthorized: true,
+    ALPNProtocols: ['http/1.1'],
+  })
+  return opened(tls, 'secureConnect', signal).catch(error => {
+    signal.throwIfAborted()
+    throw new OutboundFault('unreachable', `TLS failed (${error.code ?? error.message})`)
+  })
+}
+
+function opened(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  signal: AbortSignal,
+  clock?: Clock,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const settle = (end: () => void) => {
+      timer?.cancel()
+      signal.removeEventListener('abort', onAbort)
+      socket.off(event, onOpen).off('error', onError).off('close', onClose)
+      end()
+    }
+    const fail = (error: unknown) =>
+      settle(() => {
+        socket.on('error', () => {}) // it is given up: what else befalls it is nobody's concern
+        socket.destroy()
+        reject(error)
+      })
+    const onOpen = () => settle(() => resolve(socket))
+    const onError = (error: Error) => fail(error)
+    const onClose = () => fail(new OutboundFault('unreachable', 'the host closed the connection'))
+    const onAbort = () => fail(signal.reason)
+    const timer = clock?.timer(CONNECT_LIMIT_MS, () =>
+      fail(new OutboundFault('unreachable', 'the host does not answer')),
+    )
+    socket.on(event, onOpen).on('error', onError).on('close', onClose)
+    signal.addEventListener('abort', onAbort)
+  })
+}

@@ -1,0 +1,116 @@
+/** Accounts with their owners: the user who was made with the account. */
+import type { Id } from '../../lib/ids.ts'
+import { command, type Tx } from '../../store/command.ts'
+import type { AccountRow, Db, UserRow } from '../../store/schema.ts'
+
+export interface AccountWithOwner extends AccountRow {
+  /** Folded; the owner signs in with it. */
+  ownerEmail: string
+  /** Since when all its mail is held; null where it is not. */
+  pausedAt: number | null
+  pauseReason: string | null
+}
+
+export async function findAccountWithOwner(db: Db, id: Id): Promise<AccountWithOwner | undefined> {
+  return withOwner(db).where('accounts.id', '=', id).executeTakeFirst()
+}
+
+/** Newest first. */
+export async function listAccounts(
+  db: Db,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ total: number; rows: AccountWithOwner[] }> {
+  const { total } = await db
+    .selectFrom('accounts')
+    .select(eb => eb.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  const rows = await withOwner(db).orderBy('accounts.id', 'desc').limit(limit).offset(offset).execute()
+  return { total: Number(total), rows }
+}
+
+/** Names of the plans that accounts are on. */
+export async function plansInUse(db: Db): Promise<string[]> {
+  return (await db.selectFrom('accounts').select('plan').distinct().execute()).map(({ plan }) => plan)
+}
+
+export const accountCommands = {
+  /** An account and its owner; false when somebody signs in with that address already. */
+  createAccount: command<{ account: AccountRow; owner: UserRow }, boolean>(async (tx, { account, owner }) => {
+    if (await isTaken(tx, owner.email)) return false
+    await tx.db.insertInto('accounts').values(account).execute()
+    await tx.db.insertInto('users').values(owner).execute()
+    return true
+  }),
+
+  /** Changes what is given; `missing` when there is no such account, `taken` when the address is somebody else's. */
+  changeAccount: command<
+    { id: Id; set: Partial<Record<'name' | 'plan' | 'ownerEmail', string | undefined>> },
+    'changed' | 'missing' | 'taken'
+  >(async (tx, { id, set: { ownerEmail, name, plan } }) => {
+    const account = await findAccountWithOwner(tx.db, id)
+    if (!account) return 'missing'
+    if (ownerEmail !== undefined && ownerEmail !== account.ownerEmail) {
+      if (await isTaken(tx, ownerEmail)) return 'taken'
+      await tx.db
+        .updateTable('users')
+        .set({ email: ownerEmail })
+        .where('email', '=', account.ownerEmail)
+        .execute()
+    }
+    const { name: formerName, plan: formerPlan } = account
+    await tx.rows.update('accounts', ['id'], [{ id, name: name ?? formerName, plan: plan ?? formerPlan }])
+    tx.announce('account', id)
+    return 'changed'
+  }),
+
+  /** Replaces the owner's password and ends all of the owner's sessions; false when there is no such account. */
+  resetOwnerPassword: command<{ id: Id; passwordHash: string }, boolean>(async (tx, { id, passwordHash }) => {
+    const account = await findAccountWithOwner(tx.db, id)
+    if (!account) return false
+    const { id: userId } = await tx.db
+      .updateTable('users')
+      .set({ passwordHash })
+      .where('email', '=', account.ownerEmail)
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await tx.db.deleteFrom('sessions').where('userId', '=', userId).execute()
+    return true
+  }),
+}
+
+async function isTaken(tx: Tx, email: string): Promise<boolean> {
+  const [user] = await tx.rows.find('users', [{ email }], ['id'])
+  return user !== undefined
+}
+
+function withOwner(db: Db) {
+  return db
+    .selectFrom('accounts')
+    .innerJoin('users', join =>
+      join.on('users.id', '=', eb =>
+        eb
+          .selectFrom('users as first')
+          .select('first.id')
+          .whereRef('first.accountId', '=', 'accounts.id')
+          .orderBy('first.id')
+          .limit(1),
+      ),
+    )
+    .leftJoin('queueHolds', join =>
+      join
+        .onRef('queueHolds.accountId', '=', 'accounts.id')
+        .on('queueHolds.domain', 'is', null)
+        .on('queueHolds.broadcastId', 'is', null)
+        .on('queueHolds.emailId', 'is', null)
+        .on('queueHolds.releasedAt', 'is', null),
+    )
+    .select([
+      'accounts.id',
+      'accounts.name',
+      'accounts.plan',
+      'accounts.createdAt',
+      'users.email as ownerEmail',
+      'queueHolds.createdAt as pausedAt',
+      'queueHolds.reason as pauseReason',
+    ])
+}

@@ -1,0 +1,106 @@
+/** Accounts as the operator makes and steers them, and what an account has used of its plan. */
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../lib/clock.ts'
+import type { Id, IdSource } from '../../lib/ids.ts'
+import { nextUtcDay, nextUtcMonth, utcDay, utcMonth } from '../../lib/periods.ts'
+import type { Run } from '../../store/command.ts'
+import { RECIPIENTS } from '../../store/counters.ts'
+import type { Find } from '../../store/read.ts'
+import type { Db } from '../../store/schema.ts'
+import {
+  type AccountWithOwner,
+  type accountCommands,
+  findAccountWithOwner,
+  listAccounts,
+} from './account-rows.ts'
+import type { Passwords } from './password.ts'
+import type { Plan, Plans } from './plans.ts'
+
+export interface NewAccount {
+  name: string
+  plan: string
+  /** Folded. */
+  ownerEmail: string
+}
+
+export type AccountChange = { [K in keyof NewAccount]?: NewAccount[K] | undefined }
+
+/** Recipients taken in one period. */
+export interface PeriodUsage {
+  used: number
+  /** Null is no limit. */
+  limit: number | null
+  /** Epoch ms at which counting starts anew. */
+  resetsAt: number
+}
+
+export interface Usage {
+  planName: string
+  plan: Plan
+  daily: PeriodUsage
+  monthly: PeriodUsage
+}
+
+export interface Accounts {
+  /** With the owner's password, which is shown once. @throws TooManyWaiting */
+  create(account: NewAccount): Promise<{ account: AccountWithOwner; password: string } | 'taken'>
+  find(id: Id): Promise<AccountWithOwner | undefined>
+  list(page: { limit: number; offset: number }): Promise<{ total: number; rows: AccountWithOwner[] }>
+  change(id: Id, set: AccountChange): Promise<AccountWithOwner | 'missing' | 'taken'>
+  /** The owner's new password; all sessions of the owner end. Undefined when there is no such account. */
+  resetPassword(id: Id): Promise<string | undefined>
+  usage(id: Id): Promise<Usage | undefined>
+}
+
+interface AccountOptions {
+  db: Db
+  find: Find
+  run: Run<typeof accountCommands>
+  clock: Clock
+  newId: IdSource
+  passwords: Passwords
+  plans: Plans
+}
+
+export function createAccounts({ db, find, run, clock, newId, passwords, plans }: AccountOptions): Accounts {
+  const used = async (accountId: Id, period: string) => {
+    const [counter] = await find('counters', [{ accountId, kind: RECIPIENTS, period }], ['count'])
+    return counter?.count ?? 0
+  }
+  return {
+    async create({ name, plan, ownerEmail }) {
+      const password = randomUUID()
+      const passwordHash = await passwords.hash(password)
+      const now = clock.now()
+      const account = { id: newId(now), name, plan, createdAt: now }
+      const owner = { id: newId(now), accountId: account.id, email: ownerEmail, passwordHash }
+      const isNew = await run('createAccount', { account, owner: { ...owner, operator: 0, createdAt: now } })
+      if (!isNew) return 'taken'
+      return { account: { ...account, ownerEmail, pausedAt: null, pauseReason: null }, password }
+    },
+    find: id => findAccountWithOwner(db, id),
+    list: page => listAccounts(db, page),
+    async change(id, set) {
+      const result = await run('changeAccount', { id, set })
+      if (result !== 'changed') return result
+      return (await findAccountWithOwner(db, id)) ?? 'missing'
+    },
+    async resetPassword(id) {
+      const password = randomUUID()
+      const passwordHash = await passwords.hash(password)
+      return (await run('resetOwnerPassword', { id, passwordHash })) ? password : undefined
+    },
+    async usage(id) {
+      const [account] = await find('accounts', [{ id }], ['plan'])
+      if (!account) return undefined
+      const plan = plans.named(account.plan)
+      const now = clock.now()
+      return {
+        planName: account.plan,
+        plan,
+        daily: { used: await used(id, utcDay(now)), limit: plan.daily, resetsAt: nextUtcDay(now) },
+        monthly: { used: await used(id, utcMonth(now)), limit: plan.monthly, resetsAt: nextUtcMonth(now) },
+      }
+    },
+  }
+}

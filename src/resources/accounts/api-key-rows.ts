@@ -1,0 +1,84 @@
+/** API keys: what an application shows to act for its account. */
+import type { Id } from '../../lib/ids.ts'
+import { command, type Tx } from '../../store/command.ts'
+import type { Find } from '../../store/read.ts'
+import type { ApiKeyRow, Db } from '../../store/schema.ts'
+
+/** What a request must know of the key it shows. */
+export interface KeyHolder extends Pick<ApiKeyRow, 'id' | 'accountId'> {
+  /** Name of the only domain the key acts for; null when it acts for the whole account. */
+  domain: string | null
+}
+
+/** Undefined also for a key whose domain is gone: it must not become one for the whole account. */
+export async function findKeyHolder(find: Find, tokenHash: Uint8Array): Promise<KeyHolder | undefined> {
+  const [key] = await find('apiKeys', [{ tokenHash }], ['id', 'accountId', 'domainId'])
+  if (!key) return undefined
+  const { id, accountId, domainId } = key
+  if (domainId === null) return { id, accountId, domain: null }
+  const [domain] = await find('domains', [{ id: domainId, accountId }], ['name'])
+  return domain && { id, accountId, domain: domain.name }
+}
+
+/** Newest first. */
+export async function listApiKeys(db: Db, accountId: Id): Promise<ApiKeyRow[]> {
+  return db
+    .selectFrom('apiKeys')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+/** Topic of the announcement that keys were deleted: nobody may go by what was read of a key before. */
+export const KEYS_DELETED = 'keys deleted'
+
+export function announceDeletedKeys(tx: Tx): void {
+  tx.announce(KEYS_DELETED, null)
+}
+
+/** Whose key it is; undefined when there is no such key. */
+export async function findApiKeyAccount(db: Db, id: Id): Promise<Id | undefined> {
+  const key = await db.selectFrom('apiKeys').select('accountId').where('id', '=', id).executeTakeFirst()
+  return key?.accountId
+}
+
+/** Of all accounts, oldest first. */
+export async function listEveryApiKey(
+  db: Db,
+): Promise<(ApiKeyRow & { account: string; domain: string | null })[]> {
+  return db
+    .selectFrom('apiKeys')
+    .innerJoin('accounts', 'accounts.id', 'apiKeys.accountId')
+    .leftJoin('domains', 'domains.id', 'apiKeys.domainId')
+    .selectAll('apiKeys')
+    .select(['accounts.name as account', 'domains.name as domain'])
+    .orderBy('apiKeys.id')
+    .execute()
+}
+
+export const apiKeyCommands = {
+  /** False when the account has no such domain as the key is to be bound to. */
+  createApiKey: command<ApiKeyRow, boolean>(async (tx, key) => {
+    const { domainId, accountId } = key
+    const [domain] = domainId ? await tx.rows.find('domains', [{ id: domainId, accountId }], ['id']) : []
+    if (domainId && !domain) return false
+    await tx.db.insertInto('apiKeys').values(key).execute()
+    return true
+  }),
+
+  /** False when the account has no such key. */
+  deleteApiKey: command<{ accountId: Id; id: Id }, boolean>(async (tx, { accountId, id }) => {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('apiKeys')
+      .where('accountId', '=', accountId)
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    announceDeletedKeys(tx)
+    return numDeletedRows > 0n
+  }),
+
+  touchApiKeys: command<{ ids: Id[]; at: number }, void>(async (tx, { ids, at }) => {
+    await tx.db.updateTable('apiKeys').set({ lastUsedAt: at }).where('id', 'in', ids).execute()
+  }),
+}

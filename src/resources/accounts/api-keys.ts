@@ -1,0 +1,120 @@
+/** API keys: made, recognised, and their last use written down now and then. */
+import type { Clock, Timer } from '../../lib/clock.ts'
+import { type Id, type IdSource, idKey } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Run } from '../../store/command.ts'
+import type { Find } from '../../store/read.ts'
+import type { ApiKeyRow, Db } from '../../store/schema.ts'
+import { type apiKeyCommands, findKeyHolder, type KeyHolder, listApiKeys } from './api-key-rows.ts'
+import { createToken, hashToken } from './tokens.ts'
+
+/** Fields of an API key that may be shown. */
+export type ApiKeyView = Pick<
+  ApiKeyRow,
+  'id' | 'name' | 'tokenStart' | 'domainId' | 'createdAt' | 'lastUsedAt'
+>
+
+export interface ApiKeys {
+  /**
+   * @param domainId the only domain the key is to act for
+   * @returns undefined when the account has no such domain
+   */
+  create(
+    accountId: Id,
+    key: { name: string; domainId: Id | null },
+  ): Promise<{ id: Id; token: string } | undefined>
+  find(token: string): Promise<KeyHolder | undefined>
+  /** Keys were deleted: what was read of them does not count any more. */
+  forget(): void
+  list(accountId: Id): Promise<ApiKeyView[]>
+  /** False when the account has no such key. */
+  delete(accountId: Id, id: Id): Promise<boolean>
+  /** Writes down what use is still only remembered. */
+  close(): Promise<void>
+}
+
+const SHOWN_CHARACTERS = 8
+const TOUCH_EVERY_MS = 60_000
+const MOST_REMEMBERED = 1_000
+
+interface ApiKeyOptions {
+  db: Db
+  find: Find
+  run: Run<typeof apiKeyCommands>
+  clock: Clock
+  newId: IdSource
+  log: Log
+  /** What every key begins with. */
+  prefix: string
+}
+
+/** A new key for an account, to be stored; the token is shown once. */
+export function newApiKey(options: {
+  id: Id
+  accountId: Id
+  name: string
+  domainId: Id | null
+  prefix: string
+  now: number
+}): { row: ApiKeyRow; token: string } {
+  const { id, accountId, name, domainId, prefix, now } = options
+  const token = createToken(prefix)
+  const tokenStart = token.slice(0, SHOWN_CHARACTERS)
+  const tokenHash = hashToken(token)
+  return {
+    token,
+    row: { id, accountId, name, tokenHash, tokenStart, domainId, createdAt: now, lastUsedAt: null },
+  }
+}
+
+export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix }: ApiKeyOptions): ApiKeys {
+  const used = new Map<string, Id>()
+  /** By hash of their token. */
+  const remembered = new Map<string, KeyHolder>()
+  let timer: Timer | undefined
+
+  const flush = async () => {
+    timer?.cancel()
+    timer = undefined
+    if (used.size === 0) return
+    const ids = [...used.values()]
+    used.clear()
+    try {
+      await run('touchApiKeys', { ids, at: clock.now() })
+    } catch (error) {
+      log.warn({ err: error }, 'the last use of API keys was not written down')
+    }
+  }
+  const flushLater = () => {
+    timer ??= clock.timer(TOUCH_EVERY_MS, () => void flush())
+  }
+
+  const holderOf = async (tokenHash: Uint8Array): Promise<KeyHolder | undefined> => {
+    const hash = idKey(tokenHash)
+    const known = remembered.get(hash)
+    if (known) return known
+    const key = await findKeyHolder(lookUp, tokenHash)
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    if (key) remembered.set(hash, key)
+    return key
+  }
+
+  return {
+    async create(accountId, { name, domainId }) {
+      const now = clock.now()
+      const { row, token } = newApiKey({ id: newId(now), accountId, name, domainId, prefix, now })
+      return (await run('createApiKey', row)) ? { id: row.id, token } : undefined
+    },
+    async find(token) {
+      const key = await holderOf(hashToken(token))
+      if (!key) return undefined
+      used.set(idKey(key.id), key.id)
+      flushLater()
+      return key
+    },
+    forget: () => remembered.clear(),
+    list: accountId => listApiKeys(db, accountId),
+    delete: (accountId, id) => run('deleteApiKey', { accountId, id }),
+    close: flush,
+  }
+}

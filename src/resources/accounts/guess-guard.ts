@@ -1,0 +1,157 @@
+/**
+ * Slows down guessing at passwords and keys. Wrong guesses are counted by client network and account, by client network over
+ * all accounts, and by account over all networks that are strange to it; each counter makes its guesses wait when there are
+ * too many. Called by dashboard sign-in (`sessions.ts`) and SMTP AUTH, each with a guard of its own.
+ *
+ * A client network is an IPv4 address or an IPv6 /56. Once more than four /56 of one /48 have guessed wrong within an hour,
+ * the /48 counts as one network, too.
+ */
+
+import type { Clock } from '../../lib/clock.ts'
+import { clientNetworkOf, siteNetworkOf } from '../../protocols/dns/netblock.ts'
+import { createGuessCounter, type GuessCounter } from './guess-counter.ts'
+import { createGuessMemory } from './guess-memory.ts'
+
+/** Which counter a guess has to wait for. */
+export type GuessLimit = 'network_and_account' | 'network' | 'account' | 'session'
+
+export type Verdict =
+  | { kind: 'right' }
+  | { kind: 'wrong' }
+  /** @param waitMs until the next guess is checked */
+  | { kind: 'too-many'; waitMs: number; limit: GuessLimit }
+
+export interface Guess {
+  /** Of the client, as sockets write it. */
+  address: string
+  /** Folded; undefined where the secret alone says whose it is. */
+  account: string | undefined
+  /** Whether this account has signed in from this client network before. Strangers do not make it wait. */
+  isKnownPlace: boolean
+}
+
+export interface GuessGuard {
+  /**
+   * Has a guess checked, unless it has to wait. Guesses made at once learn no more than guesses in a row: an answer that is
+   * found after another guess has used up the last free one is withheld. A right guess takes back the wrong ones that this
+   * network made at this account, from all counters.
+   */
+  hear(guess: Guess, isRight: () => Promise<boolean>): Promise<Verdict>
+  /** Likewise for a guess by somebody who holds a session, counted by that session alone. */
+  hearInSession(session: string, isRight: () => Promise<boolean>): Promise<Verdict>
+}
+
+/** Wrong guesses after which a counter makes the next one wait. */
+export const FREE_GUESSES = { networkAndAccount: 5, network: 20, account: 10 }
+/** Networks of /56 with a wrong guess within the hour, from which on their /48 counts as one network. */
+export const CROWDED_SITE_NETWORKS = 5
+const SITE_PERIOD_MS = 60 * 60_000
+const SITES_MAX = 10_000
+
+/** A counter that a guess goes into. */
+interface Counted {
+  counter: GuessCounter
+  key: string
+  limit: GuessLimit
+  /** Whether a guess has to wait for it. */
+  isHeeded: boolean
+}
+
+export function createGuessGuard(clock: Pick<Clock, 'monotonic'>): GuessGuard {
+  const pairs = createGuessCounter(clock, FREE_GUESSES.networkAndAccount)
+  const networks = createGuessCounter(clock, FREE_GUESSES.network)
+  const accounts = createGuessCounter(clock, FREE_GUESSES.account)
+  const sessions = createGuessCounter(clock, FREE_GUESSES.networkAndAccount)
+  const sites = createSiteWatch(clock)
+
+  /** The first of them counts this network at this account. */
+  const countersOf = ({ address, account, isKnownPlace }: Guess): Counted[] => {
+    const of = (network: string, isPairHeeded: boolean, isNetworkHeeded: boolean): Counted[] => [
+      {
+        counter: pairs,
+        key: `${network} ${account ?? ''}`,
+        limit: 'network_and_account',
+        isHeeded: isPairHeeded,
+      },
+      { counter: networks, key: network, limit: 'network', isHeeded: isNetworkHeeded },
+    ]
+    const counters = of(clientNetworkOf(address), true, !isKnownPlace)
+    const site = siteNetworkOf(address)
+    if (site !== undefined) {
+      const isHeeded = !isKnownPlace && sites.isCrowded(site)
+      counters.push(...of(site, isHeeded, isHeeded))
+    }
+    if (account !== undefined && !isKnownPlace)
+      counters.push({ counter: accounts, key: account, limit: 'account', isHeeded: true })
+    return counters
+  }
+  const countersOfSession = (key: string): Counted[] => [
+    { counter: sessions, key, limit: 'session', isHeeded: true },
+  ]
+
+  return {
+    hear: (guess, isRight) =>
+      check(isRight, {
+        countersNow: () => countersOf(guess),
+        onWrong: () => sites.addWrong(guess.address),
+      }),
+    hearInSession: (session, isRight) => check(isRight, { countersNow: () => countersOfSession(session) }),
+  }
+}
+
+/** The wrong guesses that the first counter holds are those that a right one takes back from all of them. */
+async function check(
+  isRight: () => Promise<boolean>,
+  { countersNow, onWrong }: { countersNow: () => Counted[]; onWrong?: () => void },
+): Promise<Verdict> {
+  const before = longestWait(countersNow())
+  if (before) return before
+  const right = await isRight()
+  const counters = countersNow()
+  const after = longestWait(counters)
+  if (after) return after
+  if (right) {
+    const own = counters[0]!
+    const takenBack = own.counter.countOf(own.key)
+    for (const { counter, key } of counters) counter.takeBack(key, takenBack)
+    return { kind: 'right' }
+  }
+  for (const { counter, key } of counters) counter.addWrong(key)
+  onWrong?.()
+  return { kind: 'wrong' }
+}
+
+function longestWait(counters: Counted[]): Extract<Verdict, { kind: 'too-many' }> | undefined {
+  let longest: Extract<Verdict, { kind: 'too-many' }> | undefined
+  for (const { counter, key, limit, isHeeded } of counters) {
+    const waitMs = isHeeded ? counter.waitMs(key) : 0
+    if (waitMs > (longest?.waitMs ?? 0)) longest = { kind: 'too-many', waitMs, limit }
+  }
+  return longest
+}
+
+/** Knows which /48 have had wrong guesses from so many of their /56 lately that they count as one network. */
+function createSiteWatch(clock: Pick<Clock, 'monotonic'>) {
+  /** By /48: the networks that guessed wrong last, oldest first, with the monotonic ms of their last wrong guess. */
+  const memory = createGuessMemory<Map<string, number>>(SITES_MAX)
+  const isCrowdedBy = (lastWrong: Map<string, number>) => {
+    const [oldest = Number.NEGATIVE_INFINITY] = lastWrong.values()
+    return lastWrong.size >= CROWDED_SITE_NETWORKS && clock.monotonic() - oldest < SITE_PERIOD_MS
+  }
+  return {
+    isCrowded(site: string) {
+      const lastWrong = memory.get(site)
+      return lastWrong !== undefined && isCrowdedBy(lastWrong)
+    },
+    addWrong(address: string) {
+      const site = siteNetworkOf(address)
+      if (site === undefined) return
+      const network = clientNetworkOf(address)
+      const lastWrong = memory.get(site) ?? new Map<string, number>()
+      lastWrong.delete(network)
+      lastWrong.set(network, clock.monotonic())
+      if (lastWrong.size > CROWDED_SITE_NETWORKS) lastWrong.delete(lastWrong.keys().next().value!)
+      memory.set(site, lastWrong, isCrowdedBy(lastWrong))
+    },
+  }
+}

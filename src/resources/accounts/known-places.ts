@@ -1,0 +1,33 @@
+/**
+ * The client networks from which users have signed in. Networks are personal data: they are stored as keyed hashes, 20 for each
+ * user at most, and deleted 90 days after the last sign-in from there.
+ */
+
+import type { Clock } from '../../lib/clock.ts'
+import type { SecretKeys } from '../../lib/secret-keys.ts'
+import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
+import type { Run } from '../../store/command.ts'
+import type { signInPlaceCommands } from './sign-in-place-rows.ts'
+
+export const PLACE_KEPT_MS = 90 * 86_400_000
+const DELETED_AT_ONCE_MAX = 500
+
+/** The hash by which the network of a client is stored. */
+export function networkHashOf(secrets: Pick<SecretKeys, 'mac'>, clientAddress: string): Uint8Array {
+  return secrets.mac('sign-in-place', clientNetworkOf(clientAddress))
+}
+
+/** For a sweeper: deletes places that are too old. */
+export async function* sweepSignInPlaces({
+  run,
+  clock,
+}: {
+  run: Run<typeof signInPlaceCommands>
+  clock: Clock
+}): AsyncGenerator<void> {
+  for (let deleted = DELETED_AT_ONCE_MAX; deleted === DELETED_AT_ONCE_MAX; yield)
+    deleted = await run('forgetSignInPlaces', {
+      before: clock.now() - PLACE_KEPT_MS,
+      limit: DELETED_AT_ONCE_MAX,
+    })
+}

@@ -1,0 +1,58 @@
+/** How many requests an account may make: a token bucket that holds one second's worth and fills all the time. */
+import type { Clock } from '../../lib/clock.ts'
+import { type Id, idKey } from '../../lib/ids.ts'
+
+export interface RateLimit {
+  readonly requestsPerSecond: number
+  /** Takes a request from the account's bucket and says how many are left; undefined when it is empty. */
+  take(accountId: Id): number | undefined
+}
+
+interface Bucket {
+  /** With fractions. */
+  tokens: number
+  /** Monotonic ms at which it held so many. */
+  at: number
+}
+
+/** After so long any bucket is full again, and need not be remembered. */
+export const REFILL_MS = 1_000
+
+/** @param options.requestsPerSecond at least 1 */
+export function createRateLimit({
+  clock,
+  requestsPerSecond,
+}: {
+  clock: Clock
+  requestsPerSecond: number
+}): RateLimit {
+  let current = new Map<string, Bucket>()
+  let former = new Map<string, Bucket>()
+  let turnedAt = clock.monotonic()
+
+  const bucketOf = (key: string, now: number): Bucket => {
+    const known = current.get(key)
+    if (known) return known
+    const bucket = former.get(key) ?? { tokens: requestsPerSecond, at: now }
+    current.set(key, bucket)
+    return bucket
+  }
+
+  return {
+    requestsPerSecond,
+    take(accountId) {
+      const now = clock.monotonic()
+      if (now - turnedAt >= REFILL_MS) {
+        former = current
+        current = new Map()
+        turnedAt = now
+      }
+      const bucket = bucketOf(idKey(accountId), now)
+      const gained = ((now - bucket.at) * requestsPerSecond) / REFILL_MS
+      bucket.tokens = Math.min(requestsPerSecond, bucket.tokens + gained)
+      bucket.at = now
+      if (bucket.tokens < 1) return undefined
+      return Math.floor(--bucket.tokens)
+    },
+  }
+}

@@ -1,0 +1,19 @@
+/** Takes sessions away that have ended by themselves: nobody has used them for two weeks. */
+import type { Clock } from '../../lib/clock.ts'
+import type { Run } from '../../store/command.ts'
+import { SESSION_IDLE_MS } from './sessions.ts'
+import type { userCommands } from './user-rows.ts'
+
+const MOST_AT_ONCE = 500
+
+/** For a sweeper. */
+export async function* sweepSessions({
+  run,
+  clock,
+}: {
+  run: Run<typeof userCommands>
+  clock: Clock
+}): AsyncGenerator<void> {
+  for (let deleted = MOST_AT_ONCE; deleted === MOST_AT_ONCE; yield)
+    deleted = await run('forgetSessions', { before: clock.now() - SESSION_IDLE_MS, limit: MOST_AT_ONCE })
+}

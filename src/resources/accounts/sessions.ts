@@ -1,0 +1,150 @@
+/** Dashboard sessions: opened by a password, kept alive by use, ended by idleness or a new password. */
+
+import type { Clock } from '../../lib/clock.ts'
+import { type Id, type IdSource, idKey, wireId } from '../../lib/ids.ts'
+import type { SecretKeys } from '../../lib/secret-keys.ts'
+import { TooManyWaiting } from '../../lib/semaphore.ts'
+import { clientNetworkOf, siteNetworkOf } from '../../protocols/dns/netblock.ts'
+import type { Run } from '../../store/command.ts'
+import type { Db, SessionRow, UserRow } from '../../store/schema.ts'
+import { createGuessGuard, type Guess } from './guess-guard.ts'
+import { networkHashOf, PLACE_KEPT_MS } from './known-places.ts'
+import type { Passwords } from './password.ts'
+import type { Turn } from './password-queue.ts'
+import { findUserAtPlace } from './sign-in-place-rows.ts'
+import { reportVerdict, type SignInReport } from './sign-in-report.ts'
+import { createToken, hashToken } from './tokens.ts'
+import {
+  findSession,
+  findUser,
+  isOpenSession,
+  listSessions,
+  type Person,
+  type SessionFacts,
+  type userCommands,
+} from './user-rows.ts'
+
+export interface Session extends Person {
+  sessionId: Id
+  kind: SessionRow['kind']
+}
+
+/** @param waitMs until the next try is heard */
+type NotRight = { kind: 'refused' } | { kind: 'too-many'; waitMs: number }
+
+export type SignIn = { kind: 'signed-in'; token: string; user: UserRow } | NotRight
+
+export type PasswordChange = { kind: 'changed'; endedCount: number } | NotRight
+
+export interface Sessions {
+  /** Checks the password of the user with this folded address. @throws TooManyWaiting */
+  signIn(attempt: {
+    email: string
+    password: string
+    clientAddress: string
+    kind: SessionRow['kind']
+  }): Promise<SignIn>
+  /** Another session for a user who has just signed in; undefined when the password has been changed since. */
+  open(user: Pick<UserRow, 'id' | 'passwordHash'>, kind: SessionRow['kind']): Promise<string | undefined>
+  /** The session a token opens, or undefined when it has none or has expired. */
+  find(token: string): Promise<Session | undefined>
+  /** Whether it has not been ended meanwhile. */
+  isOpen(sessionId: Id): Promise<boolean>
+  end(sessionId: Id): Promise<void>
+  /** All of a user that have not expired, last seen first. */
+  list(userId: Id): Promise<SessionFacts[]>
+  /** False where the user has no such session. */
+  endOwn(userId: Id, sessionId: Id): Promise<boolean>
+  /** Gives the session's user another password and ends all other sessions of the user. @throws TooManyWaiting */
+  changePassword(
+    session: Pick<Session, 'sessionId' | 'userId'>,
+    passwords: { current: string; next: string },
+  ): Promise<PasswordChange>
+}
+
+/** Tells session tokens from API keys, which share the `Authorization` header. */
+export const SESSION_TOKEN_PREFIX = 'phs_'
+export const SESSION_IDLE_MS = 14 * 86_400_000
+const TOUCH_EVERY_MS = 5 * 60_000
+
+interface SessionOptions {
+  db: Db
+  run: Run<typeof userCommands>
+  clock: Clock
+  newId: IdSource
+  passwords: Passwords
+  secrets: Pick<SecretKeys, 'mac'>
+  report: SignInReport
+}
+
+export function createSessions(options: SessionOptions): Sessions {
+  const { db, run, clock, newId, passwords, secrets, report } = options
+  const guard = createGuessGuard(clock)
+
+  const open = async (
+    { id: userId, passwordHash }: Pick<UserRow, 'id' | 'passwordHash'>,
+    kind: SessionRow['kind'],
+    networkHash: Uint8Array | null = null,
+  ) => {
+    const token = createToken(SESSION_TOKEN_PREFIX)
+    const now = clock.now()
+    const tokenHash = hashToken(token)
+    const session = { id: newId(now), userId, tokenHash, kind, createdAt: now, lastSeenAt: now }
+    return (await run('createSession', { session, passwordHash, networkHash })) ? token : undefined
+  }
+
+  return {
+    open,
+    async signIn({ email, password, clientAddress: address, kind }) {
+      const networkHash = networkHashOf(secrets, address)
+      const since = clock.now() - PLACE_KEPT_MS
+      const { user, isKnownPlace = false } = (await findUserAtPlace(db, { email, networkHash, since })) ?? {}
+      const guess = { address, account: email, isKnownPlace }
+      const client = { address, user: user ? wireId('usr', user.id) : null }
+      const verdict = await guard
+        .hear(guess, () => passwords.verify(password, user?.passwordHash, turnOf(guess)))
+        .catch(error => {
+          if (error instanceof TooManyWaiting) report.throttled(client, 'queue')
+          throw error
+        })
+      reportVerdict(report, verdict, client)
+      if (verdict.kind === 'too-many') return verdict
+      const token = verdict.kind === 'right' && user && (await open(user, kind, networkHash))
+      return token ? { kind: 'signed-in', token, user: user! } : { kind: 'refused' }
+    },
+    async find(token) {
+      const session = await findSession(db, hashToken(token))
+      const now = clock.now()
+      if (!session || now - session.lastSeenAt > SESSION_IDLE_MS) return undefined
+      if (now - session.lastSeenAt > TOUCH_EVERY_MS) await run('touchSession', { id: session.id, at: now })
+      const { id: sessionId, kind, userId, accountId, email, operator } = session
+      return { sessionId, kind, userId, accountId, email, operator }
+    },
+    isOpen: id => isOpenSession(db, id),
+    end: id => run('endSession', { id }),
+    list: userId => listSessions(db, userId, clock.now() - SESSION_IDLE_MS),
+    endOwn: (userId, id) => run('endOwnSession', { userId, id }),
+    async changePassword({ sessionId, userId }, { current, next }) {
+      const user = await findUser(db, userId)
+      if (!user) return { kind: 'refused' }
+      const { passwordHash: former } = user
+      const turn = { owner: `user ${idKey(userId)}`, standing: 'known' } as const
+      // Counted by session: a stolen one slows nobody else down.
+      const verdict = await guard.hearInSession(idKey(sessionId), () =>
+        passwords.verify(current, former, turn),
+      )
+      if (verdict.kind === 'too-many') return verdict
+      if (verdict.kind === 'wrong') return { kind: 'refused' }
+      const passwordHash = await passwords.hash(next, turn)
+      const endedCount = await run('changePassword', { userId, sessionId, former, passwordHash })
+      return endedCount === undefined ? { kind: 'refused' } : { kind: 'changed', endedCount }
+    },
+  }
+}
+
+/** Accounts wait in lines of their own where they are known, and strangers in those of their networks. */
+function turnOf({ address, account, isKnownPlace }: Guess): Turn {
+  const network = clientNetworkOf(address)
+  if (isKnownPlace) return { owner: `account ${account}`, part: `${network} ${account}`, standing: 'known' }
+  return { owner: siteNetworkOf(address) ?? network, part: network, standing: 'stranger' }
+}

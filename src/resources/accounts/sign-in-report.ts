@@ -1,0 +1,54 @@
+/** What the operator sees of attempts to sign in: a counter, and a log line while attempts are turned away. */
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Metrics } from '../../lib/metrics.ts'
+import { type SparingLine, sparingLine } from '../../lib/throttled-log.ts'
+import type { GuessLimit, Verdict } from './guess-guard.ts'
+
+interface Client {
+  /** As sockets write it. */
+  address: string
+  /** Whom the attempt is for, as the log names users; null where that is nobody here. */
+  user: string | null
+}
+
+export interface SignInReport {
+  checked(result: 'right' | 'wrong'): void
+  /**
+   * @param limit what the attempt was turned away for: a counter of wrong guesses, or a full queue of password work
+   * @param waitMs until the next attempt is checked, where that is known
+   */
+  throttled(client: Client, limit: GuessLimit | 'queue', waitMs?: number): void
+}
+
+/**
+ * The log has a line at once and then one a minute at most for each limit, with how many attempts it stands for.
+ *
+ * @param door where clients sign in: the HTTP API, or SMTP submission
+ */
+export function createSignInReport(
+  { metrics, log, clock }: { metrics: Metrics; log: Log; clock: Pick<Clock, 'monotonic'> },
+  door: 'http' | 'smtp',
+): SignInReport {
+  const attempts = metrics.counter('sign_in_attempts', 'Attempts to sign in over HTTP and SMTP, by result.')
+  const lines = new Map<string, SparingLine>()
+  const lineOf = (limit: string) => {
+    const line = lines.get(limit) ?? sparingLine({ log, clock }, 'warn', 'Attempts to sign in are throttled')
+    lines.set(limit, line)
+    return line
+  }
+  return {
+    checked: result => attempts.add({ door, result }),
+    throttled({ address, user }, limit, waitMs) {
+      attempts.add({ door, result: 'throttled' })
+      const wait = waitMs === undefined ? {} : { retry_in_s: Math.ceil(waitMs / 1000) }
+      lineOf(limit)({ event: 'sign_in_throttled', door, limit, address, user, ...wait })
+    },
+  }
+}
+
+/** Reports the verdict of the guess guard on an attempt. */
+export function reportVerdict(report: SignInReport, verdict: Verdict, client: Client): void {
+  if (verdict.kind === 'too-many') report.throttled(client, verdict.limit, verdict.waitMs)
+  else report.checked(verdict.kind)
+}

@@ -1,0 +1,53 @@
+/** What the operator must see to, as mail servers have told us: kept by the hour. */
+
+import { command } from '../../store/command.ts'
+import type { OperatorAlertRow } from '../../store/schema/alerts.ts'
+import type { Db } from '../../store/schema.ts'
+
+const HOUR_MS = 3_600_000
+const KEPT_MS = 90 * 24 * HOUR_MS
+
+/** Newest first. */
+export async function listOperatorAlerts(
+  db: Db,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ total: number; rows: OperatorAlertRow[] }> {
+  const { total } = await db
+    .selectFrom('operatorAlerts')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  const rows = await db
+    .selectFrom('operatorAlerts')
+    .selectAll()
+    .orderBy('hour', 'desc')
+    .orderBy('raisedAt', 'desc')
+    .orderBy('kind')
+    .orderBy('provider')
+    .orderBy('sourceIp')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  return { total: Number(total), rows }
+}
+
+/** The hour in which a time lies, epoch ms. */
+export function hourOf(at: number): number {
+  return at - (at % HOUR_MS)
+}
+
+export const alertCommands = {
+  /** The first of its kind, provider and source address in an hour is kept. @returns whether this is the one */
+  raiseAlert: command<OperatorAlertRow, boolean>(async (tx, row) => {
+    const key = ['hour', 'kind', 'provider', 'sourceIp'] as const
+    const { numInsertedOrUpdatedRows: added } = await tx.db
+      .insertInto('operatorAlerts')
+      .values(row)
+      .onConflict(conflict => conflict.columns([...key]).doNothing())
+      .executeTakeFirstOrThrow()
+    await tx.db
+      .deleteFrom('operatorAlerts')
+      .where('hour', '<', row.hour - KEPT_MS)
+      .execute()
+    return Number(added ?? 0) > 0
+  }),
+}

@@ -1,0 +1,161 @@
+/** Certificates from an authority, as stored: the one in use, the order under way, and what is told to whoever wants proof. */
+import { command } from '../../store/command.ts'
+import type { AcmeAccountRow, AcmeChallengeRow, CertificateRow } from '../../store/schema/certificates.ts'
+import type { Db } from '../../store/schema.ts'
+
+/** Topic of announcements: the host whose certificate is another one now. */
+export const CERTIFICATE_CHANGED = 'certificate'
+
+export type CertificateClaim = Pick<CertificateRow, 'host' | 'directoryUrl' | 'names'> & {
+  owner: string
+  now: number
+  /** The lease, epoch ms. */
+  until: number
+  /** No other process can be at work: whoever has a lease is gone. */
+  isAlone: boolean
+}
+
+/** A lease as it is held. */
+type Held = { host: string; owner: string }
+
+export function findCertificate(db: Db, host: string): Promise<CertificateRow | undefined> {
+  return db.selectFrom('certificates').selectAll().where('host', '=', host).executeTakeFirst()
+}
+
+/** Those that have been given. */
+export async function listCertificates(db: Db): Promise<{ host: string; chain: string; key: Uint8Array }[]> {
+  const rows = await db
+    .selectFrom('certificates')
+    .select(['host', 'chain', 'key'])
+    .where('chain', 'is not', null)
+    .execute()
+  return rows.map(({ host, chain, key }) => ({ host, chain: chain!, key: key! }))
+}
+
+export function findAcmeAccount(db: Db, directoryUrl: string): Promise<AcmeAccountRow | undefined> {
+  return db.selectFrom('acmeAccounts').selectAll().where('directoryUrl', '=', directoryUrl).executeTakeFirst()
+}
+
+/** What is served as a file under a challenge's token. */
+export async function findHttpAnswer(db: Db, token: string, now: number): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('acmeChallenges')
+    .select('answer')
+    .where('token', '=', token)
+    .where('type', '=', 'http-01')
+    .where('expiresAt', '>', now)
+    .executeTakeFirst()
+  return row?.answer
+}
+
+/** What is served as texts at `_acme-challenge.<name>`. */
+export async function listDnsAnswers(db: Db, name: string, now: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('acmeChallenges')
+    .select('answer')
+    .where('name', '=', name)
+    .where('type', '=', 'dns-01')
+    .where('expiresAt', '>', now)
+    .orderBy('token')
+    .execute()
+  return rows.map(({ answer }) => answer)
+}
+
+export const certificateCommands = {
+  /** The first key is kept. */
+  putAcmeAccount: command<AcmeAccountRow, void>(async (tx, row) => {
+    const { url } = row
+    await tx.db
+      .insertInto('acmeAccounts')
+      .values(row)
+      .onConflict(conflict => conflict.column('directoryUrl').doUpdateSet({ url }))
+      .execute()
+  }),
+
+  /** @returns the row, leased, when its time has come; else when that may be, epoch ms */
+  claimCertificate: command<CertificateClaim, CertificateRow | { dueAt: number }>(async (tx, claim) => {
+    const { host, directoryUrl, names, owner, now, until, isAlone } = claim
+    await tx.db
+      .insertInto('certificates')
+      .values({ host, directoryUrl, names, nextAt: now, failures: 0, leaseUntil: 0 } as CertificateRow)
+      .onConflict(conflict => conflict.column('host').doNothing())
+      .execute()
+    const found = tx.db.selectFrom('certificates').selectAll().where('host', '=', host)
+    const row = await found.executeTakeFirstOrThrow()
+    const isOther = row.directoryUrl !== directoryUrl || row.names !== names
+    const nextAt = isOther ? Math.min(row.nextAt, now) : row.nextAt
+    if (!isAlone && row.leaseOwner !== owner && row.leaseUntil > now) return { dueAt: row.leaseUntil }
+    if (nextAt > now) return { dueAt: nextAt }
+    const begun = isOther ? { orderUrl: null, orderKey: null, failures: 0 } : {}
+    await tx.db
+      .updateTable('certificates')
+      .set({ directoryUrl, names, nextAt, leaseOwner: owner, leaseUntil: until, ...begun })
+      .where('host', '=', host)
+      .execute()
+    return found.executeTakeFirstOrThrow()
+  }),
+
+  /** Prolongs the lease, and notes the order under way where it is given. @returns false when the lease is lost */
+  keepCertificate: command<
+    Held & { until: number; order?: Pick<CertificateRow, 'orderUrl' | 'orderKey'> },
+    boolean
+  >(async (tx, { host, owner, until, order = {} }) => {
+    const { numUpdatedRows } = await tx.db
+      .updateTable('certificates')
+      .set({ leaseUntil: until, ...order })
+      .where('host', '=', host)
+      .where('leaseOwner', '=', owner)
+      .executeTakeFirstOrThrow()
+    return numUpdatedRows > 0
+  }),
+
+  /**
+   * What proved the names is told no longer.
+   *
+   * @returns false when the lease is lost
+   */
+  putCertificate: command<
+    Held &
+      Pick<CertificateRow, 'chain' | 'key' | 'startsAt' | 'endsAt' | 'nextAt'> & {
+        proven: readonly string[]
+      },
+    boolean
+  >(async (tx, { host, owner, proven, ...got }) => {
+    const { numUpdatedRows } = await tx.db
+      .updateTable('certificates')
+      .set({ ...got, failures: 0, fault: null, failedAt: null, ...LET_GO, orderUrl: null, orderKey: null })
+      .where('host', '=', host)
+      .where('leaseOwner', '=', owner)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) return false
+    await tx.db.deleteFrom('acmeChallenges').where('name', 'in', proven).execute()
+    tx.announce(CERTIFICATE_CHANGED, host)
+    return true
+  }),
+
+  /** The certificate before stays. */
+  failCertificate: command<
+    Held & { fault: string; failedAt: number; nextAt: number; failures: number; keepsOrder: boolean },
+    void
+  >(async (tx, { host, owner, keepsOrder, ...failure }) => {
+    await tx.db
+      .updateTable('certificates')
+      .set({ ...failure, ...LET_GO, ...(keepsOrder ? {} : { orderUrl: null, orderKey: null }) })
+      .where('host', '=', host)
+      .where('leaseOwner', '=', owner)
+      .execute()
+  }),
+
+  /** Takes those away whose time is over. */
+  putAcmeChallenge: command<AcmeChallengeRow & { now: number }, void>(async (tx, { now, ...row }) => {
+    const { token: _, ...answer } = row
+    await tx.db.deleteFrom('acmeChallenges').where('expiresAt', '<=', now).execute()
+    await tx.db
+      .insertInto('acmeChallenges')
+      .values(row)
+      .onConflict(conflict => conflict.column('token').doUpdateSet(answer))
+      .execute()
+  }),
+}
+
+const LET_GO = { leaseOwner: null, leaseUntil: 0 }

@@ -1,0 +1,224 @@
+/** Sees to it that there is a good certificate: one process at a time orders, in time before the present one ends. */
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
+import type { Clock } from '../../lib/clock.ts'
+import { startDueWatch } from '../../lib/due-timer.ts'
+import type { SecretKeys } from '../../lib/secret-keys.ts'
+import type { Outbound } from '../../protocols/http-client/outbound.ts'
+import type { Run } from '../../store/command.ts'
+import type { OperatorAlertRow } from '../../store/schema/alerts.ts'
+import type { CertificateRow } from '../../store/schema/certificates.ts'
+import type { Db } from '../../store/schema.ts'
+import { type alertCommands, hourOf } from '../alerts/operator-alerts.ts'
+import { openAccount } from './account.ts'
+import { type certificateCommands, findAcmeAccount } from './certificate-rows.ts'
+import { AcmeFault } from './fault.ts'
+import { type ChallengeType, obtainCertificate } from './order.ts'
+import { renewalAt, retryAt } from './renewal.ts'
+import { type AcmeSession, createAcmeSession } from './session.ts'
+
+export interface KeeperOptions {
+  db: Db
+  run: Run<typeof certificateCommands & typeof alertCommands>
+  secrets: SecretKeys
+  outbound: Pick<Outbound, 'send'>
+  clock: Clock
+  /** From 0 to 1. */
+  random(): number
+  /** Of this process; another one has another. */
+  owner: string
+  /** No other process can be at work on the store. */
+  isAlone: boolean
+  directoryUrl: string
+  email: string | null
+  /** The provider host, and what else the certificate is to be for. */
+  host: string
+  names: readonly string[]
+  /** @param failures in a row before: another way may be tried */
+  typeFor(name: string, failures: number): ChallengeType
+  onCertificate(got: { names: readonly string[]; endsAt: number }): void
+  onFailure(alert: OperatorAlertRow, nextAt: number): void
+  /** The store, and other accidents: it is tried again in a minute. */
+  onError(error: unknown): void
+}
+
+/** Kind of the operator's alerts. */
+export const CERTIFICATE_ALERT = 'certificate'
+
+const MINUTE_MS = 60_000
+const LEASE_MS = 5 * MINUTE_MS
+const CHALLENGE_MS = 60 * MINUTE_MS
+const LONGEST_SLEEP_MS = 60 * MINUTE_MS
+
+/** @returns a function that resolves when nothing is under way */
+export function startCertificateKeeper(options: KeeperOptions): () => Promise<void> {
+  const stopping = new AbortController()
+  const watch = startDueWatch({
+    clock: options.clock,
+    longestSleepMs: LONGEST_SLEEP_MS,
+    afterFailureMs: MINUTE_MS,
+    work: () => keep(options, stopping.signal),
+    onError: options.onError,
+  })
+  return () => {
+    stopping.abort(new Stopped())
+    return watch.stop()
+  }
+}
+
+/** The service stops: what is begun stays, and is gone on with at the next start. */
+class Stopped extends Error {}
+
+/** Another process has taken over. */
+class LeaseLost extends Error {}
+
+/** @returns when to look again, epoch ms */
+async function keep(options: KeeperOptions, signal: AbortSignal): Promise<number> {
+  const { run, host, directoryUrl, owner, isAlone, clock } = options
+  const now = clock.now()
+  const names = JSON.stringify(options.names)
+  const until = now + LEASE_MS
+  const claimed = await run('claimCertificate', {
+    ...{ host, directoryUrl, names, owner, now, until, isAlone },
+  })
+  if ('dueAt' in claimed) return claimed.dueAt
+  try {
+    return await order(options, claimed, signal)
+  } catch (error) {
+    if (error instanceof Stopped || error instanceof LeaseLost) return now + LEASE_MS
+    if (!(error instanceof AcmeFault)) throw error
+    // its requests are broken off when the service stops
+    return signal.aborted ? now + LEASE_MS : failed(options, claimed, error)
+  }
+}
+
+async function order(options: KeeperOptions, row: CertificateRow, signal: AbortSignal): Promise<number> {
+  const { run, secrets, clock, names, host, owner } = options
+  const leased = () => ({ host, owner, until: clock.now() + LEASE_MS })
+  const held = (isHeld: boolean) => {
+    if (!isHeld) throw new LeaseLost()
+  }
+  const { session, ...account } = await openSession(options)
+  const begun =
+    row.orderUrl !== null && row.orderKey !== null ? { url: row.orderUrl, key: row.orderKey } : null
+  const { chain, key } = await obtainCertificate({
+    ...{ session, ...account, names, clock, signal },
+    begun: begun && { url: begun.url, key: unsealed(secrets, begun.key, host) },
+    save: async order =>
+      held(
+        await run('keepCertificate', {
+          ...leased(),
+          order: {
+            orderUrl: order?.url ?? null,
+            orderKey: order && secrets.seal(Buffer.from(order.key), sealOf(host)),
+          },
+        }),
+      ),
+    typeFor: name => options.typeFor(name, row.failures),
+    put: answer =>
+      run('putAcmeChallenge', { ...answer, expiresAt: clock.now() + CHALLENGE_MS, now: clock.now() }),
+    keep: async () => held(await run('keepCertificate', leased())),
+  })
+  const { startsAt, endsAt } = lifeOf({ chain, key }, names, clock.now())
+  const nextAt = renewalAt(startsAt, endsAt, options.random())
+  const sealed = secrets.seal(Buffer.from(key), sealOf(host))
+  held(
+    await run('putCertificate', { host, owner, proven: names, chain, key: sealed, startsAt, endsAt, nextAt }),
+  )
+  options.onCertificate({ names, endsAt })
+  return nextAt
+}
+
+async function failed(options: KeeperOptions, row: CertificateRow, error: AcmeFault): Promise<number> {
+  const { run, clock, host, owner } = options
+  const failedAt = clock.now()
+  const failures = row.failures + 1
+  const nextAt = retryAt(failedAt, failures, error.retryAfterMs, options.random())
+  const fault = error.message
+  const alert: OperatorAlertRow = {
+    hour: hourOf(failedAt),
+    kind: CERTIFICATE_ALERT,
+    provider: new URL(options.directoryUrl).hostname,
+    sourceIp: '',
+    raisedAt: failedAt,
+    mxHost: null,
+    domain: host,
+    reply: fault,
+  }
+  await run('raiseAlert', alert)
+  await run('failCertificate', {
+    host,
+    owner,
+    fault,
+    failedAt,
+    failures,
+    nextAt,
+    keepsOrder: error.isPassing,
+  })
+  options.onFailure(alert, nextAt)
+  return nextAt
+}
+
+/** With the account of before, or a new one. */
+async function openSession(options: KeeperOptions) {
+  const { db, run, secrets, outbound, directoryUrl, email, clock } = options
+  const known = await findAcmeAccount(db, directoryUrl)
+  const seal = `acme-account ${directoryUrl}`
+  const pem = known ? secrets.open(known.key, seal).toString() : newKey()
+  const accountKey = createPrivateKey(pem)
+  const session = createAcmeSession({ outbound, directoryUrl, key: accountKey, now: clock.now })
+  const row = known ?? {
+    directoryUrl,
+    key: secrets.seal(Buffer.from(pem), seal),
+    url: null,
+    createdAt: clock.now(),
+  }
+  if (!known) await run('putAcmeAccount', row)
+  const accountUrl = await accountOf(session, row.url, email)
+  if (accountUrl !== row.url) await run('putAcmeAccount', { ...row, url: accountUrl })
+  return { session, accountKey, accountUrl }
+}
+
+/** An authority may have forgotten an account: test authorities do so at each start. */
+async function accountOf(session: AcmeSession, known: string | null, email: string | null): Promise<string> {
+  if (known === null) return openAccount(session, email)
+  try {
+    await session.post(known, null, known)
+    return known
+  } catch (error) {
+    if (!(error instanceof AcmeFault) || error.kind !== 'accountDoesNotExist') throw error
+    return openAccount(session, email)
+  }
+}
+
+function newKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+}
+
+/** @throws AcmeFault when what was given is of no use to us */
+function lifeOf({ chain, key }: { chain: string; key: string }, names: readonly string[], now: number) {
+  const own = certificateIn(chain)
+  const endsAt = Date.parse(own.validTo)
+  const missing = names.find(name => own.checkHost(name) === undefined)
+  if (missing !== undefined) throw new AcmeFault('unreadable', `the certificate given is not for ${missing}`)
+  if (!own.checkPrivateKey(createPrivateKey(key)) || endsAt <= now)
+    throw new AcmeFault('unreadable', 'the certificate given is not for our key, or has ended')
+  return { startsAt: Date.parse(own.validFrom), endsAt }
+}
+
+function certificateIn(chain: string): X509Certificate {
+  try {
+    return new X509Certificate(chain)
+  } catch (error) {
+    throw new AcmeFault('unreadable', `the certificate given cannot be read: ${(error as Error).message}`)
+  }
+}
+
+function sealOf(host: string): string {
+  return `certificate ${host}`
+}
+
+/** @throws when it was sealed under another secret */
+export function unsealed(secrets: SecretKeys, key: Uint8Array, host: string): string {
+  return secrets.open(key, sealOf(host)).toString()
+}

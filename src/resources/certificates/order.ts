@@ -1,0 +1,178 @@
+/**
+ * From the names to their certificate (RFC 8555 §7.4): an order, a proof for each name, a request, the chain. What was
+ * begun is gone on with, wherever it was left off.
+ */
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import * as z from 'zod'
+import { certificateRequest } from '../../lib/certificate-request.ts'
+import { type Clock, sleep } from '../../lib/clock.ts'
+import { AcmeFault } from './fault.ts'
+import { keyAuthorization } from './jws.ts'
+import { type AcmeSession, readJson, shortened } from './session.ts'
+
+export type ChallengeType = 'http-01' | 'dns-01'
+
+export interface ChallengeAnswer {
+  type: ChallengeType
+  /** The host that is proven. */
+  name: string
+  token: string
+  /** The file for `http-01` (RFC 8555 §8.3), the text of the record for `dns-01` (§8.4). */
+  answer: string
+}
+
+/** An order under way, with the key that its certificate will be for. */
+export interface BegunOrder {
+  url: string
+  /** PEM. */
+  key: string
+}
+
+export interface OrderParts {
+  session: AcmeSession
+  accountKey: KeyObject
+  accountUrl: string
+  names: readonly string[]
+  begun: BegunOrder | null
+  /** Resolves when it is stored. */
+  save(begun: BegunOrder | null): Promise<void>
+  typeFor(name: string): ChallengeType
+  /** Resolves when whoever asks gets it. */
+  put(answer: ChallengeAnswer): Promise<void>
+  /** Called between steps, while time passes; throws when the work is no longer ours. */
+  keep(): Promise<void>
+  clock: Clock
+  signal: AbortSignal
+}
+
+const problem = z.object({ type: z.string().default(''), detail: z.string().default('') }).optional()
+const orderSchema = z.object({
+  status: z.enum(['pending', 'ready', 'processing', 'valid', 'invalid']),
+  authorizations: z.array(z.url()),
+  finalize: z.url(),
+  certificate: z.url().optional(),
+  error: problem,
+})
+const authorizationSchema = z.object({
+  status: z.enum(['pending', 'valid', 'invalid', 'deactivated', 'expired', 'revoked']),
+  identifier: z.object({ value: z.string() }),
+  challenges: z.array(
+    z.object({
+      type: z.string(),
+      url: z.url(),
+      token: z.string().regex(/^[\w-]{1,200}$/),
+      status: z.string().default('pending'),
+      error: problem,
+    }),
+  ),
+})
+type Order = z.infer<typeof orderSchema>
+type Authorization = z.infer<typeof authorizationSchema>
+
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 15_000
+/** Of the authority, for a proof or a certificate. */
+const PATIENCE_MS = 180_000
+
+/** @returns the chain and its key, PEM @throws AcmeFault */
+export async function obtainCertificate(parts: OrderParts): Promise<{ chain: string; key: string }> {
+  const { begun, order: first } = (await resumed(parts)) ?? (await begin(parts))
+  let order = first
+  if (order.status === 'pending') {
+    for (const url of order.authorizations) await prove(parts, url)
+    order = await waitFor(parts, begun.url, orderSchema, ({ status }) => status !== 'pending')
+  }
+  if (order.status === 'ready') {
+    const csr = certificateRequest(createPrivateKey(begun.key), parts.names).toString('base64url')
+    await post(parts, order.finalize, { csr })
+  }
+  order = await waitFor(
+    parts,
+    begun.url,
+    orderSchema,
+    ({ status }) => status !== 'ready' && status !== 'processing',
+  )
+  if (order.status !== 'valid' || order.certificate === undefined)
+    throw new AcmeFault('refused', `the order has failed: ${detailOf(order)}`)
+  const { text: chain } = await post(parts, order.certificate, null)
+  return { chain, key: begun.key }
+}
+
+/** Undefined where nothing was begun, or nothing can come of it any more. */
+async function resumed(parts: OrderParts): Promise<{ begun: BegunOrder; order: Order } | undefined> {
+  const { begun } = parts
+  if (!begun) return undefined
+  try {
+    const order = await read(parts, begun.url, orderSchema)
+    return order.status === 'invalid' ? undefined : { begun, order }
+  } catch (error) {
+    if (error instanceof AcmeFault && !error.isPassing) return undefined // it has been forgotten there
+    throw error
+  }
+}
+
+async function begin(parts: OrderParts): Promise<{ begun: BegunOrder; order: Order }> {
+  const { newOrder } = await parts.session.directory()
+  const identifiers = parts.names.map(value => ({ type: 'dns', value }))
+  const { location, text } = await post(parts, newOrder, { identifiers })
+  if (location === null) throw new AcmeFault('unreadable', 'the authority does not say where the order is')
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const begun = { url: location, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
+  await parts.save(begun)
+  return { begun, order: readJson(orderSchema, text) }
+}
+
+async function prove(parts: OrderParts, url: string): Promise<void> {
+  const authorization = await read(parts, url, authorizationSchema)
+  if (authorization.status === 'valid') return
+  const name = authorization.identifier.value
+  const type = parts.typeFor(name)
+  const challenge = authorization.challenges.find(one => one.type === type)
+  if (authorization.status !== 'pending' || !challenge) throw notProven(authorization, type)
+  const proof = keyAuthorization(parts.accountKey, challenge.token)
+  const answer = type === 'http-01' ? proof : createHash('sha256').update(proof).digest('base64url')
+  await parts.put({ type, name, token: challenge.token, answer })
+  if (challenge.status === 'pending') await post(parts, challenge.url, {})
+  const last = await waitFor(parts, url, authorizationSchema, ({ status }) => status !== 'pending')
+  if (last.status !== 'valid') throw notProven(last, type)
+}
+
+function notProven({ status, identifier, challenges }: Authorization, type: ChallengeType): AcmeFault {
+  const told = challenges.find(({ error }) => error !== undefined)?.error
+  const why = told ? shortened(told.detail) : status === 'pending' ? `${type} is not offered` : status
+  return new AcmeFault('unproven', `${identifier.value} was not proven by ${type}: ${why}`)
+}
+
+/** Asks again and again, ever more seldom, or as often as the authority says. @throws AcmeFault */
+async function waitFor<T>(
+  parts: OrderParts,
+  url: string,
+  schema: z.ZodType<T>,
+  isDone: (value: T) => boolean,
+): Promise<T> {
+  const { clock, signal } = parts
+  const until = clock.monotonic() + PATIENCE_MS
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+    const { text, retryAfterMs } = await post(parts, url, null)
+    const value = readJson(schema, text)
+    if (isDone(value)) return value
+    const pauseMs = Math.min(Math.max(retryAfterMs ?? 0, waitMs), PATIENCE_MS)
+    if (clock.monotonic() + pauseMs > until)
+      throw new AcmeFault('too-slow', 'the authority takes too long to decide')
+    await sleep(clock, pauseMs, signal)
+  }
+}
+
+async function read<T>(parts: OrderParts, url: string, schema: z.ZodType<T>): Promise<T> {
+  return readJson(schema, (await post(parts, url, null)).text)
+}
+
+async function post(parts: OrderParts, url: string, payload: object | null) {
+  parts.signal.throwIfAborted()
+  await parts.keep()
+  return parts.session.post(url, payload, parts.accountUrl)
+}
+
+function detailOf({ status, error }: Order): string {
+  return error ? shortened(error.detail) : status
+}

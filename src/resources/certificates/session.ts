@@ -1,0 +1,138 @@
+/** Signed requests to one certificate authority, one after another (RFC 8555 §6): nonces, problems, replies as JSON. */
+import type { KeyObject } from 'node:crypto'
+import * as z from 'zod'
+import type { OutboundReply } from '../../protocols/http-client/exchange.ts'
+import { OutboundFault } from '../../protocols/http-client/fault.ts'
+import type { Outbound } from '../../protocols/http-client/outbound.ts'
+import { AcmeFault } from './fault.ts'
+import { signedBody } from './jws.ts'
+
+const directorySchema = z.object({ newNonce: z.url(), newAccount: z.url(), newOrder: z.url() })
+export type Directory = z.infer<typeof directorySchema>
+
+const problemSchema = z.object({ type: z.string().default(''), detail: z.string().default('') })
+
+export interface AcmeReply {
+  /** Of what the request made. */
+  location: string | null
+  /** It may be asked again after so long; null when nothing is said of it. */
+  retryAfterMs: number | null
+  text: string
+}
+
+export interface AcmeSession {
+  /** @throws AcmeFault */
+  directory(): Promise<Directory>
+  /** @param kid the account's URL; null when there is none yet @throws AcmeFault */
+  post(url: string, payload: object | null, kid: string | null): Promise<AcmeReply>
+}
+
+interface SessionOptions {
+  outbound: Pick<Outbound, 'send'>
+  directoryUrl: string
+  /** Of the account. */
+  key: KeyObject
+  /** Wall time, for dates in replies. Epoch ms. */
+  now(): number
+}
+
+const LIMIT_MS = 30_000
+const LIMIT_BYTES = 256 * 1024
+/** Nonces run out while we wait; another one comes with the refusal. */
+const MOST_NONCES = 6
+const PROBLEM = /^urn:ietf:params:acme:error:(\w+)$/
+
+export function createAcmeSession({ outbound, directoryUrl, key, now }: SessionOptions): AcmeSession {
+  let known: Directory | undefined
+  let nonce: string | undefined
+
+  const exchange = async (url: string, body?: string): Promise<OutboundReply> => {
+    const reply = await outbound.send({
+      url,
+      method: body === undefined ? 'GET' : 'POST',
+      ...(body !== undefined && { body, headers: { 'content-type': 'application/jose+json' } }),
+      limitMs: LIMIT_MS,
+      limitBytes: LIMIT_BYTES,
+    })
+    if (reply instanceof OutboundFault)
+      throw new AcmeFault('unreachable', `the authority cannot be asked: ${reply.message}`)
+    const fresh = reply.headers['replay-nonce']
+    nonce = typeof fresh === 'string' ? fresh : undefined
+    return reply
+  }
+  const directory = async () => {
+    known ??= readJson(directorySchema, successOf(await exchange(directoryUrl), now).text)
+    return known
+  }
+  const freshNonce = async () => {
+    if (nonce === undefined) successOf(await exchange((await directory()).newNonce), now)
+    if (nonce === undefined) throw new AcmeFault('unreadable', 'the authority gives no nonce')
+    return nonce
+  }
+
+  return {
+    directory,
+    async post(url, payload, kid) {
+      for (let attempt = 1; ; attempt++) {
+        const body = signedBody(key, { url, nonce: await freshNonce(), kid }, payload)
+        try {
+          return successOf(await exchange(url, body), now)
+        } catch (error) {
+          const isStale = error instanceof AcmeFault && error.kind === 'badNonce'
+          if (!isStale || attempt === MOST_NONCES) throw error
+        }
+      }
+    },
+  }
+}
+
+/** @throws AcmeFault */
+export function readJson<T>(schema: z.ZodType<T>, text: string): T {
+  const result = schema.safeParse(parsed(text))
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  const where = issue?.path.join('.') || 'it'
+  throw new AcmeFault('unreadable', `the authority's reply cannot be read: ${where}: ${issue?.message}`)
+}
+
+/** Undefined where it is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return undefined
+  }
+}
+
+function successOf({ status, headers, body }: OutboundReply, now: () => number): AcmeReply {
+  const text = body.toString('utf8')
+  const retryAfterMs = waitOf(headers['retry-after'], now())
+  if (status < 200 || status > 299) throw faultOf(status, text, retryAfterMs)
+  return { location: headers.location ?? null, retryAfterMs, text }
+}
+
+function faultOf(status: number, text: string, retryAfterMs: number | null): AcmeFault {
+  const { data } = problemSchema.safeParse(parsed(text))
+  const kind = PROBLEM.exec(data?.type ?? '')?.[1]
+  if (kind !== undefined) return new AcmeFault(kind, `${kind}: ${shortened(data!.detail)}`, retryAfterMs)
+  return new AcmeFault(
+    status >= 500 || status === 429 ? 'serverInternal' : 'refused',
+    `the authority answered ${status}`,
+    retryAfterMs,
+  )
+}
+
+/** Seconds, or a date (RFC 9110 §10.2.3). */
+function waitOf(header: string | undefined, now: number): number | null {
+  if (header === undefined) return null
+  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now
+  return Number.isFinite(ms) ? Math.max(0, ms) : null
+}
+
+const LONGEST_DETAIL = 300
+
+/** As it may stand in a log line or a list. */
+export function shortened(detail: string): string {
+  return detail.replace(/[\0-\x1f\x7f]+/g, ' ').slice(0, LONGEST_DETAIL)
+}

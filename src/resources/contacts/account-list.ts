@@ -1,0 +1,155 @@
+/**
+ * The contacts of an account, whichever audience they are in, for those who know no audiences: each address once, as the
+ * contact of the oldest audience that has it. Those of the oldest audience come first; of one audience, the newest.
+ */
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Id, sameId } from '../../lib/ids.ts'
+import type { AudienceRow, Db } from '../../store/schema.ts'
+import { type Membership, membershipOf } from './filters.ts'
+import { type ContactQuestion, type ContactsFound, contactsWith, listContacts, walk } from './list.ts'
+import { STRETCH_CONTACTS, stretchesOf } from './stretches.ts'
+
+export interface AccountQuestion extends Omit<ContactQuestion, 'audience' | 'filters'> {
+  accountId: Id
+}
+
+/** Of one audience, in the order of the walk. */
+interface Part {
+  audienceId: Id
+  ids: Id[]
+}
+
+/**
+ * Undefined when the contact is gone next to which the page was to begin.
+ *
+ * @param size of a stretch, in contacts
+ */
+export async function listAccountContacts(
+  db: Db,
+  question: AccountQuestion,
+  size = STRETCH_CONTACTS,
+): Promise<ContactsFound | undefined> {
+  const { accountId, search, limit, cursor } = question
+  const audiences = await db
+    .selectFrom('audiences')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .orderBy('id')
+    .execute()
+  const [oldest, ...others] = audiences
+  if (!oldest) return { total: 0, hasMore: false, rows: [] }
+  if (others.length === 0) return listContacts(db, { ...question, audience: oldest, filters: [] }, size)
+  const begin = cursor ? await audienceOf(db, audiences, cursor.id) : 0
+  if (begin === undefined) return undefined
+  const parts = await pageOf(db, audiences, begin, question, size)
+  const rows = await Promise.all(parts.map(({ audienceId, ids }) => contactsWith(db, audienceId, ids)))
+  const found = rows.flat()
+  const page = found.slice(0, limit)
+  return {
+    total:
+      search === ''
+        ? await countAddresses(db, accountId, size)
+        : await countFound(db, audiences, search, size),
+    hasMore: found.length > limit,
+    rows: cursor?.side === 'newer' ? page.reverse() : page,
+  }
+}
+
+/** One contact more than the page has. @param begin index of the audience in which the walk begins */
+async function pageOf(
+  db: Db,
+  audiences: readonly AudienceRow[],
+  begin: number,
+  { search, limit, offset, cursor }: AccountQuestion,
+  size: number,
+): Promise<Part[]> {
+  const isNewer = cursor?.side === 'newer'
+  const order = isNewer ? audiences.slice(0, begin + 1).reverse() : audiences.slice(begin)
+  const parts: Part[] = []
+  let wanted = limit + 1
+  let skip = cursor ? 0 : offset
+  let from = cursor?.id ?? null
+  for (const { id: audienceId } of order) {
+    const membership = await firstsOf(db, audiences, audienceId, search)
+    const stretches = stretchesOf(db, membership, isNewer ? 'asc' : 'desc', size)
+    const { ids, total } = await walk(stretches, { limit: wanted, offset: skip, from }, true)
+    parts.push({ audienceId, ids })
+    wanted -= ids.length
+    if (wanted === 0) return parts
+    skip = Math.max(0, skip - total)
+    from = null
+  }
+  return parts
+}
+
+/** Those of an audience whose addresses no older one has. */
+async function firstsOf(
+  db: Db,
+  [oldest]: readonly AudienceRow[],
+  audienceId: Id,
+  search: string,
+): Promise<Membership> {
+  const membership = await membershipOf(db, audienceId, [], search)
+  if (sameId(audienceId, oldest!.id)) return membership
+  return { ...membership, conditions: [...membership.conditions, { on: 'first' }] }
+}
+
+/** The place of the one that a contact is in. */
+async function audienceOf(
+  db: Db,
+  audiences: readonly AudienceRow[],
+  contactId: Id,
+): Promise<number | undefined> {
+  const contact = await db
+    .selectFrom('contacts')
+    .select('audienceId')
+    .where(
+      'audienceId',
+      'in',
+      audiences.map(({ id }) => id),
+    )
+    .where('id', '=', contactId)
+    .executeTakeFirst()
+  return contact && audiences.findIndex(({ id }) => sameId(id, contact.audienceId))
+}
+
+async function countFound(
+  db: Db,
+  audiences: readonly AudienceRow[],
+  search: string,
+  size: number,
+): Promise<number> {
+  let all = 0
+  for (const { id } of audiences) {
+    const stretches = stretchesOf(db, await firstsOf(db, audiences, id, search), 'desc', size)
+    all += (await walk(stretches, { limit: 0, offset: 0, from: null }, false)).total
+  }
+  return all
+}
+
+/** By the index of addresses. */
+async function countAddresses(db: Db, accountId: Id, size: number): Promise<number> {
+  const audiences = db.selectFrom('audiences').select('id').where('accountId', '=', accountId)
+  let all = 0
+  for (let after = ''; ; await turn()) {
+    const rest = db.selectFrom('contacts').where('accountId', '=', accountId).where('email', '>', after)
+    const end = await rest
+      .select('email')
+      .orderBy('email')
+      .limit(1)
+      .offset(size - 1)
+      .executeTakeFirst()
+    const addresses = (end ? rest.where('email', '<=', end.email) : rest)
+      .where('audienceId', 'in', audiences)
+      .select('email')
+      .distinct()
+      .as('addresses')
+    const { count } = await db
+      .selectFrom(addresses)
+      .select(eb => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    all += Number(count)
+    if (!end) return all
+    after = end.email
+  }
+}

@@ -1,0 +1,70 @@
+/** What makes, renames and deletes audiences. The contacts of one that is deleted are seen to by `deleted-audiences.ts`. */
+import type { Id } from '../../lib/ids.ts'
+import { command, type Tx } from '../../store/command.ts'
+import type { AudienceRow } from '../../store/schema.ts'
+import type { ContactPlace } from './contact.ts'
+import { MOST_AUDIENCES } from './limits.ts'
+
+/** Topic of announcements: the id of an audience, or of a topic, that is gone. */
+export const CONTACTS_DELETED = 'contacts_deleted'
+
+export interface AudienceKey {
+  accountId: Id
+  id: Id
+}
+
+export const audienceCommands = {
+  /** Undefined when the account has too many. */
+  createAudience: command<AudienceKey & { name: string; at: number }, AudienceRow | undefined>(
+    async ({ db }, { accountId, id, name, at }) => {
+      const { count } = await db
+        .selectFrom('audiences')
+        .select(eb => eb.fn.countAll<number>().as('count'))
+        .where('accountId', '=', accountId)
+        .executeTakeFirstOrThrow()
+      if (Number(count) >= MOST_AUDIENCES) return undefined
+      return insertAudience({ db }, { accountId, id, name, at })
+    },
+  ),
+
+  /** Undefined when the account has no such audience. */
+  renameAudience: command<AudienceKey & { name: string }, AudienceRow | undefined>(
+    ({ db }, { accountId, id, name }) =>
+      db
+        .updateTable('audiences')
+        .set({ name })
+        .where('accountId', '=', accountId)
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst(),
+  ),
+
+  /** It is out of sight at once. False when the account has no such audience. */
+  deleteAudience: command<AudienceKey & { at: number }, boolean>(async (tx, { accountId, id, at }) => {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('audiences')
+      .where('accountId', '=', accountId)
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    if (numDeletedRows === 0n) return false
+    await tx.db.insertInto('deletedAudiences').values({ id, accountId, deletedAt: at }).execute()
+    tx.announce(CONTACTS_DELETED, id)
+    return true
+  }),
+}
+
+/** Part of a command, of an account that has few enough. */
+export async function insertAudience(
+  { db }: Pick<Tx, 'db'>,
+  { accountId, id, name, at }: AudienceKey & { name: string; at: number },
+): Promise<AudienceRow> {
+  const row = { accountId, id, name, contactCount: 0, unsubscribedCount: 0, createdAt: at }
+  await db.insertInto('audiences').values(row).execute()
+  return row
+}
+
+/** For commands that write into an audience. */
+export async function hasAudience({ rows }: Tx, { accountId, audienceId }: ContactPlace): Promise<boolean> {
+  const [audience] = await rows.find('audiences', [{ accountId, id: audienceId }], ['id'])
+  return audience !== undefined
+}

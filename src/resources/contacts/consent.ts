@@ -1,0 +1,148 @@
+/** Who gets no mail about a topic, and why: by what the contacts with an address have said, in all audiences of the account. */
+import { type Id, idKey } from '../../lib/ids.ts'
+import { foldAddress } from '../../protocols/smtp/address.ts'
+import type { Tx } from '../../store/command.ts'
+import type { ContactRow, ContactTopicRow, DefaultSubscription } from '../../store/schema.ts'
+import { isOutOf, type OptOut, optOutsOf } from './opt-outs.ts'
+
+export interface TopicRef {
+  accountId: Id
+  topicId: Id
+}
+
+/** Mail about a topic, and whom it is for. */
+export interface TopicMail extends TopicRef {
+  addresses: readonly string[]
+}
+
+/** As of the transaction, of the topics and addresses it was opened for. */
+export interface ConsentBook {
+  /** Whether it is a topic of that account. */
+  knows(topic: TopicRef): boolean
+  /** Why the address gets nothing about the topic; null where it does. One that is no contact's gets what is opt-in. */
+  objectionOf(topic: TopicRef, address: string): string | null
+}
+
+export const LEFT_EVERYTHING = 'The recipient has unsubscribed from everything.'
+export const LEFT_TOPIC = 'The recipient has unsubscribed from the topic.'
+const NEVER_JOINED = 'The recipient has not subscribed to the topic.'
+
+/** Asked about by one statement. */
+const ADDRESSES_AT_ONCE = 1_000
+
+interface Contact {
+  isUnsubscribed: boolean
+  /** By topic. */
+  said: Map<string, boolean>
+}
+
+/** What is known of all of them is read together; where there are none, nothing is. */
+export async function openConsentBook(tx: Tx, mail: readonly TopicMail[]): Promise<ConsentBook> {
+  const accounts = byAccount(mail)
+  const [defaults, contacts, optOuts] = await Promise.all([
+    defaultsOf(tx, mail),
+    contactsOf(tx, accounts),
+    leftBy(tx, accounts),
+  ])
+  return {
+    knows: topic => defaults.has(topicKey(topic)),
+    objectionOf(topic, address) {
+      const isOptIn = defaults.get(topicKey(topic)) === 'opt_in'
+      const optOut = optOuts.get(addressKey(topic.accountId, address))
+      if (optOut && isOutOf(optOut, topic.topicId))
+        return optOut.isFromEverything ? LEFT_EVERYTHING : LEFT_TOPIC
+      const found = contacts.get(addressKey(topic.accountId, address)) ?? []
+      if (found.some(({ isUnsubscribed }) => isUnsubscribed)) return LEFT_EVERYTHING
+      const said = found.map(contact => contact.said.get(idKey(topic.topicId)))
+      if (said.includes(false)) return LEFT_TOPIC
+      const isSilent = said.length === 0 || said.includes(undefined)
+      return isSilent && !isOptIn ? NEVER_JOINED : null
+    },
+  }
+}
+
+interface AccountMail {
+  accountId: Id
+  topicIds: Id[]
+  /** Lower-case, each once. */
+  emails: string[]
+}
+
+function byAccount(mail: readonly TopicMail[]): AccountMail[] {
+  return [...Map.groupBy(mail, ({ accountId }) => idKey(accountId)).values()].map(ofOne => ({
+    accountId: ofOne[0]!.accountId,
+    topicIds: [...new Map(ofOne.map(({ topicId }) => [idKey(topicId), topicId])).values()],
+    emails: [...new Set(ofOne.flatMap(({ addresses }) => addresses.map(foldAddress)))],
+  }))
+}
+
+async function defaultsOf(tx: Tx, mail: readonly TopicMail[]): Promise<Map<string, DefaultSubscription>> {
+  const wanted = new Map(mail.map(one => [topicKey(one), one]))
+  const keys = [...wanted.values()].map(({ accountId, topicId: id }) => ({ accountId, id }))
+  const rows = await tx.rows.find('topics', keys, ['defaultSubscription'])
+  return new Map(
+    [...wanted.keys()].flatMap((key, i) => (rows[i] ? [[key, rows[i].defaultSubscription] as const] : [])),
+  )
+}
+
+/** By account and address, whether or not it is a contact's. */
+async function leftBy({ db }: Tx, accounts: readonly AccountMail[]): Promise<Map<string, OptOut>> {
+  const left = new Map<string, OptOut>()
+  for (const { accountId, emails } of accounts)
+    for (const [email, optOut] of await optOutsOf(db, accountId, emails))
+      left.set(addressKey(accountId, email), optOut)
+  return left
+}
+
+type Row = Pick<ContactRow, 'accountId' | 'audienceId' | 'id' | 'email' | 'unsubscribed'> & {
+  [K in 'topicId' | 'subscribed']: ContactTopicRow[K] | null
+}
+
+/** By account and address; in audiences that are there. */
+async function contactsOf(tx: Tx, accounts: readonly AccountMail[]): Promise<Map<string, Contact[]>> {
+  const rows = (await Promise.all(accounts.flatMap(one => rowsOf(tx, one)))).flat()
+  const audiences = await tx.rows.find(
+    'audiences',
+    rows.map(({ accountId, audienceId: id }) => ({ accountId, id })),
+    ['id'],
+  )
+  const contacts = new Map<string, Contact[]>()
+  const present = rows.filter((_, i) => audiences[i] !== undefined)
+  for (const said of Map.groupBy(present, ({ id }) => idKey(id)).values()) {
+    const { accountId, email, unsubscribed } = said[0]!
+    const key = addressKey(accountId, email)
+    contacts.set(key, [
+      ...(contacts.get(key) ?? []),
+      { isUnsubscribed: unsubscribed === 1, said: new Map(said.flatMap(sayingOf)) },
+    ])
+  }
+  return contacts
+}
+
+/** Of one account. */
+function rowsOf({ db }: Tx, { accountId, topicIds, emails }: AccountMail): Promise<Row[]>[] {
+  const parts = Math.ceil(emails.length / ADDRESSES_AT_ONCE)
+  return Array.from({ length: parts }, (_, i) =>
+    db
+      .selectFrom('contacts')
+      .leftJoin('contactTopics', join =>
+        join.onRef('contactTopics.contactId', '=', 'contacts.id').on('contactTopics.topicId', 'in', topicIds),
+      )
+      .select(['accountId', 'audienceId', 'contacts.id', 'email', 'unsubscribed', 'topicId', 'subscribed'])
+      .where('accountId', '=', accountId)
+      .where('email', 'in', emails.slice(i * ADDRESSES_AT_ONCE, (i + 1) * ADDRESSES_AT_ONCE))
+      .execute(),
+  )
+}
+
+function sayingOf({ topicId, subscribed }: Row): [string, boolean][] {
+  return topicId === null ? [] : [[idKey(topicId), subscribed === 1]]
+}
+
+function topicKey({ accountId, topicId }: TopicRef): string {
+  return idKey(accountId) + idKey(topicId)
+}
+
+function addressKey(accountId: Id, address: string): string {
+  return idKey(accountId) + foldAddress(address)
+}

@@ -1,0 +1,121 @@
+/** What adds, changes and removes single contacts. */
+import { type Id, sameId } from '../../lib/ids.ts'
+import { command, type Tx } from '../../store/command.ts'
+import type { ContactRow } from '../../store/schema.ts'
+import { hasAudience } from './audience-commands.ts'
+import {
+  type ContactChanges,
+  type ContactFields,
+  type ContactPlace,
+  type ContactRef,
+  type ContactView,
+  changedContact,
+  contactView,
+  newContact,
+  type Reach,
+} from './contact.ts'
+import { MOST_PROPERTIES } from './limits.ts'
+import { forgetOptOut } from './opt-outs.ts'
+import { readProperties } from './properties.ts'
+import { hasRoomForKeys } from './property-keys.ts'
+import { contactsByAddress } from './read.ts'
+import { unsubscribedTopicsOf } from './subscriptions.ts'
+import { findContacts, writeContacts } from './write-contacts.ts'
+
+/**
+ * Why nothing was changed: the audience or the contact is not there; the address is taken; the contact would have too
+ * many properties, or the audience too many different ones.
+ */
+export type ContactRefusal = 'no-audience' | 'no-contact' | 'taken' | 'too-many-properties' | 'too-many-keys'
+
+export type ContactAnswer = { contact: ContactView } | { refused: ContactRefusal }
+
+export const contactCommands = {
+  addContact: command<ContactPlace & { id: Id; fields: ContactFields; at: number }, ContactAnswer>(
+    async (tx, { id, fields, at, ...place }) => {
+      if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
+      return store(tx, place, null, newContact(place, id, fields, at))
+    },
+  ),
+
+  changeContact: command<
+    ContactPlace & { ref: ContactRef; changes: ContactChanges; reach?: Reach; at: number },
+    ContactAnswer
+  >(async (tx, { ref, changes, reach, at, accountId, audienceId }) => {
+    const place = { accountId, audienceId }
+    if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
+    const [before] = await findContacts(tx.rows.find, place, [ref])
+    if (!before) return { refused: 'no-contact' }
+    const after = changedContact(before, changes, at)
+    const answer = await store(tx, place, before, after)
+    if ('refused' in answer || changes.unsubscribed === undefined) return answer
+    if (reach === 'account') await setUnsubscribedOfOthers(tx, before, changes.unsubscribed, at)
+    if (!answer.contact.unsubscribed) await forgetOptOut(tx, { accountId, email: after.email }, null)
+    return answer
+  }),
+
+  /** The contact as it was. */
+  removeContact: command<ContactPlace & { ref: ContactRef; at: number }, ContactAnswer>(
+    async (tx, { ref, at, ...place }) => {
+      if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
+      const [before] = await findContacts(tx.rows.find, place, [ref])
+      if (!before) return { refused: 'no-contact' }
+      const contact = await viewOf(tx, before)
+      await writeContacts(tx, place, [{ before, after: null }], at)
+      return { contact }
+    },
+  ),
+}
+
+/** In the other audiences that have the address of this contact. */
+async function setUnsubscribedOfOthers(
+  tx: Tx,
+  { id, accountId, email }: ContactRow,
+  unsubscribed: boolean,
+  at: number,
+) {
+  for (const other of await contactsByAddress(tx.db, accountId, email))
+    if (!sameId(other.id, id)) await setUnsubscribed(tx, other, unsubscribed, at)
+}
+
+/** Part of a command. What is so already stays untouched, and nothing tells of it. */
+export async function setUnsubscribed(tx: Tx, before: ContactRow, unsubscribed: boolean, at: number) {
+  if ((before.unsubscribed === 1) === unsubscribed) return
+  const { accountId, audienceId } = before
+  const after = changedContact(before, { unsubscribed }, at)
+  await writeContacts(tx, { accountId, audienceId }, [{ before, after }], at)
+}
+
+async function store(
+  tx: Tx,
+  place: ContactPlace,
+  before: ContactRow | null,
+  after: ContactRow,
+): Promise<ContactAnswer> {
+  const refused = await refusalOf(tx, place, before, after)
+  if (refused) return { refused }
+  const [written] = await writeContacts(tx, place, [{ before, after }], after.updatedAt)
+  return { contact: await viewOf(tx, written!) }
+}
+
+/** Part of a command, for an audience that is there. Undefined when the contact can be written so. */
+export async function refusalOf(
+  tx: Tx,
+  place: ContactPlace,
+  before: ContactRow | null,
+  after: ContactRow,
+): Promise<ContactRefusal | undefined> {
+  if (before?.email !== after.email) {
+    const [holder] = await findContacts(tx.rows.find, place, [{ email: after.email }])
+    if (holder && !(before && sameId(holder.id, before.id))) return 'taken'
+  }
+  const keys = [...readProperties(after.properties).keys()]
+  if (keys.length > MOST_PROPERTIES) return 'too-many-properties'
+  return (await hasRoomForKeys(tx, place.audienceId, keys)) ? undefined : 'too-many-keys'
+}
+
+/** Part of a command: the contact as the API shows it. */
+export async function viewOf(tx: Tx, contact: ContactRow): Promise<ContactView> {
+  const topicsOf = await unsubscribedTopicsOf(tx.db, contact.accountId, [contact.id])
+  return contactView(contact, topicsOf(contact.id))
+}

@@ -1,0 +1,112 @@
+/** A contact: what makes one, what changes it, and how it is told of. Pure. */
+import { foldText } from '../../lib/fold-text.ts'
+import { type Id, wireId } from '../../lib/ids.ts'
+import type { ContactRow } from '../../store/schema.ts'
+import {
+  mergeProperties,
+  type Properties,
+  type PropertyValue,
+  propertiesJson,
+  readProperties,
+} from './properties.ts'
+
+export interface ContactFields {
+  /** Lower-case. */
+  email: string
+  firstName: string | null
+  lastName: string | null
+  unsubscribed: boolean
+  properties: Properties
+}
+
+/** What is absent stays as it is. */
+export interface ContactChanges extends Partial<Omit<ContactFields, 'properties'>> {
+  /** Merged into those there are; null takes one away. */
+  properties?: ReadonlyMap<string, PropertyValue | null>
+}
+
+/** Names a contact of an audience by its id or by its lower-case address. */
+export type ContactRef = { id: Id } | { email: string }
+
+export interface ContactPlace {
+  accountId: Id
+  audienceId: Id
+}
+
+/**
+ * Whom it is said of that somebody wants no mail, or wants it: this contact (where nothing is said), or its address in
+ * all audiences of the account.
+ */
+export type Reach = 'contact' | 'account'
+
+export function newContact(
+  { accountId, audienceId }: ContactPlace,
+  id: Id,
+  fields: ContactFields,
+  at: number,
+): ContactRow {
+  const { email, firstName, lastName, unsubscribed, properties } = fields
+  return {
+    ...{ accountId, audienceId, id },
+    ...textsOf({ email, firstName, lastName }),
+    unsubscribed: unsubscribed ? 1 : 0,
+    properties: propertiesJson(properties),
+    createdAt: at,
+    updatedAt: at,
+  }
+}
+
+export function changedContact(row: ContactRow, changes: ContactChanges, at: number): ContactRow {
+  const { properties, unsubscribed, ...texts } = changes
+  const { email, firstName, lastName } = { ...row, ...texts }
+  return {
+    ...row,
+    ...textsOf({ email, firstName, lastName }),
+    ...(unsubscribed !== undefined && { unsubscribed: unsubscribed ? 1 : 0 }),
+    ...(properties && {
+      properties: propertiesJson(mergeProperties(readProperties(row.properties), properties)),
+    }),
+    updatedAt: at,
+  }
+}
+
+/** Apart from when it was changed. */
+export function saysTheSame(one: ContactRow, other: ContactRow): boolean {
+  return (
+    one.email === other.email &&
+    one.firstName === other.firstName &&
+    one.lastName === other.lastName &&
+    one.unsubscribed === other.unsubscribed &&
+    one.properties === other.properties
+  )
+}
+
+/** As the API shows it, and events tell of it. @param unsubscribedTopics what it gets nothing about */
+export function contactView(row: ContactRow, unsubscribedTopics: readonly Id[]) {
+  return {
+    object: 'contact' as const,
+    id: wireId('con', row.id),
+    audience_id: wireId('aud', row.audienceId),
+    email: row.email,
+    first_name: row.firstName,
+    last_name: row.lastName,
+    unsubscribed: row.unsubscribed === 1,
+    properties: Object.fromEntries(readProperties(row.properties)),
+    unsubscribed_topics: unsubscribedTopics.map(id => wireId('top', id)),
+    created_at: new Date(row.createdAt).toISOString(),
+    updated_at: new Date(row.updatedAt).toISOString(),
+  }
+}
+
+export type ContactView = ReturnType<typeof contactView>
+
+function textsOf({ email, firstName, lastName }: Pick<ContactFields, 'email' | 'firstName' | 'lastName'>) {
+  return {
+    email,
+    foldedEmail: foldText(email),
+    firstName,
+    foldedFirstName: firstName === null ? null : foldText(firstName),
+    lastName,
+    foldedLastName: lastName === null ? null : foldText(lastName),
+  }
+}

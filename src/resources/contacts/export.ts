@@ -1,0 +1,49 @@
+/** Contacts as CSV, a batch at a time: what an import takes in again. */
+import { csvLine } from '../../lib/csv.ts'
+import type { Id } from '../../lib/ids.ts'
+import type { Db, SegmentRow } from '../../store/schema.ts'
+import { FIELD_COLUMNS } from './import/columns.ts'
+import { audienceMembers, type Member, segmentMembers } from './members.ts'
+import { readProperties } from './properties.ts'
+
+export interface ExportQuestion {
+  audienceId: Id
+  /** Of a segment; null for everybody. */
+  filters: SegmentRow['filters'] | null
+  /** The properties that get a column each. */
+  keys: readonly string[]
+  /** Where the batch before has ended; null begins. */
+  after: Id | null
+}
+
+export interface ExportBatch {
+  csv: string
+  /** To be given as `after` for what follows; null at the end. */
+  next: Id | null
+}
+
+const BATCH_CONTACTS = 1_000
+
+export function contactsHeader(keys: readonly string[]): string {
+  return csvLine([...FIELD_COLUMNS, ...keys])
+}
+
+export async function exportContacts(db: Db, question: ExportQuestion): Promise<ExportBatch> {
+  const { audienceId, filters, keys, after } = question
+  const { members, next } =
+    filters === null
+      ? await audienceMembers(db, { id: audienceId }, after, BATCH_CONTACTS)
+      : await segmentMembers(db, { audienceId, filters }, after, BATCH_CONTACTS)
+  return { csv: members.map(member => lineOf(member, keys)).join(''), next }
+}
+
+function lineOf({ email, firstName, lastName, unsubscribed, properties }: Member, keys: readonly string[]) {
+  const values = readProperties(properties)
+  return csvLine([
+    email,
+    firstName,
+    lastName,
+    unsubscribed === 1,
+    ...keys.map(key => values.get(key) ?? null),
+  ])
+}

@@ -1,0 +1,212 @@
+/** What a segment asks of a contact: filters, all of which must hold; made ready for the database that evaluates them. */
+import { type ExpressionBuilder, type ExpressionWrapper, type SqlBool, sql } from 'kysely'
+import { foldText } from '../../lib/fold-text.ts'
+import type { Id } from '../../lib/ids.ts'
+import { containing, endingIn } from '../../store/pattern.ts'
+import type { Db, Flag, Schema } from '../../store/schema.ts'
+
+export const FILTER_OPS = ['eq', 'neq', 'contains', 'exists', 'not_exists'] as const
+export const FILTER_FIELDS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
+/** Stands before the key of a property. */
+export const PROPERTY_PREFIX = 'properties.'
+
+export type FilterOp = (typeof FILTER_OPS)[number]
+
+/** As it is stored, and on the wire. */
+export interface Filter {
+  /** One of `FILTER_FIELDS`, or a property's key after `PROPERTY_PREFIX`. */
+  field: string
+  op: FilterOp
+  /** Compared as text, without regard to case; null where the operator compares nothing. */
+  value: string | number | boolean | null
+}
+
+/** Who belongs, as the database is asked. */
+export interface Membership {
+  audienceId: Id
+  /** A filter can hold for no contact. */
+  isEmpty: boolean
+  /** The value of a property that every member has, by which members are found without looking at others. */
+  lead: { propertyId: number; value: string } | undefined
+  /** What else is asked. */
+  conditions: readonly Condition[]
+}
+
+type FoldedColumn = 'foldedEmail' | 'foldedFirstName' | 'foldedLastName'
+
+export type Condition =
+  | { on: 'column'; column: FoldedColumn; op: FilterOp; text: string }
+  | { on: 'flag'; flag: Flag }
+  | { on: 'property'; propertyId: number; holderCount: number; op: FilterOp; text: string }
+  /** Part of the address or of a name. */
+  | { on: 'search'; text: string }
+  /** The address is at another domain than this one. */
+  | { on: 'elsewhere'; domain: string }
+  /** No older audience of the account has the address. */
+  | { on: 'first' }
+
+const COLUMNS = new Map<string, FoldedColumn>([
+  ['email', 'foldedEmail'],
+  ['first_name', 'foldedFirstName'],
+  ['last_name', 'foldedLastName'],
+])
+
+/** A value that more contacts have leads no better than another such. */
+const MOST_COMPARED = 2_000
+
+/** All of an audience. */
+export function everybodyOf(audienceId: Id): Membership {
+  return { audienceId, isEmpty: false, lead: undefined, conditions: [] }
+}
+
+/** @param search part of the address or of a name; empty for any */
+export async function membershipOf(
+  db: Db,
+  audienceId: Id,
+  filters: readonly Filter[],
+  search = '',
+): Promise<Membership> {
+  const properties = await propertiesOf(db, audienceId, filters)
+  const conditions: Condition[] = search === '' ? [] : [{ on: 'search', text: foldText(search) }]
+  let isEmpty = false
+  for (const { field, op, value } of filters) {
+    const text = foldText(String(value ?? ''))
+    const column = COLUMNS.get(field)
+    if (column) conditions.push({ on: 'column', column, op, text })
+    else if (field === 'unsubscribed') {
+      const flags = ([0, 1] as const).filter(flag => holds(op, flag === 1 ? 'true' : 'false', text))
+      if (flags.length === 0) isEmpty = true
+      if (flags.length === 1) conditions.push({ on: 'flag', flag: flags[0]! })
+    } else {
+      const property = properties.get(field.slice(PROPERTY_PREFIX.length))
+      if (property) conditions.push({ on: 'property', ...property, op, text })
+      // no contact of the audience has ever had the key
+      else if (op !== 'neq' && op !== 'not_exists') isEmpty = true
+    }
+  }
+  return { audienceId, isEmpty, ...(await withLead(db, conditions)) }
+}
+
+/** For `where(meeting(membership))` in a query over contacts: the conditions, but not the lead. */
+export function meeting({ conditions }: Membership) {
+  return (eb: ExpressionBuilder<Schema, 'contacts'>): ExpressionWrapper<Schema, 'contacts', SqlBool> =>
+    eb.and(conditions.map(condition => expressionOf(eb, condition)))
+}
+
+/** Whether a filter holds for one who has a value. Both texts are folded. */
+function holds(op: FilterOp, value: string, text: string): boolean {
+  if (op === 'eq') return value === text
+  if (op === 'neq') return value !== text
+  if (op === 'contains') return value.includes(text)
+  return op === 'exists'
+}
+
+async function propertiesOf(db: Db, audienceId: Id, filters: readonly Filter[]) {
+  const keys = filters.flatMap(({ field }) =>
+    field.startsWith(PROPERTY_PREFIX) ? [field.slice(PROPERTY_PREFIX.length)] : [],
+  )
+  if (keys.length === 0) return new Map<string, { propertyId: number; holderCount: number }>()
+  const rows = await db
+    .selectFrom('contactProperties')
+    .select(['id as propertyId', 'key', 'contactCount as holderCount'])
+    .where('audienceId', '=', audienceId)
+    .where('key', 'in', keys)
+    .execute()
+  return new Map(rows.map(({ key, ...row }) => [key, row]))
+}
+
+/** Of several values that all must have, the one that the fewest have. */
+async function withLead(db: Db, conditions: readonly Condition[]) {
+  const equal = conditions.flatMap(one => (one.on === 'property' && one.op === 'eq' ? [one] : []))
+  let first = equal[0]
+  if (equal.length > 1) {
+    const holders = await Promise.all(equal.map(one => countSome(db, one.propertyId, one.text)))
+    first = equal[holders.indexOf(Math.min(...holders))]
+  }
+  return {
+    lead: first && { propertyId: first.propertyId, value: first.text },
+    conditions: conditions.filter(condition => condition !== first),
+  }
+}
+
+/** How many have a value, but no further than it matters. */
+async function countSome(db: Db, propertyId: number, value: string): Promise<number> {
+  const some = db
+    .selectFrom('contactValues')
+    .select('contactId')
+    .where('propertyId', '=', propertyId)
+    .where('foldedValue', '=', value)
+    .limit(MOST_COMPARED)
+    .as('some')
+  const { count } = await db
+    .selectFrom(some)
+    .select(eb => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+function expressionOf(eb: ExpressionBuilder<Schema, 'contacts'>, condition: Condition) {
+  if (condition.on === 'flag') return eb('contacts.unsubscribed', '=', condition.flag)
+  if (condition.on === 'first') return eb.not(eb.exists(inOlderAudience(eb)))
+  if (condition.on === 'elsewhere')
+    return eb(
+      eb.ref('contacts.foldedEmail'),
+      'not like',
+      sql<string>`${endingIn(`@${condition.domain}`)} escape '!'`,
+    )
+  if (condition.on === 'search')
+    return eb.or([...COLUMNS.values()].map(column => columnContains(eb, column, condition.text)))
+  return condition.on === 'column' ? columnExpression(eb, condition) : propertyExpression(eb, condition)
+}
+
+function inOlderAudience(eb: ExpressionBuilder<Schema, 'contacts'>) {
+  return eb
+    .selectFrom('contacts as other')
+    .innerJoin('audiences', join =>
+      join
+        .onRef('audiences.accountId', '=', 'other.accountId')
+        .onRef('audiences.id', '=', 'other.audienceId'),
+    )
+    .select(sql.lit(1).as('one'))
+    .whereRef('other.accountId', '=', 'contacts.accountId')
+    .whereRef('other.email', '=', 'contacts.email')
+    .whereRef('other.audienceId', '<', 'contacts.audienceId')
+}
+
+function columnExpression(
+  eb: ExpressionBuilder<Schema, 'contacts'>,
+  { column, op, text }: Extract<Condition, { on: 'column' }>,
+) {
+  const ref = `contacts.${column}` as const
+  if (op === 'exists') return eb(ref, 'is not', null)
+  if (op === 'not_exists') return eb(ref, 'is', null)
+  if (op === 'neq') return eb.or([eb(ref, 'is', null), eb(ref, '!=', text)])
+  return op === 'eq' ? eb(ref, '=', text) : columnContains(eb, column, text)
+}
+
+function columnContains(
+  eb: ExpressionBuilder<Schema, 'contacts'>,
+  column: FoldedColumn,
+  text: string,
+): ExpressionWrapper<Schema, 'contacts', SqlBool> {
+  return eb(eb.ref(`contacts.${column}`), 'like', sql<string>`${containing(text)} escape '!'`)
+}
+
+function propertyExpression(
+  eb: ExpressionBuilder<Schema, 'contacts'>,
+  { propertyId, op, text }: Extract<Condition, { on: 'property' }>,
+) {
+  const own = eb
+    .selectFrom('contactValues')
+    .select(sql.lit(1).as('one'))
+    .whereRef('contactValues.contactId', '=', 'contacts.id')
+    .where('contactValues.propertyId', '=', propertyId)
+  if (op === 'exists') return eb.exists(own)
+  if (op === 'not_exists') return eb.not(eb.exists(own))
+  const same = own.where('contactValues.foldedValue', '=', text)
+  if (op === 'eq') return eb.exists(same)
+  if (op === 'neq') return eb.not(eb.exists(same))
+  return eb.exists(
+    own.where('contactValues.foldedValue', 'like', sql<string>`${containing(text)} escape '!'`),
+  )
+}

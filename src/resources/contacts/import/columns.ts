@@ -1,0 +1,84 @@
+/** What the columns of a file of contacts are for, by its header: fields of contacts, else properties. */
+import { unguarded } from '../../../lib/csv.ts'
+import { keyFault } from '../properties.ts'
+import { ImportFault } from './fault.ts'
+
+export const FIELD_COLUMNS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
+
+export type FieldColumn = (typeof FIELD_COLUMNS)[number]
+
+export const COLUMN_TYPES = ['string', 'number', 'boolean'] as const
+export type ColumnType = (typeof COLUMN_TYPES)[number]
+
+/** What whoever sends a file says that its columns are for; others are passed over, but for that of the address. */
+export interface ColumnMap {
+  /** Names of columns. */
+  fields: ReadonlyMap<FieldColumn, string>
+  /** By the keys of properties. */
+  properties: ReadonlyMap<string, { column: string; type: ColumnType }>
+}
+
+export type Column =
+  | { kind: 'field'; field: FieldColumn }
+  | { kind: 'property'; key: string; type: ColumnType }
+  /** It has no name. */
+  | { kind: 'none' }
+
+/** Names that other programs give to them; without spaces, hyphens and underscores. */
+const OTHER_NAMES: Record<FieldColumn, readonly string[]> = {
+  email: ['email', 'emailaddress', 'mail', 'mailaddress'],
+  first_name: ['firstname', 'givenname', 'forename'],
+  last_name: ['lastname', 'familyname', 'surname'],
+  unsubscribed: ['unsubscribed'],
+}
+
+/** @throws ImportFault when a column is missing, twice there, or no name for a property */
+export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] {
+  const names = header.map(name => unguarded(name).trim())
+  const columns = map ? mappedColumns(names, map) : names.map(name => columnNamed(name, names))
+  const seen = new Set<string>()
+  for (const column of columns) {
+    if (column.kind === 'none') continue
+    const name = column.kind === 'field' ? column.field : column.key
+    if (seen.has(name)) throw new ImportFault(name, `The header has the column \`${name}\` twice.`)
+    seen.add(name)
+    const fault = column.kind === 'property' ? keyFault(column.key) : undefined
+    if (fault) throw new ImportFault(name, `The column \`${name}\` ${fault}.`)
+  }
+  if (!seen.has('email'))
+    throw new ImportFault('email', 'The header, which is the first row, has no column `email`.')
+  return columns
+}
+
+export function keysOf(columns: readonly Column[]): string[] {
+  return columns.flatMap(column => (column.kind === 'property' ? [column.key] : []))
+}
+
+function columnNamed(name: string, names: readonly string[]): Column {
+  if (name === '') return { kind: 'none' }
+  const field = fieldNamed(name, names)
+  return field ? { kind: 'field', field } : { kind: 'property', key: name, type: 'string' }
+}
+
+function mappedColumns(names: readonly string[], { fields, properties }: ColumnMap): Column[] {
+  const wanted = new Map<string, Column>()
+  for (const [field, column] of fields) wanted.set(column, { kind: 'field', field })
+  for (const [key, { column, type }] of properties) wanted.set(column, { kind: 'property', key, type })
+  for (const name of wanted.keys())
+    if (!names.includes(name))
+      throw new ImportFault('column_map', `The header has no column \`${name}\`, which \`column_map\` names.`)
+  return names.map(name => {
+    const column = wanted.get(name)
+    if (column) return column
+    const isEmail = !fields.has('email') && name !== '' && fieldNamed(name, names) === 'email'
+    return isEmail ? { kind: 'field', field: 'email' } : { kind: 'none' }
+  })
+}
+
+/** The exact name, or another where no column has the exact one. */
+function fieldNamed(name: string, names: readonly string[]): FieldColumn | undefined {
+  const exact = FIELD_COLUMNS.find(field => field === name)
+  if (exact) return exact
+  const plain = name.toLowerCase().replace(/[\s_-]/g, '')
+  return FIELD_COLUMNS.find(field => OTHER_NAMES[field].includes(plain) && !names.includes(field))
+}

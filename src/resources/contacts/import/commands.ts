@@ -1,0 +1,183 @@
+/** What keeps a file of contacts that is taken in: each batch of rows together with the report of the import. */
+import type { Id } from '../../../lib/ids.ts'
+import { command, type Tx } from '../../../store/command.ts'
+import type { ContactImportRow, ContactRow, ImportState } from '../../../store/schema.ts'
+import { hasAudience } from '../audience-commands.ts'
+import { type ContactPlace, changedContact, newContact, saysTheSame } from '../contact.ts'
+import { MOST_PROPERTIES } from '../limits.ts'
+import { readProperties } from '../properties.ts'
+import { hasRoomForKeys } from '../property-keys.ts'
+import { type ContactWrite, findContacts, writeContacts } from '../write-contacts.ts'
+import type { ImportRow, RowError } from './row.ts'
+
+/** What becomes of a contact that is there already. */
+export type OnExisting = 'update' | 'skip'
+
+export type ImportKey = ContactPlace & { id: Id }
+
+export interface ImportBatch extends ImportKey {
+  rows: readonly ImportRow[]
+  /** Rows that could not be read. */
+  errors: readonly RowError[]
+  onExisting: OnExisting
+  at: number
+}
+
+/** Errors that a report names; all are counted. */
+export const MOST_ERRORS = 100
+
+const COUNTS = [
+  'rowCount',
+  'createdCount',
+  'updatedCount',
+  'unchangedCount',
+  'skippedCount',
+  'failedCount',
+] as const
+
+type Counts = Record<(typeof COUNTS)[number], number>
+
+export const importCommands = {
+  /** Nothing is begun where the audience is not there, or would have too many different properties. */
+  beginImport: command<
+    ImportKey & { keys: readonly string[]; at: number },
+    'begun' | 'no-audience' | 'too-many-keys'
+  >(async (tx, { accountId, audienceId, id, keys, at }) => {
+    if (!(await hasAudience(tx, { accountId, audienceId }))) return 'no-audience'
+    if (!(await hasRoomForKeys(tx, audienceId, keys))) return 'too-many-keys'
+    await tx.rows.insert('contactImports', [
+      {
+        ...{ accountId, audienceId, id, state: 'running', errors: '[]', fault: null },
+        ...(Object.fromEntries(COUNTS.map(count => [count, 0])) as Counts),
+        ...{ createdAt: at, updatedAt: at, endedAt: null },
+      },
+    ])
+    return 'begun'
+  }),
+
+  /** False when the audience has gone. */
+  importRows: command<ImportBatch, boolean>(
+    async (tx, { accountId, audienceId, id, rows, errors, onExisting, at }) => {
+      const place = { accountId, audienceId }
+      if (!(await hasAudience(tx, place))) return false
+      const batch = await readBatch(tx, place, rows, onExisting, at)
+      await writeContacts(tx, place, batch.writes, at)
+      const all = [...errors, ...batch.errors].sort((a, b) => a.row - b.row)
+      batch.counts.failedCount = all.length
+      batch.counts.rowCount = rows.length + errors.length
+      await report(tx, { accountId, audienceId, id }, batch.counts, all, at)
+      return true
+    },
+    { weigh: ({ rows }) => rows.length },
+  ),
+
+  /** Undefined when the audience has gone. */
+  endImport: command<
+    ImportKey & { state: ImportState; fault: string | null; at: number },
+    ContactImportRow | undefined
+  >(({ db }, { audienceId, id, state, fault, at }) =>
+    db
+      .updateTable('contactImports')
+      .set({ state, fault, updatedAt: at, endedAt: at })
+      .where('audienceId', '=', audienceId)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst(),
+  ),
+
+  /** Imports of which nothing has been heard since `before` were cut off with their process. */
+  endLostImports: command<{ before: number; at: number }, void>(async ({ db }, { before, at }) => {
+    await db
+      .updateTable('contactImports')
+      .set({ state: 'interrupted', fault: 'The service was stopped meanwhile.', updatedAt: at, endedAt: at })
+      .where('state', '=', 'running')
+      .where('updatedAt', '<', before)
+      .execute()
+  }),
+
+  /** Their reports; the contacts stay. */
+  forgetImports: command<{ endedBefore: number }, void>(async ({ db }, { endedBefore }) => {
+    await db.deleteFrom('contactImports').where('endedAt', '<', endedBefore).execute()
+  }),
+}
+
+/** A contact of a batch as it was and as it comes to be. */
+interface Touched {
+  before: ContactRow | null
+  after: ContactRow
+}
+
+async function readBatch(
+  tx: Tx,
+  place: ContactPlace,
+  rows: readonly ImportRow[],
+  onExisting: OnExisting,
+  at: number,
+) {
+  const emails = [...new Set(rows.map(({ email }) => email))]
+  const found = await findContacts(
+    tx.rows.find,
+    place,
+    emails.map(email => ({ email })),
+  )
+  const touched = new Map<string, Touched>()
+  for (const contact of found) if (contact) touched.set(contact.email, { before: contact, after: contact })
+  const counts = Object.fromEntries(COUNTS.map(count => [count, 0])) as Counts
+  const errors: RowError[] = []
+  for (const row of rows) {
+    const known = touched.get(row.email)
+    if (known && onExisting === 'skip') {
+      counts.skippedCount++
+      continue
+    }
+    const after = known ? changedContact(known.after, kept(row), at) : madeOf(tx, place, row, at)
+    if (readProperties(after.properties).size > MOST_PROPERTIES) {
+      const message = `The contact would have more than ${MOST_PROPERTIES} properties.`
+      errors.push({ row: row.row, email: row.email, message })
+    } else if (known && saysTheSame(known.after, after)) counts.unchangedCount++
+    else {
+      counts[known ? 'updatedCount' : 'createdCount']++
+      touched.set(row.email, { before: known?.before ?? null, after })
+    }
+  }
+  const writes: ContactWrite[] = [...touched.values()].filter(({ before, after }) => before !== after)
+  return { writes, counts, errors }
+}
+
+/** A file can unsubscribe a contact, but not take back that somebody has unsubscribed. */
+function kept({ changes: { unsubscribed, ...changes } }: ImportRow) {
+  return { ...changes, ...(unsubscribed && { unsubscribed }) }
+}
+
+function madeOf(tx: Tx, place: ContactPlace, { email, changes }: ImportRow, at: number): ContactRow {
+  const none = { firstName: null, lastName: null, unsubscribed: false, properties: new Map() }
+  const bare = newContact(place, tx.newId(at), { email, ...none }, at)
+  return changedContact(bare, changes, at)
+}
+
+async function report(
+  tx: Tx,
+  { audienceId, id }: ImportKey,
+  counts: Counts,
+  errors: readonly RowError[],
+  at: number,
+) {
+  await tx.db
+    .updateTable('contactImports')
+    .set(eb => ({
+      ...Object.fromEntries(COUNTS.map(count => [count, eb(count, '+', counts[count])])),
+      updatedAt: at,
+    }))
+    .where('audienceId', '=', audienceId)
+    .where('id', '=', id)
+    .execute()
+  if (errors.length === 0) return
+  const [row] = await tx.rows.find('contactImports', [{ audienceId, id }], ['errors'])
+  const known = JSON.parse(row?.errors ?? '[]') as RowError[]
+  if (known.length >= MOST_ERRORS) return
+  await tx.rows.update(
+    'contactImports',
+    ['audienceId', 'id'],
+    [{ audienceId, id, errors: JSON.stringify([...known, ...errors].slice(0, MOST_ERRORS)) }],
+  )
+}

@@ -1,0 +1,93 @@
+/** A row of a file of contacts, read by what its columns are for. */
+import { unguarded } from '../../../lib/csv.ts'
+import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
+import type { ContactChanges } from '../contact.ts'
+import { nameFault, type PropertyValue, valueFault } from '../properties.ts'
+import type { Column, ColumnType, FieldColumn } from './columns.ts'
+import type { ImportRecord } from './records.ts'
+
+/** What a row says of a contact: empty cells say nothing. */
+export interface ImportRow {
+  row: number
+  email: string
+  changes: ContactChanges
+}
+
+export interface RowError {
+  row: number
+  /** As the row has it; null where it has none. */
+  email: string | null
+  message: string
+}
+
+const FLAGS = new Map([
+  ...['true', 'yes', 'y', '1', 't'].map(word => [word, true] as const),
+  ...['false', 'no', 'n', '0', 'f'].map(word => [word, false] as const),
+])
+/** Of what is told again. */
+const LONGEST_TOLD = 100
+
+export function readRow(columns: readonly Column[], { row, cells }: ImportRecord): ImportRow | RowError {
+  const fields = new Map<FieldColumn, string>()
+  const properties = new Map<string, PropertyValue>()
+  const fail = (message: string): RowError => ({ row, email: told(fields.get('email')), message })
+  for (const [i, text] of cells.entries()) {
+    const column = columns[i]
+    if (text.trim() === '') continue
+    if (!column) return fail(`The row has more cells than the header, which has ${columns.length}.`)
+    const cell = unguarded(text)
+    if (column.kind === 'field') fields.set(column.field, cell.trim())
+    if (column.kind !== 'property') continue
+    const value = cellValue(column.type, cell)
+    if (value === undefined) return fail(`The cell \`${column.key}\` is no ${column.type}.`)
+    properties.set(column.key, value)
+  }
+  const fault = faultOf(fields, properties)
+  if (fault !== undefined) return fail(fault)
+  const parsed = parseAddress(fields.get('email') ?? '')
+  if ('fault' in parsed) return fail(`The address ${parsed.fault}.`)
+  const [firstName, lastName] = [fields.get('first_name'), fields.get('last_name')]
+  const flag = fields.get('unsubscribed')
+  const changes: ContactChanges = {
+    ...(firstName !== undefined && { firstName }),
+    ...(lastName !== undefined && { lastName }),
+    ...(flag !== undefined && { unsubscribed: FLAGS.get(flag.toLowerCase())! }),
+    ...(properties.size > 0 && { properties }),
+  }
+  return { row, email: foldAddress(parsed.address), changes }
+}
+
+/** Undefined when it is none of that type. */
+function cellValue(type: ColumnType, cell: string): PropertyValue | undefined {
+  if (type === 'string') return cell
+  if (type === 'boolean') return FLAGS.get(cell.trim().toLowerCase())
+  const number = Number(cell.trim())
+  return Number.isFinite(number) ? number : undefined
+}
+
+function faultOf(
+  fields: ReadonlyMap<FieldColumn, string>,
+  properties: ReadonlyMap<string, PropertyValue>,
+): string | undefined {
+  if (!fields.has('email')) return 'The row has no address.'
+  for (const [name, text] of [...fields, ...properties])
+    if (typeof text === 'string' && text.includes('\ufffd'))
+      return `The cell \`${name}\` is not in the charset of the file, which is UTF-8 unless the content type names another.`
+  for (const field of ['first_name', 'last_name'] as const) {
+    const fault = nameFault(fields.get(field) ?? '')
+    if (fault !== undefined) return `The cell \`${field}\` ${fault}.`
+  }
+  const flag = fields.get('unsubscribed')
+  if (flag !== undefined && !FLAGS.has(flag.toLowerCase()))
+    return 'The cell `unsubscribed` is neither true nor false.'
+  for (const [key, value] of properties) {
+    const fault = valueFault(value)
+    if (fault !== undefined) return `The cell \`${key}\` ${fault}.`
+  }
+  return undefined
+}
+
+function told(email: string | undefined): string | null {
+  if (email === undefined) return null
+  return email.length > LONGEST_TOLD ? `${email.slice(0, LONGEST_TOLD).toWellFormed()}…` : email
+}

@@ -1,0 +1,106 @@
+/** Lists of contacts, searched and narrowed down, newest first; and how many contacts a segment has. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Id, idKey } from '../../lib/ids.ts'
+import type { ContactRow, Db } from '../../store/schema.ts'
+import { type Filter, type Membership, membershipOf } from './filters.ts'
+import { type CountedAudience, knownCount } from './known-counts.ts'
+import { STRETCH_CONTACTS, type Stretch, stretchesOf } from './stretches.ts'
+
+export interface ContactQuestion {
+  audience: CountedAudience
+  /** All must hold. */
+  filters: readonly Filter[]
+  /** Part of the address or of a name; empty for any. */
+  search: string
+  limit: number
+  /** Contacts to skip; without meaning beside a cursor. */
+  offset: number
+  /** Shows the contacts next to this one, which need not exist any more. */
+  cursor: ContactCursor | null
+}
+
+export interface ContactCursor {
+  id: Id
+  side: 'older' | 'newer'
+}
+
+export interface ContactsFound {
+  /** Of the whole list, as narrowed down. */
+  total: number
+  hasMore: boolean
+  /** Newest first. */
+  rows: ContactRow[]
+}
+
+/** @param size of a stretch, in contacts */
+export async function listContacts(
+  db: Db,
+  question: ContactQuestion,
+  size = STRETCH_CONTACTS,
+): Promise<ContactsFound> {
+  const { audience, filters, search, limit, offset, cursor } = question
+  const membership = await membershipOf(db, audience.id, filters, search)
+  const known = await knownCount(db, audience, membership, size)
+  if (known === 0 || (known !== undefined && !cursor && offset >= known))
+    return { total: known, hasMore: false, rows: [] }
+  const stretches = stretchesOf(db, membership, cursor?.side === 'newer' ? 'asc' : 'desc', size)
+  const page = { limit: limit + 1, offset: cursor ? 0 : offset, from: cursor?.id ?? null }
+  const { ids, total } = await walk(stretches, page, cursor !== null || known !== undefined)
+  const rows = await contactsWith(db, audience.id, ids.slice(0, limit))
+  return {
+    total: known ?? (cursor ? await countAll(db, membership, size) : total),
+    hasMore: ids.length > limit,
+    rows: cursor?.side === 'newer' ? rows.reverse() : rows,
+  }
+}
+
+export async function countMembers(
+  db: Db,
+  audience: CountedAudience,
+  filters: readonly Filter[],
+  size = STRETCH_CONTACTS,
+): Promise<number> {
+  const membership = await membershipOf(db, audience.id, filters)
+  return (await knownCount(db, audience, membership, size)) ?? countAll(db, membership, size)
+}
+
+async function countAll(db: Db, membership: Membership, size: number): Promise<number> {
+  const page = { limit: 0, offset: 0, from: null }
+  return (await walk(stretchesOf(db, membership, 'desc', size), page, false)).total
+}
+
+/** Ends when the page is full, or when everybody has been looked at and counted. */
+export async function walk(
+  stretches: ReturnType<typeof stretchesOf>,
+  { limit, offset, from }: { limit: number; offset: number; from: Id | null },
+  endsWithPage: boolean,
+): Promise<{ ids: Id[]; total: number }> {
+  const ids: Id[] = []
+  let total = 0
+  let stretch: Stretch | undefined = { from, to: undefined }
+  while (stretch) {
+    stretch.to = await stretches.endOf(stretch.from)
+    const found: number = await stretches.count(stretch)
+    const skipped = Math.max(0, offset - total)
+    if (found > skipped && ids.length < limit)
+      ids.push(...(await stretches.ids(stretch, limit - ids.length, skipped)))
+    total += found
+    const isDone: boolean = !stretch.to || (endsWithPage && ids.length === limit)
+    stretch = isDone ? undefined : { from: stretch.to!, to: undefined }
+    if (stretch) await turn()
+  }
+  return { ids, total }
+}
+
+/** In the order of the ids, without those that are gone in the meantime. */
+export async function contactsWith(db: Db, audienceId: Id, ids: readonly Id[]): Promise<ContactRow[]> {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('contacts')
+    .selectAll()
+    .where('audienceId', '=', audienceId)
+    .where('id', 'in', ids)
+    .execute()
+  const byId = new Map(rows.map(row => [idKey(row.id), row]))
+  return ids.flatMap(id => byId.get(idKey(id)) ?? [])
+}

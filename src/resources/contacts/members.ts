@@ -1,0 +1,125 @@
+/**
+ * Who belongs to an audience or a segment, a page at a time in the order of the contacts' ids: what broadcasts are sent
+ * by. Membership is what it is at the moment of each page.
+ */
+import { foldText } from '../../lib/fold-text.ts'
+import { type Id, idKey } from '../../lib/ids.ts'
+import type { ContactRow, Db, SegmentRow, TopicRow } from '../../store/schema.ts'
+import { type Condition, everybodyOf, type Filter, type Membership, membershipOf } from './filters.ts'
+import { STRETCH_CONTACTS, stretchesOf } from './stretches.ts'
+
+const COLUMNS = ['id', 'email', 'firstName', 'lastName', 'unsubscribed', 'properties'] as const
+
+/** `unsubscribed` is shown, not heeded: who gets no broadcast is for the caller to leave out. */
+export type Member = Pick<ContactRow, (typeof COLUMNS)[number]>
+
+export interface MemberPage {
+  /** By id, ascending; there may be none although more follow. */
+  members: Member[]
+  /** To be given as `after` for what follows; null at the end. */
+  next: Id | null
+}
+
+/** Contacts of the audience with an id greater than `after`, at most `limit`. Null begins. */
+export function audienceMembers(
+  db: Db,
+  { id }: { id: Id },
+  after: Id | null,
+  limit: number,
+): Promise<MemberPage> {
+  return pageOf(db, everybodyOf(id), after, limit, STRETCH_CONTACTS)
+}
+
+/**
+ * The same of a segment: contacts of its audience for which all its filters hold now.
+ *
+ * @param size how many are looked at, at most
+ */
+export async function segmentMembers(
+  db: Db,
+  { audienceId, filters }: Pick<SegmentRow, 'audienceId' | 'filters'>,
+  after: Id | null,
+  limit: number,
+  size = STRETCH_CONTACTS,
+): Promise<MemberPage> {
+  const membership = await membershipOf(db, audienceId, JSON.parse(filters) as Filter[])
+  return pageOf(db, membership, after, limit, size)
+}
+
+/**
+ * Whether an audience, or a segment of it, has a subscribed member whose address is at another domain than these. It
+ * is looked through in stretches, so that a million contacts keep nobody else waiting; it ends at the first such member.
+ *
+ * @param filters those of the segment; null for the whole audience
+ * @param size how many are looked at by one statement
+ */
+export async function hasMemberElsewhere(
+  db: Db,
+  { audienceId, filters }: { audienceId: Id; filters: SegmentRow['filters'] | null },
+  domains: ReadonlySet<string>,
+  size = STRETCH_CONTACTS,
+): Promise<boolean> {
+  const members =
+    filters === null
+      ? everybodyOf(audienceId)
+      : await membershipOf(db, audienceId, JSON.parse(filters) as Filter[])
+  if (members.isEmpty) return false
+  const conditions: Condition[] = [
+    ...members.conditions,
+    { on: 'flag', flag: 0 },
+    ...[...domains].map(domain => ({ on: 'elsewhere', domain: foldText(domain) }) as const),
+  ]
+  const stretches = stretchesOf(db, { ...members, conditions }, 'asc', size)
+  let from: Id | null = null
+  for (;;) {
+    const to: Id | undefined = await stretches.endOf(from)
+    if ((await stretches.ids({ from, to }, 1, 0)).length > 0) return true
+    if (!to) return false
+    from = to
+  }
+}
+
+/** Which of these contacts get what is sent about a topic, by what they have said or by its default. */
+export async function subscribersOf(
+  db: Db,
+  { id, defaultSubscription }: Pick<TopicRow, 'id' | 'defaultSubscription'>,
+  contactIds: readonly Id[],
+): Promise<(contactId: Id) => boolean> {
+  const said = new Map<string, boolean>()
+  if (contactIds.length > 0) {
+    const rows = await db
+      .selectFrom('contactTopics')
+      .select(['contactId', 'subscribed'])
+      .where('topicId', '=', id)
+      .where('contactId', 'in', contactIds)
+      .execute()
+    for (const { contactId, subscribed } of rows) said.set(idKey(contactId), subscribed === 1)
+  }
+  return contactId => said.get(idKey(contactId)) ?? defaultSubscription === 'opt_in'
+}
+
+/** One stretch is looked through, and no more. */
+async function pageOf(
+  db: Db,
+  membership: Membership,
+  after: Id | null,
+  limit: number,
+  size: number,
+): Promise<MemberPage> {
+  if (membership.isEmpty) return { members: [], next: null }
+  const stretches = stretchesOf(db, membership, 'asc', size)
+  const to = await stretches.endOf(after)
+  const ids = await stretches.ids({ from: after, to }, limit, 0)
+  const members = ids.length === 0 ? [] : await membersWith(db, membership.audienceId, ids)
+  return { members, next: (ids.length === limit ? ids.at(-1) : to) ?? null }
+}
+
+function membersWith(db: Db, audienceId: Id, ids: readonly Id[]): Promise<Member[]> {
+  return db
+    .selectFrom('contacts')
+    .select(COLUMNS)
+    .where('audienceId', '=', audienceId)
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .execute()
+}

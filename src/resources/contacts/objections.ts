@@ -1,0 +1,27 @@
+/** Why a contact gets nothing of a broadcast: by what holds now, whatever held when the members were found. */
+import type { Id } from '../../lib/ids.ts'
+import type { Tx } from '../../store/command.ts'
+import type { ContactRow } from '../../store/schema.ts'
+import { subscribersOf } from './members.ts'
+
+export type Objection = 'unsubscribed' | 'opted_out'
+
+type Contact = Pick<ContactRow, 'id' | 'unsubscribed'>
+
+/**
+ * @param topicId what the broadcast is about; one that is gone is nobody's reason
+ * @param contactIds of those who will be asked about
+ */
+export async function objectionsTo(
+  tx: Tx,
+  { accountId, topicId }: { accountId: Id; topicId: Id | null },
+  contactIds: readonly Id[],
+): Promise<(contact: Contact) => Objection | undefined> {
+  const columns = ['id', 'defaultSubscription'] as const
+  const [topic] = topicId ? await tx.rows.find('topics', [{ accountId, id: topicId }], columns) : []
+  const isSubscribed = topic && (await subscribersOf(tx.db, topic, contactIds))
+  return ({ id, unsubscribed }) => {
+    if (unsubscribed === 1) return 'unsubscribed'
+    return isSubscribed && !isSubscribed(id) ? 'opted_out' : undefined
+  }
+}

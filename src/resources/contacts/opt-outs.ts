@@ -1,0 +1,107 @@
+/**
+ * Who has left, by the address: the owner's word outlives contacts, and holds where there never was one. Who becomes a contact
+ * again is what the owner wants; until the owner, or the account for this one contact, says otherwise.
+ */
+import { type Id, sameId } from '../../lib/ids.ts'
+import type { Tx } from '../../store/command.ts'
+import type { Db, OptOutRow } from '../../store/schema.ts'
+
+export interface OptOut {
+  isFromEverything: boolean
+  topicIds: Id[]
+}
+
+/** Of one address, lower-case. */
+interface Owner {
+  accountId: Id
+  email: string
+}
+
+const EVERYTHING = new Uint8Array(0)
+/** Asked about by one statement. */
+const ADDRESSES_AT_ONCE = 1_000
+
+/** Part of a command. @param topicId null for everything */
+export async function rememberOptOut(
+  tx: Tx,
+  { accountId, email }: Owner,
+  topicId: Id | null,
+  at: number,
+): Promise<void> {
+  const key = { accountId, email, scope: topicId ?? EVERYTHING }
+  const [known] = await tx.rows.find('optOuts', [key], ['saidAt'])
+  if (!known) await tx.rows.insert('optOuts', [{ ...key, saidAt: at }])
+}
+
+/** Part of a command: whoever has left wants it again. */
+export async function forgetOptOut(tx: Tx, { accountId, email }: Owner, topicId: Id | null): Promise<void> {
+  await tx.db
+    .deleteFrom('optOuts')
+    .where('accountId', '=', accountId)
+    .where('email', '=', email)
+    .where('scope', '=', topicId ?? EVERYTHING)
+    .execute()
+}
+
+/** Of a topic that is gone. False when none is left. */
+export async function forgetSomeOf(db: Db, topicId: Id, limit: number): Promise<boolean> {
+  const emails = db
+    .selectFrom('optOuts')
+    .select('email')
+    .where('scope', '=', topicId)
+    .orderBy('email')
+    .limit(limit)
+  const { numDeletedRows } = await db
+    .deleteFrom('optOuts')
+    .where('scope', '=', topicId)
+    .where('email', 'in', emails)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+/** By lower-case address; of those alone who have left something. */
+export async function optOutsOf(
+  db: Db,
+  accountId: Id,
+  emails: readonly string[],
+): Promise<ReadonlyMap<string, OptOut>> {
+  const found = new Map<string, OptOut>()
+  if (emails.length === 0 || !(await hasAny(db, accountId))) return found
+  for (let at = 0; at < emails.length; at += ADDRESSES_AT_ONCE)
+    for (const { email, scope } of await rowsOf(db, accountId, emails.slice(at, at + ADDRESSES_AT_ONCE))) {
+      const known = found.get(email) ?? { isFromEverything: false, topicIds: [] }
+      if (scope.length === 0) known.isFromEverything = true
+      else known.topicIds.push(scope)
+      found.set(email, known)
+    }
+  return found
+}
+
+/** Whether it is about a topic, or what all is about. */
+export function isOutOf({ isFromEverything, topicIds }: OptOut, topicId: Id): boolean {
+  return isFromEverything || topicIds.some(id => sameId(id, topicId))
+}
+
+/** An import of a million asks for each batch; most accounts have been left by nobody. */
+async function hasAny(db: Db, accountId: Id): Promise<boolean> {
+  const any = await db
+    .selectFrom('optOuts')
+    .select('saidAt')
+    .where('accountId', '=', accountId)
+    .limit(1)
+    .execute()
+  return any.length > 0
+}
+
+function rowsOf(
+  db: Db,
+  accountId: Id,
+  emails: readonly string[],
+): Promise<Pick<OptOutRow, 'email' | 'scope'>[]> {
+  return db
+    .selectFrom('optOuts')
+    .select(['email', 'scope'])
+    .where('accountId', '=', accountId)
+    .where('email', 'in', emails)
+    .execute()
+}

@@ -1,0 +1,112 @@
+/** Contacts for those who name no audience: put into the oldest one or into several, copied into others, taken out of them. */
+import type { Id } from '../../lib/ids.ts'
+import { command, type Tx } from '../../store/command.ts'
+import type { ContactRow } from '../../store/schema.ts'
+import { hasAudience, insertAudience } from './audience-commands.ts'
+import { type ContactFields, type ContactPlace, newContact } from './contact.ts'
+import { type ContactAnswer, refusalOf, viewOf } from './contact-commands.ts'
+import { audiencesWith, oldestAudience } from './read.ts'
+import { hasTopics, type Subscription, setSubscriptions } from './topic-commands.ts'
+import { findContacts, writeContacts } from './write-contacts.ts'
+
+/** Of the audience that the first contact of an account makes. */
+const FIRST_AUDIENCE = 'Contacts'
+
+interface NewPlacedContact {
+  accountId: Id
+  /** Different ones; none stands for the oldest of the account, which is made where it has none. */
+  audienceIds: readonly Id[]
+  /** For the contacts, one an audience. */
+  ids: readonly Id[]
+  /** For an audience, where one is made. */
+  newAudienceId: Id
+  fields: ContactFields
+  subscriptions: readonly Subscription[]
+  at: number
+}
+
+interface ContactKey {
+  audienceId: Id
+  id: Id
+}
+
+export const placingCommands = {
+  /** The oldest audience of the account, which is made where it has none. */
+  homeAudience: command<{ accountId: Id; newAudienceId: Id; at: number }, Id>(
+    async (tx, { accountId, newAudienceId, at }) => {
+      const oldest = await oldestAudience(tx.db, accountId)
+      return (
+        oldest ?? (await insertAudience(tx, { accountId, id: newAudienceId, name: FIRST_AUDIENCE, at }))
+      ).id
+    },
+  ),
+
+  /** In all of the audiences, or in none. The contact of the first of them; 'no-topic' names none of the account's. */
+  placeContact: command<NewPlacedContact, ContactAnswer | 'no-topic'>(async (tx, input) => {
+    const { accountId, ids, fields, subscriptions, at } = input
+    if (!(await hasTopics(tx, accountId, subscriptions))) return 'no-topic'
+    const oldest = await oldestAudience(tx.db, accountId)
+    const isFirst = input.audienceIds.length === 0 && !oldest
+    const named = input.audienceIds.length > 0 ? input.audienceIds : [oldest?.id ?? input.newAudienceId]
+    const rows = named.map((audienceId, i) => newContact({ accountId, audienceId }, ids[i]!, fields, at))
+    for (const row of rows) {
+      if (!isFirst && !(await hasAudience(tx, row))) return { refused: 'no-audience' }
+      const refused = await refusalOf(tx, row, null, row)
+      if (refused) return { refused }
+    }
+    if (isFirst) await insertAudience(tx, { accountId, id: input.newAudienceId, name: FIRST_AUDIENCE, at })
+    const written: ContactRow[] = []
+    for (const row of rows) written.push(await writeNew(tx, row, subscriptions))
+    return { contact: await viewOf(tx, written[0]!) }
+  }),
+
+  /** Into another audience, with what it has said about topics. The contact there, also where the address was in it already. */
+  copyContact: command<ContactPlace & { from: ContactKey; id: Id; at: number }, ContactAnswer>(
+    async (tx, { from, id, at, accountId, audienceId }) => {
+      const place = { accountId, audienceId }
+      if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
+      const [source] = await findContacts(tx.rows.find, { accountId, audienceId: from.audienceId }, [from])
+      if (!source) return { refused: 'no-contact' }
+      const [holder] = await findContacts(tx.rows.find, place, [{ email: source.email }])
+      if (holder) return { contact: await viewOf(tx, holder) }
+      const after = { ...source, ...place, id, createdAt: at, updatedAt: at }
+      const refused = await refusalOf(tx, place, null, after)
+      if (refused) return { refused }
+      await copySubscriptions(tx, source.id, id)
+      const [written] = await writeContacts(tx, place, [{ before: null, after }], at)
+      return { contact: await viewOf(tx, written!) }
+    },
+  ),
+
+  /** Out of one of its audiences. 'only-audience': it would be nowhere, and is left. */
+  takeOutContact: command<ContactPlace & { email: string; at: number }, ContactAnswer | 'only-audience'>(
+    async (tx, { email, at, ...place }) => {
+      if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
+      const [before] = await findContacts(tx.rows.find, place, [{ email }])
+      if (!before) return { refused: 'no-contact' }
+      if ((await audiencesWith(tx.db, place.accountId, email)).length < 2) return 'only-audience'
+      const contact = await viewOf(tx, before)
+      await writeContacts(tx, place, [{ before, after: null }], at)
+      return { contact }
+    },
+  ),
+}
+
+/** Before the contact is written: who has left since by a link has left here too. */
+async function copySubscriptions({ db, rows }: Tx, from: Id, contactId: Id): Promise<void> {
+  const said = await db.selectFrom('contactTopics').selectAll().where('contactId', '=', from).execute()
+  await rows.insert(
+    'contactTopics',
+    said.map(row => ({ ...row, contactId })),
+  )
+}
+
+async function writeNew(
+  tx: Tx,
+  row: ContactRow,
+  subscriptions: readonly Subscription[],
+): Promise<ContactRow> {
+  const { accountId, audienceId, createdAt: at } = row
+  const [written] = await writeContacts(tx, { accountId, audienceId }, [{ before: null, after: row }], at)
+  return subscriptions.length === 0 ? written! : setSubscriptions(tx, written!, subscriptions, at)
+}

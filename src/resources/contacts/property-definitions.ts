@@ -1,0 +1,83 @@
+/** What an account says of the properties of its contacts, in whichever audience: their type, and what stands for one that is missing. */
+import type { Id } from '../../lib/ids.ts'
+import { command } from '../../store/command.ts'
+import type { Db, PropertyDefinitionRow } from '../../store/schema.ts'
+import { MOST_KEYS } from './limits.ts'
+
+export interface DefinitionKey {
+  accountId: Id
+  id: Id
+}
+
+export type DefinitionFields = Pick<PropertyDefinitionRow, 'key' | 'type' | 'fallback'>
+
+export const definitionCommands = {
+  createPropertyDefinition: command<
+    DefinitionKey & { fields: DefinitionFields; at: number },
+    PropertyDefinitionRow | 'taken' | 'too-many'
+  >(async ({ db }, { accountId, id, fields, at }) => {
+    const known = await db
+      .selectFrom('propertyDefinitions')
+      .select('key')
+      .where('accountId', '=', accountId)
+      .execute()
+    if (known.some(({ key }) => key === fields.key)) return 'taken'
+    if (known.length >= MOST_KEYS) return 'too-many'
+    const row = { accountId, id, ...fields, createdAt: at }
+    await db.insertInto('propertyDefinitions').values(row).execute()
+    return row
+  }),
+
+  /** Undefined when the account has no such definition. */
+  changePropertyDefinition: command<
+    DefinitionKey & Pick<DefinitionFields, 'fallback'>,
+    PropertyDefinitionRow | undefined
+  >(({ db }, { accountId, id, fallback }) =>
+    db
+      .updateTable('propertyDefinitions')
+      .set({ fallback })
+      .where('accountId', '=', accountId)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst(),
+  ),
+
+  /** What contacts have under its key stays. False when the account has no such definition. */
+  deletePropertyDefinition: command<DefinitionKey, boolean>(async ({ db }, { accountId, id }) => {
+    const { numDeletedRows } = await db
+      .deleteFrom('propertyDefinitions')
+      .where('accountId', '=', accountId)
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    return numDeletedRows > 0n
+  }),
+}
+
+/** All of an account, newest first. */
+export function listDefinitions(db: Db, accountId: Id): Promise<PropertyDefinitionRow[]> {
+  return db
+    .selectFrom('propertyDefinitions')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+export function findDefinition(
+  db: Db,
+  { accountId, id }: DefinitionKey,
+): Promise<PropertyDefinitionRow | undefined> {
+  return db
+    .selectFrom('propertyDefinitions')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** By key, what stands for a property that a contact does not have. */
+export function fallbacksIn(definitions: readonly PropertyDefinitionRow[]): ReadonlyMap<string, string> {
+  return new Map(
+    definitions.flatMap(({ key, fallback }) => (fallback === null ? [] : [[key, fallback] as const])),
+  )
+}

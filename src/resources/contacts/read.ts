@@ -1,0 +1,176 @@
+/** Audiences, contacts, segments and topics, read one by one and a page at a time. */
+import type { Id } from '../../lib/ids.ts'
+import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
+import type { Find } from '../../store/read.ts'
+import type {
+  AudienceRow,
+  ContactImportRow,
+  ContactRow,
+  Db,
+  ImportState,
+  SegmentRow,
+  TopicRow,
+} from '../../store/schema.ts'
+import { type ContactPlace, type ContactRef, type ContactView, contactView } from './contact.ts'
+import { unsubscribedTopicsOf } from './subscriptions.ts'
+import { findContacts } from './write-contacts.ts'
+
+interface Page {
+  limit: number
+  offset: number
+}
+
+interface Found<T> {
+  total: number
+  rows: T[]
+}
+
+export function findAudience(db: Db, accountId: Id, id: Id): Promise<AudienceRow | undefined> {
+  return db
+    .selectFrom('audiences')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Undefined where the account has none. */
+export function oldestAudience(db: Db, accountId: Id): Promise<AudienceRow | undefined> {
+  return db
+    .selectFrom('audiences')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** Contacts in audiences that are there, those of the oldest first. */
+function placed(db: Db, accountId: Id) {
+  return db
+    .selectFrom('audiences')
+    .innerJoin('contacts', join =>
+      join
+        .onRef('contacts.accountId', '=', 'audiences.accountId')
+        .onRef('contacts.audienceId', '=', 'audiences.id'),
+    )
+    .where('audiences.accountId', '=', accountId)
+    .orderBy('audiences.id')
+}
+
+/** All contacts of an account that have the address: one in each audience at most. */
+export function contactsByAddress(db: Db, accountId: Id, email: string): Promise<ContactRow[]> {
+  return placed(db, accountId).selectAll('contacts').where('contacts.email', '=', email).execute()
+}
+
+/** Those that have a contact of this address, oldest first. */
+export function audiencesWith(db: Db, accountId: Id, email: string): Promise<AudienceRow[]> {
+  return placed(db, accountId).selectAll('audiences').where('contacts.email', '=', email).execute()
+}
+
+/** Of the oldest audience that has it. */
+export function findPlacedContact(db: Db, accountId: Id, ref: ContactRef): Promise<ContactRow | undefined> {
+  const contacts = placed(db, accountId).selectAll('contacts').limit(1)
+  return 'id' in ref
+    ? contacts.where('contacts.id', '=', ref.id).executeTakeFirst()
+    : contacts.where('contacts.email', '=', ref.email).executeTakeFirst()
+}
+
+/** Newest first. */
+export async function listAudiences(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<AudienceRow>> {
+  const own = db.selectFrom('audiences').where('accountId', '=', accountId)
+  return findPage(own, own.selectAll(), page)
+}
+
+/** Of an audience that is there. */
+export async function findContact(
+  { db, find }: { db: Db; find: Find },
+  place: ContactPlace,
+  ref: ContactRef,
+): Promise<ContactView | undefined> {
+  const [row] = await findContacts(find, place, [ref])
+  return row && (await viewsOf(db, place.accountId, [row]))[0]
+}
+
+/** How contacts of one account are shown. */
+export async function viewsOf(db: Db, accountId: Id, rows: readonly ContactRow[]): Promise<ContactView[]> {
+  const topicsOf = await unsubscribedTopicsOf(
+    db,
+    accountId,
+    rows.map(({ id }) => id),
+  )
+  return rows.map(row => contactView(row, topicsOf(row.id)))
+}
+
+/** Of an audience that is there. */
+export function findSegment(db: Db, audienceId: Id, id: Id): Promise<SegmentRow | undefined> {
+  return db
+    .selectFrom('segments')
+    .selectAll()
+    .where('audienceId', '=', audienceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Newest first. */
+export async function listSegments(db: Db, audienceId: Id, page: Page): Promise<Found<SegmentRow>> {
+  const own = db.selectFrom('segments').where('audienceId', '=', audienceId)
+  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await own.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute()
+  return { total: Number(total), rows }
+}
+
+export function findTopic(db: Db, accountId: Id, id: Id): Promise<TopicRow | undefined> {
+  return db
+    .selectFrom('topics')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Newest first. */
+export async function listTopics(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<TopicRow>> {
+  const own = db.selectFrom('topics').where('accountId', '=', accountId)
+  return findPage(own, own.selectAll(), page)
+}
+
+/** Of an audience that is there. */
+export function findImport(db: Db, audienceId: Id, id: Id): Promise<ContactImportRow | undefined> {
+  return db
+    .selectFrom('contactImports')
+    .selectAll()
+    .where('audienceId', '=', audienceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** In whichever audience of the account, which is there. */
+function placedImports(db: Db, accountId: Id) {
+  const audiences = db.selectFrom('audiences').select('id').where('accountId', '=', accountId)
+  return db.selectFrom('contactImports').where('audienceId', 'in', audiences)
+}
+
+export function findPlacedImport(db: Db, accountId: Id, id: Id): Promise<ContactImportRow | undefined> {
+  return placedImports(db, accountId).selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Newest first. */
+export async function listPlacedImports(
+  db: Db,
+  accountId: Id,
+  states: readonly ImportState[],
+  page: ListPage,
+): Promise<FoundPage<ContactImportRow>> {
+  if (states.length === 0) return { total: 0, hasMore: false, rows: [] }
+  const own = placedImports(db, accountId).where('state', 'in', states)
+  return findPage(own, own.selectAll(), page)
+}
+
+/** Newest first. */
+export async function listImports(db: Db, audienceId: Id, page: Page): Promise<Found<ContactImportRow>> {
+  const own = db.selectFrom('contactImports').where('audienceId', '=', audienceId)
+  const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await own.selectAll().orderBy('id', 'desc').limit(page.limit).offset(page.offset).execute()
+  return { total: Number(total), rows }
+}

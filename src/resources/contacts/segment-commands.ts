@@ -1,0 +1,63 @@
+/** What makes, changes and deletes segments. */
+import type { Id } from '../../lib/ids.ts'
+import { command } from '../../store/command.ts'
+import type { SegmentRow } from '../../store/schema.ts'
+import { hasAudience } from './audience-commands.ts'
+import type { ContactPlace } from './contact.ts'
+import type { Filter } from './filters.ts'
+import { MOST_SEGMENTS } from './limits.ts'
+
+export type SegmentKey = ContactPlace & { id: Id }
+
+export const segmentCommands = {
+  createSegment: command<
+    SegmentKey & { name: string; filters: readonly Filter[]; at: number },
+    SegmentRow | 'no-audience' | 'too-many'
+  >(async (tx, { accountId, audienceId, id, name, filters, at }) => {
+    if (!(await hasAudience(tx, { accountId, audienceId }))) return 'no-audience'
+    const { count } = await tx.db
+      .selectFrom('segments')
+      .select(eb => eb.fn.countAll<number>().as('count'))
+      .where('audienceId', '=', audienceId)
+      .executeTakeFirstOrThrow()
+    if (Number(count) >= MOST_SEGMENTS) return 'too-many'
+    const row: SegmentRow = {
+      ...{ accountId, audienceId, id, name },
+      filters: JSON.stringify(filters),
+      createdAt: at,
+      updatedAt: at,
+    }
+    await tx.db.insertInto('segments').values(row).execute()
+    return row
+  }),
+
+  /** Undefined when there is no such segment. What is absent stays as it is. */
+  changeSegment: command<
+    SegmentKey & { name?: string; filters?: readonly Filter[]; at: number },
+    SegmentRow | undefined
+  >(async (tx, { accountId, audienceId, id, name, filters, at }) => {
+    if (!(await hasAudience(tx, { accountId, audienceId }))) return undefined
+    return tx.db
+      .updateTable('segments')
+      .set({
+        ...(name !== undefined && { name }),
+        ...(filters && { filters: JSON.stringify(filters) }),
+        updatedAt: at,
+      })
+      .where('audienceId', '=', audienceId)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst()
+  }),
+
+  /** False when there is no such segment. */
+  deleteSegment: command<SegmentKey, boolean>(async (tx, { accountId, audienceId, id }) => {
+    if (!(await hasAudience(tx, { accountId, audienceId }))) return false
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('segments')
+      .where('audienceId', '=', audienceId)
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    return numDeletedRows > 0n
+  }),
+}

@@ -1,0 +1,51 @@
+/** What contacts say about topics, and which they hear nothing of: by what they have said, else by the topic's default. */
+import { type Id, idKey } from '../../lib/ids.ts'
+import type { Tx } from '../../store/command.ts'
+import type { ContactTopicRow, Db } from '../../store/schema.ts'
+
+/** The topics of their account that these contacts get nothing about, in the order of the topics' making. */
+export async function unsubscribedTopicsOf(
+  db: Db,
+  accountId: Id,
+  contactIds: readonly Id[],
+): Promise<(contactId: Id) => Id[]> {
+  if (contactIds.length === 0) return () => []
+  const topics = await db
+    .selectFrom('topics')
+    .select(['id', 'defaultSubscription'])
+    .where('accountId', '=', accountId)
+    .orderBy('id')
+    .execute()
+  if (topics.length === 0) return () => []
+  const rows = await db
+    .selectFrom('contactTopics')
+    .select(['contactId', 'topicId', 'subscribed'])
+    .where('contactId', 'in', contactIds)
+    .execute()
+  const said = new Map(rows.map(row => [idKey(row.contactId) + idKey(row.topicId), row.subscribed === 1]))
+  return contactId =>
+    topics
+      .filter(topic => {
+        const byDefault = topic.defaultSubscription === 'opt_in'
+        return !(said.get(idKey(contactId) + idKey(topic.id)) ?? byDefault)
+      })
+      .map(({ id }) => id)
+}
+
+/** Part of a command: in place of what they said before. Each is named once. */
+export async function putSubscriptions(tx: Tx, rows: readonly ContactTopicRow[]): Promise<void> {
+  const known = await tx.rows.find(
+    'contactTopics',
+    rows.map(({ contactId, topicId }) => ({ contactId, topicId })),
+    ['subscribed'],
+  )
+  await tx.rows.insert(
+    'contactTopics',
+    rows.filter((_, i) => known[i] === undefined),
+  )
+  await tx.rows.update(
+    'contactTopics',
+    ['contactId', 'topicId'],
+    rows.filter((_, i) => known[i] !== undefined),
+  )
+}

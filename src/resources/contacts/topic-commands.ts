@@ -1,0 +1,118 @@
+/** What makes, changes and deletes topics, and what contacts say about them. */
+import { type Id, idKey, sameId } from '../../lib/ids.ts'
+import { command, type Tx } from '../../store/command.ts'
+import type { ContactRow, TopicRow } from '../../store/schema.ts'
+import { CONTACTS_DELETED, hasAudience } from './audience-commands.ts'
+import { type ContactPlace, type ContactRef, changedContact, contactView, type Reach } from './contact.ts'
+import type { ContactAnswer } from './contact-commands.ts'
+import { MOST_TOPICS } from './limits.ts'
+import { forgetOptOut } from './opt-outs.ts'
+import { contactsByAddress } from './read.ts'
+import { putSubscriptions, unsubscribedTopicsOf } from './subscriptions.ts'
+import { findContacts, writeContacts } from './write-contacts.ts'
+
+export interface TopicKey {
+  accountId: Id
+  id: Id
+}
+
+export type TopicFields = Pick<TopicRow, 'name' | 'description' | 'defaultSubscription'>
+
+/** Whether a contact wants to hear of a topic. */
+export interface Subscription {
+  topicId: Id
+  subscribed: boolean
+}
+
+export const topicCommands = {
+  /** Undefined when the account has too many. */
+  createTopic: command<TopicKey & { fields: TopicFields; at: number }, TopicRow | undefined>(
+    async ({ db }, { accountId, id, fields, at }) => {
+      const { count } = await db
+        .selectFrom('topics')
+        .select(eb => eb.fn.countAll<number>().as('count'))
+        .where('accountId', '=', accountId)
+        .executeTakeFirstOrThrow()
+      if (Number(count) >= MOST_TOPICS) return undefined
+      const row = { accountId, id, ...fields, createdAt: at, updatedAt: at }
+      await db.insertInto('topics').values(row).execute()
+      return row
+    },
+  ),
+
+  /** Undefined when the account has no such topic. Its default stays what it was made with. */
+  changeTopic: command<
+    TopicKey & { changes: Partial<Omit<TopicFields, 'defaultSubscription'>>; at: number },
+    TopicRow | undefined
+  >(({ db }, { accountId, id, changes, at }) =>
+    db
+      .updateTable('topics')
+      .set({ ...changes, updatedAt: at })
+      .where('accountId', '=', accountId)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst(),
+  ),
+
+  /** What was said about it goes later, a little at a time. False when the account has no such topic. */
+  deleteTopic: command<TopicKey & { at: number }, boolean>(async (tx, { accountId, id, at }) => {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('topics')
+      .where('accountId', '=', accountId)
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    if (numDeletedRows === 0n) return false
+    await tx.db.insertInto('deletedTopics').values({ id, deletedAt: at }).execute()
+    tx.announce(CONTACTS_DELETED, id)
+    return true
+  }),
+
+  /** A contact says what it wants to hear of. 'no-topic' names none of the account's. */
+  subscribe: command<
+    ContactPlace & { ref: ContactRef; subscriptions: readonly Subscription[]; reach?: Reach; at: number },
+    ContactAnswer | 'no-topic'
+  >(async (tx, { ref, subscriptions, reach, at, ...place }) => {
+    if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
+    const [contact] = await findContacts(tx.rows.find, place, [ref])
+    if (!contact) return { refused: 'no-contact' }
+    if (!(await hasTopics(tx, place.accountId, subscriptions))) return 'no-topic'
+    const after = await setSubscriptions(tx, contact, subscriptions, at)
+    if (reach === 'account')
+      for (const other of await contactsByAddress(tx.db, place.accountId, contact.email))
+        if (!sameId(other.id, contact.id)) await setSubscriptions(tx, other, subscriptions, at)
+    const topicsOf = await unsubscribedTopicsOf(tx.db, place.accountId, [contact.id])
+    return { contact: contactView(after, topicsOf(contact.id)) }
+  }),
+}
+
+/** Part of a command. The topics must be the account's. @returns the contact as it is then */
+export async function setSubscriptions(
+  tx: Tx,
+  contact: ContactRow,
+  subscriptions: readonly Subscription[],
+  at: number,
+): Promise<ContactRow> {
+  const { accountId, audienceId, id: contactId } = contact
+  const said = [...new Map(subscriptions.map(one => [idKey(one.topicId), one])).values()]
+  await putSubscriptions(
+    tx,
+    said.map(({ topicId, subscribed }) => ({
+      ...{ contactId, topicId, changedAt: at },
+      subscribed: subscribed ? 1 : 0,
+    })),
+  )
+  for (const { topicId, subscribed } of said) if (subscribed) await forgetOptOut(tx, contact, topicId)
+  const after = changedContact(contact, {}, at)
+  await writeContacts(tx, { accountId, audienceId }, [{ before: contact, after }], at)
+  return after
+}
+
+/** Part of a command: whether all are topics of the account. */
+export async function hasTopics(
+  tx: Tx,
+  accountId: Id,
+  subscriptions: readonly Subscription[],
+): Promise<boolean> {
+  const keys = subscriptions.map(({ topicId: id }) => ({ accountId, id }))
+  return (await tx.rows.find('topics', keys, ['id'])).every(topic => topic !== undefined)
+}

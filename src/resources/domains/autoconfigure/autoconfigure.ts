@@ -1,0 +1,82 @@
+/** Puts the records of a domain into its zone at the customer's DNS provider, with a token that is kept nowhere. */
+import { type Id, idKey } from '../../../lib/ids.ts'
+import { createKeyedLock } from '../../../lib/keyed-lock.ts'
+import { createSemaphore } from '../../../lib/semaphore.ts'
+import type { Db } from '../../../store/schema.ts'
+import type { Inquiries } from '../check-session.ts'
+import { allRecordsOf, type DnsRecord } from '../dns-records.ts'
+import { findDomain } from '../domain-rows.ts'
+import type { LinkPlace } from '../tracking-host.ts'
+import { type Placed, placeRecord } from './place.ts'
+import { type DnsProvider, ProviderFault } from './provider.ts'
+
+export interface Autoconfigured {
+  /** Name of the zone. */
+  zone: string
+  records: (Pick<DnsRecord, 'record' | 'type' | 'host'> & Placed)[]
+}
+
+/** Why nothing was done, for people. */
+export interface NotAutoconfigured {
+  refused: string
+  /** Another token may do. */
+  isTokensFault: boolean
+}
+
+export interface AutoconfigureRequest {
+  accountId: Id
+  id: Id
+  token: string
+  mergeSpf: boolean
+}
+
+/** Undefined when the account has no such domain. @throws TooManyWaiting */
+export type Autoconfigure = (
+  request: AutoconfigureRequest,
+) => Promise<Autoconfigured | NotAutoconfigured | undefined>
+
+interface AutoconfigureOptions {
+  db: Db
+  provider: DnsProvider
+  inquiries: Inquiries
+  mailHost: string
+  linkPlace: LinkPlace
+}
+
+const AT_ONCE = 8
+const MOST_WAITING = 32
+
+export function createAutoconfigure(options: AutoconfigureOptions): Autoconfigure {
+  const slots = createSemaphore(AT_ONCE, MOST_WAITING)
+  const lock = createKeyedLock()
+  return request =>
+    slots.run(() =>
+      // two at once would both find nothing there
+      lock(idKey(request.id), () => autoconfigure(options, request)),
+    )
+}
+
+async function autoconfigure(
+  { db, provider, inquiries, mailHost, linkPlace }: AutoconfigureOptions,
+  { accountId, id, token, mergeSpf }: AutoconfigureRequest,
+): Promise<Autoconfigured | NotAutoconfigured | undefined> {
+  const domain = await findDomain(db, accountId, id)
+  if (!domain) return undefined
+  const inquiry = inquiries.open()
+  try {
+    const zone = await provider.findZone(token, domain.name)
+    if (!zone) return { refused: `The token opens no zone that ${domain.name} lies in.`, isTokensFault: true }
+    const options = { zone, mailHost, mergeSpf, witness: inquiry.resolvers[0]! }
+    const records: Autoconfigured['records'] = []
+    for (const each of allRecordsOf(domain, mailHost, linkPlace)) {
+      const { record, type, host } = each
+      records.push({ record, type, host, ...(await placeRecord(each, options)) })
+    }
+    return { zone: zone.name, records }
+  } catch (error) {
+    if (!(error instanceof ProviderFault)) throw error
+    return { refused: error.message, isTokensFault: error.kind === 'token' }
+  } finally {
+    inquiry.close()
+  }
+}

@@ -1,0 +1,99 @@
+/** Puts one record into a zone at a DNS provider, unless it is there or something else is; never takes anything away. */
+
+import type { Witness } from '../../../protocols/dns/dns-observer.ts'
+import { spfCost } from '../checks/spf-cost.ts'
+import { isSpf } from '../checks/spf-record.ts'
+import type { DnsRecord } from '../dns-records.ts'
+import { ProviderFault, type ProviderZone, type ZoneRecord } from './provider.ts'
+import { hasInclude, mergedSpf } from './spf-merge.ts'
+
+export interface Placed {
+  status: 'created' | 'already_exists' | 'conflict' | 'failed'
+  message?: string
+}
+
+export interface PlaceOptions {
+  zone: ProviderZone
+  mailHost: string
+  /** An SPF record that is there gets our servers, too. */
+  mergeSpf: boolean
+  /** Looks up what an SPF record would cost. */
+  witness: Witness
+}
+
+/** @throws ProviderFault when the token is not accepted */
+export async function placeRecord(record: DnsRecord, options: PlaceOptions): Promise<Placed> {
+  try {
+    return await place(record, options)
+  } catch (error) {
+    if (!(error instanceof ProviderFault) || error.kind === 'token') throw error
+    if (error.kind === 'exists') return { status: 'already_exists' }
+    return { status: error.kind === 'taken' ? 'conflict' : 'failed', message: error.message }
+  }
+}
+
+async function place(record: DnsRecord, options: PlaceOptions): Promise<Placed> {
+  const { zone } = options
+  const there = await zone.recordsAt(record.host)
+  const decided = record.record === 'SPF' ? await decideSpf(record, there, options) : decide(record, there)
+  if (decided) return decided
+  const { type, host, value, priority } = record
+  await zone.create({ type, host, value, ...(priority !== undefined && { priority }) })
+  return { status: 'created' }
+}
+
+/** Undefined where it is to be created. */
+function decide(record: DnsRecord, there: readonly ZoneRecord[]): Placed | undefined {
+  const same = there.find(({ type, value }) => type === record.type && value === record.value)
+  if (same) return decideSame(record, same, there)
+  const inTheWay = there.filter(({ type }) =>
+    record.type === 'TXT' ? type === 'CNAME' : record.type === 'CNAME' || type === 'CNAME' || type === 'MX',
+  )
+  if (inTheWay.length === 0) return undefined
+  const what = inTheWay.map(({ type, value }) => `${type} ${value}`).join(', ')
+  return conflict(`${record.host} has ${what}: take it away first, if nothing needs it.`)
+}
+
+function decideSame(
+  { host, type, priority }: DnsRecord,
+  same: ZoneRecord,
+  there: readonly ZoneRecord[],
+): Placed {
+  if (same.isProxied) return conflict(`${host} is proxied: set it to "DNS only".`)
+  const further = there.filter(other => other !== same && other.type === 'MX')
+  if (type === 'MX' && further.length > 0)
+    return conflict(
+      `${host} has further MX records (${further.map(({ value }) => value).join(', ')}): take them away.`,
+    )
+  if (same.priority === priority) return { status: 'already_exists' }
+  return { status: 'already_exists', message: `Its preference is ${same.priority}, which will do, too.` }
+}
+
+async function decideSpf(
+  record: DnsRecord,
+  there: readonly ZoneRecord[],
+  { zone, mailHost, mergeSpf, witness }: PlaceOptions,
+): Promise<Placed | undefined> {
+  const known = there.filter(({ type, value }) => type === 'TXT' && isSpf(value))
+  const [first] = known
+  if (!first) return decide(record, there)
+  if (known.length > 1)
+    return conflict(`${record.host} has ${known.length} SPF records; receivers heed none of them. Leave one.`)
+  if (first.value === record.value) return { status: 'already_exists' }
+  if (hasInclude(first.value, mailHost))
+    return { status: 'already_exists', message: `${first.value} names our servers already.` }
+  if (!mergeSpf)
+    return conflict(
+      `${record.host} has the SPF record ${first.value}. With merge_spf our servers are added to it.`,
+    )
+  const merged = mergedSpf(first.value, mailHost)
+  const { problems } = await spfCost(record.host, merged, witness)
+  const tooMuch = problems.find(({ code }) => code === 'too_many_look_ups')
+  if (tooMuch) return conflict(`With our servers in it: ${tooMuch.message}`)
+  await zone.rewrite(first.id, merged)
+  return { status: 'created', message: `Merged into the record that was there: ${merged}` }
+}
+
+function conflict(message: string): Placed {
+  return { status: 'conflict', message }
+}

@@ -1,0 +1,148 @@
+/** Checks domains and records what came of it: what is asked for by users, and what comes due by itself. */
+import type { Clock } from '../../lib/clock.ts'
+import { createFairSlots } from '../../lib/fair-semaphore.ts'
+import { type Id, idKey } from '../../lib/ids.ts'
+import { type Run, StorageUnavailable } from '../../store/command.ts'
+import type { Db } from '../../store/schema.ts'
+import type { Inquiries } from './check-session.ts'
+import { withProblems } from './checks/observation.ts'
+import type { VisitHost } from './checks/tracking.ts'
+import type { CheckedDomainRow, domainCommands } from './commands.ts'
+import { allRecordsOf } from './dns-records.ts'
+import { type DomainWithKeys, findDomain } from './domain-rows.ts'
+import { publishedKeyOf } from './key-text.ts'
+import { type CheckOutcome, maySend } from './status.ts'
+import { type LinkPlace, trackingHostOf } from './tracking-host.ts'
+import { type CheckedDomain, checkDomain, type DomainChecks } from './verify.ts'
+
+export interface CheckerOptions {
+  db: Db
+  run: Run<typeof domainCommands>
+  clock: Clock
+  mailHost: string
+  inquiries: Inquiries
+  linkPlace: LinkPlace
+  visitHost: VisitHost
+  /** Told of every change of status. */
+  onStatus?(domain: DomainWithKeys, former: DomainWithKeys['status']): void
+}
+
+export interface CheckedResult {
+  domain: DomainWithKeys
+  checks: DomainChecks
+}
+
+/** Top-level domains that nobody can delegate (RFC 2606 §2). */
+const RESERVED = /\.(?:test|example|invalid|localhost)$/
+/** Checks under way at once, those of one account, and how many may wait. */
+const MOST_CHECKS = 16
+const MOST_CHECKS_OF_ACCOUNT = 6
+const MOST_WAITING = { mostOfAnOwner: 20, most: 200 }
+
+/** Whether the provider zone cannot be seen from outside, so that nobody can ask for what is in it. */
+export function isLaboratory(mailHost: string): boolean {
+  return RESERVED.test(mailHost)
+}
+
+export function createChecker(
+  options: CheckerOptions,
+): (accountId: Id, id: Id) => Promise<CheckedResult | undefined> {
+  const checking = new Map<string, Promise<CheckedResult | undefined>>()
+  const slots = createFairSlots(MOST_CHECKS, MOST_CHECKS_OF_ACCOUNT, MOST_WAITING)
+
+  const check = async (accountId: Id, id: Id): Promise<CheckedResult | undefined> => {
+    const leave = await slots.take(idKey(accountId))
+    try {
+      const domain = await findDomain(options.db, accountId, id)
+      return domain && (await checkNow(options, domain))
+    } finally {
+      leave()
+    }
+  }
+
+  return (accountId, id) => {
+    const key = idKey(accountId) + idKey(id)
+    const running = checking.get(key) ?? check(accountId, id).finally(() => checking.delete(key))
+    checking.set(key, running)
+    return running
+  }
+}
+
+/** @throws StorageUnavailable when the service stops meanwhile: what was learnt then means nothing */
+async function checkNow(options: CheckerOptions, domain: DomainWithKeys): Promise<CheckedResult | undefined> {
+  const { run, clock, inquiries } = options
+  const first = await inquire(options, domain)
+  // what would take a domain's standing away must be said twice
+  const isLost = maySend(domain.status) && outcomeOf(first, domain) === 'gone'
+  const isDoubtful = isLost || (domain.trackingTerms !== null && !first.linksAreServed)
+  const found = isDoubtful ? await inquire(options, domain) : first
+  if (inquiries.isClosed()) throw new StorageUnavailable('the service is stopping')
+  const { accountId, id } = domain
+  const visibleSlots = domain.keys.filter((_, i) => found.selectors[i] === 'right').map(({ slot }) => slot)
+  const checked = await run('recordDomainCheck', {
+    ...{ accountId, id, visibleSlots },
+    at: clock.now(),
+    outcome: outcomeOf(found, domain),
+    links: linksOf(options, domain, found),
+    checks: JSON.stringify(found.checks),
+  })
+  if (!checked) return undefined
+  if (checked.domain.status !== checked.former) options.onStatus?.(checked.domain, checked.former)
+  return { domain: checked.domain, checks: toldOf(found.checks, checked) }
+}
+
+/** Of the host that the check was about: another one may be wanted by now. */
+function linksOf({ linkPlace }: CheckerOptions, domain: DomainWithKeys, { linksAreServed }: CheckedDomain) {
+  const tracking = trackingHostOf(domain, linkPlace)
+  if (!tracking || linksAreServed === undefined) return undefined
+  return { subdomain: domain.trackingSubdomain!, servedUnder: linksAreServed ? tracking.baseUrl : null }
+}
+
+async function inquire(
+  { mailHost, inquiries, linkPlace, visitHost: visit }: CheckerOptions,
+  domain: DomainWithKeys,
+): Promise<CheckedDomain> {
+  const records = allRecordsOf(domain, mailHost, linkPlace)
+  const inquiry = inquiries.open()
+  try {
+    return await checkDomain({
+      ...{ mailHost, records, inquiry },
+      domain: domain.name,
+      selectors: domain.keys.map(key => ({
+        record: records.find(({ record }) => record === `DKIM ${key.slot}`)!,
+        publicKey: publishedKeyOf(key),
+      })),
+      receiving: domain.receiving === 1,
+      tracking: trackingHostOf(domain, linkPlace),
+      visit,
+      former: domain.checks === null ? null : (JSON.parse(domain.checks) as DomainChecks),
+      laboratory: isLaboratory(mailHost),
+    })
+  } finally {
+    inquiry.close()
+  }
+}
+
+function outcomeOf({ ownership, selectors }: CheckedDomain, { keys }: DomainWithKeys): CheckOutcome {
+  const active = activeIndex(keys)
+  const standings = [ownership, ...(active < 0 ? [] : [selectors[active]!])]
+  if (standings.includes('gone')) return 'gone'
+  return active >= 0 && standings.every(standing => standing === 'right') ? 'good' : 'unknown'
+}
+
+/** Of the RSA key that signs, or that will once the domain is verified; -1 where there is none. */
+function activeIndex(keys: DomainWithKeys['keys']): number {
+  const isRsa = ({ algorithm, retiredAt }: (typeof keys)[number]) =>
+    algorithm === 'rsa-sha256' && retiredAt === null
+  const active = keys.findIndex(key => isRsa(key) && key.activeFrom !== null)
+  return active >= 0 ? active : keys.findIndex(isRsa)
+}
+
+function toldOf(checks: DomainChecks, { domain, verifiedElsewhere }: CheckedDomainRow): DomainChecks {
+  if (!verifiedElsewhere) return checks
+  const message = `The records are right, but ${domain.name} has been verified by another account. It must be deleted there first.`
+  return {
+    ...checks,
+    ownership: withProblems(checks.ownership, [{ code: 'verified_elsewhere', message }]),
+  }
+}

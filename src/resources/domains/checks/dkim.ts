@@ -1,0 +1,93 @@
+/** The CNAME of a selector, which must lead to the key that signs (RFC 6376 §3.6.2). */
+import type { Testimony, Witness } from '../../../protocols/dns/dns-observer.ts'
+import type { Probe, Problem, Sight } from './observation.ts'
+import { unknown } from './observation.ts'
+import { isQuoted, plain, quotedProblem, targetProblems, textsOf } from './values.ts'
+
+export interface SelectorProbe {
+  domain: string
+  host: string
+  /** Of the CNAME. */
+  target: string
+  /** Base64, as in the `p=` tag. */
+  publicKey: string
+  /** The provider zone cannot be delegated to (RFC 2606): the CNAME is all that can be asked for. */
+  laboratory: boolean
+}
+
+type Answer = Extract<Testimony, { kind: 'answer' }>
+
+export function selectorProbe(selector: SelectorProbe): Probe {
+  const { host, target, publicKey, laboratory } = selector
+  return async (witness, isAuthority) => {
+    const answer = await witness.ask(host, 'TXT')
+    if (answer.kind === 'unknown') return unknown(answer.reason)
+    const { ttlSeconds, chain } = answer
+    const texts = textsOf(answer.records)
+    if (texts.some(text => publicKeyOf(text) === publicKey))
+      return { verdict: 'right', found: texts, problems: [], ttlSeconds }
+    if (texts.length > 0)
+      return {
+        verdict: 'wrong',
+        found: texts,
+        problems: texts.flatMap(text => textProblems(text, selector)),
+        ttlSeconds,
+      }
+    if (chain.length === 0) return withoutCname(witness, host, answer)
+    const found = [chain[0]!]
+    if (!chain.includes(target))
+      return { verdict: 'wrong', found, problems: aliasProblems(chain[0]!, selector), ttlSeconds }
+    // the key lies in our zone, of which the customer's name servers know nothing
+    if (isAuthority || laboratory) return { verdict: 'right', found, problems: [], ttlSeconds }
+    return { verdict: 'absent', found, problems: [unpublished(target)], ttlSeconds }
+  }
+}
+
+/** A provider that flattens the CNAME, or proxies the host, gives addresses in its place. */
+async function withoutCname(witness: Witness, host: string, { exists, ttlSeconds }: Answer): Promise<Sight> {
+  const absent: Sight = { verdict: 'absent', found: [], problems: [], ttlSeconds }
+  if (!exists) return absent
+  const addresses = await witness.ask(host, 'A')
+  if (addresses.kind === 'unknown') return absent
+  const found = addresses.records.flatMap(record => (record.type === 'A' ? [record.address] : []))
+  if (found.length === 0) return absent
+  const problem = {
+    code: 'flattened',
+    message: `${host} has addresses (${found.join(', ')}) in place of the CNAME: it is proxied or flattened by the DNS provider, or stands under a wildcard. Set the record to "DNS only", without a proxy.`,
+  }
+  return { verdict: 'wrong', found, problems: [problem], ttlSeconds }
+}
+
+function textProblems(text: string, { host, target }: SelectorProbe): Problem[] {
+  const bare = plain(text).replace(/\.$/, '').toLowerCase()
+  if (bare === target)
+    return [
+      {
+        code: 'wrong_type',
+        message: `${host} is a TXT record that holds the name ${target}; it must be a CNAME record to it.`,
+      },
+    ]
+  if (isQuoted(text)) return [quotedProblem(text)]
+  if (publicKeyOf(text) === '')
+    return [{ code: 'revoked_key', message: `${host} has a key that is revoked.` }]
+  const message = `${host} has another key than the one that signs. Replace the record by a CNAME to ${target}.`
+  return [{ code: 'wrong_key', message }]
+}
+
+function aliasProblems(found: string, { domain, host, target }: SelectorProbe): Problem[] {
+  const problems = targetProblems(found, target, domain)
+  if (problems.length > 0) return problems
+  return [{ code: 'other_target', message: `${host} leads to ${found}; it must lead to ${target}.` }]
+}
+
+function unpublished(target: string): Problem {
+  return {
+    code: 'key_not_visible',
+    message: `The CNAME is right, but the key at ${target} is not visible: the name servers of the provider zone do not answer for it. That is for whoever runs this service to put right.`,
+  }
+}
+
+/** The `p=` tag of a key record (RFC 6376 §3.6.1), without the blanks it may be folded with. */
+function publicKeyOf(text: string): string | undefined {
+  return /(?:^|;)\s*p\s*=([^;]*)/.exec(text)?.[1]?.replace(/\s+/g, '')
+}

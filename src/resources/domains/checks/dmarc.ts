@@ -1,0 +1,137 @@
+/** The DMARC policy that receivers find for mail of a domain: its own, or that of a domain above it (RFC 7489 §6.6.3). */
+import type { Testimony, Witness } from '../../../protocols/dns/dns-observer.ts'
+import { type Check, checkOf, type Looks, look, type Problem, type Sight, unknown } from './observation.ts'
+import { isQuoted, quotedProblem, textsOf } from './values.ts'
+
+/** In wire spelling. */
+export interface DmarcPolicy {
+  /** Where the record stands. */
+  domain: string
+  /** It is of a domain above. */
+  inherited: boolean
+  /** What it asks of receivers for mail of the domain: `none`, `quarantine` or `reject`. */
+  policy: string
+  /** `p`, `sp` as written; null where absent. */
+  p: string | null
+  sp: string | null
+  /** Addresses of aggregate reports. */
+  rua: string[]
+}
+
+export type DmarcCheck = Check & { policy: DmarcPolicy | null }
+
+const EXPECTED = 'v=DMARC1; p=none'
+const POLICIES = new Set(['none', 'quarantine', 'reject'])
+/** No more levels are climbed, from the domain itself up. */
+const MOST_LEVELS = 6
+
+interface DmarcSight extends Sight {
+  policy: DmarcPolicy | null
+}
+
+export async function checkDmarc(domain: string, resolvers: readonly Witness[]): Promise<DmarcCheck> {
+  const policies: DmarcPolicy[] = []
+  const looks: Looks = await look(
+    async witness => {
+      const sight = await lookUp(domain, witness)
+      if (sight.policy) policies.push(sight.policy)
+      return sight
+    },
+    { resolvers, authorities: [] },
+  )
+  const check = checkOf(EXPECTED, looks, [])
+  const none: Problem = {
+    code: 'missing',
+    message: `Large mailbox providers ask for a DMARC policy. Add a TXT record at _dmarc.${domain}, to begin with "${EXPECTED}".`,
+  }
+  const isMissing =
+    check.status === 'pending' && looks.resolvers.some(({ sight }) => sight.verdict === 'absent')
+  const problems = isMissing ? [none, ...check.problems] : check.problems
+  const advice = problems.length === 0 ? null : problems.map(({ message }) => message).join(' ')
+  return { ...check, problems, advice, policy: policies[0] ?? null }
+}
+
+/** A domain without a record of its own has that of the nearest domain above. */
+async function lookUp(domain: string, witness: Witness): Promise<DmarcSight> {
+  const labels = domain.split('.')
+  for (let level = 0; level < Math.min(labels.length - 1, MOST_LEVELS); level++) {
+    const at = labels.slice(level).join('.')
+    const answer = await witness.ask(`_dmarc.${at}`, 'TXT')
+    if (answer.kind === 'unknown') return { ...unknown(answer.reason), policy: null }
+    const sight = sightOf(domain, at, answer)
+    if (sight) return sight
+  }
+  return { verdict: 'absent', found: [], problems: [], policy: null }
+}
+
+function sightOf(
+  domain: string,
+  at: string,
+  { records, ttlSeconds }: Extract<Testimony, { kind: 'answer' }>,
+): DmarcSight | undefined {
+  const found = textsOf(records).filter(text => /^\s*["“]?v\s*=\s*DMARC1\b/i.test(text))
+  if (found.length === 0) return undefined
+  if (found.length > 1) {
+    const problem = {
+      code: 'several_dmarc',
+      message: `There are ${found.length} DMARC records at _dmarc.${at}; receivers ignore all of them. Leave one.`,
+    }
+    return { verdict: 'wrong', found, problems: [problem], ttlSeconds, policy: null }
+  }
+  const { policy, problems } = readPolicy(found[0]!, domain, at)
+  return { verdict: policy ? 'right' : 'wrong', found, problems, ttlSeconds, policy }
+}
+
+function readPolicy(
+  text: string,
+  domain: string,
+  at: string,
+): { policy: DmarcPolicy | null; problems: Problem[] } {
+  if (isQuoted(text)) return { policy: null, problems: [quotedProblem(text)] }
+  const tags = tagsOf(text)
+  const bad = (message: string) => ({ policy: null, problems: [{ code: 'dmarc_syntax', message }] })
+  if (!/^v\s*=\s*DMARC1\s*(;|$)/.test(text))
+    return bad(`The DMARC record must begin with "v=DMARC1;" as it is written here.`)
+  const [p, sp] = [tags.get('p')?.toLowerCase() ?? null, tags.get('sp')?.toLowerCase() ?? null]
+  if (p === null || !POLICIES.has(p))
+    return bad(
+      `The DMARC record has ${p === null ? 'no policy' : `the policy "${p}", which there is not`}: p= must be none, quarantine or reject.`,
+    )
+  if (sp !== null && !POLICIES.has(sp)) return bad(`sp=${sp} must be none, quarantine or reject.`)
+  const rua = (tags.get('rua') ?? '')
+    .split(',')
+    .map(uri => uri.trim())
+    .filter(Boolean)
+  const inherited = at !== domain
+  const policy = inherited ? (sp ?? p) : p
+  return {
+    policy: { domain: at, inherited, policy, p, sp, rua },
+    problems: [...reportProblems(rua), ...alignmentProblems(tags)],
+  }
+}
+
+function tagsOf(text: string): Map<string, string> {
+  return new Map(
+    text.split(';').flatMap(part => {
+      const [, name, value] = /^\s*([a-z]+)\s*=\s*(.*?)\s*$/i.exec(part) ?? []
+      return name === undefined ? [] : [[name.toLowerCase(), value!] as const]
+    }),
+  )
+}
+
+function reportProblems(rua: readonly string[]): Problem[] {
+  return rua
+    .filter(uri => !/^mailto:[^@\s]+@[^@\s]+$/i.test(uri))
+    .map(uri => ({
+      code: 'dmarc_rua',
+      message: `rua=${uri} is no address for reports: write mailto: and the address.`,
+    }))
+}
+
+/** The return path is at `send.`, so that SPF aligns in the relaxed mode alone; DKIM aligns in both. */
+function alignmentProblems(tags: ReadonlyMap<string, string>): Problem[] {
+  if (tags.get('aspf')?.toLowerCase() !== 's') return []
+  const message =
+    'aspf=s is stricter than needed: the return path is at a sub-domain, so that DMARC rests on DKIM alone. Leave aspf out.'
+  return [{ code: 'strict_spf_alignment', message }]
+}

@@ -1,0 +1,76 @@
+/** Looks for a record where it was likely put by mistake, once it is not found where it belongs. */
+
+import type { Witness } from '../../../protocols/dns/dns-observer.ts'
+import type { DnsRecord, TypeName } from '../../../protocols/dns/wire.ts'
+import type { Problem } from './observation.ts'
+
+export interface Wanted {
+  host: string
+  type: TypeName
+  /** Whether a record at another place is the one that is missed. */
+  isOurs(record: DnsRecord): boolean
+}
+
+export interface Surroundings {
+  /** The sending domain. */
+  domain: string
+  /** The zone it lies in; the domain itself where that is not known. */
+  zone: string
+  witness: Witness
+}
+
+export async function findMisplaced(wanted: Wanted, surroundings: Surroundings): Promise<Problem[]> {
+  const places = placesOf(wanted.host, surroundings)
+  const problems = await Promise.all(
+    places.map(async ({ at, problem }) => {
+      const answer = await surroundings.witness.ask(at, wanted.type)
+      if (answer.kind === 'unknown') return []
+      const isThere =
+        answer.records.some(wanted.isOurs) ||
+        answer.chain.some(target => wanted.isOurs({ name: at, ttlSeconds: 0, type: 'CNAME', target }))
+      return isThere ? [problem(at)] : []
+    }),
+  )
+  return problems.flat()
+}
+
+interface Place {
+  at: string
+  problem(at: string): Problem
+}
+
+/** The likeliest mistakes first: the zone added once more, left out, or the part before it left out. */
+function placesOf(host: string, { domain, zone }: Surroundings): Place[] {
+  const own = host.slice(0, -domain.length - 1)
+  const doubled = (at: string): Problem => ({
+    code: 'doubled_zone',
+    message: `The record stands at ${at}: the DNS panel adds the zone to a host by itself. Enter the host as ${host.slice(0, -zone.length - 1)}.`,
+  })
+  const places: Place[] = [{ at: `${host}.${zone}`, problem: doubled }]
+  if (zone !== domain) {
+    places.push({ at: `${host}.${domain}`, problem: doubled })
+    places.push({
+      at: `${own}.${zone}`,
+      problem: at => ({
+        code: 'wrong_level',
+        message: `The record stands at ${at}, which is for ${zone}; for ${domain} it belongs to ${host}.`,
+      }),
+    })
+  }
+  places.push({
+    at: domain,
+    problem: at => ({
+      code: 'at_apex',
+      message: `The record stands at ${at} itself; it belongs to ${host}.`,
+    }),
+  })
+  return places
+}
+
+/** What is to be done where nothing is found anywhere. */
+export function missing(type: string, host: string, value: string): Problem {
+  return {
+    code: 'missing',
+    message: `Add ${type === 'MX' ? 'an' : 'a'} ${type} record at ${host} with the value ${value}.`,
+  }
+}

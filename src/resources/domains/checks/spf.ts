@@ -1,0 +1,70 @@
+/** The SPF record of the return path: it must let mail from our addresses pass (RFC 7208). */
+import type { Probe, Problem } from './observation.ts'
+import { unknown } from './observation.ts'
+import { isSpf, parseSpf } from './spf-record.ts'
+import { isQuoted, quotedProblem, textsOf } from './values.ts'
+
+/** @param include the provider host */
+export function spfProbe(host: string, include: string): Probe {
+  return async witness => {
+    const answer = await witness.ask(host, 'TXT')
+    if (answer.kind === 'unknown') return unknown(answer.reason)
+    const { ttlSeconds } = answer
+    const found = textsOf(answer.records).filter(text => /^\s*["“]?\s*v=spf1(?:["”\s]|$)/i.test(text))
+    if (found.length === 0) return { verdict: 'absent', found, problems: [], ttlSeconds }
+    const problems = problemsOf(found, host, include)
+    return { verdict: problems.some(isFatal) ? 'wrong' : 'right', found, problems, ttlSeconds }
+  }
+}
+
+const HARMLESS = new Set(['passes_everybody'])
+
+function isFatal({ code }: Problem): boolean {
+  return !HARMLESS.has(code)
+}
+
+/** More than one record is an error to every receiver (RFC 7208 §4.5). */
+function problemsOf(found: readonly string[], host: string, include: string): Problem[] {
+  if (found.length > 1)
+    return [
+      {
+        code: 'several_spf',
+        message: `${host} has ${found.length} SPF records; receivers then heed none of them. Merge them into one.`,
+      },
+    ]
+  const text = found[0]!.trim()
+  if (isQuoted(text)) return [quotedProblem(text)]
+  if (!isSpf(text)) return [{ code: 'spf_syntax', message: `${text.slice(0, 60)} is no SPF record.` }]
+  return termProblems(text, include)
+}
+
+function termProblems(text: string, include: string): Problem[] {
+  const { terms, faults } = parseSpf(text)
+  const problems = faults.map(fault => ({
+    code: 'spf_syntax',
+    message: `"${fault}" means nothing in an SPF record, and receivers then heed none of it.`,
+  }))
+  const ours = terms.findIndex(
+    ({ name, qualifier, value }) =>
+      name === 'include' && qualifier === '+' && value.toLowerCase().replace(/\.$/, '') === include,
+  )
+  const all = terms.findIndex(({ name }) => name === 'all')
+  const redirect = terms.find(({ name }) => name === 'redirect')
+  const isRedirected = all < 0 && redirect?.value.toLowerCase() === include
+  if (ours < 0 && !isRedirected)
+    problems.push({
+      code: 'include_missing',
+      message: `The SPF record does not name our servers: put include:${include} before its "all".`,
+    })
+  if (ours >= 0 && all >= 0 && all < ours)
+    problems.push({
+      code: 'include_after_all',
+      message: `include:${include} stands after "all", where nobody reads it. Move it before.`,
+    })
+  if (all >= 0 && terms[all]!.qualifier === '+')
+    problems.push({
+      code: 'passes_everybody',
+      message: 'The SPF record lets everybody pass ("+all"): end it with "~all".',
+    })
+  return problems
+}

@@ -1,0 +1,89 @@
+/** The host of a domain's links: its record, and whether whoever goes there comes here. */
+import { equalBytes, type SecretKeys } from '../../../lib/secret-keys.ts'
+import { OutboundFault } from '../../../protocols/http-client/fault.ts'
+import type { Outbound } from '../../../protocols/http-client/outbound.ts'
+import { NOT_SERVED, PROOF_PATH, proofFor, type TrackingHost } from '../tracking-host.ts'
+import {
+  type Check,
+  checkOf,
+  look,
+  type Probe,
+  type Problem,
+  unknown,
+  type Witnesses,
+  withProblems,
+} from './observation.ts'
+import { targetProblems } from './values.ts'
+
+/** Undefined where whoever goes there comes here; else what came instead, a sentence without its full stop. */
+export type VisitHost = (tracking: TrackingHost) => Promise<string | undefined>
+
+export interface TrackingCheck {
+  check: Check
+  isServed: boolean
+}
+
+interface TrackingQuestion {
+  domain: string
+  tracking: TrackingHost
+  /** The CNAME that is asked for. */
+  record: { value: string }
+  witnesses: Witnesses
+  visit: VisitHost
+}
+
+const LIMIT_MS = 10_000
+const LIMIT_BYTES = 1_024
+
+/** What a visit finds counts more than the record: a name may as well lead here by addresses of its own, or over a proxy. */
+export async function checkTracking(question: TrackingQuestion): Promise<TrackingCheck> {
+  const { tracking, record, witnesses, visit } = question
+  const [looks, fault] = await Promise.all([look(aliasProbe(question), witnesses), visit(tracking)])
+  const check = checkOf(record.value, looks)
+  if (fault === undefined)
+    return { check: { ...check, status: 'verified', advice: null, problems: [] }, isServed: true }
+  return {
+    check: check.status === 'verified' ? withProblems(check, [notServed(tracking, fault)], 'pending') : check,
+    isServed: false,
+  }
+}
+
+export function createVisitHost(outbound: Pick<Outbound, 'send'>, secrets: SecretKeys): VisitHost {
+  return async ({ baseUrl }) => {
+    const { host, href: url } = new URL(`${baseUrl}${PROOF_PATH}`)
+    const reply = await outbound.send({ url, limitMs: LIMIT_MS, limitBytes: LIMIT_BYTES })
+    if (reply instanceof OutboundFault) return reply.message
+    if (reply.status !== 200) return `the answer is ${reply.status}`
+    const wanted = Buffer.from(proofFor(secrets, host))
+    return equalBytes(reply.body, wanted) ? undefined : 'another service answers'
+  }
+}
+
+function aliasProbe({ domain, tracking: { host }, record: { value: target } }: TrackingQuestion): Probe {
+  return async witness => {
+    const answer = await witness.ask(host, 'A')
+    if (answer.kind === 'unknown') return unknown(answer.reason)
+    const { chain, records, ttlSeconds } = answer
+    if (chain.includes(target)) return { verdict: 'right', found: [chain[0]!], problems: [], ttlSeconds }
+    const addresses = records.flatMap(record => (record.type === 'A' ? [record.address] : []))
+    const found = chain.length > 0 ? [chain[0]!] : addresses
+    if (found.length === 0) return { verdict: 'absent', found, problems: [], ttlSeconds }
+    const problems = targetProblems(found[0]!, target, domain)
+    return {
+      verdict: 'wrong',
+      found,
+      problems: problems.length > 0 ? problems : [elsewhere(host, found, target)],
+      ttlSeconds,
+    }
+  }
+}
+
+function elsewhere(host: string, found: readonly string[], target: string): Problem {
+  const message = `${host} leads to ${found.join(', ')}, and nobody gets from there to this service. Make it a CNAME record to ${target}.`
+  return { code: 'other_target', message }
+}
+
+function notServed({ host, baseUrl }: TrackingHost, fault: string): Problem {
+  const message = `${host} leads here, but at ${baseUrl} ${fault}: it needs a certificate for this name, or a proxy that passes it on. Until then links lead to the host of all.`
+  return { code: NOT_SERVED, message }
+}

@@ -1,0 +1,49 @@
+/** How a value that was found may differ from the one that was asked for, and what has likely happened to it. */
+import type { DnsRecord } from '../../../protocols/dns/wire.ts'
+import type { Problem } from './observation.ts'
+
+/** Without the blanks and quotes that DNS panels add. */
+export function plain(text: string): string {
+  return text.replace(/["“”]/g, '').replace(/\s+/g, ' ').trim()
+}
+
+/** The texts of TXT records. */
+export function textsOf(records: readonly DnsRecord[]): string[] {
+  return records.flatMap(record => (record.type === 'TXT' ? [record.text] : []))
+}
+
+/** What is wrong with a value that should have been another one, by its looks. */
+export function valueProblems(found: string, expected: string): Problem[] {
+  const bare = plain(found)
+  const problems: Problem[] = []
+  if (isQuoted(found)) problems.push(quotedProblem(found))
+  if (bare.length > expected.length && bare.startsWith(expected))
+    problems.push({
+      code: 'trailing_characters',
+      message: `The value goes on with "${bare.slice(expected.length)}" after its end. Take that away.`,
+    })
+  else if (bare.length > 10 && expected.startsWith(bare) && bare !== expected)
+    problems.push({ code: 'cut_off', message: `The value "${bare}" is cut off. Enter all of it.` })
+  else if (bare !== expected && bare.toLowerCase() === expected.toLowerCase())
+    problems.push({ code: 'letter_case', message: 'The value differs in upper and lower case.' })
+  return problems
+}
+
+export function isQuoted(text: string): boolean {
+  return /^\s*["“]|["”]\s*$/.test(text)
+}
+
+export function quotedProblem(text: string): Problem {
+  return {
+    code: 'quoted',
+    message: `The value was put with quotes around it (${text.trim().slice(0, 100)}). Enter it without them: the DNS panel adds what is needed.`,
+  }
+}
+
+/** Of a name that a record leads to: DNS panels take one without a final dot for a name below the zone. */
+export function targetProblems(found: string, expected: string, domain: string): Problem[] {
+  const added = found.startsWith(`${expected}.`) ? found.slice(expected.length + 1) : undefined
+  if (added === undefined || !`.${domain}`.endsWith(`.${added}`)) return valueProblems(found, expected)
+  const message = `The target is ${found}: the DNS panel added the zone to it. End the value with a dot: "${expected}."`
+  return [{ code: 'doubled_target', message }]
+}

@@ -1,0 +1,55 @@
+/** The records a customer puts into the DNS of a domain, once; everything that changes later lies behind them. */
+import type { DkimKeyFacts } from './domain-rows.ts'
+import { type LinkPlace, type TrackedDomain, trackingHostOf } from './tracking-host.ts'
+
+export interface DnsRecord {
+  record: 'Verification' | 'DKIM 1' | 'DKIM 2' | 'DKIM 3' | 'SPF' | 'MX' | 'Tracking'
+  type: 'TXT' | 'CNAME' | 'MX'
+  host: string
+  value: string
+  /** Of MX records only: their preference. */
+  priority?: number
+}
+
+export const MX_PREFERENCE = 10
+
+export interface RecordsSource {
+  name: string
+  region: string
+  verificationToken: string
+  keys: readonly Pick<DkimKeyFacts, 'slot' | 'token'>[]
+}
+
+/** The six that every domain needs, in the order of the contract. @param mailHost the provider host */
+export function dnsRecordsOf(domain: RecordsSource, mailHost: string): DnsRecord[] {
+  const { name, region, verificationToken, keys } = domain
+  return [
+    { record: 'Verification', type: 'TXT', host: `_svc.${name}`, value: `svc-verify=${verificationToken}` },
+    ...keys.map(({ slot, token }) => ({
+      record: `DKIM ${slot}` as DnsRecord['record'],
+      type: 'CNAME' as const,
+      host: `${token}._domainkey.${name}`,
+      value: `${token}.dkim.${mailHost}`,
+    })),
+    { record: 'SPF', type: 'TXT', host: `send.${name}`, value: `v=spf1 include:${mailHost} ~all` },
+    {
+      record: 'MX',
+      type: 'MX',
+      host: `send.${name}`,
+      value: `feedback-smtp.${region}.${mailHost}`,
+      priority: MX_PREFERENCE,
+    },
+  ]
+}
+
+/** Those six, and that of the host of its links where it has one. */
+export function allRecordsOf(
+  domain: RecordsSource & TrackedDomain,
+  mailHost: string,
+  place: LinkPlace,
+): DnsRecord[] {
+  const tracking = trackingHostOf(domain, place)
+  const records = dnsRecordsOf(domain, mailHost)
+  if (!tracking) return records
+  return [...records, { record: 'Tracking', type: 'CNAME', host: tracking.host, value: place.target }]
+}

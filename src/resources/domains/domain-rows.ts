@@ -1,0 +1,199 @@
+/** Domains and their DKIM keys, as stored. */
+import type { Id } from '../../lib/ids.ts'
+import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
+import type { Find } from '../../store/read.ts'
+import type { Db, DkimKeyRow, DomainRow } from '../../store/schema.ts'
+
+/** What may be known of a key without its secret. */
+export type DkimKeyFacts = Omit<DkimKeyRow, 'privateKey'>
+
+export interface DomainWithKeys extends DomainRow {
+  /** By slot. */
+  keys: DkimKeyFacts[]
+}
+
+/** Topic of announcements: the id of a domain whose keys, or which of them sign, have changed. */
+export const DKIM_KEYS_CHANGED = 'dkim-keys'
+
+/** Topic of announcements: the name of a domain that receives mail from now on, or no more. */
+export const HOSTING_CHANGED = 'hosting'
+
+const KEY_FACTS = [
+  'id',
+  'domainId',
+  'slot',
+  'token',
+  'algorithm',
+  'publicKey',
+  'createdAt',
+  'activeFrom',
+  'retiredAt',
+  'revokedAt',
+] as const
+
+export async function findDomain(db: Db, accountId: Id, id: Id): Promise<DomainWithKeys | undefined> {
+  const row = await db
+    .selectFrom('domains')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && (await withKeys(db, [row]))[0]
+}
+
+/** Newest first. */
+export async function listDomains(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<DomainWithKeys>> {
+  const own = db.selectFrom('domains').where('accountId', '=', accountId)
+  const { rows, ...found } = await findPage(own, own.selectAll(), page)
+  return { ...found, rows: await withKeys(db, rows) }
+}
+
+export type PublishedKey = Pick<DkimKeyRow, 'algorithm' | 'publicKey' | 'revokedAt'>
+
+/** The public half of the key published under a token of the provider zone. */
+export async function findPublishedKey(find: Find, token: string): Promise<PublishedKey | undefined> {
+  return (await find('dkimKeys', [{ token }], ['algorithm', 'publicKey', 'revokedAt']))[0]
+}
+
+/** What its signatures are proven by, also where another key has taken its place; undefined when its domain is gone. */
+export async function findKeyFacts(
+  db: Db,
+  id: Id,
+): Promise<Pick<DkimKeyFacts, 'token' | 'algorithm' | 'publicKey'> | undefined> {
+  const [present, former] = await Promise.all(
+    (['dkimKeys', 'formerDkimKeys'] as const).map(table =>
+      db
+        .selectFrom(table)
+        .select(['token', 'algorithm', 'publicKey'])
+        .where('id', '=', id)
+        .executeTakeFirst(),
+    ),
+  )
+  return present ?? former
+}
+
+export interface DomainInTurns {
+  id: Id
+  name: string
+  keys: DkimKeyFacts[]
+  /** When somebody asked for other keys; null when nobody did. */
+  wantedAt: number | null
+}
+
+/** Domains that have been verified, by id, with their keys. @param after the last one of the page before */
+export async function listDomainsInTurns(db: Db, after: Id, limit: number): Promise<DomainInTurns[]> {
+  const rows = await db
+    .selectFrom('domains')
+    .leftJoin('keyRotations', 'keyRotations.domainId', 'domains.id')
+    .select(['domains.id', 'domains.name', 'keyRotations.wantedAt'])
+    .where('domains.id', '>', after)
+    .where('domains.verifiedAt', 'is not', null)
+    .orderBy('domains.id')
+    .limit(limit)
+    .execute()
+  return withKeys(db, rows)
+}
+
+/** The keys of a domain by which mail can be signed once more as it was, present and former. */
+export async function findKeysToProve(
+  db: Db,
+  domainId: Id,
+): Promise<Pick<DkimKeyRow, 'id' | 'token' | 'algorithm' | 'privateKey'>[]> {
+  const keys = await Promise.all(
+    (['dkimKeys', 'formerDkimKeys'] as const).map(table =>
+      db
+        .selectFrom(table)
+        .select(['id', 'token', 'algorithm', 'privateKey'])
+        .where('domainId', '=', domainId)
+        .execute(),
+    ),
+  )
+  return keys.flat().flatMap(({ privateKey, ...key }) => (privateKey?.length ? [{ ...key, privateKey }] : []))
+}
+
+/** Null when nobody asked for other keys. */
+export async function findWantedRotation(db: Db, domainId: Id): Promise<number | null> {
+  const row = await db
+    .selectFrom('keyRotations')
+    .select('wantedAt')
+    .where('domainId', '=', domainId)
+    .executeTakeFirst()
+  return row?.wantedAt ?? null
+}
+
+/** Published keys of all domains, those of older domains first. */
+export async function listPublishedKeys(
+  db: Db,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ total: number; rows: (PublishedKey & { token: string })[] }> {
+  const keys = db.selectFrom('dkimKeys')
+  const { total } = await keys.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const rows = await keys
+    .select(['token', 'algorithm', 'publicKey', 'revokedAt'])
+    .orderBy('domainId')
+    .orderBy('slot')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  return { total: Number(total), rows }
+}
+
+/** The keys that sign for a domain now. */
+export async function findSigningKeys(db: Db, domainId: Id): Promise<DkimKeyRow[]> {
+  return db
+    .selectFrom('dkimKeys')
+    .selectAll()
+    .where('domainId', '=', domainId)
+    .where('activeFrom', 'is not', null)
+    .where('retiredAt', 'is', null)
+    .orderBy('slot')
+    .execute()
+}
+
+/** The one account's domain that has been verified under this name. */
+export async function findVerifiedDomain(
+  db: Db,
+  name: string,
+): Promise<Pick<DomainRow, 'accountId'> | undefined> {
+  return db
+    .selectFrom('domains')
+    .select('accountId')
+    .where('name', '=', name)
+    .where('status', 'in', ['verified', 'temporary_failure'])
+    .executeTakeFirst()
+}
+
+/** A domain whose mail is taken here. */
+export type HostedDomain = Pick<DomainRow, 'accountId' | 'id'>
+
+/** The one domain under this name that receives mail; undefined when there is none. */
+export async function findHostedDomain(db: Db, name: string): Promise<HostedDomain | undefined> {
+  return db
+    .selectFrom('domains')
+    .select(['accountId', 'id'])
+    .where('name', '=', name)
+    .where('status', 'in', ['verified', 'temporary_failure'])
+    .where('receiving', '=', 1)
+    .executeTakeFirst()
+}
+
+/** What its mail asks of connections; undefined when it is gone. */
+export async function findDomainTls(db: Db, domainId: Id): Promise<DomainRow['tls'] | undefined> {
+  const row = await db.selectFrom('domains').select('tls').where('id', '=', domainId).executeTakeFirst()
+  return row?.tls
+}
+
+async function withKeys<D extends { id: Id }>(db: Db, rows: D[]): Promise<(D & { keys: DkimKeyFacts[] })[]> {
+  if (rows.length === 0) return []
+  const keys = await db
+    .selectFrom('dkimKeys')
+    .select(KEY_FACTS)
+    .where(
+      'domainId',
+      'in',
+      rows.map(({ id }) => id),
+    )
+    .orderBy('slot')
+    .execute()
+  return rows.map(row => ({ ...row, keys: keys.filter(key => Buffer.compare(key.domainId, row.id) === 0) }))
+}

@@ -1,0 +1,127 @@
+/** Sending domains of an account: registered with fresh keys, shown with their records, verified by look-ups. */
+import { randomBytes } from 'node:crypto'
+import { toBase32 } from '../../lib/base32.ts'
+import { type Id, type IdSource, idKey } from '../../lib/ids.ts'
+import { createKeyedLock } from '../../lib/keyed-lock.ts'
+import type { SecretKeys } from '../../lib/secret-keys.ts'
+import type { DkimAlgorithm } from '../../protocols/dkim/keys.ts'
+import type { FoundPage, ListPage } from '../../store/list-page.ts'
+import type { DkimKeyRow } from '../../store/schema.ts'
+import { type CheckedResult, type CheckerOptions, createChecker } from './checker.ts'
+import { type DomainChanges, type DomainRefusal, refusalOf } from './commands.ts'
+import { type DomainWithKeys, findDomain, listDomains } from './domain-rows.ts'
+import { EARLY_CHECKS_MS } from './status.ts'
+
+export interface Domains {
+  create(
+    accountId: Id,
+    name: string,
+    region: string,
+    settings?: DomainChanges,
+  ): Promise<DomainWithKeys | DomainRefusal>
+  list(accountId: Id, page: ListPage): Promise<FoundPage<DomainWithKeys>>
+  find(accountId: Id, id: Id): Promise<DomainWithKeys | undefined>
+  /**
+   * Looks the records up now; whoever asks while that is under way gets the same answer. Undefined when the account
+   * has no such domain. @throws TooManyWaiting
+   */
+  verify(accountId: Id, id: Id): Promise<CheckedResult | undefined>
+  /** Undefined when the account has no such domain. */
+  change(accountId: Id, id: Id, changes: DomainChanges): Promise<DomainWithKeys | undefined>
+  delete(accountId: Id, id: Id): Promise<boolean>
+}
+
+export type GenerateKey = (algorithm: DkimAlgorithm) => Promise<{ privateKey: Uint8Array; publicKey: string }>
+
+interface DomainOptions extends CheckerOptions {
+  newId: IdSource
+  secrets: SecretKeys
+  generateKey: GenerateKey
+  /** Domains of an account that may wait for their verification; any number when absent. */
+  pendingMax?: number
+}
+
+/** Slots 1 and 2 alternate, 3 signs beside them. */
+const SLOTS: readonly { slot: number; algorithm: DkimAlgorithm }[] = [
+  { slot: 1, algorithm: 'rsa-sha256' },
+  { slot: 2, algorithm: 'rsa-sha256' },
+  { slot: 3, algorithm: 'ed25519-sha256' },
+]
+
+export function createDomains(options: DomainOptions): Domains {
+  const { db, run, clock, newId, pendingMax } = options
+  /** One at a time of an account, so that its refused requests cost no keys. */
+  const inTurn = createKeyedLock()
+  return {
+    create: (accountId, name, region, settings = {}) =>
+      inTurn(idKey(accountId), async () => {
+        const refusal = await refusalOf(db, { accountId, name, pendingMax })
+        if (refusal !== undefined) return refusal
+        const now = clock.now()
+        const domain = {
+          id: newId(now),
+          accountId,
+          name,
+          region,
+          status: 'pending' as const,
+          verificationToken: randomToken(),
+          openTracking: 0 as const,
+          clickTracking: 0 as const,
+          receiving: 1 as const,
+          trackingSubdomain: null,
+          trackingTerms: null,
+          tls: 'opportunistic' as const,
+          ...settings,
+          createdAt: now,
+          verifiedAt: null,
+          lastCheckedAt: null,
+          failingSince: null,
+          checks: null,
+          checkAt: now + EARLY_CHECKS_MS[0]!,
+        }
+        const keys = await Promise.all(
+          SLOTS.map(slot => sealedKey(options, domain.id, { ...slot, token: randomToken() }, now)),
+        )
+        const result = await run('createDomain', { domain, keys, pendingMax })
+        return result === 'created' ? { ...domain, keys } : result
+      }),
+    list: (accountId, page) => listDomains(db, accountId, page),
+    find: (accountId, id) => findDomain(db, accountId, id),
+    verify: createChecker(options),
+    change: (accountId, id, changes) => run('changeDomain', { accountId, id, changes, at: clock.now() }),
+    delete: (accountId, id) => run('deleteDomain', { accountId, id, at: clock.now() }),
+  }
+}
+
+/** A key that nobody has used yet, at its place among those of a domain. */
+export async function sealedKey(
+  { newId, secrets, generateKey }: Pick<DomainOptions, 'newId' | 'secrets' | 'generateKey'>,
+  domainId: Id,
+  { slot, algorithm, token }: Pick<DkimKeyRow, 'slot' | 'algorithm' | 'token'>,
+  now: number,
+): Promise<DkimKeyRow> {
+  const { privateKey, publicKey } = await generateKey(algorithm)
+  return {
+    id: newId(now),
+    domainId,
+    slot,
+    token,
+    algorithm,
+    publicKey,
+    privateKey: secrets.seal(privateKey, dkimContext(token)),
+    createdAt: now,
+    activeFrom: null,
+    retiredAt: null,
+    revokedAt: null,
+  }
+}
+
+/** Binds a sealed private key to its selector. */
+export function dkimContext(token: string): string {
+  return `dkim ${token}`
+}
+
+/** 32 characters that are good in a DNS label, 160 bits. */
+function randomToken(): string {
+  return toBase32(randomBytes(20))
+}

@@ -1,0 +1,29 @@
+/** What the last check found of each record of a domain. */
+import type { CheckStatus } from './checks/observation.ts'
+import type { DnsRecord } from './dns-records.ts'
+import type { DomainChecks } from './verify.ts'
+
+export type RecordStatus = CheckStatus | 'not_started'
+
+/** @param checks null before the first; those of an older version may lack some */
+export function recordStatus(
+  { record, host }: DnsRecord,
+  checks: Partial<DomainChecks> | null,
+): RecordStatus {
+  return foundOf(record, host, checks ?? {}) ?? 'not_started'
+}
+
+function foundOf(record: DnsRecord['record'], host: string, checks: Partial<DomainChecks>) {
+  switch (record) {
+    case 'Verification':
+      return checks.ownership?.status
+    case 'SPF':
+      return checks.spf?.status
+    case 'MX':
+      return checks.mx?.status
+    case 'Tracking':
+      return checks.tracking?.host === host ? checks.tracking.status : undefined
+    default:
+      return checks.dkim?.selectors.find(selector => selector.host === host)?.status
+  }
+}

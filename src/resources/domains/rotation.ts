@@ -1,0 +1,87 @@
+/**
+ * Keys change by themselves: on schedule or because somebody asked, one step after another over days, and without the
+ * owner of the domain, whose CNAMEs lead to whatever is published. What was done is in the store alone, so that the
+ * work goes on after a kill where it stopped.
+ */
+import type { Clock } from '../../lib/clock.ts'
+import { type IdSource, wireId } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import type { SecretKeys } from '../../lib/secret-keys.ts'
+import type { Run } from '../../store/command.ts'
+import type { Db } from '../../store/schema.ts'
+import { type DkimKeyFacts, type DomainInTurns, listDomainsInTurns } from './domain-rows.ts'
+import { type GenerateKey, sealedKey } from './domains.ts'
+import { type KeyStep, stepsDue } from './key-life.ts'
+import { isPublic, type VisibilityOptions } from './key-visibility.ts'
+import type { rotationCommands } from './rotation-commands.ts'
+
+export interface RotationOptions extends VisibilityOptions {
+  db: Db
+  run: Run<typeof rotationCommands>
+  clock: Clock
+  newId: IdSource
+  secrets: SecretKeys
+  generateKey: GenerateKey
+  mailHost: string
+  /** A key signs for so long; null for ever. */
+  rotateAfterMs: number | null
+  /** Mail may be shown for so long after it was signed; null for ever. */
+  shownForMs: number | null
+  log: Log
+}
+
+const PAGE = 200
+const BEFORE_ALL = new Uint8Array(16)
+
+/** One round over all domains: whatever it is time for is done. Yields after every page and every domain with work. */
+export async function* rotateKeys(options: RotationOptions): AsyncGenerator<void> {
+  const { shownForMs } = options
+  if (shownForMs !== null)
+    await options.run('destroyKeys', { retiredBefore: options.clock.now() - shownForMs })
+  let after: Uint8Array = BEFORE_ALL
+  for (;;) {
+    const page = await listDomainsInTurns(options.db, after, PAGE)
+    for (const domain of page) {
+      const { clock, rotateAfterMs } = options
+      const steps = stepsDue(domain.keys, { now: clock.now(), wantedAt: domain.wantedAt, rotateAfterMs })
+      for (const step of steps) await take(options, domain, step)
+      if (steps.length > 0) yield
+    }
+    if (page.length < PAGE) return
+    after = page.at(-1)!.id
+    yield
+  }
+}
+
+async function take(options: RotationOptions, { id: domainId, name }: DomainInTurns, step: KeyStep) {
+  const { run, clock, log } = options
+  const tell = (key: DkimKeyFacts, what: string) =>
+    log.info({ domain: name, selector: key.token, key: wireId('key', key.id) }, what)
+  const entering = step.kind === 'switch' ? step.to : step.kind === 'begin' ? step.key : undefined
+  if (entering && !(await isPublic(placeOf(entering, name, options), options)))
+    return tell(entering, 'a DKIM key waits: its record is not seen by everybody')
+  const at = clock.now()
+  switch (step.kind) {
+    case 'switch': {
+      const { from, to } = step
+      if (await run('switchKeys', { domainId, from: from.id, to: to.id, at }))
+        tell(to, 'a DKIM key signs, in place of the one before')
+      return
+    }
+    case 'begin':
+      if (await run('beginKey', { domainId, key: step.key.id, at })) tell(step.key, 'a DKIM key signs')
+      return
+    case 'revoke':
+      if (await run('revokeKey', { domainId, key: step.key.id, at })) tell(step.key, 'a DKIM key is revoked')
+      return
+    case 'replace': {
+      const { id: old, slot, algorithm, token } = step.key
+      const key = await sealedKey(options, domainId, { slot, algorithm, token }, at)
+      if (await run('replaceKey', { old, key })) tell(key, 'a fresh DKIM key is published')
+    }
+  }
+}
+
+function placeOf({ token, publicKey }: DkimKeyFacts, domain: string, { mailHost }: RotationOptions) {
+  return { host: `${token}._domainkey.${domain}`, target: `${token}.dkim.${mailHost}`, publicKey }
+}

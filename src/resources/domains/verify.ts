@@ -1,0 +1,233 @@
+/**
+ * Looks a domain's records up as the world sees them, and at the name servers of its zone, and says what was found,
+ * what is asked for, and what to do.
+ */
+
+import type { Witness } from '../../protocols/dns/dns-observer.ts'
+import { findZoneServers, type ZoneServers } from '../../protocols/dns/name-servers.ts'
+import { selectorProbe } from './checks/dkim.ts'
+import { checkDmarc, type DmarcCheck } from './checks/dmarc.ts'
+import { findMisplaced, missing, type Wanted } from './checks/misplaced.ts'
+import { exchangeProbe } from './checks/mx.ts'
+import {
+  type Check,
+  type CheckStatus,
+  checkOf,
+  type Looks,
+  look,
+  type Probe,
+  type Standing,
+  standingOf,
+  type Witnesses,
+  withProblems,
+} from './checks/observation.ts'
+import { ownershipProbe } from './checks/ownership.ts'
+import { spfProbe } from './checks/spf.ts'
+import { spfCost } from './checks/spf-cost.ts'
+import { isSpf } from './checks/spf-record.ts'
+import { checkTracking, type VisitHost } from './checks/tracking.ts'
+import { plain } from './checks/values.ts'
+import { type NameServersCheck, nameServersCheck } from './checks/zone-servers.ts'
+import type { DnsRecord } from './dns-records.ts'
+import type { TrackingHost } from './tracking-host.ts'
+
+/** In wire spelling: stored, and shown as it is. */
+export interface DomainChecks {
+  ownership: Check
+  dkim: { status: CheckStatus; selectors: ({ host: string } & Check)[] }
+  spf: Check
+  mx: Check
+  dmarc: DmarcCheck
+  /** Null where the domain's own mail is not wanted here. */
+  receiving: Check | null
+  /** Null where links lead to the host of all. */
+  tracking: ({ host: string } & Check) | null
+  name_servers: NameServersCheck
+}
+
+export interface CheckedDomain {
+  checks: DomainChecks
+  ownership: Standing
+  /** In the order of the selectors. */
+  selectors: Standing[]
+  /** Whoever goes to the host of its links comes here; undefined where it has none. */
+  linksAreServed: boolean | undefined
+}
+
+/** A DKIM selector's record and the key it must lead to. */
+export interface SelectorRecord {
+  record: DnsRecord
+  publicKey: string
+}
+
+/** Whom a check asks. */
+export interface Inquiry {
+  resolvers: readonly Witness[]
+  /** Whether an address that the DNS names may be asked. */
+  isAllowed(address: string): boolean
+  openWitness(label: string, address: string): Witness
+}
+
+export interface CheckOptions {
+  domain: string
+  mailHost: string
+  records: readonly DnsRecord[]
+  selectors: readonly SelectorRecord[]
+  /** Whether the domain's own mail is wanted here. */
+  receiving: boolean
+  /** The host of its links; undefined where it has none. */
+  tracking: TrackingHost | undefined
+  /** Looks who is there. */
+  visit: VisitHost
+  inquiry: Inquiry
+  /** What the last check found; null before the first. */
+  former: DomainChecks | null
+  /** The provider zone cannot be delegated to (RFC 2606): the CNAME is all that can be asked for. */
+  laboratory: boolean
+}
+
+export async function checkDomain(options: CheckOptions): Promise<CheckedDomain> {
+  const { domain, selectors, inquiry, former } = options
+  const servers = await findZoneServers(domain, inquiry)
+  const scene = { ...options, servers, witnesses: { ...inquiry, authorities: servers.witnesses } }
+  const record = recordIn(options)
+  const [ownership, dkim, spf, mx, dmarc, receiving, links] = await Promise.all([
+    checkRecord(
+      scene,
+      record('Verification'),
+      ownershipProbeOf(record('Verification')),
+      former?.ownership.status,
+    ),
+    Promise.all(selectors.map(selector => checkSelector(scene, selector))),
+    checkSpf(scene, record('SPF')),
+    checkRecord(scene, record('MX'), exchangeProbeOf(domain, record('MX')), former?.mx.status),
+    checkDmarc(domain, inquiry.resolvers),
+    options.receiving ? checkReceiving(scene) : null,
+    options.tracking && checkTracking({ ...scene, tracking: options.tracking, record: record('Tracking') }),
+  ])
+  return {
+    checks: {
+      ownership: ownership.check,
+      dkim: {
+        status: worst(dkim.map(({ check }) => check)),
+        selectors: dkim.map(({ check }, i) => ({ host: selectors[i]!.record.host, ...check })),
+      },
+      spf: spf.check,
+      mx: mx.check,
+      dmarc,
+      receiving,
+      tracking: links ? { host: options.tracking!.host, ...links.check } : null,
+      name_servers: nameServersCheck(servers),
+    },
+    ownership: ownership.standing,
+    selectors: dkim.map(({ standing }) => standing),
+    linksAreServed: links?.isServed,
+  }
+}
+
+interface Scene extends CheckOptions {
+  servers: ZoneServers
+  witnesses: Witnesses
+}
+
+interface Checked {
+  check: Check
+  standing: Standing
+}
+
+/** Where it is not found, also where it may stand by mistake. */
+async function checkRecord(
+  scene: Scene,
+  record: DnsRecord,
+  probe: Probe,
+  former: CheckStatus | undefined,
+): Promise<Checked> {
+  const looks = await look(probe, scene.witnesses)
+  const standing = standingOf(looks)
+  const check =
+    standing === 'unknown' && former === 'verified' ? kept(record, looks) : checkOf(record.value, looks)
+  const isLost = standing === 'gone' && check.found.length === 0
+  if (!isLost) return { check, standing }
+  const misplaced = await findMisplaced(wantedOf(record), {
+    domain: scene.domain,
+    zone: scene.servers.zone ?? scene.domain,
+    witness: scene.witnesses.authorities[0] ?? scene.witnesses.resolvers[0]!,
+  })
+  const told = [...check.problems, ...misplaced]
+  const { type, host, value, priority } = record
+  const text = priority === undefined ? value : `${priority} ${value}`
+  return { check: withProblems(check, told.length > 0 ? misplaced : [missing(type, host, text)]), standing }
+}
+
+/** Lost answers take nothing away. */
+function kept({ value }: DnsRecord, looks: Looks): Check {
+  const message = 'No clear answer came this time: the record counts as found until one says otherwise.'
+  return withProblems(checkOf(value, looks), [{ code: 'still_counted', message }], 'verified')
+}
+
+function checkSelector(scene: Scene, { record, publicKey }: SelectorRecord): Promise<Checked> {
+  const { domain, laboratory, former } = scene
+  const { host, value: target } = record
+  const before = former?.dkim.selectors.find(selector => selector.host === host)?.status
+  return checkRecord(scene, record, selectorProbe({ domain, host, target, publicKey, laboratory }), before)
+}
+
+/** With what the record costs those who read it. */
+async function checkSpf(scene: Scene, record: DnsRecord): Promise<Checked> {
+  const { witnesses, mailHost, laboratory } = scene
+  const checked = await checkRecord(scene, record, spfProbe(record.host, mailHost), scene.former?.spf.status)
+  const { check } = checked
+  const text = check.found.find(isSpf)
+  if (check.status !== 'verified' || text === undefined || laboratory) return checked
+  const sees = check.resolvers.findIndex(({ status }) => status === 'verified')
+  const { problems } = await spfCost(record.host, text, witnesses.resolvers[sees]!)
+  return { ...checked, check: withProblems(check, problems, problems.length > 0 ? 'failed' : check.status) }
+}
+
+/** Mail of a domain may well be meant to go elsewhere: that is no failure. */
+async function checkReceiving({ domain, mailHost, witnesses }: Scene): Promise<Check> {
+  const looks = await look(
+    exchangeProbe({ domain, host: domain, exchange: mailHost, isAlone: false }),
+    witnesses,
+  )
+  const check = checkOf(mailHost, looks)
+  if (check.status === 'verified') return check
+  const message = `Mail to ${domain} does not come here. If it is to, add an MX record at ${domain} with the value 10 ${mailHost}.`
+  const problems = [{ code: 'not_received_here', message }]
+  return { ...check, status: 'pending', advice: message, problems }
+}
+
+function ownershipProbeOf({ host, value }: DnsRecord): Probe {
+  return ownershipProbe(host, value)
+}
+
+function exchangeProbeOf(domain: string, { host, value: exchange }: DnsRecord): Probe {
+  return exchangeProbe({ domain, host, exchange, isAlone: true })
+}
+
+function wantedOf({ type, host, value }: DnsRecord): Wanted {
+  return {
+    host,
+    type,
+    isOurs(record) {
+      if (record.type === 'TXT') return isSameText(plain(record.text), value)
+      if (record.type === 'CNAME') return record.target.toLowerCase() === value
+      return record.type === 'MX' && record.exchange.toLowerCase() === value
+    },
+  }
+}
+
+/** An SPF record may hold more than was asked for. */
+function isSameText(found: string, wanted: string): boolean {
+  const include = wanted.split(' ').find(term => term.startsWith('include:'))
+  return found === wanted || (include !== undefined && found.toLowerCase().split(' ').includes(include))
+}
+
+function recordIn({ records }: CheckOptions) {
+  return (label: DnsRecord['record']) => records.find(candidate => candidate.record === label)!
+}
+
+function worst(checks: readonly { status: CheckStatus }[]): CheckStatus {
+  const has = (status: CheckStatus) => checks.some(check => check.status === status)
+  return has('failed') ? 'failed' : has('pending') ? 'pending' : 'verified'
+}

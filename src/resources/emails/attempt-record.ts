@@ -1,0 +1,35 @@
+/** What was said in an attempt, as its row keeps it. */
+import { pack, unpack } from '../../store/packed-record.ts'
+import type { AttemptRow } from '../../store/schema.ts'
+
+export type AttemptRecord = Pick<AttemptRow, 'phase' | 'reply' | 'mxHost' | 'mxIp' | 'tls' | 'transcript'>
+
+export function packRecord({ phase, reply, mxHost, mxIp, tls, transcript }: AttemptRecord): Uint8Array {
+  const facts = JSON.stringify([phase, reply, mxHost, mxIp, tls])
+  return pack(`${facts.slice(0, -1)},${transcript ?? 'null'}]`)
+}
+
+type Text = string | null
+type Facts = [phase: Text, reply: Text, mxHost: Text, mxIp: Text, tls: Text, trials: object[] | null]
+
+export function readRecord(packed: Uint8Array): AttemptRecord {
+  const [phase, reply, mxHost, mxIp, tls, trials] = JSON.parse(unpack(packed)) as Facts
+  return { phase, reply, mxHost, mxIp, tls, transcript: trials && JSON.stringify(trials) }
+}
+
+/** What the event of a delivery tells: all of it is in the attempt that made it. */
+export function deliveredData({
+  mxHost,
+  mxIp,
+  tls,
+  reply,
+  startedAt,
+  finishedAt,
+}: Omit<AttemptRecord, 'phase' | 'transcript'> & { startedAt: number; finishedAt: number }) {
+  return { mx_host: mxHost, mx_ip: mxIp, tls, reply, duration_ms: finishedAt - startedAt }
+}
+
+/** The attempt with what was said in it. */
+export function withRecord(attempt: AttemptRow): AttemptRow {
+  return attempt.record === null ? attempt : { ...attempt, ...readRecord(attempt.record) }
+}

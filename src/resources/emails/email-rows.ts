@@ -1,0 +1,97 @@
+/** Emails with their deliveries and timeline, as read back. */
+import { type Id, idText } from '../../lib/ids.ts'
+import type { Mailbox } from '../../protocols/smtp/address.ts'
+import type { ReadTogether } from '../../store/read.ts'
+import type { AttemptRow, Db, DeliveryRow, EmailRow, EventRow } from '../../store/schema.ts'
+import { withRecord } from './attempt-record.ts'
+import { type Content, decodeContent } from './content.ts'
+import { type AttemptRef, withData } from './event-rows.ts'
+import { visibleSince } from './visible.ts'
+
+/** An email with everything that is shown of it. */
+export interface EmailParts {
+  email: EmailRow
+  content: Content
+  /** In the order of their ordinals. */
+  deliveries: DeliveryRow[]
+  /** By delivery, oldest first. */
+  attempts: AttemptRow[]
+  /** Oldest first. */
+  events: EventRow[]
+}
+
+/** All parts as of one commit; undefined when the account has no such email, or none after its horizon. */
+export async function findEmailParts(
+  { db, readTogether }: { db: Db; readTogether: ReadTogether },
+  accountId: Id,
+  id: Id,
+  horizon: number,
+): Promise<EmailParts | undefined> {
+  const [[email], [content], deliveries, attempts, events] = await readTogether(
+    db
+      .selectFrom('emails')
+      .selectAll()
+      .where('accountId', '=', accountId)
+      .where('id', '=', id)
+      .where(visibleSince(horizon)),
+    db
+      .selectFrom('contents')
+      .innerJoin('emails', 'contents.id', 'emails.contentId')
+      .select(['encoding', 'body'])
+      .where('accountId', '=', accountId)
+      .where('emails.id', '=', id),
+    db.selectFrom('deliveries').selectAll().where('emailId', '=', id).orderBy('ordinal'),
+    db.selectFrom('attempts').selectAll().where('emailId', '=', id).orderBy('ordinal').orderBy('number'),
+    db.selectFrom('events').selectAll().where('subjectId', '=', id).orderBy('createdAt').orderBy('id'),
+  )
+  if (!email || !content) return undefined
+  const attemptOf = ({ ordinal, number }: AttemptRef) =>
+    attempts.find(attempt => attempt.ordinal === ordinal && attempt.number === number)
+  return {
+    ...{ email, content: decodeContent(content), deliveries, attempts: attempts.map(withRecord) },
+    events: events.map(event => withData(event, attemptOf)),
+  }
+}
+
+/** Whether an email was sent from a domain; null stands for any. */
+export function isSentFrom(domain: string | null, { sender }: Pick<EmailRow, 'sender'>): boolean {
+  return domain === null || parseMailboxes(sender)[0]?.domain === domain
+}
+
+/** How emails of which there are very many keep a list: one mailbox without a name as its bare address. */
+export function compactMailboxes(json: string): string {
+  const [only, ...others] = parseMailboxes(json)
+  return only && only.name === null && others.length === 0 ? only.address : json
+}
+
+/** Mailboxes from a stored list. */
+export function parseMailboxes(json: string | null): Mailbox[] {
+  if (json === null) return []
+  if (!json.startsWith('[')) return [{ name: null, address: json, domain: domainOf(json) }]
+  const stored = JSON.parse(json) as { name?: string; address: string }[]
+  return stored.map(({ name, address }) => ({
+    name: name ?? null,
+    address,
+    domain: domainOf(address),
+  }))
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1)
+}
+
+/** Stands in the row of an email whose `Message-ID` follows from its id. */
+export const OWN_MESSAGE_ID = ''
+
+/** With its angle brackets. */
+export function messageIdOf({
+  messageId,
+  id,
+  sender,
+}: Pick<EmailRow, 'messageId' | 'id' | 'sender'>): string {
+  return messageId === OWN_MESSAGE_ID ? ownMessageId(id, parseMailboxes(sender)[0]!.domain) : messageId
+}
+
+export function ownMessageId(id: Id, domain: string): string {
+  return `<${idText(id)}@${domain}>`
+}

@@ -1,0 +1,162 @@
+/** Events of an account, read in the order in which they were recorded. */
+import type { Id } from '../../lib/ids.ts'
+import { pack, unpack } from '../../store/packed-record.ts'
+import type { Find } from '../../store/read.ts'
+import type { AttemptRow, Db, EventRow } from '../../store/schema.ts'
+import { deliveredData, readRecord } from './attempt-record.ts'
+
+/** What is counted of events. */
+export const EVENTS_COUNTER = 'events'
+
+/** Every message has such an event. */
+const PACKED_TYPE = 'email.delivered'
+/** Stands in a row whose data are packed. */
+const NO_DATA = '{}'
+/** Begins what stands for data that are an attempt's; `pack` begins what it packs by other numbers. */
+const OF_ATTEMPT = 0
+/** That number, and two of 16 bits. */
+const REF_BYTES = 5
+
+/** One of an email's attempts. */
+export interface AttemptRef {
+  ordinal: number
+  number: number
+}
+
+const RECORDED = ['startedAt', 'finishedAt', 'record'] as const
+type RecordedAttempt = Pick<AttemptRow, (typeof RECORDED)[number]>
+
+/** How an event is kept. @param attempt that has all of `data`, see `deliveredData()` */
+export function eventRow(
+  event: Omit<EventRow, 'data' | 'packed'>,
+  data: object,
+  attempt?: AttemptRef,
+): EventRow {
+  if (attempt) return { ...event, data: NO_DATA, packed: refTo(attempt) }
+  const text = JSON.stringify(data)
+  return event.type === PACKED_TYPE
+    ? { ...event, data: NO_DATA, packed: pack(text) }
+    : { ...event, data: text, packed: null }
+}
+
+/**
+ * The event with what it tells.
+ * @param attemptOf undefined for one that has been deleted, as its event is about to be
+ */
+export function withData(
+  event: EventRow,
+  attemptOf: (ref: AttemptRef) => RecordedAttempt | undefined,
+): EventRow {
+  const { packed } = event
+  if (packed === null) return event
+  const ref = attemptIn(packed)
+  if (!ref) return { ...event, data: unpack(packed), packed: null }
+  const attempt = attemptOf(ref)
+  return { ...event, data: attempt ? dataOf(attempt) : NO_DATA, packed: null }
+}
+
+function dataOf({ startedAt, finishedAt, record }: RecordedAttempt): string {
+  const delivery = deliveredData({ ...readRecord(record!), startedAt, finishedAt: finishedAt! })
+  return JSON.stringify({ delivery })
+}
+
+function refTo({ ordinal, number }: AttemptRef): Uint8Array {
+  const bytes = Buffer.alloc(REF_BYTES)
+  bytes[0] = OF_ATTEMPT
+  bytes.writeUInt16BE(ordinal, 1)
+  bytes.writeUInt16BE(number, 3)
+  return bytes
+}
+
+function attemptIn(packed: Uint8Array): AttemptRef | undefined {
+  if (packed[0] !== OF_ATTEMPT) return undefined
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)
+  return { ordinal: bytes.readUInt16BE(1), number: bytes.readUInt16BE(3) }
+}
+
+/** Events of any emails with what they tell. */
+async function allWithData(find: Find, events: readonly EventRow[]): Promise<EventRow[]> {
+  const keys = events.flatMap(({ packed, subjectId: emailId }) => {
+    const ref = packed && attemptIn(packed)
+    return ref ? [{ emailId, ...ref }] : []
+  })
+  const attempts = (await find('attempts', keys, RECORDED)).values()
+  return events.map(event => withData(event, () => attempts.next().value))
+}
+
+export interface EventPage {
+  limit: number
+  /** Those older than this one. */
+  after: Id | undefined
+  /** Those newer than this one, next to it. */
+  before: Id | undefined
+}
+
+export interface ListedEvents {
+  /** Of the account, as many as are stored. */
+  total: number
+  hasMore: boolean
+  events: EventRow[]
+}
+
+/** Newest first. @param horizon epoch ms; what happened then or before is out of sight */
+export async function listEvents(
+  { db, find }: { db: Db; find: Find },
+  accountId: Id,
+  horizon: number,
+  { limit, after, before }: EventPage,
+): Promise<ListedEvents> {
+  let query = db
+    .selectFrom('events')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('createdAt', '>', horizon)
+    .orderBy('id', before ? 'asc' : 'desc')
+    .limit(limit + 1)
+  if (after) query = query.where('id', '<', after)
+  if (before) query = query.where('id', '>', before)
+  const found = await query.execute()
+  const events = await allWithData(find, found.slice(0, limit))
+  const counter = await db
+    .selectFrom('counters')
+    .select('count')
+    .where('accountId', '=', accountId)
+    .where('kind', '=', EVENTS_COUNTER)
+    .where('period', '=', '')
+    .executeTakeFirst()
+  return {
+    total: counter?.count ?? 0,
+    hasMore: found.length > limit,
+    events: before ? events.reverse() : events,
+  }
+}
+
+/** Oldest first. @param until not included; null for all there are */
+export async function eventsAfter(
+  { db, find }: { db: Db; find: Find },
+  accountId: Id,
+  after: Id,
+  { until, limit }: { until: Id | null; limit: number },
+): Promise<EventRow[]> {
+  const query = db
+    .selectFrom('events')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+  const found = await (until ? query.where('id', '<', until) : query).execute()
+  return allWithData(find, found)
+}
+
+/** Undefined where the account has none. */
+export async function newestEvent(db: Db, accountId: Id): Promise<Id | undefined> {
+  const newest = await db
+    .selectFrom('events')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return newest?.id
+}

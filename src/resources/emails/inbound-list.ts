@@ -1,0 +1,97 @@
+/** Received mail of an account, listed and searched newest first. */
+import { sql } from 'kysely'
+import { type Id, idKey, lastIdAt } from '../../lib/ids.ts'
+import { walkList } from '../../store/chunked-scan.ts'
+import type { ListPage } from '../../store/list-page.ts'
+import { containing } from '../../store/pattern.ts'
+import type { Find } from '../../store/read.ts'
+import type { InboundMessageRow } from '../../store/schema/inbound.ts'
+import type { Db } from '../../store/schema.ts'
+
+/** What narrows the list down. */
+export interface InboundFilter {
+  /** Part of the subject, folded, every character literal; empty for any. */
+  search: string
+  /** The only domain whose mail is looked at; null for all. */
+  domain: string | null
+}
+
+export interface InboundFound<C extends keyof InboundMessageRow> {
+  /** Of the whole list, as narrowed down. */
+  total: number
+  hasMore: boolean
+  /** Newest first. */
+  rows: Pick<InboundMessageRow, C>[]
+}
+
+/** What an account has of listed messages is counted by this. */
+export const INBOUND_COUNTER = 'inbound'
+
+/** @param horizon epoch ms; what was received then or before is out of sight */
+export async function listInbound<C extends keyof InboundMessageRow>(
+  { db, find }: { db: Db; find: Find },
+  { accountId, horizon }: { accountId: Id; horizon: number },
+  filter: InboundFilter,
+  page: ListPage,
+  columns: readonly C[],
+): Promise<InboundFound<C>> {
+  const isCounted = filter.search === '' && filter.domain === null
+  const oldest = lastIdAt(horizon)
+  const listed = listing(db, accountId, oldest, filter)
+  const { keys, matched, hasMore } = await walkList(listed, page, isCounted)
+  const rows = await find(
+    'inboundMessages',
+    keys.map(id => ({ accountId, id })),
+    columns,
+  )
+  return {
+    total: isCounted ? await countInSight(db, accountId, oldest) : matched,
+    hasMore,
+    rows: rows.filter(row => row !== undefined),
+  }
+}
+
+/** What is out of sight is about to be deleted, and little. */
+async function countInSight(db: Db, accountId: Id, oldest: Id): Promise<number> {
+  const all = await db
+    .selectFrom('counters')
+    .select('count')
+    .where('accountId', '=', accountId)
+    .where('kind', '=', INBOUND_COUNTER)
+    .where('period', '=', '')
+    .executeTakeFirst()
+  const { count } = await db
+    .selectFrom('inboundSubjects')
+    .select(eb => eb.fn.countAll<number>().as('count'))
+    .where('accountId', '=', accountId)
+    .where('id', '<=', oldest)
+    .executeTakeFirstOrThrow()
+  return Math.max(0, (all?.count ?? 0) - Number(count))
+}
+
+function listing(db: Db, accountId: Id, oldest: Id, { search, domain }: InboundFilter) {
+  const entries = () =>
+    db.selectFrom('inboundSubjects').where('accountId', '=', accountId).where('id', '>', oldest)
+  return {
+    entries,
+    key: 'id' as const,
+    matching(those: ReturnType<typeof entries>) {
+      const ofDomain =
+        domain === null
+          ? those
+          : those.where(sql<boolean>`domains like ${containing(` ${domain} `)} escape '!'`)
+      if (search === '') return ofDomain
+      return ofDomain.where(sql<boolean>`subject like ${containing(search)} escape '!'`)
+    },
+  }
+}
+
+/** Whether a message of the account is listed, in its sight, and for the domain, where only one counts. */
+export function isInSight(
+  row: Pick<InboundMessageRow, 'id' | 'listedAt' | 'recipients'>,
+  { horizon, domain }: { horizon: number; domain: string | null },
+): boolean {
+  if (row.listedAt === null || idKey(row.id) <= idKey(lastIdAt(horizon))) return false
+  if (domain === null) return true
+  return (JSON.parse(row.recipients) as string[]).some(address => address.endsWith(`@${domain}`))
+}

@@ -1,0 +1,73 @@
+/**
+ * What has become of a broadcast, in totals that outlive its emails: how many have each status, how often they were
+ * opened and clicked, who unsubscribed, and who was left out. Kept in the transaction of what is counted.
+ */
+import { type Id, idText } from '../../lib/ids.ts'
+import type { Tx } from '../../store/command.ts'
+import { type Db, EMAIL_STATUSES } from '../../store/schema.ts'
+
+/** Why a member gets no email: also one who has been deleted since the members were found. */
+export const SKIP_REASONS = ['unsubscribed', 'opted_out', 'suppressed', 'quota', 'deleted'] as const
+export type SkipReason = (typeof SKIP_REASONS)[number]
+
+export const REACTIONS = ['opened', 'unique_opened', 'clicked', 'unique_clicked', 'unsubscribed'] as const
+export type Reaction = (typeof REACTIONS)[number]
+
+const COUNTED = [
+  ...EMAIL_STATUSES.map(status => `status.${status}` as const),
+  ...REACTIONS.map(reaction => `reaction.${reaction}` as const),
+  ...SKIP_REASONS.map(reason => `skipped.${reason}` as const),
+]
+export type BroadcastCount = (typeof COUNTED)[number]
+export type BroadcastCounts = Readonly<Record<BroadcastCount, number>>
+
+export interface BroadcastRef {
+  accountId: Id
+  /** Null of what belongs to no broadcast: nothing is counted. */
+  broadcastId: Id | null
+}
+
+/** Part of a command. */
+export function countForBroadcast(
+  tx: Tx,
+  { accountId, broadcastId }: BroadcastRef,
+  what: BroadcastCount,
+  delta: number,
+): void {
+  if (broadcastId && delta !== 0) tx.count(accountId, kindOf(broadcastId, what), '', delta)
+}
+
+/** As the transaction sees it. */
+export function countedForBroadcast(
+  tx: Tx,
+  { accountId, broadcastId }: { accountId: Id; broadcastId: Id },
+  what: BroadcastCount,
+): Promise<number> {
+  return tx.counted(accountId, kindOf(broadcastId, what), '')
+}
+
+/** All of them; what was never counted is 0. */
+export async function readBroadcastCounts(
+  db: Db,
+  { accountId, broadcastId }: { accountId: Id; broadcastId: Id },
+): Promise<BroadcastCounts> {
+  const rows = await db
+    .selectFrom('counters')
+    .select(['kind', 'count'])
+    .where('accountId', '=', accountId)
+    .where(
+      'kind',
+      'in',
+      COUNTED.map(what => kindOf(broadcastId, what)),
+    )
+    .where('period', '=', '')
+    .execute()
+  const counts = new Map(rows.map(({ kind, count }) => [kind, count]))
+  return Object.fromEntries(
+    COUNTED.map(what => [what, counts.get(kindOf(broadcastId, what)) ?? 0]),
+  ) as BroadcastCounts
+}
+
+function kindOf(broadcastId: Id, what: BroadcastCount): string {
+  return `broadcast ${idText(broadcastId)} ${what}`
+}

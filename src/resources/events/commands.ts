@@ -1,0 +1,78 @@
+/** What recipients do with a delivered email: complain about it, open it, click in it. */
+import { type Id, sameId } from '../../lib/ids.ts'
+import { foldAddress } from '../../protocols/smtp/address.ts'
+import { command, type Tx } from '../../store/command.ts'
+import { DELIVERY_STATE } from '../../store/schema.ts'
+import { addSuppressions } from '../suppressions/suppression-rows.ts'
+import { hasHappened } from './has-happened.ts'
+import { recordDeliveries, recordEvents } from './record.ts'
+import type { EventData } from './types.ts'
+
+interface RecipientRef {
+  accountId: Id
+  emailId: Id
+  ordinal: number
+  at: number
+}
+
+export const recipientCommands = {
+  /** A complaint counts once a recipient; false when it had complained before, or was never sent anything. */
+  complain: command<RecipientRef & { data: EventData; suppress: boolean }, boolean>(async (tx, complaint) => {
+    const { accountId, emailId, ordinal, at, data, suppress } = complaint
+    const delivery = await findDelivery(tx, complaint)
+    if (!delivery || delivery.attempts === 0 || delivery.status === 'complained') return false
+    await recordDeliveries(tx, [
+      {
+        accountId,
+        emailId,
+        ordinal,
+        recipient: delivery.address,
+        event: { type: 'email.complained', data },
+        error: null,
+        at,
+        handedOverAt: null,
+        set: { status: 'complained', state: DELIVERY_STATE.done },
+      },
+    ])
+    if (suppress)
+      await addSuppressions(tx, [
+        { accountId, email: foldAddress(delivery.address), reason: 'complaint', sourceId: emailId, at },
+      ])
+    return true
+  }),
+
+  opened: command<RecipientRef & { data: EventData }, void>((tx, ref) => engaged(tx, ref, 'email.opened')),
+
+  clicked: command<RecipientRef & { data: EventData }, void>((tx, ref) => engaged(tx, ref, 'email.clicked')),
+}
+
+/** Undefined also where it is another account's. */
+async function findDelivery(tx: Tx, { accountId, emailId, ordinal }: RecipientRef) {
+  const columns = ['address', 'status', 'attempts', 'accountId', 'simulated'] as const
+  const [delivery] = await tx.rows.find('deliveries', [{ emailId, ordinal }], columns)
+  return delivery && sameId(delivery.accountId, accountId) ? delivery : undefined
+}
+
+async function engaged(
+  tx: Tx,
+  ref: RecipientRef & { data: EventData },
+  type: 'email.opened' | 'email.clicked',
+): Promise<void> {
+  const { accountId, emailId, at, data } = ref
+  const delivery = await findDelivery(tx, ref)
+  if (!delivery) return
+  const { address: recipient, simulated } = delivery
+  const [origin] = await tx.rows.find('emails', [{ accountId, id: emailId }], ['domainId', 'broadcastId'])
+  const isRepeated = await hasHappened(tx, emailId, type, recipient)
+  const counted = origin ? { ...origin, simulated } : null
+  await recordEvents(tx, [
+    { accountId, subjectId: emailId, type, recipient, data, at, origin: counted, isRepeated },
+  ])
+  const counter = type === 'email.opened' ? 'openCount' : 'clickCount'
+  await tx.db
+    .updateTable('emails')
+    .set(eb => ({ [counter]: eb(counter, '+', 1), lastEventAt: at }))
+    .where('accountId', '=', accountId)
+    .where('id', '=', emailId)
+    .execute()
+}

@@ -1,0 +1,72 @@
+/**
+ * What webhooks are to be told is queued for each of them in the transaction that records it, as it is to be sent
+ * ([why](../../docs/decisions/0053-what-webhooks-are-told-is-written-when-it-happens.md)).
+ */
+import { type Id, idKey } from '../../lib/ids.ts'
+import type { Tx } from '../../store/command.ts'
+import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow } from '../../store/schema.ts'
+import { isOfSentEmail, PAYLOAD_COLUMNS, type PayloadEmail, payloadOf, type ToldEvent } from './payload.ts'
+
+/** Topic of announcements: the id of a webhook for which something is due. */
+export const WEBHOOK_DUE = 'webhook_due'
+
+/** An event, and the webhooks that are told of it. */
+export interface Outgoing {
+  accountId: Id
+  event: ToldEvent
+  webhookIds: readonly Id[]
+}
+
+/** Part of a command that records the events. */
+export async function queueForWebhooks(tx: Tx, outgoing: readonly Outgoing[]): Promise<void> {
+  if (outgoing.length === 0) return
+  const emails = await emailsOf(tx, outgoing)
+  const rows = outgoing.flatMap(({ accountId, event, webhookIds }) => {
+    const body = payloadOf(event, emails.get(idKey(event.subjectId)))
+    return webhookIds.map(webhookId =>
+      deliveryRow({ webhookId, accountId, body, id: tx.newId(event.at), at: event.at }, event),
+    )
+  })
+  await tx.rows.insert('webhookDeliveries', rows)
+  const due = new Map(rows.map(({ webhookId }) => [idKey(webhookId), webhookId]))
+  for (const webhookId of due.values()) tx.announce(WEBHOOK_DUE, webhookId)
+}
+
+interface NewDelivery {
+  webhookId: Id
+  id: Id
+  accountId: Id
+  body: string
+  at: number
+}
+
+/** One that is due at once. */
+export function deliveryRow(
+  { webhookId, id, accountId, body, at }: NewDelivery,
+  event: Pick<ToldEvent, 'id' | 'type'>,
+): WebhookDeliveryRow {
+  return {
+    ...{ webhookId, id, accountId, body, eventId: event.id, eventType: event.type },
+    ...{
+      isTest: 0,
+      state: WEBHOOK_DELIVERY_STATE.waiting,
+      success: 0,
+      attempts: 0,
+      nextAt: at,
+      createdAt: at,
+    },
+    ...{ leaseUntil: null, lastAttemptAt: null, durationMs: null },
+    ...{ url: null, responseStatus: null, responseBody: null, error: null },
+  }
+}
+
+async function emailsOf(tx: Tx, outgoing: readonly Outgoing[]): Promise<Map<string, PayloadEmail>> {
+  const keys = new Map(
+    outgoing
+      .filter(({ event }) => isOfSentEmail(event.type))
+      .map(({ accountId, event }) => [idKey(event.subjectId), { accountId, id: event.subjectId }]),
+  )
+  if (keys.size === 0) return new Map()
+  const found = await tx.rows.find('emails', [...keys.values()], PAYLOAD_COLUMNS)
+  return new Map([...keys.keys()].flatMap((key, i) => (found[i] ? [[key, found[i]]] : [])))
+}

@@ -1,0 +1,99 @@
+/** What webhooks are told of an event: its body, made once, when the event is recorded. Pure. */
+import { type Id, wireId } from '../../lib/ids.ts'
+import { mailboxText } from '../../protocols/smtp/mailbox-text.ts'
+import type { EmailRow } from '../../store/schema.ts'
+import { messageIdOf, parseMailboxes } from '../emails/email-rows.ts'
+import type { EventData, EventType } from './types.ts'
+
+export interface ToldEvent {
+  id: Id
+  subjectId: Id
+  type: EventType
+  recipient: string | null
+  data: EventData
+  at: number
+}
+
+/** Of an email, what its events tell of it. */
+export const PAYLOAD_COLUMNS = [
+  'sender',
+  'toList',
+  'subject',
+  'messageId',
+  'tags',
+  'createdAt',
+  'broadcastId',
+  'templateId',
+] as const
+export type PayloadEmail = Pick<EmailRow, (typeof PAYLOAD_COLUMNS)[number]>
+
+/** Whether an event is about an email that was sent; of all others, `data` is told as it is. */
+export function isOfSentEmail(type: EventType): boolean {
+  return type.startsWith('email.') && type !== 'email.received'
+}
+
+/** JSON. @param email of an event about one that was sent */
+export function payloadOf(event: ToldEvent, email: PayloadEmail | undefined): string {
+  const { id, type, at } = event
+  return JSON.stringify({
+    id: wireId('evt', id),
+    type,
+    created_at: new Date(at).toISOString(),
+    data: email ? emailData(event, email) : objectData(event),
+  })
+}
+
+/** The object; the records of a domain are put in when it is sent. */
+function objectData({ type, subjectId, data }: ToldEvent): EventData {
+  if (!type.startsWith('domain.')) return data
+  return { object: 'domain', id: wireId('dom', subjectId), ...data }
+}
+
+function emailData({ subjectId, recipient, data, at }: ToldEvent, email: PayloadEmail) {
+  const { broadcastId, templateId } = email
+  return {
+    email_id: wireId('eml', subjectId),
+    message_id: messageIdOf({ ...email, id: subjectId }),
+    from: parseMailboxes(email.sender).map(mailboxText)[0],
+    to: recipient === null ? parseMailboxes(email.toList).map(mailboxText) : [recipient],
+    subject: email.subject,
+    created_at: new Date(email.createdAt).toISOString(),
+    tags: namedTags(email.tags),
+    ...(broadcastId && { broadcast_id: wireId('brd', broadcastId) }),
+    ...(templateId && { template_id: wireId('tpl', templateId) }),
+    ...Object.fromEntries(Object.entries(data).map(([key, value]) => [key, inBothSpellings(key, value, at)])),
+  }
+}
+
+/** Those of the form `{name, value}`. */
+function namedTags(json: string | null): Record<string, unknown> {
+  const tags = json === null ? [] : (JSON.parse(json) as { name?: unknown; value?: unknown }[])
+  return Object.fromEntries(
+    tags.flatMap(({ name, value }) => (typeof name === 'string' ? [[name, value ?? null]] : [])),
+  )
+}
+
+/** `bounce`, `click` and `suppressed` also have the keys that the SDKs' types name. */
+function inBothSpellings(key: string, value: unknown, at: number): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const told = value as Record<string, unknown>
+  switch (key) {
+    case 'bounce':
+      return { ...told, subType: told.subtype ?? null, diagnosticCode: textsOf(told.message) }
+    case 'click':
+      return {
+        ...told,
+        ipAddress: told.ip_address ?? null,
+        userAgent: told.user_agent ?? null,
+        timestamp: new Date(at).toISOString(),
+      }
+    case 'suppressed':
+      return { ...told, diagnosticCode: textsOf(told.message) }
+    default:
+      return value
+  }
+}
+
+function textsOf(message: unknown): string[] {
+  return typeof message === 'string' ? [message] : []
+}

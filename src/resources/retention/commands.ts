@@ -1,0 +1,129 @@
+/** Deletes emails that are beyond their account's horizon, with everything that belongs to them, a little at a time. */
+
+import { type Clock, systemClock } from '../../lib/clock.ts'
+import type { Id } from '../../lib/ids.ts'
+import { releaseBlobs } from '../../store/blobs/blobs.ts'
+import { blobName } from '../../store/blobs/staged.ts'
+import { command, type Tx } from '../../store/command.ts'
+import type { EmailRow } from '../../store/schema.ts'
+import { releaseContents } from '../emails/content-rows.ts'
+import { countDeletedEmail, countDeletedEvents } from '../events/record.ts'
+
+export interface Beyond {
+  accountId: Id
+  /** Epoch ms; what ended then or before goes. */
+  horizon: number
+}
+
+export interface Deleted {
+  emailCount: number
+  /** There may be more. */
+  more: boolean
+  /** Of blobs that no row names any more. */
+  unusedFiles: string[]
+}
+
+type OldEmail = Pick<EmailRow, 'id' | 'status' | 'contentId' | 'attachments' | 'raw'>
+
+/** Emails that go together; the command goes on with others while it has time. */
+const EMAILS_AT_ONCE = 16
+/** Events, and attempts, of the emails that go together; further ones are left for the next time. */
+const RECORDS_AT_ONCE = 500
+/** Everybody who writes waits meanwhile. */
+const MOST_MS = 8
+const MOST_EMAILS = 128
+
+export function retentionCommandsWith(clock: Pick<Clock, 'monotonic'>) {
+  return {
+    /** The emails that ended first, first. */
+    deleteBeyond: command<Beyond, Deleted>(
+      async (tx, beyond) => {
+        const endsAt = clock.monotonic() + MOST_MS
+        const deleted: Deleted = { emailCount: 0, more: true, unusedFiles: [] }
+        do {
+          const emails = await findBeyond(tx, beyond)
+          deleted.more = emails.length === EMAILS_AT_ONCE
+          if (!(await deleteRecords(tx, beyond.accountId, emails))) return { ...deleted, more: true }
+          deleted.unusedFiles.push(...(await deleteEmails(tx, beyond.accountId, emails)))
+          deleted.emailCount += emails.length
+        } while (deleted.more && deleted.emailCount < MOST_EMAILS && clock.monotonic() < endsAt)
+        return deleted
+      },
+      { weigh: () => MOST_EMAILS },
+    ),
+  }
+}
+
+export const retentionCommands = retentionCommandsWith(systemClock)
+
+function findBeyond({ db }: Tx, { accountId, horizon }: Beyond): Promise<OldEmail[]> {
+  return db
+    .selectFrom('emails')
+    .select(['id', 'status', 'contentId', 'attachments', 'raw'])
+    .where('accountId', '=', accountId)
+    .where('endedAt', '<=', horizon)
+    .orderBy('endedAt')
+    .limit(EMAILS_AT_ONCE)
+    .execute()
+}
+
+/** Of one email there may be any number. False when some may be left. */
+async function deleteRecords(tx: Tx, accountId: Id, emails: readonly OldEmail[]): Promise<boolean> {
+  const { db } = tx
+  const ids = emails.map(({ id }) => id)
+  if (ids.length === 0) return true
+  const events = await db
+    .deleteFrom('events')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('subjectId', 'id'),
+        'in',
+        selectFrom('events')
+          .select(['subjectId', 'id'])
+          .where('subjectId', 'in', ids)
+          .limit(RECORDS_AT_ONCE)
+          .$asTuple('subjectId', 'id'),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  countDeletedEvents(tx, accountId, Number(events.numDeletedRows))
+  const attempts = await db
+    .deleteFrom('attempts')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('emailId', 'ordinal', 'number'),
+        'in',
+        selectFrom('attempts')
+          .select(['emailId', 'ordinal', 'number'])
+          .where('emailId', 'in', ids)
+          .limit(RECORDS_AT_ONCE)
+          .$asTuple('emailId', 'ordinal', 'number'),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  return events.numDeletedRows < RECORDS_AT_ONCE && attempts.numDeletedRows < RECORDS_AT_ONCE
+}
+
+/** @returns names of files that nobody needs any more */
+async function deleteEmails(tx: Tx, accountId: Id, emails: readonly OldEmail[]): Promise<string[]> {
+  if (emails.length === 0) return []
+  const { db } = tx
+  const ids = emails.map(({ id }) => id)
+  await db.deleteFrom('deliveries').where('emailId', 'in', ids).execute()
+  await db.deleteFrom('visits').where('emailId', 'in', ids).execute()
+  await db.deleteFrom('emailShares').where('accountId', '=', accountId).where('emailId', 'in', ids).execute()
+  await db.deleteFrom('emails').where('accountId', '=', accountId).where('id', 'in', ids).execute()
+  await tx.segments.moved(ids.map(id => ({ accountId, id, status: null })))
+  for (const { status } of emails) countDeletedEmail(tx, accountId, status)
+  await releaseContents(
+    tx,
+    emails.map(({ contentId }) => contentId),
+  )
+  return releaseBlobs(tx, emails.flatMap(hashesOf))
+}
+
+/** Of its attachments and of the message it came as, in hex. */
+function hashesOf({ attachments, raw }: OldEmail): string[] {
+  const files = attachments === null ? [] : (JSON.parse(attachments) as { hash: string }[])
+  return [...files.map(({ hash }) => hash), ...(raw === null ? [] : [blobName(raw)])]
+}

@@ -1,0 +1,75 @@
+/** Takes the counters of metrics away that are older than what their account's plan keeps: nobody is shown them. */
+
+import type { Id } from '../../lib/ids.ts'
+import { command, type Run } from '../../store/command.ts'
+import type { Db } from '../../store/schema.ts'
+import { METRIC_KINDS, periodOf, quarterOf } from '../events/metrics.ts'
+import { type HorizonsOptions, horizons } from './horizons.ts'
+
+interface Counter {
+  kind: string
+  period: string
+}
+
+export const metricCommands = {
+  forgetMetrics: command<{ accountId: Id; counters: readonly Counter[] }, void>(
+    async (tx, { accountId, counters }) => {
+      for (const { kind, period } of counters)
+        await tx.db
+          .deleteFrom('counters')
+          .where('accountId', '=', accountId)
+          .where('kind', '=', kind)
+          .where('period', '=', period)
+          .execute()
+    },
+  ),
+}
+
+interface MetricSweeperOptions extends HorizonsOptions {
+  run: Run<typeof metricCommands>
+}
+
+/** Looked at in one step; deleted in one command. */
+const COUNTERS_AT_ONCE = 2_000
+const DELETED_AT_ONCE = 200
+
+/** For a sweeper. */
+export async function* sweepMetrics(options: MetricSweeperOptions): AsyncGenerator<void> {
+  for await (const accounts of horizons(options))
+    for (const { accountId, horizon } of accounts) {
+      const before = Math.max(0, quarterOf(horizon))
+      if (before > 0) yield* sweepAccount(options, accountId, periodOf(before))
+    }
+}
+
+async function* sweepAccount(
+  { db, run }: MetricSweeperOptions,
+  accountId: Id,
+  before: string,
+): AsyncGenerator<void> {
+  for (let after: Counter | undefined, more = true; more; yield) {
+    const counters = await countersAfter(db, accountId, after)
+    const old = counters.filter(({ period }) => period < before)
+    for (let at = 0; at < old.length; at += DELETED_AT_ONCE)
+      await run('forgetMetrics', { accountId, counters: old.slice(at, at + DELETED_AT_ONCE) })
+    more = counters.length === COUNTERS_AT_ONCE
+    after = counters.at(-1)
+  }
+}
+
+/** In the order of their key. */
+function countersAfter(db: Db, accountId: Id, after: Counter | undefined): Promise<Counter[]> {
+  const query = db
+    .selectFrom('counters')
+    .select(['kind', 'period'])
+    .where('accountId', '=', accountId)
+    .where('kind', 'like', METRIC_KINDS)
+    .orderBy('kind')
+    .orderBy('period')
+    .limit(COUNTERS_AT_ONCE)
+  if (!after) return query.execute()
+  const { kind, period } = after
+  return query
+    .where(eb => eb.or([eb('kind', '>', kind), eb.and([eb('kind', '=', kind), eb('period', '>', period)])]))
+    .execute()
+}

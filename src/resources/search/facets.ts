@@ -1,0 +1,112 @@
+/** By what emails are found: terms that an email has or has not, and its folded subject. */
+import { foldText } from '../../lib/fold-text.ts'
+import { type Id, idText } from '../../lib/ids.ts'
+import { foldAddress } from '../../protocols/smtp/address.ts'
+import type { EmailRow, EmailStatus } from '../../store/schema.ts'
+import { parseMailboxes } from '../emails/email-rows.ts'
+
+/** Whose emails are looked at. */
+export interface Scope {
+  accountId: Id
+  /** Epoch ms; emails that ended then or before are out of sight. */
+  horizon: number
+  /** Name of the only sending domain whose emails are seen; null for all. */
+  domain: string | null
+}
+
+/** All that is given must be true of an email. */
+export interface EmailFilter {
+  status?: EmailStatus | undefined
+  /** Found anywhere in the subject, without regard to case. */
+  subject?: string | undefined
+  /** Bare addresses, compared without regard to case. */
+  from?: string | undefined
+  to?: string | undefined
+  /** The name of a tag, or `name:value`. */
+  tag?: string | undefined
+  /** Name of the sender's domain. */
+  domain?: string | undefined
+  broadcastId?: Id | undefined
+  /** The API key that it was sent with. */
+  apiKeyId?: Id | undefined
+  source?: EmailOrigin | undefined
+  /** Epoch ms; from then on. */
+  createdFrom?: number | undefined
+  /** Epoch ms; before then. */
+  createdBefore?: number | undefined
+}
+
+/** How an email came: by a request with a key, over SMTP, from a broadcast, or by hand in a session. */
+export const EMAIL_ORIGINS = ['api', 'smtp', 'broadcast', 'dashboard'] as const
+export type EmailOrigin = (typeof EMAIL_ORIGINS)[number]
+
+/** A filter with the terms an email must have. */
+export type Asked = EmailFilter & { terms: readonly string[] }
+
+/** What the facets of an email are made from. */
+export const FACET_COLUMNS = [
+  'sender',
+  'toList',
+  'tags',
+  'subject',
+  'broadcastId',
+  'apiKeyId',
+  'raw',
+] as const
+export type FacetSource = Pick<EmailRow, (typeof FACET_COLUMNS)[number]>
+
+/** Folded as everywhere, without the character U+0000. */
+export function foldSubject(text: string): string {
+  return foldText(text).replaceAll('\0', '\ufffd')
+}
+
+/** Every term of an email, each once. */
+export function termsOf(row: FacetSource): Set<string> {
+  const [from] = parseMailboxes(row.sender)
+  const terms = new Set([fromTerm(from!.address), domainTerm(from!.domain)])
+  for (const { address } of parseMailboxes(row.toList)) terms.add(toTerm(address))
+  if (row.tags !== null) for (const term of tagTerms(row.tags)) terms.add(term)
+  if (row.broadcastId) terms.add(broadcastTerm(row.broadcastId))
+  if (row.apiKeyId) terms.add(keyTerm(row.apiKeyId))
+  terms.add(originTerm(originOf(row)))
+  return terms
+}
+
+function originOf({ broadcastId, raw, apiKeyId }: FacetSource): EmailOrigin {
+  if (broadcastId) return 'broadcast'
+  if (raw) return 'smtp'
+  return apiKeyId ? 'api' : 'dashboard'
+}
+
+/** The terms an email must have to be found. */
+export function termsWanted(scope: Scope, filter: EmailFilter): string[] {
+  const { from, to, tag, domain, broadcastId, apiKeyId, source } = filter
+  const wanted: string[] = []
+  if (scope.domain !== null) wanted.push(domainTerm(scope.domain))
+  if (from !== undefined) wanted.push(fromTerm(from))
+  if (to !== undefined) wanted.push(toTerm(to))
+  if (tag !== undefined) wanted.push(tagTerm(tag))
+  if (domain !== undefined) wanted.push(domainTerm(domain))
+  if (broadcastId !== undefined) wanted.push(broadcastTerm(broadcastId))
+  if (apiKeyId !== undefined) wanted.push(keyTerm(apiKeyId))
+  if (source !== undefined) wanted.push(originTerm(source))
+  return wanted
+}
+
+/** Tags of the form `{name, value}` are found by their name, and by name and value. */
+function tagTerms(json: string): string[] {
+  const tags = JSON.parse(json) as Record<string, unknown>[]
+  return tags.flatMap(({ name, value }) => {
+    if (typeof name !== 'string') return []
+    const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    return isPlain ? [tagTerm(name), tagTerm(`${name}:${value}`)] : [tagTerm(name)]
+  })
+}
+
+const fromTerm = (address: string) => `from ${foldAddress(address)}`
+const toTerm = (address: string) => `to ${foldAddress(address)}`
+const tagTerm = (text: string) => `tag ${text.replaceAll('\0', '\ufffd')}`
+const domainTerm = (name: string) => `domain ${name}`
+const broadcastTerm = (id: Id) => `broadcast ${idText(id)}`
+const keyTerm = (id: Id) => `key ${idText(id)}`
+const originTerm = (source: EmailOrigin) => `source ${source}`

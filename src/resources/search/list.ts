@@ -1,0 +1,117 @@
+/** One page of an account's emails, newest first, and how many there are. */
+import type { Id } from '../../lib/ids.ts'
+import type { Db, EmailRow } from '../../store/schema.ts'
+import { ID_BYTES, idAt } from '../../store/search-index.ts'
+import type { EmailFilter, Scope } from './facets.ts'
+import { type Found, findMatches } from './matches.ts'
+import { isBefore, isWithin, listParts, type Reads } from './parts.ts'
+
+export interface Page {
+  limit: number
+  /** Emails of the page's beginning to be left out. */
+  offset: number
+  /** Only what is older than this email. */
+  after?: Id | undefined
+  /** What is newer than this email, and nearest to it. */
+  before?: Id | undefined
+}
+
+export const ROW_COLUMNS = [
+  'id',
+  'sender',
+  'toList',
+  'ccList',
+  'bccList',
+  'replyToList',
+  'subject',
+  'messageId',
+  'status',
+  'error',
+  'openCount',
+  'clickCount',
+  'broadcastId',
+  'topicId',
+  'scheduledAt',
+  'createdAt',
+  'lastEventAt',
+] as const
+export type ListedEmail = Pick<EmailRow, (typeof ROW_COLUMNS)[number]>
+
+export interface EmailPage {
+  /** Of all emails that the filter lets through, wherever the page is. */
+  total: number
+  /** There is more in the direction in which the page was asked for. */
+  hasMore: boolean
+  emails: ListedEmail[]
+}
+
+/** To be called in a snapshot. */
+export async function listEmails(
+  reads: Reads,
+  scope: Scope,
+  filter: EmailFilter,
+  page: Page,
+): Promise<EmailPage> {
+  const parts = await listParts(reads.db, scope.accountId)
+  const found = await findMatches(reads, scope, filter, parts)
+  const { ids, hasMore } = await cutPage(found, page)
+  return {
+    total: found.reduce((sum, { count }) => sum + count, 0),
+    hasMore,
+    emails: await readRows(reads.db, scope.accountId, ids),
+  }
+}
+
+/** In the order of the ids. */
+export async function readRows(db: Db, accountId: Id, ids: readonly Id[]): Promise<ListedEmail[]> {
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('emails')
+    .select(ROW_COLUMNS)
+    .where('accountId', '=', accountId)
+    .where('id', 'in', ids)
+    .execute()
+  return rows.sort((a, b) => Buffer.compare(b.id, a.id))
+}
+
+/** @param found newest first */
+export async function cutPage(
+  found: readonly Found[],
+  { limit, offset, after, before }: Page,
+): Promise<{ ids: Id[]; hasMore: boolean }> {
+  const isUpward = before !== undefined
+  const edge = before ?? after
+  const wanted = limit + 1
+  const ids: Id[] = []
+  let skipped = 0
+  for (const { part, count, ids: read } of isUpward ? found.toReversed() : found) {
+    if (count === 0 || (edge && isBehind(part, edge, isUpward))) continue
+    const isWhole = !edge || !isWithin(edge, part)
+    if (isWhole && skipped + count <= offset) {
+      skipped += count
+      continue
+    }
+    for (const id of inOrder(await read(), isUpward)) {
+      if (edge && !(isUpward ? isBefore(edge, id) : isBefore(id, edge))) continue
+      if (skipped < offset) skipped++
+      else ids.push(id)
+      if (ids.length === wanted) break
+    }
+    if (ids.length === wanted) break
+  }
+  const hasMore = ids.length === wanted
+  if (hasMore) ids.pop()
+  return { ids: isUpward ? ids.reverse() : ids, hasMore }
+}
+
+type Range = Found['part']
+
+/** Nothing of the part lies on the wanted side of the edge. */
+function isBehind({ afterId, lastId }: Range, edge: Id, isUpward: boolean): boolean {
+  return isUpward ? lastId !== null && !isBefore(edge, lastId) : !isBefore(afterId, edge)
+}
+
+function* inOrder(ids: Buffer, isUpward: boolean): Iterable<Id> {
+  const count = ids.length / ID_BYTES
+  for (let i = 0; i < count; i++) yield idAt(ids, isUpward ? i : count - 1 - i)
+}

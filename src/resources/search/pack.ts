@@ -1,0 +1,113 @@
+/** Seals emails into segments, apart from the path on which they are accepted. */
+import type { Id } from '../../lib/ids.ts'
+import type { Run } from '../../store/command.ts'
+import type { Db, EmailRow } from '../../store/schema.ts'
+import { type NewSegment, SEGMENT_EMAILS } from '../../store/search-index.ts'
+import { encodedLength, encodeOrdinals } from './bits.ts'
+import type { sealCommands } from './commands.ts'
+import { FACET_COLUMNS, type FacetSource, foldSubject, termsOf } from './facets.ts'
+import { listParts, type Part } from './parts.ts'
+import { packSubjects } from './subjects.ts'
+
+export interface Packer {
+  /** Seals what there is to be sealed of one account; resolves when nothing is left. */
+  pack(accountId: Id): Promise<void>
+}
+
+interface PackerOptions {
+  db: Db
+  run: Run<typeof sealCommands>
+  /** Called between segments, so that others get their turn. */
+  pause(): Promise<void>
+  /** Emails of a segment. */
+  size?: number
+  /** The newest of an account are left out: some with lesser ids may still be on their way. */
+  leftOut?: number
+}
+
+export function createPacker({
+  db,
+  run,
+  pause,
+  size = SEGMENT_EMAILS,
+  leftOut = 256,
+}: PackerOptions): Packer {
+  /** The oldest of a gap, one more than a segment holds if there are so many; of the open end only full segments. */
+  const rowsToSeal = async (accountId: Id, { afterId, lastId }: Part): Promise<SealedRow[]> => {
+    const most = lastId ? size + 1 : size + leftOut
+    let query = db
+      .selectFrom('emails')
+      .select(['id', 'createdAt', ...FACET_COLUMNS])
+      .where('accountId', '=', accountId)
+      .where('id', '>', afterId)
+      .orderBy('id')
+      .limit(most)
+    if (lastId) query = query.where('id', '<=', lastId)
+    const rows = await query.execute()
+    return lastId || rows.length === most ? rows : []
+  }
+
+  return {
+    async pack(accountId) {
+      const gaps = (await listParts(db, accountId)).filter(({ segment }) => !segment)
+      for (const gap of gaps.toReversed())
+        for (let part = gap; ; ) {
+          await pause()
+          const rows = await rowsToSeal(accountId, part)
+          if (rows.length === 0) break
+          const isRest = part.lastId !== null && rows.length <= size
+          const emails = rows.slice(0, size)
+          const lastId = isRest ? part.lastId! : emails.at(-1)!.id
+          const isSealed = await run('sealSegment', segmentOf(accountId, { ...part, lastId }, emails))
+          if (!isSealed || isRest) break
+          part = { ...part, afterId: lastId }
+        }
+    },
+  }
+}
+
+type SealedRow = FacetSource & Pick<EmailRow, 'id' | 'createdAt'>
+
+/** @param rows every email of the range, by id */
+export function segmentOf(
+  accountId: Id,
+  { afterId, lastId }: { afterId: Id; lastId: Id },
+  rows: readonly SealedRow[],
+): NewSegment {
+  const having = new Map<string, number[]>()
+  for (const [ordinal, row] of rows.entries())
+    for (const term of termsOf(row)) {
+      const known = having.get(term)
+      if (known) known.push(ordinal)
+      else having.set(term, [ordinal])
+    }
+  const terms = [...having.keys()].sort()
+  const times = rows.map(({ createdAt }) => createdAt)
+  return {
+    accountId,
+    afterId,
+    lastId,
+    earliestAt: Math.min(...times),
+    latestAt: Math.max(...times),
+    ids: Buffer.concat(rows.map(({ id }) => id)),
+    subjects: packSubjects(rows.map(({ subject }) => foldSubject(subject))),
+    terms,
+    ordinals: encodeAll(
+      terms.map(term => having.get(term)!),
+      rows.length,
+    ),
+  }
+}
+
+/** All in one piece of memory, which travels to the writer at once. */
+function encodeAll(lists: readonly (readonly number[])[], size: number): Uint8Array[] {
+  const lengths = lists.map(({ length }) => encodedLength(length, size))
+  const memory = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0))
+  let at = 0
+  return lists.map((ordinals, i) => {
+    const own = memory.subarray(at, at + lengths[i]!)
+    at += lengths[i]!
+    encodeOrdinals(ordinals, own)
+    return own
+  })
+}

@@ -1,0 +1,60 @@
+/** An account's suppressions, listed and searched newest first. */
+import { sql } from 'kysely'
+import type { Id } from '../../lib/ids.ts'
+import { walkList } from '../../store/chunked-scan.ts'
+import type { ListPage } from '../../store/list-page.ts'
+import { containing } from '../../store/pattern.ts'
+import type { Find } from '../../store/read.ts'
+import type { Db, SuppressionReason, SuppressionRow } from '../../store/schema.ts'
+import { countSuppressions, findSuppression } from './suppression-rows.ts'
+
+/** What narrows the list down. */
+export interface SuppressionFilter {
+  reason: SuppressionReason | null
+  /** Part of the address, folded, every character literal; empty for any. */
+  search: string
+}
+
+export type SuppressionPage = ListPage
+
+export interface SuppressionsFound {
+  /** Of the whole list, as narrowed down. */
+  total: number
+  hasMore: boolean
+  /** Newest first. */
+  rows: SuppressionRow[]
+}
+
+export async function listSuppressions(
+  { db, find }: { db: Db; find: Find },
+  accountId: Id,
+  filter: SuppressionFilter,
+  page: SuppressionPage,
+): Promise<SuppressionsFound> {
+  const isCounted = filter.search === ''
+  const { keys, matched, hasMore } = await walkList(listing(db, accountId, filter), page, isCounted)
+  const rows = await Promise.all(keys.map(email => findSuppression(find, accountId, { email })))
+  return {
+    total: isCounted ? await countSuppressions(find, accountId, filter.reason) : matched,
+    hasMore,
+    rows: present(rows),
+  }
+}
+
+function listing(db: Db, accountId: Id, { reason, search }: SuppressionFilter) {
+  const entries = () => db.selectFrom('suppressions').where('accountId', '=', accountId)
+  return {
+    entries,
+    key: 'email' as const,
+    matching(those: ReturnType<typeof entries>) {
+      const withReason = reason === null ? those : those.where('reason', '=', reason)
+      if (search === '') return withReason
+      return withReason.where(sql<boolean>`email like ${containing(search)} escape '!'`)
+    },
+  }
+}
+
+/** Without those that were removed in the meantime. */
+function present<T>(rows: readonly (T | undefined)[]): T[] {
+  return rows.filter(row => row !== undefined)
+}

@@ -1,0 +1,107 @@
+/** The addresses an account sends nothing to, as stored; how many there are of each reason is counted beside them. */
+import type { Id } from '../../lib/ids.ts'
+import { batchCommand, type Tx } from '../../store/command.ts'
+import type { Find } from '../../store/read.ts'
+import type { SuppressionReason, SuppressionRow } from '../../store/schema.ts'
+
+export interface NewSuppression {
+  accountId: Id
+  /** Folded. */
+  email: string
+  reason: SuppressionReason
+  /** The email that brought it about; null when somebody entered it. */
+  sourceId: Id | null
+  at: number
+}
+
+/** Names an entry by its id or by its folded address. */
+export type SuppressionRef = { id: Id } | { email: string }
+
+export const SUPPRESSION_REASONS = ['manual', 'bounce', 'complaint'] as const
+const COLUMNS = ['accountId', 'email', 'id', 'reason', 'sourceId', 'createdAt'] as const
+
+export async function findSuppression(
+  find: Find,
+  accountId: Id,
+  ref: SuppressionRef,
+): Promise<SuppressionRow | undefined> {
+  const [row] =
+    'id' in ref
+      ? await find('suppressions', [{ accountId, id: ref.id }], COLUMNS)
+      : await find('suppressions', [{ accountId, email: ref.email }], COLUMNS)
+  return row
+}
+
+/** How many entries an account has, of one reason or of all. */
+export async function countSuppressions(
+  find: Find,
+  accountId: Id,
+  reason: SuppressionReason | null,
+): Promise<number> {
+  const kinds = (reason === null ? SUPPRESSION_REASONS : [reason]).map(counterOf)
+  const rows = await find(
+    'counters',
+    kinds.map(kind => ({ accountId, kind, period: '' })),
+    ['count'],
+  )
+  return rows.reduce((sum, row) => sum + (row?.count ?? 0), 0)
+}
+
+/** Part of a command. An address that has an entry keeps it. @returns the entry of each, in their order */
+export async function addSuppressions(
+  tx: Tx,
+  wanted: readonly NewSuppression[],
+): Promise<{ row: SuppressionRow; isNew: boolean }[]> {
+  const added: { row: SuppressionRow; isNew: boolean }[] = []
+  for (const { at, ...rest } of wanted) {
+    const former = await findSuppression(tx.rows.find, rest.accountId, { email: rest.email })
+    const row = former ?? { ...rest, id: tx.newId(at), createdAt: at }
+    if (!former) {
+      await tx.rows.insert('suppressions', [row])
+      tx.count(row.accountId, counterOf(row.reason), '', 1)
+    }
+    added.push({ row, isNew: !former })
+  }
+  return added
+}
+
+export const suppressionCommands = {
+  suppress: batchCommand<readonly NewSuppression[], { row: SuppressionRow; isNew: boolean }[]>(
+    async (tx, inputs) => {
+      const outputs = []
+      for (const wanted of inputs) outputs.push(await addSuppressions(tx, wanted))
+      return outputs
+    },
+  ),
+
+  /** Takes entries away; undefined where there is none. */
+  unsuppress: batchCommand<
+    { accountId: Id; refs: readonly SuppressionRef[] },
+    (SuppressionRow | undefined)[]
+  >(async (tx, inputs) => {
+    const outputs = []
+    for (const { accountId, refs } of inputs) outputs.push(await remove(tx, accountId, refs))
+    return outputs
+  }),
+}
+
+async function remove(tx: Tx, accountId: Id, refs: readonly SuppressionRef[]) {
+  const removed: (SuppressionRow | undefined)[] = []
+  for (const ref of refs) {
+    const row = await findSuppression(tx.rows.find, accountId, ref)
+    if (row) {
+      await tx.db
+        .deleteFrom('suppressions')
+        .where('accountId', '=', accountId)
+        .where('email', '=', row.email)
+        .execute()
+      tx.count(accountId, counterOf(row.reason), '', -1)
+    }
+    removed.push(row)
+  }
+  return removed
+}
+
+function counterOf(reason: SuppressionReason): string {
+  return `suppressions.${reason}`
+}

@@ -1,0 +1,66 @@
+/** Templates compiled for sending, kept for as long as they say the same: what a send needs of one is a point read. */
+import { type Id, idKey } from '../../lib/ids.ts'
+import type { Find } from '../../store/read.ts'
+import { type CompiledTemplate, compileTemplate, type EmailText } from './compile.ts'
+import { readTemplate } from './template-rows.ts'
+
+/** Undefined when the account has no such template. All of it is of one state. */
+export type FindReadyTemplate = (accountId: Id, id: Id) => Promise<CompiledTemplate | undefined>
+
+interface Kept {
+  contentId: number
+  subject: string | null
+  template: CompiledTemplate
+  characters: number
+}
+
+const MOST_CHARACTERS = 8 * 1024 * 1024
+const LARGEST_CHARACTERS = 1024 * 1024
+/** What a placeholder takes beyond its text. */
+const PLACEHOLDER_CHARACTERS = 100
+
+export function createReadyTemplates(find: Find): FindReadyTemplate {
+  /** The least recently used first. */
+  const kept = new Map<string, Kept>()
+  let total = 0
+
+  const drop = (key: string) => {
+    total -= kept.get(key)?.characters ?? 0
+    kept.delete(key)
+  }
+  const keep = (key: string, entry: Kept) => {
+    drop(key)
+    if (entry.characters > LARGEST_CHARACTERS) return
+    kept.set(key, entry)
+    total += entry.characters
+    for (const oldest of kept.keys()) {
+      if (total <= MOST_CHARACTERS) return
+      drop(oldest)
+    }
+  }
+
+  return async (accountId, id) => {
+    const key = idKey(accountId) + idKey(id)
+    const [row] = await find('templates', [{ accountId, id }], ['subject', 'contentId'])
+    const known = kept.get(key)
+    if (row && known && known.contentId === row.contentId && known.subject === row.subject) {
+      keep(key, known)
+      return known.template
+    }
+    const stored = row && (await readTemplate(find, accountId, id))
+    if (!stored) {
+      drop(key)
+      return undefined
+    }
+    const { contentId, subject } = stored
+    const template = compileTemplate(stored)
+    keep(key, { contentId, subject, template, characters: sizeOf(stored, template) })
+    return template
+  }
+}
+
+function sizeOf({ subject, html, text }: EmailText, template: CompiledTemplate): number {
+  const placeholders = [template.subject, template.html, template.text].flatMap(part => part?.holes ?? [])
+  const letters = (subject?.length ?? 0) + (html?.length ?? 0) + (text?.length ?? 0)
+  return letters + placeholders.length * PLACEHOLDER_CHARACTERS
+}

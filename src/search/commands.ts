@@ -1,8 +1,0 @@
-/** The one thing that searching writes. */
-import { command } from '../store/command.ts'
-import type { NewSegment } from '../store/segments.ts'
-
-export const sealCommands = {
-  /** False when the emails of its range are not those of the segment, or no longer. */
-  sealSegment: command<NewSegment, boolean>((tx, segment) => tx.segments.seal(segment)),
-}

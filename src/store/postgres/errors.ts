@@ -1,0 +1,27 @@
+/** What kind of trouble an error of PostgreSQL, or of a connection to it, is. */
+import { codeOf, type Trouble } from '../errors.ts'
+
+/** Connections, resources, shutdowns, a standby that takes no writes, and time-outs (Appendix A of its manual). */
+const UNAVAILABLE = /^(?:08...|53...|57014|57P0\d|58...|25006|25P0[34]|28...|3D000|E[A-Z_]+)$/
+/** The database of a server that starts, ends or fails over is locked or behind for a moment. */
+const CONTENDED = /^(?:40001|40P01|55P03)$/
+/** Data or an index is corrupted. */
+const FATAL = /^(?:XX001|XX002)$/
+/** The client has no code for these. */
+const BROKEN =
+  /^(?:Connection terminated|Client has encountered|Client was closed|Query read timeout|timeout e)/
+
+export function troubleOf(error: unknown): Trouble {
+  const code = codeOf(error)
+  if (FATAL.test(code)) return 'fatal'
+  if (CONTENDED.test(code)) return 'contended'
+  return UNAVAILABLE.test(code) || isBroken(error) ? 'unavailable' : 'own'
+}
+
+function isBroken(error: unknown): boolean {
+  return error instanceof Error && BROKEN.test(error.message)
+}
+
+export function lacksTable(error: unknown): boolean {
+  return codeOf(error) === '42P01'
+}

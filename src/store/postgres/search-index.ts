@@ -1,0 +1,196 @@
+/**
+ * Segments on PostgreSQL. What a command says of its emails is looked up together, when the command ends: mostly they
+ * lie in no segment, which one statement finds out. Nothing is kept in memory that another process could make untrue.
+ */
+import { type Id, idKey } from '../../lib/ids.ts'
+import type { EmailStatus } from '../schema.ts'
+import {
+  GONE,
+  ID_BYTES,
+  type NewSegment,
+  ordinalOf,
+  SEGMENT_EMAILS,
+  type SegmentOps,
+  statusByte,
+  UNSEALED,
+} from '../search-index.ts'
+import type { Query } from './connection.ts'
+
+export interface PendingSegments extends SegmentOps {
+  /** Carries out what has been said. */
+  flush(): Promise<void>
+  /** Nothing has been said. */
+  drop(): void
+}
+
+interface Said {
+  accountId: Id
+  id: Id
+  /** Undefined for an email that has come. */
+  status: EmailStatus | null | undefined
+}
+
+export const COVERING = `
+  select e.place, s.id from unnest($1::bytea[], $2::bytea[]) with ordinality as e(account_id, id, place)
+  cross join lateral (
+    select id, after_id from email_segments
+    where account_id = e.account_id and last_id >= e.id order by last_id limit 1) s
+  where s.after_id < e.id`
+const STATUSES = `
+  select st.segment_id as "segmentId", st.statuses, s.ids
+  from email_segment_statuses st join email_segments s on s.id = st.segment_id
+  where st.segment_id = any($1::int8[]) order by st.segment_id for update of st`
+const SET_STATUSES = `
+  update email_segment_statuses st set statuses = n.statuses
+  from unnest($1::int8[], $2::bytea[]) as n(segment_id, statuses) where st.segment_id = n.segment_id`
+const EMAILS = 'select id, status from emails where account_id = $1 and id > $2 and id <= $3 order by id'
+const NEXT_SEGMENT = `
+  select after_id as "afterId" from email_segments
+  where account_id = $1 and last_id > $2 order by last_id limit 1`
+const INSERT = `
+  insert into email_segments (id, account_id, after_id, last_id, earliest_at, latest_at, ids, subjects)
+  values (nextval(pg_get_serial_sequence('email_segments', 'id')), $1, $2, $3, $4, $5, $6, $7) returning id`
+const MOST_COUNTED = 10_000
+
+/** @param arrivals how many emails have come of each account since it was announced; shared by all sessions */
+export function postgresSegments(
+  query: Query,
+  announce: (topic: string, payload: unknown) => void,
+  arrivals: Map<string, number>,
+): PendingSegments {
+  let said: Said[] = []
+  return {
+    async arrived(emails) {
+      for (const { accountId, id } of emails) said.push({ accountId, id, status: undefined })
+    },
+    async moved(moves) {
+      for (const move of moves) said.push(move)
+    },
+    async seal(segment) {
+      const statuses = await statusesFor(query, segment)
+      if (!statuses || (await overlaps(query, segment))) return false
+      await insert(query, segment, statuses)
+      return true
+    },
+    async flush() {
+      if (said.length === 0) return
+      const all = said
+      said = []
+      const { rows } = await query({
+        sql: COVERING,
+        values: [all.map(({ accountId }) => accountId), all.map(({ id }) => id)],
+        kept: true,
+      })
+      const covering = new Map(
+        (rows as { place: number; id: number }[]).map(row => [all[row.place - 1]!, row.id]),
+      )
+      await breakUp(query, all, covering)
+      await move(query, all, covering)
+      for (const { accountId, status } of arrivedIn(all, covering, arrivals)) {
+        if (status === undefined) announce(UNSEALED, accountId)
+      }
+    },
+    drop() {
+      said = []
+    },
+  }
+}
+
+/** Emails with which a segment's worth has come of their account, or which broke a segment up. */
+function* arrivedIn(
+  all: readonly Said[],
+  covering: ReadonlyMap<Said, number>,
+  arrivals: Map<string, number>,
+): Iterable<Said> {
+  for (const one of all) {
+    if (one.status !== undefined) continue
+    const key = idKey(one.accountId)
+    const count = (arrivals.get(key) ?? 0) + 1
+    const isDue = count >= SEGMENT_EMAILS || covering.has(one)
+    if (arrivals.size >= MOST_COUNTED) arrivals.clear()
+    arrivals.set(key, isDue ? 0 : count)
+    if (isDue) yield one
+  }
+}
+
+/** An email with an id made long ago has come into the segments. */
+async function breakUp(query: Query, all: readonly Said[], covering: ReadonlyMap<Said, number>) {
+  await remove(query, [
+    ...new Set(all.flatMap(one => (one.status === undefined ? (covering.get(one) ?? []) : []))),
+  ])
+}
+
+async function move(query: Query, all: readonly Said[], covering: ReadonlyMap<Said, number>) {
+  const moves = Map.groupBy(
+    all.filter(one => one.status !== undefined && covering.has(one)),
+    one => covering.get(one)!,
+  )
+  if (moves.size === 0) return
+  const { rows } = await query({ sql: STATUSES, values: [[...moves.keys()]], kept: true })
+  const changed: { segmentId: number; statuses: Buffer }[] = []
+  const empty: number[] = []
+  for (const { segmentId, statuses, ids } of rows as { segmentId: number; statuses: Buffer; ids: Buffer }[]) {
+    for (const { id, status } of moves.get(segmentId)!) {
+      const ordinal = ordinalOf(ids, id)
+      if (ordinal >= 0) statuses[ordinal] = statusByte(status!)
+    }
+    if (statuses.every(byte => byte === GONE)) empty.push(segmentId)
+    else changed.push({ segmentId, statuses })
+  }
+  await remove(query, empty)
+  if (changed.length > 0)
+    await query({
+      sql: SET_STATUSES,
+      values: [changed.map(({ segmentId }) => segmentId), changed.map(({ statuses }) => statuses)],
+      kept: true,
+    })
+}
+
+async function remove(query: Query, segmentIds: readonly number[]) {
+  if (segmentIds.length === 0) return
+  for (const [table, column] of [
+    ['email_terms', 'segment_id'],
+    ['email_segment_statuses', 'segment_id'],
+    ['email_segments', 'id'],
+  ])
+    await query({
+      sql: `delete from ${table} where ${column} = any($1::int8[])`,
+      values: [segmentIds],
+      kept: true,
+    })
+}
+
+/** The statuses its emails have now; undefined when there are others in its range. */
+async function statusesFor(
+  query: Query,
+  { accountId, afterId, lastId, ids }: NewSegment,
+): Promise<Buffer | undefined> {
+  const { rows } = await query({ sql: EMAILS, values: [accountId, afterId, lastId], kept: true })
+  const emails = rows as { id: Buffer; status: EmailStatus }[]
+  const same =
+    emails.length === ids.length / ID_BYTES && Buffer.concat(emails.map(({ id }) => id)).equals(ids)
+  return same ? Buffer.from(emails.map(({ status }) => statusByte(status))) : undefined
+}
+
+async function overlaps(query: Query, { accountId, afterId, lastId }: NewSegment): Promise<boolean> {
+  const { rows } = await query({ sql: NEXT_SEGMENT, values: [accountId, afterId], kept: true })
+  const next = (rows as { afterId: Id }[])[0]
+  return next !== undefined && Buffer.compare(next.afterId, lastId) < 0
+}
+
+async function insert(query: Query, segment: NewSegment, statuses: Uint8Array) {
+  const { accountId, afterId, lastId, earliestAt, latestAt, ids, subjects, terms, ordinals } = segment
+  const values = [accountId, afterId, lastId, earliestAt, latestAt, ids, subjects]
+  const { rows } = await query({ sql: INSERT, values, kept: true })
+  const [{ id }] = rows as [{ id: number }]
+  await query({
+    sql: 'insert into email_segment_statuses (segment_id, statuses) values ($1, $2)',
+    values: [id, statuses],
+    kept: true,
+  })
+  await query({
+    sql: 'insert into email_terms (segment_id, term, ordinals) select $1, * from unnest($2::text[], $3::bytea[])',
+    values: [id, terms, ordinals],
+    kept: true,
+  })
+}

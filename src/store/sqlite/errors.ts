@@ -1,0 +1,21 @@
+/** What kind of trouble an error of SQLite is. */
+import { codeOf, type Trouble } from '../errors.ts'
+
+/** Nothing can be stored at the moment: disk full, read-only, or locked. */
+const UNAVAILABLE = /^SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|NOMEM|CANTOPEN)/
+const FATAL = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/
+
+export function troubleOf(error: unknown): Trouble {
+  const code = codeOf(error)
+  if (FATAL.test(code)) return 'fatal'
+  return UNAVAILABLE.test(code) ? 'unavailable' : 'own'
+}
+
+/** Whether an error says that the file holds no sound database. */
+export function isDamaged(error: unknown): boolean {
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error))
+}
+
+export function lacksTable(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_ERROR' && (error as Error).message.startsWith('no such table')
+}

@@ -1,0 +1,112 @@
+/** Every command there is; the writer thread runs them, everybody else names them. */
+import { acceptCommands } from '../pipeline/accept/commit.ts'
+import { keyCommands } from '../pipeline/accept/key-sweeper.ts'
+import { scheduledCommands } from '../pipeline/accept/scheduled.ts'
+import { broadcastCommands } from '../pipeline/broadcasts/commands.ts'
+import { settleCommands } from '../pipeline/inbound/apply-report.ts'
+import { listInboundCommands } from '../pipeline/inbound/list-commands.ts'
+import { receiveCommands } from '../pipeline/inbound/receive-commands.ts'
+import { reportCommands } from '../pipeline/inbound/report-rows.ts'
+import { steerCommands } from '../pipeline/queue/admin-commands.ts'
+import { queueCommands } from '../pipeline/queue/commands.ts'
+import { deletedDomainCommands } from '../pipeline/queue/deleted-domains.ts'
+import { siteCapCommands } from '../pipeline/queue/destination-caps.ts'
+import { siteCommands } from '../pipeline/queue/destination-states.ts'
+import { destinationCommands } from '../pipeline/queue/destination-sweeper.ts'
+import { expireCommands } from '../pipeline/queue/expire.ts'
+import { holdCommands } from '../pipeline/queue/hold.ts'
+import { releaseCommands } from '../pipeline/queue/release.ts'
+import { retryCommands } from '../pipeline/queue/retry-now.ts'
+import { tlsCommands } from '../pipeline/queue/tls-rows.ts'
+import { warmupCommands } from '../pipeline/queue/warmup-grants.ts'
+import { preferenceCommands } from '../pipeline/tracking/preferences.ts'
+import { visitCommands } from '../pipeline/tracking/record-visits.ts'
+import { webhookCommands } from '../pipeline/webhooks/commands.ts'
+import { webhookDispatchCommands } from '../pipeline/webhooks/dispatch-commands.ts'
+import { accountCommands } from '../resources/accounts/account-rows.ts'
+import { apiKeyCommands } from '../resources/accounts/api-key-rows.ts'
+import { signInPlaceCommands } from '../resources/accounts/sign-in-place-rows.ts'
+import { userCommands } from '../resources/accounts/user-rows.ts'
+import { alertCommands } from '../resources/alerts/operator-alerts.ts'
+import { certificateCommands } from '../resources/certificates/certificate-rows.ts'
+import { audienceCommands } from '../resources/contacts/audience-commands.ts'
+import { contactCommands } from '../resources/contacts/contact-commands.ts'
+import { deletedAudienceCommands } from '../resources/contacts/deleted-audiences.ts'
+import { importCommands } from '../resources/contacts/import/commands.ts'
+import { placingCommands } from '../resources/contacts/placing-commands.ts'
+import { definitionCommands } from '../resources/contacts/property-definitions.ts'
+import { segmentCommands } from '../resources/contacts/segment-commands.ts'
+import { topicCommands } from '../resources/contacts/topic-commands.ts'
+import { unsubscribeCommands } from '../resources/contacts/unsubscribe.ts'
+import { domainCommands } from '../resources/domains/commands.ts'
+import { rotationCommands } from '../resources/domains/rotation-commands.ts'
+import { inboundCommands } from '../resources/emails/inbound-rows.ts'
+import { linkTermsCommands } from '../resources/emails/link-terms.ts'
+import { shareCommands } from '../resources/emails/share-rows.ts'
+import { recipientCommands } from '../resources/events/commands.ts'
+import { retentionCommands } from '../resources/retention/commands.ts'
+import { eventSweepCommands } from '../resources/retention/event-sweeper.ts'
+import { inboundRetentionCommands } from '../resources/retention/inbound-commands.ts'
+import { metricCommands } from '../resources/retention/metric-sweeper.ts'
+import { sealCommands } from '../resources/search/commands.ts'
+import { suppressionCommands } from '../resources/suppressions/suppression-rows.ts'
+import { templateCommands } from '../resources/templates/commands.ts'
+import { settingCommands } from '../store/settings.ts'
+
+export const commands = {
+  ...settingCommands,
+  ...alertCommands,
+  ...userCommands,
+  ...signInPlaceCommands,
+  ...accountCommands,
+  ...apiKeyCommands,
+  ...domainCommands,
+  ...rotationCommands,
+  ...templateCommands,
+  ...audienceCommands,
+  ...contactCommands,
+  ...placingCommands,
+  ...importCommands,
+  ...segmentCommands,
+  ...definitionCommands,
+  ...topicCommands,
+  ...unsubscribeCommands,
+  ...deletedAudienceCommands,
+  ...acceptCommands,
+  ...scheduledCommands,
+  ...broadcastCommands,
+  ...keyCommands,
+  ...releaseCommands,
+  ...retryCommands,
+  ...holdCommands,
+  ...destinationCommands,
+  ...steerCommands,
+  ...queueCommands,
+  ...deletedDomainCommands,
+  ...expireCommands,
+  ...siteCommands,
+  ...siteCapCommands,
+  ...warmupCommands,
+  ...recipientCommands,
+  ...suppressionCommands,
+  ...sealCommands,
+  ...tlsCommands,
+  ...retentionCommands,
+  ...inboundRetentionCommands,
+  ...metricCommands,
+  ...eventSweepCommands,
+  ...shareCommands,
+  ...reportCommands,
+  ...settleCommands,
+  ...webhookCommands,
+  ...webhookDispatchCommands,
+  ...inboundCommands,
+  ...receiveCommands,
+  ...linkTermsCommands,
+  ...listInboundCommands,
+  ...certificateCommands,
+  ...visitCommands,
+  ...preferenceCommands,
+}
+
+export type Commands = typeof commands

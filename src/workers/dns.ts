@@ -1,0 +1,106 @@
+/**
+ * Entry of the thread that answers for the provider zone. Anybody can have it work without end, by datagrams alone: it
+ * is apart from the thread that takes requests, and behind all others when there is not enough for everybody.
+ */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { type ClockSeat, createAdjustableClock } from '../lib/adjustable-clock.ts'
+import { systemClock } from '../lib/clock.ts'
+import { createLog, type LogLevel } from '../lib/log.ts'
+import { stepBack } from '../lib/thread-priority.ts'
+import { createKeyTexts } from '../protocols/dns/key-texts.ts'
+import type { DnsListener } from '../protocols/dns/listener.ts'
+import { createResponseRate } from '../protocols/dns/response-rate.ts'
+import { createDnsServer } from '../protocols/dns/server.ts'
+import type { DnsRecord } from '../protocols/dns/wire.ts'
+import { createZone, type Zone } from '../protocols/dns/zone.ts'
+import { listDnsAnswers } from '../resources/certificates/certificate-rows.ts'
+import { DKIM_KEYS_CHANGED, findPublishedKey } from '../resources/domains/domain-rows.ts'
+import { keyText } from '../resources/domains/key-text.ts'
+import { MISSED } from '../store/command.ts'
+import { openReader, type StoreLocation } from '../store/dialect.ts'
+import { MTA_STS_ID, readSetting, SETTING_PUT } from '../store/settings.ts'
+import { createWriterClient } from '../store/writer/client.ts'
+import { lookAgainOn } from '../store/writer/invalidation.ts'
+
+export interface DnsThreadData {
+  listen: readonly { host: string; port: number }[]
+  /** The apex. */
+  mailHost: string
+  records: readonly DnsRecord[]
+  /** The records while the policy with this id is published; null where there is none. */
+  withPolicy: { id: string; records: readonly DnsRecord[] } | null
+  /** Hosts that we prove to be ours by a text at `_acme-challenge.<host>`. */
+  provenNames: readonly string[]
+  /** Any number when 0. */
+  responsesPerSecond: number
+  location: StoreLocation
+  writer: MessagePort
+  clockSeat: ClockSeat | null
+  logLevel: LogLevel
+}
+
+/** The ports bound, in the order of what was to be listened on. Where one cannot be, the thread dies of the error. */
+export interface DnsReady {
+  ports: number[]
+}
+
+const NICENESS = 10
+
+const data = workerData as DnsThreadData
+const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
+const clock = adjustable ?? systemClock
+const log = createLog(data.logLevel).child({ thread: 'dns' })
+const writer = createWriterClient(data.writer, { clock })
+const { db, find } = openReader(data.location)
+if (!stepBack(NICENESS)) log.debug('threads cannot be told apart by priority here')
+
+const keys = createKeyTexts({
+  clock,
+  async find(token) {
+    const key = await findPublishedKey(find, token)
+    return key && keyText(key)
+  },
+})
+writer.on(DKIM_KEYS_CHANGED, keys.forget)
+writer.on(MISSED, keys.forget)
+
+const { mailHost, withPolicy, provenNames, responsesPerSecond: perSecond } = data
+const zoneOf = (records: readonly DnsRecord[]) =>
+  createZone({
+    ...{ apex: mailHost, records, provenNames },
+    dkim: keys.textOf,
+    proofs: name => listDnsAnswers(db, name, clock.now()),
+  })
+const publishedZone = async () => {
+  const isPublished = withPolicy !== null && (await readSetting(db, MTA_STS_ID)) === withPolicy.id
+  return zoneOf(isPublished ? withPolicy.records : data.records)
+}
+let served = await publishedZone()
+const look = async () => {
+  served = await publishedZone()
+}
+lookAgainOn(SETTING_PUT, writer, look, error =>
+  log.error({ err: error }, 'dns: what the zone holds cannot be read; it stays as it was'),
+)
+const zone: Zone = {
+  get soa() {
+    return served.soa
+  },
+  lookUp: (name, type) => served.lookUp(name, type),
+}
+const rate = perSecond === 0 ? undefined : createResponseRate({ clock, perSecond })
+const servers: DnsListener[] = []
+const ports: number[] = []
+for (const listen of data.listen) {
+  const server = createDnsServer({ listen, zone, rate, log, clock })
+  ports.push((await server.listen()).port)
+  servers.push(server)
+}
+parentPort!.once('message', async () => {
+  await Promise.all(servers.map(server => server.close()))
+  writer.close()
+  await db.destroy()
+  adjustable?.close()
+  parentPort!.close()
+})
+parentPort!.postMessage({ ports } satisfies DnsReady)

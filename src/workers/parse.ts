@@ -1,0 +1,42 @@
+/**
+ * Entry of the child processes that read what may be hostile or large: received mail, reports, submitted messages and large
+ * request bodies. They read the store and stage files; only the writer thread of the service changes the database.
+ */
+
+import { READ_BODY } from '../interfaces/api/body/large-bodies.ts'
+import { type BodyJob, doBodyJob } from '../interfaces/api/body/large-body-job.ts'
+import { READ_SUBMISSION } from '../interfaces/submission/message-reader.ts'
+import { doReadingJob, type ReadingJob } from '../interfaces/submission/reading-job.ts'
+import { serveProcess } from '../lib/serve-process.ts'
+import { createPreparation } from '../pipeline/accept/prepare.ts'
+import { STORED_FROM_CHARACTERS } from '../pipeline/accept/transferables.ts'
+import { CORRELATION_HEADER } from '../pipeline/delivery/message/signed-head.ts'
+import { providerOf } from '../pipeline/delivery/providers.ts'
+import { READ_MAIL, type StoredMail } from '../pipeline/inbound/mail-reader.ts'
+import { readInbound } from '../pipeline/inbound/read-inbound.ts'
+import { READ_REPORT } from '../pipeline/inbound/report-reader.ts'
+import { readReport } from '../protocols/bounces/read-report.ts'
+import { createReadyTemplates } from '../resources/templates/ready.ts'
+import { openReader, type StoreLocation } from '../store/dialect.ts'
+
+export interface ReaderProcessData {
+  location: StoreLocation
+  /** Authentication results in its name are not believed in received mail. */
+  mailHost: string
+}
+
+serveProcess<ReaderProcessData>(({ location, mailHost }) => {
+  const { db, find, blobs } = openReader(location)
+  const storing = { blobs, storedFromCharacters: STORED_FROM_CHARACTERS }
+  const preparation = createPreparation({ findTemplate: createReadyTemplates(find), ...storing })
+  const reporting = {
+    correlationHeader: CORRELATION_HEADER,
+    providerOf: (host: string) => providerOf([host])?.name,
+  }
+  return {
+    [READ_MAIL]: async ({ blobHash }: StoredMail) => readInbound(await blobs.read(db, blobHash), mailHost),
+    [READ_REPORT]: async (bytes: Uint8Array) => readReport(bytes, reporting),
+    [READ_SUBMISSION]: (job: ReadingJob) => doReadingJob(job, storing),
+    [READ_BODY]: (job: BodyJob) => doBodyJob(job, preparation),
+  }
+})

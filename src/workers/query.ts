@@ -1,0 +1,95 @@
+/** Entry of the reading thread: what takes long to read is read here, apart from the thread that takes requests. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { emailCsv } from '../interfaces/api/emails/csv.ts'
+import { type ClockSeat, createAdjustableClock } from '../lib/adjustable-clock.ts'
+import { systemClock } from '../lib/clock.ts'
+import { collectWhenQuiet } from '../lib/idle-gc.ts'
+import type { Id } from '../lib/ids.ts'
+import { createLog, type LogLevel } from '../lib/log.ts'
+import { createSecretKeys } from '../lib/secret-keys.ts'
+import { serveCalls } from '../lib/worker-rpc.ts'
+import { listRecipients, type RecipientQuestion } from '../pipeline/broadcasts/broadcast-recipients.ts'
+import { rebuildMessage } from '../pipeline/delivery/message/rebuild.ts'
+import { type DestinationQuestion, reportDestinations } from '../pipeline/queue/destination-report.ts'
+import { createQueueViewer } from '../pipeline/queue/queue-stats-cache.ts'
+import { type AccountQuestion, listAccountContacts } from '../resources/contacts/account-list.ts'
+import { type ExportQuestion, exportContacts } from '../resources/contacts/export.ts'
+import type { Filter } from '../resources/contacts/filters.ts'
+import type { CountedAudience } from '../resources/contacts/known-counts.ts'
+import { type ContactQuestion, countMembers, listContacts } from '../resources/contacts/list.ts'
+import { type MetricsQuestion, reportMetrics } from '../resources/events/metrics-report.ts'
+import { createPacker } from '../resources/search/pack.ts'
+import { createPacking } from '../resources/search/packing.ts'
+import { createEmailReader, type EmailReader } from '../resources/search/reader.ts'
+import { openReader, type StoreLocation } from '../store/dialect.ts'
+import { UNSEALED } from '../store/search-index.ts'
+import { createWriterClient } from '../store/writer/client.ts'
+import type { Commands } from './commands.ts'
+
+export interface ReadingThreadData {
+  location: StoreLocation
+  writer: MessagePort
+  calls: MessagePort
+  secret: Uint8Array
+  clockSeat: ClockSeat | null
+  logLevel: LogLevel
+}
+
+collectWhenQuiet()
+
+const data = workerData as ReadingThreadData
+const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
+const clock = adjustable ?? systemClock
+const log = createLog(data.logLevel).child({ thread: 'reading' })
+const writer = createWriterClient<Commands>(data.writer, { clock })
+const { db, find, blobs, snapshot } = openReader(data.location)
+const secrets = createSecretKeys(data.secret)
+
+const packing = createPacking({
+  packer: createPacker({ db, run: writer.run, pause: turn }),
+  clock,
+  onError: error => log.warn({ err: error }, 'emails could not be sealed; they are searched one by one'),
+})
+writer.on(UNSEALED, accountIds => packing.note(accountIds as Id[]))
+packing.note((await db.selectFrom('accounts').select('id').execute()).map(({ id }) => id))
+
+const reader = createEmailReader({ snapshot })
+const functions = {
+  listEmails: reader.listEmails,
+  async exportEmails(input: Parameters<EmailReader['readBatch']>[0]) {
+    const { emails, next } = await reader.readBatch(input)
+    return { csv: new Uint8Array(Buffer.from(emailCsv(emails))), next }
+  },
+  listContacts: (question: ContactQuestion) => listContacts(db, question),
+  listAccountContacts: (question: AccountQuestion) => listAccountContacts(db, question),
+  listRecipients: (question: RecipientQuestion) => listRecipients(db, question),
+  countMembers: ({ audience, filters }: { audience: CountedAudience; filters: readonly Filter[] }) =>
+    countMembers(db, audience, filters),
+  exportContacts: (question: ExportQuestion) => exportContacts(db, question),
+  reportDestinations: (question: DestinationQuestion) => reportDestinations(db, question),
+  viewQueue: createQueueViewer({
+    db,
+    clock,
+    onError: error => log.warn({ err: error }, 'the queue could not be looked through'),
+  }),
+  reportMetrics: (question: MetricsQuestion) => snapshot(db => reportMetrics(db, question)),
+  async rebuildMessage(delivery: Parameters<typeof rebuildMessage>[1]) {
+    const message = await rebuildMessage({ db, find, blobs, secrets }, delivery)
+    if (!message) return undefined
+    const { fidelity, head, body } = message
+    return { fidelity, head: new Uint8Array(head), body: new Uint8Array(body) }
+  },
+}
+/** What can be asked of this thread. */
+export type ReadingFunctions = typeof functions
+
+serveCalls(data.calls, functions)
+parentPort!.once('message', async () => {
+  data.calls.close()
+  await packing.close()
+  writer.close()
+  await db.destroy()
+  adjustable?.close()
+  parentPort!.close()
+})

@@ -1,0 +1,33 @@
+/** Entry of the thread that judges received mail. */
+import { workerData } from 'node:worker_threads'
+import { systemClock as clock } from '../lib/clock.ts'
+import { createLog } from '../lib/log.ts'
+import { AFTER_ACCEPTING, stepBack } from '../lib/thread-priority.ts'
+import { serveCalls } from '../lib/worker-rpc.ts'
+import { createJudge } from '../pipeline/inbound/verdicts/judge.ts'
+import type { Judgement, VerdictThreadData } from '../pipeline/inbound/verdicts/verdicts.ts'
+import { withOddNames } from '../protocols/dns/odd-names.ts'
+import { createResolver } from '../protocols/dns/resolver.ts'
+import { onePiece } from '../store/blobs/blobs.ts'
+import { openReader } from '../store/dialect.ts'
+
+const { location, mailHost, resolvers, filters, logLevel, calls } = workerData as VerdictThreadData
+stepBack(AFTER_ACCEPTING)
+const { db, blobs } = openReader(location)
+/** Two name servers that are silent leave time for what others say. */
+const limits = { servers: resolvers, clock, timeoutMs: 3_000 }
+const resolver = withOddNames(createResolver({ ...limits, totalMs: 8_000 }), limits)
+const log = createLog(logLevel).child({ thread: 'verdicts' })
+const judge = createJudge({ mailHost, resolver, filters, clock, log })
+
+serveCalls(calls, {
+  judge: async ({ blobHash, bytes, ...envelope }: Judgement) => {
+    if (bytes) return judge({ sizeBytes: bytes.length, read: () => onePiece(bytes) }, envelope)
+    const { sizeBytes } = await blobs.open(db, blobHash)
+    return judge({ sizeBytes, read: () => contentOf(blobHash) }, envelope)
+  },
+})
+
+async function* contentOf(blobHash: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield* (await blobs.open(db, blobHash)).content
+}

@@ -1,0 +1,74 @@
+import { MessageChannel } from 'node:worker_threads'
+import * as assert from 'uvu/assert'
+import type { Parts } from '../../../src/app/context.ts'
+import { startProviderDns } from '../../../src/app/dns.ts'
+import { loadConfig } from '../../../src/config/config.ts'
+import { createLog } from '../../../src/lib/log.ts'
+import { createManualClock } from '../../kit/manual-clock.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('provider-dns')
+const root = new URL('../../..', import.meta.url).pathname
+
+function given(t: TestContext, listen: string, mailHost: string) {
+  const clock = createManualClock()
+  const logged: string[] = []
+  const lives: unknown[] = []
+  const channel = new BroadcastChannel(mailHost)
+  channel.onmessage = ({ data }) => lives.push(data)
+  t.after(() => channel.close())
+  const { config } = loadConfig(root, { POSTHORN_DNS_LISTEN: listen, POSTHORN_MAIL_HOST: mailHost })
+  const store = {
+    location: {},
+    connectThread() {
+      const { port1, port2 } = new MessageChannel()
+      port1.unref()
+      return port2
+    },
+  } as unknown as Parts['store']
+  const options = {
+    ...{ config, clock, store, clockSeat: null },
+    log: createLog('error', { write: line => void logged.push(JSON.parse(line).msg) }),
+    entry: new URL('./scripted-dns.ts', import.meta.url),
+  }
+  return { clock, logged, lives, channel, options }
+}
+
+test('a DNS thread that dies is started again, on the ports it had', async t => {
+  const { clock, logged, lives, channel, options } = given(t, '127.0.0.1:0,127.0.0.2:5301', 'one.example.com')
+  const dns = await startProviderDns(options)
+  assert.equal(dns.address, { host: '127.0.0.1', port: 4_242 })
+  await until(() => lives.length === 1)
+  channel.postMessage('die')
+  await until(() => clock.timerCount > 0)
+  assert.equal(logged, ['the DNS thread died'])
+  clock.advance(1_000)
+  await until(() => lives.length === 2)
+  assert.equal(lives, [
+    [0, 5_301],
+    [4_242, 5_301],
+  ])
+  await dns.close()
+})
+
+test('stopped while it waits for its next start it is not started again', async t => {
+  const { clock, lives, channel, options } = given(t, '127.0.0.1:0', 'two.example.com')
+  const dns = await startProviderDns(options)
+  await until(() => lives.length === 1)
+  channel.postMessage('die')
+  await until(() => clock.timerCount > 0)
+  await dns.close()
+  assert.is(clock.timerCount, 0)
+})
+
+test('what it cannot begin with is told to whoever starts it, and not tried again', async t => {
+  const { clock, options } = given(t, '127.0.0.1:1', 'three.example.com')
+  await startProviderDns(options).then(
+    () => assert.unreachable(),
+    error => assert.match(error.message, /port 1 is taken/),
+  )
+  assert.is(clock.timerCount, 0)
+})
+
+test.run()

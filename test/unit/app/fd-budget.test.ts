@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { connectionShares } from '../../../src/app/fd-budget.ts'
+import type { Config } from '../../../src/config/config.ts'
+import { openFileLimit } from '../../../src/lib/open-files.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('connection shares')
+const config = { delivery: { connections: 1_000, threads: 2 } } as Config
+
+test('where the system allows many files everything is as configured', () => {
+  for (const limit of [65_536, Number.POSITIVE_INFINITY])
+    assert.equal(connectionShares(config, limit), { http: 5_000, smtp: 500, deliveries: 1_000, idle: 2_000 })
+})
+
+test('where it allows few, all doors together leave room for the other files', () => {
+  for (const limit of [256, 1_024, 4_096, 20_000]) {
+    const { http, smtp, deliveries, idle } = connectionShares(config, limit)
+    assert.ok(3 * http + 4 * smtp + deliveries + idle < limit - 100, String(limit))
+    assert.ok(Math.min(http, smtp, deliveries, idle) > 0)
+  }
+})
+
+test('the limit is read as the system tells it', t => {
+  assert.ok(openFileLimit()! > 0)
+  const folder = mkdtempSync(join(tmpdir(), 'posthorn-limits-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const limits = (soft: string) => {
+    writeFileSync(
+      join(folder, 'limits'),
+      `Limit  Soft Limit  Hard Limit  Units\nMax open files  ${soft}  4096  files\n`,
+    )
+    return openFileLimit(join(folder, 'limits'))
+  }
+  assert.equal([limits('1024'), limits('unlimited')], [1_024, Number.POSITIVE_INFINITY])
+  assert.is(openFileLimit(join(folder, 'none')), undefined)
+})
+
+test.run()

@@ -1,0 +1,72 @@
+import * as assert from 'uvu/assert'
+import {
+  clearCookie,
+  sessionCookie,
+  sessionTokenOf,
+  setCookie,
+} from '../../../../../src/interfaces/api/auth/cookie.ts'
+import { isSameOrigin } from '../../../../../src/interfaces/api/credentials.ts'
+import { suite } from '../../../../kit/suite.ts'
+import { request } from '../request.ts'
+
+const test = suite('http: the session cookie')
+const cookie = sessionCookie('http://127.0.0.1:3000')
+
+test('is bound to its host and to TLS where there is TLS', () => {
+  assert.is(
+    setCookie(cookie, 'phs_x', 60),
+    'posthorn_session=phs_x; Max-Age=60; Path=/; HttpOnly; SameSite=Lax',
+  )
+  assert.is(
+    setCookie(sessionCookie('https://mail.example'), 'phs_x', 60),
+    '__Host-posthorn_session=phs_x; Max-Age=60; Path=/; HttpOnly; SameSite=Lax; Secure',
+  )
+  assert.is(sessionCookie('').name, 'posthorn_session')
+  assert.match(clearCookie(cookie), /^posthorn_session=; Max-Age=0; Path=\//)
+})
+
+for (const [header, token] of [
+  [undefined, undefined],
+  ['', undefined],
+  ['posthorn_session', undefined],
+  ['posthorn_session=', undefined],
+  ['posthorn_session=phs_x', 'phs_x'],
+  ['a=b; posthorn_session=phs_x; c=d', 'phs_x'],
+  ['a=b;posthorn_session=phs_x', 'phs_x'],
+  [' posthorn_session = phs_x ', 'phs_x'],
+  ['posthorn_session=phs_x=y', 'phs_x=y'],
+  ['posthorn_session=one; posthorn_session=two', 'one'],
+  ['xposthorn_session=phs_x', undefined],
+  ['__Host-posthorn_session=phs_x', undefined],
+  ['POSTHORN_SESSION=phs_x', undefined],
+  ['; ; =; posthorn_session=phs_x', 'phs_x'],
+] as const)
+  test(`of ${JSON.stringify(header)} the token is ${token}`, () => {
+    const headers = header === undefined ? {} : { cookie: header }
+    assert.is(sessionTokenOf(request({ headers }), cookie), token)
+  })
+
+const HERE = { host: 'mail.example' }
+for (const [headers, same] of [
+  [{}, false],
+  [HERE, false],
+  [{ ...HERE, origin: 'https://mail.example' }, true],
+  [{ ...HERE, origin: 'http://mail.example' }, true],
+  [{ ...HERE, origin: 'https://mail.example:8443' }, false],
+  [{ host: 'mail.example:8443', origin: 'https://mail.example:8443' }, true],
+  [{ ...HERE, origin: 'https://mail.example.evil.example' }, false],
+  [{ ...HERE, origin: 'https://evil.example/mail.example' }, false],
+  [{ ...HERE, origin: 'https://mail.example@evil.example' }, false],
+  [{ ...HERE, origin: 'null' }, false],
+  [{ origin: 'null' }, false],
+  [{ origin: 'no address' }, false],
+  [{ ...HERE, 'sec-fetch-site': 'same-origin' }, true],
+  [{ ...HERE, 'sec-fetch-site': 'same-site', origin: 'https://mail.example' }, false],
+  [{ ...HERE, 'sec-fetch-site': 'cross-site', origin: 'https://mail.example' }, false],
+  [{ ...HERE, 'sec-fetch-site': 'none', origin: 'https://mail.example' }, false],
+] as const)
+  test(`${JSON.stringify(headers)} is ${same ? '' : 'not '}from our own page`, () => {
+    assert.is(isSameOrigin(request({ headers })), same)
+  })
+
+test.run()

@@ -1,0 +1,101 @@
+import * as assert from 'uvu/assert'
+import { Refused } from '../../../../../src/interfaces/api/api-error.ts'
+import { boundaryOf, readMultipart } from '../../../../../src/interfaces/api/body/multipart.ts'
+import { fc } from '../../../../kit/property.ts'
+import { suite } from '../../../../kit/suite.ts'
+
+const test = suite('http/multipart')
+
+interface Part {
+  name: string
+  isFile: boolean
+  bytes: Buffer
+}
+
+async function* cut(bytes: Buffer, size: number) {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+async function read(bytes: Buffer, boundary: string, size = 1_000): Promise<Part[]> {
+  const parts: (Omit<Part, 'bytes'> & { pieces: Buffer[] })[] = []
+  await readMultipart(cut(bytes, size), boundary, part => {
+    const pieces: Buffer[] = []
+    parts.push({ ...part, pieces })
+    return piece => void pieces.push(Buffer.from(piece))
+  })
+  return parts.map(({ pieces, ...part }) => ({ ...part, bytes: Buffer.concat(pieces) }))
+}
+
+test('forms as fetch writes them are read in pieces of any size', async () => {
+  const bytes = fc.uint8Array({ maxLength: 40 }).map(array => Buffer.from(array))
+  // what a boundary begins with, again and again
+  const near = fc
+    .array(fc.constantFrom('\r', '\n', '-', '--', '\r\n--', 'b', '\r\n--b', ''), { maxLength: 12 })
+    .map(pieces => Buffer.from(pieces.join('')))
+  const part = fc.record(
+    { name: fc.constantFrom('file', 'a', 'b c'), isFile: fc.boolean(), bytes: fc.oneof(bytes, near) },
+    { noNullPrototype: true },
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(part, { maxLength: 4 }),
+      fc.integer({ min: 1, max: 60 }),
+      async (parts, size) => {
+        const boundary = 'boundary-of-the-form'
+        const body = Buffer.concat([
+          ...parts.flatMap(({ name, isFile, bytes }) => [
+            Buffer.from(
+              `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${isFile ? '; filename="x"' : ''}\r\n\r\n`,
+            ),
+            bytes,
+            Buffer.from('\r\n'),
+          ]),
+          Buffer.from(`--${boundary}--\r\nepilogue`),
+        ])
+        assert.equal(await read(body, boundary, size), parts)
+      },
+    ),
+  )
+  const form = new FormData()
+  form.append('file', new Blob(['email\nann@there.example\n']))
+  form.append('column_map', '{}')
+  const request = new Request('http://localhost/', { method: 'POST', body: form })
+  const boundary = boundaryOf(request.headers.get('content-type')!)!
+  const parts = await read(Buffer.from(await request.arrayBuffer()), boundary, 7)
+  assert.equal(
+    parts.map(({ name, isFile, bytes }) => [name, isFile, bytes.toString()]),
+    [
+      ['file', true, 'email\nann@there.example\n'],
+      ['column_map', false, '{}'],
+    ],
+  )
+})
+
+test('what is no form is refused, and takes no more memory than a head may have', async () => {
+  const head = 'content-disposition: form-data; name="a"\r\n\r\n'
+  for (const wrong of [
+    '',
+    'nothing of the kind',
+    '--b\r\n',
+    `--b\r\n${head}cut off`,
+    `--b\r\n${head}cut off\r\n--b`,
+    '--b\r\ncontent-type: text/plain\r\n\r\nnameless\r\n--b--',
+    `--b\r\n${'x'.repeat(20_000)}`,
+    `${`--b\r\n${head}\r\n`.repeat(51)}--b--`,
+  ]) {
+    const told = await read(Buffer.from(wrong), 'b').then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    assert.ok(told instanceof Refused && told.status === 400, wrong.slice(0, 40))
+  }
+})
+
+test('only a form of parts has a boundary', () => {
+  assert.is(boundaryOf('multipart/form-data; boundary=abc'), 'abc')
+  assert.is(boundaryOf('Multipart/Form-Data; charset=utf-8; boundary="a b"'), 'a b')
+  for (const type of [undefined, 'multipart/mixed; boundary=abc', 'multipart/form-data', 'text/csv'])
+    assert.is(boundaryOf(type), undefined)
+})
+
+test.run()

@@ -1,0 +1,40 @@
+import * as assert from 'uvu/assert'
+import { Refused } from '../../../../src/interfaces/api/api-error.ts'
+import { boundDomain, insistOnWholeAccount, mayTouch } from '../../../../src/interfaces/api/bound-key.ts'
+import type { Credential } from '../../../../src/interfaces/api/route.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('http: keys bound to a domain')
+const id = new Uint8Array(16)
+const key = (domain: string | null): Credential => ({ kind: 'key', accountId: id, apiKeyId: id, domain })
+const session = { kind: 'session', accountId: id } as Credential
+const from = (address: string) => ({ sender: JSON.stringify([{ name: 'Ann', address }]) })
+
+test('sessions and other keys are bound to nothing', () => {
+  for (const credential of [session, key(null)]) {
+    assert.is(boundDomain(credential), null)
+    assert.ok(mayTouch(credential, from('ann@any.example')))
+    insistOnWholeAccount(credential)
+  }
+})
+
+test('a bound key may touch mail of its domain alone', () => {
+  const credential = key('shop.example')
+  assert.is(boundDomain(credential), 'shop.example')
+  assert.ok(mayTouch(credential, from('ann@shop.example')))
+  for (const address of ['ann@sub.shop.example', 'ann@blog.example', 'shop.example@blog.example'])
+    assert.not(mayTouch(credential, from(address)))
+})
+
+test('a bound key changes nothing for the whole account', () => {
+  try {
+    insistOnWholeAccount(key('shop.example'))
+    assert.unreachable()
+  } catch (error) {
+    assert.ok(error instanceof Refused)
+    assert.equal([error.status, error.errorName], [403, 'invalid_access'])
+    assert.match(error.message, /shop\.example/)
+  }
+})
+
+test.run()

@@ -1,0 +1,112 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import * as assert from 'uvu/assert'
+import { createReadBody } from '../../../../src/interfaces/api/body/body.ts'
+import type { Route } from '../../../../src/interfaces/api/route.ts'
+import { createHttpApp } from '../../../../src/interfaces/api/server/app.ts'
+import { startHttpServer } from '../../../../src/interfaces/api/server/server.ts'
+import { createLog } from '../../../../src/lib/log.ts'
+import { StorageUnavailable } from '../../../../src/store/command.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+import { until } from '../../../kit/until.ts'
+
+const test = suite('http/faults')
+
+/** A door behind which `work` is done with each body. */
+async function openDoor(t: TestContext, work: (socket: Socket) => Promise<never>) {
+  const clock = createManualClock()
+  const lines: string[] = []
+  const unused = () => Promise.reject(new Error('nothing here needs it'))
+  let socket: Socket | undefined
+  const readBody = createReadBody({ enter: unused, read: unused }, { email: unused, batch: unused }, clock)
+  const app = createHttpApp({
+    pages: undefined,
+    isLinkHost: () => false,
+    routes: [
+      {
+        method: 'POST',
+        path: '/things',
+        access: 'public',
+        async handle({ body }: { body(): Promise<unknown> }) {
+          await body()
+          return work(socket!)
+        },
+      } as unknown as Route,
+    ],
+    findCredential: async () => null,
+    clientAddressOf: () => '127.0.0.1',
+    readBody(request, options, bodyWork) {
+      socket = request.socket
+      return readBody(request, options, bodyWork)
+    },
+    headers: {},
+    spendRequest: undefined,
+    clock,
+    log: createLog('debug', { write: line => void lines.push(line) }),
+  })
+  const server = await startHttpServer(app, { host: '127.0.0.1', port: 0 })
+  t.after(() => server.close(0))
+  const { port } = server.address()
+  return {
+    clock,
+    port,
+    post: () =>
+      fetch(`http://127.0.0.1:${port}/things`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"a": 1}',
+      }),
+    said: (message: string) => lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === message),
+  }
+}
+
+test('a fault of ours is in the log, with the request it happened to', async t => {
+  const { post, said } = await openDoor(t, () => Promise.reject(new Error('a bug')))
+  const reply = await post()
+  assert.is(reply.status, 500)
+  const [line, ...more] = said('a request failed')
+  assert.equal(
+    [line.level, line.requestId, line.path, line.err.message],
+    ['error', reply.headers.get('x-request-id'), '/things', 'a bug'],
+  )
+  assert.equal(more, [])
+})
+
+test('what cannot be stored for now is said once a minute, however many are told', async t => {
+  const { post, said, clock } = await openDoor(t, () => Promise.reject(new StorageUnavailable('full')))
+  for (let count = 0; count < 3; count++) assert.is((await post()).status, 503)
+  clock.advance(60_000)
+  await post()
+  const lines = said('requests are refused for now')
+  assert.equal(
+    lines.map(({ level, times, err }) => [level, times, err.message]),
+    [
+      ['warn', 1, 'full'],
+      ['warn', 3, 'full'],
+    ],
+  )
+  assert.equal(said('a request failed'), [])
+})
+
+test('that a client has left is no fault', async t => {
+  const working = Promise.withResolvers<void>()
+  const { port, said } = await openDoor(t, async socket => {
+    working.resolve()
+    await once(socket, 'close')
+    throw new Error('nobody waits for it')
+  })
+  const head =
+    'POST /things HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n'
+  const amid = connect(port, '127.0.0.1', () => amid.end(`${head}{`))
+  amid.on('error', () => {})
+  amid.resume()
+  await until(() => said('the client left before its reply').length === 1)
+  const behind = connect(port, '127.0.0.1', () => void behind.write(`${head}{}`))
+  await working.promise
+  behind.destroy()
+  await until(() => said('the client left before its reply').length === 2)
+  assert.equal(said('a request failed'), [])
+})
+
+test.run()

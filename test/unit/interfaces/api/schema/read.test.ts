@@ -1,0 +1,153 @@
+import * as assert from 'uvu/assert'
+import * as z from 'zod'
+import { Refused } from '../../../../../src/interfaces/api/api-error.ts'
+import {
+  bodyReader,
+  camelCase,
+  oneOrMany,
+  presentPicker,
+  readNumber,
+  readPage,
+} from '../../../../../src/interfaces/api/schema/read.ts'
+import { suite } from '../../../../kit/suite.ts'
+
+const test = suite('http: reading bodies and queries')
+
+const schema = z.object({
+  name: z.string(),
+  reply_to: oneOrMany().optional(),
+  size: z.number().optional(),
+  list: z.array(z.object({ label: z.string() })).optional(),
+})
+
+function refusal(read: () => unknown): Refused {
+  try {
+    read()
+  } catch (error) {
+    if (error instanceof Refused) return error
+    throw error
+  }
+  throw new Error('it was not refused')
+}
+
+test('keys become camelCase, those of user data stay', () => {
+  const open = z.object({ user_data: z.unknown() })
+  assert.equal(bodyReader(open)({ user_data: { snake_key: 1 } }), { userData: { snake_key: 1 } })
+  for (const [snake, camel] of [
+    ['a', 'a'],
+    ['reply_to', 'replyTo'],
+    ['a_b_c', 'aBC'],
+    ['_a', 'A'],
+    ['a_1', 'a_1'],
+  ] as const)
+    assert.is(camelCase(snake), camel)
+})
+
+test('null and empty lists are absent, and other empty things are not', () => {
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f']
+  const present = presentPicker(keys)({ a: null, b: [], c: '', d: 0, e: false, f: {} })
+  assert.equal({ ...present }, { c: '', d: 0, e: false, f: {} })
+})
+
+test('an empty text is absent where it is said so', () => {
+  const present = presentPicker(['a', 'b'], { emptyMeansAbsent: ['a'] })({ a: '', b: '' })
+  assert.equal({ ...present }, { b: '' })
+})
+
+for (const [given, taken] of [
+  [{ reply_to: 'snake' }, 'snake'],
+  [{ replyTo: 'camel' }, 'camel'],
+  [{ reply_to: 'snake', replyTo: 'camel' }, 'snake'],
+  [{ reply_to: null, replyTo: 'camel' }, 'camel'],
+  [{ reply_to: [], replyTo: 'camel' }, 'camel'],
+  [{ replyTo: null }, undefined],
+  [{ reply_To: 'odd' }, undefined],
+  [{ ReplyTo: 'odd' }, undefined],
+] as const)
+  test(`of ${JSON.stringify(given)}, reply_to is ${taken}`, () => {
+    assert.is(presentPicker(['reply_to'])(given).reply_to, taken)
+  })
+
+test('only what an object has itself is there', () => {
+  const inherited = Object.create({ name: 'inherited' }) as Record<string, unknown>
+  assert.is(presentPicker(['name', 'toString', '__proto__', 'constructor'])(inherited).name, undefined)
+  const present = presentPicker(['__proto__'])(JSON.parse('{"__proto__": {"x": 1}}'))
+  assert.is(Object.getPrototypeOf(present), null)
+  assert.equal(Object.values(present), [{ x: 1 }])
+})
+
+test('a list in place of an object is malformed', () => {
+  const { status, errorName } = refusal(() => bodyReader(schema)([{ name: 'x' }]))
+  assert.equal([status, errorName], [400, 'validation_error'])
+})
+
+for (const [what, body, name, paths] of [
+  ['a missing field', {}, 'missing_required_field', ['name']],
+  ['a wrong type', { name: 5 }, 'validation_error', ['name']],
+  [
+    'a missing field inside',
+    { name: 'x', list: [{ label: 'a' }, {}] },
+    'missing_required_field',
+    ['list[1].label'],
+  ],
+  ['a wrong type inside', { name: 'x', list: [{ label: 5 }] }, 'validation_error', ['list[0].label']],
+  ['null inside', { name: 'x', list: [{ label: null }] }, 'validation_error', ['list[0].label']],
+  ['several', { size: 'big', list: 5 }, 'missing_required_field', ['name', 'size', 'list']],
+  ['neither one nor many', { name: 'x', reply_to: 5 }, 'validation_error', ['reply_to']],
+] as const)
+  test(`${what} is named by its path`, () => {
+    const refused = refusal(() => bodyReader(schema)(body))
+    assert.equal([refused.status, refused.errorName], [422, name])
+    assert.equal(
+      refused.errors?.map(({ path }) => path),
+      paths,
+    )
+    assert.ok(refused.message.includes(`\`${paths[0]}\``), refused.message)
+  })
+
+test('one text or many are many', () => {
+  assert.equal(bodyReader(schema)({ name: 'x', reply_to: 'a' }).replyTo, ['a'])
+  assert.equal(bodyReader(schema)({ name: 'x', reply_to: ['a', 'b'] }).replyTo, ['a', 'b'])
+})
+
+for (const [query, expected] of [
+  ['', 7],
+  ['n=1', 1],
+  ['n=10', 10],
+  ['n=007', 7],
+  ['n=3&n=99', 3],
+] as const)
+  test(`the number of "${query}" is ${expected}`, () => {
+    assert.is(readNumber(new URLSearchParams(query), 'n', { fallback: 7, least: 1, most: 10 }), expected)
+  })
+
+for (const query of [
+  'n=',
+  'n=0',
+  'n=11',
+  'n=-1',
+  'n=1.0',
+  'n=1e1',
+  'n=0x1',
+  'n=+1',
+  'n=%201',
+  'n=NaN',
+  'n=٣',
+  'n=9999999999999999',
+])
+  test(`the number of "${query}" is refused`, () => {
+    const read = () => readNumber(new URLSearchParams(query), 'n', { fallback: 7, least: 1, most: 10 })
+    const { status, errorName, errors } = refusal(read)
+    assert.equal([status, errorName, errors?.[0]?.path], [422, 'validation_error', 'n'])
+  })
+
+test('a page has a limit and an offset', () => {
+  assert.equal(readPage(new URLSearchParams('')), { limit: 20, offset: 0 })
+  assert.equal(readPage(new URLSearchParams(''), 50), { limit: 50, offset: 0 })
+  assert.equal(readPage(new URLSearchParams('limit=100&offset=1000000000')), {
+    limit: 100,
+    offset: 1_000_000_000,
+  })
+})
+
+test.run()

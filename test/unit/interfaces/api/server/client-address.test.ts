@@ -1,0 +1,57 @@
+import * as assert from 'uvu/assert'
+import { createClientAddress } from '../../../../../src/interfaces/api/server/client-address.ts'
+import { suite } from '../../../../kit/suite.ts'
+import { request } from '../request.ts'
+
+const test = suite('http: the address a request comes from')
+
+function addressOf(trusted: string[], remoteAddress: string, forwarded?: string | string[]): string {
+  const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded as string }
+  return createClientAddress(trusted)(request({ headers, remoteAddress }))
+}
+
+const PROXY = '10.0.0.1'
+const CLIENT = '192.0.2.7'
+
+test('without trusted proxies it is the peer’s, whatever the header says', () => {
+  assert.is(addressOf([], CLIENT), CLIENT)
+  assert.is(addressOf([], CLIENT, '198.51.100.1'), CLIENT)
+  assert.is(addressOf([], '127.0.0.1', '198.51.100.1'), '127.0.0.1')
+})
+
+test('a peer that is not trusted is believed nothing', () => {
+  assert.is(addressOf([PROXY], '10.0.0.2', '198.51.100.1'), '10.0.0.2')
+})
+
+for (const [what, forwarded, expected] of [
+  ['one hop', CLIENT, CLIENT],
+  ['blanks around it', `  ${CLIENT}  `, CLIENT],
+  ['what the client claims before it', `198.51.100.1, ${CLIENT}`, CLIENT],
+  ['a chain of trusted proxies', `${CLIENT}, 10.0.0.3, ${PROXY}`, CLIENT],
+  ['a claim behind a chain', `198.51.100.1, ${CLIENT}, 10.0.0.3`, CLIENT],
+  ['IPv6', '2001:db8::7', '2001:db8::7'],
+  ['IPv4 in IPv6', `::ffff:${CLIENT}`, CLIENT],
+  ['an empty header', '', PROXY],
+  ['nothing but trusted hops', `10.0.0.3, ${PROXY}`, PROXY],
+  ['garbage', 'unknown', PROXY],
+  ['a claim before garbage, which nobody vouches for', '198.51.100.1, unknown', PROXY],
+  ['a claim before an address with a port', '198.51.100.1, 192.0.2.7:4711', PROXY],
+  ['a claim before an empty entry', '198.51.100.1,', PROXY],
+] as const)
+  test(`${what}: ${expected}`, () => {
+    assert.is(addressOf(['10.0.0.0/8'], PROXY, forwarded), expected)
+  })
+
+test('several header lines are one list', () => {
+  assert.is(addressOf([PROXY], PROXY, ['198.51.100.1', CLIENT]), CLIENT)
+})
+
+test('proxies are trusted by address and by range, in both families', () => {
+  assert.is(addressOf(['192.168.0.0/16'], '192.168.7.7', CLIENT), CLIENT)
+  assert.is(addressOf(['192.168.0.0/16'], '192.169.0.1', CLIENT), '192.169.0.1')
+  assert.is(addressOf(['2001:db8::/32'], '2001:db8:1::1', CLIENT), CLIENT)
+  assert.is(addressOf(['::1'], '::1', CLIENT), CLIENT)
+  assert.is(addressOf([PROXY], `::ffff:${PROXY}`, CLIENT), CLIENT, 'a dual-stack socket')
+})
+
+test.run()

@@ -1,0 +1,129 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import Koa from 'koa'
+import * as assert from 'uvu/assert'
+import { readUnreadBodies } from '../../../../../src/interfaces/api/server/lingering-close.ts'
+import { startHttpServer } from '../../../../../src/interfaces/api/server/server.ts'
+import { createManualClock, type ManualClock } from '../../../../kit/manual-clock.ts'
+import { exchange } from '../../../../kit/raw-http.ts'
+import { suite, type TestContext } from '../../../../kit/suite.ts'
+import { until } from '../../../../kit/until.ts'
+
+const test = suite('http/unread-body')
+const MIB = 1024 * 1024
+const LONG = Buffer.alloc(3 * MIB, 'x')
+
+const readInPart = async ({ req }: Koa.Context) => {
+  await once(req, 'data')
+}
+const readNothing = async () => {}
+
+/** How whoever answers has left the body. */
+const READERS: Record<string, (ctx: Koa.Context) => Promise<void>> = {
+  untouched: readNothing,
+  'read in part': readInPart,
+  'read in part, and held back': async ({ req }) => {
+    await once(req, 'data')
+    req.pause()
+  },
+  'read piece by piece, and left': async ({ req }) => {
+    req.on('readable', () => {})
+    await once(req, 'readable')
+    req.read(1)
+  },
+}
+
+async function open(t: TestContext, read: (ctx: Koa.Context) => Promise<void>) {
+  const clock = createManualClock()
+  const app = new Koa()
+  app.use(readUnreadBodies(clock))
+  app.use(async ctx => {
+    if (ctx.method === 'POST') await read(ctx)
+    ctx.status = ctx.method === 'POST' ? 413 : 200
+    ctx.body = 'done'
+  })
+  const server = await startHttpServer(app, { host: '127.0.0.1', port: 0 })
+  t.after(() => server.close(0))
+  const { port } = server.address()
+  return { clock, port, url: `http://127.0.0.1:${port}` }
+}
+
+for (const [how, read] of Object.entries(READERS))
+  test(`a body that is ${how} is read to its end, and the next request has its turn`, async t => {
+    const { url } = await open(t, read)
+    const head = `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${LONG.length}\r\n\r\n`
+    const pieces = [head, LONG, 'GET / HTTP/1.1\r\nhost: x\r\n\r\n']
+    const { replies, closed } = await exchange(url, pieces, { replyCount: 2, writesFirst: true })
+    assert.equal(
+      replies.map(({ status }) => status),
+      [413, 200],
+    )
+    assert.not(closed)
+  })
+
+test('who stalls has its reply, and loses the connection after 2 s', async t => {
+  const { clock, port } = await open(t, readInPart)
+  const client = await begin(t, port)
+  await client.hasReply()
+  await timersAre(clock, 1)
+  clock.advance(1_999)
+  assert.not(client.isClosed())
+  clock.advance(1)
+  await client.closes()
+})
+
+test('for a body that nobody has touched the reply waits 2 s', async t => {
+  const { clock, port } = await open(t, readNothing)
+  const client = await begin(t, port)
+  await timersAre(clock, 1)
+  assert.is(client.received(), '')
+  clock.advance(2_000)
+  await client.hasReply()
+  await timersAre(clock, 1)
+  clock.advance(2_000)
+  await client.closes()
+})
+
+test('who goes on for ever loses the connection after 64 MiB', async t => {
+  const { port } = await open(t, readInPart)
+  const client = await begin(t, port)
+  await client.hasReply()
+  let sent = 0
+  for (; !client.isClosed(); sent += LONG.length) await client.send(LONG)
+  assert.ok(sent > 64 * MIB)
+})
+
+test('who leaves is not waited for', async t => {
+  const { clock, port } = await open(t, readInPart)
+  const client = await begin(t, port)
+  await client.hasReply()
+  await timersAre(clock, 1)
+  client.leave()
+  await timersAre(clock, 0)
+})
+
+/** A client that has sent the beginning of a long body. */
+async function begin(t: TestContext, port: number) {
+  const socket: Socket = connect(port, '127.0.0.1')
+  t.after(() => socket.destroy())
+  let received = ''
+  socket.on('data', chunk => {
+    received += chunk
+  })
+  socket.on('error', () => {})
+  socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${1024 * MIB}\r\n\r\nbeginning`)
+  return {
+    received: () => received,
+    isClosed: () => socket.destroyed,
+    hasReply: () => until(() => received.startsWith('HTTP/1.1 413 ') && received.endsWith('done')),
+    closes: () => until(() => socket.destroyed),
+    send: (bytes: Buffer) => new Promise<void>(resolve => socket.write(bytes, () => resolve())),
+    leave: () => socket.destroy(),
+  }
+}
+
+async function timersAre(clock: ManualClock, count: number) {
+  await until(() => clock.timerCount === count)
+}
+
+test.run()

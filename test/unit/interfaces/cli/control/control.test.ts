@@ -1,0 +1,461 @@
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { askService, NOT_RUNNING } from '../../../../../src/interfaces/cli/control/client.ts'
+import {
+  OperationFailed,
+  type OperationParts,
+  OperationRefused,
+} from '../../../../../src/interfaces/cli/control/operation.ts'
+import { carryOut } from '../../../../../src/interfaces/cli/control/operations.ts'
+import { startControlServer } from '../../../../../src/interfaces/cli/control/server.ts'
+import { parseWireId, wireId } from '../../../../../src/lib/ids.ts'
+import { createLog } from '../../../../../src/lib/log.ts'
+import type { PathState } from '../../../../../src/pipeline/queue/paths.ts'
+import { hashToken } from '../../../../../src/resources/accounts/tokens.ts'
+import { newId, postOver } from '../../../../kit/mail.ts'
+import { quickPasswords } from '../../../../kit/quick-passwords.ts'
+import { openLocalStore, tempFolder } from '../../../../kit/store.ts'
+import { suite, type TestContext } from '../../../../kit/suite.ts'
+import { until } from '../../../../kit/until.ts'
+
+const test = suite('control')
+const silent = createLog('silent')
+
+const PATH: PathState = {
+  sourceIps: ['192.0.2.1'],
+  window: 20,
+  underWay: 3,
+  claimed: 2,
+  perSecond: 5,
+  rest: { until: Date.UTC(2026, 0, 1), reason: '421 busy' },
+  isProbing: false,
+  isSpent: false,
+}
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const { db, run } = store
+  const parts: OperationParts = {
+    db,
+    run,
+    clock: post.clock,
+    newId,
+    passwords: quickPasswords(),
+    apiKeyPrefix: 're_',
+    pathsTo: async sites =>
+      new Map(sites.filter(site => site === 'mx.there.test').map(site => [site, [PATH]])),
+  }
+  const refusal = async (name: string, input: unknown) => {
+    const error = await carryOut(parts, name, input).then(
+      () => undefined,
+      reason => reason,
+    )
+    if (!(error instanceof OperationRefused)) throw new Error(`not refused: ${error}`)
+    return error.message
+  }
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into outputs of every shape
+  const done = (name: string, input: unknown): Promise<any> => carryOut(parts, name, input)
+  return { ...store, ...post, parts, done, refusal }
+}
+
+test('how mail goes to sites is told in plain values', async t => {
+  const { done } = await open(t)
+  assert.equal(await done('site.paths', { sites: ['mx.there.test', 'mx.unknown.test'] }), [
+    {
+      site: 'mx.there.test',
+      paths: [
+        {
+          source_ips: ['192.0.2.1'],
+          window: 20,
+          under_way: 3,
+          claimed: 2,
+          messages_per_second: 5,
+          paused_until: '2026-01-01T00:00:00.000Z',
+          pause_reason: '421 busy',
+          probing: false,
+          warmup_spent: false,
+        },
+      ],
+    },
+  ])
+})
+
+const NEW_USER = {
+  address: 'Ann@Here.Example',
+  operator: false,
+  account_id: null,
+  new_account: null,
+  password: null,
+}
+
+test('a user is made in the only account, with a password that is told', async t => {
+  const { done, account, rows, parts } = await open(t)
+  const accountId = account()
+  const made = await done('user.create', NEW_USER)
+  assert.equal(
+    [made.address, made.operator, made.account_id],
+    ['ann@here.example', false, wireId('acc', accountId)],
+  )
+  const [user] = rows<{ id: Uint8Array; email: string; password_hash: string; operator: number }>(
+    'select * from users',
+  )
+  assert.equal([user!.email, user!.operator], ['ann@here.example', 0])
+  assert.equal(Buffer.from(user!.id), Buffer.from(parseWireId('usr', made.id)!))
+  assert.ok(await parts.passwords.verify(made.password, user!.password_hash))
+})
+
+test('a password that was given is not told back', async t => {
+  const { done, account, rows, parts } = await open(t)
+  account()
+  const made = await done('user.create', { ...NEW_USER, operator: true, password: 'a long password' })
+  assert.is(made.password, null)
+  const [user] = rows<{ password_hash: string; operator: number }>('select * from users')
+  assert.is(user!.operator, 1)
+  assert.ok(await parts.passwords.verify('a long password', user!.password_hash))
+})
+
+test('a user is made in the account that is named, or in one of its own', async t => {
+  const { done, account, rows, refusal } = await open(t)
+  const [first] = [account('First'), account('Second')]
+  assert.match(await refusal('user.create', NEW_USER), /more than one account/)
+  const made = await done('user.create', { ...NEW_USER, account_id: wireId('acc', first!) })
+  assert.is(made.account_id, wireId('acc', first!))
+  const own = await done('user.create', { ...NEW_USER, address: 'bob@here.example', new_account: 'Third' })
+  assert.equal(rows("select name, plan from accounts where name = 'Third'"), [
+    { name: 'Third', plan: 'scale' },
+  ])
+  assert.is.not(own.account_id, made.account_id)
+})
+
+for (const [what, input, says] of [
+  ['an address that is none', { address: 'ann' }, /The address/],
+  ['an address with a line break', { address: 'ann@here.example\r\n' }, /The address/],
+  ['a short password', { password: 'short' }, /at least 8/],
+  ['an account that is not there', { account_id: wireId('acc', newId(1)) }, /no account acc_/],
+  ['an account id that is none', { account_id: 'main' }, /no account main/],
+  ['an account without a name', { new_account: '' }, /new_account/],
+  ['an account whose name breaks the line', { new_account: 'a\nb' }, /new_account/],
+  ['an operator of another kind', { operator: 'yes' }, /operator/],
+] as const)
+  test(`no user is made with ${what}, and no account`, async t => {
+    const { refusal, account, rows } = await open(t)
+    account()
+    assert.match(await refusal('user.create', { ...NEW_USER, ...input }), says)
+    assert.equal([rows('select * from users').length, rows('select * from accounts').length], [0, 1])
+  })
+
+test('an address signs in once only, whatever its case, and the account it was to have is not made', async t => {
+  const { done, refusal, account, rows } = await open(t)
+  account()
+  await done('user.create', NEW_USER)
+  const again = { ...NEW_USER, address: 'ANN@here.example', new_account: 'Another' }
+  assert.match(await refusal('user.create', again), /already/)
+  assert.equal([rows('select * from users').length, rows('select * from accounts').length], [1, 1])
+})
+
+test('another password ends all sessions of the user, and of nobody else', async t => {
+  const { done, refusal, account, rows, run, parts } = await open(t)
+  account()
+  const ann = await done('user.create', NEW_USER)
+  const bob = await done('user.create', { ...NEW_USER, address: 'bob@here.example' })
+  for (const { id } of [ann, ann, bob]) {
+    const userId = parseWireId('usr', id)!
+    const [{ hash }] = rows('select password_hash as hash from users where id = ?', userId) as [
+      { hash: string },
+    ]
+    const session = {
+      id: newId(1),
+      userId,
+      tokenHash: hashToken(`${Math.random()}`),
+      createdAt: 1,
+      lastSeenAt: 1,
+    }
+    await run('createSession', {
+      session: { ...session, kind: 'bearer' },
+      passwordHash: hash,
+      networkHash: null,
+    })
+  }
+  const reset = await done('user.reset_password', { address: 'Ann@here.example', password: null })
+  assert.equal([reset.address, reset.ended_sessions], ['ann@here.example', 2])
+  const [{ hash }] = rows<{ hash: string }>(
+    "select password_hash as hash from users where email = 'ann@here.example'",
+  ) as [{ hash: string }]
+  assert.ok(await parts.passwords.verify(reset.password, hash))
+  assert.is(rows('select * from sessions').length, 1)
+  assert.match(
+    await refusal('user.reset_password', { address: 'c@here.example', password: null }),
+    /no user c@/,
+  )
+})
+
+test('a key is made for an account, or for one of its domains, and is found by its token', async t => {
+  const { done, refusal, account, domain, rows } = await open(t)
+  const accountId = account()
+  const domainId = domain(accountId, 'here.test')
+  const key = { name: 'CI', account_id: null, domain: null }
+  const made = await done('key.create', key)
+  const bound = await done('key.create', { ...key, domain: 'HERE.test' })
+  const stored = rows<{ token_hash: Uint8Array; domain_id: Uint8Array | null }>(
+    'select * from api_keys order by id',
+  )
+  assert.equal(
+    stored.map(({ token_hash }) => Buffer.from(token_hash).toString('hex')),
+    [made, bound].map(({ token }) => Buffer.from(hashToken(token)).toString('hex')),
+  )
+  assert.equal([stored[0]!.domain_id, Buffer.from(stored[1]!.domain_id!)], [null, Buffer.from(domainId)])
+  assert.match(await refusal('key.create', { ...key, domain: 'there.test' }), /no domain there\.test/)
+  assert.match(await refusal('key.create', { ...key, name: '' }), /name/)
+  assert.match(await refusal('key.create', { ...key, name: 'x'.repeat(51) }), /name/)
+})
+
+test('a key of any account is deleted, and those who remember keys hear of it', async t => {
+  const { done, refusal, account, rows, announced } = await open(t)
+  account()
+  const { id } = await done('key.create', { name: 'CI', account_id: null, domain: null })
+  assert.equal(await done('key.delete', { id }), { id })
+  assert.equal(rows('select * from api_keys'), [])
+  assert.is(announced('keys deleted').length, 1)
+  for (const gone of [id, 'key_x', wireId('dom', newId(1))])
+    assert.match(await refusal('key.delete', { id: gone }), /no API key/)
+})
+
+test('deferred deliveries of the named domains are due now, however many there are', async t => {
+  const { done, account, domain, send, change, rows, clock } = await open(t)
+  const accountId = account()
+  domain(accountId, 'here.test')
+  const to = Array.from({ length: 50 }, (_, i) => `a${i}@there.test`)
+  for (let i = 0; i < 25; i++) await send(accountId, { to })
+  await send(accountId, { to: ['a@far.test', 'b@near.test'] })
+  change('update deliveries set class = 2, next_at = next_at + 1000')
+  assert.equal(await done('queue.retry', { domains: ['there.test', 'far.test', 'nowhere.test'] }), {
+    deliveries: 1_251,
+  })
+  const waiting = rows('select domain from deliveries where next_at > ?', clock.now())
+  assert.equal(waiting, [{ domain: 'near.test' }])
+})
+
+test('mail is held, released and canceled by what names it, and a wrong name is told', async t => {
+  const { done, refusal, account, domain, send, rows } = await open(t)
+  const accountId = account()
+  domain(accountId, 'here.test')
+  const emailId = await send(accountId, { to: ['a@there.test'] })
+  const none = { domain: null, account_id: null, broadcast_id: null, email_id: null }
+  const mail = { ...none, account_id: wireId('acc', accountId), domain: 'There.Test' }
+  assert.is((await done('queue.hold', { mail, reason: 'why' })).is_new, true)
+  assert.is((await done('queue.hold', { mail, reason: null })).is_new, false)
+  assert.equal(rows('select domain, reason from queue_holds'), [{ domain: 'there.test', reason: 'why' }])
+  assert.match(
+    await refusal('queue.release', { mail: { ...none, domain: 'there.test' } }),
+    /no hold of just this/,
+  )
+  await done('queue.release', { mail })
+  const named = { ...none, email_id: wireId('eml', emailId) }
+  assert.equal(await done('queue.steer', { what: 'cancel', mail: named }), { deliveries: 1, has_more: false })
+  const unknown = wireId('eml', newId(1))
+  for (const [wrong, says] of [
+    [none, /Name the mail/],
+    [{ ...none, domain: 'no domain' }, /no domain/],
+    [{ ...none, account_id: 'acc_x' }, /begins with acc_/],
+    [{ ...none, email_id: unknown }, /There is no email eml_/],
+    [{ ...none, broadcast_id: wireId('brd', newId(1)) }, /There is no broadcast brd_/],
+  ] as const)
+    assert.match(await refusal('queue.steer', { what: 'retry', mail: wrong }), says)
+  assert.match(await refusal('site.resume', { site: 'mx.there.test' }), /does not rest/)
+})
+
+for (const [name, input] of [
+  ['user.drop', {}],
+  ['__proto__', {}],
+  ['constructor', {}],
+  ['', {}],
+  ['queue.retry', null],
+  ['queue.retry', { domains: 'x' }],
+  ['queue.retry', { domains: Array(501).fill('x') }],
+  ['key.delete', { id: 5 }],
+] as const)
+  test(`${name} with ${JSON.stringify(input).slice(0, 30)} is refused`, async t => {
+    const { refusal } = await open(t)
+    assert.ok((await refusal(name, input)).length > 0)
+  })
+
+/** A service that has nothing but its control socket. */
+async function serve(t: TestContext, change: Partial<OperationParts> = {}) {
+  const opened = await open(t)
+  opened.account()
+  const folder = await t.using(tempFolder())
+  const server = await startControlServer({
+    folder: folder.path,
+    parts: { ...opened.parts, ...change },
+    log: silent,
+  })
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= server.close()
+    return closing
+  }
+  t.after(close)
+  return { ...opened, folder: folder.path, socket: join(folder.path, 'control.sock'), close }
+}
+
+async function errorOf(asking: Promise<unknown>): Promise<Error> {
+  return asking.then(
+    () => new Error('it was done'),
+    (error: Error) => error,
+  )
+}
+
+/** What comes back for bytes that are written as they are. */
+async function raw(path: string, bytes: string): Promise<string> {
+  const socket = connect(path)
+  socket.on('error', () => {})
+  socket.end(bytes)
+  const chunks = await socket.toArray().catch(() => [])
+  return Buffer.concat(chunks).toString()
+}
+
+test('the command line asks the service, which does it or says why not', async t => {
+  const { folder, rows } = await serve(t)
+  const made = (await askService(folder, 'key.create', { name: 'CI', account_id: null, domain: null })) as {
+    id: string
+  }
+  assert.is(rows('select * from api_keys').length, 1)
+  assert.equal(await askService(folder, 'key.delete', { id: made.id }), { id: made.id })
+  const refused = await errorOf(askService(folder, 'key.delete', { id: made.id }))
+  assert.instance(refused, OperationRefused)
+  assert.match(refused.message, /no API key/)
+})
+
+test('what fails in the service is told as a failure', async t => {
+  const { folder } = await serve(t, {
+    run: async () => {
+      throw new Error('disk full')
+    },
+  })
+  const failed = await errorOf(
+    askService(folder, 'key.create', { name: 'CI', account_id: null, domain: null }),
+  )
+  assert.instance(failed, OperationFailed)
+  assert.match(failed.message, /disk full/)
+})
+
+test('the socket is its owner’s alone, and is gone with the service', async t => {
+  const { socket, close, folder } = await serve(t)
+  assert.is(statSync(socket).mode & 0o777, 0o600)
+  await close()
+  assert.not(existsSync(socket))
+  assert.is(await askService(folder, 'key.delete', { id: 'x' }), NOT_RUNNING)
+})
+
+test('what a killed service has left is in nobody’s way', async t => {
+  const folder = await t.using(tempFolder())
+  writeFileSync(join(folder.path, 'control.sock'), '')
+  assert.is(await askService(folder.path, 'key.delete', { id: 'x' }), NOT_RUNNING)
+  const { parts } = await open(t)
+  const server = await startControlServer({ folder: folder.path, parts, log: silent })
+  t.after(() => server.close())
+  assert.instance(await errorOf(askService(folder.path, 'key.delete', { id: 'x' })), OperationRefused)
+})
+
+test('a folder whose path is too long for a socket has none, and the service starts all the same', async t => {
+  const { path } = await t.using(tempFolder())
+  const folder = join(path, 'x'.repeat(120))
+  mkdirSync(folder)
+  const { parts } = await open(t)
+  const server = await startControlServer({ folder, parts, log: silent })
+  assert.is(await askService(folder, 'key.delete', { id: 'x' }), NOT_RUNNING)
+  await server.close()
+})
+
+for (const [what, bytes] of [
+  ['nothing', ''],
+  ['half a line', '{"operation":"key.delete"'],
+  ['more than a line can hold', `${'x'.repeat(1_100_000)}\n`],
+] as const)
+  test(`${what} is not answered, and the next one is`, async t => {
+    const { socket, folder } = await serve(t)
+    assert.is(await raw(socket, bytes), '')
+    assert.instance(await errorOf(askService(folder, 'key.delete', { id: 'x' })), OperationRefused)
+  })
+
+for (const line of ['no json', '5', 'null', '[]', '{}', '{"operation":5}', '{"operation":"key.delete"}'])
+  test(`${line} is refused`, async t => {
+    const { socket } = await serve(t)
+    assert.match(await raw(socket, `${line}\n`), /^\{"refused":".+"\}\n$/)
+  })
+
+test('closing lets what is under way end, and takes nothing more', async t => {
+  let go: (() => void) | undefined
+  const { promise: asked, resolve: hear } = Promise.withResolvers<void>()
+  const { folder, socket, close } = await serve(t, {
+    run: () =>
+      new Promise(resolve => {
+        go = () => resolve(true as never)
+        hear()
+      }),
+  })
+  const answer = askService(folder, 'key.create', { name: 'CI', account_id: null, domain: null })
+  await asked
+  const closed = close()
+  await until(() => !existsSync(socket))
+  assert.is(await askService(folder, 'key.delete', { id: 'x' }), NOT_RUNNING)
+  go!()
+  assert.match(((await answer) as { token: string }).token, /^re_/)
+  await closed
+})
+
+test('a client that leaves before its answer harms nobody', async t => {
+  let go: (() => void) | undefined
+  const { promise: asked, resolve: hear } = Promise.withResolvers<void>()
+  const { socket, close } = await serve(t, {
+    run: () =>
+      new Promise(resolve => {
+        go = () => resolve(true as never)
+        hear()
+      }),
+  })
+  const client = connect(socket)
+  client.write('{"operation":"key.create","input":{"name":"a","account_id":null,"domain":null}}\n')
+  await asked
+  client.destroy()
+  go!()
+  await close()
+})
+
+test('a service that ends before it answers is told of as such', async t => {
+  const { path } = await t.using(tempFolder())
+  const { createServer } = await import('node:net')
+  const server = createServer(socket => socket.once('data', () => socket.destroy()))
+  await new Promise<void>(resolve => server.listen(join(path, 'control.sock'), resolve))
+  t.after(() => server.close())
+  const failed = await errorOf(askService(path, 'key.delete', { id: 'x' }))
+  assert.instance(failed, OperationFailed)
+  assert.match(failed.message, /ended before it answered/)
+})
+
+test('keys change of the domain whose keys sign, whoever else has registered its name', async t => {
+  const { done, refusal, account, domain, change, rows } = await open(t)
+  const [one, other] = [account('One'), account('Other')]
+  domain(one, 'here.test', { status: 'pending' })
+  domain(other, 'here.test')
+  const input = { name: 'Here.Test', account_id: null }
+  assert.match(await refusal('domain.rotate_keys', input), /No key of Here\.Test signs yet/)
+  change(
+    'insert into dkim_keys (id, domain_id, slot, token, algorithm, public_key, private_key, created_at, active_from) ' +
+      "select ?, id, 1, 'abc', 'rsa-sha256', 'AAAA', ?, 0, 1 from domains where account_id = ?",
+    Buffer.alloc(16, 1),
+    Buffer.alloc(1),
+    other,
+  )
+  const wanted = await done('domain.rotate_keys', input)
+  assert.equal([wanted.name, wanted.account_id], ['here.test', wireId('acc', other)])
+  assert.is(rows('select * from key_rotations').length, 1)
+  assert.match(await refusal('domain.rotate_keys', { ...input, account_id: wireId('acc', one) }), /signs yet/)
+  assert.match(await refusal('domain.rotate_keys', { name: 'there.test', account_id: null }), /no domain/)
+  assert.match(await refusal('domain.rotate_keys', { name: 'a b', account_id: null }), /no domain/)
+})
+
+test.run()

@@ -1,0 +1,30 @@
+import * as assert from 'uvu/assert'
+import { more, pageOf } from '../../../../src/interfaces/cli/paging.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('cli/paging')
+
+test('a page is what is asked for, or the first of the usual length', () => {
+  assert.equal(pageOf({}, 50), { limit: 50, offset: 0 })
+  assert.equal(pageOf({ limit: '10', offset: '30' }, 50), { limit: 10, offset: 30 })
+})
+
+for (const values of [
+  { limit: '0' },
+  { limit: 'all' },
+  { limit: '-1' },
+  { offset: '1.5' },
+  { offset: '9999999' },
+])
+  test(`refuses ${JSON.stringify(values)}`, () => {
+    assert.throws(() => pageOf(values, 50), /--(limit|offset) takes a whole number/)
+  })
+
+test('a page that is not all says how to see more', () => {
+  assert.is(more({ limit: 50, offset: 0 }, 3, 3), undefined)
+  assert.is(more({ limit: 2, offset: 2 }, 2, 5), '3 to 4 of 5 are shown; --offset 4 shows more.')
+  assert.is(more({ limit: 2, offset: 4 }, 1, 5), undefined)
+  assert.is(more({ limit: 2, offset: 8 }, 0, 5), 'There are 5.')
+})
+
+test.run()

@@ -1,0 +1,595 @@
+import * as assert from 'uvu/assert'
+import type { CheckedSource, SourceSettings } from '../../../../src/interfaces/cli/command.ts'
+import { OperationFailed, OperationRefused } from '../../../../src/interfaces/cli/control/operation.ts'
+import { carryOut } from '../../../../src/interfaces/cli/control/operations.ts'
+import { runProgram } from '../../../../src/interfaces/cli/program.ts'
+import { CommandError, duration, printable, table } from '../../../../src/interfaces/cli/result.ts'
+import type { Report } from '../../../../src/interfaces/doctor/finding.ts'
+import { wireId } from '../../../../src/lib/ids.ts'
+import { NO_WARMUP } from '../../../../src/pipeline/delivery/shaping/warmup-plan.ts'
+import type { PathView } from '../../../../src/pipeline/queue/paths.ts'
+import { newId, postOver } from '../../../kit/mail.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const NO_SETTINGS: SourceSettings = { sourceIps: [], localName: 'here.test', plan: NO_WARMUP }
+
+const test = suite('cli')
+
+interface Asked {
+  name: string
+  input: unknown
+}
+
+const SOUND: Report = {
+  status: 'ok',
+  checked_at: '2026-11-21T13:00:00.000Z',
+  took_ms: 1_234,
+  findings: [{ check: 'clock', subject: null, status: 'ok', message: 'The clock is right.', advice: null }],
+}
+
+const NO_MAIL = { domain: null, account_id: null, broadcast_id: null, email_id: null }
+
+/** The program over a real database, whose changes are only noted, or fail as the test wants. */
+const PATH: PathView = {
+  source_ips: ['192.0.2.1'],
+  window: 20,
+  under_way: 3,
+  claimed: 2,
+  messages_per_second: 5,
+  paused_until: '2026-01-01T00:00:00.000Z',
+  pause_reason: '421 \x1b[2Jbusy',
+  probing: false,
+  warmup_spent: false,
+}
+
+async function open(
+  t: TestContext,
+  {
+    fails,
+    input = '',
+    sources = [],
+    settings = {},
+    report = SOUND,
+  }: {
+    fails?: Error
+    input?: string
+    sources?: CheckedSource[]
+    settings?: Partial<SourceSettings>
+    report?: Report
+  } = {},
+) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  const asked: Asked[] = []
+  const folders: (string | undefined)[] = []
+  const examined: { hasDatabase: boolean; dataDir: string | undefined }[] = []
+  const outputs: Record<string, unknown> = {
+    'user.create': {
+      id: 'usr_1',
+      address: 'a@b.c',
+      operator: false,
+      account_id: 'acc_1',
+      password: 'secret',
+    },
+    'user.reset_password': { address: 'a@b.c', password: null, ended_sessions: 1 },
+    'key.create': { id: 'key_1', name: 'n', account_id: 'acc_1', domain: null, token: 're_secret' },
+    'key.delete': { id: 'key_1' },
+    'queue.retry': { deliveries: 2 },
+    'queue.steer': { deliveries: 1, has_more: false },
+    'queue.hold': { id: 'hld_1', is_new: true },
+    'queue.release': { id: 'hld_1' },
+    'site.resume': { site: 'mx.there.test' },
+    'domain.rotate_keys': { id: 'dom_1', name: 'here.test', account_id: 'acc_1', requested_at: 'then' },
+  }
+  const run = async (...args: string[]) => {
+    let [out, err] = ['', '']
+    const code = await runProgram(args, {
+      version: '1.2.3',
+      async openInstallation(dataDir) {
+        folders.push(dataDir)
+        if (dataDir === '/nothing') throw new CommandError('there is no database')
+        const change = async (name: string, value: unknown) => {
+          asked.push({ name, input: value })
+          if (fails) throw fails
+          return outputs[name]
+        }
+        const pathsTo = async (sites: readonly string[]) =>
+          sites.filter(site => site === 'mx.there.test').map(site => ({ site, paths: [PATH] }))
+        return { db: store.db, clock: post.clock, change: change as never, pathsTo, close: async () => {} }
+      },
+      checkSources: async () => sources,
+      zoneRecords: () => ({
+        mailHost: 'mail.here.test',
+        records: [
+          { name: 'mail.here.test', ttlSeconds: 3_600, type: 'A', address: '192.0.2.1' },
+          { name: '_dmarc.mail.here.test', ttlSeconds: 3_600, type: 'TXT', text: 'v=DMARC1; p=reject' },
+        ],
+      }),
+      sourceSettings: () => ({ ...NO_SETTINGS, ...settings }),
+      examine: async (db, dataDir) => {
+        examined.push({ hasDatabase: db !== null, dataDir })
+        return report
+      },
+      readInput: async () => input,
+      out: text => {
+        out += text
+      },
+      err: text => {
+        err += text
+      },
+    })
+    return { code, out, err }
+  }
+  return { ...store, ...post, accountId, asked, folders, runLine: run, examined }
+}
+
+test('help names every command, and tells of each', async t => {
+  const { runLine, folders } = await open(t)
+  for (const args of [['help'], ['--help'], ['-h']]) {
+    const { code, out } = await runLine(...args)
+    assert.is(code, 0)
+    for (const name of ['user list', 'user create', 'key delete', 'queue show', 'queue retry', 'version'])
+      assert.ok(out.includes(name), name)
+  }
+  for (const args of [
+    ['help', 'user', 'create'],
+    ['user', 'create', '--help'],
+    ['user', 'create', '-h', 'x', 'y'],
+  ]) {
+    const { code, out } = await runLine(...args)
+    assert.is(code, 0)
+    assert.match(out, /Usage: posthorn user create <address>/)
+    assert.match(out, /--password-stdin/)
+  }
+  const family = await runLine('help', 'user')
+  assert.match(family.out, /user list[\s\S]+user create[\s\S]+user password/)
+  assert.equal(folders, [])
+})
+
+test('version says which', async t => {
+  const { runLine } = await open(t)
+  assert.equal(await runLine('version'), { code: 0, out: '1.2.3\n', err: '' })
+  assert.equal(await runLine('--version'), { code: 0, out: '1.2.3\n', err: '' })
+})
+
+for (const [args, says] of [
+  [[], /which command/],
+  [['usr'], /no command usr/],
+  [['help', 'usr'], /no command usr/],
+  [['user'], /user what\?[\s\S]+user create/],
+  [['user', 'drop'], /user what\?/],
+  [['user', 'create'], /something is missing[\s\S]+Usage: posthorn user create/],
+  [['user', 'create', 'a@b.c', 'd@e.f'], /what is "d@e\.f" to mean/],
+  [['user', 'create', 'a@b.c', '--operater'], /Unknown option '--operater'/],
+  [['user', 'create', 'a@b.c', '--account'], /argument missing/],
+  [['user', 'create', 'a@b.c', '--account', 'x', '--new-account', 'y'], /cannot both be meant/],
+  [['user', 'create', 'a@b.c', '--operator=yes'], /does not take an argument/],
+  [['user', 'list', 'x'], /what is "x" to mean/],
+  [['queue', 'x'], /what is "x" to mean/],
+  [['queue', '--limit', '0'], /--limit/],
+  [['queue', '--limit', '1e3'], /--limit/],
+  [['queue', 'retry'], /name the domains/],
+  [['queue', 'retry', '--all', 'there.test'], /name the domains/],
+  [['queue', 'retry', 'no domain'], /"no domain" is no domain/],
+  [['queue', 'retry', 'there.test', '--account', 'acc_1'], /name the domains/],
+  [['queue', 'hold'], /name the mail/],
+  [['queue', 'hold', 'there.test'], /what is "there\.test" to mean/],
+  [['queue', 'release', '--reason', 'x'], /Unknown option '--reason'/],
+  [['queue', 'cancel'], /name the mail/],
+  [['destinations', '--day', '2026-13-01'], /--day takes a date/],
+  [['destinations', '--day', '2026-02-30'], /--day takes a date/],
+  [['destinations', '--day', 'today'], /--day/],
+  [['destinations', 'resume'], /something is missing/],
+  [['key', 'create'], /something is missing/],
+  [['key', 'delete', 'a', 'b'], /what is "b" to mean/],
+] as const)
+  test(`"${args.join(' ')}" is a wrong line, and nothing is opened`, async t => {
+    const { runLine, folders } = await open(t)
+    const { code, out, err } = await runLine(...args)
+    assert.equal([code, out], [2, ''])
+    assert.match(err, /^posthorn: /)
+    assert.match(err, says)
+    assert.equal(folders, [])
+  })
+
+for (const [args, name, input] of [
+  [
+    ['user', 'create', 'a@b.c'],
+    'user.create',
+    { address: 'a@b.c', operator: false, account_id: null, new_account: null, password: null },
+  ],
+  [
+    ['user', 'create', '--operator', 'a@b.c', '--account', 'acc_1', '--password-stdin'],
+    'user.create',
+    { address: 'a@b.c', operator: true, account_id: 'acc_1', new_account: null, password: 'from input' },
+  ],
+  [
+    ['user', 'create', 'a@b.c', '--new-account', 'Two words'],
+    'user.create',
+    { address: 'a@b.c', operator: false, account_id: null, new_account: 'Two words', password: null },
+  ],
+  [['user', 'password', 'a@b.c'], 'user.reset_password', { address: 'a@b.c', password: null }],
+  [['key', 'create', 'CI key'], 'key.create', { name: 'CI key', account_id: null, domain: null }],
+  [
+    ['key', 'create', 'CI', '--account=acc_1', '--domain=here.test'],
+    'key.create',
+    { name: 'CI', account_id: 'acc_1', domain: 'here.test' },
+  ],
+  [['key', 'delete', 'key_1'], 'key.delete', { id: 'key_1' }],
+  [
+    ['queue', 'retry', 'There.TEST', 'bücher.test'],
+    'queue.retry',
+    { domains: ['there.test', 'xn--bcher-kva.test'] },
+  ],
+  [
+    ['queue', 'retry', '--account', 'acc_1'],
+    'queue.steer',
+    { what: 'retry', mail: { ...NO_MAIL, account_id: 'acc_1' } },
+  ],
+  [
+    ['queue', 'hold', '--domain', 'there.test', '--reason', 'spam run'],
+    'queue.hold',
+    { mail: { ...NO_MAIL, domain: 'there.test' }, reason: 'spam run' },
+  ],
+  [['queue', 'release', '--email', 'eml_1'], 'queue.release', { mail: { ...NO_MAIL, email_id: 'eml_1' } }],
+  [
+    ['queue', 'cancel', '--broadcast', 'brd_1'],
+    'queue.steer',
+    { what: 'cancel', mail: { ...NO_MAIL, broadcast_id: 'brd_1' } },
+  ],
+  [['destinations', 'resume', 'mx.there.test'], 'site.resume', { site: 'mx.there.test' }],
+] as const)
+  test(`"${args.join(' ')}" is ${name}`, async t => {
+    const { runLine, asked } = await open(t, { input: 'from input\r\nsecond line\n' })
+    const { code, err } = await runLine(...args)
+    assert.equal([code, err], [0, ''])
+    assert.equal(asked, [{ name, input }])
+  })
+
+test('what is made is shown, and with --json as it came', async t => {
+  const { runLine } = await open(t)
+  assert.match(
+    (await runLine('user', 'create', 'a@b.c')).out,
+    /User a@b\.c can sign in\.\nPassword.*: secret\n/,
+  )
+  assert.is(JSON.parse((await runLine('user', 'create', 'a@b.c', '--json')).out).password, 'secret')
+  assert.is(
+    (await runLine('user', 'password', 'a@b.c')).out,
+    'a@b.c has another password; 1 session has ended.\n',
+  )
+  assert.match((await runLine('key', 'create', 'n')).out, /^key_1\nKey.*: re_secret\n$/)
+  assert.equal(JSON.parse((await runLine('key', 'delete', 'key_1', '--json')).out), {
+    id: 'key_1',
+    deleted: true,
+  })
+  assert.is((await runLine('queue', 'retry', 'there.test')).out, '2 deliveries are due now.\n')
+})
+
+test('an empty input holds no password', async t => {
+  const { runLine, asked } = await open(t, { input: '\n' })
+  const { code, err } = await runLine('user', 'password', 'a@b.c', '--password-stdin')
+  assert.is(code, 1)
+  assert.match(err, /holds no password/)
+  assert.equal(asked, [])
+})
+
+for (const [fails, says] of [
+  [new OperationRefused('There is no user a@b.c.'), /^posthorn: There is no user a@b\.c\.\n$/],
+  [new OperationFailed('The service ended.'), /^posthorn: The service ended\.\n$/],
+  [new CommandError('it is in use'), /^posthorn: it is in use\n$/],
+  [new TypeError('a bug'), /^posthorn: TypeError: a bug\n +at /],
+] as const)
+  test(`${fails.message} ends with 1`, async t => {
+    const { runLine } = await open(t, { fails })
+    const { code, out, err } = await runLine('user', 'password', 'a@b.c')
+    assert.equal([code, out], [1, ''])
+    assert.match(err, says)
+  })
+
+test('--data-dir says which folder is meant', async t => {
+  const { runLine, folders } = await open(t)
+  await runLine('user', 'list')
+  await runLine('user', 'list', '--data-dir', 'some/where')
+  assert.equal(folders, [undefined, 'some/where'])
+})
+
+test('users and keys are listed', async t => {
+  const { runLine, run, db, clock, change } = await open(t)
+  const passwords = { hash: async () => 'hash', verify: async () => true }
+  const parts = { db, run, clock, newId, passwords, apiKeyPrefix: 're_', pathsTo: async () => new Map() }
+  const user = { operator: true, account_id: null, new_account: null, password: null }
+  await carryOut(parts, 'user.create', { ...user, address: 'ann@here.test' })
+  await carryOut(parts, 'key.create', { name: 'CI', account_id: null, domain: null })
+  change('update accounts set name = ?', 'Main\x1b[31m')
+  const users = JSON.parse((await runLine('user', 'list', '--json')).out).users
+  assert.equal(
+    users.map((shown: { address: string; operator: boolean; account: string }) => [
+      shown.address,
+      shown.operator,
+      shown.account,
+    ]),
+    [['ann@here.test', true, 'Main\x1b[31m']],
+  )
+  assert.match(
+    (await runLine('user', 'list')).out,
+    /^ADDRESS +OPERATOR .*\nann@here\.test +yes +Main \[31m +acc_/,
+  )
+  const { out } = await runLine('key', 'list')
+  assert.match(out, /CI +re_\w{5} +Main \[31m +all +never/)
+  assert.not.match(out, /\x1b/)
+  const [key] = JSON.parse((await runLine('key', 'list', '--json')).out).keys
+  assert.equal([key.name, key.domain, key.last_used_at], ['CI', null, null])
+})
+
+test('the queue is shown by domain, its most first, and a stranger’s words in one line', async t => {
+  const { runLine, send, domain, accountId, clock, change, run } = await open(t)
+  domain(accountId, 'here.test')
+  await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@far.test'] })
+  const set = (values: string, address: string) =>
+    change(`update deliveries set ${values} where address = ?`, address)
+  const next = clock.now() + 4 * 3_600_000
+  set(
+    `class = 2, next_at = ${next}, last_reply = '451 4.7.1 \x1b[31mbusy\r\nnow', last_mx_host = 'mx.there.test'`,
+    'a@there.test',
+  )
+  set('state = 1', 'c@far.test')
+  const holdId = newId(clock.now())
+  clock.advance(3 * 3_600_000)
+  const { out } = await runLine('queue')
+  assert.equal(out.split('\n').slice(0, 3), [
+    'DOMAIN      FRESH  DEFERRED  UNDER WAY  HELD  OLDEST  NEXT  LAST REPLY',
+    'there.test      1         1          0     0  3 h     now   mx.there.test: 451 4.7.1 [31mbusy now',
+    'far.test        0         0          1     0  3 h',
+  ])
+  assert.match(out, /1 fresh, 1 deferred, 1 under way, 0 held, to 2 domains\./)
+  const limited = await runLine('queue', 'show', '--limit', '1')
+  assert.match(limited.out, /1 to 1 of 2 are shown; --offset 1 shows more/)
+  assert.not.match(limited.out, /far\.test/)
+  const json = JSON.parse((await runLine('queue', '--json')).out)
+  assert.equal([json.fresh, json.deferred, json.under_way, json.domain_count], [1, 1, 1, 2])
+  assert.equal(json.domains[0], {
+    domain: 'there.test',
+    fresh: 1,
+    deferred: 1,
+    under_way: 0,
+    held: 0,
+    oldest_at: new Date(clock.now() - 3 * 3_600_000).toISOString(),
+    next_at: new Date(clock.now() - 3 * 3_600_000).toISOString(),
+    last_reply: 'mx.there.test: 451 4.7.1 \x1b[31mbusy\r\nnow',
+  })
+  const held = { domain: 'there.test', accountId: null, broadcastId: null, emailId: null }
+  await run('putHold', { ...held, id: holdId, reason: null, createdAt: clock.now(), releasedAt: null })
+  assert.match(
+    (await runLine('queue')).out,
+    /there\.test +0 +0 +0 +2 +3 h +mx\.[\s\S]* 2 held, to 2 domains\./,
+  )
+  const [there] = JSON.parse((await runLine('queue', '--json')).out).domains
+  assert.equal([there.fresh, there.deferred, there.held, there.next_at], [0, 0, 2, null])
+})
+
+test('an empty queue is said to be empty', async t => {
+  const { runLine } = await open(t)
+  assert.is((await runLine('queue')).out, 'Nothing is waiting.\n')
+})
+
+test('queue retry --all means the domains that have deferred deliveries', async t => {
+  const { runLine, send, domain, accountId, change, asked } = await open(t)
+  domain(accountId, 'here.test')
+  await send(accountId, { to: ['a@there.test', 'b@far.test', 'c@fresh.test'] })
+  change("update deliveries set class = 2 where domain <> 'fresh.test'")
+  await runLine('queue', 'retry', '--all')
+  assert.equal(asked, [{ name: 'queue.retry', input: { domains: ['far.test', 'there.test'] } }])
+})
+
+test('what waits is shown by its age, by domain and by site, and apart what is held', async t => {
+  const { runLine, send, domain, accountId, clock, run, change } = await open(t)
+  domain(accountId, 'here.test')
+  await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@far.test'] })
+  const held = { domain: 'far.test', accountId: null, broadcastId: null, emailId: null }
+  const [id, createdAt] = [newId(clock.now()), clock.now()]
+  await run('putHold', { ...held, id, reason: 'a \x1b[31mreason', createdAt, releasedAt: null })
+  change("insert into domain_sites values ('there.test', 'mx.there.test', 0)")
+  clock.advance(7 * 60_000)
+  const { out } = await runLine('queue', 'ages')
+  assert.equal(
+    out.split('\n').map(line => line.split(/ +/).slice(0, 6).join(' ')),
+    ['DOMAIN ALL HELD 5 10 20', 'there.test 2 0 0 2 0', 'far.test 1 1 0 1 0', ''],
+  )
+  assert.match((await runLine('queue', 'sites')).out, /mx\.there\.test +2[\s\S]+\(not known yet\) +1/)
+  assert.match((await runLine('queue', 'holds')).out, /far\.test +7 min +a \[31mreason/)
+  const [hold] = JSON.parse((await runLine('queue', 'holds', '--json')).out)
+  assert.equal([hold.id, hold.domain, hold.account_id], [wireId('hld', id), 'far.test', null])
+})
+
+test('how sites took mail is shown, and what they said', async t => {
+  const { runLine, change, clock } = await open(t)
+  assert.match((await runLine('destinations')).out, /Nothing has gone/)
+  const day = new Date(clock.now()).toISOString().slice(0, 10)
+  change(
+    'insert into counters values (?, ?, ?, 3)',
+    new Uint8Array(16),
+    'destination.deferred.rate-limited mx.there.test',
+    day,
+  )
+  change(
+    'insert into destination_replies values (?, ?, ?, ?, ?, ?, 3, 0)',
+    ...[day, 'mx.there.test', '421 slow #', '421 slow\x1b down', 'deferred', 'rate-limited'],
+  )
+  assert.match(
+    (await runLine('destinations', '--day', day)).out,
+    /mx\.there\.test +0 +3 +0 +0 +421 slow down/,
+  )
+  const [site] = JSON.parse((await runLine('destinations', '--json')).out)
+  assert.equal(
+    [site.site, site.deferred_by_class, site.replies[0].count],
+    ['mx.there.test', { 'rate-limited': 3 }, 3],
+  )
+  assert.equal(site.paths, [PATH])
+  assert.match(
+    (await runLine('destinations')).out,
+    /How mail goes there now:\nSITE.*\nmx\.there\.test +192\.0\.2\.1 +3 +20 +5\/s +rests until 2026-01-01T00:00:00\.000Z: 421 \[2Jbusy/,
+  )
+})
+
+test('columns are aligned, numbers to the right', () => {
+  assert.is(
+    table(
+      ['A', 'COUNT', 'C'],
+      [
+        ['long name', 5, ''],
+        ['b', 12_345, 'x'],
+      ],
+    ),
+    'A          COUNT  C\nlong name      5\nb          12345  x',
+  )
+})
+
+for (const [ms, text] of [
+  [-5, '0 s'],
+  [0, '0 s'],
+  [59_000, '59 s'],
+  [60_000, '1 min'],
+  [3_599_000, '60 min'],
+  [3_600_000, '1 h'],
+  [47 * 3_600_000, '47 h'],
+  [48 * 3_600_000, '2 d'],
+] as const)
+  test(`${ms} ms is ${text}`, () => {
+    assert.is(duration(ms), text)
+  })
+
+test('what could move the cursor is a blank', () => {
+  assert.is(printable('a\r\n\x1b[2Jb\u202ec\u2028d'), 'a [2Jb c d')
+})
+
+test('the addresses that mail is sent from are shown with what receivers would find wrong', async t => {
+  const sources = [
+    { address: '192.0.2.1', name: 'mail1.here.test', faults: [] },
+    { address: '192.0.2.2', name: 'mail2.here.test', faults: ['192.0.2.2 is named a\u001b[2J.test'] },
+  ]
+  const { runLine: run } = await open(t, { sources })
+  const shown = await run('source')
+  assert.is(
+    shown.out,
+    '192.0.2.1 mail1.here.test: good\n192.0.2.2 mail2.here.test: not good\n  192.0.2.2 is named a [2J.test\n',
+  )
+  assert.equal(JSON.parse((await run('source', '--json')).out), sources)
+  assert.match((await (await open(t)).runLine('source')).out, 'names none')
+})
+
+test('the provider zone is printed as a zone file, the keys of domains behind it', async t => {
+  const { runLine, change, domain, accountId } = await open(t)
+  domain(accountId, 'here.test')
+  const key = (id: number, token: string, revokedAt: string) =>
+    change(
+      'insert into dkim_keys (id, domain_id, slot, token, algorithm, public_key, private_key, created_at, revoked_at) ' +
+        `select ?, id, ?, ?, 'rsa-sha256', 'AAAA', ?, 0, ${revokedAt} from domains`,
+      Buffer.alloc(16, id),
+      id,
+      token,
+      Buffer.alloc(0),
+    )
+  key(1, 'abc', 'null')
+  key(2, 'def', '1')
+  const { out } = await runLine('dns', 'records')
+  assert.equal(out.trim().split('\n'), [
+    'mail.here.test. 3600 IN A 192.0.2.1',
+    '_dmarc.mail.here.test. 3600 IN TXT "v=DMARC1; p=reject"',
+    'abc.dkim.mail.here.test. 300 IN TXT "v=DKIM1; k=rsa; p=AAAA"',
+    'def.dkim.mail.here.test. 300 IN TXT "v=DKIM1; k=rsa; p="',
+  ])
+  const { zone, records } = JSON.parse((await runLine('dns', 'records', '--json')).out)
+  assert.equal([zone, records.length], ['mail.here.test', 4])
+  assert.equal(records[0], { name: 'mail.here.test', type: 'A', ttl: 3_600, value: '192.0.2.1' })
+})
+
+test('keys of a domain are asked to change', async t => {
+  const { runLine, asked } = await open(t)
+  const { code, out } = await runLine('domains', 'rotate', 'here.test')
+  assert.equal([code, out], [0, 'The keys of here.test change as soon as they may.\n'])
+  await runLine('domains', 'rotate', 'here.test', '--account', 'acc_1')
+  assert.equal(
+    asked.map(({ name, input }) => [name, input]),
+    [
+      ['domain.rotate_keys', { name: 'here.test', account_id: null }],
+      ['domain.rotate_keys', { name: 'here.test', account_id: 'acc_1' }],
+    ],
+  )
+  assert.is((await runLine('domains', 'rotate')).code, 2)
+})
+
+test('how far addresses are warmed up is shown with what they sent today', async t => {
+  const addresses = ['192.0.2.1', '192.0.2.2']
+  const {
+    runLine: run,
+    run: command,
+    clock,
+  } = await open(t, {
+    settings: {
+      sourceIps: addresses.map(address => ({ address, name: null })),
+      plan: { caps: [50, 100, 200], starts: new Map([['192.0.2.2', Date.UTC(2026, 10, 20)]]) },
+    },
+  })
+  const today = { address: '192.0.2.2', day: '2026-11-21', most: 100 }
+  await command('grantWarmup', { ...today, provider: 'google', wanted: 70 })
+  await command('grantWarmup', { ...today, provider: 'other', wanted: 5 })
+  await command('putSiteState', {
+    ...{ site: 'mx.down.test', source: '192.0.2.1', pausedUntil: clock.now() + 60_000 },
+    ...{ pauseMs: 60_000, reason: 'no answer', changedAt: clock.now() },
+  })
+  const { out } = await run('source', 'warmup')
+  assert.equal(out.split('\n').slice(0, 3), [
+    'ADDRESS    DAY   CAP  SENT TODAY          RESTS AT',
+    '192.0.2.1  warm                                  1',
+    '192.0.2.2  2     100  google 70, other 5         0',
+  ])
+  const [warm, cold] = JSON.parse((await run('source', 'warmup', '--json')).out)
+  assert.equal([warm.warmup, warm.rests[0].site, warm.rests[0].reason], [null, 'mx.down.test', 'no answer'])
+  assert.equal(cold.warmup, {
+    day: 2,
+    cap: 100,
+    sent: [
+      { provider: 'google', count: 70 },
+      { provider: 'other', count: 5 },
+    ],
+  })
+  assert.match((await (await open(t)).runLine('source', 'warmup')).out, 'names none')
+})
+
+test('the doctor says what it has found, and its exit code whether something has failed', async t => {
+  const failed = {
+    check: 'outbound_port',
+    subject: 'mx.there.test',
+    status: 'failed' as const,
+    message: 'It is \x1b[31mclosed.',
+    advice: 'Open it.',
+  }
+  const sound = await open(t)
+  const well = await sound.runLine('doctor')
+  assert.equal(
+    [well.code, well.out],
+    [0, 'ok       clock  The clock is right.\n\n1 ok, 0 warnings, 0 failed, 0 unknown, in 1.2 s\n'],
+  )
+  const ill = await open(t, { report: { ...SOUND, status: 'failed', findings: [...SOUND.findings, failed] } })
+  const told = await ill.runLine('doctor')
+  assert.is(told.code, 1)
+  assert.match(told.out, /^FAILED {3}outbound_port {2}mx\.there\.test: It is \[31mclosed\.\n {24}Open it\.$/m)
+  const asJson = await ill.runLine('doctor', 'show', '--json')
+  assert.equal([asJson.code, JSON.parse(asJson.out).findings[1]], [1, failed])
+  const warned = await open(t, { report: { ...SOUND, status: 'warning' } })
+  assert.is((await warned.runLine('doctor')).code, 0)
+})
+
+test('the doctor comes before the first start, too', async t => {
+  const { runLine: run, examined } = await open(t)
+  assert.is((await run('doctor', '--data-dir', '/nothing')).code, 0)
+  await run('doctor')
+  assert.equal(examined, [
+    { hasDatabase: false, dataDir: '/nothing' },
+    { hasDatabase: true, dataDir: undefined },
+  ])
+})
+
+test.run()

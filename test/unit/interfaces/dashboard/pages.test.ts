@@ -1,0 +1,137 @@
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import * as assert from 'uvu/assert'
+import { openPages, type Page, type Pages } from '../../../../src/interfaces/dashboard/pages.ts'
+import { previewOf } from '../../../../src/interfaces/dashboard/preview.ts'
+import { buildDashboard, DASHBOARD_FOLDER } from '../../../kit/dashboard.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('the dashboard as it was built')
+const MOST_FIRST_LOAD_BYTES = 80 * 1024
+const web = new URL('../../../../src/interfaces/dashboard/web', import.meta.url).pathname
+let pages: Pages
+test.before(() => {
+  buildDashboard()
+  pages = openPages(DASHBOARD_FOLDER)
+})
+
+const textOf = ({ content }: Page) => Buffer.from(content).toString()
+/** What the page names, as a browser would load it. */
+const assetsOf = (page: Page) =>
+  [...textOf(page).matchAll(/"(\/dashboard\/assets\/[^"]+)"/g)].map(([, path]) => path!)
+
+test('one page stands for every address', () => {
+  const page = pages.find('/dashboard', '')!
+  assert.is(page.status, 200)
+  assert.is(page.headers['content-type'], 'text/html; charset=utf-8')
+  assert.is(textOf(pages.find('/dashboard/emails/eml_1', '')!), textOf(page))
+})
+
+test('the page may run and load what is of this origin alone', () => {
+  const policy = pages.find('/dashboard', '')!.headers['content-security-policy']!
+  assert.match(policy, "default-src 'none'")
+  assert.match(policy, "script-src 'self';")
+  assert.match(policy, "style-src 'self';")
+  assert.match(policy, "frame-ancestors 'none'")
+  assert.not.match(policy, 'unsafe')
+  assert.not.match(policy, 'http')
+})
+
+test('the page holds no script and no style of its own', () => {
+  const page = textOf(pages.find('/dashboard', '')!)
+  assert.not.match(page, /<style|\sstyle=|<script(?![^>]*\ssrc=)[^>]*>|\son\w+=/)
+})
+
+test('what the page names is there, kept for ever, and named by its content', () => {
+  const paths = assetsOf(pages.find('/dashboard', '')!)
+  assert.ok(paths.length >= 3)
+  for (const path of paths) {
+    const asset = pages.find(path, '')!
+    assert.match(path, /-[0-9A-Z]{8}\.(?:js|css)$/)
+    assert.match(asset.headers['cache-control']!, 'immutable')
+    assert.is(asset.headers['x-content-type-options'], 'nosniff')
+    assert.match(asset.headers['content-type'], /^text\/(?:javascript|css); charset=utf-8$/)
+  }
+  assert.is(pages.find('/dashboard', '')!.headers['cache-control'], 'no-cache')
+})
+
+test('a file that is not there is none', () => {
+  for (const name of ['gone-AAAAAAAA.js', '', '../../index.html', '../../stamp', 'constructor', '__proto__'])
+    assert.is(pages.find(`/dashboard/assets/${name}`, ''), undefined, name)
+})
+
+test('clients that take gzip get it', () => {
+  const [path] = assetsOf(pages.find('/dashboard', '')!)
+  const plain = pages.find(path!, 'br, gzip;q=0')!
+  assert.is(plain.headers['content-encoding'], undefined)
+  for (const encodings of ['gzip', 'br, GZIP', 'gzip;q=0.5, *']) {
+    const packed = pages.find(path!, encodings)!
+    assert.is(packed.headers['content-encoding'], 'gzip')
+    assert.is(packed.headers.vary, 'accept-encoding')
+    assert.equal(gunzipSync(packed.content), Buffer.from(plain.content))
+  }
+})
+
+test('the first load is small', () => {
+  const names = JSON.parse(readFileSync(join(DASHBOARD_FOLDER, 'first-load.json'), 'utf8')) as string[]
+  assert.ok(names.length > 5, 'the overview is among them')
+  const bytes = [
+    pages.find('/dashboard', 'gzip')!,
+    ...names.map(name => pages.find(`/dashboard/assets/${name}`, 'gzip')!),
+  ].reduce((sum, { content }) => sum + content.length, 0)
+  assert.ok(bytes <= MOST_FIRST_LOAD_BYTES, `${bytes} bytes`)
+})
+
+test('where it was not built, a page says so', t => {
+  const folder = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const page = openPages(join(folder, 'nothing')).find('/dashboard', 'gzip')!
+  assert.is(page.status, 503)
+  assert.match(textOf(page), 'npm start')
+})
+
+test('no text ever becomes markup', () => {
+  for (const name of globSync('**/*.{ts,tsx}', { cwd: web })) {
+    const text = readFileSync(join(web, name), 'utf8')
+    assert.not.match(
+      text,
+      /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|DOMParser|\beval\(|new Function|javascript:/,
+      name,
+    )
+  }
+})
+
+test('nothing is loaded from elsewhere', () => {
+  for (const name of globSync('**/*.{ts,tsx,css}', { cwd: web })) {
+    const text = readFileSync(join(web, name), 'utf8').replace(/http:\/\/www\.w3\.org\/\S+/g, '')
+    assert.not.match(text, /(?:fetch|import|url|EventSource|WebSocket)\(\s*["'`]?(?:https?:)?\/\//, name)
+  }
+})
+
+test('a preview is what the form says, under rules of its own', () => {
+  const html = '<p>Grüße & html=1</p>\r\n<p>two</p>'
+  const page = previewOf(Buffer.from(`html=${html}\r\n`), false)!
+  assert.is(textOf(page), html)
+  const policy = page.headers['content-security-policy']!
+  assert.match(policy, /^sandbox; default-src 'none';/)
+  assert.not.match(policy, 'allow-')
+  assert.not.match(policy, 'script-src')
+  assert.match(policy, 'img-src data:;')
+  assert.match(policy, "form-action 'none'")
+})
+
+test('a preview loads pictures only where the reader wants them', () => {
+  const policyOf = (withPictures: boolean) =>
+    previewOf(Buffer.from('html='), withPictures)!.headers['content-security-policy']!
+  assert.not.match(policyOf(false), 'http')
+  assert.match(policyOf(true), 'img-src data: https: http:;')
+})
+
+test('a preview of anything but the form is none', () => {
+  for (const body of ['', 'htm', 'HTML=<p>', '{"html":"<p>"}', 'x=1\r\nhtml=<p>'])
+    assert.is(previewOf(Buffer.from(body), false), undefined, body)
+})
+
+test.run()

@@ -1,0 +1,125 @@
+import * as assert from 'uvu/assert'
+import type { Domain, Metrics } from '../../../../src/interfaces/dashboard/web/api/types.ts'
+import { diffLines } from '../../../../src/interfaces/dashboard/web/labels/diff.ts'
+import { concernsOf } from '../../../../src/interfaces/dashboard/web/labels/health.ts'
+import { counted, percent } from '../../../../src/interfaces/dashboard/web/labels/numbers.ts'
+import { meaningOf, securityWords } from '../../../../src/interfaces/dashboard/web/labels/replies.ts'
+import { realMetrics } from '../../../../src/interfaces/dashboard/web/labels/simulated.ts'
+import { progressOf } from '../../../../src/interfaces/dashboard/web/labels/steps.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('what the dashboard says')
+
+const marked = (older: string, newer: string) =>
+  diffLines(older, newer).map(({ kind, text }) => `${{ same: ' ', old: '-', new: '+' }[kind]}${text}`)
+
+test('what differs is told line by line', () => {
+  assert.equal(marked('a\nb\nc', 'a\nx\nc'), [' a', '-b', '+x', ' c'])
+  assert.equal(marked('a\nb', 'a\nb\nc'), [' a', ' b', '+c'])
+  assert.equal(marked('x\na\nb', 'a\nb'), ['-x', ' a', ' b'])
+  assert.equal(marked('a\nb\nc\nd', 'b\nx\nd'), ['-a', ' b', '-c', '+x', ' d'])
+  assert.equal(marked('same', 'same'), [' same'])
+})
+
+test('texts with very many lines are compared without taking all the memory there is', () => {
+  const lines = (word: string) => Array.from({ length: 20_000 }, (_, i) => `${word} ${i}`).join('\n')
+  const found = diffLines(`begin\n${lines('old')}\nend`, `begin\n${lines('new')}\nend`)
+  assert.is(found.length, 40_002)
+  assert.equal([found[0]!.kind, found.at(-1)!.kind], ['same', 'same'])
+})
+
+test('shares are told as precisely as they matter', () => {
+  assert.equal([0, 0.0005, 0.02, 0.333, 0.9911, 1].map(percent), [
+    '0 %',
+    '0.05 %',
+    '2 %',
+    '33.3 %',
+    '99.11 %',
+    '100 %',
+  ])
+  assert.equal([counted(1, 'email'), counted(2_000, 'email')], ['1 email', '2,000 emails'])
+})
+
+for (const [reply, meaning] of [
+  ['550 5.1.1 user unknown', /no such mailbox/],
+  ['452 4.2.2 over quota', /full/],
+  ['451 4.7.1 greylisted, try again', /come back later/],
+  ['550 5.7.26 DMARC policy', /does not believe/],
+  ['554 5.7.1 listed at zen.spamhaus.org', /block list/],
+  ['421 please slow down', /later/],
+  ['599 whatever', /for good/],
+] as const)
+  test(`"${reply}" is explained`, () => assert.match(meaningOf(reply)!, meaning))
+
+test('what was taken needs no explanation', () => {
+  assert.is(meaningOf('250 2.0.0 taken'), undefined)
+  assert.is(meaningOf(null), undefined)
+})
+
+test('how a connection was secured is told', () => {
+  assert.match(securityWords(null, 'none'), /^not encrypted/)
+  assert.is(
+    securityWords({ version: 'TLSv1.3', verified: true }, 'dane'),
+    'encrypted with TLS 1.3, certificate verified, as its DNS demands (DANE)',
+  )
+})
+
+const domain = (status: Domain['status']) => ({ id: 'dom_1', name: 'here.example', status }) as Domain
+
+test('nothing needs attention where nothing does', () => {
+  assert.equal(
+    concernsOf({ totals: { delivered: 990, bounced: 10, bounce_rate: 0.01 }, domains: [domain('verified')] }),
+    [],
+  )
+})
+
+test('the worst comes first, and each says where it is put right', () => {
+  const found = concernsOf({
+    totals: { delivered: 900, bounced: 30, bounce_rate: 0.03, complaint_rate: 0.004 },
+    domains: [domain('temporary_failure'), domain('failed')],
+  })
+  assert.equal(
+    found.map(({ tone, href }) => [tone, href]),
+    [
+      ['bad', '/domains/dom_1'],
+      ['bad', '/emails?status=complained'],
+      ['warn', '/domains/dom_1'],
+      ['warn', '/emails?status=bounced'],
+    ],
+  )
+})
+
+test('a few bounces say nothing about a rate', () => {
+  assert.equal(concernsOf({ totals: { delivered: 3, bounced: 1, bounce_rate: 0.25 } }), [])
+})
+
+test('what was sent to the simulator makes no rate bad', () => {
+  const metrics = {
+    totals: {
+      delivered: 5,
+      bounced: 10_000,
+      simulated_delivered: 3,
+      simulated_bounced: 10_000,
+      bounce_rate: 0,
+    },
+    data: [{ period: '2026-11-25', delivered: 5, simulated_delivered: 3 }],
+  }
+  const { totals, data } = realMetrics(metrics as unknown as Metrics)
+  assert.equal([totals.delivered, totals.bounced, totals.simulated_bounced], [2, 0, 10_000])
+  assert.equal(data, [{ period: '2026-11-25', delivered: 2, simulated_delivered: 3 }])
+  assert.equal(concernsOf({ totals }), [])
+})
+
+test('the step of the first real mail is done by a real mail alone', () => {
+  const none = { data: [] } as never
+  const stepsAfter = (delivered: number, simulated: number) => {
+    const totals = { delivered, simulated_delivered: simulated }
+    const { tested, sent } = progressOf({ domains: none, keys: none, metrics: { totals } as never })!
+    return { tested, sent }
+  }
+  assert.equal(stepsAfter(0, 0), { tested: false, sent: false })
+  assert.equal(stepsAfter(2, 2), { tested: true, sent: false })
+  assert.equal(stepsAfter(3, 2), { tested: true, sent: true })
+})
+
+test.run()

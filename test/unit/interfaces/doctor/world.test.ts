@@ -1,0 +1,253 @@
+import { createServer } from 'node:net'
+import * as assert from 'uvu/assert'
+import { blocklists } from '../../../../src/interfaces/doctor/blocklists.ts'
+import { mailFilters } from '../../../../src/interfaces/doctor/filters.ts'
+import type { Examination } from '../../../../src/interfaces/doctor/finding.ts'
+import { inboundMail } from '../../../../src/interfaces/doctor/inbound.ts'
+import { reverseNames } from '../../../../src/interfaces/doctor/names.ts'
+import { outboundPort } from '../../../../src/interfaces/doctor/outbound-port.ts'
+import { providerZone } from '../../../../src/interfaces/doctor/provider-zone.ts'
+import { systemClock } from '../../../../src/lib/clock.ts'
+import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
+import { createInquiries } from '../../../../src/resources/domains/check-session.ts'
+import { startFakeMx } from '../../../kit/fake-mx.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+import { startZone } from '../../../kit/zone.ts'
+import { atOnce, startFilter } from '../../pipeline/inbound/verdicts/scripted-filters.ts'
+
+const test = suite('doctor: the world')
+const clock = systemClock
+const ADDRESS = '192.0.2.25'
+
+async function resolverOver(t: TestContext, text: string) {
+  const zone = await t.using(startZone(text))
+  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 10_000, tries: 1 })
+  t.after(() => resolver.close())
+  return { zone, resolver }
+}
+
+async function look({ examine }: Examination) {
+  const findings = await examine(new AbortController().signal)
+  return findings.map(({ subject, status, message, advice }) => ({ subject, status, message, advice }))
+}
+
+const LIST = 'bl.test'
+for (const [what, lines, status, says] of [
+  ['is not on', '', 'ok', /not listed/],
+  [
+    'is on',
+    `25.2.0.192.${LIST} A 127.0.0.2\n25.2.0.192.${LIST} TXT "see bl.test/192.0.2.25"`,
+    'failed',
+    /127\.0\.0\.2.*see bl\.test/,
+  ],
+  [
+    'is told nothing by',
+    `25.2.0.192.${LIST} A 127.255.255.254`,
+    'unknown',
+    /public resolvers are often turned away/,
+  ],
+  [
+    'is told nothing by (typing error)',
+    `25.2.0.192.${LIST} A 127.255.255.252`,
+    'unknown',
+    /does not answer through this resolver/,
+  ],
+  ['gets an advertisement from', `*.${LIST} A 203.0.113.1`, 'unknown', /it may be no more/],
+  ['gets no answer from', `25.2.0.192.${LIST} SERVFAIL`, 'unknown', /SERVFAIL/],
+] as const)
+  test(`an address that ${what} a list`, async t => {
+    const { resolver } = await resolverOver(t, lines)
+    const [finding] = await look(blocklists({ resolver, addresses: [ADDRESS], lists: [LIST] }))
+    assert.equal([finding!.status, finding!.subject], [status, `${ADDRESS} ${LIST}`])
+    assert.match(finding!.message, says)
+    assert.is(finding!.advice !== null, status === 'failed')
+  })
+
+test('every address is looked up in every list, IPv6 by its nibbles', async t => {
+  const name = `${'1.0.0.0.'.padEnd(46, '0.')}0.8.b.d.0.1.0.0.2.${LIST}`
+  const nibbles = `1${'.0'.repeat(23)}.8.b.d.0.1.0.0.2.${LIST}`
+  assert.ok(name)
+  const { resolver } = await resolverOver(t, `${nibbles} A 127.0.0.4`)
+  const findings = await look(
+    blocklists({ resolver, addresses: [ADDRESS, '2001:db8::1'], lists: [LIST, 'other.test'] }),
+  )
+  assert.equal(
+    findings.map(({ subject, status }) => `${subject} ${status}`),
+    [
+      `${ADDRESS} ${LIST} ok`,
+      `${ADDRESS} other.test ok`,
+      `2001:db8::1 ${LIST} failed`,
+      '2001:db8::1 other.test ok',
+    ],
+  )
+})
+
+const ZONE = 'big.test MX 10 mx.big.test\nmx.big.test A 127.0.0.2\nempty.test A 127.0.0.1'
+
+test('port 25 is open when one of the probes greets', async t => {
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const { resolver } = await resolverOver(t, ZONE)
+  const options = { resolver, clock, port: mx.port, isAllowed: () => true, smartHost: null }
+  const [open] = await look(outboundPort({ ...options, probes: ['empty.test', 'big.test'] }))
+  assert.is(open!.status, 'ok')
+  assert.match(open!.message, /mx\.big\.test says "220 /)
+  const [lost] = await look(outboundPort({ ...options, probes: ['empty.test', 'nowhere.test'] }))
+  assert.equal(
+    [lost!.status, lost!.message],
+    ['unknown', 'No mail server could be tried (empty.test: it has no MX; nowhere.test: it has no MX).'],
+  )
+  const [forbidden] = await look(outboundPort({ ...options, probes: ['big.test'], isAllowed: () => false }))
+  assert.is(forbidden!.status, 'unknown')
+  assert.equal(await look(outboundPort({ ...options, probes: [] })), [])
+})
+
+test('port 25 is closed when none of them can be reached, and that is said with what to do', async t => {
+  const { resolver } = await resolverOver(t, ZONE)
+  const port = await closedPort()
+  const [closed] = await look(
+    outboundPort({ resolver, clock, port, isAllowed: () => true, smartHost: null, probes: ['big.test'] }),
+  )
+  assert.is(closed!.status, 'failed')
+  assert.match(closed!.message, /closed \(mx\.big\.test: .*ECONNREFUSED/)
+  assert.match(closed!.advice!, /delivery\.smart_host/)
+})
+
+test('a smart host is looked at in place of port 25', async t => {
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const { resolver } = await resolverOver(t, 'relay.test A 127.0.0.2')
+  const options = { resolver, clock, port: 25, probes: ['big.test'], isAllowed: () => true }
+  const [good] = await look(outboundPort({ ...options, smartHost: { host: 'relay.test', port: mx.port } }))
+  assert.equal([good!.status, good!.subject], ['ok', `relay.test:${mx.port}`])
+  const smartHost = { host: 'relay.test', port: await closedPort() }
+  assert.is((await look(outboundPort({ ...options, smartHost })))[0]!.status, 'failed')
+})
+
+test('an address must have a name that leads back to it, and so must the greeting', async t => {
+  const { resolver, zone } = await resolverOver(
+    t,
+    `25.2.0.192.in-addr.arpa PTR mail.here.test\nmail.here.test A ${ADDRESS}`,
+  )
+  const names = (ehlo: string) => look(reverseNames({ resolver, addresses: [{ address: ADDRESS, ehlo }] }))
+  assert.is((await names('mail.here.test'))[0]!.status, 'ok')
+  const [wrong] = await names('other.here.test')
+  assert.equal([wrong!.status, wrong!.subject], ['failed', ADDRESS])
+  assert.match(wrong!.advice!, /reverse name \(PTR\)/)
+  zone.add('26.2.0.192.in-addr.arpa SERVFAIL')
+  const lost = await look(
+    reverseNames({ resolver, addresses: [{ address: '192.0.2.26', ehlo: 'mail.here.test' }] }),
+  )
+  assert.is(lost[0]!.status, 'unknown')
+  assert.is((await look(reverseNames({ resolver, addresses: [] })))[0]!.status, 'warning')
+})
+
+test('mail for the provider host must reach us', async t => {
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
+  const { resolver, zone } = await resolverOver(t, 'mail.test MX 10 mx.mail.test\nmx.mail.test A 127.0.0.2')
+  const inbound = (mailHost: string, port = mx.port) =>
+    look(inboundMail({ resolver, clock, mailHost, port, isAllowed: () => true }))
+  assert.is((await inbound('mail.test'))[0]!.status, 'ok')
+  assert.is((await inbound('mail.test', await closedPort()))[0]!.status, 'warning')
+  assert.is((await inbound('none.test'))[0]!.status, 'failed')
+  zone.add('lost.test SERVFAIL')
+  assert.is((await inbound('lost.test'))[0]!.status, 'unknown')
+})
+
+test('a filter that is configured must be there, and must be what it is taken for', async t => {
+  const clamd = await startFilter(t, atOnce('PONG\0'))
+  const none = { rspamdUrl: null, spamd: null, clamd: null }
+  const filters = (configured: object) => look(mailFilters({ filters: { ...none, ...configured }, clock }))
+  assert.equal(await filters({}), [])
+  const [good] = await filters({ clamd: clamd.address })
+  assert.equal([good!.subject, good!.status], ['clamd', 'ok'])
+  const gone = { host: '127.0.0.1', port: await closedPort() }
+  const both = await filters({ spamd: clamd.address, clamd: gone })
+  assert.equal(
+    both.map(({ subject, status }) => [subject, status]),
+    [
+      ['spamd', 'warning'],
+      ['clamd', 'warning'],
+    ],
+  )
+  assert.match(both[0]!.message, /instead of PONG/)
+  assert.match(both[1]!.message, /ECONNREFUSED/)
+  assert.match(both[1]!.advice!, /virus\.clamd/)
+  const [web] = await filters({ rspamdUrl: `http://127.0.0.1:${gone.port}` })
+  assert.equal([web!.subject, web!.status], ['rspamd', 'warning'])
+})
+
+const RECORDS = [
+  { name: 'mail.here.test', ttlSeconds: 60, type: 'A', address: '192.0.2.1' },
+  { name: 'mail.here.test', ttlSeconds: 60, type: 'TXT', text: 'v=spf1 ip4:192.0.2.1 -all' },
+  { name: 'mail.here.test', ttlSeconds: 60, type: 'MX', preference: 10, exchange: 'mail.here.test' },
+] as const
+const KEY = { name: 'one.dkim.mail.here.test', ttlSeconds: 60, type: 'TXT', text: 'v=DKIM1; p=KEY' } as const
+const SERVED = `
+  mail.here.test A 192.0.2.1
+  mail.here.test TXT "v=spf1 ip4:192.0.2.1 -all"
+  mail.here.test MX 10 mail.here.test
+  one.dkim.mail.here.test TXT "v=DKIM1; p=KEY"
+  _dmarc.mail.here.test TXT "v=DMARC1; p=reject"
+`
+
+async function zoneLook(t: TestContext, seen: string, { laboratory = false, served = true } = {}) {
+  const authority = await t.using(
+    startZone(`mail.here.test SOA ns1.mail.here.test h.test 1\n${SERVED}`, {
+      host: '127.0.0.9',
+      authoritative: true,
+    }),
+  )
+  const delegated = served ? 'mail.here.test NS ns1.mail.here.test\nns1.mail.here.test A 127.0.0.9\n' : ''
+  const zone = await t.using(startZone(delegated + seen))
+  const inquiries = createInquiries({
+    servers: [zone.server],
+    clock,
+    authorityPort: Number(authority.server.split(':')[1]),
+    allowPrivateAddresses: true,
+    timeoutMs: 10_000,
+    tries: 1,
+  })
+  t.after(() => inquiries.close())
+  const examinations = providerZone({
+    ...{ mailHost: 'mail.here.test', inquiries, records: RECORDS, laboratory },
+    sampleKeys: async () => [KEY],
+  })
+  const found = await Promise.all(examinations.map(look))
+  return found.map(findings => findings.map(({ status }) => status).join(' '))
+}
+
+test('the provider zone is seen from outside as it should be', async t => {
+  assert.equal(await zoneLook(t, SERVED), ['ok', 'ok', 'ok', 'ok'])
+})
+
+test('a zone that is not delegated, or not whole, has failed', async t => {
+  assert.equal(await zoneLook(t, '', { served: false }), [
+    'failed',
+    'failed failed failed',
+    'failed',
+    'warning',
+  ])
+  const old = SERVED.replace('p=KEY', 'p=OLD').replace('-all', '?all').replace('p=reject', 'p=all')
+  assert.equal(await zoneLook(t, old), ['ok', 'failed', 'failed', 'failed'])
+})
+
+test('resolvers that do not answer tell nothing', async t => {
+  const [, records, keys] = await zoneLook(t, '*.here.test SERVFAIL\nmail.here.test SERVFAIL', {
+    served: false,
+  })
+  assert.equal([records, keys], ['unknown unknown unknown', 'unknown'])
+})
+
+test('a laboratory’s name cannot be seen from outside, which is said', async t => {
+  assert.equal(await zoneLook(t, SERVED, { laboratory: true }), Array(4).fill('warning'))
+})
+
+/** Of 127.0.0.2, where nobody listens any more. */
+async function closedPort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.2', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+test.run()

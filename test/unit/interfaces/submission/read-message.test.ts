@@ -1,0 +1,318 @@
+import * as assert from 'uvu/assert'
+import { partsOf } from '../../../../src/interfaces/submission/parts.ts'
+import { type ReadMessage, readMessage } from '../../../../src/interfaces/submission/read-message.ts'
+import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
+import { splitMessage } from '../../../../src/protocols/mime/whole-message.ts'
+import { mailbox } from '../../../kit/mail.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('submission/read-message')
+
+const NOW = Date.UTC(2026, 10, 21, 12)
+const bob = mailbox('bob@there.example')
+
+/** Lines end in CRLF; a blank line of the text ends the header. */
+function read(text: string, { recipients = [bob], inParts = true } = {}) {
+  const octets = Buffer.from(text.replace(/\n/g, '\r\n'), 'latin1')
+  return readOctets(octets, recipients, inParts)
+}
+
+function readOctets(octets: Buffer, recipients = [bob], inParts = true) {
+  const facts = { octets, recipients, now: NOW, messageName: 'new-name' }
+  return readMessage(facts, inParts ? partsOf : null)
+}
+
+async function good(...args: Parameters<typeof read>): Promise<ReadMessage> {
+  const result = await read(...args)
+  if (isRefusal(result)) throw new Error(result.message)
+  return result
+}
+
+async function refused(...args: Parameters<typeof read>) {
+  const result = await read(...args)
+  if (!isRefusal(result)) throw new Error('it was taken')
+  return result
+}
+
+const sent = ({ message }: ReadMessage) => Buffer.from(message.raw).toString('latin1').replace(/\r\n/g, '\n')
+
+const LETTER = `From: Ann <ann@here.example>
+To: Bob <bob@there.example>
+Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=
+Date: Sat, 21 Nov 2026 11:59:00 +0000
+Message-ID: <one@here.example>
+X-Mine: yes
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="b"
+
+--b
+Content-Type: text/html; charset=utf-8
+
+<p>Hi</p>
+--b
+Content-Type: text/csv; name="a.csv"
+Content-Disposition: attachment; filename="a.csv"
+Content-Transfer-Encoding: base64
+
+YSxi
+--b--
+`
+
+test('a file name, a type or a content id that is too long is cut where it is shown, and sent as it is', async () => {
+  const name = `${'x'.repeat(1_000)}.csv`
+  const folded = name.match(/.{1,60}/g)!.map((piece, at) => ` filename*${at}="${piece}"`)
+  const letter = LETTER.replace('; name="a.csv"', '')
+    .replace(' filename="a.csv"', `\n${folded.join(';\n')}`)
+    .replace('Content-Transfer', `Content-ID: <${'i'.repeat(2_000)}>\nContent-Transfer`)
+    .replace('text/csv', `text/${'y'.repeat(2_000)}`)
+  const message = await good(letter)
+  const [attachment] = message.message.attachments
+  assert.equal(
+    [attachment!.filename, attachment!.contentType, attachment!.contentId],
+    [`${'x'.repeat(251)}.csv`, `text/${'y'.repeat(122)}`, 'i'.repeat(255)],
+  )
+  assert.match(sent(message), folded[0]!)
+})
+
+test('a message that lacks nothing leaves as it came', async () => {
+  const { message, idempotency } = await good(LETTER)
+  assert.is(sent({ message, idempotency }), LETTER)
+  assert.is(idempotency, null)
+})
+
+test('what it says is shown: addresses, subject, texts, files, its own headers', async () => {
+  const { message } = await good(LETTER)
+  const { from, to, cc, bcc, subject, messageId, headers, content } = message
+  assert.equal(from, { name: 'Ann', address: 'ann@here.example', domain: 'here.example' })
+  assert.equal(to, [{ name: 'Bob', address: 'bob@there.example', domain: 'there.example' }])
+  assert.equal([cc, bcc], [[], []])
+  assert.equal([subject, messageId], ['Grüße', '<one@here.example>'])
+  assert.equal(headers, [['X-Mine', 'yes']])
+  assert.equal([content.html?.trim(), content.text], ['<p>Hi</p>', null])
+  assert.equal(
+    message.attachments.map(({ filename, contentType, content }) => [filename, contentType, `${content}`]),
+    [['a.csv', 'text/csv', 'a,b']],
+  )
+})
+
+test('its envelope decides who gets it; who is not named gets a blind copy', async () => {
+  const { message } = await good(LETTER, { recipients: [bob, mailbox('carl@far.example')] })
+  assert.equal(
+    message.recipients.map(({ address }) => address),
+    ['bob@there.example', 'carl@far.example'],
+  )
+  assert.equal(
+    message.bcc.map(({ address }) => address),
+    ['carl@far.example'],
+  )
+})
+
+test('fields that are for us alone do not leave', async () => {
+  const fields = `Bcc: secret@far.example
+Resent-Bcc: secret@far.example
+Return-Path: <x@y.example>
+X-Posthorn-Ref: forged
+Resend-Idempotency-Key: k1
+X-Scheduled-At: 2026-11-22T08:00:00Z
+X-Tag-category: welcome
+X-TAG-Plan: pro
+`
+  const { message, idempotency } = await good(fields + LETTER)
+  assert.is(sent({ message, idempotency }), LETTER)
+  assert.is(idempotency?.key, 'k1')
+  assert.is(message.scheduledAt, Date.UTC(2026, 10, 22, 8))
+  assert.equal(message.tags, [
+    { name: 'category', value: 'welcome' },
+    { name: 'Plan', value: 'pro' },
+  ])
+})
+
+test('Date and Message-ID are added where they are missing, or mean nothing', async () => {
+  const read = await good('From: ann@here.example\nMessage-ID: none\n\nhi\n')
+  assert.is(
+    sent(read),
+    'From: ann@here.example\nDate: Sat, 21 Nov 2026 12:00:00 +0000\nMessage-ID: <new-name@here.example>\n\nhi\n',
+  )
+  assert.is(read.message.messageId, '<new-name@here.example>')
+})
+
+for (const [what, text] of [
+  ['CR', 'From: a@here.example\rTo: b@c.example\r\rhi\r'],
+  ['LF', 'From: a@here.example\nTo: b@c.example\n\nhi\n'],
+  ['a mixture', 'From: a@here.example\r\nTo: b@c.example\n\r\nhi\r'],
+  ['nothing at its end', 'From: a@here.example\r\nTo: b@c.example\r\n\r\nhi'],
+] as const)
+  test(`lines that end in ${what} end in CRLF when it leaves`, async () => {
+    const result = await readOctets(Buffer.from(text))
+    if (isRefusal(result)) throw new Error(result.message)
+    const raw = Buffer.from(result.message.raw)
+    assert.not.match(raw.toString(), /\r(?!\n)|(?<!\r)\n/)
+    assert.is(splitMessage(raw).body.toString(), 'hi\r\n')
+    assert.equal(
+      splitMessage(raw)
+        .fields.slice(0, 2)
+        .map(({ value }) => value),
+      ['a@here.example', 'b@c.example'],
+    )
+  })
+
+test('text beyond ASCII in the header is encoded, as few servers take it as it is', async () => {
+  const latin = 'From: J\xf6rg <j@here.example>\nTo: B\xf6b <bob@there.example>\nSubject: Gr\xfc\xdfe\n\nhi\n'
+  const { message, idempotency } = await good(latin)
+  assert.equal([message.from.name, message.to[0]!.name, message.subject], ['Jörg', 'Böb', 'Grüße'])
+  assert.not.match(sent({ message, idempotency }), /[^\x00-\x7f]/)
+  const utf8 = Buffer.from('From: Jörg <j@here.example>\r\nSubject: 💌\r\n\r\nhi\r\n')
+  const result = await readOctets(utf8)
+  if (isRefusal(result)) throw new Error(result.message)
+  assert.equal([result.message.from.name, result.message.subject], ['Jörg', '💌'])
+})
+
+test('a file name beyond ASCII that stands in the header is read by the recipient as it was written', async () => {
+  const name = 'Rechnung für Müller.pdf'
+  const head = `From: ann@here.example\r\nContent-Type: application/pdf; name="${name}"; x-a=1\r\n`
+  const rest = `Content-Disposition: attachment; filename="${name}"; size=4\r\nContent-Transfer-Encoding: base64\r\n\r\nJVBERg==\r\n`
+  const result = await readOctets(Buffer.from(head + rest))
+  if (isRefusal(result)) throw new Error(result.message)
+  assert.equal(
+    result.message.attachments.map(({ filename, contentType }) => [filename, contentType]),
+    [[name, 'application/pdf']],
+  )
+  const text = sent({ message: result.message, idempotency: null })
+  assert.not.match(text, /[^\x00-\x7f]/)
+  assert.match(text, "name*=utf-8''Rechnung%20f%C3%BCr%20M%C3%BCller.pdf; x-a=1\n")
+  assert.match(text, /filename="Rechnung fur Muller\.pdf"; size=4\n/)
+})
+
+test('the line of a mailbox file in front is left out, and a line of blanks ends no header', async () => {
+  const { message, idempotency } = await good(
+    'From x Sat\nFrom: ann@here.example\nX-A: 1\n  \nX-B: 2\n\nhi\n',
+  )
+  assert.equal(message.headers, [
+    ['X-A', '1'],
+    ['X-B', '2'],
+  ])
+  assert.match(sent({ message, idempotency }), /\n\nhi\n$/)
+})
+
+test('From with a blank before its colon is a field, and no line of a mailbox file', async () => {
+  const { message } = await good('From : ann@here.example\nSubject : x\n\nhi\n')
+  assert.equal([message.from.address, message.subject], ['ann@here.example', 'x'])
+})
+
+test('a message that has HTML alone is shown without a text', async () => {
+  const { message } = await good('From: ann@here.example\nContent-Type: text/html\n\n<p>Hi</p>\n')
+  assert.equal([message.content.html?.trim(), message.content.text], ['<p>Hi</p>', null])
+})
+
+for (const [what, text, kind, word] of [
+  ['without From', 'To: b@c.example\n\nhi\n', 'missing_field', 'From'],
+  [
+    'with two addresses in From',
+    'From: a@here.example, b@here.example\n\nhi\n',
+    'invalid_from',
+    'one address',
+  ],
+  [
+    'with two From fields',
+    'From: a@here.example\nFrom: b@here.example\n\nhi\n',
+    'invalid_from',
+    'one address',
+  ],
+  ['with an address that is none in From', 'From: ann\n\nhi\n', 'invalid_from', '@'],
+  ['with two subjects', 'From: a@b.example\nSubject: 1\nSUBJECT: 2\n\nhi\n', 'invalid_field', 'twice'],
+  ['with a line that is no field', 'From: a@b.example\nhello\n\nhi\n', 'invalid_field', 'Line 2'],
+  ['with NUL', 'From: a@b.example\n\nh\0i\n', 'invalid_field', 'NUL'],
+  [
+    'that goes in circles',
+    `${'Received: x\n'.repeat(51)}From: a@b.example\n\nhi\n`,
+    'invalid_field',
+    'circles',
+  ],
+  ['scheduled for some time', 'From: a@b.example\nX-Scheduled-At: tomorrow\n\nhi\n', 'invalid_field', 'ISO'],
+  ['with an empty key', 'From: a@b.example\nX-Idempotency-Key:\n\nhi\n', 'invalid_field', '256'],
+  ['with too many tags', `From: a@b.example\n${'X-Tag-a: b\n'.repeat(51)}\nhi\n`, 'invalid_field', 'tags'],
+  ['with too many fields', `From: a@b.example\n${'X-A: b\n'.repeat(1_000)}\nhi\n`, 'invalid_field', 'fields'],
+] as const)
+  test(`a message ${what} is refused, and told why`, async () => {
+    const refusal = await refused(text)
+    assert.is(refusal.refused, kind)
+    assert.match(refusal.message, word)
+  })
+
+test('whoever tries again with a message put together anew is known', async () => {
+  const keyed = `Resend-Idempotency-Key: k\n${LETTER}`
+  const again = keyed
+    .replace('<one@', '<two@')
+    .replace('11:59', '12:01')
+    .replaceAll('--b', '--c')
+    .replace('"b"', '"c"')
+  const [first, second, other] = [
+    await good(keyed),
+    await good(again),
+    await good(keyed.replace('<p>Hi', '<p>Bye')),
+  ]
+  assert.equal(first.idempotency, second.idempotency)
+  assert.not.equal(first.idempotency, other.idempotency)
+})
+
+for (const [what, body] of [
+  [
+    'a text that is shown cut',
+    (end: string) => `Content-Type: text/plain\n\n${'x'.repeat(2_000_100)}${end}\n`,
+  ],
+  [
+    'more files than are shown',
+    (end: string) =>
+      `Content-Type: multipart/mixed; boundary=b\n\n${'--b\nContent-Type: a/b\n\nx\n'.repeat(101)}--b\nContent-Type: a/b\n\n${end}\n--b--\n`,
+  ],
+] as const)
+  test(`a message with ${what} is another one where only the rest differs`, async () => {
+    const keyed = (end: string) => good(`Resend-Idempotency-Key: k\nFrom: ann@here.example\n${body(end)}`)
+    const [first, again, other] = [await keyed('one'), await keyed('one'), await keyed('two')]
+    assert.equal(first.idempotency, again.idempotency)
+    assert.not.equal(first.idempotency, other.idempotency)
+  })
+
+test('a file that grows when it is decoded is not shown, and is sent as it came', async () => {
+  const text = `From: ann@here.example
+Date: Sat, 21 Nov 2026 11:59:00 +0000
+Message-ID: <one@here.example>
+Content-Type: application/octet-stream; name=a
+Content-Transfer-Encoding: x-uuencode
+
+begin 644 a
+${'_\n'.repeat(1_000)}end
+`
+  const { message, idempotency } = await good(text)
+  assert.equal(message.attachments, [])
+  assert.is(sent({ message, idempotency }), text)
+})
+
+test('a file has its name without the folders that its sender had it in', async () => {
+  const { message } = await good(
+    'From: ann@here.example\nContent-Type: a/b\nContent-Disposition: attachment; filename="../../b/c.txt"\n\nhi\n',
+  )
+  assert.equal(
+    message.attachments.map(({ filename }) => filename),
+    ['c.txt'],
+  )
+})
+
+test('a message that nobody has taken apart is sent as any other', async () => {
+  const { message, idempotency } = await good(LETTER, { inParts: false })
+  assert.is(sent({ message, idempotency }), LETTER)
+  assert.equal([message.content, message.attachments], [{ html: null, text: null }, []])
+})
+
+test('a header line that is too long does not leave as it came', async () => {
+  const to = Array.from({ length: 40 }, (_, i) => `Reader <reader-number-${i}@there.example>`).join(', ')
+  const { message } = await good(`From: ann@here.example\nTo: ${to}\nSubject: hi\n\nhi\n`)
+  assert.ok(
+    sent({ message, idempotency: null })
+      .split('\n')
+      .every(line => line.length <= 998),
+  )
+  assert.is(message.to.length, 40)
+})
+
+test.run()

@@ -1,0 +1,124 @@
+import * as assert from 'uvu/assert'
+import { createSignIn } from '../../../../src/interfaces/submission/sign-in.ts'
+import { wireId } from '../../../../src/lib/ids.ts'
+import { createLog } from '../../../../src/lib/log.ts'
+import { createMetrics } from '../../../../src/lib/metrics.ts'
+import { createSignInReport } from '../../../../src/resources/accounts/sign-in-report.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('submission/sign-in')
+
+const id = new Uint8Array(16).fill(7)
+const other = new Uint8Array(16).fill(8)
+const accountId = new Uint8Array(16).fill(9)
+const HERE = '192.0.2.1'
+
+function open() {
+  const clock = createManualClock()
+  const asked: string[] = []
+  const find = async (token: string) => {
+    asked.push(token)
+    return token === 're_good' ? { id, accountId, domain: 'here.example' } : undefined
+  }
+  const lines: Record<string, unknown>[] = []
+  const log = createLog('info', { write: line => void lines.push(JSON.parse(line)) })
+  const report = createSignInReport({ metrics: createMetrics(), log, clock }, 'smtp')
+  const apiKeys = { find } as Parameters<typeof createSignIn>[0]['apiKeys']
+  return { signIn: createSignIn({ apiKeys, clock, report }), clock, asked, lines }
+}
+
+const sender = { accountId, apiKeyId: id, domain: 'here.example' }
+
+for (const name of ['resend', 'posthorn', 'RESEND', wireId('key', id)])
+  test(`an API key is the password of ${name}`, async () => {
+    assert.equal(await open().signIn(HERE, name, 're_good'), { sender })
+  })
+
+for (const [what, name, password] of [
+  ['another password', 'resend', 're_bad'],
+  ['another name', 'ann', 're_good'],
+  ['the id of another key', wireId('key', other), 're_good'],
+  ['no name', '', 're_good'],
+] as const)
+  test(`${what} is wrong`, async () => {
+    assert.is(await open().signIn(HERE, name, password), 'wrong')
+  })
+
+test('after five wrong ones an address is not heard for a minute, others are', async () => {
+  const { signIn, clock, asked } = open()
+  for (let i = 0; i < 5; i++) assert.is(await signIn(HERE, 'resend', `re_${i}`), 'wrong')
+  assert.is(await signIn(HERE, 'resend', 're_good'), 'too-many')
+  assert.is(asked.length, 5)
+  assert.equal(await signIn('192.0.2.2', 'resend', 're_good'), { sender })
+  await clock.advance(60_000)
+  assert.equal(await signIn(HERE, 'resend', 're_good'), { sender })
+})
+
+test('a program with an old key does not stop those beside it whose key has been right', async () => {
+  const { signIn } = open()
+  await signIn(HERE, 'resend', 're_good')
+  for (let i = 0; i < 8; i++) await signIn(HERE, 'resend', 're_old')
+  assert.is(await signIn(HERE, 'resend', 're_old'), 'too-many')
+  assert.equal(await signIn(HERE, 'resend', 're_good'), { sender })
+})
+
+test('a key that is named is not heard after ten wrong ones, from wherever they come', async () => {
+  const { signIn, clock, asked } = open()
+  const name = wireId('key', id)
+  await signIn('192.0.2.9', name, 're_good')
+  for (let i = 0; i < 10; i++) assert.is(await signIn(`198.51.100.${i}`, name, 're_bad'), 'wrong')
+  const askedBefore = asked.length
+  assert.is(await signIn('198.51.100.77', name.toUpperCase().replace('KEY_', 'key_'), 're_bad'), 'too-many')
+  assert.is(asked.length, askedBefore)
+  assert.equal(await signIn('192.0.2.9', name, 're_good'), { sender })
+  assert.equal(await signIn('198.51.100.77', 'resend', 're_good'), { sender })
+  await clock.advance(60_000)
+  assert.equal(await signIn('198.51.100.78', name, 're_good'), { sender })
+})
+
+test('27 addresses of one IPv6 /64 have the five wrong ones of one client, under whatever user names', async () => {
+  const { signIn, lines } = open()
+  const said: unknown[] = []
+  for (let i = 1; i <= 27; i++)
+    said.push(
+      await signIn(`2001:db8::${i.toString(16)}`, ['resend', 'Posthorn', `user${i}`][i % 3]!, 're_bad'),
+    )
+  assert.equal(said, [...Array(5).fill('wrong'), ...Array(22).fill('too-many')])
+  assert.is(await signIn('2001:db8:0:ff::1', 'resend', 're_good'), 'too-many')
+  assert.equal(await signIn('2001:db8:0:100::1', 'resend', 're_good'), { sender })
+  assert.equal(
+    lines.map(({ event, door, address }) => [event, door, address]),
+    [['sign_in_throttled', 'smtp', '2001:db8::6']],
+  )
+})
+
+test('more than four /56 of one /48 are one client', async () => {
+  const { signIn } = open()
+  const at = (i: number, password: string) =>
+    signIn(`2001:db8:0:${(i * 256).toString(16)}::1`, 'resend', password)
+  for (let i = 0; i < 5; i++) assert.is(await at(i, 're_bad'), 'wrong')
+  assert.is(await at(6, 're_good'), 'too-many')
+})
+
+test('one network has 20 wrong ones over all keys that it names', async () => {
+  const { signIn } = open()
+  const named = (i: number) => wireId('key', new Uint8Array(16).fill(100 + i))
+  for (let i = 0; i < 20; i++) assert.is(await signIn(HERE, named(i), 're_bad'), 'wrong')
+  assert.is(await signIn(HERE, named(20), 're_bad'), 'too-many')
+})
+
+test('a key is known in the network in which it was right', async () => {
+  const { signIn } = open()
+  await signIn('2001:db8::1', 'resend', 're_good')
+  for (let i = 0; i < 8; i++) await signIn('2001:db8::2', 'resend', 're_old')
+  assert.equal(await signIn('2001:db8::3', 'resend', 're_good'), { sender })
+})
+
+test('wrong passwords sent at once are no more than those in a row', async () => {
+  const { signIn } = open()
+  const said = await Promise.all(Array.from({ length: 30 }, (_, i) => signIn(HERE, 'resend', `re_${i}`)))
+  assert.is(said.filter(one => one === 'wrong').length, 5)
+})
+
+test.run()

@@ -1,0 +1,113 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import { ownHeap, quietCollection } from '../../../src/lib/idle-gc.ts'
+import { suite } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('lib/quiet-collection')
+const MB = 1024 * 1024
+
+/** A heap that needs 20 MB when it is looked at first, and has garbage besides until it is collected. */
+function scripted() {
+  const state = { needed: 20 * MB, garbage: 0, busy: 0, collected: 0 }
+  const look = quietCollection({
+    busyShare: () => state.busy,
+    heldBytes: () => state.needed + state.garbage,
+    collect() {
+      state.garbage = 0
+      state.collected++
+    },
+  })
+  return { state, look }
+}
+
+test('what a thread no longer needs goes once it is quiet, and not while it is busy', () => {
+  const { state, look } = scripted()
+  Object.assign(state, { garbage: 30 * MB, busy: 0.4 })
+  look()
+  assert.is(state.collected, 0)
+  state.busy = 0.01
+  look()
+  assert.equal([state.collected, state.garbage], [1, 0])
+})
+
+test('a quiet thread is left alone until something worth it has come together', () => {
+  const { state, look } = scripted()
+  for (const garbage of [0, 1, 4, 7]) {
+    state.garbage = garbage * MB
+    look()
+  }
+  assert.is(state.collected, 0)
+  state.garbage = 8 * MB
+  look()
+  look()
+  assert.is(state.collected, 1)
+})
+
+test('what is needed counts from what was left after the last time, though that is less than before', () => {
+  const { state, look } = scripted()
+  Object.assign(state, { needed: 60 * MB, garbage: 9 * MB })
+  look()
+  Object.assign(state, { needed: 20 * MB, garbage: 40 * MB })
+  look()
+  assert.is(state.collected, 1)
+  state.garbage = 49 * MB
+  look()
+  state.garbage = 9 * MB
+  look()
+  assert.is(state.collected, 3)
+})
+
+test('what is given back only later is not taken for needed', () => {
+  const state = { held: 20 * MB, collected: 0 }
+  const look = quietCollection({
+    busyShare: () => 0,
+    heldBytes: () => state.held,
+    collect: () => void state.collected++,
+  })
+  for (const held of [60, 20, 30]) {
+    state.held = held * MB
+    look()
+  }
+  assert.is(state.collected, 2)
+})
+
+test('the heap of a thread is weighed and collected', async () => {
+  const heap = ownHeap()
+  heap.collect()
+  let kept: object[] | undefined = Array.from({ length: 200_000 }, (_, i) => ({ i }))
+  const gone = new WeakRef(kept)
+  heap.collect()
+  const before = heap.heldBytes()
+  assert.is(kept.length, 200_000)
+  kept = undefined
+  await turn()
+  heap.collect()
+  assert.is(gone.deref(), undefined)
+  await until(() => before - heap.heldBytes() > 4 * MB)
+})
+
+test('buffers, which lie beside the heap, are weighed with it', async () => {
+  const heap = ownHeap()
+  heap.collect()
+  const before = heap.heldBytes()
+  let buffers: Buffer[] | undefined = Array.from({ length: 100 }, () => Buffer.alloc(64 * 1024))
+  assert.ok(heap.heldBytes() - before > 6 * MB, `${heap.heldBytes() - before} bytes`)
+  assert.is(buffers.length, 100)
+  buffers = undefined
+  await turn()
+  heap.collect()
+  await until(() => heap.heldBytes() - before < MB)
+})
+
+test('the time a thread works is told since it was asked last', async () => {
+  const heap = ownHeap()
+  await turn()
+  heap.busyShare()
+  const until = performance.now() + 20
+  while (performance.now() < until);
+  await turn()
+  assert.ok(heap.busyShare() > 0.5)
+})
+
+test.run()

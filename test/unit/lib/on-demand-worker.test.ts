@@ -1,0 +1,35 @@
+import * as assert from 'uvu/assert'
+import { createLog } from '../../../src/lib/log.ts'
+import { createPassingThread } from '../../../src/lib/on-demand-worker.ts'
+import { ThreadEnded } from '../../../src/lib/worker-rpc.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('lib/passing-thread')
+
+const open = () =>
+  createPassingThread({
+    name: 'inbound',
+    entry: new URL('../../../src/workers/inbound.ts', import.meta.url),
+    data: { mailHost: 'posthorn.test' },
+    staysWhenIdle: true,
+    log: createLog('silent'),
+  })
+const MAIL = { bytes: Buffer.from('Subject: hi\r\n\r\nhello\r\n'), fault: null }
+
+test('a thread that was ended is started again by the next call', async t => {
+  const thread = open()
+  t.after(() => thread.close())
+  const first = await thread.call('read', MAIL)
+  await thread.end()
+  assert.equal(await thread.call('read', MAIL), first)
+})
+
+test('one that was closed is not: a call that comes too late starts nothing', async () => {
+  const thread = open()
+  await thread.call('read', MAIL)
+  await thread.close()
+  const error = await thread.call('read', MAIL).catch(reason => reason)
+  assert.instance(error, ThreadEnded)
+})
+
+test.run()

@@ -1,0 +1,88 @@
+import * as assert from 'uvu/assert'
+import { UnderWay } from '../../../src/lib/slab.ts'
+import { fc } from '../../kit/property.ts'
+import { suite } from '../../kit/suite.ts'
+
+const test = suite('lib/under-way')
+
+test('what was put is there until it is taken out by its number, and then no more', () => {
+  const underWay = new UnderWay<{ name: string }>()
+  const first = underWay.put({ name: 'first' })
+  const second = underWay.put({ name: 'second' })
+  assert.is(underWay.size, 2)
+  assert.equal(underWay.at(second), { name: 'second' })
+  assert.equal(underWay.take(first), { name: 'first' })
+  assert.equal([underWay.at(first), underWay.take(first)], [undefined, undefined])
+  assert.equal([...underWay], [{ name: 'second' }])
+  assert.equal(underWay.take(second), { name: 'second' })
+  assert.is(underWay.size, 0)
+})
+
+test('a number that nothing has, or had, takes nothing out', () => {
+  const underWay = new UnderWay<object>()
+  underWay.put({})
+  for (const number of [1, -1, 0.5]) assert.is(underWay.take(number), undefined)
+  assert.is(underWay.size, 1)
+})
+
+test('a number is free again for what comes next, so that the room it takes is that of what was there at once', () => {
+  const underWay = new UnderWay<object>()
+  const numbers = new Set<number>()
+  for (let round = 0; round < 1_000; round++) {
+    const three = [{}, {}, {}].map(member => underWay.put(member))
+    for (const number of three) {
+      numbers.add(number)
+      underWay.drop(number)
+    }
+  }
+  assert.is(numbers.size, 3)
+})
+
+test('all of it can be taken out at once, and more put in behind it', () => {
+  const underWay = new UnderWay<object>()
+  const [a, b, c] = [{ a: 1 }, { b: 2 }, { c: 3 }]
+  const number = underWay.put(a)
+  underWay.put(b)
+  underWay.take(number)
+  assert.equal(underWay.takeAll(), [b])
+  assert.equal([underWay.size, ...underWay], [0])
+  underWay.put(c)
+  assert.equal([underWay.size, ...underWay], [1, c])
+})
+
+test('members may be taken out while all are looked at', () => {
+  const underWay = new UnderWay<{ number: number }>()
+  for (let i = 0; i < 5; i++) {
+    const member = { number: -1 }
+    member.number = underWay.put(member)
+  }
+  const seen: number[] = []
+  for (const { number } of underWay) {
+    seen.push(number)
+    underWay.take(number)
+  }
+  assert.equal([underWay.size, ...seen], [0, 0, 1, 2, 3, 4])
+})
+
+test('whatever comes and goes, it holds what a map by number would', () => {
+  fc.assert(
+    fc.property(fc.array(fc.option(fc.nat(20)), { maxLength: 200 }), steps => {
+      const underWay = new UnderWay<{ step: number }>()
+      const expected = new Map<number, { step: number }>()
+      for (const [step, number] of steps.entries())
+        if (number === null) {
+          const member = { step }
+          const given = underWay.put(member)
+          assert.not(expected.has(given))
+          expected.set(given, member)
+        } else {
+          assert.is(underWay.take(number), expected.get(number))
+          expected.delete(number)
+        }
+      assert.is(underWay.size, expected.size)
+      assert.equal(new Set(underWay), new Set(expected.values()))
+    }),
+  )
+})
+
+test.run()

@@ -1,0 +1,220 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { createFetchAttachments } from '../../../../src/pipeline/accept/fetch-attachments.ts'
+import type { WholeEmail } from '../../../../src/pipeline/accept/new-email.ts'
+import type { PreparedEmail } from '../../../../src/pipeline/accept/prepared.ts'
+import { isRefusal, type Refusal } from '../../../../src/pipeline/accept/refusal.ts'
+import { MOST_MESSAGE_BYTES } from '../../../../src/pipeline/accept/submission.ts'
+import type { OutboundReply, OutboundRequest } from '../../../../src/protocols/http-client/exchange.ts'
+import { OutboundFault } from '../../../../src/protocols/http-client/fault.ts'
+import { createBlobFiles } from '../../../../src/store/blobs/blobs.ts'
+import { type StagedBlob, sha256 } from '../../../../src/store/blobs/staged.ts'
+import { newId, submissionOf } from '../../../kit/mail.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
+import { tempFolder } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+import { until } from '../../../kit/until.ts'
+
+const test = suite('accept: attachments that are fetched')
+const ACCOUNT = newId(1)
+const MB = 1024 * 1024
+const MOST_IN_A_REQUEST = 56 * MB
+const remote = (name: string) => ({
+  url: `https://files.example/${name}`,
+  filename: null,
+  contentType: null,
+  contentId: null,
+})
+
+function email(...attachments: ReturnType<typeof remote>[]): PreparedEmail {
+  const { html, text, template, ...rest } = submissionOf()
+  return {
+    ...rest,
+    subject: 'hi',
+    templateId: null,
+    content: { html, text },
+    attachments,
+    whole: null,
+    encodedOctets: 1_000,
+  }
+}
+
+/** Requests are answered when the test says so. */
+async function open(t: TestContext) {
+  const folder = await t.using(tempFolder())
+  const clock = createManualClock()
+  const asked: OutboundRequest[] = []
+  const answers: ((result: OutboundReply | OutboundFault) => void)[] = []
+  const send = (request: OutboundRequest) => {
+    asked.push(request)
+    return new Promise<OutboundReply | OutboundFault>(resolve => answers.push(resolve))
+  }
+  const blobs = createBlobFiles(join(folder.path, 'blobs'))
+  const openFetching = createFetchAttachments({ outbound: { send, close() {} }, clock, blobs })
+  const staged: StagedBlob[] = []
+  const begin = (accountId = ACCOUNT) => openFetching(accountId, blob => staged.push(blob))
+  /** Answers the oldest request, with a file or without one. */
+  const answer = async (result: OutboundFault | Buffer | number = Buffer.from('x')) => {
+    await until(() => answers.length > 0)
+    const request = asked[asked.length - answers.length]!
+    if (result instanceof Buffer)
+      for (let at = 0; at < result.length; at += MB) await request.into!(result.subarray(at, at + MB))
+    const status = typeof result === 'number' ? result : 200
+    answers.shift()!(
+      result instanceof OutboundFault ? result : { status, headers: {}, body: Buffer.alloc(0) },
+    )
+  }
+  const drafts = () => {
+    const files = readdirSync(folder.path, { recursive: true, withFileTypes: true })
+    return files.filter(entry => entry.isFile()).map(({ name }) => name)
+  }
+  return { clock, asked, answer, begin, staged, drafts }
+}
+
+const sizes = (result: WholeEmail | Refusal) => {
+  if (isRefusal(result)) throw new Error(result.message)
+  return result.attachments.map(({ blob }) => blob.sizeBytes)
+}
+
+test('an email with all its files is handed back as it is', async t => {
+  const whole = email()
+  assert.is(await (await open(t)).begin().complete(whole), whole)
+})
+
+test('one is fetched after another, with what is left of the request’s time', async t => {
+  const { clock, asked, answer, begin } = await open(t)
+  const fetching = begin()
+  const first = fetching.complete(email(remote('a'), remote('b')))
+  await until(() => asked.length === 1)
+  clock.advance(12_000)
+  await answer()
+  await answer(Buffer.from('xy'))
+  assert.equal(sizes(await first), [1, 2])
+  clock.advance(10_000)
+  const second = fetching.complete(email(remote('c')))
+  await answer()
+  assert.equal(sizes(await second), [1])
+  assert.equal(
+    asked.map(({ url, limitMs }) => [url.at(-1), limitMs]),
+    [
+      ['a', 30_000],
+      ['b', 18_000],
+      ['c', 8_000],
+    ],
+  )
+})
+
+test('one and the same URL is fetched once for all emails of a request, and anew for the next', async t => {
+  const { asked, answer, begin, staged } = await open(t)
+  const fetching = begin()
+  const emails = [email(remote('a'), remote('a')), email(remote('a')), email(remote('missing'))]
+  const first = fetching.complete(emails[0]!)
+  await answer(Buffer.alloc(100_000, 'x'))
+  assert.equal(sizes(await first), [100_000, 100_000])
+  assert.equal(sizes(await fetching.complete(emails[1]!)), [100_000])
+  const missing = fetching.complete(emails[2]!)
+  await answer(404)
+  assert.match(((await missing) as Refusal).message, /answers 404/)
+  assert.match(((await fetching.complete(emails[2]!)) as Refusal).message, /answers 404/)
+  assert.is(asked.length, 2)
+  assert.is(staged.length, 1)
+  const anew = begin().complete(emails[1]!)
+  await answer()
+  assert.equal(sizes(await anew), [1])
+})
+
+test('a file goes to the disk while it comes, a small one stays in memory; both are named by their hash', async t => {
+  const { answer, begin, staged, drafts } = await open(t)
+  const [large, small] = [Buffer.alloc(3 * MB, 'abc'), Buffer.from('small')]
+  const whole = begin().complete(email(remote('a'), remote('b')))
+  await answer(large)
+  await answer(small)
+  assert.equal(sizes(await whole), [3 * MB, 5])
+  assert.equal(
+    staged.map(({ hash, body }) => [Buffer.from(hash), body && Buffer.from(body)]),
+    [
+      [Buffer.from(sha256(large)), null],
+      [Buffer.from(sha256(small)), small],
+    ],
+  )
+  assert.equal(drafts(), [staged[0]!.draft])
+})
+
+test('what is not attached leaves nothing on the disk', async t => {
+  const { asked, answer, begin, drafts } = await open(t)
+  const broken = begin().complete(email(remote('a')))
+  await until(() => asked.length === 1)
+  await asked[0]!.into!(Buffer.alloc(MB))
+  assert.is(drafts().length, 1)
+  await answer(new OutboundFault('broken', 'the reply broke off'))
+  assert.match(((await broken) as Refusal).message, /broke off/)
+  assert.equal(drafts(), [])
+})
+
+test('each may be as large as the message has room', async t => {
+  const { asked, answer, begin } = await open(t)
+  const whole = begin().complete(email(remote('a'), remote('b')))
+  await answer(Buffer.alloc(20 * MB))
+  await answer(Buffer.alloc(8 * MB))
+  const [first, second] = asked.map(({ limitBytes }) => limitBytes)
+  assert.ok(first! > 28_000_000 && first! < 31_000_000)
+  assert.ok(second! > 8 * MB && second! < first! - 20_000_000)
+  const { encodedOctets } = (await whole) as WholeEmail
+  assert.ok(encodedOctets > 28 * MB * 1.33 && encodedOctets <= MOST_MESSAGE_BYTES)
+})
+
+test('no room at all is no room for a byte', async t => {
+  const { asked, answer, begin } = await open(t)
+  const full = { ...email(remote('a')), encodedOctets: MOST_MESSAGE_BYTES }
+  const refused = begin().complete(full)
+  await answer(new OutboundFault('too-large', 'the reply is larger than 0 bytes'))
+  assert.is(asked[0]!.limitBytes, 0)
+  assert.match(((await refused) as Refusal).message, /too large/)
+})
+
+test('what is too large for one message may do for another, and counts for the request as far as it came', async t => {
+  const { asked, answer, begin } = await open(t)
+  const fetching = begin()
+  const narrow = { ...email(remote('a')), encodedOctets: MOST_MESSAGE_BYTES - 3 * MB }
+  const refused = fetching.complete(narrow)
+  await answer(new OutboundFault('too-large', 'the reply is too large'))
+  assert.ok(isRefusal(await refused))
+  const taken = fetching.complete(email(remote('a')))
+  await answer(Buffer.alloc(10 * MB))
+  assert.equal(sizes(await taken), [10 * MB])
+  assert.equal(sizes(await fetching.complete(email(remote('a')))), [10 * MB])
+  assert.is(asked.length, 2)
+})
+
+test('all files of a request together may have 56 MB', async t => {
+  const { asked, answer, begin } = await open(t)
+  const fetching = begin()
+  for (const name of ['a', 'b']) {
+    const whole = fetching.complete(email(remote(name)))
+    await answer(Buffer.alloc(27 * MB))
+    assert.equal(sizes(await whole), [27 * MB])
+  }
+  const last = fetching.complete(email(remote('c')))
+  await answer(new OutboundFault('too-large', 'the reply is larger than that'))
+  assert.is(asked.at(-1)!.limitBytes, MOST_IN_A_REQUEST - 54 * MB)
+  assert.ok(isRefusal(await last))
+})
+
+test('too many requests of one account at a time are told to come back, others are not', async t => {
+  const { asked, answer, begin } = await open(t)
+  const run = async (fetching: ReturnType<typeof begin>) => {
+    const result = await fetching.complete(email(remote('a')))
+    fetching.end()
+    return result
+  }
+  const waiting = Array.from({ length: 52 }, () => run(begin()))
+  const busy = await run(begin())
+  assert.ok(isRefusal(busy) && busy.refused === 'busy')
+  const other = run(begin(newId(2)))
+  await until(() => asked.length === 3)
+  for (let i = 0; i < 53; i++) await answer()
+  for (const whole of await Promise.all([...waiting, other])) assert.not(isRefusal(whole))
+})
+
+test.run()

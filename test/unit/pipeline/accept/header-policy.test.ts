@@ -1,0 +1,173 @@
+import * as assert from 'uvu/assert'
+import { readHeaders, type UserHeaders } from '../../../../src/pipeline/accept/header-policy.ts'
+import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('accept/header-policy')
+
+function taken(headers: unknown): UserHeaders {
+  const read = readHeaders(headers)
+  if (isRefusal(read)) throw new Error(`refused: ${read.message}`)
+  return read
+}
+
+function refused(headers: unknown): string {
+  const read = readHeaders(headers)
+  if (!isRefusal(read)) throw new Error(`taken: ${JSON.stringify(headers)}`)
+  assert.is(read.refused, 'invalid_field')
+  assert.is(read.errors?.length, 1)
+  return `${read.errors![0]!.path}: ${read.message}`
+}
+
+for (const name of [
+  'Bcc',
+  'To',
+  'Cc',
+  'From',
+  'Sender',
+  'Subject',
+  'Date',
+  'Return-Path',
+  'Received',
+  'Resent-From',
+  'Resent-To',
+  'DKIM-Signature',
+  'ARC-Seal',
+  'Content-Type',
+  'Content-Transfer-Encoding',
+  'MIME-Version',
+  'Authentication-Results',
+  'Delivered-To',
+  'X-Posthorn-Ref',
+])
+  test(`${name} is not the user’s to set, however it is written`, () => {
+    for (const spelling of [name, name.toLowerCase(), name.toUpperCase()])
+      assert.is(
+        refused({ [spelling]: 'x' }),
+        `headers.${spelling}: The header \`${spelling}\` cannot be set.`,
+      )
+  })
+
+for (const name of [
+  'X-Entity-Ref-ID',
+  'In-Reply-To',
+  'References',
+  'List-Unsubscribe',
+  'List-Id',
+  'Auto-Submitted',
+  'Precedence',
+  'Importance',
+  'X-Content-Type',
+  'Recipient',
+  'Fromage',
+  'X-Resent-From',
+  '!#$%&',
+])
+  test(`${name} is taken as it is`, () => {
+    assert.equal(taken({ [name]: ' some value ' }).fields, [[name, ' some value ']])
+  })
+
+test('a name is printable ASCII without blank and colon', () => {
+  for (const name of ['', 'X Y', 'X:', 'X\n', 'X\u00e4', 'X\0', 'X\t', 'X\u007f', 'x'.repeat(77)])
+    assert.match(refused({ [name]: 'x' }), /is not valid/)
+  assert.is(taken({ ['x'.repeat(76)]: 'y' }).fields.length, 1)
+})
+
+test('a name that is not valid is shown without what could harm a terminal', () => {
+  assert.match(refused({ 'X\u001b[2J\u202e': 'x' }), 'The header name `X?[2J?` is not valid.')
+})
+
+test('a value is one line of text', () => {
+  for (const value of ['a\r\nBcc: b@c.test', 'a\nb', 'a\rb', 'a\0b', '\r\n'])
+    assert.match(refused({ 'X-A': value }), /must not contain CR, LF or NUL/)
+  for (const value of [1, null, true, ['a'], { a: 1 }, undefined])
+    assert.match(refused({ 'X-A': value }), /must be a string/)
+  for (const value of ['', 'Grüße 💌', 'a\tb', 'x'.repeat(2_000)])
+    assert.equal(taken({ 'X-A': value }).fields, [['X-A', value]])
+})
+
+test('two names that differ only in case are one given twice', () => {
+  assert.match(refused({ 'X-Abc': '1', 'x-aBC': '2' }), 'The header `x-aBC` is given twice.')
+  assert.is(taken({ 'X-Abc': '1', 'X-Abd': '2' }).fields.length, 2)
+})
+
+test('names that objects have of themselves are names like others', () => {
+  assert.equal(taken(JSON.parse('{"__proto__": "a", "constructor": "b", "toString": "c"}')).fields, [
+    ['__proto__', 'a'],
+    ['constructor', 'b'],
+    ['toString', 'c'],
+  ])
+})
+
+test('there may be 100 headers of 64 KiB together', () => {
+  const many = (count: number, value = 'x') =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${String(i).padStart(3, '0')}`, value]))
+  assert.is(taken(many(100)).fields.length, 100)
+  assert.match(refused(many(101)), 'At most 100 headers are allowed.')
+  assert.is(taken(many(64, 'x'.repeat(1_019))).fields.length, 64)
+  assert.match(refused(many(65, 'x'.repeat(1_019))), 'Headers may have 65536 octets together.')
+  assert.match(refused(many(40, 'ä'.repeat(1_000))), 'octets together')
+})
+
+test('headers are an object', () => {
+  for (const headers of [[], [['X-A', 'b']], 'X-A: b', 1, null, undefined, true])
+    assert.match(refused(headers), 'The `headers` field must be an object of strings.')
+  assert.equal(taken({}), { fields: [], messageId: null, replyTo: null })
+})
+
+test('a Message-ID of the user’s own is honoured where it has the form of one', () => {
+  for (const id of ['<a@b>', '<20261121.1.abc@mail.here.test>', ' <a+b/c=d@[192.0.2.1]> '])
+    assert.is(taken({ 'Message-ID': id }).messageId, id.trim())
+  assert.is(taken({ 'message-id': '<a@b>' }).messageId, '<a@b>')
+  for (const id of [
+    '',
+    'a@b',
+    '<a>',
+    '<a@b',
+    '<a@b@c>',
+    '<a b@c>',
+    '<@b>',
+    '<a@>',
+    '<a@b> <c@d>',
+    '<ä@b>',
+    '<a@bücher.test>',
+    '<a\u0007@b>',
+    `<${'a'.repeat(900)}@b>`,
+  ])
+    assert.match(refused({ 'Message-ID': id }), 'A Message-ID has the form `<local@domain>`.')
+})
+
+test('a Reply-To is a list of mailboxes', () => {
+  const addresses = (value: string) => taken({ 'Reply-To': value }).replyTo?.map(({ address }) => address)
+  assert.equal(addresses('a@here.test'), ['a@here.test'])
+  assert.equal(addresses('"Last, First" <a@here.test>, b@there.test'), ['a@here.test', 'b@there.test'])
+  assert.equal(addresses('"a \\" quote, b" <a@here.test>'), ['a@here.test'])
+  assert.equal(addresses('A <a@here.test>,B <b@there.test>'), ['a@here.test', 'b@there.test'])
+  assert.is(taken({ 'X-A': 'b' }).replyTo, null)
+})
+
+test('a Reply-To that is no such list is refused, not repaired', () => {
+  for (const value of [
+    '',
+    ',',
+    'a@here.test, nobody',
+    'a@here.test b@here.test',
+    'group: a@here.test;',
+    '"Unfinished <a@here.test>',
+    'a@here.test"',
+    'A "B" C" <a@here.test>',
+  ])
+    assert.match(refused({ 'Reply-To': value }), /^headers\.Reply-To: The address in `Reply-To` /)
+})
+
+test('a hostile Reply-To takes no time worth mentioning', () => {
+  for (const value of [
+    '"\\'.repeat(16_000),
+    '"'.repeat(32_001),
+    '\\"'.repeat(16_000),
+    `"${'\\"'.repeat(16_000)}`,
+  ])
+    refused({ 'Reply-To': value })
+})
+
+test.run()

@@ -1,0 +1,94 @@
+import * as assert from 'uvu/assert'
+import type { Id } from '../../../../src/lib/ids.ts'
+import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
+import type { TemplateUse } from '../../../../src/pipeline/accept/submission.ts'
+import { wordFinder } from '../../../../src/pipeline/accept/template.ts'
+import { createReadyTemplates } from '../../../../src/resources/templates/ready.ts'
+import { createTemplates } from '../../../../src/resources/templates/templates.ts'
+import { newId, postOver, submissionOf } from '../../../kit/mail.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('accept/template')
+const FIELDS = { id: 'template_id', values: 'template_data' }
+const WORDS = { name: 'n', subject: 'Hi {{name}}', html: '<p>{{name}}</p>', text: '{{name}}' }
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  const templates = createTemplates({ ...store, clock: post.clock, newId })
+  const create = async (words: Partial<typeof WORDS> = {}) =>
+    (await templates.create(accountId, { ...WORDS, ...words })).id
+  return { ...store, ...post, templates, accountId, create, ready: createReadyTemplates(store.find) }
+}
+
+const using = (id: Id, values: TemplateUse['values'] = { name: 'Ann' }) =>
+  submissionOf({ subject: null, text: null, template: { id, values, fields: FIELDS } })
+
+test('a submission without a template says what it says', async t => {
+  const { ready, accountId } = await open(t)
+  const submission = submissionOf({ subject: '' })
+  assert.equal(await wordFinder(ready, accountId)(submission), submission)
+})
+
+test('without a template there must be a subject, which may be empty', async t => {
+  const { ready, accountId } = await open(t)
+  const words = await wordFinder(ready, accountId)(submissionOf({ subject: null }))
+  assert.is(isRefusal(words) && words.refused, 'missing_field')
+})
+
+test('the submissions of one request see one state of a template', async t => {
+  const { ready, accountId, templates, create } = await open(t)
+  const id = await create()
+  const find = wordFinder(ready, accountId)
+  const first = await find(using(id))
+  await templates.replace(accountId, id, { ...WORDS, subject: 'Bye {{name}}' })
+  const second = await find(using(id, { name: 'Bob' }))
+  await templates.delete(accountId, id)
+  const third = await find(using(id, { name: 'Cem' }))
+  assert.equal(
+    [first, second, third].map(words => !isRefusal(words) && [words.subject, words.html, words.text]),
+    [
+      ['Hi Ann', '<p>Ann</p>', 'Ann'],
+      ['Hi Bob', '<p>Bob</p>', 'Bob'],
+      ['Hi Cem', '<p>Cem</p>', 'Cem'],
+    ],
+  )
+  const later = await wordFinder(ready, accountId)(using(id))
+  assert.is(isRefusal(later) && later.refused, 'unknown_template')
+})
+
+test('an email keeps which template it was made from', async t => {
+  const { submit, domain, accountId, create, rows } = await open(t)
+  domain(accountId, 'here.test')
+  const id = await create()
+  const accepted = await submit(accountId, {
+    subject: null,
+    text: null,
+    template: { id, values: { name: 'Ann' }, fields: FIELDS },
+  })
+  assert.not(isRefusal(accepted))
+  const [email] = rows<{ subject: string; template_id: Uint8Array }>(
+    'select subject, template_id from emails',
+  )
+  assert.equal([email!.subject, Buffer.compare(email!.template_id, id)], ['Hi Ann', 0])
+})
+
+test('nothing is stored for a submission that has not all its words', async t => {
+  const { submit, domain, accountId, create, rows } = await open(t)
+  domain(accountId, 'here.test')
+  const id = await create()
+  const before = rows('select * from contents')
+  const key = { endpoint: '/emails', key: 'k', bodyHash: new Uint8Array(32) }
+  for (const idempotency of [null, key]) {
+    const use = { id, values: {}, fields: FIELDS }
+    const refused = await submit(accountId, { subject: null, template: use }, idempotency)
+    assert.is(isRefusal(refused) && refused.refused, 'invalid_field')
+  }
+  assert.equal(rows('select * from emails'), [])
+  assert.equal(rows('select * from idempotency_keys'), [])
+  assert.equal(rows('select * from contents'), before)
+})
+
+test.run()

@@ -1,0 +1,172 @@
+import * as assert from 'uvu/assert'
+import { CLIPPED_AT_BYTES, lintBroadcast } from '../../../../src/pipeline/broadcasts/lint.ts'
+import { MOST_TEMPLATE_BYTES } from '../../../../src/resources/templates/limits.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('broadcasts/lint')
+const LEAVE = '<a href="{{unsubscribe_url}}">leave</a>'
+
+const found = (html: string | null, text: string | null = 'text', subject = 's', known?: Set<string>) =>
+  lintBroadcast({ subject, html, text, previewText: null }, known)
+const rules = (...of: Parameters<typeof found>) => found(...of).map(({ rule }) => rule)
+
+test('a good broadcast has no finding', () => {
+  const html = `<a href="https://here.example/a?b=1&amp;c=2">x</a><a href="mailto:a@here.example">m</a>
+    <a href="tel:+4912345">t</a><a href="#top">up</a><a name="top">anchor</a>${LEAVE}`
+  assert.equal(found(html), [])
+  assert.equal(found(null, 'Hi. {{unsubscribe_url}}'), [])
+})
+
+test('without a text part', () => {
+  assert.equal(rules(LEAVE, null), ['missing_text'])
+  assert.equal(rules(LEAVE, ' \n'), ['missing_text'])
+})
+
+test('without a way out, in the part that is read', () => {
+  assert.equal(rules('<p>Hi</p>', 'Hi. {{unsubscribe_url}}'), ['missing_unsubscribe'])
+  assert.equal(rules(null, 'Hi.'), ['missing_unsubscribe'])
+  assert.equal(rules('<a href="{{{RESEND_UNSUBSCRIBE_URL}}}">x</a>'), [])
+})
+
+test('larger than what is shown, counted in bytes', () => {
+  const padding = 'ä'.repeat((CLIPPED_AT_BYTES - LEAVE.length) / 2)
+  assert.equal(rules(LEAVE + padding), [])
+  assert.equal(rules(`${LEAVE + padding}ää`), ['too_large'])
+})
+
+test('larger than what is shown by what is put in for the preview text', () => {
+  const html = LEAVE + 'x'.repeat(CLIPPED_AT_BYTES - LEAVE.length - 100)
+  assert.equal(rules(html), [])
+  const [finding, ...more] = lintBroadcast({ subject: 's', html, text: 'text', previewText: 'Soon' })
+  assert.equal([finding!.rule, more], ['too_large', []])
+  assert.match(finding!.message, /with its preview text/)
+})
+
+test('links that lead nowhere, to no address, or to what no mail program opens', () => {
+  for (const [href, rule] of [
+    ['', 'empty_link'],
+    [' ', 'empty_link'],
+    ['#', 'empty_link'],
+    ['here.example/page', 'malformed_link'],
+    ['/page', 'malformed_link'],
+    ['http://', 'malformed_link'],
+    ['https://here', 'malformed_link'],
+    ['https://here.example/a b', 'malformed_link'],
+    ['javascript:alert(1)', 'unsafe_link'],
+    ['data:text/html,x', 'unsafe_link'],
+    ['ftp://here.example/', 'unsafe_link'],
+  ] as const)
+    assert.equal(rules(`<a href="${href}">x</a>${LEAVE}`), [rule], href)
+  assert.equal(rules(`<a href="{{page}}">x</a><a href="https://{{host|here.example}}/">y</a>${LEAVE}`), [])
+  for (const href of ['mailto:a@here.example?subject=Hi there', 'tel:+49 170 1', 'sms:+49 170 1'])
+    assert.equal(rules(`<a href="${href}">x</a>${LEAVE}`), [], href)
+})
+
+test('a finding says where', () => {
+  assert.equal(
+    found(`<p>\n</p>\n<a href="">x</a>\n\n<area href="/p">${LEAVE}`).map(({ line, severity }) => [
+      line,
+      severity,
+    ]),
+    [
+      [3, 'error'],
+      [5, 'error'],
+    ],
+  )
+  assert.equal(
+    found(`</p ><a\nhref="">x</a>\n${LEAVE}\n<a data-no-track href="">y</a>`).map(({ line }) => line),
+    [1, 4],
+  )
+})
+
+test('variables that no contact has, once each', () => {
+  const html = `${LEAVE}{{city}}{{nick}}{{nick}}{{zip|12345}}{{first_name}}`
+  assert.equal(
+    found(html, '{{nick}} {{plan}}', '{{mood}}', new Set(['city'])).map(({ part, message }) => [
+      part,
+      /“(.*)”/.exec(message)![1],
+    ]),
+    [
+      ['subject', 'mood'],
+      ['html', 'nick'],
+      ['text', 'plan'],
+    ],
+  )
+  assert.equal(rules(html), [], 'where it is not known which there are')
+})
+
+for (const [what, text, around] of [
+  ['half closed', 'Hi {{first_name}', 'Hi {{first_name}'],
+  ['half opened', 'Hi {first_name}}, you', 'Hi {first_name}}, you'],
+  ['one in another', 'Hi {{a|{{first_name}}}}', 'Hi {{a|{{first_name}}}}'],
+  ['one brace more before', 'Hi {{{first_name}}', 'Hi {{{first_name}}'],
+  ['one brace more behind', 'Hi {{ first_name }}}', 'Hi {{first_name}}}'],
+  ['nothing in them', 'Hi {{}}', 'Hi {{}}'],
+  ['braces in a fallback', 'Hi {{x|a{b}}}', 'Hi {{x|a{b}}}'],
+  ['a name that is too long', `Hi {{${'n'.repeat(101)}}}`, `Hi {{${'n'.repeat(18)}`],
+] as const)
+  test(`braces that readers would see, in each part: ${what}`, () => {
+    const known = new Set(['x'])
+    const good = { subject: 's', html: LEAVE, text: 't', previewText: 'p' }
+    for (const [part, words] of [
+      ['subject', { subject: text }],
+      ['html', { html: `<p>${text}</p>${LEAVE}` }],
+      ['html', { html: `<a href="https://here.example/?q=${text.slice(3)}">x</a>${LEAVE}` }],
+      ['text', { text }],
+      ['preview_text', { previewText: text }],
+    ] as const) {
+      const findings = lintBroadcast({ ...good, ...words }, known).filter(
+        ({ rule }) => rule === 'stray_braces',
+      )
+      assert.equal(findings[0]?.part, part)
+      assert.ok(findings[0]!.message.includes(around.slice(3)), findings[0]!.message)
+    }
+  })
+
+test('braces that nobody sees are nobody’s concern, nor are single ones', () => {
+  const html = `<style>@media x{a{b:c}}</style><script>f(()=>{if(a){b()}})</script><!-- {{ --><p data-x='{"a":{"b":1}}'>
+    {no} { {{first_name}} } {{{x}}} {{a/b|}}</p>${LEAVE}`
+  assert.equal(rules(html, 'a {b} } {{first_name}} {', '{ {{first_name}}', new Set(['x', 'a/b'])), [])
+})
+
+test('braces are told of with what is around, and together where they stand together', () => {
+  const filler = 'x'.repeat(50)
+  assert.equal(
+    found(LEAVE, `{{first_name}} {{a {b|${filler}\ud83d\ude00 }} ${filler}{{{first_name}}`).map(
+      ({ rule, part, message }) => [rule, part, /“(.*)”/s.exec(message)![1]],
+    ),
+    [
+      ['stray_braces', 'text', `{{first_name}} {{a {b|${'x'.repeat(13)}`],
+      ['stray_braces', 'text', `${'x'.repeat(17)}\ud83d\ude00 }} ${'x'.repeat(17)}`],
+      ['stray_braces', 'text', `${'x'.repeat(20)}{{{first_name}}`],
+    ],
+  )
+})
+
+test('variables of the preview text are looked for, too, where there is html to put it into', () => {
+  const words = { subject: 's', text: `t {{unsubscribe_url}}`, previewText: '{{nick}}' }
+  const parts = (html: string | null) => lintBroadcast({ ...words, html }, new Set()).map(({ part }) => part)
+  assert.equal([parts(LEAVE), parts(null)], [['preview_text'], []])
+})
+
+test('the same again and again is told a few times, and nothing takes long', () => {
+  assert.is(
+    rules(`${'<a href="">x</a>'.repeat(50_000)}${LEAVE}`).filter(rule => rule === 'empty_link').length,
+    20,
+  )
+  for (const piece of [
+    '<a href="',
+    '<!--',
+    '{{',
+    '<a ',
+    '<a href="{{',
+    '<a href="">',
+    '<b>',
+    '<table><tr><td>',
+  ])
+    assert.ok(Array.isArray(found(piece.repeat(MOST_TEMPLATE_BYTES / piece.length))))
+  const half = MOST_TEMPLATE_BYTES / '<b></i>'.length
+  assert.equal(rules(LEAVE + '<b>'.repeat(half) + '</i>'.repeat(half)), ['too_large'])
+})
+
+test.run()

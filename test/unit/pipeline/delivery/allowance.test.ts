@@ -1,0 +1,210 @@
+import * as assert from 'uvu/assert'
+import { createSourceIps } from '../../../../src/pipeline/delivery/shaping/source-ips.ts'
+import { createAllowances } from '../../../../src/pipeline/delivery/shaping/warmup-budget.ts'
+import { listWarmupCounts } from '../../../../src/pipeline/queue/warmup-grants.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+import { until } from '../../../kit/until.ts'
+
+const test = suite('deliver/allowance')
+const HOUR_MS = 3_600_000
+/** The clock begins on its second day. */
+const START = Date.UTC(2026, 10, 20)
+const IP = '192.0.2.2'
+
+/** What several threads share is in one store. */
+async function open(t: TestContext, { caps = [8, 8, 12], ips = [IP] } = {}) {
+  const store = await t.using(openLocalStore())
+  const clock = createManualClock()
+  const spent: string[] = []
+  const errors: string[] = []
+  let broken = false
+  const run: typeof store.run = (name, input) =>
+    broken ? Promise.reject(new Error('disk full')) : store.run(name, input)
+  const thread = () => {
+    const allowances = createAllowances({
+      clock,
+      run,
+      plan: { caps, starts: new Map(ips.map(ip => [ip, START])) },
+      onSpent: ({ address, provider, cap }) => void spent.push(`${address} ${provider} ${cap}`),
+      onError: error => void errors.push((error as Error).message),
+    })
+    t.after(() => allowances.close())
+    const [source] = createSourceIps(
+      ips.map(address => ({ address, name: null })),
+      clock,
+    ).sources
+    return {
+      ...allowances,
+      /** Sends as much as it may, until no more is granted. @returns how many */
+      async sendAll(site: string, isTransactional = false, wasSent = true) {
+        let woken = false
+        const allowance = allowances.of(source!, site, () => {
+          woken = true
+        })
+        for (let count = 0; ; count++) {
+          while (!allowance.allows(isTransactional)) {
+            if (allowance.isSpent(isTransactional)) return count
+            await until(() => woken)
+            woken = false
+          }
+          allowance.begin(isTransactional)(wasSent)
+          if (!wasSent) return 0
+        }
+      },
+      at: (site: string, wake = () => {}) => allowances.of(source!, site, wake),
+    }
+  }
+  return {
+    ...store,
+    clock,
+    spent,
+    errors,
+    thread,
+    breaks: (isBroken: boolean) => {
+      broken = isBroken
+    },
+    counts: async () =>
+      (await listWarmupCounts(store.db, new Date(clock.now()).toISOString().slice(0, 10))).map(
+        ({ address, provider, count }) => `${address} ${provider} ${count}`,
+      ),
+  }
+}
+
+test('so many go to each provider, a quarter of them transactional alone', async t => {
+  const { thread, spent, counts } = await open(t)
+  const { sendAll } = thread()
+  assert.is(await sendAll('google'), 6)
+  assert.is(await sendAll('google', true), 2)
+  assert.is(await sendAll('mx.there.test', true), 8)
+  assert.is(await sendAll('mx.far.test', true), 0, 'small sites share')
+  assert.equal(spent, [`${IP} google 6`, `${IP} google 8`, `${IP} other 8`])
+  assert.equal(await counts(), [`${IP} google 8`, `${IP} other 8`])
+})
+
+test('what transactional mail has used up is spent for all, also in a later life', async t => {
+  const { thread, clock } = await open(t)
+  const first = thread()
+  const before = first.at('google')
+  assert.is(await first.sendAll('google', true), 8)
+  assert.equal([before.isSpent(true), before.isSpent(false)], [true, true])
+  const later = thread()
+  let woken = 0
+  const after = later.at('google', () => {
+    woken++
+  })
+  assert.is(after.isSpent(false), false, 'nobody has asked yet')
+  assert.is(await later.sendAll('google', true), 0)
+  assert.is(after.isSpent(false), true)
+  clock.advance(24 * HOUR_MS)
+  assert.ok(woken > 0)
+  assert.is(after.isSpent(false), false)
+})
+
+test('what has been granted to all is theirs, though transactional mail finds no more', async t => {
+  const { thread } = await open(t, { caps: [0, 100] })
+  const { sendAll, at } = thread()
+  await sendAll('google', false, false)
+  assert.is(await sendAll('google', true), 98)
+  const allowance = at('google')
+  assert.equal([allowance.isSpent(true), allowance.isSpent(false)], [true, false])
+  for (let i = 0; i < 2; i++) {
+    assert.ok(allowance.allows(false))
+    allowance.begin(false)(true)
+  }
+  assert.is(allowance.isSpent(false), true)
+})
+
+test('the next day has its own number, and wakes who waits for it; after the last one anything goes', async t => {
+  const { thread, clock } = await open(t, { caps: [8, 8, 12] })
+  const { sendAll, at } = thread()
+  assert.is(await sendAll('google', true), 8)
+  let woken = 0
+  const allowance = at('google', () => {
+    woken++
+  })
+  assert.is(allowance.allows(true), false)
+  clock.advance(10 * HOUR_MS)
+  assert.is(woken, 0, 'ten hours later it is still the same UTC day')
+  clock.advance(HOUR_MS)
+  assert.is(woken, 1)
+  assert.is(await sendAll('google', true), 12)
+  clock.advance(24 * HOUR_MS)
+  assert.is(allowance.isSpent(true), false)
+  for (let i = 0; i < 1_000; i++) {
+    assert.is(allowance.allows(false), true)
+    allowance.begin(false)(true)
+  }
+})
+
+test('all threads, and those of a later life, together send no more', async t => {
+  const { thread, counts } = await open(t, { caps: [0, 1_000] })
+  const [one, two] = [thread(), thread()]
+  const sent = await Promise.all([
+    one.sendAll('mx.there.test', true),
+    two.sendAll('mx.far.test', true),
+    one.sendAll('mx.else.test', true),
+  ])
+  assert.is(
+    sent.reduce((sum, count) => sum + count, 0),
+    1_000,
+  )
+  assert.is(await thread().sendAll('mx.there.test', true), 0)
+  assert.equal(await counts(), [`${IP} other 1000`])
+})
+
+test('what was not sent is not counted, and what was granted and not used is given back', async t => {
+  const { thread, counts } = await open(t, { caps: [0, 500] })
+  const first = thread()
+  await first.sendAll('google', true, false)
+  assert.equal(await counts(), [`${IP} google 10`], 'granted ten at a time')
+  await first.close()
+  assert.equal(await counts(), [])
+})
+
+test('a store that does not answer stops nothing for good', async t => {
+  const { thread, errors, breaks, clock } = await open(t)
+  const { at } = thread()
+  const woken = Promise.withResolvers<void>()
+  const allowance = at('google', woken.resolve)
+  breaks(true)
+  assert.is(allowance.allows(true), false)
+  await until(() => errors.length === 1)
+  assert.is(allowance.isSpent(true), false)
+  breaks(false)
+  clock.advance(1_000)
+  await woken.promise
+  let isGranted = false
+  const again = at('google', () => {
+    isGranted = true
+  })
+  assert.is(again.allows(true), false)
+  await until(() => isGranted)
+  assert.is(again.allows(true), true)
+})
+
+test('of two addresses that are used together, both must be allowed', async t => {
+  const { thread, run } = await open(t, { ips: [IP, '2001:db8::2'], caps: [0, 8] })
+  await run('grantWarmup', {
+    address: '2001:db8::2',
+    provider: 'google',
+    day: '2026-11-21',
+    most: 8,
+    wanted: 5,
+  })
+  assert.is(await thread().sendAll('google', true), 3)
+})
+
+test('a smart host, and an address that is warm, know no such thing', async t => {
+  const { thread } = await open(t, { caps: [1] })
+  for (const site of ['google', 'smart-host', '!there.test']) {
+    const allowance = thread().at(site)
+    for (let i = 0; i < 5; i++) {
+      assert.is(allowance.allows(false), true)
+      allowance.begin(false)(true)
+    }
+  }
+})
+
+test.run()

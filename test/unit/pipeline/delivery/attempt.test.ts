@@ -1,0 +1,564 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import { systemClock } from '../../../../src/lib/clock.ts'
+import { type AttemptResult, attempt } from '../../../../src/pipeline/delivery/attempt.ts'
+import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
+import { createTermsBook } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
+import type { MessageTls } from '../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
+import type { FakeMxOptions } from '../../../kit/fake-mx.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
+import { suite } from '../../../kit/suite.ts'
+import { testAuthority } from '../../../kit/tls.ts'
+import { HOSTS, mailTo, open, SITE, short, wayOver } from './open-attempt.ts'
+
+const test = suite('deliver/attempt')
+
+const trustingTerms = () =>
+  createTermsBook({ clock: systemClock, authorities: [testAuthority()], dane: null })
+
+test('the first host takes the message, and is the only one spoken to', async t => {
+  const { to, mxs } = await open(t, HOSTS, {}, {})
+  const result = await to('ok')
+  assert.equal(short(result), ['delivered', 'mx1.test final-dot 250'])
+  const [{ host, ip, tls, tlsFallback, phases }] = result.trials as [AttemptResult['trials'][0]]
+  assert.equal([host, ip, tls, tlsFallback], ['mx1.test', '127.0.0.2', null, null])
+  for (const phase of ['connect', 'banner', 'ehlo', 'mail', 'rcpt', 'data', 'final-dot'] as const)
+    assert.match(
+      phases.find(([name]) => name === phase)?.[2] ?? '',
+      phase === 'connect' ? /^$/ : /^[23]\d\d /,
+      phase,
+    )
+  assert.equal(
+    mxs.map(({ messages }) => messages.length),
+    [1, 0],
+  )
+  assert.equal(mxs[0]!.violations, [])
+})
+
+test('a host that cannot be reached is passed over', async t => {
+  const { to, mxs } = await open(t, HOSTS.replace('127.0.0.2', '127.0.0.99'), {}, {})
+  const result = await to('ok')
+  assert.equal(short(result), ['delivered', 'mx1.test connect con', 'mx2.test final-dot 250'])
+  assert.match(result.trials[0]!.reply, /ECONNREFUSED/)
+  assert.is(mxs[1]!.messages.length, 1)
+})
+
+test('a host that sends us away is passed over', async t => {
+  const { to } = await open(t, HOSTS, { at: { banner: '554 5.7.1 no' } }, {})
+  assert.equal(short(await to('ok')), ['delivered', 'mx1.test banner 554', 'mx2.test final-dot 250'])
+})
+
+test('all addresses of a host are tried before the next host', async t => {
+  const { to } = await open(t, `mx1.test A 127.0.0.98\nmx1.test A 127.0.0.99\nmx2.test A 127.0.0.2`, {})
+  const { trials } = await to('ok')
+  assert.equal(
+    trials.map(({ ip }) => ip.replace(/9[89]$/, '9x')),
+    ['127.0.0.9x', '127.0.0.9x', '127.0.0.2'],
+  )
+})
+
+const deadAddresses = (count: number) =>
+  Array.from({ length: count }, (_, i) => `mx1.test A 127.0.0.${90 + i}`).join('\n')
+
+test('of hosts of one preference each attempt begins with another, by lot', async t => {
+  const { mxs, options } = await open(t, HOSTS, { acceptThenClose: true }, { acceptThenClose: true })
+  const hosts = ['mx1.test', 'mx2.test'].map(name => ({ name, preference: 10 }))
+  const lots = [0.99, 0, 0.99, 0]
+  for (const lot of lots)
+    await attempt({ ...options, random: () => lot }, { ...wayOver([]), hosts }, mailTo('ok'))
+  assert.equal(
+    mxs.map(mx => mx.messages.length),
+    [2, 2],
+  )
+})
+
+test('each host gets its share of the ten addresses that are tried at most', async t => {
+  const { to } = await open(t, `${deadAddresses(12)}\nmx2.test A 127.0.0.2`, {})
+  assert.is((await to('ok', ['mx1.test'])).trials.length, 10)
+  assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
+    'delivered',
+    ...new Array(5).fill('mx1.test connect con'),
+    'mx2.test final-dot 250',
+  ])
+})
+
+test('what one host leaves of its share, the others have', async t => {
+  const { to } = await open(t, deadAddresses(12).replaceAll('mx1', 'mx2'), {})
+  assert.is((await to('ok', ['mx1.test', 'mx2.test'])).trials.length, 10)
+})
+
+for (const [what, host, verdict] of [
+  ['sends us away', { at: { banner: '554 5.7.1 no' } }, 'banner 554'],
+  ['is too small', { extensions: ['SIZE 10'] }, 'mail 552'],
+] as const)
+  test(`a host of many addresses that ${what} does not keep the next one from being asked`, async t => {
+    const count = 5
+    const zone = Array.from({ length: count }, (_, i) => `mx1.test A 127.0.0.${i + 2}`).join('\n')
+    const many = new Array<FakeMxOptions>(count).fill({ ...host, extensions: [...(host.extensions ?? [])] })
+    const { to } = await open(t, `${zone}\nmx2.test A 127.0.0.${count + 2}`, ...many, {})
+    const result = short(await to('ok', ['mx1.test', 'mx2.test']))
+    assert.equal(
+      [result[0], result[1], result.at(-1)],
+      ['delivered', `mx1.test ${verdict}`, 'mx2.test final-dot 250'],
+    )
+  })
+
+test('while hosts are left that were not tried, nothing is refused for good', async t => {
+  const names = Array.from({ length: 11 }, (_, i) => `mx${i}.test`)
+  const zone = names.map(name => `${name} A 127.0.0.2`).join('\n')
+  const { to } = await open(t, zone, { at: { banner: '554 5.7.1 no' } })
+  const some = await to('ok', names)
+  assert.equal([some.trials.length, some.outcome.verdict.kind], [10, 'deferred'])
+  assert.is(some.outcome.text, '1 more hosts were not tried')
+  assert.is((await to('ok', names.slice(1))).outcome.verdict.kind, 'bounced')
+})
+
+test('no more than two sessions are opened', async t => {
+  const busy = { at: { mail: '451 4.3.2 busy' } }
+  const { to, mxs } = await open(t, HOSTS, busy, busy, {})
+  assert.equal(short(await to('ok')), ['deferred unknown', 'mx1.test mail 451', 'mx2.test mail 451'])
+  assert.is(mxs[2]!.sessionCount, 0)
+})
+
+test('421 at any step before the message makes the next host be tried', async t => {
+  for (const point of ['ehlo', 'mail', 'rcpt', 'data'] as const) {
+    const { to } = await open(t, HOSTS, { at: { [point]: '421 4.3.2 closing' } }, {})
+    assert.equal(
+      short(await to('ok')),
+      ['delivered', `mx1.test ${point} 421`, 'mx2.test final-dot 250'],
+      point,
+    )
+  }
+})
+
+test('a connection lost before the final dot makes the next host be tried', async t => {
+  for (const fault of ['drop-after-rcpt', 'drop-after-data']) {
+    const { to, mxs } = await open(t, HOSTS, {}, { at: { rcpt: () => undefined } })
+    const result = await to(fault)
+    assert.is(result.trials.length, 2, fault)
+    assert.is(result.outcome.verdict.kind, 'deferred')
+    assert.is(mxs[1]!.sessionCount, 1)
+  }
+})
+
+test('once the final dot is out no other host is tried: the message may have arrived', async t => {
+  const { to, mxs } = await open(t, HOSTS, {}, {})
+  const result = await to('drop-after-dot')
+  assert.is(result.outcome.verdict.kind, 'deferred')
+  assert.is(result.outcome.phase, 'final-dot')
+  assert.is(result.trials.length, 1)
+  assert.is(mxs[1]!.sessionCount, 0)
+})
+
+for (const [recipient, expected] of [
+  ['defer-451', ['deferred unknown', 'mx1.test rcpt 451']],
+  ['full-452-422', ['deferred mailbox-full', 'mx1.test rcpt 452']],
+  ['perm-550-511', ['bounced invalid-recipient', 'mx1.test rcpt 550']],
+  ['data-554', ['bounced content', 'mx1.test data 554']],
+  ['dot-451', ['deferred unknown', 'mx1.test final-dot 451']],
+  ['dot-554-571', ['bounced content', 'mx1.test final-dot 554']],
+] as const)
+  test(`a verdict about the recipient ends the attempt: ${recipient}`, async t => {
+    const { to, mxs } = await open(t, HOSTS, {}, {})
+    assert.equal(short(await to(recipient)), [...expected])
+    assert.is(mxs[1]!.sessionCount, 0)
+  })
+
+const SMALL: FakeMxOptions = { extensions: ['SIZE 10', 'SMTPUTF8'] }
+const TOO_SMALL = 'mx1.test mail 552'
+
+test('a message that one host rules out goes to the next one, however many there are', async t => {
+  const { to, mxs } = await open(t, HOSTS, SMALL, SMALL, {})
+  assert.equal(short(await to('ok')), ['delivered', TOO_SMALL, 'mx2.test mail 552', 'mx3.test final-dot 250'])
+  assert.not.ok(mxs[0]!.transcript.some(line => / MAIL /.test(line)))
+})
+
+test('one that all of them rule out bounces', async t => {
+  const { to } = await open(t, HOSTS, SMALL, SMALL)
+  assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
+    'bounced message-too-large',
+    TOO_SMALL,
+    'mx2.test mail 552',
+  ])
+})
+
+test('and waits while one is down that might take it', async t => {
+  const { to } = await open(t, HOSTS.replace('127.0.0.3', '127.0.0.99'), SMALL)
+  assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
+    'deferred unknown',
+    TOO_SMALL,
+    'mx2.test connect con',
+  ])
+})
+
+test('a host that rules it out over a kept session is not dialled again for it', async t => {
+  const { options, mxs } = await open(t, HOSTS, SMALL, {})
+  const way = wayOver(['mx1.test', 'mx2.test'])
+  await attempt(options, way, mailTo('ok', { size: 5 }))
+  assert.equal(short(await attempt(options, way, mailTo('ok'))), [
+    'delivered',
+    TOO_SMALL,
+    'mx2.test final-dot 250',
+  ])
+  assert.is(mxs[0]!.sessionCount, 1)
+})
+
+test('every host refusing for good is a bounce, one that may do better later is not', async t => {
+  const gone = { at: { banner: '554 5.7.1 no' } }
+  const { to } = await open(t, HOSTS, gone, gone, {})
+  assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
+    'bounced policy',
+    'mx1.test banner 554',
+    'mx2.test banner 554',
+  ])
+  const later = await open(t, HOSTS, gone, { at: { banner: '421 4.3.2 later' } }, {})
+  assert.is((await later.to('ok', ['mx1.test', 'mx2.test'])).outcome.verdict.kind, 'deferred')
+})
+
+test('a private address is not spoken to, unless that is allowed', async t => {
+  const { to, mxs } = await open(t, HOSTS, {})
+  const result = await to('ok', ['mx1.test'], { allowPrivateAddresses: false })
+  assert.equal(short(result), ['bounced no-route'])
+  assert.is(result.outcome.text, 'mx1.test has the private address 127.0.0.2')
+  assert.is(mxs[0]!.sessionCount, 0)
+})
+
+test('private addresses do not count among the ten, and other hosts are looked at', async t => {
+  const many = Array.from({ length: 9 }, (_, i) => `mx1.test A 10.0.0.${i}`).join('\n')
+  const { to } = await open(t, `${many}\nmx2.test SERVFAIL`, {})
+  const result = await to('ok', ['mx1.test', 'mx2.test'], { allowPrivateAddresses: false })
+  assert.equal(short(result), ['deferred unknown'])
+  assert.match(result.outcome.text, /the address of mx2\.test is not known: .*SERVFAIL/)
+})
+
+test('a host without an address is a dead end; one whose address is not known may come back', async t => {
+  const { to } = await open(t, `mx1.test TXT nothing\nmx2.test A 127.0.0.2\nmx3.test SERVFAIL`, {})
+  const none = await to('ok', ['mx1.test', 'gone.test'])
+  assert.equal(short(none), ['bounced no-route'])
+  assert.is(none.outcome.text, 'gone.test has no address')
+  assert.equal(short(await to('ok', ['mx1.test', 'mx3.test'])), ['deferred unknown'])
+  assert.equal(short(await to('ok', ['mx3.test', 'mx1.test', 'mx2.test'])), [
+    'delivered',
+    'mx2.test final-dot 250',
+  ])
+})
+
+test('a session is used again for the next message', async t => {
+  const { to, mxs } = await open(t, HOSTS, {})
+  await to('ok')
+  await to('perm-550-511')
+  const { trials } = await to('ok2')
+  assert.is(mxs[0]!.sessionCount, 1)
+  assert.equal(
+    mxs[0]!.messages.map(({ rcptTo }) => rcptTo[0]),
+    ['ok@there.test', 'ok2@there.test'],
+  )
+  assert.equal(
+    trials[0]!.phases.map(([phase]) => phase),
+    ['mail', 'rcpt', 'data', 'body', 'final-dot'],
+  )
+  assert.equal(mxs[0]!.violations, [])
+})
+
+test('a session that the peer has closed meanwhile costs nothing but a new one', async t => {
+  const at = { mail: (times: number) => (times === 1 ? ('drop' as const) : undefined) }
+  const { to, mxs } = await open(t, HOSTS, { at })
+  await to('ok')
+  assert.equal(short(await to('ok2')), ['delivered', 'mx1.test final-dot 250'])
+  assert.is(mxs[0]!.sessionCount, 2)
+})
+
+test('a kept session that ends with 421 as it is used again costs nothing but a new one', async t => {
+  const at = { mail: (times: number) => (times === 1 ? '421 4.7.0 too many messages' : undefined) }
+  const { to, mxs } = await open(t, HOSTS, { at })
+  await to('ok')
+  assert.equal(short(await to('ok2')), ['delivered', 'mx1.test final-dot 250'])
+  assert.is(mxs[0]!.sessionCount, 2)
+})
+
+test('a kept session that ends later in the dialogue is a trial, and the hosts are tried anew', async t => {
+  const at = { rcpt: (times: number) => (times === 1 ? '421 4.7.0 too many messages' : undefined) }
+  const { to, mxs } = await open(t, HOSTS, { at })
+  await to('ok')
+  assert.equal(short(await to('ok2')), ['delivered', 'mx1.test rcpt 421', 'mx1.test final-dot 250'])
+  assert.is(mxs[0]!.sessionCount, 2)
+})
+
+test('a refusal over a session that was used before is a refusal', async t => {
+  const { to, mxs } = await open(t, HOSTS, {}, {})
+  await to('ok')
+  assert.equal(short(await to('perm-550-511')), ['bounced invalid-recipient', 'mx1.test rcpt 550'])
+  assert.is(mxs[0]!.sessionCount, 1)
+})
+
+test('TLS is used where it is offered; a certificate that verifies is noted', async t => {
+  const plain = await open(t, HOSTS, { tls: 'good' })
+  const [{ tls, policy }] = (await plain.to('ok')).trials as [AttemptResult['trials'][0]]
+  assert.equal(
+    [tls?.version, tls?.verified, tls?.reason],
+    ['TLSv1.3', false, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  )
+  assert.match(tls!.cipher, /AES|CHACHA/)
+  assert.is(policy, 'none')
+  const trusting = await open(t, 'mx.test A 127.0.0.2', { tls: 'good' })
+  assert.is((await trusting.to('ok', ['mx.test'], { terms: trustingTerms() })).trials[0]!.tls?.verified, true)
+})
+
+test('a host that stumbles over what is new in TLS is spared it the next time, for an hour', async t => {
+  const at = { tls: (times: number) => (times % 2 === 0 && times < 4 ? ('drop' as const) : undefined) }
+  const { to, mxs } = await open(t, 'mx.test A 127.0.0.2', { tls: 'good', at, acceptThenClose: true })
+  const clock = createManualClock()
+  const terms = createTermsBook({ clock, authorities: [testAuthority()], dane: null })
+  const versionOf = async (asked: MessageTls) =>
+    (await to('ok', ['mx.test'], { terms }, asked)).trials[0]!.tls?.version
+  assert.is(await versionOf('any'), 'TLSv1.2')
+  assert.is(mxs[0]!.sessionCount, 2)
+  clock.advance(3_600_000)
+  assert.is(await versionOf('enforced'), 'TLSv1.2')
+  assert.is(mxs[0]!.sessionCount, 4)
+  assert.is(await versionOf('enforced'), 'TLSv1.2')
+  assert.is(await versionOf('any'), 'TLSv1.2')
+  assert.is(mxs[0]!.sessionCount, 6)
+  clock.advance(3_600_000)
+  assert.is(await versionOf('any'), 'TLSv1.3')
+})
+
+test('a host whose TLS broke is spoken to in plain text at once, for an hour', async t => {
+  const { to, mxs } = await open(t, HOSTS, { tls: 'handshake-fails' })
+  const clock = createManualClock()
+  const terms = createTermsBook({ clock, dane: null })
+  const trial = async () => {
+    const fresh = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
+    const { trials } = await to('ok', ['mx1.test'], { terms, pool: fresh })
+    await fresh.close()
+    return trials[0]!
+  }
+  for (const sessions of [3, 4]) {
+    assert.match((await trial()).tlsFallback ?? '', /wrong version|closed the connection/i)
+    assert.is(mxs[0]!.sessionCount, sessions)
+  }
+  clock.advance(3_600_000)
+  await trial()
+  assert.is(mxs[0]!.sessionCount, 7)
+})
+
+test('a session in plain text says why as long as it is kept', async t => {
+  const { to } = await open(t, HOSTS, { tls: 'handshake-fails' })
+  const terms = createTermsBook({ clock: systemClock, dane: null })
+  for (const fresh of [true, true, false]) {
+    const pool = fresh ? createSessionPool(systemClock, { messagesPerConnection: () => 1 }) : undefined
+    const { trials } = await to('ok', ['mx1.test'], { terms, ...(pool && { pool }) })
+    await pool?.close()
+    assert.ok(trials[0]!.tlsFallback)
+  }
+  const { trials } = await to('ok', ['mx1.test'], { terms })
+  assert.not.ok(
+    trials[0]!.phases.some(([phase]) => phase === 'connect'),
+    'the session of the last',
+  )
+  assert.ok(trials[0]!.tlsFallback)
+})
+
+test('a host that has no TLS now is asked for it again the next time', async t => {
+  const { to, mxs } = await open(t, HOSTS, { tls: 'refused-454', acceptThenClose: true })
+  await to('ok', ['mx1.test'])
+  await to('ok', ['mx1.test'])
+  assert.is(mxs[0]!.transcript.filter(line => line.endsWith('C: STARTTLS')).length, 2)
+})
+
+test('a host that takes nothing in plain text waits for its TLS, which is tried again each time', async t => {
+  let isBroken = true
+  const at = { tls: () => (isBroken ? ('drop' as const) : undefined) }
+  const { to, mxs } = await open(t, HOSTS, { tls: 'good', insistsOnTls: true, at })
+  assert.equal(short(await to('ok', ['mx1.test'])), ['deferred policy', 'mx1.test mail 530'])
+  assert.equal(short(await to('ok', ['mx1.test'])), ['deferred policy', 'mx1.test mail 530'])
+  isBroken = false
+  const result = await to('ok', ['mx1.test'])
+  assert.equal(short(result), ['delivered', 'mx1.test final-dot 250'])
+  assert.is(result.trials[0]!.tls?.version, 'TLSv1.3')
+  assert.equal(mxs[0]!.violations, [])
+})
+
+test('one that is spoken to in plain text since its TLS broke, and begins to insist on it, is asked for TLS in the same attempt', async t => {
+  let isBroken = true
+  const at = {
+    tls: () => (isBroken ? ('drop' as const) : undefined),
+    mail: () => (isBroken ? undefined : '550 5.7.10 please use TLS'),
+  }
+  const { to } = await open(t, HOSTS, { tls: 'good', at })
+  assert.is((await to('ok', ['mx1.test'])).outcome.verdict.kind, 'delivered')
+  isBroken = false
+  const { outcome, trials } = await to('ok', ['mx1.test'])
+  assert.equal(
+    trials.map(({ tls, reply }) => [tls !== null, reply]),
+    [
+      [false, '550 5.7.10 please use TLS'],
+      [true, '550 5.7.10 please use TLS'],
+    ],
+  )
+  assert.is(outcome.verdict.kind, 'bounced')
+})
+
+test('a host that has no TLS now and takes nothing without is no reason to bounce', async t => {
+  const { to } = await open(t, HOSTS, { tls: 'refused-454', insistsOnTls: true })
+  assert.equal(short(await to('ok', ['mx1.test'])), ['deferred policy', 'mx1.test mail 530'])
+})
+
+test('one that never offers TLS and takes nothing without refuses for good', async t => {
+  const { to } = await open(t, HOSTS, { insistsOnTls: true })
+  assert.equal(short(await to('ok', ['mx1.test'])), ['bounced policy', 'mx1.test mail 530'])
+})
+
+test('a host that offers BDAT and does not know it gets DATA at once, and for an hour', async t => {
+  const { to, mxs } = await open(t, HOSTS, {
+    extensions: ['CHUNKING'],
+    bdatUnknown: true,
+    acceptThenClose: true,
+  })
+  const clock = createManualClock()
+  const terms = createTermsBook({ clock, dane: null })
+  const send = async () => short(await to('ok', ['mx1.test'], { terms }))
+  const twice = ['delivered', 'mx1.test body the', 'mx1.test final-dot 250']
+  assert.equal(await send(), twice)
+  assert.equal(await send(), ['delivered', 'mx1.test final-dot 250'])
+  clock.advance(3_600_000)
+  assert.equal(await send(), twice)
+  assert.equal(mxs[0]!.violations, [])
+})
+
+test('a host whose last word is held back where mail comes by BDAT gets DATA over other sessions, too, for an hour', async t => {
+  const { to, pool } = await open(t, HOSTS, { extensions: ['CHUNKING'] })
+  const clock = createManualClock()
+  const terms = createTermsBook({ clock, dane: null })
+  const isChunked = async () => {
+    const found = await terms.termsOf(wayOver(['mx1.test']), 'mx1.test')
+    return 'options' in found && found.options.chunking !== false
+  }
+  await to('ok', ['mx1.test'], { terms })
+  assert.is(await isChunked(), true)
+  const kept = pool.take(wayOver(['mx1.test']).sessions, 'ok@there.test')!
+  const { session } = kept
+  const send = session.send.bind(session)
+  session.send = async (...sent) => ({ ...(await send(...sent)), bdatIsSlow: true })
+  pool.give(wayOver(['mx1.test']).sessions, kept, 'ok@there.test')
+  assert.equal(short(await to('ok', ['mx1.test'], { terms })), ['delivered', 'mx1.test final-dot 250'])
+  assert.is(await isChunked(), false)
+  clock.advance(3_600_000)
+  assert.is(await isChunked(), true)
+})
+
+test('a host that loses what leaves together with MAIL is spoken to one command at a time the next time, for an hour', async t => {
+  const at = { rcpt: (times: number) => (times % 2 === 0 ? ('hang' as const) : undefined) }
+  const { to, mxs } = await open(t, HOSTS, { pipelining: true, at, acceptThenClose: true })
+  const clock = createManualClock()
+  const terms = createTermsBook({ clock, dane: null })
+  const send = async () => {
+    let isOver = false
+    const sending = to('ok', ['mx1.test'], { terms, clock }).finally(() => {
+      isOver = true
+    })
+    for (; !isOver; await turn()) clock.advance(100)
+    return short(await sending)
+  }
+  assert.equal(await send(), ['deferred unknown', 'mx1.test rcpt not'])
+  assert.equal(await send(), ['delivered', 'mx1.test final-dot 250'])
+  const commands = mxs[0]!.transcript.filter(line => /^2 [CS]: (?:MAIL|RCPT|DATA|250 2\.1|354)/.test(line))
+  assert.equal(
+    commands.map(line => line.slice(5, 9)),
+    ['MAIL', '250 ', 'RCPT', '250 ', 'DATA', '354 '],
+  )
+  clock.advance(3_600_000)
+  assert.equal(await send(), ['deferred unknown', 'mx1.test rcpt not'])
+})
+
+for (const asked of ['enforced', 'required'] as const) {
+  for (const [tls, reason] of [
+    ['expired', /expired/],
+    ['wrong-name', /altnames/],
+    ['self-signed', /self-signed/],
+    ['1.0-only', /version|protocol/],
+    ['handshake-fails', /wrong version|closed the connection/],
+    ['refused-454', /454/],
+    ['off', /does not offer STARTTLS/],
+  ] as const)
+    test(`${asked}: a host with TLS ${tls} gets nothing, and the next one is tried`, async t => {
+      const { to, mxs } = await open(
+        t,
+        `${HOSTS}\nmx.test A 127.0.0.3`,
+        { tls },
+        { tls: 'good', extensions: ['REQUIRETLS'] },
+      )
+      const terms = trustingTerms()
+      const alone = await to('ok', ['mx1.test'], { terms }, asked)
+      assert.equal(alone.outcome.verdict, { kind: 'deferred', class: 'unknown' })
+      assert.match(alone.trials[0]!.reply, reason)
+      assert.is(alone.trials[0]!.policy, 'domain')
+      const both = await to('ok', ['mx1.test', 'mx.test'], { terms }, asked)
+      assert.equal(both.outcome.verdict, { kind: 'delivered' })
+      assert.is(both.trials.at(-1)!.tls?.verified, true)
+      assert.is(mxs[0]!.messages.length, 0)
+    })
+}
+
+test('a session without a verified certificate is not used for a message that asks for one', async t => {
+  const { to, mxs } = await open(t, 'mx.test A 127.0.0.2', { tls: 'good' })
+  const terms = trustingTerms()
+  for (const asked of ['any', 'enforced', 'any', 'enforced'] as const)
+    await to('ok', ['mx.test'], { terms }, asked)
+  assert.equal(
+    mxs[0]!.messages.map(({ sessionId }) => sessionId),
+    [1, 2, 1, 2],
+  )
+})
+
+test('where TLS fails the message goes without, and the reason is noted', async t => {
+  const { to } = await open(t, HOSTS, { tls: 'handshake-fails' })
+  const result = await to('ok', ['mx1.test'])
+  assert.equal(short(result), ['delivered', 'mx1.test final-dot 250'])
+  assert.is(result.trials[0]!.tls, null)
+  assert.ok(result.trials[0]!.tlsFallback)
+})
+
+test('connections come from the address they are told to come from', async t => {
+  const { options, mxs, pool } = await open(t, HOSTS, {})
+  const from = (number: number, name: string | null = null) =>
+    attempt(options, wayOver(['mx1.test']), mailTo('ok'), [{ address: `127.0.0.${number}`, name }])
+  const { trials } = await from(77, 'out77.test')
+  await from(78)
+  await from(77)
+  assert.equal(
+    mxs[0]!.messages.map(({ clientAddress, sessionId }) => [clientAddress, sessionId]),
+    [
+      ['127.0.0.77', 1],
+      ['127.0.0.78', 2],
+      ['127.0.0.77', 1],
+    ],
+  )
+  assert.equal(
+    mxs[0]!.transcript.filter(line => / EHLO /.test(line)),
+    ['1 C: EHLO out77.test', '2 C: EHLO out.posthorn.test'],
+  )
+  assert.is(trials[0]!.source, '127.0.0.77')
+  assert.is(pool.take('the site', 'ok@there.test'), undefined)
+})
+
+test('hosts are spoken to in the families that there are addresses of', async t => {
+  const { options, mxs } = await open(t, 'v6.test AAAA ::1', {})
+  const sources = [{ address: '127.0.0.77', name: null }]
+  const { outcome } = await attempt(options, wayOver(['v6.test']), mailTo('ok'), sources)
+  assert.equal([outcome.verdict.kind, outcome.text], ['bounced', 'v6.test has no ipv4 address'])
+  assert.is(mxs[0]!.sessionCount, 0)
+})
+
+test('a message that cannot be sent is an error, and the session is there for the next one', async t => {
+  const { options, pool, mxs } = await open(t, HOSTS, {})
+  const broken = mailTo('ok', { message: [Buffer.from('Subject: a\n\nbare line ends\n')] })
+  await attempt(options, wayOver(['mx1.test']), broken).then(
+    () => assert.unreachable(),
+    error => assert.match(error.message, /CR or LF/),
+  )
+  assert.is(pool.take(SITE, 'ok@there.test')?.session.alive, true)
+  assert.is(mxs[0]!.sessionCount, 1)
+})
+
+test.run()

@@ -1,0 +1,122 @@
+import * as assert from 'uvu/assert'
+import { createBrisk } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('deliver/brisk')
+
+const IDLE = 0.2
+const BUSY = 0.95
+const TICK_MS = 50
+
+function open({ most = 500, busyShare = IDLE } = {}) {
+  const clock = createManualClock()
+  const thread = { busyShare }
+  const brisk = createBrisk({ clock, busyShare: () => thread.busyShare, most })
+  const underWay: (() => void)[] = []
+  let woken = 0
+  brisk.onRoom(() => woken++)
+  return {
+    brisk,
+    clock,
+    thread,
+    get woken() {
+      return woken
+    },
+    fill() {
+      let begun = 0
+      for (; brisk.room > 0; begun++) underWay.push(brisk.enter())
+      return begun
+    },
+    end(count = underWay.length) {
+      for (const leave of underWay.splice(0, count)) leave()
+    },
+  }
+}
+
+/** As on a thread that is so busy for a while, all of whose deliveries end in time. */
+function spend(opened: ReturnType<typeof open>, ticks: number) {
+  for (let i = 0; i < ticks; i++) {
+    opened.fill()
+    opened.clock.advance(TICK_MS)
+    opened.end()
+  }
+  return opened.brisk.room
+}
+
+test('32 are under way at once, and for each that ends another may begin', () => {
+  const { brisk, fill, end } = open()
+  assert.is(brisk.room, 32)
+  assert.is(fill(), 32)
+  end(5)
+  assert.is(brisk.room, 5)
+  assert.is(fill(), 5)
+})
+
+test('fewer where fewer may be under way in all', () => {
+  assert.is(open({ most: 10 }).fill(), 10)
+})
+
+test('those that wait for their destination are not counted, and who waits for room is told', () => {
+  const opened = open({ busyShare: BUSY })
+  opened.fill()
+  opened.clock.advance(TICK_MS)
+  assert.is(opened.brisk.room, 0)
+  opened.clock.advance(TICK_MS)
+  assert.is(opened.woken, 1)
+  assert.is(opened.fill(), 32)
+})
+
+test('nobody is told of room that was never missing', () => {
+  const opened = open()
+  opened.brisk.enter()
+  opened.clock.advance(3 * TICK_MS)
+  assert.is(opened.woken, 0)
+})
+
+test('the end of one that was not counted any more makes no room', () => {
+  const opened = open({ busyShare: BUSY })
+  opened.fill()
+  opened.clock.advance(2 * TICK_MS)
+  opened.fill()
+  opened.end(32)
+  assert.is(opened.brisk.room, 0)
+})
+
+test('as long as the thread has time left and all room is taken, there is more, up to all there may be', () => {
+  const opened = open({ most: 60 })
+  assert.is(spend(opened, 1), 40)
+  assert.is(spend(opened, 1), 50)
+  assert.is(spend(opened, 3), 60)
+})
+
+test('room that is not taken does not grow', () => {
+  const { brisk, clock } = open()
+  for (let i = 0; i < 10; i++) {
+    const leave = brisk.enter()
+    clock.advance(TICK_MS)
+    leave()
+  }
+  assert.is(brisk.room, 32)
+})
+
+test('on a thread that has no time left there is less, but never less than 32', () => {
+  const opened = open()
+  const before = spend(opened, 8)
+  opened.thread.busyShare = BUSY
+  const after = spend(opened, 1)
+  assert.is(after, Math.ceil(before * 0.8))
+  assert.is(spend(opened, 30), 32)
+})
+
+test('no timer runs while nothing is under way', () => {
+  const opened = open()
+  spend(opened, 3)
+  opened.clock.advance(3 * TICK_MS)
+  assert.is(opened.clock.timerCount, 0)
+  const leave = opened.brisk.enter()
+  assert.is(opened.clock.timerCount, 1)
+  leave()
+})
+
+test.run()

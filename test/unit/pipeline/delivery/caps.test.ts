@@ -1,0 +1,27 @@
+import * as assert from 'uvu/assert'
+import { createCapBook } from '../../../../src/pipeline/delivery/shaping/caps.ts'
+import { listSiteCaps } from '../../../../src/pipeline/queue/destination-caps.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('how much sites get by order')
+
+test('what was ordered last holds, is known after a restart, and who reads it hears what has changed', async t => {
+  const { run, db } = await t.using(openLocalStore())
+  const book = createCapBook(() => listSiteCaps(db))
+  assert.equal(await book.read(), [])
+  await run('slowSite', { site: 'mx.a.example', perMinute: 60, createdAt: 1 })
+  await run('slowSite', { site: 'mx.b.example', perMinute: 60, createdAt: 1 })
+  assert.equal(await book.read(), ['mx.a.example', 'mx.b.example'])
+  await run('slowSite', { site: 'mx.b.example', perMinute: 3, createdAt: 2 })
+  assert.equal(await book.read(), ['mx.b.example'])
+  assert.equal([book.capOf('mx.a.example'), book.capOf('mx.b.example'), book.capOf('other')], [1, 0.05, null])
+  assert.is(await run('unslowSite', 'mx.b.example'), true)
+  assert.is(await run('unslowSite', 'mx.b.example'), false)
+  assert.equal(await book.read(), ['mx.b.example'])
+  const later = createCapBook(() => listSiteCaps(db))
+  await later.read()
+  assert.equal([later.capOf('mx.a.example'), later.capOf('mx.b.example')], [1, null])
+})
+
+test.run()

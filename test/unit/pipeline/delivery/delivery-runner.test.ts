@@ -1,0 +1,159 @@
+import * as assert from 'uvu/assert'
+import {
+  createDelivering,
+  type DeliveringOptions,
+} from '../../../../src/pipeline/delivery/delivery-runner.ts'
+import type { MessageMaker, OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
+import { TurnLost } from '../../../../src/pipeline/delivery/pipeline.ts'
+import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
+import { simulatedEnding } from '../../../../src/pipeline/simulator/ending.ts'
+import type { ClaimedDelivery } from '../../../../src/store/command.ts'
+import { newId, SIMULATOR } from '../../../kit/mail.ts'
+import { createManualClock, settled } from '../../../kit/manual-clock.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('deliver/delivering')
+
+const MESSAGE: Omit<OutgoingMessage, 'signedAt' | 'sizeBytes'> = {
+  mailFrom: 'b+x@send.here.test',
+  bytes: [Buffer.from('Subject: hi\r\n\r\n'), Buffer.from('hello\r\n')],
+  smtpUtf8: false,
+  tls: 'any',
+  dueAt: 0,
+  signatures: null,
+}
+
+/** Deliveries to a simulator, of messages that are made when the test says so. */
+function open(sizeBytes = 22, simulate = simulatedEnding) {
+  const clock = createManualClock()
+  const making: PromiseWithResolvers<OutgoingMessage>[] = []
+  const ends: Finish[] = []
+  const make: MessageMaker['make'] = (_, signedAt) => {
+    const made = Promise.withResolvers<OutgoingMessage>()
+    making.push({ ...made, resolve: () => made.resolve({ ...MESSAGE, sizeBytes, signedAt }) })
+    return made.promise
+  }
+  const destination = { kind: 'simulator' as const }
+  const options = {
+    clock,
+    maker: { make },
+    router: { routeOf: async () => ({ site: SIMULATOR, destination }) },
+    simulate,
+    random: () => 0.5,
+    onStored: async () => {},
+    onError: (error: unknown) => assert.unreachable(String(error)),
+  } as unknown as DeliveringOptions
+  const recorder = {
+    record: async (finish: Finish) => ends.push(finish) > 0,
+    room: async () => {},
+    drained: async () => 0,
+  }
+  const slow = { begin: () => ({}), end: () => {}, close: () => {} } as never
+  const { prepare, deliver } = createDelivering(options, recorder, slow, new AbortController().signal)
+  const id = newId(clock.now())
+  const delivery = {
+    ...{ accountId: id, emailId: id, ordinal: 0, attempt: 1 },
+    ...{ address: `delivered@${SIMULATOR}`, domain: SIMULATOR, expiresAt: clock.now() + 86_400_000 },
+  } as ClaimedDelivery
+  const source = { name: '', ips: [] }
+  const made = async (at: number) => {
+    making[at]!.resolve(undefined as never)
+    await settled()
+  }
+  return {
+    clock,
+    making,
+    made,
+    ends,
+    prepare: () => prepare(delivery),
+    deliver: () => deliver(delivery, source, () => {}),
+  }
+}
+
+test('what was prepared is not made again, however often that was asked for', async () => {
+  const { clock, making, made, ends, prepare, deliver } = open()
+  const preparedAt = clock.now()
+  prepare()
+  prepare()
+  await made(0)
+  clock.advance(1_000)
+  await deliver()
+  assert.is(making.length, 1)
+  assert.equal(
+    ends.map(({ status, signedAt, startedAt }) => [status, signedAt, startedAt]),
+    [['delivered', preparedAt, preparedAt + 1_000]],
+  )
+})
+
+test('what is still being prepared is waited for', async () => {
+  const { making, made, ends, prepare, deliver } = open()
+  prepare()
+  const delivered = deliver()
+  await settled()
+  assert.equal([making.length, ends.length], [1, 0])
+  await made(0)
+  await delivered
+  assert.is(ends.length, 1)
+})
+
+test('what was prepared long ago is made anew, and so is what was delivered once', async () => {
+  const { clock, making, made, ends, prepare, deliver } = open()
+  prepare()
+  await made(0)
+  clock.advance(2_000)
+  for (const at of [1, 2]) {
+    const delivered = deliver()
+    await settled()
+    await made(at)
+    await delivered
+  }
+  assert.is(making.length, 3)
+  assert.equal(
+    ends.map(({ signedAt }) => signedAt),
+    [clock.now(), clock.now()],
+  )
+})
+
+for (const [what, sizeBytes, count] of [
+  ['after a large message nothing is prepared', 256 * 1024 + 1, 1],
+  ['after a smaller one the next is', 256 * 1024, 2],
+] as const)
+  test(what, async () => {
+    const { making, made, prepare, deliver } = open(sizeBytes)
+    const delivered = deliver()
+    await settled()
+    await made(0)
+    await delivered
+    prepare()
+    assert.is(making.length, count)
+  })
+
+test('of one that lost its turn nothing is recorded; of one that ended something is', async () => {
+  const lost = open(22, () => {
+    throw new TurnLost()
+  })
+  for (const [{ made, ends, deliver }, hasEnded] of [
+    [lost, false],
+    [open(), true],
+  ] as const) {
+    const delivered = deliver()
+    await settled()
+    await made(0)
+    assert.is(await delivered, hasEnded)
+    assert.is(ends.length, hasEnded ? 1 : 0)
+  }
+})
+
+test('what could not be prepared is made when its turn comes', async () => {
+  const { making, made, ends, prepare, deliver } = open()
+  prepare()
+  making[0]!.reject(new Error('disk full'))
+  await settled()
+  const delivered = deliver()
+  await settled()
+  await made(1)
+  await delivered
+  assert.is(ends[0]?.status, 'delivered')
+})
+
+test.run()

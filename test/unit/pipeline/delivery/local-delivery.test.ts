@@ -1,0 +1,95 @@
+import * as assert from 'uvu/assert'
+import { createHandOver } from '../../../../src/pipeline/delivery/local-delivery.ts'
+import type { OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
+import { createBlobClaims } from '../../../../src/store/blobs/claims.ts'
+import { StorageUnavailable } from '../../../../src/store/command.ts'
+import { newId, postOver } from '../../../kit/mail.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('deliver/hand-over')
+const NOW = Date.UTC(2026, 10, 22, 1, 2, 3)
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const domain = { accountId: post.account(), id: newId(1) }
+  const claims = createBlobClaims({ ...store, onLeftBehind: error => assert.unreachable(String(error)) })
+  const handOver = createHandOver({ ...store, claims, localName: 'posthorn.test' })
+  const failing = createHandOver({
+    ...{ ...store, claims, localName: 'posthorn.test' },
+    run: () => Promise.reject(new StorageUnavailable('disk full')),
+  })
+  return { ...store, domain, handOver, failing }
+}
+
+const delivery = (over = {}) => ({
+  emailId: newId(1),
+  ordinal: 0,
+  accountId: newId(1),
+  address: 'bob@here.test',
+  domain: 'here.test',
+  simulated: 0 as const,
+  attempt: 1,
+  expiresAt: 0,
+  ...over,
+})
+
+const messageOf = (head: string, body = 'hello\r\n'): OutgoingMessage => ({
+  mailFrom: 'b+token@send.there.test',
+  bytes: [Buffer.from(`${head}\r\n\r\n`), Buffer.from(body)],
+  sizeBytes: head.length + 4 + body.length,
+  ...{ smtpUtf8: false, tls: 'any', dueAt: 0, signedAt: 0, signatures: null },
+})
+
+test('the message is in the inbox, with a trace of where it came from', async t => {
+  const { handOver, domain, rows } = await open(t)
+  const ending = await handOver(delivery(), domain, messageOf('Subject: a'), NOW)
+  assert.equal([ending.kind, ending.phase, ending.reply?.code], ['delivered', 'final-dot', 250])
+  assert.is(ending.text, '250 2.0.0 handed over to the inbox of here.test on this server, over no network')
+  const [row] = rows<{ recipients: string; sender: string; client_ip: null; body: Uint8Array }>(
+    'select recipients, sender, client_ip, body from inbound_messages join blobs on hash = raw_hash',
+  )
+  assert.equal(
+    [row!.recipients, row!.sender, row!.client_ip],
+    ['["bob@here.test"]', 'b+token@send.there.test', null],
+  )
+  assert.match(
+    Buffer.from(row!.body).toString(),
+    /^Received: by posthorn\.test with local id eml_[0-9a-f-]+\.0;\r\n\tSun, 22 Nov 2026 01:02:03 \+0000\r\nSubject: a\r\n\r\nhello\r\n$/,
+  )
+})
+
+test('a delivery that comes again has come already', async t => {
+  const { handOver, domain, rows } = await open(t)
+  const again = delivery()
+  for (const attempt of [1, 2]) {
+    const ending = await handOver({ ...again, attempt }, domain, messageOf('Subject: a'), NOW + attempt)
+    assert.is(ending.kind, 'delivered')
+  }
+  await handOver({ ...again, ordinal: 1 }, domain, messageOf('Subject: a'), NOW)
+  assert.is(rows('select 1 from inbound_messages').length, 2)
+})
+
+test('a message that has come round too often is returned', async t => {
+  const { handOver, domain, rows } = await open(t)
+  const hops = (count: number) => messageOf(`${'Received: from a by b\r\n'.repeat(count)}Subject: a`)
+  const ending = await handOver(delivery(), domain, hops(50), NOW)
+  assert.equal([ending.kind, ending.reply?.enhanced], ['bounced', '5.4.6'])
+  assert.is(rows('select 1 from inbound_messages').length, 0)
+  assert.is((await handOver(delivery(), domain, hops(49), NOW)).kind, 'delivered')
+})
+
+test('what cannot be kept is tried again, and leaves no file', async t => {
+  const { failing, domain, rows, blobs } = await open(t)
+  const large = messageOf('Subject: a', 'x'.repeat(200_000))
+  const error = await failing(delivery(), domain, large, NOW).then(
+    () => assert.unreachable(),
+    reason => reason,
+  )
+  assert.instance(error, StorageUnavailable)
+  assert.is(rows('select 1 from inbound_messages').length, 0)
+  assert.ok(blobs)
+})
+
+test.run()

@@ -1,0 +1,107 @@
+/** Attempts over real DNS and scripted MX hosts, and what became of them in short. */
+
+import { systemClock } from '../../../../src/lib/clock.ts'
+import {
+  type AttemptOptions,
+  type AttemptResult,
+  attempt,
+} from '../../../../src/pipeline/delivery/attempt.ts'
+import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
+import type { Transaction } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
+import { createTermsBook } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
+import {
+  type DomainSecurity,
+  type MessageTls,
+  type Way,
+  wayTo,
+} from '../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
+import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
+import { type FakeMx, type FakeMxOptions, startFakeMx } from '../../../kit/fake-mx.ts'
+import type { TestContext } from '../../../kit/suite.ts'
+import { startZone } from '../../../kit/zone.ts'
+
+export const SITE = 'the site'
+
+/** MX hosts at 127.0.0.2, 127.0.0.3, … as the options say, on one port; `zone` tells where their names lead. */
+export async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions[]) {
+  const mxs: FakeMx[] = []
+  for (const [i, options] of hosts.entries()) {
+    const port = mxs[0]?.port ?? 0
+    mxs.push(await t.using(startFakeMx({ host: `127.0.0.${i + 2}`, port, ...options })))
+  }
+  const server = await t.using(startZone(zone))
+  const resolver = createResolver({
+    servers: [server.server],
+    clock: systemClock,
+    timeoutMs: 10_000,
+    tries: 1,
+  })
+  const pool = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
+  t.after(async () => {
+    await pool.close()
+    resolver.close()
+  })
+  const options: AttemptOptions = {
+    clock: systemClock,
+    resolver,
+    pool,
+    terms: createTermsBook({ clock: systemClock, dane: null }),
+    tlsResults: null,
+    random: () => 0.99,
+    localName: 'out.posthorn.test',
+    port: mxs[0]?.port ?? 1,
+    allowPrivateAddresses: true,
+  }
+  const to = (
+    recipient: string,
+    names = ['mx1.test', 'mx2.test', 'mx3.test'],
+    over: Partial<AttemptOptions> = {},
+    asked: MessageTls = 'any',
+  ) =>
+    attempt(
+      { ...options, ...over },
+      wayOver(names, asked),
+      mailTo(recipient, { requireTls: asked === 'required' }),
+    )
+  return { mxs, pool, options, to, zone: server }
+}
+
+export function mailTo(localPart: string, over: Partial<Transaction> = {}): Transaction {
+  const message = [Buffer.from('Subject: hello\r\n\r\nHello there.\r\n')]
+  return {
+    mailFrom: 'b+token@send.here.test',
+    recipients: [`${localPart}@there.test`],
+    message,
+    size: message[0]!.length,
+    smtpUtf8: false,
+    ...over,
+  }
+}
+
+/** Over hosts in this order, whose names are known to be right. */
+export function wayOver(
+  names: readonly string[],
+  asked: MessageTls = 'any',
+  over: Partial<DomainSecurity> = {},
+): Way {
+  const hosts = names.map((name, preference) => ({ name, preference }))
+  const security = {
+    sts: null,
+    secureHosts: asked === 'required' ? names : [],
+    unknown: null,
+    bogus: null,
+    ...over,
+  }
+  const way = wayTo({ domain: 'there.test', hostSet: SITE, hosts, security }, asked)
+  if ('reason' in way) throw new Error(way.reason)
+  return way
+}
+
+export const HOSTS = 'mx1.test A 127.0.0.2\nmx2.test A 127.0.0.3\nmx3.test A 127.0.0.4'
+
+/** `delivered`, or kind and class; and the hosts spoken to, with what they said. */
+export function short({ outcome, trials }: AttemptResult): string[] {
+  const { verdict } = outcome
+  const kind = verdict.kind === 'delivered' ? 'delivered' : `${verdict.kind} ${verdict.class}`
+  return [kind, ...trials.map(({ host, phase, reply }) => `${host} ${phase} ${reply.slice(0, 3)}`)]
+}

@@ -1,0 +1,160 @@
+import * as assert from 'uvu/assert'
+import {
+  type Outcome,
+  outcomeOf,
+  outcomeOfFailure,
+  outcomeOfHosts,
+  outcomeWithoutHost,
+} from '../../../../src/pipeline/delivery/outcome/outcome.ts'
+import type { Failure, Phase, RecipientResult } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
+import { replyOf } from '../../../../src/protocols/smtp/reply.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('deliver/outcome')
+const HOST = 'mx.there.test'
+
+const replyFrom = (line: string) => replyOf(Number(line.slice(0, 3)), [line.slice(4)])
+
+/** `bounced invalid-recipient`, with `, host in trouble` where another one is to be tried. */
+function short({ verdict, hostTrouble }: Outcome): string {
+  const kind = verdict.kind === 'delivered' ? 'delivered' : `${verdict.kind} ${verdict.class}`
+  return hostTrouble ? `${kind}, host in trouble` : kind
+}
+
+const refused = (phase: 'mail' | 'rcpt' | 'data' | 'body' | 'final-dot', line: string, local = false) =>
+  outcomeOf({ kind: 'refused', phase, reply: replyFrom(line), local }, HOST)
+
+const failure = (phase: Phase, kind: Failure['kind'], line?: string): Failure => ({
+  phase,
+  kind,
+  reply: line === undefined ? null : replyFrom(line),
+  message: line ?? `${kind} in ${phase}`,
+})
+
+test('what is short here is no trouble of the host', () => {
+  const short = { ...failure('connect', 'network'), code: 'EMFILE' }
+  assert.is(outcomeOfFailure(short, HOST).onOurTerms, true)
+  const refusedThere = { ...failure('connect', 'network'), code: 'ECONNREFUSED' }
+  assert.is(outcomeOfFailure(refusedThere, HOST).onOurTerms, undefined)
+})
+
+test('an accepted message is delivered, with the reply to the final dot', () => {
+  const accepted: RecipientResult = {
+    kind: 'accepted',
+    phase: 'final-dot',
+    reply: replyFrom('250 2.0.0 taken'),
+  }
+  assert.equal(outcomeOf(accepted, HOST), {
+    verdict: { kind: 'delivered' },
+    phase: 'final-dot',
+    reply: { code: 250, enhanced: '2.0.0', text: 'taken' },
+    text: '250 2.0.0 taken',
+    hostTrouble: false,
+    meaning: null,
+  })
+})
+
+for (const [phase, line, expected] of [
+  ['rcpt', '550 5.1.1 no such user', 'bounced invalid-recipient'],
+  ['rcpt', '451 4.3.0 later', 'deferred unknown'],
+  ['rcpt', '450 4.2.0 Greylisted', 'deferred greylisted'],
+  ['rcpt', '452 4.2.2 over quota', 'deferred mailbox-full'],
+  ['rcpt', '450 4.7.0 too many connections', 'deferred rate-limited, host in trouble'],
+  ['mail', '550 5.7.1 sender rejected', 'bounced sender'],
+  ['rcpt', '450 4.2.1 the user gets mail too quickly', 'deferred rate-limited'],
+  ['mail', '451 4.3.2 not now', 'deferred unknown, host in trouble'],
+  ['mail', '451 4.7.1 Greylisted', 'deferred greylisted'],
+  ['mail', '451 4.1.8 domain of sender does not resolve', 'deferred sender'],
+  ['data', '554 5.5.1 no', 'bounced content'],
+  ['data', '451 4.3.0 later', 'deferred unknown'],
+  ['body', '552 5.3.4 too large', 'bounced message-too-large'],
+  ['final-dot', '550 5.7.1 looks like spam', 'bounced spam'],
+  ['final-dot', '554 no', 'bounced content'],
+  ['final-dot', '451 4.7.1 later', 'deferred unknown'],
+] as const)
+  test(`${line} to ${phase}: ${expected}`, () => {
+    const outcome = refused(phase, line)
+    assert.is(short(outcome), expected)
+    assert.is(outcome.phase, phase)
+    assert.is(outcome.text, line)
+    assert.is(outcome.reply?.code, Number(line.slice(0, 3)))
+  })
+
+test('what the host’s announcements rule out is its refusal, and no trouble of the host', () => {
+  assert.is(
+    short(refused('mail', '552 5.3.4 message is larger than announced', true)),
+    'bounced message-too-large',
+  )
+  assert.is(
+    short(refused('mail', '553 5.6.7 does not take internationalized addresses', true)),
+    'bounced unknown',
+  )
+})
+
+for (const [phase, kind, line, expected] of [
+  ['connect', 'network', undefined, 'deferred unknown, host in trouble'],
+  ['connect', 'timeout', undefined, 'deferred unknown, host in trouble'],
+  ['banner', 'reply', '554 5.7.1 blocked using our list', 'deferred blocked, host in trouble'],
+  ['banner', 'reply', '554 go away', 'bounced policy, host in trouble'],
+  ['banner', 'reply', '521 no mail here', 'bounced no-route, host in trouble'],
+  ['ehlo', 'reply', '421 4.3.2 too many connections', 'deferred rate-limited, host in trouble'],
+  ['ehlo', 'protocol', undefined, 'deferred unknown, host in trouble'],
+  ['starttls', 'tls', undefined, 'deferred unknown, host in trouble'],
+  ['mail', 'closed', undefined, 'deferred unknown, host in trouble'],
+  ['rcpt', 'reply', '421 4.7.0 enough', 'deferred unknown, host in trouble'],
+  ['rcpt', 'reply', '421 4.7.1 Greylisted', 'deferred greylisted'],
+  ['rcpt', 'closed', '550 5.1.1 no such user', 'deferred unknown, host in trouble'],
+  ['data', 'timeout', undefined, 'deferred unknown, host in trouble'],
+  ['body', 'closed', undefined, 'deferred unknown, host in trouble'],
+  ['final-dot', 'closed', undefined, 'deferred unknown'],
+  ['final-dot', 'timeout', undefined, 'deferred unknown'],
+  ['final-dot', 'reply', '421 4.3.0 shutting down', 'deferred unknown'],
+  ['final-dot', 'reply', '421 4.7.0 rate limited', 'deferred rate-limited'],
+] as const)
+  test(`a session that ends in ${phase} (${kind}${line ? `: ${line}` : ''}): ${expected}`, () => {
+    const outcome = outcomeOfFailure(failure(phase, kind, line), HOST)
+    assert.is(short(outcome), expected)
+    assert.is(outcome.text, line ?? `${kind} in ${phase}`)
+    assert.equal(outcomeOf({ kind: 'failed', phase, failure: failure(phase, kind, line) }, HOST), outcome)
+  })
+
+const deferred = outcomeWithoutHost('deferred', 'unknown', 'not known')
+const bounced = outcomeWithoutHost('bounced', 'no-route', 'no address')
+const connectFailed = outcomeOfFailure(failure('connect', 'network'), HOST)
+const sentAway = outcomeOfFailure(failure('banner', 'reply', '554 go away'), HOST)
+
+test('a host of a large provider is judged by that provider’s rules', () => {
+  const reply = replyFrom('550 5.5.0 mailbox unavailable')
+  const meaningAt = (host: string) =>
+    outcomeOf({ kind: 'refused', phase: 'final-dot', reply, local: false }, host).meaning!
+  assert.is(meaningAt('there.olc.protection.outlook.com').rule, 'microsoft: mailbox unavailable')
+  assert.is(meaningAt('there.olc.protection.outlook.com').blamesAddress, true)
+  assert.is(meaningAt(HOST).blamesAddress, false)
+})
+
+test('several hosts: permanent only when every one refused for good', () => {
+  assert.is(outcomeOfHosts([sentAway, sentAway]).verdict.kind, 'bounced')
+  assert.is(outcomeOfHosts([sentAway, connectFailed]).verdict.kind, 'deferred')
+  assert.is(outcomeOfHosts([connectFailed, sentAway]).verdict.kind, 'deferred')
+  assert.is(outcomeOfHosts([bounced]).verdict.kind, 'bounced')
+  assert.is(outcomeOfHosts([bounced, deferred, sentAway]).verdict.kind, 'deferred')
+})
+
+test('several hosts: the last word of the verdict’s kind is the one that is told', () => {
+  const first = outcomeOfFailure(failure('connect', 'timeout'), HOST)
+  assert.is(outcomeOfHosts([first, connectFailed, sentAway]), connectFailed)
+  assert.is(outcomeOfHosts([bounced, sentAway]), sentAway)
+})
+
+test('what falls before any host was spoken to is no trouble of a host', () => {
+  assert.equal(deferred, {
+    verdict: { kind: 'deferred', class: 'unknown' },
+    phase: 'dns',
+    reply: null,
+    text: 'not known',
+    hostTrouble: false,
+    meaning: null,
+  })
+})
+
+test.run()

@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import { wireId } from '../../../../src/lib/ids.ts'
+import { createKeptSignatures } from '../../../../src/pipeline/delivery/message/signature-cache.ts'
+import { startForesight, type WaitingDelivery } from '../../../../src/pipeline/delivery/pre-signer.ts'
+import type { Lane } from '../../../../src/store/command.ts'
+import { newId } from '../../../kit/mail.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+import { until } from '../../../kit/until.ts'
+
+const test = suite('deliver/foresight')
+const accountId = newId(0)
+const lane: Lane = { domain: 'there.test', class: 0, accountId }
+const delivery = (ordinal: number): WaitingDelivery => ({
+  emailId: newId(ordinal),
+  ordinal,
+  accountId,
+  address: 'rcpt@there.test',
+  nextAt: ordinal,
+})
+
+/** Deliveries 0 to `count` wait for a site that rests. */
+function open(t: TestContext, count: number, { room = Number.POSITIVE_INFINITY } = {}) {
+  const clock = createManualClock()
+  const state = { rests: true, isIdle: true, count, room, missing: new Set<number>() }
+  const signed: number[] = []
+  const asked: (number | null)[] = []
+  const errors: unknown[] = []
+  const foresight = startForesight({
+    clock,
+    rests: () => state.rests,
+    isIdle: () => state.isIdle,
+    lanesOf: () => [lane],
+    async waitingIn(_, after, limit) {
+      asked.push(after?.ordinal ?? null)
+      const from = after ? after.ordinal + 1 : 0
+      const to = Math.min(state.count, from + limit)
+      return Array.from({ length: Math.max(0, to - from) }, (_, i) => delivery(from + i)).filter(
+        ({ ordinal }) => !state.missing.has(ordinal),
+      )
+    },
+    hasRoom: () => signed.length < state.room,
+    async signAhead({ ordinal }) {
+      if (signed.includes(ordinal)) return false
+      signed.push(ordinal)
+      return true
+    },
+    onError: error => void errors.push(error),
+  })
+  t.after(() => foresight.stop())
+  return { foresight, clock, state, signed, asked, errors }
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
+
+test('all that waits is signed, in its order, once', async t => {
+  const { foresight, clock, signed, state } = open(t, 250)
+  foresight.note('there')
+  await until(() => signed.length === 250 && clock.timerCount === 1)
+  state.count = 260
+  clock.advance(5_000)
+  await until(() => signed.length === 260)
+  assert.equal(signed, upTo(260))
+})
+
+test('while there is nothing new it looks ever more seldom, up to twice a minute', async t => {
+  const { foresight, clock, asked } = open(t, 0)
+  foresight.note('there')
+  const looksAfter: number[] = []
+  for (let looks = 1; looks < 5; looks++) {
+    await until(() => asked.length === looks && clock.timerCount === 1)
+    let seconds = 0
+    for (; asked.length === looks && seconds < 60; seconds++) {
+      clock.advance(1_000)
+      await turn()
+    }
+    looksAfter.push(seconds)
+  }
+  assert.equal(looksAfter, [10, 20, 30, 30])
+})
+
+test('what comes back in front of what has been signed is found', async t => {
+  const { foresight, clock, signed, state } = open(t, 3)
+  state.missing.add(1)
+  foresight.note('there')
+  await until(() => signed.length === 2 && clock.timerCount === 1)
+  state.missing.clear()
+  clock.advance(5_000)
+  await until(() => signed.length === 3)
+  assert.equal(signed, [0, 2, 1])
+})
+
+test('mail that can go has the processor for itself', async t => {
+  const { foresight, clock, signed, state } = open(t, 3)
+  state.isIdle = false
+  foresight.note('there')
+  await until(() => clock.timerCount === 1)
+  assert.equal(signed, [])
+  state.isIdle = true
+  clock.advance(50)
+  await until(() => signed.length === 3)
+})
+
+test('it ends with the rest, and begins anew with the next', async t => {
+  const { foresight, clock, signed, state } = open(t, 2)
+  foresight.note('there')
+  await until(() => signed.length === 2 && clock.timerCount === 1)
+  state.rests = false
+  clock.advance(5_000)
+  await turn()
+  assert.is(clock.timerCount, 0)
+  state.rests = true
+  foresight.note('there')
+  state.count = 3
+  await until(() => signed.length === 3)
+})
+
+test('it stops where no more can be kept, and does not look at what waits until there is room', async t => {
+  const { foresight, clock, signed, asked, state } = open(t, 10, { room: 4 })
+  foresight.note('there')
+  await until(() => signed.length === 4 && clock.timerCount === 1)
+  assert.equal(signed, upTo(4))
+  assert.is(asked.length, 1)
+  clock.advance(5_000)
+  await turn()
+  assert.is(asked.length, 1)
+  state.room = 10
+  clock.advance(10_000)
+  await until(() => signed.length === 10)
+})
+
+test('stopping ends it in the middle, and is no error', async t => {
+  const { foresight, clock, errors } = open(t, 0)
+  foresight.note('there')
+  await until(() => clock.timerCount === 1)
+  await foresight.stop()
+  assert.is(clock.timerCount, 0)
+  assert.equal(errors, [])
+})
+
+test('kept signatures are taken once', () => {
+  const kept = createKeptSignatures()
+  const ref = { emailId: newId(1), ordinal: 3 }
+  const made = {
+    signedAt: Date.UTC(2026, 10, 23),
+    signatures: [256, 64].map((size, i) => ({
+      keyId: wireId('key', newId(i)),
+      bytes: randomBytes(size).toString('base64'),
+    })),
+    digests: [randomBytes(32), randomBytes(32)].map(digest => digest.toString('base64')),
+  }
+  kept.put(ref, made)
+  assert.is(kept.has({ ...ref, ordinal: 2 }), false)
+  assert.equal(kept.take(ref), made)
+  assert.is(kept.take(ref), undefined)
+})
+
+test('they are bounded: only those older than an hour make room', () => {
+  const kept = createKeptSignatures(2)
+  const ref = (ordinal: number) => ({ emailId: newId(1), ordinal })
+  const [first, second, third] = [ref(1), ref(2), ref(3)]
+  const at = (signedAt: number) => ({ signedAt, signatures: [], digests: [] })
+  kept.put(first, at(0))
+  assert.is(kept.hasRoom(1), true)
+  kept.put(second, at(1))
+  assert.is(kept.hasRoom(3_599_999), false)
+  assert.is(kept.hasRoom(3_600_000), true)
+  kept.put(third, at(3_600_000))
+  assert.equal(
+    [first, second, third].map(one => kept.has(one)),
+    [false, true, true],
+  )
+})
+
+test.run()

@@ -1,0 +1,152 @@
+import * as assert from 'uvu/assert'
+import { createRecorder } from '../../../../src/pipeline/delivery/recorder.ts'
+import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
+import { StorageUnavailable } from '../../../../src/store/command.ts'
+import { createManualClock, settled } from '../../../kit/manual-clock.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('deliver/recorder')
+
+/** A recorder over a store that answers as the test says; what was written is counted. */
+function openRecorder() {
+  const clock = createManualClock()
+  const stopping = new AbortController()
+  const asked: { finish: Finish; answer: PromiseWithResolvers<boolean> }[] = []
+  const recorder = createRecorder(
+    (_, finish) => {
+      const answer = Promise.withResolvers<boolean>()
+      asked.push({ finish: finish as Finish, answer })
+      return answer.promise as never
+    },
+    clock,
+    stopping.signal,
+  )
+  return {
+    clock,
+    stopping,
+    asked,
+    recorder,
+    record: (name: string) => recorder.record({ address: name } as Finish),
+  }
+}
+
+const reject = async (entry: { answer: PromiseWithResolvers<boolean> } | undefined, error: Error) => {
+  entry!.answer.reject(error)
+  await settled()
+}
+
+test('the end of an attempt is handed to the store at once, and its answer handed back', async () => {
+  const { asked, record } = openRecorder()
+  const [good, stale] = [record('a'), record('b')]
+  assert.equal(
+    asked.map(({ finish }) => finish.address),
+    ['a', 'b'],
+  )
+  asked[1]!.answer.resolve(false)
+  asked[0]!.answer.resolve(true)
+  assert.equal([await good, await stale], [true, false])
+})
+
+test('while nothing can be stored it is tried again every second, until it is', async () => {
+  const { asked, record, clock } = openRecorder()
+  const recording = record('a')
+  for (let tries = 1; tries <= 3; tries++) {
+    await reject(asked.at(-1), new StorageUnavailable('disk full'))
+    assert.is(asked.length, tries)
+    clock.advance(999)
+    await settled()
+    assert.is(asked.length, tries)
+    clock.advance(1)
+    await settled()
+    assert.is(asked.length, tries + 1)
+  }
+  asked.at(-1)!.answer.resolve(true)
+  assert.is(await recording, true)
+  assert.is(clock.timerCount, 0)
+})
+
+test('who stops waits for what cannot be stored yet, but no longer than so', async () => {
+  const { asked, record, recorder, clock } = openRecorder()
+  record('a').catch(() => {})
+  await reject(asked[0], new StorageUnavailable('disk full'))
+  let left: number | undefined
+  const draining = recorder.drained(5_000).then(count => {
+    left = count
+  })
+  clock.advance(4_999)
+  await settled()
+  assert.is(left, undefined)
+  clock.advance(1)
+  await draining
+  assert.is(left, 1)
+
+  const again = recorder.drained(5_000)
+  asked.at(-1)!.answer.resolve(true)
+  assert.equal([await again, clock.timerCount], [0, 0])
+})
+
+test('any other error is the caller’s', async () => {
+  const { asked, record, clock } = openRecorder()
+  const recording = record('a').catch(error => error.message)
+  await reject(asked[0], new Error('a bug'))
+  assert.is(await recording, 'a bug')
+  assert.is(clock.timerCount, 0)
+})
+
+test('stopping ends the tries, and leaves no timer', async () => {
+  const { asked, record, clock, stopping } = openRecorder()
+  const waiting = record('a').catch(error => error.message)
+  const asking = record('b').catch(error => error.constructor)
+  await reject(asked[0], new StorageUnavailable('disk full'))
+  stopping.abort(new Error('the delivery worker is stopping'))
+  assert.is(await waiting, 'the delivery worker is stopping')
+  await reject(asked[1], new StorageUnavailable('disk full'))
+  assert.is(await asking, StorageUnavailable)
+  assert.is(clock.timerCount, 0)
+})
+
+test('what can be stored is stored while the recorder stops', async () => {
+  const { asked, record, recorder, stopping } = openRecorder()
+  const recording = record('a')
+  stopping.abort(new Error('stopping'))
+  let drained = false
+  const draining = recorder.drained().then(() => {
+    drained = true
+  })
+  await settled()
+  assert.is(drained, false)
+  asked[0]!.answer.resolve(true)
+  assert.is(await recording, true)
+  await draining
+})
+
+test('there is room until 256 ends wait to be stored, and again when one has been', async () => {
+  const { asked, record, recorder } = openRecorder()
+  for (let i = 0; i < 255; i++) void record(`${i}`)
+  await recorder.room()
+  void record('last')
+  let room = false
+  const waiting = recorder.room().then(() => {
+    room = true
+  })
+  await settled()
+  assert.is(room, false)
+  asked[7]!.answer.resolve(true)
+  await waiting
+})
+
+test('an end that cannot be stored gives its room free like any other', async () => {
+  const { asked, record, recorder } = openRecorder()
+  for (let i = 0; i < 256; i++) record(`${i}`).catch(() => {})
+  const room = recorder.room()
+  await reject(asked[0], new Error('a bug'))
+  await room
+})
+
+test('nothing to store is nothing to wait for', async () => {
+  const { recorder } = openRecorder()
+  await recorder.room()
+  await recorder.drained()
+})
+
+test.run()

@@ -1,0 +1,266 @@
+import * as assert from 'uvu/assert'
+import { createAdjustableClock } from '../../../../src/lib/adjustable-clock.ts'
+import { createRouter, routeTo } from '../../../../src/pipeline/delivery/route.ts'
+import type { SmartHost } from '../../../../src/pipeline/delivery/smart-host.ts'
+import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+import { startZone } from '../../../kit/zone.ts'
+
+const test = suite('deliver/route')
+
+const ZONE = `
+  there.test         MX 10 mx1.there.test
+  there.test         MX 20 mx2.there.test
+  same.test          MX 5  MX2.there.test
+  same.test          MX 5  mx1.there.test
+  other.test         MX 10 mx1.there.test
+  implicit.test      A 192.0.2.1
+  null.test          MX 0 .
+  empty.test         TXT nothing
+  loop.test          MX 10 mail.posthorn.test
+  broken.test        SERVFAIL
+`
+
+const NONE_ASKED = async () => undefined
+
+async function open(t: TestContext) {
+  const zone = await t.using(startZone(ZONE))
+  const clock = await t.using(createAdjustableClock())
+  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 10_000, tries: 1 })
+  t.after(() => resolver.close())
+  const router = createRouter({
+    resolver,
+    clock,
+    random: () => 0,
+    simulatorDomains: new Set(['simulator.test']),
+    hostedOf: async () => undefined,
+    securityOf: NONE_ASKED,
+    smartHostOf: () => undefined,
+    ownNames: ['mail.posthorn.test'],
+  })
+  const asked = (name: string) =>
+    zone.queries.filter(query => query.name === name && query.type === 'MX').length
+  return { zone, clock, resolver, router, asked }
+}
+
+test('a domain’s mail goes to its MX hosts, the preferred first', async t => {
+  const { router } = await open(t)
+  const { destination } = await router.routeOf('there.test')
+  assert.equal(destination, {
+    kind: 'hosts',
+    hostSet: 'mx1.there.test mx2.there.test',
+    hosts: [
+      { name: 'mx1.there.test', preference: 10 },
+      { name: 'mx2.there.test', preference: 20 },
+    ],
+  })
+})
+
+test('domains with the same set of hosts share a site, whatever the preferences', async t => {
+  const { router } = await open(t)
+  const site = async (domain: string) => (await router.routeOf(domain)).site
+  assert.is(await site('same.test'), await site('there.test'))
+  assert.is.not(await site('other.test'), await site('there.test'))
+})
+
+test('the name of a site is the names of its hosts, sorted', () => {
+  assert.is(siteOf('b.test', 'a.test'), 'a.test b.test')
+  assert.is(siteOf('a.test'), 'a.test')
+})
+
+test('all domains at one large provider share a site, and connections only where they have the same hosts', () => {
+  assert.is(siteOf('aspmx.l.google.com', 'alt1.aspmx.l.google.com'), 'google')
+  assert.is(siteOf('gmail-smtp-in.l.google.com'), 'google')
+  assert.is(siteOf('one-test.mail.protection.outlook.com'), 'microsoft365')
+  assert.is(siteOf('hotmail-com.olc.protection.outlook.com'), 'outlook')
+  const { destination } = routeTo([{ name: 'one-test.mail.protection.outlook.com', preference: 0 }])
+  assert.is(destination.kind === 'hosts' && destination.hostSet, 'one-test.mail.protection.outlook.com')
+})
+
+test('a domain with one host at a provider and one elsewhere is a site of its own', () => {
+  assert.is(siteOf('aspmx.l.google.com', 'mx.there.test'), 'aspmx.l.google.com mx.there.test')
+  assert.is(siteOf('mx.notgoogle.com'), 'mx.notgoogle.com')
+})
+
+function siteOf(...hosts: string[]): string {
+  return routeTo(hosts.map(name => ({ name, preference: 10 }))).site
+}
+
+test('a domain without MX is its own host', async t => {
+  const { router } = await open(t)
+  assert.equal(await router.routeOf('implicit.test'), {
+    site: 'implicit.test',
+    destination: {
+      kind: 'hosts',
+      hostSet: 'implicit.test',
+      hosts: [{ name: 'implicit.test', preference: 0 }],
+    },
+  })
+})
+
+for (const [domain, enhanced, reason] of [
+  ['null.test', '5.1.10', 'null.test takes no mail (null MX)'],
+  ['nowhere.test', '5.1.2', 'nowhere.test does not exist'],
+  ['empty.test', '5.4.4', 'empty.test has no mail host'],
+  ['loop.test', '5.4.6', 'mail for loop.test would come back to us'],
+] as const)
+  test(`mail for ${domain} goes nowhere: ${enhanced} ${reason}`, async t => {
+    const { router } = await open(t)
+    assert.equal(await router.routeOf(domain), {
+      site: `!${domain}`,
+      destination: { kind: 'nowhere', enhanced, reason },
+    })
+  })
+
+test('what the name server cannot tell is not known for now', async t => {
+  const { router } = await open(t)
+  const { site, destination } = await router.routeOf('broken.test')
+  assert.is(site, '!broken.test')
+  assert.is(destination.kind, 'unknown')
+  assert.match(
+    destination.kind === 'unknown' ? destination.reason : '',
+    /MX hosts of broken\.test are not known: .*SERVFAIL/,
+  )
+})
+
+test('the simulator is known without the network', async t => {
+  const { router, zone } = await open(t)
+  assert.equal(await router.routeOf('simulator.test'), {
+    site: 'simulator',
+    destination: { kind: 'simulator' },
+  })
+  assert.equal(zone.queries, [])
+})
+
+test('a route is remembered for a minute, and asked for once by many', async t => {
+  const { router, asked, clock, zone } = await open(t)
+  const routes = await Promise.all(Array.from({ length: 10 }, () => router.routeOf('there.test')))
+  assert.is(new Set(routes).size, 1)
+  assert.is(asked('there.test'), 1)
+  zone.remove('there.test')
+  clock.advance(59_000)
+  assert.is((await router.routeOf('there.test')).destination.kind, 'hosts')
+  clock.advance(2_000)
+  assert.is((await router.routeOf('there.test')).destination.kind, 'nowhere')
+  assert.is(asked('there.test'), 2)
+})
+
+test('what was not known is asked for again after five seconds', async t => {
+  const { router, zone, clock } = await open(t)
+  await router.routeOf('broken.test')
+  zone.set(ZONE.replace('broken.test        SERVFAIL', 'broken.test MX 10 mx1.there.test'))
+  clock.advance(4_000)
+  assert.is((await router.routeOf('broken.test')).destination.kind, 'unknown')
+  clock.advance(1_500)
+  assert.is((await router.routeOf('broken.test')).destination.kind, 'hosts')
+})
+
+test('a route that another thread has found is taken over, in place of a former one', async t => {
+  const { router, zone, clock } = await open(t)
+  const theirs = await router.routeOf('other.test')
+  router.prime('new.test', theirs)
+  assert.is(await router.routeOf('new.test'), theirs)
+  router.prime('there.test', theirs)
+  assert.is(await router.routeOf('there.test'), theirs)
+  const unknown = { site: '!new.test', destination: { kind: 'unknown' as const, reason: 'why not' } }
+  router.prime('new.test', unknown)
+  assert.is((await router.routeOf('new.test')).destination.kind, 'unknown')
+  clock.advance(6_000)
+  zone.add('new.test MX 10 mx1.there.test')
+  assert.is((await router.routeOf('new.test')).destination.kind, 'hosts')
+})
+
+test('a look-up that breaks is no answer to be remembered', async t => {
+  const { zone, clock } = await open(t)
+  const resolver = createResolver({ servers: [zone.server], clock })
+  t.after(() => resolver.close())
+  let broken = true
+  const mx: typeof resolver.mx = (name, options) =>
+    broken ? Promise.reject(new Error('broken')) : resolver.mx(name, options)
+  const router = createRouter({
+    resolver: { ...resolver, mx },
+    clock,
+    random: () => 0,
+    simulatorDomains: new Set(['simulator.test']),
+    hostedOf: async () => undefined,
+    securityOf: NONE_ASKED,
+    smartHostOf: () => undefined,
+    ownNames: [],
+  })
+  await router.routeOf('there.test').then(
+    () => assert.unreachable(),
+    error => assert.is(error.message, 'broken'),
+  )
+  broken = false
+  assert.is((await router.routeOf('there.test')).destination.kind, 'hosts')
+})
+
+test('what the domain’s owner asks of connections stands with the route', async t => {
+  const zone = await t.using(startZone(ZONE))
+  const clock = await t.using(createAdjustableClock())
+  const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 10_000, tries: 1 })
+  t.after(() => resolver.close())
+  const security = { sts: null, secureHosts: ['mx1.there.test'], unknown: null, bogus: null }
+  const router = createRouter({
+    resolver,
+    clock,
+    random: () => 0,
+    simulatorDomains: new Set(['simulator.test']),
+    smartHostOf: () => undefined,
+    ownNames: [],
+    hostedOf: async () => undefined,
+    securityOf: async domain => (domain === 'there.test' ? security : undefined),
+  })
+  const [asking, free] = [await router.routeOf('there.test'), await router.routeOf('other.test')]
+  assert.is(asking.destination.kind === 'hosts' && asking.destination.security, security)
+  assert.not.ok('security' in free.destination)
+})
+
+test('mail that would come back to us, or has nowhere to go, is received here where its domain is hosted', async t => {
+  const { resolver, clock } = await open(t)
+  const domain = { accountId: new Uint8Array(16), id: new Uint8Array(16).fill(1) }
+  let isHosted = true
+  const router = createRouter({
+    ...{ resolver, clock, random: () => 0, simulatorDomains: new Set(['simulator.test']) },
+    securityOf: NONE_ASKED,
+    hostedOf: async () => (isHosted ? domain : undefined),
+    smartHostOf: () => undefined,
+    ownNames: ['mail.posthorn.test'],
+  })
+  const kindOf = async (name: string) => (await router.routeOf(name)).destination.kind
+  assert.equal(await router.routeOf('loop.test'), { site: 'here', destination: { kind: 'hosted', domain } })
+  assert.is(await kindOf('empty.test'), 'hosted')
+  assert.is(await kindOf('unknown-to-dns.test'), 'hosted')
+  assert.is(await kindOf('there.test'), 'hosts')
+  assert.is(await kindOf('null.test'), 'nowhere')
+  isHosted = false
+  assert.is(await kindOf('loop.test'), 'hosted')
+  router.forget(['loop.test'])
+  assert.is(await kindOf('loop.test'), 'nowhere')
+})
+
+test('a relay for all mail does not get what would come back here, one for the domain itself does', async t => {
+  const { resolver, clock, asked } = await open(t)
+  const domain = { accountId: new Uint8Array(16), id: new Uint8Array(16).fill(1) }
+  const relay = (name: string): SmartHost => ({
+    ...{ name, host: 'relay.test', port: 587, tls: 'required', login: null },
+  })
+  let named: SmartHost | undefined
+  const router = createRouter({
+    ...{ resolver, clock, random: () => 0, simulatorDomains: new Set(['simulator.test']) },
+    securityOf: NONE_ASKED,
+    hostedOf: async name => (name === 'other.test' ? undefined : domain),
+    smartHostOf: () => named ?? relay('smart-host'),
+    ownNames: ['mail.posthorn.test'],
+  })
+  const relayed = (site: string) => ({ site, destination: { kind: 'smart-host' } })
+  assert.equal(await router.routeOf('loop.test'), { site: 'here', destination: { kind: 'hosted', domain } })
+  assert.is((await router.routeOf('empty.test')).site, 'here')
+  for (const name of ['there.test', 'broken.test', 'other.test'])
+    assert.equal(await router.routeOf(name), relayed('smart-host'), name)
+  assert.is(asked('other.test'), 0)
+  named = relay('smart-host-own')
+  assert.equal(await router.routeOf('loop.test'), relayed('smart-host-own'))
+})
+
+test.run()

@@ -1,0 +1,193 @@
+import * as assert from 'uvu/assert'
+import type { Session } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
+import { settled } from '../../../kit/manual-clock.ts'
+import { suite } from '../../../kit/suite.ts'
+import { until } from '../../../kit/until.ts'
+import { openPool, SITE, TO } from './open-pool.ts'
+import { mailTo, short } from './smtp-client/dial.ts'
+
+const test = suite('deliver/session-pool')
+
+async function send(session: Session) {
+  assert.equal(short(await session.send(mailTo('ok'))), ['accepted 250'])
+}
+
+test('a session that was given back is taken again, with its host', async t => {
+  const { pool, dial } = await openPool(t)
+  assert.is(pool.take(SITE, TO), undefined)
+  const session = await dial()
+  pool.give(SITE, { session, mxHost: 'mx2.there.test', policy: 'none' }, TO)
+  const taken = pool.take(SITE, TO)
+  assert.is(taken?.session, session)
+  assert.is(taken?.mxHost, 'mx2.there.test')
+  assert.is(pool.take(SITE, TO), undefined)
+})
+
+test('each site has sessions of its own', async t => {
+  const { pool, dial } = await openPool(t)
+  const session = await dial()
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
+  assert.is(pool.take('mx.far.test', TO), undefined)
+  assert.is(pool.take(SITE, TO)?.session, session)
+})
+
+test('a session bears as many as it may carry, those that are on it included', async t => {
+  const { clock, pool, dial } = await openPool(t, {}, 4)
+  const pooled = { session: await dial(), mxHost: SITE, policy: 'none' } as const
+  await send(pooled.session)
+  assert.equal(
+    [1, 2, 3, 4].map(userCount => pool.bears(pooled, userCount)),
+    [true, true, true, false],
+  )
+  await send(pooled.session)
+  assert.equal(
+    [1, 2, 3].map(userCount => pool.bears(pooled, userCount)),
+    [true, true, false],
+  )
+  clock.advance(300_000)
+  assert.is(pool.bears(pooled, 1), false, 'it has served for long enough')
+})
+
+test('none bears another when it is closed, or all are', async t => {
+  const { pool, dial } = await openPool(t)
+  const sessions = [await dial(), await dial()]
+  const bears = () => sessions.map(session => pool.bears({ session, mxHost: SITE, policy: 'none' }, 1))
+  sessions[0]!.destroy()
+  assert.equal(bears(), [false, true])
+  await pool.close()
+  assert.equal(bears(), [false, false])
+})
+
+test('at a host where that went wrong nothing is sent behind another for an hour', async t => {
+  const { pool, clock, dial } = await openPool(t)
+  const bears = async (host: string) => {
+    const session = await dial()
+    return pool.bears({ session, mxHost: host, policy: 'none' }, 1)
+  }
+  pool.keepApart({ session: await dial(), mxHost: SITE, policy: 'none' })
+  assert.equal([await bears(SITE), await bears('mx.far.test')], [false, true])
+  clock.advance(3_599_000)
+  assert.is(await bears(SITE), false)
+  clock.advance(1_000)
+  assert.is(await bears(SITE), true)
+})
+
+test('the session given back last is taken first', async t => {
+  const { pool, dial } = await openPool(t)
+  const sessions = [await dial(), await dial(), await dial()]
+  for (const session of sessions) pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
+  const taken = [1, 2, 3].map(() => pool.take(SITE, TO)?.session)
+  assert.equal(
+    taken.map(session => sessions.indexOf(session!)),
+    [2, 1, 0],
+  )
+})
+
+test('a session that idles for fifteen seconds takes its leave', async t => {
+  const { pool, dial, clock, mx } = await openPool(t)
+  const session = await dial()
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
+  clock.advance(14_000)
+  assert.is(pool.take(SITE, TO)?.session, session)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
+  clock.advance(14_000)
+  await settled()
+  assert.is(session.alive, true)
+  clock.advance(1_000)
+  assert.is(pool.take(SITE, TO), undefined)
+  await mx.until(/C: QUIT/)
+})
+
+test('a session that has carried a hundred messages takes its leave', async t => {
+  const { pool, dial, mx } = await openPool(t)
+  const session = await dial()
+  for (let i = 1; i < 100; i++) await send(session)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
+  assert.is(pool.take(SITE, TO)?.session, session)
+  await send(session)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
+  assert.is(pool.take(SITE, TO), undefined)
+  await mx.until(/C: QUIT/)
+})
+
+test('a session older than five minutes takes its leave', async t => {
+  const { pool, dial, clock, mx } = await openPool(t)
+  const session = await dial()
+  clock.advance(299_000)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
+  assert.is(pool.take(SITE, TO)?.session, session)
+  clock.advance(1_000)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
+  assert.is(pool.take(SITE, TO), undefined)
+  await mx.until(/C: QUIT/)
+})
+
+test('a session whose peer has left is dropped, and one behind it taken', async t => {
+  const { pool, dial, mx } = await openPool(t)
+  const [good, dead] = [await dial(), await dial()]
+  pool.give(SITE, { session: good, mxHost: SITE, policy: 'none' }, TO)
+  pool.give(SITE, { session: dead, mxHost: SITE, policy: 'none' }, TO)
+  dead.destroy()
+  assert.is(pool.take(SITE, TO)?.session, good)
+  pool.give(SITE, { session: good, mxHost: SITE, policy: 'none' }, TO)
+  await mx.close()
+  await until(() => !good.alive)
+  assert.is(pool.take(SITE, TO), undefined)
+})
+
+test('a session that is no longer alive is not taken back', async t => {
+  const { pool, dial } = await openPool(t)
+  const session = await dial()
+  session.destroy()
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
+  assert.is(pool.take(SITE, TO), undefined)
+})
+
+test('closing takes leave of all, and waits for it', async t => {
+  const { pool, dial, mx } = await openPool(t)
+  const sessions = [await dial(), await dial(), await dial()]
+  pool.give(SITE, { session: sessions[0]!, mxHost: SITE, policy: 'none' }, TO)
+  pool.give(SITE, { session: sessions[1]!, mxHost: SITE, policy: 'none' }, TO)
+  pool.give('mx.far.test', { session: sessions[2]!, mxHost: 'mx.far.test', policy: 'none' }, TO)
+  await pool.close()
+  assert.ok(sessions.every(({ alive }) => !alive))
+  assert.is(mx.transcript.filter(line => /C: QUIT/.test(line)).length, 3)
+  assert.is(pool.take(SITE, TO), undefined)
+})
+
+test('a session that comes back after the close takes its leave at once', async t => {
+  const { pool, dial, mx } = await openPool(t)
+  const session = await dial()
+  await pool.close()
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
+  assert.is(pool.take(SITE, TO), undefined)
+  await mx.until(/C: QUIT/)
+})
+
+test('a peer that takes so many messages in a session gets no more', async t => {
+  const { pool, dial } = await openPool(t, { extensions: ['LIMITS MAILMAX=2 RCPTMAX=1'] })
+  const session = await dial()
+  await send(session)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
+  const taken = pool.take(SITE, TO)!
+  assert.is(taken.session, session)
+  assert.equal([pool.bears(taken, 1), pool.bears(taken, 2)], [true, false])
+  await send(session)
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
+  assert.is(pool.take(SITE, TO), undefined)
+})
+
+test('a peer that takes so many domains in a session gets mail for those alone', async t => {
+  const { pool, dial } = await openPool(t, { extensions: ['LIMITS RCPTDOMAINMAX=2'] })
+  const session = await dial()
+  const use = (address: string) => {
+    const taken = pool.take(SITE, address)
+    if (taken) pool.give(SITE, taken, address)
+    return taken !== undefined
+  }
+  pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, 'a@one.test')
+  assert.equal(['b@ONE.test', 'a@two.test', 'a@three.test', 'c@one.test'].map(use), [true, true, false, true])
+  assert.is(pool.bears({ session, mxHost: SITE, policy: 'none' }, 1), false, 'nor any behind another')
+})
+
+test.run()

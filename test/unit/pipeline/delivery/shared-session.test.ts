@@ -1,0 +1,70 @@
+import * as assert from 'uvu/assert'
+import type { PooledSession } from '../../../../src/pipeline/delivery/session-pool.ts'
+import { SharedSession } from '../../../../src/pipeline/delivery/shared-session.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+import { openPool, SITE, TO } from './open-pool.ts'
+import { mailTo, short } from './smtp-client/dial.ts'
+
+const test = suite('deliver/shared-session')
+
+async function open(t: TestContext) {
+  const { pool, dial } = await openPool(t)
+  const pooled: PooledSession = { session: await dial(), mxHost: SITE, policy: 'none' }
+  return { pool, pooled, shared: new SharedSession(pool, SITE, pooled), dial }
+}
+
+const unasked = () => {}
+
+test('it is open to others while somebody is on it, and in the pool afterwards', async t => {
+  const { pool, pooled, shared } = await open(t)
+  assert.is(shared.isOpen, false)
+  const sent = [shared.send(mailTo('a'), unasked), shared.send(mailTo('b'), unasked)]
+  await sent[0]
+  assert.equal([shared.isOpen, pool.take(SITE, TO)], [true, undefined])
+  await sent[1]
+  assert.is(shared.isOpen, false)
+  assert.is(pool.take(SITE, TO)?.session, pooled.session)
+  assert.is(pool.take(SITE, TO), undefined)
+})
+
+test('one that is good for no other message is closed for all, and not kept', async t => {
+  const { pool, pooled, shared } = await open(t)
+  const sent = await Promise.all(['a', 'drop-after-dot', 'c'].map(name => shared.send(mailTo(name), unasked)))
+  assert.equal(sent.flatMap(short), ['accepted 250', 'failed final-dot closed', 'failed mail closed'])
+  assert.equal([pooled.session.alive, pool.take(SITE, TO)], [false, undefined])
+})
+
+test('a message that cannot be sent leaves it to the others', async t => {
+  const { pool, pooled, shared } = await open(t)
+  const broken = mailTo('a', { message: [Buffer.from('Subject: a\n\nbare line ends\n')] })
+  await shared.send(broken, unasked).then(
+    () => assert.unreachable(),
+    error => assert.match(error.message, /CR or LF/),
+  )
+  assert.is(pool.take(SITE, TO)?.session, pooled.session)
+})
+
+for (const [size, count] of [
+  [256 * 1024, 1],
+  [256 * 1024 + 1, 0],
+] as const)
+  test(`a message of ${size} bytes is ${count === 1 ? '' : 'not '}to be followed`, async t => {
+    const { shared } = await open(t)
+    let followable = 0
+    await shared.send(mailTo('first'), unasked)
+    await shared.send(mailTo('a', { size }), () => followable++)
+    assert.is(followable, count)
+  })
+
+for (const [what, hasCarried] of [
+  ['that has carried a message', true],
+  ['that never has', false],
+] as const)
+  test(`silence on a session ${what} ${hasCarried ? 'keeps the host’s mail apart' : 'says nothing'}`, async t => {
+    const { pool, pooled, shared, dial } = await open(t)
+    if (hasCarried) await shared.send(mailTo('a'), unasked)
+    shared.wasSilent()
+    assert.is(pool.bears({ ...pooled, session: await dial() }, 1), !hasCarried)
+  })
+
+test.run()

@@ -1,0 +1,122 @@
+import * as assert from 'uvu/assert'
+import { type RawReply, ReplyReader } from '../../../../../src/pipeline/delivery/smtp-client/reply-reader.ts'
+import { fc } from '../../../../kit/property.ts'
+import { suite } from '../../../../kit/suite.ts'
+
+const test = suite('deliver/client/reply-reader')
+
+function read(...chunks: (string | Buffer)[]) {
+  const reader = new ReplyReader()
+  const replies: RawReply[] = []
+  for (const chunk of chunks) {
+    const fault = reader.feed(Buffer.from(chunk as string), reply => replies.push(reply) > 0)
+    if (fault !== undefined) return { replies, fault }
+  }
+  return { replies }
+}
+
+test('reads replies of one line and of several', () => {
+  assert.equal(read('250 ok\r\n250-a\r\n250-b\r\n250 c\r\n354\r\n'), {
+    replies: [
+      { code: 250, lines: ['ok'] },
+      { code: 250, lines: ['a', 'b', 'c'] },
+      { code: 354, lines: [''] },
+    ],
+  })
+})
+
+test('a reply is there when its last line is complete, not before', () => {
+  assert.equal(read('250-a\r\n250 b').replies, [])
+  assert.equal(read('250-a\r\n250 b\r').replies, [])
+  assert.equal(read('250-a\r\n250 b\r', '\n').replies, [{ code: 250, lines: ['a', 'b'] }])
+})
+
+test('takes a bare LF as the end of a line, and bytes that are no UTF-8', () => {
+  assert.equal(read('250 ok\n').replies, [{ code: 250, lines: ['ok'] }])
+  assert.equal(read(Buffer.from('250 caf\xe9\r\n', 'latin1')).replies, [{ code: 250, lines: ['caf\ufffd'] }])
+})
+
+test('reads the same replies however the stream is cut', () => {
+  const line = fc.stringMatching(/^[ -~é]{0,30}$/)
+  const reply = fc.record(
+    {
+      code: fc.integer({ min: 200, max: 599 }),
+      lines: fc.array(line, { minLength: 1, maxLength: 5 }),
+    },
+    { noNullPrototype: true },
+  )
+  const cuts = fc.array(fc.nat(40), { maxLength: 30 })
+  fc.assert(
+    fc.property(fc.array(reply, { maxLength: 5 }), cuts, (replies, lengths) => {
+      const stream = Buffer.from(replies.map(onTheLine).join(''))
+      const chunks: Buffer[] = []
+      let at = 0
+      for (const length of lengths) {
+        chunks.push(stream.subarray(at, at + length))
+        at += length
+      }
+      chunks.push(stream.subarray(at))
+      assert.equal(read(...chunks), { replies })
+      assert.equal(read(...[...stream].map(byte => Buffer.of(byte))), { replies })
+    }),
+  )
+})
+
+test('drops the rest of the chunk when it is told to', () => {
+  const reader = new ReplyReader()
+  const replies: RawReply[] = []
+  const take = (reply: RawReply) => {
+    replies.push(reply)
+    return false
+  }
+  assert.is(reader.feed(Buffer.from('220 go\r\n250 injected\r\nnonsense'), take), undefined)
+  assert.is(reader.feed(Buffer.from('250 next\r\n'), take), undefined)
+  assert.equal(
+    replies.map(({ lines }) => lines[0]),
+    ['go', 'next'],
+  )
+})
+
+for (const [what, stream, fault] of [
+  ['garbage', 'HTTP/1.1 400 Bad Request\r\n', 'not a reply: "HTTP/1.1 400 Bad Request"'],
+  ['an empty line', '\r\n', 'not a reply: ""'],
+  ['another code on a later line', '250-a\r\n550 b\r\n', 'a reply that begins with 250 and goes on with 550'],
+  ['more than 64 KiB in lines', `250-${'x'.repeat(1000)}\r\n`.repeat(80), 'a reply longer than 65536 bytes'],
+  ['more than 64 KiB without a line end', '2'.repeat(70_000), 'a reply longer than 65536 bytes'],
+] as const)
+  test(`${what} cannot be read on from`, () => {
+    assert.is(read(stream).fault, fault)
+    assert.is(read(...stream.match(/[\s\S]{1,7}/g)!).fault, fault)
+  })
+
+test('of many lines the first hundred are kept, and the code is that of all', () => {
+  const { replies, fault } = read(`${'250-x\r\n'.repeat(3_000)}250 ok\r\n`)
+  assert.is(fault, undefined)
+  assert.equal([replies[0]!.code, replies[0]!.lines.length], [250, 100])
+})
+
+test('what came before the fault is read', () => {
+  assert.equal(read('250 ok\r\nrubbish\r\n'), {
+    replies: [{ code: 250, lines: ['ok'] }],
+    fault: 'not a reply: "rubbish"',
+  })
+})
+
+test('keeps 2048 bytes of a line, and nothing of it changes the next', () => {
+  const stream = `250-${'x'.repeat(5000)}\r\n250 end\r\n`
+  for (const chunks of [[stream], stream.match(/[\s\S]{1,11}/g)!])
+    assert.equal(read(...chunks).replies, [{ code: 250, lines: ['x'.repeat(2044), 'end'] }])
+})
+
+test('the limits are those of one reply: many may follow one another', () => {
+  assert.is(
+    read(...Array.from({ length: 200 }, () => `250-${'x'.repeat(1000)}\r\n250 ok\r\n`)).replies.length,
+    200,
+  )
+})
+
+function onTheLine({ code, lines }: RawReply): string {
+  return lines.map((text, i) => `${code}${i < lines.length - 1 ? '-' : ' '}${text}\r\n`).join('')
+}
+
+test.run()

@@ -1,0 +1,131 @@
+import { createHash, X509Certificate } from 'node:crypto'
+import * as assert from 'uvu/assert'
+import { createDane } from '../../../../../src/pipeline/delivery/tls-policy/dane.ts'
+import { createSecurityOf } from '../../../../../src/pipeline/delivery/tls-policy/domain-security.ts'
+import { createTermsBook } from '../../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
+import { wayTo } from '../../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
+import { createValidatingClient } from '../../../../../src/protocols/dns/validating-client.ts'
+import { createManualClock } from '../../../../kit/manual-clock.ts'
+import { suite, type TestContext } from '../../../../kit/suite.ts'
+import { testCertificate } from '../../../../kit/tls.ts'
+import { until } from '../../../../kit/until.ts'
+import { startZone } from '../../../../kit/zone.ts'
+
+const test = suite('deliver/policy/dane')
+const spki = new X509Certificate(testCertificate('good').cert).publicKey.export({
+  type: 'spki',
+  format: 'der',
+})
+const GOOD_KEY = createHash('sha256').update(spki).digest('hex')
+const ZONE = `
+  signed.test              SOA ns.signed.test hostmaster.signed.test
+  signed.test              MX 10 MX.signed.test
+  signed.test              MX 20 mx.plain.test
+  implicit.signed.test     A 127.0.0.2
+  alias.signed.test        CNAME signed.test
+  forged.signed.test       SERVFAIL
+  plain.test               MX 10 mx.signed.test
+  mx.signed.test           A 127.0.0.2
+  _25._tcp.mx.signed.test  TLSA 3 1 1 ${GOOD_KEY}
+  other.signed.test        CNAME mx.signed.test
+  bare.signed.test         A 127.0.0.2
+  strange.signed.test      A 127.0.0.2
+  _25._tcp.strange.signed.test TLSA 1 1 1 ${GOOD_KEY}
+  broken.signed.test       A 127.0.0.2
+  _25._tcp.broken.signed.test  SERVFAIL
+  lost.signed.test         SERVFAIL A
+  mx.plain.test            A 127.0.0.3
+  _25._tcp.mx.plain.test   TLSA 3 1 1 ${GOOD_KEY}
+`
+
+async function open(t: TestContext, { signed = ['signed.test'] } = {}) {
+  const zone = await t.using(startZone(ZONE, { signed }))
+  const clock = createManualClock()
+  const client = createValidatingClient({ server: zone.server, clock, timeoutMs: 10_000, tries: 1 })
+  const changes: boolean[] = []
+  const onChange = (isOn: boolean) => void changes.push(isOn)
+  const dane = await t.using(createDane({ client, clock, port: 25, signedName: 'signed.test', onChange }))
+  return { zone, clock, dane, changes }
+}
+
+for (const [domain, hosts] of [
+  ['signed.test', ['mx.signed.test', 'mx.plain.test']],
+  ['implicit.signed.test', ['implicit.signed.test']],
+  ['alias.signed.test', ['mx.signed.test', 'mx.plain.test']],
+  ['plain.test', []],
+] as const)
+  test(`the hosts of ${domain} that DNSSEC vouches for`, async t => {
+    const { dane, changes } = await open(t)
+    assert.equal(await dane.secureHosts(domain), hosts)
+    assert.equal(changes, [true])
+  })
+
+test('MX records that do not validate hold the mail back', async t => {
+  const { dane } = await open(t)
+  const found = await dane.secureHosts('forged.signed.test')
+  assert.ok('failure' in found)
+  const security = await createSecurityOf({ sts: null, dane })('forged.signed.test')
+  const way = wayTo({ domain: 'forged.signed.test', hosts: [], hostSet: '', security }, 'any')
+  assert.equal('reason' in way && way.kind, 'deferred')
+})
+
+for (const [host, kind, count] of [
+  ['mx.signed.test', 'records', 1],
+  ['other.signed.test', 'records', 1],
+  ['strange.signed.test', 'records', 0],
+  ['bare.signed.test', 'none', 0],
+  ['mx.plain.test', 'none', 0],
+  ['broken.signed.test', 'failure', 0],
+  ['lost.signed.test', 'failure', 0],
+] as const)
+  test(`TLSA of ${host}: ${kind}, ${count} to be used`, async t => {
+    const { dane } = await open(t)
+    const found = await dane.tlsaOf(host)
+    assert.equal([found.kind, found.kind === 'records' ? found.records.length : 0], [kind, count])
+  })
+
+test('a resolver that does not validate turns DANE off, and on again when it does', async t => {
+  const signed: string[] = []
+  const { dane, changes, clock, zone } = await open(t, { signed })
+  assert.equal(await dane.secureHosts('signed.test'), [])
+  assert.equal(changes, [false])
+  signed.push('signed.test')
+  clock.advance(5 * 60_000)
+  await until(() => changes.length === 2)
+  assert.equal(changes, [false, true])
+  clock.advance(3_600_000)
+  zone.set('signed.test SERVFAIL')
+  await until(() => changes.length === 3)
+  assert.equal(await dane.secureHosts('signed.test'), [])
+})
+
+async function policyOf(t: TestContext, host: string, asked: 'any' | 'enforced' = 'any') {
+  const { dane, clock } = await open(t)
+  const terms = createTermsBook({ clock, dane })
+  const security = { sts: null, secureHosts: [host, 'mx.signed.test'], unknown: null, bogus: null }
+  const way = wayTo({ domain: 'signed.test', hosts: [], hostSet: '', security }, asked)
+  if ('reason' in way) throw new Error(way.reason)
+  return (to: string) => terms.termsOf(way, to)
+}
+
+for (const [host, asked, policy, checks] of [
+  ['mx.signed.test', 'any', 'dane', true],
+  ['mx.signed.test', 'enforced', 'dane', true],
+  ['strange.signed.test', 'any', 'dane', false],
+  ['strange.signed.test', 'enforced', 'domain', false],
+  ['bare.signed.test', 'any', 'none', false],
+  ['bare.signed.test', 'enforced', 'domain', false],
+] as const)
+  test(`${host}, ${asked}: by ${policy}`, async t => {
+    const found = await (await policyOf(t, host, asked))(host)
+    if ('refusal' in found) throw new Error(found.refusal)
+    assert.equal([found.policy, found.options.checkPeer !== undefined], [policy, checks])
+    if (policy !== 'none') assert.is(found.options.tls, 'required')
+  })
+
+test('a host that DNSSEC does not know for the domain, or whose records fail, is not spoken to', async t => {
+  const termsOf = await policyOf(t, 'broken.signed.test')
+  for (const host of ['mx.attacker.test', 'broken.signed.test']) assert.ok('refusal' in (await termsOf(host)))
+})
+
+test.run()

@@ -1,0 +1,65 @@
+import * as assert from 'uvu/assert'
+import {
+  type DomainSecurity,
+  type MessageTls,
+  wayTo,
+} from '../../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
+import { suite } from '../../../../kit/suite.ts'
+
+const test = suite('deliver/policy/way')
+const sts = (mode: 'enforce' | 'testing') => ({
+  domain: 'there.test',
+  mode,
+  mx: ['*.there.test', 'mx.test'],
+  maxAgeSeconds: 60,
+})
+
+function way(asked: MessageTls, security?: Partial<DomainSecurity>) {
+  const found = security && { sts: null, secureHosts: [], unknown: null, bogus: null, ...security }
+  return wayTo({ domain: 'there.test', hostSet: 'site', hosts: [], security: found }, asked)
+}
+
+for (const [asked, security, sessions, verified] of [
+  ['any', undefined, 'site', false],
+  ['waived', undefined, 'site', false],
+  ['enforced', undefined, 'site verified', true],
+  ['any', { sts: sts('enforce') }, 'site sts *.there.test mx.test', true],
+  ['enforced', { sts: sts('enforce') }, 'site sts *.there.test mx.test', true],
+  ['required', { sts: sts('enforce') }, 'site sts *.there.test mx.test', true],
+  ['waived', { sts: sts('enforce') }, 'site', false],
+  ['any', { sts: sts('testing') }, 'site', false],
+  ['enforced', { sts: sts('testing') }, 'site verified', true],
+  ['any', { secureHosts: ['mx.test'] }, 'site dane', false],
+  ['enforced', { secureHosts: ['mx.test'] }, 'site dane verified', true],
+  ['required', { secureHosts: ['mx.test'] }, 'site dane verified', true],
+  ['waived', { secureHosts: ['mx.test'], sts: sts('enforce') }, 'site', false],
+  ['any', { secureHosts: ['mx.test'], sts: sts('enforce') }, 'site dane sts *.there.test mx.test', true],
+] as const)
+  test(`${asked}, ${JSON.stringify(security)}: sessions "${sessions}"`, () => {
+    const found = way(asked, security as Partial<DomainSecurity>)
+    if ('reason' in found) throw new Error(found.reason)
+    assert.equal([found.sessions, found.verified], [sessions, verified])
+  })
+
+for (const [what, security, kind] of [
+  ['nothing is published', undefined, 'bounced'],
+  ['the policy is tested only', { sts: sts('testing') }, 'bounced'],
+  ['nothing can be known now', { unknown: 'the policy cannot be had' }, 'deferred'],
+] as const)
+  test(`a message that requires TLS has no way where ${what}`, () => {
+    const found = way('required', security)
+    assert.ok('reason' in found)
+    assert.equal(found.kind, kind)
+    if (kind === 'bounced') assert.is(found.enhanced, '5.7.30')
+  })
+
+test('a domain whose records are forged gets nothing, but what had rather arrive', () => {
+  const bogus = 'the MX hosts of there.test cannot be validated'
+  for (const asked of ['any', 'enforced', 'required'] as const) {
+    const found = way(asked, { bogus })
+    assert.equal('reason' in found && [found.kind, found.reason], ['deferred', bogus])
+  }
+  assert.ok('hosts' in way('waived', { bogus }))
+})
+
+test.run()

@@ -1,0 +1,37 @@
+import * as assert from 'uvu/assert'
+import {
+  messageTlsOf,
+  tlsWishOf,
+} from '../../../../../src/pipeline/delivery/tls-policy/sender-tls-preference.ts'
+import { suite } from '../../../../kit/suite.ts'
+
+const test = suite('deliver/policy/wish')
+type Field = [string, string]
+const OTHER: Field = ['X-Other', 'No']
+
+for (const [field, wish, leaves] of [
+  [['TLS-Required', 'No'], 'waived', true],
+  [['tls-required', ' nO '], 'waived', true],
+  [['TLS-Required', 'Yes'], 'required', false],
+  [['TLS-Required', 'perhaps'], undefined, true],
+  [['Require-TLS', 'No'], undefined, true],
+] as [Field, string | undefined, boolean][])
+  test(`${field.join(': ')} asks for ${wish ?? 'nothing'}`, () => {
+    const found = tlsWishOf([OTHER, field])
+    assert.is(found.wish, wish)
+    assert.equal(found.headers, leaves ? [OTHER, field] : [OTHER])
+  })
+
+for (const [wish, domain, asked] of [
+  [undefined, 'opportunistic', 'any'],
+  ['waived', 'opportunistic', 'waived'],
+  ['required', 'opportunistic', 'required'],
+  [undefined, 'enforced', 'enforced'],
+  ['waived', 'enforced', 'enforced'],
+  ['required', 'enforced', 'required'],
+] as const)
+  test(`a message with the wish ${wish} of a domain with ${domain} TLS is sent on the terms ${asked}`, () => {
+    assert.is(messageTlsOf(wish, domain), asked)
+  })
+
+test.run()

@@ -1,0 +1,204 @@
+import * as assert from 'uvu/assert'
+import { systemClock } from '../../../../src/lib/clock.ts'
+import type { OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
+import type { Destination, Route } from '../../../../src/pipeline/delivery/route.ts'
+import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
+import { createSourceIps, type Source } from '../../../../src/pipeline/delivery/shaping/source-ips.ts'
+import { createTermsBook } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
+import {
+  type Carried,
+  type CarryOptions,
+  carry,
+  failedBeforeTransfer,
+} from '../../../../src/pipeline/delivery/transport.ts'
+import { createDeadEnd } from '../../../../src/pipeline/delivery/undeliverable.ts'
+import { simulatedEnding } from '../../../../src/pipeline/simulator/ending.ts'
+import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
+import type { ClaimedDelivery } from '../../../../src/store/command.ts'
+import { type FakeMx, startFakeMx } from '../../../kit/fake-mx.ts'
+import { newId } from '../../../kit/mail.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+import { startZone } from '../../../kit/zone.ts'
+
+const test = suite('deliver/ending')
+
+const claimed = (address: string): ClaimedDelivery => ({
+  emailId: newId(1),
+  ordinal: 0,
+  accountId: newId(1),
+  address,
+  domain: address.slice(address.indexOf('@') + 1),
+  simulated: 0,
+  attempt: 1,
+  expiresAt: 0,
+})
+
+const message: OutgoingMessage = {
+  mailFrom: 'b+token@send.here.test',
+  bytes: [Buffer.from('Subject: a\r\n\r\n'), Buffer.from('b\r\n')],
+  sizeBytes: 17,
+  smtpUtf8: false,
+  tls: 'any',
+  dueAt: 0,
+  signedAt: 0,
+  signatures: null,
+}
+
+const routeTo = (destination: Destination): Route => ({ site: 'site', destination })
+const hosts = routeTo({
+  kind: 'hosts',
+  hostSet: 'mx.there.test',
+  hosts: [{ name: 'mx.there.test', preference: 0 }],
+})
+
+async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps([], systemClock)) {
+  const mx = given ?? (await t.using(startFakeMx({ host: '127.0.0.2' })))
+  const zone = await t.using(startZone('mx.there.test A 127.0.0.2'))
+  const resolver = createResolver({ servers: [zone.server], clock: systemClock, timeoutMs: 10_000, tries: 1 })
+  const pool = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
+  t.after(async () => {
+    await pool.close()
+    resolver.close()
+  })
+  const options: CarryOptions = {
+    clock: systemClock,
+    resolver,
+    pool,
+    terms: createTermsBook({ clock: systemClock, dane: null }),
+    tlsResults: null,
+    random: Math.random,
+    smartHostOf: () => undefined,
+    sourceIps,
+    localName: 'out.posthorn.test',
+    port: mx.port,
+    allowPrivateAddresses: true,
+    simulate: simulatedEnding,
+    handOver: async () => {
+      throw new Error('nothing is received here')
+    },
+    deadEnd: createDeadEnd({
+      find: async () => [],
+      clock: systemClock,
+    }),
+  }
+  const [source] = sourceIps.sources as [Source]
+  return {
+    mx,
+    carryTo: (address: string, route = hosts, from = source) =>
+      carry(options, route, claimed(address), message, from),
+  }
+}
+
+const short = ({ ending, signal }: Carried) => `${ending.kind} ${ending.class}, ${signal}`
+
+test('what hosts say becomes the ending; what it tells of the site is the signal', async t => {
+  const { carryTo } = await open(t)
+  assert.is(short(await carryTo('ok@there.test')), 'delivered unknown, through')
+  assert.is(short(await carryTo('perm-550-511@there.test')), 'bounced invalid-recipient, through')
+  assert.is(short(await carryTo('defer-451@there.test')), 'deferred unknown, through')
+  assert.is(short(await carryTo('421-after-0@there.test')), 'deferred rate-limited, trouble')
+  assert.is(short(await carryTo('drop-after-rcpt@there.test')), 'deferred unknown, trouble')
+  assert.is(short(await carryTo('drop-after-dot@there.test')), 'deferred unknown, nothing')
+})
+
+test('an ending holds reply, phase and all trials', async t => {
+  const { carryTo } = await open(t)
+  const { ending } = await carryTo('perm-550-511@there.test')
+  assert.equal(
+    [ending.phase, ending.text, ending.reply?.code, ending.trials.map(({ host }) => host)],
+    ['rcpt', '550 5.1.1 perm', 550, ['mx.there.test']],
+  )
+})
+
+test('an ending holds what the reply means for the address, the wait and the operator', async t => {
+  const { mx, carryTo } = await open(t)
+  assert.is((await carryTo('perm-550-511@there.test')).ending.blamesAddress, true)
+  assert.is((await carryTo('perm-550-571@there.test')).ending.blamesAddress, undefined)
+  assert.is(mx.violations.length, 0)
+  const says = async (rcpt: string) => {
+    const strict = await t.using(startFakeMx({ host: '127.0.0.2', port: 0, at: { rcpt } }))
+    return (await open(t, strict)).carryTo('a@there.test')
+  }
+  assert.is((await says('451 4.7.1 Greylisted, come back in 300 s')).ending.hintMs, 300_000)
+  assert.is((await says('550 5.7.1 blocked using zen.spamhaus.org')).ending.alert, 'ip-reputation')
+})
+
+test('where one of our addresses is not wanted the next attempt is from another; that is trouble for this one alone', async t => {
+  const rcpt = (times: number) => (times < 2 ? '550 5.7.1 blocked using zen.spamhaus.org' : undefined)
+  const mx = await t.using(startFakeMx({ host: '127.0.0.2', at: { rcpt } }))
+  const two = ['127.0.0.31', '127.0.0.32'].map(address => ({ address, name: null }))
+  const sourceIps = createSourceIps(two, systemClock)
+  const [one, other] = sourceIps.sources as [Source, Source]
+  const { carryTo } = await open(t, mx, sourceIps)
+  const first = await carryTo('a@there.test', hosts, one)
+  assert.is(short(first), 'deferred blocked, trouble')
+  assert.is(first.ending.alert, 'ip-reputation')
+  assert.is(first.ending.trials[0]!.source, '127.0.0.31')
+  assert.equal(
+    [sourceIps.isWanted(one, 'there.test'), sourceIps.isWanted(other, 'there.test')],
+    [false, true],
+  )
+  assert.is(short(await carryTo('a@there.test', hosts, other)), 'bounced blocked, trouble')
+  assert.is(short(await carryTo('a@there.test', hosts, other)), 'delivered unknown, through')
+  assert.is(mx.messages[0]!.clientAddress, '127.0.0.32')
+})
+
+test('the only address we have stays with its site, whatever is said of it', async t => {
+  const mx = await t.using(
+    startFakeMx({ host: '127.0.0.2', at: { rcpt: '550 5.7.1 blocked using zen.spamhaus.org' } }),
+  )
+  const { carryTo } = await open(t, mx, createSourceIps([{ address: '127.0.0.31', name: null }], systemClock))
+  assert.is(short(await carryTo('a@there.test')), 'bounced blocked, through')
+})
+
+test('an address that needs SMTPUTF8 has it, though nothing in the message does', async t => {
+  const { carryTo, mx } = await open(t)
+  assert.is((await carryTo('jürgen@there.test')).ending.kind, 'delivered')
+  assert.ok(mx.messages[0]!.params.has('SMTPUTF8'))
+  await carryTo('ok@there.test')
+  assert.not(mx.messages[1]!.params.has('SMTPUTF8'))
+})
+
+test('the simulator has the word for its own, and nothing goes over the network', async t => {
+  const { carryTo, mx } = await open(t)
+  const { ending, signal } = await carryTo('bounced@simulator.test', routeTo({ kind: 'simulator' }))
+  assert.equal([ending.kind, ending.simulated, signal], ['bounced', true, 'nothing'])
+  assert.is(mx.sessionCount, 0)
+})
+
+for (const [enhanced, reason, expected] of [
+  ['5.1.10', 'there.test takes no mail (null MX)', 'bounced bad-domain, nothing'],
+  ['5.4.4', 'there.test has no mail host', 'bounced no-route, nothing'],
+  ['5.4.6', 'mail for there.test would come back to us', 'bounced no-route, nothing'],
+] as const)
+  test(`mail that can go nowhere bounces: ${enhanced} ${reason}`, async t => {
+    const { carryTo } = await open(t)
+    const carried = await carryTo('a@there.test', routeTo({ kind: 'nowhere', enhanced, reason }))
+    assert.is(short(carried), expected)
+    const { phase, reply, text, trials } = carried.ending
+    assert.equal([phase, reply, text, trials, carried.ending.enhanced], ['dns', null, reason, [], enhanced])
+    assert.is(carried.ending.blamesAddress, expected.includes('bad-domain'))
+  })
+
+test('a domain that does not exist is asked about again before its mail bounces', async t => {
+  const { carryTo } = await open(t)
+  const missing = routeTo({ kind: 'nowhere', enhanced: '5.1.2', reason: 'there.test does not exist' })
+  const carried = await carryTo('a@there.test', missing)
+  assert.is(short(carried), 'deferred bad-domain, nothing')
+  assert.is(carried.ending.text, 'there.test does not exist')
+})
+
+test('where nothing is known now, it is tried again', async t => {
+  const { carryTo } = await open(t)
+  const carried = await carryTo('a@there.test', routeTo({ kind: 'unknown', reason: 'SERVFAIL' }))
+  assert.is(short(carried), 'deferred unknown, trouble')
+  assert.is(carried.ending.text, 'SERVFAIL')
+})
+
+test('an email of which no message can be made fails before transfer', () => {
+  const carried = failedBeforeTransfer('the email is gone')
+  assert.is(short(carried), 'failed unknown, nothing')
+  assert.is(carried.ending.text, 'the email is gone')
+})
+
+test.run()

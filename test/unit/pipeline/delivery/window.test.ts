@@ -1,0 +1,79 @@
+import * as assert from 'uvu/assert'
+import { createWindow } from '../../../../src/pipeline/delivery/shaping/window.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('deliver/window')
+
+const times = (count: number, act: () => void) => {
+  for (let i = 0; i < count; i++) act()
+}
+
+test('a site begins with five deliveries at once', () => {
+  assert.is(createWindow(20).size, 5)
+})
+
+test('it grows by one for each success, up to what the site bears', () => {
+  const window = createWindow(20)
+  times(6, window.grow)
+  assert.is(window.size, 11)
+  times(100, window.grow)
+  assert.is(window.size, 20)
+})
+
+test('after trouble it grows by one for a windowful of successes', () => {
+  const window = createWindow(20)
+  times(15, window.grow)
+  times(2, window.shrink)
+  times(6, window.grow)
+  assert.is(window.size, 6)
+  times(7, window.grow)
+  assert.is(window.size, 7)
+  times(1_000, window.grow)
+  assert.is(window.size, 20)
+})
+
+test('a site that bears little begins with that', () => {
+  const window = createWindow(2)
+  times(9, window.grow)
+  assert.is(window.size, 2)
+})
+
+test('trouble halves it, down to one', () => {
+  const window = createWindow(20)
+  times(1_000, window.grow)
+  const sizes = [1, 2, 3, 4, 5, 6].map(() => {
+    window.shrink()
+    return window.size
+  })
+  assert.equal(sizes, [10, 5, 2, 1, 1, 1])
+})
+
+test('a window of one grows again', () => {
+  const window = createWindow(20)
+  times(9, window.shrink)
+  window.grow()
+  assert.is(window.size, 2)
+})
+
+test('it may be forgotten while nothing was learnt that would be lost', () => {
+  const window = createWindow(20)
+  assert.is(window.isFresh, true)
+  window.shrink()
+  assert.is(window.isFresh, false)
+  times(20, window.grow)
+  assert.is(window.isFresh, true)
+})
+
+test('after an outage it grows as at the beginning, until the next push back', () => {
+  const window = createWindow(20)
+  times(9, window.shrink)
+  window.restart()
+  assert.is(window.size, 1)
+  times(8, window.grow)
+  assert.is(window.size, 9)
+  window.shrink()
+  times(4, window.grow)
+  assert.is(window.size, 5)
+})
+
+test.run()

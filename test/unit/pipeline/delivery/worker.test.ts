@@ -1,0 +1,182 @@
+import * as assert from 'uvu/assert'
+import { hashText } from '../../../../src/lib/hash.ts'
+import type { Route } from '../../../../src/pipeline/delivery/route.ts'
+import { readRecord } from '../../../../src/resources/emails/attempt-record.ts'
+import { suite } from '../../../kit/suite.ts'
+import { until } from '../../../kit/until.ts'
+import { openWorker } from './open-worker.ts'
+
+const test = suite('deliver/worker')
+
+test('what is accepted is delivered, and its end stored', async t => {
+  const { send, when, mx, stored, rows } = await openWorker(t)
+  await send('ok')
+  await when('ok@there.test', 'delivered')
+  assert.is(mx.messages.length, 1)
+  assert.equal(mx.violations, [])
+  await until(() => stored.length > 0)
+  assert.equal(stored, ['ok@there.test delivered'])
+  const [attempt] = rows<{ outcome: string; record: Uint8Array }>('select outcome, record from attempts')
+  assert.equal([attempt!.outcome, readRecord(attempt!.record).mxHost], ['delivered', 'mx.there.test'])
+})
+
+test('what is deferred is tried again when its time has come', async t => {
+  const { send, when, mx, clock, rows } = await openWorker(t)
+  await send('grey-2')
+  await when('grey-2@there.test', 'delivery_delayed')
+  clock.advance(59_000)
+  assert.is(mx.triesOf('grey-2@there.test'), 1)
+  clock.advance(1_000)
+  await until(() => mx.triesOf('grey-2@there.test') === 2)
+  await until(() => rows('select 1 from deliveries where state = 0 and attempts = 2').length)
+  clock.advance(6 * 60_000)
+  await when('grey-2@there.test', 'delivered')
+})
+
+test('each recipient of an email has an end of its own', async t => {
+  const { send, when, stored } = await openWorker(t)
+  await send('ok', 'perm-550-511', 'defer-451')
+  await when('ok@there.test', 'delivered')
+  await when('perm-550-511@there.test', 'bounced')
+  await when('defer-451@there.test', 'delivery_delayed')
+  await until(() => stored.length === 3)
+})
+
+test('more sites than can be served at once are all served', async t => {
+  const domains = Array.from({ length: 250 }, (_, i) => `d${i}.test`)
+  const zone = domains.map(domain => `${domain} MX 10 mx.${domain}\nmx.${domain} A 127.0.0.2`).join('\n')
+  const { mx, rows, sendTo } = await openWorker(t, { zone })
+  for (let at = 0; at < 250; at += 50) await sendTo(domains.slice(at, at + 50).map(domain => `ok@${domain}`))
+  await mx.waitFor(250)
+  await until(() => rows("select 1 from deliveries where status <> 'delivered'").length === 0)
+})
+
+test('an error of our own defers the delivery instead of leaving it in its lease for ever', async t => {
+  let broken = true
+  const { send, when, errors, clock, rows } = await openWorker(t, {
+    make:
+      ({ make }) =>
+      (ref, now) =>
+        broken ? Promise.reject(new Error('a blob cannot be read')) : make(ref, now),
+  })
+  await send('ok')
+  await when('ok@there.test', 'delivery_delayed')
+  assert.equal(errors, ['a blob cannot be read'])
+  const [attempt] = rows<{ outcome: string; record: Uint8Array }>('select outcome, record from attempts')
+  assert.equal([attempt!.outcome, readRecord(attempt!.record).reply], ['deferred', 'an internal error'])
+  assert.equal(rows("select type from events where type like 'email.%'"), [
+    { type: 'email.delivery_delayed' },
+  ])
+  broken = false
+  clock.advance(60_000)
+  await when('ok@there.test', 'delivered')
+})
+
+test('an email of which no message can be made fails', async t => {
+  const { send, when, rows } = await openWorker(t, {
+    make: () => async () => ({ reason: 'the email is gone' }),
+  })
+  await send('ok')
+  await when('ok@there.test', 'failed')
+  assert.equal(rows('select status, error, sent_at from emails'), [
+    { status: 'failed', error: 'the email is gone', sent_at: null },
+  ])
+})
+
+test('a store without room holds deliveries up, and loses none', async t => {
+  const { send, when, failing, errors, clock, mx } = await openWorker(t)
+  failing.add('claim')
+  await send('ok')
+  await until(() => errors.length === 1)
+  failing.clear()
+  failing.add('finish')
+  clock.advance(1_000)
+  await mx.waitFor(1)
+  await until(() => clock.timerCount > 0)
+  failing.clear()
+  for (let i = 0; i < 3; i++) {
+    clock.advance(1_000)
+    await new Promise(setImmediate)
+  }
+  await when('ok@there.test', 'delivered')
+  assert.is(mx.messages.length, 1)
+})
+
+test('an attempt that takes its time makes its email sent meanwhile', async t => {
+  const { send, mx, clock, rows } = await openWorker(t)
+  await send('hang-after-data')
+  await mx.until(/C: DATA/)
+  clock.advance(1_000)
+  await until(() => rows("select 1 from emails where status = 'sent'").length === 1)
+})
+
+test('lanes at home with another thread are none of ours', async t => {
+  const { worker, mx, accountId, clock, forwarded } = await openWorker(t, { threadCount: 2 })
+  const foreign = ['a.test', 'b.test', 'c.test', 'd.test'].find(domain => hashText(domain) % 2 === 1)!
+  worker.announced([{ domain: foreign, class: 0, accountId, at: clock.now() }])
+  await new Promise(setImmediate)
+  assert.is(mx.sessionCount, 0)
+  assert.equal(forwarded, [])
+})
+
+test('a lane whose site is served by another thread is passed to it, with the route', async t => {
+  const domains = Array.from({ length: 20 }, (_, i) => `d${i}.test`)
+  const { worker, forwarded, accountId, clock } = await openWorker(t, {
+    threadCount: 2,
+    zone: domains.map(domain => `${domain} MX 10 mx.${domain}`).join('\n'),
+  })
+  const domain = domains.find(name => hashText(name) % 2 === 0 && hashText(`mx.${name}`) % 2 === 1)!
+  worker.announced([{ domain, class: 0, accountId, at: clock.now() - 5 }])
+  await until(() => forwarded.length > 0)
+  const [{ to, lane, route }] = forwarded as [(typeof forwarded)[0]]
+  assert.equal([to, lane.domain, lane.at, route.site], [1, domain, clock.now(), `mx.${domain}`])
+})
+
+test('a lane passed to us is served by the route that came with it', async t => {
+  const { worker, send, when, accountId, clock } = await openWorker(t, {
+    threadCount: 1,
+    zone: 'mx.there.test A 127.0.0.2\nthere.test SERVFAIL',
+  })
+  const route: Route = {
+    site: 'mx.there.test',
+    destination: {
+      kind: 'hosts',
+      hostSet: 'mx.there.test',
+      hosts: [{ name: 'mx.there.test', preference: 0 }],
+    },
+  }
+  worker.forwarded({ domain: 'there.test', class: 0, accountId, at: clock.now() }, route)
+  await send('ok')
+  await when('ok@there.test', 'delivered')
+})
+
+test('stopping lets what is under way end, and gives back what was not begun', async t => {
+  const { send, stop, mx, rows } = await openWorker(t)
+  await send(...Array.from({ length: 12 }, (_, i) => `slow-dot-50+${i}`))
+  await mx.until(/C: DATA/)
+  await stop(60_000)
+  const states = rows<{ state: number; attempts: number; status: string }>(
+    'select state, attempts, status from deliveries',
+  )
+  assert.equal(rows('select 1 from deliveries where state = 1'), [])
+  for (const { state, attempts, status } of states)
+    assert.ok(
+      (state === 2 && status === 'delivered') || (state === 0 && attempts === 0 && status === 'queued'),
+    )
+  assert.is(mx.messages.length, states.filter(({ state }) => state === 2).length)
+  assert.ok(mx.messages.length > 0 && mx.messages.length < 12)
+})
+
+test('stopping does not wait longer than the grace; what hangs keeps its lease', async t => {
+  const { send, stop, mx, clock, rows } = await openWorker(t)
+  await send('hang-after-dot')
+  await mx.until(/bytes of message/)
+  const timerCount = clock.timerCount
+  const stopping = stop(5_000)
+  await until(() => clock.timerCount > timerCount)
+  clock.advance(5_000)
+  await stopping
+  assert.equal(rows('select state, attempts from deliveries'), [{ state: 1, attempts: 1 }])
+})
+
+test.run()

@@ -1,0 +1,69 @@
+import * as assert from 'uvu/assert'
+import { createConnectionLimit } from '../../../../src/pipeline/inbound/connections.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('inbound/connections')
+
+function given(terms: { mostOfOne?: number; newPerMinute?: number }) {
+  const clock = createManualClock()
+  const limit = createConnectionLimit({ mostOfOne: 1_000, newPerMinute: 0, ...terms }, clock)
+  const open = (address: string) => ({
+    told: limit.enter(address) ?? 'taken',
+    close: () => limit.leave(address),
+  })
+  return { clock, open }
+}
+
+test('one address has so many at a time, and another one its own', () => {
+  const { open } = given({ mostOfOne: 2 })
+  const [first] = [open('192.0.2.1'), open('192.0.2.1')]
+  assert.match(open('192.0.2.1').told, /Too many connections/)
+  assert.is(open('192.0.2.2').told, 'taken')
+  first.close()
+  assert.is(open('192.0.2.1').told, 'taken')
+})
+
+test('a refused connection does not count', () => {
+  const { open } = given({ mostOfOne: 1 })
+  const first = open('192.0.2.1')
+  assert.match(open('192.0.2.1').told, /Too many connections/)
+  first.close()
+  assert.is(open('192.0.2.1').told, 'taken')
+})
+
+test('addresses of one IPv6 site are one', () => {
+  const { open } = given({ mostOfOne: 1 })
+  open('2001:db8:0:1::1')
+  assert.match(open('2001:db8:0:2::7').told, /Too many connections/)
+  assert.is(open('2001:db8:1:1::1').told, 'taken')
+})
+
+test('one address opens so many a minute, closed or not', () => {
+  const { clock, open } = given({ newPerMinute: 3 })
+  for (let i = 0; i < 3; i++) {
+    const { told, close } = open('192.0.2.1')
+    assert.is(told, 'taken')
+    close()
+  }
+  assert.match(open('192.0.2.1').told, /Too many new connections/)
+  assert.is(open('192.0.2.2').told, 'taken')
+  clock.advance(60_000)
+  assert.is(open('192.0.2.1').told, 'taken')
+})
+
+test('connections from this machine are not counted by the minute, but at a time', () => {
+  for (const place of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
+    const { open } = given({ newPerMinute: 1, mostOfOne: 2 })
+    for (let i = 0; i < 10; i++) {
+      const { told, close } = open(place)
+      assert.is(told, 'taken')
+      close()
+    }
+    open(place)
+    open(place)
+    assert.match(open(place).told, /Too many connections/)
+  }
+})
+
+test.run()

@@ -1,0 +1,401 @@
+import * as assert from 'uvu/assert'
+import { idKey } from '../../../../src/lib/ids.ts'
+import { createLog } from '../../../../src/lib/log.ts'
+import { createMetrics } from '../../../../src/lib/metrics.ts'
+import type { ReaderPool } from '../../../../src/lib/reader-pool.ts'
+import { type Inbox, startInbox } from '../../../../src/pipeline/inbound/inbound-processor.ts'
+import { countInbox } from '../../../../src/pipeline/inbound/inbox-counts.ts'
+import { type Crowd, createCrowd } from '../../../../src/pipeline/inbound/ingest-load.ts'
+import { createMailReader, type MailReader } from '../../../../src/pipeline/inbound/mail-reader.ts'
+import {
+  createJudging,
+  type JudgeMail,
+  type Verdicts,
+} from '../../../../src/pipeline/inbound/message-verdicts.ts'
+import { createFreshMail } from '../../../../src/pipeline/inbound/recent-message-cache.ts'
+import { StorageUnavailable } from '../../../../src/store/command.ts'
+import type { Db } from '../../../../src/store/schema.ts'
+import { newId, postOver } from '../../../kit/mail.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
+import { openReaders } from '../../../kit/readers.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+import { until } from '../../../kit/until.ts'
+
+const test = suite('inbound/inbox')
+const log = createLog('silent')
+const entry = new URL('../../../../src/workers/inbound.ts', import.meta.url)
+const GOOD: Verdicts = {
+  ...{ spam: 'PASS', virus: 'DISABLED', spf: 'PASS', dkim: 'GRAY', dmarc: 'FAIL' },
+  detail: { spf: { result: 'pass' } },
+  authenticationResults: 'posthorn.test; spf=pass',
+}
+
+const READS_NOTHING: MailReader = {
+  read: () => Promise.reject(new Error('it is not to be read')),
+  endedWith: () => false,
+  close: async () => {},
+}
+
+interface Listed {
+  subject: string
+  parse_error: string | null
+  spam_verdict: string
+  dmarc_verdict: string
+}
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  const clock = createManualClock()
+  const metrics = createMetrics()
+  const readers = await t.using(openReaders({ location: store.location, clock, metrics }))
+  const reading = { mailHost: 'posthorn.test', readers, run: store.run, metrics, clock, log }
+  const openReader = async (over: { entry?: URL; readers?: typeof readers } = {}) =>
+    t.using(createMailReader({ entry, ...reading, ...over }))
+  const otherAccountId = post.account()
+  const take = async (mail: string, at = clock.now(), account = accountId) => {
+    const blob = await store.blobs.stage(Buffer.from(mail.replace(/\n/g, '\r\n'), 'latin1'))
+    if (blob.draft !== null) await store.blobs.place(blob)
+    await store.run('storeInbound', {
+      messages: [{ accountId: account, domainId: newId(1), recipients: ['bob@here.test'] }],
+      ...{ sender: '', clientIp: '192.0.2.1', helo: null, tls: null, sizeBytes: mail.length, blob },
+      ...{ source: null, at },
+    })
+  }
+  const start = (
+    over: {
+      reader?: MailReader
+      judge?: JudgeMail | null
+      run?: typeof store.run
+      db?: typeof store.db
+      crowd?: Pick<Crowd, 'isThere'>
+      sizes?: 'small' | 'large'
+    } = {},
+  ): Inbox => {
+    const { judge = null, ...rest } = over
+    const inbox = startInbox({
+      ...store,
+      sizes: 'small',
+      fresh: createFreshMail(clock),
+      crowd: createCrowd(clock),
+      ...{
+        reader: over.reader ?? createMailReader({ entry, ...reading }),
+        counts: countInbox(metrics),
+        clock,
+        log,
+        ...rest,
+      },
+      judge: createJudging({ judge, clock, log }),
+    })
+    t.after(() => inbox.stop())
+    return inbox
+  }
+  const listed = () =>
+    store.rows<Listed>(
+      'select subject, parse_error, spam_verdict, dmarc_verdict from inbound_messages where listed_at is not null order by id',
+    )
+  const whenListed = (count: number) => until(async () => (listed().length === count ? listed() : undefined))
+  const figures = () => metrics.text().match(/^posthorn_.*/gm)
+  return { ...store, otherAccountId, clock, metrics, openReader, take, start, listed, whenListed, figures }
+}
+
+const LARGE = `Subject: large\n\n${`${'x'.repeat(70)}\n`.repeat(1_000)}`
+
+test('a large message that ends its process is listed by its header, and the next ones are read', async t => {
+  const { openReader, clock, take, start, whenListed } = await open(t)
+  const dying = await t.using(openReaders({ entry: new URL('./dying-reader.ts', import.meta.url), clock }))
+  const reader = await openReader({ readers: dying })
+  await take(LARGE)
+  await take('Subject: small\n\nx')
+  start({ reader })
+  start({ reader, sizes: 'large' })
+  const rows = (await whenListed(2)).map(({ subject, parse_error }) => [subject, parse_error])
+  const reason = 'This message needs more memory to read than is allowed, so that only its header was read'
+  assert.equal(
+    new Map(rows as [string, string][]),
+    new Map<string, string | null>([
+      ['large', reason],
+      ['small', null],
+    ]),
+  )
+})
+
+test('small messages, and large ones of other accounts, do not wait for many large ones of one account', async t => {
+  const { openReader, clock, take, start, otherAccountId, rows } = await open(t)
+  const began: string[] = []
+  const readers: ReaderPool = {
+    async run({ load, owner }) {
+      await load()
+      began.push(owner)
+      return new Promise(() => {})
+    },
+    close: async () => {},
+  }
+  for (let i = 0; i < 600; i++) await take(`Subject: ${i}\n\n${'x'.repeat(65_536)}`)
+  await take(LARGE, clock.now(), otherAccountId)
+  await take('Subject: small\n\nx')
+  const reader = await openReader({ readers })
+  start({ reader, sizes: 'large' })
+  start({ reader })
+  await until(() => began.includes(idKey(otherAccountId)) || undefined)
+  await until(() => rows("select 1 from inbound_messages where subject = 'small'").length === 1)
+})
+
+test('a message whose reading ended with the service is listed by its header after the next start', async t => {
+  const { openReader, clock, take, start, rows, whenListed } = await open(t)
+  const stuck = await t.using(openReaders({ entry: new URL('./stuck-reader.ts', import.meta.url), clock }))
+  await take(LARGE)
+  start({ reader: await openReader({ readers: stuck }), sizes: 'large' })
+  await until(() => rows('select 1 from inbound_messages where reading_at is not null').length === 1)
+  // the service is killed here: nothing of it is stopped in an orderly way
+  clock.advance(1)
+  start({ reader: await openReader(), judge: async () => GOOD, sizes: 'large' })
+  const [row] = await whenListed(1)
+  assert.equal(
+    [row!.subject, row!.parse_error, row!.dmarc_verdict],
+    [
+      'large',
+      'The service ended while it was reading this message, so that only its header was read',
+      'PROCESSING_FAILED',
+    ],
+  )
+})
+
+test('a message whose reading was stopped in an orderly way is read in full after the next start', async t => {
+  const { openReader, clock, take, start, rows, whenListed } = await open(t)
+  const stuck = await t.using(openReaders({ entry: new URL('./stuck-reader.ts', import.meta.url), clock }))
+  await take(LARGE)
+  const first = start({ reader: await openReader({ readers: stuck }), sizes: 'large' })
+  await until(() => rows('select 1 from inbound_messages where reading_at is not null').length === 1)
+  await first.stop()
+  clock.advance(1)
+  start({ reader: await openReader(), sizes: 'large' })
+  const [row] = await whenListed(1)
+  assert.equal([row!.subject, row!.parse_error], ['large', null])
+})
+
+test('what was taken and not read before a restart is read after it in a child process, once', async t => {
+  const { take, start, whenListed, rows } = await open(t)
+  for (const subject of ['one', 'two', 'three']) await take(`Subject: ${subject}\n\nx`, 1)
+  const first = start()
+  await whenListed(3)
+  await first.stop()
+  start().note()
+  assert.equal(
+    (await whenListed(3)).map(({ subject, parse_error }) => [subject, parse_error]),
+    [
+      ['one', null],
+      ['two', null],
+      ['three', null],
+    ],
+  )
+  assert.is(rows("select 1 from events where type = 'email.received'").length, 3)
+  assert.equal(
+    rows<{ count: number }>("select count from counters where kind = 'inbound'").map(({ count }) =>
+      Number(count),
+    ),
+    [3],
+  )
+})
+
+test('hostile mail is listed, and what comes behind it too', async t => {
+  const { take, start, whenListed } = await open(t)
+  let nested = ''
+  for (let i = 0; i < 10_000; i++) nested += `Content-Type: multipart/mixed; boundary=b${i}\n\n--b${i}\n`
+  const parts = `Content-Type: multipart/mixed; boundary=b\n\n${'--b\n\nhi\n'.repeat(100_000)}--b--\n`
+  await take(`Subject: nested\n${nested}`)
+  await take(`Subject: parts\n${parts}`)
+  await take(`Subject: heads\n${'X-A: b\n'.repeat(100_000)}\nx`)
+  await take(`Subject: long\nX: ${'y'.repeat(3_000_000)}\n\nx`)
+  await take('Subject: \0nul\n__proto__: a\n\n\0')
+  await take('Subject: plain\n\nx')
+  start()
+  start({ sizes: 'large' })
+  const rows = await whenListed(6)
+  assert.equal(
+    rows.map(({ subject }) => subject),
+    ['nested', 'parts', 'heads', 'long', 'nul', 'plain'],
+  )
+  assert.equal(
+    rows.map(({ parse_error }) => parse_error),
+    [
+      'Parts are nested more than 50 levels deep; those further inside were not read',
+      'The message has more than 1,000 parts; the others were not read',
+      'The header is too large: only its first 1,000 fields and 256 KB were read',
+      'The header is too large: only its first 1,000 fields and 256 KB were read',
+      null,
+      null,
+    ],
+  )
+})
+
+function countQuestions(db: Db) {
+  let questions = 0
+  const counted = new Proxy(db, {
+    get(target, name) {
+      if (name !== 'selectFrom') return Reflect.get(target, name, target)
+      return (table: 'inboundMessages') => {
+        if (table === 'inboundMessages') questions += 1
+        return target.selectFrom(table)
+      }
+    },
+  })
+  return { counted, questions: () => questions }
+}
+
+test('what comes in numbers is looked up by few questions', async t => {
+  const { db, take, start, whenListed } = await open(t)
+  for (let i = 0; i < 400; i++) await take(`Subject: ${i}\n\nx`, i)
+  const { counted, questions } = countQuestions(db)
+  start({ db: counted, reader: READS_NOTHING })
+  await whenListed(400)
+  assert.ok(questions() <= 10, `${questions()} questions`)
+})
+
+test('what comes while others are judged for long is gathered, and waits for none of them', async t => {
+  const { clock, db, take, start, whenListed } = await open(t)
+  for (let i = 0; i < 20; i++) await take(`Subject: ${i}\n\nx`, i)
+  const { counted, questions } = countQuestions(db)
+  const judged = Promise.withResolvers<Verdicts>()
+  let judging = 0
+  const judge: JudgeMail = () => (judging++ < 20 ? judged.promise : Promise.resolve(GOOD))
+  const inbox = start({ db: counted, reader: READS_NOTHING, judge })
+  await until(() => judging === 20 || undefined)
+  for (let i = 20; i < 30; i++) {
+    await take(`Subject: ${i}\n\nx`, i)
+    inbox.note()
+  }
+  assert.is(questions(), 1)
+  clock.advance(100)
+  await whenListed(10)
+  assert.is(questions(), 2)
+  judged.resolve(GOOD)
+  await whenListed(30)
+})
+
+test('while many wait to be acknowledged one at a time is read, and all of them when the first has waited for long', async t => {
+  const { clock, take, start, whenListed } = await open(t)
+  for (let i = 0; i < 20; i++) await take(`Subject: ${i}\n\nx`, clock.now())
+  const judged = Promise.withResolvers<Verdicts>()
+  let judging = 0
+  const judge: JudgeMail = () => {
+    judging += 1
+    return judged.promise
+  }
+  start({ reader: READS_NOTHING, judge, crowd: { isThere: () => true } })
+  await until(() => judging === 1 || undefined)
+  clock.advance(4_900)
+  assert.is(judging, 1)
+  for (let passed = 0; passed < 200; passed += 100) clock.advance(100)
+  await until(() => judging === 20 || undefined)
+  judged.resolve(GOOD)
+  await whenListed(20)
+})
+
+test('when the crowd is gone the others are read, whatever the one that was read meanwhile waits for', async t => {
+  const { clock, take, start, whenListed } = await open(t)
+  for (let i = 0; i < 20; i++) await take(`Subject: ${i}\n\nx`, clock.now())
+  let isCrowd = true
+  let judging = 0
+  const judge: JudgeMail = () => (judging++ === 0 ? new Promise(() => {}) : Promise.resolve(GOOD))
+  start({ reader: READS_NOTHING, judge, crowd: { isThere: () => isCrowd } })
+  await until(() => judging === 1 || undefined)
+  isCrowd = false
+  clock.advance(100)
+  await whenListed(19)
+})
+
+test('an inbox that has stopped does not look again, however many wait', async t => {
+  const { clock, take, start } = await open(t)
+  for (let i = 0; i < 2; i++) await take(`Subject: ${i}\n\nx`, clock.now())
+  let judging = 0
+  const judge: JudgeMail = () => {
+    judging += 1
+    return new Promise(() => {})
+  }
+  const inbox = start({ reader: READS_NOTHING, judge, crowd: { isThere: () => true } })
+  await until(() => judging === 1 || undefined)
+  const timerCount = clock.timerCount
+  await inbox.stop()
+  assert.is(clock.timerCount, timerCount - 1)
+})
+
+test('what takes too long to be read is known by its head', async t => {
+  const { clock, openReader, whenListed, take, start, figures } = await open(t)
+  const real = await openReader({ entry: new URL('./stuck-thread.ts', import.meta.url) })
+  await take('Subject: stuck\n\nx')
+  start({ reader: real })
+  await until(async () => clock.timerCount > 0 || undefined)
+  clock.advance(21_000)
+  const [row] = await whenListed(1)
+  assert.equal(
+    [row!.subject, row!.parse_error],
+    ['by its head', 'This message takes longer to read than is allowed, so that only its header was read'],
+  )
+  await until(() => figures()?.includes('posthorn_inbound_listed_total 1'))
+  assert.ok(figures()!.includes('posthorn_inbound_parse_errors_total 1'))
+  assert.ok(figures()!.includes('posthorn_threads_lost_total{thread="inbound"} 1'))
+})
+
+test('a store that is in trouble is asked again', async t => {
+  const { run, clock, take, start, whenListed } = await open(t)
+  await take('Subject: later\n\nx')
+  let failures = 0
+  const troubled: typeof run = async (name, input) => {
+    if (failures === 2) return run(name, input)
+    failures++
+    throw new StorageUnavailable('disk full')
+  }
+  start({ run: troubled })
+  for (const failed of [1, 2]) {
+    await until(() => (failures === failed && clock.timerCount === 1) || undefined)
+    clock.advance(5_000)
+  }
+  assert.is((await whenListed(1))[0]!.subject, 'later')
+})
+
+test('verdicts are kept, and where there is none in time that is what is kept', async t => {
+  const { clock, take, start, whenListed, figures } = await open(t)
+  await take('Subject: good\n\nx')
+  const judged = start({ judge: async () => GOOD })
+  assert.equal(
+    (await whenListed(1)).map(row => [row.spam_verdict, row.dmarc_verdict]),
+    [['PASS', 'FAIL']],
+  )
+  await judged.stop()
+  assert.ok(figures()!.includes('posthorn_inbound_verdicts_total{check="dmarc",verdict="FAIL"} 1'))
+  await take('Subject: broken\n\nx', 2)
+  const broken = start({ judge: () => Promise.reject(new Error('no')) })
+  assert.is((await whenListed(2))[1]!.spam_verdict, 'PROCESSING_FAILED')
+  await broken.stop()
+  await take('Subject: slow\n\nx', 3)
+  const asked = Promise.withResolvers<void>()
+  start({
+    judge() {
+      asked.resolve()
+      return new Promise(() => {})
+    },
+  })
+  await asked.promise
+  clock.advance(91_000)
+  assert.is((await whenListed(3))[2]!.spam_verdict, 'PROCESSING_FAILED')
+})
+
+test('stopping waits for nobody who judges', async t => {
+  const { take, start, listed } = await open(t)
+  await take('Subject: slow\n\nx')
+  const asked = Promise.withResolvers<void>()
+  const inbox = start({
+    judge: () => {
+      asked.resolve()
+      return new Promise(() => {})
+    },
+  })
+  await asked.promise
+  await inbox.stop()
+  assert.is(listed().length, 0)
+})
+
+test.run()

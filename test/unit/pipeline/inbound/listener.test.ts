@@ -1,0 +1,84 @@
+import * as assert from 'uvu/assert'
+import type { Admit } from '../../../../src/pipeline/inbound/rcpt-policy.ts'
+import { StorageUnavailable } from '../../../../src/store/command.ts'
+import { admitAll, finish, openInboundListener as open } from '../../../kit/inbound-listener.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('inbound/listener')
+
+for (const [what, error, reply] of [
+  [
+    'for now',
+    new StorageUnavailable('the disk is full'),
+    '451 4.3.1 Nothing can be stored now, try again later',
+  ],
+  ['at all', new Error('no such table'), '451 4.3.0 Something is wrong here, try again later'],
+] as const)
+  test(`a recipient for whom the store cannot be asked ${what} is put off, and then taken`, async t => {
+    let isDown = true
+    const admit: Admit = address => (isDown ? Promise.reject(error) : admitAll(address))
+    const { greeted } = await open(t, { admit })
+    const client = await greeted()
+    assert.is(await client.say('RCPT TO:<bob@here.example>'), reply)
+    assert.match(await client.say('DATA'), /^503 /)
+    isDown = false
+    assert.match(await client.say('RCPT TO:<bob@here.example>'), /^250 /)
+    assert.match(await client.say('DATA'), /^354 /)
+    assert.match(await finish(client), /^250 /)
+  })
+
+test('a message that cannot be stored is put off, and the connection goes on', async t => {
+  let isDown = true
+  const { inData } = await open(t, {
+    async take() {
+      if (isDown) throw new StorageUnavailable('the disk is full')
+    },
+  })
+  const client = await inData()
+  assert.is(await finish(client), '452 4.3.1 Nothing can be stored now, try again later')
+  isDown = false
+  await client.say('MAIL FROM:<ann@there.example>')
+  await client.say('RCPT TO:<bob@here.example>')
+  await client.say('DATA')
+  assert.match(await finish(client), /^250 /)
+})
+
+test('all commands that came together are answered, however many they are', async t => {
+  const { greeted } = await open(t, {})
+  const client = await greeted()
+  const count = 20_000
+  client.write('NOOP\r\n'.repeat(count))
+  for (let i = 0; i < count; i++) assert.is(await client.reply(), '250 OK')
+  assert.match(await client.say('RCPT TO:<bob@here.example>'), /^250 /)
+  client.write('RSET\r\nMAIL FROM:<ann@there.example>\r\nRCPT TO:<bob@here.example>\r\nDATA\r\n')
+  for (const code of [/^250 /, /^250 /, /^250 /, /^354 /]) assert.match(await client.reply(), code)
+  client.write('Subject: one\r\n\r\nx\r\n.\r\nNOOP\r\nQUIT\r\n')
+  for (const code of [/^250 /, /^250 /, /^221 /]) assert.match(await client.reply(), code)
+})
+
+test('what is taken and turned away is counted, by the reply', async t => {
+  let isFull = false
+  const { greeted, inData, figures } = await open(t, {
+    admit: async recipient => (recipient.startsWith('nobody') ? undefined : admitAll(recipient)),
+    take: async () => {
+      if (isFull) throw new StorageUnavailable('disk full')
+    },
+  })
+  const one = await inData()
+  assert.match(await finish(one), /^250 /)
+  isFull = true
+  assert.match(await finish(await inData()), /^452 4\.3\.1/)
+  const stranger = await greeted()
+  for (let i = 0; i < 2; i++)
+    assert.match(await stranger.say('RCPT TO:<nobody@here.example>'), /^550 5\.7\.1/)
+  stranger.write('NOOP\n')
+  assert.match(await stranger.reply(), /^421 /)
+  assert.equal(figures(), [
+    'posthorn_smtp_taken_total{listener="inbound"} 1',
+    'posthorn_smtp_refused_total{listener="inbound",code="550",status="5.7.1"} 2',
+    'posthorn_smtp_deferred_total{listener="inbound",code="452",status="4.3.1"} 1',
+    'posthorn_smtp_deferred_total{listener="inbound",code="421",status="5.5.2"} 1',
+  ])
+})
+
+test.run()

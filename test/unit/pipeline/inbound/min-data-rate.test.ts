@@ -1,0 +1,65 @@
+import * as assert from 'uvu/assert'
+import { Transfer } from '../../../../src/pipeline/inbound/min-data-rate.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('inbound/transfer')
+
+/** Looked at every two seconds, as the listener does. */
+function given({ isCrowded = false } = {}) {
+  let now = 0
+  let isHeldUp = false
+  const transfer = new Transfer(now, { netblock: '192.0.2', isHeldUp: () => isHeldUp, stop: () => {} })
+  /** So many seconds with so many bytes in each. @returns whether it was ever too slow */
+  const seconds = (count: number, bytes: number) => {
+    let isSlow = false
+    for (let i = 0; i < count; i++) {
+      transfer.add(bytes)
+      now += 1_000
+      if (now % 2_000 === 0 && transfer.isTooSlow(now, isCrowded)) isSlow = true
+    }
+    return isSlow
+  }
+  return {
+    seconds,
+    rate: () => transfer.bytesPerSecond(now),
+    holdUp: (value: boolean) => {
+      isHeldUp = value
+    },
+  }
+}
+
+test('a byte a second is too slow after a minute', () => {
+  const { seconds } = given()
+  assert.equal([seconds(58, 1), seconds(2, 1)], [false, true])
+})
+
+test('a kilobyte a second is fast enough, for as long as it lasts', () => {
+  const { seconds } = given()
+  assert.not(seconds(1_800, 1_024))
+  assert.ok(seconds(60, 1_023))
+})
+
+test('in a crowd it takes 4 KB a second, over ten seconds', () => {
+  const { seconds } = given({ isCrowded: true })
+  assert.not(seconds(600, 4_096))
+  assert.equal([seconds(8, 4_095), seconds(2, 4_095)], [false, true])
+})
+
+test('time in which the client waits for us does not count', () => {
+  const { seconds, holdUp } = given({ isCrowded: true })
+  assert.not(seconds(8, 5_000))
+  holdUp(true)
+  assert.not(seconds(100, 0))
+  holdUp(false)
+  assert.not(seconds(10, 5_000))
+})
+
+test('the rate is that of the last twenty seconds, not of a quick beginning', () => {
+  const { seconds, rate } = given()
+  seconds(1, 1_000_000)
+  assert.is(rate(), 1_000_000)
+  seconds(39, 2_000)
+  assert.is(rate(), 2_000)
+})
+
+test.run()

@@ -1,0 +1,50 @@
+import * as assert from 'uvu/assert'
+import { createFreshMail } from '../../../../src/pipeline/inbound/recent-message-cache.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('inbound/fresh-mail')
+
+function blob(number: number, size = 10) {
+  return { hash: new Uint8Array(32).fill(number), body: new Uint8Array(size).fill(number) }
+}
+
+test('what came is there once', () => {
+  const fresh = createFreshMail(createManualClock())
+  fresh.keep(blob(1))
+  assert.equal(fresh.take(blob(1).hash), blob(1).body)
+  assert.is(fresh.take(blob(1).hash), undefined)
+})
+
+test('what is in a file, and what there is no room for, is read from the store', () => {
+  const fresh = createFreshMail(createManualClock(), 25)
+  fresh.keep({ ...blob(1), body: null })
+  for (const number of [2, 3, 4]) fresh.keep(blob(number))
+  assert.equal(
+    [1, 2, 3, 4].map(number => fresh.take(blob(number).hash)?.[0]),
+    [undefined, 2, 3, undefined],
+  )
+})
+
+test('what came twice takes room once', () => {
+  const fresh = createFreshMail(createManualClock(), 20)
+  for (let i = 0; i < 5; i++) fresh.keep(blob(1))
+  fresh.keep(blob(2))
+  assert.equal(fresh.take(blob(2).hash), blob(2).body)
+})
+
+test('what nobody takes makes room after a minute', () => {
+  const clock = createManualClock()
+  const fresh = createFreshMail(clock, 20)
+  fresh.keep(blob(1))
+  clock.advance(30_000)
+  fresh.keep(blob(2))
+  clock.advance(30_000)
+  fresh.keep(blob(3))
+  assert.equal(
+    [1, 2, 3].map(number => fresh.take(blob(number).hash)?.[0]),
+    [undefined, 2, 3],
+  )
+})
+
+test.run()

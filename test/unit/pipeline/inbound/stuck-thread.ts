@@ -1,0 +1,13 @@
+/** Stands in for the thread that reads received mail: whole messages are too much for it. */
+import { workerData } from 'node:worker_threads'
+import { serveCalls } from '../../../../src/lib/worker-rpc.ts'
+import { readHeadOnly } from '../../../../src/pipeline/inbound/parts/read-mail.ts'
+import { encodeInboundContent } from '../../../../src/pipeline/inbound/stored-content.ts'
+
+serveCalls(workerData.calls, {
+  async read({ fault }: { fault: string | null }) {
+    if (fault === null) await new Promise(() => {})
+    const { html, text, headers, ...rest } = readHeadOnly(Buffer.from('Subject: by its head\r\n\r\n'), fault!)
+    return { ...rest, content: encodeInboundContent({ html, text, headers }) }
+  },
+})

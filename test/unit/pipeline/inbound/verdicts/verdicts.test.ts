@@ -1,0 +1,76 @@
+import * as assert from 'uvu/assert'
+import { createLog } from '../../../../../src/lib/log.ts'
+import { createVerdicts } from '../../../../../src/pipeline/inbound/verdicts/verdicts.ts'
+import type { StoreLocation } from '../../../../../src/store/dialect.ts'
+import { createManualClock, type ManualClock } from '../../../../kit/manual-clock.ts'
+import { suite, type TestContext } from '../../../../kit/suite.ts'
+import { until } from '../../../../kit/until.ts'
+import { envelope, HOST, NO_FILTERS } from './scene.ts'
+
+const test = suite('verdicts/verdicts')
+const FAILED = ['PROCESSING_FAILED', 'PROCESSING_FAILED', 'PROCESSING_FAILED', 'PROCESSING_FAILED']
+
+async function start(t: TestContext, clock: ManualClock) {
+  const verdicts = await t.using(
+    createVerdicts({
+      entry: new URL('./scripted-thread.ts', import.meta.url),
+      // of no store: the scripted thread opens none
+      location: {} as StoreLocation,
+      mailHost: HOST,
+      resolvers: [],
+      filters: { ...NO_FILTERS, clamd: { path: '/nowhere' } },
+      logLevel: 'fatal',
+      clock,
+      log: createLog('fatal'),
+    }),
+  )
+  return {
+    close: verdicts.close,
+    judge: (mailFrom: string) =>
+      verdicts.judge({ ...envelope({ mailFrom }), blobHash: new Uint8Array(32), bytes: null }),
+  }
+}
+
+test('what the thread finds is told', async t => {
+  const { judge } = await start(t, createManualClock())
+  const { detail } = await judge('ann@here.test')
+  assert.is(detail.spf.reason, 'judged 1 on this thread')
+})
+
+for (const [mailFrom, reason] of [
+  ['dies', /has ended/],
+  ['throws', /as the test wants it/],
+] as const)
+  test(`a message by which the thread ${mailFrom} has no verdict, and the next has its own`, async t => {
+    const { judge } = await start(t, createManualClock())
+    const { spf, dkim, spam, virus, detail, authenticationResults } = await judge(mailFrom)
+    assert.equal([spf, dkim, spam, virus], FAILED)
+    assert.match(detail.spam.reason!, reason)
+    assert.match(authenticationResults, /^mail\.posthorn\.test;\r\n spf=temperror reason=/)
+    assert.match((await judge('ann@here.test')).detail.spf.reason!, /^judged /)
+  })
+
+test('a message that keeps the thread busy costs the thread twice; those beside it are judged all the same', async t => {
+  const clock = createManualClock()
+  const { judge } = await start(t, clock)
+  const before = judge('slow')
+  const busy = judge('busy')
+  const beside = judge('ann@here.test')
+  clock.advance(40_000)
+  await until(() => clock.timerCount === 1)
+  clock.advance(40_000)
+  const { spf, virus, detail } = await busy
+  assert.equal([spf, virus], ['PROCESSING_FAILED', 'PROCESSING_FAILED'])
+  assert.match(detail.virus.reason!, /no verdict within 40 s/)
+  for (const other of [before, beside]) assert.match((await other).detail.spf.reason!, /^judged [12] /)
+  assert.is(clock.timerCount, 0)
+})
+
+test('what is under way when it is closed has no verdict', async t => {
+  const { judge, close } = await start(t, createManualClock())
+  const waiting = judge('waits')
+  await close()
+  assert.is((await waiting).spf, 'PROCESSING_FAILED')
+})
+
+test.run()

@@ -1,0 +1,259 @@
+import * as assert from 'uvu/assert'
+import { createHands } from '../../../../src/pipeline/queue/queue-admin.ts'
+import type { Mark } from '../../../../src/pipeline/queue/waiting-mail.ts'
+import type { MailSelector } from '../../../../src/store/schema/steering.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
+import { planOf } from '../../../kit/database.ts'
+import { endings, finishFor, newId, postOver } from '../../../kit/mail.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('queue: steering')
+
+const MINE: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  post.domain(accountId, 'here.test')
+  const hands = createHands({ db: store.db, run: store.run, clock: post.clock, newId })
+  /** Deferred once, with an hour to wait. */
+  const deferred = async (domain = 'there.test') => {
+    const at = post.clock.now()
+    for (const delivery of await post.claim(accountId, domain))
+      await store.run('finish', finishFor(delivery, at, { ...endings.deferred(at, 3_600_000), signedAt: at }))
+  }
+  return {
+    ...store,
+    ...post,
+    hands,
+    accountId,
+    deferred,
+    send: (...to: string[]) => post.send(accountId, { to }),
+    claimed: async (domain?: string, laneClass: number = DELIVERY_CLASS.transactional) =>
+      (await post.claim(accountId, domain, { class: laneClass })).map(({ address }) => address),
+    emails: () =>
+      store.rows(
+        'select status, error, case when ended_at is null then 0 else 1 end as ended from emails order by id',
+      ),
+    statuses: () =>
+      Object.fromEntries(
+        store
+          .rows<{ address: string; status: string }>('select address, status from deliveries')
+          .map(({ address, status }) => [address, status]),
+      ),
+    events: () => store.rows('select type, recipient from events order by id'),
+    totals: () =>
+      Object.fromEntries(
+        store
+          .rows<{ kind: string; count: number }>(
+            "select kind, count from counters where kind like 'emails.%' and count <> 0",
+          )
+          .map(({ kind, count }) => [kind, count]),
+      ),
+  }
+}
+
+test('what waits is canceled, and told so; counters agree', async t => {
+  const { hands, send, emails, events, totals, claimed } = await open(t)
+  await send('a@there.test')
+  await send('b@far.test')
+  assert.equal(await hands.cancel({ ...MINE, domain: 'there.test' }), { deliveries: 1, hasMore: false })
+  assert.equal(emails(), [
+    { status: 'canceled', error: null, ended: 1 },
+    { status: 'queued', error: null, ended: 0 },
+  ])
+  assert.equal(events(), [{ type: 'email.canceled', recipient: 'a@there.test' }])
+  assert.equal(totals(), { 'emails.canceled': 1, 'emails.queued': 1 })
+  assert.equal([await claimed(), await claimed('far.test')], [[], ['b@far.test']])
+})
+
+test('what was under way when the service was killed, and may have arrived, has failed', async t => {
+  const { hands, send, claim, run, clock, accountId, emails, events } = await open(t)
+  await send('a@there.test')
+  await claim(accountId)
+  await run('voidLeases', { owner: null, now: clock.now(), leaseMs: 60_000 })
+  await hands.cancel({ ...MINE, accountId })
+  const error = 'canceled by the operator; it may have arrived'
+  assert.equal(emails(), [{ status: 'failed', error, ended: 1 }])
+  assert.equal(events(), [{ type: 'email.failed', recipient: 'a@there.test' }])
+})
+
+test('what is under way is not touched', async t => {
+  const { hands, send, claim, run, clock, accountId, emails } = await open(t)
+  await send('a@there.test')
+  const [delivery] = await claim(accountId)
+  assert.equal(await hands.cancel({ ...MINE, accountId }), { deliveries: 0, hasMore: false })
+  assert.is(await run('finish', finishFor(delivery!, clock.now())), true)
+  assert.equal(emails(), [{ status: 'delivered', error: null, ended: 1 }])
+})
+
+test('what had been handed over, and was deferred, has failed', async t => {
+  const { hands, send, deferred, accountId, emails, events } = await open(t)
+  await send('a@there.test')
+  await deferred()
+  assert.equal(await hands.cancel({ ...MINE, accountId }), { deliveries: 1, hasMore: false })
+  assert.equal(emails(), [{ status: 'failed', error: 'canceled by the operator', ended: 1 }])
+  assert.equal(events().at(-1), { type: 'email.failed', recipient: 'a@there.test' })
+})
+
+test('an email of which a part was canceled is told by the rest', async t => {
+  const { hands, send, statuses, claim, run, clock, accountId, emails } = await open(t)
+  await send('a@there.test', 'b@far.test')
+  await hands.cancel({ ...MINE, domain: 'far.test' })
+  assert.equal(emails(), [{ status: 'queued', error: null, ended: 0 }])
+  const [delivery] = await claim(accountId)
+  await run('finish', finishFor(delivery!, clock.now()))
+  assert.equal(statuses(), { 'a@there.test': 'delivered', 'b@far.test': 'canceled' })
+  assert.equal(emails(), [{ status: 'delivered', error: null, ended: 1 }])
+})
+
+test('held mail is canceled, too, by email and by broadcast', async t => {
+  const { hands, send, claimed, change, clock, statuses } = await open(t)
+  const first = await send('a@there.test')
+  const second = await send('b@there.test')
+  await send('c@there.test')
+  const broadcastId = newId(clock.now())
+  change('update emails set broadcast_id = ? where id = ?', broadcastId, second)
+  await hands.hold({ ...MINE, emailId: first }, null)
+  await hands.hold({ ...MINE, broadcastId }, null)
+  assert.equal(await claimed(), ['c@there.test'])
+  assert.is((await hands.cancel({ ...MINE, emailId: first })).deliveries, 1)
+  assert.is((await hands.cancel({ ...MINE, broadcastId })).deliveries, 1)
+  assert.equal(statuses(), {
+    'a@there.test': 'canceled',
+    'b@there.test': 'canceled',
+    'c@there.test': 'queued',
+  })
+})
+
+test('all that is named must be true: another account is not touched', async t => {
+  const { hands, send, account, domain, submit, accountId, statuses } = await open(t)
+  const other = account('Other')
+  domain(other, 'other.test')
+  await send('a@there.test')
+  const theirs = await submit(other, { from: 'x@other.test', to: ['z@there.test'] })
+  assert.is((await hands.cancel({ ...MINE, accountId, domain: 'far.test' })).deliveries, 0)
+  assert.ok('ids' in theirs)
+  assert.is((await hands.cancel({ ...MINE, accountId, emailId: theirs.ids[0]! })).deliveries, 0)
+  assert.is((await hands.cancel({ ...MINE, accountId, domain: 'there.test' })).deliveries, 1)
+  assert.equal(statuses(), { 'a@there.test': 'canceled', 'z@there.test': 'queued' })
+})
+
+test('scheduled mail is not in the queue yet, and stays', async t => {
+  const { hands, submit, accountId, clock, emails } = await open(t)
+  await submit(accountId, { to: ['a@there.test'], scheduledAt: clock.now() + 3_600_000 })
+  assert.is((await hands.cancel({ ...MINE, accountId })).deliveries, 0)
+  assert.equal(emails(), [{ status: 'scheduled', error: null, ended: 0 }])
+})
+
+test('deferred mail is due now, by account and by email', async t => {
+  const { hands, send, deferred, accountId, claimed } = await open(t)
+  const first = await send('a@there.test')
+  await send('b@there.test')
+  await deferred()
+  await send('fresh@there.test')
+  assert.equal(await claimed('there.test', DELIVERY_CLASS.retry), [])
+  assert.equal(await hands.retry({ ...MINE, emailId: first }), { deliveries: 1, hasMore: false })
+  assert.equal(await claimed('there.test', DELIVERY_CLASS.retry), ['a@there.test'])
+  assert.equal(await hands.retry({ ...MINE, accountId }), { deliveries: 1, hasMore: false })
+  assert.equal(await claimed('there.test', DELIVERY_CLASS.retry), ['b@there.test'])
+  assert.equal(await hands.retry({ ...MINE, accountId }), { deliveries: 0, hasMore: false })
+})
+
+test('more than one step holds is found to the end', async t => {
+  const { hands, send, rows, clock } = await open(t)
+  for (let email = 0; email < 9; email++) {
+    await send(...Array.from({ length: 50 }, (_, i) => `r${i}@there.test`))
+    if (email % 3 === 0) clock.advance(1)
+  }
+  assert.equal(await hands.cancel({ ...MINE, domain: 'there.test' }), { deliveries: 450, hasMore: false })
+  assert.equal(rows('select distinct status from deliveries'), [{ status: 'canceled' }])
+})
+
+test('a step begins where the one before ended, by the index', async t => {
+  const { rows, accountId } = await open(t)
+  const plan = planOf(
+    { rows },
+    `select email_id from deliveries where state = 0 and domain = ? and class = ? and account_id = ?
+       and (next_at, email_id, ordinal) > (?, ?, ?) order by next_at, email_id, ordinal limit 200`,
+    ...['there.test', 0, accountId, 1, accountId, 0],
+  )
+  assert.match(plan, /deliveries_due/)
+  assert.not.match(plan, /temp b-tree/i)
+})
+
+/** Deferred mail for an hour from now; `how` says by local part how the attempt with the number ended. */
+async function brokenOff(t: TestContext, how: Record<string, [number: number, brokeOff: 0 | 1 | null][]>) {
+  const store = await open(t)
+  await store.send(...Object.keys(how).map(name => `${name}@there.test`))
+  await store.deferred()
+  store.change('delete from attempts')
+  store.change('update deliveries set attempts = 3')
+  for (const [name, attempts] of Object.entries(how))
+    for (const [number, brokeOff] of attempts)
+      store.change(
+        `insert into attempts (email_id, ordinal, number, started_at, outcome, broke_off)
+           select email_id, ordinal, cast(? as integer), 0, 'deferred', cast(? as integer) from deliveries where address = ?`,
+        number,
+        brokeOff,
+        `${name}@there.test`,
+      )
+  const now = store.clock.now()
+  const lane = { domain: 'there.test', class: DELIVERY_CLASS.retry, accountId: store.accountId }
+  return {
+    ...store,
+    now,
+    lane,
+    retry: (after: Mark | null = null, limit = 100) =>
+      store.run('retryBrokenOff', { lane, after, limit, now }),
+    due: () =>
+      store
+        .rows<{ address: string }>('select address from deliveries where next_at <= ? order by address', now)
+        .map(({ address }) => address.split('@')[0]!),
+  }
+}
+
+test('of a site that answers again that alone is due whose last attempt broke off', async t => {
+  const { retry, due, announced, lane, now } = await brokenOff(t, {
+    refused: [[3, 1]],
+    greylisted: [[3, null]],
+    better: [
+      [2, 1],
+      [3, null],
+    ],
+    worse: [
+      [2, null],
+      [3, 1],
+    ],
+    unknown: [],
+  })
+  const before = announced('due').length
+  assert.equal(await retry(), { count: 2, after: null })
+  assert.equal(due(), ['refused', 'worse'])
+  assert.equal(announced('due').slice(before), [{ ...lane, accountId: Buffer.from(lane.accountId), at: now }])
+})
+
+test('it is looked for step by step, and what was passed over is not looked at again', async t => {
+  const names = Array.from({ length: 7 }, (_, i) => `d${i}`)
+  const { retry, due } = await brokenOff(
+    t,
+    Object.fromEntries(names.map((name, i) => [name, [[3, i === 6 ? 1 : null]]])),
+  )
+  const counts: number[] = []
+  let after: Mark | null = null
+  do {
+    const step = await retry(after, 3)
+    counts.push(step.count)
+    after = step.after
+  } while (after)
+  assert.is(counts.length, 3)
+  assert.is(
+    counts.reduce((sum, count) => sum + count, 0),
+    1,
+  )
+  assert.equal(due(), ['d6'])
+})
+
+test.run()

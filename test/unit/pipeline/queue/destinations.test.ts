@@ -1,0 +1,209 @@
+import * as assert from 'uvu/assert'
+import { utcDay } from '../../../../src/lib/periods.ts'
+import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
+import { reportDestinations } from '../../../../src/pipeline/queue/destination-report.ts'
+import { sweepDestinations } from '../../../../src/pipeline/queue/destination-sweeper.ts'
+import {
+  type Destination,
+  destinationKind,
+  MOST_REPLIES,
+  parseDestinationKind,
+  replyFormOf,
+} from '../../../../src/pipeline/queue/destinations.ts'
+import { endings, finishFor, HOUR_MS, postOver } from '../../../kit/mail.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('queue/destinations')
+const SITE = 'mx1.big.test mx2.big.test'
+const DELIVERED: Destination = { site: SITE, result: 'delivered', class: null, replyForm: null }
+const deferral = (reply: string, site = SITE): Destination => ({
+  site,
+  result: 'deferred',
+  class: 'rate-limited',
+  replyForm: replyFormOf(reply),
+})
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  post.domain(accountId, 'here.test')
+  /** One attempt for each; all are recorded together. */
+  const arrive = async (...ends: { destination: Destination; reply?: string; to?: string }[]) => {
+    const at = post.clock.now()
+    const requests: { name: string; input: Finish }[] = []
+    for (const { destination, reply = '250 ok', to = 'there.test' } of ends) {
+      await post.send(accountId, { to: [`a@${to}`] })
+      const [delivery] = await post.claim(accountId, to, { limit: 1 })
+      const whole = finishFor(delivery!, at)
+      const over = destination.result === 'delivered' ? {} : endings.deferred(at)
+      const input = { ...whole, ...over, destination, record: { ...whole.record, reply } }
+      requests.push({ name: 'finish', input })
+    }
+    await store.group(...requests)
+  }
+  const report = async (
+    over: { day?: string; site?: string | null; limit?: number; offset?: number } = {},
+  ) => {
+    const now = post.clock.now()
+    return reportDestinations(store.db, { day: utcDay(now), site: null, now, limit: 20, offset: 0, ...over })
+  }
+  return { ...store, ...post, arrive, report }
+}
+
+test('what became of attempts is counted by site, by class, by day', async t => {
+  const { arrive, report, clock } = await open(t)
+  await arrive(
+    { destination: DELIVERED },
+    { destination: DELIVERED },
+    { destination: deferral('421 4.7.0 slow down'), reply: '421 4.7.0 slow down' },
+    { destination: { ...DELIVERED, site: 'google' } },
+  )
+  const before = utcDay(clock.now())
+  const { total, entries } = await report()
+  assert.is(total, 2)
+  assert.equal(
+    entries.map(({ site, counts, deferredBy, bouncedBy }) => ({ site, counts, deferredBy, bouncedBy })),
+    [
+      {
+        site: SITE,
+        counts: { delivered: 2, deferred: 1, bounced: 0, expired: 0 },
+        deferredBy: { 'rate-limited': 1 },
+        bouncedBy: {},
+      },
+      {
+        site: 'google',
+        counts: { delivered: 1, deferred: 0, bounced: 0, expired: 0 },
+        deferredBy: {},
+        bouncedBy: {},
+      },
+    ],
+  )
+  clock.advance(24 * HOUR_MS)
+  await arrive({ destination: DELIVERED })
+  assert.is((await report()).entries[0]!.counts.delivered, 1)
+  assert.is((await report({ day: before })).total, 2)
+  assert.equal(
+    (await report({ day: before, site: 'google' })).entries.map(({ site }) => site),
+    ['google'],
+  )
+  assert.equal(
+    (await report({ day: before, limit: 1, offset: 1 })).entries.map(({ site }) => site),
+    ['google'],
+  )
+})
+
+test('nothing is counted of a result whose lease was no longer good', async t => {
+  const { send, claim, account: _, run, clock, rows, report } = await open(t)
+  const accountId = rows<{ id: Uint8Array }>('select id from accounts')[0]!.id
+  await send(accountId)
+  const [delivery] = await claim(accountId)
+  const finish = { ...finishFor(delivery!, clock.now()), destination: DELIVERED }
+  assert.is(await run('finish', finish), true)
+  assert.is(await run('finish', finish), false)
+  assert.is((await report()).entries[0]!.counts.delivered, 1)
+})
+
+test('replies that differ in addresses and numbers alone are one', async t => {
+  const { arrive, report } = await open(t)
+  const slow = (id: string) => `421 4.7.0 [192.0.2.${id}] too many from a${id}@there.test, see id-${id}`
+  const said = [slow('1'), slow('2'), '451 4.3.0 not now']
+  await arrive(...said.map(reply => ({ destination: deferral(reply), reply })))
+  await arrive({ destination: deferral(slow('3')), reply: slow('3') })
+  const { replies } = (await report()).entries[0]!
+  assert.equal(
+    replies.map(({ form, example, count }) => [form, example, count]),
+    [
+      ['421 4.7.0 # too many from # see #', slow('2'), 3],
+      ['451 4.3.0 not now', '451 4.3.0 not now', 1],
+    ],
+  )
+})
+
+test('a site that says something else each time fills no more than its share', async t => {
+  const { arrive, report, rows } = await open(t)
+  const word = (i: number) => String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26))
+  const said = Array.from({ length: 40 }, (_, i) => `451 4.3.0 ${word(i)}`)
+  for (const reply of said) await arrive({ destination: deferral(reply), reply })
+  assert.is(rows('select 1 from destination_replies').length, MOST_REPLIES + 1)
+  const { replies } = (await report()).entries[0]!
+  assert.equal([replies[0]!.form, replies[0]!.count], ['', 40 - MOST_REPLIES])
+  assert.is(
+    replies.reduce((sum, { count }) => sum + count, 0),
+    40,
+  )
+})
+
+test('a site that rests is told of, though nothing went there', async t => {
+  const { run, report, clock } = await open(t)
+  const now = clock.now()
+  const state = {
+    site: 'mx.down.test',
+    source: '',
+    pausedUntil: now + 60_000,
+    pauseMs: 60_000,
+    reason: 'no answer',
+  }
+  await run('putSiteState', { ...state, changedAt: now })
+  const { entries } = await report()
+  assert.equal(
+    entries.map(({ site, pause }) => ({ site, pause })),
+    [{ site: 'mx.down.test', pause: { until: now + 60_000, reason: 'no answer' } }],
+  )
+})
+
+test('where the mail of a domain goes is remembered, and follows it', async t => {
+  const { arrive, rows, clock } = await open(t)
+  await arrive({ destination: DELIVERED, to: 'one.test' }, { destination: DELIVERED, to: 'two.test' })
+  const first = clock.now()
+  clock.advance(HOUR_MS)
+  await arrive({ destination: DELIVERED, to: 'one.test' })
+  await arrive({ destination: { ...DELIVERED, site: 'google' }, to: 'two.test' })
+  assert.equal(rows('select domain, site, seen_at from domain_sites order by domain'), [
+    { domain: 'one.test', site: SITE, seen_at: first },
+    { domain: 'two.test', site: 'google', seen_at: clock.now() },
+  ])
+  clock.advance(25 * HOUR_MS)
+  await arrive({ destination: DELIVERED, to: 'one.test' })
+  assert.equal(rows("select seen_at from domain_sites where domain = 'one.test'"), [{ seen_at: clock.now() }])
+})
+
+test('after a month it is forgotten', async t => {
+  const { arrive, db, run, clock, rows } = await open(t)
+  await arrive({ destination: DELIVERED }, { destination: deferral('451 no'), reply: '451 no' })
+  const left = () => [
+    rows("select 1 from counters where kind like 'destination.%'").length,
+    rows('select 1 from destination_replies').length,
+    rows('select 1 from domain_sites').length,
+  ]
+  const sweep = () => Array.fromAsync(sweepDestinations({ db, run, clock }))
+  clock.advance(30 * 24 * HOUR_MS)
+  await sweep()
+  assert.equal(left(), [2, 1, 1])
+  clock.advance(3 * 24 * HOUR_MS)
+  await sweep()
+  assert.equal(left(), [0, 0, 0])
+})
+
+test('the name of a counter says all that it counts', () => {
+  for (const { replyForm: _, ...counted } of [DELIVERED, deferral('x'), deferral('x', 'google')])
+    assert.equal(parseDestinationKind(destinationKind(counted)), counted)
+  for (const kind of ['destination.', 'destination.lost x', 'emails.sent', 'destination.delivered '])
+    assert.is(parseDestinationKind(kind), undefined, kind)
+})
+
+test('the form of a reply keeps its codes and words', () => {
+  const forms: [text: string, form: string][] = [
+    ['550 5.1.1 <a@b.test>: no such user', '550 5.1.1 # no such user'],
+    ['450-4.2.0 greylisted for 300 seconds', '450-4.2.0 greylisted for # seconds'],
+    ['421 try 1 2 3 later', '421 try # later'],
+    ['no answer within 20 s', 'no answer within # s'],
+    ['554 two\r\nlines', '554 two lines'],
+    ['', ''],
+  ]
+  for (const [text, form] of forms) assert.is(replyFormOf(text), form)
+  assert.is(replyFormOf(`550 ${'x'.repeat(10_000)}`).length, 160)
+})
+
+test.run()

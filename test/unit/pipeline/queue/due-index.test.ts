@@ -1,0 +1,247 @@
+import * as assert from 'uvu/assert'
+import { type BookedLane, createLaneBook } from '../../../../src/pipeline/queue/due-index.ts'
+import type { DueLane } from '../../../../src/pipeline/queue/queue-key-rows.ts'
+import { laneKey } from '../../../../src/store/command.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
+import { fc } from '../../../kit/property.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('queue/lane-book')
+const accountId = new Uint8Array(16).fill(1)
+const HOUR_MS = 3_600_000
+
+/** A book whose due lanes are written down, and served only when a test says so. */
+function openBook() {
+  const clock = createManualClock()
+  const due: BookedLane[] = []
+  const book = createLaneBook(clock, lane => due.push(lane))
+  const lane = (domain: string, inMs = 0): DueLane => ({
+    domain,
+    class: 0,
+    accountId,
+    at: clock.now() + inMs,
+  })
+  return {
+    clock,
+    book,
+    note: (domain: string, inMs = 0) => book.note(lane(domain, inMs)),
+    /** Domains of the lanes handed out since the last look. */
+    handedOut: () => due.splice(0).map(({ domain }) => domain),
+    serve(domain: string, nextInMs: number | null) {
+      const booked = { ...lane(domain), key: laneKey(lane(domain)) }
+      book.served(booked, nextInMs === null ? null : clock.now() + nextInMs)
+    },
+  }
+}
+
+test('a lane that is due is handed out at once, one that is not when its time has come', () => {
+  const { clock, note, handedOut } = openBook()
+  note('now.test')
+  note('late.test', -HOUR_MS)
+  note('soon.test', 500)
+  assert.equal(handedOut(), ['now.test', 'late.test'])
+  clock.advance(499)
+  assert.equal(handedOut(), [])
+  clock.advance(1)
+  assert.equal(handedOut(), ['soon.test'])
+})
+
+test('it has one timer at most, and none once it is closed', () => {
+  const { clock, book, note } = openBook()
+  note('late.test', HOUR_MS)
+  note('now.test')
+  note('soon.test', 500)
+  assert.is(clock.timerCount, 1)
+  book.close()
+  assert.is(clock.timerCount, 0)
+})
+
+test('lanes come in the order of their times, not of their notes', () => {
+  const { clock, note, handedOut } = openBook()
+  for (const [domain, ms] of [
+    ['c', 300],
+    ['a', 100],
+    ['d', 400],
+    ['b', 200],
+  ] as const)
+    note(domain, ms)
+  clock.advance(HOUR_MS)
+  assert.equal(handedOut(), ['a', 'b', 'c', 'd'])
+})
+
+test('a lane is handed out once, and again only after it was served', () => {
+  const { clock, note, handedOut, serve } = openBook()
+  note('a.test')
+  note('a.test')
+  note('a.test', -5)
+  clock.advance(HOUR_MS)
+  assert.equal(handedOut(), ['a.test'])
+  serve('a.test', 0)
+  assert.equal(handedOut(), ['a.test'])
+})
+
+test('an earlier note brings a sleeping lane forward, a later one does not put it off', () => {
+  const { clock, note, handedOut, book } = openBook()
+  note('a.test', 10_000)
+  note('a.test', 1_000)
+  note('a.test', 5_000)
+  assert.is(book.size(), 1)
+  clock.advance(1_000)
+  assert.equal(handedOut(), ['a.test'])
+  clock.advance(HOUR_MS)
+  assert.equal(handedOut(), [])
+})
+
+test('what is noted while a lane is being served counts after it', () => {
+  const { clock, note, handedOut, serve } = openBook()
+  note('a.test')
+  note('b.test')
+  note('c.test')
+  handedOut()
+  note('a.test', 200)
+  note('b.test', 0)
+  note('c.test', 500)
+  serve('a.test', 300)
+  serve('b.test', null)
+  serve('c.test', 100)
+  assert.equal(handedOut(), ['b.test'])
+  clock.advance(100)
+  assert.equal(handedOut(), ['c.test'])
+  clock.advance(100)
+  assert.equal(handedOut(), ['a.test'])
+})
+
+test('a lane without waiting deliveries is forgotten', () => {
+  const { note, serve, book, handedOut, clock } = openBook()
+  note('a.test')
+  note('b.test', 100)
+  assert.is(book.size(), 2)
+  serve('a.test', null)
+  assert.is(book.size(), 1)
+  handedOut()
+  clock.advance(100)
+  serve('b.test', null)
+  assert.is(book.size(), 0)
+  assert.is(clock.timerCount, 0)
+})
+
+test('being served twice, or without having been handed out, changes nothing', () => {
+  const { note, serve, handedOut, book } = openBook()
+  serve('a.test', 0)
+  note('a.test')
+  serve('a.test', HOUR_MS)
+  serve('a.test', 0)
+  serve('b.test', 0)
+  assert.equal(handedOut(), ['a.test'])
+  assert.is(book.size(), 1)
+})
+
+test('domain, class and account make a lane', () => {
+  const other = new Uint8Array(16).fill(2)
+  const keys = [
+    laneKey({ domain: 'a.test', class: 0, accountId }),
+    laneKey({ domain: 'b.test', class: 0, accountId }),
+    laneKey({ domain: 'a.test', class: 2, accountId }),
+    laneKey({ domain: 'a.test', class: 0, accountId: other }),
+  ]
+  assert.is(new Set(keys).size, 4)
+})
+
+test('one timer waits for the first lane, whatever the number of lanes', () => {
+  const { clock, note } = openBook()
+  for (let i = 0; i < 100; i++) note(`d${i}.test`, 1_000 + ((i * 37) % 100))
+  assert.is(clock.timerCount, 1)
+  clock.advance(10_000)
+  assert.is(clock.timerCount, 0)
+})
+
+test('when wall time jumps forward, what became due is found within ten seconds', () => {
+  const { clock, note, handedOut } = openBook()
+  note('a.test', 4 * HOUR_MS)
+  clock.jump(5 * HOUR_MS)
+  assert.equal(handedOut(), [])
+  clock.advance(10_000)
+  assert.equal(handedOut(), ['a.test'])
+})
+
+test('when wall time jumps back, a lane waits for its time on the wall', () => {
+  const { clock, note, handedOut } = openBook()
+  note('a.test', 2_000)
+  clock.jump(-60_000)
+  clock.advance(61_999)
+  assert.equal(handedOut(), [])
+  clock.advance(10_000)
+  assert.equal(handedOut(), ['a.test'])
+})
+
+test('a closed book has no timer, and sets none any more', () => {
+  const { clock, book, note, serve, handedOut } = openBook()
+  note('served.test')
+  note('sleeping.test', HOUR_MS)
+  book.close()
+  assert.is(clock.timerCount, 0)
+  serve('served.test', HOUR_MS)
+  note('new.test', 100)
+  assert.is(clock.timerCount, 0)
+  assert.equal(handedOut(), ['served.test'])
+})
+
+test('whatever happens, no lane is lost and none is handed out twice', () => {
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant('note' as const),
+      lane: fc.nat(3),
+      ms: fc.integer({ min: -50, max: 30_000 }),
+    }),
+    fc.record({
+      kind: fc.constant('serve' as const),
+      lane: fc.nat(3),
+      ms: fc.integer({ min: 0, max: 30_000 }),
+    }),
+    fc.record({ kind: fc.constant('advance' as const), lane: fc.nat(0), ms: fc.nat(20_000) }),
+    fc.record({
+      kind: fc.constant('jump' as const),
+      lane: fc.nat(0),
+      ms: fc.integer({ min: -20_000, max: 20_000 }),
+    }),
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), steps => {
+      const { clock, note, serve, handedOut, book } = openBook()
+      const serving = new Set<string>()
+      const waiting = new Set<string>()
+      const look = () => {
+        for (const domain of handedOut()) {
+          assert.not(serving.has(domain), `${domain} was handed out twice`)
+          assert.ok(waiting.delete(domain), `${domain} was handed out unasked`)
+          serving.add(domain)
+        }
+      }
+      for (const { kind, lane, ms } of steps) {
+        const domain = `d${lane}`
+        if (kind === 'note') {
+          waiting.add(domain)
+          note(domain, ms)
+        } else if (kind === 'serve' && serving.delete(domain)) {
+          waiting.add(domain)
+          serve(domain, ms)
+        } else if (kind === 'advance') clock.advance(ms)
+        else if (kind === 'jump') clock.jump(ms)
+        look()
+      }
+      for (let rounds = 0; book.size() > 0 && rounds < 10; rounds++) {
+        for (const domain of [...serving]) {
+          serving.delete(domain)
+          serve(domain, null)
+        }
+        clock.advance(HOUR_MS)
+        look()
+      }
+      assert.equal([...waiting], [])
+      assert.equal([book.size(), clock.timerCount], [0, 0])
+    }),
+    { seed: 20261121, numRuns: 500 },
+  )
+})
+
+test.run()

@@ -1,0 +1,233 @@
+import * as assert from 'uvu/assert'
+import type { Id } from '../../../../src/lib/ids.ts'
+import { createHands } from '../../../../src/pipeline/queue/queue-admin.ts'
+import type { MailSelector } from '../../../../src/store/schema/steering.ts'
+import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
+import { endings, finishFor, HOUR_MS, newId, postOver } from '../../../kit/mail.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('queue: holds')
+
+const MINE: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  post.domain(accountId, 'here.test')
+  const hands = createHands({ db: store.db, run: store.run, clock: post.clock, newId })
+  const send = (...to: string[]) => post.send(accountId, { to })
+  const claim = (domain = 'there.test', laneClass: number = DELIVERY_CLASS.transactional) =>
+    post.claim(accountId, domain, { class: laneClass })
+  return {
+    ...store,
+    ...post,
+    hands,
+    accountId,
+    send,
+    claim,
+    claimed: async (domain?: string) => (await claim(domain)).map(({ address }) => address),
+    states: () =>
+      Object.fromEntries(
+        store
+          .rows<{ address: string; state: number }>('select address, state from deliveries')
+          .map(({ address, state }) => [address, state]),
+      ),
+    inBroadcast: (emailId: Id, broadcastId: Id) =>
+      store.change('update emails set broadcast_id = ? where id = ?', broadcastId, emailId),
+    heard: () => store.announced('due').length,
+  }
+}
+
+test('mail to a held domain is not claimed, also what comes later, until it is released', async t => {
+  const { hands, send, claimed, states } = await open(t)
+  await send('a@there.test', 'b@far.test')
+  const { isNew } = await hands.hold({ ...MINE, domain: 'there.test' }, 'they asked us to wait')
+  assert.is(isNew, true)
+  await send('c@there.test')
+  assert.equal(await claimed(), [])
+  assert.equal(await claimed('far.test'), ['b@far.test'])
+  assert.equal(states(), { 'a@there.test': 0, 'b@far.test': 1, 'c@there.test': 0 })
+  await hands.release({ ...MINE, domain: 'there.test' })
+  assert.equal(await claimed(), ['a@there.test', 'c@there.test'])
+})
+
+test('an account can be stopped, and others go on', async t => {
+  const { hands, send, claimed, claim: _, accountId, ...rest } = await open(t)
+  const other = rest.account('Other')
+  rest.domain(other, 'other.test')
+  await send('a@there.test')
+  await hands.hold({ ...MINE, accountId }, null)
+  assert.equal(await claimed(), [])
+  const { submit } = rest
+  await submit(other, { from: 'x@other.test', to: ['z@there.test'] })
+  const theirs = await rest.run('claim', {
+    lanes: [
+      { domain: 'there.test', class: 0, accountId, limit: 9 },
+      { domain: 'there.test', class: 0, accountId: other, limit: 9 },
+    ],
+    owner: 'tester',
+    now: rest.clock.now(),
+    leaseUntil: rest.clock.now() + 1,
+  })
+  assert.equal(
+    theirs.map(({ deliveries, nextAt }) => [deliveries.map(({ address }) => address), nextAt]),
+    [
+      [[], null],
+      [['z@there.test'], null],
+    ],
+  )
+})
+
+test('one email is held, with its later tries; the rest of its lane goes on', async t => {
+  const { hands, send, claimed, claim, states, run, clock } = await open(t)
+  const first = await send('a@there.test')
+  await send('b@there.test')
+  const [a, b] = await claim()
+  await hands.hold({ ...MINE, emailId: first }, null)
+  const at = clock.now()
+  for (const delivery of [a!, b!]) await run('finish', finishFor(delivery, at, endings.deferred(at)))
+  clock.advance(60_000)
+  assert.equal(
+    (await claim('there.test', DELIVERY_CLASS.retry)).map(({ address, attempt }) => [address, attempt]),
+    [['b@there.test', 2]],
+  )
+  assert.equal(states(), { 'a@there.test': 4, 'b@there.test': 1 })
+  await hands.release({ ...MINE, emailId: first })
+  assert.equal(
+    (await claim('there.test', DELIVERY_CLASS.retry)).map(({ address, attempt }) => [address, attempt]),
+    [['a@there.test', 2]],
+  )
+  assert.equal(await claimed(), [])
+})
+
+test('of a held broadcast nothing goes, and nothing of its lane waits for it', async t => {
+  const { hands, send, claimed, inBroadcast, states, clock } = await open(t)
+  const broadcastId = newId(clock.now())
+  for (const name of ['a', 'b']) inBroadcast(await send(`${name}@there.test`), broadcastId)
+  inBroadcast(await send('other@there.test'), newId(clock.now()))
+  await send('none@there.test')
+  await hands.hold({ ...MINE, broadcastId, domain: 'there.test' }, null)
+  assert.equal(await claimed(), ['other@there.test', 'none@there.test'])
+  assert.equal([states()['a@there.test'], states()['b@there.test']], [4, 4])
+  await hands.release({ ...MINE, broadcastId, domain: 'there.test' })
+  assert.equal(await claimed(), ['a@there.test', 'b@there.test'])
+})
+
+test('what two holds are about waits for the release of both', async t => {
+  const { hands, send, claimed } = await open(t)
+  const emailId = await send('a@there.test')
+  await hands.hold({ ...MINE, emailId }, null)
+  assert.equal(await claimed(), [])
+  await hands.hold({ ...MINE, domain: 'there.test' }, null)
+  await hands.release({ ...MINE, emailId })
+  assert.equal(await claimed(), [])
+  await hands.release({ ...MINE, domain: 'there.test' })
+  assert.equal(await claimed(), ['a@there.test'])
+})
+
+test('a hold is put once, and released by naming the same mail', async t => {
+  const { hands, rows } = await open(t)
+  const first = await hands.hold({ ...MINE, domain: 'there.test' }, 'one')
+  const second = await hands.hold({ ...MINE, domain: 'there.test' }, 'two')
+  assert.equal([second.isNew, second.hold.reason], [false, 'one'])
+  assert.equal(second.hold.id, Buffer.from(first.hold.id))
+  assert.is(await hands.release({ ...MINE, domain: 'far.test' }), undefined)
+  assert.ok(await hands.release({ ...MINE, domain: 'there.test' }))
+  assert.is(await hands.release({ ...MINE, domain: 'there.test' }), undefined)
+  assert.is(rows('select 1 from queue_holds where released_at is null').length, 0)
+})
+
+test('the time of held mail stands still: it gains what the holds took, each moment once', async t => {
+  const { hands, send, claim, clock } = await open(t)
+  await send('a@there.test')
+  const expiresAt = clock.now() + 48 * HOUR_MS
+  await hands.hold({ ...MINE, domain: 'there.test' }, null)
+  clock.advance(10 * HOUR_MS)
+  await hands.hold({ ...MINE, domain: 'far.test' }, null)
+  const [before] = await claim('far.test')
+  assert.is(before, undefined)
+  clock.advance(50 * HOUR_MS)
+  await hands.release({ ...MINE, domain: 'there.test' })
+  const [delivery] = await claim()
+  assert.is(delivery!.expiresAt, expiresAt + 60 * HOUR_MS)
+})
+
+test('mail that came during a hold gains only its own part of it', async t => {
+  const { hands, send, claim, clock, accountId } = await open(t)
+  await hands.hold({ ...MINE, domain: 'there.test' }, null)
+  clock.advance(HOUR_MS)
+  await hands.hold({ ...MINE, accountId }, null)
+  clock.advance(HOUR_MS)
+  await send('a@there.test')
+  const expiresAt = clock.now() + 48 * HOUR_MS
+  clock.advance(HOUR_MS)
+  await hands.release({ ...MINE, domain: 'there.test' })
+  clock.advance(HOUR_MS)
+  await hands.release({ ...MINE, accountId })
+  assert.is((await claim())[0]!.expiresAt, expiresAt + 2 * HOUR_MS)
+})
+
+test('held mail is not given up when its site has been down for too long', async t => {
+  const { hands, send, run, rows, clock, accountId } = await open(t)
+  const emailId = await send('a@there.test')
+  await send('b@there.test')
+  const lane = { domain: 'there.test', class: 0, accountId }
+  const expire = () => run('expireWaiting', { lane, now: clock.now(), limit: 9, reason: 'down' })
+  await hands.hold({ ...MINE, emailId }, null)
+  clock.advance(49 * HOUR_MS)
+  assert.is(await expire(), 1)
+  assert.equal(rows('select address, status from deliveries order by address'), [
+    { address: 'a@there.test', status: 'queued' },
+    { address: 'b@there.test', status: 'failed' },
+  ])
+  await hands.release({ ...MINE, emailId })
+  clock.advance(47 * HOUR_MS)
+  assert.is(await expire(), 0)
+  clock.advance(2 * HOUR_MS)
+  assert.is(await expire(), 1)
+})
+
+test('what a release that was cut off has left behind is let go at the next start', async t => {
+  const { hands, send, claimed, states, run, heard, clock } = await open(t)
+  const emailId = await send('a@there.test')
+  await hands.hold({ ...MINE, emailId }, null)
+  assert.equal(await claimed(), [])
+  await run('releaseHold', { selector: { ...MINE, emailId }, now: clock.now() })
+  assert.equal(states(), { 'a@there.test': 4 })
+  const before = heard()
+  await hands.settle()
+  assert.equal(states(), { 'a@there.test': 0 })
+  assert.is(heard(), before + 1)
+})
+
+test('holds that were released long ago are forgotten', async t => {
+  const { hands, rows, clock } = await open(t)
+  await hands.hold({ ...MINE, domain: 'there.test' }, null)
+  await hands.release({ ...MINE, domain: 'there.test' })
+  clock.advance(31 * 24 * HOUR_MS)
+  await hands.hold({ ...MINE, domain: 'far.test' }, null)
+  await hands.release({ ...MINE, domain: 'far.test' })
+  assert.equal(rows('select domain from queue_holds'), [{ domain: 'far.test' }])
+})
+
+test('the queue hears of the lanes that a release sets free, and of no others', async t => {
+  const { hands, send, announced, accountId, account } = await open(t)
+  await send('a@there.test', 'b@far.test')
+  await hands.hold({ ...MINE, accountId }, null)
+  const before = announced('due').length
+  const other = account('Other')
+  await hands.hold({ ...MINE, accountId: other }, null)
+  await hands.release({ ...MINE, accountId: other })
+  assert.is(announced('due').length, before)
+  await hands.release({ ...MINE, accountId })
+  assert.equal(
+    announced('due')
+      .slice(before)
+      .map(lane => (lane as { domain: string }).domain),
+    ['far.test', 'there.test'],
+  )
+})
+
+test.run()

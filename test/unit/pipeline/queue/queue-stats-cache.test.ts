@@ -1,0 +1,87 @@
+import * as assert from 'uvu/assert'
+import { createQueueViewer } from '../../../../src/pipeline/queue/queue-stats-cache.ts'
+import { postOver } from '../../../kit/mail.ts'
+import { settled } from '../../../kit/manual-clock.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+import { until } from '../../../kit/until.ts'
+
+const test = suite('queue/viewer')
+
+async function open(t: TestContext, longFrom: number) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  post.domain(accountId, 'here.test')
+  const errors: unknown[] = []
+  const { clock } = post
+  const view = createQueueViewer({ db: store.db, clock, longFrom, onError: error => void errors.push(error) })
+  const question = { by: 'domain', domain: null, accountId: null, class: null, limit: 20, offset: 0 } as const
+  return {
+    ...store,
+    clock,
+    errors,
+    send: (...to: string[]) => post.send(accountId, { to }),
+    async counts(over: { domain?: string } = {}) {
+      const { at, totals, entries } = await view({ ...question, ...over, now: clock.now() })
+      return { ageMs: clock.now() - at, count: totals.neverTried, domains: entries.map(({ name }) => name) }
+    },
+  }
+}
+
+test('a short queue is looked through each time', async t => {
+  const { send, counts } = await open(t, 3)
+  await send('a@there.test')
+  assert.equal(await counts(), { ageMs: 0, count: 1, domains: ['there.test'] })
+  await send('b@there.test')
+  assert.is((await counts()).count, 2)
+})
+
+test('of a long one the last look is good for ten seconds, whatever is asked; then it is looked at behind the answer', async t => {
+  const { send, counts, clock } = await open(t, 3)
+  await send('a@there.test', 'b@there.test', 'c@far.test')
+  assert.is((await counts()).count, 3)
+  await send('d@there.test')
+  clock.advance(10_000)
+  assert.equal(await counts(), { ageMs: 10_000, count: 3, domains: ['there.test', 'far.test'] })
+  assert.equal(await counts({ domain: 'far.test' }), { ageMs: 10_000, count: 1, domains: ['far.test'] })
+  clock.advance(1)
+  assert.is((await counts()).count, 3)
+  await until(async () => (await counts()).count === 4)
+})
+
+test('what is older than a minute is told to nobody', async t => {
+  const { send, counts, clock } = await open(t, 1)
+  await send('a@there.test')
+  await counts()
+  await send('b@there.test')
+  clock.advance(60_001)
+  assert.equal(await counts(), { ageMs: 0, count: 2, domains: ['there.test'] })
+})
+
+test('a queue that has become short is looked through each time again', async t => {
+  const { send, counts, clock, change } = await open(t, 2)
+  await send('a@there.test', 'b@there.test')
+  await counts()
+  change('delete from deliveries')
+  clock.advance(60_001)
+  assert.is((await counts()).count, 0)
+  await send('c@there.test')
+  assert.is((await counts()).count, 1)
+})
+
+test('a look that fails behind an answer is told, and the next one is tried', async t => {
+  const { send, counts, clock, change, errors } = await open(t, 1)
+  await send('a@there.test')
+  await counts()
+  clock.advance(20_000)
+  change('alter table deliveries rename to hidden')
+  assert.is((await counts().catch(() => ({ count: 1 }))).count, 1)
+  await until(() => errors.length === 1)
+  change('alter table hidden rename to deliveries')
+  await settled()
+  await send('b@there.test')
+  await until(async () => (await counts()).count === 2)
+})
+
+test.run()

@@ -1,0 +1,239 @@
+import * as assert from 'uvu/assert'
+import { type Id, idText, sameId } from '../../../../src/lib/ids.ts'
+import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
+import { type DueLane, listDueLanes } from '../../../../src/pipeline/queue/queue-key-rows.ts'
+import { isOnPostgres, planOf } from '../../../kit/database.ts'
+import { finishFor, HOUR_MS, postOver } from '../../../kit/mail.ts'
+import { fc } from '../../../kit/property.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('queue/release')
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const { clock } = post
+  const accountId = post.account()
+  const domainId = post.domain(accountId, 'here.test')
+  return {
+    ...store,
+    ...post,
+    accountId,
+    domainId,
+    schedule: (ms: number, to = ['a@there.test']) =>
+      post.send(accountId, { scheduledAt: clock.now() + ms, to }),
+    release: (limit = 100) => store.run('releaseScheduled', { now: clock.now(), limit }),
+    statuses: () =>
+      store.rows<{ status: string }>('select status from emails order by id').map(({ status }) => status),
+    totals: () =>
+      store.rows("select kind, count from counters where kind like 'emails.%' and count <> 0 order by kind"),
+  }
+}
+
+test('at its time an email enters the queue, and only then', async t => {
+  const { schedule, release, claim, accountId, statuses, totals, announced, rows, clock } = await open(t)
+  await schedule(HOUR_MS)
+  assert.is(await release(), clock.now() + HOUR_MS)
+  clock.advance(HOUR_MS - 1)
+  assert.is(await release(), clock.now() + 1)
+  assert.equal([statuses(), announced('due')], [['scheduled'], []])
+  clock.advance(1)
+  assert.is(await release(), null)
+  assert.equal([statuses(), totals()], [['queued'], [{ kind: 'emails.queued', count: 1 }]])
+  const [lane] = announced('due') as DueLane[]
+  assert.equal([lane!.domain, lane!.class, lane!.at], ['there.test', 0, clock.now()])
+  assert.ok(sameId(lane!.accountId, accountId))
+  assert.equal(
+    (await claim(accountId)).map(({ address }) => address),
+    ['a@there.test'],
+  )
+  assert.equal(rows('select type from events'), [{ type: 'email.scheduled' }])
+})
+
+test('the earliest go first, and no more than asked for', async t => {
+  const { schedule, release, statuses, clock } = await open(t)
+  for (const ms of [300, 100, 400, 200]) await schedule(ms)
+  const start = clock.now()
+  clock.advance(350)
+  assert.is(await release(2), start + 300)
+  assert.equal(statuses(), ['scheduled', 'queued', 'scheduled', 'queued'])
+  assert.is(await release(2), start + 400)
+  assert.equal(statuses(), ['queued', 'queued', 'scheduled', 'queued'])
+})
+
+test('each lane is announced once', async t => {
+  const { schedule, release, announced, clock } = await open(t)
+  for (let i = 0; i < 10; i++) await schedule(1, ['a@there.test', 'b@there.test', `c${i}@far.test`])
+  clock.advance(1)
+  await release()
+  assert.equal(
+    announced('due')
+      .map(lane => (lane as { domain: string }).domain)
+      .sort(),
+    ['far.test', 'there.test'],
+  )
+})
+
+test('one that is let in late keeps all of its time to be delivered', async t => {
+  const { schedule, release, rows, clock } = await open(t)
+  await schedule(HOUR_MS)
+  clock.advance(100 * HOUR_MS)
+  await release()
+  assert.equal(rows('select expires_at from deliveries'), [{ expires_at: clock.now() + 48 * HOUR_MS }])
+})
+
+test('scheduled emails make no lanes, however many they are', async t => {
+  const { schedule, release, db, clock } = await open(t)
+  for (let i = 0; i < 50; i++) await schedule(HOUR_MS, [`a@d${i}.test`])
+  assert.equal(await listDueLanes(db), [])
+  clock.advance(HOUR_MS)
+  await release(20)
+  assert.is((await listDueLanes(db)).length, 20)
+})
+
+test('what is due is found by the index of scheduled emails alone', async t => {
+  const plan = planOf(
+    await open(t),
+    `select account_id, id from emails where status = 'scheduled' and scheduled_at <= ?
+     order by scheduled_at limit ?`,
+    0,
+    1,
+  )
+  assert.match(plan, /^SEARCH emails USING .*INDEX emails_scheduled|Index Scan using emails_scheduled/)
+  assert.not.match(plan, /TEMP B-TREE|Sort/)
+})
+
+for (const status of ['pending', 'failed', 'deleted'])
+  test(`an email whose domain is ${status} by then fails, and says why`, async t => {
+    const { schedule, release, change, claim, accountId, rows, totals, clock } = await open(t)
+    await schedule(HOUR_MS, ['a@there.test', 'b@there.test'])
+    if (status === 'deleted') change('delete from domains')
+    else change(`update domains set status = '${status}'`)
+    clock.advance(HOUR_MS)
+    assert.is(await release(), null)
+    const reason = 'The here.test domain is not verified any more.'
+    assert.equal(rows('select status, error, sent_at from emails'), [
+      { status: 'failed', error: reason, sent_at: null },
+    ])
+    assert.equal(
+      rows("select type, recipient, data from events where type <> 'email.scheduled' order by id"),
+      [
+        { type: 'email.failed', recipient: 'a@there.test', data: JSON.stringify({ failed: { reason } }) },
+        { type: 'email.failed', recipient: 'b@there.test', data: JSON.stringify({ failed: { reason } }) },
+      ],
+    )
+    assert.equal(totals(), [{ kind: 'emails.failed', count: 1 }])
+    assert.equal(await claim(accountId), [])
+  })
+
+test('a domain that fails for a while may still send', async t => {
+  const { schedule, release, change, statuses, clock } = await open(t)
+  await schedule(HOUR_MS)
+  change("update domains set status = 'temporary_failure'")
+  clock.advance(HOUR_MS)
+  await release()
+  assert.equal(statuses(), ['queued'])
+})
+
+test('a domain registered and verified anew takes over', async t => {
+  const { schedule, release, change, domain, accountId, rows, clock } = await open(t)
+  await schedule(HOUR_MS)
+  change('delete from domains')
+  const again = domain(accountId, 'here.test')
+  clock.advance(HOUR_MS)
+  await release()
+  const [email] = rows<{ status: string; domain_id: Uint8Array }>('select status, domain_id from emails')
+  assert.equal([email!.status, idText(email!.domain_id)], ['queued', idText(again)])
+})
+
+test('mail to the simulator from no domain needs none at its time, either', async t => {
+  const { submit, accountId, release, statuses, clock } = await open(t)
+  await submit(accountId, {
+    from: 'ann@nowhere.test',
+    to: ['delivered@simulator.test'],
+    scheduledAt: clock.now() + 1,
+  })
+  clock.advance(1)
+  await release()
+  assert.equal(statuses(), ['queued'])
+})
+
+/** What users, time and the queue may do to scheduled emails, in any order. */
+const step = fc.oneof(
+  fc.record({ kind: fc.constantFrom('cancel' as const, 'reschedule' as const), which: fc.nat(2) }),
+  fc.record({ kind: fc.constantFrom('release' as const, 'claim' as const), which: fc.constant(0) }),
+  fc.record({ kind: fc.constantFrom('advance' as const, 'jump' as const), which: fc.nat(40) }),
+)
+
+test('each is sent once or canceled, never both and never neither', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async steps => {
+      const store = await openLocalStore()
+      try {
+        const post = postOver(store)
+        const { clock } = post
+        const accountId = post.account()
+        post.domain(accountId, 'here.test')
+        const ids: Id[] = []
+        for (const minutes of [1, 10, 30])
+          ids.push(await post.send(accountId, { scheduledAt: clock.now() + minutes * 60_000 }))
+        const canceled = new Set<string>()
+        const sent: string[] = []
+        const release = () => store.run('releaseScheduled', { now: clock.now(), limit: 2 })
+        const deliver = async () => {
+          for (const delivery of await post.claim(accountId, 'there.test')) {
+            sent.push(idText(delivery.emailId))
+            await store.run('finish', finishFor(delivery, clock.now()))
+          }
+        }
+
+        for (const { kind, which } of steps) {
+          const id = ids[which]!
+          if (kind === 'cancel') {
+            const result = await store.run('cancelEmail', { accountId, id, now: clock.now() })
+            if (result === true) canceled.add(idText(id))
+          } else if (kind === 'reschedule') {
+            const scheduledAt = clock.now() + 20 * 60_000
+            const result = await store.run('rescheduleEmail', {
+              accountId,
+              id,
+              scheduledAt,
+              now: clock.now(),
+            })
+            if (result === true) assert.not(sent.includes(idText(id)))
+            else assert.ok(isRefusal(result))
+          } else if (kind === 'release') await release()
+          else if (kind === 'claim') await deliver()
+          else if (kind === 'advance') clock.advance(which * 60_000)
+          else clock.jump((which - 20) * 60_000)
+        }
+
+        clock.advance(48 * HOUR_MS)
+        while ((await release()) !== null);
+        await deliver()
+        for (const id of ids.map(idText)) {
+          const times = sent.filter(other => other === id).length
+          assert.is(times, canceled.has(id) ? 0 : 1, `${id} was sent ${times} times`)
+        }
+        const totals = store.rows<{ kind: string; count: number }>(
+          "select kind, count from counters where kind like 'emails.%' and count <> 0",
+        )
+        assert.equal(
+          Object.fromEntries(totals.map(({ kind, count }) => [kind, count])),
+          Object.fromEntries(
+            [
+              ['emails.canceled', canceled.size],
+              ['emails.delivered', ids.length - canceled.size],
+            ].filter(([, count]) => count !== 0),
+          ),
+        )
+      } finally {
+        await store.close()
+      }
+    }),
+    { seed: 20261121, numRuns: isOnPostgres ? 12 : 150 },
+  )
+})
+
+test.run()

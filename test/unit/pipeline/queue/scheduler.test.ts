@@ -1,0 +1,252 @@
+import * as assert from 'uvu/assert'
+import type { DueLane } from '../../../../src/pipeline/queue/queue-key-rows.ts'
+import { createScheduler } from '../../../../src/pipeline/queue/scheduler.ts'
+import {
+  type Claim,
+  type ClaimedDelivery,
+  type Lane,
+  StorageUnavailable,
+} from '../../../../src/store/command.ts'
+import { createManualClock, settled } from '../../../kit/manual-clock.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('queue/scheduler')
+const accountId = new Uint8Array(16).fill(1)
+const HOUR_MS = 3_600_000
+
+type Wanted = Lane & { limit: number }
+
+interface OpenClaim {
+  lanes: readonly Wanted[]
+  answer(...claims: Claim[]): Promise<void>
+  fail(error: Error): Promise<void>
+}
+
+/** A scheduler whose claims are answered by the test. */
+function openScheduler({ siteOf = async (lane: Lane): Promise<string | null> => lane.domain } = {}) {
+  const clock = createManualClock()
+  const claims: OpenClaim[] = []
+  const taken: string[] = []
+  const errors: string[] = []
+  const rooms = new Map<string, number>()
+  const scheduler = createScheduler({
+    clock,
+    siteOf,
+    roomOf: site => ({ any: rooms.get(site) ?? 100, transactional: rooms.get(site) ?? 100 }),
+    claim(lanes) {
+      const { promise, resolve, reject } = Promise.withResolvers<Claim[]>()
+      claims.push({
+        lanes,
+        answer(...answers) {
+          resolve(answers)
+          return settled()
+        },
+        fail(error) {
+          reject(error)
+          return settled()
+        },
+      })
+      return promise
+    },
+    take: (site, _, deliveries) => void taken.push(`${deliveries.length} for ${site}`),
+    onError: error => void errors.push((error as Error).message),
+  })
+  return {
+    clock,
+    scheduler,
+    claims,
+    taken,
+    errors,
+    rooms,
+    async note(...domains: string[]) {
+      scheduler.note(domains.map(domain => lane(domain, clock.now())))
+      await settled()
+    },
+    noteAt: (domain: string, at: number) => scheduler.note([lane(domain, at)]),
+  }
+}
+
+const lane = (domain: string, at: number): DueLane => ({ domain, class: 0, accountId, at })
+const nothing: Claim = { deliveries: [], nextAt: null }
+const found = (count: number, nextAt: number | null = null): Claim => ({
+  deliveries: Array.from({ length: count }, () => ({}) as ClaimedDelivery),
+  nextAt,
+})
+const domains = ({ lanes }: OpenClaim) => lanes.map(({ domain }) => domain)
+
+test('a due lane is claimed with the room of its site, and what was claimed is handed on', async () => {
+  const { note, claims, taken, rooms, scheduler } = openScheduler()
+  rooms.set('a.test', 3)
+  await note('a.test')
+  assert.equal(claims[0]!.lanes, [{ domain: 'a.test', class: 0, accountId, limit: 3 }])
+  await claims[0]!.answer(found(2))
+  assert.equal(taken, ['2 for a.test'])
+  assert.is(scheduler.laneCount(), 0)
+})
+
+test('lanes due together are claimed together', async () => {
+  const { note, claims, taken } = openScheduler()
+  await note('first.test')
+  await note('a.test', 'b.test', 'c.test')
+  assert.is(claims.length, 1)
+  await claims[0]!.answer(nothing)
+  assert.equal(domains(claims[1]!), ['a.test', 'b.test', 'c.test'])
+  await claims[1]!.answer(found(1), nothing, found(2))
+  assert.equal(taken, ['1 for a.test', '2 for c.test'])
+})
+
+test('there is never more than one claim under way', async () => {
+  const { note, claims, scheduler } = openScheduler()
+  for (let i = 0; i < 20; i++) {
+    await note(`d${i}.test`)
+    scheduler.freed(`d${i}.test`)
+    await settled()
+  }
+  assert.is(claims.length, 1)
+  await claims[0]!.answer(nothing)
+  assert.is(claims.length, 2)
+  assert.is(claims[1]!.lanes.length, 19)
+})
+
+test('a lane with more to do is claimed again when it is due', async () => {
+  const { note, claims, clock, scheduler } = openScheduler()
+  await note('a.test')
+  await claims[0]!.answer(found(16, clock.now()))
+  assert.is(claims.length, 2)
+  await claims[1]!.answer(found(1, clock.now() + HOUR_MS))
+  assert.is(claims.length, 2)
+  assert.is(scheduler.laneCount(), 1)
+  clock.advance(HOUR_MS)
+  await settled()
+  assert.is(claims.length, 3)
+})
+
+test('a lane that is due later is claimed then', async () => {
+  const { noteAt, claims, clock } = openScheduler()
+  noteAt('a.test', clock.now() + 5_000)
+  await settled()
+  assert.is(claims.length, 0)
+  clock.advance(5_000)
+  await settled()
+  assert.is(claims.length, 1)
+})
+
+test('a site without room is claimed for when it has room again', async () => {
+  const { note, claims, rooms, scheduler } = openScheduler()
+  rooms.set('full.test', 0)
+  await note('full.test')
+  assert.is(claims.length, 0)
+  rooms.set('full.test', 2)
+  await note('other.test')
+  assert.equal(domains(claims[0]!), ['other.test'])
+  await claims[0]!.answer(nothing)
+  assert.is(claims.length, 1)
+  scheduler.freed('full.test')
+  await settled()
+  assert.equal(claims[1]!.lanes, [{ domain: 'full.test', class: 0, accountId, limit: 2 }])
+})
+
+test('a claim that finds less than there was room for leaves the room to the lanes that wait for it', async () => {
+  const { note, claims, rooms } = openScheduler({ siteOf: async () => 'site' })
+  rooms.set('site', 24)
+  await note('a.test', 'b.test')
+  assert.equal(claims.map(domains), [['a.test']])
+  await claims[0]!.answer(nothing)
+  assert.equal(claims.map(domains), [['a.test'], ['b.test']])
+})
+
+test('a claim that fails is told, and tried again a second later', async () => {
+  const { note, claims, clock, errors, taken } = openScheduler()
+  await note('a.test')
+  await claims[0]!.fail(new StorageUnavailable('disk full'))
+  assert.equal(errors, ['disk full'])
+  clock.advance(999)
+  await settled()
+  assert.is(claims.length, 1)
+  clock.advance(1)
+  await settled()
+  assert.equal(domains(claims[1]!), ['a.test'])
+  await claims[1]!.answer(found(1))
+  assert.equal(taken, ['1 for a.test'])
+})
+
+test('a lane that becomes due while its claim fails is not forgotten', async () => {
+  const { note, claims, clock } = openScheduler()
+  await note('a.test')
+  await note('a.test')
+  await claims[0]!.fail(new Error('gone'))
+  clock.advance(1_000)
+  await settled()
+  assert.is(claims.length, 2)
+})
+
+test('a lane whose site cannot be found out is told, and asked about again a second later', async () => {
+  let asked = 0
+  const { note, claims, clock, errors } = openScheduler({
+    async siteOf({ domain }) {
+      if (asked++ === 0) throw new Error('the resolver broke')
+      return domain
+    },
+  })
+  await note('a.test')
+  assert.equal(errors, ['the resolver broke'])
+  assert.is(claims.length, 0)
+  clock.advance(1_000)
+  await settled()
+  assert.equal(claims.map(domains), [['a.test']])
+})
+
+test('a lane that another scheduler serves is left to it, and asked about again when it is noted again', async () => {
+  const sites: (string | null)[] = [null, 'site']
+  const { note, claims, scheduler } = openScheduler({ siteOf: async () => sites.shift()! })
+  await note('a.test')
+  assert.is(claims.length, 0)
+  assert.is(scheduler.laneCount(), 0)
+  await note('a.test')
+  assert.is(claims.length, 1)
+})
+
+test('slow look-ups hold up nobody else', async () => {
+  const slow = Promise.withResolvers<string>()
+  const { note, claims } = openScheduler({
+    siteOf: ({ domain }) => (domain === 'slow.test' ? slow.promise : Promise.resolve(domain)),
+  })
+  await note('slow.test', 'fast.test')
+  assert.equal(claims.map(domains), [['fast.test']])
+  await claims[0]!.answer(nothing)
+  slow.resolve('slow.test')
+  await settled()
+  assert.equal(claims.map(domains), [['fast.test'], ['slow.test']])
+})
+
+test('stopping waits for the claim under way, whose deliveries are handed on, and begins no other', async () => {
+  const { note, claims, clock, taken, scheduler } = openScheduler()
+  await note('a.test')
+  await note('b.test')
+  let stopped = false
+  const stopping = scheduler.stop().then(() => {
+    stopped = true
+  })
+  await settled()
+  assert.is(stopped, false)
+  await claims[0]!.answer(found(3, clock.now() + HOUR_MS))
+  await stopping
+  assert.equal(taken, ['3 for a.test'])
+  await note('c.test')
+  scheduler.freed('b.test')
+  clock.advance(2 * HOUR_MS)
+  await settled()
+  assert.is(claims.length, 1)
+  assert.is(clock.timerCount, 0)
+})
+
+test('stopping while a claim fails leaves no timer', async () => {
+  const { note, claims, clock, scheduler } = openScheduler()
+  await note('a.test')
+  const stopping = scheduler.stop()
+  await claims[0]!.fail(new Error('gone'))
+  await stopping
+  assert.is(clock.timerCount, 0)
+})
+
+test.run()

@@ -1,0 +1,171 @@
+import * as assert from 'uvu/assert'
+import type { Id } from '../../../../src/lib/ids.ts'
+import { createHands } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { type QueueQuestion, viewQueue } from '../../../../src/pipeline/queue/view.ts'
+import { planOf } from '../../../kit/database.ts'
+import { endings, finishFor, newId, postOver } from '../../../kit/mail.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('queue/view')
+const MINUTE_MS = 60_000
+const ALL = { by: 'domain', domain: null, accountId: null, class: null, limit: 20, offset: 0 } as const
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  post.domain(accountId, 'here.test')
+  const hands = createHands({ db: store.db, run: store.run, clock: post.clock, newId })
+  /** The view a while after the last mail came. */
+  const view = (question: Partial<QueueQuestion> = {}, afterMs = 0) =>
+    viewQueue(store.db, { ...ALL, now: post.clock.now() + afterMs, ...question })
+  const goesTo = (domain: string, site: string) =>
+    store.change('insert into domain_sites (domain, site, seen_at) values (?, ?, 0)', domain, site)
+  return {
+    ...store,
+    ...post,
+    accountId,
+    hands,
+    view,
+    goesTo,
+    sendBy: post.send,
+    send: (...to: string[]) => post.send(accountId, { to }),
+    parts: async (question: Partial<QueueQuestion> = {}) =>
+      (await view(question)).entries.map(({ name, neverTried, deferred, underWay, held }) => [
+        name,
+        ...[neverTried, deferred, underWay, held],
+      ]),
+  }
+}
+
+test('what waits is told by domain, the most first, and apart what was tried, is under way, and is held', async t => {
+  const { send, claim, run, clock, accountId, parts, hands, view } = await open(t)
+  await send('a@there.test', 'b@there.test', 'c@there.test', 'd@far.test')
+  const [first] = await claim(accountId, 'there.test', { limit: 2 })
+  const at = clock.now()
+  const over = endings.deferred(at)
+  await run(
+    'finish',
+    finishFor(first!, at, { ...over, record: { ...finishFor(first!, at).record, reply: '451 later' } }),
+  )
+  assert.equal(await parts(), [
+    ['there.test', 1, 1, 1, 0],
+    ['far.test', 1, 0, 0, 0],
+  ])
+  const { entries } = await view()
+  assert.equal(
+    [entries[0]!.lastReply, entries[0]!.nextAt, entries[1]!.lastReply],
+    ['mx.there.test: 451 later', at, null],
+  )
+  await hands.hold({ domain: 'there.test', accountId: null, broadcastId: null, emailId: null }, null)
+  assert.equal(await parts(), [
+    ['there.test', 0, 0, 1, 2],
+    ['far.test', 1, 0, 0, 0],
+  ])
+  assert.equal((await view()).totals.held, 2)
+})
+
+test('of several accounts, what was told to the one whose turn comes first is shown, or to the one asked about', async t => {
+  const { account, domain, change, sendBy, view } = await open(t)
+  const first = account()
+  const second = account()
+  for (const [accountId, name, nextAt] of [
+    [first, 'one.test', 2_000],
+    [second, 'two.test', 1_000],
+  ] as const) {
+    domain(accountId, name)
+    await sendBy(accountId, { from: `me@${name}`, to: [`${name}@there.test`] })
+    const set = `update deliveries set class = 2, next_at = ?, last_reply = ? where address = ?`
+    change(set, nextAt, `451 ${name}`, `${name}@there.test`)
+  }
+  const told = async (accountId: Id | null) =>
+    (await view({ accountId })).entries.map(entry => entry.lastReply)
+  assert.equal(await told(null), ['451 two.test'])
+  assert.equal(await told(first), ['451 one.test'])
+})
+
+test('what a hold of an email keeps apart is told as held', async t => {
+  const { send, claim, accountId, parts, hands } = await open(t)
+  const emailId = await send('a@there.test')
+  await hands.hold({ domain: null, accountId: null, broadcastId: null, emailId }, null)
+  await claim(accountId)
+  assert.equal(await parts(), [['there.test', 0, 0, 0, 1]])
+})
+
+test('ages double from five minutes on', async t => {
+  const { change, send, rows, view, clock } = await open(t)
+  const ages = [0, 4, 6, 19, 100, 1_279, 1_281, 9_999]
+  for (const _ of ages) await send('a@there.test')
+  const now = clock.now() + 10_000 * MINUTE_MS
+  const ids = rows<{ id: Id }>('select email_id as id from deliveries order by email_id')
+  for (const [i, { id }] of ids.entries()) {
+    const older = Buffer.from(id)
+    older.writeUIntBE(now - ages[i]! * MINUTE_MS, 0, 6)
+    change('update deliveries set email_id = ? where email_id = ?', older, id)
+  }
+  const { entries, totals } = await view({ now })
+  assert.equal(entries[0]!.ages, [2, 1, 1, 0, 0, 1, 0, 0, 1, 2])
+  assert.equal(totals.ages, entries[0]!.ages)
+  assert.is(entries[0]!.oldestAt, now - 9_999 * MINUTE_MS)
+})
+
+test('by site, as far as sites are known', async t => {
+  const { send, goesTo, parts, view } = await open(t)
+  goesTo('one.test', 'mx.big.test')
+  goesTo('two.test', 'mx.big.test')
+  await send('a@one.test', 'b@two.test', 'c@three.test')
+  assert.equal(await parts({ by: 'site' }), [
+    ['mx.big.test', 2, 0, 0, 0],
+    [null, 1, 0, 0, 0],
+  ])
+  assert.equal(
+    (await view()).entries.map(({ name, site }) => [name, site]),
+    [
+      ['one.test', 'mx.big.test'],
+      ['three.test', null],
+      ['two.test', 'mx.big.test'],
+    ],
+  )
+})
+
+test('only what is of an account, a domain, a class', async t => {
+  const { send, account, domain, submit, parts, accountId } = await open(t)
+  const other = account('Other')
+  domain(other, 'other.test')
+  await send('a@there.test', 'b@far.test')
+  await submit(other, { from: 'x@other.test', to: ['z@there.test'] })
+  assert.equal(await parts({ accountId: other }), [['there.test', 1, 0, 0, 0]])
+  assert.equal(await parts({ accountId, domain: 'far.test' }), [['far.test', 1, 0, 0, 0]])
+  assert.equal(await parts({ class: 2 }), [])
+})
+
+test('page by page, with totals of all', async t => {
+  const { send, view } = await open(t)
+  await send(...Array.from({ length: 7 }, (_, i) => `a@d${i}.test`))
+  const { total, totals, entries } = await view({ limit: 3, offset: 6 })
+  assert.equal([total, totals.neverTried, entries.map(({ name }) => name)], [7, 7, ['d6.test']])
+})
+
+test('more lanes than are read at a time are all counted', async t => {
+  const { send, view } = await open(t)
+  for (let email = 0; email < 11; email++)
+    await send(...Array.from({ length: 50 }, (_, i) => `a@d${email * 50 + i}.test`))
+  const { total, totals } = await view()
+  assert.equal([total, totals.neverTried], [550, 550])
+})
+
+test('it is read from the index alone', async t => {
+  const { rows } = await open(t)
+  const plan = planOf(
+    { rows },
+    `select domain, class, account_id, count(*), min(next_at), min(email_id) from deliveries
+     where state = 0 and (domain, class, account_id) > ('a', 0, ?)
+     group by domain, class, account_id order by domain, class, account_id limit 500`,
+    Buffer.alloc(16),
+  )
+  assert.match(plan, /deliveries_due/)
+  assert.not.match(plan, /temp b-tree|Sort/i)
+})
+
+test.run()

@@ -1,0 +1,190 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { findLinks, LONGEST_TARGET } from '../../../../src/pipeline/tracking/find-links.ts'
+import { LAST_NUMBER } from '../../../../src/pipeline/tracking/link-numbers.ts'
+import { rewriteHtml } from '../../../../src/pipeline/tracking/rewrite.ts'
+import { fc } from '../../../kit/property.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('tracking/rewrite')
+const folder = join(import.meta.dirname, '../../../golden/tracking')
+const pages = globSync('*.html', { cwd: folder }).sort()
+
+const LINK = (number: number | null) => `https://links.test/c/${number}-`
+const PIXEL_URL = 'https://links.test/o/1'
+const PIXEL = /<img src="https:\/\/links\.test\/o\/1" [^>]*>/g
+
+function tracked(html: string) {
+  const plan = findLinks(html)
+  const rewriting = { linkUrl: (_: string, number: number | null) => LINK(number), pixelUrl: PIXEL_URL }
+  return { plan, page: rewriteHtml(html, plan, rewriting) }
+}
+
+/** Takes out again what tracking has put in. @param links as they were written, in their order */
+function reversed(page: string, links: readonly string[]) {
+  let next = 0
+  return page.replace(/https:\/\/links\.test\/c\/\d+-/g, () => links[next++]!).replace(PIXEL, '')
+}
+
+test('there are thirty pages and more', () => {
+  assert.ok(pages.length >= 30, `${pages.length}`)
+})
+
+for (const name of pages)
+  test(`${basename(name)}: only its links differ, and there is the pixel`, () => {
+    const html = readFileSync(join(folder, name), 'utf8')
+    const expected = JSON.parse(readFileSync(join(folder, name.replace(/html$/, 'json')), 'utf8'))
+    const { plan, page } = tracked(html)
+    assert.equal(
+      plan.links.map(({ target }) => target),
+      expected.links.map(([, target]: [string, string]) => target),
+    )
+    assert.is(page.match(PIXEL)?.length, 1)
+    assert.is(page.split(PIXEL)[1]!.slice(0, expected.pixel_before.length), expected.pixel_before)
+    assert.is(
+      reversed(
+        page,
+        expected.links.map(([raw]: [string, string]) => raw),
+      ),
+      html,
+    )
+  })
+
+test('a tracked page read again has the new links where the old ones were', () => {
+  for (const name of pages) {
+    const { plan, page } = tracked(readFileSync(join(folder, name), 'utf8'))
+    assert.equal(
+      findLinks(page).links.map(({ target }) => target),
+      plan.links.map(({ number }) => LINK(number)),
+    )
+  }
+})
+
+test('the pixel stands before a comment that does not end, however nearly it does', () => {
+  const img = `<img src="${PIXEL_URL}"`
+  for (const open of [
+    '<!--',
+    '<!-- a',
+    '<!-- a -',
+    '<!-- a --',
+    '<!-- a --!',
+    '<!-- a <!--',
+    '<!-- a --><!--b--',
+  ])
+    assert.ok(tracked(`<p>Hi</p>${open}`).page.replace('<!-- a -->', '').startsWith(`<p>Hi</p>${img}`), open)
+  for (const whole of ['<!---->', '<!-- a -->', '<!-- a --!>', '<!-- a <!-- -->'])
+    assert.ok(tracked(`<p>Hi</p>${whole}`).page.startsWith(`<p>Hi</p>${whole}${img}`), whole)
+})
+
+test('the pixel stands before a text that nothing but its own closing tag ends, where that does not come', () => {
+  const img = `<img src="${PIXEL_URL}"`
+  for (const name of ['style', 'TITLE', 'textarea', 'script', 'iframe', 'xmp', 'noframes', 'noembed'])
+    for (const rest of ['', 'a{', 'a &amp; b', '</', `</${name}`, `</${name} `, '<p>', '</p>', '</body>']) {
+      const cut = `<${name} class="a">${rest}`
+      assert.ok(tracked(`<p>Hi</p>${cut}`).page.startsWith(`<p>Hi</p>${img}`), cut)
+      const whole = `<${name}>b</${name} >`
+      assert.ok(tracked(`<p>Hi</p>${whole}t${cut}`).page.startsWith(`<p>Hi</p>${whole}t${img}`), cut)
+    }
+  assert.ok(tracked('<p>Hi</p><plaintext>a</plaintext>b').page.startsWith(`<p>Hi</p>${img}`))
+})
+
+test('the pixel stands before a tag that is cut off, wherever that is', () => {
+  const img = `<img src="${PIXEL_URL}"`
+  for (const tag of ['<p class="a', '<style ', '</textarea\n', '</p '])
+    for (let length = 2; length <= tag.length; length++) {
+      const cut = tag.slice(0, length)
+      assert.ok(tracked(`Hi &amp; you${cut}`).page.startsWith(`Hi &amp; you${img}`), cut)
+    }
+  assert.ok(tracked('1 <').page.startsWith(`1 <${img}`))
+})
+
+test('a link that stands behind more than can be numbered is left as it is', () => {
+  const link = '<a href="http://a.example/">a</a>'
+  const page = (before: number) => '<a href="#" data-no-track>x</a>'.repeat(before) + link
+  assert.equal(
+    findLinks(page(LAST_NUMBER)).links.map(({ number }) => number),
+    [LAST_NUMBER],
+  )
+  assert.equal(findLinks(page(LAST_NUMBER + 1)).links, [])
+})
+
+test('behind the 2,000th link of a page those that are left are left as they are', () => {
+  const page = `${'<a href="#">a</a>'.repeat(1_999)}<a href="#" data-no-track>a</a>${'<a href="http://a.example/">a</a>'.repeat(2)}`
+  assert.equal(
+    findLinks(page).links.map(({ number }) => number),
+    [2_000],
+  )
+})
+
+test('links alone, or the pixel alone, or nothing', () => {
+  const html = '<body><a href="http://a.example/">a</a></body>'
+  const plan = findLinks(html)
+  assert.is(rewriteHtml(html, plan, { linkUrl: null, pixelUrl: null }), html)
+  assert.is(rewriteHtml(html, plan, { linkUrl: () => undefined, pixelUrl: null }), html)
+  assert.is(
+    rewriteHtml(html, plan, { linkUrl: () => 'http://b.example/?x&y', pixelUrl: null }),
+    '<body><a href="http://b.example/?x&amp;y">a</a></body>',
+  )
+  assert.match(
+    rewriteHtml(html, plan, { linkUrl: null, pixelUrl: PIXEL_URL }),
+    /^<body><a href="http:\/\/a.example\/">a<\/a><img [^>]+><\/body>$/,
+  )
+})
+
+test('whatever the text, only links and the pixel change', () => {
+  const piece = fc.constantFrom(
+    ...[
+      '<a href="http://a.example/?q=1&amp;r=2">',
+      "<a href='https://b.example'>",
+      '<a href=http://c.example/ x>',
+    ],
+    ...[
+      '<a ',
+      'href=',
+      '"',
+      "'",
+      '>',
+      '<',
+      '/',
+      '=',
+      ' ',
+      '\n',
+      '&amp;',
+      '&#x',
+      '&',
+      '-->',
+      '<!--',
+      '<![CDATA[',
+    ],
+    ...[
+      '<script>',
+      '</script>',
+      '<title>',
+      '</title>',
+      '</body>',
+      '</html>',
+      '<svg>',
+      '\0',
+      'é',
+      '😀',
+      '\ud800',
+    ],
+    ...['data-no-track', '</a>', '<area href="http://d.example/', 'http://e.example/'],
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), pieces => {
+      const html = pieces.join('')
+      const { plan, page } = tracked(html)
+      const links = plan.links.map(({ start, end }) => html.slice(start, end))
+      assert.is(reversed(page, links), html)
+      for (const { target } of plan.links) {
+        assert.match(target, /^https?:\/\/[!-~]+$/i)
+        assert.ok(target.length <= LONGEST_TARGET)
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test.run()

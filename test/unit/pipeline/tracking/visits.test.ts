@@ -1,0 +1,336 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import type { Id } from '../../../../src/lib/ids.ts'
+import type { Hit } from '../../../../src/pipeline/tracking/record-visits.ts'
+import { createVisitBook, type VisitBook } from '../../../../src/pipeline/tracking/visit-batcher.ts'
+import { visitorOf } from '../../../../src/pipeline/tracking/visitor.ts'
+import { finishFor, newId, postOver } from '../../../kit/mail.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('tracking/visits')
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'
+const APPLE = 'Mozilla/5.0'
+const SHOP = 'https://shop.test/'
+
+/** An email that was delivered to a@ and b@ an hour ago, and a book of visits over its store. */
+async function openVisited(t: TestContext, { broadcastId }: { broadcastId?: Id } = {}) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const { clock } = post
+  const accountId = post.account()
+  post.domain(accountId, 'here.test')
+  const emailId = await post.send(accountId, { to: ['a@there.test', 'b@there.test'] })
+  if (broadcastId) store.change('update emails set broadcast_id = ? where id = ?', broadcastId, emailId)
+  for (const delivery of await post.claim(accountId))
+    await store.run('finish', finishFor(delivery, clock.now()))
+  clock.advance(3_600_000)
+  const failures: unknown[] = []
+  const book = createVisitBook({
+    run: store.run,
+    clock,
+    onError: error => failures.push(error),
+    onLeftOut: count => failures.push(count),
+  })
+  const hit = (
+    userAgent = FIREFOX,
+    over: { method?: string; headers?: Record<string, string> } = {},
+  ): Hit => ({
+    at: clock.now(),
+    visitor: visitorOf(over.method ?? 'GET', { 'user-agent': userAgent, ...over.headers }, '192.0.2.7'),
+  })
+  const to = (ordinal: number) => ({ accountId, emailId, ordinal })
+  const open = (ordinal: number, ...rest: Parameters<typeof hit>) => book.opened(to(ordinal), hit(...rest))
+  const click = (ordinal: number, number = 0, ...rest: Parameters<typeof hit>) =>
+    book.clicked({ recipient: to(ordinal), number, target: `${SHOP}${number}` }, hit(...rest))
+  const email = () =>
+    store.rows<{ open_count: number; click_count: number; last_event_at: number }>(
+      'select open_count, click_count, last_event_at from emails where id = ?',
+      emailId,
+    )[0]!
+  const events = () =>
+    store
+      .rows<{ type: string; recipient: string; data: string }>(
+        "select type, recipient, data from events where type in ('email.opened', 'email.clicked') order by id",
+      )
+      .map(({ type, recipient, data }) => ({ type, recipient, ...JSON.parse(data) }))
+  const metric = (name: string) =>
+    store.rows<{ count: number }>(
+      'select sum(count) as count from counters where kind = ?',
+      `metrics.${name}`,
+    )[0]!.count ?? 0
+  return {
+    ...store,
+    ...post,
+    book,
+    hit,
+    to,
+    open,
+    click,
+    email,
+    events,
+    metric,
+    accountId,
+    emailId,
+    failures,
+  }
+}
+
+test('an open and a click are told with who it was, and counted', async t => {
+  const { open, click, book, email, events, metric, clock } = await openVisited(t)
+  open(0)
+  clock.advance(100)
+  click(0)
+  await book.close()
+  const who = { ip_address: '192.0.2.7', user_agent: FIREFOX, machine: null, proxy: null }
+  assert.equal(events(), [
+    { type: 'email.opened', recipient: 'a@there.test', open: who },
+    { type: 'email.clicked', recipient: 'a@there.test', click: { link: `${SHOP}0`, ...who } },
+  ])
+  assert.equal(email(), { open_count: 1, click_count: 1, last_event_at: clock.now() })
+  assert.equal(['opened', 'unique_opened', 'clicked', 'unique_clicked'].map(metric), [1, 1, 1, 1])
+})
+
+test('nothing is written before its moment is over, and then by itself', async t => {
+  const { open, book, email, clock, run } = await openVisited(t)
+  open(0)
+  await run('linkTerms', { baseUrl: 'https://any.test' })
+  assert.is(email().open_count, 0)
+  clock.advance(500)
+  await run('linkTerms', { baseUrl: 'https://any.test' }) // behind it in the writer's order
+  assert.is(email().open_count, 1)
+  await book.close()
+})
+
+test('who opens or clicks again counts again, but is the same recipient', async t => {
+  const { open, click, book, metric, email, clock } = await openVisited(t)
+  for (let round = 0; round < 2; round++) {
+    for (const ordinal of [0, 0, 1]) open(ordinal)
+    click(0, round)
+    clock.advance(60_000)
+  }
+  await book.close()
+  assert.equal([email().open_count, email().click_count], [6, 2])
+  assert.equal(['opened', 'unique_opened', 'clicked', 'unique_clicked'].map(metric), [6, 2, 2, 1])
+})
+
+test('a flood on one link is a row and a few events, and every one is counted', async t => {
+  const { click, book, events, email, rows, clock, failures, run } = await openVisited(t)
+  for (let round = 0; round < 10; round++) {
+    for (let i = 0; i < 500; i++) click(0)
+    clock.advance(500)
+    await run('linkTerms', { baseUrl: 'https://any.test' }) // behind it in the writer's order
+    await turn()
+  }
+  await book.close()
+  assert.is(email().click_count, 5_000)
+  assert.equal(rows('select ordinal, link, count, machine_count from visits'), [
+    { ordinal: 0, link: 0, count: 5_000, machine_count: 0 },
+  ])
+  assert.is(events().length, 8, 'as many as are kept of one moment')
+  assert.equal(failures, [])
+})
+
+test('the first visits are told one by one, twenty of them', async t => {
+  const { click, book, events, email, clock, run } = await openVisited(t)
+  for (let round = 0; round < 25; round++) {
+    click(0)
+    clock.advance(500)
+    await run('linkTerms', { baseUrl: 'https://any.test' }) // behind it in the writer's order
+    await turn()
+  }
+  await book.close()
+  assert.equal([events().length, email().click_count], [20, 25])
+})
+
+test('what no book can hold is left out, and said', async t => {
+  const { book, email, failures, hit, accountId } = await openVisited(t)
+  for (let i = 0; i < 20_100; i++)
+    book.opened({ accountId, emailId: Buffer.from(String(i).padStart(16)), ordinal: 0 }, hit())
+  await book.close()
+  assert.equal(failures, [100])
+  assert.is(email().open_count, 0)
+})
+
+for (const [what, userAgent, over, expected] of [
+  ['Apple, which fetches everything', APPLE, {}, { machine: 'apple-mail-privacy', proxy: null }],
+  [
+    'Gmail, for somebody who looks',
+    'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)',
+    {},
+    { machine: null, proxy: 'gmail-proxy' },
+  ],
+  [
+    'Yahoo, likewise',
+    'YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html',
+    {},
+    { machine: null, proxy: 'yahoo-proxy' },
+  ],
+  ['a HEAD request', FIREFOX, { method: 'HEAD' }, { machine: 'head-request', proxy: null }],
+  [
+    'a prefetch',
+    FIREFOX,
+    { headers: { 'sec-purpose': 'prefetch;prerender' } },
+    { machine: 'prefetch', proxy: null },
+  ],
+  ['nobody who says who', '', {}, { machine: 'no-user-agent', proxy: null }],
+  ['a crawler', 'Mozilla/5.0 (compatible; Googlebot/2.1)', {}, { machine: 'crawler', proxy: null }],
+  ['a mail filter', 'Barracuda Sentinel (EE)', {}, { machine: 'mail-filter', proxy: null }],
+  ['a preview', 'Slackbot-LinkExpanding 1.0', {}, { machine: 'link-preview', proxy: null }],
+  ['a program', 'python-requests/2.32', {}, { machine: 'program', proxy: null }],
+  [
+    'a telephone with such a name',
+    'Mozilla/5.0 (Linux; Android 9; CUBOT P40) AppleWebKit/537.36 Chrome/131.0 Mobile Safari/537.36',
+    {},
+    { machine: null, proxy: null },
+  ],
+] as const)
+  test(`tells ${what}`, async t => {
+    const { open, book, events, email, metric } = await openVisited(t)
+    open(0, userAgent, over)
+    await book.close()
+    const [{ open: told }] = events() as [{ open: { machine: string | null; proxy: string | null } }]
+    assert.equal({ machine: told.machine, proxy: told.proxy }, expected)
+    const counted = expected.machine === null ? 1 : 0
+    assert.equal([email().open_count, metric('opened'), metric('unique_opened')], [counted, counted, counted])
+  })
+
+test('machines are counted apart, told three times, and take nobody the first open', async t => {
+  const { open, book, events, rows, metric, clock } = await openVisited(t)
+  for (let i = 0; i < 10; i++) open(0, APPLE)
+  clock.advance(60_000)
+  open(0)
+  await book.close()
+  assert.equal(rows('select count, machine_count from visits'), [{ count: 1, machine_count: 10 }])
+  assert.equal(
+    events().map(({ open: { machine } }) => machine),
+    [...Array(3).fill('apple-mail-privacy'), null],
+  )
+  assert.equal([metric('opened'), metric('unique_opened')], [1, 1])
+})
+
+test('nobody clicks within a second of delivery, nor before', async t => {
+  const { send, claim, run, account: _, book, hit, accountId, clock, rows } = await openVisited(t)
+  const emailId = await send(accountId)
+  const link = { recipient: { accountId, emailId, ordinal: 0 }, number: 0, target: SHOP }
+  book.clicked(link, hit())
+  clock.advance(2_000)
+  await run('linkTerms', { baseUrl: 'https://any.test' })
+  for (const delivery of await claim(accountId)) await run('finish', finishFor(delivery, clock.now()))
+  clock.advance(999)
+  book.clicked(link, hit())
+  clock.advance(1)
+  book.clicked(link, hit())
+  await book.close()
+  const told = rows<{ data: string }>("select data from events where type = 'email.clicked' order by id")
+  assert.equal(
+    told.map(({ data }) => JSON.parse(data).click.machine),
+    ['before-delivery', 'too-soon', null],
+  )
+})
+
+test('of an email that is gone, or of another account, nothing is recorded', async t => {
+  const { book, hit, to, rows, account, email } = await openVisited(t)
+  book.opened({ ...to(0), emailId: newId(0) }, hit())
+  book.opened({ ...to(0), accountId: account('Other') }, hit())
+  book.opened({ ...to(0), ordinal: 7 }, hit())
+  await book.close()
+  assert.equal(rows('select * from visits'), [])
+  assert.is(email().open_count, 0)
+})
+
+test('for a broadcast every link has its counts', async t => {
+  const broadcastId = newId(1)
+  const { click, book, rows, clock } = await openVisited(t, { broadcastId })
+  click(0, 0)
+  click(0, 0)
+  click(1, 0)
+  click(1, 2)
+  click(1, 2, APPLE)
+  clock.advance(60_000)
+  click(0, 0)
+  await book.close()
+  assert.equal(
+    rows('select link, url, click_count, unique_count, machine_count from broadcast_links order by link'),
+    [
+      { link: 0, url: `${SHOP}0`, click_count: 4, unique_count: 2, machine_count: 0 },
+      { link: 2, url: `${SHOP}2`, click_count: 1, unique_count: 1, machine_count: 1 },
+    ],
+  )
+  const reaction = `broadcast ${Buffer.from(broadcastId)
+    .toString('hex')
+    .replace(/(.{8})(.{4})(.{4})(.{4})(.*)/, '$1-$2-$3-$4-$5')} reaction.`
+  assert.equal(
+    rows(`select kind, count from counters where kind like '${reaction}%' order by kind`).map(row =>
+      Object.values(row),
+    ),
+    [
+      [`${reaction}clicked`, 5],
+      [`${reaction}unique_clicked`, 2],
+    ],
+  )
+})
+
+test('where a link leads one recipient is kept with the visit, where it leads others elsewhere', async t => {
+  const { book, hit, to, rows } = await openVisited(t, { broadcastId: newId(1) })
+  const click = (ordinal: number, number: number | null, target: string) =>
+    book.clicked({ recipient: to(ordinal), number, target }, hit())
+  for (const ordinal of [0, 1, 0]) {
+    click(ordinal, 0, `${SHOP}?who=${ordinal}`)
+    click(ordinal, 1, SHOP)
+    click(ordinal, null, `${SHOP}promo`)
+  }
+  await book.close()
+  const links = rows<{ url: string; click_count: number; unique_count: number }>(
+    'select url, click_count, unique_count from broadcast_links order by link',
+  )
+  assert.equal(
+    links.map(({ url, click_count, unique_count }) => [url, click_count, unique_count]),
+    [
+      [`${SHOP}?who=0`, 3, 2],
+      [SHOP, 3, 2],
+      [`${SHOP}promo`, 3, 2],
+    ],
+  )
+  assert.equal(
+    rows<{ url: string | null }>('select url from visits order by ordinal, link').map(({ url }) => url),
+    [null, null, null, `${SHOP}?who=1`, null, null],
+  )
+})
+
+test('links of values have a thousand rows of a broadcast at most, and every visit counts', async t => {
+  const { book, hit, to, rows, email } = await openVisited(t, { broadcastId: newId(1) })
+  for (let i = 0; i < 1_010; i++)
+    book.clicked({ recipient: to(0), number: null, target: `${SHOP}?token=${i}` }, hit())
+  book.clicked({ recipient: to(1), number: null, target: `${SHOP}?token=0` }, hit())
+  book.clicked({ recipient: to(1), number: 7, target: SHOP }, hit())
+  await book.close()
+  assert.equal(rows('select count(*) as count, sum(click_count) as clicks from broadcast_links'), [
+    { count: 1_001, clicks: 1_002 },
+  ])
+  assert.equal(rows('select count(*) as count, count(url) as own from visits'), [{ count: 1_012, own: 10 }])
+  assert.is(email().click_count, 1_012)
+})
+
+test('what could not be stored is tried again', async t => {
+  const { run, clock, hit, to, email } = await openVisited(t)
+  const failures: unknown[] = []
+  let isDown = true
+  const book: VisitBook = createVisitBook({
+    run: (name, input) => (isDown ? Promise.reject(new Error('down')) : run(name, input)),
+    clock,
+    onError: error => failures.push(error),
+    onLeftOut() {},
+  })
+  book.opened(to(0), hit())
+  clock.advance(500)
+  await turn()
+  assert.is(failures.length, 1)
+  isDown = false
+  clock.advance(500)
+  await book.close()
+  assert.is(email().open_count, 1)
+})
+
+test.run()

@@ -1,0 +1,115 @@
+import * as assert from 'uvu/assert'
+import { relaxedField, selectSignedFields } from '../../../../src/protocols/dkim/signed-fields.ts'
+import type { HeaderField } from '../../../../src/protocols/smtp/header-field.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('dkim/signed-fields')
+
+const relaxed: [name: string, value: string, field: string][] = [
+  ['a', 'X', 'a:X'],
+  ['a', '', 'a:'],
+  ['a', '  X  ', 'a:X'],
+  ['a', 'X\r\n Y', 'a:X Y'],
+  ['b', 'Y\t\r\n\tZ  ', 'b:Y Z'],
+  ['a', '\r\n X', 'a:X'],
+  ['a', 'X\r\n \r\n Y', 'a:X Y'],
+  ['a', 'X  "Y  Z"', 'a:X "Y Z"'],
+  ['a', '\t', 'a:'],
+  ['a', 'X\u00a0', 'a:X\u00a0'],
+  ['a', '\u3000X\f', 'a:\u3000X\f'],
+  ['a', 'X\rY\nZ', 'a:X\rY\nZ'],
+  ['a', 'x:y : z', 'a:x:y : z'],
+]
+for (const [name, value, field] of relaxed)
+  test(`${JSON.stringify(value)} is relaxed to ${JSON.stringify(field)}`, () => {
+    assert.is(relaxedField(name, value), field)
+  })
+
+const from: HeaderField = { name: 'From', value: 'a@b.test' }
+/** What a message with From alone signs: nothing of these may be added to it on the way. */
+const ABSENT =
+  'sender reply-to to cc subject date message-id mime-version content-type content-transfer-encoding in-reply-to references list-unsubscribe list-unsubscribe-post'
+
+test('fields that matter are named once more than they occur', () => {
+  const { names, canonical } = selectSignedFields([from])
+  assert.is(names.join(' '), `from from ${ABSENT}`)
+  assert.is(canonical, 'from:a@b.test\r\n')
+})
+
+test('the same names, with other values and in other orders, are what each message has', () => {
+  const to = (value: string): HeaderField => ({ name: 'To', value })
+  const canonicalOf = (...fields: HeaderField[]) => selectSignedFields(fields).canonical
+  assert.is(canonicalOf(from, to('1'), to('2')), 'from:a@b.test\r\nto:2\r\nto:1\r\n')
+  assert.is(canonicalOf(from, to('3'), to('4')), 'from:a@b.test\r\nto:4\r\nto:3\r\n')
+  assert.is(canonicalOf(to('5'), from, to('6')), 'from:a@b.test\r\nto:6\r\nto:5\r\n')
+})
+
+test('of any number of messages with fields of their own each has its own', () => {
+  for (let round = 0; round < 2; round++)
+    for (let i = 0; i < 250; i++) {
+      const list: HeaderField = { name: `List-X${i}`, value: `${round}` }
+      assert.is(selectSignedFields([from, list]).canonical, `from:a@b.test\r\nlist-x${i}:${round}\r\n`)
+    }
+  const many = Array.from({ length: 400 }, (_, i) => ({ name: 'Resent-To', value: `${i}` }))
+  assert.is(selectSignedFields([from, ...many]).names.filter(name => name === 'resent-to').length, 400)
+})
+
+test('a signature must cover From', () => {
+  assert.throws(() => selectSignedFields([{ name: 'To', value: 'a@b.test' }]), /without From/)
+})
+
+test('names are compared without regard to case', () => {
+  const { names, canonical } = selectSignedFields([
+    { name: 'FROM', value: 'a@b.test' },
+    { name: 'sUBJECT', value: 'x' },
+  ])
+  assert.equal(names.slice(0, 2), ['from', 'from'])
+  assert.is(canonical, 'from:a@b.test\r\nsubject:x\r\n')
+})
+
+test('fields of one name are taken from the bottom up', () => {
+  const { names, canonical } = selectSignedFields([
+    { name: 'To', value: 'top@b.test' },
+    from,
+    { name: 'to', value: 'bottom@b.test' },
+  ])
+  assert.equal(
+    names.filter(name => name === 'to'),
+    ['to', 'to', 'to'],
+  )
+  assert.is(canonical, 'from:a@b.test\r\nto:bottom@b.test\r\nto:top@b.test\r\n')
+})
+
+test('list, resent, feedback and correlation fields are signed where they occur', () => {
+  const present = ['List-ID', 'List-Help', 'Resent-From', 'Resent-Date', 'Feedback-ID', 'X-Posthorn-Ref']
+  const { names, canonical } = selectSignedFields([from, ...present.map(name => ({ name, value: '1' }))])
+  assert.equal(
+    names.slice(2 + ABSENT.split(' ').length),
+    present.map(name => name.toLowerCase()),
+  )
+  for (const name of present) assert.ok(canonical.includes(`${name.toLowerCase()}:1\r\n`))
+})
+
+for (const name of [
+  'Received',
+  'Return-Path',
+  'Bcc',
+  'DKIM-Signature',
+  'ARC-Seal',
+  'X-Note',
+  'Authentication-Results',
+])
+  test(`${name} is not signed, as it changes on the way or is nobody's business`, () => {
+    const { names, canonical } = selectSignedFields([from, { name, value: 'x' }])
+    assert.not.ok(names.includes(name.toLowerCase()))
+    assert.is(canonical, 'from:a@b.test\r\n')
+  })
+
+test('takes time in proportion to the header', () => {
+  for (const piece of [' ', '\t', '\r\n ', 'a  ', '\r', 'é']) {
+    relaxedField('subject', piece.repeat(200_000))
+    selectSignedFields([from, ...Array.from({ length: 20_000 }, () => ({ name: 'To', value: piece }))])
+  }
+})
+
+test.run()

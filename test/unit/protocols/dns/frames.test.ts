@@ -1,0 +1,60 @@
+import { duplexPair } from 'node:stream'
+import * as assert from 'uvu/assert'
+import { frame, readFrames } from '../../../../src/protocols/dns/frames.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('dns/frames')
+const MESSAGES = [12, 13, 300, 4096].map((length, i) => Buffer.alloc(length, i + 1))
+
+async function read(chunks: readonly Uint8Array[], maxBytes = 4096): Promise<Buffer[]> {
+  const [near, far] = duplexPair()
+  for (const chunk of chunks) near.write(chunk)
+  near.end()
+  const found: Buffer[] = []
+  for await (const message of readFrames(far, maxBytes)) found.push(Buffer.from(message))
+  return found
+}
+
+test('a frame is the length in two octets, then the message', () => {
+  assert.is(frame(Buffer.from('abc')).toString('hex'), '0003616263')
+})
+
+test('messages come out as they went in, however the stream is cut', async () => {
+  const stream = Buffer.concat(MESSAGES.map(frame))
+  assert.equal(await read([stream]), MESSAGES)
+  for (const size of [1, 2, 3, 7, 100, 1000]) {
+    const chunks = Array.from({ length: Math.ceil(stream.length / size) }, (_, i) =>
+      stream.subarray(i * size, (i + 1) * size),
+    )
+    assert.equal(await read(chunks), MESSAGES, `chunks of ${size}`)
+  }
+})
+
+test('what breaks off at the end is no message', async () => {
+  assert.equal(await read([frame(MESSAGES[0]!), frame(MESSAGES[1]!).subarray(0, -1)]), [MESSAGES[0]])
+  assert.equal(await read([Buffer.of(0)]), [])
+  assert.equal(await read([]), [])
+})
+
+test('a length below a header or above the limit is refused before the message has come', async () => {
+  for (const length of [0, 11, 101, 65_535]) {
+    const prefix = Buffer.alloc(2)
+    prefix.writeUInt16BE(length)
+    await read([prefix], 100).then(
+      () => assert.unreachable(`${length} octets`),
+      error => assert.instance(error, RangeError),
+    )
+  }
+  assert.is((await read([frame(Buffer.alloc(100))], 100)).length, 1)
+})
+
+test('the stream can still be written to when its messages are over', async () => {
+  const [near, far] = duplexPair()
+  near.end(frame(MESSAGES[0]!))
+  for await (const _ of readFrames(far, 4096));
+  assert.is(far.destroyed, false)
+  far.end('answer')
+  assert.equal(await near.toArray(), [Buffer.from('answer')])
+})
+
+test.run()

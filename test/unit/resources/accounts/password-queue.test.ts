@@ -1,0 +1,132 @@
+import * as assert from 'uvu/assert'
+import { TooManyWaiting } from '../../../../src/lib/semaphore.ts'
+import { createPasswordQueue, type Turn } from '../../../../src/resources/accounts/password-queue.ts'
+import { settled } from '../../../kit/manual-clock.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('accounts/password-queue')
+
+const stranger = (owner: string, part = owner): Turn => ({ owner, part, standing: 'stranger' })
+const known = (owner: string): Turn => ({ owner, standing: 'known' })
+const OPERATOR: Turn = { owner: 'operator', standing: 'operator' }
+
+/** Tasks that run until the test ends the one that began first. */
+function openQueue() {
+  const queue = createPasswordQueue()
+  const began: string[] = []
+  const refused: string[] = []
+  const ends: (() => void)[] = []
+  const ask = (turn: Turn, name = turn.owner) => {
+    const task = () => {
+      began.push(name)
+      return new Promise<void>(resolve => ends.push(resolve))
+    }
+    queue.run(turn, task).catch(error => {
+      assert.instance(error, TooManyWaiting)
+      refused.push(name)
+    })
+  }
+  return {
+    began,
+    refused,
+    async ask(turns: readonly Turn[]) {
+      for (const turn of turns) ask(turn)
+      await settled()
+    },
+    /** Ends running tasks one after another. @returns the owners of those that began */
+    async end(count: number): Promise<string[]> {
+      const before = began.length
+      for (let i = 0; i < count; i++) {
+        ends.shift()!()
+        await settled()
+      }
+      return began.slice(before)
+    },
+  }
+}
+
+const times = (count: number, make: (i: number) => Turn): Turn[] =>
+  Array.from({ length: count }, (_, i) => make(i))
+
+test('two tasks run at a time, and the others in their order', async () => {
+  const { ask, end, began } = openQueue()
+  await ask(['a', 'b', 'c', 'd'].map(owner => stranger(owner)))
+  assert.equal(began, ['a', 'b'])
+  assert.equal(await end(4), ['c', 'd'])
+})
+
+test('a network that floods has four attempts waiting; another waits for what is under way alone', async () => {
+  const { ask, end, refused } = openQueue()
+  await ask(times(40, () => stranger('flood')))
+  assert.is(refused.length, 34)
+  await ask([stranger('victim')])
+  assert.equal(await end(1), ['victim'])
+})
+
+test('of a /48 eight wait, whatever /56 they are in, and they have the turns of one', async () => {
+  const { ask, end, refused } = openQueue()
+  await ask(times(40, i => stranger('site', `site ${i}`)))
+  assert.is(refused.length, 30)
+  await ask([stranger('victim'), stranger('another')])
+  assert.equal(await end(4), ['victim', 'site', 'another', 'site'])
+})
+
+test('a full queue takes the first attempt of a network, in place of the last of one with several', async () => {
+  const { ask, refused, end } = openQueue()
+  for (let i = 0; i < 12; i++) await ask(times(5, () => stranger(`flood ${i}`)))
+  const before = refused.length
+  await ask([stranger('victim')])
+  assert.equal([refused.length, refused.includes('victim')], [before + 1, false])
+  assert.ok((await end(32)).includes('victim'))
+})
+
+test('where each network waits once, a full queue refuses further strangers', async () => {
+  const { ask, refused } = openQueue()
+  await ask(times(36, i => stranger(`network ${i}`)))
+  assert.equal(refused, ['network 34', 'network 35'])
+})
+
+test('known places go ahead of strangers, and into a full queue in their place', async () => {
+  const { ask, end, refused } = openQueue()
+  await ask(times(34, i => stranger(`network ${i}`)))
+  await ask([known('ann'), known('bob')])
+  assert.equal(refused, ['network 33', 'network 32'])
+  assert.equal(await end(3), ['ann', 'bob', 'network 2'])
+})
+
+test('a stranger is served after three known places in a row', async () => {
+  const { ask, end } = openQueue()
+  await ask([...times(4, i => stranger(`network ${i}`)), ...times(8, i => known(`user ${i}`))])
+  const expected = 'user 0, user 1, user 2, network 2, user 3, user 4, user 5, network 3, user 6, user 7'
+  assert.is((await end(10)).join(', '), expected)
+})
+
+test('one account has eight attempts waiting at its known places, and others go before them', async () => {
+  const { ask, end, refused } = openQueue()
+  await ask(times(20, () => known('busy')))
+  assert.is(refused.length, 10)
+  await ask([known('ann')])
+  assert.equal(await end(2), ['ann', 'busy'])
+})
+
+test('what the operator asks for may fill the queue, and makes room for others', async () => {
+  const { ask, end, refused } = openQueue()
+  await ask(times(40, () => OPERATOR))
+  assert.is(refused.length, 6)
+  await ask([known('ann')])
+  assert.is(refused.length, 7)
+  assert.equal(await end(2), ['ann', 'operator'])
+})
+
+test('tasks that fail give their place back', async () => {
+  const queue = createPasswordQueue()
+  for (let i = 0; i < 5; i++) {
+    const error = await queue
+      .run(OPERATOR, () => Promise.reject(new Error('damaged')))
+      .catch(reason => reason)
+    assert.is(error.message, 'damaged')
+  }
+  assert.is(await queue.run(OPERATOR, async () => 'done'), 'done')
+})
+
+test.run()

@@ -1,0 +1,369 @@
+import * as assert from 'uvu/assert'
+import type { Id } from '../../../../src/lib/ids.ts'
+import { contactsHeader, exportContacts } from '../../../../src/resources/contacts/export.ts'
+import { ImportFault } from '../../../../src/resources/contacts/import/fault.ts'
+import { readProperties } from '../../../../src/resources/contacts/properties.ts'
+import { listPropertyKeys } from '../../../../src/resources/contacts/property-keys.ts'
+import type { ContactImportRow, ContactRow, Db } from '../../../../src/store/schema.ts'
+import { inPieces, openAudience } from '../../../kit/audience.ts'
+import { fc } from '../../../kit/property.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('contacts/import')
+
+const countsOf = (report: ContactImportRow | undefined) => {
+  const { state, rowCount, createdCount, updatedCount, unchangedCount, skippedCount, failedCount } = report!
+  return [state, rowCount, [createdCount, updatedCount, unchangedCount, skippedCount, failedCount]]
+}
+const errorsOf = (report: ContactImportRow | undefined) =>
+  (JSON.parse(report!.errors) as { row: number; message: string }[]).map(({ row, message }) => [row, message])
+const shown = ({ email, firstName, lastName, unsubscribed, properties }: ContactRow) => [
+  ...[email, firstName, lastName, unsubscribed],
+  Object.fromEntries(readProperties(properties)),
+]
+
+/** @returns what the file is refused for */
+async function faultOf(importing: Promise<unknown>): Promise<ImportFault> {
+  const error = await importing.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  assert.instance(error, ImportFault)
+  return error as ImportFault
+}
+
+test('fields and properties come from the columns of their names', async t => {
+  const { importFile, contacts, audienceId, audienceOf } = await openAudience(t)
+  const report = await importFile(
+    'Email,First Name,last-name,Unsubscribed,Company,City\r\n' +
+      'Ann@There.test,Ann,Årup,no,"Ann, ""the"" Co.",\r\n' +
+      ' bob@there.test ,,,YES,,Aarhus\r\n',
+  )
+  assert.equal(countsOf(report), ['done', 2, [2, 0, 0, 0, 0]])
+  assert.equal((await contacts()).map(shown), [
+    ['ann@there.test', 'Ann', 'Årup', 0, { Company: 'Ann, "the" Co.' }],
+    ['bob@there.test', null, null, 1, { City: 'Aarhus' }],
+  ])
+  const { contactCount, unsubscribedCount } = await audienceOf(audienceId)
+  assert.equal([contactCount, unsubscribedCount], [2, 1])
+})
+
+const PLAIN = 'email;first_name\nann@there.test;Ann\nbob@there.test;Bób\n'
+for (const [what, file, charset] of [
+  ['semicolons', PLAIN],
+  ['tabs', PLAIN.replaceAll(';', '\t')],
+  ['CRLF', PLAIN.replaceAll('\n', '\r\n')],
+  ['CR', PLAIN.replaceAll('\n', '\r')],
+  ['mixed line ends', PLAIN.replace('\n', '\r\n')],
+  ['no line end at its end', PLAIN.trimEnd()],
+  ['empty lines', PLAIN.replaceAll('\n', '\n\n;\n')],
+  ['empty lines before its header', `\ufeff\r\n;;\n  \n${PLAIN}`],
+  ['a byte order mark', `\ufeff${PLAIN}`],
+  ['its separator in a line of its own', `sep=;\r\n${PLAIN}`],
+  ['everything in quotes', PLAIN.replaceAll(/[^;\n]+/g, '"$&"')],
+  ['an empty column at the end', PLAIN.replaceAll('\n', ';\n')],
+  ['UTF-16', Buffer.from(`\ufeff${PLAIN}`, 'utf16le')],
+  ['another charset that is named', Buffer.from(PLAIN, 'latin1'), 'ISO-8859-1'],
+] as const)
+  test(`a file with ${what} is read, wherever it is cut`, async t => {
+    const { importFile, newAudience, contacts } = await openAudience(t)
+    for (const size of [1, 3, Infinity]) {
+      const audienceId = await newAudience()
+      const bytes = inPieces(Buffer.from(file), size)
+      assert.equal(countsOf(await importFile(bytes, { audienceId, charset })), ['done', 2, [2, 0, 0, 0, 0]])
+      const names = (await contacts(audienceId)).map(({ email, firstName }) => [email, firstName])
+      assert.equal(names, [
+        ['ann@there.test', 'Ann'],
+        ['bob@there.test', 'Bób'],
+      ])
+    }
+  })
+
+test('rows that cannot be taken are told by their numbers, and the others are taken', async t => {
+  const { importFile, contacts } = await openAudience(t)
+  const report = await importFile(
+    [
+      'email,first_name,unsubscribed,plan',
+      'ann@there.test,Ann,,pro',
+      'nobody,,,',
+      ',Kim,,',
+      '',
+      '"two\r\nlines@there.test",,,',
+      'bob@there.test,"B\nob",,',
+      'cid@there.test,,perhaps,',
+      'dan@there.test,,,x,too many',
+      `eva@there.test,,,${'x'.repeat(501)}`,
+      'fay@there.test,\ufffd,,',
+      'gil@there.test,Gil,false,free',
+    ].join('\r\n'),
+  )
+  assert.equal(countsOf(report), ['done', 10, [2, 0, 0, 0, 8]])
+  assert.equal(
+    errorsOf(report).map(([row, message]) => [row, String(message).split(/[,.]/)[0]]),
+    [
+      [3, 'The address has no "@"'],
+      [4, 'The row has no address'],
+      [6, 'The address has a local part that is not a dot-atom'],
+      [7, 'The cell `first_name` contains a line break or NUL'],
+      [8, 'The cell `unsubscribed` is neither true nor false'],
+      [9, 'The row has more cells than the header'],
+      [10, 'The cell `plan` has more than 500 characters'],
+      [11, 'The cell `first_name` is not in the charset of the file'],
+    ],
+  )
+  assert.equal(
+    (await contacts()).map(({ email }) => email),
+    ['ann@there.test', 'gil@there.test'],
+  )
+})
+
+for (const [what, end] of [
+  ['both', '\r\n'],
+  ['a line feed', '\n'],
+  ['a carriage return', '\r'],
+] as const)
+  test(`a line that names the separator is no row, whatever ends it: ${what}`, async t => {
+    const { importFile, newAudience } = await openAudience(t)
+    const lines = ['\ufeffsep=;', 'email;first_name', 'ann@there.test;Ann', 'bob;Bob', '']
+    for (const size of [1, Infinity]) {
+      const bytes = inPieces(Buffer.from(lines.join(end)), size)
+      const report = await importFile(bytes, { audienceId: await newAudience() })
+      assert.equal(
+        errorsOf(report).map(([row]) => row),
+        [3],
+      )
+    }
+  })
+
+test('all errors are counted, and the first hundred told', async t => {
+  const { importFile } = await openAudience(t)
+  const report = await importFile(`email\n${'nobody\n'.repeat(1_000)}ann@there.test\n`)
+  assert.equal(countsOf(report), ['done', 1_001, [1, 0, 0, 0, 1_000]])
+  assert.equal(
+    errorsOf(report).map(([row]) => row),
+    Array.from({ length: 100 }, (_, i) => i + 2),
+  )
+})
+
+test('contacts that are there are updated, by what the row says', async t => {
+  const { importFile, contacts, add, rows, listen } = await openAudience(t)
+  await listen()
+  await add({
+    email: 'ann@there.test',
+    firstName: 'Ann',
+    properties: new Map([
+      ['plan', 'pro'],
+      ['seats', '3'],
+    ]),
+  })
+  await add({ email: 'bob@there.test', firstName: 'Bob' })
+  await add({ email: 'kim@there.test', unsubscribed: true })
+  const file =
+    'email,first_name,unsubscribed,plan\n' +
+    'ANN@there.test,,false,free\nbob@there.test,Bob,,\nkim@there.test,,false,\nbob@there.test,,yes,\nnew@there.test,,,\nNEW@there.test,New,,\n'
+  assert.equal(countsOf(await importFile(file)), ['done', 6, [1, 3, 2, 0, 0]])
+  assert.equal((await contacts()).map(shown), [
+    ['ann@there.test', 'Ann', null, 0, { plan: 'free', seats: '3' }],
+    ['bob@there.test', 'Bob', null, 1, {}],
+    ['kim@there.test', null, null, 1, {}],
+    ['new@there.test', 'New', null, 0, {}],
+  ])
+  assert.equal(
+    countsOf(await importFile(file)),
+    ['done', 6, [0, 0, 6, 0, 0]],
+    'the same again changes nothing',
+  )
+  const events = rows<{ type: string }>('select type from events').map(({ type }) => type)
+  assert.equal(events.sort(), [...Array(4).fill('contact.created'), ...Array(2).fill('contact.updated')])
+})
+
+test('or skipped, where that is asked for', async t => {
+  const { importFile, contacts, add } = await openAudience(t)
+  await add({ email: 'ann@there.test', firstName: 'Ann' })
+  const file = 'email,first_name\nann@there.test,Other\nbob@there.test,Bob\nbob@there.test,Twice\n'
+  assert.equal(countsOf(await importFile(file, { onExisting: 'skip' })), ['done', 3, [1, 0, 0, 2, 0]])
+  assert.equal(
+    (await contacts()).map(({ firstName }) => firstName),
+    ['Ann', 'Bob'],
+  )
+})
+
+for (const [what, file, part] of [
+  ['nothing', '', 'header'],
+  ['no address', 'name,plan\nAnn,pro\n', 'email'],
+  ['a column twice', 'email,plan,plan\n', 'plan'],
+  ['two columns for the address', 'Email,E-Mail\n', 'email'],
+  ['a column that is no name', 'email,{{x}}\n', '{{x}}'],
+  ['too many columns', `email,${Array.from({ length: 501 }, (_, i) => `k${i}`)}\n`, 'header'],
+  ['a quote that is never closed, at once', 'email,"plan\nann@there.test,pro\n', 'row 1'],
+] as const)
+  test(`a file with ${what} is refused, and nothing is stored`, async t => {
+    const { importFile, contacts, rows } = await openAudience(t)
+    const fault = await faultOf(importFile(file))
+    assert.is(fault.part, part)
+    assert.ok(fault.message.includes(`\`${part}\``) || fault.message.includes(part), fault.message)
+    assert.equal([await contacts(), rows('select * from contact_imports')], [[], []])
+  })
+
+test('a charset that nobody knows is refused', async t => {
+  const { importFile } = await openAudience(t)
+  assert.is((await faultOf(importFile('email\n', { charset: 'klingon' }))).part, 'charset')
+})
+
+test('a file that stops being CSV keeps what came before, and says so', async t => {
+  const { importFile, contacts, rows } = await openAudience(t)
+  const good = Array.from({ length: 450 }, (_, i) => `c${i}@there.test,x\n`).join('')
+  for (const rest of ['d@there.test,"never closed\n', `d@there.test,"${'x'.repeat(300_000)}\n`]) {
+    const fault = await faultOf(importFile(`email,k\n${good}${rest}`))
+    assert.is(fault.part, 'row 452')
+    assert.match(fault.message, /450 rows before it/)
+  }
+  assert.is((await contacts()).length, 450)
+  const reports = rows<{ state: string; row_count: number }>('select state, row_count from contact_imports')
+  assert.equal(
+    reports.map(({ state, row_count: count }) => [state, Number(count)]),
+    Array(2).fill(['failed', 450]),
+  )
+})
+
+test('a connection that is cut leaves the whole rows that came, and says so', async t => {
+  const { importFile, contacts, rows } = await openAudience(t)
+  const cut = new Error('the client left')
+  async function* bytes() {
+    yield Buffer.from('email\n')
+    for (let i = 0; i < 500; i++) yield Buffer.from(`c${i}@there.test\n`)
+    yield Buffer.from('half@there.te')
+    throw cut
+  }
+  assert.is(await importFile(bytes()).catch((error: unknown) => error), cut)
+  assert.is((await contacts()).length, 500)
+  const [report] = rows<{ state: string; created_count: number }>(
+    'select state, created_count from contact_imports',
+  )
+  assert.equal([report!.state, Number(report!.created_count)], ['interrupted', 500])
+})
+
+for (const [what, piece] of [
+  ['empty cells', ','],
+  ['quotes', '"'],
+  ['letters', 'x'],
+] as const)
+  test(`a row of ${what} that does not end is not read to its end`, async t => {
+    const { importFile } = await openAudience(t)
+    for (const header of ['', 'email\n']) {
+      let given = 0
+      async function* endless() {
+        yield Buffer.from(header)
+        for (; ; given++) yield Buffer.alloc(64 * 1024, piece)
+      }
+      assert.match((await faultOf(importFile(endless()))).part, /^row \d$/)
+      assert.ok(given < 10, `${given} pieces were read`)
+    }
+  })
+
+test('it reads no faster than it stores, and stops with its audience', async t => {
+  const { importFile, run, accountId, audienceId, rows, clock } = await openAudience(t)
+  let given = 0
+  async function* endless() {
+    yield Buffer.from('email\n')
+    for (;;) {
+      if (given === 1_000) await run('deleteAudience', { accountId, id: audienceId, at: clock.now() })
+      yield Buffer.from(`c${given++}@there.test\n`)
+    }
+  }
+  assert.is(await importFile(endless()), undefined)
+  assert.ok(given < 3_000, `${given} rows were read`)
+  assert.is(rows<{ id: Id }>('select id from audiences').length, 0)
+})
+
+test('what a process that died has left running is said to be interrupted, and forgotten in the end', async t => {
+  const { run, accountId, audienceId, rows, clock } = await openAudience(t)
+  const key = { accountId, audienceId, id: audienceId }
+  await run('beginImport', { ...key, keys: [], at: clock.now() })
+  const states = () => rows<{ state: string }>('select state from contact_imports').map(({ state }) => state)
+  await run('endLostImports', { before: clock.now(), at: clock.now() })
+  assert.equal(states(), ['running'])
+  await run('endLostImports', { before: clock.now() + 1, at: clock.now() })
+  assert.equal(states(), ['interrupted'])
+  await run('forgetImports', { endedBefore: clock.now() })
+  assert.equal(states(), ['interrupted'])
+  await run('forgetImports', { endedBefore: clock.now() + 1 })
+  assert.equal(states(), [])
+})
+
+async function exported(db: Db, audienceId: Id): Promise<string> {
+  const keys = (await listPropertyKeys(db, audienceId)).map(({ key }) => key)
+  let csv = contactsHeader(keys)
+  for (let after: Id | null = null; ; ) {
+    const batch = await exportContacts(db, { audienceId, filters: null, keys, after })
+    csv += batch.csv
+    if (batch.next === null) return csv
+    after = batch.next
+  }
+}
+
+/** Of those that can be kept: what formulas, quotes, separators and guards against them are made of. */
+const text = fc
+  .string({ unit: fc.constantFrom(...`abÅ€😀'"=+-@,;|\t .\ufeff\u00a0＝`), minLength: 1, maxLength: 12 })
+  .filter(value => value.trim() !== '')
+const name = text.map(value => value.trim())
+const key = fc
+  .oneof(
+    fc.constantFrom('Email', 'First Name', "'=x", '=x', 'a,b'),
+    text.map(value => `k${value}k`),
+  )
+  .filter(value => !/[\t|]/.test(value))
+const person = fc.record({
+  firstName: fc.option(name),
+  lastName: fc.option(name),
+  unsubscribed: fc.boolean(),
+  properties: fc.dictionary(key, text, { maxKeys: 4 }),
+})
+
+test('a file may have columns for all properties of an audience, and a row fill as many as a contact may have', async t => {
+  const { db, audienceId, newAudience, add, contacts, importFile } = await openAudience(t)
+  const propertiesFrom = (first: number, count: number) =>
+    new Map(Array.from({ length: count }, (_, n) => [`k${first + n}`, 'x']))
+  for (let i = 0; i < 5; i++)
+    await add({ email: `c${i}@there.test`, properties: propertiesFrom(i * 100, 100) })
+  const file = await exported(db, audienceId)
+  const copy = await newAudience()
+  assert.equal(countsOf(await importFile(file, { audienceId: copy })), ['done', 5, [5, 0, 0, 0, 0]])
+  assert.equal((await contacts(copy)).map(shown), (await contacts()).map(shown))
+
+  const keys = [...propertiesFrom(0, 101).keys()]
+  const full = `email,${keys}\nfull@there.test,${keys}\nc0@there.test,${','.repeat(99)},x\n`
+  const report = await importFile(full, { audienceId: copy })
+  assert.equal(countsOf(report), ['done', 2, [0, 0, 0, 0, 2]])
+  assert.equal(errorsOf(report), [
+    [2, 'The contact would have more than 100 properties.'],
+    [3, 'The contact would have more than 100 properties.'],
+  ])
+  const other = await faultOf(importFile('email,other\nnew@there.test,x\n', { audienceId: copy }))
+  assert.match(other.message, /more than 500 different properties/)
+})
+
+test('what was exported is imported as it was', async t => {
+  const { db, newAudience, add, contacts, importFile } = await openAudience(t)
+  await fc.assert(
+    fc.asyncProperty(fc.array(person, { minLength: 1, maxLength: 6 }), async people => {
+      const [from, to] = [await newAudience(), await newAudience()]
+      for (const [i, { properties, ...fields }] of people.entries())
+        await add(
+          { email: `+c${i}@there.test`, ...fields, properties: new Map(Object.entries(properties)) },
+          from,
+        )
+      const file = await exported(db, from)
+      assert.equal(countsOf(await importFile(file, { audienceId: to })).slice(0, 2), ['done', people.length])
+      const sorted = (rows: ContactRow[]) =>
+        rows.map(row => {
+          const [email, first, last, gone, properties] = shown(row)
+          return [email, first, last, gone, Object.entries(properties as object).sort()]
+        })
+      assert.equal(sorted(await contacts(to)), sorted(await contacts(from)), file)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test.run()

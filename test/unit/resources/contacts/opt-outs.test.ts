@@ -1,0 +1,245 @@
+import * as assert from 'uvu/assert'
+import { type Id, wireId } from '../../../../src/lib/ids.ts'
+import { readBroadcastCounts } from '../../../../src/resources/events/broadcast-counts.ts'
+import { openAudience } from '../../../kit/audience.ts'
+import { newId, postOver } from '../../../kit/mail.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('contacts/opt-outs')
+const ANN = 'ann@there.test'
+
+async function open(t: TestContext) {
+  const audience = await openAudience(t)
+  const { run, rows, clock, accountId, audienceId } = audience
+  const post = postOver(audience, { clock })
+  post.domain(accountId, 'here.test')
+  const topic = async () => {
+    const id = newId(clock.now())
+    const fields = { name: 'News', description: null, defaultSubscription: 'opt_in' as const }
+    await run('createTopic', { accountId, id, fields, at: clock.now() })
+    return id
+  }
+  const broadcastId = newId(clock.now())
+  const leave = (topicId: Id | null) =>
+    run('leave', { accountId, address: ANN, topicId, broadcastId, at: clock.now() })
+  const ref = { accountId, audienceId, ref: { email: ANN } }
+  return {
+    ...audience,
+    ...{ topic, leave },
+    remove: () => run('removeContact', { ...ref, at: clock.now() }),
+    change: (unsubscribed: boolean) =>
+      run('changeContact', { ...ref, changes: { unsubscribed }, at: clock.now() }),
+    prefer: (topics: readonly Id[]) =>
+      run('setPreferences', { accountId, address: ANN, broadcastId, topics, at: clock.now() }),
+    /** By the links of the one broadcast. */
+    unsubscribes: async () =>
+      (await readBroadcastCounts(audience.db, { accountId, broadcastId }))['reaction.unsubscribed'],
+    say: (topicId: Id, subscribed: boolean) =>
+      run('subscribe', { ...ref, subscriptions: [{ topicId, subscribed }], at: clock.now() }),
+    /** How the contact stands: unsubscribed, and topics it has left. */
+    standing: () => {
+      const [contact] = rows<{ unsubscribed: number }>(
+        'select unsubscribed from contacts where audience_id = ? and email = ?',
+        audienceId,
+        ANN,
+      )
+      const left = rows('select 1 from contact_topics where subscribed = 0').length
+      return [contact?.unsubscribed, left]
+    },
+    sendAbout: async (topicId: Id) => {
+      await post.send(accountId, { topicId, to: [ANN] })
+      const [latest] = rows<{ status: string }>(
+        'select status from deliveries order by email_id desc limit 1',
+      )
+      return latest!.status
+    },
+  }
+}
+
+test('who has left everything and is no contact comes in unsubscribed, by hand or by a file', async t => {
+  const { leave, add, remove, importFile, standing, audienceId, audienceOf } = await open(t)
+  assert.is(await leave(null), 'done')
+  assert.is(await leave(null), 'known')
+  await add({ email: ANN })
+  assert.equal(standing(), [1, 0])
+  await remove()
+  await importFile(`email,unsubscribed\n${ANN},no\nbob@there.test,no\n`)
+  assert.equal(standing(), [1, 0])
+  const { contactCount, unsubscribedCount } = await audienceOf(audienceId)
+  assert.equal([contactCount, unsubscribedCount], [2, 1])
+})
+
+test('a contact that left and was removed has left when it is imported again', async t => {
+  const { leave, add, remove, importFile, standing, topic } = await open(t)
+  const topicId = await topic()
+  await add({ email: ANN })
+  assert.is(await leave(topicId), 'done')
+  assert.equal(standing(), [0, 1])
+  await remove()
+  assert.equal(standing(), [undefined, 0])
+  await importFile(`email\n${ANN}\n`)
+  assert.equal(standing(), [0, 1])
+})
+
+test('what the account alone has said of a contact goes with it', async t => {
+  const { add, change, remove, importFile, standing } = await open(t)
+  await add({ email: ANN })
+  await change(true)
+  await remove()
+  await importFile(`email\n${ANN}\n`)
+  assert.equal(standing(), [0, 0])
+})
+
+test('a contact that is put into another audience brings what it has said, and hears of nothing that it has left since', async t => {
+  const { leave, add, remove, say, topic, run, rows, clock, accountId, audienceId: from } = await open(t)
+  const [wanted, unwanted, left] = [await topic(), await topic(), await topic()]
+  await leave(left)
+  await add({ email: ANN })
+  for (const [id, subscribed] of [
+    [wanted, true],
+    [unwanted, false],
+  ] as const)
+    await say(id, subscribed)
+  const audienceId = newId(clock.now())
+  await run('createAudience', { accountId, id: audienceId, name: 'Others', at: clock.now() })
+  const [{ id }] = rows<{ id: Id }>('select id from contacts where audience_id = ?', from) as [{ id: Id }]
+  const takeOut = () => run('takeOutContact', { accountId, audienceId: from, email: ANN, at: clock.now() })
+  assert.is(await takeOut(), 'only-audience')
+  const copy = {
+    accountId,
+    audienceId,
+    from: { audienceId: from, id },
+    id: newId(clock.now()),
+    at: clock.now(),
+  }
+  const answer = await run('copyContact', copy)
+  assert.equal('contact' in answer && [answer.contact.email, answer.contact.unsubscribed_topics], [
+    ANN,
+    [unwanted, left].map(one => wireId('top', one)),
+  ])
+  assert.equal(await run('copyContact', { ...copy, id: newId(clock.now()) }), answer)
+  assert.ok('contact' in Object(await takeOut()))
+  assert.equal(await remove(), { refused: 'no-contact' })
+})
+
+test('mail about a topic does not reach one who has left it without being a contact', async t => {
+  const { leave, topic, sendAbout } = await open(t)
+  const [one, other] = [await topic(), await topic()]
+  assert.is(await sendAbout(one), 'queued')
+  await leave(one)
+  assert.is(await sendAbout(one), 'suppressed')
+  assert.is(await sendAbout(other), 'queued')
+  await leave(null)
+  assert.is(await sendAbout(other), 'suppressed')
+})
+
+test('what the owner chooses on the page, or the account says of the contact, is what holds then', async t => {
+  const { leave, add, remove, change, prefer, say, standing, topic, sendAbout } = await open(t)
+  const [one, other] = [await topic(), await topic()]
+  await leave(null)
+  await prefer([one])
+  assert.equal([await sendAbout(one), await sendAbout(other)], ['queued', 'suppressed'])
+  await add({ email: ANN })
+  assert.equal(standing(), [0, 1])
+  await leave(null)
+  await change(false)
+  await say(other, true)
+  await remove()
+  await add({ email: ANN })
+  assert.equal(standing(), [0, 0])
+})
+
+test('who has left everything and chooses nothing stays away, as a contact or as none', async t => {
+  const { leave, add, prefer, standing, topic, sendAbout } = await open(t)
+  const one = await topic()
+  await leave(null)
+  assert.is(await prefer([]), 'known')
+  assert.is(await prefer([newId(0)]), 'known', 'what is no topic is no choice')
+  assert.is(await sendAbout(one), 'suppressed')
+  await add({ email: ANN })
+  assert.equal(standing(), [1, 0])
+  assert.is(await prefer([]), 'known')
+  assert.equal(standing(), [1, 0])
+  await prefer([one])
+  assert.equal(standing(), [0, 0])
+})
+
+test('who has left everything comes back where there are no topics to choose among', async t => {
+  const { leave, add, prefer, standing } = await open(t)
+  await add({ email: ANN })
+  await leave(null)
+  await prefer([])
+  assert.equal(standing(), [0, 0])
+})
+
+test('who is unsubscribed in one audience alone, and unticks all topics, is not brought back there', async t => {
+  const { add, change, prefer, topic, newAudience, contacts, rows } = await open(t)
+  await topic()
+  await add({ email: ANN })
+  await add({ email: ANN }, await newAudience())
+  await change(true)
+  await prefer([])
+  assert.is((await contacts())[0]!.unsubscribed, 1)
+  assert.is(rows('select 1 from contact_topics where subscribed = 0').length, 2)
+})
+
+for (const is of ['a contact', 'none'])
+  test(`topics that ${is} unticks on the page of a broadcast are one unsubscribe of it`, async t => {
+    const { add, leave, prefer, topic, unsubscribes } = await open(t)
+    const [one, other, third] = [await topic(), await topic(), await topic()]
+    if (is === 'a contact') await add({ email: ANN })
+    await prefer([one, other, third])
+    assert.is(await unsubscribes(), 0)
+    await prefer([third])
+    await prefer([third])
+    assert.is(await leave(one), 'known')
+    assert.is(await unsubscribes(), 1)
+    await prefer([one, third])
+    assert.is(await unsubscribes(), 1, 'coming back')
+    await leave(null)
+    assert.is(await unsubscribes(), 2)
+    await prefer([one])
+    assert.is(await unsubscribes(), 2, 'coming back to less')
+  })
+
+test('a contact that is given the address of somebody who has left, has left', async t => {
+  const { leave, add, run, accountId, audienceId, clock, standing } = await open(t)
+  await leave(null)
+  await add({ email: 'bob@there.test' })
+  const ref = { email: 'bob@there.test' }
+  await run('changeContact', { accountId, audienceId, ref, changes: { email: ANN }, at: clock.now() })
+  assert.equal(standing(), [1, 0])
+})
+
+test('an address that comes with “not unsubscribed” brings back nobody who has left', async t => {
+  const { leave, add, run, accountId, audienceId, clock, standing, rows } = await open(t)
+  await leave(null)
+  await add({ email: 'bob@there.test' })
+  const ref = { email: 'bob@there.test' }
+  const changes = { email: ANN, unsubscribed: false }
+  await run('changeContact', { accountId, audienceId, ref, changes, at: clock.now() })
+  assert.equal(standing(), [1, 0])
+  assert.is(rows('select 1 from opt_outs').length, 1)
+})
+
+test('a link about a topic that is gone leaves everything, and counts once', async t => {
+  const { leave, add, standing, topic, unsubscribes, run, accountId, clock } = await open(t)
+  const topicId = await topic()
+  await run('deleteTopic', { accountId, id: topicId, at: clock.now() })
+  await add({ email: ANN })
+  assert.equal([await leave(topicId), await leave(topicId)], ['done', 'known'])
+  assert.equal(standing(), [1, 0])
+  assert.is(await unsubscribes(), 1)
+})
+
+test('with a topic goes what was remembered of it', async t => {
+  const { leave, topic, run, rows, accountId, clock } = await open(t)
+  const topicId = await topic()
+  await leave(topicId)
+  await leave(null)
+  await run('deleteTopic', { accountId, id: topicId, at: clock.now() })
+  while (await run('deleteSayingsOf', topicId));
+  assert.equal(rows('select length(scope) as bytes from opt_outs'), [{ bytes: 0 }])
+})
+
+test.run()

@@ -1,0 +1,243 @@
+import * as assert from 'uvu/assert'
+import { type Id, idText } from '../../../../src/lib/ids.ts'
+import type { ContactFields } from '../../../../src/resources/contacts/contact.ts'
+import { FILTER_OPS, type Filter } from '../../../../src/resources/contacts/filters.ts'
+import { countMembers, listContacts } from '../../../../src/resources/contacts/list.ts'
+import { hasMemberElsewhere, segmentMembers } from '../../../../src/resources/contacts/members.ts'
+import type { PropertyValue } from '../../../../src/resources/contacts/properties.ts'
+import type { ContactRow, SegmentRow } from '../../../../src/store/schema.ts'
+import { newId, postOver } from '../../../kit/mail.ts'
+import { fc } from '../../../kit/property.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('contacts: who belongs to a segment')
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const { account, clock } = postOver(store)
+  const accountId = account()
+  const newAudience = async () => {
+    const audience = await store.run('createAudience', {
+      ...{ accountId, id: newId(clock.now()), name: 'All', at: clock.now() },
+    })
+    return audience!.id
+  }
+  const audienceId = await newAudience()
+  const add = async (fields: Partial<ContactFields> & { email: string }, to = audienceId): Promise<Id> => {
+    const id = newId(clock.now())
+    const answer = await store.run('addContact', {
+      ...{ accountId, audienceId: to, id, at: clock.now() },
+      fields: { firstName: null, lastName: null, unsubscribed: false, properties: new Map(), ...fields },
+    })
+    if ('refused' in answer) throw new Error(answer.refused)
+    return id
+  }
+  const audienceOf = (id: Id) =>
+    store.db.selectFrom('audiences').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+  return { ...store, accountId, audienceId, newAudience, add, audienceOf, clock }
+}
+
+/** What is meant, said another way: one contact after the other, in memory. */
+function belongs(contact: ContactFields, filters: readonly Filter[]): boolean {
+  const fold = (value: PropertyValue) => String(value).normalize('NFKC').toLowerCase().replaceAll('ς', 'σ')
+  return filters.every(({ field, op, value }) => {
+    const fields: Record<string, PropertyValue | null> = {
+      email: contact.email,
+      first_name: contact.firstName,
+      last_name: contact.lastName,
+      unsubscribed: contact.unsubscribed,
+    }
+    const own = field.startsWith('properties.')
+      ? contact.properties.get(field.slice('properties.'.length))
+      : fields[field]
+    const has = own !== undefined && own !== null
+    if (op === 'exists' || op === 'not_exists') return has === (op === 'exists')
+    if (!has) return op === 'neq'
+    const [one, other] = [fold(own), fold(value!)]
+    if (op === 'contains') return one.includes(other)
+    return (one === other) === (op === 'eq')
+  })
+}
+
+/** Few different ones, so that they meet; some that fold to the same, and some that patterns are made of. */
+const text = fc.constantFrom(
+  'Ann',
+  'ANN',
+  'ann',
+  'É',
+  'é',
+  'e\u0301',
+  'Ａnn',
+  '%',
+  '_',
+  'a_n',
+  '!',
+  '',
+  'ﬁ',
+  'fi',
+  'ΟΔΟΣ',
+  'οδος',
+  'ΟΔΟΣΑΝ',
+  'true',
+  '1',
+)
+const value = fc.oneof(text, fc.constantFrom<PropertyValue>(1, 1.5, -0, true, false))
+const key = fc.constantFrom('plan', 'Plan', 'a.b', '__proto__', '%')
+const contact = fc.record({
+  firstName: fc.option(text),
+  lastName: fc.option(text),
+  unsubscribed: fc.boolean(),
+  properties: fc.array(fc.tuple(key, value), { maxLength: 4 }).map(entries => new Map(entries)),
+})
+const filter: fc.Arbitrary<Filter> = fc.record({
+  field: fc.oneof(
+    fc.constantFrom('email', 'first_name', 'last_name', 'unsubscribed'),
+    fc.oneof(key, fc.constant('never')).map(name => `properties.${name}`),
+  ),
+  op: fc.constantFrom(...FILTER_OPS),
+  value: fc.oneof(value, fc.constantFrom('c1@', 'C12@THERE.TEST', 'rue')),
+})
+
+test('is what a look at every contact says, however it is asked', async t => {
+  const { run, db, accountId, newAudience, audienceOf, clock, add } = await open(t)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(contact, { minLength: 1, maxLength: 12 }),
+      fc.array(fc.array(filter, { maxLength: 3 }), { minLength: 1, maxLength: 12 }),
+      async (contacts, segments) => {
+        const audienceId = await newAudience()
+        const all = contacts.map((fields, i) => ({ ...fields, email: `c${i}@there.test` }))
+        for (const fields of all) await add(fields, audienceId)
+        const audience = await audienceOf(audienceId)
+        for (const filters of segments) {
+          const expected = all.filter(fields => belongs(fields, filters)).map(({ email }) => email)
+          const question = { audience, filters, search: '', limit: 100, offset: 0, cursor: null }
+          const { total, rows } = await listContacts(db, question, 4)
+          assert.equal(emailsOf(rows).reverse(), expected)
+          assert.is(total, expected.length)
+          assert.is(await countMembers(db, audience, filters, 4), expected.length)
+          const page = await listContacts(db, { ...question, limit: 2, offset: 1 }, 2)
+          assert.equal(emailsOf(page.rows), expected.toReversed().slice(1, 3))
+          for (const [i, { id }] of rows.entries())
+            for (const side of ['older', 'newer'] as const) {
+              const beside = await listContacts(db, { ...question, limit: 2, cursor: { id, side } }, 3)
+              const all = side === 'older' ? rows.slice(i + 1) : rows.slice(0, i)
+              const shown = side === 'older' ? all.slice(0, 2) : all.slice(-2)
+              assert.equal(emailsOf(beside.rows), emailsOf(shown))
+              assert.equal([beside.total, beside.hasMore], [total, all.length > 2])
+            }
+          const segment = { audienceId, filters: JSON.stringify(filters) }
+          assert.equal(await pagesOf(db, segment, 3), expected)
+        }
+        assert.is(await run('deleteAudience', { accountId, id: audienceId, at: clock.now() }), true)
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+function emailsOf(rows: readonly Pick<ContactRow, 'email'>[]): string[] {
+  return rows.map(({ email }) => email)
+}
+
+async function pagesOf(
+  db: Parameters<typeof segmentMembers>[0],
+  segment: Pick<SegmentRow, 'audienceId' | 'filters'>,
+  limit: number,
+): Promise<string[]> {
+  const emails: string[] = []
+  for (let after: Id | null = null; ; ) {
+    const { members, next } = await segmentMembers(db, segment, after, limit, 5)
+    emails.push(...emailsOf(members))
+    if (next === null) return emails
+    after = next
+  }
+}
+
+test('changes with what is changed of a contact', async t => {
+  const { run, db, accountId, audienceId, audienceOf, add, clock } = await open(t)
+  const id = await add({ email: 'ann@there.test', properties: new Map([['plan', 'Pro']]) })
+  const plan = (op: Filter['op'], value: PropertyValue | null = null): Filter => ({
+    field: 'properties.plan',
+    op,
+    value,
+  })
+  const counts = async () => {
+    const audience = await audienceOf(audienceId)
+    const asked = [
+      plan('eq', 'pro'),
+      plan('contains', 'R'),
+      plan('exists'),
+      plan('neq', 'pro'),
+      plan('not_exists'),
+    ]
+    return Promise.all(asked.map(filter => countMembers(db, audience, [filter])))
+  }
+  const change = (properties: [string, PropertyValue | null][]) =>
+    run('changeContact', {
+      ...{
+        accountId,
+        audienceId,
+        ref: { id },
+        changes: { properties: new Map(properties) },
+        at: clock.now(),
+      },
+    })
+  assert.equal(await counts(), [1, 1, 1, 0, 0])
+  await change([['plan', 'Free']])
+  assert.equal(await counts(), [0, 1, 1, 1, 0])
+  await change([['plan', null]])
+  assert.equal(await counts(), [0, 0, 0, 1, 1])
+  await change([['plan', 'pRO']])
+  assert.equal(await counts(), [1, 1, 1, 0, 0])
+  await run('removeContact', { accountId, audienceId, ref: { id }, at: clock.now() })
+  assert.equal(await counts(), [0, 0, 0, 0, 0])
+})
+
+test('what one audience has is no matter of another', async t => {
+  const { db, audienceId, newAudience, audienceOf, add } = await open(t)
+  const other = await newAudience()
+  for (const id of [audienceId, other])
+    for (const name of ['ann', 'bob'])
+      await add({ email: `${name}@there.test`, properties: new Map([['plan', name]]) }, id)
+  const filters: Filter[] = [{ field: 'properties.plan', op: 'eq', value: 'ann' }]
+  for (const id of [audienceId, other]) {
+    const { rows } = await listContacts(db, {
+      audience: await audienceOf(id),
+      filters,
+      search: '',
+      limit: 9,
+      offset: 0,
+      cursor: null,
+    })
+    assert.equal(
+      rows.map(row => [idText(row.audienceId), row.email]),
+      [[idText(id), 'ann@there.test']],
+    )
+  }
+})
+
+const SIMULATORS = new Set(['simulator.test', 'former.test'])
+
+test('members at other domains: found beyond the first stretch, of a segment alone, and not once they have unsubscribed', async t => {
+  const { add, db, audienceId } = await open(t)
+  const isElsewhere = (filters: readonly Filter[] | null) =>
+    hasMemberElsewhere(db, { audienceId, filters: filters && JSON.stringify(filters) }, SIMULATORS, 2)
+  const pro = [{ field: 'properties.plan', op: 'eq', value: 'pro' }] as const
+  assert.is(await isElsewhere(null), false)
+  for (let i = 0; i < 5; i++)
+    await add({ email: `delivered+${i}@simulator.test`, properties: new Map([['plan', 'pro']]) })
+  await add({ email: 'delivered@former.test' })
+  await add({ email: 'left@there.test', unsubscribed: true })
+  assert.is(await isElsewhere(null), false)
+  await add({ email: 'x@notsimulator.test', properties: new Map([['plan', 'free']]) })
+  assert.is(await isElsewhere(null), true)
+  assert.is(await isElsewhere(pro), false)
+  assert.is(await isElsewhere([{ field: 'email', op: 'contains', value: 'simulator' }]), true)
+  assert.is(await isElsewhere([{ field: 'properties.nobody', op: 'exists', value: null }]), false)
+  await add({ email: 'pro@sub.simulator.test', properties: new Map([['plan', 'pro']]) })
+  assert.is(await isElsewhere(pro), true)
+})
+
+test.run()

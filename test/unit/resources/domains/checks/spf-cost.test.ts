@@ -1,0 +1,101 @@
+import * as assert from 'uvu/assert'
+import { systemClock } from '../../../../../src/lib/clock.ts'
+import type { Witness } from '../../../../../src/protocols/dns/dns-observer.ts'
+import { resolverWitness } from '../../../../../src/protocols/dns/dns-observer.ts'
+import { spfCost } from '../../../../../src/resources/domains/checks/spf-cost.ts'
+import { parseSpf } from '../../../../../src/resources/domains/checks/spf-record.ts'
+import { suite, type TestContext } from '../../../../kit/suite.ts'
+import { startZone } from '../../../../kit/zone.ts'
+import { customerZone, HOST, openScene } from './scene.ts'
+
+const test = suite('domains/checks/spf-cost')
+
+async function witnessOf(t: TestContext, zone: string): Promise<Witness> {
+  const { server } = await t.using(startZone(zone))
+  const over = new AbortController()
+  t.after(() => over.abort(new Error('the test is over')))
+  return resolverWitness(server, { clock: systemClock, timeoutMs: 10_000, tries: 1, signal: over.signal })
+}
+
+const ZONE = `
+  flat.test    TXT "v=spf1 ip4:192.0.2.0/24 ip6:2001:db8::/32 -all"
+  nested.test  TXT "v=spf1 include:flat.test include:flat.test a mx:mail.test -all"
+  nested.test  A 192.0.2.1
+  mail.test    MX 10 mail.test
+  onward.test  TXT "v=spf1 redirect=flat.test"
+  loop.test    TXT "v=spf1 include:circle.test -all"
+  circle.test  TXT "v=spf1 include:loop.test -all"
+  twice.test   TXT "v=spf1 -all"
+  twice.test   TXT "v=spf1 ~all"
+  text.test    TXT "hello"
+  broken.test  SERVFAIL
+`
+
+for (const [text, lookUps, voids, ...codes] of [
+  ['v=spf1 -all', 0, 0],
+  ['v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 exp=why.test ~all', 0, 0],
+  ['v=spf1 include:flat.test ~all', 1, 0],
+  ['v=spf1 include:nested.test ~all', 5, 0],
+  ['v=spf1 redirect=nested.test', 5, 0],
+  ['v=spf1 redirect=nested.test -all', 0, 0],
+  ['v=spf1 include:onward.test -all', 2, 0],
+  ['v=spf1 a:nested.test/24 mx:mail.test//64 ptr exists:%{i}.test -all', 4, 0],
+  ['v=spf1 include:%{d}.test -all', 1, 0],
+  ['v=spf1 a:none.test mx:none.test -all', 2, 2],
+  ['v=spf1 a:none.test mx:none.test a:void.test -all', 3, 3, 'too_many_void_look_ups'],
+  ['v=spf1 include:none.test -all', 1, 1, 'broken_include'],
+  ['v=spf1 include:text.test -all', 1, 0, 'broken_include'],
+  ['v=spf1 include:twice.test -all', 1, 0, 'broken_include'],
+  ['v=spf1 include:broken.test -all', 1, 0],
+  ['v=spf1 include:loop.test -all', 3, 0, 'spf_loop'],
+  ['v=spf1 include:nested.test include:nested.test -all', 10, 0],
+  ['v=spf1 include:nested.test include:nested.test a:mail.test -all', 11, 1, 'too_many_look_ups'],
+] as const)
+  test(`${text} costs ${lookUps} look-ups, ${voids} of them void`, async t => {
+    const cost = await spfCost('send.here.test', text, await witnessOf(t, ZONE))
+    assert.equal(
+      [cost.lookUps, cost.voids, ...cost.problems.map(({ code }) => code)],
+      [lookUps, voids, ...codes],
+    )
+  })
+
+test('a record that grows without end is not followed without end', async t => {
+  const names = Array.from({ length: 10 }, (_, i) => `w${i}.test`)
+  const zone = names
+    .map(
+      name =>
+        `${name} TXT "v=spf1 ${names
+          .filter(other => other !== name)
+          .map(other => `include:${other}`)
+          .join(' ')} -all"`,
+    )
+    .join('\n')
+  const { lookUps, problems } = await spfCost(
+    'send.here.test',
+    'v=spf1 include:w0.test -all',
+    await witnessOf(t, zone),
+  )
+  assert.ok(lookUps >= 30 && lookUps < 45, String(lookUps))
+  assert.match(problems.find(({ code }) => code === 'too_many_look_ups')!.message, /far more look-ups/)
+})
+
+test('a record with too many look-ups is told of where it stands', async t => {
+  const many = Array.from({ length: 10 }, (_, i) => `include:i${i}.test`).join(' ')
+  const includes = Array.from({ length: 10 }, (_, i) => `i${i}.test TXT "v=spf1 -all"`).join('\n')
+  const spf = `send.here.test TXT "v=spf1 include:${HOST} ${many} ~all"`
+  const { check } = await openScene(t, `${includes}\n${customerZone('here.test', { SPF: spf })}`)
+  const { spf: told } = (await check()).checks
+  assert.equal([told.status, told.problems[0]!.code], ['failed', 'too_many_look_ups'])
+  assert.match(told.advice!, /asks for 11 look-ups; receivers make at most 10/)
+})
+
+test('terms are read as written, and what is no term is a fault', () => {
+  const { terms, faults } = parseSpf('v=spf1  +A -MX:h.test/24 ?ip4:192.0.2.1 x-note=hi include: bogus ~ALL')
+  assert.equal(
+    terms.map(({ qualifier, name, value }) => `${qualifier}${name} ${value}`.trim()),
+    ['+a', '-mx h.test/24', '?ip4 192.0.2.1', '+x-note hi', '~all'],
+  )
+  assert.equal(faults, ['include:', 'bogus'])
+})
+
+test.run()

@@ -1,0 +1,88 @@
+import * as assert from 'uvu/assert'
+import type { DkimKeyFacts } from '../../../../src/resources/domains/domain-rows.ts'
+import {
+  KEPT_MS,
+  keyState,
+  PUBLISHED_AHEAD_MS,
+  REVOKED_FOR_MS,
+  stepsDue,
+} from '../../../../src/resources/domains/key-life.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('domains/key-life')
+const DAY_MS = 24 * 3_600_000
+const NOW = Date.UTC(2026, 10, 21)
+const OLD = NOW - 365 * DAY_MS
+
+type Life = Partial<Pick<DkimKeyFacts, 'createdAt' | 'activeFrom' | 'retiredAt' | 'revokedAt'>>
+
+function key(slot: number, life: Life = {}): DkimKeyFacts {
+  const algorithm = slot === 3 ? 'ed25519-sha256' : 'rsa-sha256'
+  const id = new Uint8Array([slot])
+  const times = { createdAt: OLD, activeFrom: null, retiredAt: null, revokedAt: null, ...life }
+  return { id, domainId: id, slot, token: `token${slot}`, algorithm, publicKey: `key${slot}`, ...times }
+}
+
+const signing = (since: number): Life => ({ activeFrom: since })
+const retired = (at: number): Life => ({ activeFrom: OLD, retiredAt: at })
+const revoked = (at: number): Life => ({ ...retired(OLD), revokedAt: at })
+const due = (keys: DkimKeyFacts[], { wantedAt = null as number | null, days = 180 as number | null } = {}) =>
+  stepsDue(keys, { now: NOW, wantedAt, rotateAfterMs: days === null ? null : days * DAY_MS }).map(step =>
+    step.kind === 'switch' ? `switch ${step.from.slot} ${step.to.slot}` : `${step.kind} ${step.key.slot}`,
+  )
+
+test('a key is published, signs, is retired and is revoked', () => {
+  assert.is(keyState(key(1)), 'published')
+  assert.is(keyState(key(1, signing(OLD))), 'signing')
+  assert.is(keyState(key(1, retired(NOW))), 'retired')
+  assert.is(keyState(key(1, revoked(NOW))), 'revoked')
+})
+
+test('before its time there is nothing to do', () => {
+  assert.equal(due([key(1, signing(NOW - 180 * DAY_MS + 1)), key(2), key(3, signing(OLD))]), [])
+})
+
+test('when its time is over the RSA key that signs gives way to the other', () => {
+  assert.equal(due([key(1, signing(NOW - 180 * DAY_MS)), key(2), key(3, signing(OLD))]), ['switch 1 2'])
+  assert.equal(due([key(1), key(2, signing(NOW - 180 * DAY_MS)), key(3, signing(OLD))]), ['switch 2 1'])
+})
+
+test('who asks has it at once; without a schedule only then', () => {
+  const keys = [key(1, signing(NOW - 1)), key(2), key(3, signing(OLD))]
+  assert.equal(due(keys), [])
+  assert.equal(due(keys, { wantedAt: NOW }), ['switch 1 2'])
+  const old = [key(1, signing(OLD)), key(2), key(3, signing(OLD))]
+  assert.equal(due(old, { days: null }), [])
+  assert.equal(due(old, { days: null, wantedAt: NOW }), ['switch 1 2'])
+})
+
+test('a key that has not been published for 48 hours is not used, whoever asks', () => {
+  const fresh = (ms: number) => [
+    key(1, signing(OLD)),
+    key(2, { createdAt: NOW - ms }),
+    key(3, { createdAt: NOW - ms }),
+  ]
+  assert.equal(due(fresh(PUBLISHED_AHEAD_MS - 1), { wantedAt: NOW }), [])
+  assert.equal(due(fresh(PUBLISHED_AHEAD_MS)), ['switch 1 2', 'begin 3'])
+})
+
+test('a retired key is revoked after seven days and an hour, and replaced a day after that', () => {
+  const rest = [key(2, signing(NOW - DAY_MS)), key(3, signing(OLD))]
+  assert.equal(due([key(1, retired(NOW - KEPT_MS + 1)), ...rest]), [])
+  assert.equal(due([key(1, retired(NOW - KEPT_MS)), ...rest]), ['revoke 1'])
+  assert.equal(due([key(1, revoked(NOW - REVOKED_FOR_MS + 1)), ...rest]), [])
+  assert.equal(due([key(1, revoked(NOW - REVOKED_FOR_MS)), ...rest]), ['replace 1'])
+  assert.ok(KEPT_MS >= 7 * DAY_MS && PUBLISHED_AHEAD_MS >= 2 * DAY_MS)
+})
+
+test('while the other key is on its way out nobody gives way', () => {
+  const rest = [key(2, signing(OLD)), key(3, signing(OLD))]
+  for (const life of [retired(NOW - 1), revoked(NOW - 1)])
+    assert.equal(due([key(1, life), ...rest], { wantedAt: NOW }), [])
+})
+
+test('a domain of which no key has signed yet is left to its verification', () => {
+  assert.equal(due([key(1), key(2), key(3)], { wantedAt: NOW }), [])
+})
+
+test.run()

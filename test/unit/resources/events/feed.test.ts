@@ -1,0 +1,125 @@
+import * as assert from 'uvu/assert'
+import { firstIdAt, type Id, idTime } from '../../../../src/lib/ids.ts'
+import { TooManyWaiting } from '../../../../src/lib/semaphore.ts'
+import { createEventFeed, type Following } from '../../../../src/resources/events/feed.ts'
+import { recordEvents } from '../../../../src/resources/events/record.ts'
+import { command } from '../../../../src/store/command.ts'
+import { newId } from '../../../kit/mail.ts'
+import { createManualClock, type ManualClock } from '../../../kit/manual-clock.ts'
+import { openLocalStore, STORE_EPOCH } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+import { until } from '../../../kit/until.ts'
+
+const test = suite('events/feed')
+const ACCOUNT = newId(STORE_EPOCH)
+
+async function open(t: TestContext, { isShared = false } = {}) {
+  const store = await t.using(
+    openLocalStore({
+      record: command<{ count: number; at: number }, void>((tx, { count, at }) =>
+        recordEvents(
+          tx,
+          Array.from({ length: count }, () => ({
+            ...{ accountId: ACCOUNT, subjectId: newId(at), type: 'email.sent' as const, recipient: null },
+            ...{ data: {}, at, origin: null },
+          })),
+        ),
+      ),
+    }),
+  )
+  const clock = createManualClock(STORE_EPOCH)
+  let readCount = 0
+  const db = new Proxy(store.db, {
+    get(target, key) {
+      if (key === 'selectFrom') readCount++
+      const value = Reflect.get(target, key)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const feed = createEventFeed({ db, find: store.find, clock, isShared })
+  t.after(feed.close)
+  const record = (count: number, at = clock.now()) => store.run('record', { count, at })
+  return { feed, clock, record, reads: () => readCount }
+}
+
+/** Reads in the background what it is given. */
+function reading({ batches, end }: Following) {
+  const sizes: number[] = []
+  const ids: Id[] = []
+  const isOver = (async () => {
+    for await (const batch of batches) {
+      sizes.push(batch.length)
+      ids.push(...batch.map(({ id }) => id))
+    }
+    return true
+  })()
+  return { sizes, ids, end, isOver }
+}
+
+/** Lets those who wait look once more, and see what there is. */
+async function nextLook(clock: ManualClock) {
+  await until(() => clock.timerCount === 1)
+  clock.advance(500)
+  await until(() => clock.timerCount === 1)
+}
+
+test('those who have seen the same are told by one look', async t => {
+  const { feed, clock, record, reads } = await open(t)
+  const readers = Array.from({ length: 20 }, () => reading(feed.follow(ACCOUNT, firstIdAt(0))))
+  await until(() => clock.timerCount === 1)
+  const before = reads()
+  await record(3)
+  clock.advance(500)
+  await until(() => readers.every(({ sizes }) => sizes.length > 0))
+  assert.equal(
+    readers.map(({ sizes }) => sizes),
+    Array(20).fill([3]),
+  )
+  assert.ok(reads() - before <= 2, `${reads() - before}`)
+})
+
+test('many events come in several batches, in order, each once', async t => {
+  const { feed, record } = await open(t)
+  await record(450)
+  const { sizes, ids } = reading(feed.follow(ACCOUNT, firstIdAt(0)))
+  await until(() => ids.length >= 450)
+  assert.equal(sizes, [200, 200, 50])
+  assert.is(new Set(ids.map(id => Buffer.from(id).toString('hex'))).size, 450)
+  assert.equal(ids, ids.toSorted(Buffer.compare))
+})
+
+test('quiet is told of every 15 s', async t => {
+  const { feed, clock } = await open(t)
+  const { sizes } = reading(feed.follow(ACCOUNT, undefined))
+  for (let i = 0; i < 62; i++) await nextLook(clock)
+  assert.equal(sizes, [0, 0])
+})
+
+test('where others record too, events are told once they have settled', async t => {
+  const { feed, clock, record } = await open(t, { isShared: true })
+  const { sizes, ids } = reading(feed.follow(ACCOUNT, undefined))
+  await until(() => clock.timerCount === 1)
+  await record(2)
+  for (let i = 0; i < 4; i++) await nextLook(clock)
+  assert.equal(sizes, [])
+  await nextLook(clock)
+  await nextLook(clock)
+  assert.equal([sizes, ids.map(idTime)], [[2], [STORE_EPOCH, STORE_EPOCH]])
+})
+
+test('nobody looks when nobody watches, and so many watch at most', async t => {
+  const { feed, clock } = await open(t)
+  const all = Array.from({ length: 50 }, () => reading(feed.follow(ACCOUNT, undefined)))
+  await until(() => clock.timerCount === 1)
+  assert.throws(
+    () => feed.follow(ACCOUNT, undefined),
+    (error: unknown) => error instanceof TooManyWaiting,
+  )
+  for (const { end } of all) end()
+  clock.advance(500)
+  assert.ok((await Promise.all(all.map(({ isOver }) => isOver))).every(Boolean))
+  assert.is(clock.timerCount, 0)
+  feed.follow(ACCOUNT, undefined).end()
+})
+
+test.run()

@@ -1,0 +1,106 @@
+import * as assert from 'uvu/assert'
+import type { TemplateFields } from '../../../../src/resources/templates/commands.ts'
+import { createTemplates } from '../../../../src/resources/templates/templates.ts'
+import { newId, postOver } from '../../../kit/mail.ts'
+import { openLocalStore, outputOf } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('templates/commands')
+const LONG = '<p>Hello {{name}}</p>'.repeat(100)
+const FIRST: TemplateFields = { name: 'first', subject: 'Hi', html: LONG, text: null }
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  const templates = createTemplates({ ...store, clock: post.clock, newId })
+  const refs = () =>
+    store.rows<{ refs: number }>('select refs from contents order by id').map(({ refs: users }) => users)
+  const versions = () =>
+    store.rows<{ version: number; name: string }>(
+      'select version, name from template_versions order by version',
+    )
+  return { ...store, ...post, templates, accountId, refs, versions }
+}
+
+test('contents are compressed, and shared by all that say the same', async t => {
+  const { templates, accountId, refs, rows } = await open(t)
+  const { id } = await templates.create(accountId, FIRST)
+  for (const name of ['second', 'third']) await templates.replace(accountId, id, { ...FIRST, name })
+  assert.equal(refs(), [3])
+  const [content] = rows<{ body: Buffer; size_bytes: number }>('select body, size_bytes from contents')
+  assert.ok(content!.body.length < content!.size_bytes / 10)
+  await templates.replace(accountId, id, { ...FIRST, text: 'other' })
+  assert.equal(refs(), [3, 1])
+  await templates.restore(accountId, id, 1)
+  assert.equal(refs(), [4, 1])
+  assert.is(await templates.delete(accountId, id), true)
+  assert.equal(refs(), [])
+  assert.equal([rows('select * from templates'), rows('select * from template_versions')], [[], []])
+})
+
+test('deleting one template leaves another with the same words alone', async t => {
+  const { templates, accountId } = await open(t)
+  const [one, two] = [await templates.create(accountId, FIRST), await templates.create(accountId, FIRST)]
+  await templates.delete(accountId, one.id)
+  assert.is((await templates.find(accountId, two.id))!.html, LONG)
+})
+
+test('changes of one group see each other', async t => {
+  const { templates, accountId, group, versions, clock, refs } = await open(t)
+  const { id } = await templates.create(accountId, FIRST)
+  const at = clock.now()
+  const replace = (name: string) => ({
+    name: 'replaceTemplate',
+    input: { accountId, id, fields: { ...FIRST, name }, at },
+  })
+  const { replies } = await group(replace('second'), replace('second'), replace('third'), replace('first'))
+  assert.equal(
+    replies.map(reply => (outputOf(reply) as { name: string }).name),
+    ['second', 'second', 'third', 'first'],
+  )
+  assert.equal(versions(), [
+    { version: 1, name: 'first' },
+    { version: 2, name: 'second' },
+    { version: 3, name: 'third' },
+  ])
+  assert.equal(refs(), [4])
+})
+
+test('a restore of what is there already keeps it as a version all the same', async t => {
+  const { templates, accountId, versions } = await open(t)
+  const { id } = await templates.create(accountId, FIRST)
+  await templates.replace(accountId, id, { ...FIRST, name: 'second' })
+  for (let i = 0; i < 2; i++) assert.is((await templates.restore(accountId, id, 1))!.name, 'first')
+  assert.equal(
+    versions().map(({ name }) => name),
+    ['first', 'second', 'first'],
+  )
+})
+
+test('another account reaches none of it', async t => {
+  const { templates, accountId, account, rows } = await open(t)
+  const other = account('Other')
+  const { id } = await templates.create(accountId, FIRST)
+  await templates.replace(accountId, id, { ...FIRST, name: 'second' })
+  const tables = () =>
+    ['templates', 'template_versions', 'contents'].map(table => rows(`select * from ${table}`))
+  const before = tables()
+  assert.equal(
+    await Promise.all([
+      templates.find(other, id),
+      templates.replace(other, id, { ...FIRST, name: 'theirs' }),
+      templates.versions(other, id),
+      templates.version(other, id, 1),
+      templates.restore(other, id, 1),
+      templates.delete(other, id),
+    ]),
+    [undefined, undefined, undefined, undefined, undefined, false],
+  )
+  assert.equal(await templates.list(other, { limit: 10, offset: 0, cursor: null, search: '' }), {
+    ...{ total: 0, hasMore: false, rows: [] },
+  })
+  assert.equal(tables(), before)
+})
+
+test.run()

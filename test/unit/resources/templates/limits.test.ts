@@ -1,0 +1,47 @@
+import * as assert from 'uvu/assert'
+import type { EmailText } from '../../../../src/resources/templates/compile.ts'
+import { MOST_TEMPLATE_BYTES, templateFault } from '../../../../src/resources/templates/limits.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('templates/limits')
+const variables = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, i) => `{{a${from + i}}}`).join('')
+
+function faultOf(texts: Partial<EmailText>): string | undefined {
+  const fault = templateFault({ subject: null, html: null, text: null, ...texts })
+  return fault && `${fault.part} ${fault.fault}`
+}
+
+test('nothing, and as much as there may be, is right', () => {
+  assert.is(faultOf({}), undefined)
+  assert.is(
+    faultOf({ html: 'x'.repeat(MOST_TEMPLATE_BYTES), text: 'x'.repeat(MOST_TEMPLATE_BYTES) }),
+    undefined,
+  )
+  assert.is(faultOf({ html: variables(500), text: variables(500), subject: variables(100) }), undefined)
+  assert.is(faultOf({ html: '{{a}}'.repeat(10_000), text: '{{a}}'.repeat(10_000) }), undefined)
+})
+
+test('sizes are bytes', () => {
+  const half = 'é'.repeat(MOST_TEMPLATE_BYTES / 2)
+  assert.is(faultOf({ html: half }), undefined)
+  assert.is(faultOf({ html: `${half}x` }), 'html has more than 4194304 bytes')
+  assert.is(faultOf({ text: `${half}x` }), 'text has more than 4194304 bytes')
+})
+
+test('the part is blamed that goes too far', () => {
+  assert.is(
+    faultOf({ html: variables(300), text: variables(201, 300) }),
+    'text makes more than 500 different variables',
+  )
+  assert.is(
+    faultOf({ html: variables(501), text: variables(300) }),
+    'html makes more than 500 different variables',
+  )
+  assert.is(
+    faultOf({ html: 'x', text: '{{a}}'.repeat(10_001) }),
+    'text names variables more than 10000 times',
+  )
+})
+
+test.run()

@@ -1,0 +1,131 @@
+import * as assert from 'uvu/assert'
+import type { Id } from '../../../../src/lib/ids.ts'
+import { createReadyTemplates } from '../../../../src/resources/templates/ready.ts'
+import { renderTemplate } from '../../../../src/resources/templates/render.ts'
+import { createTemplates } from '../../../../src/resources/templates/templates.ts'
+import type { Find } from '../../../../src/store/read.ts'
+import { isOnPostgres } from '../../../kit/database.ts'
+import { newId, postOver } from '../../../kit/mail.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
+
+const test = suite('templates/ready')
+const WORDS = { name: 'n', subject: 's', html: null, text: 'one' }
+
+async function open(t: TestContext) {
+  const store = await t.using(openLocalStore())
+  const post = postOver(store)
+  const accountId = post.account()
+  const templates = createTemplates({ ...store, clock: post.clock, newId })
+  let contentReads = 0
+  let before: ((table: string) => Promise<unknown>) | undefined
+  const find = (async (table: 'contents', ...rest: [never, never]) => {
+    if (table === 'contents') contentReads++
+    await before?.(table)
+    return store.find(table, ...rest)
+  }) as Find
+  const findReady = createReadyTemplates(find)
+  const says = async (id: Id, who = accountId) => {
+    const template = await findReady(who, id)
+    if (!template) return undefined
+    const words = renderTemplate(template, {}, { missing: 'report', mostCharacters: 10_000_000 })
+    return words.ok && `${words.subject}: ${words.text}`
+  }
+  return {
+    ...store,
+    ...post,
+    templates,
+    accountId,
+    says,
+    reads: () => contentReads,
+    beforeReading(hook: typeof before) {
+      before = hook
+    },
+  }
+}
+
+test('what has not changed is read once', async t => {
+  const { templates, accountId, says, reads } = await open(t)
+  const [one, two] = [
+    await templates.create(accountId, WORDS),
+    await templates.create(accountId, { ...WORDS, text: 'two' }),
+  ]
+  for (let i = 0; i < 3; i++) assert.equal([await says(one.id), await says(two.id)], ['s: one', 's: two'])
+  assert.is(reads(), 2)
+})
+
+test('every change is seen at once', async t => {
+  const { templates, accountId, says } = await open(t)
+  const { id } = await templates.create(accountId, WORDS)
+  assert.is(await says(id), 's: one')
+  await templates.replace(accountId, id, { ...WORDS, text: 'two' })
+  assert.is(await says(id), 's: two')
+  await templates.replace(accountId, id, { ...WORDS, subject: 'S', text: 'two' })
+  assert.is(await says(id), 'S: two')
+  await templates.restore(accountId, id, 1)
+  assert.is(await says(id), 's: one')
+  await templates.delete(accountId, id)
+  assert.is(await says(id), undefined)
+})
+
+test('a template that took the content key of a deleted one says its own words', async t => {
+  const { templates, accountId, says } = await open(t)
+  const first = await templates.create(accountId, WORDS)
+  assert.is(await says(first.id), 's: one')
+  await templates.delete(accountId, first.id)
+  const second = await templates.create(accountId, { ...WORDS, text: 'two' })
+  assert.equal([await says(first.id), await says(second.id)], [undefined, 's: two'])
+})
+
+test('a content whose key changes hands while it is being read is not taken', async t => {
+  const { templates, accountId, account, says, beforeReading, rows } = await open(t)
+  const { id } = await templates.create(accountId, WORDS)
+  const keys = () => rows('select id from contents')
+  const before = keys()
+  beforeReading(async table => {
+    if (table !== 'contents') return
+    beforeReading(undefined)
+    await templates.delete(accountId, id)
+    await templates.create(account('Other'), { ...WORDS, text: 'secret' })
+  })
+  assert.is(await says(id), undefined)
+  if (!isOnPostgres) assert.equal(keys(), before)
+})
+
+test('one that changes while it is being read is read again', async t => {
+  const { templates, accountId, says, beforeReading } = await open(t)
+  const { id } = await templates.create(accountId, WORDS)
+  beforeReading(async table => {
+    if (table !== 'contents') return
+    beforeReading(undefined)
+    await templates.replace(accountId, id, { ...WORDS, subject: 'S', text: 'two' })
+  })
+  assert.is(await says(id), 'S: two')
+})
+
+test('another account finds none of it, be it at hand or not', async t => {
+  const { templates, accountId, account, says } = await open(t)
+  const { id } = await templates.create(accountId, WORDS)
+  const other = account('Other')
+  assert.is(await says(id, other), undefined)
+  assert.is(await says(id), 's: one')
+  assert.is(await says(id, other), undefined)
+})
+
+test('large ones and many are read again', async t => {
+  const { templates, accountId, says, reads } = await open(t)
+  const large = await templates.create(accountId, { ...WORDS, text: 'x'.repeat(1024 * 1024) })
+  for (let i = 0; i < 2; i++) await says(large.id)
+  assert.is(reads(), 2)
+  const crowd = []
+  for (let i = 0; i < 10; i++)
+    crowd.push(await templates.create(accountId, { ...WORDS, text: String(i).repeat(1_000_000) }))
+  for (const { id } of crowd) await says(id)
+  assert.is(reads(), 12)
+  for (const { id } of crowd.toReversed().slice(0, 8)) await says(id)
+  assert.is(reads(), 12)
+  await says(crowd[0]!.id)
+  assert.is(reads(), 13)
+})
+
+test.run()
