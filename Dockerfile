@@ -18,8 +18,8 @@ COPY --from=built /app/build ./build
 COPY --from=built /app/dist ./dist
 RUN mkdir -m 700 data && mkdir compiled && chown node:node data compiled
 USER node
-ENV POSTHORN_HTTP_LISTEN=0.0.0.0:3000 \
-    POSTHORN_DNS_LISTEN=0.0.0.0:5300 \
+ENV MAILHORN_HTTP_LISTEN=0.0.0.0:3000 \
+    MAILHORN_DNS_LISTEN=0.0.0.0:5300 \
     NODE_COMPILE_CACHE=/app/compiled \
     MALLOC_ARENA_MAX=1
 VOLUME /app/data

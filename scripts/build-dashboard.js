@@ -29,7 +29,7 @@ const ICON = encodeURIComponent(
 
 const wanted = stampFor(root, SOURCES)
 if (!isStamped(out, wanted)) {
-  console.error('posthorn: building the dashboard …')
+  console.error('mailhorn: building the dashboard …')
   await replaceStamped(out, wanted, build)
 }
 
@@ -68,7 +68,7 @@ function pageOf(outputs) {
     .map(path => `<link rel="modulepreload" href="${address(path)}">`)
     .join('')
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Posthorn</title>
+<html lang="en"><head><meta charset="utf-8"><title>Mailhorn</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:image/svg+xml,${ICON}">
 <script src="${address(early)}"></script>

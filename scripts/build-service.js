@@ -41,7 +41,7 @@ const flatUrls = {
 
 const wanted = stampFor(root, SOURCES)
 if (!isStamped(out, wanted)) {
-  console.error('posthorn: building the service …')
+  console.error('mailhorn: building the service …')
   await replaceStamped(out, wanted, build).catch(runFromSources)
 }
 
@@ -89,7 +89,7 @@ function placesOf(map) {
 
 /** Where there is no bundler for this platform, or what it says is wrong. */
 function runFromSources(error) {
-  console.error(`posthorn: the service runs from its sources, since it could not be built: ${error.message}`)
+  console.error(`mailhorn: the service runs from its sources, since it could not be built: ${error.message}`)
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out)
   writeFileSync(join(out, 'main.js'), "import '../src/main.ts'\n")

@@ -13,7 +13,7 @@ const cache = fileURLToPath(new URL('../node_modules/.cache/mtas', import.meta.u
 for (const name of NAMES) if (!existsSync(join(cache, name))) fetchPackage(name)
 
 function fetchPackage(name: string) {
-  console.error(`posthorn: fetching ${name} from Debian …`)
+  console.error(`mailhorn: fetching ${name} from Debian …`)
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'new-'))
   try {

@@ -22,17 +22,17 @@ if (installed !== wanted) install()
 if (!existsSync(runtime)) requireHostNode()
 build('service')
 if (!build('dashboard'))
-  console.error('posthorn: the dashboard could not be built; all else works without it')
+  console.error('mailhorn: the dashboard could not be built; all else works without it')
 
 /** Installs exactly what the lockfile says; no dependency needs an install script, so none is run. */
 function install() {
-  console.error('posthorn: installing dependencies …')
+  console.error('mailhorn: installing dependencies …')
   const npm = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', process.stderr, process.stderr],
   })
   if (npm.status !== 0) {
-    console.error('posthorn: npm ci failed; see the messages above')
+    console.error('mailhorn: npm ci failed; see the messages above')
     process.exit(1)
   }
   writeFileSync(stamp, wanted)
@@ -44,7 +44,7 @@ function requireHostNode() {
   const [oldestMajor, oldestMinor] = OLDEST_NODE
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return
   console.error(
-    `posthorn: this platform has no bundled runtime, and Node ${process.versions.node} is too old: ` +
+    `mailhorn: this platform has no bundled runtime, and Node ${process.versions.node} is too old: ` +
       `please install Node ${OLDEST_NODE.join('.')} or newer`,
   )
   process.exit(1)

@@ -21,7 +21,7 @@ fail() {
 
 git clone -q . "$work/clone" || fail 'the clone failed'
 cd "$work/clone"
-POSTHORN_HTTP_LISTEN=127.0.0.1:3973 POSTHORN_DNS_LISTEN=127.0.0.1:5373 POSTHORN_SMTP_INBOUND_LISTEN= POSTHORN_SMTP_SUBMISSION_LISTEN= POSTHORN_SMTP_SUBMISSION_TLS_LISTEN= setsid npm start >"$log" 2>&1 &
+MAILHORN_HTTP_LISTEN=127.0.0.1:3973 MAILHORN_DNS_LISTEN=127.0.0.1:5373 MAILHORN_SMTP_INBOUND_LISTEN= MAILHORN_SMTP_SUBMISSION_LISTEN= MAILHORN_SMTP_SUBMISSION_TLS_LISTEN= setsid npm start >"$log" 2>&1 &
 pid=$!
 for _ in $(seq 1200); do
   grep -q '"msg":"ready"' "$log" && break

@@ -145,7 +145,7 @@ function folderInMemory(): string | undefined {
   if (!existsSync(MEMORY)) return undefined
   const { bavail, bsize } = statfsSync(MEMORY)
   if (bavail * bsize < MEMORY_BYTES) return undefined
-  const folder = mkdtempSync(`${MEMORY}/posthorn-tests-`)
+  const folder = mkdtempSync(`${MEMORY}/mailhorn-tests-`)
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return folder
 }

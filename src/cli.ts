@@ -1,4 +1,4 @@
-/** Entry of the program `posthorn`: the operator's commands. `bin/posthorn` starts it on the right runtime. */
+/** Entry of the program `mailhorn`: the operator's commands. `bin/mailhorn` starts it on the right runtime. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -22,7 +22,7 @@ process.umask(OWNER_ONLY_UMASK)
 
 process.stdout.on('error', error => {
   if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit() // the reader has seen enough
-  process.stderr.write(`posthorn: the output cannot be written: ${error.message}\n`)
+  process.stderr.write(`mailhorn: the output cannot be written: ${error.message}\n`)
   process.exit(1)
 })
 process.stderr.on('error', () => process.exit(1))

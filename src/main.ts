@@ -65,7 +65,7 @@ function showOnce(text: string, log: Log) {
   process.stderr.write(text)
   log.warn(
     { event: 'first_credentials_not_shown' },
-    'The first password and API key could not be written to stdout. If stderr is lost, too, set another password with `posthorn user password <address>`',
+    'The first password and API key could not be written to stdout. If stderr is lost, too, set another password with `mailhorn user password <address>`',
   )
 }
 

@@ -9,7 +9,7 @@ export interface BenchMessage {
   subject: string
   html: string
   text: string
-  /** As Posthorn composes it, without signatures: what the other contenders are fed. */
+  /** As Mailhorn composes it, without signatures: what the other contenders are fed. */
   wire: Buffer
 }
 

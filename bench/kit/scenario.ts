@@ -12,11 +12,11 @@ export interface ScenarioOptions {
   domainCount: number
   /** A part of the name of the contenders that take part; all when absent. */
   only: string | undefined
-  /** Folder for CPU profiles of Posthorn's threads. */
+  /** Folder for CPU profiles of Mailhorn's threads. */
   profiles: string | undefined
   /** Folder of another checkout to compare with, where the scenario does. */
   before: string | undefined
-  /** DKIM key slots of Posthorn that sign. */
+  /** DKIM key slots of Mailhorn that sign. */
   signingSlots: readonly number[]
 }
 

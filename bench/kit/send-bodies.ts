@@ -1,4 +1,4 @@
-/** A program of its own, so that making and sending large bodies costs Posthorn's process nothing: kind, count, bytes, URL, key. */
+/** A program of its own, so that making and sending large bodies costs Mailhorn's process nothing: kind, count, bytes, URL, key. */
 import { request } from 'node:http'
 import { SENDER_DOMAIN } from './message.ts'
 

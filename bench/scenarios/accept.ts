@@ -1,9 +1,9 @@
-/** Durably accepted, nothing delivered: Posthorn over HTTP, Postfix over SMTP with all mail put on hold. */
+/** Durably accepted, nothing delivered: Mailhorn over HTTP, Postfix over SMTP with all mail put on hold. */
 import type { Contender, FeedOptions } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, LONG_WARM_UP_COUNT, WARM_UP_COUNT } from '../kit/load.ts'
+import { mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
-import { posthorn } from '../kit/posthorn.ts'
 import { watchPeakRss, weighThreads } from '../kit/process.ts'
 import { type Column, cpuSplit, type Findings, type Measurement } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
@@ -32,7 +32,7 @@ export const ACCEPT_COLUMNS: Column[] = [
 async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, count, domainCount, signingSlots, profiles } = options
   const unbound = await prepareNetwork(folder, domainCount)
-  const ours = posthorn(folder, { signingSlots, profiles })
+  const ours = mailhorn(folder, { signingSlots, profiles })
   const measurements = await inTurns(
     options,
     [postfix(folder, { signing: false }), ours],

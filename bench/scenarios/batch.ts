@@ -1,7 +1,8 @@
 /** Durably accepted by `POST /emails/batch`, nothing delivered; Postfix takes message by message with all mail on hold. */
+
+import { mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
-import { posthorn } from '../kit/posthorn.ts'
 import type { Findings, Measurement } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions } from '../kit/scenario.ts'
 import { ACCEPT_COLUMNS, measuredAccept, POSTFIX_CONNECTIONS } from './accept.ts'
@@ -24,7 +25,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const unbound = await prepareNetwork(folder, domainCount)
   const peer = postfix(folder, { signing: false })
   const ours = [false, true].map(distinct =>
-    posthorn(folder, { signingSlots, batch: { size: BATCH_SIZE, distinct }, profiles }),
+    mailhorn(folder, { signingSlots, batch: { size: BATCH_SIZE, distinct }, profiles }),
   )
   const measurements = await inTurns(options, [peer, ...ours], async contender => {
     const count = contender === peer ? Math.min(options.count, POSTFIX_COUNT) : options.count

@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Delays } from '../kit/delay-probe.ts'
+import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
-import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import { watchPeakRss } from '../kit/process.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import { type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
@@ -41,7 +41,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, rounds, count, signingSlots, before } = options
   const unbound = await prepareNetwork(folder, 1)
   const delaysFile = join(folder, 'delays.json')
-  const start = (root?: string) => posthorn(folder, { signingSlots, root, delaysFile })
+  const start = (root?: string) => mailhorn(folder, { signingSlots, root, delaysFile })
   const contenders = [...(before ? [['before', start(before)] as const] : []), ['now', start()] as const]
   const measurements: Measurement[] = []
   for (let round = 1; round <= rounds; round++)
@@ -56,7 +56,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   return { columns: COLUMNS, measurements }
 }
 
-async function measured(contender: PosthornContender, delaysFile: string, kind: string, count: number) {
+async function measured(contender: MailhornContender, delaysFile: string, kind: string, count: number) {
   const pid = contender.roots()[0]!
   await delaysSince(pid, delaysFile)
   const cpuBefore = contender.weigh().cpuSeconds

@@ -7,10 +7,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import type { Contender } from '../kit/contender.ts'
 import { LONG_WARM_UP_COUNT, SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
+import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { benchMessage, SENDER_DOMAIN } from '../kit/message.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { BY_SMTP_SOURCE, postfix } from '../kit/postfix.ts'
-import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import { watchPeakRss, weighThreads } from '../kit/process.ts'
 import { type Column, cpuSplit, type Findings } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
@@ -47,7 +47,7 @@ const LOOK_EVERY_MS = 50
 async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, signingSlots, profiles } = options
   const unbound = await prepareNetwork(folder, options.domainCount)
-  const ours = posthorn(folder, { signingSlots, profiles })
+  const ours = mailhorn(folder, { signingSlots, profiles })
   const handed = postfix(folder, { signing: true })
   const handedSlowly = postfix(folder, { signing: true, bySmtpSource: true })
   const queued = { ...postfix(folder, { signing: true }), name: SIGNED_BEFORE }
@@ -94,7 +94,7 @@ async function letGo(contender: Contender, sink: Sink, { count, domainCount }: S
 }
 
 /** The time begins with the order, after another broadcast: emails are made of contacts while they are delivered. */
-async function sendBroadcast(ours: PosthornContender, sink: Sink, { count, domainCount }: ScenarioOptions) {
+async function sendBroadcast(ours: MailhornContender, sink: Sink, { count, domainCount }: ScenarioOptions) {
   const call = await signedIn(ours)
   const warmUp = await draftTo(call, { name: 'some', count: LONG_WARM_UP_COUNT, domainCount })
   await call('POST', `/broadcasts/${warmUp.id}/send`, {})
@@ -140,7 +140,7 @@ async function draftTo(
 }
 
 /** Of its pages in use, whether they are in the file already or still in its log. */
-function bytesOf(ours: PosthornContender): number {
+function bytesOf(ours: MailhornContender): number {
   const database = new Database(ours.databaseFile(), { readonly: true })
   const [pages, free, size] = ['page_count', 'freelist_count', 'page_size'].map(
     name => database.pragma(name, { simple: true }) as number,
@@ -184,7 +184,7 @@ function contactsOf(count: number, domainCount: number): string {
 type Call = Awaited<ReturnType<typeof signedIn>>
 
 /** @param body an object, or CSV */
-async function signedIn(ours: PosthornContender) {
+async function signedIn(ours: MailhornContender) {
   const { url, admin } = ours.access()
   // biome-ignore lint/suspicious/noExplicitAny: replies of several shapes
   const ask = async (method: string, path: string, body?: object | string, token = ''): Promise<any> => {

@@ -41,7 +41,7 @@ async function run({ folder, count, rounds, domainCount: most, only }: ScenarioO
     const open = () =>
       openStore<Commands>({
         dataDir,
-        url: 'sqlite:posthorn.db',
+        url: 'sqlite:mailhorn.db',
         writerThread: new URL('../../src/workers/writer.ts', import.meta.url),
         clock: systemClock,
         onLoss(error) {
@@ -50,7 +50,7 @@ async function run({ folder, count, rounds, domainCount: most, only }: ScenarioO
       })
     await (await open()).close()
     // all claims of all rounds come on top, so that the queue never falls below the count
-    const accountId = fill(join(dataDir, 'posthorn.db'), {
+    const accountId = fill(join(dataDir, 'mailhorn.db'), {
       domainCount,
       count: count + rounds * (WARM_UP_CLAIMS + CLAIMS) * LIMIT,
     })

@@ -3,9 +3,9 @@ import { request as httpRequest } from 'node:http'
 import { Readable } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { median, percentile } from '../kit/numbers.ts'
-import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import { watchPeakRss } from '../kit/process.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import { type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
@@ -60,7 +60,7 @@ type Question = [name: string, path: (i: number) => string]
 
 async function run({ folder, count, rounds, only, profiles }: ScenarioOptions): Promise<Findings> {
   const unbound = await prepareNetwork(folder, 1)
-  const ours = posthorn(folder, { signingSlots: [], profiles })
+  const ours = mailhorn(folder, { signingSlots: [], profiles })
   const measurements: Measurement[] = []
   const note = (contender: string, figures: Measurement['figures']) => {
     measurements.push({ contender, figures })
@@ -88,7 +88,7 @@ export interface Call {
   headers: { authorization: string }
 }
 
-export async function signedIn(ours: PosthornContender): Promise<Call> {
+export async function signedIn(ours: MailhornContender): Promise<Call> {
   const { url, admin } = ours.access()
   const headers = { authorization: '' }
   const call = async (method: string, path: string, body?: object) => {
@@ -106,7 +106,7 @@ export async function signedIn(ours: PosthornContender): Promise<Call> {
 }
 
 /** @throws when not every row was taken in */
-async function measuredImport(ours: PosthornContender, { headers }: Call, path: string, count: number) {
+async function measuredImport(ours: MailhornContender, { headers }: Call, path: string, count: number) {
   const { rssBytes } = ours.weigh()
   const bytesBefore = ours.databaseBytes()
   const rss = watchPeakRss(ours.roots)
@@ -195,7 +195,7 @@ async function measuredQuestion(call: Call, pathOf: (i: number) => string) {
 }
 
 /** @throws when it has not one line for each contact */
-async function measuredExport(ours: PosthornContender, { headers }: Call, path: string, count: number) {
+async function measuredExport(ours: MailhornContender, { headers }: Call, path: string, count: number) {
   const rssBeforeMb = ours.weigh().rssBytes / 2 ** 20
   const rss = watchPeakRss(ours.roots)
   const beganAt = performance.now()

@@ -1,10 +1,10 @@
 /** The dashboard over 100,000 emails and a million contacts: each page from its address to its main content, in Chromium. */
 import { Readable } from 'node:stream'
 import { type Browser, chromium } from 'playwright-core'
+import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { addManyEmails } from '../kit/many-emails.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { median } from '../kit/numbers.ts'
-import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import { type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
 import { fileOf, signedIn } from './contacts.ts'
@@ -56,7 +56,7 @@ function pagesOf(audience: string, email: string): Page[] {
 
 async function run({ folder, count, rounds, only, profiles }: ScenarioOptions): Promise<Findings> {
   const unbound = await prepareNetwork(folder, 1)
-  const ours = posthorn(folder, { signingSlots: [], profiles })
+  const ours = mailhorn(folder, { signingSlots: [], profiles })
   const measurements: Measurement[] = []
   await withStarted(ours, { held: true }, async () => {
     addManyEmails(ours.databaseFile(), EMAILS)
@@ -85,7 +85,7 @@ interface Cookie {
   value: string
 }
 
-async function fill(ours: PosthornContender, count: number): Promise<{ pages: Page[]; cookie: Cookie }> {
+async function fill(ours: MailhornContender, count: number): Promise<{ pages: Page[]; cookie: Cookie }> {
   const { url, admin, apiKey } = ours.access()
   const call = await signedIn(ours)
   const { id: audience } = await call('POST', '/audiences', { name: 'All' })
@@ -118,7 +118,7 @@ async function fill(ours: PosthornContender, count: number): Promise<{ pages: Pa
 /** By a reader who has never been there: nothing is kept from one visit to the next. */
 async function visit(
   browser: Browser,
-  ours: PosthornContender,
+  ours: MailhornContender,
   { name, value }: Cookie,
   [, path, main]: Page,
 ): Promise<number> {

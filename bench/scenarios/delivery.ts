@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Contender, FeedOptions } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, LONG_WARM_UP_COUNT, SMTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
+import { mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { BY_SMTP_SOURCE, postfix } from '../kit/postfix.ts'
-import { posthorn } from '../kit/posthorn.ts'
 import { watchPeakRss, weighThreads } from '../kit/process.ts'
 import { type Column, cpuSplit, type Findings, type Measurement } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
@@ -26,9 +26,9 @@ export const domains: Scenario = {
   run,
 }
 
-/** Posthorn sends nothing unsigned: next to a Postfix that does, it signs with what costs least. */
+/** Mailhorn sends nothing unsigned: next to a Postfix that does, it signs with what costs least. */
 const ED25519_SLOT = 3
-/** As OpenDKIM signs, and Posthorn where a domain has published nothing else. */
+/** As OpenDKIM signs, and Mailhorn where a domain has published nothing else. */
 const RSA_SLOT = 1
 
 const COLUMNS: Column[] = [
@@ -48,8 +48,8 @@ const COLUMNS: Column[] = [
 async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, count, domainCount, signingSlots, profiles } = options
   const unbound = await prepareNetwork(folder, domainCount)
-  const ours = posthorn(folder, { signingSlots, profiles })
-  const oursAlone = [ED25519_SLOT, RSA_SLOT].map(slot => posthorn(folder, { signingSlots: [slot], profiles }))
+  const ours = mailhorn(folder, { signingSlots, profiles })
+  const oursAlone = [ED25519_SLOT, RSA_SLOT].map(slot => mailhorn(folder, { signingSlots: [slot], profiles }))
   const peers = [postfix(folder, { signing: false }), postfix(folder, { signing: true })]
   if (domainCount === 1) peers.push(postfix(folder, { signing: true, bySmtpSource: true }))
   const contenders: Contender[] = [...peers, ...oursAlone, ours]

@@ -2,8 +2,8 @@
 import Database from 'better-sqlite3'
 import { type DnsperfResult, startDnsperf } from '../kit/dnsperf.ts'
 import { HTTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
+import { DNS, type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
-import { DNS, type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
 import { withSink } from '../kit/sink.ts'
@@ -24,7 +24,7 @@ const QUIET = 'mail alone'
 const ELSEWHERE = 'mail while unbound is asked'
 /** Our resolver, which denies all of it: what the asking alone costs the machine, and a name server of others. */
 const UNBOUND = { host: '127.0.0.1', port: 53 }
-const MAIL_HOST = 'posthorn.test'
+const MAIL_HOST = 'mailhorn.test'
 
 const COLUMNS: Column[] = [
   { figure: 'answeredPerSecond', title: 'answers/s', digits: 0 },
@@ -39,11 +39,11 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, count, signingSlots, profiles, before } = options
   const unbound = await prepareNetwork(folder, 1)
   const ours = (name: string, env: Record<string, string> = {}, root?: string) => ({
-    ...posthorn(folder, { signingSlots, profiles, env, root }),
+    ...mailhorn(folder, { signingSlots, profiles, env, root }),
     name,
   })
-  const unlimited = ours('answers', { POSTHORN_DNS_RESPONSES_PER_SECOND: '0' })
-  const scenes: { contender: PosthornContender; asked?: typeof DNS }[] = [
+  const unlimited = ours('answers', { MAILHORN_DNS_RESPONSES_PER_SECOND: '0' })
+  const scenes: { contender: MailhornContender; asked?: typeof DNS }[] = [
     { contender: ours(QUIET) },
     { contender: ours(ELSEWHERE), asked: UNBOUND },
     { contender: ours('mail while asked'), asked: DNS },
@@ -61,7 +61,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
 }
 
 /** Accepted and delivered to one domain. */
-function mail(contender: PosthornContender, folder: string, count: number, asked?: typeof DNS) {
+function mail(contender: MailhornContender, folder: string, count: number, asked?: typeof DNS) {
   return withSink(folder, sink =>
     withStarted(contender, { held: false }, async () => {
       const load = { connections: HTTP_CONNECTIONS, domainCount: 1 }
@@ -87,7 +87,7 @@ function mail(contender: PosthornContender, folder: string, count: number, asked
 }
 
 /** With nothing else to do, and nobody rationed. */
-function answers(contender: PosthornContender, folder: string): Promise<Measurement['figures']> {
+function answers(contender: MailhornContender, folder: string): Promise<Measurement['figures']> {
   return withStarted(contender, { held: true }, async () => {
     const queries = queriesOf(contender)
     const cpuBefore = contender.weigh().cpuSeconds
@@ -99,13 +99,13 @@ function answers(contender: PosthornContender, folder: string): Promise<Measurem
 }
 
 /** From one network, without end. */
-function startFlood(contender: PosthornContender, folder: string, server: typeof DNS) {
+function startFlood(contender: MailhornContender, folder: string, server: typeof DNS) {
   const queries = queriesOf(contender)
   return startDnsperf({ folder, server, queries, seconds: FLOOD_SECONDS, rate: FLOOD_PER_SECOND })
 }
 
 /** What resolvers ask: mostly keys, the records beside them, and some names that do not exist. */
-function queriesOf(contender: PosthornContender): string[] {
+function queriesOf(contender: MailhornContender): string[] {
   const database = new Database(contender.databaseFile(), { readonly: true })
   const keys = database.prepare('select token from dkim_keys').all() as { token: string }[]
   database.close()

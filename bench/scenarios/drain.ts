@@ -1,9 +1,9 @@
 /** A queue that was held is let go: how long until the last message is delivered. */
 import type { Contender, FeedOptions } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, SMTP_CONNECTIONS } from '../kit/load.ts'
+import { mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
-import { posthorn } from '../kit/posthorn.ts'
 import { watchPeakRss } from '../kit/process.ts'
 import type { Column, Findings } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
@@ -29,7 +29,7 @@ const COLUMNS: Column[] = [
 async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, count, domainCount, signingSlots, profiles } = options
   const unbound = await prepareNetwork(folder, domainCount)
-  const ours = posthorn(folder, { signingSlots, profiles })
+  const ours = mailhorn(folder, { signingSlots, profiles })
   const measurements = await inTurns(options, [postfix(folder, { signing: true }), ours], contender =>
     withSink(folder, sink =>
       withStarted(contender, { held: true }, () =>

@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { createIdSource } from '../../src/lib/ids.ts'
 import { DELIVERY_CLASS } from '../../src/store/schema.ts'
+import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { benchMessage, SENDER_DOMAIN } from '../kit/message.ts'
 import { destination, ONE_ADDRESS, prepareNetwork } from '../kit/namespace.ts'
 import { median, percentile } from '../kit/numbers.ts'
-import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import type { Column, Findings } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
 import { withSink } from '../kit/sink.ts'
@@ -32,9 +32,9 @@ const COLUMNS: Column[] = [
 async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, count, signingSlots, profiles } = options
   const unbound = await prepareNetwork(folder, 2)
-  const ours = posthorn(folder, { signingSlots, profiles })
-  const beside = { ...ours, name: `Posthorn, ${count} broadcast deliveries waiting` }
-  const contenders = [{ ...ours, name: 'Posthorn, nothing waiting' }, beside]
+  const ours = mailhorn(folder, { signingSlots, profiles })
+  const beside = { ...ours, name: `Mailhorn, ${count} broadcast deliveries waiting` }
+  const contenders = [{ ...ours, name: 'Mailhorn, nothing waiting' }, beside]
   const measurements = await inTurns(options, contenders, contender =>
     withSink(
       folder,
@@ -51,7 +51,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   return { columns: COLUMNS, measurements }
 }
 
-async function measured(ours: PosthornContender) {
+async function measured(ours: MailhornContender) {
   for (let i = 0; i < WARM_UP_SENDS; i++) await send(ours, 'one.test')
   const beganAt = Date.now()
   const sends: Promise<void>[] = []
@@ -77,7 +77,7 @@ async function measured(ours: PosthornContender) {
   return { medianMs: median(times), p99Ms: percentile(times, 0.99), waitingCount }
 }
 
-async function send(ours: PosthornContender, domain: string) {
+async function send(ours: MailhornContender, domain: string) {
   const { url, apiKey } = ours.access()
   const { subject, html, text } = benchMessage()
   const response = await fetch(`${url}/emails`, {
@@ -90,7 +90,7 @@ async function send(ours: PosthornContender, domain: string) {
 }
 
 /** One email to a dead domain is accepted; the rest are copies of its rows, with ids of their own. */
-async function addBroadcast(ours: PosthornContender, count: number) {
+async function addBroadcast(ours: MailhornContender, count: number) {
   await send(ours, destination(1))
   const database = new Database(ours.databaseFile(), { timeout: 10_000 })
   const newId = createIdSource()

@@ -7,10 +7,10 @@ import Database from 'better-sqlite3'
 import type { Contender } from '../kit/contender.ts'
 import { feedByEither } from '../kit/feed-smtp-source.ts'
 import { SMTP_CONNECTIONS } from '../kit/load.ts'
+import { mailhorn } from '../kit/mailhorn.ts'
 import { SENDER_DOMAIN } from '../kit/message.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { BY_SMTP_SOURCE, type FedHow, postfix } from '../kit/postfix.ts'
-import { posthorn } from '../kit/posthorn.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions } from '../kit/scenario.ts'
 import { ACCEPT_COLUMNS, measuredAccept } from './accept.ts'
@@ -51,7 +51,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
       const how = { to: TO, perConnection, isDistinct: true, bySmtpSource: feed === BY_SMTP_SOURCE }
       return [
         named('Postfix', postfix(folder, { signing: false, ...how })),
-        named('Posthorn', receiving(folder, how, profiles)),
+        named('Mailhorn', receiving(folder, how, profiles)),
       ]
     })
     measurements.push(
@@ -64,10 +64,10 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   return { columns: COLUMNS, measurements }
 }
 
-/** Posthorn with its port 25: what it takes is listed meanwhile, as it is for users. */
+/** Mailhorn with its port 25: what it takes is listed meanwhile, as it is for users. */
 function receiving(folder: string, how: FedHow, profiles: string | undefined): Contender {
-  const env = { POSTHORN_SMTP_INBOUND_CONNECTIONS_PER_MINUTE: '0', POSTHORN_SMTP_INBOUND_MTA_STS: 'off' }
-  const ours = posthorn(folder, { signingSlots: [3], profiles, env })
+  const env = { MAILHORN_SMTP_INBOUND_CONNECTIONS_PER_MINUTE: '0', MAILHORN_SMTP_INBOUND_MTA_STS: 'off' }
+  const ours = mailhorn(folder, { signingSlots: [3], profiles, env })
   const count = (condition: string) => {
     const database = new Database(ours.databaseFile(), { readonly: true })
     const row = database.prepare(`select count(*) as count from inbound_messages where ${condition}`).get()

@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { SEGMENT_EMAILS } from '../../src/store/search-index.ts'
+import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { addManyEmails, type ManyEmails } from '../kit/many-emails.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { median, percentile } from '../kit/numbers.ts'
-import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import { watchPeakRss } from '../kit/process.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import { type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
@@ -79,7 +79,7 @@ function questionsAbout(emails: ManyEmails): Question[] {
 
 async function run({ folder, count, rounds, only, profiles }: ScenarioOptions): Promise<Findings> {
   const unbound = await prepareNetwork(folder, 1)
-  const ours = posthorn(folder, { signingSlots: [], profiles })
+  const ours = mailhorn(folder, { signingSlots: [], profiles })
   const measurements: Measurement[] = []
   const note = (contender: string, figures: Measurement['figures']) => {
     measurements.push({ contender, figures })
@@ -101,7 +101,7 @@ async function run({ folder, count, rounds, only, profiles }: ScenarioOptions): 
 }
 
 /** The service seals emails by itself after its start. */
-async function sealed(ours: PosthornContender, count: number): Promise<void> {
+async function sealed(ours: MailhornContender, count: number): Promise<void> {
   const database = new Database(ours.databaseFile(), { readonly: true })
   const segmentCount = database.prepare('select count(*) from email_segments').pluck()
   while ((segmentCount.get() as number) * SEGMENT_EMAILS < count - MOST_UNSEALED) await pause(200)
@@ -109,7 +109,7 @@ async function sealed(ours: PosthornContender, count: number): Promise<void> {
 }
 
 /** One client that asks one after the other. */
-async function measuredQuestion(ours: PosthornContender, query: (i: number) => Query) {
+async function measuredQuestion(ours: MailhornContender, query: (i: number) => Query) {
   const times: number[] = []
   const found: number[] = []
   let cpuBefore = 0
@@ -133,7 +133,7 @@ async function measuredQuestion(ours: PosthornContender, query: (i: number) => Q
 }
 
 /** @throws when it has not one line for each email */
-async function measuredExport(ours: PosthornContender, count: number) {
+async function measuredExport(ours: MailhornContender, count: number) {
   const rssBeforeMb = ours.weigh().rssBytes / 2 ** 20
   const rss = watchPeakRss(ours.roots)
   const beganAt = performance.now()

@@ -1,6 +1,6 @@
 /**
- * Posthorn on PostgreSQL, whose server shares the machine: what group commit brings, how fast deliveries are leased, and
- * everything together next to Posthorn on SQLite.
+ * Mailhorn on PostgreSQL, whose server shares the machine: what group commit brings, how fast deliveries are leased, and
+ * everything together next to Mailhorn on SQLite.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
@@ -15,8 +15,8 @@ import { createRecentEmails } from '../../src/store/writer/recent.ts'
 import { commands } from '../../src/workers/commands.ts'
 import { type Cluster, startCluster } from '../../test/kit/cluster.ts'
 import { HTTP_CONNECTIONS, WARM_UP_COUNT } from '../kit/load.ts'
+import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { destination, prepareNetwork } from '../kit/namespace.ts'
-import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import { weigh } from '../kit/process.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import { type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
@@ -43,8 +43,8 @@ const CLAIM_LIMIT = 100
 const CLAIMERS = 4
 
 const COLUMNS: Column[] = [
-  { figure: 'perSecond', title: 'emails or deliveries/s', digits: 0, against: [SINGLE, 'Posthorn'] },
-  { figure: 'cpuSecondsPer1000', title: 'CPU s/1,000, Posthorn', digits: 2 },
+  { figure: 'perSecond', title: 'emails or deliveries/s', digits: 0, against: [SINGLE, 'Mailhorn'] },
+  { figure: 'cpuSecondsPer1000', title: 'CPU s/1,000, Mailhorn', digits: 2 },
   { figure: 'databaseCpuSecondsPer1000', title: 'PostgreSQL', digits: 2 },
 ]
 
@@ -61,8 +61,8 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const create = () =>
     `postgres://postgres@127.0.0.1:${new URL(cluster.url()).port}/${createDatabase(cluster)}`
   const contenders = [
-    posthorn(folder, { signingSlots, profiles }),
-    posthorn(folder, { signingSlots, profiles, databases: { create } }),
+    mailhorn(folder, { signingSlots, profiles }),
+    mailhorn(folder, { signingSlots, profiles, databases: { create } }),
   ]
   for (let round = 1; round <= rounds; round++) {
     if (wanted(GROUPED)) add(GROUPED, await accepted(cluster, create(), count, true), round)
@@ -168,7 +168,7 @@ async function claimed(cluster: Cluster, url: string, domainCount: number) {
   return figures
 }
 
-async function endToEnd(contender: PosthornContender, sink: Sink, cluster: Cluster, count: number) {
+async function endToEnd(contender: MailhornContender, sink: Sink, cluster: Cluster, count: number) {
   const load = { connections: HTTP_CONNECTIONS, domainCount: 1 }
   await contender.feed({ ...load, count: WARM_UP_COUNT })
   await sink.reached(WARM_UP_COUNT)

@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { createIdSource, type Id } from '../../src/lib/ids.ts'
+import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { destination, prepareNetwork } from '../kit/namespace.ts'
 import { median, percentile } from '../kit/numbers.ts'
-import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import type { Column, Findings } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
 
@@ -35,7 +35,7 @@ const SETTLES_MS = 10_000
 async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, signingSlots, profiles, domainCount, count } = options
   const unbound = await prepareNetwork(folder, domainCount)
-  const ours = posthorn(folder, { signingSlots, profiles })
+  const ours = mailhorn(folder, { signingSlots, profiles })
   const measurements = await inTurns(options, [ours], () =>
     withStarted(ours, { held: true }, async () => {
       fill(ours.databaseFile(), { count, domainCount })
@@ -50,7 +50,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   return { columns: COLUMNS, measurements }
 }
 
-async function look(ours: PosthornContender, count: number) {
+async function look(ours: MailhornContender, count: number) {
   const { url, admin } = ours.access()
   const login = await fetch(`${url}/auth/login`, {
     method: 'POST',

@@ -1,9 +1,9 @@
-/** The memory of Posthorn while a long queue builds up, waits, and is worked off. */
+/** The memory of Mailhorn while a long queue builds up, waits, and is worked off. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Contender } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS } from '../kit/load.ts'
+import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
-import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import { watchPeakRss } from '../kit/process.ts'
 import type { Column, Findings } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
@@ -32,8 +32,8 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, domainCount, signingSlots, profiles } = options
   const unbound = await prepareNetwork(folder, domainCount)
   const ours = (name: string) => ({
-    ...posthorn(folder, { signingSlots, profiles }),
-    name: `Posthorn, ${name}`,
+    ...mailhorn(folder, { signingSlots, profiles }),
+    name: `Mailhorn, ${name}`,
   })
   const held = ours('delivery held')
   const dead = ours('destinations dead')
@@ -44,7 +44,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   return { columns: COLUMNS, measurements }
 }
 
-function whileHeld(contender: PosthornContender, { folder, count, domainCount }: ScenarioOptions) {
+function whileHeld(contender: MailhornContender, { folder, count, domainCount }: ScenarioOptions) {
   return withSink(folder, sink =>
     withStarted(contender, { held: true }, async () => {
       const accepted = await accept(contender, count, domainCount)

@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Contender } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, SMTP_CONNECTIONS } from '../kit/load.ts'
+import { mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
-import { posthorn } from '../kit/posthorn.ts'
 import { weighThreads } from '../kit/process.ts'
 import { type Column, cpuSplit, type Findings } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
@@ -32,7 +32,7 @@ const COLUMNS: Column[] = [
 async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, count, signingSlots, profiles } = options
   const unbound = await prepareNetwork(folder, 1)
-  const ours = posthorn(folder, { signingSlots, profiles })
+  const ours = mailhorn(folder, { signingSlots, profiles })
   const measurements = await inTurns(options, [postfix(folder, { signing: true }), ours], contender =>
     withStarted(contender, { held: false }, () =>
       measured(contender, folder, count, contender === ours ? HTTP_CONNECTIONS : SMTP_CONNECTIONS),

@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Contender, FeedOptions } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, SMTP_CONNECTIONS } from '../kit/load.ts'
+import { mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
-import { posthorn } from '../kit/posthorn.ts'
 import type { Column, Findings } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
 import { type Sink, withDistantSink } from '../kit/sink.ts'
@@ -40,7 +40,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, count, signingSlots, profiles } = options
   const unbound = await prepareNetwork(folder, 1)
   const peer = postfix(folder, { signing: true })
-  const ours = posthorn(folder, { signingSlots, profiles })
+  const ours = mailhorn(folder, { signingSlots, profiles })
   const withChunking = (contender: Contender) => ({
     ...contender,
     name: `${contender.name}, CHUNKING offered`,

@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import type { Contender, FeedOptions } from '../kit/contender.ts'
 import { HTTP_CONNECTIONS, SMTP_CONNECTIONS } from '../kit/load.ts'
+import { mailhorn } from '../kit/mailhorn.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
 import { postfix } from '../kit/postfix.ts'
-import { posthorn } from '../kit/posthorn.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
 import { withSink } from '../kit/sink.ts'
@@ -29,7 +29,7 @@ const ONE_CONNECTION_COUNT = 200
 async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, count, domainCount, signingSlots } = options
   const unbound = await prepareNetwork(folder, domainCount)
-  const ours = posthorn(folder, { signingSlots })
+  const ours = mailhorn(folder, { signingSlots })
   const measurements = await inTurns(options, [postfix(folder, { signing: true }), ours], async contender => {
     const one: FeedOptions = { count: ONE_CONNECTION_COUNT, connections: 1, domainCount }
     const many = { count, connections: contender === ours ? HTTP_CONNECTIONS : SMTP_CONNECTIONS, domainCount }

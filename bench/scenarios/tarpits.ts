@@ -2,8 +2,8 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { HTTP_CONNECTIONS } from '../kit/load.ts'
+import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { addressOf, ONE_ADDRESS, prepareNetwork } from '../kit/namespace.ts'
-import { type PosthornContender, posthorn } from '../kit/posthorn.ts'
 import type { Column, Findings } from '../kit/report.ts'
 import { inTurns, type Scenario, type ScenarioOptions, withStarted } from '../kit/scenario.ts'
 import { withSink } from '../kit/sink.ts'
@@ -16,7 +16,7 @@ export const tarpits: Scenario = {
   run,
 }
 
-const ALONE = 'Posthorn, healthy mail alone'
+const ALONE = 'Mailhorn, healthy mail alone'
 const EACH = 10
 const WARM_UP_COUNT = 500
 
@@ -29,8 +29,8 @@ const COLUMNS: Column[] = [
 async function run(options: ScenarioOptions): Promise<Findings> {
   const { folder, count, domainCount, signingSlots, profiles } = options
   const unbound = await prepareNetwork(folder, domainCount)
-  const ours = posthorn(folder, { signingSlots, profiles })
-  const among = { ...ours, name: `Posthorn, among ${domainCount} tarpits` }
+  const ours = mailhorn(folder, { signingSlots, profiles })
+  const among = { ...ours, name: `Mailhorn, among ${domainCount} tarpits` }
   const measurements = await inTurns(options, [{ ...ours, name: ALONE }, among], async contender => {
     const pits = await openTarpits(contender === among ? domainCount : 0)
     const figures = await withStarted(ours, { held: false }, () => measured(ours, folder, count, pits))
@@ -41,7 +41,7 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   return { columns: COLUMNS, measurements }
 }
 
-async function measured(ours: PosthornContender, folder: string, count: number, pits: Tarpits) {
+async function measured(ours: MailhornContender, folder: string, count: number, pits: Tarpits) {
   const load = { connections: HTTP_CONNECTIONS, domainCount: 1 }
   return withSink(
     folder,

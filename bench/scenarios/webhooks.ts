@@ -71,7 +71,7 @@ async function measured(dataDir: string, count: number, { bad, waiting }: World)
   const open = () =>
     openStore<Commands>({
       dataDir,
-      url: 'sqlite:posthorn.db',
+      url: 'sqlite:mailhorn.db',
       writerThread: new URL('../../src/workers/writer.ts', import.meta.url),
       clock: systemClock,
       onLoss(error) {
@@ -79,7 +79,7 @@ async function measured(dataDir: string, count: number, { bad, waiting }: World)
       },
     })
   await (await open()).close()
-  const database = new Database(join(dataDir, 'posthorn.db'))
+  const database = new Database(join(dataDir, 'mailhorn.db'))
   for (let i = 0; bad.length > 0 && i < BAD_COUNT; i++) {
     const kind = bad[i % bad.length]!
     const url = kind === 'https' ? `https://127.0.0.1:${port}/` : `http://127.0.0.1:${port}${kind}`
@@ -90,7 +90,7 @@ async function measured(dataDir: string, count: number, { bad, waiting }: World)
   const store = await open()
   const writer = store.connectThread()
   const data: WebhookThreadData = {
-    ...{ writer, location: store.location, secret: SECRET, mailHost: 'posthorn.test' },
+    ...{ writer, location: store.location, secret: SECRET, mailHost: 'mailhorn.test' },
     ...{ resolvers: [], authorities: undefined, allowLoopback: true, allowInsecureLoopback: true },
     ...{ clockSeat: null, logLevel: 'error' },
   }

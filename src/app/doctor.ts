@@ -1,4 +1,4 @@
-/** What `posthorn doctor` and `GET /doctor` look at, by the configuration. Part of the composition root. */
+/** What `mailhorn doctor` and `GET /doctor` look at, by the configuration. Part of the composition root. */
 import type { Config } from '../config/config.ts'
 import { baseUrl } from '../interfaces/doctor/base-url.ts'
 import { blocklists } from '../interfaces/doctor/blocklists.ts'

@@ -9,13 +9,13 @@ export function welcome(
   const message = JSON.stringify({
     from: 'You <you@example.com>',
     to: `delivered@${simulatorDomain}`,
-    subject: 'Hello from Posthorn',
+    subject: 'Hello from Mailhorn',
     text: 'It works.',
   })
   const place = credentialsFile === null ? undefined : `(in ${credentialsFile})`
   const shownPassword = generatedPassword === null ? '(from the configuration)' : (place ?? generatedPassword)
   return `
-Posthorn is ready at ${baseUrl}
+Mailhorn is ready at ${baseUrl}
 
   Dashboard   ${baseUrl}/dashboard/
   User        ${email}

@@ -9,7 +9,7 @@ export function startFaultText(error: unknown, config: Config | undefined): stri
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
   if (error instanceof RecordFault) return `The configuration is wrong:\ndns.records: ${error.message}`
   const line = config && explained(error, config)
-  if (line !== undefined) return `posthorn: ${line}`
+  if (line !== undefined) return `mailhorn: ${line}`
   return error instanceof Error ? `${error.stack}` : `${error}`
 }
 

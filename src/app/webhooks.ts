@@ -58,7 +58,7 @@ export async function startWebhookDispatch(options: DispatchOptions): Promise<()
 
 function startNotices({ config, store, clock, log, accept, preparation }: DispatchOptions) {
   const { mailHost } = config
-  const from = parseMailbox(config.notices.from || `posthorn@${mailHost}`)
+  const from = parseMailbox(config.notices.from || `mailhorn@${mailHost}`)
   if ('fault' in from) throw new Error(`notices.from: ${from.fault}`)
   const sweeper = startSweeper({
     sweep: () => sendNotices({ db: store.db, run: store.run, accept, preparation, from, log }),

@@ -23,19 +23,19 @@ export interface LoadedConfig {
   warnings: string[]
 }
 
-const ENVIRONMENT_PREFIX = 'POSTHORN_'
+const ENVIRONMENT_PREFIX = 'MAILHORN_'
 /** Variables that are ours but not settings. */
-const OTHER_VARIABLES = new Set(['POSTHORN_CONFIG'])
+const OTHER_VARIABLES = new Set(['MAILHORN_CONFIG'])
 
 /**
- * Reads `config/default.json`, then `config/local.json` or the file named by `POSTHORN_CONFIG`, then the environment.
+ * Reads `config/default.json`, then `config/local.json` or the file named by `MAILHORN_CONFIG`, then the environment.
  * @param root folder that holds `config/`
  * @throws ConfigError
  */
 export function loadConfig(root: string, env: NodeJS.ProcessEnv): LoadedConfig {
   const problems: string[] = []
   const warnings: string[] = []
-  const files = fileSources(root, env.POSTHORN_CONFIG, problems)
+  const files = fileSources(root, env.MAILHORN_CONFIG, problems)
   const settings = settingsFor(files, problems)
   const environment = environmentSource(settings, env, problems, warnings)
   const values = readAll(settings, [...files, environment], problems, warnings)
@@ -75,7 +75,7 @@ function limitedSites(files: readonly Source[]): string[] {
   ]
 }
 
-/** `section.key-name` is `POSTHORN_SECTION_KEY_NAME` in the environment. */
+/** `section.key-name` is `MAILHORN_SECTION_KEY_NAME` in the environment. */
 export function environmentName(key: string): string {
   return ENVIRONMENT_PREFIX + key.toUpperCase().replace(/[.-]/g, '_')
 }

@@ -5,12 +5,12 @@ import { fileSources } from './sources.ts'
 
 const INTRODUCTION = `# Configuration
 
-Settings come from \`config/default.json\`, then from \`config/local.json\` (or the file named by \`POSTHORN_CONFIG\`),
+Settings come from \`config/default.json\`, then from \`config/local.json\` (or the file named by \`MAILHORN_CONFIG\`),
 then from the environment; the last one wins. In files, keys are nested or dotted (\`{"http": {"listen": "…"}}\` or
-\`{"http.listen": "…"}\`). In the environment \`section.key\` is \`POSTHORN_SECTION_KEY\`, lists are comma-separated,
-and \`POSTHORN_SECTION_KEY_FILE\` names a file that holds the value, which is meant for secrets.
+\`{"http.listen": "…"}\`). In the environment \`section.key\` is \`MAILHORN_SECTION_KEY\`, lists are comma-separated,
+and \`MAILHORN_SECTION_KEY_FILE\` names a file that holds the value, which is meant for secrets.
 
-An unknown key in a file is an error that names the nearest match; an unknown \`POSTHORN_…\` variable is a warning.
+An unknown key in a file is an error that names the nearest match; an unknown \`MAILHORN_…\` variable is a warning.
 Settings marked *planned* are read and checked, and have no effect yet.
 
 This page is made by \`npm run docs\`.

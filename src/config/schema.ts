@@ -26,7 +26,7 @@ import { sourceIps } from './source-ips.ts'
 import { warmupCaps, warmupStarts } from './warmup.ts'
 import { zoneRecords } from './zone-records.ts'
 
-export const DEFAULT_MAIL_HOST = 'posthorn.test'
+export const DEFAULT_MAIL_HOST = 'mailhorn.test'
 
 /** Keys are the camelCase of the names in files (`data_dir`, `http.base_url`). */
 export const schema = {
@@ -36,7 +36,7 @@ export const schema = {
   ),
   database: {
     url: databaseUrl(
-      'sqlite:posthorn.db',
+      'sqlite:mailhorn.db',
       'Where everything is stored: `sqlite:` and a file, which lies in `data_dir`, or `postgres://user:password@host:port/database`.',
     ),
     startNew: flag(
@@ -258,7 +258,7 @@ export const schema = {
   doctor: {
     probes: list(
       ['gmail.com', 'outlook.com', 'yahoo.com'],
-      'Domains by whose mail servers `posthorn doctor` tries whether port 25 is open.',
+      'Domains by whose mail servers `mailhorn doctor` tries whether port 25 is open.',
     ),
     blocklists: list(
       ['zen.spamhaus.org', 'bl.spamcop.net', 'b.barracudacentral.org'],
@@ -286,7 +286,7 @@ export const schema = {
       '',
       'Address from which accounts are told by mail, at a domain that an account has verified.',
       {
-        shown: '`posthorn@<mail_host>`',
+        shown: '`mailhorn@<mail_host>`',
       },
     ),
   },

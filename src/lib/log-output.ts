@@ -33,7 +33,7 @@ const NOT_REPORTED = 1
 const IS_TORN = 2
 const PLACES = 3
 
-const SHARED_KEY = 'posthorn.log-output'
+const SHARED_KEY = 'mailhorn.log-output'
 
 export function createLogOutput(options: LogOutputOptions = {}): LogOutput {
   const { writeBytes = (bytes, offset) => writeSync(STDOUT, bytes, offset), counts = sharedCounts() } =

@@ -9,11 +9,11 @@ export interface Counter {
 }
 
 export interface Metrics {
-  /** The same one whenever its name comes again. @param name without `posthorn_` and `_total` */
+  /** The same one whenever its name comes again. @param name without `mailhorn_` and `_total` */
   counter(name: string, help: string): Counter
   /** @param read is asked whenever the figures are */
   gauge(name: string, help: string, read: () => number): void
-  /** A counter that is kept elsewhere. @param name without `posthorn_` and `_total` @param read is asked whenever the figures are */
+  /** A counter that is kept elsewhere. @param name without `mailhorn_` and `_total` @param read is asked whenever the figures are */
   total(name: string, help: string, read: () => number): void
   text(): string
 }
@@ -41,16 +41,16 @@ export function createMetrics(): Metrics {
   const readings = new Map<string, { help: string; type: MetricType; read: () => number }>()
   return {
     counter(name, help) {
-      const full = `posthorn_${name}_total`
+      const full = `mailhorn_${name}_total`
       const kept = counters.get(full) ?? createCounter(help)
       counters.set(full, kept)
       return kept
     },
     gauge(name, help, read) {
-      readings.set(`posthorn_${name}`, { help, type: 'gauge', read })
+      readings.set(`mailhorn_${name}`, { help, type: 'gauge', read })
     },
     total(name, help, read) {
-      readings.set(`posthorn_${name}_total`, { help, type: 'counter', read })
+      readings.set(`mailhorn_${name}_total`, { help, type: 'counter', read })
     },
     text() {
       const lines: string[] = []

@@ -46,7 +46,7 @@ const PROOF_BYTES = 16
  */
 export function createSecretKeys(master: Uint8Array): SecretKeys {
   if (master.length < 16) throw new Error('the secret key must have at least 16 bytes')
-  const derive = (info: string) => Buffer.from(hkdfSync('sha256', master, 'posthorn', info, 32))
+  const derive = (info: string) => Buffer.from(hkdfSync('sha256', master, 'mailhorn', info, 32))
   const boxKey = createSecretKey(derive(`box/${VERSION}`))
   const macs = new Map<TokenPurpose, Mac>()
   const macFor = (purpose: TokenPurpose) => {

@@ -145,7 +145,7 @@ class RunningProcess {
         ...process.execArgv.filter(arg => arg.startsWith('--import=')),
         `--max-old-space-size=${heapMib}`,
         `--max-semi-space-size=${YOUNG_GENERATION_MIB}`,
-        `--title=posthorn: ${name}`,
+        `--title=mailhorn: ${name}`,
       ],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })

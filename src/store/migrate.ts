@@ -22,7 +22,7 @@ export async function migrate(
   const applied = new Set(rows.map(row => row.name))
   const unknown = [...applied].filter(name => !known.some(migration => migration.name === name))
   if (unknown.length > 0)
-    throw new StartFault(`the database was made by a newer version (${unknown.join(', ')}); upgrade Posthorn`)
+    throw new StartFault(`the database was made by a newer version (${unknown.join(', ')}); upgrade Mailhorn`)
   const pending = known.filter(({ name }) => !applied.has(name))
   for (const { name, up } of pending) {
     await up(db, columnsOf(dialect))
@@ -45,7 +45,7 @@ export function emptyText(database: string): string {
   return (
     `the database is empty (${database}), but the data folder is that of an installation that has run: it holds secret.key or ` +
     'stored files. The database was lost, or database.url or data_dir leads to another one. Restore a backup, or correct the ' +
-    'setting. To begin anew without the former data, start once with POSTHORN_DATABASE_START_NEW=true'
+    'setting. To begin anew without the former data, start once with MAILHORN_DATABASE_START_NEW=true'
   )
 }
 

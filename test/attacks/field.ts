@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
 import { freePort } from '../kit/free-port.ts'
-import { type ApiAnswer, type DnsRecordView, zoneText } from '../kit/posthorn.ts'
+import { type ApiAnswer, type DnsRecordView, zoneText } from '../kit/mailhorn.ts'
 import { type Program, printedApiKey, startProgram } from '../kit/process.ts'
 import { type ScriptedZone, startZone } from '../kit/zone.ts'
 import type { Ports, Visit } from './honest-protocol.ts'
@@ -48,7 +48,7 @@ export interface FieldOptions {
 }
 
 const PASSWORD = 'correct horse battery staple'
-const ADMIN = { email: 'admin@posthorn.test', password: PASSWORD }
+const ADMIN = { email: 'admin@mailhorn.test', password: PASSWORD }
 /** A reverse proxy that is believed, for attacks that come from any address. */
 export const PROXY = '127.77.77.77'
 const ZONE = `
@@ -57,7 +57,7 @@ const ZONE = `
 `
 
 export async function openField({ settings = {}, dataDir, logFile }: FieldOptions = {}): Promise<Field> {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-attacks-'))
+  const folder = mkdtempSync(join(tmpdir(), 'mailhorn-attacks-'))
   const zone = await startZone(ZONE)
   const mx = await startFakeMx({ host: '127.0.0.2' })
   const ports = await freePorts()
@@ -96,7 +96,7 @@ export async function openField({ settings = {}, dataDir, logFile }: FieldOption
   try {
     mkdirSync(options.dataDir, { recursive: true, mode: 0o755 }) // as operators make them beforehand
     await start()
-    zone.forward('posthorn.test', `127.0.0.1:${ports.dns}`)
+    zone.forward('mailhorn.test', `127.0.0.1:${ports.dns}`)
     const { ann, eve, login, dnsName } = await settle(program, zone)
     const visit: Visit = {
       ...{ ports, apiKey: ann.apiKey, secondKey: eve.apiKey, login, dnsName },
@@ -152,7 +152,7 @@ async function settle(program: Program, zone: ScriptedZone) {
   const verify = async (session: string, name: string) => {
     const domain = await ask('POST', '/domains', session, { name })
     zone.add(zoneText(domain.records as DnsRecordView[]))
-    zone.add(`${name} MX 10 posthorn.test`)
+    zone.add(`${name} MX 10 mailhorn.test`)
     const { status } = await ask('POST', `/domains/${domain.id}/verify`, session)
     if (status !== 'verified') throw new Error(`${name} is ${status}`)
     return domain

@@ -21,7 +21,7 @@ const WITHOUT_ROOT =
     ? 'a file system of 64 MB is mounted, which needs root'
     : undefined
 
-const disk = mkdtempSync(join(tmpdir(), 'posthorn-full-disk-'))
+const disk = mkdtempSync(join(tmpdir(), 'mailhorn-full-disk-'))
 const dataDir = join(disk, 'data')
 if (!WITHOUT_ROOT) {
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m`, 'tmpfs', disk])
@@ -34,7 +34,7 @@ if (!WITHOUT_ROOT) {
 }
 
 const { attack, run } = battery('full disk', {
-  ...{ dataDir, logFile: join(disk, 'posthorn.log') },
+  ...{ dataDir, logFile: join(disk, 'mailhorn.log') },
   settings: { LOG_LEVEL: 'debug' },
 })
 
@@ -80,7 +80,7 @@ async function tryAll({ call, ports, ann }: Field): Promise<Answers> {
 attack(
   'a log that cannot be written from the start',
   async ({ t, note }) => {
-    const folder = mkdtempSync(join(tmpdir(), 'posthorn-dev-full-'))
+    const folder = mkdtempSync(join(tmpdir(), 'mailhorn-dev-full-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const [http, dns] = [await freePort(), await freePort()]
     const settings = {

@@ -15,12 +15,12 @@ const SLOW_BYTES_EVERY_MS = 1_000
 const LOGIN_BODY_BYTES = 1_048_576
 const SENT_BODY_BYTES = 140_000
 
-const HALF_HEAD = 'POST /emails HTTP/1.1\r\nHost: posthorn.test\r\nX-Slow: '
+const HALF_HEAD = 'POST /emails HTTP/1.1\r\nHost: mailhorn.test\r\nX-Slow: '
 const halfLogin = (more = '') =>
-  `POST /auth/login HTTP/1.1\r\nHost: posthorn.test\r\n${more}Content-Type: application/json\r\n` +
+  `POST /auth/login HTTP/1.1\r\nHost: mailhorn.test\r\n${more}Content-Type: application/json\r\n` +
   `Content-Length: ${LOGIN_BODY_BYTES}\r\n\r\n${' '.repeat(SENT_BODY_BYTES)}`
 const halfSend = (key: string, sentBytes: number) =>
-  `POST /emails HTTP/1.1\r\nHost: posthorn.test\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n` +
+  `POST /emails HTTP/1.1\r\nHost: mailhorn.test\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n` +
   `Content-Length: 400000\r\n\r\n{"text": "${'x'.repeat(sentBytes)}`
 
 type Peers = Omit<CrowdOptions, 'port'>
@@ -76,7 +76,7 @@ attack('bodies of a byte a second, of 10 addresses', async ({ field, note }) => 
 })
 
 attack('clients that ask for much and read nothing', async ({ field, note }) => {
-  const request = 'GET /openapi.json HTTP/1.1\r\nHost: posthorn.test\r\n\r\n'
+  const request = 'GET /openapi.json HTTP/1.1\r\nHost: mailhorn.test\r\n\r\n'
   const peers = { ...silent(scaled(200), 20, 18), deaf: true, words: () => request.repeat(50) }
   note(await hold(field, peers))
 })

@@ -1,4 +1,4 @@
-/** The service with both output streams in a file, as installations without a supervisor run it (`> posthorn.log 2>&1`). */
+/** The service with both output streams in a file, as installations without a supervisor run it (`> mailhorn.log 2>&1`). */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = 50
 
 export interface LoggedOptions {
   dataDir: string
-  /** As environment variables without their `POSTHORN_`; among them where HTTP and DNS are to listen. */
+  /** As environment variables without their `MAILHORN_`; among them where HTTP and DNS are to listen. */
   settings: Record<string, string>
   logFile: string
 }
@@ -26,11 +26,11 @@ export async function startLogged({ dataDir, settings, logFile }: LoggedOptions)
   const env: Record<string, string> = {
     PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH ?? ''}`,
     ...compiled(),
-    POSTHORN_DATA_DIR: dataDir,
-    POSTHORN_SMTP_INBOUND_MTA_STS: 'off',
-    POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
+    MAILHORN_DATA_DIR: dataDir,
+    MAILHORN_SMTP_INBOUND_MTA_STS: 'off',
+    MAILHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
   }
-  for (const [name, value] of Object.entries(settings)) env[`POSTHORN_${name}`] = value
+  for (const [name, value] of Object.entries(settings)) env[`MAILHORN_${name}`] = value
   const child = spawn('sh', ['-c', scripts.start], { cwd: ROOT, env, stdio: ['ignore', log, log] })
   closeSync(log)
   const output = () => (logFile.startsWith('/dev/') ? '' : readFileSync(logFile, 'utf8'))

@@ -225,7 +225,7 @@ attack('mail that goes round, and forged reports', async ({ field }) => {
   for (const recipient of [
     'b+aaaaaaaaaaaaaaaaaaaaaaaaaa@send.acme.example',
     'bob@acme.example',
-    'postmaster@posthorn.test',
+    'postmaster@mailhorn.test',
   ]) {
     const line = await greeted(field)
     await line.say('MAIL FROM:<>')
@@ -356,9 +356,9 @@ attack('questions to the name server: zone transfers, ANY, other zones, rubbish'
   const name = field.visit.dnsName
   for (const [asked, type] of [
     [name, 'ANY'],
-    ['posthorn.test', 'AXFR'],
+    ['mailhorn.test', 'AXFR'],
     ['example.com', 'A'],
-    ['posthorn.test', 'TYPE65280'],
+    ['mailhorn.test', 'TYPE65280'],
   ] as const) {
     const packet = queryPacket(asked, type)
     const reply = await exchangeUdp(server, packet, AbortSignal.timeout(5_000))

@@ -244,7 +244,7 @@ attack('queries of every wrong form', async ({ field }) => {
 
 attack('request smuggling, forged hosts, and paths out of the folder', async ({ field }) => {
   const { baseUrl } = field.program
-  const host = 'Host: posthorn.test\r\n'
+  const host = 'Host: mailhorn.test\r\n'
   for (const bytes of [
     `POST /auth/login HTTP/1.1\r\n${host}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
     `POST /auth/login HTTP/1.1\r\n${host}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x`,

@@ -20,7 +20,7 @@ const { values, positionals } = parseArgs({
   options: { table: { type: 'string' }, match: { type: 'string' } },
 })
 const tableFile = values.table ?? process.env.ATTACK_TABLE
-const folder = mkdtempSync(join(tmpdir(), 'posthorn-attack-results-'))
+const folder = mkdtempSync(join(tmpdir(), 'mailhorn-attack-results-'))
 const results = join(folder, 'rows')
 const files = positionals.length > 0 ? positionals : ['test/attacks']
 const match = values.match === undefined ? [] : ['--match', values.match]

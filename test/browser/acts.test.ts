@@ -16,7 +16,7 @@ test.before(async () => {
   buildDashboard()
   scene = await startScene()
   browser = await startBrowser()
-  opened = await browser.signIn(scene.posthorn)
+  opened = await browser.signIn(scene.mailhorn)
   page = opened.page
 })
 test.after(async () => {
@@ -26,13 +26,13 @@ test.after(async () => {
 
 const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
 const dialog = () => page.getByRole('dialog')
-const goTo = (path: string) => page.goto(`${scene.posthorn.baseUrl}/dashboard${path}`)
+const goTo = (path: string) => page.goto(`${scene.mailhorn.baseUrl}/dashboard${path}`)
 const rowOf = (text: string) => page.getByRole('row').filter({ hasText: text })
 /** Without the page in the browser. */
 async function leaveEverything(email: string): Promise<void> {
-  const { posthorn } = scene
-  const session = await posthorn.signIn()
-  const { status } = await posthorn.call('PATCH', `/contacts/${email}`, {
+  const { mailhorn } = scene
+  const session = await mailhorn.signIn()
+  const { status } = await mailhorn.call('PATCH', `/contacts/${email}`, {
     session,
     body: { unsubscribed: true },
   })
@@ -60,7 +60,7 @@ test('emails are filtered by what the address says, and go back with the reader'
 test('a new email appears in the list by itself', async () => {
   await goTo('/emails')
   await page.getByRole('link', { name: 'Your invoice 1042' }).waitFor()
-  await scene.posthorn.send({
+  await scene.mailhorn.send({
     ...{ from: 'a@b.example', to: 'delivered@simulator.test', subject: 'Just came', text: 'x' },
   })
   await page.getByRole('link', { name: 'Just came' }).waitFor()
@@ -215,10 +215,10 @@ test('a broadcast is written, seen with a reader’s values, tried, and sent to 
 })
 
 test('a draft for a segment that has been deleted says so, and goes to others', async () => {
-  const { posthorn, ids } = scene
-  const session = await posthorn.signIn()
+  const { mailhorn, ids } = scene
+  const session = await mailhorn.signIn()
   const call = async (method: string, path: string, body?: object) =>
-    (await posthorn.call(method, path, { session, ...(body && { body }) })).body
+    (await mailhorn.call(method, path, { session, ...(body && { body }) })).body
   const segments = `/audiences/${ids.audience}/segments`
   const filters = [{ field: 'email', op: 'exists' }]
   const segment = await call('POST', segments, { name: 'Gone', filters })
@@ -328,7 +328,7 @@ test('mail that waits is held, released, tried and dropped', async () => {
   await row.getByRole('button', { name: 'Try mail to elsewhere.example now' }).click()
   await dialog().getByRole('button', { name: 'Try now' }).click()
   await page.getByText(/tried now/).waitFor()
-  await scene.posthorn.emailWhen(scene.ids.delayed, 'delivery_delayed')
+  await scene.mailhorn.emailWhen(scene.ids.delayed, 'delivery_delayed')
   await row.getByRole('button', { name: 'Drop mail to elsewhere.example' }).click()
   await dialog().getByRole('button', { name: 'Drop it' }).click()
   await row.waitFor({ state: 'detached' })
@@ -343,9 +343,9 @@ test('an account is made, and its owner sees nothing of the operator’s', async
   const password = await dialog().locator('.secret code').innerText()
   await button('Done').click()
   await rowOf('Florist').waitFor()
-  const theirs = await browser.open(scene.posthorn)
+  const theirs = await browser.open(scene.mailhorn)
   t.after(theirs.close)
-  await theirs.page.goto(`${scene.posthorn.baseUrl}/dashboard/queue`)
+  await theirs.page.goto(`${scene.mailhorn.baseUrl}/dashboard/queue`)
   await theirs.page.getByLabel('Email address').fill('flora@florist.example')
   await theirs.page.getByLabel('Password').fill(password)
   await theirs.page.getByRole('button', { name: 'Sign in' }).click()
@@ -386,7 +386,7 @@ test('an address that leads nowhere says so', async () => {
 })
 
 test('a session is ended, the password changed, and whoever signs out sees nothing more', async t => {
-  const other = await browser.signIn(scene.posthorn)
+  const other = await browser.signIn(scene.mailhorn)
   t.after(other.close)
   await goTo('/settings')
   await button('End').first().click()
@@ -396,7 +396,7 @@ test('a session is ended, the password changed, and whoever signs out sees nothi
   await page.getByLabel('New password').fill('another long password')
   await button('Change the password').click()
   await page.getByText('The `current_password` is wrong.').waitFor()
-  await page.getByLabel('Present password').fill(scene.posthorn.admin.password)
+  await page.getByLabel('Present password').fill(scene.mailhorn.admin.password)
   await button('Change the password').click()
   await page.getByText(/^Changed\./).waitFor()
   await button('Sign out').click()

@@ -35,10 +35,10 @@ const VIEWS = [
 
 for (const [view, options] of VIEWS)
   test(`${view}: nobody is shut out, nothing is pushed sideways, nothing goes wrong`, async t => {
-    const { page, faults, close } = await browser.signIn(scene.posthorn, '/', options)
+    const { page, faults, close } = await browser.signIn(scene.mailhorn, '/', options)
     t.after(close)
     for (const [name, path] of scene.places) {
-      await page.goto(`${scene.posthorn.baseUrl}/dashboard${path}`)
+      await page.goto(`${scene.mailhorn.baseUrl}/dashboard${path}`)
       await page.locator('main h1').waitFor()
       await page.locator('main .waiting').first().waitFor({ state: 'detached' })
       assert.equal(await seriousFindings(page), [], name)
@@ -50,9 +50,9 @@ for (const [view, options] of VIEWS)
 
 test('the door, too', async t => {
   for (const [, options] of VIEWS) {
-    const { page, faults, close } = await browser.open(scene.posthorn, options)
+    const { page, faults, close } = await browser.open(scene.mailhorn, options)
     t.after(close)
-    await page.goto(`${scene.posthorn.baseUrl}/dashboard/`)
+    await page.goto(`${scene.mailhorn.baseUrl}/dashboard/`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     assert.equal(await seriousFindings(page), [])
     assert.is(await sideways(page), 0)
@@ -61,9 +61,9 @@ test('the door, too', async t => {
 })
 
 test('what strangers wrote runs nowhere, and is shown as it is', async t => {
-  const { posthorn } = scene
+  const { mailhorn } = scene
   const script = '<img src=x onerror="alert(1)"><script>alert(2)</script>'
-  const id = await posthorn.send({
+  const id = await mailhorn.send({
     from: 'shop@shop.example',
     to: '"<svg onload=alert(3)>" <delivered+x@simulator.test>',
     subject: script,
@@ -84,10 +84,10 @@ test('what strangers wrote runs nowhere, and is shown as it is', async t => {
       },
     ],
   })
-  await posthorn.emailWhen(id, 'delivered')
-  const { page, faults, close } = await browser.signIn(posthorn)
+  await mailhorn.emailWhen(id, 'delivered')
+  const { page, faults, close } = await browser.signIn(mailhorn)
   t.after(close)
-  await page.goto(`${posthorn.baseUrl}/dashboard/emails?q=${encodeURIComponent('<img')}`)
+  await page.goto(`${mailhorn.baseUrl}/dashboard/emails?q=${encodeURIComponent('<img')}`)
   await page.getByRole('link', { name: script }).click()
   await page.getByRole('heading', { name: script, exact: true }).waitFor()
   const frame = page.frameLocator('iframe.letter')
@@ -103,7 +103,7 @@ test('what strangers wrote runs nowhere, and is shown as it is', async t => {
   for (const tab of ['Text', 'Headers', 'Files (1)', 'As sent'])
     await page.getByRole('tab', { name: tab, exact: true }).click()
   await page.getByText('Byte for byte as it went out').or(page.getByText('without signatures')).waitFor()
-  await page.goto(`${posthorn.baseUrl}/dashboard/`)
+  await page.goto(`${mailhorn.baseUrl}/dashboard/`)
   await page.getByRole('link', { name: script }).waitFor()
   assert.equal(faults.filter(isOurs), [])
 })

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { startBrowser } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
 import { startFakeMx } from '../kit/fake-mx.ts'
-import { startPosthorn, zoneText } from '../kit/posthorn.ts'
+import { startMailhorn, zoneText } from '../kit/mailhorn.ts'
 import { suite } from '../kit/suite.ts'
 
 const test = suite('from nothing to a delivered mail, in a browser')
@@ -14,19 +14,19 @@ const WORLD = `
 test('a newcomer gets there by the first steps alone', async t => {
   buildDashboard()
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
-  const posthorn = await t.using(startPosthorn({ zone: WORLD, mxPort: mx.port }))
+  const mailhorn = await t.using(startMailhorn({ zone: WORLD, mxPort: mx.port }))
   const browser = await t.using(startBrowser())
-  const { page, faults } = await browser.open(posthorn)
+  const { page, faults } = await browser.open(mailhorn)
   const button = (name: string | RegExp) => page.getByRole('button', { name })
   const step = (title: string) => page.getByRole('listitem').filter({ hasText: title })
 
-  await page.goto(posthorn.baseUrl)
+  await page.goto(mailhorn.baseUrl)
   assert.is(new URL(page.url()).pathname, '/dashboard/')
-  await page.getByLabel('Email address').fill(posthorn.admin.email)
+  await page.getByLabel('Email address').fill(mailhorn.admin.email)
   await page.getByLabel('Password').fill('not the password')
   await button('Sign in').click()
   await page.getByText('Wrong address or password.').waitFor()
-  await page.getByLabel('Password').fill(posthorn.admin.password)
+  await page.getByLabel('Password').fill(mailhorn.admin.password)
   await button('Sign in').click()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
 
@@ -43,10 +43,10 @@ test('a newcomer gets there by the first steps alone', async t => {
   await button('Add it').click()
   await page.getByRole('heading', { name: 'here.example', exact: true }).waitFor()
   await button('Copy the value of the TXT record').first().click()
-  const { body: domains } = await posthorn.call('GET', '/domains', { session: await posthorn.signIn() })
+  const { body: domains } = await mailhorn.call('GET', '/domains', { session: await mailhorn.signIn() })
   const { records } = domains.data[0]
   assert.is(await page.evaluate('navigator.clipboard.readText()'), records[0].value)
-  posthorn.zone.add(zoneText(records))
+  mailhorn.zone.add(zoneText(records))
   await button('Check now').click()
   await page.getByText('You can send from this domain.').waitFor()
 
@@ -56,13 +56,13 @@ test('a newcomer gets there by the first steps alone', async t => {
   await button('Make it').click()
   const token = await page.getByRole('dialog').locator('.secret code').innerText()
   await button('I have kept it').click()
-  const { body: sent } = await posthorn.call('POST', '/emails', {
+  const { body: sent } = await mailhorn.call('POST', '/emails', {
     key: token,
     body: { from: 'shop@here.example', to: 'ok@there.example', subject: 'By a program', text: 'Hi' },
   })
-  await posthorn.emailWhen(sent.id, 'delivered')
+  await mailhorn.emailWhen(sent.id, 'delivered')
   // when a key was last used is written down once a minute
-  posthorn.clock.advance(60_000)
+  mailhorn.clock.advance(60_000)
 
   await page.getByRole('link', { name: 'First steps' }).first().click()
   await step('Send from your program').getByText('(done)').waitFor({ state: 'attached' })

@@ -4,7 +4,7 @@ import { type Id, parseWireId } from '../../src/lib/ids.ts'
 import { hourOf } from '../../src/resources/alerts/operator-alerts.ts'
 import { metricKind, periodOf, quarterOf } from '../../src/resources/events/metrics.ts'
 import { insertRows } from '../kit/database.ts'
-import type { Posthorn } from '../kit/posthorn.ts'
+import type { Mailhorn } from '../kit/mailhorn.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -26,8 +26,8 @@ const SHARES = {
 } as const
 
 /** Busy on working days, by day, most of all on Tuesdays at ten. */
-export function addWeeks(posthorn: Posthorn, accountId: Id): void {
-  const end = Math.floor(posthorn.clock.now() / HOUR_MS) * HOUR_MS - REST_HOURS * HOUR_MS
+export function addWeeks(mailhorn: Mailhorn, accountId: Id): void {
+  const end = Math.floor(mailhorn.clock.now() / HOUR_MS) * HOUR_MS - REST_HOURS * HOUR_MS
   const counters: Record<string, unknown>[] = []
   for (let at = end - WEEKS * 7 * DAY_MS; at < end; at += HOUR_MS) {
     const sent = sentAt(new Date(at))
@@ -38,7 +38,7 @@ export function addWeeks(posthorn: Posthorn, accountId: Id): void {
       counters.push({ account_id: accountId, kind, period: periodOf(quarterOf(at)), count })
     }
   }
-  insertRows(posthorn, 'counters', counters)
+  insertRows(mailhorn, 'counters', counters)
 }
 
 function sentAt(date: Date): number {
@@ -50,9 +50,9 @@ function sentAt(date: Date): number {
   return Math.round(900 * byDay * byHour * peak * waves)
 }
 
-export function addAlert(posthorn: Posthorn): void {
-  const at = posthorn.clock.now() - 2 * HOUR_MS
-  insertRows(posthorn, 'operator_alerts', [
+export function addAlert(mailhorn: Mailhorn): void {
+  const at = mailhorn.clock.now() - 2 * HOUR_MS
+  insertRows(mailhorn, 'operator_alerts', [
     {
       ...{
         hour: hourOf(at),
@@ -69,7 +69,7 @@ export function addAlert(posthorn: Posthorn): void {
 }
 
 /** @param broadcast its id, as the API names it */
-export function addClicks(posthorn: Posthorn, accountId: Id, broadcast: string): void {
+export function addClicks(mailhorn: Mailhorn, accountId: Id, broadcast: string): void {
   const broadcastId = parseWireId('brd', broadcast)!
   const links = [
     ['https://shop.example/summer/lamps?utm_source=newsletter', 214, 171, 12],
@@ -80,7 +80,7 @@ export function addClicks(posthorn: Posthorn, accountId: Id, broadcast: string):
     ...{ broadcast_id: broadcastId, link, account_id: accountId, url },
     ...{ click_count, unique_count, machine_count },
   }))
-  insertRows(posthorn, 'broadcast_links', rows)
+  insertRows(mailhorn, 'broadcast_links', rows)
 }
 
 /** The first day of an address that has been warmed up for so many. */

@@ -14,7 +14,7 @@ test.before(async () => {
   buildDashboard()
   scene = await startScene()
   browser = await startBrowser()
-  opened = await browser.signIn(scene.posthorn)
+  opened = await browser.signIn(scene.mailhorn)
   page = opened.page
 })
 test.after(async () => {
@@ -24,7 +24,7 @@ test.after(async () => {
 
 const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
 const dialog = () => page.getByRole('dialog')
-const goTo = (path: string) => page.goto(`${scene.posthorn.baseUrl}/dashboard${path}`)
+const goTo = (path: string) => page.goto(`${scene.mailhorn.baseUrl}/dashboard${path}`)
 const rowOf = (text: string) => page.getByRole('row').filter({ hasText: text })
 const choose = (text: string) => rowOf(text).getByRole('checkbox').check()
 
@@ -85,9 +85,9 @@ test('received mail is passed on with its files', async () => {
 })
 
 test('several emails are tried now and canceled; those that have ended are left as they are', async () => {
-  const { posthorn, ids } = scene
-  await posthorn.emailWhen(ids.delayed, 'delivery_delayed')
-  const before = (await posthorn.email(ids.delayed)).recipients[0].attempts
+  const { mailhorn, ids } = scene
+  await mailhorn.emailWhen(ids.delayed, 'delivery_delayed')
+  const before = (await mailhorn.email(ids.delayed)).recipients[0].attempts
   await goTo('/emails')
   await choose('Your invoice 1042')
   await page.getByText('there is nothing to cancel or to try again').waitFor()
@@ -98,13 +98,13 @@ test('several emails are tried now and canceled; those that have ended are left 
   await dialog().getByRole('button', { name: 'Try them now' }).click()
   await page.getByText('1 email is tried now.').waitFor()
   await page.getByText('3 chosen').waitFor({ state: 'detached' })
-  assert.ok((await posthorn.emailWhen(ids.delayed, 'delivery_delayed')).recipients[0].attempts >= before)
+  assert.ok((await mailhorn.emailWhen(ids.delayed, 'delivery_delayed')).recipients[0].attempts >= before)
   await choose('Welcome to the shop')
   await choose('How do you like your lamp?')
   await button('Cancel (2)').click()
   await dialog().getByRole('button', { name: 'Cancel them' }).click()
   await page.getByText('2 emails are canceled.').waitFor()
-  await posthorn.emailWhen(ids.delayed, 'failed')
+  await mailhorn.emailWhen(ids.delayed, 'failed')
   await rowOf('How do you like your lamp?').getByText('Canceled').waitFor()
   await rowOf('Your invoice 1042').getByText('Bounced').waitFor()
 })
@@ -148,8 +148,8 @@ test('emails are filtered by how they came and by their key', async () => {
 })
 
 test('a server is slowed down, and gets as much as it bears again', async () => {
-  const { posthorn } = scene
-  await posthorn.send({
+  const { mailhorn } = scene
+  await mailhorn.send({
     ...{ from: 'orders@shop.example', to: 'defer-451@elsewhere.example', subject: 'Once more', text: 'x' },
   })
   await goTo('/queue')
@@ -180,20 +180,20 @@ test('the operator is told how the installation gets a name of its own', async (
   }
   const settings = await copied('Copy the settings')
   for (const line of [
-    'POSTHORN_MAIL_HOST=post.shop.example',
-    'POSTHORN_HTTP_BASE_URL=https://post.shop.example',
-    'POSTHORN_HTTP_TLS_LISTEN=[::]:443',
-    'POSTHORN_SMTP_INBOUND_LISTEN=[::]:25',
-    'POSTHORN_ACME_EMAIL=ops@shop.example',
-    'POSTHORN_DNS_LISTEN=192.0.2.25:53,[2001:db8::25]:53',
-    'POSTHORN_DNS_ADDRESSES=192.0.2.25,2001:db8::25',
+    'MAILHORN_MAIL_HOST=post.shop.example',
+    'MAILHORN_HTTP_BASE_URL=https://post.shop.example',
+    'MAILHORN_HTTP_TLS_LISTEN=[::]:443',
+    'MAILHORN_SMTP_INBOUND_LISTEN=[::]:25',
+    'MAILHORN_ACME_EMAIL=ops@shop.example',
+    'MAILHORN_DNS_LISTEN=192.0.2.25:53,[2001:db8::25]:53',
+    'MAILHORN_DNS_ADDRESSES=192.0.2.25,2001:db8::25',
   ])
     assert.ok(settings.split('\n').includes(line), line)
-  assert.match(await copied('Copy the unit'), 'EnvironmentFile=/etc/posthorn.env')
+  assert.match(await copied('Copy the unit'), 'EnvironmentFile=/etc/mailhorn.env')
   await button('By hand').click()
-  assert.match(await copied('Copy the command'), '. /etc/posthorn.env; set +a; npm start')
+  assert.match(await copied('Copy the command'), '. /etc/mailhorn.env; set +a; npm start')
   await button('A proxy on this machine does').click()
-  assert.match(await copied('Copy the settings'), 'POSTHORN_HTTP_TRUSTED_PROXIES=127.0.0.1')
+  assert.match(await copied('Copy the settings'), 'MAILHORN_HTTP_TRUSTED_PROXIES=127.0.0.1')
 })
 
 test('nothing went wrong in all of this', () => {

@@ -1,15 +1,15 @@
 /** A service with something to show on every page of the dashboard. */
 import { parseWireId } from '../../src/lib/ids.ts'
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
-import type { Posthorn } from '../kit/posthorn.ts'
+import type { Mailhorn } from '../kit/mailhorn.ts'
 import { sendMail } from '../kit/smtp-client.ts'
 import { until } from '../kit/until.ts'
 import { startWebHost } from '../kit/web-host.ts'
-import { startTellingPosthorn } from '../kit/webhook-sink.ts'
+import { startTellingMailhorn } from '../kit/webhook-sink.ts'
 import { addAlert, addClicks, addWeeks, daysAgo } from './history.ts'
 
 export interface Scene {
-  posthorn: Posthorn
+  mailhorn: Mailhorn
   mx: FakeMx
   /** Places of the dashboard, by a name for files. */
   places: (readonly [name: string, path: string])[]
@@ -59,25 +59,25 @@ const STRANGE = [
 /** From an address that is new to the world, and on one of two lists. */
 function warming(): Record<string, string> {
   return {
-    POSTHORN_DELIVERY_SOURCE_IPS: '127.0.0.1=mail.shop.example',
-    POSTHORN_DELIVERY_WARMUP: `127.0.0.1=${daysAgo(11)}`,
-    POSTHORN_DNS_ADDRESSES: '127.0.0.25',
-    POSTHORN_TRACKING_BASE_URL: 'https://links.shop.example',
-    POSTHORN_DOCTOR_BLOCKLISTS: 'zen.list.example,bl.list.example',
+    MAILHORN_DELIVERY_SOURCE_IPS: '127.0.0.1=mail.shop.example',
+    MAILHORN_DELIVERY_WARMUP: `127.0.0.1=${daysAgo(11)}`,
+    MAILHORN_DNS_ADDRESSES: '127.0.0.25',
+    MAILHORN_TRACKING_BASE_URL: 'https://links.shop.example',
+    MAILHORN_DOCTOR_BLOCKLISTS: 'zen.list.example,bl.list.example',
   }
 }
 
 export async function startScene(): Promise<Scene> {
   const mx = await startFakeMx({ host: '127.0.0.2' })
-  const posthorn = await startTellingPosthorn({ zone: WORLD, mxPort: mx.port, env: warming() })
+  const mailhorn = await startTellingMailhorn({ zone: WORLD, mxPort: mx.port, env: warming() })
   const program = await startWebHost({ answer: (_, response) => void response.end('thank you') })
-  const session = await posthorn.signIn()
+  const session = await mailhorn.signIn()
   const make = async (path: string, body: object) => {
-    const answer = await posthorn.call('POST', path, { session, body })
+    const answer = await mailhorn.call('POST', path, { session, body })
     if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
     return answer.body
   }
-  const domain = await posthorn.verifiedDomain('shop.example')
+  const domain = await mailhorn.verifiedDomain('shop.example')
   const pending = await make('/domains', { name: 'news.shop.example' })
   await make('/api-keys', { name: 'Web shop' })
   await make('/api-keys', { name: 'Newsletter', domain_id: pending.id })
@@ -90,7 +90,7 @@ export async function startScene(): Promise<Scene> {
     html: HTML.replace('Ann', '{{first_name|there}}').trim(),
     text: 'Hello {{first_name|there}}, order {{order}} is on its way.',
   })
-  await posthorn.call('PUT', `/templates/${template.id}`, {
+  await mailhorn.call('PUT', `/templates/${template.id}`, {
     session,
     body: { ...template, text: `${template.text}\n\nThe shop\n` },
   })
@@ -128,11 +128,11 @@ export async function startScene(): Promise<Scene> {
   })
   // emails are listed newest first: those of the broadcast are the oldest
   await until(async () => {
-    const { body } = await posthorn.call('GET', `/broadcasts/${sent.id}`, { session })
+    const { body } = await mailhorn.call('GET', `/broadcasts/${sent.id}`, { session })
     return body.status === 'sent' || undefined
   })
   const mail = (to: string, subject: string, more: object = {}) =>
-    posthorn.send({
+    mailhorn.send({
       from: 'The shop <orders@shop.example>',
       to,
       subject,
@@ -150,25 +150,25 @@ export async function startScene(): Promise<Scene> {
   await mail('opened@simulator.test', 'A note from the workshop')
   await mail('complained@simulator.test', 'Ten days of summer prices')
   await mail('later@there.example', 'How do you like your lamp?', {
-    scheduled_at: new Date(posthorn.clock.now() + 3 * 86_400_000).toISOString(),
+    scheduled_at: new Date(mailhorn.clock.now() + 3 * 86_400_000).toISOString(),
   })
-  await sendMail(posthorn.app.inboundAddress!, {
+  await sendMail(mailhorn.app.inboundAddress!, {
     from: 'ann@there.example',
     to: ['orders@shop.example'],
     data: STRANGE,
   })
   const inbound = await until(async () => {
-    const { body } = await posthorn.call('GET', '/inbound', { session })
+    const { body } = await mailhorn.call('GET', '/inbound', { session })
     return body.data[0]?.id as string | undefined
   })
-  await posthorn.emailWhen(delivered, 'delivered')
-  await posthorn.emailWhen(bounced, 'bounced')
-  await posthorn.emailWhen(delayed, 'delivery_delayed')
-  const { body: account } = await posthorn.call('GET', '/account', { session })
+  await mailhorn.emailWhen(delivered, 'delivered')
+  await mailhorn.emailWhen(bounced, 'bounced')
+  await mailhorn.emailWhen(delayed, 'delivery_delayed')
+  const { body: account } = await mailhorn.call('GET', '/account', { session })
   const accountId = parseWireId('acc', account.id)!
-  addWeeks(posthorn, accountId)
-  addClicks(posthorn, accountId, sent.id)
-  addAlert(posthorn)
+  addWeeks(mailhorn, accountId)
+  addClicks(mailhorn, accountId, sent.id)
+  addAlert(mailhorn)
   const ids = {
     delivered,
     bounced,
@@ -183,12 +183,12 @@ export async function startScene(): Promise<Scene> {
     webhook: webhook.id,
   }
   return {
-    posthorn,
+    mailhorn,
     mx,
     ids,
     places: placesOf(ids),
     async close() {
-      await posthorn.close()
+      await mailhorn.close()
       await mx.close()
       await program.close()
     },

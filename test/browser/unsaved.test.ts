@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../kit/mailhorn.ts'
 import { suite } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 
@@ -14,7 +14,7 @@ const WORLD = `
 `
 const RESTORED = 'Unsaved changes restored.'
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let browser: TestBrowser
 let opened: WatchedPage
 let page: Page
@@ -23,28 +23,28 @@ let audience: string
 test.before(async () => {
   buildDashboard()
   mx = await startFakeMx({ host: '127.0.0.2' })
-  const env = { POSTHORN_TRACKING_BASE_URL: 'https://links.here.example' }
-  posthorn = await startPosthorn({ zone: WORLD, mxPort: mx.port, env })
-  await posthorn.verifiedDomain('here.example')
+  const env = { MAILHORN_TRACKING_BASE_URL: 'https://links.here.example' }
+  mailhorn = await startMailhorn({ zone: WORLD, mxPort: mx.port, env })
+  await mailhorn.verifiedDomain('here.example')
   audience = (await make('/audiences', { name: 'Readers' })).id
   await make(`/audiences/${audience}/contacts`, { email: 'ann@there.example' })
   browser = await startBrowser()
-  opened = await browser.signIn(posthorn)
+  opened = await browser.signIn(mailhorn)
   page = opened.page
 })
 test.after(async () => {
   await browser.close()
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
 const make = async (path: string, body: object, method = 'POST') => {
-  const answer = await posthorn.call(method, path, { session: await posthorn.signIn(), body })
+  const answer = await mailhorn.call(method, path, { session: await mailhorn.signIn(), body })
   if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
   return answer.body
 }
 const read = async (path: string) =>
-  (await posthorn.call('GET', path, { session: await posthorn.signIn() })).body
+  (await mailhorn.call('GET', path, { session: await mailhorn.signIn() })).body
 const draftOf = (subject: string, over: object = {}) =>
   make('/broadcasts', {
     audience_id: audience,
@@ -60,7 +60,7 @@ const on = (of: Page) => ({
   html: () => of.getByLabel('HTML', { exact: true }),
   place: (name: string) =>
     of.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name, exact: true }),
-  goTo: (path: string) => of.goto(`${posthorn.baseUrl}/dashboard${path}`),
+  goTo: (path: string) => of.goto(`${mailhorn.baseUrl}/dashboard${path}`),
 })
 /** A page that has been painted is one whose fields hold what was restored. */
 const insistOnRestored = async (of: Page, label: string, text: string) => {
@@ -130,7 +130,7 @@ test('the untouched starter text is not sent', async () => {
 })
 
 test('links that only this machine can open: the dialog says what to set, and sends to the simulator alone', async t => {
-  const laboratory = await t.using(startPosthorn())
+  const laboratory = await t.using(startMailhorn())
   await laboratory.verifiedDomain('here.example')
   const call = async (path: string, body: object) =>
     (await laboratory.call('POST', path, { session: await laboratory.signIn(), body })).body
@@ -163,7 +163,7 @@ test('two tabs: what another has changed meanwhile is not sent, and not overwrit
   await goTo(`/broadcasts/${id}`)
   await button('Send …').click()
   await dialog().getByText('1 contact of').waitFor()
-  const other = await browser.signIn(posthorn, `/broadcasts/${id}`)
+  const other = await browser.signIn(mailhorn, `/broadcasts/${id}`)
   t.after(other.close)
   await on(other.page).html().fill('<p>Of the other tab. {{unsubscribe_url}}</p>')
   await on(other.page).button('Save').click()
@@ -345,7 +345,7 @@ test('a session that ends while somebody writes loses nothing, and shows nothing
   await page.getByRole('alert').first().waitFor()
   assert.is(await page.getByText('Written before').count(), 0)
   await button('Sign out').click()
-  await signIn(posthorn.admin.email, posthorn.admin.password)
+  await signIn(mailhorn.admin.email, mailhorn.admin.password)
   await insistOnRestored(page, 'HTML', '<p>Written before it ended</p>')
   await button('Save').click()
   await page.getByText('Saved. What it said before').waitFor()

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { createTransport } from 'nodemailer'
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../kit/mailhorn.ts'
 import { dialSmtp, sendMail } from '../kit/smtp-client.ts'
 import { suite, type TestContext } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
@@ -9,17 +9,17 @@ import { until } from '../kit/until.ts'
 /** Attacks that take their time: others are served meanwhile, and the thread that serves them is never held for long. */
 const test = suite('heavy attacks on mail ports', { limitMs: 120_000 })
 
-const POSTMASTER = 'postmaster@posthorn.test'
+const POSTMASTER = 'postmaster@mailhorn.test'
 /** Of its own CPU, between two looks at the thread, in 99 of 100 of them: what others do on the machine does not count. */
 const MOST_HELD_MS = 200
 const LOOK_EVERY_MS = 10
 
-async function given(t: TestContext): Promise<Posthorn> {
+async function given(t: TestContext): Promise<Mailhorn> {
   return t.using(
-    startPosthorn({
+    startMailhorn({
       env: {
-        POSTHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
-        POSTHORN_SMTP_INBOUND_CONNECTIONS_PER_MINUTE: '0',
+        MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
+        MAILHORN_SMTP_INBOUND_CONNECTIONS_PER_MINUTE: '0',
       },
     }),
   )
@@ -45,8 +45,8 @@ async function watched<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const hello = (posthorn: Posthorn) =>
-  sendMail(posthorn.app.inboundAddress!, { to: POSTMASTER, data: 'Subject: hello\n\nhi\n' })
+const hello = (mailhorn: Mailhorn) =>
+  sendMail(mailhorn.app.inboundAddress!, { to: POSTMASTER, data: 'Subject: hello\n\nhi\n' })
 
 /** A connection that says nothing, or what it is told, and is not missed. */
 function silent(port: number, from: string, words = ''): Promise<Socket> {
@@ -62,8 +62,8 @@ function silent(port: number, from: string, words = ''): Promise<Socket> {
 }
 
 test('of 2,000 idle connections from a hundred addresses, 500 are let in, and make room for others', async t => {
-  const posthorn = await given(t)
-  const { port } = posthorn.app.inboundAddress!
+  const mailhorn = await given(t)
+  const { port } = mailhorn.app.inboundAddress!
   const sockets: Socket[] = []
   t.after(() => {
     for (const socket of sockets) socket.destroy()
@@ -76,8 +76,8 @@ test('of 2,000 idle connections from a hundred addresses, 500 are let in, and ma
       sockets.push(...(await Promise.all(wave)))
     }
   })
-  posthorn.clock.advance(11_000) // silent for long enough, and not for so long that they end by themselves
-  for (let i = 0; i < 20; i++) assert.match(await hello(posthorn), /^250 /)
+  mailhorn.clock.advance(11_000) // silent for long enough, and not for so long that they end by themselves
+  for (let i = 0; i < 20; i++) assert.match(await hello(mailhorn), /^250 /)
   await until(() => sockets.filter(socket => !socket.closed).length <= 500)
 })
 
@@ -87,8 +87,8 @@ for (const [what, line] of [
   ['a dot and CR', '.\r\r\n'],
 ] as const)
   test(`ten megabytes of lines of ${what} cost no more than their bytes`, async t => {
-    const posthorn = await given(t)
-    const client = await t.using(dialSmtp(posthorn.app.inboundAddress!))
+    const mailhorn = await given(t)
+    const client = await t.using(dialSmtp(mailhorn.app.inboundAddress!))
     await client.reply()
     await client.say('EHLO client.example')
     await client.say('MAIL FROM:<>')
@@ -96,7 +96,7 @@ for (const [what, line] of [
     await client.say('DATA')
     await watched(async () => {
       const block = Buffer.from(line.repeat(Math.floor(65_536 / line.length)))
-      const others = Promise.all(Array.from({ length: 5 }, () => hello(posthorn)))
+      const others = Promise.all(Array.from({ length: 5 }, () => hello(mailhorn)))
       for (let sent = 0; sent < 10 * 1024 * 1024; sent += block.length) {
         client.write(block)
         await new Promise(resolve => setImmediate(resolve))
@@ -107,16 +107,16 @@ for (const [what, line] of [
   })
 
 test('an attachment of 26 MB is submitted, and others are served meanwhile', async t => {
-  const posthorn = await given(t)
-  await posthorn.verifiedDomain('here.example')
+  const mailhorn = await given(t)
+  await mailhorn.verifiedDomain('here.example')
   const program = createTransport({
     host: '127.0.0.1',
-    port: posthorn.app.submission.submissionTls!.port,
+    port: mailhorn.app.submission.submissionTls!.port,
     secure: true,
-    auth: { user: 'posthorn', pass: posthorn.apiKey },
+    auth: { user: 'mailhorn', pass: mailhorn.apiKey },
     tls: { rejectUnauthorized: false },
   })
-  const content = Buffer.alloc(26 * 1024 * 1024, 'posthorn')
+  const content = Buffer.alloc(26 * 1024 * 1024, 'mailhorn')
   const sending = program.sendMail({
     from: 'ann@here.example',
     to: 'delivered@simulator.test',
@@ -124,9 +124,9 @@ test('an attachment of 26 MB is submitted, and others are served meanwhile', asy
     text: 'see the file',
     attachments: [{ filename: 'large.bin', content }],
   })
-  for (let i = 0; i < 5; i++) assert.match(await hello(posthorn), /^250 /)
+  for (let i = 0; i < 5; i++) assert.match(await hello(mailhorn), /^250 /)
   const { response } = await sending
-  const email = await posthorn.emailWhen(/eml_\S+/.exec(response)![0], 'delivered')
+  const email = await mailhorn.emailWhen(/eml_\S+/.exec(response)![0], 'delivered')
   assert.equal(
     email.attachments.map(({ size }: { size: number }) => size),
     [content.length],
@@ -134,8 +134,8 @@ test('an attachment of 26 MB is submitted, and others are served meanwhile', asy
 })
 
 test('a hundred connections that trickle, from five addresses, hold nobody up', async t => {
-  const posthorn = await given(t)
-  const { port } = posthorn.app.inboundAddress!
+  const mailhorn = await given(t)
+  const { port } = mailhorn.app.inboundAddress!
   const begin = `EHLO x\r\n`
   const rest = `MAIL FROM:<>\r\nRCPT TO:<${POSTMASTER}>\r\nDATA\r\n`
   const sockets = await Promise.all(
@@ -148,12 +148,12 @@ test('a hundred connections that trickle, from five addresses, hold nobody up', 
   await watched(async () => {
     for (let second = 0; second < 90; second++) {
       for (const socket of sockets) if (socket.writable) socket.write('x')
-      if (second % 10 === 0) assert.match(await hello(posthorn), /^(?:250|452) /)
-      posthorn.clock.advance(1_000)
+      if (second % 10 === 0) assert.match(await hello(mailhorn), /^(?:250|452) /)
+      mailhorn.clock.advance(1_000)
     }
   })
   await until(() => sockets.every(socket => socket.readableEnded || socket.closed))
-  assert.match(await hello(posthorn), /^250 /)
+  assert.match(await hello(mailhorn), /^250 /)
 })
 
 test.run()

@@ -64,7 +64,7 @@ function expandedOf(scene: Scene): number {
 }
 
 async function signIn(program: Program): Promise<string> {
-  const login = { email: 'admin@posthorn.test', password: PASSWORD }
+  const login = { email: 'admin@mailhorn.test', password: PASSWORD }
   return (await program.call('POST', '/auth/login', { body: login })).body.token
 }
 

@@ -64,10 +64,10 @@ test(`${STRANGERS} strangers who say nothing leave ${FILES} files to those who w
 test('when the database file is taken away from under the service, it ends rather than accept in vain', async t => {
   const scene = await openScene(t)
   const program = await firstStart(scene)
-  rmSync(join(scene.dataDir, 'posthorn.db'))
+  rmSync(join(scene.dataDir, 'mailhorn.db'))
   const { code, output } = await program.ended
   assert.is(code, 1)
-  assert.match(output, /posthorn\.db has been removed/)
+  assert.match(output, /mailhorn\.db has been removed/)
 })
 
 test.run()

@@ -170,7 +170,7 @@ test('between the final dot and its reply, where the operator wants to decide: h
   await until(() => held() === 1)
   const commands = () => scene.mx.transcript.filter(line => /C: MAIL/.test(line)).length
   assert.is(commands(), 1)
-  const signIn = { email: 'admin@posthorn.test', password: PASSWORD }
+  const signIn = { email: 'admin@mailhorn.test', password: PASSWORD }
   const session = (await again.call('POST', '/auth/login', { body: signIn })).body.token
   const release = { token: session, body: { email_id: id } }
   assert.is((await again.call('POST', '/queue/release', release)).body.released, true)

@@ -10,7 +10,7 @@ import { until } from '../kit/until.ts'
 /** The service goes on where its log cannot be written. */
 const test = suite('a log that cannot be written', { limitMs: 120_000 })
 
-const ADMIN = { email: 'admin@posthorn.test', password: 'a chosen password' }
+const ADMIN = { email: 'admin@mailhorn.test', password: 'a chosen password' }
 const METRICS_TOKEN = 'figures'
 const settings = { ADMIN_PASSWORD: ADMIN.password, METRICS_TOKEN, LOG_LEVEL: 'debug' }
 
@@ -23,7 +23,7 @@ function openFile(t: TestContext, path: string, flags: string): number {
 async function dropped(program: SilentProgram): Promise<number> {
   const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
   const text = await (await fetch(`${program.baseUrl}/metrics`, { headers })).text()
-  return Number(/^posthorn_log_lines_dropped_total (\d+)$/m.exec(text)![1])
+  return Number(/^mailhorn_log_lines_dropped_total (\d+)$/m.exec(text)![1])
 }
 
 /** @returns a session's token */

@@ -83,7 +83,7 @@ function leased({ rows }: Pick<Stage, 'rows'>): string[] {
 /** What a process had asked of the server before it died is carried out or not by now. */
 async function silent({ rows }: Stage) {
   const sessions =
-    "select 1 from pg_stat_activity where datname = current_database() and application_name = 'posthorn'"
+    "select 1 from pg_stat_activity where datname = current_database() and application_name = 'mailhorn'"
   await until(() => rows(sessions).length === 0)
 }
 

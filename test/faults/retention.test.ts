@@ -37,7 +37,7 @@ function attachment(fill: string) {
 
 /** While nothing runs: all that has ended did so long ago, and its files are as old. */
 function makeOld({ dataDir }: Scene) {
-  const database = new Database(join(dataDir, 'posthorn.db'))
+  const database = new Database(join(dataDir, 'mailhorn.db'))
   database.prepare('update emails set ended_at = ended_at - ?').run(100 * DAY_MS)
   database.close()
   const folder = join(dataDir, 'blobs')

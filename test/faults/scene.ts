@@ -43,7 +43,7 @@ export interface Scene {
 
 /** The program's surroundings; nothing of it runs yet. */
 export async function openScene(t: TestContext): Promise<Scene> {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-faults-'))
+  const folder = mkdtempSync(join(tmpdir(), 'mailhorn-faults-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const dataDir = join(folder, 'data')
   const ledgerFile = join(folder, 'ledger')
@@ -58,7 +58,7 @@ export async function openScene(t: TestContext): Promise<Scene> {
     RATE_LIMIT_REQUESTS_PER_SECOND: '0',
   }
   const rows = <T>(sql: string, ...parameters: unknown[]) =>
-    read<T>(join(dataDir, 'posthorn.db'), sql, ...parameters)
+    read<T>(join(dataDir, 'mailhorn.db'), sql, ...parameters)
   return {
     dataDir,
     zone,
@@ -73,9 +73,9 @@ export async function openScene(t: TestContext): Promise<Scene> {
     rows,
     rowsLeft<T>(sql: string) {
       const copy = mkdtempSync(join(folder, 'left-'))
-      for (const file of ['posthorn.db', 'posthorn.db-wal'])
+      for (const file of ['mailhorn.db', 'mailhorn.db-wal'])
         if (existsSync(join(dataDir, file))) copyFileSync(join(dataDir, file), join(copy, file))
-      return read<T>(join(copy, 'posthorn.db'), sql)
+      return read<T>(join(copy, 'mailhorn.db'), sql)
     },
     async drained() {
       await until(() => rows('select 1 from deliveries where state <> 2 limit 1').length === 0)

@@ -26,7 +26,7 @@ import { suite, type TestContext } from '../kit/suite.ts'
 const test = suite('starting', { limitMs: 60_000 })
 
 function folder(t: TestContext): string {
-  const path = mkdtempSync(join(tmpdir(), 'posthorn-start-'))
+  const path = mkdtempSync(join(tmpdir(), 'mailhorn-start-'))
   t.after(() => rmSync(path, { recursive: true }))
   return join(path, 'data')
 }
@@ -44,7 +44,7 @@ test('the first time prints user, password and key, which work, and a line to tr
   const [, email] = /User +(\S+)/.exec(program.output)!
   const [, password] = /Password +(\S+)/.exec(program.output)!
   const key = printedApiKey(program)
-  assert.is(email, 'admin@posthorn.test')
+  assert.is(email, 'admin@mailhorn.test')
   const login = await program.call('POST', '/auth/login', { body: { email, password } })
   assert.is(login.status, 200)
   assert.match(program.output, new RegExp(`${program.baseUrl}`))
@@ -132,7 +132,7 @@ test('in a folder that others may look into, all that it stores is for its owner
     'secret.key',
     'lock',
     'blobs',
-    ...(isOnPostgres ? [] : ['posthorn.db', 'posthorn.db-wal']),
+    ...(isOnPostgres ? [] : ['mailhorn.db', 'mailhorn.db-wal']),
   ])
     assert.ok(names.includes(name), `${name} is among ${names}`)
   assert.equal(looseBelow(dataDir), [])
@@ -142,7 +142,7 @@ test('in a folder that others may look into, all that it stores is for its owner
 test('files that others may read are made private by the next start', async t => {
   const { dataDir } = await usedFolder(t)
   mkdirSync(join(dataDir, 'blobs'), { recursive: true })
-  const loose = ['secret.key', 'blobs', ...(isOnPostgres ? [] : ['posthorn.db'])]
+  const loose = ['secret.key', 'blobs', ...(isOnPostgres ? [] : ['mailhorn.db'])]
   for (const name of loose) chmodSync(join(dataDir, name), 0o755)
   const program = await startProgram({ dataDir })
   assert.is((await program.end('SIGKILL')).signal, 'SIGKILL')
@@ -195,7 +195,7 @@ test('is refused when secret.key is gone', async t => {
   assert.match(refused.output, /secret key is not the one this database was written with/)
 })
 
-test('is refused with another POSTHORN_SECRET_KEY than the one it began with', async t => {
+test('is refused with another MAILHORN_SECRET_KEY than the one it began with', async t => {
   const settings = { SECRET_KEY: 'the first secret of all' }
   const { dataDir } = await usedFolder(t, settings)
   for (const other of [{ SECRET_KEY: 'another secret altogether' }, {}]) {
@@ -211,7 +211,7 @@ test('is refused with another POSTHORN_SECRET_KEY than the one it began with', a
 /** What the program printed: one line, without a stack trace or a log line. */
 function onlyLine({ code, output }: { code: number | null; output: string }): string {
   assert.is(code, 1, output)
-  assert.match(output, /^posthorn: [^\n]+\n$/)
+  assert.match(output, /^mailhorn: [^\n]+\n$/)
   return output
 }
 
@@ -234,7 +234,7 @@ for (const [how, damage, says] of [
   test(`a database that is ${how} is one line that names the file and the backup`, async t => {
     if (isOnPostgres) return
     const { dataDir } = await usedFolder(t)
-    const file = join(dataDir, 'posthorn.db')
+    const file = join(dataDir, 'mailhorn.db')
     damage(file)
     const line = onlyLine(await runProgram({ dataDir }))
     assert.match(line, `the database ${file} is damaged`)
@@ -263,14 +263,14 @@ for (const [how, lose] of [
   test(`with a database that is ${how} beside its secret.key it does not begin anew unasked`, async t => {
     if (isOnPostgres) return
     const { dataDir } = await usedFolder(t)
-    const file = join(dataDir, 'posthorn.db')
+    const file = join(dataDir, 'mailhorn.db')
     const whole = readFileSync(file)
     lose(file)
     for (let i = 0; i < 2; i++) {
       const line = onlyLine(await runProgram({ dataDir }))
       assert.match(line, 'the database is empty')
       assert.match(line, 'Restore a backup')
-      assert.match(line, 'POSTHORN_DATABASE_START_NEW=true')
+      assert.match(line, 'MAILHORN_DATABASE_START_NEW=true')
     }
     writeFileSync(file, whole)
     const restored = await startProgram({ dataDir })
@@ -284,7 +284,7 @@ test('a secret from the configuration does not hide a lost database: stored file
   if (isOnPostgres) return
   const settings = { SECRET_KEY: 'a secret of the configuration' }
   const { dataDir } = await usedFolder(t, settings)
-  rmSync(join(dataDir, 'posthorn.db'))
+  rmSync(join(dataDir, 'mailhorn.db'))
   mkdirSync(join(dataDir, 'blobs', 'ab'), { recursive: true })
   assert.match(onlyLine(await runProgram({ dataDir, settings })), 'the database is empty')
 })
@@ -333,7 +333,7 @@ function lastLine({ code, output }: { code: number | null; output: string }): st
   assert.is(code, 1, output)
   assert.not.match(output, /^\s+at /m)
   assert.not.match(output, /"level":"(?:error|fatal)"/)
-  return /^posthorn: .*$/m.exec(output)![0]
+  return /^mailhorn: .*$/m.exec(output)![0]
 }
 
 for (const [variable, key] of Object.entries(LISTENERS))

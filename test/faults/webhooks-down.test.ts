@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import { type Id, parseWireId, wireId } from '../../src/lib/ids.ts'
 import { startFakeMx } from '../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../kit/mailhorn.ts'
 import { suite, type TestContext } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 import { type Asked, type Endpoint, type Manner, startEndpoint } from './webhooks-endpoint.ts'
@@ -112,26 +112,26 @@ interface Recorded {
 /** The service with its mail, an endpoint that is well, and some that are not. */
 async function openWorld(t: TestContext, ...manners: Manner[]) {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
-  const posthorn = await t.using(
-    startPosthorn({
+  const mailhorn = await t.using(
+    startMailhorn({
       zone: 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2\n',
       mxPort: mx.port,
-      env: { POSTHORN_WEBHOOKS_ALLOW_INSECURE_LOOPBACK: 'true' },
+      env: { MAILHORN_WEBHOOKS_ALLOW_INSECURE_LOOPBACK: 'true' },
     }),
   )
-  const { clock } = posthorn
-  await posthorn.verifiedDomain('here.example')
+  const { clock } = mailhorn
+  await mailhorn.verifiedDomain('here.example')
   const endpoints: Served[] = []
   for (const manner of ['well' as const, ...manners])
-    endpoints.push(await subscribed(posthorn, await startEndpoint(t, { clock, manner })))
-  const told = openBooks(t, posthorn)
+    endpoints.push(await subscribed(mailhorn, await startEndpoint(t, { clock, manner })))
+  const told = openBooks(t, mailhorn)
   const isStill = () => endpoints.every(({ webhookId }) => !told.isLeased(webhookId))
   const isDue = () => endpoints.some(({ webhookId }) => told.isDue(webhookId))
   const triesOf = () =>
     endpoints.reduce((sum, { asked, refusedCount }) => sum + asked.length + refusedCount, 0)
   return {
     ...{ clock, mx, endpoints },
-    send: senderOf(posthorn),
+    send: senderOf(mailhorn),
     /** What waits, seen while nothing of it is under way: an attempt is counted when it is leased, before it is made. */
     rows: ({ webhookId }: Served) =>
       until(() => {
@@ -160,15 +160,15 @@ async function openWorld(t: TestContext, ...manners: Manner[]) {
   }
 }
 
-async function subscribed(posthorn: Posthorn, endpoint: Endpoint): Promise<Served> {
-  const session = await posthorn.signIn()
+async function subscribed(mailhorn: Mailhorn, endpoint: Endpoint): Promise<Served> {
+  const session = await mailhorn.signIn()
   const body = { url: endpoint.url, events: ['email.delivered'] }
-  const { status, body: webhook } = await posthorn.call('POST', '/webhooks', { session, body })
+  const { status, body: webhook } = await mailhorn.call('POST', '/webhooks', { session, body })
   assert.is(status, 201, JSON.stringify(webhook))
   return Object.assign(endpoint, { webhookId: parseWireId('wh', webhook.id)! })
 }
 
-function senderOf(posthorn: Posthorn) {
+function senderOf(mailhorn: Mailhorn) {
   let sent = 0
   const sendBatch = async (count: number) => {
     const body = Array.from({ length: count }, () => {
@@ -176,7 +176,7 @@ function senderOf(posthorn: Posthorn) {
       sent++
       return { from: 'ann@here.example', to, subject: 's', text: 't' }
     })
-    const { status } = await posthorn.call('POST', '/emails/batch', { key: posthorn.apiKey, body })
+    const { status } = await mailhorn.call('POST', '/emails/batch', { key: mailhorn.apiKey, body })
     assert.is(status, 200)
   }
   return async (count: number) => {
@@ -188,15 +188,15 @@ function senderOf(posthorn: Posthorn) {
 }
 
 /** What is recorded of events; also of those that have ended, of which the service keeps the newest alone. */
-function openBooks(t: TestContext, posthorn: Posthorn) {
-  posthorn.change('create table ended (webhook_id, event_id, attempts, success, lease_until)')
-  posthorn.change(
+function openBooks(t: TestContext, mailhorn: Mailhorn) {
+  mailhorn.change('create table ended (webhook_id, event_id, attempts, success, lease_until)')
+  mailhorn.change(
     `create trigger ends after update of state on webhook_deliveries when new.state = 1 begin
        insert into ended values (new.webhook_id, new.event_id, new.attempts, new.success, new.lease_until); end`,
   )
-  const database = new Database(join(posthorn.dataDir, 'posthorn.db'), { readonly: true })
+  const database = new Database(join(mailhorn.dataDir, 'mailhorn.db'), { readonly: true })
   t.after(() => database.close())
-  const { clock } = posthorn
+  const { clock } = mailhorn
   const waiting = 'from webhook_deliveries where webhook_id = ? and state = 0'
   const columns = 'event_id as "eventId", attempts, success, lease_until is not null as "isLeased"'
   const leased = database.prepare(

@@ -154,7 +154,7 @@ async function startBadEndpoints(t: TestContext) {
 }
 
 async function signIn(program: Program): Promise<string> {
-  const body = { email: 'admin@posthorn.test', password: PASSWORD }
+  const body = { email: 'admin@mailhorn.test', password: PASSWORD }
   return (await program.call('POST', '/auth/login', { body })).body.token as string
 }
 

@@ -5,7 +5,7 @@ import { newApiKey } from '../../src/resources/accounts/api-keys.ts'
 import { SESSION_TOKEN_PREFIX } from '../../src/resources/accounts/sessions.ts'
 import { createToken, hashToken } from '../../src/resources/accounts/tokens.ts'
 import { insertRows } from './database.ts'
-import type { Posthorn } from './posthorn.ts'
+import type { Mailhorn } from './mailhorn.ts'
 
 export interface OtherAccount {
   apiKey: string
@@ -16,8 +16,8 @@ export interface OtherAccount {
 const newId = createIdSource()
 
 /** An account with a user, an API key and a session. Its user cannot sign in by password. */
-export function addAccount(posthorn: Posthorn, name: string): OtherAccount {
-  const now = posthorn.clock.now()
+export function addAccount(mailhorn: Mailhorn, name: string): OtherAccount {
+  const now = mailhorn.clock.now()
   const [accountId, userId] = [newId(now), newId(now)]
   const { row, token } = newApiKey({
     id: newId(now),
@@ -27,8 +27,8 @@ export function addAccount(posthorn: Posthorn, name: string): OtherAccount {
     prefix: 're_',
     now,
   })
-  insert(posthorn, 'accounts', { id: accountId, name, plan: 'scale', created_at: now })
-  insert(posthorn, 'users', {
+  insert(mailhorn, 'accounts', { id: accountId, name, plan: 'scale', created_at: now })
+  insert(mailhorn, 'users', {
     id: userId,
     account_id: accountId,
     email: `${name}@accounts.example`,
@@ -36,7 +36,7 @@ export function addAccount(posthorn: Posthorn, name: string): OtherAccount {
     operator: 0,
     created_at: now,
   })
-  insert(posthorn, 'api_keys', {
+  insert(mailhorn, 'api_keys', {
     id: row.id,
     account_id: accountId,
     name: row.name,
@@ -44,19 +44,19 @@ export function addAccount(posthorn: Posthorn, name: string): OtherAccount {
     token_start: row.tokenStart,
     created_at: now,
   })
-  return { apiKey: token, session: insertSession(posthorn, userId, 'bearer') }
+  return { apiKey: token, session: insertSession(mailhorn, userId, 'bearer') }
 }
 
 /** Another session of the admin, without the cost of a password check. */
-export function openSession(posthorn: Posthorn, kind: 'bearer' | 'cookie'): string {
-  const [user] = posthorn.rows<{ id: Id }>('select id from users where operator = 1')
-  return insertSession(posthorn, user!.id, kind)
+export function openSession(mailhorn: Mailhorn, kind: 'bearer' | 'cookie'): string {
+  const [user] = mailhorn.rows<{ id: Id }>('select id from users where operator = 1')
+  return insertSession(mailhorn, user!.id, kind)
 }
 
-function insertSession(posthorn: Posthorn, userId: Id, kind: string): string {
+function insertSession(mailhorn: Mailhorn, userId: Id, kind: string): string {
   const token = createToken(SESSION_TOKEN_PREFIX)
-  const now = posthorn.clock.now()
-  insert(posthorn, 'sessions', {
+  const now = mailhorn.clock.now()
+  insert(mailhorn, 'sessions', {
     id: newId(now),
     user_id: userId,
     token_hash: hashToken(token),
@@ -67,6 +67,6 @@ function insertSession(posthorn: Posthorn, userId: Id, kind: string): string {
   return token
 }
 
-function insert(posthorn: Posthorn, table: string, row: Record<string, unknown>) {
-  insertRows(posthorn, table, [row])
+function insert(mailhorn: Mailhorn, table: string, row: Record<string, unknown>) {
+  insertRows(mailhorn, table, [row])
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core'
-import type { Posthorn } from './posthorn.ts'
+import type { Mailhorn } from './mailhorn.ts'
 
 const FLAGS = [
   '--no-sandbox',
@@ -24,9 +24,9 @@ export interface WatchedPage {
 
 export interface TestBrowser {
   /** A page of a reader of its own, at the sign-in of the dashboard. */
-  open(posthorn: Posthorn, options?: BrowserContextOptions): Promise<WatchedPage>
+  open(mailhorn: Mailhorn, options?: BrowserContextOptions): Promise<WatchedPage>
   /** Likewise, signed in as the admin, at this place of the dashboard. */
-  signIn(posthorn: Posthorn, path?: string, options?: BrowserContextOptions): Promise<WatchedPage>
+  signIn(mailhorn: Mailhorn, path?: string, options?: BrowserContextOptions): Promise<WatchedPage>
   close(): Promise<void>
 }
 
@@ -35,18 +35,18 @@ export async function startBrowser(): Promise<TestBrowser> {
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: FLAGS,
   })
-  const open: TestBrowser['open'] = async (posthorn, options = {}) => watched(browser, posthorn, options)
+  const open: TestBrowser['open'] = async (mailhorn, options = {}) => watched(browser, mailhorn, options)
   return {
     open,
-    async signIn(posthorn, path = '/', options) {
-      const opened = await open(posthorn, options)
+    async signIn(mailhorn, path = '/', options) {
+      const opened = await open(mailhorn, options)
       const { page } = opened
-      await page.goto(`${posthorn.baseUrl}/dashboard/`)
-      await page.getByLabel('Email address').fill(posthorn.admin.email)
-      await page.getByLabel('Password').fill(posthorn.admin.password)
+      await page.goto(`${mailhorn.baseUrl}/dashboard/`)
+      await page.getByLabel('Email address').fill(mailhorn.admin.email)
+      await page.getByLabel('Password').fill(mailhorn.admin.password)
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.locator('main#page').waitFor()
-      if (path !== '/') await page.goto(`${posthorn.baseUrl}/dashboard${path}`)
+      if (path !== '/') await page.goto(`${mailhorn.baseUrl}/dashboard${path}`)
       return opened
     },
     close: () => browser.close(),
@@ -55,7 +55,7 @@ export async function startBrowser(): Promise<TestBrowser> {
 
 async function watched(
   browser: Browser,
-  { baseUrl }: Posthorn,
+  { baseUrl }: Mailhorn,
   options: BrowserContextOptions,
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options })

@@ -41,7 +41,7 @@ const run = promisify(execFile)
 /** @throws when PostgreSQL is not installed */
 export async function startCluster(wanted: ClusterOptions): Promise<Cluster> {
   const { fsync, port, certificate, access } = wanted
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-postgres-'))
+  const folder = mkdtempSync(join(tmpdir(), 'mailhorn-postgres-'))
   const own = ownUser()
   if (own) chownSync(folder, own.uid, own.gid)
   chmodSync(folder, 0o711) // the socket is there for all

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { compiled } from './compiled.ts'
 import { settingsFor } from './database.ts'
 
-const program = fileURLToPath(new URL('../../bin/posthorn', import.meta.url))
+const program = fileURLToPath(new URL('../../bin/mailhorn', import.meta.url))
 const guard = new URL('./guard.ts', import.meta.url).href
 
 export interface CommandLineOptions {
@@ -30,10 +30,10 @@ export interface CommandLineEnd {
 /** The folder's database, where it is not a file in it. */
 function databaseSetting(dataDir: string): Record<string, string> {
   const { DATABASE_URL: url } = settingsFor(dataDir)
-  return url === undefined ? {} : { POSTHORN_DATABASE_URL: url }
+  return url === undefined ? {} : { MAILHORN_DATABASE_URL: url }
 }
 
-export async function posthornCommand(
+export async function mailhornCommand(
   args: readonly string[],
   { dataDir, input = '', env = {}, cwd = '/', program: file = program, stdout }: CommandLineOptions,
 ): Promise<CommandLineEnd> {
@@ -44,7 +44,7 @@ export async function posthornCommand(
       PATH: process.env.PATH ?? '',
       ...compiled(),
       NODE_OPTIONS: `--import ${guard}`,
-      POSTHORN_DATA_DIR: dataDir,
+      MAILHORN_DATA_DIR: dataDir,
       ...databaseSetting(dataDir),
       ...env,
     },

@@ -1,5 +1,5 @@
 /**
- * The databases that tests run on: SQLite files, or databases of the PostgreSQL that POSTHORN_TEST_DATABASE_URL names
+ * The databases that tests run on: SQLite files, or databases of the PostgreSQL that MAILHORN_TEST_DATABASE_URL names
  * by one that may make others.
  */
 import { randomBytes } from 'node:crypto'
@@ -18,7 +18,7 @@ export interface TestDatabase {
   drop(): void
 }
 
-const adminUrl = process.env.POSTHORN_TEST_DATABASE_URL
+const adminUrl = process.env.MAILHORN_TEST_DATABASE_URL
 
 /** Tests of what only one of the databases does ask for it. */
 export const isOnPostgres = adminUrl !== undefined
@@ -41,7 +41,7 @@ const ofFolders = new Map<string, TestDatabase>()
 export function databaseOf(dataDir: string): TestDatabase {
   const known = ofFolders.get(dataDir)
   if (known) return known
-  const database = createDatabase(join(dataDir, 'posthorn.db'), { isMigrated: true })
+  const database = createDatabase(join(dataDir, 'mailhorn.db'), { isMigrated: true })
   ofFolders.set(dataDir, database)
   return database
 }
@@ -102,7 +102,7 @@ export function sqliteDatabase(file: string): TestDatabase {
 /** @param serverUrl names a database that may make others */
 export function postgresDatabase(serverUrl: string, isMigrated = false): TestDatabase {
   const ask = askerFor(serverUrl)
-  const wanted = `posthorn_test_${randomBytes(8).toString('hex')}`
+  const wanted = `mailhorn_test_${randomBytes(8).toString('hex')}`
   const [{ name }] = ask({ ask: 'create', name: wanted, isMigrated }) as [{ name: string }]
   const url = new URL(serverUrl)
   url.pathname = `/${name}`

@@ -70,7 +70,7 @@ export interface FakeMxOptions {
   segmentBytes?: number
   /** Plain text sent in one segment with the reply to STARTTLS. */
   injectAfterStartTls?: string
-  /** A file that gets a line `Message-ID TAB recipient TAB X-Posthorn-Ref` for each recipient, on disk before the 250. */
+  /** A file that gets a line `Message-ID TAB recipient TAB X-Mailhorn-Ref` for each recipient, on disk before the 250. */
   ledger?: string
 }
 
@@ -214,7 +214,7 @@ function contextFor(tls: NonNullable<FakeMxOptions['tls']>): SecureContext {
 
 function enter(ledgerFile: number, { headers, rcptTo }: TakenMessage) {
   const field = (name: string) => new RegExp(`^${name}:[ \\t]*(.*)$`, 'im').exec(headers)?.[1]?.trim() ?? ''
-  const [messageId, ref] = [field('Message-ID'), field('X-Posthorn-Ref')]
+  const [messageId, ref] = [field('Message-ID'), field('X-Mailhorn-Ref')]
   writeSync(ledgerFile, rcptTo.map(recipient => `${messageId}\t${recipient}\t${ref}\n`).join(''))
   fsyncSync(ledgerFile)
 }

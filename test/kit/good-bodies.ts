@@ -1,7 +1,7 @@
 /** A body that is taken, for each route that needs one: the fixtures of the test over all of them. */
 import type { Route } from '../../src/interfaces/api/route.ts'
 import { type Id, wireId } from '../../src/lib/ids.ts'
-import type { Posthorn } from './posthorn.ts'
+import type { Mailhorn } from './mailhorn.ts'
 
 type Body = Record<string, unknown>
 
@@ -10,7 +10,7 @@ let made = 0
 export const GOOD_TOKEN = 'good-token'
 
 /** Taken again and again. A new route that has to be given something is to be added here. */
-const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
+const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['POST /auth/login', ({ admin }) => ({ ...admin })],
   [
     'POST /auth/password',
@@ -47,11 +47,11 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
   ['POST /audiences/:id/segments', () => ({ name: 'a name', filters: [{ field: 'email', op: 'exists' }] })],
   [
     'PATCH /audiences/:id/contacts/:contact_id/topics',
-    posthorn => ({ topics: [{ id: aTopic(posthorn), subscription: 'opt_in' }] }),
+    mailhorn => ({ topics: [{ id: aTopic(mailhorn), subscription: 'opt_in' }] }),
   ],
   [
     'PATCH /contacts/:contact_id/topics',
-    posthorn => ({ topics: [{ id: aTopic(posthorn), subscription: 'opt_in' }] }),
+    mailhorn => ({ topics: [{ id: aTopic(mailhorn), subscription: 'opt_in' }] }),
   ],
   ['POST /contacts', () => ({ email: `c${++made}@there.example` })],
   ['POST /contact-properties', () => ({ key: `key${++made}`, type: 'string' })],
@@ -63,14 +63,14 @@ const BODIES = new Map<string, (posthorn: Posthorn) => Body>([
   ['PUT /templates/:id', () => ({ name: 'a name' })],
 ])
 
-function aTopic(posthorn: Posthorn): string {
-  const [topic] = posthorn.rows<{ id: Id }>('select id from topics limit 1')
+function aTopic(mailhorn: Mailhorn): string {
+  const [topic] = mailhorn.rows<{ id: Id }>('select id from topics limit 1')
   return wireId('top', topic!.id)
 }
 
 /** To an audience of the first account. */
-export function draftBroadcast(posthorn: Posthorn): Body {
-  const [audience] = posthorn.rows<{ id: Id }>('select id from audiences limit 1')
+export function draftBroadcast(mailhorn: Mailhorn): Body {
+  const [audience] = mailhorn.rows<{ id: Id }>('select id from audiences limit 1')
   return {
     ...{ audience_id: wireId('aud', audience!.id), from: 'ann@here.example' },
     ...{ subject: 'hi', text: 'hello' },
@@ -82,9 +82,9 @@ function mail(): Body {
 }
 
 /** Of a route that takes a list, what may stand in it. @throws when the route needs a body and has none here */
-export function goodBodyFor(posthorn: Posthorn, { method, path, body }: Route): Body {
+export function goodBodyFor(mailhorn: Mailhorn, { method, path, body }: Route): Body {
   const make = BODIES.get(`${method} ${path}`)
-  if (make) return make(posthorn)
+  if (make) return make(mailhorn)
   if (body?.safeParse({}).success) return {}
   throw new Error(`${method} ${path}: there is no body for it here`)
 }

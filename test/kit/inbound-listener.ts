@@ -34,7 +34,7 @@ export async function openInboundListener(t: TestContext, scripted: Partial<Scri
   const listener = await t.using(
     startInboundListener({
       listen: { host: '127.0.0.1', port: 0 },
-      mailHost: 'posthorn.test',
+      mailHost: 'mailhorn.test',
       certificates: { current: () => testCertificate('good'), onChange: () => () => {}, close() {} },
       newPerMinute: 0,
       mostConnections,
@@ -73,7 +73,7 @@ export async function openInboundListener(t: TestContext, scripted: Partial<Scri
     assert.match(await client.say('DATA'), /^354 /)
     return client
   }
-  const figures = () => metrics.text().match(/^posthorn_.*/gm)
+  const figures = () => metrics.text().match(/^mailhorn_.*/gm)
   return { port, clock, greeted, inData, left, figures }
 }
 

@@ -6,7 +6,7 @@ import { readMail } from '../../src/pipeline/inbound/parts/read-mail.ts'
 import { encodeInboundContent } from '../../src/pipeline/inbound/stored-content.ts'
 import { sha256 } from '../../src/store/blobs/staged.ts'
 import { insertRows } from './database.ts'
-import type { Posthorn } from './posthorn.ts'
+import type { Mailhorn } from './mailhorn.ts'
 
 export interface AddedInbound {
   id: string
@@ -17,20 +17,20 @@ const newId = createIdSource()
 
 /** @param accountId as the API shows it @param data LF alone ends its lines */
 export function addInbound(
-  posthorn: Pick<Posthorn, 'clock' | 'rows' | 'change'>,
+  mailhorn: Pick<Mailhorn, 'clock' | 'rows' | 'change'>,
   accountId: string,
   { data, recipient = 'anyone@mine.example' }: { data: string; recipient?: string },
 ): AddedInbound {
-  const now = posthorn.clock.now()
+  const now = mailhorn.clock.now()
   const account = parseWireId('acc', accountId)!
   const raw = Buffer.from(data.replace(/\r?\n/g, '\r\n'))
   const { html, text, headers, ...mail } = readMail(raw)
   const parts = mail.parts.map(part => ({ id: wireId('att', newId(now)), ...part }))
   const id = newId(now)
-  const rawHash = addBlob(posthorn, raw, now)
-  const contentId = addContent(posthorn, encodeInboundContent({ html, text, headers }))
+  const rawHash = addBlob(mailhorn, raw, now)
+  const contentId = addContent(mailhorn, encodeInboundContent({ html, text, headers }))
   const list = (mailboxes: readonly unknown[]) => (mailboxes.length === 0 ? null : JSON.stringify(mailboxes))
-  insertRows(posthorn, 'inbound_messages', [
+  insertRows(mailhorn, 'inbound_messages', [
     {
       account_id: account,
       id,
@@ -53,36 +53,36 @@ export function addInbound(
     },
   ])
   const domains = ` ${recipient.slice(recipient.lastIndexOf('@') + 1)} `
-  insertRows(posthorn, 'inbound_subjects', [
+  insertRows(mailhorn, 'inbound_subjects', [
     { account_id: account, id, subject: foldText(mail.subject), domains },
   ])
-  count(posthorn, account)
+  count(mailhorn, account)
   return { id: wireId('inb', id), attachmentIds: parts.map(part => part.id) }
 }
 
-function addBlob(posthorn: Pick<Posthorn, 'rows' | 'change'>, body: Buffer, now: number): Uint8Array {
+function addBlob(mailhorn: Pick<Mailhorn, 'rows' | 'change'>, body: Buffer, now: number): Uint8Array {
   const hash = sha256(body)
-  const known = posthorn.rows('select 1 from blobs where hash = ?', hash)
-  if (known.length > 0) posthorn.change('update blobs set refs = refs + 1 where hash = ?', hash)
-  else insertRows(posthorn, 'blobs', [{ hash, size_bytes: body.length, body, refs: 1, created_at: now }])
+  const known = mailhorn.rows('select 1 from blobs where hash = ?', hash)
+  if (known.length > 0) mailhorn.change('update blobs set refs = refs + 1 where hash = ?', hash)
+  else insertRows(mailhorn, 'blobs', [{ hash, size_bytes: body.length, body, refs: 1, created_at: now }])
   return hash
 }
 
 function addContent(
-  posthorn: Pick<Posthorn, 'rows' | 'change'>,
+  mailhorn: Pick<Mailhorn, 'rows' | 'change'>,
   { sizeBytes, encoding, body }: ReturnType<typeof encodeInboundContent>,
 ): number {
-  const [found] = posthorn.rows<{ next: number }>(
+  const [found] = mailhorn.rows<{ next: number }>(
     'select coalesce(max(id), 0) + 1000000 as next from contents',
   )
   const id = Number(found!.next)
-  insertRows(posthorn, 'contents', [{ id, size_bytes: sizeBytes, encoding, body, refs: 1 }])
+  insertRows(mailhorn, 'contents', [{ id, size_bytes: sizeBytes, encoding, body, refs: 1 }])
   return id
 }
 
-function count(posthorn: Pick<Posthorn, 'rows' | 'change'>, accountId: Id): void {
+function count(mailhorn: Pick<Mailhorn, 'rows' | 'change'>, accountId: Id): void {
   const where = "where account_id = ? and kind = 'inbound' and period = ''"
-  if (posthorn.rows(`select 1 from counters ${where}`, accountId).length === 0)
-    insertRows(posthorn, 'counters', [{ account_id: accountId, kind: 'inbound', period: '', count: 0 }])
-  posthorn.change(`update counters set count = count + 1 ${where}`, accountId)
+  if (mailhorn.rows(`select 1 from counters ${where}`, accountId).length === 0)
+    insertRows(mailhorn, 'counters', [{ account_id: accountId, kind: 'inbound', period: '', count: 0 }])
+  mailhorn.change(`update counters set count = count + 1 ${where}`, accountId)
 }

@@ -20,6 +20,6 @@ export function testInquiries(servers: string[] = [], timeoutMs = 10_000): Inqui
 
 /** Of an installation whose domains have no hosts for links that lead to it. */
 export const NO_LINK_HOSTS = {
-  linkPlace: { target: 'posthorn.test', port: null },
+  linkPlace: { target: 'mailhorn.test', port: null },
   visitHost: async () => 'nobody is there',
 }

@@ -2,23 +2,23 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isOnPostgres } from './database.ts'
-import type { Posthorn } from './posthorn.ts'
+import type { Mailhorn } from './mailhorn.ts'
 
-type Place = Pick<Posthorn, 'dataDir' | 'rows' | 'change'>
+type Place = Pick<Mailhorn, 'dataDir' | 'rows' | 'change'>
 
 /** Names of all that are kept, each once, and of drafts. */
-export function largeBlobs(posthorn: Pick<Place, 'dataDir' | 'rows'>): string[] {
-  const files = filesIn(blobFolder(posthorn))
+export function largeBlobs(mailhorn: Pick<Place, 'dataDir' | 'rows'>): string[] {
+  const files = filesIn(blobFolder(mailhorn))
   if (!isOnPostgres) return files
-  const blobs = posthorn.rows<{ hash: Buffer }>('select hash from blob_pieces where number = 0 order by hash')
+  const blobs = mailhorn.rows<{ hash: Buffer }>('select hash from blob_pieces where number = 0 order by hash')
   return [...blobs.map(({ hash }) => hash.toString('hex')), ...files]
 }
 
 /** As when a disk or a hand has taken them away. */
-export function loseLargeBlobs(posthorn: Place): void {
-  if (isOnPostgres) posthorn.change('delete from blob_pieces')
-  for (const entry of readdirSync(blobFolder(posthorn)))
-    rmSync(join(blobFolder(posthorn), entry), { recursive: true })
+export function loseLargeBlobs(mailhorn: Place): void {
+  if (isOnPostgres) mailhorn.change('delete from blob_pieces')
+  for (const entry of readdirSync(blobFolder(mailhorn)))
+    rmSync(join(blobFolder(mailhorn), entry), { recursive: true })
 }
 
 function blobFolder({ dataDir }: Pick<Place, 'dataDir'>): string {

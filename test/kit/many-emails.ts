@@ -1,16 +1,16 @@
 /** Emails in numbers that nobody would want to wait for, put straight into the database of a service. */
 import { createIdSource, type Id } from '../../src/lib/ids.ts'
 import { insertRows } from './database.ts'
-import type { Posthorn } from './posthorn.ts'
+import type { Mailhorn } from './mailhorn.ts'
 
 const newId = createIdSource()
 
 /** Delivered emails of the first account, a second apart, the last one now; `subjectOf` names each by its number. */
-export function addEmails(posthorn: Posthorn, count: number, subjectOf: (i: number) => string): void {
-  const [user] = posthorn.rows<{ accountId: Id }>(
+export function addEmails(mailhorn: Mailhorn, count: number, subjectOf: (i: number) => string): void {
+  const [user] = mailhorn.rows<{ accountId: Id }>(
     'select account_id as "accountId" from users where operator = 1',
   )
-  const begin = posthorn.clock.now() - count * 1_000
+  const begin = mailhorn.clock.now() - count * 1_000
   const rows = Array.from({ length: count }, (_, i) => {
     const at = begin + i * 1_000
     return {
@@ -30,5 +30,5 @@ export function addEmails(posthorn: Posthorn, count: number, subjectOf: (i: numb
       ended_at: at,
     }
   })
-  insertRows(posthorn, 'emails', rows)
+  insertRows(mailhorn, 'emails', rows)
 }

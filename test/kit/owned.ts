@@ -6,7 +6,7 @@ import { createClickToken, createOpenToken } from '../../src/pipeline/tracking/t
 import { createUnsubscribeToken } from '../../src/pipeline/tracking/unsubscribe-token.ts'
 import { insertRows } from './database.ts'
 import { addInbound } from './inbound.ts'
-import { type Posthorn, secretsOf } from './posthorn.ts'
+import { type Mailhorn, secretsOf } from './mailhorn.ts'
 
 /** What stands for the parameters of a route, by their names; for every collection, the first part of a path. */
 export type Owned = Map<string, Record<string, string>>
@@ -33,13 +33,13 @@ private
 `
 
 /** A new collection, or a new parameter of one, is to be added here. */
-export async function ownEverything(posthorn: Posthorn, { session, key, domain }: Owner): Promise<Owned> {
+export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }: Owner): Promise<Owned> {
   const make = async (path: string, body: object) => {
-    const answer = await posthorn.call('POST', path, { session, body })
+    const answer = await mailhorn.call('POST', path, { session, body })
     if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`)
     return answer.body
   }
-  const { body: account } = await posthorn.call('GET', '/account', { session })
+  const { body: account } = await mailhorn.call('GET', '/account', { session })
   const { id: email } = await make('/emails', {
     from: `ann@${domain}`,
     to: 'delivered@simulator.test',
@@ -49,16 +49,16 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
     attachments: [{ filename: 'private.txt', content: 'cHJpdmF0ZQ==' }],
   })
   const share = await make(`/emails/${email}/share`, {})
-  const { body: sessions } = await posthorn.call('GET', '/auth/sessions', { session })
-  const attachments = await delivered(posthorn, key, email)
-  const received = addInbound(posthorn, account.id, { data: RECEIVED, recipient: `anyone@${domain}` })
+  const { body: sessions } = await mailhorn.call('GET', '/auth/sessions', { session })
+  const attachments = await delivered(mailhorn, key, email)
+  const received = addInbound(mailhorn, account.id, { data: RECEIVED, recipient: `anyone@${domain}` })
   const template = await make('/templates', { name: 'first' })
-  await posthorn.call('PUT', `/templates/${template.id}`, { session, body: { name: 'second' } })
+  await mailhorn.call('PUT', `/templates/${template.id}`, { session, body: { name: 'second' } })
   const audience = await make('/audiences', { name: 'private' })
   const contact = await make(`/audiences/${audience.id}/contacts`, { email: `anyone@${domain}` })
   const filters = [{ field: 'email', op: 'exists' }]
   const segment = await make(`/audiences/${audience.id}/segments`, { name: 'private', filters })
-  const { body: imported } = await posthorn.call('POST', `/audiences/${audience.id}/contacts/import`, {
+  const { body: imported } = await mailhorn.call('POST', `/audiences/${audience.id}/contacts/import`, {
     ...{ session, raw: `email\nsomeone@${domain}\n`, headers: { 'content-type': 'text/csv' } },
   })
   const topic = await make('/topics', { name: 'private' })
@@ -67,13 +67,13 @@ export async function ownEverything(posthorn: Posthorn, { session, key, domain }
   // of an email that is gone: following the links leaves nothing behind
   const recipient = { accountId, emailId: new Uint8Array(16), ordinal: 0 }
   const subscription = { accountId, address: 'rcpt@there.test', topicId: null, broadcastId: null }
-  const secrets = secretsOf(posthorn)
+  const secrets = secretsOf(mailhorn)
   const words = { from: `ann@${domain}`, subject: 'private', text: 'private' }
   const broadcast = await make('/broadcasts', { audience_id: audience.id, ...words })
   const webhook = await make('/webhooks', { url: 'https://hooks.invalid/', events: ['domain.verified'] })
-  const told = await toldBy(posthorn, session, webhook.id)
+  const told = await toldBy(mailhorn, session, webhook.id)
   return new Map([
-    ['.well-known', { token: addChallenge(posthorn, domain) }],
+    ['.well-known', { token: addChallenge(mailhorn, domain) }],
     ['accounts', { id: account.id }],
     ['api-keys', { id: (await make('/api-keys', { name: 'second' })).id }],
     [
@@ -138,28 +138,28 @@ export function filled({ path }: Route, params: Readonly<Record<string, string>>
   return path.replace(/:(\w+)/g, (_, name: string) => params[name]!)
 }
 
-async function delivered(posthorn: Posthorn, key: string, id: string): Promise<{ id: string }[]> {
+async function delivered(mailhorn: Mailhorn, key: string, id: string): Promise<{ id: string }[]> {
   for (;;) {
-    const { status, body } = await posthorn.call('GET', `/emails/${id}`, { key })
+    const { status, body } = await mailhorn.call('GET', `/emails/${id}`, { key })
     if (status !== 200) throw new Error(JSON.stringify(body))
     if (body.status === 'delivered') return body.attachments
   }
 }
 
 /** A delivery that has ended, so that nothing changes any more. */
-async function toldBy(posthorn: Posthorn, session: string, webhook: string): Promise<{ id: string }> {
-  const { body: asked } = await posthorn.call('POST', `/webhooks/${webhook}/test`, { session })
+async function toldBy(mailhorn: Mailhorn, session: string, webhook: string): Promise<{ id: string }> {
+  const { body: asked } = await mailhorn.call('POST', `/webhooks/${webhook}/test`, { session })
   for (;;) {
-    const { body } = await posthorn.call('GET', `/webhooks/${webhook}/deliveries`, { session })
+    const { body } = await mailhorn.call('GET', `/webhooks/${webhook}/deliveries`, { session })
     if (body.data[0].error !== null) return asked
   }
 }
 
 /** What proves a name to a certificate authority; good for the time of a test. */
-function addChallenge(posthorn: Posthorn, name: string): string {
+function addChallenge(mailhorn: Mailhorn, name: string): string {
   const token = `challenge-of-${name}`
-  const expiresAt = posthorn.clock.now() + 365 * 86_400_000
-  insertRows(posthorn, 'acme_challenges', [
+  const expiresAt = mailhorn.clock.now() + 365 * 86_400_000
+  insertRows(mailhorn, 'acme_challenges', [
     { token, type: 'http-01', name, answer: 'proof', expires_at: expiresAt },
   ])
   return token

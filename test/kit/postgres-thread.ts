@@ -108,7 +108,7 @@ async function ownPid(name: string): Promise<number> {
 
 /** A database of the present schema; made once, whoever needs it first. */
 async function makeTemplate(): Promise<string> {
-  const name = `posthorn_template_${schemaHash()}`
+  const name = `mailhorn_template_${schemaHash()}`
   await query('', 'select pg_advisory_lock(4711)')
   const known = await query('', 'select 1 from pg_database where datname = $1', [name])
   if (known.length === 0) {

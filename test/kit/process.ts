@@ -10,7 +10,7 @@ import { builtFile } from './built.ts'
 import { compiled } from './compiled.ts'
 import { settingsFor } from './database.ts'
 import { freePort } from './free-port.ts'
-import { type ApiAnswer, type DnsRecordView, zoneText } from './posthorn.ts'
+import { type ApiAnswer, type DnsRecordView, zoneText } from './mailhorn.ts'
 import { until } from './until.ts'
 import type { ScriptedZone } from './zone.ts'
 
@@ -22,7 +22,7 @@ const NOBODY = '127.0.0.1:9'
 
 export interface ProgramOptions {
   dataDir: string
-  /** Settings, as environment variables without their `POSTHORN_`. */
+  /** Settings, as environment variables without their `MAILHORN_`. */
   settings?: Record<string, string>
   /** By the line that `npm start` has a shell carry out. */
   byScript?: boolean
@@ -147,8 +147,8 @@ export async function verifyDomain(
   zone: ScriptedZone,
   { name, password }: { name: string; password: string },
 ): Promise<void> {
-  zone.forward('posthorn.test', `127.0.0.1:${program.dnsPort}`)
-  const login = { email: 'admin@posthorn.test', password }
+  zone.forward('mailhorn.test', `127.0.0.1:${program.dnsPort}`)
+  const login = { email: 'admin@mailhorn.test', password }
   const token = (await program.call('POST', '/auth/login', { body: login })).body.token as string
   const { body: domain } = await program.call('POST', '/domains', { token, body: { name } })
   zone.add(zoneText(domain.records as DnsRecordView[]))
@@ -193,18 +193,18 @@ function launch(options: ProgramOptions, stdout: number | 'pipe' | 'read' = 'rea
   const env: Record<string, string> = {
     PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}`,
     ...compiled(),
-    POSTHORN_DATA_DIR: dataDir,
-    POSTHORN_HTTP_LISTEN: '127.0.0.1:0',
-    POSTHORN_DNS_LISTEN: '127.0.0.1:0',
-    POSTHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:0',
-    POSTHORN_SMTP_INBOUND_MTA_STS: 'off',
-    POSTHORN_SMTP_SUBMISSION_LISTEN: '',
-    POSTHORN_SMTP_SUBMISSION_TLS_LISTEN: '',
-    POSTHORN_DNS_RESOLVERS: NOBODY,
-    POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
+    MAILHORN_DATA_DIR: dataDir,
+    MAILHORN_HTTP_LISTEN: '127.0.0.1:0',
+    MAILHORN_DNS_LISTEN: '127.0.0.1:0',
+    MAILHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:0',
+    MAILHORN_SMTP_INBOUND_MTA_STS: 'off',
+    MAILHORN_SMTP_SUBMISSION_LISTEN: '',
+    MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: '',
+    MAILHORN_DNS_RESOLVERS: NOBODY,
+    MAILHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
   }
   for (const [name, value] of Object.entries({ ...settingsFor(dataDir), ...settings }))
-    env[`POSTHORN_${name}`] = value
+    env[`MAILHORN_${name}`] = value
   const line = byScript ? byShell() : [process.execPath, '--import', guard, builtFile('main')]
   const limits = limitsOf(options)
   const [program, ...args] = limits === '' ? line : ['sh', '-c', `${limits} exec "$0" "$@"`, ...line]

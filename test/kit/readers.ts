@@ -22,6 +22,6 @@ export function openReaders({
   clock = createManualClock(),
   metrics,
 }: ReadersOptions = {}): ReaderPool {
-  const data = { location, mailHost: 'posthorn.test' } as ReaderProcessData
+  const data = { location, mailHost: 'mailhorn.test' } as ReaderProcessData
   return createReaderPool({ name: 'reader', entry, data, heapMib, metrics, clock, log: createLog('silent') })
 }

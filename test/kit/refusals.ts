@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { isOnPostgres } from './database.ts'
 import { largeBlobs } from './large-blobs.ts'
-import type { ApiAnswer, CallOptions, Posthorn } from './posthorn.ts'
+import type { ApiAnswer, CallOptions, Mailhorn } from './mailhorn.ts'
 
 /** The closed list its clients know. */
 const NAMES = new Set([
@@ -88,14 +88,14 @@ function names(message: string, path: string): boolean {
 
 /** Makes a call, and insists that it is refused so and that nothing has been stored. */
 export async function refuses(
-  posthorn: Posthorn,
+  mailhorn: Mailhorn,
   [method, path, options]: [method: string, path: string, options?: CallOptions],
   expected: ExpectedRefusal,
 ): Promise<ApiAnswer> {
-  const before = storedIn(posthorn)
-  const answer = await posthorn.call(method, path, options)
+  const before = storedIn(mailhorn)
+  const answer = await mailhorn.call(method, path, options)
   assertRefusal(answer, expected)
-  assert.equal(storedIn(posthorn), before, 'a refused request must leave nothing behind')
+  assert.equal(storedIn(mailhorn), before, 'a refused request must leave nothing behind')
   return answer
 }
 
@@ -106,16 +106,16 @@ const DELIVERY_TRAIL = { attempts: 'false', counters: 'false', events: "type not
 >
 
 /** How many rows each table holds, delivery's trail left out, and how many large attachments are kept. */
-export function storedIn(posthorn: Posthorn): Record<string, number> {
-  const counts = posthorn.rows<{ name: string; count: number }>(
-    tablesOf(posthorn)
+export function storedIn(mailhorn: Mailhorn): Record<string, number> {
+  const counts = mailhorn.rows<{ name: string; count: number }>(
+    tablesOf(mailhorn)
       .map(
         name =>
           `select '${name}' as name, count(*) as count from "${name}" where ${DELIVERY_TRAIL[name] ?? 'true'}`,
       )
       .join(' union all '),
   )
-  const files = largeBlobs(posthorn).length
+  const files = largeBlobs(mailhorn).length
   return { ...Object.fromEntries(counts.map(({ name, count }) => [name, count])), files }
 }
 
@@ -126,19 +126,19 @@ const COLUMNS_OF_USE = new Set([
 ])
 
 /** A digest of every row of every table, delivery's trail and some others left out, by table. */
-export function contentsOf(posthorn: Posthorn, without: readonly string[] = []): Record<string, string> {
-  const tables = tablesOf(posthorn).filter(name => !(name in DELIVERY_TRAIL || without.includes(name)))
+export function contentsOf(mailhorn: Mailhorn, without: readonly string[] = []): Record<string, string> {
+  const tables = tablesOf(mailhorn).filter(name => !(name in DELIVERY_TRAIL || without.includes(name)))
   return Object.fromEntries(
     tables.map(name => {
-      const rows = posthorn.rows(`select * from "${name}"`)
+      const rows = mailhorn.rows(`select * from "${name}"`)
       const text = JSON.stringify(rows, (key, value) => (COLUMNS_OF_USE.has(key) ? null : value))
       return [name, createHash('sha256').update(text).digest('hex')]
     }),
   )
 }
 
-function tablesOf(posthorn: Posthorn): string[] {
-  return posthorn
+function tablesOf(mailhorn: Mailhorn): string[] {
+  return mailhorn
     .rows<{ name: string }>(
       isOnPostgres
         ? "select table_name as name from information_schema.tables where table_schema = 'public'"

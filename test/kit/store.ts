@@ -30,7 +30,7 @@ export interface TempFolder {
 }
 
 export function tempFolder(): TempFolder {
-  const path = mkdtempSync(join(tmpdir(), 'posthorn-test-'))
+  const path = mkdtempSync(join(tmpdir(), 'mailhorn-test-'))
   return { path, close: () => rmSync(path, { recursive: true, force: true }) }
 }
 

@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { isOnPostgres } from './database.ts'
-import type { Posthorn } from './posthorn.ts'
+import type { Mailhorn } from './mailhorn.ts'
 
-type Service = Pick<Posthorn, 'dataDir' | 'rows' | 'change'>
+type Service = Pick<Mailhorn, 'dataDir' | 'rows' | 'change'>
 
 /** The lock without which no group of commands begins on PostgreSQL. */
 const GATE = '1886350436, 1'
@@ -15,7 +15,7 @@ export function holdDatabase(service: Service): () => void {
     service.rows(`select pg_advisory_lock(${GATE})`)
     return () => void service.rows(`select pg_advisory_unlock(${GATE})`)
   }
-  const database = new Database(join(service.dataDir, 'posthorn.db'))
+  const database = new Database(join(service.dataDir, 'mailhorn.db'))
   database.exec('begin immediate')
   return () => void database.close()
 }

@@ -1,6 +1,6 @@
 /** Endpoints of webhooks: HTTPS servers that tests trust, and an installation that may reach them. */
 import { createHmac } from 'node:crypto'
-import { type Posthorn, type PosthornOptions, startPosthorn } from './posthorn.ts'
+import { type Mailhorn, type MailhornOptions, startMailhorn } from './mailhorn.ts'
 import type { TestContext } from './suite.ts'
 import { startWebHost, type WebHost, type WebHostOptions, type WebRequest } from './web-host.ts'
 
@@ -14,11 +14,11 @@ export interface ToldEvent {
 
 export const CA_FILE = new URL('certs/ca.pem', import.meta.url).pathname
 
-export async function startTellingPosthorn(options: PosthornOptions = {}): Promise<Posthorn> {
-  return startPosthorn({
+export async function startTellingMailhorn(options: MailhornOptions = {}): Promise<Mailhorn> {
+  return startMailhorn({
     ...options,
     zone: `${options.zone ?? ''}\nhooks.example.test A 127.0.0.1\n`,
-    env: { POSTHORN_FETCH_ALLOW_LOOPBACK: 'true', POSTHORN_DELIVERY_CA_FILE: CA_FILE, ...options.env },
+    env: { MAILHORN_FETCH_ALLOW_LOOPBACK: 'true', MAILHORN_DELIVERY_CA_FILE: CA_FILE, ...options.env },
   })
 }
 

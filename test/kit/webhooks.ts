@@ -80,7 +80,7 @@ export async function openTelling(t: TestContext) {
   const start = (answer: Answer) => {
     const dispatcher = new Dispatcher({
       run,
-      ...{ clock, secrets: SECRETS, random: () => 0.5, mailHost: 'posthorn.test' },
+      ...{ clock, secrets: SECRETS, random: () => 0.5, mailHost: 'mailhorn.test' },
       outbound: {
         async send(request) {
           requests.push(request)

@@ -17,7 +17,7 @@ test('what users start is ASCII, so that no thread keeps its text with two bytes
 })
 
 test('a signal to the shell of `npm start` alone stops the service', async t => {
-  const parent = mkdtempSync(join(tmpdir(), 'posthorn-npm-'))
+  const parent = mkdtempSync(join(tmpdir(), 'mailhorn-npm-'))
   t.after(() => rmSync(parent, { recursive: true }))
   const program = await t.using(startProgram({ dataDir: join(parent, 'data'), byScript: true }))
   const { code, signal, output } = await program.end('SIGTERM')

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type CommandLineOptions, posthornCommand } from '../kit/command-line.ts'
+import { type CommandLineOptions, mailhornCommand } from '../kit/command-line.ts'
 import { createDatabase, databaseOf, isOnPostgres } from '../kit/database.ts'
 import { type FakeMx, startFakeMx } from '../kit/fake-mx.ts'
 import { freePort } from '../kit/free-port.ts'
@@ -26,7 +26,7 @@ import { suite, type TestContext } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 import { type ScriptedZone, startZone } from '../kit/zone.ts'
 
-const test = suite('bin/posthorn')
+const test = suite('bin/mailhorn')
 const PASSWORD = 'correct horse battery staple'
 const NOBODY_ID = 65_534
 const ZONE = `
@@ -35,7 +35,7 @@ const ZONE = `
 `
 
 function folder(t: TestContext): string {
-  const path = mkdtempSync(join(tmpdir(), 'posthorn-cli-'))
+  const path = mkdtempSync(join(tmpdir(), 'mailhorn-cli-'))
   t.after(() => rmSync(path, { recursive: true }))
   return path
 }
@@ -45,7 +45,7 @@ let service: Scene
 let used: string
 test.before(async () => {
   service = await startScene()
-  const parent = mkdtempSync(join(tmpdir(), 'posthorn-cli-'))
+  const parent = mkdtempSync(join(tmpdir(), 'mailhorn-cli-'))
   used = join(parent, 'data')
   if (!isOnPostgres) await runOnce(used)
 })
@@ -67,7 +67,7 @@ interface Scene {
 
 /** A service that can send to `there.example`. */
 async function startScene(): Promise<Scene> {
-  const parent = mkdtempSync(join(tmpdir(), 'posthorn-cli-'))
+  const parent = mkdtempSync(join(tmpdir(), 'mailhorn-cli-'))
   const dataDir = join(parent, 'data')
   const zone: ScriptedZone = await startZone(ZONE)
   const mx: FakeMx = await startFakeMx({ host: '127.0.0.2' })
@@ -101,7 +101,7 @@ async function stopped(t: TestContext, how: 'stopped' | 'killed' = 'stopped') {
 
 function typed(options: CommandLineOptions) {
   const type = (line: string, more: Partial<CommandLineOptions> = {}) =>
-    posthornCommand(line.split(' '), { ...options, ...more })
+    mailhornCommand(line.split(' '), { ...options, ...more })
   /** What a line prints with --json. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into outputs of every shape
   const done = async (line: string, more: Partial<CommandLineOptions> = {}): Promise<any> => {
@@ -125,11 +125,11 @@ test('while the service runs, users and keys are made, shown, changed and delete
   const { users } = await done('user list')
   assert.equal(
     users.map(({ address }: { address: string }) => address),
-    ['admin@posthorn.test', 'ann@here.example'],
+    ['admin@mailhorn.test', 'ann@here.example'],
   )
   const again = await type('user create ann@here.example')
   assert.equal([again.code, again.out], [1, ''])
-  assert.match(again.err, /^posthorn: There is a user ann@here\.example already\.\n$/)
+  assert.match(again.err, /^mailhorn: There is a user ann@here\.example already\.\n$/)
 
   const reset = await done('user password ann@here.example --password-stdin', { input: 'another one\n' })
   assert.equal([reset.password, reset.ended_sessions], [null, 2])
@@ -152,7 +152,7 @@ for (const how of ['stopped', 'killed'] as const)
   test(`with the service ${how} the same is done without it, and it finds that at its next start`, async t => {
     const { dataDir, start, done, type } = await stopped(t, how)
     const made = await done('user create ann@here.example --new-account Second')
-    await done('user password admin@posthorn.test --password-stdin', { input: 'another one' })
+    await done('user password admin@mailhorn.test --password-stdin', { input: 'another one' })
     const key = await done(`key create CI --account ${made.account_id}`)
     assert.equal(
       (await done('user list')).users.map(({ account }: { account: string }) => account),
@@ -162,8 +162,8 @@ for (const how of ['stopped', 'killed'] as const)
     assert.is((await type('queue')).out, 'Nothing is waiting.\n')
     const program = await start()
     assert.is((await signIn(program, 'ann@here.example', made.password)).status, 200)
-    assert.is((await signIn(program, 'admin@posthorn.test', PASSWORD)).status, 401)
-    assert.is((await signIn(program, 'admin@posthorn.test', 'another one')).status, 200)
+    assert.is((await signIn(program, 'admin@mailhorn.test', PASSWORD)).status, 401)
+    assert.is((await signIn(program, 'admin@mailhorn.test', 'another one')).status, 200)
     assert.is((await program.call('POST', '/emails', { token: key.token, body: {} })).status, 422)
     assert.is((await done('key list')).keys.length, 2)
     assert.is(statSync(join(dataDir, 'control.sock')).mode & 0o777, 0o600)
@@ -219,7 +219,7 @@ test('where there is no data, nothing is made', async t => {
   for (const line of ['user list', 'key create CI', 'queue']) {
     const { code, out, err } = await typed({ dataDir }).type(line)
     assert.equal([code, out], [1, ''])
-    assert.match(err, /^posthorn: there is no database in .*--data-dir\)\n$/)
+    assert.match(err, /^mailhorn: there is no database in .*--data-dir\)\n$/)
   }
   assert.not(existsSync(dataDir))
   mkdirSync(dataDir)
@@ -232,11 +232,11 @@ async function insistOnEmptiness(t: TestContext) {
   const dataDir = join(folder(t), 'data')
   const database = createDatabase('')
   t.after(database.drop)
-  const { type } = typed({ dataDir, env: { POSTHORN_DATABASE_URL: database.url } })
+  const { type } = typed({ dataDir, env: { MAILHORN_DATABASE_URL: database.url } })
   for (const line of ['user list', 'key create CI', 'queue']) {
     const { code, out, err } = await type(line)
     assert.equal([code, out], [1, ''])
-    assert.match(err, /^posthorn: database "\w+" at .* is empty: start the service once.*\n$/)
+    assert.match(err, /^mailhorn: database "\w+" at .* is empty: start the service once.*\n$/)
   }
   assert.equal(database.rows("select 1 from information_schema.tables where table_schema = 'public'"), [])
   assert.not(existsSync(dataDir))
@@ -254,29 +254,29 @@ test('a database of another version is left as it is', async t => {
 
 if (isOnPostgres)
   test('a database that cannot be reached is named, without its password', async t => {
-    const env = { POSTHORN_DATABASE_URL: `postgres://ann:secret@127.0.0.1:${await freePort()}/mail` }
+    const env = { MAILHORN_DATABASE_URL: `postgres://ann:secret@127.0.0.1:${await freePort()}/mail` }
     const { code, err } = await typed({ dataDir: folder(t), env }).type('key list')
     assert.is(code, 1)
     assert.match(
       err,
-      /^posthorn: database "mail" at 127\.0\.0\.1:\d+ as user "ann" cannot be read: .*ECONNREFUSED.*\n$/,
+      /^mailhorn: database "mail" at 127\.0\.0\.1:\d+ as user "ann" cannot be read: .*ECONNREFUSED.*\n$/,
     )
     assert.not.match(err, 'secret')
   })
 else
   test('a file that is no database is left as it is', async t => {
     const { dataDir, type } = await stopped(t)
-    writeFileSync(join(dataDir, 'posthorn.db'), 'this is no database at all')
+    writeFileSync(join(dataDir, 'mailhorn.db'), 'this is no database at all')
     const { code, err } = await type('key list')
     assert.is(code, 1)
     assert.match(
       err,
-      /^posthorn: the database .*posthorn\.db is damaged \(file is not a database\): restore a backup.*\n$/,
+      /^mailhorn: the database .*mailhorn\.db is damaged \(file is not a database\): restore a backup.*\n$/,
     )
   })
 
 test('a wrong configuration is named, and a wrong line needs none', async t => {
-  const env = { POSTHORN_DELIVERY_THREADS: 'many' }
+  const env = { MAILHORN_DELIVERY_THREADS: 'many' }
   const { type } = typed({ dataDir: folder(t), env })
   const { code, err } = await type('user list')
   assert.is(code, 1)
@@ -287,7 +287,7 @@ test('a wrong configuration is named, and a wrong line needs none', async t => {
 
 test('a folder can be named from anywhere, and is the program’s own when it is not', async t => {
   const { dataDir } = await stopped(t)
-  const env = { POSTHORN_DATA_DIR: 'no/such/folder' }
+  const env = { MAILHORN_DATA_DIR: 'no/such/folder' }
   const there = typed({ dataDir, env, cwd: join(dataDir, '..') })
   assert.is((await there.done('key list --data-dir data')).keys.length, 1)
   if (isOnPostgres) return
@@ -302,10 +302,10 @@ test('it runs on the runtime of the lockfile, whatever Node the path has, also b
   const path = folder(t)
   writeFileSync(join(path, 'node'), '#!/bin/sh\nexit 99\n')
   chmodSync(join(path, 'node'), 0o755)
-  const link = join(path, 'posthorn')
-  symlinkSync(join(import.meta.dirname, '../../bin/posthorn'), link)
+  const link = join(path, 'mailhorn')
+  symlinkSync(join(import.meta.dirname, '../../bin/mailhorn'), link)
   const env = { PATH: `${path}:${process.env.PATH}` }
-  const { code, out } = await posthornCommand(['version'], { dataDir: path, env, program: link })
+  const { code, out } = await mailhornCommand(['version'], { dataDir: path, env, program: link })
   assert.equal([code, /^\d+\.\d+\.\d+\n$/.test(out)], [0, true])
 })
 
@@ -320,7 +320,7 @@ test('without that runtime the path’s Node must be recent enough', async t => 
     chmodSync(join(path, 'tools', 'node'), 0o755)
   }
   const env = { PATH: `${join(path, 'tools')}:/usr/bin:/bin`, NODE_OPTIONS: '' }
-  const run = () => posthornCommand(['version'], { dataDir: path, env, program: join(bin, 'posthorn') })
+  const run = () => mailhornCommand(['version'], { dataDir: path, env, program: join(bin, 'mailhorn') })
   node('case "$1" in -e) exit 1;; -p) echo 20.1.0;; *) exit 99;; esac')
   const old = await run()
   assert.is(old.code, 1)
@@ -340,8 +340,8 @@ test('what was built of the sources is run, unless they have changed since', asy
   place('node_modules/.bin/node', 1_000)
   writeFileSync(join(root, 'node_modules/.bin/node'), '#!/bin/sh\necho "$@"\n')
   chmodSync(join(root, 'node_modules/.bin/node'), 0o755)
-  const program = join(root, 'bin/posthorn')
-  const started = async () => (await posthornCommand(['version'], { dataDir: root, program })).out
+  const program = join(root, 'bin/mailhorn')
+  const started = async () => (await mailhornCommand(['version'], { dataDir: root, program })).out
   place('build/cli.js', 2_000)
   place('build/stamp', 2_000)
   assert.is(await started(), `${root}/build/cli.js version\n`, 'there are no sources, as in the image')
@@ -354,9 +354,9 @@ test('what was built of the sources is run, unless they have changed since', asy
 test('output that cannot be written is one line, and not a success', async t => {
   const full = openSync('/dev/full', 'w')
   t.after(() => closeSync(full))
-  const { code, err } = await posthornCommand(['version'], { dataDir: folder(t), stdout: full })
+  const { code, err } = await mailhornCommand(['version'], { dataDir: folder(t), stdout: full })
   assert.is(code, 1)
-  assert.match(err, /^posthorn: the output cannot be written: ENOSPC.*\n$/)
+  assert.match(err, /^mailhorn: the output cannot be written: ENOSPC.*\n$/)
 })
 
 test('root acts as the folder’s owner, so that the service can go on with it', async t => {
@@ -375,14 +375,14 @@ test('the names of the addresses in the configuration are looked up, without a s
     startZone('1.2.0.192.in-addr.arpa PTR out.here.example\nout.here.example A 192.0.2.1'),
   )
   const env = {
-    POSTHORN_DNS_RESOLVERS: zone.server,
-    POSTHORN_DELIVERY_SOURCE_IPS: '192.0.2.1=out.here.example,192.0.2.2',
+    MAILHORN_DNS_RESOLVERS: zone.server,
+    MAILHORN_DELIVERY_SOURCE_IPS: '192.0.2.1=out.here.example,192.0.2.2',
   }
   const { code, out } = await typed({ dataDir: folder(t), env }).type('source')
   assert.is(code, 0)
   assert.equal(out.split('\n').slice(0, 3), [
     '192.0.2.1 out.here.example: good',
-    '192.0.2.2 posthorn.test: not good',
+    '192.0.2.2 mailhorn.test: not good',
     '  192.0.2.2 has no name (PTR)',
   ])
 })

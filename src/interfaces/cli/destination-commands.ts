@@ -1,4 +1,4 @@
-/** `posthorn destinations …` and `posthorn queue sites`: the queue and the mail of a day, by where it goes. */
+/** `mailhorn destinations …` and `mailhorn queue sites`: the queue and the mail of a day, by where it goes. */
 
 import { isUtcDay, utcDay } from '../../lib/periods.ts'
 import { type DestinationEntry, reportDestinations } from '../../pipeline/queue/destination-report.ts'
@@ -61,7 +61,7 @@ export const destinationCommands: CliCommand[] = [
     name: 'destinations resume',
     usage: '<site>',
     summary: 'Tries a site that rests now, with a single delivery',
-    details: '  <site>  As `posthorn destinations` shows it; quote it where it has several hosts.',
+    details: '  <site>  As `mailhorn destinations` shows it; quote it where it has several hosts.',
     positionals: { least: 1, most: 1 },
     async run({ positionals, open }) {
       const { change }: Pick<Installation, 'change'> = await open()

@@ -1,4 +1,4 @@
-/** `posthorn doctor`: looks at the installation from all sides, and says what to do. */
+/** `mailhorn doctor`: looks at the installation from all sides, and says what to do. */
 import type { Finding, FindingStatus, Report } from '../doctor/finding.ts'
 import type { CliCommand, CommandInput } from './command.ts'
 import { CommandError, printable } from './result.ts'

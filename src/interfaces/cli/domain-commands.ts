@@ -1,4 +1,4 @@
-/** `posthorn domains …`: sending domains, whosever they are. */
+/** `mailhorn domains …`: sending domains, whosever they are. */
 import type { CliCommand } from './command.ts'
 
 export const domainCommands: CliCommand[] = [

@@ -13,7 +13,7 @@ export function overview(commands: readonly CliCommand[]): string {
   ]
   const width = Math.max(...all.map(([name]) => name!.length))
   return [
-    'Usage: posthorn <command> [options]',
+    'Usage: mailhorn <command> [options]',
     '',
     ...all.map(([name, summary]) => `  ${name!.padEnd(width)}  ${summary}`),
     '',
@@ -25,6 +25,6 @@ export function overview(commands: readonly CliCommand[]): string {
 }
 
 export function helpFor({ name, usage, summary, details }: CliCommand): string {
-  const lines = [`Usage: posthorn ${name} ${usage}`.trimEnd(), '', `${summary}.`]
+  const lines = [`Usage: mailhorn ${name} ${usage}`.trimEnd(), '', `${summary}.`]
   return [...lines, ...(details ? ['', details] : [])].join('\n')
 }

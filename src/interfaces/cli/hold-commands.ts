@@ -1,4 +1,4 @@
-/** `posthorn queue hold …` and what is like it: mail is kept in the queue, let go, given up. */
+/** `mailhorn queue hold …` and what is like it: mail is kept in the queue, let go, given up. */
 
 import { wireId } from '../../lib/ids.ts'
 import { listActiveHolds } from '../../pipeline/queue/hold-rows.ts'

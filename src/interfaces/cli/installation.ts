@@ -51,7 +51,7 @@ export async function openInstallation(
   if (!isThere(location))
     throw new CommandError(
       `there is no database in ${dataDir}: start the service once, or say where its data is ` +
-        '(setting data_dir, POSTHORN_DATA_DIR or --data-dir)',
+        '(setting data_dir, MAILHORN_DATA_DIR or --data-dir)',
     )
   if (existsSync(dataDir)) actAsOwner(dataDir)
   const db = await readable(location)

@@ -1,4 +1,4 @@
-/** The program `posthorn`: finds the command that a line means, has it carried out, and says what came of it. */
+/** The program `mailhorn`: finds the command that a line means, has it carried out, and says what came of it. */
 import { parseArgs } from 'node:util'
 import { isStartFault } from '../../lib/start-fault.ts'
 import { StorageUnavailable } from '../../store/command.ts'
@@ -64,12 +64,12 @@ export async function runProgram(args: readonly string[], deps: ProgramDeps): Pr
     return await run(args, deps)
   } catch (error) {
     if (error instanceof UsageError) {
-      deps.err(`posthorn: ${error.message}\n`)
+      deps.err(`mailhorn: ${error.message}\n`)
       return EXIT.usage
     }
     const isForeseen = isStartFault(error) || FORESEEN.some(kind => error instanceof kind)
     const { message, stack } = error as Error
-    deps.err(`posthorn: ${isForeseen ? message : stack}\n`)
+    deps.err(`mailhorn: ${isForeseen ? message : stack}\n`)
     return EXIT.failure
   }
 }
@@ -129,7 +129,7 @@ function unknown(words: readonly string[]): string {
   const family = COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `))
   return family.length > 0
     ? `${words[0]} what?\n\n${family.map(helpFor).join('\n\n')}`
-    : `there is no command ${words[0]}; see posthorn help`
+    : `there is no command ${words[0]}; see mailhorn help`
 }
 
 /** @throws UsageError */

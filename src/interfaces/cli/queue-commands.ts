@@ -1,4 +1,4 @@
-/** `posthorn queue …`: what waits for delivery, and what is to be tried again at once. */
+/** `mailhorn queue …`: what waits for delivery, and what is to be tried again at once. */
 import { domainToASCII } from 'node:url'
 import { type QueueEntry, type QueueView, readQueue, viewQueue } from '../../pipeline/queue/view.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'

@@ -1,4 +1,4 @@
-/** `posthorn source …`: the addresses that mail is sent from. */
+/** `mailhorn source …`: the addresses that mail is sent from. */
 import { reportSources, type SourceEntry } from '../../pipeline/delivery/shaping/source-report.ts'
 import type { CheckedSource, CliCommand } from './command.ts'
 import { isoTime, printable, table } from './result.ts'

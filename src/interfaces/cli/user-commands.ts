@@ -1,4 +1,4 @@
-/** `posthorn user …`: who can sign in. */
+/** `mailhorn user …`: who can sign in. */
 import { wireId } from '../../lib/ids.ts'
 import { listUsers } from '../../resources/accounts/user-rows.ts'
 import type { CliCommand, CommandInput } from './command.ts'

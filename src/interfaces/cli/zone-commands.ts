@@ -1,4 +1,4 @@
-/** `posthorn dns …`: the provider zone, for copying to where it is hosted. */
+/** `mailhorn dns …`: the provider zone, for copying to where it is hosted. */
 import { recordData, recordLine } from '../../protocols/dns/record-text.ts'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 import { listZone } from '../../resources/domains/zone-list.ts'

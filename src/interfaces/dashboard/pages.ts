@@ -89,7 +89,7 @@ const NOT_BUILT: Page = {
   status: 503,
   headers: { ...PAGE_HEADERS, 'content-type': 'text/html; charset=utf-8' },
   content: Buffer.from(
-    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Posthorn</title></head><body>' +
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Mailhorn</title></head><body>' +
       '<h1>The dashboard has not been built yet</h1><p>The service itself is running. Run <code>npm start</code>, which ' +
       'builds it, or <code>node scripts/build-dashboard.js</code>, and start the service anew.</p></body></html>\n',
   ),

@@ -20,7 +20,7 @@ export interface ProviderZoneOptions {
 }
 
 const DELEGATE =
-  'Delegate it in the zone above (NS records, with the addresses of the name servers), and let port 53, UDP and TCP, lead to dns.listen; or copy the records that `posthorn dns records` prints.'
+  'Delegate it in the zone above (NS records, with the addresses of the name servers), and let port 53, UDP and TCP, lead to dns.listen; or copy the records that `mailhorn dns records` prints.'
 
 export function providerZone(options: ProviderZoneOptions): Examination[] {
   const { mailHost, inquiries, laboratory } = options

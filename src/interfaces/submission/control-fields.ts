@@ -17,7 +17,7 @@ const IDEMPOTENCY_KEY = /^(?:resend|x)-idempotency-key$/
 const SCHEDULED_AT = 'x-scheduled-at'
 const TAG = /^x-tag-(.+)$/i
 /** They name hidden recipients, or are ours to write. */
-const TAKEN_OUT = /^(?:bcc|resent-bcc|return-path|x-posthorn-.*)$/
+const TAKEN_OUT = /^(?:bcc|resent-bcc|return-path|x-mailhorn-.*)$/
 
 /** Whether a field is for us, and not for the recipients. */
 export function staysHere({ name }: HeaderField): boolean {

@@ -139,7 +139,7 @@ function createAuth(signIn: SignIn, { clock, log, end }: { clock: Clock; log: Lo
       return answer(
         new Reply(
           535,
-          '5.7.8 The user name is resend, posthorn or the id of the key, and the password an API key',
+          '5.7.8 The user name is resend, mailhorn or the id of the key, and the password an API key',
         ),
       )
     }

@@ -13,7 +13,7 @@ export type SignedIn = { sender: Sender } | 'wrong' | 'too-many'
 
 export type SignIn = (from: string, userName: string, password: string) => Promise<SignedIn>
 
-const USER_NAMES = new Set(['resend', 'posthorn'])
+const USER_NAMES = new Set(['resend', 'mailhorn'])
 /** Networks with keys that were right there; the pair used longest ago is forgotten first. */
 const KNOWN_PLACES_MAX = 10_000
 

@@ -15,7 +15,7 @@ export interface UserHeaders {
 
 const NAME = /^[!-9;-~]+$/
 const RESERVED =
-  /^(?:bcc|to|cc|from|sender|subject|date|return-path|received|resent-.*|dkim-.*|arc-.*|content-.*|mime-version|authentication-results|delivered-to|x-posthorn-.*)$/i
+  /^(?:bcc|to|cc|from|sender|subject|date|return-path|received|resent-.*|dkim-.*|arc-.*|content-.*|mime-version|authentication-results|delivered-to|x-mailhorn-.*)$/i
 /** Printable ASCII but for `<`, `>` and `@`. */
 const MESSAGE_ID = /^<[!-;=?A-~]+@[!-;=?A-~]+>$/
 const MOST_FIELDS = 100

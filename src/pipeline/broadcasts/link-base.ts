@@ -23,7 +23,7 @@ export function linkFault({ url, setting }: LinkBase): string | undefined {
 }
 
 function variableOf(setting: string): string {
-  return `POSTHORN_${setting.replaceAll('.', '_').toUpperCase()}`
+  return `MAILHORN_${setting.replaceAll('.', '_').toUpperCase()}`
 }
 
 /** What works less well than it could; undefined where there is nothing to say. */

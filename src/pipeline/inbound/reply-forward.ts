@@ -8,7 +8,7 @@ import type { InboundContent } from './stored-content.ts'
 import { inboundRowView, mailboxes } from './view.ts'
 
 /** Says how often a message has been passed on or answered by us: machines at both ends could go on for ever. */
-export const ANSWERED_HEADER = 'X-Posthorn-Answered'
+export const ANSWERED_HEADER = 'X-Mailhorn-Answered'
 
 export interface Words {
   html: string | null

@@ -29,8 +29,8 @@ const OVERSIGNED = [
   'list-unsubscribe',
   'list-unsubscribe-post',
 ]
-/** Signed where they occur; `x-posthorn-ref` ties a complaint to its delivery. */
-const SIGNED = /^(?:feedback-id|x-posthorn-ref|list-.*|resent-.*)$/
+/** Signed where they occur; `x-mailhorn-ref` ties a complaint to its delivery. */
+const SIGNED = /^(?:feedback-id|x-mailhorn-ref|list-.*|resent-.*)$/
 const IRREGULAR = /\t|^ | $| {2}/
 
 /** What follows from the names of a message's fields alone. */

@@ -40,7 +40,7 @@ export interface DialledOptions {
   until: AbortSignal
 }
 
-const USER_AGENT = 'Posthorn'
+const USER_AGENT = 'Mailhorn'
 const MOST_HEADER_BYTES = 16 * 1024
 
 export class StaleConnection extends OutboundFault {

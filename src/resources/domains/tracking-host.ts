@@ -22,7 +22,7 @@ export interface LinkPlace {
 }
 
 /** Shows at each host that it leads here. */
-export const PROOF_PATH = '/.well-known/posthorn-links'
+export const PROOF_PATH = '/.well-known/mailhorn-links'
 
 export function trackingHostOf(
   { name, trackingSubdomain }: TrackedDomain,

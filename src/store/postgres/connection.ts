@@ -111,7 +111,7 @@ export function openPool(address: PostgresAddress, { size, settings }: PoolOptio
     keepAlive: true,
     pipeline: true,
     stream: gatheringSocket,
-    application_name: 'posthorn',
+    application_name: 'mailhorn',
     options: Object.entries({ ...COMMON_SETTINGS, ...settings })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),

@@ -24,7 +24,7 @@ interface Notice {
   announcements: Announcement[]
 }
 
-const CHANNEL = 'posthorn'
+const CHANNEL = 'mailhorn'
 const SEND_EVERY_MS = 100
 const RECONNECT_AFTER_MS = 1_000
 /** The database takes notices of less than 8,000 bytes. */

@@ -17,10 +17,10 @@ const LOCK = '1886350436, 2'
 const BYTEA_AGGREGATES = (['min', 'max'] as const).map(name => {
   const pick = name === 'min' ? 'least' : 'greatest'
   return `
-    create or replace function posthorn_${pick}(a bytea, b bytea) returns bytea
+    create or replace function mailhorn_${pick}(a bytea, b bytea) returns bytea
       language sql immutable strict parallel safe as 'select ${pick}(a, b)';
     create aggregate ${name}(bytea) (
-      sfunc = posthorn_${pick}, stype = bytea, sortop = ${name === 'min' ? '<' : '>'}, parallel = safe)`
+      sfunc = mailhorn_${pick}, stype = bytea, sortop = ${name === 'min' ? '<' : '>'}, parallel = safe)`
 })
 
 /**
@@ -54,7 +54,7 @@ async function insistOnServer(query: Query, address: PostgresAddress) {
   const [{ major, version, encoding }] = rows as [{ major: number; version: string; encoding: string }]
   if (major < OLDEST_VERSION)
     throw new StartFault(
-      `${describeAddress(address)} runs on PostgreSQL ${version}; Posthorn needs ${OLDEST_VERSION} or newer`,
+      `${describeAddress(address)} runs on PostgreSQL ${version}; Mailhorn needs ${OLDEST_VERSION} or newer`,
     )
   if (!ENCODINGS.includes(encoding))
     throw new StartFault(

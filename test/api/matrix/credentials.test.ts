@@ -1,20 +1,20 @@
 import * as assert from 'uvu/assert'
 import type { Route } from '../../../src/interfaces/api/route.ts'
 import { openSession } from '../../kit/accounts.ts'
-import { type ApiAnswer, type CallOptions, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type ApiAnswer, type CallOptions, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { allRoutes, pathOf } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('credentials')
 const routes = await allRoutes()
-const COOKIE = 'posthorn_session'
+const COOKIE = 'mailhorn_session'
 const IDLE_MS = 14 * 86_400_000
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const NO_KEY = { status: 401, name: 'missing_api_key' }
 const BAD_KEY = { status: 401, name: 'invalid_api_key' }
@@ -40,37 +40,37 @@ const authorization = (value: string): CallOptions => ({ headers: { authorizatio
 const cookie = (value: string, headers: Record<string, string> = {}): CallOptions => ({
   headers: { cookie: value, ...headers },
 })
-const freshCookie = () => `${COOKIE}=${openSession(posthorn, 'cookie')}`
+const freshCookie = () => `${COOKIE}=${openSession(mailhorn, 'cookie')}`
 const unknownKey = `re_${'x'.repeat(40)}`
 
 let bound: Promise<string> | undefined
 
 function boundKey(): Promise<string> {
   const make = async () => {
-    const session = openSession(posthorn, 'bearer')
-    const { body: domain } = await posthorn.call('POST', '/domains', {
+    const session = openSession(mailhorn, 'bearer')
+    const { body: domain } = await mailhorn.call('POST', '/domains', {
       session,
       body: { name: 'bound.example' },
     })
     const body = { name: 'bound', domain_id: domain.id }
-    return (await posthorn.call('POST', '/api-keys', { session, body })).body.token as string
+    return (await mailhorn.call('POST', '/api-keys', { session, body })).body.token as string
   }
   bound ??= make()
   return bound
 }
 
 async function deletedKey(): Promise<string> {
-  const session = openSession(posthorn, 'bearer')
-  const { body } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'gone' } })
-  await posthorn.call('DELETE', `/api-keys/${body.id}`, { session })
+  const session = openSession(mailhorn, 'bearer')
+  const { body } = await mailhorn.call('POST', '/api-keys', { session, body: { name: 'gone' } })
+  await mailhorn.call('DELETE', `/api-keys/${body.id}`, { session })
   return body.token
 }
 
 async function loggedOut(kind: 'bearer' | 'cookie'): Promise<string> {
-  const token = openSession(posthorn, kind)
+  const token = openSession(mailhorn, kind)
   const options =
-    kind === 'bearer' ? bearer(token) : cookie(`${COOKIE}=${token}`, { origin: posthorn.baseUrl })
-  assert.is((await posthorn.call('POST', '/auth/logout', options)).status, 200)
+    kind === 'bearer' ? bearer(token) : cookie(`${COOKIE}=${token}`, { origin: mailhorn.baseUrl })
+  assert.is((await mailhorn.call('POST', '/auth/logout', options)).status, 200)
   return token
 }
 
@@ -83,18 +83,18 @@ const TABLE: Row[] = [
   { who: 'an unknown key', with: () => bearer(unknownKey), key: BAD_KEY, session: BAD_KEY },
   {
     who: 'the beginning of a good key',
-    with: () => bearer(posthorn.apiKey.slice(0, -1)),
+    with: () => bearer(mailhorn.apiKey.slice(0, -1)),
     key: BAD_KEY,
     session: BAD_KEY,
   },
   {
     who: 'a good key in other letters',
-    with: () => bearer(posthorn.apiKey.toUpperCase()),
+    with: () => bearer(mailhorn.apiKey.toUpperCase()),
     key: BAD_KEY,
     session: BAD_KEY,
   },
   { who: 'a deleted key', with: async () => bearer(await deletedKey()), key: BAD_KEY, session: BAD_KEY },
-  { who: 'an API key', with: () => bearer(posthorn.apiKey), key: IN, session: ONLY_SENDING },
+  { who: 'an API key', with: () => bearer(mailhorn.apiKey), key: IN, session: ONLY_SENDING },
   {
     who: 'an API key bound to a domain',
     with: async () => bearer(await boundKey()),
@@ -104,17 +104,17 @@ const TABLE: Row[] = [
   },
   {
     who: 'an API key after BEARER and blanks',
-    with: () => authorization(`BEARER   ${posthorn.apiKey} `),
+    with: () => authorization(`BEARER   ${mailhorn.apiKey} `),
     key: IN,
     session: ONLY_SENDING,
   },
   {
     who: 'an API key in place of the cookie',
-    with: () => cookie(`${COOKIE}=${posthorn.apiKey}`),
+    with: () => cookie(`${COOKIE}=${mailhorn.apiKey}`),
     key: NO_KEY,
     session: NO_KEY,
   },
-  { who: 'a session', with: () => bearer(openSession(posthorn, 'bearer')), key: IN, session: IN },
+  { who: 'a session', with: () => bearer(openSession(mailhorn, 'bearer')), key: IN, session: IN },
   {
     who: 'an unknown session',
     with: () => bearer(`phs_${'x'.repeat(40)}`),
@@ -129,19 +129,19 @@ const TABLE: Row[] = [
   },
   {
     who: "a browser's session outside its cookie",
-    with: () => bearer(openSession(posthorn, 'cookie')),
+    with: () => bearer(openSession(mailhorn, 'cookie')),
     key: NO_KEY,
     session: NO_KEY,
   },
   {
     who: "a script's session in a cookie",
-    with: () => cookie(`${COOKIE}=${openSession(posthorn, 'bearer')}`, { origin: posthorn.baseUrl }),
+    with: () => cookie(`${COOKIE}=${openSession(mailhorn, 'bearer')}`, { origin: mailhorn.baseUrl }),
     key: NO_KEY,
     session: NO_KEY,
   },
   {
     who: 'a browser at our own page',
-    with: () => cookie(freshCookie(), { origin: posthorn.baseUrl }),
+    with: () => cookie(freshCookie(), { origin: mailhorn.baseUrl }),
     key: IN,
     session: IN,
   },
@@ -153,7 +153,7 @@ const TABLE: Row[] = [
   },
   {
     who: 'a browser with other cookies beside ours',
-    with: () => cookie(`a=b; ${freshCookie()}; c="d"; e`, { origin: posthorn.baseUrl }),
+    with: () => cookie(`a=b; ${freshCookie()}; c="d"; e`, { origin: mailhorn.baseUrl }),
     key: IN,
     session: IN,
   },
@@ -180,7 +180,7 @@ const TABLE: Row[] = [
   },
   {
     who: 'a browser at a page of the same site',
-    with: () => cookie(freshCookie(), { 'sec-fetch-site': 'same-site', origin: posthorn.baseUrl }),
+    with: () => cookie(freshCookie(), { 'sec-fetch-site': 'same-site', origin: mailhorn.baseUrl }),
     key: IN,
     session: IN,
     write: ELSEWHERE,
@@ -194,13 +194,13 @@ const TABLE: Row[] = [
   },
   {
     who: 'a browser that was logged out',
-    with: async () => cookie(`${COOKIE}=${await loggedOut('cookie')}`, { origin: posthorn.baseUrl }),
+    with: async () => cookie(`${COOKIE}=${await loggedOut('cookie')}`, { origin: mailhorn.baseUrl }),
     key: NO_KEY,
     session: NO_KEY,
   },
   {
     who: 'a browser with an empty cookie',
-    with: () => cookie(`${COOKIE}=`, { origin: posthorn.baseUrl }),
+    with: () => cookie(`${COOKIE}=`, { origin: mailhorn.baseUrl }),
     key: NO_KEY,
     session: NO_KEY,
   },
@@ -226,7 +226,7 @@ for (const route of routes)
     const special = writes && (row.write ?? (isOfWholeAccount(route) && row.wholeAccount))
     const expected = route.access === 'public' ? IN : special || row[route.access]
     test(`${route.method} ${route.path} ${expected === IN ? 'lets in' : 'refuses'} ${row.who}`, async () => {
-      const answer = await posthorn.call(route.method, pathOf(route), await row.with())
+      const answer = await mailhorn.call(route.method, pathOf(route), await row.with())
       if (expected === IN) assert.ok(isLetIn(answer), JSON.stringify([answer.status, answer.body]))
       else assertRefusal(answer, expected as { status: number; name: string })
     })
@@ -267,7 +267,7 @@ test('every route is reached, under the access it was written for', () => {
     'key POST /suppressions/batch/remove',
     'public GET /.well-known/acme-challenge/:token',
     'public GET /.well-known/mta-sts.txt',
-    'public GET /.well-known/posthorn-links',
+    'public GET /.well-known/mailhorn-links',
     'public GET /c/:token',
     'public GET /downloads',
     'public GET /healthz',
@@ -416,9 +416,9 @@ const guarded = () => routes.filter(({ access }) => access !== 'public')
 
 test('a key is not taken from the query or from another header', async () => {
   for (const route of guarded()) {
-    const path = `${pathOf(route)}?api_key=${posthorn.apiKey}&authorization=Bearer%20${posthorn.apiKey}`
-    const headers = { 'x-api-key': posthorn.apiKey, 'proxy-authorization': `Bearer ${posthorn.apiKey}` }
-    assertRefusal(await posthorn.call(route.method, path, { headers }), NO_KEY)
+    const path = `${pathOf(route)}?api_key=${mailhorn.apiKey}&authorization=Bearer%20${mailhorn.apiKey}`
+    const headers = { 'x-api-key': mailhorn.apiKey, 'proxy-authorization': `Bearer ${mailhorn.apiKey}` }
+    assertRefusal(await mailhorn.call(route.method, path, { headers }), NO_KEY)
   }
 })
 
@@ -428,13 +428,13 @@ function patternOf({ path }: Route): RegExp {
 }
 
 test('an unknown path is 404 and a wrong method 405, whoever asks', async () => {
-  for (const options of [{}, bearer('garbage'), bearer(posthorn.apiKey)]) {
-    assertRefusal(await posthorn.call('POST', '/nowhere', options), { status: 404, name: 'not_found' })
+  for (const options of [{}, bearer('garbage'), bearer(mailhorn.apiKey)]) {
+    assertRefusal(await mailhorn.call('POST', '/nowhere', options), { status: 404, name: 'not_found' })
     for (const path of new Set(routes.map(route => pathOf(route)))) {
       const takers = routes.filter(route => patternOf(route).test(path))
       const allowed = [...new Set(takers.map(({ method }) => method))]
       const wrong = (['PATCH', 'PUT', 'DELETE'] as const).find(method => !allowed.includes(method))!
-      const answer = await posthorn.call(wrong, path, options)
+      const answer = await mailhorn.call(wrong, path, options)
       assertRefusal(answer, { status: 405, name: 'method_not_allowed' })
       const said = answer.headers.get('allow')!.split(', ')
       assert.equal(said.filter(method => method !== 'HEAD').sort(), allowed.sort(), path)
@@ -451,20 +451,20 @@ test('a bad credential is told before a bad body', async () => {
       ['{}', { 'content-type': 'text/plain' }],
       ['x'.repeat(2 * 1024 * 1024), {}],
     ] as const) {
-      assertRefusal(await posthorn.call(method, at, { raw, headers }), NO_KEY)
-      assertRefusal(await posthorn.call(method, at, { raw, headers, key: unknownKey }), BAD_KEY)
+      assertRefusal(await mailhorn.call(method, at, { raw, headers }), NO_KEY)
+      assertRefusal(await mailhorn.call(method, at, { raw, headers, key: unknownKey }), BAD_KEY)
     }
   }
 })
 
 test('the use of a key is written down in time', async () => {
-  const session = openSession(posthorn, 'bearer')
-  const { body: made } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'used' } })
-  await posthorn.call('POST', '/emails', { key: made.token, body: {} })
-  const usedAt = posthorn.clock.now()
-  posthorn.clock.advance(61_000)
+  const session = openSession(mailhorn, 'bearer')
+  const { body: made } = await mailhorn.call('POST', '/api-keys', { session, body: { name: 'used' } })
+  await mailhorn.call('POST', '/emails', { key: made.token, body: {} })
+  const usedAt = mailhorn.clock.now()
+  mailhorn.clock.advance(61_000)
   for (;;) {
-    const { body } = await posthorn.call('GET', '/api-keys', { session })
+    const { body } = await mailhorn.call('GET', '/api-keys', { session })
     const { last_used_at: at } = body.data.find(({ id }: { id: string }) => id === made.id)
     if (at === null) continue
     assert.ok(Math.abs(Date.parse(at) - usedAt) < 120_000)
@@ -473,19 +473,19 @@ test('the use of a key is written down in time', async () => {
 })
 
 test('sessions end after 14 days without use, and live on with it', async () => {
-  const idle = { bearer: openSession(posthorn, 'bearer'), cookie: openSession(posthorn, 'cookie') }
-  const used = openSession(posthorn, 'bearer')
-  posthorn.clock.advance(IDLE_MS - 60_000)
-  assert.is((await posthorn.call('GET', '/auth/session', { session: used })).status, 200)
-  posthorn.clock.advance(120_000)
+  const idle = { bearer: openSession(mailhorn, 'bearer'), cookie: openSession(mailhorn, 'cookie') }
+  const used = openSession(mailhorn, 'bearer')
+  mailhorn.clock.advance(IDLE_MS - 60_000)
+  assert.is((await mailhorn.call('GET', '/auth/session', { session: used })).status, 200)
+  mailhorn.clock.advance(120_000)
   for (const route of guarded())
     for (const options of [
       bearer(idle.bearer),
-      cookie(`${COOKIE}=${idle.cookie}`, { origin: posthorn.baseUrl }),
+      cookie(`${COOKIE}=${idle.cookie}`, { origin: mailhorn.baseUrl }),
     ])
-      assertRefusal(await posthorn.call(route.method, pathOf(route), options), NO_KEY)
-  posthorn.clock.advance(IDLE_MS - 180_000)
-  assert.is((await posthorn.call('GET', '/auth/session', { session: used })).status, 200)
+      assertRefusal(await mailhorn.call(route.method, pathOf(route), options), NO_KEY)
+  mailhorn.clock.advance(IDLE_MS - 180_000)
+  assert.is((await mailhorn.call('GET', '/auth/session', { session: used })).status, 200)
 })
 
 test.run()

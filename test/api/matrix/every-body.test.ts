@@ -4,43 +4,43 @@ import type { Route } from '../../../src/interfaces/api/route.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { type FakeCloudflare, startCloudflare } from '../../kit/cloudflare.ts'
 import { draftBroadcast, GOOD_TOKEN, goodBodyFor } from '../../kit/good-bodies.ts'
+import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { filled, type Owned, ownEverything, paramsOf } from '../../kit/owned.ts'
-import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { allRoutes } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('every route that reads a body')
 const routes = (await allRoutes()).filter(({ body }) => body !== undefined)
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let owned: Owned
 let cloudflare: FakeCloudflare
 test.before(async () => {
   cloudflare = await startCloudflare({ [GOOD_TOKEN]: ['here.example'] })
   const env = {
-    POSTHORN_AUTOCONFIGURE_CLOUDFLARE_BASE_URL: cloudflare.baseUrl,
+    MAILHORN_AUTOCONFIGURE_CLOUDFLARE_BASE_URL: cloudflare.baseUrl,
     // broadcasts to real recipients need links that they can open
-    POSTHORN_TRACKING_BASE_URL: 'https://links.here.example',
+    MAILHORN_TRACKING_BASE_URL: 'https://links.here.example',
   }
-  posthorn = await startPosthorn({ env })
-  const session = openSession(posthorn, 'bearer')
-  owned = await ownEverything(posthorn, { session, key: posthorn.apiKey, domain: 'here.example' })
+  mailhorn = await startMailhorn({ env })
+  const session = openSession(mailhorn, 'bearer')
+  owned = await ownEverything(mailhorn, { session, key: mailhorn.apiKey, domain: 'here.example' })
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await cloudflare.close()
 })
 
 const MAIL = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 type Body = Record<string, unknown>
-const inAnHour = () => new Date(posthorn.clock.now() + 3_600_000).toISOString()
-const goodBody = (route: Route) => goodBodyFor(posthorn, route)
+const inAnHour = () => new Date(mailhorn.clock.now() + 3_600_000).toISOString()
+const goodBody = (route: Route) => goodBodyFor(mailhorn, route)
 
 /** That may be sent. */
 async function aDraft(): Promise<string> {
-  posthorn.change("update domains set status = 'verified' where name = 'here.example'")
-  const session = openSession(posthorn, 'bearer')
-  const { body } = await posthorn.call('POST', '/broadcasts', { session, body: draftBroadcast(posthorn) })
+  mailhorn.change("update domains set status = 'verified' where name = 'here.example'")
+  const session = openSession(mailhorn, 'bearer')
+  const { body } = await mailhorn.call('POST', '/broadcasts', { session, body: draftBroadcast(mailhorn) })
   return body.id
 }
 
@@ -48,14 +48,14 @@ async function aDraft(): Promise<string> {
 async function send(route: Route, body: Body, spelling = (id: string) => id): Promise<ApiAnswer> {
   const params = paramsOf(owned, route)
   if (route.path === '/broadcasts/:id/send') params.id = await aDraft()
-  if (route.path === '/emails/:id') params.id = await posthorn.send({ ...MAIL, scheduled_at: inAnHour() })
+  if (route.path === '/emails/:id') params.id = await mailhorn.send({ ...MAIL, scheduled_at: inAnHour() })
   const target = filled(
     route,
     Object.fromEntries(Object.entries(params).map(([name, value]) => [name, spelling(value)])),
   )
-  const session = openSession(posthorn, 'bearer')
+  const session = openSession(mailhorn, 'bearer')
   const payload = isList(route) ? [body] : body
-  return posthorn.call(route.method, target, { session, body: payload })
+  return mailhorn.call(route.method, target, { session, body: payload })
 }
 
 const isList = ({ body }: Route) => body instanceof z.ZodArray

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { openSession } from '../../kit/accounts.ts'
 import { assertAsDescribed } from '../../kit/contract.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { exchange, type RawReply } from '../../kit/raw-http.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { allRoutes, pathOf, routeAt } from '../../kit/routes.ts'
@@ -10,11 +10,11 @@ import { suite } from '../../kit/suite.ts'
 const test = suite('every path by every method')
 const routes = await allRoutes()
 const paths = [...new Set(routes.map(route => pathOf(route)))]
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']
 const JSON_TYPE = 'Content-Type: application/json\r\n'
@@ -43,14 +43,14 @@ const ENDLESS = `${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n${CHUNK.repeat(9)
 const CREDENTIALS: Record<string, () => string> = {
   nobody: () => '',
   somebody: () => 'Authorization: Bearer re_unknown\r\n',
-  'an API key': () => `Authorization: Bearer ${posthorn.apiKey}\r\n`,
-  'a session': () => `Authorization: Bearer ${openSession(posthorn, 'bearer')}\r\n`,
+  'an API key': () => `Authorization: Bearer ${mailhorn.apiKey}\r\n`,
+  'a session': () => `Authorization: Bearer ${openSession(mailhorn, 'bearer')}\r\n`,
 }
 
 async function ask(method: string, path: string, who: string, end: string): Promise<RawReply> {
-  const request = `${method} ${path} HTTP/1.1\r\nHost: posthorn.test\r\nConnection: close\r\n${who}${end}`
+  const request = `${method} ${path} HTTP/1.1\r\nHost: mailhorn.test\r\nConnection: close\r\n${who}${end}`
   const bytes = Buffer.from(request, 'latin1')
-  const { replies } = await exchange(posthorn.baseUrl, bytes, { head: method === 'HEAD' })
+  const { replies } = await exchange(mailhorn.baseUrl, bytes, { head: method === 'HEAD' })
   assert.is(replies.length, 1, `${method} ${path} answered nothing`)
   return replies[0]!
 }

@@ -3,8 +3,8 @@ import { DEFAULT_BODY_LIMIT_BYTES } from '../../../src/interfaces/api/body/body.
 import type { Route } from '../../../src/interfaces/api/route.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { assertAsDescribed } from '../../kit/contract.ts'
+import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { filled, type Owned, ownEverything, paramsOf } from '../../kit/owned.ts'
-import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal, contentsOf, type ExpectedRefusal } from '../../kit/refusals.ts'
 import { replyText } from '../../kit/reply-text.ts'
 import { allRoutes, pathOf } from '../../kit/routes.ts'
@@ -15,14 +15,14 @@ const routes = await allRoutes()
 /** Those that look at a body. */
 const readers = routes.filter(({ body }) => body !== undefined)
 const others = routes.filter(({ body }) => body === undefined)
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let owned: Owned
 test.before(async () => {
-  posthorn = await startPosthorn()
-  const session = openSession(posthorn, 'bearer')
-  owned = await ownEverything(posthorn, { session, key: posthorn.apiKey, domain: 'here.example' })
+  mailhorn = await startMailhorn()
+  const session = openSession(mailhorn, 'bearer')
+  owned = await ownEverything(mailhorn, { session, key: mailhorn.apiKey, domain: 'here.example' })
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const MALFORMED = { status: 400, name: 'validation_error' }
 const NOT_JSON = { status: 415, name: 'validation_error' }
@@ -36,11 +36,11 @@ interface Nonsense {
 
 /** By a session of its own: some routes end it. */
 async function ask({ method, path }: Route, target: string, { body, type }: Nonsense): Promise<ApiAnswer> {
-  const response = await fetch(posthorn.baseUrl + target, {
+  const response = await fetch(mailhorn.baseUrl + target, {
     method,
     redirect: 'manual',
     headers: {
-      authorization: `Bearer ${openSession(posthorn, 'bearer')}`,
+      authorization: `Bearer ${openSession(mailhorn, 'bearer')}`,
       ...(type === undefined ? {} : { 'content-type': type }),
     },
     ...(body === undefined ? {} : { body, duplex: 'half' }),
@@ -75,10 +75,10 @@ const BODIES: [what: string, make: (route: Route) => Nonsense, expected: Expecte
 for (const route of readers)
   for (const [what, make, expected] of BODIES)
     test(`${route.method} ${route.path} refuses ${what}`, async () => {
-      const before = contentsOf(posthorn, ['sessions'])
+      const before = contentsOf(mailhorn, ['sessions'])
       const answer = await ask(route, filled(route, paramsOf(owned, route)), make(route))
       assertRefusal(answer, expected)
-      assert.equal(contentsOf(posthorn, ['sessions']), before)
+      assert.equal(contentsOf(mailhorn, ['sessions']), before)
     })
 
 for (const route of others.filter(({ method }) => method !== 'GET'))

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { addAccount, type OtherAccount } from '../../kit/accounts.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type ApiAnswer, type Mailhorn, startMailhorn, zoneText } from '../../kit/mailhorn.ts'
 import { bodyFor, filled, type Owned, ownEverything, paramsOf } from '../../kit/owned.ts'
-import { type ApiAnswer, type Posthorn, startPosthorn, zoneText } from '../../kit/posthorn.ts'
 import { assertRefusal, contentsOf } from '../../kit/refusals.ts'
 import { allRoutes, pathOf } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
@@ -14,7 +14,7 @@ const THERE = `
   mx.there.example  A 127.0.0.2
 `
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let stranger: OtherAccount
 /** What the first account has, and what the stranger has. */
 let owned: Owned
@@ -22,16 +22,16 @@ let strange: Owned
 
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({ zone: THERE, mxPort: mx.port })
-  stranger = addAccount(posthorn, 'stranger')
-  const session = await posthorn.signIn()
-  await posthorn.verifiedDomain('here.example')
-  owned = await ownEverything(posthorn, { session, key: posthorn.apiKey, domain: 'mine.example' })
+  mailhorn = await startMailhorn({ zone: THERE, mxPort: mx.port })
+  stranger = addAccount(mailhorn, 'stranger')
+  const session = await mailhorn.signIn()
+  await mailhorn.verifiedDomain('here.example')
+  owned = await ownEverything(mailhorn, { session, key: mailhorn.apiKey, domain: 'mine.example' })
   const { session: theirs, apiKey: key } = stranger
-  strange = await ownEverything(posthorn, { session: theirs, key, domain: 'strange.example' })
+  strange = await ownEverything(mailhorn, { session: theirs, key, domain: 'strange.example' })
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
@@ -44,9 +44,9 @@ test('everything named by a parameter is there for its owner', async () => {
   for (const route of withId) {
     const path = filled(route, paramsOf(owned, route))
     if (route.method !== 'GET') continue
-    for (const options of [{ session: await posthorn.signIn() }, { key: posthorn.apiKey }]) {
+    for (const options of [{ session: await mailhorn.signIn() }, { key: mailhorn.apiKey }]) {
       if (route.access === 'session' && 'key' in options) continue
-      assert.ok((await posthorn.call('GET', path, options)).status < 400, path)
+      assert.ok((await mailhorn.call('GET', path, options)).status < 400, path)
     }
   }
 })
@@ -62,16 +62,16 @@ for (const route of withId.filter(({ access }) => access !== 'public'))
       const params = paramsOf(owned, route)
       const { id = '' } = params
       const options = { ...credential(), ...bodyFor(route) }
-      const unknown = await posthorn.call(route.method, pathOf(route), options)
+      const unknown = await mailhorn.call(route.method, pathOf(route), options)
       assertRefusal(unknown, NOT_FOUND)
-      const before = contentsOf(posthorn)
+      const before = contentsOf(mailhorn)
       for (const spelling of [id, bare(id), id.toUpperCase()]) {
         const path = filled(route, { ...params, id: spelling })
-        const foreign = await posthorn.call(route.method, path, options)
+        const foreign = await mailhorn.call(route.method, path, options)
         assert.equal([foreign.status, foreign.body], [unknown.status, unknown.body])
         assert.equal(namesOf(foreign), namesOf(unknown))
       }
-      assert.equal(contentsOf(posthorn), before, 'a refused request must change nothing')
+      assert.equal(contentsOf(mailhorn), before, 'a refused request must change nothing')
     })
   }
 
@@ -82,7 +82,7 @@ for (const route of withId.filter(({ path }) => /:\w+_id/.test(path)))
     for (const [name, value] of Object.entries(paramsOf(owned, route)).filter(([name]) => name !== 'id'))
       for (const spelling of [value, bare(value)]) {
         const path = filled(route, { ...own, [name]: spelling })
-        assertRefusal(await posthorn.call(route.method, path, { session: stranger.session }), NOT_FOUND)
+        assertRefusal(await mailhorn.call(route.method, path, { session: stranger.session }), NOT_FOUND)
       }
   })
 
@@ -92,7 +92,7 @@ function namesOf({ headers }: ApiAnswer): string[] {
 
 for (const route of withId)
   test(`${route.method} ${route.path} takes no id of another kind`, async () => {
-    const session = await posthorn.signIn()
+    const session = await mailhorn.signIn()
     const params = paramsOf(owned, route)
     for (const [name, value] of Object.entries(params).filter(([name]) => name !== 'version')) {
       const uuid = bare(value)
@@ -108,7 +108,7 @@ for (const route of withId)
         `${uuid}%00`,
       ].filter(id => id !== value)) {
         const path = filled(route, { ...params, [name]: id })
-        assertRefusal(await posthorn.call(route.method, path, { session, ...bodyFor(route) }), NOT_FOUND)
+        assertRefusal(await mailhorn.call(route.method, path, { session, ...bodyFor(route) }), NOT_FOUND)
       }
     }
   })
@@ -116,7 +116,7 @@ for (const route of withId)
 test('lists show nothing of it', async () => {
   const lists = ['/domains', '/api-keys', '/templates', '/emails', '/suppressions', '/audiences', '/topics']
   for (const path of lists) {
-    const { body } = await posthorn.call('GET', path, { session: stranger.session })
+    const { body } = await mailhorn.call('GET', path, { session: stranger.session })
     const own = path === '/api-keys' ? 2 : 1
     assert.equal([body.total, body.data.length, body.has_more], [own, own, false], path)
     const foreign = owned.get(path.slice(1))!.id
@@ -125,7 +125,7 @@ test('lists show nothing of it', async () => {
 })
 
 test('its session is about itself', async () => {
-  const { body } = await posthorn.call('GET', '/auth/session', { session: stranger.session })
+  const { body } = await mailhorn.call('GET', '/auth/session', { session: stranger.session })
   assert.equal(
     [body.user.email, body.user.operator, body.account.name],
     ['stranger@accounts.example', false, 'stranger'],
@@ -135,17 +135,17 @@ test('its session is about itself', async () => {
 const MAIL = { from: 'ann@here.example', to: 'ok@there.example', subject: 'x', text: 'x' }
 
 test('mail from a domain of another account is refused as from one that is not there', async () => {
-  const foreign = await posthorn.call('POST', '/emails', { key: stranger.apiKey, body: MAIL })
+  const foreign = await mailhorn.call('POST', '/emails', { key: stranger.apiKey, body: MAIL })
   assertRefusal(foreign, { status: 403, name: 'validation_error', says: /here\.example/ })
   const body = { ...MAIL, from: 'ann@nowhere.example' }
-  const absent = await posthorn.call('POST', '/emails', { key: stranger.apiKey, body })
+  const absent = await mailhorn.call('POST', '/emails', { key: stranger.apiKey, body })
   assert.is(foreign.body.message, absent.body.message.replace('nowhere.example', 'here.example'))
 })
 
 test('a sub-domain of a verified domain is another domain', async () => {
   for (const from of ['ann@sub.here.example', 'ann@example', 'ann@there.example']) {
-    const { status } = await posthorn.call('POST', '/emails', {
-      key: posthorn.apiKey,
+    const { status } = await mailhorn.call('POST', '/emails', {
+      key: mailhorn.apiKey,
       body: { ...MAIL, from },
     })
     assert.ok(status === 403 || status === 422)
@@ -154,7 +154,7 @@ test('a sub-domain of a verified domain is another domain', async () => {
 
 test('a domain verified by one account cannot be registered by another', async () => {
   const options = { session: stranger.session, body: { name: 'here.example' } }
-  assertRefusal(await posthorn.call('POST', '/domains', options), {
+  assertRefusal(await mailhorn.call('POST', '/domains', options), {
     status: 422,
     name: 'validation_error',
     path: 'name',
@@ -163,38 +163,38 @@ test('a domain verified by one account cannot be registered by another', async (
 })
 
 test('a domain claimed by two belongs to the one who verifies it first', async () => {
-  const session = await posthorn.signIn()
+  const session = await mailhorn.signIn()
   const claim = (who: string) =>
-    posthorn.call('POST', '/domains', { session: who, body: { name: 'both.example' } })
+    mailhorn.call('POST', '/domains', { session: who, body: { name: 'both.example' } })
   const verify = async ({ body: { id } }: ApiAnswer, who: string) =>
-    (await posthorn.call('POST', `/domains/${id}/verify`, { session: who })).body.status
+    (await mailhorn.call('POST', `/domains/${id}/verify`, { session: who })).body.status
   const [mine, theirs] = [await claim(session), await claim(stranger.session)]
   assert.equal([mine.status, theirs.status], [201, 201])
-  posthorn.zone.add(zoneText(mine.body.records))
-  posthorn.zone.add(zoneText(theirs.body.records))
+  mailhorn.zone.add(zoneText(mine.body.records))
+  mailhorn.zone.add(zoneText(theirs.body.records))
   assert.is(await verify(theirs, stranger.session), 'verified')
   assert.is(await verify(mine, session), 'pending')
   const mail = { ...MAIL, from: 'ann@both.example' }
-  assert.is((await posthorn.call('POST', '/emails', { key: posthorn.apiKey, body: mail })).status, 403)
-  assert.is((await posthorn.call('POST', '/emails', { key: stranger.apiKey, body: mail })).status, 200)
+  assert.is((await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body: mail })).status, 403)
+  assert.is((await mailhorn.call('POST', '/emails', { key: stranger.apiKey, body: mail })).status, 200)
 })
 
 test('its idempotency keys are its own', async () => {
   const body = { ...MAIL, to: 'delivered@simulator.test' }
   const headers = { 'idempotency-key': 'shared' }
-  const mine = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, body, headers })
-  const theirs = await posthorn.call('POST', '/emails', { key: stranger.apiKey, body, headers })
+  const mine = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body, headers })
+  const theirs = await mailhorn.call('POST', '/emails', { key: stranger.apiKey, body, headers })
   assert.equal([mine.status, theirs.status], [200, 200])
   assert.is.not(mine.body.id, theirs.body.id)
 })
 
 test('its suppressions are its own', async () => {
   const to = 'perm-550-511@there.example'
-  await posthorn.emailWhen(await posthorn.send({ ...MAIL, to }), 'bounced')
-  await posthorn.emailWhen(await posthorn.send({ ...MAIL, to }), 'suppressed')
+  await mailhorn.emailWhen(await mailhorn.send({ ...MAIL, to }), 'bounced')
+  await mailhorn.emailWhen(await mailhorn.send({ ...MAIL, to }), 'suppressed')
   const theirs = { key: stranger.apiKey, body: { ...MAIL, from: 'ann@both.example', to } }
-  const { body } = await posthorn.call('POST', '/emails', theirs)
-  const { body: email } = await posthorn.call('GET', `/emails/${body.id}`, { key: stranger.apiKey })
+  const { body } = await mailhorn.call('POST', '/emails', theirs)
+  const { body: email } = await mailhorn.call('GET', `/emails/${body.id}`, { key: stranger.apiKey })
   assert.is.not(email.status, 'suppressed')
 })
 

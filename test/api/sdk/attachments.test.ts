@@ -1,16 +1,16 @@
 import type { Resend } from 'resend'
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertTold, insistOn, MODERN_VERSIONS, openResend } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('resend packages read attachments')
 const LOGO = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 255])
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let emailId = ''
 test.before(async () => {
-  posthorn = await startPosthorn()
-  const { emails } = await openResend(MODERN_VERSIONS[0]!, posthorn)
+  mailhorn = await startMailhorn()
+  const { emails } = await openResend(MODERN_VERSIONS[0]!, mailhorn)
   const { id } = insistOn(
     await emails.send({
       from: 'Ann <ann@here.example>',
@@ -25,11 +25,11 @@ test.before(async () => {
   )
   emailId = id
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 for (const release of MODERN_VERSIONS) {
   test(`${release.version}: as a list`, async () => {
-    const resend: Resend = await openResend(release, posthorn)
+    const resend: Resend = await openResend(release, mailhorn)
     const { object, has_more: hasMore, data } = insistOn(await resend.emails.attachments.list({ emailId }))
     assert.equal([object, hasMore], ['list', false])
     assert.equal(
@@ -42,7 +42,7 @@ for (const release of MODERN_VERSIONS) {
   })
 
   test(`${release.version}: page by page`, async () => {
-    const resend: Resend = await openResend(release, posthorn)
+    const resend: Resend = await openResend(release, mailhorn)
     const first = insistOn(await resend.emails.attachments.list({ emailId, limit: 1 }))
     assert.equal([first.has_more, first.data.length], [true, 1])
     const after = first.data[0]!.id
@@ -51,17 +51,17 @@ for (const release of MODERN_VERSIONS) {
   })
 
   test(`${release.version}: one by one, and gets the bytes by a link that needs no key`, async () => {
-    const resend: Resend = await openResend(release, posthorn)
+    const resend: Resend = await openResend(release, mailhorn)
     const { data } = insistOn(await resend.emails.attachments.list({ emailId }))
     const one = insistOn(await resend.emails.attachments.get({ emailId, id: data[0]!.id }))
     assert.equal([one.object, one.id, one.filename], ['attachment', data[0]!.id, 'logo.png'])
-    assert.ok(Date.parse(one.expires_at) > posthorn.clock.now())
+    assert.ok(Date.parse(one.expires_at) > mailhorn.clock.now())
     const response = await fetch(one.download_url)
     assert.ok(LOGO.equals(Buffer.from(await response.arrayBuffer())))
   })
 
   test(`${release.version}: and is told of one that is not there`, async () => {
-    const resend: Resend = await openResend(release, posthorn)
+    const resend: Resend = await openResend(release, mailhorn)
     assertTold(await resend.emails.attachments.get({ emailId, id: emailId }), 'not_found', 404)
   })
 }

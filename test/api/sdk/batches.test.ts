@@ -1,6 +1,6 @@
 import type { Resend } from 'resend'
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import {
   assertTold,
   insistOn,
@@ -11,25 +11,25 @@ import {
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('resend packages send batches')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 type Batch = Parameters<Resend['batch']['send']>[0]
 const MAIL = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'text' }
 const WRONG = { ...MAIL, to: 'nobody' }
 
 function emailCount(): number {
-  return posthorn.rows<{ count: number }>('select count(*) as count from emails')[0]!.count
+  return mailhorn.rows<{ count: number }>('select count(*) as count from emails')[0]!.count
 }
 
 for (const release of RESEND_VERSIONS) {
   const { version } = release
 
   test(`${version}: each email as it was written, in its order`, async () => {
-    const { batch } = await openResend(release, posthorn)
+    const { batch } = await openResend(release, mailhorn)
     const emails = [
       { ...MAIL, subject: 'one', tags: [{ name: 'a', value: 'b' }] },
       { ...MAIL, subject: 'two', to: [MAIL.to, 'delivered+2@simulator.test'], html: '<p>two</p>' },
@@ -37,7 +37,7 @@ for (const release of RESEND_VERSIONS) {
     ]
     const { data } = insistOn(await batch.send(emails))
     assert.is(data.length, 3)
-    const stored = await Promise.all(data.map(({ id }) => posthorn.emailWhen(id, 'delivered')))
+    const stored = await Promise.all(data.map(({ id }) => mailhorn.emailWhen(id, 'delivered')))
     assert.equal(
       stored.map(({ subject }) => subject),
       ['one', 'two', 'three'],
@@ -48,8 +48,8 @@ for (const release of RESEND_VERSIONS) {
   })
 
   test(`${version}: attachments and times of a batch are not lost`, async () => {
-    const { batch } = await openResend(release, posthorn)
-    const scheduledAt = new Date(posthorn.clock.now() + 3_600_000).toISOString()
+    const { batch } = await openResend(release, mailhorn)
+    const scheduledAt = new Date(mailhorn.clock.now() + 3_600_000).toISOString()
     const attachments = [{ filename: 'a.txt', content: Buffer.from('hello') }]
     const { data } = insistOn(
       await batch.send([
@@ -57,13 +57,13 @@ for (const release of RESEND_VERSIONS) {
         { ...MAIL, scheduledAt },
       ] as Batch),
     )
-    const [filed, waiting] = await Promise.all(data.map(({ id }) => posthorn.email(id)))
+    const [filed, waiting] = await Promise.all(data.map(({ id }) => mailhorn.email(id)))
     assert.equal([filed.attachments[0].filename, filed.attachments[0].size], ['a.txt', 5])
     assert.equal([waiting.status, waiting.scheduled_at], ['scheduled', scheduledAt])
   })
 
   test(`${version}: one bad email keeps all from being sent, and is named`, async () => {
-    const { batch } = await openResend(release, posthorn)
+    const { batch } = await openResend(release, mailhorn)
     const before = emailCount()
     const answer = await batch.send([MAIL, WRONG])
     assertTold(answer, 'validation_error', 422)
@@ -72,7 +72,7 @@ for (const release of RESEND_VERSIONS) {
   })
 
   test(`${version}: a hundred, and no more`, async () => {
-    const { batch } = await openResend(release, posthorn)
+    const { batch } = await openResend(release, mailhorn)
     const hundred = Array.from({ length: 100 }, (_, i) => ({ ...MAIL, subject: `${i}` }))
     const { data } = insistOn(await batch.send(hundred))
     assert.is(new Set(data.map(({ id }) => id)).size, 100)
@@ -81,7 +81,7 @@ for (const release of RESEND_VERSIONS) {
   })
 
   test(`${version}: once what it sends again with its idempotencyKey`, async () => {
-    const { batch } = await openResend(release, posthorn)
+    const { batch } = await openResend(release, mailhorn)
     const options = { idempotencyKey: `batch-${version}` }
     const before = emailCount()
     const first = insistOn(await batch.send([MAIL, MAIL], options))
@@ -95,7 +95,7 @@ for (const release of MODERN_VERSIONS) {
   const permissive = { batchValidation: 'permissive' } as const
 
   test(`${release.version}: the good ones of a permissive batch`, async () => {
-    const { batch } = await openResend(release, posthorn)
+    const { batch } = await openResend(release, mailhorn)
     const { data, errors } = insistOn(await batch.send([WRONG, MAIL, { ...MAIL, subject: '' }], permissive))
     assert.equal(
       errors.map(({ index, message }) => [index, /`(to|subject)`/.exec(message)?.[1]]),
@@ -104,12 +104,12 @@ for (const release of MODERN_VERSIONS) {
         [2, 'subject'],
       ],
     )
-    assert.is((await posthorn.emailWhen(data[0]!.id, 'delivered')).subject, 'hi')
+    assert.is((await mailhorn.emailWhen(data[0]!.id, 'delivered')).subject, 'hi')
     assert.is(data.length, 1)
   })
 
   test(`${release.version}: a permissive batch without a fault, and one of faults alone`, async () => {
-    const { batch } = await openResend(release, posthorn)
+    const { batch } = await openResend(release, mailhorn)
     const good = insistOn(await batch.send([MAIL], permissive))
     assert.equal([good.data.length, good.errors], [1, []])
     const bad = insistOn(await batch.send([WRONG], permissive))

@@ -1,23 +1,23 @@
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('clients of other languages: contacts, as their calls are seen on the wire')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const NOWHERE = 'aud_01a201a1-0fc1-7038-b875-63bded9b3d16'
 
 /** An account whose oldest audience is not the one that is meant. */
 async function openAccount(name: string) {
-  const { session } = addAccount(posthorn, name)
+  const { session } = addAccount(mailhorn, name)
   const call = (method: string, path: string, body?: object) =>
-    posthorn.call(method, path, { session, ...(body && { body }) })
+    mailhorn.call(method, path, { session, ...(body && { body }) })
   const make = async (path: string, body: object) => {
     const answer = await call('POST', path, body)
     assert.is(answer.status, 201, JSON.stringify(answer.body))

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import {
   assertTold,
   insistOn,
@@ -12,23 +12,23 @@ import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('resend packages: audiences, contacts and topics, with a session in place of a key')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const sessions = new Map<string, string>()
 const openNewAccount = (name: string) => {
-  const { session } = addAccount(posthorn, name)
+  const { session } = addAccount(mailhorn, name)
   sessions.set(name, session)
-  return openResend(RESEND_VERSIONS[0]!, { ...posthorn, apiKey: session })
+  return openResend(RESEND_VERSIONS[0]!, { ...mailhorn, apiKey: session })
 }
 
 for (const release of RESEND_VERSIONS)
   test(`${release.version}: keep audiences and their contacts`, async () => {
-    const apiKey = await posthorn.signIn()
-    const { audiences, contacts } = await openResend(release, { ...posthorn, apiKey })
+    const apiKey = await mailhorn.signIn()
+    const { audiences, contacts } = await openResend(release, { ...mailhorn, apiKey })
     const { id: audienceId, name } = insistOn(await audiences.create({ name: 'Readers' }))
     assert.is(name, 'Readers')
     assert.is(insistOn(await audiences.get(audienceId)).id, audienceId)
@@ -58,8 +58,8 @@ for (const release of RESEND_VERSIONS)
 
 for (const release of MODERN_VERSIONS) {
   test(`${release.version}: keep properties, and turn pages`, async () => {
-    const apiKey = await posthorn.signIn()
-    const { audiences, contacts } = await openResend(release, { ...posthorn, apiKey })
+    const apiKey = await mailhorn.signIn()
+    const { audiences, contacts } = await openResend(release, { ...mailhorn, apiKey })
     const { id: audienceId } = insistOn(await audiences.create({ name: 'Readers' }))
     const ids: string[] = []
     for (const name of ['ann', 'bob', 'cid']) {
@@ -80,8 +80,8 @@ for (const release of MODERN_VERSIONS) {
   })
 
   test(`${release.version}: keep topics`, async () => {
-    const apiKey = await posthorn.signIn()
-    const { topics } = await openResend(release, { ...posthorn, apiKey })
+    const apiKey = await mailhorn.signIn()
+    const { topics } = await openResend(release, { ...mailhorn, apiKey })
     const { id } = insistOn(await topics.create({ name: 'Digest', defaultSubscription: 'opt_in' }))
     insistOn(await topics.update({ id, name: 'Monthly', description: 'Once a month' }))
     const topic = insistOn(await topics.get(id))
@@ -96,8 +96,8 @@ for (const release of MODERN_VERSIONS) {
 }
 
 test('6.38: contacts are found without their audience', async () => {
-  const apiKey = await posthorn.signIn()
-  const { audiences, contacts, topics } = await openResend(RESEND_VERSIONS[0]!, { ...posthorn, apiKey })
+  const apiKey = await mailhorn.signIn()
+  const { audiences, contacts, topics } = await openResend(RESEND_VERSIONS[0]!, { ...mailhorn, apiKey })
   const { id: audienceId } = insistOn(await audiences.create({ name: 'Readers' }))
   const email = 'alone@there.example'
   const { id } = insistOn(await contacts.create({ audienceId, email }))
@@ -107,7 +107,7 @@ test('6.38: contacts are found without their audience', async () => {
   assert.is(insistOn(await contacts.get({ id })).first_name, 'Alone')
   const topic = insistOn(await topics.create({ name: 'Digest', defaultSubscription: 'opt_in' }))
   insistOn(await contacts.topics.update({ email, topics: [{ id: topic.id, subscription: 'opt_out' }] }))
-  const { body } = await posthorn.call('GET', `/contacts/${id}`, { session: apiKey })
+  const { body } = await mailhorn.call('GET', `/contacts/${id}`, { session: apiKey })
   assert.equal(body.unsubscribed_topics, [topic.id])
   assert.ok(insistOn(await contacts.remove(email)).deleted)
   assertTold(await contacts.get(id), 'not_found', 404)
@@ -201,7 +201,7 @@ test('6.38: whoever turns pages of domains, templates, topics and webhooks comes
   }
   for (const [what, ids] of Object.entries(made)) {
     const turned = async (query: string) => {
-      const { body } = await posthorn.call('GET', `/${what}?${query}`, { session: sessions.get('ends')! })
+      const { body } = await mailhorn.call('GET', `/${what}?${query}`, { session: sessions.get('ends')! })
       return [body.data.map(({ id }: { id: string }) => id), body.has_more, body.total]
     }
     assert.equal(await turned('limit=2'), [ids.slice(0, 2), true, 3], what)
@@ -292,9 +292,9 @@ test('6.38: contacts tell what they hear of, a page at a time', async () => {
 })
 
 test('6.38: broadcasts are kept, duplicated, and tell their links', async () => {
-  const apiKey = await posthorn.signIn()
-  await posthorn.verifiedDomain('here.example')
-  const { audiences, broadcasts } = await openResend(RESEND_VERSIONS[0]!, { ...posthorn, apiKey })
+  const apiKey = await mailhorn.signIn()
+  await mailhorn.verifiedDomain('here.example')
+  const { audiences, broadcasts } = await openResend(RESEND_VERSIONS[0]!, { ...mailhorn, apiKey })
   const { id: segmentId } = insistOn(await audiences.create({ name: 'Readers' }))
   const words = { name: 'May', from: 'ann@here.example', subject: 'May', text: 'News {{unsubscribe_url}}' }
   const { id } = insistOn(await broadcasts.create({ ...words, segmentId }))
@@ -304,7 +304,7 @@ test('6.38: broadcasts are kept, duplicated, and tell their links', async () => 
   assert.equal([status, name, subject, text], ['draft', 'May', 'May', words.text])
   const uuid = Buffer.from(id.replace(/^brd_|-/g, ''), 'hex')
   for (const link of [0, 1, 2])
-    posthorn.change(
+    mailhorn.change(
       `insert into broadcast_links (broadcast_id, link, account_id, url, click_count, unique_count, machine_count)
        select ?, ${link}, account_id, 'https://shop.example/${link}', 5, 3, 1 from broadcasts where id = ?`,
       ...[uuid, uuid],
@@ -367,9 +367,9 @@ test('6.38: properties have a type and a fallback', async () => {
 })
 
 test('6.38: broadcasts tell their recipients', async () => {
-  const apiKey = await posthorn.signIn()
-  await posthorn.verifiedDomain('told.example')
-  const { audiences, contacts, broadcasts } = await openResend(RESEND_VERSIONS[0]!, { ...posthorn, apiKey })
+  const apiKey = await mailhorn.signIn()
+  await mailhorn.verifiedDomain('told.example')
+  const { audiences, contacts, broadcasts } = await openResend(RESEND_VERSIONS[0]!, { ...mailhorn, apiKey })
   const { id: segmentId } = insistOn(await audiences.create({ name: 'Told' }))
   const ids = new Map<string, string>()
   for (const name of ['delivered', 'bounced', 'clicked']) {
@@ -381,7 +381,7 @@ test('6.38: broadcasts tell their recipients', async () => {
   const told = async (type: 'sent' | 'delivered' | 'bounced' | 'clicked') =>
     insistOn(await broadcasts.recipients(id, { type }))
   await until(async () => {
-    const { counts, clicks } = (await posthorn.call('GET', `/broadcasts/${id}`, { session: apiKey })).body
+    const { counts, clicks } = (await mailhorn.call('GET', `/broadcasts/${id}`, { session: apiKey })).body
     return counts.delivered + counts.bounced === 3 && clicks === 1
   })
   const { data, has_more } = await told('delivered')

@@ -1,7 +1,7 @@
 import type { ErrorResponse, Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { storedIn } from '../../kit/refusals.ts'
 import {
   assertTold,
@@ -16,30 +16,30 @@ import { until } from '../../kit/until.ts'
 
 const test = suite('resend packages are told of')
 const MIB = 1024 * 1024
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 /** Of the first account, bound to `bound.example`. */
 let boundKey = ''
 /** Neither is the caller's. */
 let foreign = { email: '', template: '' }
 test.before(async () => {
-  posthorn = await startPosthorn()
-  const session = await posthorn.signIn()
-  await posthorn.call('POST', '/domains', { session, body: { name: 'pending.example' } })
-  const { body: domain } = await posthorn.call('POST', '/domains', {
+  mailhorn = await startMailhorn()
+  const session = await mailhorn.signIn()
+  await mailhorn.call('POST', '/domains', { session, body: { name: 'pending.example' } })
+  const { body: domain } = await mailhorn.call('POST', '/domains', {
     session,
     body: { name: 'bound.example' },
   })
   const named = { name: 'bound', domain_id: domain.id }
-  boundKey = (await posthorn.call('POST', '/api-keys', { session, body: named })).body.token
-  const stranger = addAccount(posthorn, 'stranger')
+  boundKey = (await mailhorn.call('POST', '/api-keys', { session, body: named })).body.token
+  const stranger = addAccount(mailhorn, 'stranger')
   const theirs = (path: string, body: object) =>
-    posthorn.call('POST', path, { session: stranger.session, body })
+    mailhorn.call('POST', path, { session: stranger.session, body })
   foreign = {
     email: (await theirs('/emails', MAIL)).body.id,
     template: (await theirs('/templates', { name: 'theirs' })).body.id,
   }
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const MAIL = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 const UNKNOWN = 'eml_01990000-0000-7000-8000-000000000000'
@@ -215,21 +215,21 @@ const ROWS: Row[] = [
     ...{ what: 'a body of another type', name: 'validation_error', status: 415 },
     ask: ({ emails }) =>
       emails.send(MAIL, {
-        headers: { authorization: `Bearer ${posthorn.apiKey}`, 'content-type': 'text/plain' },
+        headers: { authorization: `Bearer ${mailhorn.apiKey}`, 'content-type': 'text/plain' },
       }),
   },
 ]
 
 let session = ''
 test.before(async () => {
-  session = await posthorn.signIn()
+  session = await mailhorn.signIn()
 })
 
 for (const release of RESEND_VERSIONS)
   for (const { what, name, status, key, ask, says = /./, large = false } of ROWS) {
     if (large && release !== RESEND_VERSIONS[0]) continue
     test(`${what}, as ${name}: ${release.version}`, async () => {
-      const client = await openResend(release, { ...posthorn, apiKey: key?.() ?? posthorn.apiKey })
+      const client = await openResend(release, { ...mailhorn, apiKey: key?.() ?? mailhorn.apiKey })
       const answer = await ask(client)
       assertTold(answer, name, status)
       assert.match(answer.error!.message, says)
@@ -240,30 +240,30 @@ for (const release of MODERN_VERSIONS) {
   const template = (id: string): Row['ask'] => send({ template: { id } })
 
   test(`an unknown template, as not_found: ${release.version}`, async () => {
-    const client = await openResend(release, posthorn)
+    const client = await openResend(release, mailhorn)
     for (const id of [UNKNOWN.replace('eml', 'tpl'), foreign.template, 'nonsense'])
       assertTold(await template(id)(client), 'not_found', 404)
   })
 
   test(`missing variables of a template, as validation_error: ${release.version}`, async () => {
     const body = { name: 'needs', subject: '{{a}}', text: '{{b.c}}' }
-    const { body: made } = await posthorn.call('POST', '/templates', { session, body })
-    const client = await openResend(release, posthorn)
+    const { body: made } = await mailhorn.call('POST', '/templates', { session, body })
+    const client = await openResend(release, mailhorn)
     const answer = await client.emails.send({ from: MAIL.from, to: MAIL.to, template: { id: made.id } })
     assertTold(answer, 'validation_error', 422)
     assert.match(answer.error!.message, /`a`, `b\.c`/)
   })
 
   test(`topics that are not there, as not_found: ${release.version}`, async () => {
-    const client = await openResend(release, posthorn)
+    const client = await openResend(release, mailhorn)
     assertTold(await send({ topicId: 'top_x' })(client), 'not_found', 404)
   })
 }
 
 test('quotas and the rate, each by its name', async t => {
-  const limits = { POSTHORN_PLANS_FREE_DAILY: '2', POSTHORN_PLANS_PRO_MONTHLY: '2' }
-  const limited = await t.using(startPosthorn({ env: limits }))
-  const slow = await t.using(startPosthorn({ env: { POSTHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '1' } }))
+  const limits = { MAILHORN_PLANS_FREE_DAILY: '2', MAILHORN_PLANS_PRO_MONTHLY: '2' }
+  const limited = await t.using(startMailhorn({ env: limits }))
+  const slow = await t.using(startMailhorn({ env: { MAILHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '1' } }))
   for (const release of RESEND_VERSIONS) {
     for (const [plan, name] of [
       ['free', 'daily_quota_exceeded'],
@@ -290,7 +290,7 @@ test('quotas and the rate, each by its name', async t => {
   }
 })
 
-async function onPlan(service: Posthorn, plan: string, name: string) {
+async function onPlan(service: Mailhorn, plan: string, name: string) {
   const account = addAccount(service, name)
   const { body } = await service.call('GET', '/account', { session: account.session })
   const operator = await service.signIn()
@@ -299,7 +299,7 @@ async function onPlan(service: Posthorn, plan: string, name: string) {
 }
 
 test('a first request that does not end', async t => {
-  const stuck = await t.using(startPosthorn())
+  const stuck = await t.using(startMailhorn())
   for (const release of RESEND_VERSIONS) {
     const { emails } = await openResend(release, stuck)
     const letGo = holdDatabase(stuck)
@@ -318,7 +318,7 @@ test('a first request that does not end', async t => {
 })
 
 test('a database that takes nothing', async t => {
-  const full = await t.using(startPosthorn())
+  const full = await t.using(startMailhorn())
   const clients: Resend[] = []
   for (const release of RESEND_VERSIONS) clients.push(await openResend(release, full))
   const before = storedIn(full)
@@ -332,7 +332,7 @@ test('a database that takes nothing', async t => {
 })
 
 test('our own fault, without a word about it', async t => {
-  const broken = await t.using(startPosthorn())
+  const broken = await t.using(startMailhorn())
   const id = await broken.send(MAIL)
   await broken.emailWhen(id, 'delivered')
   broken.change("update emails set to_list = '[{'")

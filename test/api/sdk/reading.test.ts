@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import {
   assertTold,
   insistOn,
@@ -11,15 +11,15 @@ import {
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('resend packages read emails')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 /** Newest first, as lists are. */
 const sent: string[] = []
 test.before(async () => {
-  posthorn = await startPosthorn()
-  for (let i = 0; i < 7; i++) sent.unshift(await posthorn.send({ ...MAIL, subject: `${i}` }))
-  for (const id of sent) await posthorn.emailWhen(id, 'delivered')
+  mailhorn = await startMailhorn()
+  for (let i = 0; i < 7; i++) sent.unshift(await mailhorn.send({ ...MAIL, subject: `${i}` }))
+  for (const id of sent) await mailhorn.emailWhen(id, 'delivered')
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const MAIL = { from: 'Ann <ann@here.example>', to: 'delivered@simulator.test', subject: 'hi', text: 'text' }
 const bare = (id: string) => id.slice(4)
@@ -28,7 +28,7 @@ for (const release of RESEND_VERSIONS) {
   const { version } = release
 
   test(`${version}: an email, by its id with and without the prefix`, async () => {
-    const { emails } = await openResend(release, posthorn)
+    const { emails } = await openResend(release, mailhorn)
     for (const id of [sent[0]!, bare(sent[0]!)]) {
       const email = insistOn(await emails.get(id))
       assert.equal([email.object, email.id, email.subject], ['email', sent[0], '6'])
@@ -47,28 +47,28 @@ for (const release of RESEND_VERSIONS) {
     ['opened', 'delivered'],
   ] as const)
     test(`${version}: ${event} as the last event of what went to ${to}`, async () => {
-      const { emails } = await openResend(release, posthorn)
+      const { emails } = await openResend(release, mailhorn)
       const { id } = insistOn(await emails.send({ ...MAIL, to: `${to}@simulator.test` }))
-      await posthorn.emailWhen(id, event)
+      await mailhorn.emailWhen(id, event)
       assert.is(insistOn(await emails.get(id)).last_event, event)
     })
 
   test(`${version}: nothing of another account`, async () => {
-    const { emails } = await openResend(release, { ...posthorn, apiKey: stranger().apiKey })
+    const { emails } = await openResend(release, { ...mailhorn, apiKey: stranger().apiKey })
     assertTold(await emails.get(sent[0]!), 'not_found', 404)
   })
 }
 
 let strangers = 0
 function stranger() {
-  return addAccount(posthorn, `stranger-${++strangers}`)
+  return addAccount(mailhorn, `stranger-${++strangers}`)
 }
 
 for (const release of MODERN_VERSIONS) {
   const { version } = release
   /** Ids of a page, and whether there is more. */
   const list = async (options?: object) => {
-    const { emails } = await openResend(release, { ...posthorn, apiKey })
+    const { emails } = await openResend(release, { ...mailhorn, apiKey })
     const { object, has_more, data } = insistOn(await emails.list(options as { limit: number }))
     assert.is(object, 'list')
     return [data.map(({ id }) => own.indexOf(id)), has_more]
@@ -79,7 +79,7 @@ for (const release of MODERN_VERSIONS) {
 
   test(`${version}: pages by after, before and limit`, async () => {
     apiKey = stranger().apiKey
-    const client = await openResend(release, { ...posthorn, apiKey })
+    const client = await openResend(release, { ...mailhorn, apiKey })
     own = []
     for (let i = 0; i < 5; i++) own.unshift(insistOn(await client.emails.send(MAIL)).id)
     assert.equal(await list(), [[0, 1, 2, 3, 4], false])
@@ -94,7 +94,7 @@ for (const release of MODERN_VERSIONS) {
   })
 
   test(`${version}: a row has all that its type promises`, async () => {
-    const { emails } = await openResend(release, posthorn)
+    const { emails } = await openResend(release, mailhorn)
     const { data } = insistOn(await emails.list({ limit: 100 }))
     const row = data.find(({ id }) => id === sent[0])!
     assert.equal([row.from, row.to, row.subject], [MAIL.from, [MAIL.to], '6'])
@@ -104,12 +104,12 @@ for (const release of MODERN_VERSIONS) {
   })
 
   test(`${version}: a page that cannot be`, async () => {
-    const { emails } = await openResend(release, posthorn)
+    const { emails } = await openResend(release, mailhorn)
     for (const limit of [0, 101, 1.5, Number.NaN])
       assertTold(await emails.list({ limit }), 'validation_error', 422)
     assertTold(await emails.list({ after: 'nonsense' }), 'validation_error', 422)
     assertTold(await emails.list({ after: sent[0]!.replace(/....$/, 'ffff') }), 'not_found', 404)
-    const foreign = await openResend(release, { ...posthorn, apiKey: stranger().apiKey })
+    const foreign = await openResend(release, { ...mailhorn, apiKey: stranger().apiKey })
     assertTold(await foreign.emails.list({ before: sent[0]! }), 'not_found', 404)
     assert.equal(insistOn(await foreign.emails.list()).data, [])
   })

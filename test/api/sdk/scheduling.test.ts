@@ -1,24 +1,24 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertTold, insistOn, openResend, RESEND_VERSIONS } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('resend packages schedule emails')
 const HOUR_MS = 3_600_000
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const MAIL = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'text' }
-const inHours = (hours: number) => new Date(posthorn.clock.now() + hours * HOUR_MS).toISOString()
+const inHours = (hours: number) => new Date(mailhorn.clock.now() + hours * HOUR_MS).toISOString()
 
 for (const release of RESEND_VERSIONS) {
   const { version } = release
 
   test(`${version}: moves one, cancels it, and is told so`, async () => {
-    const { emails } = await openResend(release, posthorn)
+    const { emails } = await openResend(release, mailhorn)
     const { id } = insistOn(await emails.send({ ...MAIL, scheduledAt: inHours(1) }))
     const scheduledAt = inHours(2)
     const moved = insistOn(await emails.update({ id, scheduledAt }))
@@ -33,16 +33,16 @@ for (const release of RESEND_VERSIONS) {
   })
 
   test(`${version}: one that nobody cancels is sent at its time`, async () => {
-    const { emails } = await openResend(release, posthorn)
+    const { emails } = await openResend(release, mailhorn)
     const { id } = insistOn(await emails.send({ ...MAIL, scheduledAt: inHours(1) }))
-    assert.is((await posthorn.email(id)).status, 'scheduled')
-    posthorn.clock.advance(HOUR_MS)
-    await posthorn.emailWhen(id, 'delivered')
+    assert.is((await mailhorn.email(id)).status, 'scheduled')
+    mailhorn.clock.advance(HOUR_MS)
+    await mailhorn.emailWhen(id, 'delivered')
     assertTold(await emails.cancel(id), 'validation_error', 422)
   })
 
   test(`${version}: times that cannot be`, async () => {
-    const { emails } = await openResend(release, posthorn)
+    const { emails } = await openResend(release, mailhorn)
     const { id } = insistOn(await emails.send({ ...MAIL, scheduledAt: inHours(1) }))
     for (const scheduledAt of ['in 1 hour', '2026-02-30T00:00:00Z', inHours(-1), inHours(9_000), '']) {
       const answer = await emails.send({ ...MAIL, scheduledAt })

@@ -2,7 +2,7 @@ import PostalMime from 'postal-mime'
 import type { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { insistOn, MODERN_VERSIONS, openResend, RESEND_VERSIONS } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -13,14 +13,14 @@ const ZONE = `
   mx.there.example  A 127.0.0.2
 `
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2', tls: 'good' })
-  posthorn = await startPosthorn({ zone: ZONE, mxPort: mx.port })
-  await posthorn.verifiedDomain('here.example')
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: mx.port })
+  await mailhorn.verifiedDomain('here.example')
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
@@ -41,12 +41,12 @@ async function received(subject: string) {
 for (const release of RESEND_VERSIONS) {
   const { version, inline } = release
   const sendBy = async (email: Email | object, options = {}) => {
-    const { emails } = await openResend(release, posthorn)
+    const { emails } = await openResend(release, mailhorn)
     return insistOn(await emails.send(email as Email, options)).id
   }
 
   test(`${version}: everything it can, and the recipient gets it`, async () => {
-    const { emails } = await openResend(release, posthorn)
+    const { emails } = await openResend(release, mailhorn)
     const subject = `Everything of ${version}`
     const { id } = insistOn(
       await emails.send({
@@ -91,7 +91,7 @@ for (const release of RESEND_VERSIONS) {
         ['note.txt', 'text/plain', 'attachment', null, Buffer.from('note').toString('hex')],
       ],
     )
-    await posthorn.emailWhen(id, 'delivered')
+    await mailhorn.emailWhen(id, 'delivered')
     const email = insistOn(await emails.get(id))
     assert.equal([email.object, email.id, email.last_event], ['email', id, 'delivered'])
     assert.equal([email.from, email.subject], ['Ann Émile <ann@here.example>', subject])
@@ -136,12 +136,12 @@ for (const release of RESEND_VERSIONS) {
   for (const [what, fields, shown] of WORDS)
     test(`${version}: ${what}`, async () => {
       const subject = `${what} of ${version}`
-      const email = await posthorn.email(await sendBy({ ...MAIL, subject, ...fields }))
+      const email = await mailhorn.email(await sendBy({ ...MAIL, subject, ...fields }))
       for (const [key, value] of Object.entries(shown)) assert.equal(email[key], value, key)
     })
 
   test(`${version}: with a base address that ends in a slash`, async () => {
-    const { emails } = await openResend(release, { ...posthorn, baseUrl: `${posthorn.baseUrl}/` })
+    const { emails } = await openResend(release, { ...mailhorn, baseUrl: `${mailhorn.baseUrl}/` })
     const subject = `Slash of ${version}`
     const { id } = insistOn(await emails.send({ ...MAIL, subject }))
     assert.is(insistOn(await emails.get(id)).subject, subject)
@@ -155,13 +155,13 @@ for (const release of RESEND_VERSIONS) {
     assert.is(await sendBy(email, options), first)
     const turned = Object.fromEntries(Object.entries(email).reverse())
     assert.is(await sendBy(turned, options), first)
-    await posthorn.emailWhen(first, 'delivered')
+    await mailhorn.emailWhen(first, 'delivered')
     assert.is(taken(subject).length, 1)
     assert.is.not(await sendBy(email, { idempotencyKey: `order-${version}-2` }), first)
   })
 
   test(`${version}: once what it sends at the same time with one idempotencyKey`, async () => {
-    const { emails } = await openResend(release, posthorn)
+    const { emails } = await openResend(release, mailhorn)
     const options = { idempotencyKey: `together-${version}` }
     const email = { ...MAIL, subject: `Together of ${version}` }
     const answers = await Promise.all(Array.from({ length: 8 }, () => emails.send(email, options)))
@@ -175,7 +175,7 @@ for (const release of RESEND_VERSIONS) {
     ]) {
       const to = `${local}@simulator.test`
       const id = await sendBy({ from: 'ann@nowhere.example', to, subject: 's', text: 't' })
-      assert.is((await posthorn.emailWhen(id, 'delivered', 'bounced')).status, status)
+      assert.is((await mailhorn.emailWhen(id, 'delivered', 'bounced')).status, status)
     }
   })
 }
@@ -183,23 +183,23 @@ for (const release of RESEND_VERSIONS) {
 for (const release of MODERN_VERSIONS) {
   test(`${release.version}: what a template says`, async () => {
     const subject = `Order of ${release.version}`
-    const { body: template } = await posthorn.call('POST', '/templates', {
-      session: await posthorn.signIn(),
+    const { body: template } = await mailhorn.call('POST', '/templates', {
+      session: await mailhorn.signIn(),
       body: { name: 'Order', subject: `${subject} {{no}}`, html: '<p>{{{items}}} for {{name|you}}</p>' },
     })
-    const { emails } = await openResend(release, posthorn)
+    const { emails } = await openResend(release, mailhorn)
     const use = { id: template.id, variables: { no: 4711, items: '<b>2</b> horns' } }
     const { from, to } = MAIL
     const { id } = insistOn(await emails.send({ from, to, template: use }))
     const message = await received(`${subject} 4711`)
     assert.is(message.html?.trim(), '<p><b>2</b> horns for you</p>')
-    assert.is((await posthorn.email(id)).template_id, template.id)
+    assert.is((await mailhorn.email(id)).template_id, template.id)
     const { id: own } = insistOn(await emails.send({ from, to, subject: 'Own', template: use }))
-    assert.is((await posthorn.email(own)).subject, 'Own')
+    assert.is((await mailhorn.email(own)).subject, 'Own')
   })
 
   test(`${release.version}: with headers of the caller's`, async () => {
-    const client = await openResend(release, posthorn)
+    const client = await openResend(release, mailhorn)
     const headers = { 'Idempotency-Key': `by-header-${release.version}` }
     const email = { ...MAIL, subject: `Header of ${release.version}` }
     const first = insistOn(await client.emails.send(email, { headers }))

@@ -1,24 +1,24 @@
 import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertTold, insistOn } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('the resend package shares emails')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let resend: Resend
 let id = ''
 test.before(async () => {
-  posthorn = await startPosthorn()
-  resend = new Resend(posthorn.apiKey, { baseUrl: posthorn.baseUrl })
-  id = await posthorn.send({
+  mailhorn = await startMailhorn()
+  resend = new Resend(mailhorn.apiKey, { baseUrl: mailhorn.baseUrl })
+  id = await mailhorn.send({
     from: 'ann@here.example',
     to: 'delivered@simulator.test',
     subject: 'Hello',
     text: 'the text',
   })
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 for (const options of [undefined, {}, { expiresIn: '2 hours' }])
   test(`with ${JSON.stringify(options)}`, async () => {

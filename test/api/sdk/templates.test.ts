@@ -1,19 +1,19 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertTold, insistOn, MODERN_VERSIONS, openResend } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('resend packages, with a session in place of a key')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 for (const release of MODERN_VERSIONS)
   test(`${release.version}: keep templates`, async () => {
-    const apiKey = await posthorn.signIn()
-    const { templates } = await openResend(release, { ...posthorn, apiKey })
+    const apiKey = await mailhorn.signIn()
+    const { templates } = await openResend(release, { ...mailhorn, apiKey })
     const html = '<p>Hello {{{name}}}</p>'
     const { id, object } = insistOn(await templates.create({ name: 'Greeting', subject: 'Hi', html }))
     assert.is(object, 'template')

@@ -1,20 +1,20 @@
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
-import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { assertReadable, faultsFor, type Language, type ReplyKind } from '../../kit/typed-readers.ts'
 
 const test = suite('typed clients read')
 const HOUR_MS = 3_600_000
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 /** Holds all mail back. */
-let holding: Posthorn
+let holding: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
-  holding = await startPosthorn({ env: { POSTHORN_ROLES: 'api' } })
+  mailhorn = await startMailhorn()
+  holding = await startMailhorn({ env: { MAILHORN_ROLES: 'api' } })
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await holding.close()
 })
 
@@ -54,11 +54,11 @@ async function readable(kind: ReplyKind, ask: (headers: Record<string, string>) 
 }
 
 const asker =
-  (service: () => Posthorn) =>
+  (service: () => Mailhorn) =>
   (method: string, path: string, body?: unknown) =>
   (headers: Record<string, string>) =>
     service().call(method, path, { key: service().apiKey, headers, ...(body === undefined ? {} : { body }) })
-const ask = asker(() => posthorn)
+const ask = asker(() => mailhorn)
 const askHolding = asker(() => holding)
 
 test('what sending answers', async () => {
@@ -85,15 +85,15 @@ for (const [to, status] of [
   ['clicked', 'delivered'],
 ] as const)
   test(`an email to ${to}`, async () => {
-    const id = await posthorn.send({ ...MAIL, to: `${to}@simulator.test` })
-    await posthorn.emailWhen(id, status)
+    const id = await mailhorn.send({ ...MAIL, to: `${to}@simulator.test` })
+    await mailhorn.emailWhen(id, status)
     await readable('email', ask('GET', `/emails/${id}`))
   })
 
 test('an email with everything, and one with next to nothing', async () => {
   for (const email of [FULL, { ...MAIL, text: '' }, { ...MAIL, text: null, html: '' }]) {
-    const id = await posthorn.send(email)
-    await posthorn.emailWhen(id, 'delivered', 'bounced')
+    const id = await mailhorn.send(email)
+    await mailhorn.emailWhen(id, 'delivered', 'bounced')
     await readable('email', ask('GET', `/emails/${id}`))
   }
 })
@@ -118,14 +118,14 @@ test('lists: full, empty, and of one page of many', async () => {
 })
 
 test('attachments, of a list and alone', async () => {
-  const id = await posthorn.send(FULL)
+  const id = await mailhorn.send(FULL)
   const [list] = await readable('attachments', ask('GET', `/emails/${id}/attachments`))
   for (const { id: file } of list!.body.data)
     await readable('attachment', ask('GET', `/emails/${id}/attachments/${file}`))
-  await readable('attachments', ask('GET', `/emails/${await posthorn.send(MAIL)}/attachments`))
+  await readable('attachments', ask('GET', `/emails/${await mailhorn.send(MAIL)}/attachments`))
 })
 
-const ERRORS: [what: string, ask: (service: Posthorn) => Promise<ApiAnswer>][] = [
+const ERRORS: [what: string, ask: (service: Mailhorn) => Promise<ApiAnswer>][] = [
   ['malformed', p => p.call('POST', '/emails', { key: p.apiKey, raw: '{' })],
   ['missing', p => p.call('POST', '/emails', { key: p.apiKey, body: {} })],
   ['invalid', p => p.call('POST', '/emails', { key: p.apiKey, body: { ...MAIL, to: [1, 'x'] } })],
@@ -142,10 +142,10 @@ const ERRORS: [what: string, ask: (service: Posthorn) => Promise<ApiAnswer>][] =
   ['a bad page', p => p.call('GET', '/emails?limit=0', { key: p.apiKey })],
 ]
 for (const [what, make] of ERRORS)
-  test(`errors: ${what}`, async () => assertReadable('error', await make(posthorn)))
+  test(`errors: ${what}`, async () => assertReadable('error', await make(mailhorn)))
 
 test('errors of the rate limit, and its headers on every reply', async t => {
-  const limited = await t.using(startPosthorn({ env: { POSTHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '2' } }))
+  const limited = await t.using(startMailhorn({ env: { MAILHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '2' } }))
   const { apiKey: key } = addAccount(limited, 'hasty')
   const answers = await Promise.all(
     Array.from({ length: 12 }, () => limited.call('POST', '/emails', { key, body: MAIL })),
@@ -158,7 +158,7 @@ test('errors of the rate limit, and its headers on every reply', async t => {
 })
 
 test('only what is of their types', async () => {
-  const [plain, bare] = await readable('email', ask('GET', `/emails/${await posthorn.send(FULL)}`))
+  const [plain, bare] = await readable('email', ask('GET', `/emails/${await mailhorn.send(FULL)}`))
   const row = (body: object) => ({ object: 'list', has_more: false, data: [body] })
   const SPOILT: [Language, ReplyKind, (email: Record<string, unknown>) => unknown][] = [
     ['go', 'email', email => ({ ...email, to: 'a@b.example' })],

@@ -1,7 +1,7 @@
 import PostalMime from 'postal-mime'
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { rawRequest } from '../../kit/raw-http.ts'
 import { suite } from '../../kit/suite.ts'
 import { assertReadable, type ReplyKind } from '../../kit/typed-readers.ts'
@@ -16,14 +16,14 @@ const ZONE = `
 const HOUR_MS = 3_600_000
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({ zone: ZONE, mxPort: mx.port })
-  await posthorn.verifiedDomain('here.example')
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: mx.port })
+  await mailhorn.verifiedDomain('here.example')
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
@@ -128,16 +128,16 @@ const WRITTEN: Readonly<Record<string, Written>> = {
 }
 
 const bare = (id: string) => id.slice(4)
-const inHours = (hours: number) => new Date(posthorn.clock.now() + hours * HOUR_MS).toISOString()
+const inHours = (hours: number) => new Date(mailhorn.clock.now() + hours * HOUR_MS).toISOString()
 
 for (const [name, written] of Object.entries(WRITTEN)) {
   const client = WIRE_CLIENTS[name]!
   const bareIds = name === '.NET'
   const ask = async (kind: ReplyKind, call: WireCall) => {
-    const host = new URL(posthorn.baseUrl).host
+    const host = new URL(mailhorn.baseUrl).host
     const answer = await rawRequest(
-      posthorn.baseUrl,
-      wireRequest(client, call, { host, key: posthorn.apiKey }),
+      mailhorn.baseUrl,
+      wireRequest(client, call, { host, key: mailhorn.apiKey }),
     )
     assertReadable(kind, answer, { bareIds })
     // biome-ignore lint/suspicious/noExplicitAny: replies of every shape
@@ -154,7 +154,7 @@ for (const [name, written] of Object.entries(WRITTEN)) {
     const key = [`Idempotency-Key: ${name}-1`]
     const id = await send(written.email(subject), key)
     assert.is(await send(written.email(subject), key), id)
-    const stored = await posthorn.emailWhen(id, 'delivered')
+    const stored = await mailhorn.emailWhen(id, 'delivered')
     assert.equal(
       Object.fromEntries(
         ['from', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'html', 'text', 'headers', 'tags'].map(field => [
@@ -209,10 +209,10 @@ for (const [name, written] of Object.entries(WRITTEN)) {
     const body = { ...written.moved?.(id), scheduled_at: scheduledAt }
     const moved = await ask('changed', { method: 'PATCH', path: `/emails/${id}`, body })
     assert.equal([moved.id, moved.object], [id, 'email'])
-    assert.is((await posthorn.email(id)).scheduled_at, scheduledAt)
+    assert.is((await mailhorn.email(id)).scheduled_at, scheduledAt)
     const canceled = await ask('changed', { method: 'POST', path: `/emails/${id}/cancel` })
     assert.equal([canceled.id, canceled.object, canceled.last_event], [id, 'email', 'canceled'])
-    assert.is((await posthorn.email(id)).status, 'canceled')
+    assert.is((await mailhorn.email(id)).status, 'canceled')
   })
 
   test(`${name}: what is refused, and changes nothing`, async () => {
@@ -234,11 +234,11 @@ for (const [name, written] of Object.entries(WRITTEN)) {
 
   if (written.templated)
     test(`${name}: one from a template`, async () => {
-      const session = await posthorn.signIn()
+      const session = await mailhorn.signIn()
       const template = { name: 'Order', subject: `Order {{no}} in ${name}`, html: '<p>{{no}}</p>' }
-      const { body: made } = await posthorn.call('POST', '/templates', { session, body: template })
+      const { body: made } = await mailhorn.call('POST', '/templates', { session, body: template })
       const id = await send(written.templated!(made.id))
-      const { subject, html, template_id: used } = await posthorn.email(id)
+      const { subject, html, template_id: used } = await mailhorn.email(id)
       assert.equal([subject, html, used], [`Order 4711 in ${name}`, '<p>4711</p>', made.id])
     })
 }
@@ -256,14 +256,14 @@ test('laravel: every field that it has nothing for, and an invitation', async ()
     ...{ bcc: [], cc: [], reply_to: [], tags: [], headers: [] },
     attachments: [{ content_type: 'text/calendar', content: invitation, filename: 'invite.ics' }],
   }
-  const host = new URL(posthorn.baseUrl).host
+  const host = new URL(mailhorn.baseUrl).host
   const call = { method: 'POST', path: '/emails', body }
   const answer = await rawRequest(
-    posthorn.baseUrl,
-    wireRequest(WIRE_CLIENTS.php!, call, { host, key: posthorn.apiKey }),
+    mailhorn.baseUrl,
+    wireRequest(WIRE_CLIENTS.php!, call, { host, key: mailhorn.apiKey }),
   )
   assertReadable('send', answer)
-  const stored = await posthorn.emailWhen((answer.body as { id: string }).id, 'delivered')
+  const stored = await mailhorn.emailWhen((answer.body as { id: string }).id, 'delivered')
   assert.equal(
     [stored.cc, stored.bcc, stored.reply_to, stored.tags, stored.headers, stored.html],
     [[], [], [], [], {}, null],

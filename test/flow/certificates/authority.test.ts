@@ -3,7 +3,7 @@ import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'nod
 import * as assert from 'uvu/assert'
 import { type Authority, type Challenge, startAuthority } from '../../kit/authority.ts'
 import { freePort } from '../../kit/free-port.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { dialSmtp } from '../../kit/smtp-client.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -17,7 +17,7 @@ const HOST = 'mail.example.com'
 const challenges: Challenge[] = []
 
 let authority: Authority
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let plainPort: number
 /** Of the certificate shown before there was any from the authority. */
 let ownSerial: string
@@ -25,29 +25,29 @@ const started = Promise.withResolvers<void>()
 
 test.before(async () => {
   plainPort = await freePort()
-  authority = await startAuthority({ now: () => posthorn.clock.now(), prove })
-  posthorn = await startPosthorn({
+  authority = await startAuthority({ now: () => mailhorn.clock.now(), prove })
+  mailhorn = await startMailhorn({
     env: {
-      POSTHORN_MAIL_HOST: HOST,
-      POSTHORN_ADMIN_EMAIL: 'admin@posthorn.test',
-      POSTHORN_ACME_ENABLED: 'true',
-      POSTHORN_SMTP_INBOUND_MTA_STS: 'enforce',
-      POSTHORN_ACME_DIRECTORY_URL: authority.directoryUrl,
-      POSTHORN_ACME_CA_FILE: caFile,
-      POSTHORN_ACME_LISTEN: `127.0.0.1:${plainPort}`,
-      POSTHORN_ACME_NAMES: 'app.example.com',
-      POSTHORN_HTTP_TLS_LISTEN: '127.0.0.1:0',
-      POSTHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0',
-      POSTHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
-      POSTHORN_DNS_ADDRESSES: '127.0.0.1',
+      MAILHORN_MAIL_HOST: HOST,
+      MAILHORN_ADMIN_EMAIL: 'admin@mailhorn.test',
+      MAILHORN_ACME_ENABLED: 'true',
+      MAILHORN_SMTP_INBOUND_MTA_STS: 'enforce',
+      MAILHORN_ACME_DIRECTORY_URL: authority.directoryUrl,
+      MAILHORN_ACME_CA_FILE: caFile,
+      MAILHORN_ACME_LISTEN: `127.0.0.1:${plainPort}`,
+      MAILHORN_ACME_NAMES: 'app.example.com',
+      MAILHORN_HTTP_TLS_LISTEN: '127.0.0.1:0',
+      MAILHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0',
+      MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
+      MAILHORN_DNS_ADDRESSES: '127.0.0.1',
     },
   })
-  ownSerial = (await overTls(posthorn.app.secureAddress!.port)).serialNumber
+  ownSerial = (await overTls(mailhorn.app.secureAddress!.port)).serialNumber
   started.resolve()
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await authority.close()
 })
 
@@ -57,7 +57,7 @@ async function prove(challenge: Challenge): Promise<string | undefined> {
   challenges.push(challenge)
   const { type, name, token } = challenge
   if (type === 'dns-01') {
-    const server = `127.0.0.1:${posthorn.app.dnsAddress!.port}`
+    const server = `127.0.0.1:${mailhorn.app.dnsAddress!.port}`
     const { answers } = await askServer(server, `_acme-challenge.${name}`, 'TXT')
     return answers[0]?.type === 'TXT' ? answers[0].text : undefined
   }
@@ -89,7 +89,7 @@ async function overStarttls(port: number): Promise<X509Certificate> {
 }
 
 async function shown(): Promise<X509Certificate[]> {
-  const { inboundAddress, submission, secureAddress } = posthorn.app
+  const { inboundAddress, submission, secureAddress } = mailhorn.app
   return [
     await overStarttls(inboundAddress!.port),
     await overStarttls(submission.submission!.port),
@@ -101,8 +101,8 @@ async function shown(): Promise<X509Certificate[]> {
 /** Of the certificate that is shown once it is another one. */
 const next = (before: string) =>
   until(async () => {
-    posthorn.clock.advance(100)
-    const { serialNumber } = await overTls(posthorn.app.secureAddress!.port)
+    mailhorn.clock.advance(100)
+    const { serialNumber } = await overTls(mailhorn.app.secureAddress!.port)
     return serialNumber === before ? undefined : serialNumber
   })
 
@@ -123,19 +123,19 @@ test('names of the zone are proven by its records, others by files, and every li
 })
 
 test('what proved them is gone afterwards, and was never more than asked for', async () => {
-  const server = `127.0.0.1:${posthorn.app.dnsAddress!.port}`
+  const server = `127.0.0.1:${mailhorn.app.dnsAddress!.port}`
   const rcodeOf = async (name: string) => (await askServer(server, name, 'TXT')).rcode
   assert.is(await rcodeOf(`_acme-challenge.${HOST}`), 3)
   assert.is(await rcodeOf(`mta-sts.${HOST}`), 0)
   assert.is(await rcodeOf(`_acme-challenge.other.${HOST}`), 3)
-  const { status } = await posthorn.call('GET', `/.well-known/acme-challenge/${challenges[2]!.token}`)
+  const { status } = await mailhorn.call('GET', `/.well-known/acme-challenge/${challenges[2]!.token}`)
   assert.is(status, 404)
   const elsewhere = await fetch(`http://127.0.0.1:${plainPort}/domains`)
   assert.match(await elsewhere.text(), /not_found/)
 })
 
 test('the API is there over TLS, too', async () => {
-  const { secureAddress } = posthorn.app
+  const { secureAddress } = mailhorn.app
   const answer = await new Promise<string>((resolve, reject) => {
     const socket = connectTls({ port: secureAddress!.port, host: '127.0.0.1', rejectUnauthorized: false })
     let heard = ''
@@ -152,8 +152,8 @@ test('the API is there over TLS, too', async () => {
 })
 
 test('the doctor says how long it is good', async () => {
-  const session = await posthorn.signIn()
-  const { body } = await posthorn.call('GET', '/doctor', { session })
+  const session = await mailhorn.signIn()
+  const { body } = await mailhorn.call('GET', '/doctor', { session })
   const found = body.findings.filter(({ check }: { check: string }) => check === 'certificate')
   assert.equal(
     found.map(({ status, subject }: Record<string, string>) => [status, subject]),
@@ -163,9 +163,9 @@ test('the doctor says how long it is good', async () => {
 
 test('a renewed one is shown to whoever connects from then on; who is connected stays so', async t => {
   const [before] = await shown()
-  const client = await t.using(dialSmtp(posthorn.app.inboundAddress!))
+  const client = await t.using(dialSmtp(mailhorn.app.inboundAddress!))
   await client.reply()
-  posthorn.clock.advance(61 * 86_400_000)
+  mailhorn.clock.advance(61 * 86_400_000)
   const serial = await next(before!.serialNumber)
   for (const certificate of await shown()) assert.is(certificate.serialNumber, serial)
 })
@@ -174,10 +174,10 @@ test('when the authority gives none, the one before stays, and the operator is t
   const [before] = await shown()
   const fault = { status: 403, type: 'rejectedIdentifier', detail: 'not on our list' }
   authority.failNext('newOrder', fault)
-  posthorn.clock.advance(61 * 86_400_000)
+  mailhorn.clock.advance(61 * 86_400_000)
   const alert = await until(() => {
-    posthorn.clock.advance(100)
-    return posthorn.rows<Record<string, string>>('select kind, domain, reply from operator_alerts')[0]
+    mailhorn.clock.advance(100)
+    return mailhorn.rows<Record<string, string>>('select kind, domain, reply from operator_alerts')[0]
   })
   assert.equal(
     [alert.kind, alert.domain, alert.reply],

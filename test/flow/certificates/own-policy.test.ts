@@ -1,7 +1,7 @@
 import { request } from 'node:https'
 import * as assert from 'uvu/assert'
 import { freePort } from '../../kit/free-port.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { certificateFiles, testAuthority } from '../../kit/tls.ts'
 import { until } from '../../kit/until.ts'
@@ -15,32 +15,32 @@ const caFile = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
 
 async function given(t: TestContext) {
   const port = await freePort()
-  const posthorn = await t.using(
-    startPosthorn({
+  const mailhorn = await t.using(
+    startMailhorn({
       env: {
-        POSTHORN_MAIL_HOST: HOST,
-        POSTHORN_ADMIN_EMAIL: 'admin@posthorn.test',
-        POSTHORN_SMTP_TLS_CERT_FILE: certificateFiles.cert,
-        POSTHORN_SMTP_TLS_KEY_FILE: certificateFiles.key,
-        POSTHORN_SMTP_INBOUND_MTA_STS: 'enforce',
-        POSTHORN_DELIVERY_POLICY_PORT: String(port),
-        POSTHORN_DELIVERY_CA_FILE: caFile,
-        POSTHORN_DNS_ADDRESSES: '127.0.0.1',
-        POSTHORN_DNS_RESPONSES_PER_SECOND: '0',
-        POSTHORN_HTTP_TLS_LISTEN: `127.0.0.1:${port}`,
+        MAILHORN_MAIL_HOST: HOST,
+        MAILHORN_ADMIN_EMAIL: 'admin@mailhorn.test',
+        MAILHORN_SMTP_TLS_CERT_FILE: certificateFiles.cert,
+        MAILHORN_SMTP_TLS_KEY_FILE: certificateFiles.key,
+        MAILHORN_SMTP_INBOUND_MTA_STS: 'enforce',
+        MAILHORN_DELIVERY_POLICY_PORT: String(port),
+        MAILHORN_DELIVERY_CA_FILE: caFile,
+        MAILHORN_DNS_ADDRESSES: '127.0.0.1',
+        MAILHORN_DNS_RESPONSES_PER_SECOND: '0',
+        MAILHORN_HTTP_TLS_LISTEN: `127.0.0.1:${port}`,
       },
     }),
   )
-  return { posthorn, port }
+  return { mailhorn, port }
 }
 
-async function inZone({ app }: Posthorn, name: string, type: 'TXT' | 'A'): Promise<string | undefined> {
+async function inZone({ app }: Mailhorn, name: string, type: 'TXT' | 'A'): Promise<string | undefined> {
   const { answers } = await askServer(`127.0.0.1:${app.dnsAddress!.port}`, name, type)
   const [first] = answers
   return first?.type === 'TXT' ? first.text : first?.type === 'A' ? first.address : undefined
 }
 
-const published = (posthorn: Posthorn) => inZone(posthorn, `_mta-sts.${HOST}`, 'TXT')
+const published = (mailhorn: Mailhorn) => inZone(mailhorn, `_mta-sts.${HOST}`, 'TXT')
 
 /** Over TLS, whose certificate must be good for the name. */
 function fetched(port: number, host: string): Promise<{ status: number; type: string; text: string }> {
@@ -66,18 +66,18 @@ function fetched(port: number, host: string): Promise<{ status: number; type: st
 }
 
 test('it is served at its own name alone, and then published with its address', async t => {
-  const { posthorn, port } = await given(t)
-  const text = await until(() => published(posthorn))
+  const { mailhorn, port } = await given(t)
+  const text = await until(() => published(mailhorn))
   assert.match(text, /^v=STSv1; id=[0-9a-f]{20}$/)
-  assert.is(await inZone(posthorn, `mta-sts.${HOST}`, 'A'), '127.0.0.1')
+  assert.is(await inZone(mailhorn, `mta-sts.${HOST}`, 'A'), '127.0.0.1')
   assert.equal(await fetched(port, `mta-sts.${HOST}`), {
     status: 200,
     type: 'text/plain; charset=utf-8',
     text: `version: STSv1\r\nmode: enforce\r\nmx: ${HOST}\r\nmax_age: 604800\r\n`,
   })
   assert.is((await fetched(port, 'mx.test')).status, 404)
-  const session = await posthorn.signIn()
-  const { body } = await posthorn.call('GET', '/dns/records?limit=100', { session })
+  const session = await mailhorn.signIn()
+  const { body } = await mailhorn.call('GET', '/dns/records?limit=100', { session })
   const names = body.data.map(({ name }: { name: string }) => name)
   assert.ok(names.includes(`_mta-sts.${HOST}`) && names.includes(`mta-sts.${HOST}`))
 })

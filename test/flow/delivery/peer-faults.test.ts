@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -28,7 +28,7 @@ const ZONE = names
   .join('\n')
 
 const hosts = {} as Record<Name, FakeMx>
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session = ''
 
 test.before(async () => {
@@ -43,36 +43,36 @@ test.before(async () => {
     })
     port = hosts[name].port
   }
-  posthorn = await startPosthorn({ zone: ZONE, mxPort: port! })
-  await posthorn.verifiedDomain('here.example')
-  session = await posthorn.signIn()
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: port! })
+  await mailhorn.verifiedDomain('here.example')
+  session = await mailhorn.signIn()
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   for (const name of names) await hosts[name].close()
 })
 
 const send = (name: Name) =>
-  posthorn.send({ from: 'ann@here.example', to: `bob@${name}.example`, subject: 'hi', text: 'hi' })
+  mailhorn.send({ from: 'ann@here.example', to: `bob@${name}.example`, subject: 'hi', text: 'hi' })
 
 const suppressed = (name: Name) =>
-  posthorn.rows('select 1 from suppressions where email = ?', `bob@${name}.example`).length > 0
+  mailhorn.rows('select 1 from suppressions where email = ?', `bob@${name}.example`).length > 0
 
 test('octets of an address are no status code: nobody is suppressed for them', async () => {
-  const email = await posthorn.emailWhen(await send('octets'), 'bounced')
+  const email = await mailhorn.emailWhen(await send('octets'), 'bounced')
   const { bounce } = email.events.at(-1).data
   assert.equal([bounce.class, bounce.enhanced_code], ['policy', null])
   assert.not.ok(suppressed('octets'))
 })
 
 test('a block list suppresses nobody, and tells the operator once', async () => {
-  const first = await posthorn.emailWhen(await send('listed'), 'bounced')
-  await posthorn.emailWhen(await send('listed'), 'bounced')
+  const first = await mailhorn.emailWhen(await send('listed'), 'bounced')
+  await mailhorn.emailWhen(await send('listed'), 'bounced')
   assert.is(first.events.at(-1).data.bounce.class, 'blocked')
   assert.not.ok(suppressed('listed'))
   const { body } = await until(async () => {
-    const answer = await posthorn.call('GET', '/alerts', { session })
+    const answer = await mailhorn.call('GET', '/alerts', { session })
     return answer.body.total > 0 ? answer : undefined
   })
   assert.is(body.total, 1)
@@ -91,27 +91,27 @@ test('a block list suppresses nobody, and tells the operator once', async () => 
 })
 
 test('alerts are the operator’s alone', async () => {
-  const { session: other } = addAccount(posthorn, 'other')
-  assert.is((await posthorn.call('GET', '/alerts', { session: other })).status, 403)
+  const { session: other } = addAccount(mailhorn, 'other')
+  assert.is((await mailhorn.call('GET', '/alerts', { session: other })).status, 403)
 })
 
 test('greylisting costs the time that the server names, and no mail', async () => {
   const id = await send('greylist')
-  const delayed = await posthorn.emailWhen(id, 'delivery_delayed')
+  const delayed = await mailhorn.emailWhen(id, 'delivery_delayed')
   const wait = Date.parse(delayed.recipients[0].next_attempt_at) - Date.parse(delayed.last_event_at)
   assert.ok(wait >= 5 * MINUTE_MS && wait <= 5.5 * MINUTE_MS, `waits ${wait} ms`)
-  posthorn.clock.advance(5.6 * MINUTE_MS)
-  assert.is((await posthorn.emailWhen(id, 'delivered')).recipients[0].attempts, 2)
+  mailhorn.clock.advance(5.6 * MINUTE_MS)
+  assert.is((await mailhorn.emailWhen(id, 'delivered')).recipients[0].attempts, 2)
 })
 
 test('an unknown recipient of Exchange is one, although its words say access', async () => {
-  const email = await posthorn.emailWhen(await send('exchange'), 'bounced')
+  const email = await mailhorn.emailWhen(await send('exchange'), 'bounced')
   assert.is(email.events.at(-1).data.bounce.class, 'invalid-recipient')
   assert.ok(suppressed('exchange'))
 })
 
 test('a certificate that nobody vouches for is better than none: the mail is delivered, encrypted', async () => {
-  const email = await posthorn.emailWhen(await send('selfSigned'), 'delivered')
+  const email = await mailhorn.emailWhen(await send('selfSigned'), 'delivered')
   assert.is(email.recipients[0].transcripts.length, 1)
   assert.ok(hosts.selfSigned.messages.every(({ tls }) => tls))
   assert.is(email.events.at(-1).data.delivery.tls, 'TLSv1.3')
@@ -119,27 +119,27 @@ test('a certificate that nobody vouches for is better than none: the mail is del
 
 test('DNS that fails for everybody defers all and bounces none; when it is back all arrives', async () => {
   const domains = ['first', 'second', 'third'].map(name => `${name}.outage.example`)
-  posthorn.zone.add('*.outage.example SERVFAIL')
+  mailhorn.zone.add('*.outage.example SERVFAIL')
   const ids = await Promise.all(
     domains.flatMap(domain =>
       ['ann', 'bob', 'eve'].map(name =>
-        posthorn.send({ from: 'ann@here.example', to: `${name}@${domain}`, subject: 'hi', text: 'hi' }),
+        mailhorn.send({ from: 'ann@here.example', to: `${name}@${domain}`, subject: 'hi', text: 'hi' }),
       ),
     ),
   )
   for (const id of ids) {
-    const { events } = await posthorn.emailWhen(id, 'delivery_delayed')
+    const { events } = await mailhorn.emailWhen(id, 'delivery_delayed')
     assert.match(events.at(-1).data.delay.reply, /SERVFAIL/)
   }
-  posthorn.zone.remove('*.outage.example')
-  posthorn.zone.add('*.outage.example MX 10 mx.selfSigned.example')
-  posthorn.clock.advance(1.1 * MINUTE_MS)
+  mailhorn.zone.remove('*.outage.example')
+  mailhorn.zone.add('*.outage.example MX 10 mx.selfSigned.example')
+  mailhorn.clock.advance(1.1 * MINUTE_MS)
   for (const id of ids)
     assert.equal(
-      (await posthorn.emailWhen(id, 'delivered')).events.map(({ type }: { type: string }) => type),
+      (await mailhorn.emailWhen(id, 'delivered')).events.map(({ type }: { type: string }) => type),
       ['email.sent', 'email.delivery_delayed', 'email.delivered'],
     )
-  assert.equal(posthorn.rows("select 1 from suppressions where email like '%outage.example'"), [])
+  assert.equal(mailhorn.rows("select 1 from suppressions where email like '%outage.example'"), [])
 })
 
 test.run()

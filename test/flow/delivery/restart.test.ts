@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { isOnPostgres } from '../../kit/database.ts'
 import { startFakeMx } from '../../kit/fake-mx.ts'
-import { startPosthorn } from '../../kit/posthorn.ts'
+import { startMailhorn } from '../../kit/mailhorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -16,21 +16,21 @@ const ZONE = `
 `
 
 function folder(t: TestContext): string {
-  const path = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  const path = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   t.after(() => rmSync(path, { recursive: true }))
   return path
 }
 
 test('what waits when the service stops is delivered when it starts again', async t => {
   const dataDir = folder(t)
-  const first = await startPosthorn({ zone: ZONE, dataDir })
+  const first = await startMailhorn({ zone: ZONE, dataDir })
   await first.verifiedDomain('here.example')
   const id = await first.send({ from: 'a@here.example', to: 'ok@there.example', subject: 's', text: 't' })
   await first.emailWhen(id, 'delivery_delayed')
   await first.close()
 
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
-  const second = await t.using(startPosthorn({ zone: ZONE, dataDir, mxPort: mx.port }))
+  const second = await t.using(startMailhorn({ zone: ZONE, dataDir, mxPort: mx.port }))
   assert.is(second.app.firstRun, undefined)
   second.apiKey = first.apiKey
   second.clock.advance(70_000)
@@ -42,7 +42,7 @@ test('with the role api it takes mail and delivers none until it has all roles',
   const dataDir = folder(t)
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const options = { zone: ZONE, dataDir, mxPort: mx.port }
-  const holding = await startPosthorn({ ...options, env: { POSTHORN_ROLES: 'api' } })
+  const holding = await startMailhorn({ ...options, env: { MAILHORN_ROLES: 'api' } })
   await holding.verifiedDomain('here.example')
   const id = await holding.send({ from: 'a@here.example', to: 'ok@there.example', subject: 's', text: 't' })
   const simulated = await holding.send({
@@ -60,7 +60,7 @@ test('with the role api it takes mail and delivers none until it has all roles',
   )
   assert.is(mx.sessionCount, 0)
 
-  const second = await t.using(startPosthorn(options))
+  const second = await t.using(startMailhorn(options))
   second.apiKey = holding.apiKey
   for (const email of [id, simulated]) await second.emailWhen(email, 'delivered')
   assert.is(mx.messages.length, 1)
@@ -72,14 +72,14 @@ test('what waits for many domains finds its way among several threads at the sta
   const dataDir = folder(t)
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const options = { zone, dataDir, mxPort: mx.port }
-  const holding = await startPosthorn({ ...options, env: { POSTHORN_ROLES: 'api' } })
+  const holding = await startMailhorn({ ...options, env: { MAILHORN_ROLES: 'api' } })
   await holding.verifiedDomain('here.example')
   const ids = await Promise.all(
     domains.map(name => holding.send({ from: 'a@here.example', to: `ok@${name}`, subject: 's', text: 't' })),
   )
   await holding.close()
 
-  const second = await t.using(startPosthorn({ ...options, env: { POSTHORN_DELIVERY_THREADS: '4' } }))
+  const second = await t.using(startMailhorn({ ...options, env: { MAILHORN_DELIVERY_THREADS: '4' } }))
   second.apiKey = holding.apiKey
   for (const id of ids) await second.emailWhen(id, 'delivered')
 })
@@ -87,27 +87,27 @@ test('what waits for many domains finds its way among several threads at the sta
 test('an attempt under way is given time to end', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const dataDir = folder(t)
-  const posthorn = await startPosthorn({ zone: ZONE, dataDir, mxPort: mx.port })
-  await posthorn.verifiedDomain('here.example')
-  const id = await posthorn.send({
+  const mailhorn = await startMailhorn({ zone: ZONE, dataDir, mxPort: mx.port })
+  await mailhorn.verifiedDomain('here.example')
+  const id = await mailhorn.send({
     from: 'a@here.example',
     to: 'slow-dot-500@there.example',
     subject: 's',
     text: 't',
   })
   await mx.until(/DATA/)
-  await posthorn.close()
+  await mailhorn.close()
   assert.is(mx.messages.length, 1)
 
-  const again = await t.using(startPosthorn({ zone: ZONE, dataDir, mxPort: mx.port }))
-  again.apiKey = posthorn.apiKey
+  const again = await t.using(startMailhorn({ zone: ZONE, dataDir, mxPort: mx.port }))
+  again.apiKey = mailhorn.apiKey
   assert.is((await again.email(id)).status, 'delivered')
 })
 
 test('a lease left by a killed process is void, and its attempt unknown: at once, or where others may hold leases by its time', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const dataDir = folder(t)
-  const first = await startPosthorn({ zone: ZONE, dataDir })
+  const first = await startMailhorn({ zone: ZONE, dataDir })
   await first.verifiedDomain('here.example')
   const id = await first.send({ from: 'a@here.example', to: 'ok@there.example', subject: 's', text: 't' })
   await first.emailWhen(id, 'delivery_delayed')
@@ -117,7 +117,7 @@ test('a lease left by a killed process is void, and its attempt unknown: at once
   )
   await first.close()
 
-  const second = await t.using(startPosthorn({ zone: ZONE, dataDir, mxPort: mx.port }))
+  const second = await t.using(startMailhorn({ zone: ZONE, dataDir, mxPort: mx.port }))
   second.apiKey = first.apiKey
   if (isOnPostgres) second.clock.advance(960_000)
   const email = await second.emailWhen(id, 'delivered')
@@ -131,7 +131,7 @@ test('where the operator wants to decide, what a killed process had under way is
   if (isOnPostgres) return // there by the time of the lease, see test/unit/pipeline/queue/keeping.test.ts
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const dataDir = folder(t)
-  const first = await startPosthorn({ zone: ZONE, dataDir })
+  const first = await startMailhorn({ zone: ZONE, dataDir })
   await first.verifiedDomain('here.example')
   const send = (to: string) => first.send({ from: 'a@here.example', to, subject: 's', text: 't' })
   const [sure, doubtful] = [await send('ok1@there.example'), await send('ok2@there.example')]
@@ -142,8 +142,8 @@ test('where the operator wants to decide, what a killed process had under way is
   )
   await first.close()
 
-  const env = { POSTHORN_DELIVERY_UNKNOWN_OUTCOME: 'hold' }
-  const second = await t.using(startPosthorn({ zone: ZONE, dataDir, mxPort: mx.port, env }))
+  const env = { MAILHORN_DELIVERY_UNKNOWN_OUTCOME: 'hold' }
+  const second = await t.using(startMailhorn({ zone: ZONE, dataDir, mxPort: mx.port, env }))
   second.apiKey = first.apiKey
   const session = await second.signIn()
   const holds = async () => (await second.call('GET', '/queue/holds', { session })).body.data
@@ -172,16 +172,16 @@ test('where the operator wants to decide, what a killed process had under way is
 })
 
 test('it is ready while it runs', async t => {
-  const posthorn = await t.using(startPosthorn())
-  assert.equal((await posthorn.call('GET', '/healthz')).body, { status: 'ok' })
-  const { status, body } = await posthorn.call('GET', '/readyz')
+  const mailhorn = await t.using(startMailhorn())
+  assert.equal((await mailhorn.call('GET', '/healthz')).body, { status: 'ok' })
+  const { status, body } = await mailhorn.call('GET', '/readyz')
   assert.is(status, 200)
   assert.equal(body, { status: 'ready' })
 })
 
 test('a data folder serves one process', async t => {
-  const posthorn = await t.using(startPosthorn())
-  await startPosthorn({ dataDir: posthorn.dataDir }).then(
+  const mailhorn = await t.using(startMailhorn())
+  await startMailhorn({ dataDir: mailhorn.dataDir }).then(
     () => assert.unreachable('started twice'),
     error => assert.match(error.message, 'is in use by another process'),
   )

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -21,7 +21,7 @@ const ZONE = `
   broken.example      SERVFAIL
   silent.example      REFUSED
   flaky.example       SERVFAIL
-  loop.example        MX 10 posthorn.test
+  loop.example        MX 10 mailhorn.test
   v6.example          MX 10 v6.there.example
   mx1.there.example   A 127.0.0.2
   mx2.there.example   A 127.0.0.3
@@ -34,23 +34,23 @@ const ZONE = `
 let mx1: FakeMx
 let mx2: FakeMx
 let away: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 
 test.before(async () => {
   mx1 = await startFakeMx({ host: '127.0.0.2' })
   mx2 = await startFakeMx({ host: '127.0.0.3', port: mx1.port })
   away = await startFakeMx({ host: '127.0.0.4', port: mx1.port, at: { banner: '421 4.3.2 closing down' } })
-  posthorn = await startPosthorn({ zone: ZONE, mxPort: mx1.port })
-  await posthorn.verifiedDomain('here.example')
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: mx1.port })
+  await mailhorn.verifiedDomain('here.example')
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   for (const host of [mx1, mx2, away]) await host.close()
 })
 
 function send(recipient: string) {
-  return posthorn.send({ from: 'ann@here.example', to: recipient, subject: 'hi', text: 'hi' })
+  return mailhorn.send({ from: 'ann@here.example', to: recipient, subject: 'hi', text: 'hi' })
 }
 
 for (const [domain, why] of [
@@ -61,7 +61,7 @@ for (const [domain, why] of [
 ] as const)
   test(`finds ${domain} ${why}`, async () => {
     const id = await send(`ok@${domain}`)
-    await posthorn.emailWhen(id, 'delivered')
+    await mailhorn.emailWhen(id, 'delivered')
     assert.ok(mx1.messages.some(({ rcptTo }) => rcptTo[0] === `ok@${domain}`))
   })
 
@@ -71,7 +71,7 @@ for (const [domain, what] of [
 ] as const)
   test(`goes to the next MX when the first one ${what}`, async () => {
     const id = await send(`ok@${domain}`)
-    const email = await posthorn.emailWhen(id, 'delivered')
+    const email = await mailhorn.emailWhen(id, 'delivered')
     assert.is(email.recipients[0].mx_host, 'mx2.there.example')
     assert.is(email.recipients[0].attempts, 1)
   })
@@ -83,66 +83,66 @@ for (const [domain, enhanced, isSuppressed] of [
 ] as const)
   test(`${domain} bounces at once with ${enhanced}`, async () => {
     const id = await send(`ann@${domain}`)
-    const email = await posthorn.emailWhen(id, 'bounced')
+    const email = await mailhorn.emailWhen(id, 'bounced')
     assert.is(email.events.at(-1).data.bounce.enhanced_code, enhanced)
     assert.match(email.error, new RegExp(`^${enhanced.replaceAll('.', '\\.')} .*${domain}`))
-    const rows = posthorn.rows('select 1 from suppressions where email = ?', `ann@${domain}`)
+    const rows = mailhorn.rows('select 1 from suppressions where email = ?', `ann@${domain}`)
     assert.is(rows.length > 0, isSuppressed)
   })
 
 test('a domain that does not exist is asked about again after five minutes, and bounces then', async () => {
   const id = await send('ann@missing.example')
-  const delayed = await posthorn.emailWhen(id, 'delivery_delayed')
+  const delayed = await mailhorn.emailWhen(id, 'delivery_delayed')
   const [{ reply, next_attempt_at: nextAt, transcripts }] = delayed.recipients
   assert.is(reply, 'missing.example does not exist')
   assert.ok(Date.parse(nextAt) - Date.parse(transcripts[0].finished_at) >= 5 * 60_000)
   const suppressed = () =>
-    posthorn.rows('select 1 from suppressions where email = ?', 'ann@missing.example').length > 0
+    mailhorn.rows('select 1 from suppressions where email = ?', 'ann@missing.example').length > 0
   assert.not.ok(suppressed())
-  posthorn.clock.advance(6 * 60_000)
-  const email = await posthorn.emailWhen(id, 'bounced')
+  mailhorn.clock.advance(6 * 60_000)
+  const email = await mailhorn.emailWhen(id, 'bounced')
   assert.is(email.events.at(-1).data.bounce.enhanced_code, '5.1.2')
   assert.match(email.error, /^5\.1\.2 missing\.example does not exist/)
   assert.ok(suppressed())
 })
 
 test('a domain whose MX host has no address bounces without blaming the recipient', async () => {
-  const email = await posthorn.emailWhen(await send('ann@orphan.example'), 'bounced')
+  const email = await mailhorn.emailWhen(await send('ann@orphan.example'), 'bounced')
   assert.is(email.error, '5.4.4 nowhere.there.example has no address')
   assert.is(email.events.at(-1).data.bounce.enhanced_code, '5.4.4')
-  assert.is(posthorn.rows('select 1 from suppressions where email = ?', 'ann@orphan.example').length, 0)
+  assert.is(mailhorn.rows('select 1 from suppressions where email = ?', 'ann@orphan.example').length, 0)
 })
 
 for (const domain of ['broken.example', 'silent.example'])
   test(`${domain}, whose name server fails, is tried again later`, async () => {
-    const email = await posthorn.emailWhen(await send(`ann@${domain}`), 'delivery_delayed')
+    const email = await mailhorn.emailWhen(await send(`ann@${domain}`), 'delivery_delayed')
     assert.match(email.recipients[0].reply, `the MX hosts of ${domain} are not known`)
   })
 
 test('mail waits for a name server that comes back', async () => {
   const id = await send('ok@flaky.example')
-  await posthorn.emailWhen(id, 'delivery_delayed')
-  posthorn.zone.remove('flaky.example')
-  posthorn.zone.add('flaky.example MX 10 mx1.there.example')
-  posthorn.clock.advance(1.1 * MINUTE_MS)
-  await posthorn.emailWhen(id, 'delivered')
+  await mailhorn.emailWhen(id, 'delivery_delayed')
+  mailhorn.zone.remove('flaky.example')
+  mailhorn.zone.add('flaky.example MX 10 mx1.there.example')
+  mailhorn.clock.advance(1.1 * MINUTE_MS)
+  await mailhorn.emailWhen(id, 'delivered')
 })
 
 test('a hundred domains with the same MX hosts share connections', async () => {
   const names = Array.from({ length: 100 }, (_, i) => `d${i}.many.example`)
-  posthorn.zone.add(names.map(name => `${name} MX 10 mx1.there.example`).join('\n'))
+  mailhorn.zone.add(names.map(name => `${name} MX 10 mx1.there.example`).join('\n'))
   const before = mx1.sessionCount
   const ids = await Promise.all(names.map(name => send(`ok@${name}`)))
-  for (const id of ids) await posthorn.emailWhen(id, 'delivered')
+  for (const id of ids) await mailhorn.emailWhen(id, 'delivered')
   assert.ok(mx1.sessionCount - before <= 20, `${mx1.sessionCount - before} connections`)
 })
 
 test('an idle connection that the MX has closed costs no attempt', async () => {
   const tired = await startFakeMx({ host: '127.0.0.5', port: mx1.port, acceptThenClose: true })
-  posthorn.zone.add('tired.example MX 10 mx.tired.example\nmx.tired.example A 127.0.0.5')
+  mailhorn.zone.add('tired.example MX 10 mx.tired.example\nmx.tired.example A 127.0.0.5')
   try {
     for (let i = 0; i < 5; i++) {
-      const email = await posthorn.emailWhen(await send(`ok${i}@tired.example`), 'delivered')
+      const email = await mailhorn.emailWhen(await send(`ok${i}@tired.example`), 'delivered')
       assert.is(email.recipients[0].attempts, 1)
     }
   } finally {
@@ -152,10 +152,10 @@ test('an idle connection that the MX has closed costs no attempt', async () => {
 
 test('private addresses are refused unless the laboratory setting allows them', async t => {
   const strict = await t.using(
-    startPosthorn({
+    startMailhorn({
       zone: ZONE,
       mxPort: mx1.port,
-      env: { POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'false' },
+      env: { MAILHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'false' },
     }),
   )
   await strict.verifiedDomain('here.example')
@@ -168,7 +168,7 @@ test('private addresses are refused unless the laboratory setting allows them', 
 
 test('with several delivery threads each site has one, and all mail arrives', async t => {
   const threaded = await t.using(
-    startPosthorn({ zone: ZONE, mxPort: mx1.port, env: { POSTHORN_DELIVERY_THREADS: '3' } }),
+    startMailhorn({ zone: ZONE, mxPort: mx1.port, env: { MAILHORN_DELIVERY_THREADS: '3' } }),
   )
   await threaded.verifiedDomain('here.example')
   const names = Array.from({ length: 30 }, (_, i) => `t${i}.threads.example`)

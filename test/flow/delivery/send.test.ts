@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { startFakeMx } from '../../kit/fake-mx.ts'
-import { startPosthorn } from '../../kit/posthorn.ts'
+import { startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('sending')
@@ -12,16 +12,16 @@ const THERE = `
 
 test('a message goes from POST /emails, signed, to the MX of its recipient', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2', tls: 'good' }))
-  const posthorn = await t.using(startPosthorn({ zone: THERE, mxPort: mx.port }))
-  await posthorn.verifiedDomain('here.example')
-  const id = await posthorn.send({
+  const mailhorn = await t.using(startMailhorn({ zone: THERE, mxPort: mx.port }))
+  await mailhorn.verifiedDomain('here.example')
+  const id = await mailhorn.send({
     from: 'Ann <ann@here.example>',
     to: 'ok@there.example',
     subject: 'Grüße',
     html: '<p>Hello</p>',
     text: 'Hello',
   })
-  const email = await posthorn.emailWhen(id, 'delivered')
+  const email = await mailhorn.emailWhen(id, 'delivered')
   assert.equal(
     email.events.map((event: { type: string }) => event.type),
     ['email.sent', 'email.delivered'],

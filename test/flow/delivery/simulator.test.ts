@@ -4,29 +4,29 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { entriesOf } from '../../../src/pipeline/delivery/message/signature-fingerprint.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('simulator')
 
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
   const zone =
     'simulator.test MX 10 mx.there.example\nmx.there.example A 127.0.0.2\nthere.example MX 10 mx.there.example'
-  posthorn = await startPosthorn({ zone, mxPort: mx.port })
+  mailhorn = await startMailhorn({ zone, mxPort: mx.port })
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
 function send(...to: string[]) {
-  return posthorn.send({ from: 'you@unregistered.example', to, subject: 'hi', text: 'hi' })
+  return mailhorn.send({ from: 'you@unregistered.example', to, subject: 'hi', text: 'hi' })
 }
 
 const cases: [localPart: string, status: string, events: string[]][] = [
@@ -46,11 +46,11 @@ for (const [localPart, status, events] of cases)
   test(`${localPart}@ ends as ${status}`, async () => {
     const id = await send(`${localPart}@simulator.test`)
     if (localPart === 'delayed') {
-      await posthorn.emailWhen(id, 'delivery_delayed')
-      posthorn.clock.advance(2_300)
+      await mailhorn.emailWhen(id, 'delivery_delayed')
+      mailhorn.clock.advance(2_300)
     }
     const email = await until(async () => {
-      const found = await posthorn.email(id)
+      const found = await mailhorn.email(id)
       return found.events.length === events.length ? found : undefined
     })
     assert.is(email.status, status)
@@ -62,27 +62,27 @@ for (const [localPart, status, events] of cases)
 
 test('a delayed delivery is tried again after two seconds', async () => {
   const id = await send('delayed@simulator.test')
-  const email = await posthorn.emailWhen(id, 'delivery_delayed')
+  const email = await mailhorn.emailWhen(id, 'delivery_delayed')
   const [, delayed] = email.events
   const wait = Date.parse(delayed.data.delay.next_attempt_at) - Date.parse(delayed.created_at)
   assert.ok(Math.abs(wait - 2_000) <= 250, `waits ${wait} ms`)
-  posthorn.clock.advance(2_300)
-  await posthorn.emailWhen(id, 'delivered')
+  mailhorn.clock.advance(2_300)
+  await mailhorn.emailWhen(id, 'delivered')
 })
 
 test('bounces say what they are', async () => {
-  const hard = await posthorn.emailWhen(await send('bounced@simulator.test'), 'bounced')
+  const hard = await mailhorn.emailWhen(await send('bounced@simulator.test'), 'bounced')
   assert.is(hard.events[1].data.bounce.type, 'Permanent')
-  const soft = await posthorn.emailWhen(await send('soft-bounced@simulator.test'), 'bounced')
+  const soft = await mailhorn.emailWhen(await send('soft-bounced@simulator.test'), 'bounced')
   assert.is(soft.events[1].data.bounce.type, 'Transient')
-  const nobody = await posthorn.emailWhen(await send('nobody@simulator.test'), 'bounced')
+  const nobody = await mailhorn.emailWhen(await send('nobody@simulator.test'), 'bounced')
   assert.is(nobody.events[1].data.bounce.enhanced_code, '5.1.1')
 })
 
 test('opens and clicks are counted', async () => {
   const id = await send('clicked@simulator.test')
   const email = await until(async () => {
-    const found = await posthorn.email(id)
+    const found = await mailhorn.email(id)
     return found.click_count > 0 ? found : undefined
   })
   assert.is(email.open_count, 1)
@@ -91,17 +91,17 @@ test('opens and clicks are counted', async () => {
 })
 
 test('from a verified domain the message is signed, from any other it is not', async () => {
-  await posthorn.verifiedDomain('here.example')
-  const signed = await posthorn.send({
+  await mailhorn.verifiedDomain('here.example')
+  const signed = await mailhorn.send({
     from: 'a@here.example',
     to: 'delivered@simulator.test',
     subject: 's',
     text: 't',
   })
-  await posthorn.emailWhen(signed, 'delivered')
+  await mailhorn.emailWhen(signed, 'delivered')
   const unsigned = await send('delivered@simulator.test')
-  await posthorn.emailWhen(unsigned, 'delivered')
-  const rows = posthorn.rows<{ proof: Uint8Array | null }>(
+  await mailhorn.emailWhen(unsigned, 'delivered')
+  const rows = mailhorn.rows<{ proof: Uint8Array | null }>(
     'select proof from deliveries order by email_id desc limit 2',
   )
   assert.is(rows[0]!.proof, null)
@@ -110,14 +110,14 @@ test('from a verified domain the message is signed, from any other it is not', a
 
 test('real and simulated recipients may be mixed from a verified domain only', async () => {
   const mixed = { to: ['delivered@simulator.test', 'ok@there.example'], subject: 's', text: 't' }
-  const { status, body } = await posthorn.call('POST', '/emails', {
-    key: posthorn.apiKey,
+  const { status, body } = await mailhorn.call('POST', '/emails', {
+    key: mailhorn.apiKey,
     body: { ...mixed, from: 'you@unregistered.example' },
   })
   assert.is(status, 403)
   assert.match(body.message, 'unregistered.example')
-  const id = await posthorn.send({ ...mixed, from: 'a@here.example' })
-  await posthorn.emailWhen(id, 'delivered')
+  const id = await mailhorn.send({ ...mixed, from: 'a@here.example' })
+  await mailhorn.emailWhen(id, 'delivered')
   assert.equal(
     mx.messages.map(({ rcptTo }) => rcptTo),
     [['ok@there.example']],
@@ -125,27 +125,27 @@ test('real and simulated recipients may be mixed from a verified domain only', a
 })
 
 test('a new name of the installation makes no real mail of what the simulator took, or has still to take', async t => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-renamed-'))
+  const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-renamed-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
-  const startAs = (mailHost: string) => startPosthorn({ dataDir, env: { POSTHORN_MAIL_HOST: mailHost } })
-  const delivered = async (app: Posthorn) => {
+  const startAs = (mailHost: string) => startMailhorn({ dataDir, env: { MAILHORN_MAIL_HOST: mailHost } })
+  const delivered = async (app: Mailhorn) => {
     const query = '?metrics=delivered,simulated_delivered'
     const { totals } = (await app.call('GET', `/emails/metrics${query}`, { key: apiKey })).body
     return [totals.delivered, totals.simulated_delivered]
   }
-  const sendTo = async (app: Posthorn, to: string) => {
+  const sendTo = async (app: Mailhorn, to: string) => {
     const body = { from: 'you@unregistered.example', to, subject: 's', text: 't' }
     const reply = await app.call('POST', '/emails', { key: apiKey, body })
     assert.is(reply.status, 200, JSON.stringify(reply.body))
     return reply.body.id as string
   }
-  const emailWhen = (app: Posthorn, id: string, status: string) =>
+  const emailWhen = (app: Mailhorn, id: string, status: string) =>
     until(async () => {
       const { body } = await app.call('GET', `/emails/${id}`, { key: apiKey })
       return body.status === status
     })
-  // posthorn.test is the default: the installation has no name yet
-  const unnamed = await startAs('posthorn.test')
+  // mailhorn.test is the default: the installation has no name yet
+  const unnamed = await startAs('mailhorn.test')
   const { apiKey } = unnamed
   await emailWhen(unnamed, await sendTo(unnamed, 'delivered@simulator.test'), 'delivered')
   const waiting = await sendTo(unnamed, 'delayed@simulator.test')
@@ -169,8 +169,8 @@ test('a new name of the installation makes no real mail of what the simulator to
 })
 
 test('nothing in the simulator suppresses an address or reaches the network', () => {
-  assert.is(posthorn.rows('select 1 from suppressions').length, 0)
-  assert.not.ok(posthorn.zone.queries.some(({ name }) => name === 'simulator.test'))
+  assert.is(mailhorn.rows('select 1 from suppressions').length, 0)
+  assert.not.ok(mailhorn.zone.queries.some(({ name }) => name === 'simulator.test'))
 })
 
 test.run()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -26,7 +26,7 @@ const login = { user: 'ann@here.example', password: PASSWORD }
 let relay: FakeMx
 let other: FakeMx
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let folder: string
 
 test.before(async () => {
@@ -44,40 +44,40 @@ test.before(async () => {
   writeFileSync(big, `smtps://${userInfo}@big.there.test:${other.port}\n`)
   const domains = { big: { domains: ['*.big.example'] }, none: { domains: ['direct.example'] } }
   writeFileSync(config, JSON.stringify({ smart_hosts: domains }))
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: ZONE,
     mxPort: mx.port,
     env: {
-      POSTHORN_CONFIG: config,
-      POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'false',
-      POSTHORN_DELIVERY_CA_FILE: CA_FILE,
-      POSTHORN_DELIVERY_SMART_HOST_FILE: general,
-      POSTHORN_SMART_HOSTS_BIG_URL_FILE: big,
+      MAILHORN_CONFIG: config,
+      MAILHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'false',
+      MAILHORN_DELIVERY_CA_FILE: CA_FILE,
+      MAILHORN_DELIVERY_SMART_HOST_FILE: general,
+      MAILHORN_SMART_HOSTS_BIG_URL_FILE: big,
     },
   })
-  await posthorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('here.example')
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   for (const host of [relay, other, mx]) await host.close()
   rmSync(folder, { recursive: true })
 })
 
 function send(to: string, headers?: Record<string, string>) {
-  return posthorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hi', headers })
+  return mailhorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hi', headers })
 }
 
 /** Drops the sessions that are kept, so that the next delivery needs a new one. */
 async function afterIdle() {
   const count = () => relay.transcript.filter(line => /C: QUIT/.test(line)).length
   const before = count()
-  posthorn.clock.advance(MINUTE_MS)
+  mailhorn.clock.advance(MINUTE_MS)
   await until(() => count() > before)
 }
 
 test('mail for any domain goes there, with a login, though the address is private', async () => {
-  const email = await posthorn.emailWhen(await send('ok@anywhere.example'), 'delivered')
+  const email = await mailhorn.emailWhen(await send('ok@anywhere.example'), 'delivered')
   const [recipient] = email.recipients
   assert.is(recipient.mx_host, 'relay.there.test')
   const [host] = recipient.transcripts[0].hosts
@@ -91,34 +91,34 @@ test('mail for any domain goes there, with a login, though the address is privat
 })
 
 test('its verdicts about recipients count as those of an MX host', async () => {
-  const email = await posthorn.emailWhen(await send('perm-550-511@anywhere.example'), 'bounced')
+  const email = await mailhorn.emailWhen(await send('perm-550-511@anywhere.example'), 'bounced')
   assert.is(email.events.at(-1).data.bounce.enhanced_code, '5.1.1')
-  const delayed = await posthorn.emailWhen(await send('grey-1@anywhere.example'), 'delivery_delayed')
-  posthorn.clock.advance(6 * MINUTE_MS)
-  await posthorn.emailWhen(delayed.id, 'delivered')
+  const delayed = await mailhorn.emailWhen(await send('grey-1@anywhere.example'), 'delivery_delayed')
+  mailhorn.clock.advance(6 * MINUTE_MS)
+  await mailhorn.emailWhen(delayed.id, 'delivered')
 })
 
 test('domains may have a smart host of their own, or none', async () => {
-  const email = await posthorn.emailWhen(await send('ok@a.big.example'), 'delivered')
+  const email = await mailhorn.emailWhen(await send('ok@a.big.example'), 'delivered')
   assert.is(email.recipients[0].mx_host, 'big.there.test')
   assert.equal(other.violations, [])
-  const direct = await posthorn.emailWhen(await send('ok@direct.example'), 'bounced')
+  const direct = await mailhorn.emailWhen(await send('ok@direct.example'), 'bounced')
   assert.match(direct.error, 'mx.there.test has the private address 127.0.0.4')
   assert.is(mx.sessionCount, 0)
 })
 
 test('what a domain publishes about its mail hosts is for the smart host to see to', async () => {
-  await posthorn.emailWhen(await send('ok@null.example'), 'delivered')
+  await mailhorn.emailWhen(await send('ok@null.example'), 'delivered')
 })
 
 test('simulated mail does not leave', async () => {
   const before = relay.transcript.length
-  await posthorn.emailWhen(await send('delivered@simulator.test'), 'delivered')
+  await mailhorn.emailWhen(await send('delivered@simulator.test'), 'delivered')
   assert.is(relay.transcript.length, before)
 })
 
 test('REQUIRETLS asks the same of a smart host', async () => {
-  const email = await posthorn.emailWhen(
+  const email = await mailhorn.emailWhen(
     await send('ok@anywhere.example', { 'TLS-Required': 'Yes' }),
     'bounced',
   )
@@ -132,25 +132,25 @@ test('a refused login holds mail back and alerts the operator; nothing tells the
   await afterIdle()
   login.password = 'changed'
   const id = await send('ok@anywhere.example')
-  const email = await posthorn.emailWhen(id, 'delivery_delayed')
+  const email = await mailhorn.emailWhen(id, 'delivery_delayed')
   assert.match(email.recipients[0].reply, /^535 5.7.8 \(?/)
-  const session = await posthorn.signIn()
+  const session = await mailhorn.signIn()
   const alerts = await until(async () => {
-    const { body } = await posthorn.call('GET', '/alerts', { session })
+    const { body } = await mailhorn.call('GET', '/alerts', { session })
     return body.data.length > 0 ? body.data : undefined
   })
   assert.equal([alerts[0].kind, alerts[0].mx_host], ['smart-host-login', 'relay.there.test'])
 
   const stored = ['attempts', 'events', 'deliveries', 'operator_alerts', 'site_states'].map(table =>
-    posthorn.rows(`select * from ${table}`),
+    mailhorn.rows(`select * from ${table}`),
   )
   const told = JSON.stringify([stored, email, alerts])
   assert.match(told, '535 5.7.8')
   for (const secret of SECRETS) assert.not.match(told, secret)
 
   login.password = PASSWORD
-  posthorn.clock.advance(2 * MINUTE_MS)
-  await posthorn.emailWhen(id, 'delivered')
+  mailhorn.clock.advance(2 * MINUTE_MS)
+  await mailhorn.emailWhen(id, 'delivered')
 })
 
 test('when a smart host works again all that it kept waiting goes, whatever its domain', async t => {
@@ -162,20 +162,20 @@ test('when a smart host works again all that it kept waiting goes, whatever its 
   const ids: string[] = []
   for (const number of [1, 2, 3, 4, 5]) {
     ids.push(await send(`ok@kept${number}.example`))
-    await posthorn.emailWhen(ids.at(-1)!, 'delivery_delayed')
+    await mailhorn.emailWhen(ids.at(-1)!, 'delivery_delayed')
   }
   ids.push(await send('ok@waiting.example'))
   login.password = PASSWORD
-  const session = await posthorn.signIn()
+  const session = await mailhorn.signIn()
   const { body } = await until(async () => {
-    const reply = await posthorn.call('POST', '/destinations/resume', {
+    const reply = await mailhorn.call('POST', '/destinations/resume', {
       session,
       body: { site: 'smart-host' },
     })
     return reply.body.resumed ? reply : undefined
   })
   assert.is(body.site, 'smart-host')
-  for (const id of ids) await posthorn.emailWhen(id, 'delivered')
+  for (const id of ids) await mailhorn.emailWhen(id, 'delivered')
 })
 
 test.run()

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -9,34 +9,34 @@ const MINUTE_MS = 60_000
 const ZONE = 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2'
 
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: ZONE,
     mxPort: mx.port,
-    env: { POSTHORN_DELIVERY_SOURCE_IPS: '127.0.0.41=out41.here.example,127.0.0.42=out42.here.example' },
+    env: { MAILHORN_DELIVERY_SOURCE_IPS: '127.0.0.41=out41.here.example,127.0.0.42=out42.here.example' },
   })
-  await posthorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('here.example')
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
 function send(to: string) {
-  return posthorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hi' })
+  return mailhorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hi' })
 }
 
 test('each email has one, by whose name we greet, and keeps it when it is tried again', async () => {
   const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => send(`grey-1+${i}@there.example`)))
-  for (const id of ids) await posthorn.emailWhen(id, 'delivery_delayed')
-  posthorn.clock.advance(6 * MINUTE_MS)
+  for (const id of ids) await mailhorn.emailWhen(id, 'delivery_delayed')
+  mailhorn.clock.advance(6 * MINUTE_MS)
   const used = new Set<string>()
   for (const id of ids) {
-    const { recipients } = await posthorn.emailWhen(id, 'delivered')
+    const { recipients } = await mailhorn.emailWhen(id, 'delivered')
     const [{ address, transcripts }] = recipients
     const sources = transcripts.map(({ hosts }: { hosts: { source_ip: string }[] }) => hosts[0]!.source_ip)
     assert.is(sources.length, 2)
@@ -52,7 +52,7 @@ test('each email has one, by whose name we greet, and keeps it when it is tried 
 
 test('their names are checked at the start', async () => {
   const asked = (name: string, type: string) =>
-    until(() => posthorn.zone.queries.some(query => query.name === name && query.type === type))
+    until(() => mailhorn.zone.queries.some(query => query.name === name && query.type === type))
   for (const number of [41, 42]) {
     await asked(`${number}.0.0.127.in-addr.arpa`, 'PTR')
     await asked(`out${number}.here.example`, 'A')

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { startFakeMx } from '../../kit/fake-mx.ts'
-import { startPosthorn } from '../../kit/posthorn.ts'
+import { startMailhorn } from '../../kit/mailhorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { startWebHost } from '../../kit/web-host.ts'
@@ -35,29 +35,29 @@ async function open(t: TestContext, env: Record<string, string> = {}) {
     mx1.there.test        A 127.0.0.2
     mx2.example.test      A 127.0.0.3
   `
-  const posthorn = await t.using(
-    startPosthorn({
+  const mailhorn = await t.using(
+    startMailhorn({
       zone,
       mxPort: good.port,
       env: {
-        POSTHORN_DELIVERY_CA_FILE: CA_FILE,
-        POSTHORN_DELIVERY_POLICY_PORT: String(web.port),
-        POSTHORN_FETCH_ALLOW_LOOPBACK: 'true',
-        POSTHORN_DELIVERY_TLS_REPORTS_FROM: 'tls-reports@here.example',
+        MAILHORN_DELIVERY_CA_FILE: CA_FILE,
+        MAILHORN_DELIVERY_POLICY_PORT: String(web.port),
+        MAILHORN_FETCH_ALLOW_LOOPBACK: 'true',
+        MAILHORN_DELIVERY_TLS_REPORTS_FROM: 'tls-reports@here.example',
         ...env,
       },
     }),
   )
-  await posthorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('here.example')
   for (const to of ['a@there.test', 'a@example.test', 'a@silent.test']) {
-    const id = await posthorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hi' })
-    await posthorn.emailWhen(id, 'delivered')
+    const id = await mailhorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hi' })
+    await mailhorn.emailWhen(id, 'delivered')
   }
   const counted = () =>
-    posthorn
+    mailhorn
       .rows<{ domain: string }>('select distinct domain from tls_results order by domain')
       .map(row => row.domain)
-  return { good, expired, web, posthorn, counted }
+  return { good, expired, web, mailhorn, counted }
 }
 
 /** The file inside a mailed report. */
@@ -69,11 +69,11 @@ function reportIn(data: Buffer) {
 }
 
 test('the owners of domains who want it are told the next day, by signed mail and by a POST', async t => {
-  const { good, posthorn, counted, web } = await open(t)
-  posthorn.clock.advance(61_000)
+  const { good, mailhorn, counted, web } = await open(t)
+  mailhorn.clock.advance(61_000)
   await until(() => counted().length === 2)
   assert.equal(counted(), ['example.test', 'there.test'])
-  posthorn.clock.advance(DAY_MS + 5 * 3_600_000)
+  mailhorn.clock.advance(DAY_MS + 5 * 3_600_000)
   const reports = await until(() => {
     const found = good.messages.filter(({ rcptTo }) => rcptTo[0] === 'tls@reports.test')
     return found.length === 2 ? found : undefined
@@ -81,8 +81,8 @@ test('the owners of domains who want it are told the next day, by signed mail an
   const there = reports.find(({ headers }) => /TLS-Report-Domain: there\.test/.test(headers))!
   for (const field of [
     /^From: tls-reports@here\.example\r$/m,
-    /^Subject: Report Domain: there\.test Submitter: posthorn\.test/m,
-    /^TLS-Report-Submitter: posthorn\.test\r$/m,
+    /^Subject: Report Domain: there\.test Submitter: mailhorn\.test/m,
+    /^TLS-Report-Submitter: mailhorn\.test\r$/m,
     /^TLS-Required: No\r$/m,
     /^Content-Type: multipart\/report;/m,
     /report-type="?tlsrpt"?/,
@@ -90,7 +90,7 @@ test('the owners of domains who want it are told the next day, by signed mail an
   ])
     assert.match(there.headers, field)
   const report = reportIn(there.data)
-  assert.is(report['organization-name'], 'posthorn.test')
+  assert.is(report['organization-name'], 'mailhorn.test')
   const [policy] = report.policies
   assert.equal(policy.policy, {
     'policy-type': 'sts',
@@ -115,37 +115,37 @@ test('the owners of domains who want it are told the next day, by signed mail an
 })
 
 test('a domain that asks for reports at an address that cannot be read keeps no other from its own', async t => {
-  const { good, posthorn, counted } = await open(t)
-  posthorn.clock.advance(61_000)
+  const { good, mailhorn, counted } = await open(t)
+  mailhorn.clock.advance(61_000)
   await until(() => counted().length === 2)
-  posthorn.zone.remove('_smtp._tls.example.test')
-  posthorn.zone.add('_smtp._tls.example.test TXT "v=TLSRPTv1; rua=mailto:tls@reports.test%zz"')
-  posthorn.clock.advance(DAY_MS + 5 * 3_600_000)
+  mailhorn.zone.remove('_smtp._tls.example.test')
+  mailhorn.zone.add('_smtp._tls.example.test TXT "v=TLSRPTv1; rua=mailto:tls@reports.test%zz"')
+  mailhorn.clock.advance(DAY_MS + 5 * 3_600_000)
   await until(() => good.messages.some(({ headers }) => /TLS-Report-Domain: there\.test/.test(headers)))
   await until(() => counted().length === 0)
 })
 
 test('while the domain they would come from is not verified, what was counted is kept for some days and no longer', async t => {
-  const { posthorn, counted } = await open(t, {
-    POSTHORN_DELIVERY_TLS_REPORTS_FROM: 'tls-reports@unverified.example',
+  const { mailhorn, counted } = await open(t, {
+    MAILHORN_DELIVERY_TLS_REPORTS_FROM: 'tls-reports@unverified.example',
   })
-  posthorn.clock.advance(61_000)
+  mailhorn.clock.advance(61_000)
   await until(() => counted().length === 2)
-  posthorn.clock.advance(DAY_MS + 5 * 3_600_000)
-  const id = await posthorn.send({ from: 'ann@here.example', to: 'b@silent.test', subject: 'hi', text: 'hi' })
-  await posthorn.emailWhen(id, 'delivered')
+  mailhorn.clock.advance(DAY_MS + 5 * 3_600_000)
+  const id = await mailhorn.send({ from: 'ann@here.example', to: 'b@silent.test', subject: 'hi', text: 'hi' })
+  await mailhorn.emailWhen(id, 'delivered')
   assert.is(counted().length, 2)
-  posthorn.clock.advance(3 * DAY_MS)
+  mailhorn.clock.advance(3 * DAY_MS)
   await until(() => counted().length === 0)
 })
 
 test('without an address to come from nothing is counted, and nobody asked', async t => {
-  const { posthorn, counted } = await open(t, { POSTHORN_DELIVERY_TLS_REPORTS_FROM: '' })
-  posthorn.clock.advance(61_000)
-  const id = await posthorn.send({ from: 'ann@here.example', to: 'b@there.test', subject: 'hi', text: 'hi' })
-  await posthorn.emailWhen(id, 'delivered')
+  const { mailhorn, counted } = await open(t, { MAILHORN_DELIVERY_TLS_REPORTS_FROM: '' })
+  mailhorn.clock.advance(61_000)
+  const id = await mailhorn.send({ from: 'ann@here.example', to: 'b@there.test', subject: 'hi', text: 'hi' })
+  await mailhorn.emailWhen(id, 'delivered')
   assert.equal(counted(), [])
-  assert.not.ok(posthorn.zone.queries.some(({ name }) => name.startsWith('_smtp._tls')))
+  assert.not.ok(mailhorn.zone.queries.some(({ name }) => name.startsWith('_smtp._tls')))
 })
 
 test.run()

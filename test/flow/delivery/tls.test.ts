@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { startWebHost, type WebHost } from '../../kit/web-host.ts'
@@ -30,7 +30,7 @@ const CA_FILE = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
 let good: FakeMx
 let expired: FakeMx
 let plain: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let strictId: string
 let policyHost: WebHost
 const policies = new Map<string, string>()
@@ -47,19 +47,19 @@ test.before(async () => {
       response.end(policies.get(headers.host!.replace(/:.*/, '')))
     },
   })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: ZONE,
     mxPort: good.port,
     env: {
-      POSTHORN_DELIVERY_CA_FILE: CA_FILE,
-      POSTHORN_DELIVERY_POLICY_PORT: String(policyHost.port),
-      POSTHORN_FETCH_ALLOW_LOOPBACK: 'true',
+      MAILHORN_DELIVERY_CA_FILE: CA_FILE,
+      MAILHORN_DELIVERY_POLICY_PORT: String(policyHost.port),
+      MAILHORN_FETCH_ALLOW_LOOPBACK: 'true',
     },
   })
-  await posthorn.verifiedDomain('here.example')
-  strictId = (await posthorn.verifiedDomain('strict.example')).id
-  const session = await posthorn.signIn()
-  const { body } = await posthorn.call('PATCH', `/domains/${strictId}`, {
+  await mailhorn.verifiedDomain('here.example')
+  strictId = (await mailhorn.verifiedDomain('strict.example')).id
+  const session = await mailhorn.signIn()
+  const { body } = await mailhorn.call('PATCH', `/domains/${strictId}`, {
     session,
     body: { tls: 'enforced' },
   })
@@ -67,28 +67,28 @@ test.before(async () => {
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   for (const host of [good, expired, plain, policyHost]) await host.close()
 })
 
 function send(from: string, to: string, headers?: Record<string, string>) {
-  return posthorn.send({ from: `ann@${from}`, to, subject: 'hi', text: 'hi', headers })
+  return mailhorn.send({ from: `ann@${from}`, to, subject: 'hi', text: 'hi', headers })
 }
 
 async function firstTranscript(id: string) {
-  return until(async () => (await posthorn.email(id)).recipients[0].transcripts[0])
+  return until(async () => (await mailhorn.email(id)).recipients[0].transcripts[0])
 }
 
 test('mail of any domain goes as well as it can: an expired certificate and plain text will do', async () => {
   for (const to of ['a@expired.test', 'a@plain.test'])
-    await posthorn.emailWhen(await send('here.example', to), 'delivered')
+    await mailhorn.emailWhen(await send('here.example', to), 'delivered')
   assert.is(expired.messages.at(-1)!.tls, true)
   assert.is(plain.messages.at(-1)!.tls, false)
 })
 
 test('the transcript tells each phase with its reply and time, and how the connection was secured', async () => {
   const id = await send('here.example', 'b@good.test')
-  const email = await posthorn.emailWhen(id, 'delivered')
+  const email = await mailhorn.emailWhen(id, 'delivered')
   const [attempt] = email.recipients[0].transcripts
   const [host] = attempt.hosts
   assert.is(attempt.outcome, 'delivered')
@@ -113,15 +113,15 @@ test('mail of a domain that enforces TLS goes to no host whose certificate does 
   assert.equal([attempt.hosts[0].policy, attempt.hosts[0].tls], ['domain', null])
   assert.match(attempt.reply, /expired/)
   assert.not.ok(expired.messages.some(({ rcptTo }) => rcptTo[0] === 'c@expired.test'))
-  await posthorn.clock.advance(49 * 3_600_000)
-  const email = await posthorn.emailWhen(id, 'failed')
+  await mailhorn.clock.advance(49 * 3_600_000)
+  const email = await mailhorn.emailWhen(id, 'failed')
   assert.match(email.error, /^expired after 48 h: .*expired/)
 })
 
 test('nor in plain text; where one of several hosts will do, there', async () => {
   const toPlain = await firstTranscript(await send('strict.example', 'd@plain.test'))
   assert.match(toPlain.reply, /does not offer STARTTLS/)
-  const email = await posthorn.emailWhen(await send('strict.example', 'd@both.test'), 'delivered')
+  const email = await mailhorn.emailWhen(await send('strict.example', 'd@both.test'), 'delivered')
   assert.equal(
     email.recipients[0].transcripts[0].hosts.map(({ host }: { host: string }) => host),
     ['mx2.there.test', 'mx1.there.test'],
@@ -130,7 +130,7 @@ test('nor in plain text; where one of several hosts will do, there', async () =>
 
 test('TLS-Required: No travels with the message, and does not loosen what its domain enforces', async () => {
   const headers = { 'TLS-Required': 'No' }
-  await posthorn.emailWhen(await send('here.example', 'e@expired.test', headers), 'delivered')
+  await mailhorn.emailWhen(await send('here.example', 'e@expired.test', headers), 'delivered')
   assert.match(expired.messages.at(-1)!.headers, /^TLS-Required: No\r$/m)
   assert.is(
     (await firstTranscript(await send('strict.example', 'e@expired.test', headers))).outcome,
@@ -139,7 +139,7 @@ test('TLS-Required: No travels with the message, and does not loosen what its do
 })
 
 test('a domain with an MTA-STS policy gets mail through the hosts it names, with verified certificates', async () => {
-  const email = await posthorn.emailWhen(await send('here.example', 'f@there.test'), 'delivered')
+  const email = await mailhorn.emailWhen(await send('here.example', 'f@there.test'), 'delivered')
   const { hosts } = email.recipients[0].transcripts[0]
   assert.equal(
     hosts.map(({ host, policy, tls }: { host: string; policy: string; tls: { verified: boolean } }) => [
@@ -155,7 +155,7 @@ test('where no host fulfils the policy the message waits, unless it says that it
   const attempt = await firstTranscript(await send('here.example', 'g@example.test'))
   assert.equal([attempt.outcome, attempt.hosts[0].policy], ['deferred', 'mta-sts'])
   assert.match(attempt.reply, /expired/)
-  await posthorn.emailWhen(
+  await mailhorn.emailWhen(
     await send('here.example', 'h@example.test', { 'TLS-Required': 'No' }),
     'delivered',
   )
@@ -163,24 +163,24 @@ test('where no host fulfils the policy the message waits, unless it says that it
 
 test('a policy that is only tested holds nothing back', async () => {
   policies.set('mta-sts.example.test', POLICY('testing', '*.there.test'))
-  posthorn.zone.remove('_mta-sts.example.test')
-  posthorn.zone.add('_mta-sts.example.test TXT "v=STSv1; id=2"')
-  posthorn.clock.advance(61_000)
-  await posthorn.emailWhen(await send('here.example', 'i@example.test'), 'delivered')
+  mailhorn.zone.remove('_mta-sts.example.test')
+  mailhorn.zone.add('_mta-sts.example.test TXT "v=STSv1; id=2"')
+  mailhorn.clock.advance(61_000)
+  await mailhorn.emailWhen(await send('here.example', 'i@example.test'), 'delivered')
 })
 
 test('a message that requires TLS on its whole way goes where that is promised, and nowhere else', async () => {
   const headers = { 'TLS-Required': 'Yes' }
-  await posthorn.emailWhen(await send('here.example', 'j@there.test', headers), 'delivered')
+  await mailhorn.emailWhen(await send('here.example', 'j@there.test', headers), 'delivered')
   assert.ok(good.messages.at(-1)!.params.has('REQUIRETLS'))
   assert.not.match(good.messages.at(-1)!.headers, /TLS-Required/)
-  const email = await posthorn.emailWhen(await send('here.example', 'j@good.test', headers), 'bounced')
+  const email = await mailhorn.emailWhen(await send('here.example', 'j@good.test', headers), 'bounced')
   assert.match(email.error, /^5\.7\.30 .*good\.test secures the names of its hosts neither/)
 })
 
 test('a domain that the account does not have is 404, and a setting that is none is named', async () => {
-  const session = await posthorn.signIn()
-  const patch = (id: string, body: unknown) => posthorn.call('PATCH', `/domains/${id}`, { session, body })
+  const session = await mailhorn.signIn()
+  const patch = (id: string, body: unknown) => mailhorn.call('PATCH', `/domains/${id}`, { session, body })
   assert.is((await patch('dom_00000000000000000000000000', { tls: 'enforced' })).status, 404)
   const refused = await patch(strictId, { tls: 'sometimes' })
   assert.equal([refused.status, refused.body.errors[0].path], [422, 'tls'])

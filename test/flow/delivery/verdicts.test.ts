@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -21,7 +21,7 @@ const ZONE = `
 let mx: FakeMx
 let lossy: FakeMx
 let eager: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 const others: FakeMx[] = []
 
 test.before(async () => {
@@ -36,12 +36,12 @@ test.before(async () => {
   const listing = await startFakeMx({ host: '127.0.0.4', port, at: { banner } })
   eager = await startFakeMx({ host: '127.0.0.5', port, dataAfterRefusedRcpt: '354' })
   others.push(lossy, listing, eager)
-  posthorn = await startPosthorn({ zone: ZONE, mxPort: port })
-  await posthorn.verifiedDomain('here.example')
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: port })
+  await mailhorn.verifiedDomain('here.example')
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   for (const host of [mx, ...others]) await host.close()
 })
 
@@ -54,12 +54,12 @@ function types(email: { events: { type: string }[] }) {
 }
 
 function suppressed(address: string): boolean {
-  return posthorn.rows('select 1 from suppressions where email = ?', address).length > 0
+  return mailhorn.rows('select 1 from suppressions where email = ?', address).length > 0
 }
 
 test('a permanent refusal of the recipient bounces and suppresses the address', async () => {
-  const id = await posthorn.send(to('perm-550-511@there.example'))
-  const email = await posthorn.emailWhen(id, 'bounced')
+  const id = await mailhorn.send(to('perm-550-511@there.example'))
+  const email = await mailhorn.emailWhen(id, 'bounced')
   assert.match(email.error, /^550 5\.1\.1 .*\(mx\.there\.example\)$/)
   assert.equal(types(email), ['email.sent', 'email.bounced'])
   const { bounce } = email.events[1].data
@@ -70,8 +70,8 @@ test('a permanent refusal of the recipient bounces and suppresses the address', 
   assert.is(bounce.mx_host, 'mx.there.example')
   assert.ok(suppressed('perm-550-511@there.example'))
 
-  const again = await posthorn.send(to('Perm-550-511@There.example'))
-  const held = await posthorn.email(again)
+  const again = await mailhorn.send(to('Perm-550-511@There.example'))
+  const held = await mailhorn.email(again)
   assert.is(held.status, 'suppressed')
   assert.equal(types(held), ['email.suppressed'])
   assert.is(held.recipients[0].attempts, 0)
@@ -79,39 +79,39 @@ test('a permanent refusal of the recipient bounces and suppresses the address', 
 
 test('an address suppressed while its mail waits is not tried again', async () => {
   const address = 'defer-451+waiting@there.example'
-  const id = await posthorn.send(to(address))
-  await posthorn.emailWhen(id, 'delivery_delayed')
+  const id = await mailhorn.send(to(address))
+  await mailhorn.emailWhen(id, 'delivery_delayed')
   const tries = mx.triesOf(address)
-  posthorn.change(
+  mailhorn.change(
     `insert into suppressions (account_id, email, id, reason, created_at)
      select account_id, ?, id, 'manual', 0 from emails limit 1`,
     address,
   )
-  posthorn.clock.advance(1.1 * MINUTE_MS)
-  const email = await posthorn.emailWhen(id, 'suppressed')
+  mailhorn.clock.advance(1.1 * MINUTE_MS)
+  const email = await mailhorn.emailWhen(id, 'suppressed')
   assert.is(mx.triesOf(address), tries)
   assert.is(types(email).at(-1), 'email.suppressed')
 })
 
 test('a refusal of the content bounces and suppresses nobody', async () => {
-  const id = await posthorn.send(to('dot-554-571@there.example'))
-  const email = await posthorn.emailWhen(id, 'bounced')
+  const id = await mailhorn.send(to('dot-554-571@there.example'))
+  const email = await mailhorn.emailWhen(id, 'bounced')
   assert.is(email.recipients[0].transcripts[0].phase, 'final-dot')
   assert.not.ok(suppressed('dot-554-571@there.example'))
 })
 
 test('a transient refusal is told once and tried again after about a minute', async () => {
-  const id = await posthorn.send(to('grey-2@there.example'))
-  const delayed = await posthorn.emailWhen(id, 'delivery_delayed')
+  const id = await mailhorn.send(to('grey-2@there.example'))
+  const delayed = await mailhorn.emailWhen(id, 'delivery_delayed')
   const wait = Date.parse(delayed.recipients[0].next_attempt_at) - Date.parse(delayed.last_event_at)
   assert.ok(wait >= 0.9 * MINUTE_MS && wait <= 1.1 * MINUTE_MS, `waits ${wait} ms`)
   assert.match(delayed.events[1].data.delay.reply, /^451 4\.7\.1/)
   assert.is(delayed.events[1].data.delay.attempt, 1)
 
-  posthorn.clock.advance(1.1 * MINUTE_MS)
-  await until(async () => (await posthorn.email(id)).recipients[0].transcripts.length === 2)
-  posthorn.clock.advance(5.5 * MINUTE_MS)
-  const email = await posthorn.emailWhen(id, 'delivered')
+  mailhorn.clock.advance(1.1 * MINUTE_MS)
+  await until(async () => (await mailhorn.email(id)).recipients[0].transcripts.length === 2)
+  mailhorn.clock.advance(5.5 * MINUTE_MS)
+  const email = await mailhorn.emailWhen(id, 'delivered')
   assert.is(email.recipients[0].attempts, 3)
   assert.equal(types(email), ['email.sent', 'email.delivery_delayed', 'email.delivered'])
   assert.equal(
@@ -132,8 +132,8 @@ for (const [recipient, phase] of [
   ['dot-451', 'final-dot'],
 ] as const)
   test(`${recipient} defers the delivery and blames nobody`, async () => {
-    const id = await posthorn.send(to(`${recipient}@there.example`))
-    const email = await posthorn.emailWhen(id, 'delivery_delayed')
+    const id = await mailhorn.send(to(`${recipient}@there.example`))
+    const email = await mailhorn.emailWhen(id, 'delivery_delayed')
     assert.equal(types(email), ['email.sent', 'email.delivery_delayed'])
     const [attempt] = email.recipients[0].transcripts
     assert.is(attempt.outcome, 'deferred')
@@ -142,32 +142,32 @@ for (const [recipient, phase] of [
   })
 
 test('a message lost after the final dot is sent again with the same Message-ID', async () => {
-  const id = await posthorn.send(to('ok@lossy.example'))
-  await posthorn.emailWhen(id, 'delivery_delayed')
-  posthorn.clock.advance(1.1 * MINUTE_MS)
-  const email = await posthorn.emailWhen(id, 'delivered')
+  const id = await mailhorn.send(to('ok@lossy.example'))
+  await mailhorn.emailWhen(id, 'delivery_delayed')
+  mailhorn.clock.advance(1.1 * MINUTE_MS)
+  const email = await mailhorn.emailWhen(id, 'delivered')
   assert.is(lossy.messages.length, 1)
   assert.ok(lossy.messages[0]!.headers.includes(`Message-ID: ${email.message_id}`))
 })
 
 test('421 in the middle of a session costs no recipient anything', async () => {
   const ids = await Promise.all(
-    Array.from({ length: 10 }, (_, i) => posthorn.send(to(`421-after-3+${i}@there.example`))),
+    Array.from({ length: 10 }, (_, i) => mailhorn.send(to(`421-after-3+${i}@there.example`))),
   )
   for (const id of ids) {
-    const email = await posthorn.emailWhen(id, 'delivered')
+    const email = await mailhorn.emailWhen(id, 'delivered')
     assert.equal(types(email), ['email.sent', 'email.delivered'])
   }
 })
 
 test('recipients of one email have each their own outcome', async () => {
-  const id = await posthorn.send({
+  const id = await mailhorn.send({
     ...to('ok@there.example', 'perm-550-511+one@there.example'),
     cc: 'defer-451+one@there.example',
     bcc: 'ok2@there.example',
   })
   const recipients = await until(async () => {
-    const email = await posthorn.email(id)
+    const email = await mailhorn.email(id)
     const settled = email.recipients.every(
       ({ status }: { status: string }) => !['queued', 'sent'].includes(status),
     )
@@ -188,10 +188,10 @@ test('recipients of one email have each their own outcome', async () => {
 })
 
 test('a pipelined DATA answered 354 after a refused recipient delivers nothing', async () => {
-  const id = await posthorn.send(to('perm-550-511@eager.example'))
-  await posthorn.emailWhen(id, 'bounced')
-  const other = await posthorn.send(to('ok@eager.example'))
-  await posthorn.emailWhen(other, 'delivered')
+  const id = await mailhorn.send(to('perm-550-511@eager.example'))
+  await mailhorn.emailWhen(id, 'bounced')
+  const other = await mailhorn.send(to('ok@eager.example'))
+  await mailhorn.emailWhen(other, 'delivered')
   assert.equal(
     eager.messages.map(({ rcptTo }) => rcptTo),
     [['ok@eager.example']],
@@ -199,17 +199,17 @@ test('a pipelined DATA answered 354 after a refused recipient delivers nothing',
 })
 
 test('a banner of 554 is no verdict about the recipient', async () => {
-  const id = await posthorn.send(to('ok@listing.example'))
-  const email = await posthorn.emailWhen(id, 'delivery_delayed')
+  const id = await mailhorn.send(to('ok@listing.example'))
+  const email = await mailhorn.emailWhen(id, 'delivery_delayed')
   assert.is(email.recipients[0].transcripts[0].phase, 'banner')
   assert.not.ok(suppressed('ok@listing.example'))
 })
 
 test('what cannot be delivered in 48 hours fails, and the address stays good', async () => {
-  const id = await posthorn.send(to('defer-451+old@there.example'))
-  await posthorn.emailWhen(id, 'delivery_delayed')
-  posthorn.clock.advance(48 * 60 * MINUTE_MS)
-  const email = await posthorn.emailWhen(id, 'failed')
+  const id = await mailhorn.send(to('defer-451+old@there.example'))
+  await mailhorn.emailWhen(id, 'delivery_delayed')
+  mailhorn.clock.advance(48 * 60 * MINUTE_MS)
+  const email = await mailhorn.emailWhen(id, 'failed')
   assert.match(email.error, /^expired after 48 h: 451 /)
   assert.equal(types(email), ['email.sent', 'email.delivery_delayed', 'email.failed'])
   assert.not.ok(suppressed('defer-451+old@there.example'))

@@ -6,7 +6,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import * as assert from 'uvu/assert'
 import { generateDkimKey } from '../../../src/protocols/dkim/keys.ts'
 import { startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn, zoneText } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn, zoneText } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -26,31 +26,31 @@ interface KeyView {
   next_step: { step: string; at: string } | null
 }
 
-async function keysOf(posthorn: Posthorn, id: string): Promise<KeyView[]> {
-  const { status, body } = await posthorn.call('GET', `/domains/${id}/keys`, {
-    session: await posthorn.signIn(),
+async function keysOf(mailhorn: Mailhorn, id: string): Promise<KeyView[]> {
+  const { status, body } = await mailhorn.call('GET', `/domains/${id}/keys`, {
+    session: await mailhorn.signIn(),
   })
   assert.is(status, 200)
   return body.keys
 }
 
-const statesOf = async (posthorn: Posthorn, id: string) =>
-  (await keysOf(posthorn, id)).map(({ state }) => state).join(' ')
+const statesOf = async (mailhorn: Mailhorn, id: string) =>
+  (await keysOf(mailhorn, id)).map(({ state }) => state).join(' ')
 
 /** Lets time pass until the job has brought the keys there. */
-async function untilStates(posthorn: Posthorn, id: string, wanted: string) {
+async function untilStates(mailhorn: Mailhorn, id: string, wanted: string) {
   await until(async () => {
-    posthorn.clock.advance(6 * HOUR_MS)
-    return (await statesOf(posthorn, id)) === wanted
+    mailhorn.clock.advance(6 * HOUR_MS)
+    return (await statesOf(mailhorn, id)) === wanted
   })
 }
 
 /** What a receiver finds that looks the keys up now, through the domain's CNAMEs and our server. */
-async function verdicts(posthorn: Posthorn, message: Buffer): Promise<string[]> {
+async function verdicts(mailhorn: Mailhorn, message: Buffer): Promise<string[]> {
   const resolver = async (name: string) => {
     const token = name.split('.')[0]!
-    const server = `127.0.0.1:${posthorn.app.dnsAddress!.port}`
-    const { answers } = await askServer(server, `${token}.dkim.posthorn.test`, 'TXT', { transport: 'tcp' })
+    const server = `127.0.0.1:${mailhorn.app.dnsAddress!.port}`
+    const { answers } = await askServer(server, `${token}.dkim.mailhorn.test`, 'TXT', { transport: 'tcp' })
     return answers.map(record => [record.type === 'TXT' ? record.text : ''])
   }
   const { results } = await dkimVerify(message, { resolver })
@@ -62,62 +62,62 @@ test('mail sent before, while and after a key changes verifies, also after a res
   t.after(() => rmSync(dataDir, { recursive: true }))
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const options = { zone: ZONE, mxPort: mx.port, dataDir, generateKey: generateDkimKey }
-  let posthorn = await startPosthorn(options)
-  t.after(() => posthorn.close())
-  const { id, records } = await posthorn.verifiedDomain('here.example')
+  let mailhorn = await startMailhorn(options)
+  t.after(() => mailhorn.close())
+  const { id, records } = await mailhorn.verifiedDomain('here.example')
   const sendTo = async (to: string) => {
-    const email = await posthorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hello' })
-    await posthorn.emailWhen(email, 'delivered')
+    const email = await mailhorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hello' })
+    await mailhorn.emailWhen(email, 'delivered')
     return { email, message: mx.messages.findLast(({ rcptTo }) => rcptTo.includes(to))!.data }
   }
   const before = await sendTo('ok-before@there.example')
-  assert.is(await statesOf(posthorn, id), 'signing published signing')
+  assert.is(await statesOf(mailhorn, id), 'signing published signing')
 
-  const asked = await posthorn.call('POST', `/domains/${id}/rotate-keys`, {
-    session: await posthorn.signIn(),
+  const asked = await mailhorn.call('POST', `/domains/${id}/rotate-keys`, {
+    session: await mailhorn.signIn(),
   })
   assert.is(asked.status, 200)
   assert.is(asked.body.rotation_due_at, asked.body.rotation_requested_at)
-  const started = posthorn.clock.now()
-  await untilStates(posthorn, id, 'retired signing retired')
-  assert.ok(posthorn.clock.now() - started >= 2 * DAY_MS)
+  const started = mailhorn.clock.now()
+  await untilStates(mailhorn, id, 'retired signing retired')
+  assert.ok(mailhorn.clock.now() - started >= 2 * DAY_MS)
   const after = await sendTo('ok-after@there.example')
   const selector = /s=(\w+);/.exec(`${after.message}`)![1]
   assert.is(selector, records.find(({ record }) => record === 'DKIM 2')!.value.split('.')[0])
-  assert.equal(await verdicts(posthorn, before.message), ['pass', 'pass'])
-  assert.equal(await verdicts(posthorn, after.message), ['pass'])
+  assert.equal(await verdicts(mailhorn, before.message), ['pass', 'pass'])
+  assert.equal(await verdicts(mailhorn, after.message), ['pass'])
 
-  const { apiKey } = posthorn
-  const passed = posthorn.clock.now() - Date.now()
-  await posthorn.app.stop()
-  await posthorn.zone.close()
-  posthorn.clock.close()
-  posthorn = await startPosthorn(options)
-  posthorn.apiKey = apiKey
-  posthorn.zone.add(zoneText(records))
-  posthorn.clock.advance(passed)
-  await untilStates(posthorn, id, 'revoked signing revoked')
-  assert.ok(posthorn.clock.now() - started >= 9 * DAY_MS)
-  await until(async () => !(await verdicts(posthorn, before.message)).includes('pass'))
-  await untilStates(posthorn, id, 'published signing published')
-  await untilStates(posthorn, id, 'published signing signing')
+  const { apiKey } = mailhorn
+  const passed = mailhorn.clock.now() - Date.now()
+  await mailhorn.app.stop()
+  await mailhorn.zone.close()
+  mailhorn.clock.close()
+  mailhorn = await startMailhorn(options)
+  mailhorn.apiKey = apiKey
+  mailhorn.zone.add(zoneText(records))
+  mailhorn.clock.advance(passed)
+  await untilStates(mailhorn, id, 'revoked signing revoked')
+  assert.ok(mailhorn.clock.now() - started >= 9 * DAY_MS)
+  await until(async () => !(await verdicts(mailhorn, before.message)).includes('pass'))
+  await untilStates(mailhorn, id, 'published signing published')
+  await untilStates(mailhorn, id, 'published signing signing')
   const later = await sendTo('ok-later@there.example')
-  await until(async () => (await verdicts(posthorn, later.message)).join() === 'pass,pass')
-  assert.equal(await verdicts(posthorn, after.message), ['pass'])
+  await until(async () => (await verdicts(mailhorn, later.message)).join() === 'pass,pass')
+  assert.equal(await verdicts(mailhorn, after.message), ['pass'])
 
   for (const { email, message } of [before, after, later]) {
-    const response = await fetch(`${posthorn.baseUrl}/emails/${email}/raw`, {
-      headers: { authorization: `Bearer ${posthorn.apiKey}` },
+    const response = await fetch(`${mailhorn.baseUrl}/emails/${email}/raw`, {
+      headers: { authorization: `Bearer ${mailhorn.apiKey}` },
     })
-    assert.is(response.headers.get('x-posthorn-raw'), 'exact')
+    assert.is(response.headers.get('x-mailhorn-raw'), 'exact')
     assert.ok(Buffer.from(await response.arrayBuffer()).equals(message))
   }
 })
 
 test('keys are shown with what becomes of them, and never with their private half', async t => {
-  const posthorn = await t.using(startPosthorn())
-  const { id } = await posthorn.verifiedDomain('here.example')
-  const { body } = await posthorn.call('GET', `/domains/${id}/keys`, { session: await posthorn.signIn() })
+  const mailhorn = await t.using(startMailhorn())
+  const { id } = await mailhorn.verifiedDomain('here.example')
+  const { body } = await mailhorn.call('GET', `/domains/${id}/keys`, { session: await mailhorn.signIn() })
   const [first, second, third] = body.keys
   assert.equal([first.state, second.state, third.state], ['signing', 'published', 'signing'])
   assert.is(Date.parse(body.rotation_due_at) - Date.parse(first.active_from), 180 * DAY_MS)
@@ -128,17 +128,17 @@ test('keys are shown with what becomes of them, and never with their private hal
 })
 
 test('a domain that has not been verified has no key to change', async t => {
-  const posthorn = await t.using(startPosthorn())
-  const session = await posthorn.signIn()
-  const { body: domain } = await posthorn.call('POST', '/domains', {
+  const mailhorn = await t.using(startMailhorn())
+  const session = await mailhorn.signIn()
+  const { body: domain } = await mailhorn.call('POST', '/domains', {
     session,
     body: { name: 'here.example' },
   })
-  assertRefusal(await posthorn.call('POST', `/domains/${domain.id}/rotate-keys`, { session }), {
+  assertRefusal(await mailhorn.call('POST', `/domains/${domain.id}/rotate-keys`, { session }), {
     status: 422,
     name: 'validation_error',
   })
-  assert.is(await statesOf(posthorn, domain.id), 'published published published')
+  assert.is(await statesOf(mailhorn, domain.id), 'published published published')
 })
 
 test.run()

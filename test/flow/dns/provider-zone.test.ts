@@ -5,33 +5,33 @@ import * as assert from 'uvu/assert'
 import { FLAG, RCODE, type TypeName } from '../../../src/protocols/dns/wire.ts'
 import { decodeMessage } from '../../../src/protocols/dns/wire-decode.ts'
 import { freePort } from '../../kit/free-port.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { askServer, queryPacket } from '../../kit/zone-client.ts'
 
 const test = suite('dns/provider zone')
-const HOST = 'posthorn.test'
+const HOST = 'mailhorn.test'
 const dataOf = async (server: string, name: string, type: TypeName, transport: 'udp' | 'tcp' = 'udp') =>
   (await askServer(server, name, type, { transport })).answers.map(
     ({ name: _, ttlSeconds: __, type: ___, ...data }) => Object.values(data).join(' '),
   )
-const serverOf = ({ app }: Posthorn) => `127.0.0.1:${app.dnsAddress!.port}`
+const serverOf = ({ app }: Mailhorn) => `127.0.0.1:${app.dnsAddress!.port}`
 
 test('it is served at every address, over UDP and TCP, with what the configuration says', async t => {
   const port = await freePort()
-  const posthorn = await t.using(
-    startPosthorn({
+  const mailhorn = await t.using(
+    startMailhorn({
       env: {
-        POSTHORN_DNS_LISTEN: `127.0.0.1:${port},[::1]:${port}`,
-        POSTHORN_DNS_ADDRESSES: '192.0.2.1,2001:db8::1',
-        POSTHORN_DNS_NAME_SERVERS: `ns.${HOST},ns.elsewhere.example`,
-        POSTHORN_DNS_RECORDS: '@ CAA 0 issue "ca.example"; www A 192.0.2.9',
-        POSTHORN_DNS_REPORTS_TO: 'reports@there.example',
+        MAILHORN_DNS_LISTEN: `127.0.0.1:${port},[::1]:${port}`,
+        MAILHORN_DNS_ADDRESSES: '192.0.2.1,2001:db8::1',
+        MAILHORN_DNS_NAME_SERVERS: `ns.${HOST},ns.elsewhere.example`,
+        MAILHORN_DNS_RECORDS: '@ CAA 0 issue "ca.example"; www A 192.0.2.9',
+        MAILHORN_DNS_REPORTS_TO: 'reports@there.example',
       },
     }),
   )
-  assert.is(posthorn.app.dnsAddress!.port, port)
+  assert.is(mailhorn.app.dnsAddress!.port, port)
   for (const server of [`127.0.0.1:${port}`, `[::1]:${port}`])
     for (const transport of ['udp', 'tcp'] as const) {
       const seen = (name: string, type: TypeName) => dataOf(server, name, type, transport)
@@ -46,29 +46,29 @@ test('it is served at every address, over UDP and TCP, with what the configurati
 })
 
 test('the key of a domain is there as soon as the domain, and gone with it', async t => {
-  const posthorn = await t.using(startPosthorn())
-  const session = await posthorn.signIn()
-  const server = serverOf(posthorn)
-  const { body: domain } = await posthorn.call('POST', '/domains', {
+  const mailhorn = await t.using(startMailhorn())
+  const session = await mailhorn.signIn()
+  const server = serverOf(mailhorn)
+  const { body: domain } = await mailhorn.call('POST', '/domains', {
     session,
     body: { name: 'here.example' },
   })
   for (const { record, value } of domain.records.filter(({ type }: { type: string }) => type === 'CNAME'))
     assert.match((await dataOf(server, value, 'TXT')).join(), /^v=DKIM1; k=(rsa|ed25519); p=\S+$/, record)
   const [, { value }] = domain.records
-  await posthorn.call('DELETE', `/domains/${domain.id}`, { session })
+  await mailhorn.call('DELETE', `/domains/${domain.id}`, { session })
   await until(async () => (await askServer(server, value, 'TXT')).rcode === RCODE.NXDOMAIN)
 })
 
 test('a network that asks the same too often is held to the rate that is set', async t => {
-  const posthorn = await t.using(startPosthorn({ env: { POSTHORN_DNS_RESPONSES_PER_SECOND: '4' } }))
+  const mailhorn = await t.using(startMailhorn({ env: { MAILHORN_DNS_RESPONSES_PER_SECOND: '4' } }))
   const socket = createSocket('udp4')
   t.after(() => socket.close())
   const isTruncated: boolean[] = []
   socket.on('message', reply => isTruncated.push((decodeMessage(reply).flags & FLAG.TC) !== 0))
   // the default rate would have all of them answered
   for (let id = 1; id <= 12; id++)
-    socket.send(queryPacket(HOST, 'SOA', { id }), posthorn.app.dnsAddress!.port, '127.0.0.1')
+    socket.send(queryPacket(HOST, 'SOA', { id }), mailhorn.app.dnsAddress!.port, '127.0.0.1')
   await until(() => isTruncated.includes(true))
   assert.is(isTruncated[0], false)
 })
@@ -79,17 +79,17 @@ function withoutSerial(records: object[]): object[] {
 }
 
 test('switched off it is not served, and listed for copying all the same', async t => {
-  const posthorn = await t.using(
-    startPosthorn({ env: { POSTHORN_DNS_LISTEN: '', POSTHORN_DNS_ADDRESSES: '192.0.2.1' } }),
+  const mailhorn = await t.using(
+    startMailhorn({ env: { MAILHORN_DNS_LISTEN: '', MAILHORN_DNS_ADDRESSES: '192.0.2.1' } }),
   )
-  assert.is(posthorn.app.dnsAddress, null)
-  const session = await posthorn.signIn()
-  const { body: domain } = await posthorn.call('POST', '/domains', {
+  assert.is(mailhorn.app.dnsAddress, null)
+  const session = await mailhorn.signIn()
+  const { body: domain } = await mailhorn.call('POST', '/domains', {
     session,
     body: { name: 'here.example' },
   })
   const page = async (limit: number, offset: number) =>
-    (await posthorn.call('GET', `/dns/records?limit=${limit}&offset=${offset}`, { session })).body
+    (await mailhorn.call('GET', `/dns/records?limit=${limit}&offset=${offset}`, { session })).body
   const all = await page(100, 0)
   assert.equal([all.data.length, all.has_more], [all.total, false])
   const lines: string[] = all.data.map(({ line }: { line: string }) => line)
@@ -103,10 +103,10 @@ test('switched off it is not served, and listed for copying all the same', async
 
 test('a record that cannot stand in the zone keeps the service from starting, and says why', async () => {
   try {
-    const posthorn = await startPosthorn({
-      env: { POSTHORN_DNS_RECORDS: 'www.elsewhere.example. A 192.0.2.1' },
+    const mailhorn = await startMailhorn({
+      env: { MAILHORN_DNS_RECORDS: 'www.elsewhere.example. A 192.0.2.1' },
     })
-    await posthorn.close()
+    await mailhorn.close()
     assert.unreachable()
   } catch (error) {
     assert.match((error as Error).message, /www\.elsewhere\.example lies outside/)
@@ -114,10 +114,10 @@ test('a record that cannot stand in the zone keeps the service from starting, an
 })
 
 test('a port that is taken keeps the service from starting, and says which', async t => {
-  const first = await t.using(startPosthorn())
+  const first = await t.using(startMailhorn())
   const { port } = first.app.dnsAddress!
   try {
-    const second = await startPosthorn({ env: { POSTHORN_DNS_LISTEN: `127.0.0.1:${port}` } })
+    const second = await startMailhorn({ env: { MAILHORN_DNS_LISTEN: `127.0.0.1:${port}` } })
     await second.close()
     assert.unreachable()
   } catch (error) {
@@ -131,8 +131,8 @@ test('questions are answered behind everything else: by one thread, that steps b
       Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[16]),
     )
   const own = nicenesses()[0]!
-  const posthorn = await t.using(startPosthorn())
-  assert.equal((await askServer(serverOf(posthorn), HOST, 'SOA')).rcode, RCODE.NOERROR)
+  const mailhorn = await t.using(startMailhorn())
+  assert.equal((await askServer(serverOf(mailhorn), HOST, 'SOA')).rcode, RCODE.NOERROR)
   assert.equal(
     nicenesses().filter(niceness => niceness !== own),
     [10],

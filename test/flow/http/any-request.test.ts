@@ -2,8 +2,8 @@ import * as assert from 'uvu/assert'
 import * as z from 'zod'
 import type { Route } from '../../../src/interfaces/api/route.ts'
 import { openSession } from '../../kit/accounts.ts'
+import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { filled, fixturesOf, type Owned, ownEverything } from '../../kit/owned.ts'
-import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { type Arbitrary, fc } from '../../kit/property.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { allRoutes } from '../../kit/routes.ts'
@@ -16,33 +16,33 @@ const ROUNDS = 60
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_122)
 const test = suite('any request', { limitMs: (SECONDS + 120) * 1_000 })
 const routes = await allRoutes()
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let owned: Owned
 let boundKey = ''
 const words = new Map<string, string[]>()
 
 test.before(async () => {
   const generous = Object.fromEntries(
-    ['FREE', 'PRO', 'SCALE'].map(plan => [`POSTHORN_PLANS_${plan}_DAILY`, '1000000']),
+    ['FREE', 'PRO', 'SCALE'].map(plan => [`MAILHORN_PLANS_${plan}_DAILY`, '1000000']),
   )
   // broadcasts to real recipients need links that they can open
-  const links = { POSTHORN_TRACKING_BASE_URL: 'https://links.here.example' }
-  posthorn = await startPosthorn({ env: { ...generous, ...links } })
-  const { id: domain } = await posthorn.verifiedDomain('here.example')
-  const session = openSession(posthorn, 'bearer')
-  owned = await ownEverything(posthorn, { session, key: posthorn.apiKey, domain: 'there.example' })
+  const links = { MAILHORN_TRACKING_BASE_URL: 'https://links.here.example' }
+  mailhorn = await startMailhorn({ env: { ...generous, ...links } })
+  const { id: domain } = await mailhorn.verifiedDomain('here.example')
+  const session = openSession(mailhorn, 'bearer')
+  owned = await ownEverything(mailhorn, { session, key: mailhorn.apiKey, domain: 'there.example' })
   const bound = { name: 'bound', domain_id: domain }
-  boundKey = (await posthorn.call('POST', '/api-keys', { session, body: bound })).body.token
+  boundKey = (await mailhorn.call('POST', '/api-keys', { session, body: bound })).body.token
   for (const [name, values] of Object.entries(vocabulary())) words.set(name, values)
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 /** What makes many a request good enough to be taken. */
 function vocabulary(): Record<string, string[]> {
   const addresses = ['delivered', 'bounced', 'Ann <delivered+1', 'failed'].map(
     local => `${local}@simulator.test${local.includes('<') ? '>' : ''}`,
   )
-  const times = [1, 24, 9_000].map(hours => new Date(posthorn.clock.now() + hours * 3_600_000).toISOString())
+  const times = [1, 24, 9_000].map(hours => new Date(mailhorn.clock.now() + hours * 3_600_000).toISOString())
   const ids = [...owned.values()].flatMap(Object.values) as string[]
   const variants = ids.flatMap(id => [id, id.replace(/^\w+_/, ''), id.replace(/^\w+_/, 'dom_')])
   return {
@@ -90,7 +90,7 @@ const HEADERS: Record<string, Arbitrary<string>> = {
   'user-agent': fc.constantFrom('resend-sdk/0.11.0', 'resend-node:6.38.0', ''),
   accept: fc.constantFrom('text/html', '*/*', 'application/xml'),
   origin: fc.constantFrom('null', 'https://evil.example'),
-  cookie: fc.oneof(fc.constantFrom('posthorn_session=phs_x', '=;=', '__proto__=1'), headerText(60)),
+  cookie: fc.oneof(fc.constantFrom('mailhorn_session=phs_x', '=;=', '__proto__=1'), headerText(60)),
   'x-forwarded-for': fc.constantFrom('127.0.0.1', '::1, nonsense'),
   'x-nonsense': headerText(200),
 }
@@ -179,9 +179,9 @@ const ENDS_SESSIONS = /^\/+(auth|accounts)\b/
 let session: string | undefined
 
 function bearerOf(credential: string): { key?: string } {
-  if (credential === 'key') return { key: posthorn.apiKey }
+  if (credential === 'key') return { key: mailhorn.apiKey }
   if (credential === 'session' || credential === 'public') {
-    session ??= openSession(posthorn, 'bearer')
+    session ??= openSession(mailhorn, 'bearer')
     return { key: session }
   }
   if (credential === 'bound') return { key: boundKey }
@@ -191,11 +191,11 @@ function bearerOf(credential: string): { key?: string } {
 /** With dots resolved, as clients do before they ask. A browser that ends up at the root is led to the dashboard: no answer of the API. */
 async function ask(request: Request): Promise<ApiAnswer> {
   const { method, credential, body } = request
-  const { pathname, search } = new URL(posthorn.baseUrl + request.target)
+  const { pathname, search } = new URL(mailhorn.baseUrl + request.target)
   const target = pathname + search
   const headers = pathname === '/' ? { ...request.headers, accept: '*/*' } : request.headers
   const raw = body === null || method === 'GET' || method === 'HEAD' ? {} : { raw: body }
-  const asked = posthorn.call(method, target, { ...bearerOf(credential), headers, ...raw })
+  const asked = mailhorn.call(method, target, { ...bearerOf(credential), headers, ...raw })
   if (ENDS_SESSIONS.test(target)) session = undefined
   return asked
 }
@@ -249,10 +249,10 @@ test('is answered in the shape that is described, and never by a fault of ours',
 })
 
 test('leaves the service as healthy as it was', async () => {
-  assert.equal((await posthorn.call('GET', '/readyz')).body, { status: 'ready' })
+  assert.equal((await mailhorn.call('GET', '/readyz')).body, { status: 'ready' })
   assert.is(({} as Record<string, unknown>).x, undefined)
   const mail = { from: 'a@here.example', to: 'delivered+healthy@simulator.test', subject: 's', text: 't' }
-  await posthorn.emailWhen(await posthorn.send(mail), 'delivered')
+  await mailhorn.emailWhen(await mailhorn.send(mail), 'delivered')
 })
 
 test.run()

@@ -1,24 +1,24 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('API keys')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session = ''
 test.before(async () => {
-  posthorn = await startPosthorn({ env: { POSTHORN_API_KEYS_PREFIX: 'own_' } })
-  session = await posthorn.signIn()
+  mailhorn = await startMailhorn({ env: { MAILHORN_API_KEYS_PREFIX: 'own_' } })
+  session = await mailhorn.signIn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 async function list() {
-  const { body } = await posthorn.call('GET', '/api-keys', { session })
+  const { body } = await mailhorn.call('GET', '/api-keys', { session })
   return body
 }
 
 async function create(name: string) {
-  const { status, body } = await posthorn.call('POST', '/api-keys', { session, body: { name } })
+  const { status, body } = await mailhorn.call('POST', '/api-keys', { session, body: { name } })
   assert.is(status, 201, JSON.stringify(body))
   return body
 }
@@ -40,10 +40,10 @@ test('a new one shows its token, this once', async () => {
 })
 
 test('the first one works like any other and is in the list', async () => {
-  assert.match(posthorn.apiKey, /^own_/)
+  assert.match(mailhorn.apiKey, /^own_/)
   const { data, total, has_more: more, object } = await list()
   assert.equal([object, total, more], ['list', data.length, false])
-  assert.ok(data.some(({ token_start: start }: { token_start: string }) => posthorn.apiKey.startsWith(start)))
+  assert.ok(data.some(({ token_start: start }: { token_start: string }) => mailhorn.apiKey.startsWith(start)))
 })
 
 test('two may have the same name, and never the same token', async () => {
@@ -54,13 +54,13 @@ test('two may have the same name, and never the same token', async () => {
 
 test('a deleted one is unknown from then on, and the others are not', async () => {
   const [gone, kept] = [await create('gone'), await create('kept')]
-  const ask = (key: string) => posthorn.call('POST', '/emails', { key, body: {} })
+  const ask = (key: string) => mailhorn.call('POST', '/emails', { key, body: {} })
   assert.is((await ask(gone.token)).status, 422)
-  const { status, body } = await posthorn.call('DELETE', `/api-keys/${gone.id}`, { session })
+  const { status, body } = await mailhorn.call('DELETE', `/api-keys/${gone.id}`, { session })
   assert.equal([status, body], [200, { object: 'api_key', id: gone.id, deleted: true }])
   assertRefusal(await ask(gone.token), { status: 401, name: 'invalid_api_key' })
   assert.is((await ask(kept.token)).status, 422)
-  const again = await posthorn.call('DELETE', `/api-keys/${gone.id}`, { session })
+  const again = await mailhorn.call('DELETE', `/api-keys/${gone.id}`, { session })
   assertRefusal(again, { status: 404, name: 'not_found' })
   assert.not((await list()).data.some(({ id }: { id: string }) => id === gone.id))
 })
@@ -68,11 +68,11 @@ test('a deleted one is unknown from then on, and the others are not', async () =
 test('mail sent with a key that is deleted meanwhile is still delivered and seen', async () => {
   const key = await create('short-lived')
   const body = { from: 'a@here.example', to: 'delayed@simulator.test', subject: 's', text: 't' }
-  const sent = await posthorn.call('POST', '/emails', { key: key.token, body })
-  await posthorn.call('DELETE', `/api-keys/${key.id}`, { session })
-  await posthorn.emailWhen(sent.body.id, 'delivery_delayed')
-  posthorn.clock.advance(5_000)
-  assert.is((await posthorn.emailWhen(sent.body.id, 'delivered')).status, 'delivered')
+  const sent = await mailhorn.call('POST', '/emails', { key: key.token, body })
+  await mailhorn.call('DELETE', `/api-keys/${key.id}`, { session })
+  await mailhorn.emailWhen(sent.body.id, 'delivery_delayed')
+  mailhorn.clock.advance(5_000)
+  assert.is((await mailhorn.emailWhen(sent.body.id, 'delivered')).status, 'delivered')
 })
 
 for (const [what, fields, expected] of [
@@ -110,12 +110,12 @@ for (const [what, fields, expected] of [
 ] as const)
   test(`refuse ${what}`, async () => {
     const body = { name: 'refused', ...fields }
-    await refuses(posthorn, ['POST', '/api-keys', { session, body }], expected)
+    await refuses(mailhorn, ['POST', '/api-keys', { session, body }], expected)
   })
 
 test('take null for domain_id, and names in any script', async () => {
   for (const name of ['Grüße 😀', 'x'.repeat(50), "'; drop table api_keys; --", '__proto__']) {
-    const { status, body } = await posthorn.call('POST', '/api-keys', {
+    const { status, body } = await mailhorn.call('POST', '/api-keys', {
       session,
       body: { name, domain_id: null },
     })

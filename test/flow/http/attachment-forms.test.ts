@@ -1,7 +1,7 @@
 import PostalMime, { type Email } from 'postal-mime'
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -11,21 +11,21 @@ const ZONE = `
   mx.there.example  A 127.0.0.2
 `
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({ zone: ZONE, mxPort: mx.port })
-  await posthorn.verifiedDomain('here.example')
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: mx.port })
+  await mailhorn.verifiedDomain('here.example')
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
 /** Sends a request body as it is, and waits for the message as the recipient's MX takes it. */
 async function delivered(subject: string, fields: string): Promise<Email & { source: string }> {
   const raw = `{"from":"ann@here.example","to":["ok@there.example"],"subject":"${subject}",${fields}}`
-  const { status, body } = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, raw })
+  const { status, body } = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, raw })
   assert.is(status, 200, JSON.stringify(body))
   return until(async () => {
     const taken = mx.messages.find(({ headers }) => headers.includes(`Subject: ${subject}\r\n`))

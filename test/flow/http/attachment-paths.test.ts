@@ -1,7 +1,7 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { testAuthority } from '../../kit/tls.ts'
@@ -15,7 +15,7 @@ const ZONE = `
   inside.example.test A 10.0.0.1
 `
 let web: WebHost
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 /** What is served, by path. */
 const files = new Map<string, { body: string | Buffer; status?: number; headers?: Record<string, string> }>()
 /** Requests that are not answered until they are let go. */
@@ -32,13 +32,13 @@ test.before(async () => {
       else answer()
     },
   })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: ZONE,
-    env: { POSTHORN_FETCH_ATTACHMENTS: 'true', POSTHORN_FETCH_ALLOW_LOOPBACK: 'true' },
+    env: { MAILHORN_FETCH_ATTACHMENTS: 'true', MAILHORN_FETCH_ALLOW_LOOPBACK: 'true' },
   })
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await web.close()
   setDefaultCACertificates(trusted)
 })
@@ -57,11 +57,11 @@ function serve(path: string, body: string | Buffer, headers: Record<string, stri
 }
 
 async function sent(attachments: object[]) {
-  const id = await posthorn.send({ ...GOOD, attachments })
-  return (await posthorn.emailWhen(id, 'delivered')).attachments
+  const id = await mailhorn.send({ ...GOOD, attachments })
+  return (await mailhorn.emailWhen(id, 'delivered')).attachments
 }
 
-function call(attachments: object[], headers: Record<string, string> = {}, key = posthorn.apiKey) {
+function call(attachments: object[], headers: Record<string, string> = {}, key = mailhorn.apiKey) {
   return ['POST', '/emails', { key, headers, body: { ...GOOD, attachments } }] as const
 }
 
@@ -108,12 +108,12 @@ for (const [what, path, given, headers, filename, type] of [
   })
 
 test('an image by path is inline like any other', async () => {
-  const id = await posthorn.send({
+  const id = await mailhorn.send({
     ...GOOD,
     html: '<img src="cid:logo">',
     attachments: [{ path: serve('/logo.png', 'x'), content_id: 'logo' }],
   })
-  const [attachment] = (await posthorn.email(id)).attachments
+  const [attachment] = (await mailhorn.email(id)).attachments
   assert.is(attachment.content_id, 'logo')
 })
 
@@ -129,7 +129,7 @@ for (const [what, path, says] of [
   ['a name that does not exist', 'https://nowhere.example.test/a.pdf', /no public address/],
 ] as const)
   test(`refuse ${what}`, async () => {
-    const { body } = await refuses(posthorn, [...call([{ content: '' }, { path }])], {
+    const { body } = await refuses(mailhorn, [...call([{ content: '' }, { path }])], {
       ...BAD,
       path: 'attachments[1].path',
       says,
@@ -147,20 +147,20 @@ for (const [what, status, headers, says] of [
 ] as const)
   test(`refuse a host that answers ${what}`, async () => {
     const path = serve(`/answers-${status}`, '', headers, status)
-    await refuses(posthorn, [...call([{ path }])], { ...BAD, path: 'attachments[0].path', says })
+    await refuses(mailhorn, [...call([{ path }])], { ...BAD, path: 'attachments[0].path', says })
   })
 
 test('refuse a host that is not there', async () => {
   const gone = await startWebHost()
   await gone.close()
   const path = `https://files.example.test:${gone.port}/`
-  await refuses(posthorn, [...call([{ path }])], { ...BAD, path: 'attachments[0].path', says: /refuses/ })
+  await refuses(mailhorn, [...call([{ path }])], { ...BAD, path: 'attachments[0].path', says: /refuses/ })
 })
 
 test('refuse both content and path', async () => {
   const path = serve('/both.pdf', 'x')
   const before = web.requests.length
-  await refuses(posthorn, [...call([{ path, content: 'YQ==' }])], { ...BAD, path: 'attachments[0].path' })
+  await refuses(mailhorn, [...call([{ path, content: 'YQ==' }])], { ...BAD, path: 'attachments[0].path' })
   assert.is(web.requests.length, before)
 })
 
@@ -169,13 +169,13 @@ test('nothing is fetched for a submission that is refused anyway', async () => {
   const before = web.requests.length
   const to = Array.from({ length: 51 }, (_, i) => `delivered+${i}@simulator.test`)
   const body = { ...GOOD, to, attachments: [{ path }] }
-  await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], {
+  await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], {
     status: 422,
     name: 'validation_error',
     says: /50 recipients/,
   })
   const [, , { body: twice }] = call([{ path }, { path: 5 }])
-  await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body: twice }], {
+  await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body: twice }], {
     ...BAD,
     path: 'attachments[1].path',
   })
@@ -185,7 +185,7 @@ test('nothing is fetched for a submission that is refused anyway', async () => {
 test('the first fault ends it: what comes after is not fetched', async () => {
   const path = serve('/after.pdf', 'x')
   const before = web.requests.length
-  await refuses(posthorn, [...call([{ path: url('/missing') }, { path }])], {
+  await refuses(mailhorn, [...call([{ path: url('/missing') }, { path }])], {
     ...BAD,
     path: 'attachments[0].path',
     says: /404/,
@@ -197,13 +197,13 @@ test('the size limit holds for all together, and is counted while a file streams
   const path = serve('/large.bin', Buffer.alloc(16 * MIB))
   const [first] = await sent([{ path }])
   assert.is(first.size, 16 * MIB)
-  await refuses(posthorn, [...call([{ path }, { path }])], {
+  await refuses(mailhorn, [...call([{ path }, { path }])], {
     ...BAD,
     path: 'attachments[1].path',
     says: /too large/,
   })
   const content = Buffer.alloc(15 * MIB).toString('base64')
-  await refuses(posthorn, [...call([{ content }, { path }])], {
+  await refuses(mailhorn, [...call([{ content }, { path }])], {
     ...BAD,
     path: 'attachments[1].path',
     says: /too large/,
@@ -213,12 +213,12 @@ test('the size limit holds for all together, and is counted while a file streams
 test('a repeated request gets the first answer without the file', async () => {
   const path = serve('/once.pdf', 'x')
   const headers = { 'idempotency-key': 'path-1' }
-  const first = await posthorn.call(...call([{ path }], headers))
+  const first = await mailhorn.call(...call([{ path }], headers))
   assert.is(first.status, 200)
   files.delete('/once.pdf')
-  const second = await posthorn.call(...call([{ path }], headers))
+  const second = await mailhorn.call(...call([{ path }], headers))
   assert.equal([second.status, second.body], [200, first.body])
-  assertRefusal(await posthorn.call(...call([{ path: `${path}?other` }], headers)), {
+  assertRefusal(await mailhorn.call(...call([{ path: `${path}?other` }], headers)), {
     status: 409,
     name: 'invalid_idempotent_request',
   })
@@ -227,19 +227,19 @@ test('a repeated request gets the first answer without the file', async () => {
 test('a fetch that has failed leaves the key to the next try', async () => {
   const headers = { 'idempotency-key': 'path-2' }
   const attachments = [{ path: url('/late.pdf') }]
-  assertRefusal(await posthorn.call(...call(attachments, headers)), { ...BAD, path: 'attachments[0].path' })
+  assertRefusal(await mailhorn.call(...call(attachments, headers)), { ...BAD, path: 'attachments[0].path' })
   serve('/late.pdf', 'x')
-  assert.is((await posthorn.call(...call(attachments, headers))).status, 200)
+  assert.is((await mailhorn.call(...call(attachments, headers))).status, 200)
 })
 
 test('two requests of an account are fetched for at a time, and nobody else waits for it', async () => {
-  const other = addAccount(posthorn, 'other')
+  const other = addAccount(mailhorn, 'other')
   const [path, otherPath] = [serve('/slow.pdf', 'x'), serve('/slow-too.pdf', 'x')]
   const before = web.requests.length
   held = []
-  const greedy = Array.from({ length: 5 }, () => posthorn.call(...call([{ path }, { path: otherPath }])))
+  const greedy = Array.from({ length: 5 }, () => mailhorn.call(...call([{ path }, { path: otherPath }])))
   await until(() => held!.length === 2)
-  const modest = posthorn.call(...call([{ path }], {}, other.apiKey))
+  const modest = mailhorn.call(...call([{ path }], {}, other.apiKey))
   await until(() => held!.length === 3)
   assert.is(web.requests.length, before + 3)
   const waiting = held
@@ -255,18 +255,18 @@ test('two requests of an account are fetched for at a time, and nobody else wait
 
 function batch(emails: object[][], headers: Record<string, string> = {}) {
   const body = emails.map(attachments => ({ ...GOOD, attachments }))
-  return ['POST', '/emails/batch', { key: posthorn.apiKey, headers, body }] as const
+  return ['POST', '/emails/batch', { key: mailhorn.apiKey, headers, body }] as const
 }
 
 test('in a batch one and the same file is fetched once, and is with every email that names it', async () => {
   const [path, other] = [serve('/shared.pdf', Buffer.alloc(100_000, 'y')), serve('/own.pdf', 'z')]
   const before = web.requests.length
-  const { status, body } = await posthorn.call(
+  const { status, body } = await mailhorn.call(
     ...batch([[{ path }], [], [{ path }, { path: other }], [{ path, filename: 'mine.txt' }]]),
   )
   assert.is(status, 200)
   assert.is(web.requests.length, before + 2)
-  const emails = await Promise.all(body.data.map(({ id }: { id: string }) => posthorn.email(id)))
+  const emails = await Promise.all(body.data.map(({ id }: { id: string }) => mailhorn.email(id)))
   assert.equal(
     emails.map(({ attachments }) =>
       attachments.map(({ filename, size }: Record<string, unknown>) => [filename, size]),
@@ -285,7 +285,7 @@ test('in a batch one and the same file is fetched once, and is with every email 
 
 test('a strict batch is refused with the first file that is not to be had, and keeps no other', async () => {
   const path = serve('/kept-not.pdf', Buffer.alloc(100_000, 'k'))
-  await refuses(posthorn, [...batch([[{ path }], [{ content: 'YQ==' }, { path: url('/gone') }]])], {
+  await refuses(mailhorn, [...batch([[{ path }], [{ content: 'YQ==' }, { path: url('/gone') }]])], {
     ...BAD,
     path: '[1].attachments[1].path',
     says: /^\[1\]: Attachment 2: .*404/,
@@ -295,7 +295,7 @@ test('a strict batch is refused with the first file that is not to be had, and k
 test('a permissive batch leaves out the emails whose files are not to be had', async () => {
   const path = serve('/permitted.pdf', 'x')
   const call = batch([[{ path: url('/gone') }], [{ path }]], { 'x-batch-validation': 'permissive' })
-  const { status, body } = await posthorn.call(...call)
+  const { status, body } = await mailhorn.call(...call)
   assert.equal([status, body.data.length], [200, 1])
   assert.equal(
     body.errors.map(({ index }: { index: number }) => index),
@@ -308,7 +308,7 @@ test('a file that is fetched for a request that is refused in the end does not s
   const path = serve('/in-vain.pdf', Buffer.alloc(100_000, 'v'))
   const before = web.requests.length
   const body = { ...GOOD, from: 'ann@unknown.example', to: 'bob@far.example', attachments: [{ path }] }
-  await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], {
+  await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], {
     status: 403,
     name: 'validation_error',
     says: /not registered/,
@@ -317,7 +317,7 @@ test('a file that is fetched for a request that is refused in the end does not s
 })
 
 test('where it is switched off, no path is fetched', async t => {
-  const off = await t.using(startPosthorn({ zone: ZONE, env: { POSTHORN_FETCH_ALLOW_LOOPBACK: 'true' } }))
+  const off = await t.using(startMailhorn({ zone: ZONE, env: { MAILHORN_FETCH_ALLOW_LOOPBACK: 'true' } }))
   const before = web.connectionCount
   const [method, path, { body }] = call([{ path: serve('/off.pdf', 'x') }])
   await refuses(off, [method, path, { key: off.apiKey, body }], {
@@ -329,7 +329,7 @@ test('where it is switched off, no path is fetched', async t => {
 })
 
 test('where this host is not allowed, it is not reached', async t => {
-  const strict = await t.using(startPosthorn({ zone: ZONE, env: { POSTHORN_FETCH_ATTACHMENTS: 'true' } }))
+  const strict = await t.using(startMailhorn({ zone: ZONE, env: { MAILHORN_FETCH_ATTACHMENTS: 'true' } }))
   const before = web.connectionCount
   for (const host of ['files.example.test', '127.0.0.1']) {
     const [method, path, { body }] = call([{ path: url('/a.pdf', host) }])

@@ -2,25 +2,25 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type FakeCloudflare, refusal, startCloudflare } from '../../kit/cloudflare.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('autoconfigure')
 const TOKEN = 'canary-token-0123456789'
-const INCLUDE = 'include:posthorn.test'
+const INCLUDE = 'include:mailhorn.test'
 let cloudflare: FakeCloudflare
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session = ''
 test.before(async () => {
   cloudflare = await startCloudflare()
-  posthorn = await startPosthorn({
-    env: { POSTHORN_AUTOCONFIGURE_CLOUDFLARE_BASE_URL: `${cloudflare.baseUrl}/` },
+  mailhorn = await startMailhorn({
+    env: { MAILHORN_AUTOCONFIGURE_CLOUDFLARE_BASE_URL: `${cloudflare.baseUrl}/` },
   })
-  session = await posthorn.signIn()
+  session = await mailhorn.signIn()
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await cloudflare.close()
 })
 let made = 0
@@ -32,13 +32,13 @@ async function created(name = `auto-${++made}.example`, zones = [name]) {
   cloudflare.instead = undefined
   delete cloudflare.pageSize
   cloudflare.tokens.set(TOKEN, zones)
-  const { status, body } = await posthorn.call('POST', '/domains', { session, body: { name } })
+  const { status, body } = await mailhorn.call('POST', '/domains', { session, body: { name } })
   assert.is(status, 201, JSON.stringify(body))
   return body
 }
 
 const ask = ({ id }: { id: string }, more: object = {}) =>
-  posthorn.call('POST', `/domains/${id}/autoconfigure`, { session, body: { dns_api_token: TOKEN, ...more } })
+  mailhorn.call('POST', `/domains/${id}/autoconfigure`, { session, body: { dns_api_token: TOKEN, ...more } })
 
 async function configure(domain: { id: string }, more: object = {}) {
   const { status, body } = await ask(domain, more)
@@ -185,7 +185,7 @@ for (const [there, merged] of [
   [`v=spf1 ?${INCLUDE} ~all`, `v=spf1 ${INCLUDE} ~all`],
 ] as const)
   test(`${there} is merged when that is asked for`, async () => {
-    posthorn.zone.set('other.example TXT "v=spf1 -all"')
+    mailhorn.zone.set('other.example TXT "v=spf1 -all"')
     const domain = await created()
     const record = cloudflare.put('TXT', `send.${domain.name}`, `"${there}"`)
     const done = await configure(domain, { merge_spf: true })
@@ -193,20 +193,20 @@ for (const [there, merged] of [
     assert.match(messageOf(done, 'SPF')!, /^Merged into the record that was there/)
     assert.is(record.content, `"${merged}"`)
     assert.equal(told(await configure(domain, { merge_spf: true })), all('already_exists'))
-    posthorn.zone.set('')
+    mailhorn.zone.set('')
   })
 
 test('an SPF record that would ask for too much, or is one of two, is not merged', async () => {
   const domain = await created()
   const many = Array.from({ length: 10 }, (_, i) => `a:a${i}.test`).join(' ')
-  posthorn.zone.set(Array.from({ length: 10 }, (_, i) => `a${i}.test A 192.0.2.1`).join('\n'))
+  mailhorn.zone.set(Array.from({ length: 10 }, (_, i) => `a${i}.test A 192.0.2.1`).join('\n'))
   const record = cloudflare.put('TXT', `send.${domain.name}`, `"v=spf1 ${many} -all"`)
   const done = await configure(domain, { merge_spf: true })
   assert.match(messageOf(done, 'SPF')!, /With our servers in it: .* asks for 11 look-ups/)
   assert.is(record.content, `"v=spf1 ${many} -all"`)
   cloudflare.put('TXT', `send.${domain.name}`, '"v=spf1 -all"')
   assert.match(messageOf(await configure(domain, { merge_spf: true }), 'SPF')!, /has 2 SPF records/)
-  posthorn.zone.set('')
+  mailhorn.zone.set('')
 })
 
 test('one record that the provider refuses fails, with its words but without the token', async () => {
@@ -231,7 +231,7 @@ test('a provider that stumbles is asked again; one that asks to wait is waited f
       stumbles-- > 0 ? { status, headers, body: '<html>not now</html>' } : undefined
     const running = configure(domain)
     while (cloudflare.calls.length === 0) await new Promise(setImmediate)
-    posthorn.clock.advance(1_000)
+    mailhorn.clock.advance(1_000)
     assert.equal(told(await running), all('created'))
     cloudflare.calls.splice(0)
   }
@@ -260,11 +260,11 @@ test('a token that is not good, or opens another zone, is refused by name', asyn
   assertRefusal(await ask(domain), { ...expected, says: /opens no zone that auto-\d+\.example lies in/ })
   for (const token of ['', 'two words', 'line\nbreak', 'schlüssel', 'x'.repeat(1_001), 5, ['x']])
     await refuses(
-      posthorn,
+      mailhorn,
       ['POST', `/domains/${domain.id}/autoconfigure`, { session, body: { dns_api_token: token } }],
       expected,
     )
-  await refuses(posthorn, ['POST', `/domains/${domain.id}/autoconfigure`, { session, body: {} }], {
+  await refuses(mailhorn, ['POST', `/domains/${domain.id}/autoconfigure`, { session, body: {} }], {
     ...expected,
     name: 'missing_required_field',
   })
@@ -275,8 +275,8 @@ test('what was created is found by the next check', async () => {
   const domain = await created()
   await configure(domain)
   for (const { type, name, content, priority } of cloudflare.records)
-    posthorn.zone.add(`${name} ${type} ${priority ?? ''} ${content}`)
-  const { body } = await posthorn.call('POST', `/domains/${domain.id}/verify`, { session })
+    mailhorn.zone.add(`${name} ${type} ${priority ?? ''} ${content}`)
+  const { body } = await mailhorn.call('POST', `/domains/${domain.id}/verify`, { session })
   assert.is(body.status, 'verified')
 })
 
@@ -285,9 +285,9 @@ test('the token is nowhere: in no file of the service, and in no reply', async (
   const replies = [await ask(domain), await ask(domain, { dns_api_token: `${TOKEN}-stranger` })]
   cloudflare.instead = () => refusal(403, 9_109, `no: ${TOKEN}`)
   replies.push(await ask(domain))
-  replies.push(await posthorn.call('GET', '/domains', { session }))
+  replies.push(await mailhorn.call('GET', '/domains', { session }))
   for (const { body } of replies) assert.not.match(JSON.stringify(body), /canary-token/)
-  for (const file of filesIn(posthorn.dataDir)) assert.not(readFileSync(file).includes('canary-token'), file)
+  for (const file of filesIn(mailhorn.dataDir)) assert.not(readFileSync(file).includes('canary-token'), file)
 })
 
 test('the provider has understood every request', () => assert.equal(cloudflare.faults, []))

@@ -1,15 +1,15 @@
 import * as assert from 'uvu/assert'
-import { type ApiAnswer, type CallOptions, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type ApiAnswer, type CallOptions, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('batches')
 const HOUR_MS = 3_600_000
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const ID = /^eml_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const mail = (over: object = {}) => ({
@@ -23,7 +23,7 @@ const many = (count: number, over: object = {}) =>
   Array.from({ length: count }, (_, i) => mail({ subject: `email ${i}`, ...over }))
 
 function send(body: unknown, headers: Record<string, string> = {}): Promise<ApiAnswer> {
-  return posthorn.call('POST', '/emails/batch', { key: posthorn.apiKey, body, headers })
+  return mailhorn.call('POST', '/emails/batch', { key: mailhorn.apiKey, body, headers })
 }
 
 const permissively = (body: unknown, headers: Record<string, string> = {}) =>
@@ -35,9 +35,9 @@ function insistOnOk({ status, body }: ApiAnswer) {
 }
 
 const refused = (body: unknown, expected: Parameters<typeof refuses>[2], over: CallOptions = {}) =>
-  refuses(posthorn, ['POST', '/emails/batch', { key: posthorn.apiKey, body, ...over }], expected)
+  refuses(mailhorn, ['POST', '/emails/batch', { key: mailhorn.apiKey, body, ...over }], expected)
 
-const emailCount = () => posthorn.rows<{ count: number }>('select count(*) as count from emails')[0]!.count
+const emailCount = () => mailhorn.rows<{ count: number }>('select count(*) as count from emails')[0]!.count
 
 test('every email of it is sent, and the ids come in the order of the emails', async () => {
   const body = insistOnOk(await send(many(5)))
@@ -46,13 +46,13 @@ test('every email of it is sent, and the ids come in the order of the emails', a
   for (const [i, { id, ...rest }] of body.data.entries()) {
     assert.match(id, ID)
     assert.equal(rest, {})
-    assert.is((await posthorn.emailWhen(id, 'delivered')).subject, `email ${i}`)
+    assert.is((await mailhorn.emailWhen(id, 'delivered')).subject, `email ${i}`)
   }
 })
 
 test('each email may be as different as single ones are', async () => {
   const content = Buffer.from('file').toString('base64')
-  const scheduledAt = new Date(posthorn.clock.now() + HOUR_MS).toISOString()
+  const scheduledAt = new Date(mailhorn.clock.now() + HOUR_MS).toISOString()
   const { data } = insistOnOk(
     await send([
       mail({ html: '<p>one</p>', headers: { 'X-One': '1' }, tags: [{ name: 'n', value: 'v' }] }),
@@ -62,7 +62,7 @@ test('each email may be as different as single ones are', async () => {
     ]),
   )
   const [one, two, three, four] = await Promise.all(
-    data.map(({ id }: { id: string }) => posthorn.emailWhen(id, 'delivered', 'scheduled')),
+    data.map(({ id }: { id: string }) => mailhorn.emailWhen(id, 'delivered', 'scheduled')),
   )
   assert.equal(
     [one.html, one.headers, one.tags],
@@ -90,7 +90,7 @@ for (const [what, raw] of [
   ['an object with a list', JSON.stringify({ emails: [mail()] })],
 ])
   test(`${what} is no batch`, async () => {
-    await refuses(posthorn, ['POST', '/emails/batch', { key: posthorn.apiKey, raw: raw! }], {
+    await refuses(mailhorn, ['POST', '/emails/batch', { key: mailhorn.apiKey, raw: raw! }], {
       status: 400,
       name: 'validation_error',
       says: /array of emails/,
@@ -178,7 +178,7 @@ test('permissively, the good ones are sent and the bad ones told of, by their pl
     errors.map(({ index, message }: { index: number; message: string }) => [index, typeof message]),
     [0, 2, 3, 5].map(index => [index, 'string']),
   )
-  const emails = await Promise.all(data.map(({ id }: { id: string }) => posthorn.emailWhen(id, 'delivered')))
+  const emails = await Promise.all(data.map(({ id }: { id: string }) => mailhorn.emailWhen(id, 'delivered')))
   assert.equal(
     emails.map(({ subject }) => subject),
     ['first', 'second'],
@@ -219,7 +219,7 @@ test('what all emails say is stored once', async () => {
       mail({ text: 'the same words' }),
     ]),
   )
-  const refs = posthorn.rows<{ refs: number; uses: number }>(
+  const refs = mailhorn.rows<{ refs: number; uses: number }>(
     `select refs, (select count(*) from emails where content_id = c.id) as uses from contents c
      where id in (select content_id from emails where id >= ?) order by id`,
     Buffer.from(data[0].id.slice(4).replaceAll('-', ''), 'hex'),
@@ -232,13 +232,13 @@ test('what all emails say is stored once', async () => {
 })
 
 test('a suppressed recipient spoils nothing', async () => {
-  posthorn.change(
+  mailhorn.change(
     `insert into suppressions (account_id, email, id, reason, created_at)
      select id, 'delivered+no@simulator.test', id, 'manual', 0 from accounts`,
   )
   const { data } = insistOnOk(await send([mail(), mail({ to: 'delivered+no@simulator.test' })]))
-  await posthorn.emailWhen(data[0].id, 'delivered')
-  await posthorn.emailWhen(data[1].id, 'suppressed')
+  await mailhorn.emailWhen(data[0].id, 'delivered')
+  await mailhorn.emailWhen(data[1].id, 'suppressed')
 })
 
 test('repeated with its key it gets the same answer and sends nothing', async () => {
@@ -260,14 +260,14 @@ test('repeated with its key a permissive one tells the same errors, too', async 
   const first = insistOnOk(await permissively(batch, headers))
   assert.equal([first.data.length, first.errors.length], [1, 2])
   assert.equal(insistOnOk(await permissively(batch, headers)), first)
-  await posthorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('here.example')
   assert.equal(insistOnOk(await permissively(batch, headers)), first)
 })
 
 test('a batch and a single email with one key are two requests', async () => {
   const headers = { 'idempotency-key': 'shared' }
   const { data } = insistOnOk(await send([mail()], headers))
-  const { body } = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, body: mail(), headers })
+  const { body } = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body: mail(), headers })
   assert.match(body.id, ID)
   assert.is.not(body.id, data[0].id)
 })
@@ -289,18 +289,18 @@ test('a refused batch leaves its key to the next', async () => {
 })
 
 test('a key that is bound to a domain sends from that domain alone', async () => {
-  const session = await posthorn.signIn()
-  const { id: domain_id } = await posthorn.verifiedDomain('bound.example')
-  const { body: key } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'b', domain_id } })
+  const session = await mailhorn.signIn()
+  const { id: domain_id } = await mailhorn.verifiedDomain('bound.example')
+  const { body: key } = await mailhorn.call('POST', '/api-keys', { session, body: { name: 'b', domain_id } })
   const options = { key: key.token, body: [mail({ from: 'a@bound.example' }), mail()] }
-  assertRefusal(await posthorn.call('POST', '/emails/batch', options), {
+  assertRefusal(await mailhorn.call('POST', '/emails/batch', options), {
     status: 403,
     name: 'invalid_access',
     path: '[1].from',
     says: /bound\.example/,
   })
   const permissive = { ...options, headers: { 'x-batch-validation': 'permissive' } }
-  assertRefusal(await posthorn.call('POST', '/emails/batch', permissive), {
+  assertRefusal(await mailhorn.call('POST', '/emails/batch', permissive), {
     status: 403,
     name: 'invalid_access',
     path: '[1].from',
@@ -309,14 +309,14 @@ test('a key that is bound to a domain sends from that domain alone', async () =>
 })
 
 test('a key that is bound to a domain does not learn what another credential sent under its idempotency key', async () => {
-  const session = await posthorn.signIn()
-  const { id: domain_id } = await posthorn.verifiedDomain('curious.example')
-  const { body: key } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'c', domain_id } })
+  const session = await mailhorn.signIn()
+  const { id: domain_id } = await mailhorn.verifiedDomain('curious.example')
+  const { body: key } = await mailhorn.call('POST', '/api-keys', { session, body: { name: 'c', domain_id } })
   for (const mode of ['strict', 'permissive']) {
     const headers = { 'idempotency-key': `secret-${mode}`, 'x-batch-validation': mode }
     const body = [mail(), mail({ from: 'a@curious.example' })]
     insistOnOk(await send(body, headers))
-    assertRefusal(await posthorn.call('POST', '/emails/batch', { key: key.token, body, headers }), {
+    assertRefusal(await mailhorn.call('POST', '/emails/batch', { key: key.token, body, headers }), {
       status: 403,
       name: 'invalid_access',
       path: '[0].from',
@@ -332,7 +332,7 @@ test('the ids come bare to the client that wants them so', async () => {
 
 test('a quota is taken by the whole batch or not at all', async t => {
   const small = await t.using(
-    startPosthorn({ env: { POSTHORN_PLANS_SCALE_DAILY: '10', POSTHORN_PLANS_SCALE_MONTHLY: '100' } }),
+    startMailhorn({ env: { MAILHORN_PLANS_SCALE_DAILY: '10', MAILHORN_PLANS_SCALE_MONTHLY: '100' } }),
   )
   const call = (body: unknown, headers = {}) =>
     small.call('POST', '/emails/batch', { key: small.apiKey, body, headers })

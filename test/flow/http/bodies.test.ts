@@ -1,19 +1,19 @@
 import { gzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
 import { openSession } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { fc } from '../../kit/property.ts'
 import { assertRefusal, type ExpectedRefusal, storedIn } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('request bodies')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session = ''
 test.before(async () => {
-  posthorn = await startPosthorn()
-  session = openSession(posthorn, 'bearer')
+  mailhorn = await startMailhorn()
+  session = openSession(mailhorn, 'bearer')
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const MIB = 1024 * 1024
 const WITH_BODY = ['/emails', '/auth/login', '/api-keys', '/domains']
@@ -22,16 +22,16 @@ const LIMITS_BYTES: Record<string, number> = { '/api-keys': MIB, '/domains': MIB
 type Raw = string | Uint8Array
 
 async function post(path: string, raw: Raw, headers: Record<string, string> = {}) {
-  return posthorn.call('POST', path, { session, raw, headers })
+  return mailhorn.call('POST', path, { session, raw, headers })
 }
 
 function everywhere(what: string, raw: Raw, expected: ExpectedRefusal, headers?: Record<string, string>) {
   for (const path of WITH_BODY)
     test(`${path} refuses ${what}`, async () => {
-      const before = storedIn(posthorn)
+      const before = storedIn(mailhorn)
       const isTooLarge = raw.length > (LIMITS_BYTES[path] ?? Number.POSITIVE_INFINITY)
       assertRefusal(await post(path, raw, headers), isTooLarge ? TOO_LARGE : expected)
-      assert.equal(storedIn(posthorn), before)
+      assert.equal(storedIn(mailhorn), before)
     })
 }
 
@@ -114,7 +114,7 @@ for (const [path, limitBytes] of Object.entries(LIMITS_BYTES)) {
   })
   test(`${path} refuses a chunked body of no stated length beyond ${limitBytes} bytes`, async () => {
     const chunk = Buffer.alloc(64 * 1024, ' ')
-    const response = await fetch(posthorn.baseUrl + path, {
+    const response = await fetch(mailhorn.baseUrl + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
       body: ReadableStream.from(Array(40).fill(chunk)),
@@ -135,7 +135,7 @@ for (const path of WITH_BODY)
   for (const type of ['application/json', 'text/plain', ''])
     test(`${path} reads no body as {}, with the type "${type}"`, async () => {
       const headers = { 'content-type': type, authorization: `Bearer ${session}` }
-      const response = await fetch(posthorn.baseUrl + path, { method: 'POST', headers })
+      const response = await fetch(mailhorn.baseUrl + path, { method: 'POST', headers })
       const { name } = (await response.json()) as { name: string }
       assert.equal([response.status, name], [422, 'missing_required_field'])
     })
@@ -145,11 +145,11 @@ test('routes without a body do not mind one', async () => {
     ['GET', '/auth/session'],
     ['GET', '/domains'],
   ] as const) {
-    const { body } = await posthorn.call(method, path, { session, headers: { 'content-type': 'x' } })
+    const { body } = await mailhorn.call(method, path, { session, headers: { 'content-type': 'x' } })
     assert.ok(body)
   }
-  const { body: key } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'gone' } })
-  const deleted = await posthorn.call('DELETE', `/api-keys/${key.id}`, { session, raw: '{}' })
+  const { body: key } = await mailhorn.call('POST', '/api-keys', { session, body: { name: 'gone' } })
+  const deleted = await mailhorn.call('DELETE', `/api-keys/${key.id}`, { session, raw: '{}' })
   assert.is(deleted.status, 200)
 })
 
@@ -169,7 +169,7 @@ test('whatever is sent as a body, the answer is an error in the API’s shape', 
     .map(value => Buffer.from(JSON.stringify(value)))
   await fc.assert(
     fc.asyncProperty(fc.oneof(mutated, json, fields), async raw => {
-      const answer = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, raw })
+      const answer = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, raw })
       if (answer.status === 200) return
       assert.ok(answer.status >= 400 && answer.status < 500, `${answer.status}`)
       assertRefusal(answer, { status: answer.status, name: answer.body.name })
@@ -179,7 +179,7 @@ test('whatever is sent as a body, the answer is an error in the API’s shape', 
 })
 
 test('afterwards it still works', async () => {
-  const { status, body } = await posthorn.call('GET', '/healthz')
+  const { status, body } = await mailhorn.call('GET', '/healthz')
   assert.equal([status, body], [200, { status: 'ok' }])
 })
 

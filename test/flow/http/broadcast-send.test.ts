@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { STARTER_HTML } from '../../../src/pipeline/broadcasts/starter.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, type PosthornOptions, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, type MailhornOptions, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -13,7 +13,7 @@ const ZONE = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.2
 `
-const PUBLIC = { POSTHORN_TRACKING_BASE_URL: 'https://mail.here.example' }
+const PUBLIC = { MAILHORN_TRACKING_BASE_URL: 'https://mail.here.example' }
 const HOUR_MS = 3_600_000
 const REAL = 'ok@there.example'
 const SIMULATED = 'delivered@simulator.test'
@@ -25,10 +25,10 @@ test.before(async () => {
 test.after(() => mx.close())
 
 /** What a test asks of one service. */
-function asked(posthorn: Posthorn) {
+function asked(mailhorn: Mailhorn) {
   const call = async (method: string, path: string, body?: object) => {
-    const session = await posthorn.signIn()
-    return posthorn.call(method, path, { session, ...(body && { body }) })
+    const session = await mailhorn.signIn()
+    return mailhorn.call(method, path, { session, ...(body && { body }) })
   }
   const audienceOf = async (...emails: string[]): Promise<string> => {
     const { body } = await call('POST', '/audiences', { name: 'Readers' })
@@ -47,14 +47,14 @@ function asked(posthorn: Posthorn) {
       const broadcast = await get(id)
       return broadcast.status === status ? broadcast : undefined
     })
-  const inAnHour = () => new Date(posthorn.clock.now() + HOUR_MS).toISOString()
+  const inAnHour = () => new Date(mailhorn.clock.now() + HOUR_MS).toISOString()
   return { call, audienceOf, draftFor, get, when, inAnHour }
 }
 
-async function started(t: TestContext, options: PosthornOptions = {}) {
-  const posthorn = await t.using(startPosthorn({ zone: ZONE, mxPort: mx.port, ...options }))
-  await posthorn.verifiedDomain('here.example')
-  return { posthorn, ...asked(posthorn) }
+async function started(t: TestContext, options: MailhornOptions = {}) {
+  const mailhorn = await t.using(startMailhorn({ zone: ZONE, mxPort: mx.port, ...options }))
+  await mailhorn.verifiedDomain('here.example')
+  return { mailhorn, ...asked(mailhorn) }
 }
 
 test('version: it changes with what is said and to whom, and with nothing else', async t => {
@@ -125,8 +125,8 @@ interface Finding {
 
 for (const [name, env] of [
   ['derived from a loopback listener', {}],
-  ['localhost', { POSTHORN_TRACKING_BASE_URL: 'http://localhost:3000' }],
-  ['no URL', { POSTHORN_TRACKING_BASE_URL: 'mail.here.example' }],
+  ['localhost', { MAILHORN_TRACKING_BASE_URL: 'http://localhost:3000' }],
+  ['no URL', { MAILHORN_TRACKING_BASE_URL: 'mail.here.example' }],
 ] as const)
   test(`links, ${name}: nothing is sent or scheduled for real recipients`, async t => {
     const { call, audienceOf, draftFor, get, inAnHour } = await started(t, { env })
@@ -181,10 +181,10 @@ test('links, loopback: members at the simulator alone get a broadcast', async t 
 })
 
 test('links, loopback at the start: a scheduled broadcast fails with the reason, and goes on once they work', async t => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const options = { zone: ZONE, mxPort: mx.port, dataDir }
-  const first = await startPosthorn({ ...options, env: PUBLIC })
+  const first = await startMailhorn({ ...options, env: PUBLIC })
   await first.verifiedDomain('here.example')
   const { audienceOf, draftFor, inAnHour } = asked(first)
   const { id } = await draftFor(await audienceOf(SIMULATED, REAL), {
@@ -193,14 +193,14 @@ test('links, loopback at the start: a scheduled broadcast fails with the reason,
   })
   await first.close()
 
-  const second = await startPosthorn(options)
+  const second = await startMailhorn(options)
   second.clock.advance(HOUR_MS)
   const failed = await asked(second).when(id, 'failed')
   assert.match(failed.error, /Set `http\.base_url`/)
   assert.equal(second.rows('select address from deliveries'), [])
   await second.close()
 
-  const third = await t.using(startPosthorn({ ...options, env: PUBLIC }))
+  const third = await t.using(startMailhorn({ ...options, env: PUBLIC }))
   third.clock.advance(HOUR_MS)
   assert.is((await asked(third).call('POST', `/broadcasts/${id}/resume`)).status, 200)
   await asked(third).when(id, 'sent')
@@ -218,7 +218,7 @@ for (const [url, expected] of [
 ] as const)
   test(`links at ${url}: a broadcast to real recipients is sent, with what lint says of them`, async t => {
     const { call, audienceOf, draftFor, when } = await started(t, {
-      env: { POSTHORN_TRACKING_BASE_URL: url },
+      env: { MAILHORN_TRACKING_BASE_URL: url },
     })
     const { id, version } = await draftFor(await audienceOf(REAL))
     const { findings } = (await call('POST', `/broadcasts/${id}/lint`)).body

@@ -1,20 +1,20 @@
 import PostalMime from 'postal-mime'
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { insistOn, MODERN_VERSIONS, openResend } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('broadcasts over HTTP')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session = ''
 let audience = ''
 const WORDS = { from: 'Ann <ann@here.example>', subject: 'News for {{first_name|you}}' }
 
 test.before(async () => {
-  posthorn = await startPosthorn()
-  session = await posthorn.signIn()
-  await posthorn.verifiedDomain('here.example')
+  mailhorn = await startMailhorn()
+  session = await mailhorn.signIn()
+  await mailhorn.verifiedDomain('here.example')
   audience = (await post('/audiences', { name: 'readers' })).body.id
   for (const [email, first_name, unsubscribed] of [
     ['delivered+ann@simulator.test', 'Ann', false],
@@ -27,10 +27,10 @@ test.before(async () => {
       properties: { city: 'Köln & Bonn' },
     })
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
-const post = (path: string, body: object = {}) => posthorn.call('POST', path, { session, body })
-const get = async (path: string) => (await posthorn.call('GET', path, { session })).body
+const post = (path: string, body: object = {}) => mailhorn.call('POST', path, { session, body })
+const get = async (path: string) => (await mailhorn.call('GET', path, { session })).body
 const draft = async (body: object = {}) => {
   const answer = await post('/broadcasts', { audience_id: audience, text: 'Hello.', ...WORDS, ...body })
   assert.is(answer.status, 201, JSON.stringify(answer.body))
@@ -70,12 +70,12 @@ test('written, sent, and told of', async () => {
   assert.match(email.text, /^Hi Ann in Köln & Bonn: http/)
   assert.match(email.html, /All about Köln &amp; Bonn.*<p>Hi Ann in Köln &amp; Bonn: <a href="http/s)
 
-  const raw = (await posthorn.call('GET', `/emails/${email.id}/raw`, { session })).body as string
+  const raw = (await mailhorn.call('GET', `/emails/${email.id}/raw`, { session })).body as string
   const read = await PostalMime.parse(raw)
   assert.match(read.html!, /Hi Ann in Köln &amp; Bonn/)
   const field = (name: string) => read.headers.find(({ key }) => key === name)?.value
   const { id: account } = await get('/account')
-  assert.is(field('feedback-id'), `${made.id}:${account}:broadcast:posthorn`)
+  assert.is(field('feedback-id'), `${made.id}:${account}:broadcast:mailhorn`)
   assert.match(field('list-unsubscribe')!, /^<http.*>, <mailto:u\+/)
   assert.is(field('list-unsubscribe-post'), 'List-Unsubscribe=One-Click')
   const other = (await get(`/emails?broadcast_id=${made.id}&q=you`)).data[0]
@@ -85,11 +85,11 @@ test('written, sent, and told of', async () => {
 test('a segment and a time', async () => {
   const filters = [{ field: 'first_name', op: 'eq', value: 'ann' }]
   const segment = (await post(`/audiences/${audience}/segments`, { name: 'anns', filters })).body.id
-  const at = new Date(posthorn.clock.now() + 3_600_000).toISOString()
+  const at = new Date(mailhorn.clock.now() + 3_600_000).toISOString()
   const made = await draft({ segment_id: segment, scheduled_at: at })
   assert.equal([made.status, made.scheduled_at], ['scheduled', at])
-  const later = new Date(posthorn.clock.now() + 7_200_000).toISOString()
-  const changed = await posthorn.call('PATCH', `/broadcasts/${made.id}`, {
+  const later = new Date(mailhorn.clock.now() + 7_200_000).toISOString()
+  const changed = await mailhorn.call('PATCH', `/broadcasts/${made.id}`, {
     session,
     body: { scheduled_at: later, name: 'other' },
   })
@@ -97,7 +97,7 @@ test('a segment and a time', async () => {
     [changed.body.status, changed.body.scheduled_at, changed.body.name, changed.body.segment_id],
     ['scheduled', later, 'other', segment],
   )
-  posthorn.clock.advance(7_200_000)
+  mailhorn.clock.advance(7_200_000)
   assert.equal((await when(made.id, 'sent')).progress, { total: 1, expanded: 1, handed_over: 1 })
 })
 
@@ -125,7 +125,7 @@ test('an audience is changed by the name of a segment, too, and what was a segme
   const to = (broadcast: Record<string, unknown>) => [broadcast.audience_id, broadcast.segment_id]
   const { id } = await draft({ audience_id: null, segment_id: segment })
   const change = async (body: object) => {
-    const answer = await posthorn.call('PATCH', `/broadcasts/${id}`, { session, body })
+    const answer = await mailhorn.call('PATCH', `/broadcasts/${id}`, { session, body })
     return answer.status === 200 ? to(answer.body) : [answer.status, answer.body.errors[0].path]
   }
   assert.equal(await change({ segment_id: audience }), [audience, null])
@@ -144,7 +144,7 @@ test('an audience is changed by the name of a segment, too, and what was a segme
 test('who reads ids without their prefixes is told of a segment always, which may be the audience', async () => {
   const headers = { 'user-agent': 'resend-sdk/0.11.0 dotnet/9.0' }
   const call = async (method: string, path: string, body?: object) =>
-    (await posthorn.call(method, path, { session, headers, ...(body && { body }) })).body
+    (await mailhorn.call(method, path, { session, headers, ...(body && { body }) })).body
   const made = await call('POST', '/broadcasts', { ...WORDS, segment_id: bare(audience), text: 't' })
   assert.equal([made.audience_id, made.segment_id], [bare(audience), bare(audience)])
   const found = await call('GET', `/broadcasts/${made.id}`)
@@ -158,8 +158,8 @@ test('who reads ids without their prefixes is told of a segment always, which ma
 
 test('who has a closed list of states reads a broadcast that is canceled, and properties as texts', async () => {
   const headers = { 'user-agent': 'resend-sdk/0.11.0 dotnet/9.0' }
-  const read = async (path: string) => (await posthorn.call('GET', path, { session, headers })).body
-  const { id } = await draft({ scheduled_at: new Date(posthorn.clock.now() + 3_600_000).toISOString() })
+  const read = async (path: string) => (await mailhorn.call('GET', path, { session, headers })).body
+  const { id } = await draft({ scheduled_at: new Date(mailhorn.clock.now() + 3_600_000).toISOString() })
   assert.is((await post(`/broadcasts/${id}/cancel`)).body.status, 'canceled')
   assert.is((await read(`/broadcasts/${id}`)).status, 'failed')
   const known = ['draft', 'queued', 'sent', 'scheduled', 'failed']
@@ -210,9 +210,9 @@ test('what is wrong is named, and changes nothing', async () => {
   const { id } = await draft({ from: 'ann@elsewhere.example' })
   assert.is((await post(`/broadcasts/${id}/send`)).status, 403)
   assert.is((await post(`/broadcasts/${id}/pause`)).status, 422)
-  const scheduling = { session, body: { scheduled_at: new Date(posthorn.clock.now() + 1e6).toISOString() } }
+  const scheduling = { session, body: { scheduled_at: new Date(mailhorn.clock.now() + 1e6).toISOString() } }
   assert.is(
-    (await posthorn.call('PATCH', `/broadcasts/${id}`, scheduling)).body.errors[0].path,
+    (await mailhorn.call('PATCH', `/broadcasts/${id}`, scheduling)).body.errors[0].path,
     'scheduled_at',
   )
   assert.is((await get(`/broadcasts/${id}`)).status, 'draft')
@@ -228,10 +228,10 @@ test('a template’s words are taken over once', async () => {
     [made.subject, made.html, made.text, made.name, made.template_id],
     ['Of {{city}}', '<p>{{city}}</p>', 'own', 'Of {{city}}', template],
   )
-  await posthorn.call('PUT', `/templates/${template}`, { session, body: { name: 'changed' } })
+  await mailhorn.call('PUT', `/templates/${template}`, { session, body: { name: 'changed' } })
   assert.is((await get(`/broadcasts/${id}`)).html, '<p>{{city}}</p>')
   const emptied = { session, body: { html: '', preview_text: 'now' } }
-  const { body } = await posthorn.call('PATCH', `/broadcasts/${id}`, emptied)
+  const { body } = await mailhorn.call('PATCH', `/broadcasts/${id}`, emptied)
   assert.equal([body.html, body.preview_text, body.text], [null, 'now', 'own'])
 })
 
@@ -240,7 +240,7 @@ test('tried out: sent to a few, looked at as one contact, looked over', async ()
   const to = ['delivered+ann@simulator.test', 'delivered+stranger@simulator.test']
   const { body } = await post(`/broadcasts/${id}/test`, { to })
   const [ann, stranger] = await Promise.all(
-    body.emails.map((each: { id: string }) => posthorn.emailWhen(each.id, 'delivered')),
+    body.emails.map((each: { id: string }) => mailhorn.emailWhen(each.id, 'delivered')),
   )
   assert.equal([ann.subject, stranger.subject], ['News for Ann', 'News for you'])
   assert.match(ann.html, / Ann {2}delivered\+ann@simulator\.test$/)
@@ -270,15 +270,15 @@ test('listed newest first, by name and status', async () => {
   assert.equal([total, has_more, data[0].id], [2, true, second.id])
   assert.is((await get('/broadcasts?q=%C3%A4rger&status=draft&offset=1')).data[0].id, first.id)
   assert.is((await get('/broadcasts?q=%C3%A4rger&status=sent')).total, 0)
-  assert.is((await posthorn.call('GET', '/broadcasts?status=gone', { session })).status, 422)
-  const gone = await posthorn.call('DELETE', `/broadcasts/${first.id}`, { session })
+  assert.is((await mailhorn.call('GET', '/broadcasts?status=gone', { session })).status, 422)
+  const gone = await mailhorn.call('DELETE', `/broadcasts/${first.id}`, { session })
   assert.equal(gone.body, { object: 'broadcast', id: first.id, deleted: true })
-  assert.is((await posthorn.call('GET', `/broadcasts/${first.id}`, { session })).status, 404)
+  assert.is((await mailhorn.call('GET', `/broadcasts/${first.id}`, { session })).status, 404)
 })
 
 for (const release of MODERN_VERSIONS)
   test(`resend ${release.version}, with a session in place of a key: keeps broadcasts`, async () => {
-    const { broadcasts } = await openResend(release, { ...posthorn, apiKey: session })
+    const { broadcasts } = await openResend(release, { ...mailhorn, apiKey: session })
     const words = { from: WORDS.from, subject: 's', html: '<p>h</p>', previewText: 'p', name: 'n' }
     const { id } = insistOn(await broadcasts.create({ audienceId: audience, ...words }))
     insistOn(await broadcasts.update(id, { name: 'm' }))
@@ -287,7 +287,7 @@ for (const release of MODERN_VERSIONS)
       [found.name, found.preview_text, found.status, found.audience_id],
       ['m', 'p', 'draft', audience],
     )
-    const inAnHour = new Date(posthorn.clock.now() + 3_600_000).toISOString()
+    const inAnHour = new Date(mailhorn.clock.now() + 3_600_000).toISOString()
     assert.is(insistOn(await broadcasts.send(id, { scheduledAt: inAnHour })).id, id)
     assert.ok(insistOn(await broadcasts.list()).data.some(row => row.id === id))
     assert.ok(insistOn(await broadcasts.remove(id)))

@@ -3,30 +3,30 @@ import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, contentsOf } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('files of contacts')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session: string
 test.before(async () => {
-  posthorn = await startPosthorn()
-  session = await posthorn.signIn()
+  mailhorn = await startMailhorn()
+  session = await mailhorn.signIn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
-const get = (path: string) => posthorn.call('GET', path, { session })
+const get = (path: string) => mailhorn.call('GET', path, { session })
 const upload = (id: string, raw: string | Uint8Array, { query = '', type = 'text/csv' } = {}) =>
-  posthorn.call('POST', `/audiences/${id}/contacts/import${query}`, {
+  mailhorn.call('POST', `/audiences/${id}/contacts/import${query}`, {
     session,
     raw,
     headers: { 'content-type': type },
   })
 
 async function newAudience(): Promise<string> {
-  return (await posthorn.call('POST', '/audiences', { session, body: { name: 'Readers' } })).body.id
+  return (await mailhorn.call('POST', '/audiences', { session, body: { name: 'Readers' } })).body.id
 }
 
 test('a file is taken in, reported on, and exported again', async () => {
@@ -60,7 +60,7 @@ test('a segment is exported by itself', async () => {
   const id = await newAudience()
   await upload(id, 'email,plan\nann@there.example,pro\nbob@there.example,free\n')
   const filters = [{ field: 'properties.plan', op: 'eq', value: 'Free' }]
-  const { body } = await posthorn.call('POST', `/audiences/${id}/segments`, {
+  const { body } = await mailhorn.call('POST', `/audiences/${id}/segments`, {
     session,
     body: { name: 'x', filters },
   })
@@ -85,7 +85,7 @@ test('contacts that are there can be left alone', async () => {
 
 test('what is no CSV of contacts is refused, and nothing is changed', async () => {
   const id = await newAudience()
-  const before = contentsOf(posthorn)
+  const before = contentsOf(mailhorn)
   const noCsv = { status: 415, name: 'validation_error' }
   assertRefusal(await upload(id, 'email\n', { type: 'application/json' }), noCsv)
   assertRefusal(await upload(id, 'email\n', { type: 'multipart/form-data; boundary=x' }), noCsv)
@@ -93,12 +93,12 @@ test('what is no CSV of contacts is refused, and nothing is changed', async () =
   assertRefusal(await upload(id, 'name\nAnn\n'), invalid('email'))
   assertRefusal(await upload(id, ''), invalid('header'))
   assertRefusal(await upload(id, 'email\n', { type: 'text/csv; charset=klingon' }), invalid('charset'))
-  assert.equal(contentsOf(posthorn), before)
+  assert.equal(contentsOf(mailhorn), before)
 })
 
 test('a client that leaves in the middle leaves whole rows, and finds out how far it came', async () => {
   const id = await newAudience()
-  const client = httpRequest(`${posthorn.baseUrl}/audiences/${id}/contacts/import`, {
+  const client = httpRequest(`${mailhorn.baseUrl}/audiences/${id}/contacts/import`, {
     method: 'POST',
     headers: { authorization: `Bearer ${session}`, 'content-type': 'text/csv', 'content-length': '100000' },
   })
@@ -115,7 +115,7 @@ test('a client that leaves in the middle leaves whole rows, and finds out how fa
 
 test('a client that sends nothing any more is let go', async () => {
   const id = await newAudience()
-  const client = httpRequest(`${posthorn.baseUrl}/audiences/${id}/contacts/import`, {
+  const client = httpRequest(`${mailhorn.baseUrl}/audiences/${id}/contacts/import`, {
     method: 'POST',
     headers: { authorization: `Bearer ${session}`, 'content-type': 'text/csv' },
   })
@@ -128,7 +128,7 @@ test('a client that sends nothing any more is let go', async () => {
   await until(async () => ((await get(`/audiences/${id}/imports`)).body.total === 1 ? true : undefined))
   const report = async () => (await get(`/audiences/${id}/imports`)).body.data[0]
   const ended = await until(async () => {
-    posthorn.clock.advance(2_000)
+    mailhorn.clock.advance(2_000)
     return (await report()).status === 'running' ? undefined : report()
   })
   assert.equal([status, ended.status, ended.created], [408, 'interrupted', 1])
@@ -136,26 +136,26 @@ test('a client that sends nothing any more is let go', async () => {
 
 test('imports and exports of another account are not there', async () => {
   const id = await newAudience()
-  const { session: theirs } = addAccount(posthorn, 'stranger')
+  const { session: theirs } = addAccount(mailhorn, 'stranger')
   const raw = 'email\nann@there.example\n'
   const options = { session: theirs, raw, headers: { 'content-type': 'text/csv' } }
   const missing = { status: 404, name: 'not_found' }
-  assertRefusal(await posthorn.call('POST', `/audiences/${id}/contacts/import`, options), missing)
+  assertRefusal(await mailhorn.call('POST', `/audiences/${id}/contacts/import`, options), missing)
   for (const path of ['contacts/export', 'imports'])
-    assertRefusal(await posthorn.call('GET', `/audiences/${id}/${path}`, { session: theirs }), missing)
+    assertRefusal(await mailhorn.call('GET', `/audiences/${id}/${path}`, { session: theirs }), missing)
   assert.is((await get(`/audiences/${id}`)).body.contact_count, 0)
 })
 
 test('a form that is none, or lacks its file, changes nothing and leaves nothing behind', async () => {
   const id = await newAudience()
-  const { session: theirs } = addAccount(posthorn, 'another stranger')
+  const { session: theirs } = addAccount(mailhorn, 'another stranger')
   const head = (name: string, file = '') =>
     `--b\r\ncontent-disposition: form-data; name="${name}"${file}\r\n\r\n`
   const file = `${head('file', '; filename="x.csv"')}email\nann@there.example\n\r\n`
   const send = (raw: string, type = 'multipart/form-data; boundary=b', as = session) =>
-    posthorn.call('POST', '/contacts/imports', { session: as, raw, headers: { 'content-type': type } })
+    mailhorn.call('POST', '/contacts/imports', { session: as, raw, headers: { 'content-type': type } })
   const field = (name: string, value: string) => `${file}${head(name)}${value}\r\n--b--`
-  const before = contentsOf(posthorn)
+  const before = contentsOf(mailhorn)
   assertRefusal(await send('email\n', 'text/csv'), { status: 415, name: 'validation_error' })
   for (const broken of ['', 'email\n', file, `--b\r\n\r\n\r\n--b--`])
     assertRefusal(await send(broken), { status: 400, name: 'validation_error' })
@@ -175,11 +175,11 @@ test('a form that is none, or lacks its file, changes nothing and leaves nothing
       status: 422,
       name: 'validation_error',
     })
-  assert.equal(contentsOf(posthorn), before)
-  assert.equal(readdirSync(join(posthorn.dataDir, 'blobs', 'drafts')), [])
+  assert.equal(contentsOf(mailhorn), before)
+  assert.equal(readdirSync(join(mailhorn.dataDir, 'blobs', 'drafts')), [])
   assert.is((await send(foreign)).body.counts.created, 1)
   assert.is((await send(withHeader('email'), undefined, theirs)).status, 201)
-  assert.equal(readdirSync(join(posthorn.dataDir, 'blobs', 'drafts')), [])
+  assert.equal(readdirSync(join(mailhorn.dataDir, 'blobs', 'drafts')), [])
 })
 
 test.run()

@@ -1,22 +1,22 @@
 import * as assert from 'uvu/assert'
-import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, contentsOf } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('audiences, contacts, segments and topics')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session: string
 test.before(async () => {
-  posthorn = await startPosthorn()
-  session = await posthorn.signIn()
+  mailhorn = await startMailhorn()
+  session = await mailhorn.signIn()
   const events = ['contact.created', 'contact.updated', 'contact.deleted']
   await make('/webhooks', { url: 'https://hooks.invalid/', events })
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const call = (method: string, path: string, body?: unknown) =>
-  posthorn.call(method, path, { session, ...(body !== undefined && { body }) })
+  mailhorn.call(method, path, { session, ...(body !== undefined && { body }) })
 
 /** @throws when it is refused */
 async function make(path: string, body: object) {
@@ -34,7 +34,7 @@ const TOLD = ['webhooks', 'webhook_deliveries']
 const invalid = (path: string) => ({ status: 422, name: 'validation_error', path })
 const emails = ({ body }: ApiAnswer) => body.data.map(({ email }: { email: string }) => email)
 const eventsOf = (wireId: string) =>
-  posthorn
+  mailhorn
     .rows<{ type: string; data: string; subject_id: Buffer }>(
       'select type, data, subject_id from events order by id',
     )
@@ -53,8 +53,8 @@ test('an audience begins empty, counts its contacts, gets another name and goes'
   assert.equal((await call('DELETE', `/audiences/${id}`)).body, { object: 'audience', id, deleted: true })
   for (const path of ['', '/contacts', '/contacts/ann@there.example', '/segments'])
     assertRefusal(await call('GET', `/audiences/${id}${path}`), { status: 404, name: 'not_found' })
-  await until(() => (posthorn.rows('select id from deleted_audiences').length === 0 ? true : undefined))
-  assert.is(posthorn.rows("select id from contacts where email = 'ann@there.example'").length, 0)
+  await until(() => (mailhorn.rows('select id from deleted_audiences').length === 0 ? true : undefined))
+  assert.is(mailhorn.rows("select id from contacts where email = 'ann@there.example'").length, 0)
 })
 
 test('a contact is shown as it was given, with its address in lower case', async () => {
@@ -85,7 +85,7 @@ test('a contact is shown as it was given, with its address in lower case', async
 test('a property called __proto__ is one like any other', async () => {
   const id = await newAudience()
   const callRaw = (method: string, path: string, raw: string) =>
-    posthorn.call(method, `/audiences/${id}/contacts${path}`, { session, raw })
+    mailhorn.call(method, `/audiences/${id}/contacts${path}`, { session, raw })
   const made = await callRaw(
     'POST',
     '',
@@ -110,14 +110,14 @@ test('an address stands in an audience once', async () => {
   await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })
   await make(`/audiences/${other}/contacts`, { email: 'ann@there.example' })
   const { id: bob } = await make(`/audiences/${id}/contacts`, { email: 'bob@there.example' })
-  const before = contentsOf(posthorn, TOLD)
+  const before = contentsOf(mailhorn, TOLD)
   const taken = { status: 400, name: 'validation_error', path: 'email' }
   assertRefusal(await call('POST', `/audiences/${id}/contacts`, { email: 'ANN@There.example' }), taken)
   assertRefusal(
     await call('PATCH', `/audiences/${id}/contacts/${bob}`, { email: 'ann@there.example' }),
     taken,
   )
-  assert.equal(contentsOf(posthorn, TOLD), before)
+  assert.equal(contentsOf(mailhorn, TOLD), before)
   const own = await call('PATCH', `/audiences/${id}/contacts/${bob}`, { email: 'BOB@there.example' })
   assert.is(own.status, 200)
 })
@@ -130,7 +130,7 @@ test('a change merges properties, null takes one away, and what is absent stays'
     properties: { plan: 'pro', seats: 3 },
   })
   const path = `/audiences/${id}/contacts/${contact.id}`
-  posthorn.clock.advance(1_000)
+  mailhorn.clock.advance(1_000)
   const { body } = await call('PATCH', path, { properties: { seats: null, city: 'Aarhus', never: null } })
   assert.equal([body.first_name, body.properties], ['Ann', { plan: 'pro', city: 'Aarhus' }])
   assert.ok(body.updated_at > body.created_at)
@@ -202,10 +202,10 @@ for (const [what, body, path] of [
   test(`${what} is refused, by its name, and nothing is changed`, async () => {
     const id = await newAudience()
     const contact = await make(`/audiences/${id}/contacts`, { email: 'ann@there.example' })
-    const before = contentsOf(posthorn, TOLD)
+    const before = contentsOf(mailhorn, TOLD)
     assertRefusal(await call('POST', `/audiences/${id}/contacts`, body), invalid(path))
     assertRefusal(await call('PATCH', `/audiences/${id}/contacts/${contact.id}`, body), invalid(path))
-    assert.equal(contentsOf(posthorn, TOLD), before)
+    assert.equal(contentsOf(mailhorn, TOLD), before)
   })
 
 test('contacts are listed newest first, and searched by address and names', async () => {
@@ -306,12 +306,12 @@ for (const [what, filter, path, name] of [
     const id = await newAudience()
     const good = [{ field: 'email', op: 'exists' }]
     const { id: segment } = await make(`/audiences/${id}/segments`, { name: 'x', filters: good })
-    const before = contentsOf(posthorn, TOLD)
+    const before = contentsOf(mailhorn, TOLD)
     const expected = { status: 422, name: name ?? 'validation_error', path }
     const body = { name: 'x', filters: [filter] }
     assertRefusal(await call('POST', `/audiences/${id}/segments`, body), expected)
     assertRefusal(await call('PUT', `/audiences/${id}/segments/${segment}`, body), expected)
-    assert.equal(contentsOf(posthorn, TOLD), before)
+    assert.equal(contentsOf(mailhorn, TOLD), before)
   })
 
 test('a segment without filters, or with too many, is refused', async () => {
@@ -373,8 +373,8 @@ test('a contact shows the topics it gets nothing about, by default or because it
   assertRefusal(await call('PATCH', `${path}/topics`, unknown), invalid('topics'))
   await call('DELETE', `/topics/${wanted.id}`)
   assert.equal((await call('GET', path)).body.unsubscribed_topics, [])
-  await until(() => (posthorn.rows('select id from deleted_topics').length === 0 ? true : undefined))
-  assert.is(posthorn.rows('select topic_id from contact_topics').length, 1)
+  await until(() => (mailhorn.rows('select id from deleted_topics').length === 0 ? true : undefined))
+  assert.is(mailhorn.rows('select topic_id from contact_topics').length, 1)
 })
 
 test.run()

@@ -2,21 +2,21 @@ import { connect } from 'node:net'
 import * as assert from 'uvu/assert'
 import { openSession } from '../../kit/accounts.ts'
 import { buildDashboard } from '../../kit/dashboard.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('the dashboard over HTTP')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let cookie: string
 test.before(async () => {
   buildDashboard()
-  posthorn = await startPosthorn()
-  cookie = `posthorn_session=${openSession(posthorn, 'cookie')}`
+  mailhorn = await startMailhorn()
+  cookie = `mailhorn_session=${openSession(mailhorn, 'cookie')}`
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const get = (path: string, init: RequestInit = {}) =>
-  fetch(posthorn.baseUrl + path, { redirect: 'manual', ...init })
+  fetch(mailhorn.baseUrl + path, { redirect: 'manual', ...init })
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' }
 const preview = (body: string, headers: Record<string, string>, query = '') =>
   get(`/dashboard/preview${query}`, {
@@ -92,7 +92,7 @@ test('a message is shown as what it says, where it can do nothing', async () => 
 test('only a reader who is signed in, on a page of ours, has messages shown', async () => {
   const body = 'html=<p>Hi</p>\r\n'
   assert.is((await preview(body, SAME_ORIGIN)).status, 401)
-  assert.is((await preview(body, { authorization: `Bearer ${posthorn.apiKey}` })).status, 401)
+  assert.is((await preview(body, { authorization: `Bearer ${mailhorn.apiKey}` })).status, 401)
   for (const site of ['cross-site', 'same-site', 'none']) {
     const reply = await preview(body, { cookie, 'sec-fetch-site': site })
     assert.is(reply.status, 403, site)
@@ -106,7 +106,7 @@ test('what is no form of the dashboard is refused', async () => {
 })
 
 test('a message that is too large for a preview is refused', async () => {
-  const [host, port] = new URL(posthorn.baseUrl).host.split(':')
+  const [host, port] = new URL(mailhorn.baseUrl).host.split(':')
   const socket = connect(Number(port), host)
   const answer = new Promise<string>(resolve => {
     let text = ''
@@ -131,13 +131,13 @@ test('a message that is too large for a preview is refused', async () => {
 })
 
 test('says what the installation is', async () => {
-  const session = await posthorn.signIn()
-  const { status, body } = await posthorn.call('GET', '/installation', { session })
+  const session = await mailhorn.signIn()
+  const { status, body } = await mailhorn.call('GET', '/installation', { session })
   assert.is(status, 200)
-  assert.is(body.mail_host, 'posthorn.test')
+  assert.is(body.mail_host, 'mailhorn.test')
   assert.is(body.laboratory, true)
   assert.is(body.simulator_domain, 'simulator.test')
-  assert.is(body.base_url, posthorn.baseUrl)
+  assert.is(body.base_url, mailhorn.baseUrl)
   assert.match(body.version, /^\d+\.\d+\.\d+$/)
   assert.equal(
     body.regions
@@ -149,9 +149,9 @@ test('says what the installation is', async () => {
 })
 
 test('lists where somebody is signed in, and ends what they name', async () => {
-  const session = openSession(posthorn, 'bearer')
-  openSession(posthorn, 'cookie')
-  const list = async () => (await posthorn.call('GET', '/auth/sessions', { session })).body
+  const session = openSession(mailhorn, 'bearer')
+  openSession(mailhorn, 'cookie')
+  const list = async () => (await mailhorn.call('GET', '/auth/sessions', { session })).body
   const before = await list()
   const current = before.data.filter((one: { current: boolean }) => one.current)
   assert.is(current.length, 1)
@@ -159,17 +159,17 @@ test('lists where somebody is signed in, and ends what they name', async () => {
   const other = before.data.find(
     (one: { current: boolean; kind: string }) => !one.current && one.kind === 'cookie',
   )
-  const gone = await posthorn.call('DELETE', `/auth/sessions/${other.id}`, { session })
+  const gone = await mailhorn.call('DELETE', `/auth/sessions/${other.id}`, { session })
   assert.equal(gone.body, { object: 'session', id: other.id, deleted: true })
   assert.is((await list()).total, before.total - 1)
-  assert.is((await posthorn.call('DELETE', `/auth/sessions/${other.id}`, { session })).status, 404)
+  assert.is((await mailhorn.call('DELETE', `/auth/sessions/${other.id}`, { session })).status, 404)
 })
 
 test('a session that has not been used for long is not listed', async () => {
-  const session = openSession(posthorn, 'bearer')
-  const { body } = await posthorn.call('GET', '/auth/sessions', { session })
-  posthorn.change('update sessions set last_seen_at = 1 where id <> (select max(id) from sessions)')
-  const { body: after } = await posthorn.call('GET', '/auth/sessions', { session })
+  const session = openSession(mailhorn, 'bearer')
+  const { body } = await mailhorn.call('GET', '/auth/sessions', { session })
+  mailhorn.change('update sessions set last_seen_at = 1 where id <> (select max(id) from sessions)')
+  const { body: after } = await mailhorn.call('GET', '/auth/sessions', { session })
   assert.ok(body.total > 1)
   assert.is(after.total, 1)
 })

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -11,23 +11,23 @@ const ZONE = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.2
 `
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let mx: FakeMx
 let session = ''
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({ zone: ZONE, mxPort: mx.port })
-  session = await posthorn.signIn()
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: mx.port })
+  session = await mailhorn.signIn()
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
-const patch = (id: string, body: unknown) => posthorn.call('PATCH', `/domains/${id}`, { session, body })
+const patch = (id: string, body: unknown) => mailhorn.call('PATCH', `/domains/${id}`, { session, body })
 
 test('each is changed by itself, and the others stay', async () => {
-  const { id } = await posthorn.verifiedDomain('set.example')
+  const { id } = await mailhorn.verifiedDomain('set.example')
   const shown = ({ body }: Awaited<ReturnType<typeof patch>>) => [
     body.open_tracking,
     body.click_tracking,
@@ -44,13 +44,13 @@ test('each is changed by itself, and the others stay', async () => {
     'enforced',
   ])
   assert.equal(shown(await patch(id, { receiving: null, tls: null })), [true, true, false, 'enforced'])
-  assert.equal(shown(await posthorn.call('GET', `/domains/${id}`, { session })), [
+  assert.equal(shown(await mailhorn.call('GET', `/domains/${id}`, { session })), [
     true,
     true,
     false,
     'enforced',
   ])
-  const { body } = await posthorn.call('POST', `/domains/${id}/verify`, { session })
+  const { body } = await mailhorn.call('POST', `/domains/${id}/verify`, { session })
   assert.is(body.checks.receiving, null, 'nobody wants its mail here')
 })
 
@@ -63,54 +63,54 @@ for (const [field, value] of [
   ['tls', true],
 ] as const)
   test(`${field} cannot be ${JSON.stringify(value)}, and nothing changes`, async () => {
-    const { body: list } = await posthorn.call('GET', '/domains', { session })
+    const { body: list } = await mailhorn.call('GET', '/domains', { session })
     const { id } = list.data[0]
-    await refuses(posthorn, ['PATCH', `/domains/${id}`, { session, body: { [field]: value } }], {
+    await refuses(mailhorn, ['PATCH', `/domains/${id}`, { session, body: { [field]: value } }], {
       status: 422,
       name: 'validation_error',
       path: field,
     })
-    assert.equal((await posthorn.call('GET', '/domains', { session })).body, list)
+    assert.equal((await mailhorn.call('GET', '/domains', { session })).body, list)
   })
 
 test('deleting one fails its waiting and scheduled mail, destroys its keys and frees the name', async () => {
-  const { id } = await posthorn.verifiedDomain('gone.example')
+  const { id } = await mailhorn.verifiedDomain('gone.example')
   const mail = { from: 'a@gone.example', subject: 's', text: 't' }
-  const deferred = await posthorn.send({ ...mail, to: 'defer-451@there.example' })
-  await posthorn.emailWhen(deferred, 'delivery_delayed')
-  const at = new Date(posthorn.clock.now() + HOUR_MS).toISOString()
-  const scheduled = await posthorn.send({ ...mail, to: 'ok@there.example', scheduled_at: at })
-  const { body: key } = await posthorn.call('POST', '/api-keys', {
+  const deferred = await mailhorn.send({ ...mail, to: 'defer-451@there.example' })
+  await mailhorn.emailWhen(deferred, 'delivery_delayed')
+  const at = new Date(mailhorn.clock.now() + HOUR_MS).toISOString()
+  const scheduled = await mailhorn.send({ ...mail, to: 'ok@there.example', scheduled_at: at })
+  const { body: key } = await mailhorn.call('POST', '/api-keys', {
     session,
     body: { name: 'k', domain_id: id },
   })
 
-  assert.is((await posthorn.call('DELETE', `/domains/${id}`, { session })).status, 200)
+  assert.is((await mailhorn.call('DELETE', `/domains/${id}`, { session })).status, 200)
   for (const each of [deferred, scheduled]) {
-    const email = await posthorn.emailWhen(each, 'failed')
+    const email = await mailhorn.emailWhen(each, 'failed')
     assert.is(email.error, 'The gone.example domain was deleted.')
     assert.is(email.events.at(-1).type, 'email.failed')
   }
-  assert.is((await posthorn.call('GET', '/emails', { key: key.token })).status, 401)
-  assert.equal(posthorn.rows("select name from domains where name = 'gone.example'"), [])
-  assert.is(Number(posthorn.rows<{ n: number }>('select count(*) as n from dkim_keys')[0]!.n), 3)
-  await until(() => posthorn.rows('select name from deleted_domains').length === 0)
+  assert.is((await mailhorn.call('GET', '/emails', { key: key.token })).status, 401)
+  assert.equal(mailhorn.rows("select name from domains where name = 'gone.example'"), [])
+  assert.is(Number(mailhorn.rows<{ n: number }>('select count(*) as n from dkim_keys')[0]!.n), 3)
+  await until(() => mailhorn.rows('select name from deleted_domains').length === 0)
   assert.is(
-    (await posthorn.call('POST', '/domains', { session, body: { name: 'gone.example' } })).status,
+    (await mailhorn.call('POST', '/domains', { session, body: { name: 'gone.example' } })).status,
     201,
   )
 })
 
 test('in a region without feedback mail stays sent, hard bounces suppress, and the operator sees what is', async () => {
-  await posthorn.verifiedDomain('far.example', 'eu-west-1')
+  await mailhorn.verifiedDomain('far.example', 'eu-west-1')
   const mail = { from: 'a@far.example', subject: 's', text: 't' }
-  const bounced = await posthorn.send({ ...mail, to: 'perm-550-511@there.example' })
-  const delivered = await posthorn.send({ ...mail, to: 'ok@there.example' })
-  const suppressed = () => posthorn.call('GET', '/suppressions', { session })
+  const bounced = await mailhorn.send({ ...mail, to: 'perm-550-511@there.example' })
+  const delivered = await mailhorn.send({ ...mail, to: 'ok@there.example' })
+  const suppressed = () => mailhorn.call('GET', '/suppressions', { session })
   await until(async () => (await suppressed()).body.total === 1)
   await until(() => mx.messages.length > 0)
   for (const id of [bounced, delivered]) {
-    const email = await posthorn.emailWhen(id, 'sent')
+    const email = await mailhorn.emailWhen(id, 'sent')
     assert.equal([email.last_event, email.error], ['sent', null])
     assert.equal(
       email.events.map(({ type }: { type: string }) => type),
@@ -120,7 +120,7 @@ test('in a region without feedback mail stays sent, hard bounces suppress, and t
     assert.equal([recipient.status, recipient.reply], ['sent', null])
   }
   assert.equal((await suppressed()).body.data[0].email, 'perm-550-511@there.example')
-  const { body: sites } = await posthorn.call('GET', '/destinations', { session })
+  const { body: sites } = await mailhorn.call('GET', '/destinations', { session })
   const [site] = sites.data
   assert.ok(site.bounced >= 1 && site.delivered >= 1, JSON.stringify(site))
 })

@@ -2,22 +2,22 @@ import * as assert from 'uvu/assert'
 import {
   type ApiAnswer,
   type DnsRecordView,
-  type Posthorn,
-  startPosthorn,
+  type Mailhorn,
+  startMailhorn,
   zoneText,
-} from '../../kit/posthorn.ts'
+} from '../../kit/mailhorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('domains')
 const HOUR_MS = 3_600_000
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session = ''
 test.before(async () => {
-  posthorn = await startPosthorn()
-  session = await posthorn.signIn()
+  mailhorn = await startMailhorn()
+  session = await mailhorn.signIn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const INVALID = { status: 422, name: 'validation_error', path: 'name' }
@@ -26,7 +26,7 @@ let names = 0
 const newName = () => `domain-${++names}.example`
 
 function create(name: string, more: object = {}): Promise<ApiAnswer> {
-  return posthorn.call('POST', '/domains', { session, body: { name, ...more } })
+  return mailhorn.call('POST', '/domains', { session, body: { name, ...more } })
 }
 
 async function created(name = newName()) {
@@ -36,7 +36,7 @@ async function created(name = newName()) {
 }
 
 async function verify({ id }: { id: string }) {
-  const { status, body } = await posthorn.call('POST', `/domains/${id}/verify`, { session })
+  const { status, body } = await mailhorn.call('POST', `/domains/${id}/verify`, { session })
   assert.is(status, 200, JSON.stringify(body))
   return body
 }
@@ -76,14 +76,14 @@ test('its records have exactly the hosts and values of the contract', async () =
   assert.match(verification.value, /^svc-verify=[a-z2-7]{32}$/)
   const tokens = [dkim1, dkim2, dkim3].map(({ host, value }) => {
     const token = /^([a-z2-7]{32})\._domainkey\.form\.example$/.exec(host)?.[1]
-    assert.is(value, `${token}.dkim.posthorn.test`)
+    assert.is(value, `${token}.dkim.mailhorn.test`)
     return token
   })
   assert.is(new Set(tokens).size, 3)
-  assert.equal([spf.host, spf.value], ['send.form.example', 'v=spf1 include:posthorn.test ~all'])
+  assert.equal([spf.host, spf.value], ['send.form.example', 'v=spf1 include:mailhorn.test ~all'])
   assert.equal(
     [mx.host, mx.value, mx.priority],
-    ['send.form.example', 'feedback-smtp.us-west-2.posthorn.test', 10],
+    ['send.form.example', 'feedback-smtp.us-west-2.mailhorn.test', 10],
   )
 })
 
@@ -91,7 +91,7 @@ for (const region of ['us-west-2', 'us-east-1', 'eu-west-1'])
   test(`region ${region} is taken and named in the MX record`, async () => {
     const { status, body } = await create(newName(), { region })
     assert.equal([status, body.region], [201, region])
-    assert.is(recordsOf(body, 'MX')[0]!.value, `feedback-smtp.${region}.posthorn.test`)
+    assert.is(recordsOf(body, 'MX')[0]!.value, `feedback-smtp.${region}.mailhorn.test`)
   })
 
 test('two domains share no token', async () => {
@@ -118,7 +118,7 @@ for (const [what, fields, expected] of [
 ] as const)
   test(`refuses ${what}`, async () => {
     const body = { name: 'refused.example', ...fields }
-    await refuses(posthorn, ['POST', '/domains', { session, body }], expected)
+    await refuses(mailhorn, ['POST', '/domains', { session, body }], expected)
   })
 
 for (const name of [
@@ -156,11 +156,11 @@ for (const name of [
   '😀',
 ])
   test(`refuses the name ${JSON.stringify(name.slice(0, 30))}`, () =>
-    refuses(posthorn, ['POST', '/domains', { session, body: { name } }], INVALID))
+    refuses(mailhorn, ['POST', '/domains', { session, body: { name } }], INVALID))
 
-for (const name of ['posthorn.test', 'POSTHORN.TEST', 'mail.posthorn.test', 'a.b.posthorn.test'])
+for (const name of ['mailhorn.test', 'MAILHORN.TEST', 'mail.mailhorn.test', 'a.b.mailhorn.test'])
   test(`refuses ${name}, which is the provider's own`, () =>
-    refuses(posthorn, ['POST', '/domains', { session, body: { name } }], {
+    refuses(mailhorn, ['POST', '/domains', { session, body: { name } }], {
       ...INVALID,
       says: /provider zone/,
     }))
@@ -175,10 +175,10 @@ for (const [name, says] of [
   ['mail.yahoo.co.jp', /mailbox provider/],
 ] as const)
   test(`refuses ${name}, which no account could verify`, () =>
-    refuses(posthorn, ['POST', '/domains', { session, body: { name } }], { ...INVALID, says }))
+    refuses(mailhorn, ['POST', '/domains', { session, body: { name } }], { ...INVALID, says }))
 
 test('an account has so many domains that are not verified, and no more', async t => {
-  const strict = await t.using(startPosthorn({ env: { POSTHORN_DOMAINS_PENDING_MAX: '2' } }))
+  const strict = await t.using(startMailhorn({ env: { MAILHORN_DOMAINS_PENDING_MAX: '2' } }))
   await strict.verifiedDomain('verified.example')
   const own = await strict.signIn()
   const register = (name: string) => strict.call('POST', '/domains', { session: own, body: { name } })
@@ -192,7 +192,7 @@ test('an account has so many domains that are not verified, and no more', async 
 test('a name is registered once, however it is spelled', async () => {
   await created('once.example')
   for (const name of ['once.example', 'ONCE.example', ' once.example ', 'once。example'])
-    await refuses(posthorn, ['POST', '/domains', { session, body: { name } }], {
+    await refuses(mailhorn, ['POST', '/domains', { session, body: { name } }], {
       ...INVALID,
       says: /once\.example/,
     })
@@ -207,13 +207,13 @@ test('ten requests at once for one name register it once', async () => {
 
 test('is shown by its id as it was created', async () => {
   const domain = await created()
-  assert.equal((await posthorn.call('GET', `/domains/${domain.id}`, { session })).body, domain)
-  assert.equal((await posthorn.call('GET', `/domains/${domain.id.slice(4)}`, { session })).body, domain)
+  assert.equal((await mailhorn.call('GET', `/domains/${domain.id}`, { session })).body, domain)
+  assert.equal((await mailhorn.call('GET', `/domains/${domain.id.slice(4)}`, { session })).body, domain)
 })
 
 test('the list shows the newest first, page by page', async () => {
   const newest = await created()
-  const list = async (query: string) => (await posthorn.call('GET', `/domains${query}`, { session })).body
+  const list = async (query: string) => (await mailhorn.call('GET', `/domains${query}`, { session })).body
   const all = await list('?limit=100')
   assert.equal([all.object, all.has_more, all.data.length], ['list', false, all.total])
   assert.equal(all.data[0], newest)
@@ -244,7 +244,7 @@ for (const query of [
   'offset=1000000001',
 ])
   test(`the list refuses ${query}`, () =>
-    refuses(posthorn, ['GET', `/domains?${query}`, { session }], {
+    refuses(mailhorn, ['GET', `/domains?${query}`, { session }], {
       status: 422,
       name: 'validation_error',
       path: query.split('=')[0]!,
@@ -261,7 +261,7 @@ test('stays pending while its records are not there, and says what to look for',
     [checks.ownership.status, checks.ownership.expected, checks.ownership.found],
     ['pending', verification.value, []],
   )
-  assert.equal(checks.ownership.resolvers, [{ server: posthorn.zone.server, status: 'pending', found: [] }])
+  assert.equal(checks.ownership.resolvers, [{ server: mailhorn.zone.server, status: 'pending', found: [] }])
   assert.is(checks.dkim.status, 'pending')
   assert.is(checks.dkim.selectors.length, 3)
   const [first] = checks.dkim.selectors
@@ -271,7 +271,7 @@ test('stays pending while its records are not there, and says what to look for',
   )
   assert.is(first.advice, `Add a CNAME record at ${dkim1.host} with the value ${dkim1.value}.`)
   assert.equal(checks.name_servers.servers, [], 'nobody serves the zone yet')
-  assert.is(checks.receiving.expected, 'posthorn.test')
+  assert.is(checks.receiving.expected, 'mailhorn.test')
   assert.equal([checks.spf.status, checks.spf.expected, checks.spf.found], ['pending', spf.value, []])
   assert.equal([checks.mx.status, checks.mx.expected, checks.mx.found], ['pending', mx.value, []])
   assert.is(checks.dmarc.status, 'pending')
@@ -283,8 +283,8 @@ test('stays pending while its records are not there, and says what to look for',
 
 test('is verified when all its records are there, and stays so in every view', async () => {
   const domain = await created()
-  posthorn.zone.add(zoneText(domain.records))
-  posthorn.zone.add(`_dmarc.${domain.name} TXT "v=DMARC1; p=reject"`)
+  mailhorn.zone.add(zoneText(domain.records))
+  mailhorn.zone.add(`_dmarc.${domain.name} TXT "v=DMARC1; p=reject"`)
   const { checks, ...verified } = await verify(domain)
   assert.is(verified.status, 'verified')
   assert.match(verified.verified_at, TIME)
@@ -294,7 +294,7 @@ test('is verified when all its records are there, and stays so in every view', a
     verified.records.map(({ status }: { status: string }) => status),
     Array(6).fill('verified'),
   )
-  assert.equal((await posthorn.call('GET', `/domains/${domain.id}`, { session })).body, verified)
+  assert.equal((await mailhorn.call('GET', `/domains/${domain.id}`, { session })).body, verified)
   assert.is((await verify(domain)).verified_at, verified.verified_at)
 })
 
@@ -307,7 +307,7 @@ for (const [labels, status] of [
 ] as const)
   test(`${labels.join(', ')} alone make it ${status}`, async () => {
     const domain = await created()
-    posthorn.zone.add(zoneText(recordsOf(domain, ...labels)))
+    mailhorn.zone.add(zoneText(recordsOf(domain, ...labels)))
     const verified = await verify(domain)
     assert.is(verified.status, status)
     for (const record of verified.records)
@@ -317,7 +317,7 @@ for (const [labels, status] of [
 test('wrong records fail their check, and are shown as found', async () => {
   const domain = await created()
   const [verification, dkim1, , , spf, mx] = domain.records
-  posthorn.zone.add(`
+  mailhorn.zone.add(`
     ${verification.host} TXT "svc-verify=somebodyelse"
     ${dkim1.host} CNAME elsewhere.example
     ${spf.host} TXT "v=spf1 -all"
@@ -340,8 +340,8 @@ test('wrong records fail their check, and are shown as found', async () => {
 test('records beside the right ones do no harm', async () => {
   const domain = await created()
   const [verification] = domain.records
-  posthorn.zone.add(zoneText(domain.records))
-  posthorn.zone.add(`
+  mailhorn.zone.add(zoneText(domain.records))
+  mailhorn.zone.add(`
     ${verification.host} TXT "svc-verify=anotherprovider"
     ${verification.host} TXT "something else"
     send.${domain.name} TXT "google-site-verification=x"
@@ -352,76 +352,76 @@ test('records beside the right ones do no harm', async () => {
 test('a key published as TXT in place of the CNAME counts when it is the right one', async () => {
   const domain = await created()
   const [dkim1] = recordsOf(domain, 'DKIM 1')
-  const [key] = posthorn.rows<{ public_key: string }>(
+  const [key] = mailhorn.rows<{ public_key: string }>(
     'select public_key from dkim_keys where token = ?',
     dkim1!.value.split('.')[0],
   )
-  posthorn.zone.add(zoneText(recordsOf(domain, 'Verification')))
-  posthorn.zone.add(`${dkim1!.host} TXT "v=DKIM1; k=rsa; p=${key!.public_key}"`)
+  mailhorn.zone.add(zoneText(recordsOf(domain, 'Verification')))
+  mailhorn.zone.add(`${dkim1!.host} TXT "v=DKIM1; k=rsa; p=${key!.public_key}"`)
   assert.is((await verify(domain)).status, 'verified')
 
   const other = await created()
   const [theirs] = recordsOf(other, 'DKIM 1')
-  posthorn.zone.add(zoneText(recordsOf(other, 'Verification')))
-  posthorn.zone.add(`${theirs!.host} TXT "v=DKIM1; k=rsa; p=AAAA"`)
+  mailhorn.zone.add(zoneText(recordsOf(other, 'Verification')))
+  mailhorn.zone.add(`${theirs!.host} TXT "v=DKIM1; k=rsa; p=AAAA"`)
   const refused = await verify(other)
   assert.equal([refused.status, refused.checks.dkim.status], ['pending', 'failed'])
 })
 
 test('name servers that fail leave it pending, and can be asked again', async () => {
   const domain = await created()
-  posthorn.zone.add(zoneText(domain.records))
+  mailhorn.zone.add(zoneText(domain.records))
   const { host } = domain.records[0]
-  posthorn.zone.add(`${host} SERVFAIL`)
+  mailhorn.zone.add(`${host} SERVFAIL`)
   const failing = await verify(domain)
   assert.equal([failing.status, failing.checks.ownership.status], ['pending', 'pending'])
-  posthorn.zone.remove(host)
-  posthorn.zone.add(zoneText(recordsOf(domain, 'Verification')))
+  mailhorn.zone.remove(host)
+  mailhorn.zone.add(zoneText(recordsOf(domain, 'Verification')))
   assert.is((await verify(domain)).status, 'verified')
 })
 
 test('loses its standing when its records go, and regains it when they come back', async () => {
   const domain = await created()
-  posthorn.zone.add(zoneText(domain.records))
+  mailhorn.zone.add(zoneText(domain.records))
   assert.is((await verify(domain)).status, 'verified')
-  for (const { host } of domain.records) posthorn.zone.remove(host)
+  for (const { host } of domain.records) mailhorn.zone.remove(host)
   assert.is((await verify(domain)).status, 'temporary_failure')
   const mail = { from: `a@${domain.name}`, to: 'ok@there.example', subject: 's', text: 't' }
-  assert.ok(await posthorn.send(mail), 'mail is still taken')
-  posthorn.zone.add(zoneText(domain.records))
+  assert.ok(await mailhorn.send(mail), 'mail is still taken')
+  mailhorn.zone.add(zoneText(domain.records))
   assert.is((await verify(domain)).status, 'verified')
 })
 
 test('fails after three days without its records, and needs but one good check', async () => {
   const [waiting, lost] = [await created(), await created()]
-  posthorn.zone.add(zoneText(lost.records))
+  mailhorn.zone.add(zoneText(lost.records))
   await verify(lost)
-  for (const { host } of lost.records) posthorn.zone.remove(host)
+  for (const { host } of lost.records) mailhorn.zone.remove(host)
   await verify(lost)
-  posthorn.clock.advance(71 * HOUR_MS)
+  mailhorn.clock.advance(71 * HOUR_MS)
   assert.is((await verify(waiting)).status, 'pending')
   assert.is((await verify(lost)).status, 'temporary_failure')
-  posthorn.clock.advance(2 * HOUR_MS)
+  mailhorn.clock.advance(2 * HOUR_MS)
   assert.is((await verify(waiting)).status, 'failed')
   assert.is((await verify(lost)).status, 'failed')
   const mail = { from: `a@${lost.name}`, to: 'ok@there.example', subject: 's', text: 't' }
-  const refused = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, body: mail })
+  const refused = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body: mail })
   assertRefusal(refused, { status: 403, name: 'validation_error', says: /not verified/ })
-  posthorn.zone.add(zoneText(waiting.records))
+  mailhorn.zone.add(zoneText(waiting.records))
   assert.is((await verify(waiting)).status, 'verified')
 })
 
 test('mail is taken once it is verified, and no longer when it is deleted', async () => {
   const domain = await created()
   const mail = { from: `a@${domain.name}`, to: 'ok@there.example', subject: 's', text: 't' }
-  const send = () => posthorn.call('POST', '/emails', { key: posthorn.apiKey, body: mail })
+  const send = () => mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body: mail })
   const refusal = { status: 403, name: 'validation_error', says: new RegExp(`${domain.name}.*not verified`) }
   assertRefusal(await send(), refusal)
-  posthorn.zone.add(zoneText(domain.records))
+  mailhorn.zone.add(zoneText(domain.records))
   await verify(domain)
   assert.is((await send()).status, 200)
 
-  const deleted = await posthorn.call('DELETE', `/domains/${domain.id}`, { session })
+  const deleted = await mailhorn.call('DELETE', `/domains/${domain.id}`, { session })
   assert.equal([deleted.status, deleted.body], [200, { object: 'domain', id: domain.id, deleted: true }])
   assertRefusal(await send(), { ...refusal, says: new RegExp(`${domain.name}.*not registered`) })
   for (const [method, path] of [
@@ -429,7 +429,7 @@ test('mail is taken once it is verified, and no longer when it is deleted', asyn
     ['DELETE', `/domains/${domain.id}`],
     ['POST', `/domains/${domain.id}/verify`],
   ] as const)
-    assertRefusal(await posthorn.call(method, path, { session }), { status: 404, name: 'not_found' })
+    assertRefusal(await mailhorn.call(method, path, { session }), { status: 404, name: 'not_found' })
   const again = await created(domain.name)
   assert.equal([again.status, again.id === domain.id], ['pending', false])
   assert.is.not(again.records[0].value, domain.records[0].value)
@@ -437,7 +437,7 @@ test('mail is taken once it is verified, and no longer when it is deleted', asyn
 
 test('its private keys are sealed, and shown by no view', async () => {
   const domain = await created()
-  const rows = posthorn.rows<{ private_key: Buffer }>('select private_key from dkim_keys')
+  const rows = mailhorn.rows<{ private_key: Buffer }>('select private_key from dkim_keys')
   assert.ok(rows.length >= 3)
   for (const { private_key: bytes } of rows) {
     assert.not(bytes.includes('PRIVATE KEY'))

@@ -3,21 +3,21 @@ import { get, type IncomingMessage } from 'node:http'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
 import { loseLargeBlobs } from '../../kit/large-blobs.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('attachments of sent emails')
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-const LARGE = Buffer.alloc(4 * 1024 * 1024, 'posthorn ')
-let posthorn: Posthorn
+const LARGE = Buffer.alloc(4 * 1024 * 1024, 'mailhorn ')
+let mailhorn: Mailhorn
 let id = ''
 // biome-ignore lint/suspicious/noExplicitAny: views of every field
 let list: any
 test.before(async () => {
-  posthorn = await startPosthorn({ env: { POSTHORN_PLANS_SCALE_RETENTION_DAYS: '90' } })
-  id = await posthorn.send({
+  mailhorn = await startMailhorn({ env: { MAILHORN_PLANS_SCALE_RETENTION_DAYS: '90' } })
+  id = await mailhorn.send({
     from: 'ann@here.example',
     to: 'delivered@simulator.test',
     subject: 's',
@@ -32,13 +32,13 @@ test.before(async () => {
       { filename: 'naïve.txt', content: 'aGVsbG8=', content_type: 'text/plain; charset=utf-8; x="y"' },
     ],
   })
-  await posthorn.emailWhen(id, 'delivered')
+  await mailhorn.emailWhen(id, 'delivered')
   list = (await ask('')).body
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
-const ask = (rest: string, key = posthorn.apiKey) =>
-  posthorn.call('GET', `/emails/${id}/attachments${rest}`, { key })
+const ask = (rest: string, key = mailhorn.apiKey) =>
+  mailhorn.call('GET', `/emails/${id}/attachments${rest}`, { key })
 const EMAIL_GONE = { status: 404, name: 'not_found', says: /^Email not found/ }
 const NO_DOWNLOAD = { status: 404, name: 'not_found', says: /^Download not found/ }
 const find = (name: string) => list.data.find(({ filename }: { filename: string }) => filename === name)
@@ -58,11 +58,11 @@ async function follow(url: string, method = 'GET') {
 
 test('a name of 255 characters is kept, and its download has a header that clients read', async () => {
   const filename = `${'😀'.repeat(251)}.txt`
-  const sentId = await posthorn.send({
+  const sentId = await mailhorn.send({
     ...{ from: 'ann@here.example', to: 'delivered@simulator.test', subject: 's', text: 't' },
     attachments: [{ filename, content: 'aGVsbG8=', content_id: 'x'.repeat(200) }],
   })
-  const { body } = await posthorn.call('GET', `/emails/${sentId}/attachments`, { key: posthorn.apiKey })
+  const { body } = await mailhorn.call('GET', `/emails/${sentId}/attachments`, { key: mailhorn.apiKey })
   assert.equal([body.data[0].filename, body.data[0].content_id.length], [filename, 200])
   const { status, headers, bytes } = await follow(body.data[0].download_url)
   assert.equal([status, `${bytes}`], [200, 'hello'])
@@ -72,7 +72,7 @@ test('a name of 255 characters is kept, and its download has a header that clien
 })
 
 const tokenOf = (url: string) => new URL(url).searchParams.get('token')!
-const withToken = (token: string) => `${posthorn.baseUrl}/downloads?token=${token}`
+const withToken = (token: string) => `${mailhorn.baseUrl}/downloads?token=${token}`
 
 test('are listed in their order, each with a link and its end', async () => {
   assert.equal([list.object, list.total, list.has_more, list.data.length], ['list', 7, false, 7])
@@ -92,9 +92,9 @@ test('are listed in their order, each with a link and its end', async () => {
   )
   assert.equal([logo.content_disposition, logo.content_id], ['inline', 'logo'])
   assert.equal([other.content_disposition, other.content_id], ['attachment', 'other'])
-  const inAnHour = posthorn.clock.now() + HOUR_MS
+  const inAnHour = mailhorn.clock.now() + HOUR_MS
   for (const { expires_at: at } of list.data) assert.ok(Math.abs(Date.parse(at) - inAnHour) < 60_000)
-  const { attachments } = await posthorn.email(id)
+  const { attachments } = await mailhorn.email(id)
   assert.equal(
     list.data.map((one: { id: string }) => one.id),
     attachments.map((one: { id: string }) => one.id),
@@ -131,13 +131,13 @@ test('are listed page by page', async () => {
 })
 
 test('an email without attachments has an empty list', async () => {
-  const bare = await posthorn.send({
+  const bare = await mailhorn.send({
     from: 'ann@here.example',
     to: 'delivered@simulator.test',
     subject: 's',
     text: 't',
   })
-  const { body } = await posthorn.call('GET', `/emails/${bare}/attachments`, { key: posthorn.apiKey })
+  const { body } = await mailhorn.call('GET', `/emails/${bare}/attachments`, { key: mailhorn.apiKey })
   assert.equal(body, { object: 'list', total: 0, has_more: false, data: [] })
 })
 
@@ -200,9 +200,9 @@ test('a client that stops reading holds a little of the file, and gets the rest 
 
 test('a link is good for an hour, and says so when it is over', async () => {
   const { download_url: url } = (await ask('')).body.data[0]
-  posthorn.clock.advance(HOUR_MS - 60_000)
+  mailhorn.clock.advance(HOUR_MS - 60_000)
   assert.is((await follow(url)).status, 200)
-  posthorn.clock.advance(120_000)
+  mailhorn.clock.advance(120_000)
   assertRefusal(await follow(url), { status: 403, name: 'invalid_access', says: /expired/ })
 })
 
@@ -228,12 +228,12 @@ test('no link can be made up, changed, or put together from two', async () => {
     'x',
   ])
     assertRefusal(await follow(withToken(wrong)), NO_DOWNLOAD)
-  for (const url of [withToken(''), `${posthorn.baseUrl}/downloads`])
+  for (const url of [withToken(''), `${mailhorn.baseUrl}/downloads`])
     assertRefusal(await follow(url), { status: 422, name: 'missing_required_field', path: 'token' })
 })
 
 test('another account finds nothing', async () => {
-  const stranger = addAccount(posthorn, 'stranger')
+  const stranger = addAccount(mailhorn, 'stranger')
   assertRefusal(await ask('', stranger.apiKey), EMAIL_GONE)
   assertRefusal(await ask(`/${find('a.txt').id}`, stranger.apiKey), EMAIL_GONE)
 })
@@ -241,15 +241,15 @@ test('another account finds nothing', async () => {
 test('leave with their email, links included', async () => {
   const ended = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 's', text: 't' }
   const attachments = [{ filename: 'a.txt', content: 'aGVsbG8=' }]
-  const old = await posthorn.send({ ...ended, attachments })
-  await posthorn.emailWhen(old, 'delivered')
-  posthorn.clock.advance(90 * DAY_MS - 60_000)
-  const { body } = await posthorn.call('GET', `/emails/${old}/attachments`, { key: posthorn.apiKey })
+  const old = await mailhorn.send({ ...ended, attachments })
+  await mailhorn.emailWhen(old, 'delivered')
+  mailhorn.clock.advance(90 * DAY_MS - 60_000)
+  const { body } = await mailhorn.call('GET', `/emails/${old}/attachments`, { key: mailhorn.apiKey })
   assert.is((await follow(body.data[0].download_url)).status, 200)
-  posthorn.clock.advance(120_000)
+  mailhorn.clock.advance(120_000)
   assertRefusal(await follow(body.data[0].download_url), NO_DOWNLOAD)
   assertRefusal(
-    await posthorn.call('GET', `/emails/${old}/attachments`, { key: posthorn.apiKey }),
+    await mailhorn.call('GET', `/emails/${old}/attachments`, { key: mailhorn.apiKey }),
     EMAIL_GONE,
   )
 })
@@ -257,10 +257,10 @@ test('leave with their email, links included', async () => {
 test('a file that is no longer there is our fault, and said to be', async () => {
   const content = Buffer.alloc(100_000, 'lost').toString('base64')
   const email = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 's', text: 't' }
-  const lost = await posthorn.send({ ...email, attachments: [{ filename: 'lost.bin', content }] })
-  await posthorn.emailWhen(lost, 'delivered')
-  const { body } = await posthorn.call('GET', `/emails/${lost}/attachments`, { key: posthorn.apiKey })
-  loseLargeBlobs(posthorn)
+  const lost = await mailhorn.send({ ...email, attachments: [{ filename: 'lost.bin', content }] })
+  await mailhorn.emailWhen(lost, 'delivered')
+  const { body } = await mailhorn.call('GET', `/emails/${lost}/attachments`, { key: mailhorn.apiKey })
+  loseLargeBlobs(mailhorn)
   assertRefusal(await follow(body.data[0].download_url), { status: 500, name: 'internal_server_error' })
 })
 

@@ -2,7 +2,7 @@ import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
 import { startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { insistOn } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
@@ -10,31 +10,31 @@ import { suite } from '../../kit/suite.ts'
 const test = suite('GET /emails/metrics')
 const DAY_MS = 86_400_000
 const TO = ['delivered', 'bounced', 'soft-bounced', 'complained', 'suppressed', 'failed', 'opened', 'clicked']
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let one = ''
 let two = ''
 const ids: string[] = []
 test.before(async () => {
-  posthorn = await startPosthorn()
-  one = (await posthorn.verifiedDomain('one.example')).id
-  two = (await posthorn.verifiedDomain('two.example')).id
+  mailhorn = await startMailhorn()
+  one = (await mailhorn.verifiedDomain('one.example')).id
+  two = (await mailhorn.verifiedDomain('two.example')).id
   for (const from of ['ann@one.example', 'bob@nowhere.example'])
     for (const to of TO) {
-      const id = await posthorn.send({ from, to: `${to}@simulator.test`, subject: 's', text: 't' })
+      const id = await mailhorn.send({ from, to: `${to}@simulator.test`, subject: 's', text: 't' })
       ids.push(id)
     }
   const ends = ['email.opened', 'email.clicked', 'email.complained']
   for (const [i, id] of ids.entries())
     for (;;) {
-      const { events } = await posthorn.email(id)
+      const { events } = await mailhorn.email(id)
       const wanted = { opened: ends[0], clicked: ends[1], complained: ends[2] }[TO[i % TO.length]!]
       if (events.some(({ type }: { type: string }) => type !== 'email.sent' && (!wanted || type === wanted)))
         break
     }
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
-const ask = (query = '', key = posthorn.apiKey) => posthorn.call('GET', `/emails/metrics${query}`, { key })
+const ask = (query = '', key = mailhorn.apiKey) => mailhorn.call('GET', `/emails/metrics${query}`, { key })
 const COUNTS = {
   sent: 8,
   delivered: 4,
@@ -84,7 +84,7 @@ test('by domain, with what is from no domain of the account apart', async () => 
 
 test('by period, in a time zone', async () => {
   const { body } = await ask('?dimensions=period&granularity=monthly&metrics=sent&timezone=Asia/Tokyo')
-  const month = new Date(posthorn.clock.now())
+  const month = new Date(mailhorn.clock.now())
     .toLocaleDateString('sv-SE', { timeZone: 'Asia/Tokyo' })
     .slice(0, 7)
   assert.equal(body.data, [{ period: `${month}-01`, sent: 16 }])
@@ -100,12 +100,12 @@ test('by email', async () => {
 })
 
 test('the resend package reads it', async () => {
-  const resend = new Resend(posthorn.apiKey, { baseUrl: posthorn.baseUrl })
+  const resend = new Resend(mailhorn.apiKey, { baseUrl: mailhorn.baseUrl })
   const all = insistOn(await resend.emails.metrics())
   assert.equal([all.object, all.totals.sent], ['metrics', 16])
   const report = insistOn(
     await resend.emails.metrics({
-      startDate: new Date(posthorn.clock.now() - DAY_MS).toISOString(),
+      startDate: new Date(mailhorn.clock.now() - DAY_MS).toISOString(),
       timezone: 'Europe/Vienna',
       granularity: 'hourly',
       metrics: ['sent', 'delivery_rate'],
@@ -127,7 +127,7 @@ test('the resend package reads it', async () => {
 test('rates are of real mail alone, of an email with both kinds of recipients by each of them', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const zone = 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2'
-  const other = await t.using(startPosthorn({ zone, mxPort: mx.port }))
+  const other = await t.using(startMailhorn({ zone, mxPort: mx.port }))
   await other.verifiedDomain('here.example')
   const send = (...to: string[]) => other.send({ from: 'ann@here.example', to, subject: 's', text: 't' })
   const mixed = ['ok@there.example', 'bounced@simulator.test', 'complained@simulator.test']
@@ -144,22 +144,22 @@ test('rates are of real mail alone, of an email with both kinds of recipients by
 })
 
 test('a date means the whole day, and the future nothing', async () => {
-  const today = new Date(posthorn.clock.now()).toISOString().slice(0, 10)
+  const today = new Date(mailhorn.clock.now()).toISOString().slice(0, 10)
   const { body } = await ask(`?start_date=2000-01-01&end_date=${today}&metrics=sent`)
   assert.is(body.totals.sent, 16)
-  assert.ok(Date.parse(body.end_date) <= posthorn.clock.now())
+  assert.ok(Date.parse(body.end_date) <= mailhorn.clock.now())
   const past = await ask('?start_date=2000-01-01&end_date=2000-01-31')
   assert.equal([past.status, past.body.totals.sent], [200, 0])
 })
 
 test('an account, and a key of a domain, see their own alone', async () => {
-  const stranger = addAccount(posthorn, 'stranger')
+  const stranger = addAccount(mailhorn, 'stranger')
   assert.is((await ask('', stranger.apiKey)).body.totals.sent, 0)
   for (const query of [`?domain_id=${one}`, `?email_id=${ids[0]}`])
     assertRefusal(await ask(query, stranger.apiKey), { status: 404, name: 'not_found' })
-  const session = await posthorn.signIn()
+  const session = await mailhorn.signIn()
   const body = { name: 'bound', domain_id: two }
-  const { token } = (await posthorn.call('POST', '/api-keys', { session, body })).body
+  const { token } = (await mailhorn.call('POST', '/api-keys', { session, body })).body
   assert.is((await ask('', token)).body.totals.sent, 0)
   for (const query of [`?domain_id=${one}`, `?domain_id=${two},${one}`, `?email_id=${ids[0]}`])
     assertRefusal(await ask(query, token), { status: 404, name: 'not_found' })
@@ -183,10 +183,10 @@ for (const [query, path] of [
   })
 
 test('reaches back no further than the plan keeps emails', async () => {
-  posthorn.clock.advance(91 * DAY_MS)
+  mailhorn.clock.advance(91 * DAY_MS)
   const { body } = await ask('?start_date=2020-01-01&metrics=sent')
   assert.is(body.totals.sent, 0)
-  assert.ok(Date.parse(body.start_date) >= posthorn.clock.now() - 90 * DAY_MS)
+  assert.ok(Date.parse(body.start_date) >= mailhorn.clock.now() - 90 * DAY_MS)
 })
 
 test.run()

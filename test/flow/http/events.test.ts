@@ -1,31 +1,31 @@
 import * as assert from 'uvu/assert'
 import { addAccount, openSession } from '../../kit/accounts.ts'
 import { openEventStream } from '../../kit/event-stream.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('events over HTTP')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session: string
 test.before(async () => {
-  posthorn = await startPosthorn()
-  session = openSession(posthorn, 'bearer')
+  mailhorn = await startMailhorn()
+  session = openSession(mailhorn, 'bearer')
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const MAIL = { from: 'ann@here.example', subject: 's', text: 't' }
 
-async function sendTo(name: string, key = posthorn.apiKey): Promise<string> {
+async function sendTo(name: string, key = mailhorn.apiKey): Promise<string> {
   const body = { ...MAIL, to: `${name}@simulator.test` }
-  return (await posthorn.call('POST', '/emails', { key, body })).body.id
+  return (await mailhorn.call('POST', '/emails', { key, body })).body.id
 }
 
-const list = (query = '') => posthorn.call('GET', `/events${query}`, { session })
+const list = (query = '') => mailhorn.call('GET', `/events${query}`, { session })
 const typesOf = ({ body }: { body: { data: { type: string }[] } }) => body.data.map(({ type }) => type)
 
 test('events are listed newest first, and paged by the last one seen', async () => {
-  const stream = await openEventStream(posthorn.baseUrl, { session })
+  const stream = await openEventStream(mailhorn.baseUrl, { session })
   const id = await sendTo('complained')
   const seen = await stream.types(3)
   await stream.close()
@@ -48,7 +48,7 @@ test('events are listed newest first, and paged by the last one seen', async () 
 test('a stream begins with what happens next, and goes on after the last event seen', async () => {
   await sendTo('delivered')
   await until(async () => typesOf(await list())[0] === 'email.delivered')
-  const stream = await openEventStream(posthorn.baseUrl, { session })
+  const stream = await openEventStream(mailhorn.baseUrl, { session })
   assert.is(stream.headers.get('content-type'), 'text/event-stream; charset=utf-8')
   const id = await sendTo('delivered')
   assert.equal(await stream.types(2), ['email.sent', 'email.delivered'])
@@ -57,7 +57,7 @@ test('a stream begins with what happens next, and goes on after the last event s
   const missed = await sendTo('bounced')
   const lastEventId = stream.events[0]!.id
   for (const again of [{ lastEventId }, { query: `?after=${lastEventId}` }]) {
-    const resumed = await openEventStream(posthorn.baseUrl, { session, ...again })
+    const resumed = await openEventStream(mailhorn.baseUrl, { session, ...again })
     assert.equal(await resumed.types(3), ['email.delivered', 'email.sent', 'email.bounced'])
     assert.is(resumed.events[2]!.subject_id, missed)
     await resumed.close()
@@ -65,16 +65,16 @@ test('a stream begins with what happens next, and goes on after the last event s
 })
 
 test('another account sees nothing of it', async () => {
-  const other = addAccount(posthorn, 'other')
+  const other = addAccount(mailhorn, 'other')
   const since = (await list()).body.data[0].id
-  const theirs = await openEventStream(posthorn.baseUrl, { session: other.session, lastEventId: since })
-  const own = await openEventStream(posthorn.baseUrl, { session })
+  const theirs = await openEventStream(mailhorn.baseUrl, { session: other.session, lastEventId: since })
+  const own = await openEventStream(mailhorn.baseUrl, { session })
   await sendTo('delivered')
   await own.types(2)
   const id = await sendTo('suppressed', other.apiKey)
   await theirs.types(1)
   assert.ok(theirs.events.every(({ subject_id }) => subject_id === id))
-  const { body } = await posthorn.call('GET', '/events', { session: other.session })
+  const { body } = await mailhorn.call('GET', '/events', { session: other.session })
   assert.ok(
     body.data.every((event: { recipient: string | null }) => !event.recipient?.startsWith('delivered')),
   )
@@ -83,16 +83,16 @@ test('another account sees nothing of it', async () => {
 })
 
 test('while nothing happens there are heartbeats, and none for a session that has ended', async () => {
-  const own = openSession(posthorn, 'bearer')
-  const stream = await openEventStream(posthorn.baseUrl, { session: own })
+  const own = openSession(mailhorn, 'bearer')
+  const stream = await openEventStream(mailhorn.baseUrl, { session: own })
   await until(() => {
-    posthorn.clock.advance(1_000)
+    mailhorn.clock.advance(1_000)
     return stream.heartbeatCount >= 1
   })
-  await posthorn.call('POST', '/auth/logout', { session: own })
+  await mailhorn.call('POST', '/auth/logout', { session: own })
   const count = stream.heartbeatCount
   await until(async () => {
-    posthorn.clock.advance(16_000)
+    mailhorn.clock.advance(16_000)
     return Promise.race([stream.ended.then(() => true), new Promise(resolve => setTimeout(resolve, 5))])
   })
   assert.is(stream.heartbeatCount, count)
@@ -103,7 +103,7 @@ test('an event id that is none is refused', async () => {
   assert.equal([refused.status, refused.body.errors[0].path], [422, 'after'])
   const id = (await list()).body.data[0].id
   assert.is((await list(`?after=${id}&before=${id}`)).status, 422)
-  const { status } = await posthorn.call('GET', '/events/stream', {
+  const { status } = await mailhorn.call('GET', '/events/stream', {
     session,
     headers: { 'last-event-id': 'nonsense' },
   })
@@ -111,7 +111,7 @@ test('an event id that is none is refused', async () => {
 })
 
 test('a stream does not hold up the end of the service', async () => {
-  const own = await startPosthorn()
+  const own = await startMailhorn()
   const stream = await openEventStream(own.baseUrl, { session: openSession(own, 'bearer') })
   await own.close()
   await stream.ended

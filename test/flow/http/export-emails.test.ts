@@ -5,25 +5,25 @@ import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
 import { isOnPostgres } from '../../kit/database.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { addEmails } from '../../kit/many-emails.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('GET /emails/export')
 const MANY = 20_000
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
   const email = { from: 'Ann <ann@here.example>', to: 'failed@simulator.test', subject: '=cmd()', text: 't' }
-  await posthorn.emailWhen(await posthorn.send(email), 'failed')
-  addEmails(posthorn, MANY, i => `number ${i} ${'x'.repeat(1_000)}`)
+  await mailhorn.emailWhen(await mailhorn.send(email), 'failed')
+  addEmails(mailhorn, MANY, i => `number ${i} ${'x'.repeat(1_000)}`)
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
-function ask(path: string, key = posthorn.apiKey): Promise<Response> {
-  return fetch(posthorn.baseUrl + path, { headers: { authorization: `Bearer ${key}` } })
+function ask(path: string, key = mailhorn.apiKey): Promise<Response> {
+  return fetch(mailhorn.baseUrl + path, { headers: { authorization: `Bearer ${key}` } })
 }
 
 async function linesOf(path: string, key?: string): Promise<string[]> {
@@ -36,8 +36,8 @@ async function linesOf(path: string, key?: string): Promise<string[]> {
 
 /** A reply of which nothing is read but its head. */
 async function unread(): Promise<IncomingMessage> {
-  const headers = { authorization: `Bearer ${posthorn.apiKey}` }
-  const [reply] = await once(get(`${posthorn.baseUrl}/emails/export`, { headers }), 'response')
+  const headers = { authorization: `Bearer ${mailhorn.apiKey}` }
+  const [reply] = await once(get(`${mailhorn.baseUrl}/emails/export`, { headers }), 'response')
   return reply
 }
 
@@ -47,10 +47,10 @@ async function insistOnNoOldState() {
     const underWay =
       'select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and ' +
       'xact_start is not null'
-    await until(() => posthorn.rows(underWay).length === 0)
+    await until(() => mailhorn.rows(underWay).length === 0)
     return
   }
-  const database = new Database(join(posthorn.dataDir, 'posthorn.db'))
+  const database = new Database(join(mailhorn.dataDir, 'mailhorn.db'))
   try {
     const [{ busy, log, checkpointed }] = database.pragma('wal_checkpoint(TRUNCATE)') as [
       { busy: number; log: number; checkpointed: number },
@@ -81,7 +81,7 @@ test('takes the filters of the list', async () => {
   assert.is((await linesOf('/emails/export?q=NUMBER%20777%20')).length, 2)
   assert.is((await linesOf('/emails/export?from=many@here.example')).length, MANY + 1)
   assert.is((await linesOf('/emails/export?status=bounced')).length, 1)
-  assertRefusal(await posthorn.call('GET', '/emails/export?status=x', { key: posthorn.apiKey }), {
+  assertRefusal(await mailhorn.call('GET', '/emails/export?status=x', { key: mailhorn.apiKey }), {
     status: 422,
     name: 'validation_error',
     path: 'status',
@@ -89,15 +89,15 @@ test('takes the filters of the list', async () => {
 })
 
 test("has nothing of another account's", async () => {
-  const stranger = addAccount(posthorn, 'stranger')
+  const stranger = addAccount(mailhorn, 'stranger')
   assert.is((await linesOf('/emails/export', stranger.apiKey)).length, 1)
 })
 
 test('a client that stops reading holds no state of the database, and others are served', async () => {
   const reply = await unread()
-  addEmails(posthorn, 10, () => 'later')
+  addEmails(mailhorn, 10, () => 'later')
   await insistOnNoOldState()
-  const { body } = await posthorn.call('GET', '/emails?limit=1', { key: posthorn.apiKey })
+  const { body } = await mailhorn.call('GET', '/emails?limit=1', { key: mailhorn.apiKey })
   assert.is(body.data[0].subject, 'later')
   let size = 0
   for await (const chunk of reply) size += chunk.length

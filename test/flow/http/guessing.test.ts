@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -10,37 +10,37 @@ import { suite } from '../../kit/suite.ts'
 const test = suite('password guessing over HTTP')
 
 const MINUTE_MS = 60_000
-const env = { POSTHORN_HTTP_TRUSTED_PROXIES: '127.0.0.1' }
+const env = { MAILHORN_HTTP_TRUSTED_PROXIES: '127.0.0.1' }
 
 interface Login {
   email: string
   password: string
 }
 
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let operator = ''
 let accounts = 0
 test.before(async () => {
-  posthorn = await startPosthorn({ env })
-  operator = await posthorn.signIn()
+  mailhorn = await startMailhorn({ env })
+  operator = await mailhorn.signIn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 /** The owner of a new account, who has not signed in yet. */
 async function newOwner(): Promise<Login> {
   const email = `owner${++accounts}@guessed.example`
   const body = { name: 'Shop', plan: 'free', owner_email: email }
-  const { body: account } = await posthorn.call('POST', '/accounts', { session: operator, body })
+  const { body: account } = await mailhorn.call('POST', '/accounts', { session: operator, body })
   return { email, password: account.password }
 }
 
 /** @param address which the proxy says the request comes from */
-function signIn(login: Login, address: string, to = posthorn): Promise<ApiAnswer> {
+function signIn(login: Login, address: string, to = mailhorn): Promise<ApiAnswer> {
   return to.call('POST', '/auth/login', { body: login, headers: { 'x-forwarded-for': address } })
 }
 
 /** Wrong passwords from each of the addresses, one after another. @returns the statuses of the answers */
-async function guess({ email }: Pick<Login, 'email'>, addresses: readonly string[], to = posthorn) {
+async function guess({ email }: Pick<Login, 'email'>, addresses: readonly string[], to = mailhorn) {
   const statuses: number[] = []
   for (const [i, address] of addresses.entries())
     statuses.push((await signIn({ email, password: `guess ${i}` }, address, to)).status)
@@ -82,7 +82,7 @@ test('19 IPv4 addresses share ten wrong guesses at an account that none of them 
     answers(10, 9),
   )
   assert.ok(retryAfterOf(await signIn(owner, '203.0.113.99')) <= 60)
-  posthorn.clock.advance(MINUTE_MS)
+  mailhorn.clock.advance(MINUTE_MS)
   assert.is((await signIn(owner, '203.0.113.99')).status, 200)
 })
 
@@ -152,14 +152,14 @@ test('guesses made at once learn no more than guesses in a row', async () => {
 })
 
 test('known places outlive a restart', async t => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
-  const first = await startPosthorn({ env, dataDir })
+  const first = await startMailhorn({ env, dataDir })
   const { admin } = first
   assert.is((await signIn(admin, '2001:db8:77::1', first)).status, 200)
   await first.close()
 
-  const second = await t.using(startPosthorn({ env, dataDir }))
+  const second = await t.using(startMailhorn({ env, dataDir }))
   await guess(
     admin,
     times(12, i => `203.0.113.${i + 1}`),

@@ -1,30 +1,30 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { exchange, rawRequest } from '../../kit/raw-http.ts'
 import { assertRefusal, type ExpectedRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('HTTP as nobody should speak it')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
-const HOST = 'Host: posthorn.test\r\n'
+const HOST = 'Host: mailhorn.test\r\n'
 const MIB = 1024 * 1024
 const UNREADABLE = { status: 400, name: 'validation_error' }
 const UNKNOWN = { status: 404, name: 'not_found' }
 const request = (line: string, headers = '') => `${line}\r\n${HOST}${headers}\r\n`
-const auth = () => `Authorization: Bearer ${posthorn.apiKey}\r\n`
+const auth = () => `Authorization: Bearer ${mailhorn.apiKey}\r\n`
 
 async function serves() {
-  assert.is((await posthorn.call('GET', '/healthz')).status, 200)
+  assert.is((await mailhorn.call('GET', '/healthz')).status, 200)
 }
 
 function refused(what: string, bytes: string | Uint8Array, expected: ExpectedRefusal) {
   test(`${what}: ${expected.status} in the API’s shape`, async () => {
-    const reply = await rawRequest(posthorn.baseUrl, bytes)
+    const reply = await rawRequest(mailhorn.baseUrl, bytes)
     assertRefusal(reply, expected)
     await serves()
   })
@@ -77,11 +77,11 @@ for (const [what, lines] of Object.entries({
 for (const host of ['', 'localhost', 'a_b.example:80', '127.0.0.1:', '[::1]:3000', 'xn--bcher-kva.example'])
   test(`the host "${host}" is one`, async () => {
     const line = 'GET /healthz HTTP/1.1\r\n'
-    assert.is((await rawRequest(posthorn.baseUrl, `${line}Host: ${host}\r\n\r\n`)).status, 200)
+    assert.is((await rawRequest(mailhorn.baseUrl, `${line}Host: ${host}\r\n\r\n`)).status, 200)
   })
 test('a connection on which a request had two hosts is closed behind the reply', async () => {
   const hosts = 'Host: a.example\r\nHost: b.example\r\n'
-  const { status, headers } = await rawRequest(posthorn.baseUrl, `GET /healthz HTTP/1.1\r\n${hosts}\r\n`)
+  const { status, headers } = await rawRequest(mailhorn.baseUrl, `GET /healthz HTTP/1.1\r\n${hosts}\r\n`)
   assert.equal([status, headers.get('connection')], [400, 'close'])
 })
 
@@ -110,7 +110,7 @@ for (const target of [
   '/emails/%2e%2e/healthz',
   '/healthz%2f',
   '/;/healthz',
-  '//posthorn.test//',
+  '//mailhorn.test//',
   'http://[x/healthz',
   'http://a:b:c/healthz',
   'http:///',
@@ -126,46 +126,46 @@ for (const id of ['%00', '%E0%A4%A', '%', 'a%2Fb', "' or 1=1 --", '%F0%9F%98%80'
   text => text.replaceAll(' ', '%20'),
 ))
   test(`the id ${id.slice(0, 12)} is unknown`, async () => {
-    const reply = await rawRequest(posthorn.baseUrl, request(`GET /emails/${id} HTTP/1.1`, auth()))
+    const reply = await rawRequest(mailhorn.baseUrl, request(`GET /emails/${id} HTTP/1.1`, auth()))
     assertRefusal(reply, UNKNOWN)
   })
 
 for (const target of ['http://elsewhere.example/healthz', 'HTTPS://elsewhere.example:8443/healthz?x=1#y'])
   test(`a target with its host, as proxies send it: ${target}`, async () => {
-    const { status, body } = await rawRequest(posthorn.baseUrl, request(`GET ${target} HTTP/1.1`))
+    const { status, body } = await rawRequest(mailhorn.baseUrl, request(`GET ${target} HTTP/1.1`))
     assert.equal([status, body], [200, { status: 'ok' }])
   })
 
 for (const path of ['//healthz', '/healthz/', '///healthz//', '/healthz?x=1', '/healthz/?x=%', '/healthz#x'])
   test(`${path} is /healthz`, async () => {
-    const { status, body } = await rawRequest(posthorn.baseUrl, request(`GET ${path} HTTP/1.1`))
+    const { status, body } = await rawRequest(mailhorn.baseUrl, request(`GET ${path} HTTP/1.1`))
     assert.equal([status, body], [200, { status: 'ok' }])
   })
 
 test('//emails/ is /emails', async () => {
-  const answer = await posthorn.call('POST', '//emails/', { key: posthorn.apiKey, body: {} })
+  const answer = await mailhorn.call('POST', '//emails/', { key: mailhorn.apiKey, body: {} })
   assertRefusal(answer, { status: 422, name: 'missing_required_field', path: 'from' })
 })
 
 test('HTTP/1.0 without a host is served', async () => {
-  const { status } = await rawRequest(posthorn.baseUrl, 'GET /healthz HTTP/1.0\r\n\r\n')
+  const { status } = await rawRequest(mailhorn.baseUrl, 'GET /healthz HTTP/1.0\r\n\r\n')
   assert.is(status, 200)
 })
 
 test('a wish to upgrade is passed over', async () => {
   const wish = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n'
-  assert.is((await rawRequest(posthorn.baseUrl, request('GET /healthz HTTP/1.1', wish))).status, 200)
+  assert.is((await rawRequest(mailhorn.baseUrl, request('GET /healthz HTTP/1.1', wish))).status, 200)
 })
 
 test('a client that waits for 100 Continue gets it, and its answer', async () => {
   const wait = `Expect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 2\r\n${auth()}`
-  const reply = await rawRequest(posthorn.baseUrl, [request('POST /emails HTTP/1.1', wait), '{}'])
+  const reply = await rawRequest(mailhorn.baseUrl, [request('POST /emails HTTP/1.1', wait), '{}'])
   assertRefusal(reply, { status: 422, name: 'missing_required_field', path: 'from' })
 })
 
 test('another expectation is passed over or refused, but answered in the API’s shape', async () => {
   const hope = 'Expect: nonsense\r\nContent-Length: 2\r\nContent-Type: application/json\r\n'
-  const reply = await rawRequest(posthorn.baseUrl, [request('POST /emails HTTP/1.1', hope), '{}'])
+  const reply = await rawRequest(mailhorn.baseUrl, [request('POST /emails HTTP/1.1', hope), '{}'])
   assertRefusal(reply, { status: 401, name: 'missing_api_key' })
 })
 
@@ -177,7 +177,7 @@ test('HEAD is GET without its body', async () => {
     ['/emails', 401],
     ['/domains', 401],
   ] as const) {
-    const reply = await rawRequest(posthorn.baseUrl, request(`HEAD ${path} HTTP/1.1`), { head: true })
+    const reply = await rawRequest(mailhorn.baseUrl, request(`HEAD ${path} HTTP/1.1`), { head: true })
     assert.is(reply.status, status, path)
     assert.is(reply.headers.get('content-type'), 'application/json; charset=utf-8')
   }
@@ -185,14 +185,14 @@ test('HEAD is GET without its body', async () => {
 
 for (const method of ['OPTIONS', 'PUT', 'TRACE', 'PROPFIND', 'DELETE', 'PATCH'])
   test(`${method} of /emails is refused with what it takes`, async () => {
-    const reply = await rawRequest(posthorn.baseUrl, request(`${method} /emails HTTP/1.1`))
+    const reply = await rawRequest(mailhorn.baseUrl, request(`${method} /emails HTTP/1.1`))
     assertRefusal(reply, { status: 405, name: 'method_not_allowed' })
     assert.match(reply.headers.get('allow') ?? '', /\bPOST\b/)
   })
 
 test('two requests in one packet get two answers, in their order', async () => {
   const both = request('GET /nowhere HTTP/1.1') + request('GET /healthz HTTP/1.1')
-  const { replies } = await exchange(posthorn.baseUrl, both, { replyCount: 2 })
+  const { replies } = await exchange(mailhorn.baseUrl, both, { replyCount: 2 })
   assert.equal(
     replies.map(({ status }) => status),
     [404, 200],
@@ -210,7 +210,7 @@ for (const [what, line, length, status] of [
       .slice(0, length)
     const first = request(line, `Content-Type: application/json\r\nContent-Length: ${length}\r\n`)
     const pieces = [first, smuggled, request('GET /readyz HTTP/1.1')]
-    const { replies, closed } = await exchange(posthorn.baseUrl, pieces, { replyCount: 2 })
+    const { replies, closed } = await exchange(mailhorn.baseUrl, pieces, { replyCount: 2 })
     assert.is(replies[0]?.status, status)
     if (!closed) assert.is(replies[1]?.text, '{"status":"ready"}')
     await serves()
@@ -220,7 +220,7 @@ test('a body without end is not read without end', async () => {
   const chunk = `100000\r\n${'x'.repeat(MIB)}\r\n`
   const head = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'
   const pieces = [request('POST /auth/login HTTP/1.1', head), ...Array<string>(80).fill(chunk)]
-  const { closed, replies } = await exchange(posthorn.baseUrl, pieces, { replyCount: 2 })
+  const { closed, replies } = await exchange(mailhorn.baseUrl, pieces, { replyCount: 2 })
   assert.ok(closed)
   assert.equal(
     replies.map(({ status }) => status),
@@ -239,7 +239,7 @@ for (const [what, line, status] of [
     const head = `${auth()}Content-Type: application/json\r\nContent-Length: ${length}\r\n`
     const pieces = [request(line, head), ...Array<Buffer>(24).fill(Buffer.alloc(MIB, ' '))]
     pieces.push(request('GET /readyz HTTP/1.1'))
-    const { replies } = await exchange(posthorn.baseUrl, pieces, { replyCount: 2, writesFirst: true })
+    const { replies } = await exchange(mailhorn.baseUrl, pieces, { replyCount: 2, writesFirst: true })
     assert.equal(
       replies.map(reply => reply.status),
       [status, 200],
@@ -251,14 +251,14 @@ test('a client that leaves in the middle of its body harms nobody', async () => 
     'POST /emails HTTP/1.1',
     `${auth()}Content-Type: application/json\r\nContent-Length: 99\r\n`,
   )
-  for (let i = 0; i < 20; i++) await exchange(posthorn.baseUrl, [leaving, '{"from":'], { replyCount: 0 })
+  for (let i = 0; i < 20; i++) await exchange(mailhorn.baseUrl, [leaving, '{"from":'], { replyCount: 0 })
   await serves()
-  assert.equal(posthorn.rows('select id from emails'), [])
+  assert.equal(mailhorn.rows('select id from emails'), [])
 })
 
 test('a credential of 12 KB is unknown like any other', async () => {
   for (const token of ['x'.repeat(12_000), `phs_${'x'.repeat(12_000)}`]) {
-    const { status } = await posthorn.call('GET', '/domains', { session: token })
+    const { status } = await mailhorn.call('GET', '/domains', { session: token })
     assert.is(status, 401)
   }
 })

@@ -2,32 +2,32 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, storedIn } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('Idempotency-Key')
 const DAY_MS = 86_400_000
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 const MISMATCH = { status: 409, name: 'invalid_idempotent_request' }
 let keys = 0
 const newKey = () => `key-${++keys}`
 
-function send(key: string, body: unknown = GOOD, to: Posthorn = posthorn): Promise<ApiAnswer> {
+function send(key: string, body: unknown = GOOD, to: Mailhorn = mailhorn): Promise<ApiAnswer> {
   return to.call('POST', '/emails', { key: to.apiKey, body, headers: { 'idempotency-key': key } })
 }
 
 function sendRaw(key: string, raw: string): Promise<ApiAnswer> {
-  return posthorn.call('POST', '/emails', { key: posthorn.apiKey, raw, headers: { 'Idempotency-Key': key } })
+  return mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, raw, headers: { 'Idempotency-Key': key } })
 }
 
-function emailCount(to: Posthorn = posthorn): number {
+function emailCount(to: Mailhorn = mailhorn): number {
   return to.rows<{ count: number }>('select count(*) as count from emails')[0]!.count
 }
 
@@ -50,8 +50,8 @@ test('without a key, or with another, every request is an email', async () => {
   const ids = await Promise.all([
     idOf(send(newKey())),
     idOf(send(newKey())),
-    posthorn.send(GOOD),
-    posthorn.send(GOOD),
+    mailhorn.send(GOOD),
+    mailhorn.send(GOOD),
   ])
   assert.is(new Set(ids).size, 4)
   assert.is(emailCount(), before + 4)
@@ -82,10 +82,10 @@ test('twenty at once with different bodies are one email, and refusals', async (
 test('large requests at once are one email, too', async () => {
   const key = newKey()
   const attachments = [{ filename: 'a.bin', content: Buffer.alloc(300_000, 'z').toString('base64') }]
-  const before = storedIn(posthorn)
+  const before = storedIn(mailhorn)
   const ids = await Promise.all(Array.from({ length: 8 }, () => idOf(send(key, { ...GOOD, attachments }))))
   assert.is(new Set(ids).size, 1)
-  const after = storedIn(posthorn)
+  const after = storedIn(mailhorn)
   assert.is(after.emails, before.emails! + 1)
   assert.is(after.files, before.files! + 1)
 })
@@ -133,9 +133,9 @@ for (const [what, key] of [
   ['8,000 characters', 'k'.repeat(8_000)],
 ] as const)
   test(`${what} cannot be a key`, async () => {
-    const before = storedIn(posthorn)
+    const before = storedIn(mailhorn)
     assertRefusal(await send(key), { status: 400, name: 'invalid_idempotency_key', says: /1 to 256/ })
-    assert.equal(storedIn(posthorn), before)
+    assert.equal(storedIn(mailhorn), before)
   })
 
 for (const key of ['k'.repeat(256), '%00', "'; drop table emails; --", 'k\u00e9', '__proto__', '{}'])
@@ -151,49 +151,49 @@ test('a refusal is not remembered', async () => {
   const key = newKey()
   assert.is((await send(key, { ...GOOD, to: 'nobody' })).status, 422)
   assert.is((await send(key, { ...GOOD, to: 'ok@there.example' })).status, 403)
-  assert.equal(posthorn.rows('select key from idempotency_keys where key = ?', key), [])
+  assert.equal(mailhorn.rows('select key from idempotency_keys where key = ?', key), [])
   assert.ok(await idOf(send(key)))
 })
 
 test('a repeated request is answered although its domain is gone meanwhile', async () => {
-  const { id: domain } = await posthorn.verifiedDomain('here.example')
+  const { id: domain } = await mailhorn.verifiedDomain('here.example')
   const key = newKey()
   const mail = { ...GOOD, to: 'ok@there.example' }
   const first = await idOf(send(key, mail))
-  await posthorn.call('DELETE', `/domains/${domain}`, { session: await posthorn.signIn() })
+  await mailhorn.call('DELETE', `/domains/${domain}`, { session: await mailhorn.signIn() })
   assert.is((await send(newKey(), mail)).status, 403)
   assert.is(await idOf(send(key, mail)), first)
 })
 
 test('another key of the account shares it', async () => {
-  const session = await posthorn.signIn()
-  const { body: second } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'second' } })
+  const session = await mailhorn.signIn()
+  const { body: second } = await mailhorn.call('POST', '/api-keys', { session, body: { name: 'second' } })
   const key = newKey()
   const headers = { 'idempotency-key': key }
   const first = await idOf(send(key))
   for (const who of [{ key: second.token as string }, { session }])
-    assert.is(await idOf(posthorn.call('POST', '/emails', { ...who, body: GOOD, headers })), first)
+    assert.is(await idOf(mailhorn.call('POST', '/emails', { ...who, body: GOOD, headers })), first)
 })
 
 test('after a day the key is fresh again', async () => {
   const key = newKey()
   const first = await idOf(send(key))
-  posthorn.clock.advance(DAY_MS - 60_000)
+  mailhorn.clock.advance(DAY_MS - 60_000)
   assert.is(await idOf(send(key)), first)
-  posthorn.clock.advance(61_000)
+  mailhorn.clock.advance(61_000)
   const second = await idOf(send(key, { ...GOOD, subject: 'another day' }))
   assert.is.not(second, first)
   assert.is(await idOf(send(key, { ...GOOD, subject: 'another day' })), second)
 })
 
 test('a key is remembered over a restart', async t => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
-  const before = await startPosthorn({ dataDir })
+  const before = await startMailhorn({ dataDir })
   const { apiKey } = before
   const first = await idOf(send('kept', GOOD, before))
   await before.close()
-  const after = await t.using(startPosthorn({ dataDir }))
+  const after = await t.using(startMailhorn({ dataDir }))
   after.apiKey = apiKey
   assert.is(await idOf(send('kept', GOOD, after)), first)
   assert.is(emailCount(after), 1)

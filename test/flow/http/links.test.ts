@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { parseWireId } from '../../../src/lib/ids.ts'
 import { createUnsubscribeToken } from '../../../src/pipeline/tracking/unsubscribe-token.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, secretsOf, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, secretsOf, startMailhorn } from '../../kit/mailhorn.ts'
 import { contentsOf } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -20,24 +20,24 @@ const LINKS = 'http://links.example'
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'
 const SHOP = 'https://shop.example/?a=1&b=%C3%BC#top'
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session: string
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2', tls: 'good' })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: ZONE,
     mxPort: mx.port,
-    env: { POSTHORN_TRACKING_BASE_URL: `${LINKS}/` },
+    env: { MAILHORN_TRACKING_BASE_URL: `${LINKS}/` },
   })
-  session = await posthorn.signIn()
-  const { id } = await posthorn.verifiedDomain('here.example')
-  await posthorn.call('PATCH', `/domains/${id}`, {
+  session = await mailhorn.signIn()
+  const { id } = await mailhorn.verifiedDomain('here.example')
+  await mailhorn.call('PATCH', `/domains/${id}`, {
     session,
     body: { open_tracking: true, click_tracking: true },
   })
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
@@ -57,7 +57,7 @@ function visit(
   }: { method?: string; headers?: Record<string, string>; body?: string } = {},
 ): Promise<Reply> {
   const { host, pathname, search } = new URL(url)
-  const { hostname, port } = new URL(posthorn.baseUrl)
+  const { hostname, port } = new URL(mailhorn.baseUrl)
   return new Promise((resolve, reject) => {
     const asked = request(
       {
@@ -79,15 +79,15 @@ function visit(
 
 /** An email that was delivered a minute ago, and the links in it. */
 async function sentTo(address: string, more: object = {}) {
-  const id = await posthorn.send({
+  const id = await mailhorn.send({
     from: 'ann@here.example',
     to: address,
     subject: 'News',
     html: `<html><body><a href="${SHOP.replaceAll('&', '&amp;')}">Shop</a></body></html>`,
     ...more,
   })
-  await posthorn.emailWhen(id, 'delivered')
-  posthorn.clock.advance(60_000)
+  await mailhorn.emailWhen(id, 'delivered')
+  mailhorn.clock.advance(60_000)
   const { html } = await PostalMime.parse(
     mx.messages.findLast(({ rcptTo }) => rcptTo.includes(address))!.data,
   )
@@ -103,7 +103,7 @@ test('the pixel is a picture that nobody keeps, and is an open', async () => {
   assert.match(`${headers['cache-control']}`, /no-store/)
   assert.is(headers['set-cookie'], undefined)
   const email = await until(async () => {
-    const shown = await posthorn.email(id)
+    const shown = await mailhorn.email(id)
     return shown.open_count > 0 ? shown : undefined
   })
   assert.equal([email.status, email.open_count, email.click_count], ['delivered', 1, 0])
@@ -122,7 +122,7 @@ test('a link leads to exactly where it was signed for, and is a click', async ()
     assert.match(`${headers['cache-control']}`, /no-store/)
   }
   const email = await until(async () => {
-    const shown = await posthorn.email(id)
+    const shown = await mailhorn.email(id)
     return shown.click_count >= 3 ? shown : undefined
   })
   assert.equal(email.events.at(-1).data.click, {
@@ -140,7 +140,7 @@ test('HEAD is answered like GET, without a body, and is nobody', async () => {
     assert.equal([status, text], [expected, ''])
   }
   const email = await until(async () => {
-    const shown = await posthorn.email(id)
+    const shown = await mailhorn.email(id)
     return shown.events.at(-1).type === 'email.opened' ? shown : undefined
   })
   assert.equal([email.open_count, email.click_count], [0, 0])
@@ -167,18 +167,18 @@ test('an altered or invented link leads nowhere, and all of them alike', async (
 test('at the host of links there is nothing else', async () => {
   for (const path of ['/healthz', '/emails', '/openapi.json', '/'])
     assert.is((await visit(LINKS + path)).status, 404, path)
-  assert.is((await posthorn.call('GET', '/healthz')).status, 200)
+  assert.is((await mailhorn.call('GET', '/healthz')).status, 200)
 })
 
 /** A contact in two audiences, about two topics, and the link in a broadcast to it. */
 async function listed(email: string, { isAboutTopic = true } = {}) {
   const make = async (path: string, body: object) =>
-    (await posthorn.call('POST', path, { session, body })).body
+    (await mailhorn.call('POST', path, { session, body })).body
   const topics = [await make('/topics', { name: 'Offers <b>' }), await make('/topics', { name: 'News' })]
   const audiences = [await make('/audiences', { name: 'One' }), await make('/audiences', { name: 'Two' })]
   for (const { id } of audiences) await make(`/audiences/${id}/contacts`, { email })
-  const { body: account } = await posthorn.call('GET', '/account', { session })
-  const token = createUnsubscribeToken(secretsOf(posthorn), {
+  const { body: account } = await mailhorn.call('GET', '/account', { session })
+  const token = createUnsubscribeToken(secretsOf(mailhorn), {
     accountId: parseWireId('acc', account.id)!,
     address: email,
     topicId: isAboutTopic ? parseWireId('top', topics[0].id)! : null,
@@ -188,7 +188,7 @@ async function listed(email: string, { isAboutTopic = true } = {}) {
     Promise.all(
       audiences.map(
         async ({ id }) =>
-          (await posthorn.call('GET', `/audiences/${id}/contacts/${email}`, { session })).body,
+          (await mailhorn.call('GET', `/audiences/${id}/contacts/${email}`, { session })).body,
       ),
     )
   const contacts = async () =>
@@ -210,7 +210,7 @@ const subscribed = { unsubscribed: false, topics: [] }
 
 test('looking at the page changes nothing, whoever looks', async () => {
   const { url, contacts } = await listed('look@there.example')
-  const before = contentsOf(posthorn, ['sessions'])
+  const before = contentsOf(mailhorn, ['sessions'])
   for (const method of ['GET', 'HEAD', 'GET']) {
     const { status, headers } = await visit(url, { method })
     assert.is(status, 200)
@@ -221,13 +221,13 @@ test('looking at the page changes nothing, whoever looks', async () => {
     assert.equal([headers['cache-control'], headers['referrer-policy']], ['no-store', 'no-referrer'])
     assert.is(headers['set-cookie'], undefined)
   }
-  assert.equal(contentsOf(posthorn, ['sessions']), before)
+  assert.equal(contentsOf(mailhorn, ['sessions']), before)
   assert.equal(await contacts(), [subscribed, subscribed])
 })
 
 test('the page says who writes about what, every text escaped, and needs no script', async () => {
   const { url, account } = await listed('read@there.example')
-  await posthorn.call('PATCH', `/accounts/${account.id}`, { session, body: { name: '<i>Acme & Sons</i>' } })
+  await mailhorn.call('PATCH', `/accounts/${account.id}`, { session, body: { name: '<i>Acme & Sons</i>' } })
   const { text } = await visit(url)
   assert.match(text, /&lt;i&gt;Acme &amp; Sons&lt;\/i&gt;/)
   assert.match(text, /Unsubscribe from Offers &lt;b&gt;/)
@@ -249,7 +249,7 @@ for (const [what, headers, body] of [
     const { url, contacts, topics, changes } = await listed(`one-${what.replaceAll(' ', '-')}@there.example`)
     const changed = []
     for (let again = 0; again < 2; again++) {
-      posthorn.clock.advance(1_000)
+      mailhorn.clock.advance(1_000)
       const { status, headers: got } = await visit(url, { method: 'POST', headers, body })
       assert.equal([status, got.location, got['set-cookie']], [200, undefined, undefined])
       changed.push(await changes())
@@ -282,7 +282,7 @@ test('on the page one leaves everything, chooses topics, and comes back', async 
     [others.unsubscribed, others.topics.includes(topics[0]), others.topics.includes(topics[1])],
     [...[false, true, false]],
   )
-  const all = posthorn.rows<{ id: Buffer }>('select id from topics').length
+  const all = mailhorn.rows<{ id: Buffer }>('select id from topics').length
   assert.is(others.topics.length, all - 1)
   assert.is((await post(['choice', 'maybe'])).status, 422)
   assert.is((await post(['choice', 'save'], ['topic', 'x'])).status, 422)
@@ -290,7 +290,7 @@ test('on the page one leaves everything, chooses topics, and comes back', async 
 
 test('a broadcast: its links are counted one by one, and a mailbox provider unsubscribes by its header alone', async () => {
   const make = async (path: string, body: object = {}) =>
-    (await posthorn.call('POST', path, { session, body })).body
+    (await mailhorn.call('POST', path, { session, body })).body
   const { id: audience } = await make('/audiences', { name: 'Readers' })
   const readers = ['ok-r1@there.example', 'ok-r2@there.example']
   const PROMO = 'https://promo.example/'
@@ -322,16 +322,16 @@ test('a broadcast: its links are counted one by one, and a mailbox provider unsu
     'not counted, and the same',
   )
   await until(
-    async () => (await posthorn.call('GET', `/broadcasts/${id}`, { session })).body.status === 'sent',
+    async () => (await mailhorn.call('GET', `/broadcasts/${id}`, { session })).body.status === 'sent',
   )
-  posthorn.clock.advance(60_000)
+  mailhorn.clock.advance(60_000)
   assert.is((await visit(first!.urls[0]!)).headers.location, 'https://a.example/?who=1')
   assert.is((await visit(second!.urls[0]!)).headers.location, 'https://a.example/?who=2')
   for (const { urls } of [first!, first!, second!]) assert.is((await visit(urls[1]!)).headers.location, SHOP)
   assert.is((await visit(promo)).headers.location, PROMO)
   await visit(second!.urls[1]!, { headers: { 'user-agent': 'curl/8.5.0' } })
   const links = await until(async () => {
-    const { body } = await posthorn.call('GET', `/broadcasts/${id}/links`, { session })
+    const { body } = await mailhorn.call('GET', `/broadcasts/${id}/links`, { session })
     const [, shop, last] = body.data
     return shop?.clicks === 3 && shop.machine_clicks === 1 && last ? body : undefined
   })
@@ -348,7 +348,7 @@ test('a broadcast: its links are counted one by one, and a mailbox provider unsu
       { number: byUrl, url: PROMO, clicks: 1, unique_clicks: 1, machine_clicks: 0 },
     ],
   })
-  const { body: followers } = await posthorn.call('GET', `/broadcasts/${id}/recipients?type=clicked`, {
+  const { body: followers } = await mailhorn.call('GET', `/broadcasts/${id}/recipients?type=clicked`, {
     session,
   })
   assert.equal(
@@ -364,18 +364,18 @@ test('a broadcast: its links are counted one by one, and a mailbox provider unsu
   const provider = { method: 'POST', headers: FORM, body: ONE_CLICK }
   for (let again = 0; again < 2; again++) assert.is((await visit(second!.oneClick, provider)).status, 200)
   assert.is((await visit(first!.oneClick, { ...provider, body: 'choice=save' })).status, 200)
-  const { body: broadcast } = await posthorn.call('GET', `/broadcasts/${id}`, { session })
+  const { body: broadcast } = await mailhorn.call('GET', `/broadcasts/${id}`, { session })
   const { clicks, unique_clicks, unsubscribes } = broadcast
   assert.equal([clicks, unique_clicks, unsubscribes], [6, 2, 2], 'of everything, and of topics')
   const contact = async (email: string) =>
-    (await posthorn.call('GET', `/audiences/${audience}/contacts/${email}`, { session })).body.unsubscribed
+    (await mailhorn.call('GET', `/audiences/${audience}/contacts/${email}`, { session })).body.unsubscribed
   assert.equal(await Promise.all(readers.map(contact)), [false, true])
 })
 
 test('an email about a topic, sent by the resend package: one click, and the next one does not go', async () => {
   const reader = 'ok-topical@there.example'
   const { topics, contacts } = await listed(reader)
-  const { emails } = new Resend(posthorn.apiKey, { baseUrl: posthorn.baseUrl })
+  const { emails } = new Resend(mailhorn.apiKey, { baseUrl: mailhorn.baseUrl })
   const send = async (subject: string) => {
     const mail = { from: 'ann@here.example', to: reader, subject, text: 'News.', topicId: topics[0] }
     const { data, error } = await emails.send(mail)
@@ -383,7 +383,7 @@ test('an email about a topic, sent by the resend package: one click, and the nex
     return data!.id
   }
   const first = await send('Offers of May')
-  assert.is((await posthorn.emailWhen(first, 'delivered')).topic_id, topics[0])
+  assert.is((await mailhorn.emailWhen(first, 'delivered')).topic_id, topics[0])
   const { data } = mx.messages.findLast(({ rcptTo }) => rcptTo.includes(reader))!
   const { headers } = await PostalMime.parse(data)
   const field = (name: string) => headers.find(({ key }) => key === name)?.value
@@ -392,7 +392,7 @@ test('an email about a topic, sent by the resend package: one click, and the nex
   assert.is((await visit(oneClick!, { method: 'POST', headers: FORM, body: ONE_CLICK })).status, 200)
   assert.equal((await contacts())[0], { unsubscribed: false, topics: [topics[0]] })
 
-  const next = await posthorn.emailWhen(await send('Offers of June'), 'suppressed')
+  const next = await mailhorn.emailWhen(await send('Offers of June'), 'suppressed')
   const message = 'The recipient has unsubscribed from the topic.'
   assert.equal([next.error, next.topic_id], [message, topics[0]])
   assert.equal(
@@ -404,8 +404,8 @@ test('an email about a topic, sent by the resend package: one click, and the nex
 test('when contact, topic and audience are gone, one can still leave, and come back', async () => {
   const { url, audiences, topics } = await listed('gone@there.example')
   const others = await listed('gone@there.example')
-  await posthorn.call('DELETE', `/topics/${topics[0]}`, { session })
-  for (const { id } of audiences) await posthorn.call('DELETE', `/audiences/${id}`, { session })
+  await mailhorn.call('DELETE', `/topics/${topics[0]}`, { session })
+  for (const { id } of audiences) await mailhorn.call('DELETE', `/audiences/${id}`, { session })
   assert.match((await visit(url)).text, /sends emails to.*Unsubscribe from all emails/s)
   const left = await visit(url, { method: 'POST', headers: FORM, body: ONE_CLICK })
   assert.match(left.text, /is unsubscribed from all emails of/)
@@ -414,7 +414,7 @@ test('when contact, topic and audience are gone, one can still leave, and come b
     stillThere.map(({ unsubscribed }) => unsubscribed),
     [true, true],
   )
-  for (const { id } of others.audiences) await posthorn.call('DELETE', `/audiences/${id}`, { session })
+  for (const { id } of others.audiences) await mailhorn.call('DELETE', `/audiences/${id}`, { session })
   assert.match((await visit(url)).text, /is unsubscribed from all emails of/)
   const back = await visit(url, { method: 'POST', headers: FORM, body: `choice=save&topic=${topics[1]}` })
   assert.not.match(back.text, /is unsubscribed from all/)
@@ -432,15 +432,15 @@ test('a form that is too large is refused, and a broken one leaves what the link
 
 test('years later, when the email is gone, a link still leads there, and nothing is recorded', async () => {
   const { link, pixel, id } = await sentTo('ok-old@there.example')
-  posthorn.clock.advance(91 * DAY_MS)
+  mailhorn.clock.advance(91 * DAY_MS)
   const uuid = Buffer.from(parseWireId('eml', id)!)
-  await until(() => posthorn.rows('select id from emails where id = ?', uuid).length === 0)
-  posthorn.clock.advance(1_000 * DAY_MS)
-  const stored = () => ['visits', 'events', 'emails'].map(table => contentsOf(posthorn)[table])
+  await until(() => mailhorn.rows('select id from emails where id = ?', uuid).length === 0)
+  mailhorn.clock.advance(1_000 * DAY_MS)
+  const stored = () => ['visits', 'events', 'emails'].map(table => contentsOf(mailhorn)[table])
   const before = stored()
   assert.equal((await visit(link)).headers.location, SHOP)
   assert.is((await visit(pixel)).status, 200)
-  posthorn.clock.advance(1_000)
+  mailhorn.clock.advance(1_000)
   assert.equal(stored(), before)
 })
 

@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
 import { addAccount, type OtherAccount } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('GET /emails')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let stranger: OtherAccount
 /** Oldest first. */
 const sent: string[] = []
@@ -20,17 +20,17 @@ const EMAILS = [
 ]
 
 test.before(async () => {
-  posthorn = await startPosthorn()
-  stranger = addAccount(posthorn, 'stranger')
+  mailhorn = await startMailhorn()
+  stranger = addAccount(mailhorn, 'stranger')
   for (const email of EMAILS) {
-    sent.push(await posthorn.send(email))
-    posthorn.clock.advance(MINUTE_MS)
+    sent.push(await mailhorn.send(email))
+    mailhorn.clock.advance(MINUTE_MS)
   }
-  for (const id of sent) await posthorn.emailWhen(id, 'delivered', 'bounced', 'failed')
+  for (const id of sent) await mailhorn.emailWhen(id, 'delivered', 'bounced', 'failed')
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
-const list = (query = '', key = posthorn.apiKey) => posthorn.call('GET', `/emails${query}`, { key })
+const list = (query = '', key = mailhorn.apiKey) => mailhorn.call('GET', `/emails${query}`, { key })
 
 /** Numbers of the emails that a query finds, in its order. */
 async function found(query: string): Promise<number[]> {
@@ -70,7 +70,7 @@ test('shows the newest first, with all that is known of each in a line', async (
 })
 
 test('is open to a session, too', async () => {
-  const { body } = await posthorn.call('GET', '/emails', { session: await posthorn.signIn() })
+  const { body } = await mailhorn.call('GET', '/emails', { session: await mailhorn.signIn() })
   assert.is(body.total, 5)
 })
 
@@ -187,7 +187,7 @@ test('another account sees nothing of it', async () => {
 })
 
 test('what is older than the plan keeps is neither listed nor counted, nor a place to begin at', async () => {
-  const old = await startPosthorn({ env: { POSTHORN_PLANS_SCALE_RETENTION_DAYS: '7' } })
+  const old = await startMailhorn({ env: { MAILHORN_PLANS_SCALE_RETENTION_DAYS: '7' } })
   try {
     const first = await old.send({ ...HELLO, subject: 'old' })
     await old.emailWhen(first, 'delivered')

@@ -1,18 +1,18 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { allRoutes } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('GET /openapi.json')
 const routes = await allRoutes()
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 // biome-ignore lint/suspicious/noExplicitAny: a document of many shapes
 let document: any
 test.before(async () => {
-  posthorn = await startPosthorn()
-  document = (await posthorn.call('GET', '/openapi.json')).body
+  mailhorn = await startMailhorn()
+  document = (await mailhorn.call('GET', '/openapi.json')).body
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 // biome-ignore lint/suspicious/noExplicitAny: see above
 const operationOf = ({ method, path }: { method: string; path: string }): any =>
@@ -20,7 +20,7 @@ const operationOf = ({ method, path }: { method: string; path: string }): any =>
 
 test('says that it is OpenAPI 3.1', () => {
   assert.match(document.openapi, /^3\.1\.\d$/)
-  assert.is(document.info.title, 'Posthorn')
+  assert.is(document.info.title, 'Mailhorn')
 })
 
 test('names every parameter of a path', () => {
@@ -65,7 +65,7 @@ test('tells which credential a route takes', () => {
       schemes(route),
       { public: [], key: ['apiKey', 'session', 'cookie'], session: ['session', 'cookie'] }[route.access],
     )
-  assert.is(document.components.securitySchemes.cookie.name, 'posthorn_session')
+  assert.is(document.components.securitySchemes.cookie.name, 'mailhorn_session')
 })
 
 test('tells how to send', () => {
@@ -94,7 +94,7 @@ test('tells what replies say, and that more may come', () => {
 })
 
 test('is made once', async () => {
-  const answers = await Promise.all([1, 2].map(() => posthorn.call('GET', '/openapi.json')))
+  const answers = await Promise.all([1, 2].map(() => mailhorn.call('GET', '/openapi.json')))
   for (const { body } of answers) assert.equal(body, document)
 })
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { openSession } from '../../kit/accounts.ts'
-import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -9,17 +9,17 @@ const NO_SESSION = { status: 401, name: 'missing_api_key' }
 const WRONG = { status: 401, name: 'invalid_access', path: 'current_password' }
 const TOO_MANY = { status: 429, name: 'rate_limit_exceeded' }
 
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let password = ''
 test.before(async () => {
-  posthorn = await startPosthorn()
-  password = posthorn.admin.password
+  mailhorn = await startMailhorn()
+  password = mailhorn.admin.password
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 function change(session: string, current: string, next: string): Promise<ApiAnswer> {
   const body = { current_password: current, new_password: next }
-  return posthorn.call('POST', '/auth/password', { session, body })
+  return mailhorn.call('POST', '/auth/password', { session, body })
 }
 
 async function changeTo(session: string, next: string): Promise<ApiAnswer> {
@@ -30,15 +30,15 @@ async function changeTo(session: string, next: string): Promise<ApiAnswer> {
 }
 
 async function signInWith(secret: string): Promise<number> {
-  const body = { email: posthorn.admin.email, password: secret }
-  return (await posthorn.call('POST', '/auth/login', { body })).status
+  const body = { email: mailhorn.admin.email, password: secret }
+  return (await mailhorn.call('POST', '/auth/login', { body })).status
 }
 
-const whoAmI = (session: string) => posthorn.call('GET', '/auth/session', { session })
+const whoAmI = (session: string) => mailhorn.call('GET', '/auth/session', { session })
 
 test('the new one is good and the old one is not', async () => {
   const former = password
-  const { status, body } = await changeTo(openSession(posthorn, 'bearer'), 'eight ch')
+  const { status, body } = await changeTo(openSession(mailhorn, 'bearer'), 'eight ch')
   assert.is(status, 200)
   assert.equal(Object.keys(body).sort(), ['id', 'object', 'sessions_ended'])
   assert.is(body.object, 'user')
@@ -47,42 +47,42 @@ test('the new one is good and the old one is not', async () => {
 })
 
 test('it ends all other sessions, of browsers and scripts, and keeps this one', async () => {
-  const own = openSession(posthorn, 'bearer')
-  const others = [openSession(posthorn, 'bearer'), openSession(posthorn, 'bearer')]
-  const browser = openSession(posthorn, 'cookie')
+  const own = openSession(mailhorn, 'bearer')
+  const others = [openSession(mailhorn, 'bearer'), openSession(mailhorn, 'bearer')]
+  const browser = openSession(mailhorn, 'cookie')
   const { body } = await changeTo(own, 'another passphrase')
   assert.ok(body.sessions_ended >= 3)
   assert.is((await whoAmI(own)).status, 200)
   for (const session of others) assertRefusal(await whoAmI(session), NO_SESSION)
-  const headers = { cookie: `posthorn_session=${browser}` }
-  assertRefusal(await posthorn.call('GET', '/auth/session', { headers }), NO_SESSION)
+  const headers = { cookie: `mailhorn_session=${browser}` }
+  assertRefusal(await mailhorn.call('GET', '/auth/session', { headers }), NO_SESSION)
   assert.is((await changeTo(own, 'yet another passphrase')).body.sessions_ended, 0)
 })
 
 test('a browser changes it with its cookie, from its own origin only', async () => {
-  const cookie = `posthorn_session=${openSession(posthorn, 'cookie')}`
+  const cookie = `mailhorn_session=${openSession(mailhorn, 'cookie')}`
   const body = { current_password: password, new_password: 'from the browser' }
   const from = (site: string) =>
-    posthorn.call('POST', '/auth/password', { body, headers: { cookie, 'sec-fetch-site': site } })
+    mailhorn.call('POST', '/auth/password', { body, headers: { cookie, 'sec-fetch-site': site } })
   assertRefusal(await from('cross-site'), { status: 403, name: 'security_error' })
   assert.is((await from('same-origin')).status, 200)
   password = body.new_password
 })
 
 test('API keys go on working', async () => {
-  await changeTo(openSession(posthorn, 'bearer'), 'keys are not passwords')
-  const { status } = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, body: {} })
+  await changeTo(openSession(mailhorn, 'bearer'), 'keys are not passwords')
+  const { status } = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body: {} })
   assert.is(status, 422)
 })
 
 test('an API key cannot change it', async () => {
   const body = { current_password: password, new_password: 'changed by a key' }
   const expected = { status: 401, name: 'restricted_api_key' }
-  await refuses(posthorn, ['POST', '/auth/password', { key: posthorn.apiKey, body }], expected)
+  await refuses(mailhorn, ['POST', '/auth/password', { key: mailhorn.apiKey, body }], expected)
 })
 
 test('letters are the same however they are composed', async () => {
-  const session = openSession(posthorn, 'bearer')
+  const session = openSession(mailhorn, 'bearer')
   await changeTo(session, 'Straßencafé'.normalize('NFD'))
   password = password.normalize('NFC')
   assert.is(await signInWith(password), 200)
@@ -112,16 +112,16 @@ for (const [what, fields, expected] of [
   ['an empty current one', { current_password: '' }, WRONG],
 ] as const)
   test(`refuses ${what}, and changes nothing`, async () => {
-    const session = openSession(posthorn, 'bearer')
-    const hashes = () => posthorn.rows('select password_hash from users')
+    const session = openSession(mailhorn, 'bearer')
+    const hashes = () => mailhorn.rows('select password_hash from users')
     const before = hashes()
     const body = { current_password: password, new_password: 'a good new one', ...fields }
-    await refuses(posthorn, ['POST', '/auth/password', { session, body }], expected)
+    await refuses(mailhorn, ['POST', '/auth/password', { session, body }], expected)
     assert.equal(hashes(), before)
   })
 
 test('who holds a session and guesses has to wait; the other sessions need not', async () => {
-  const [stolen, own] = [openSession(posthorn, 'bearer'), openSession(posthorn, 'bearer')]
+  const [stolen, own] = [openSession(mailhorn, 'bearer'), openSession(mailhorn, 'bearer')]
   for (let i = 0; i < 5; i++) assertRefusal(await change(stolen, `guess ${i}`, 'mine now'), WRONG)
   for (const guess of ['guess 6', password]) {
     const answer = await change(stolen, guess, 'mine now')
@@ -135,17 +135,17 @@ test('who holds a session and guesses has to wait; the other sessions need not',
 })
 
 test('very many at once are each refused, for the password or for their number', async () => {
-  const sessions = Array.from({ length: 28 }, () => openSession(posthorn, 'bearer'))
+  const sessions = Array.from({ length: 28 }, () => openSession(mailhorn, 'bearer'))
   const answers = await Promise.all(
     [...sessions, ...sessions].map(session => change(session, 'wrong', 'long enough')),
   )
   for (const answer of answers) assertRefusal(answer, answer.status === 429 ? TOO_MANY : WRONG)
-  assert.is((await posthorn.call('GET', '/healthz')).status, 200)
+  assert.is((await mailhorn.call('GET', '/healthz')).status, 200)
 })
 
 test('neither the old nor the new one is stored or shown', async () => {
-  const answer = await changeTo(openSession(posthorn, 'bearer'), 'a very secret secret')
-  const stored = JSON.stringify(posthorn.rows('select * from users'))
+  const answer = await changeTo(openSession(mailhorn, 'bearer'), 'a very secret secret')
+  const stored = JSON.stringify(mailhorn.rows('select * from users'))
   assert.not(stored.includes('secret'))
   assert.not(JSON.stringify(answer.body).includes('secret'))
 })

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
 import { startFakeMx } from '../../kit/fake-mx.ts'
-import { startPosthorn } from '../../kit/posthorn.ts'
+import { startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -15,23 +15,23 @@ mx.far.example A 127.0.0.3`
 
 async function open(t: TestContext) {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
-  const posthorn = await t.using(startPosthorn({ zone: ZONE, mxPort: mx.port }))
-  await posthorn.verifiedDomain('here.example')
-  const session = await posthorn.signIn()
-  const { body: account } = await posthorn.call('GET', '/account', { session })
+  const mailhorn = await t.using(startMailhorn({ zone: ZONE, mxPort: mx.port }))
+  await mailhorn.verifiedDomain('here.example')
+  const session = await mailhorn.signIn()
+  const { body: account } = await mailhorn.call('GET', '/account', { session })
   const send = (...to: string[]) =>
-    posthorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hello' })
+    mailhorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hello' })
   const post = async (path: string, body: object) => {
-    const answer = await posthorn.call('POST', path, { session, body })
+    const answer = await mailhorn.call('POST', path, { session, body })
     if (answer.status >= 300) throw new Error(JSON.stringify(answer.body))
     return answer.body
   }
-  const get = async (path: string) => (await posthorn.call('GET', path, { session })).body
-  return { mx, posthorn, session, account, send, post, get }
+  const get = async (path: string) => (await mailhorn.call('GET', path, { session })).body
+  return { mx, mailhorn, session, account, send, post, get }
 }
 
 test('an account is stopped at once, what waits is canceled, and after the release its mail goes again', async t => {
-  const { posthorn, account, send, post, get, mx } = await open(t)
+  const { mailhorn, account, send, post, get, mx } = await open(t)
   const hold = await post('/queue/hold', { account_id: account.id, reason: 'spam run' })
   assert.equal(
     [hold.object, hold.account_id, hold.reason, hold.domain],
@@ -49,12 +49,12 @@ test('an account is stopped at once, what waits is canceled, and after the relea
   assert.equal((await get('/queue/holds')).data, [hold])
   const canceled = await post('/queue/cancel', { account_id: account.id })
   assert.equal(canceled, { object: 'queue_change', deliveries: 1, has_more: false })
-  const email = await posthorn.email(first)
+  const email = await mailhorn.email(first)
   assert.equal([email.status, email.events.at(-1).type], ['canceled', 'email.canceled'])
   const second = await send('ok2@there.example')
   assert.equal((await post('/queue/release', { account_id: account.id })).released, true)
   assert.equal((await post('/queue/release', { account_id: account.id })).released, false)
-  await posthorn.emailWhen(second, 'delivered')
+  await mailhorn.emailWhen(second, 'delivered')
   assert.equal(
     mx.messages.map(({ rcptTo }) => rcptTo),
     [['ok2@there.example']],
@@ -63,18 +63,18 @@ test('an account is stopped at once, what waits is canceled, and after the relea
 })
 
 test('what was deferred is tried now', async t => {
-  const { posthorn, send, post, mx } = await open(t)
+  const { mailhorn, send, post, mx } = await open(t)
   const id = await send('grey-1@there.example')
-  await posthorn.emailWhen(id, 'delivery_delayed')
+  await mailhorn.emailWhen(id, 'delivery_delayed')
   assert.is(mx.triesOf('grey-1@there.example'), 1)
   assert.is((await post('/queue/retry', { email_id: id })).deliveries, 1)
-  await posthorn.emailWhen(id, 'delivered')
+  await mailhorn.emailWhen(id, 'delivered')
 })
 
 test('destinations tell how mail was taken, and a site that rests is tried when it is asked for', async t => {
-  const { posthorn, send, post, get, mx } = await open(t)
-  await posthorn.emailWhen(await send('ok@there.example'), 'delivered')
-  await posthorn.emailWhen(await send('perm-550-511@there.example'), 'bounced')
+  const { mailhorn, send, post, get, mx } = await open(t)
+  await mailhorn.emailWhen(await send('ok@there.example'), 'delivered')
+  await mailhorn.emailWhen(await send('perm-550-511@there.example'), 'bounced')
   const [site] = (await get('/destinations')).data
   assert.equal(
     [site.site, site.delivered, site.bounced, site.bounced_by_class, site.paused_until],
@@ -106,33 +106,33 @@ test('destinations tell how mail was taken, and a site that rests is tried when 
   await t.using(startFakeMx({ host: '127.0.0.3', port: mx.port }))
   const resume = async (name: string) => (await post('/destinations/resume', { site: name })).resumed
   assert.is(await resume('mx.far.example'), true)
-  for (const id of far) await posthorn.emailWhen(id, 'delivered')
+  for (const id of far) await mailhorn.emailWhen(id, 'delivered')
   assert.is(await resume('mx.far.example'), false)
 })
 
 test('a server that is slowed down gets its mail more slowly, and as fast as ever afterwards', async t => {
-  const { posthorn, session, send, post, get } = await open(t)
+  const { mailhorn, session, send, post, get } = await open(t)
   const site = 'mx.there.example'
   const slowed = await post('/destinations/slow', { site, messages_per_minute: 2 })
   assert.equal([slowed.object, slowed.site, slowed.messages_per_minute], ['destination_slow', site, 2])
   assert.equal((await get('/destinations/slow')).data, [slowed])
-  await posthorn.emailWhen(await send('ok1@there.example'), 'delivered')
+  await mailhorn.emailWhen(await send('ok1@there.example'), 'delivered')
   const second = await send('ok2@there.example')
   const waiting = await until(async () => {
     const { data } = await get('/queue')
     return data[0]?.paths[0] ? data[0] : undefined
   })
   assert.equal([waiting.site, waiting.paths[0].messages_per_second], [site, 2 / 60])
-  posthorn.clock.advance(30_000)
-  await posthorn.emailWhen(second, 'delivered')
+  mailhorn.clock.advance(30_000)
+  await mailhorn.emailWhen(second, 'delivered')
   const third = await send('ok3@there.example')
   assert.is((await post('/destinations/unslow', { site })).ended, true)
   assert.is((await post('/destinations/unslow', { site })).ended, false)
-  await posthorn.emailWhen(third, 'delivered')
+  await mailhorn.emailWhen(third, 'delivered')
   assert.equal((await get('/destinations/slow')).data, [])
   for (const messages_per_minute of [0, 60_001, 1.5, 'many', undefined])
     assertRefusal(
-      await posthorn.call('POST', '/destinations/slow', { session, body: { site, messages_per_minute } }),
+      await mailhorn.call('POST', '/destinations/slow', { session, body: { site, messages_per_minute } }),
       {
         status: 422,
         name: messages_per_minute === undefined ? 'missing_required_field' : 'validation_error',
@@ -142,8 +142,8 @@ test('a server that is slowed down gets its mail more slowly, and as fast as eve
 })
 
 test('nobody else sees or steers it', async t => {
-  const { posthorn } = await open(t)
-  const { session, apiKey } = addAccount(posthorn, 'stranger')
+  const { mailhorn } = await open(t)
+  const { session, apiKey } = addAccount(mailhorn, 'stranger')
   for (const [method, path] of [
     ['GET', '/queue'],
     ['GET', '/queue/holds'],
@@ -159,23 +159,23 @@ test('nobody else sees or steers it', async t => {
   ] as const) {
     const body =
       method === 'POST' ? { body: { domain: 'there.example', site: 'mx', messages_per_minute: 1 } } : {}
-    assertRefusal(await posthorn.call(method, path, { session, ...body }), {
+    assertRefusal(await mailhorn.call(method, path, { session, ...body }), {
       status: 403,
       name: 'invalid_access',
     })
-    assertRefusal(await posthorn.call(method, path, { key: apiKey, ...body }), {
+    assertRefusal(await mailhorn.call(method, path, { key: apiKey, ...body }), {
       status: 401,
       name: 'restricted_api_key',
     })
   }
-  assert.equal(posthorn.rows('select 1 from queue_holds'), [])
+  assert.equal(mailhorn.rows('select 1 from queue_holds'), [])
 })
 
 test('a mistake is told by the name of its field, and changes nothing', async t => {
-  const { posthorn, session } = await open(t)
+  const { mailhorn, session } = await open(t)
   const UNKNOWN = '01990000-0000-7000-8000-000000000000'
   for (const path of ['/queue/hold', '/queue/release', '/queue/retry', '/queue/cancel']) {
-    const ask = (body: object) => posthorn.call('POST', path, { session, body })
+    const ask = (body: object) => mailhorn.call('POST', path, { session, body })
     assertRefusal(await ask({}), { status: 422, name: 'missing_required_field', path: 'domain' })
     assertRefusal(await ask({ domain: 'no domain' }), {
       status: 422,
@@ -194,18 +194,18 @@ test('a mistake is told by the name of its field, and changes nothing', async t 
     assertRefusal(await ask({ broadcast_id: `brd_${UNKNOWN}` }), { status: 404, name: 'not_found' })
   }
   for (const query of ['by=age', 'domain=no%20domain', 'account_id=x', 'class=bulk', 'limit=0'])
-    assertRefusal(await posthorn.call('GET', `/queue?${query}`, { session }), {
+    assertRefusal(await mailhorn.call('GET', `/queue?${query}`, { session }), {
       status: 422,
       name: 'validation_error',
       path: query.split('=')[0]!,
     })
   for (const day of ['2026-02-30', 'today', '2026-1-1'])
-    assertRefusal(await posthorn.call('GET', `/destinations?day=${day}`, { session }), {
+    assertRefusal(await mailhorn.call('GET', `/destinations?day=${day}`, { session }), {
       status: 422,
       name: 'validation_error',
       path: 'day',
     })
-  assert.equal(posthorn.rows('select 1 from queue_holds'), [])
+  assert.equal(mailhorn.rows('select 1 from queue_holds'), [])
 })
 
 test.run()

@@ -1,7 +1,7 @@
 import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -10,16 +10,16 @@ const MAIL = { from: 'a@here.example', to: 'delivered@simulator.test', subject: 
 /** So many requests at once are more than one a second, however slow the machine. */
 const MANY = 20
 
-async function startWith(limit: string, t: { after(fn: () => unknown): void }): Promise<Posthorn> {
-  const posthorn = await startPosthorn({ env: { POSTHORN_RATE_LIMIT_REQUESTS_PER_SECOND: limit } })
-  t.after(() => posthorn.close())
-  return posthorn
+async function startWith(limit: string, t: { after(fn: () => unknown): void }): Promise<Mailhorn> {
+  const mailhorn = await startMailhorn({ env: { MAILHORN_RATE_LIMIT_REQUESTS_PER_SECOND: limit } })
+  t.after(() => mailhorn.close())
+  return mailhorn
 }
 
 test('what goes beyond the setting is refused and stores nothing', async t => {
-  const posthorn = await startWith('1', t)
+  const mailhorn = await startWith('1', t)
   const calls = Array.from({ length: MANY }, () =>
-    posthorn.call('POST', '/emails', { key: posthorn.apiKey, body: MAIL }),
+    mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body: MAIL }),
   )
   const answers = await Promise.all(calls)
   const refused = answers.filter(({ status }) => status !== 200)
@@ -28,23 +28,23 @@ test('what goes beyond the setting is refused and stores nothing', async t => {
     assertRefusal(answer, { status: 429, name: 'rate_limit_exceeded', says: /1 a second/ })
     assert.is(answer.headers.get('retry-after'), '1')
   }
-  assert.equal(posthorn.rows('select count(*) as count from emails'), [{ count: MANY - refused.length }])
+  assert.equal(mailhorn.rows('select count(*) as count from emails'), [{ count: MANY - refused.length }])
 })
 
 test('keys and sessions of an account share it, other accounts do not', async t => {
-  const posthorn = await startWith('1', t)
-  const other = addAccount(posthorn, 'other')
-  const session = await posthorn.signIn()
-  const { body } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'second' } })
-  posthorn.clock.advance(1_000)
+  const mailhorn = await startWith('1', t)
+  const other = addAccount(mailhorn, 'other')
+  const session = await mailhorn.signIn()
+  const { body } = await mailhorn.call('POST', '/api-keys', { session, body: { name: 'second' } })
+  mailhorn.clock.advance(1_000)
   const credentials = [
-    { key: posthorn.apiKey },
+    { key: mailhorn.apiKey },
     { key: body.token as string },
     { session },
     { key: other.apiKey },
   ]
   const [first, second, third, foreign] = await Promise.all(
-    credentials.map(credential => posthorn.call('POST', '/emails', { ...credential, body: MAIL })),
+    credentials.map(credential => mailhorn.call('POST', '/emails', { ...credential, body: MAIL })),
   )
   const own = [first!, second!, third!].map(({ status }) => status)
   assert.ok(own.includes(200) && own.includes(429), `${own}`)
@@ -52,8 +52,8 @@ test('keys and sessions of an account share it, other accounts do not', async t 
 })
 
 test('the resend package reads the refusal', async t => {
-  const posthorn = await startWith('1', t)
-  const resend = new Resend(posthorn.apiKey, { baseUrl: posthorn.baseUrl })
+  const mailhorn = await startWith('1', t)
+  const resend = new Resend(mailhorn.apiKey, { baseUrl: mailhorn.baseUrl })
   const results = await Promise.all(Array.from({ length: MANY }, () => resend.emails.send(MAIL)))
   const { error, headers } = results.find(result => result.error)!
   assert.equal([error?.name, error?.statusCode], ['rate_limit_exceeded', 429])
@@ -61,9 +61,9 @@ test('the resend package reads the refusal', async t => {
 })
 
 test('0 means any number, and no word of a limit', async t => {
-  const posthorn = await startWith('0', t)
+  const mailhorn = await startWith('0', t)
   const calls = Array.from({ length: 3 * MANY }, () =>
-    posthorn.call('POST', '/emails', { key: posthorn.apiKey, body: MAIL }),
+    mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body: MAIL }),
   )
   for (const { status, headers } of await Promise.all(calls)) {
     assert.is(status, 200)

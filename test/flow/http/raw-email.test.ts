@@ -4,7 +4,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import PostalMime from 'postal-mime'
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -16,14 +16,14 @@ const ZONE = `
 const DAY_MS = 86_400_000
 const MAIL = { from: 'Ann <ann@here.example>', subject: 'Hello', text: 'text' }
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2', tls: 'good' })
-  posthorn = await startPosthorn({ zone: ZONE, mxPort: mx.port })
-  for (const name of ['here.example', 'gone.example', 'turns.example']) await posthorn.verifiedDomain(name)
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: mx.port })
+  for (const name of ['here.example', 'gone.example', 'turns.example']) await mailhorn.verifiedDomain(name)
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
@@ -36,20 +36,20 @@ interface Raw {
 
 async function raw(id: string, query = '', method = 'GET'): Promise<Raw> {
   const { status, headers, ...response } = await answer(id, query, method)
-  return { status, headers, fidelity: headers.get('x-posthorn-raw'), bytes: response.bytes }
+  return { status, headers, fidelity: headers.get('x-mailhorn-raw'), bytes: response.bytes }
 }
 
 async function answer(id: string, query: string, method = 'GET') {
-  const response = await fetch(`${posthorn.baseUrl}/emails/${id}/raw${query}`, {
+  const response = await fetch(`${mailhorn.baseUrl}/emails/${id}/raw${query}`, {
     method,
-    headers: { authorization: `Bearer ${posthorn.apiKey}` },
+    headers: { authorization: `Bearer ${mailhorn.apiKey}` },
   })
   const { status, headers } = response
   return { status, headers, bytes: Buffer.from(await response.arrayBuffer()) }
 }
 
 const ask = (id: string, query = '') =>
-  posthorn.call('GET', `/emails/${id}/raw${query}`, { key: posthorn.apiKey })
+  mailhorn.call('GET', `/emails/${id}/raw${query}`, { key: mailhorn.apiKey })
 
 /** What the MX took for an address, last. */
 const taken = (address: string) => mx.messages.findLast(({ rcptTo }) => rcptTo.includes(address))!.data
@@ -57,7 +57,7 @@ const sameBytes = (a: Buffer, b: Buffer) => assert.ok(a.equals(b), `\n${a}\n----
 
 test('is byte for byte what each recipient was sent', async () => {
   const recipients = ['ok-a@there.example', 'ok-b@there.example', 'ok-c@there.example']
-  const id = await posthorn.send({
+  const id = await mailhorn.send({
     from: 'Änn Émile <ann@here.example>',
     to: `Bob <${recipients[0]}>`,
     cc: recipients[1],
@@ -72,7 +72,7 @@ test('is byte for byte what each recipient was sent', async () => {
       { filename: 'logo.png', content: Buffer.alloc(200_000, 7).toString('base64'), content_id: 'logo' },
     ],
   })
-  await posthorn.emailWhen(id, 'delivered')
+  await mailhorn.emailWhen(id, 'delivered')
   for (const address of recipients) {
     const { status, fidelity, headers, bytes } = await raw(id, `?recipient=${address}`)
     assert.equal([status, fidelity, headers.get('content-type')], [200, 'exact', 'message/rfc822'])
@@ -93,11 +93,11 @@ for (const [what, mail] of [
   test(`so it is with ${what}`, async () => {
     const to = `ok-${what.replaceAll(' ', '-')}@there.example`
     const later = 'scheduled_at' in mail
-    const at = new Date(posthorn.clock.now() + 60_000).toISOString()
+    const at = new Date(mailhorn.clock.now() + 60_000).toISOString()
     const base = { from: MAIL.from, subject: 's', to, html: '<p>html</p>' }
-    const id = await posthorn.send({ ...base, ...mail, ...(later ? { scheduled_at: at } : {}) })
-    if (later) posthorn.clock.advance(61_000)
-    await posthorn.emailWhen(id, 'delivered')
+    const id = await mailhorn.send({ ...base, ...mail, ...(later ? { scheduled_at: at } : {}) })
+    if (later) mailhorn.clock.advance(61_000)
+    await mailhorn.emailWhen(id, 'delivered')
     const { fidelity, bytes } = await raw(id)
     assert.is(fidelity, 'exact')
     sameBytes(bytes, taken(to))
@@ -105,8 +105,8 @@ for (const [what, mail] of [
 
 test('the signatures hold for a stranger', async () => {
   const to = 'ok-verified@there.example'
-  const id = await posthorn.send({ ...MAIL, to })
-  await posthorn.emailWhen(id, 'delivered')
+  const id = await mailhorn.send({ ...MAIL, to })
+  await mailhorn.emailWhen(id, 'delivered')
   const { bytes } = await raw(id)
   const { results } = await dkimVerify(bytes, { resolver: keysInStore })
   assert.equal(
@@ -118,7 +118,7 @@ test('the signatures hold for a stranger', async () => {
 /** The keys as their TXT records say them. */
 async function keysInStore(name: string): Promise<string[][]> {
   const token = name.split('.')[0]!
-  const [key] = posthorn.rows<{ algorithm: string; public_key: string }>(
+  const [key] = mailhorn.rows<{ algorithm: string; public_key: string }>(
     'select algorithm, public_key from dkim_keys where token = ?',
     token,
   )
@@ -127,13 +127,13 @@ async function keysInStore(name: string): Promise<string[][]> {
 
 test('after a deferral it is what every attempt sent, signed once', async () => {
   const to = 'dot-451@there.example'
-  const id = await posthorn.send({ ...MAIL, to })
-  await posthorn.emailWhen(id, 'delivery_delayed')
+  const id = await mailhorn.send({ ...MAIL, to })
+  await mailhorn.emailWhen(id, 'delivery_delayed')
   const first = await raw(id)
   assert.is(first.fidelity, 'exact')
-  posthorn.clock.advance(2 * 3_600_000)
+  mailhorn.clock.advance(2 * 3_600_000)
   for (;;) {
-    const [recipient] = (await posthorn.email(id)).recipients
+    const [recipient] = (await mailhorn.email(id)).recipients
     if (recipient.attempts > 1 && recipient.transcripts.length > 1) break
   }
   const second = await raw(id)
@@ -142,29 +142,29 @@ test('after a deferral it is what every attempt sent, signed once', async () => 
 })
 
 test('before an attempt has ended it says so, and has no signature', async () => {
-  const scheduled = { ...MAIL, scheduled_at: new Date(posthorn.clock.now() + DAY_MS).toISOString() }
-  const id = await posthorn.send({ ...scheduled, to: 'ok-waiting@there.example' })
+  const scheduled = { ...MAIL, scheduled_at: new Date(mailhorn.clock.now() + DAY_MS).toISOString() }
+  const id = await mailhorn.send({ ...scheduled, to: 'ok-waiting@there.example' })
   const { status, fidelity, bytes } = await raw(id)
   assert.equal([status, fidelity], [200, 'not-sent'])
-  assert.not.match(`${bytes}`, /DKIM-Signature|X-Posthorn-Ref/i)
+  assert.not.match(`${bytes}`, /DKIM-Signature|X-Mailhorn-Ref/i)
   const { subject, text } = await PostalMime.parse(bytes)
   assert.equal([subject, text?.trim()], ['Hello', 'text'])
 })
 
 test('mail of the simulator from a domain that is not verified is not signed, and said to be so', async () => {
-  const id = await posthorn.send({ ...MAIL, from: 'ann@nowhere.example', to: 'delivered@simulator.test' })
-  await posthorn.emailWhen(id, 'delivered')
+  const id = await mailhorn.send({ ...MAIL, from: 'ann@nowhere.example', to: 'delivered@simulator.test' })
+  await mailhorn.emailWhen(id, 'delivered')
   const { fidelity, bytes } = await raw(id)
   assert.is(fidelity, 'unsigned')
-  assert.match(`${bytes}`, /^X-Posthorn-Ref: /m)
+  assert.match(`${bytes}`, /^X-Mailhorn-Ref: /m)
   assert.not.match(`${bytes}`, /DKIM-Signature/i)
 })
 
 test('when what is stored no longer gives what was signed, it says that it is not exact', async () => {
-  const id = await posthorn.send({ ...MAIL, to: 'ok-changed@there.example' })
-  await posthorn.emailWhen(id, 'delivered')
-  const messageId = (await posthorn.email(id)).message_id
-  posthorn.change('update emails set subject = ? where message_id = ?', 'Hullo', messageId)
+  const id = await mailhorn.send({ ...MAIL, to: 'ok-changed@there.example' })
+  await mailhorn.emailWhen(id, 'delivered')
+  const messageId = (await mailhorn.email(id)).message_id
+  mailhorn.change('update emails set subject = ? where message_id = ?', 'Hullo', messageId)
   const { fidelity, bytes } = await raw(id)
   assert.is(fidelity, 'inexact')
   assert.match(`${bytes}`, /^Subject: Hullo/m)
@@ -173,12 +173,12 @@ test('when what is stored no longer gives what was signed, it says that it is no
 
 test('when the domain is gone, so are its keys: it is shown without their signatures', async () => {
   const to = 'ok-gone@there.example'
-  const id = await posthorn.send({ ...MAIL, from: 'ann@gone.example', to })
-  await posthorn.emailWhen(id, 'delivered')
-  const session = await posthorn.signIn()
-  const { body } = await posthorn.call('GET', '/domains', { session })
+  const id = await mailhorn.send({ ...MAIL, from: 'ann@gone.example', to })
+  await mailhorn.emailWhen(id, 'delivered')
+  const session = await mailhorn.signIn()
+  const { body } = await mailhorn.call('GET', '/domains', { session })
   const domain = body.data.find(({ name }: { name: string }) => name === 'gone.example')
-  await posthorn.call('DELETE', `/domains/${domain.id}`, { session })
+  await mailhorn.call('DELETE', `/domains/${domain.id}`, { session })
   const { fidelity, bytes } = await raw(id)
   assert.is(fidelity, 'inexact')
   const sent = `${taken(to)}`
@@ -186,10 +186,10 @@ test('when the domain is gone, so are its keys: it is shown without their signat
 })
 
 test('takes a session, too, and HEAD', async () => {
-  const id = await posthorn.send({ ...MAIL, to: 'delivered@simulator.test' })
-  await posthorn.emailWhen(id, 'delivered')
-  const session = await posthorn.signIn()
-  const shown = await posthorn.call('GET', `/emails/${id}/raw`, { session })
+  const id = await mailhorn.send({ ...MAIL, to: 'delivered@simulator.test' })
+  await mailhorn.emailWhen(id, 'delivered')
+  const session = await mailhorn.signIn()
+  const shown = await mailhorn.call('GET', `/emails/${id}/raw`, { session })
   assert.match(shown.body, /^Subject: Hello/m)
   const { status, headers, bytes } = await raw(id, '', 'HEAD')
   assert.equal([status, bytes.length], [200, 0])
@@ -197,7 +197,7 @@ test('takes a session, too, and HEAD', async () => {
 })
 
 test('names a recipient who is none of it, or no address', async () => {
-  const id = await posthorn.send({ ...MAIL, to: 'delivered@simulator.test' })
+  const id = await mailhorn.send({ ...MAIL, to: 'delivered@simulator.test' })
   assertRefusal(await ask(id, '?recipient=bob@there.example'), { status: 404, name: 'not_found' })
   assertRefusal(await ask(id, '?recipient=nobody'), {
     ...{ status: 422, name: 'validation_error', path: 'recipient' },
@@ -207,45 +207,45 @@ test('names a recipient who is none of it, or no address', async () => {
 test('those that are not read keep nobody from theirs, and HEAD holds no place', async () => {
   const content = Buffer.alloc(8 * 1024 * 1024, 1).toString('base64')
   const attachments = [{ filename: 'large.bin', content }]
-  const id = await posthorn.send({ ...MAIL, to: 'delivered@simulator.test', attachments })
-  await posthorn.emailWhen(id, 'delivered')
+  const id = await mailhorn.send({ ...MAIL, to: 'delivered@simulator.test', attachments })
+  await mailhorn.emailWhen(id, 'delivered')
   for (let i = 0; i < 5; i++) assert.is((await raw(id, '', 'HEAD')).status, 200)
-  const headers = { authorization: `Bearer ${posthorn.apiKey}` }
+  const headers = { authorization: `Bearer ${mailhorn.apiKey}` }
   const unread: IncomingMessage[] = []
   for (let i = 0; i < 2; i++)
-    unread.push((await once(get(`${posthorn.baseUrl}/emails/${id}/raw`, { headers }), 'response'))[0])
+    unread.push((await once(get(`${mailhorn.baseUrl}/emails/${id}/raw`, { headers }), 'response'))[0])
   const third = raw(id)
-  const { body } = await posthorn.call('GET', '/emails?limit=1', { key: posthorn.apiKey })
+  const { body } = await mailhorn.call('GET', '/emails?limit=1', { key: mailhorn.apiKey })
   assert.is(body.data.length, 1)
   for (const reply of unread) reply.destroy()
   assert.ok((await third).bytes.length > 8 * 1024 * 1024, 'it comes when the others have left')
 })
 
 test('leaves with its email', async () => {
-  const id = await posthorn.send({ ...MAIL, to: 'delivered@simulator.test' })
-  await posthorn.emailWhen(id, 'delivered')
-  posthorn.clock.advance(91 * DAY_MS)
+  const id = await mailhorn.send({ ...MAIL, to: 'delivered@simulator.test' })
+  await mailhorn.emailWhen(id, 'delivered')
+  mailhorn.clock.advance(91 * DAY_MS)
   assertRefusal(await ask(id), { status: 404, name: 'not_found', says: /^Email not found/ })
 })
 
 test('it is exact after a change of keys, and no longer when theirs are destroyed', async () => {
   const to = 'ok-rotated@there.example'
-  const id = await posthorn.send({ ...MAIL, from: 'ann@turns.example', to })
-  await posthorn.emailWhen(id, 'delivered')
-  const keys = posthorn.rows<{ id: Uint8Array }>(
+  const id = await mailhorn.send({ ...MAIL, from: 'ann@turns.example', to })
+  await mailhorn.emailWhen(id, 'delivered')
+  const keys = mailhorn.rows<{ id: Uint8Array }>(
     "select id from dkim_keys where domain_id = (select id from domains where name = 'turns.example')",
   )
-  posthorn.change(
+  mailhorn.change(
     `insert into former_dkim_keys (id, domain_id, token, algorithm, public_key, retired_at, private_key)
      select id, domain_id, token, algorithm, public_key, 1, private_key from dkim_keys where domain_id =
      (select id from domains where name = 'turns.example')`,
   )
-  for (const key of keys) posthorn.change('delete from dkim_keys where id = ?', key.id)
+  for (const key of keys) mailhorn.change('delete from dkim_keys where id = ?', key.id)
   const { fidelity, bytes } = await raw(id)
   assert.is(fidelity, 'exact')
   assert.is(`${bytes}`, `${taken(to)}`)
   for (const key of keys)
-    posthorn.change('update former_dkim_keys set private_key = null where id = ?', key.id)
+    mailhorn.change('update former_dkim_keys set private_key = null where id = ?', key.id)
   const without = await raw(id)
   assert.is(without.fidelity, 'inexact')
   const sent = `${taken(to)}`

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import * as assert from 'uvu/assert'
 import { settingsOf } from '../../../src/interfaces/dashboard/web/labels/own-name.ts'
-import { startPosthorn } from '../../kit/posthorn.ts'
+import { startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('a service that is started with the settings of the first steps')
@@ -17,12 +17,12 @@ function printedSettings(): Record<string, string> {
     const [name, value] = [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]
     return [name, name.endsWith('_LISTEN') ? value.replace(/^.*:\d+$/, '127.0.0.1:0') : value]
   })
-  return { ...Object.fromEntries(entries), POSTHORN_ACME_DIRECTORY_URL: 'https://127.0.0.1:9/directory' }
+  return { ...Object.fromEntries(entries), MAILHORN_ACME_DIRECTORY_URL: 'https://127.0.0.1:9/directory' }
 }
 
 test('its links are public, and it takes mail, submissions, HTTPS and DNS', async t => {
-  const posthorn = await t.using(startPosthorn({ env: printedSettings() }))
-  const { app } = posthorn
+  const mailhorn = await t.using(startMailhorn({ env: printedSettings() }))
+  const { app } = mailhorn
   assert.is(app.baseUrl, 'https://mail.here.example')
   const greeting = async ({ address, port }: { address: string; port: number }) => {
     const socket = connect(port, address)

@@ -1,20 +1,20 @@
 import * as assert from 'uvu/assert'
 import { openSession } from '../../kit/accounts.ts'
 import { freePort } from '../../kit/free-port.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { exchange } from '../../kit/raw-http.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('headers of replies')
-let secure: Posthorn
-let plain: Posthorn
+let secure: Mailhorn
+let plain: Mailhorn
 test.before(async () => {
   const port = await freePort()
-  secure = await startPosthorn({
-    env: { POSTHORN_HTTP_BASE_URL: 'https://mail.example', POSTHORN_HTTP_LISTEN: `127.0.0.1:${port}` },
+  secure = await startMailhorn({
+    env: { MAILHORN_HTTP_BASE_URL: 'https://mail.example', MAILHORN_HTTP_LISTEN: `127.0.0.1:${port}` },
   })
   secure.baseUrl = `http://127.0.0.1:${port}`
-  plain = await startPosthorn()
+  plain = await startMailhorn()
 })
 test.after(async () => {
   await secure.close()

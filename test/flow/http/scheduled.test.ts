@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -7,21 +7,21 @@ import { until } from '../../kit/until.ts'
 const test = suite('scheduled emails')
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const MAIL = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 const UNKNOWN = 'eml_01990000-0000-7000-8000-000000000000'
 
-const inMs = (ms: number) => new Date(posthorn.clock.now() + ms).toISOString()
+const inMs = (ms: number) => new Date(mailhorn.clock.now() + ms).toISOString()
 const schedule = (ms: number, over: object = {}) =>
-  posthorn.send({ ...MAIL, scheduled_at: inMs(ms), ...over })
+  mailhorn.send({ ...MAIL, scheduled_at: inMs(ms), ...over })
 const reschedule = (id: string, body: unknown) =>
-  posthorn.call('PATCH', `/emails/${id}`, { key: posthorn.apiKey, body })
-const cancel = (id: string) => posthorn.call('POST', `/emails/${id}/cancel`, { key: posthorn.apiKey })
+  mailhorn.call('PATCH', `/emails/${id}`, { key: mailhorn.apiKey, body })
+const cancel = (id: string) => mailhorn.call('POST', `/emails/${id}/cancel`, { key: mailhorn.apiKey })
 
 function insistOnOk({ status, headers, body }: ApiAnswer) {
   assert.is(status, 200, JSON.stringify(body))
@@ -33,8 +33,8 @@ const types = (email: { events: { type: string }[] }) => email.events.map(({ typ
 
 test('waits until its time, and is then sent', async () => {
   const scheduledAt = inMs(HOUR_MS)
-  const id = await posthorn.send({ ...MAIL, scheduled_at: scheduledAt })
-  const waiting = await posthorn.email(id)
+  const id = await mailhorn.send({ ...MAIL, scheduled_at: scheduledAt })
+  const waiting = await mailhorn.email(id)
   assert.equal(
     [waiting.status, waiting.last_event, waiting.scheduled_at],
     ['scheduled', 'scheduled', scheduledAt],
@@ -50,25 +50,25 @@ test('waits until its time, and is then sent', async () => {
     waiting.events.map(({ type, recipient, data }: Record<string, unknown>) => [type, recipient, data]),
     [['email.scheduled', null, { scheduled: { scheduled_at: scheduledAt } }]],
   )
-  posthorn.clock.advance(HOUR_MS)
-  const sent = await posthorn.emailWhen(id, 'delivered')
+  mailhorn.clock.advance(HOUR_MS)
+  const sent = await mailhorn.emailWhen(id, 'delivered')
   assert.equal(types(sent), ['email.scheduled', 'email.sent', 'email.delivered'])
   assert.is(sent.scheduled_at, scheduledAt)
   assert.ok(Date.parse(sent.events[1].created_at) >= Date.parse(scheduledAt))
 })
 
 test('offsets and fractions are understood', async () => {
-  const at = new Date(Math.floor((posthorn.clock.now() + DAY_MS) / 1000) * 1000)
+  const at = new Date(Math.floor((mailhorn.clock.now() + DAY_MS) / 1000) * 1000)
   const east = new Date(at.getTime() + 2 * HOUR_MS).toISOString().replace('.000Z', '.123456+02:00')
-  const { scheduled_at } = await posthorn.email(await posthorn.send({ ...MAIL, scheduled_at: east }))
+  const { scheduled_at } = await mailhorn.email(await mailhorn.send({ ...MAIL, scheduled_at: east }))
   assert.is(scheduled_at, at.toISOString().replace('.000Z', '.123Z'))
 })
 
 test('the old spelling is understood, null means at once', async () => {
-  const waiting = await posthorn.email(await posthorn.send({ ...MAIL, scheduledAt: inMs(DAY_MS) }))
+  const waiting = await mailhorn.email(await mailhorn.send({ ...MAIL, scheduledAt: inMs(DAY_MS) }))
   assert.is(waiting.status, 'scheduled')
-  const id = await posthorn.send({ ...MAIL, scheduled_at: null })
-  assert.is((await posthorn.emailWhen(id, 'delivered')).scheduled_at, null)
+  const id = await mailhorn.send({ ...MAIL, scheduled_at: null })
+  assert.is((await mailhorn.emailWhen(id, 'delivered')).scheduled_at, null)
 })
 
 for (const [what, time] of [
@@ -84,10 +84,10 @@ for (const [what, time] of [
   test(`${what} is no time to send`, async () => {
     const body = { ...MAIL, scheduled_at: time }
     const expected = { status: 422, name: 'validation_error', path: 'scheduled_at', says: /ISO 8601/ }
-    await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], expected)
+    await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], expected)
     const id = await schedule(DAY_MS)
-    const patch = { key: posthorn.apiKey, body: { scheduled_at: time } }
-    await refuses(posthorn, ['PATCH', `/emails/${id}`, patch], expected)
+    const patch = { key: mailhorn.apiKey, body: { scheduled_at: time } }
+    await refuses(mailhorn, ['PATCH', `/emails/${id}`, patch], expected)
   })
 
 for (const [what, ms] of [
@@ -98,15 +98,15 @@ for (const [what, ms] of [
   test(`${what} is refused`, async () => {
     const expected = { status: 422, name: 'validation_error', path: 'scheduled_at' }
     const body = { ...MAIL, scheduled_at: inMs(ms) }
-    await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], expected)
+    await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], expected)
     const id = await schedule(DAY_MS)
-    const patch = { key: posthorn.apiKey, body: { scheduled_at: inMs(ms) } }
-    await refuses(posthorn, ['PATCH', `/emails/${id}`, patch], expected)
-    assert.is((await posthorn.email(id)).status, 'scheduled')
+    const patch = { key: mailhorn.apiKey, body: { scheduled_at: inMs(ms) } }
+    await refuses(mailhorn, ['PATCH', `/emails/${id}`, patch], expected)
+    assert.is((await mailhorn.email(id)).status, 'scheduled')
   })
 
 test('a year ahead is taken', async () => {
-  assert.is((await posthorn.email(await schedule(365 * DAY_MS - 60_000))).status, 'scheduled')
+  assert.is((await mailhorn.email(await schedule(365 * DAY_MS - 60_000))).status, 'scheduled')
 })
 
 test('moved to another time it goes out then; the answer is the email', async () => {
@@ -118,26 +118,26 @@ test('moved to another time it goes out then; the answer is the email', async ()
     ['email', id, 'scheduled', time],
   )
   assert.equal(types(answer), ['email.scheduled', 'email.scheduled'])
-  posthorn.clock.advance(HOUR_MS)
+  mailhorn.clock.advance(HOUR_MS)
   const sooner = await schedule(HOUR_MS)
-  posthorn.clock.advance(HOUR_MS)
-  await posthorn.emailWhen(sooner, 'delivered')
-  assert.is((await posthorn.email(id)).status, 'scheduled')
-  posthorn.clock.advance(HOUR_MS)
-  await posthorn.emailWhen(id, 'delivered')
+  mailhorn.clock.advance(HOUR_MS)
+  await mailhorn.emailWhen(sooner, 'delivered')
+  assert.is((await mailhorn.email(id)).status, 'scheduled')
+  mailhorn.clock.advance(HOUR_MS)
+  await mailhorn.emailWhen(id, 'delivered')
 })
 
 test('moved forward it goes out at once when that time comes', async () => {
   const id = await schedule(100 * DAY_MS)
   insistOnOk(await reschedule(id, { scheduled_at: inMs(60_000) }))
-  posthorn.clock.advance(60_000)
-  await posthorn.emailWhen(id, 'delivered')
+  mailhorn.clock.advance(60_000)
+  await mailhorn.emailWhen(id, 'delivered')
 })
 
 test('rescheduling needs a time', async () => {
   const id = await schedule(DAY_MS)
   for (const body of [{}, { scheduled_at: null }, undefined])
-    await refuses(posthorn, ['PATCH', `/emails/${id}`, { key: posthorn.apiKey, body }], {
+    await refuses(mailhorn, ['PATCH', `/emails/${id}`, { key: mailhorn.apiKey, body }], {
       status: 422,
       name: 'missing_required_field',
       path: 'scheduled_at',
@@ -163,9 +163,9 @@ test('canceled it is never sent; the answer is the email', async () => {
   )
   assert.equal(types(answer), ['email.scheduled', 'email.canceled'])
   const after = await schedule(2 * HOUR_MS)
-  posthorn.clock.advance(2 * HOUR_MS)
-  await posthorn.emailWhen(after, 'delivered')
-  const later = await posthorn.email(id)
+  mailhorn.clock.advance(2 * HOUR_MS)
+  await mailhorn.emailWhen(after, 'delivered')
+  const later = await mailhorn.email(id)
   assert.equal([later.status, types(later)], ['canceled', ['email.scheduled', 'email.canceled']])
 })
 
@@ -177,15 +177,15 @@ test('the cancel call takes any body a client sends, or none', async () => {
     { headers: { 'content-type': 'application/json' } },
   ])
     insistOnOk(
-      await posthorn.call('POST', `/emails/${await schedule(DAY_MS)}/cancel`, {
-        key: posthorn.apiKey,
+      await mailhorn.call('POST', `/emails/${await schedule(DAY_MS)}/cancel`, {
+        key: mailhorn.apiKey,
         ...options,
       }),
     )
 })
 
 for (const [what, bring] of [
-  ['has been sent', async () => posthorn.send(MAIL)],
+  ['has been sent', async () => mailhorn.send(MAIL)],
   [
     'has been canceled',
     async () => {
@@ -197,33 +197,33 @@ for (const [what, bring] of [
 ] as [string, () => Promise<string>][])
   test(`an email that ${what} can be neither moved nor canceled`, async () => {
     const id = await bring()
-    const email = await posthorn.emailWhen(id, 'delivered', 'canceled')
+    const email = await mailhorn.emailWhen(id, 'delivered', 'canceled')
     const expected = {
       status: 422,
       name: 'validation_error',
       says: new RegExp(`this one is ${email.status}`),
     }
-    const patch = { key: posthorn.apiKey, body: { scheduled_at: inMs(HOUR_MS) } }
-    await refuses(posthorn, ['PATCH', `/emails/${id}`, patch], expected)
-    await refuses(posthorn, ['POST', `/emails/${id}/cancel`, { key: posthorn.apiKey }], expected)
+    const patch = { key: mailhorn.apiKey, body: { scheduled_at: inMs(HOUR_MS) } }
+    await refuses(mailhorn, ['PATCH', `/emails/${id}`, patch], expected)
+    await refuses(mailhorn, ['POST', `/emails/${id}/cancel`, { key: mailhorn.apiKey }], expected)
   })
 
 test('an email that is not there cannot, either', async () => {
   const expected = { status: 404, name: 'not_found' }
-  const patch = { key: posthorn.apiKey, body: { scheduled_at: inMs(HOUR_MS) } }
+  const patch = { key: mailhorn.apiKey, body: { scheduled_at: inMs(HOUR_MS) } }
   for (const id of [UNKNOWN, 'nonsense', UNKNOWN.replace('eml', 'dom')]) {
-    await refuses(posthorn, ['PATCH', `/emails/${id}`, patch], expected)
-    await refuses(posthorn, ['POST', `/emails/${id}/cancel`, { key: posthorn.apiKey }], expected)
+    await refuses(mailhorn, ['PATCH', `/emails/${id}`, patch], expected)
+    await refuses(mailhorn, ['POST', `/emails/${id}/cancel`, { key: mailhorn.apiKey }], expected)
   }
 })
 
 test('both need a credential', async () => {
   const id = await schedule(DAY_MS)
   const expected = { status: 401, name: 'missing_api_key' }
-  await refuses(posthorn, ['PATCH', `/emails/${id}`, { body: { scheduled_at: inMs(1) } }], expected)
-  await refuses(posthorn, ['POST', `/emails/${id}/cancel`], expected)
-  const session = await posthorn.signIn()
-  insistOnOk(await posthorn.call('POST', `/emails/${id}/cancel`, { session }))
+  await refuses(mailhorn, ['PATCH', `/emails/${id}`, { body: { scheduled_at: inMs(1) } }], expected)
+  await refuses(mailhorn, ['POST', `/emails/${id}/cancel`], expected)
+  const session = await mailhorn.signIn()
+  insistOnOk(await mailhorn.call('POST', `/emails/${id}/cancel`, { session }))
 })
 
 test('its id may come without its prefix', async () => {
@@ -238,15 +238,15 @@ test('canceled from twenty sides, it is canceled once', async () => {
   assert.is(answers.filter(({ status }) => status === 200).length, 1)
   for (const answer of answers)
     if (answer.status !== 200) assertRefusal(answer, { status: 422, name: 'validation_error' })
-  assert.equal(types(await posthorn.email(id)), ['email.scheduled', 'email.canceled'])
+  assert.equal(types(await mailhorn.email(id)), ['email.scheduled', 'email.canceled'])
 })
 
 test('canceled at the very moment of its time: sent or canceled, never both', async () => {
   const ids = await Promise.all(Array.from({ length: 40 }, () => schedule(HOUR_MS)))
-  posthorn.clock.advance(HOUR_MS)
+  mailhorn.clock.advance(HOUR_MS)
   const answers = await Promise.all(ids.map(cancel))
   for (const [i, { status }] of answers.entries()) {
-    const email = await posthorn.emailWhen(ids[i]!, 'delivered', 'canceled')
+    const email = await mailhorn.emailWhen(ids[i]!, 'delivered', 'canceled')
     assert.is(email.status, status === 200 ? 'canceled' : 'delivered')
     assert.is(
       email.events.filter(({ type }: { type: string }) => type === 'email.sent').length,
@@ -257,9 +257,9 @@ test('canceled at the very moment of its time: sent or canceled, never both', as
 
 test('many at one time are all sent, once each', async () => {
   const ids = await Promise.all(Array.from({ length: 300 }, () => schedule(HOUR_MS)))
-  posthorn.clock.advance(HOUR_MS)
+  mailhorn.clock.advance(HOUR_MS)
   const count = (status: string) =>
-    posthorn.rows<{ count: number }>(
+    mailhorn.rows<{ count: number }>(
       `select count(*) as count from emails where status = ? and id >= ?`,
       status,
       Buffer.from(ids[0]!.slice(4).replaceAll('-', ''), 'hex'),
@@ -267,7 +267,7 @@ test('many at one time are all sent, once each', async () => {
   await until(() => count('delivered') >= 300)
   assert.is(count('scheduled'), 0)
   assert.equal(
-    posthorn.rows(
+    mailhorn.rows(
       `select count(*) as count from events where type = 'email.sent'
        group by subject_id having count(*) > 1`,
     ),
@@ -277,47 +277,47 @@ test('many at one time are all sent, once each', async () => {
 
 test('a clock that is put forward sends it, one that is put back sends it no second time', async () => {
   const id = await schedule(HOUR_MS)
-  posthorn.clock.jump(2 * HOUR_MS)
-  await posthorn.emailWhen(id, 'delivered')
-  posthorn.clock.jump(-2 * HOUR_MS)
+  mailhorn.clock.jump(2 * HOUR_MS)
+  await mailhorn.emailWhen(id, 'delivered')
+  mailhorn.clock.jump(-2 * HOUR_MS)
   const other = await schedule(30_000)
-  posthorn.clock.advance(HOUR_MS)
-  await posthorn.emailWhen(other, 'delivered')
-  const { events, recipients } = await posthorn.email(id)
+  mailhorn.clock.advance(HOUR_MS)
+  await mailhorn.emailWhen(other, 'delivered')
+  const { events, recipients } = await mailhorn.email(id)
   assert.is(recipients[0].attempts, 1)
   assert.is(events.filter(({ type }: { type: string }) => type === 'email.delivered').length, 1)
 })
 
 test('a domain that is deleted before lets it fail at once, and says so', async () => {
-  const { id: domain } = await posthorn.verifiedDomain('here.example')
+  const { id: domain } = await mailhorn.verifiedDomain('here.example')
   const id = await schedule(HOUR_MS, { to: 'ok@there.example' })
-  await posthorn.call('DELETE', `/domains/${domain}`, { session: await posthorn.signIn() })
-  const email = await posthorn.emailWhen(id, 'failed')
+  await mailhorn.call('DELETE', `/domains/${domain}`, { session: await mailhorn.signIn() })
+  const email = await mailhorn.emailWhen(id, 'failed')
   assert.is(email.error, 'The here.example domain was deleted.')
   assert.equal(types(email), ['email.scheduled', 'email.failed'])
 })
 
 test('an address suppressed by then gets nothing', async () => {
   const id = await schedule(HOUR_MS, { to: 'delivered+gone@simulator.test' })
-  posthorn.change(
+  mailhorn.change(
     `insert into suppressions (account_id, email, id, reason, created_at)
      select id, 'delivered+gone@simulator.test', id, 'manual', 0 from accounts`,
   )
-  posthorn.clock.advance(HOUR_MS)
-  const email = await posthorn.emailWhen(id, 'suppressed')
+  mailhorn.clock.advance(HOUR_MS)
+  const email = await mailhorn.emailWhen(id, 'suppressed')
   assert.equal(types(email), ['email.scheduled', 'email.suppressed'])
 })
 
 test('a repetition with its key after its time gets the first id', async () => {
   const options = {
-    key: posthorn.apiKey,
+    key: mailhorn.apiKey,
     body: { ...MAIL, scheduled_at: inMs(HOUR_MS) },
     headers: { 'idempotency-key': 'once' },
   }
-  const first = insistOnOk(await posthorn.call('POST', '/emails', options))
-  posthorn.clock.advance(2 * HOUR_MS)
-  await posthorn.emailWhen(first.id, 'delivered')
-  assert.equal(insistOnOk(await posthorn.call('POST', '/emails', options)), first)
+  const first = insistOnOk(await mailhorn.call('POST', '/emails', options))
+  mailhorn.clock.advance(2 * HOUR_MS)
+  await mailhorn.emailWhen(first.id, 'delivered')
+  assert.equal(insistOnOk(await mailhorn.call('POST', '/emails', options)), first)
 })
 
 test.run()

@@ -40,7 +40,7 @@ interface Scene {
 
 /** A life of the program at its most talkative, in which every kind of secret is used, rightly and wrongly. */
 async function live(): Promise<Scene> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   const zone = await startZone(ZONE)
   const mx = await startFakeMx({ host: '127.0.0.2', tls: 'good' })
   const provider = await startCloudflare()
@@ -64,7 +64,7 @@ async function live(): Promise<Scene> {
 
 async function useSecrets({ program, zone, secrets }: Scene) {
   const key = secrets.firstKey!
-  const login = { email: 'admin@posthorn.test', password: PASSWORD }
+  const login = { email: 'admin@mailhorn.test', password: PASSWORD }
   const signedIn = await program.call('POST', '/auth/login', { body: login })
   const token = signedIn.body.token as string
   secrets.session = token
@@ -183,7 +183,7 @@ function stored(dataDir: string): Buffer {
     const values = tables.flatMap(({ name }) => rows(`select * from ${name}`)).flatMap(Object.values)
     return Buffer.concat(values.map(value => (Buffer.isBuffer(value) ? value : Buffer.from(`${value}\n`))))
   }
-  const database = new Database(join(dataDir, 'posthorn.db'), { readonly: true })
+  const database = new Database(join(dataDir, 'mailhorn.db'), { readonly: true })
   try {
     return database.serialize()
   } finally {

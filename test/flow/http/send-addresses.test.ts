@@ -1,14 +1,14 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('addresses of POST /emails')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 
@@ -93,12 +93,12 @@ for (const text of NO_MAILBOX) {
     test(`${JSON.stringify(text)} is no mailbox for ${field}`, async () => {
       const body = { ...GOOD, [field]: text }
       const refusal = { status: 422, name: 'validation_error', path: field }
-      await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], refusal)
+      await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], refusal)
     })
   test(`${JSON.stringify(text)} is no sender`, async () => {
     const body = { ...GOOD, from: text }
     const refusal = { status: 422, name: 'invalid_from_address', path: 'from' }
-    await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], refusal)
+    await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], refusal)
   })
 }
 
@@ -145,16 +145,16 @@ const ONE_MAILBOX = [
 
 for (const [given, shown, address] of ONE_MAILBOX)
   test(`${given} is exactly one mailbox`, async () => {
-    const id = await posthorn.send({ ...GOOD, to: given, reply_to: given })
-    const email = await posthorn.emailWhen(id, 'delivered', 'bounced')
+    const id = await mailhorn.send({ ...GOOD, to: given, reply_to: given })
+    const email = await mailhorn.emailWhen(id, 'delivered', 'bounced')
     assert.equal(email.to, [shown])
     assert.equal(email.reply_to, [shown])
     assert.equal(
       email.recipients.map((recipient: { address: string }) => recipient.address),
       [address],
     )
-    const second = await posthorn.send({ ...GOOD, to: email.to[0] })
-    const again = await posthorn.emailWhen(second, 'delivered', 'bounced')
+    const second = await mailhorn.send({ ...GOOD, to: email.to[0] })
+    const again = await mailhorn.emailWhen(second, 'delivered', 'bounced')
     assert.equal(again.to, [shown], 'what the API shows, it takes back as the same mailbox')
   })
 
@@ -162,19 +162,19 @@ test('a look-alike in another script is another domain, and is shown as what it 
   const call = [
     'POST',
     '/emails',
-    { key: posthorn.apiKey, body: { ...GOOD, to: 'a@simulаtor.test' } },
+    { key: mailhorn.apiKey, body: { ...GOOD, to: 'a@simulаtor.test' } },
   ] as const
-  await refuses(posthorn, [...call], { status: 403, name: 'validation_error' })
+  await refuses(mailhorn, [...call], { status: 403, name: 'validation_error' })
 })
 
 test('an address named twice is one recipient, of the kind it was named first as', async () => {
-  const id = await posthorn.send({
+  const id = await mailhorn.send({
     ...GOOD,
     to: ['delivered+a@simulator.test', 'Delivered+A@Simulator.test'],
     cc: ['delivered+b@simulator.test', 'delivered+a@simulator.test'],
     bcc: ['DELIVERED+B@simulator.test', 'delivered+c@simulator.test'],
   })
-  const email = await posthorn.emailWhen(id, 'delivered')
+  const email = await mailhorn.emailWhen(id, 'delivered')
   assert.equal(
     email.recipients.map(({ address, kind }: { address: string; kind: string }) => `${kind} ${address}`),
     ['to delivered+a@simulator.test', 'cc delivered+b@simulator.test', 'bcc delivered+c@simulator.test'],
@@ -185,8 +185,8 @@ test('an address named twice is one recipient, of the kind it was named first as
 test('50 recipients over to, cc and bcc are taken', async () => {
   const many = (from: number, count: number) =>
     Array.from({ length: count }, (_, i) => `delivered+${from + i}@simulator.test`)
-  const id = await posthorn.send({ ...GOOD, to: many(0, 20), cc: many(20, 20), bcc: many(40, 10) })
-  assert.is((await posthorn.emailWhen(id, 'delivered')).recipients.length, 50)
+  const id = await mailhorn.send({ ...GOOD, to: many(0, 20), cc: many(20, 20), bcc: many(40, 10) })
+  assert.is((await mailhorn.emailWhen(id, 'delivered')).recipients.length, 50)
 })
 
 test.run()

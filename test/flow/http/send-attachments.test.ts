@@ -1,14 +1,14 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('attachments of POST /emails')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 const BAD = { status: 422, name: 'invalid_attachment' }
@@ -23,7 +23,7 @@ function refused(
 ) {
   test(`refuse ${what}`, async () => {
     const body = { ...GOOD, attachments }
-    await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], expected)
+    await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], expected)
   })
 }
 
@@ -130,7 +130,7 @@ refused('a path of 2,049 characters', [{ path: `https://here.example/${'x'.repea
 
 test('the same in the second email of a batch', async () => {
   const body = [GOOD, { ...GOOD, attachments: [{ content: CONTENT, filename: 'x'.repeat(256) }] }]
-  await refuses(posthorn, ['POST', '/emails/batch', { key: posthorn.apiKey, body }], {
+  await refuses(mailhorn, ['POST', '/emails/batch', { key: mailhorn.apiKey, body }], {
     ...BAD,
     path: '[1].attachments[0].filename',
     says: /^\[1\]: .*longer than 255/,
@@ -203,20 +203,20 @@ for (const id of ['a b', 'a>b', '<a', '<<a>>', 'é', '', '<>', 'x'.repeat(201)])
 test('refuse more than 40 MB once encoded', async () => {
   const content = Buffer.alloc(30 * MIB).toString('base64')
   const body = { ...GOOD, attachments: [{ filename: 'big.bin', content }] }
-  const call = ['POST', '/emails', { key: posthorn.apiKey, body }] as const
-  await refuses(posthorn, [...call], { ...BAD, path: 'attachments', says: /40 MB/ })
+  const call = ['POST', '/emails', { key: mailhorn.apiKey, body }] as const
+  await refuses(mailhorn, [...call], { ...BAD, path: 'attachments', says: /40 MB/ })
 })
 
 test('refuse two that are too much together', async () => {
   const content = Buffer.alloc(15 * MIB).toString('base64')
   const body = { ...GOOD, attachments: [{ content }, { content }] }
-  const call = ['POST', '/emails', { key: posthorn.apiKey, body }] as const
-  await refuses(posthorn, [...call], { ...BAD, path: 'attachments', says: /40 MB/ })
+  const call = ['POST', '/emails', { key: mailhorn.apiKey, body }] as const
+  await refuses(mailhorn, [...call], { ...BAD, path: 'attachments', says: /40 MB/ })
 })
 
 async function sent(attachments: object[]) {
-  const id = await posthorn.send({ ...GOOD, attachments })
-  return (await posthorn.emailWhen(id, 'delivered')).attachments
+  const id = await mailhorn.send({ ...GOOD, attachments })
+  return (await mailhorn.emailWhen(id, 'delivered')).attachments
 }
 
 test('take 25 MB, and show its size', async () => {
@@ -237,8 +237,8 @@ for (const [what, part] of Object.entries({ objects: '{}', lists: '[]', 'numbers
   test(`refuse 20 MB of ${what} at once, and go on`, async () => {
     const list = `[${`${part},`.repeat((20 * MIB) / (part.length + 1))}${part}]`
     const raw = `{"from":"a@here.example","attachments":[{"content":${list}}]}`
-    const call = ['POST', '/emails', { key: posthorn.apiKey, raw }] as const
-    await refuses(posthorn, [...call], { status: 413, name: 'validation_error', says: /values/ })
+    const call = ['POST', '/emails', { key: mailhorn.apiKey, raw }] as const
+    await refuses(mailhorn, [...call], { status: 413, name: 'validation_error', says: /values/ })
     await sent([{ content: CONTENT }])
   })
 

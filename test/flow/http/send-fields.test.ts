@@ -1,14 +1,14 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { type ExpectedRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('POST /emails refuses')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 const MISSING = { status: 422, name: 'missing_required_field' }
@@ -19,7 +19,7 @@ const BAD_FROM = { status: 422, name: 'invalid_from_address' }
 function refused(what: string, fields: object, expected: ExpectedRefusal) {
   test(what, async () => {
     const body = { ...GOOD, ...fields }
-    await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], expected)
+    await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], expected)
   })
 }
 
@@ -42,8 +42,8 @@ refused('null as both body texts', { html: null, text: null }, { ...MISSING, pat
 refused('a missing field before an invalid one', { to: undefined, subject: 5 }, { ...MISSING, path: 'to' })
 test('two invalid fields, and names both', async () => {
   const body = { ...GOOD, html: 5, subject: 5 }
-  const call = ['POST', '/emails', { key: posthorn.apiKey, body }] as const
-  const refusal = await refuses(posthorn, [...call], { ...INVALID, path: 'subject' })
+  const call = ['POST', '/emails', { key: mailhorn.apiKey, body }] as const
+  const refusal = await refuses(mailhorn, [...call], { ...INVALID, path: 'subject' })
   assert.equal(refusal.body.errors.map(({ path }: { path: string }) => path).sort(), ['html', 'subject'])
 })
 
@@ -188,7 +188,7 @@ refused(
 
 for (const [kind, raw] of Object.entries({ list: '[]', 'list of emails': JSON.stringify([GOOD]) }))
   test(`a ${kind} as its body`, async () => {
-    await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, raw }], {
+    await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, raw }], {
       status: 400,
       name: 'validation_error',
       says: /object/,
@@ -196,7 +196,7 @@ for (const [kind, raw] of Object.entries({ list: '[]', 'list of emails': JSON.st
   })
 
 test('an empty body, naming every missing field', async () => {
-  const { body } = await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey }], {
+  const { body } = await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey }], {
     ...MISSING,
     path: 'from',
   })

@@ -1,14 +1,14 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('headers of POST /emails')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 const INVALID = { status: 422, name: 'validation_error' }
@@ -36,13 +36,13 @@ const RESERVED = [
   'MIME-Version',
   'Authentication-Results',
   'Delivered-To',
-  'X-Posthorn-Ref',
-  'X-Posthorn-Anything',
+  'X-Mailhorn-Ref',
+  'X-Mailhorn-Anything',
 ]
 
 async function refusesHeaders(headers: unknown, path: string, says?: RegExp) {
   const body = { ...GOOD, headers }
-  await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], {
+  await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], {
     ...INVALID,
     path,
     ...(says ? { says } : {}),
@@ -111,8 +111,8 @@ for (const value of ['nobody', '', ',', 'a@b.example, nobody', 'g: a@b.example;'
 
 test('refuse Reply-To beside reply_to', async () => {
   const body = { ...GOOD, reply_to: 'a@b.example', headers: { 'Reply-To': 'c@d.example' } }
-  const call = ['POST', '/emails', { key: posthorn.apiKey, body }] as const
-  await refuses(posthorn, [...call], { ...INVALID, path: 'headers.Reply-To' })
+  const call = ['POST', '/emails', { key: mailhorn.apiKey, body }] as const
+  await refuses(mailhorn, [...call], { ...INVALID, path: 'headers.Reply-To' })
 })
 
 test('take Reply-To beside a reply_to that says no more', async () => {
@@ -120,7 +120,7 @@ test('take Reply-To beside a reply_to that says no more', async () => {
     reply_to: 'Ann <ann@b.example>',
     headers: { 'Reply-To': 'Ann <Ann@b.example>, bob@d.example' },
   }
-  const email = await posthorn.email(await posthorn.send({ ...GOOD, ...both }))
+  const email = await mailhorn.email(await mailhorn.send({ ...GOOD, ...both }))
   assert.equal(email.reply_to, ['Ann <Ann@b.example>', 'bob@d.example'])
 })
 
@@ -138,28 +138,28 @@ test('take 100 fields of any other name, and show them as given', async () => {
     constructor: 'not special either',
     toString: 'nor this',
   }
-  const id = await posthorn.send({ ...GOOD, headers })
-  const email = await posthorn.email(id)
+  const id = await mailhorn.send({ ...GOOD, headers })
+  const email = await mailhorn.email(id)
   assert.equal(email.headers, headers)
 })
 
 test('a field called __proto__ is a field like any other', async () => {
   const raw = `{"from":"a@b.example","to":"delivered@simulator.test","subject":"s","text":"t",
     "headers":{"__proto__":"x"}}`
-  const { status, body } = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, raw })
+  const { status, body } = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, raw })
   assert.is(status, 200)
-  const { headers } = await posthorn.email(body.id)
+  const { headers } = await mailhorn.email(body.id)
   assert.equal(Object.entries(headers), [['__proto__', 'x']])
 })
 
 test('honour Message-ID', async () => {
-  const id = await posthorn.send({ ...GOOD, headers: { 'Message-ID': ' <own@here.example> ' } })
-  assert.is((await posthorn.email(id)).message_id, '<own@here.example>')
+  const id = await mailhorn.send({ ...GOOD, headers: { 'Message-ID': ' <own@here.example> ' } })
+  assert.is((await mailhorn.email(id)).message_id, '<own@here.example>')
 })
 
 test('honour Reply-To with several mailboxes', async () => {
   const headers = { 'reply-to': 'Ann <ann@here.example>, "Doe, Jane" <jane@here.example>' }
-  const email = await posthorn.email(await posthorn.send({ ...GOOD, headers }))
+  const email = await mailhorn.email(await mailhorn.send({ ...GOOD, headers }))
   assert.equal(email.reply_to, ['Ann <ann@here.example>', '"Doe, Jane" <jane@here.example>'])
 })
 

@@ -1,22 +1,22 @@
 import * as assert from 'uvu/assert'
 import { addAccount, type OtherAccount } from '../../kit/accounts.ts'
-import { type ApiAnswer, type CallOptions, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type ApiAnswer, type CallOptions, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, type ExpectedRefusal, refuses, storedIn } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('POST /emails with a template')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session = ''
 let stranger: OtherAccount
 /** Of the template WELCOME. */
 let welcome = ''
 test.before(async () => {
-  posthorn = await startPosthorn()
-  session = await posthorn.signIn()
-  stranger = addAccount(posthorn, 'stranger')
+  mailhorn = await startMailhorn()
+  session = await mailhorn.signIn()
+  stranger = addAccount(mailhorn, 'stranger')
   welcome = await template(WELCOME)
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const WELCOME = {
   name: 'Welcome',
@@ -32,7 +32,7 @@ const INVALID = { status: 422, name: 'validation_error' }
 const MISSING = { status: 422, name: 'missing_required_field' }
 
 async function template(fields: object, options: CallOptions = { session }): Promise<string> {
-  const { status, body } = await posthorn.call('POST', '/templates', {
+  const { status, body } = await mailhorn.call('POST', '/templates', {
     ...options,
     body: { name: 'x', ...fields },
   })
@@ -40,20 +40,20 @@ async function template(fields: object, options: CallOptions = { session }): Pro
   return body.id
 }
 
-function post(fields: object, options: CallOptions = { key: posthorn.apiKey }): Promise<ApiAnswer> {
-  return posthorn.call('POST', '/emails', { ...options, body: { ...MAIL, ...fields } })
+function post(fields: object, options: CallOptions = { key: mailhorn.apiKey }): Promise<ApiAnswer> {
+  return mailhorn.call('POST', '/emails', { ...options, body: { ...MAIL, ...fields } })
 }
 
 /** The email as it was stored. */
 async function sent(fields: object, options?: CallOptions) {
   const { status, body } = await post(fields, options)
   assert.is(status, 200, JSON.stringify(body))
-  return posthorn.email(body.id)
+  return mailhorn.email(body.id)
 }
 
 function refused(fields: object, expected: ExpectedRefusal) {
   const body = { ...MAIL, ...fields }
-  return refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], expected)
+  return refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], expected)
 }
 
 const wordsOf = ({ subject, html, text }: { subject: string; html: string; text: string }) => [
@@ -81,7 +81,7 @@ for (const [what, use] of [
     const email = await sent(use(welcome))
     assert.equal(wordsOf(email), ANN_IS_WELCOME)
     assert.is(email.template_id, welcome)
-    await posthorn.emailWhen(email.id, 'delivered')
+    await mailhorn.emailWhen(email.id, 'delivered')
   })
 
 test('a session may do so, too', async () => {
@@ -204,11 +204,11 @@ for (const [what, use, expected] of [
 test('the template of another account is as good as none', async () => {
   const unknown = await post({ template_id: UNKNOWN }, { key: stranger.apiKey })
   for (const credential of [{ key: stranger.apiKey }, { session: stranger.session }]) {
-    const before = storedIn(posthorn)
+    const before = storedIn(mailhorn)
     const foreign = await post({ template_id: welcome, template_data: ANN }, credential)
     assertRefusal(foreign, NOT_FOUND)
     assert.equal(foreign.body, unknown.body)
-    assert.equal(storedIn(posthorn), before)
+    assert.equal(storedIn(mailhorn), before)
   }
 })
 
@@ -244,8 +244,8 @@ test('names of the language are nothing that was given', async () => {
   assert.is(body.errors.length, 4)
   const raw = `{"from":"a@here.example","to":"delivered@simulator.test","template_id":"${id}",
     "template_data":{"constructor":{"name":"n"},"__proto__":"p","toString":"t","a":{"b":"c"}}}`
-  const { body: accepted } = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, raw })
-  assert.is((await posthorn.email(accepted.id)).text, 'n p t c')
+  const { body: accepted } = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, raw })
+  assert.is((await mailhorn.email(accepted.id)).text, 'n p t c')
 })
 
 test('what would become too large is refused, however small it came', async () => {
@@ -257,24 +257,24 @@ test('what would become too large is refused, however small it came', async () =
 test('an email stays what it was when its template is changed or deleted', async () => {
   const id = await template(WELCOME)
   const email = await sent({ template_id: id, template_data: ANN })
-  await posthorn.call('PUT', `/templates/${id}`, {
+  await mailhorn.call('PUT', `/templates/${id}`, {
     session,
     body: { name: 'other', subject: 'other', text: 'other' },
   })
-  await posthorn.emailWhen(email.id, 'delivered')
-  await posthorn.call('DELETE', `/templates/${id}`, { session })
-  const later = await posthorn.email(email.id)
+  await mailhorn.emailWhen(email.id, 'delivered')
+  await mailhorn.call('DELETE', `/templates/${id}`, { session })
+  const later = await mailhorn.email(email.id)
   assert.equal([...wordsOf(later), later.template_id], [...ANN_IS_WELCOME, id])
   await refused({ template_id: id, template_data: ANN }, NOT_FOUND)
 })
 
 test('a scheduled email says what its template said when it was taken', async () => {
   const id = await template(WELCOME)
-  const scheduledAt = new Date(posthorn.clock.now() + 3_600_000).toISOString()
+  const scheduledAt = new Date(mailhorn.clock.now() + 3_600_000).toISOString()
   const email = await sent({ template_id: id, template_data: ANN, scheduled_at: scheduledAt })
-  await posthorn.call('DELETE', `/templates/${id}`, { session })
-  posthorn.clock.advance(3_600_000)
-  const later = await posthorn.emailWhen(email.id, 'delivered')
+  await mailhorn.call('DELETE', `/templates/${id}`, { session })
+  mailhorn.clock.advance(3_600_000)
+  const later = await mailhorn.emailWhen(email.id, 'delivered')
   assert.equal([...wordsOf(later), later.template_id], [...ANN_IS_WELCOME, id])
 })
 
@@ -282,7 +282,7 @@ test('of a template that is being changed, each email has one state', async () =
   const state = (word: string) => ({ name: word, subject: word, html: `<p>${word}</p>`, text: word })
   const id = await template(state('state 0'))
   const changes = Array.from({ length: 20 }, (_, i) =>
-    posthorn.call('PUT', `/templates/${id}`, { session, body: state(`state ${i}`) }),
+    mailhorn.call('PUT', `/templates/${id}`, { session, body: state(`state ${i}`) }),
   )
   const emails = await Promise.all(Array.from({ length: 40 }, () => sent({ template_id: id })))
   await Promise.all(changes)
@@ -292,32 +292,32 @@ test('of a template that is being changed, each email has one state', async () =
 test('a repeated request gets its first answer, whatever became of the template', async () => {
   const id = await template({ subject: 's', text: '{{name}}' })
   const use = { template_id: id, template_data: { name: 'Ann' } }
-  const keyed = { key: posthorn.apiKey, headers: { 'idempotency-key': 'templated' } }
+  const keyed = { key: mailhorn.apiKey, headers: { 'idempotency-key': 'templated' } }
   const first = await post(use, keyed)
   assert.is(first.status, 200)
   const again = async () => {
     const { status, body } = await post(use, keyed)
     assert.equal([status, body], [200, first.body])
   }
-  await posthorn.call('PUT', `/templates/${id}`, {
+  await mailhorn.call('PUT', `/templates/${id}`, {
     session,
     body: { name: 'x', subject: 's', text: '{{other}}' },
   })
   await again()
-  await posthorn.call('PUT', `/templates/${id}`, { session, body: { name: 'x' } })
+  await mailhorn.call('PUT', `/templates/${id}`, { session, body: { name: 'x' } })
   await again()
-  await posthorn.call('DELETE', `/templates/${id}`, { session })
+  await mailhorn.call('DELETE', `/templates/${id}`, { session })
   await again()
   assertRefusal(await post({ ...use, cc: MAIL.to }, keyed), {
     status: 409,
     name: 'invalid_idempotent_request',
   })
-  assertRefusal(await post(use, { key: posthorn.apiKey, headers: { 'idempotency-key': 'fresh' } }), NOT_FOUND)
-  assert.equal(posthorn.rows("select key from idempotency_keys where key = 'fresh'"), [])
+  assertRefusal(await post(use, { key: mailhorn.apiKey, headers: { 'idempotency-key': 'fresh' } }), NOT_FOUND)
+  assert.equal(mailhorn.rows("select key from idempotency_keys where key = 'fresh'"), [])
 })
 
 test('the request counts as given: the same words under another spelling are another body', async () => {
-  const keyed = { key: posthorn.apiKey, headers: { 'idempotency-key': 'spelling' } }
+  const keyed = { key: mailhorn.apiKey, headers: { 'idempotency-key': 'spelling' } }
   assert.is((await post({ template_id: welcome, template_data: ANN }, keyed)).status, 200)
   assertRefusal(await post({ template: { id: welcome, variables: ANN } }, keyed), {
     status: 409,

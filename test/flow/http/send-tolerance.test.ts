@@ -1,25 +1,25 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('POST /emails takes what its clients send')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 
 async function sent(email: object) {
-  return posthorn.email(await posthorn.send(email))
+  return mailhorn.email(await mailhorn.send(email))
 }
 
 async function sentRaw(raw: string) {
-  const { status, body } = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, raw })
+  const { status, body } = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, raw })
   assert.is(status, 200, JSON.stringify(body))
-  return posthorn.email(body.id)
+  return mailhorn.email(body.id)
 }
 
 const OPTIONAL = [
@@ -117,7 +117,7 @@ for (const [field, path, status, name] of [
 ] as const)
   test(`${field} is not overlooked`, async () => {
     const body = { ...GOOD, [field]: 'x' }
-    await refuses(posthorn, ['POST', '/emails', { key: posthorn.apiKey, body }], { status, name, path })
+    await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], { status, name, path })
   })
 
 test('one recipient as a text and as a list of one are the same', async () => {
@@ -171,7 +171,7 @@ test('half a surrogate pair anywhere keeps no email from its way', async () => {
       "text":"\\ud800","html":"\\udc00","headers":{"X-A":"\\ud800"},"tags":[{"\\ud800":"\\udc00"}],
       "attachments":[{"content":"aGk=","filename":"\\ud800.txt"}]}`,
   )
-  assert.is((await posthorn.emailWhen(id, 'delivered')).recipients[0].address, 'delivered@simulator.test')
+  assert.is((await mailhorn.emailWhen(id, 'delivered')).recipients[0].address, 'delivered@simulator.test')
 })
 
 test('the longest subject is taken', async () => {
@@ -187,8 +187,8 @@ for (const type of [
   'application/vnd.api+json',
 ])
   test(`${type} is JSON`, async () => {
-    const call = { key: posthorn.apiKey, body: GOOD, headers: { 'content-type': type } }
-    assert.is((await posthorn.call('POST', '/emails', call)).status, 200)
+    const call = { key: mailhorn.apiKey, body: GOOD, headers: { 'content-type': type } }
+    assert.is((await mailhorn.call('POST', '/emails', call)).status, 200)
   })
 
 test('a byte order mark before the body is no harm', async () => {
@@ -202,9 +202,9 @@ test('a body may be nested 64 levels deep', async () => {
 
 test('a body may come chunked, in pieces, without a length', async () => {
   const bytes = Buffer.from(JSON.stringify(GOOD))
-  const response = await fetch(`${posthorn.baseUrl}/emails`, {
+  const response = await fetch(`${mailhorn.baseUrl}/emails`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${posthorn.apiKey}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${mailhorn.apiKey}`, 'content-type': 'application/json' },
     body: ReadableStream.from([...bytes].map(byte => Uint8Array.of(byte))),
     duplex: 'half',
   } as RequestInit)

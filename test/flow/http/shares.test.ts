@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -9,23 +9,23 @@ const HOUR_MS = 3_600_000
 const HOSTILE =
   '</iframe><script>parent.document.title="owned"</script><meta http-equiv="refresh" content="0;url=https://evil.example">' +
   '<img src="https://evil.example/x.png" onerror="alert(1)"><form action="https://evil.example"><button>Go</button></form>'
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let id = ''
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
   id = await send({ html: '<p>the <b>html</b></p>', text: 'the text' })
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 async function send(email: object): Promise<string> {
   const base = { from: 'Ann <ann@here.example>', to: 'delivered@simulator.test', subject: 'Hello' }
-  const sent = await posthorn.send({ ...base, ...email })
-  await posthorn.emailWhen(sent, 'delivered')
+  const sent = await mailhorn.send({ ...base, ...email })
+  await mailhorn.emailWhen(sent, 'delivered')
   return sent
 }
 
-const share = (of: string, body: object = {}, key = posthorn.apiKey) =>
-  posthorn.call('POST', `/emails/${of}/share`, { key, body })
+const share = (of: string, body: object = {}, key = mailhorn.apiKey) =>
+  mailhorn.call('POST', `/emails/${of}/share`, { key, body })
 
 /** As a visitor without any credential. */
 async function visit(url: string, method = 'GET') {
@@ -44,11 +44,11 @@ test('are named by links that cannot be guessed, and of which only hashes are st
   assert.is(status, 200)
   assert.equal([body.object, body.id], ['email', id])
   const token = /\/s\/([a-z2-7]{26})$/.exec(body.url)![1]!
-  assert.ok(body.url.startsWith(`${posthorn.baseUrl}/s/`))
+  assert.ok(body.url.startsWith(`${mailhorn.baseUrl}/s/`))
   assert.is.not((await share(id)).body.url, body.url)
-  const [stored] = posthorn.rows<{ token_hash: Buffer }>('select token_hash from email_shares')
+  const [stored] = mailhorn.rows<{ token_hash: Buffer }>('select token_hash from email_shares')
   assert.not(stored!.token_hash.toString('latin1').includes(token))
-  assert.ok(Math.abs(Date.parse(body.expires_at) - posthorn.clock.now() - HOUR_MS) < 60_000)
+  assert.ok(Math.abs(Date.parse(body.expires_at) - mailhorn.clock.now() - HOUR_MS) < 60_000)
 })
 
 test('have a page with their head, and a frame with what they say', async () => {
@@ -150,7 +150,7 @@ for (const [expires, ms] of [
 ] as const)
   test(`are good for ${JSON.stringify(expires)} when so asked`, async () => {
     const { body } = await share(id, { expires_in: expires })
-    assert.ok(Math.abs(Date.parse(body.expires_at) - posthorn.clock.now() - ms) < 30_000, body.expires_at)
+    assert.ok(Math.abs(Date.parse(body.expires_at) - mailhorn.clock.now() - ms) < 30_000, body.expires_at)
   })
 
 for (const expires of [
@@ -169,16 +169,16 @@ for (const expires of [
   '9'.repeat(400),
 ])
   test(`are refused for ${JSON.stringify(expires).slice(0, 20)}`, async () => {
-    const options = { key: posthorn.apiKey, body: { expires_in: expires } }
+    const options = { key: mailhorn.apiKey, body: { expires_in: expires } }
     const expected = { status: 422, name: 'validation_error', path: 'expires_in' }
-    await refuses(posthorn, ['POST', `/emails/${id}/share`, options], expected)
+    await refuses(mailhorn, ['POST', `/emails/${id}/share`, options], expected)
   })
 
 test('end with their time', async () => {
   const { url } = (await share(id, { expires_in: '1 hour' })).body
-  posthorn.clock.advance(HOUR_MS - 60_000)
+  mailhorn.clock.advance(HOUR_MS - 60_000)
   assert.is((await visit(url)).status, 200)
-  posthorn.clock.advance(61_000)
+  mailhorn.clock.advance(61_000)
   for (const path of [url, `${url}/html`]) assertRefusal(await visit(path), NO_SHARE)
 })
 
@@ -186,7 +186,7 @@ test('are listed while they are good, without what opens them, and end when they
   const own = await send({ html: '<p>x</p>' })
   const first = (await share(own)).body
   const second = (await share(own, { expires_in: '2h' })).body
-  const list = () => posthorn.call('GET', `/emails/${own}/share`, { key: posthorn.apiKey })
+  const list = () => mailhorn.call('GET', `/emails/${own}/share`, { key: mailhorn.apiKey })
   const { body } = await list()
   assert.equal(
     [body.total, body.data.map((one: { id: string }) => one.id)],
@@ -194,14 +194,14 @@ test('are listed while they are good, without what opens them, and end when they
   )
   assert.not(JSON.stringify(body).includes('/s/'))
   const revoke = (of: string) =>
-    posthorn.call('DELETE', `/emails/${of}/share/${first.share_id}`, { key: posthorn.apiKey })
+    mailhorn.call('DELETE', `/emails/${of}/share/${first.share_id}`, { key: mailhorn.apiKey })
   assertRefusal(await revoke(id), NO_SHARE)
   assert.equal((await revoke(own)).body, { object: 'share', id: first.share_id, deleted: true })
   assertRefusal(await visit(first.url), NO_SHARE)
   assertRefusal(await visit(`${first.url}/html`), NO_SHARE)
   assert.is((await visit(second.url)).status, 200)
   assertRefusal(await revoke(own), NO_SHARE)
-  posthorn.clock.advance(2 * HOUR_MS + 1_000)
+  mailhorn.clock.advance(2 * HOUR_MS + 1_000)
   assert.is((await list()).body.total, 0)
 })
 
@@ -212,19 +212,19 @@ test('an email has a hundred links at a time at most', async () => {
   assertRefusal(answers.find(({ status }) => status !== 200)!, {
     ...{ status: 422, name: 'validation_error', says: /100 links/ },
   })
-  posthorn.clock.advance(HOUR_MS + 1_000)
+  mailhorn.clock.advance(HOUR_MS + 1_000)
   assert.is((await share(own)).status, 200)
 })
 
 test('no other account makes, lists or revokes them', async () => {
-  const { apiKey } = addAccount(posthorn, 'stranger')
+  const { apiKey } = addAccount(mailhorn, 'stranger')
   const { share_id: shareId } = (await share(id)).body
   assertRefusal(await share(id, {}, apiKey), NO_EMAIL)
   for (const [method, path] of [
     ['GET', ''],
     ['DELETE', `/${shareId}`],
   ] as const)
-    assertRefusal(await posthorn.call(method, `/emails/${id}/share${path}`, { key: apiKey }), NO_EMAIL)
+    assertRefusal(await mailhorn.call(method, `/emails/${id}/share${path}`, { key: apiKey }), NO_EMAIL)
 })
 
 test('a link that was never made shows nothing', async () => {
@@ -239,7 +239,7 @@ test('a link that was never made shows nothing', async () => {
     '%ff',
     '..'.repeat(3),
   ])
-    assertRefusal(await visit(`${posthorn.baseUrl}/s/${wrong}`), NO_SHARE)
+    assertRefusal(await visit(`${mailhorn.baseUrl}/s/${wrong}`), NO_SHARE)
 })
 
 test('HEAD of a page is as GET without it', async () => {
@@ -250,16 +250,16 @@ test('HEAD of a page is as GET without it', async () => {
 
 test('leave with their email', async () => {
   const own = await send({ text: 't' })
-  posthorn.clock.advance(90 * 24 * HOUR_MS - HOUR_MS)
+  mailhorn.clock.advance(90 * 24 * HOUR_MS - HOUR_MS)
   const { url } = (await share(own, { expires_in: '48h' })).body
   assert.is((await visit(url)).status, 200)
-  posthorn.clock.advance(2 * HOUR_MS)
+  mailhorn.clock.advance(2 * HOUR_MS)
   assertRefusal(await visit(url), NO_SHARE)
 })
 
 test('links are made for another host where one is configured', async t => {
-  const env = { POSTHORN_TRACKING_BASE_URL: 'https://links.here.example/' }
-  const elsewhere = await startPosthorn({ env })
+  const env = { MAILHORN_TRACKING_BASE_URL: 'https://links.here.example/' }
+  const elsewhere = await startMailhorn({ env })
   t.after(() => elsewhere.close())
   const mail = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 's', text: 't' }
   const { body } = await elsewhere.call('POST', `/emails/${await elsewhere.send(mail)}/share`, {

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { openSession } from '../../kit/accounts.ts'
 import { freePort } from '../../kit/free-port.ts'
-import { type ApiAnswer, type CallOptions, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type ApiAnswer, type CallOptions, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -11,22 +11,22 @@ const MINUTES = 60 * SECONDS
 const FIRST_WAIT_SECONDS = 60
 
 /** Reached over http, behind a proxy on this host that says for whom it asks. */
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 /** Reached over https, by nobody's leave. */
-let secure: Posthorn
+let secure: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn({ env: { POSTHORN_HTTP_TRUSTED_PROXIES: '127.0.0.1' } })
+  mailhorn = await startMailhorn({ env: { MAILHORN_HTTP_TRUSTED_PROXIES: '127.0.0.1' } })
   const port = await freePort()
-  secure = await startPosthorn({
+  secure = await startMailhorn({
     env: {
-      POSTHORN_HTTP_BASE_URL: 'https://mail.here.example',
-      POSTHORN_HTTP_LISTEN: `127.0.0.1:${port}`,
+      MAILHORN_HTTP_BASE_URL: 'https://mail.here.example',
+      MAILHORN_HTTP_LISTEN: `127.0.0.1:${port}`,
     },
   })
   secure.baseUrl = `http://127.0.0.1:${port}`
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await secure.close()
 })
 
@@ -38,7 +38,7 @@ let clients = 0
 /** An address of a client that nobody has heard of. */
 const newClient = () => ({ 'x-forwarded-for': `192.0.2.${++clients}` })
 
-function logIn(to: Posthorn, body: object, headers: Record<string, string> = {}): Promise<ApiAnswer> {
+function logIn(to: Mailhorn, body: object, headers: Record<string, string> = {}): Promise<ApiAnswer> {
   return to.call('POST', '/auth/login', { body, headers: { ...newClient(), ...headers } })
 }
 
@@ -55,64 +55,64 @@ function fromBrowser(cookie: { name: string; value: string }): CallOptions {
 }
 
 test('answers who it is and which account', async () => {
-  const { status, body } = await logIn(posthorn, posthorn.admin, BROWSER)
+  const { status, body } = await logIn(mailhorn, mailhorn.admin, BROWSER)
   assert.is(status, 200)
   assert.equal(Object.keys(body).sort(), ['account', 'user'])
   assert.match(body.user.id, /^usr_[0-9a-f-]{36}$/)
-  assert.equal([body.user.email, body.user.operator], [posthorn.admin.email, true])
+  assert.equal([body.user.email, body.user.operator], [mailhorn.admin.email, true])
   assert.match(body.account.id, /^acc_[0-9a-f-]{36}$/)
   assert.equal([body.account.plan, typeof body.account.name], ['scale', 'string'])
   assert.match(body.account.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })
 
 test('over http sets a cookie that scripts and other sites do not get', async () => {
-  const cookie = cookieOf(await logIn(posthorn, posthorn.admin))
-  assert.is(cookie.name, 'posthorn_session')
+  const cookie = cookieOf(await logIn(mailhorn, mailhorn.admin))
+  assert.is(cookie.name, 'mailhorn_session')
   assert.match(cookie.value, /^phs_[0-9A-Za-z]{40}$/)
   assert.equal(cookie.attributes, ['HttpOnly', 'Max-Age=1209600', 'Path=/', 'SameSite=Lax'])
 })
 
 test('over https binds the cookie to its host and to TLS', async () => {
   const cookie = cookieOf(await logIn(secure, secure.admin))
-  assert.is(cookie.name, '__Host-posthorn_session')
+  assert.is(cookie.name, '__Host-mailhorn_session')
   assert.equal(cookie.attributes, ['HttpOnly', 'Max-Age=1209600', 'Path=/', 'SameSite=Lax', 'Secure'])
   assert.is((await secure.call('GET', '/auth/session', fromBrowser(cookie))).status, 200)
-  const unbound = { ...cookie, name: 'posthorn_session' }
+  const unbound = { ...cookie, name: 'mailhorn_session' }
   const refusal = { status: 401, name: 'missing_api_key' }
   assertRefusal(await secure.call('GET', '/auth/session', fromBrowser(unbound)), refusal)
 })
 
 test('gives a script a token of its own, and a browser none', async () => {
-  const script = await logIn(posthorn, posthorn.admin)
+  const script = await logIn(mailhorn, mailhorn.admin)
   assert.match(script.body.token, /^phs_[0-9A-Za-z]{40}$/)
   assert.is.not(script.body.token, cookieOf(script).value)
-  const session = await posthorn.call('GET', '/auth/session', { session: script.body.token })
+  const session = await mailhorn.call('GET', '/auth/session', { session: script.body.token })
   assert.equal(session.body, { user: script.body.user, account: script.body.account })
 
   for (const headers of [BROWSER, { 'sec-fetch-site': 'cross-site' }, { origin: 'http://here.example' }])
     assert.is(
-      (await logIn(posthorn, posthorn.admin, headers as Record<string, string>)).body.token,
+      (await logIn(mailhorn, mailhorn.admin, headers as Record<string, string>)).body.token,
       undefined,
     )
 })
 
 test('opens a new session each time, whatever cookie was there before', async () => {
   const planted = `phs_${'x'.repeat(40)}`
-  const first = cookieOf(await logIn(posthorn, posthorn.admin, { cookie: `posthorn_session=${planted}` }))
+  const first = cookieOf(await logIn(mailhorn, mailhorn.admin, { cookie: `mailhorn_session=${planted}` }))
   assert.is.not(first.value, planted)
-  const second = cookieOf(await logIn(posthorn, posthorn.admin, fromBrowser(first).headers))
+  const second = cookieOf(await logIn(mailhorn, mailhorn.admin, fromBrowser(first).headers))
   assert.is.not(second.value, first.value)
-  assert.is((await posthorn.call('GET', '/auth/session', fromBrowser(first))).status, 200)
+  assert.is((await mailhorn.call('GET', '/auth/session', fromBrowser(first))).status, 200)
 })
 
 test('reads addresses without regard to case and blanks around them', async () => {
-  const email = ` ${posthorn.admin.email.toUpperCase()} `
-  assert.is((await logIn(posthorn, { ...posthorn.admin, email })).status, 200)
+  const email = ` ${mailhorn.admin.email.toUpperCase()} `
+  assert.is((await logIn(mailhorn, { ...mailhorn.admin, email })).status, 200)
 })
 
 test('does not tell an unknown address from a wrong password', async () => {
-  const wrong = await logIn(posthorn, { ...posthorn.admin, password: 'wrong' })
-  const unknown = await logIn(posthorn, { email: 'nobody@here.example', password: 'wrong' })
+  const wrong = await logIn(mailhorn, { ...mailhorn.admin, password: 'wrong' })
+  const unknown = await logIn(mailhorn, { email: 'nobody@here.example', password: 'wrong' })
   assertRefusal(wrong, WRONG)
   assert.equal(unknown.body, wrong.body)
   assert.equal(wrong.headers.getSetCookie(), [])
@@ -126,7 +126,7 @@ for (const password of [
   'x'.repeat(1024),
 ])
   test(`refuses the password ${JSON.stringify(password.slice(0, 30))}`, async () => {
-    assertRefusal(await logIn(posthorn, { ...posthorn.admin, password }), WRONG)
+    assertRefusal(await logIn(mailhorn, { ...mailhorn.admin, password }), WRONG)
   })
 
 for (const [what, fields, expected] of [
@@ -152,23 +152,23 @@ for (const [what, fields, expected] of [
   ],
 ] as const)
   test(`refuses ${what}`, async () => {
-    const body = { ...posthorn.admin, ...fields }
-    await refuses(posthorn, ['POST', '/auth/login', { body, headers: newClient() }], expected)
+    const body = { ...mailhorn.admin, ...fields }
+    await refuses(mailhorn, ['POST', '/auth/login', { body, headers: newClient() }], expected)
   })
 
 for (const email of ['a\0b@here.example', "' or 1=1 --", 'a\r\nb', '😀', '\ud800'])
   test(`knows nobody called ${JSON.stringify(email)}`, async () => {
-    assertRefusal(await logIn(posthorn, { email, password: 'x' }), WRONG)
+    assertRefusal(await logIn(mailhorn, { email, password: 'x' }), WRONG)
   })
 
 /** Lets the time pass after which an account's former wrong passwords, all from strange addresses, are forgiven. */
 function forgive() {
-  posthorn.clock.advance(12 * 60 * MINUTES)
+  mailhorn.clock.advance(12 * 60 * MINUTES)
 }
 
 async function fail(client: Record<string, string>, email: string, times: number) {
   for (let i = 0; i < times; i++)
-    assertRefusal(await logIn(posthorn, { email, password: 'wrong' }, client), WRONG)
+    assertRefusal(await logIn(mailhorn, { email, password: 'wrong' }, client), WRONG)
 }
 
 function waitOf(answer: ApiAnswer): number {
@@ -181,15 +181,15 @@ function waitOf(answer: ApiAnswer): number {
 test('lets a client wait after five wrong passwords, longer each time, and no longer than a quarter of an hour', async () => {
   forgive()
   const client = newClient()
-  const { email } = posthorn.admin
-  const again = (password: string) => logIn(posthorn, { email, password }, client)
+  const { email } = mailhorn.admin
+  const again = (password: string) => logIn(mailhorn, { email, password }, client)
   await fail(client, email, 5)
   let expected = FIRST_WAIT_SECONDS
   for (let round = 0; round < 5; round++) {
     const seconds = waitOf(await again('wrong'))
     assert.ok(seconds <= expected && seconds > expected - 30, `${seconds} s, not ${expected} s`)
-    assert.ok(waitOf(await again(posthorn.admin.password)) > 0, 'the right password has to wait, too')
-    posthorn.clock.advance(expected * SECONDS)
+    assert.ok(waitOf(await again(mailhorn.admin.password)) > 0, 'the right password has to wait, too')
+    mailhorn.clock.advance(expected * SECONDS)
     assertRefusal(await again('wrong'), WRONG)
     expected = Math.min(2 * expected, 15 * 60)
   }
@@ -198,35 +198,35 @@ test('lets a client wait after five wrong passwords, longer each time, and no lo
 test('forgets wrong passwords after a right one', async () => {
   forgive()
   const client = newClient()
-  await fail(client, posthorn.admin.email, 4)
-  assert.is((await logIn(posthorn, posthorn.admin, client)).status, 200)
-  await fail(client, posthorn.admin.email, 4)
-  assert.is((await logIn(posthorn, posthorn.admin, client)).status, 200)
+  await fail(client, mailhorn.admin.email, 4)
+  assert.is((await logIn(mailhorn, mailhorn.admin, client)).status, 200)
+  await fail(client, mailhorn.admin.email, 4)
+  assert.is((await logIn(mailhorn, mailhorn.admin, client)).status, 200)
 })
 
 test('slows one client at one account, and nobody else', async () => {
   forgive()
   const client = newClient()
-  await fail(client, posthorn.admin.email, 5)
-  waitOf(await logIn(posthorn, posthorn.admin, client))
-  assert.is((await logIn(posthorn, posthorn.admin)).status, 200, 'the same account from elsewhere')
-  assertRefusal(await logIn(posthorn, { email: 'other@here.example', password: 'x' }, client), WRONG)
+  await fail(client, mailhorn.admin.email, 5)
+  waitOf(await logIn(mailhorn, mailhorn.admin, client))
+  assert.is((await logIn(mailhorn, mailhorn.admin)).status, 200, 'the same account from elsewhere')
+  assertRefusal(await logIn(mailhorn, { email: 'other@here.example', password: 'x' }, client), WRONG)
 })
 
 test('slows guesses at accounts that do not exist in the same way', async () => {
   const client = newClient()
   await fail(client, 'nobody@here.example', 5)
-  const seconds = waitOf(await logIn(posthorn, { email: 'nobody@here.example', password: 'x' }, client))
+  const seconds = waitOf(await logIn(mailhorn, { email: 'nobody@here.example', password: 'x' }, client))
   assert.ok(seconds <= FIRST_WAIT_SECONDS)
 })
 
 test('counts one account however its address is spelled', async () => {
   forgive()
   const client = newClient()
-  const { email } = posthorn.admin
+  const { email } = mailhorn.admin
   for (const spelling of [email, email.toUpperCase(), ` ${email}`, `${email} `, email.replace('a', 'A')])
     await fail(client, spelling, 1)
-  waitOf(await logIn(posthorn, posthorn.admin, client))
+  waitOf(await logIn(mailhorn, mailhorn.admin, client))
 })
 
 test('believes no client about where it comes from', async () => {
@@ -239,52 +239,52 @@ test('believes no client about where it comes from', async () => {
 
 test('believes its proxy about the last hop, and nothing that a client put before it', async () => {
   forgive()
-  const { email } = posthorn.admin
+  const { email } = mailhorn.admin
   const hop = Object.values(newClient())[0]!
   for (let i = 0; i < 5; i++) await fail({ 'x-forwarded-for': `198.51.100.${i}, ${hop}` }, email, 1)
-  waitOf(await logIn(posthorn, posthorn.admin, { 'x-forwarded-for': `198.51.100.99, ${hop}` }))
+  waitOf(await logIn(mailhorn, mailhorn.admin, { 'x-forwarded-for': `198.51.100.99, ${hop}` }))
 })
 
 test('keeps the thirty sessions used last', async () => {
   forgive()
   const sessions = Array.from({ length: 40 }, () => {
-    posthorn.clock.advance(1 * SECONDS)
-    return openSession(posthorn, 'bearer')
+    mailhorn.clock.advance(1 * SECONDS)
+    return openSession(mailhorn, 'bearer')
   })
-  const { body } = await logIn(posthorn, posthorn.admin, BROWSER)
+  const { body } = await logIn(mailhorn, mailhorn.admin, BROWSER)
   assert.ok(body.user)
-  const [{ count } = { count: 0 }] = posthorn.rows<{ count: number }>(
+  const [{ count } = { count: 0 }] = mailhorn.rows<{ count: number }>(
     'select count(*) as count from sessions',
   )
   assert.is(count, 30)
   const refusal = { status: 401, name: 'missing_api_key' }
-  assertRefusal(await posthorn.call('GET', '/auth/session', { session: sessions[10]! }), refusal)
-  assert.is((await posthorn.call('GET', '/auth/session', { session: sessions[11]! })).status, 200)
+  assertRefusal(await mailhorn.call('GET', '/auth/session', { session: sessions[10]! }), refusal)
+  assert.is((await mailhorn.call('GET', '/auth/session', { session: sessions[11]! })).status, 200)
 })
 
 test('signing out ends that session, clears its cookie, and leaves the others', async () => {
-  const answer = await logIn(posthorn, posthorn.admin)
+  const answer = await logIn(mailhorn, mailhorn.admin)
   const cookie = cookieOf(answer)
-  const out = await posthorn.call('POST', '/auth/logout', fromBrowser(cookie))
+  const out = await mailhorn.call('POST', '/auth/logout', fromBrowser(cookie))
   assert.equal([out.status, out.body], [200, { object: 'session', deleted: true }])
   assert.equal(cookieOf(out), {
-    name: 'posthorn_session',
+    name: 'mailhorn_session',
     value: '',
     attributes: ['HttpOnly', 'Max-Age=0', 'Path=/', 'SameSite=Lax'],
   })
   const refusal = { status: 401, name: 'missing_api_key' }
-  assertRefusal(await posthorn.call('GET', '/auth/session', fromBrowser(cookie)), refusal)
-  assert.is((await posthorn.call('GET', '/auth/session', { session: answer.body.token })).status, 200)
+  assertRefusal(await mailhorn.call('GET', '/auth/session', fromBrowser(cookie)), refusal)
+  assert.is((await mailhorn.call('GET', '/auth/session', { session: answer.body.token })).status, 200)
 })
 
 test('keeps passwords and tokens as hashes alone', async () => {
-  const { body } = await logIn(posthorn, posthorn.admin)
+  const { body } = await logIn(mailhorn, mailhorn.admin)
   const shown = JSON.stringify([
-    posthorn.rows('select * from users'),
-    textOf(posthorn.rows('select * from sessions')),
-    textOf(posthorn.rows('select * from api_keys')),
+    mailhorn.rows('select * from users'),
+    textOf(mailhorn.rows('select * from sessions')),
+    textOf(mailhorn.rows('select * from api_keys')),
   ])
-  for (const secret of [posthorn.admin.password, body.token, posthorn.apiKey])
+  for (const secret of [mailhorn.admin.password, body.token, mailhorn.apiKey])
     assert.not(shown.includes(secret))
   assert.match(shown, /scrypt\$\d+\$8\$1\$/)
 })

@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { addAccount, openSession } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { rawRequest } from '../../kit/raw-http.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('bodies that come slowly, or not at all', { limitMs: 60_000 })
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const JSON_TYPE = 'content-type: application/json\r\n'
 const MIB = 1024 * 1024
@@ -27,7 +27,7 @@ const LARGE = {
 
 /** A connection on which no more comes than this; it stays open when the other side has closed its own. */
 async function halfSent(t: TestContext, head: string, bytes: Uint8Array, from = '127.0.0.1') {
-  const { hostname, port } = new URL(posthorn.baseUrl)
+  const { hostname, port } = new URL(mailhorn.baseUrl)
   const socket = connect({ host: hostname, port: Number(port), localAddress: from, allowHalfOpen: true })
   t.after(() => socket.destroy())
   socket.on('error', () => {}).resume()
@@ -47,7 +47,7 @@ async function whileTimePasses<T>(work: Promise<T>): Promise<T> {
     isDone = true
   })
   await until(() => {
-    if (!isDone) posthorn.clock.advance(2_000)
+    if (!isDone) mailhorn.clock.advance(2_000)
     return isDone
   })
   return done
@@ -58,42 +58,42 @@ test('half-sent requests without a credential take no room from large bodies', a
   for (let from = 2; from < 5; from++)
     for (let i = 0; i < 112; i++) sockets.push(halfSent(t, post('/auth/login', MIB), HALF, `127.0.0.${from}`))
   await Promise.all(sockets)
-  const { status } = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, body: LARGE })
+  const { status } = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body: LARGE })
   assert.is(status, 200)
 })
 
 test('a sign-in is refused as soon as its body is larger than 16 KB', async () => {
   const pieces = [`${post('/auth/login', MIB)}\r\n`, Buffer.alloc(16 * 1024 + 1, ' ')]
-  const reply = await rawRequest(posthorn.baseUrl, pieces)
+  const reply = await rawRequest(mailhorn.baseUrl, pieces)
   assertRefusal(reply, { status: 413, name: 'validation_error', says: /16384/ })
 })
 
 test('half-sent requests of accounts give up the room that they hold', async t => {
-  const keys = [addAccount(posthorn, 'ann'), addAccount(posthorn, 'bob')].map(({ apiKey }) => apiKey)
+  const keys = [addAccount(mailhorn, 'ann'), addAccount(mailhorn, 'bob')].map(({ apiKey }) => apiKey)
   for (const key of [...keys, ...keys])
     await halfSent(t, post('/emails', LIMIT_OF_SENDS, `authorization: Bearer ${key}\r\n`), HALF)
   // by then all of them have taken their room
-  for (let i = 0; i < 20; i++) await posthorn.call('GET', '/emails', { key: posthorn.apiKey })
-  const sent = posthorn.call('POST', '/emails', { key: posthorn.apiKey, body: LARGE })
+  for (let i = 0; i < 20; i++) await mailhorn.call('GET', '/emails', { key: mailhorn.apiKey })
+  const sent = mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body: LARGE })
   assert.is((await whileTimePasses(sent)).status, 200)
 })
 
 test('previews of messages take room among the large bodies, and give it up', async t => {
-  const session = openSession(posthorn, 'bearer')
-  const key = addAccount(posthorn, 'eve').apiKey
+  const session = openSession(mailhorn, 'bearer')
+  const key = addAccount(mailhorn, 'eve').apiKey
   const head = (length: number) =>
     `POST /dashboard/preview HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${session}\r\n` +
     `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${length}\r\n`
   // nine of the largest fit into the share of an account
   for (let i = 0; i < 9; i++) await halfSent(t, head(12 * MIB), HALF)
   let isAnswered = false
-  const tenth = rawRequest(posthorn.baseUrl, [`${head(12 * MIB)}\r\n`, Buffer.alloc(12 * MIB, 'x')]).finally(
+  const tenth = rawRequest(mailhorn.baseUrl, [`${head(12 * MIB)}\r\n`, Buffer.alloc(12 * MIB, 'x')]).finally(
     () => {
       isAnswered = true
     },
   )
   for (let i = 0; i < 20; i++) {
-    const others = await posthorn.call('POST', '/emails', { key, body: LARGE })
+    const others = await mailhorn.call('POST', '/emails', { key, body: LARGE })
     assert.is(others.status, 200)
   }
   assert.not(isAnswered)
@@ -101,8 +101,8 @@ test('previews of messages take room among the large bodies, and give it up', as
 })
 
 test('an import of which nothing more comes is ended', async t => {
-  const session = openSession(posthorn, 'bearer')
-  const { body: audience } = await posthorn.call('POST', '/audiences', { session, body: { name: 'all' } })
+  const session = openSession(mailhorn, 'bearer')
+  const { body: audience } = await mailhorn.call('POST', '/audiences', { session, body: { name: 'all' } })
   const path = `/audiences/${audience.id}/contacts/import`
   const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: text/csv\r\nauthorization: Bearer ${session}\r\n`
   const socket = await halfSent(t, `${head}content-length: 1000000\r\n`, Buffer.from('email\na@b.example\n'))

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
 import { startFakeMx } from '../../kit/fake-mx.ts'
-import { startPosthorn } from '../../kit/posthorn.ts'
+import { startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -12,24 +12,24 @@ const ZONE = 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2
 
 async function open(t: TestContext, env: Record<string, string>) {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
-  const posthorn = await t.using(startPosthorn({ zone: ZONE, mxPort: mx.port, env }))
-  await posthorn.verifiedDomain('here.example')
-  const session = await posthorn.signIn()
-  const sources = async () => (await posthorn.call('GET', '/sources', { session })).body.data
-  const send = (to: string) => posthorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hello' })
-  return { mx, posthorn, session, sources, send }
+  const mailhorn = await t.using(startMailhorn({ zone: ZONE, mxPort: mx.port, env }))
+  await mailhorn.verifiedDomain('here.example')
+  const session = await mailhorn.signIn()
+  const sources = async () => (await mailhorn.call('GET', '/sources', { session })).body.data
+  const send = (to: string) => mailhorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hello' })
+  return { mx, mailhorn, session, sources, send }
 }
 
 const WARMING = {
-  POSTHORN_DELIVERY_SOURCE_IPS: '127.0.0.61=out61.here.example',
-  POSTHORN_DELIVERY_WARMUP: '127.0.0.61=2026-01-01',
-  POSTHORN_DELIVERY_WARMUP_CAPS: [...Array(1_000).fill(2)].join(),
+  MAILHORN_DELIVERY_SOURCE_IPS: '127.0.0.61=out61.here.example',
+  MAILHORN_DELIVERY_WARMUP: '127.0.0.61=2026-01-01',
+  MAILHORN_DELIVERY_WARMUP_CAPS: [...Array(1_000).fill(2)].join(),
 }
 
 test('an address that is warmed up sends its share of the day, the next mail goes the day after, and the operator sees it', async t => {
-  const { posthorn, sources, send, mx } = await open(t, WARMING)
+  const { mailhorn, sources, send, mx } = await open(t, WARMING)
   const ids = [await send('a@there.example'), await send('b@there.example')]
-  for (const id of ids) await posthorn.emailWhen(id, 'delivered')
+  for (const id of ids) await mailhorn.emailWhen(id, 'delivered')
   const late = await send('c@there.example')
   const [source] = await until(async () => {
     const entries = await sources()
@@ -41,10 +41,10 @@ test('an address that is warmed up sends its share of the day, the next mail goe
     [2, true, [{ provider: 'other', count: 2 }]],
   )
   assert.equal(source.warmup.caps, Array(1_000).fill(2))
-  assert.is((await posthorn.email(late)).status, 'queued')
+  assert.is((await mailhorn.email(late)).status, 'queued')
   assert.is(mx.messages.length, 2)
-  posthorn.clock.advance(DAY_MS)
-  await posthorn.emailWhen(late, 'delivered')
+  mailhorn.clock.advance(DAY_MS)
+  await mailhorn.emailWhen(late, 'delivered')
   assert.is((await sources())[0].warmup.day, source.warmup.day + 1)
 })
 
@@ -54,9 +54,9 @@ test('where the system chooses the address there is none to show', async t => {
 })
 
 test('it is for operators alone', async t => {
-  const { posthorn } = await open(t, {})
-  const { session } = await addAccount(posthorn, 'Other')
-  assertRefusal(await posthorn.call('GET', '/sources', { session }), {
+  const { mailhorn } = await open(t, {})
+  const { session } = await addAccount(mailhorn, 'Other')
+  assertRefusal(await mailhorn.call('GET', '/sources', { session }), {
     status: 403,
     name: 'invalid_access',
   })

@@ -1,15 +1,15 @@
 import * as assert from 'uvu/assert'
 import { largeBlobs } from '../../kit/large-blobs.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('files of requests')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await startPosthorn()
+  mailhorn = await startMailhorn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 /** Read on the main thread, and on that of large bodies. */
@@ -21,15 +21,15 @@ const attachment = (bytes: number, fill: string) => ({
 })
 
 function call(body: object, path = '/emails', headers: Record<string, string> = {}) {
-  return ['POST', path, { key: posthorn.apiKey, headers, body }] as const
+  return ['POST', path, { key: mailhorn.apiKey, headers, body }] as const
 }
 
 for (const [what, bytes] of Object.entries(SIZES)) {
   test(`a ${what} request that is refused in the end leaves no file`, async () => {
     const attachments = [attachment(bytes, 'a'), attachment(bytes, 'b')]
     const body = { ...GOOD, to: 'bob@far.example', attachments }
-    await refuses(posthorn, [...call(body)], REFUSED)
-    await refuses(posthorn, [...call([{ ...GOOD, attachments }, body], '/emails/batch')], {
+    await refuses(mailhorn, [...call(body)], REFUSED)
+    await refuses(mailhorn, [...call([{ ...GOOD, attachments }, body], '/emails/batch')], {
       ...REFUSED,
       says: /^\[1\]/,
     })
@@ -37,25 +37,25 @@ for (const [what, bytes] of Object.entries(SIZES)) {
 
   test(`a file that an earlier ${what} request has stored stays when a later one is refused`, async () => {
     const attachments = [attachment(bytes, 'c')]
-    const id = await posthorn.send({ ...GOOD, attachments })
-    await posthorn.emailWhen(id, 'delivered')
-    await refuses(posthorn, [...call({ ...GOOD, to: 'bob@far.example', attachments })], REFUSED)
-    const again = await posthorn.send({ ...GOOD, attachments })
-    await posthorn.emailWhen(again, 'delivered')
+    const id = await mailhorn.send({ ...GOOD, attachments })
+    await mailhorn.emailWhen(id, 'delivered')
+    await refuses(mailhorn, [...call({ ...GOOD, to: 'bob@far.example', attachments })], REFUSED)
+    const again = await mailhorn.send({ ...GOOD, attachments })
+    await mailhorn.emailWhen(again, 'delivered')
   })
 
   test(`a ${what} request that is repeated stores nothing more`, async () => {
     const body = { ...GOOD, attachments: [attachment(bytes, 'd')] }
     const headers = { 'idempotency-key': `files-${what}` }
-    const first = await posthorn.call(...call(body, '/emails', headers))
-    const before = largeBlobs(posthorn)
-    const second = await posthorn.call(...call(body, '/emails', headers))
+    const first = await mailhorn.call(...call(body, '/emails', headers))
+    const before = largeBlobs(mailhorn)
+    const second = await mailhorn.call(...call(body, '/emails', headers))
     assert.equal([second.status, second.body], [200, first.body])
-    const other = await posthorn.call(
+    const other = await mailhorn.call(
       ...call({ ...body, attachments: [attachment(bytes, 'e')] }, '/emails', headers),
     )
     assert.is(other.status, 409)
-    assert.equal(largeBlobs(posthorn), before)
+    assert.equal(largeBlobs(mailhorn), before)
   })
 
   test(`what a permissive ${what} batch leaves out leaves no file`, async () => {
@@ -63,19 +63,19 @@ for (const [what, bytes] of Object.entries(SIZES)) {
       { ...GOOD, attachments: [attachment(bytes, 'f')] },
       { ...GOOD, to: 'bob@far.example', attachments: [attachment(bytes, 'g')] },
     ]
-    const before = largeBlobs(posthorn).length
-    const answer = await posthorn.call(
+    const before = largeBlobs(mailhorn).length
+    const answer = await mailhorn.call(
       ...call(mails, '/emails/batch', { 'x-batch-validation': 'permissive' }),
     )
     assert.equal([answer.status, answer.body.data.length, answer.body.errors.length], [200, 1, 1])
-    assert.is(largeBlobs(posthorn).length, before + 1)
+    assert.is(largeBlobs(mailhorn).length, before + 1)
   })
 }
 
 test('a long text in a large request is stored and sent as it was', async () => {
   const html = `<p>${'ü€ '.repeat(200_000)}</p>`
-  const id = await posthorn.send({ ...GOOD, html })
-  assert.is((await posthorn.emailWhen(id, 'delivered')).html, html)
+  const id = await mailhorn.send({ ...GOOD, html })
+  assert.is((await mailhorn.emailWhen(id, 'delivered')).html, html)
 })
 
 test.run()

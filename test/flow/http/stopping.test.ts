@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { rawRequest } from '../../kit/raw-http.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -15,7 +15,7 @@ interface Connection {
   closed: Promise<unknown>
 }
 
-async function open({ baseUrl }: Posthorn): Promise<Connection> {
+async function open({ baseUrl }: Mailhorn): Promise<Connection> {
   const { hostname, port } = new URL(baseUrl)
   const socket = connect(Number(port), hostname)
   await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
@@ -27,39 +27,39 @@ async function open({ baseUrl }: Posthorn): Promise<Connection> {
 }
 
 test('a request under way is answered, and told that its connection ends', async t => {
-  const posthorn = await startPosthorn()
-  t.after(() => posthorn.close())
-  const { socket, received, closed } = await open(posthorn)
+  const mailhorn = await startMailhorn()
+  t.after(() => mailhorn.close())
+  const { socket, received, closed } = await open(mailhorn)
   socket.write(
-    `POST /emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${posthorn.apiKey}\r\nExpect: 100-continue\r\n` +
+    `POST /emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mailhorn.apiKey}\r\nExpect: 100-continue\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n`,
   )
   await until(() => received().includes('100 Continue'))
-  const stopped = posthorn.app.stop()
+  const stopped = mailhorn.app.stop()
   socket.write(BODY)
   await closed
   await stopped
   assert.match(received(), /\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
   assert.match(received(), /\r\nconnection: close\r\n/i)
-  assert.equal(posthorn.rows('select count(*) as count from emails'), [{ count: 1 }])
+  assert.equal(mailhorn.rows('select count(*) as count from emails'), [{ count: 1 }])
 })
 
 test('an idle connection does not hold it up, and a new one is refused', async () => {
-  const posthorn = await startPosthorn()
-  const { socket, received, closed } = await open(posthorn)
+  const mailhorn = await startMailhorn()
+  const { socket, received, closed } = await open(mailhorn)
   socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
   await until(() => received().includes('{"status":"ok"}'))
-  await posthorn.close()
+  await mailhorn.close()
   await closed
-  const refused = await rawRequest(posthorn.baseUrl, 'GET /healthz HTTP/1.0\r\n\r\n').catch(error => error)
+  const refused = await rawRequest(mailhorn.baseUrl, 'GET /healthz HTTP/1.0\r\n\r\n').catch(error => error)
   assert.match(`${refused}`, /without a reply/)
 })
 
 test('nor does one on which nothing has been said', async () => {
-  const posthorn = await startPosthorn()
-  const { closed } = await open(posthorn)
-  await rawRequest(posthorn.baseUrl, 'GET /healthz HTTP/1.0\r\n\r\n')
-  await posthorn.close()
+  const mailhorn = await startMailhorn()
+  const { closed } = await open(mailhorn)
+  await rawRequest(mailhorn.baseUrl, 'GET /healthz HTTP/1.0\r\n\r\n')
+  await mailhorn.close()
   await closed
 })
 

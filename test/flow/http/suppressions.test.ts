@@ -2,7 +2,7 @@ import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type CallOptions, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type CallOptions, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -15,23 +15,23 @@ const INVALID = { status: 422, name: 'validation_error' }
 const MAIL = { from: 'ann@here.example', to: 'ok@there.example', subject: 'x', text: 'x' }
 
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({ zone: ZONE, mxPort: mx.port })
-  await posthorn.verifiedDomain('here.example')
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: mx.port })
+  await mailhorn.verifiedDomain('here.example')
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
 /** An account with nothing on its list. */
 let accounts = 0
 function fresh() {
-  const account = addAccount(posthorn, `account-${++accounts}`)
+  const account = addAccount(mailhorn, `account-${++accounts}`)
   const call = (method: string, path: string, options: CallOptions = {}) =>
-    posthorn.call(method, path, { key: account.apiKey, ...options })
+    mailhorn.call(method, path, { key: account.apiKey, ...options })
   const add = async (email: string, more = {}) =>
     (await call('POST', '/suppressions', { body: { email, ...more } })).body
   const list = async (query = '') => (await call('GET', `/suppressions${query}`)).body
@@ -55,7 +55,7 @@ test('one is added, by an API key or a session', async () => {
   })
   assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   const body2 = { email: 'eve@there.example', reason: 'complaint' }
-  const bySession = await posthorn.call('POST', '/suppressions', { session, body: body2 })
+  const bySession = await mailhorn.call('POST', '/suppressions', { session, body: body2 })
   assert.equal(
     [bySession.status, bySession.body.reason, bySession.body.origin],
     [201, 'complaint', 'complaint'],
@@ -88,7 +88,7 @@ for (const [what, body, path, name = 'validation_error'] of [
   ['a reason of another type', { email: 'bob@there.example', reason: {} }, 'reason'],
 ] as const)
   test(`is not added with ${what}`, () =>
-    refuses(posthorn, ['POST', '/suppressions', { key: posthorn.apiKey, body }], { status: 422, name, path }))
+    refuses(mailhorn, ['POST', '/suppressions', { key: mailhorn.apiKey, body }], { status: 422, name, path }))
 
 test('the list is newest first, with a total and pages', async () => {
   const { add, list, emails } = fresh()
@@ -161,7 +161,7 @@ for (const [query, path] of [
   ['after=01990000-0000-7000-8000-000000000000&offset=0', 'after'],
 ] as const)
   test(`the list is refused with ${query}`, () =>
-    refuses(posthorn, ['GET', `/suppressions?${query}`, { key: posthorn.apiKey }], { ...INVALID, path }))
+    refuses(mailhorn, ['GET', `/suppressions?${query}`, { key: mailhorn.apiKey }], { ...INVALID, path }))
 
 test('one is looked at and removed by its id, bare or not, or by its address in any case', async () => {
   const { call, add } = fresh()
@@ -197,7 +197,7 @@ test('many at once are all or none, and every address at fault is named', async 
   const { apiKey } = fresh()
   const body = { emails: ['good@there.example', 'bad', 'also bad@there.example'] }
   const { body: answer } = await refuses(
-    posthorn,
+    mailhorn,
     ['POST', '/suppressions/batch/add', { key: apiKey, body }],
     { ...INVALID, path: 'emails[1]' },
   )
@@ -215,7 +215,7 @@ for (const [what, path, body, name = 'validation_error'] of [
   ['101 addresses', 'emails', { emails: Array.from({ length: 101 }, (_, i) => `u${i}@there.example`) }],
 ] as const)
   test(`many are not added with ${what}`, () =>
-    refuses(posthorn, ['POST', '/suppressions/batch/add', { key: posthorn.apiKey, body }], {
+    refuses(mailhorn, ['POST', '/suppressions/batch/add', { key: mailhorn.apiKey, body }], {
       status: 422,
       name,
       path,
@@ -245,9 +245,9 @@ for (const [what, body] of [
   ['both', { emails: ['a@there.example'], ids: ['x'] }],
 ] as const)
   test(`many are not removed with ${what} of addresses and ids`, async () => {
-    const call = ['POST', '/suppressions/batch/remove', { key: posthorn.apiKey, body }] as const
+    const call = ['POST', '/suppressions/batch/remove', { key: mailhorn.apiKey, body }] as const
     const name = what === 'neither' ? 'missing_required_field' : 'validation_error'
-    await refuses(posthorn, [...call], { status: 422, name, says: /`emails`.*`ids`/ })
+    await refuses(mailhorn, [...call], { status: 422, name, says: /`emails`.*`ids`/ })
   })
 
 test('what one account suppresses, no other sees or removes', async () => {
@@ -265,25 +265,25 @@ test('what one account suppresses, no other sees or removes', async () => {
 })
 
 test('a suppressed address gets nothing, and its mail again once it is removed', async () => {
-  const key = posthorn.apiKey
+  const key = mailhorn.apiKey
   const to = 'ok-removed@there.example'
-  await posthorn.call('POST', '/suppressions', { key, body: { email: 'OK-removed@there.example' } })
-  await posthorn.emailWhen(await posthorn.send({ ...MAIL, to }), 'suppressed')
-  await posthorn.call('DELETE', `/suppressions/${to}`, { key })
-  await posthorn.emailWhen(await posthorn.send({ ...MAIL, to }), 'delivered')
+  await mailhorn.call('POST', '/suppressions', { key, body: { email: 'OK-removed@there.example' } })
+  await mailhorn.emailWhen(await mailhorn.send({ ...MAIL, to }), 'suppressed')
+  await mailhorn.call('DELETE', `/suppressions/${to}`, { key })
+  await mailhorn.emailWhen(await mailhorn.send({ ...MAIL, to }), 'delivered')
 })
 
 test('a hard bounce brings an entry that names its email', async () => {
   const to = 'perm-550-511@there.example'
-  const id = await posthorn.send({ ...MAIL, to })
-  await posthorn.emailWhen(id, 'bounced')
-  const { body } = await posthorn.call('GET', `/suppressions/${to}`, { key: posthorn.apiKey })
+  const id = await mailhorn.send({ ...MAIL, to })
+  await mailhorn.emailWhen(id, 'bounced')
+  const { body } = await mailhorn.call('GET', `/suppressions/${to}`, { key: mailhorn.apiKey })
   assert.equal([body.email, body.reason, body.origin, body.source_id], [to, 'bounce', 'bounce', id])
 })
 
 test('the resend package works with all of it', async () => {
   const { apiKey } = fresh()
-  const { suppressions } = new Resend(apiKey, { baseUrl: posthorn.baseUrl })
+  const { suppressions } = new Resend(apiKey, { baseUrl: mailhorn.baseUrl })
   const added = await suppressions.add({ email: 'a@there.example' })
   const many = await suppressions.batch.add({ emails: ['b@there.example', 'c@there.example'] })
   const page = await suppressions.list({ limit: 2, origin: 'manual' })

@@ -2,18 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { type ApiAnswer, type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('templates')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session = ''
 test.before(async () => {
-  posthorn = await startPosthorn()
-  session = await posthorn.signIn()
+  mailhorn = await startMailhorn()
+  session = await mailhorn.signIn()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const WELCOME = {
   name: 'Welcome',
@@ -42,7 +42,7 @@ interface Fields {
 }
 
 function call(method: string, path: string, body?: object): Promise<ApiAnswer> {
-  return posthorn.call(method, path, { session, ...(body ? { body } : {}) })
+  return mailhorn.call(method, path, { session, ...(body ? { body } : {}) })
 }
 
 async function expecting(status: number, answer: Promise<ApiAnswer>) {
@@ -67,7 +67,7 @@ const fieldsOf = ({ name, subject, html, text }: Fields): Fields => ({ name, sub
 
 /** Contents of templates; this service has sent nothing. */
 const contents = () =>
-  posthorn.rows<{ id: number; refs: number }>('select id, refs from contents order by id')
+  mailhorn.rows<{ id: number; refs: number }>('select id, refs from contents order by id')
 
 test('a new one is shown with all that was given and its variables', async () => {
   const template = await create()
@@ -142,7 +142,7 @@ for (const [method, path] of [
   const refused = (what: string, body: object, expected: Parameters<typeof refuses>[2]) =>
     test(`${method} refuses ${what}`, async () => {
       given = (await create()).id
-      await refuses(posthorn, [method, path(), { session, body }], expected)
+      await refuses(mailhorn, [method, path(), { session, body }], expected)
       assert.equal(fieldsOf(await read(given)), WELCOME)
     })
   refused('a template without a name', { ...WELCOME, name: undefined }, { ...MISSING, path: 'name' })
@@ -196,7 +196,7 @@ test('what is as large as it may be is taken', async () => {
 
 test('PUT replaces all four fields; what is not given is null', async () => {
   const { id, created_at: createdAt } = await create()
-  posthorn.clock.advance(1_000)
+  mailhorn.clock.advance(1_000)
   const replaced = await replace(id, { name: 'Other', text: 'Bye' })
   assert.equal(fieldsOf(replaced), { name: 'Other', subject: null, html: null, text: 'Bye' })
   assert.is(replaced.created_at, createdAt)
@@ -207,7 +207,7 @@ test('PUT replaces all four fields; what is not given is null', async () => {
 test('what PUT replaces is kept as the next version, newest first', async () => {
   const { id } = await create()
   const second = await replace(id, { ...WELCOME, name: 'Second', html: 'Second' })
-  posthorn.clock.advance(1_000)
+  mailhorn.clock.advance(1_000)
   const third = await replace(id, { name: 'Third' })
   assert.equal(await versions(id), [
     { version: 2, name: 'Second', subject: WELCOME.subject, created_at: third.updated_at },
@@ -236,7 +236,7 @@ for (const [field, value] of [
 
 test('a PUT that changes nothing makes no version and no later time', async () => {
   const template = await create()
-  posthorn.clock.advance(1_000)
+  mailhorn.clock.advance(1_000)
   assert.equal(await replace(template.id, WELCOME), template)
   assert.equal(await replace(template.id, { ...WELCOME, other: 1 }), template)
   assert.equal(await versions(template.id), [])
@@ -247,7 +247,7 @@ test('a PUT that changes nothing makes no version and no later time', async () =
 test('a restored version is what the template says; what it said before is a version, too', async () => {
   const { id } = await create()
   const second = await replace(id, { name: 'Second', text: 'two' })
-  posthorn.clock.advance(1_000)
+  mailhorn.clock.advance(1_000)
   const restored = await restore(id, 1)
   assert.equal(fieldsOf(restored), WELCOME)
   assert.ok(Date.parse(restored.updated_at) - Date.parse(second.updated_at) >= 1_000)
@@ -268,8 +268,8 @@ for (const number of ['0', '-1', '2', '1.0', '01', '1e0', 'x', '%201', '99999999
   test(`there is no version ${number}`, async () => {
     const { id } = await create()
     await replace(id, { name: 'Second' })
-    await refuses(posthorn, ['GET', `/templates/${id}/versions/${number}`, { session }], NOT_FOUND)
-    await refuses(posthorn, ['POST', `/templates/${id}/versions/${number}/restore`, { session }], NOT_FOUND)
+    await refuses(mailhorn, ['GET', `/templates/${id}/versions/${number}`, { session }], NOT_FOUND)
+    await refuses(mailhorn, ['POST', `/templates/${id}/versions/${number}/restore`, { session }], NOT_FOUND)
     assert.is((await read(id)).name, 'Second')
   })
 
@@ -321,9 +321,9 @@ test('a deleted one is gone with its versions', async () => {
     ['GET', '/versions/1'],
     ['POST', '/versions/1/restore'],
   ] as const)
-    await refuses(posthorn, [method, `/templates/${id}${path}`, { session }], NOT_FOUND)
-  await refuses(posthorn, ['PUT', `/templates/${id}`, { session, body: WELCOME }], NOT_FOUND)
-  assert.equal(posthorn.rows('select * from template_versions where template_id = ?', idBytes(id)), [])
+    await refuses(mailhorn, [method, `/templates/${id}${path}`, { session }], NOT_FOUND)
+  await refuses(mailhorn, ['PUT', `/templates/${id}`, { session, body: WELCOME }], NOT_FOUND)
+  assert.equal(mailhorn.rows('select * from template_versions where template_id = ?', idBytes(id)), [])
 })
 
 function idBytes(id: string): Buffer {
@@ -340,14 +340,14 @@ test('an unknown one is 404 everywhere', async () => {
     ['POST', '/versions/1/restore'],
   ] as const)
     await refuses(
-      posthorn,
+      mailhorn,
       [method, UNKNOWN + path, { session, ...(method === 'PUT' ? { body: WELCOME } : {}) }],
       NOT_FOUND,
     )
 })
 
 test('the list shows the newest first, page by page, without html and text', async t => {
-  const other = await t.using(startPosthorn())
+  const other = await t.using(startMailhorn())
   const credential = { session: await other.signIn() }
   const list = async (query = '') => (await other.call('GET', `/templates${query}`, credential)).body
   assert.equal(await list(), { object: 'list', total: 0, has_more: false, data: [] })
@@ -376,7 +376,7 @@ test('the list shows the newest first, page by page, without html and text', asy
 })
 
 test('the list is searched by name, whatever its case and form', async t => {
-  const other = await t.using(startPosthorn())
+  const other = await t.using(startMailhorn())
   const credential = { session: await other.signIn() }
   const names = ['Grüße', 'GRÜSSE 100%', 'under_score', 'back\\slash', 'ﬁne', 'a!b']
   for (const name of names)
@@ -409,22 +409,22 @@ test('a replaced name is found, and the former one is not', async () => {
 
 for (const query of ['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'q=a%00', `q=${'x'.repeat(201)}`])
   test(`the list refuses ${query.slice(0, 12)}`, () =>
-    refuses(posthorn, ['GET', `/templates?${query}`, { session }], {
+    refuses(mailhorn, ['GET', `/templates?${query}`, { session }], {
       ...INVALID,
       path: query.split('=')[0]!,
     }))
 
 test('what was acknowledged is there after a restart', async t => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
-  const before = await startPosthorn({ dataDir })
+  const before = await startMailhorn({ dataDir })
   const credential = { session: await before.signIn() }
   const { body } = await before.call('POST', '/templates', { ...credential, body: WELCOME })
   const path = `/templates/${body.id}`
   await before.call('PUT', path, { ...credential, body: { ...WELCOME, name: 'Kept' } })
   const shown = await before.call('GET', path, credential)
   await before.close()
-  const after = await t.using(startPosthorn({ dataDir }))
+  const after = await t.using(startMailhorn({ dataDir }))
   assert.equal((await after.call('GET', path, credential)).body, shown.body)
   assert.is((await after.call('GET', `${path}/versions`, credential)).body.length, 1)
 })

@@ -3,7 +3,7 @@ import PostalMime from 'postal-mime'
 import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -25,7 +25,7 @@ let mx: FakeMx
 let proxy: WebHost
 /** Whether it passes on what comes, or has a page of its own. */
 let isOurs = true
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session: string
 let id: string
 
@@ -34,7 +34,7 @@ test.before(async () => {
   proxy = await startWebHost({
     answer({ method, path, headers }, response) {
       if (!isOurs) return void response.end('a page of somebody else')
-      const { hostname, port } = new URL(posthorn.baseUrl)
+      const { hostname, port } = new URL(mailhorn.baseUrl)
       const asked = request({ hostname, port, method, path, headers }, ({ statusCode, headers: given }) => {
         response.writeHead(statusCode!, given)
       })
@@ -42,27 +42,27 @@ test.before(async () => {
       asked.end()
     },
   })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: ZONE,
     mxPort: mx.port,
     env: {
-      POSTHORN_TRACKING_BASE_URL: `https://mx.test:${proxy.port}`,
-      POSTHORN_DELIVERY_CA_FILE: CA_FILE,
-      POSTHORN_FETCH_ALLOW_LOOPBACK: 'true',
+      MAILHORN_TRACKING_BASE_URL: `https://mx.test:${proxy.port}`,
+      MAILHORN_DELIVERY_CA_FILE: CA_FILE,
+      MAILHORN_FETCH_ALLOW_LOOPBACK: 'true',
     },
   })
-  session = await posthorn.signIn()
-  id = (await posthorn.verifiedDomain(DOMAIN)).id
+  session = await mailhorn.signIn()
+  id = (await mailhorn.verifiedDomain(DOMAIN)).id
   await change({ open_tracking: true, click_tracking: true })
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await proxy.close()
   await mx.close()
 })
 
-const change = (body: object, of = id) => posthorn.call('PATCH', `/domains/${of}`, { session, body })
-const verify = async () => (await posthorn.call('POST', `/domains/${id}/verify`, { session })).body
+const change = (body: object, of = id) => mailhorn.call('PATCH', `/domains/${of}`, { session, body })
+const verify = async () => (await mailhorn.call('POST', `/domains/${id}/verify`, { session })).body
 const trackingRecord = ({ records }: { records: { record: string; status: string }[] }) =>
   records.find(({ record }) => record === 'Tracking')!
 
@@ -70,11 +70,11 @@ let sentCount = 0
 /** The links of an email that is sent now. */
 async function newEmail(more: object = {}) {
   const to = `ok-${++sentCount}@reader.example`
-  const sent = await posthorn.send({
+  const sent = await mailhorn.send({
     ...{ from: `shop@${DOMAIN}`, to, subject: 'Sale', html: `<a href="${SHOP}">Sale</a>` },
     ...more,
   })
-  await posthorn.emailWhen(sent, 'delivered')
+  await mailhorn.emailWhen(sent, 'delivered')
   const { html, headers } = await PostalMime.parse(
     mx.messages.findLast(({ rcptTo }) => rcptTo.includes(to))!.data,
   )
@@ -88,7 +88,7 @@ async function newEmail(more: object = {}) {
 
 /** By the host's name, as its visitors come. */
 function ask(path: string, host: string): Promise<{ status: number; location: string | undefined }> {
-  const { hostname, port } = new URL(posthorn.baseUrl)
+  const { hostname, port } = new URL(mailhorn.baseUrl)
   return new Promise((resolve, reject) => {
     const asked = request({ hostname, port, path, headers: { host } }, response => {
       response.resume()
@@ -115,16 +115,16 @@ test('a host is asked for by its name below the domain, and gets a record; links
 })
 
 test('a record that leads elsewhere is told from one that is missing', async () => {
-  posthorn.zone.add(`${HOST} CNAME old.elsewhere.test\nold.elsewhere.test A 127.0.0.9`)
+  mailhorn.zone.add(`${HOST} CNAME old.elsewhere.test\nold.elsewhere.test A 127.0.0.9`)
   const { tracking } = (await verify()).checks
   assert.is(tracking.status, 'failed')
   assert.equal(tracking.found, ['old.elsewhere.test'])
   assert.match(tracking.advice, /links\.there\.test leads to old\.elsewhere\.test.* CNAME record to mx\.test/)
-  posthorn.zone.remove(`${HOST}`)
+  mailhorn.zone.remove(`${HOST}`)
 })
 
 test('where the record is right and another service answers, links stay where they are', async () => {
-  posthorn.zone.add(`${HOST} CNAME mx.test`)
+  mailhorn.zone.add(`${HOST} CNAME mx.test`)
   isOurs = false
   const { tracking } = (await verify()).checks
   isOurs = true
@@ -137,7 +137,7 @@ test('once whoever goes there comes here, links of new mail lead there', async (
   const { checks, ...domain } = await verify()
   assert.equal([checks.tracking.status, checks.tracking.advice], ['verified', null])
   assert.is(trackingRecord(domain).status, 'verified')
-  const { body: topic } = await posthorn.call('POST', '/topics', {
+  const { body: topic } = await mailhorn.call('POST', '/topics', {
     session,
     body: { name: 'Sales', default_subscription: 'opt_in' },
   })
@@ -152,7 +152,7 @@ test('there is nothing else at the host', async () => {
   const host = `${HOST}:${proxy.port}`
   for (const path of ['/emails', '/dashboard/', '/', '/domains'])
     assert.is((await ask(path, host)).status, 404, path)
-  assert.is((await ask('/.well-known/posthorn-links', host)).status, 200)
+  assert.is((await ask('/.well-known/mailhorn-links', host)).status, 200)
   assert.is.not((await ask('/dashboard/', 'api.here.test')).status, 404)
 })
 
@@ -167,11 +167,11 @@ test('when nobody gets here by it any more, links of new mail lead to the host o
 })
 
 test('another host is looked at a minute later by itself', async () => {
-  posthorn.zone.add('go.there.test A 127.0.0.1')
+  mailhorn.zone.add('go.there.test A 127.0.0.1')
   const { body } = await change({ tracking_subdomain: 'go' })
   assert.is(trackingRecord(body).status, 'not_started')
   assert.is((await newEmail()).link.host, `mx.test:${proxy.port}`)
-  posthorn.clock.advance(60_000)
+  mailhorn.clock.advance(60_000)
   await until(async () => (await newEmail()).link.host === `go.there.test:${proxy.port}`)
   const { checks } = await verify()
   assert.equal(checks.tracking.status, 'verified', 'a name may lead here by an address of its own')
@@ -186,7 +186,7 @@ test('with nothing in the field there is no host, and no record', async () => {
 
 for (const value of ['send', '_links', 'a b', '-links', 'a..b', 'x'.repeat(64), 'li/nks', 7, ['links']])
   test(`${JSON.stringify(value)} is no name for such a host`, async () => {
-    await refuses(posthorn, ['PATCH', `/domains/${id}`, { session, body: { tracking_subdomain: value } }], {
+    await refuses(mailhorn, ['PATCH', `/domains/${id}`, { session, body: { tracking_subdomain: value } }], {
       status: 422,
       name: 'validation_error',
       path: 'tracking_subdomain',
@@ -194,7 +194,7 @@ for (const value of ['send', '_links', 'a b', '-links', 'a..b', 'x'.repeat(64), 
   })
 
 test('a client of Resend gives the settings when it registers a domain', async () => {
-  const resend = new Resend(session, { baseUrl: posthorn.baseUrl })
+  const resend = new Resend(session, { baseUrl: mailhorn.baseUrl })
   const { data, error } = await resend.domains.create({
     ...{ name: 'new.example', openTracking: true, clickTracking: true, trackingSubdomain: 'links' },
   })

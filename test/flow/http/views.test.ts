@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('GET /emails/:id')
@@ -9,18 +9,18 @@ const ZONE = `
   mx.there.example  A 127.0.0.2
 `
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 // biome-ignore lint/suspicious/noExplicitAny: a view of every field
 let everything: any
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2', tls: 'good' })
-  posthorn = await startPosthorn({ zone: ZONE, mxPort: mx.port })
-  await posthorn.verifiedDomain('here.example')
-  await posthorn.verifiedDomain('far.example', 'eu-west-1')
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: mx.port })
+  await mailhorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('far.example', 'eu-west-1')
   everything = await finished(FULL)
 })
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
@@ -45,9 +45,9 @@ const FULL = {
 }
 
 async function finished(email: object) {
-  const id = await posthorn.send(email)
+  const id = await mailhorn.send(email)
   for (;;) {
-    const shown = await posthorn.email(id)
+    const shown = await mailhorn.email(id)
     if (shown.recipients.every(({ status }: { status: string }) => !['queued', 'sent'].includes(status)))
       return shown
   }
@@ -242,27 +242,27 @@ test('shows lists as lists and absent values as null', async () => {
 })
 
 test('a new email is queued, and nothing has happened to it', async () => {
-  const session = await posthorn.signIn()
+  const session = await mailhorn.signIn()
   const hold = (how: 'hold' | 'release') =>
-    posthorn.call('POST', `/queue/${how}`, { session, body: { domain: 'there.example' } })
+    mailhorn.call('POST', `/queue/${how}`, { session, body: { domain: 'there.example' } })
   assert.is((await hold('hold')).status, 201)
-  const id = await posthorn.send({ ...FULL, to: 'ok@there.example', cc: [], bcc: [] })
-  const email = await posthorn.email(id)
+  const id = await mailhorn.send({ ...FULL, to: 'ok@there.example', cc: [], bcc: [] })
+  const email = await mailhorn.email(id)
   assert.equal(
     [email.status, email.last_event, email.events, email.last_event_at],
     ['queued', 'queued', [], null],
   )
   assert.is((await hold('release')).status, 200)
-  await posthorn.emailWhen(id, 'delivered')
+  await mailhorn.emailWhen(id, 'delivered')
 })
 
 test('where the region gives no feedback, it tells that it sent and no more', async () => {
   const sent = { ...FULL, from: 'ann@far.example', to: 'perm-550-511b@there.example', cc: [], bcc: [] }
-  const id = await posthorn.send(sent)
+  const id = await mailhorn.send(sent)
   await mx.until(/RCPT TO:<perm-550-511b@there\.example>/)
-  while (posthorn.rows('select email from suppressions where email like ?', 'perm-550-511b@%').length === 0)
+  while (mailhorn.rows('select email from suppressions where email like ?', 'perm-550-511b@%').length === 0)
     await new Promise(resolve => setImmediate(resolve))
-  const email = await posthorn.email(id)
+  const email = await mailhorn.email(id)
   assert.equal([email.status, email.last_event, email.error], ['sent', 'sent', null])
   assert.equal(
     email.events.map(({ type }: { type: string }) => type),
@@ -276,38 +276,38 @@ test('where the region gives no feedback, it tells that it sent and no more', as
 })
 
 test('takes the bare id, too', async () => {
-  const id = await posthorn.send({ ...FULL, to: 'delivered@simulator.test', cc: [], bcc: [] })
-  await posthorn.emailWhen(id, 'delivered')
-  assert.equal(await posthorn.email(id.slice('eml_'.length)), await posthorn.email(id))
+  const id = await mailhorn.send({ ...FULL, to: 'delivered@simulator.test', cc: [], bcc: [] })
+  await mailhorn.emailWhen(id, 'delivered')
+  assert.equal(await mailhorn.email(id.slice('eml_'.length)), await mailhorn.email(id))
 })
 
 test('shows bare ids to the one client that reads no others', async () => {
   const headers = { 'user-agent': 'resend-sdk/0.11.0 dotnet/9.0' }
   const body = { ...FULL, to: 'delivered@simulator.test', cc: [], bcc: [], tags: [{ any_id: 'kept' }] }
-  const sent = await posthorn.call('POST', '/emails', { key: posthorn.apiKey, body, headers })
+  const sent = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body, headers })
   const bare = new RegExp(`^${UUID}$`)
   assert.match(sent.body.id, bare)
-  await posthorn.emailWhen(sent.body.id, 'delivered')
-  const { body: email } = await posthorn.call('GET', `/emails/${sent.body.id}`, {
-    key: posthorn.apiKey,
+  await mailhorn.emailWhen(sent.body.id, 'delivered')
+  const { body: email } = await mailhorn.call('GET', `/emails/${sent.body.id}`, {
+    key: mailhorn.apiKey,
     headers,
   })
   const ids = [email.id, ...email.events, ...email.attachments].map(entry => entry.id ?? entry)
   for (const id of ids) assert.match(id, bare)
-  assert.is(`eml_${email.id}`, (await posthorn.email(email.id)).id)
+  assert.is(`eml_${email.id}`, (await mailhorn.email(email.id)).id)
   assert.equal(email.tags, [{ any_id: 'kept' }])
   assert.match(email.message_id, /^<.+@here\.example>$/)
 
   for (const agent of ['resend-node:6.38.0', 'resend-sdkx', 'my resend-sdk/1']) {
-    const options = { key: posthorn.apiKey, headers: { 'user-agent': agent } }
-    const { body: other } = await posthorn.call('GET', `/emails/${sent.body.id}`, options)
+    const options = { key: mailhorn.apiKey, headers: { 'user-agent': agent } }
+    const { body: other } = await mailhorn.call('GET', `/emails/${sent.body.id}`, options)
     assert.match(other.id, prefixed('eml'))
   }
 })
 
 test('shows no return path, token, signature or hash', async () => {
   const shown = JSON.stringify(everything)
-  for (const secret of [/b\+[a-z2-7]{20}/, /X-Posthorn-Ref/i, /DKIM-Signature/i, /"hash"/, /account/i])
+  for (const secret of [/b\+[a-z2-7]{20}/, /X-Mailhorn-Ref/i, /DKIM-Signature/i, /"hash"/, /account/i])
     assert.not.match(shown, secret)
 })
 

@@ -1,21 +1,21 @@
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('rates of bounces and complaints')
 const MINUTE_MS = 60_000
 const LOOKS_A_ROUND = 30
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session: string
 
 test.before(async () => {
-  posthorn = await startPosthorn()
-  session = await posthorn.signIn()
+  mailhorn = await startMailhorn()
+  session = await mailhorn.signIn()
 })
 
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 interface Account {
   id: string
@@ -24,33 +24,33 @@ interface Account {
 
 async function newAccount(name: string): Promise<Account> {
   const body = { name, owner_email: `${name}@shop.example` }
-  return (await posthorn.call('POST', '/accounts', { session, body })).body
+  return (await mailhorn.call('POST', '/accounts', { session, body })).body
 }
 
 async function accountNow(id: string): Promise<Account> {
-  return (await posthorn.call('GET', `/accounts/${id}`, { session })).body
+  return (await mailhorn.call('GET', `/accounts/${id}`, { session })).body
 }
 
 /** Counted, as its events would have been. */
 function counted(id: string, metric: string, count: number) {
   const account = Buffer.from(id.replace(/^acc_|-/g, ''), 'hex')
-  const quarter = String(Math.floor(posthorn.clock.now() / 900_000)).padStart(7, '0')
+  const quarter = String(Math.floor(mailhorn.clock.now() / 900_000)).padStart(7, '0')
   const sql =
     'insert into counters (account_id, kind, period, count) values (?, ?, ?, ?) on conflict (account_id, kind, period) do update set count = counters.count + excluded.count'
-  posthorn.change(sql, account, `metrics.${metric}`, quarter, count)
+  mailhorn.change(sql, account, `metrics.${metric}`, quarter, count)
 }
 
 /** Looks while rounds of the watch go by: one may be under way that has passed the account already. */
 async function inRounds<T>(look: () => Promise<T | null | false>): Promise<T> {
   for (let looks = 0; ; looks++) {
-    if (looks % LOOKS_A_ROUND === 0) posthorn.clock.advance(11 * MINUTE_MS)
+    if (looks % LOOKS_A_ROUND === 0) mailhorn.clock.advance(11 * MINUTE_MS)
     const found = await look()
     if (found) return found
   }
 }
 
 async function alertsOf(id: string) {
-  const { body } = await posthorn.call('GET', '/alerts', { session })
+  const { body } = await mailhorn.call('GET', '/alerts', { session })
   return body.data.filter((alert: { account_id: string }) => alert.account_id === id)
 }
 
@@ -66,11 +66,11 @@ test('an account whose mail bounces too much is told of, paused, and can be let 
   const [alert] = await alertsOf(id)
   assert.equal([alert.kind, alert.provider, alert.domain], ['account-bounces', null, null])
 
-  const released = await posthorn.call('POST', '/queue/release', { session, body: { account_id: id } })
+  const released = await mailhorn.call('POST', '/queue/release', { session, body: { account_id: id } })
   assert.is(released.status, 200)
   assert.is((await accountNow(id)).paused, null)
   // What was before is forgiven.
-  posthorn.clock.advance(30 * MINUTE_MS)
+  mailhorn.clock.advance(30 * MINUTE_MS)
   const after = await newAccount('after')
   counted(after.id, 'delivered', 1_000)
   counted(after.id, 'bounced_permanent', 1_000)
@@ -79,18 +79,18 @@ test('an account whose mail bounces too much is told of, paused, and can be let 
 })
 
 test('bounces and complaints of the simulator hold no mail and raise no alert', async () => {
-  const tester = addAccount(posthorn, 'tester')
-  const { id } = (await posthorn.call('GET', '/account', { session: tester.session })).body
+  const tester = addAccount(mailhorn, 'tester')
+  const { id } = (await mailhorn.call('GET', '/account', { session: tester.session })).body
   const emails = Array.from({ length: 100 }, (_, i) => ({
     ...{ from: 'ci@anywhere.example', subject: 's', text: 't' },
     to: i % 10 === 0 ? [`complained+${i}@simulator.test`] : [`bounced+${i}@simulator.test`],
   }))
   for (let batch = 0; batch < 13; batch++) {
-    const sent = await posthorn.call('POST', '/emails/batch', { key: tester.apiKey, body: emails })
+    const sent = await mailhorn.call('POST', '/emails/batch', { key: tester.apiKey, body: emails })
     assert.is(sent.status, 200)
   }
   const metricsOf = async () =>
-    (await posthorn.call('GET', '/emails/metrics', { key: tester.apiKey })).body.totals
+    (await mailhorn.call('GET', '/emails/metrics', { key: tester.apiKey })).body.totals
   await until(async () => {
     const { bounced, complained } = await metricsOf()
     return bounced === 1_170 && complained === 130
@@ -106,7 +106,7 @@ test('bounces and complaints of the simulator hold no mail and raise no alert', 
 })
 
 test('the first account is told of, and never paused', async () => {
-  const { body: own } = await posthorn.call('GET', '/account', { session })
+  const { body: own } = await mailhorn.call('GET', '/account', { session })
   counted(own.id, 'delivered', 1_000)
   counted(own.id, 'complained', 100)
   const [alert] = await inRounds(async () => {

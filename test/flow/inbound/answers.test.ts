@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { sendMail } from '../../kit/smtp-client.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('received mail, passed on and answered')
-const ZONE = 'here.example MX 10 posthorn.test'
+const ZONE = 'here.example MX 10 mailhorn.test'
 const MAIL = `From: Ann <delivered@simulator.test>
 To: bob@here.example
 Subject: A question
@@ -25,18 +25,18 @@ the notes
 --b--
 `
 
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 
 test.before(async () => {
-  posthorn = await startPosthorn({ zone: ZONE })
-  await posthorn.verifiedDomain('here.example')
+  mailhorn = await startMailhorn({ zone: ZONE })
+  await mailhorn.verifiedDomain('here.example')
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
-const key = () => posthorn.apiKey
-const get = (path: string) => posthorn.call('GET', path, { key: key() })
+const key = () => mailhorn.apiKey
+const get = (path: string) => mailhorn.call('GET', path, { key: key() })
 const post = (path: string, body: object, headers = {}) =>
-  posthorn.call('POST', path, { key: key(), body, headers })
+  mailhorn.call('POST', path, { key: key(), body, headers })
 
 // biome-ignore lint/suspicious/noExplicitAny: views of every field
 type View = any
@@ -51,7 +51,7 @@ async function received(subject: string): Promise<View> {
 
 async function receive(data: string, from = 'delivered@simulator.test'): Promise<View> {
   const known = (await get('/inbound?limit=1')).body.data[0]?.id
-  const reply = await sendMail(posthorn.app.inboundAddress!, { from, to: 'bob@here.example', data })
+  const reply = await sendMail(mailhorn.app.inboundAddress!, { from, to: 'bob@here.example', data })
   assert.match(reply, /^250 /)
   return until(async () => {
     const { body } = await get('/inbound?limit=1')
@@ -61,18 +61,18 @@ async function receive(data: string, from = 'delivered@simulator.test'): Promise
 
 /** As it leaves. */
 async function rawOf(id: string): Promise<string> {
-  await posthorn.emailWhen(id, 'delivered')
+  await mailhorn.emailWhen(id, 'delivered')
   return (await get(`/emails/${id}/raw`)).body.replace(/\r\n[\t ]/g, ' ')
 }
 
 test('mail from here to a domain that is received here is in its inbox, once, and over no network', async () => {
-  const id = await posthorn.send({
+  const id = await mailhorn.send({
     from: 'ann@here.example',
     to: ['bob@here.example', 'carol@here.example'],
     subject: 'Lunch?',
     text: 'at noon',
   })
-  const email = await posthorn.emailWhen(id, 'delivered')
+  const email = await mailhorn.emailWhen(id, 'delivered')
   for (const { reply, transcripts } of email.recipients) {
     assert.is(reply, '250 2.0.0 handed over to the inbox of here.example on this server, over no network')
     assert.equal([transcripts.length, transcripts[0].outcome, transcripts[0].mx_host], [1, 'delivered', null])
@@ -82,7 +82,7 @@ test('mail from here to a domain that is received here is in its inbox, once, an
     [message.from, message.text, message.envelope.client_ip],
     ['ann@here.example', 'at noon\n', null],
   )
-  assert.match(message.headers.received[0], /^by posthorn\.test with local id eml_/)
+  assert.match(message.headers.received[0], /^by mailhorn\.test with local id eml_/)
   const both = await until(async () => {
     const { body } = await get('/inbound?q=Lunch')
     return body.total > 1 ? body : undefined
@@ -97,12 +97,12 @@ test('a reply stands in the thread of the message, and goes to its sender', asyn
     text: 'It is.',
   })
   assert.is(status, 200)
-  const email = await posthorn.emailWhen(body.id, 'delivered')
+  const email = await mailhorn.emailWhen(body.id, 'delivered')
   assert.equal([email.subject, email.to], ['Re: A question', ['Ann <delivered@simulator.test>']])
   const raw = await rawOf(body.id)
   assert.match(raw, /^In-Reply-To: <second@simulator\.test>\r$/m)
   assert.match(raw, /^References: <first@simulator\.test> <second@simulator\.test>\r$/m)
-  assert.match(raw, /^X-Posthorn-Answered: 1\r$/m)
+  assert.match(raw, /^X-Mailhorn-Answered: 1\r$/m)
 })
 
 test('a message is passed on with its files, and with who said it', async () => {
@@ -111,7 +111,7 @@ test('a message is passed on with its files, and with who said it', async () => 
     from: 'bob@here.example',
     to: ['delivered@simulator.test', 'delivered+2@simulator.test'],
   })
-  const email = await posthorn.emailWhen(body.id, 'delivered')
+  const email = await mailhorn.emailWhen(body.id, 'delivered')
   assert.is(email.subject, 'Fwd: A question')
   assert.match(
     email.html,
@@ -141,7 +141,7 @@ test('programs are not answered, and nothing goes round for ever', async () => {
   assertRefusal(await reply(automatic.id), { ...refused, says: /sent by a program/ })
   const bounce = await receive(MAIL, '')
   assertRefusal(await reply(bounce.id), { ...refused, says: /no sender/ })
-  const round = await receive(`X-Posthorn-Answered: 10\n${MAIL}`)
+  const round = await receive(`X-Mailhorn-Answered: 10\n${MAIL}`)
   assertRefusal(await reply(round.id), { ...refused, says: /too often/ })
   const to = { from: 'bob@here.example', to: 'delivered@simulator.test' }
   assertRefusal(await post(`/inbound/${round.id}/forward`, to), { ...refused, says: /too often/ })

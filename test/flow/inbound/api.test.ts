@@ -1,7 +1,7 @@
 import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { sendMail } from '../../kit/smtp-client.ts'
 import { suite } from '../../kit/suite.ts'
@@ -47,23 +47,23 @@ JVBERi0xLjQK
 --outer--
 `
 
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let resend: Resend
 
 test.before(async () => {
-  posthorn = await startPosthorn({ env: { POSTHORN_PLANS_SCALE_RETENTION_DAYS: '90' } })
-  await posthorn.verifiedDomain('here.example')
-  await posthorn.verifiedDomain('other.example')
-  resend = new Resend(posthorn.apiKey, { baseUrl: posthorn.baseUrl })
+  mailhorn = await startMailhorn({ env: { MAILHORN_PLANS_SCALE_RETENTION_DAYS: '90' } })
+  await mailhorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('other.example')
+  resend = new Resend(mailhorn.apiKey, { baseUrl: mailhorn.baseUrl })
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
-const get = (path: string, key = posthorn.apiKey) => posthorn.call('GET', path, { key })
+const get = (path: string, key = mailhorn.apiKey) => mailhorn.call('GET', path, { key })
 
 /** Takes the mail in at port 25. @returns its id, once it is listed */
 async function receive(data: string, to: string | string[] = 'bob@here.example'): Promise<string> {
   const known = new Set(((await get('/inbound?limit=100')).body.data as { id: string }[]).map(({ id }) => id))
-  const reply = await sendMail(posthorn.app.inboundAddress!, { from: 'ann@there.example', to, data })
+  const reply = await sendMail(mailhorn.app.inboundAddress!, { from: 'ann@there.example', to, data })
   assert.match(reply, /^250 /)
   return until(async () => {
     const { body } = await get('/inbound?limit=100')
@@ -132,9 +132,9 @@ test('the message itself and its files are there to the octet', async () => {
   const id = await receive(MAIL)
   const { body } = await get(`/inbound/${id}`)
   const raw = MAIL.replace(/\n/g, '\r\n')
-  for (const url of [`/inbound/${id}/raw`, body.raw_url.slice(posthorn.baseUrl.length)]) {
-    const answer = await fetch(posthorn.baseUrl + url, {
-      headers: { authorization: `Bearer ${posthorn.apiKey}` },
+  for (const url of [`/inbound/${id}/raw`, body.raw_url.slice(mailhorn.baseUrl.length)]) {
+    const answer = await fetch(mailhorn.baseUrl + url, {
+      headers: { authorization: `Bearer ${mailhorn.apiKey}` },
     })
     assert.is(answer.headers.get('content-type'), 'message/rfc822')
     assert.ok((await answer.text()).includes(raw), url)
@@ -144,8 +144,8 @@ test('the message itself and its files are there to the octet', async () => {
     ['1', Buffer.from('%PDF-1.4\n')],
     [body.attachments[1].id, Buffer.from('%PDF-1.4\n')],
   ] as const) {
-    const answer = await fetch(`${posthorn.baseUrl}/inbound/${id}/attachments/${place}`, {
-      headers: { authorization: `Bearer ${posthorn.apiKey}` },
+    const answer = await fetch(`${mailhorn.baseUrl}/inbound/${id}/attachments/${place}`, {
+      headers: { authorization: `Bearer ${mailhorn.apiKey}` },
     })
     assert.equal(Buffer.from(await answer.arrayBuffer()), expected)
     assert.is(answer.headers.get('content-length'), String(expected.length))
@@ -183,7 +183,7 @@ test('the SDK lists, gets and downloads received mail', async () => {
   assert.ok(
     (await bytesOf(mail!.raw!.download_url)).bytes.toString().includes('Message-ID: <march@there.example>'),
   )
-  posthorn.clock.advance(HOUR_MS + 1)
+  mailhorn.clock.advance(HOUR_MS + 1)
   assert.is((await bytesOf(file!.download_url)).status, 403)
 })
 
@@ -193,7 +193,7 @@ test('the SDK forwards a received message as it was', async () => {
     ...{ emailId: id, from: 'bob@here.example', to: 'delivered@simulator.test' },
   })
   assert.is(error, null)
-  const email = await posthorn.emailWhen(data!.id, 'delivered')
+  const email = await mailhorn.emailWhen(data!.id, 'delivered')
   assert.is(email.subject, 'Die Rechnung für März')
   assert.equal(
     email.attachments.map(({ filename }: { filename: string }) => filename),
@@ -225,10 +225,10 @@ test('mail is found by part of its subject, in any case, and listed by pages', a
 })
 
 test('a key that is bound to a domain sees its mail alone', async () => {
-  const session = await posthorn.signIn()
-  const { body: domains } = await posthorn.call('GET', '/domains', { session })
+  const session = await mailhorn.signIn()
+  const { body: domains } = await mailhorn.call('GET', '/domains', { session })
   const other = domains.data.find(({ name }: { name: string }) => name === 'other.example')
-  const { body: bound } = await posthorn.call('POST', '/api-keys', {
+  const { body: bound } = await mailhorn.call('POST', '/api-keys', {
     session,
     body: { name: 'bound', domain_id: other.id },
   })
@@ -243,7 +243,7 @@ test('a key that is bound to a domain sees its mail alone', async () => {
 
 test('another account sees nothing of it', async () => {
   const id = await receive('Subject: ours\n\nhi\n')
-  const { apiKey } = addAccount(posthorn, 'stranger')
+  const { apiKey } = addAccount(mailhorn, 'stranger')
   assert.is((await get('/inbound', apiKey)).body.total, 0)
   assertRefusal(await get(`/inbound/${id}`, apiKey), { status: 404, name: 'not_found' })
 })
@@ -251,11 +251,11 @@ test('another account sees nothing of it', async () => {
 test('what is deleted is gone, with its bytes', async () => {
   const id = await receive(`Subject: delete me\n\n${'x'.repeat(90)}\n`.repeat(1))
   const { body: before } = await get('/inbound')
-  const { body } = await posthorn.call('DELETE', `/inbound/${id}`, { key: posthorn.apiKey })
+  const { body } = await mailhorn.call('DELETE', `/inbound/${id}`, { key: mailhorn.apiKey })
   assert.equal(body, { object: 'inbound_email', id, deleted: true })
   assertRefusal(await get(`/inbound/${id}`), { status: 404, name: 'not_found' })
   assert.is((await get('/inbound')).body.total, before.total - 1)
-  assert.is(posthorn.rows('select 1 from events where data like ?', `%${id}%`).length, 0)
+  assert.is(mailhorn.rows('select 1 from events where data like ?', `%${id}%`).length, 0)
 })
 
 test('what cannot be read is listed all the same, and says why', async () => {
@@ -273,18 +273,18 @@ test('what cannot be read is listed all the same, and says why', async () => {
 
 test('received mail is counted, and leaves the account’s sight by its age', async () => {
   const id = await receive('Subject: old\n\nhi\n')
-  const session = await posthorn.signIn()
-  posthorn.clock.advance(HOUR_MS)
-  const { body: metrics } = await posthorn.call('GET', '/emails/metrics?metrics=received', { session })
+  const session = await mailhorn.signIn()
+  mailhorn.clock.advance(HOUR_MS)
+  const { body: metrics } = await mailhorn.call('GET', '/emails/metrics?metrics=received', { session })
   assert.ok(metrics.totals.received > 0)
-  posthorn.clock.advance(91 * DAY_MS)
+  mailhorn.clock.advance(91 * DAY_MS)
   assertRefusal(await get(`/inbound/${id}`), { status: 404, name: 'not_found' })
   assert.is((await get('/inbound')).body.total, 0)
   await until(async () => {
-    posthorn.clock.advance(60_000) // a sweeper rests after a step that the clock made long
-    return posthorn.rows('select 1 from inbound_messages').length === 0 || undefined
+    mailhorn.clock.advance(60_000) // a sweeper rests after a step that the clock made long
+    return mailhorn.rows('select 1 from inbound_messages').length === 0 || undefined
   })
-  assert.is(posthorn.rows('select 1 from inbound_subjects').length, 0)
+  assert.is(mailhorn.rows('select 1 from inbound_subjects').length, 0)
 })
 
 test.run()

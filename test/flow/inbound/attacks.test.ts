@@ -2,7 +2,7 @@ import { connect as connectTls } from 'node:tls'
 import * as assert from 'uvu/assert'
 import { localForms, relayForms } from '../../kit/attack.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { dialSmtp, type SmtpClient } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { certificateFiles } from '../../kit/tls.ts'
@@ -12,32 +12,32 @@ const test = suite('attacks on port 25')
 
 const HERE = 'here.example'
 const THERE = 'there.example'
-const POSTMASTER = 'postmaster@posthorn.test'
+const POSTMASTER = 'postmaster@mailhorn.test'
 
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: `${THERE} MX 10 mx.${THERE}\nmx.${THERE} A 127.0.0.2`,
     mxPort: mx.port,
     env: {
-      POSTHORN_SMTP_TLS_CERT_FILE: certificateFiles.cert,
-      POSTHORN_SMTP_TLS_KEY_FILE: certificateFiles.key,
-      POSTHORN_SMTP_INBOUND_CONNECTIONS_PER_MINUTE: '0',
+      MAILHORN_SMTP_TLS_CERT_FILE: certificateFiles.cert,
+      MAILHORN_SMTP_TLS_KEY_FILE: certificateFiles.key,
+      MAILHORN_SMTP_INBOUND_CONNECTIONS_PER_MINUTE: '0',
     },
   })
-  await posthorn.verifiedDomain(HERE)
+  await mailhorn.verifiedDomain(HERE)
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
 async function dial(t: TestContext): Promise<SmtpClient> {
-  return t.using(dialSmtp(posthorn.app.inboundAddress!))
+  return t.using(dialSmtp(mailhorn.app.inboundAddress!))
 }
 
 async function greeted(t: TestContext): Promise<SmtpClient> {
@@ -55,8 +55,8 @@ async function inData(t: TestContext, recipient = POSTMASTER): Promise<SmtpClien
   return client
 }
 
-const storedCount = () => posthorn.rows('select 1 from inbound_messages').length
-const reportCount = () => posthorn.rows('select 1 from reports').length
+const storedCount = () => mailhorn.rows('select 1 from inbound_messages').length
+const reportCount = () => mailhorn.rows('select 1 from reports').length
 
 /** Somebody who means well is served as ever. */
 async function serves(t: TestContext) {
@@ -236,14 +236,14 @@ test('a message that trickles is cut off within minutes, however many bytes keep
   for (let second = 0; second < 300 && !isGone; second++) {
     client.write('x')
     await new Promise(resolve => setImmediate(resolve))
-    posthorn.clock.advance(1_000)
+    mailhorn.clock.advance(1_000)
   }
   assert.match(await gone, /^421 4\.4\.2 .*slowly/)
   assert.is(reportCount(), before)
 })
 
 test('TLS from the first octet, where it is not spoken, ends without a word too many', async () => {
-  const { port } = posthorn.app.inboundAddress!
+  const { port } = mailhorn.app.inboundAddress!
   await new Promise<void>(resolve => {
     const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
     socket.once('error', () => resolve())

@@ -6,7 +6,7 @@ import { parseWireId } from '../../../src/lib/ids.ts'
 import { unsubscribeAddress } from '../../../src/pipeline/tracking/email-links.ts'
 import { createMailToken, createUnsubscribeToken } from '../../../src/pipeline/tracking/unsubscribe-token.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, secretsOf, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, secretsOf, startMailhorn } from '../../kit/mailhorn.ts'
 import { sendMail } from '../../kit/smtp-client.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -19,18 +19,18 @@ const ZONE = `
 `
 
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let counter = 0
 
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({ zone: ZONE, mxPort: mx.port })
-  await posthorn.verifiedDomain('here.example')
-  await posthorn.verifiedDomain('quiet.example', 'eu-west-1')
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: mx.port })
+  await mailhorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('quiet.example', 'eu-west-1')
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
@@ -46,30 +46,30 @@ interface Sent {
 /** An email that its recipient's host has taken. */
 async function delivered(from = 'ann@here.example'): Promise<Sent> {
   const recipient = `ok${++counter}@there.example`
-  const id = await posthorn.send({ from, to: recipient, subject: `mail ${counter}`, text: 'hi' })
+  const id = await mailhorn.send({ from, to: recipient, subject: `mail ${counter}`, text: 'hi' })
   const { mailFrom, data } = await until(() => mx.messages.find(({ rcptTo }) => rcptTo.includes(recipient)))
   const quiet = from.endsWith('quiet.example')
-  await posthorn.emailWhen(id, quiet ? 'sent' : 'delivered')
+  await mailhorn.emailWhen(id, quiet ? 'sent' : 'delivered')
   await until(
-    () => posthorn.rows("select 1 from deliveries where status = 'delivered' and address = ?", recipient)[0],
+    () => mailhorn.rows("select 1 from deliveries where status = 'delivered' and address = ?", recipient)[0],
   )
   return { id, recipient, returnPath: mailFrom, head: data.toString('latin1').split('\r\n\r\n')[0]! }
 }
 
 const send = (to: string, data: string, from = '') =>
-  sendMail(posthorn.app.inboundAddress!, { to, data, from })
+  sendMail(mailhorn.app.inboundAddress!, { to, data, from })
 
 /** Sends it and waits until it has been read. @returns what came of it */
 async function report(to: string, data: string, from?: string): Promise<string> {
   const before = readCount()
   assert.match(await send(to, data, from), /^250 /)
   await until(() => readCount() > before)
-  const [row] = posthorn.rows<{ effect: string }>('select effect from reports order by id desc limit 1')
+  const [row] = mailhorn.rows<{ effect: string }>('select effect from reports order by id desc limit 1')
   return row!.effect
 }
 
 function readCount(): number {
-  return posthorn.rows('select 1 from reports where state = 1').length
+  return mailhorn.rows('select 1 from reports where state = 1').length
 }
 
 function bounce({
@@ -104,7 +104,7 @@ Diagnostic-Code: smtp; ${said}
 
 function complaint(head: string, type = 'abuse') {
   return `From: fbl@there.example
-To: fbl@posthorn.test
+To: fbl@mailhorn.test
 Subject: complaint
 Content-Type: multipart/report; report-type=feedback-report; boundary=b
 
@@ -130,20 +130,20 @@ function types(email: { events: { type: string }[] }): string[] {
 }
 
 function suppressedFor(address: string): string | undefined {
-  return posthorn.rows<{ reason: string }>('select reason from suppressions where email = ?', address)[0]
+  return mailhorn.rows<{ reason: string }>('select reason from suppressions where email = ?', address)[0]
     ?.reason
 }
 
 /** A recipient who is a contact, too, with the address by which it leaves. */
 async function listedRecipient() {
-  const session = await posthorn.signIn()
+  const session = await mailhorn.signIn()
   const { id, recipient } = await delivered()
-  const { body: audience } = await posthorn.call('POST', '/audiences', { session, body: { name: 'Readers' } })
+  const { body: audience } = await mailhorn.call('POST', '/audiences', { session, body: { name: 'Readers' } })
   const contacts = `/audiences/${audience.id}/contacts`
-  await posthorn.call('POST', contacts, { session, body: { email: recipient } })
-  const { body: account } = await posthorn.call('GET', '/account', { session })
+  await mailhorn.call('POST', contacts, { session, body: { email: recipient } })
+  const { body: account } = await mailhorn.call('GET', '/account', { session })
   const emailId = parseWireId('eml', id)!
-  const secrets = secretsOf(posthorn)
+  const secrets = secretsOf(mailhorn)
   return {
     emailId,
     to: unsubscribeAddress(createMailToken(secrets, { emailId, ordinal: 0 }), 'here.example'),
@@ -151,7 +151,7 @@ async function listedRecipient() {
       ...{ accountId: parseWireId('acc', account.id)!, address: recipient, topicId: null, broadcastId: null },
     }),
     isUnsubscribed: async () =>
-      (await posthorn.call('GET', `${contacts}/${recipient}`, { session })).body.unsubscribed,
+      (await mailhorn.call('GET', `${contacts}/${recipient}`, { session })).body.unsubscribed,
   }
 }
 
@@ -177,8 +177,8 @@ test('what programs send by themselves unsubscribes nobody', async () => {
 
 test('when the email is gone, the subject that its link has brought along still says who it is', async () => {
   const { to, token, emailId, isUnsubscribed } = await listedRecipient()
-  posthorn.change('delete from deliveries where email_id = ?', emailId)
-  posthorn.change('delete from emails where id = ?', emailId)
+  mailhorn.change('delete from deliveries where email_id = ?', emailId)
+  mailhorn.change('delete from emails where id = ?', emailId)
   assert.is(await report(to, letter('unsubscribe'), 'a@b.example'), 'unknown-delivery')
   const altered = (token.startsWith('x') ? 'y' : 'x') + token.slice(1)
   assert.is(await report(to, letter(altered), 'a@b.example'), 'unknown-delivery')
@@ -196,7 +196,7 @@ test('an unsubscribe address that is not ours is nobody', async () => {
 test('a late bounce moves a delivered email to bounced, tells of it in full, and suppresses the address', async () => {
   const { id, recipient, returnPath } = await delivered()
   assert.is(await report(returnPath, bounce()), 'bounced')
-  const email = await posthorn.email(id)
+  const email = await mailhorn.email(id)
   assert.is(email.status, 'bounced')
   assert.is(email.error, '550 5.1.1 no such user (inner.there.example)')
   assert.equal(types(email), ['sent', 'delivered', 'bounced'])
@@ -216,7 +216,7 @@ test('a bounce for another reason than the address suppresses nothing', async ()
   const { id, recipient, returnPath } = await delivered()
   const full = bounce({ status: '5.2.2', said: '552 5.2.2 mailbox full' })
   assert.is(await report(returnPath, full), 'bounced')
-  const { status, events } = await posthorn.email(id)
+  const { status, events } = await mailhorn.email(id)
   assert.is(status, 'bounced')
   assert.equal([events[2].data.bounce.type, events[2].data.bounce.subtype], ['Transient', 'MailboxFull'])
   assert.is(suppressedFor(recipient), undefined)
@@ -227,7 +227,7 @@ test('a delay that the other host reports is told once, and a bounce after it', 
   const delay = bounce({ action: 'delayed', status: '4.4.1', said: '451 4.4.1 inner host does not answer' })
   assert.is(await report(returnPath, delay), 'delayed')
   assert.is(await report(returnPath, delay), 'repeated')
-  const email = await posthorn.email(id)
+  const email = await mailhorn.email(id)
   assert.equal(types(email), ['sent', 'delivered', 'delivery_delayed'])
   assert.equal(email.events[2].data.delay, {
     attempt: 1,
@@ -235,14 +235,14 @@ test('a delay that the other host reports is told once, and a bounce after it', 
     reply: '451 4.4.1 inner host does not answer',
   })
   assert.is(await report(returnPath, bounce()), 'bounced')
-  assert.equal(types(await posthorn.email(id)).slice(3), ['bounced'])
+  assert.equal(types(await mailhorn.email(id)).slice(3), ['bounced'])
 })
 
 test('a complaint counts by our header in what it returns, once, and suppresses the address', async () => {
   const { id, recipient, head } = await delivered()
-  assert.is(await report('fbl@posthorn.test', complaint(head), 'fbl@there.example'), 'complained')
-  assert.is(await report('fbl@posthorn.test', complaint(head), 'fbl@there.example'), 'repeated')
-  const email = await posthorn.email(id)
+  assert.is(await report('fbl@mailhorn.test', complaint(head), 'fbl@there.example'), 'complained')
+  assert.is(await report('fbl@mailhorn.test', complaint(head), 'fbl@there.example'), 'repeated')
+  const email = await mailhorn.email(id)
   assert.is(email.status, 'complained')
   assert.equal(types(email), ['sent', 'delivered', 'complained'])
   assert.equal(email.events[2].data, { complaint: { type: 'abuse' } })
@@ -252,7 +252,7 @@ test('a complaint counts by our header in what it returns, once, and suppresses 
 test('where a region gives no feedback, nothing is told, and a hard bounce still suppresses', async () => {
   const { id, recipient, returnPath } = await delivered('ann@quiet.example')
   assert.is(await report(returnPath, bounce()), 'bounced')
-  const email = await posthorn.email(id)
+  const email = await mailhorn.email(id)
   assert.is(email.status, 'sent')
   assert.equal(types(email), ['sent'])
   assert.is(suppressedFor(recipient), 'bounce')
@@ -268,7 +268,7 @@ for (const [what, data] of Object.entries(NO_NEWS))
   test(`${what} at a return path changes nothing, and is kept`, async () => {
     const { id, returnPath } = await delivered()
     assert.is(await report(returnPath, data), 'nothing-to-do')
-    assert.equal(types(await posthorn.email(id)), ['sent', 'delivered'])
+    assert.equal(types(await mailhorn.email(id)), ['sent', 'delivered'])
   })
 
 test('what a report says of its recipient and of other messages decides nothing', async () => {
@@ -279,37 +279,37 @@ test('what a report says of its recipient and of other messages decides nothing'
     `--b\nContent-Type: text/rfc822-headers\n\n${other.head}\n--b--`,
   )
   assert.is(await report(returnPath, forged), 'bounced')
-  assert.is((await posthorn.email(id)).status, 'bounced')
-  assert.is((await posthorn.email(other.id)).status, 'delivered')
+  assert.is((await mailhorn.email(id)).status, 'bounced')
+  assert.is((await mailhorn.email(other.id)).status, 'delivered')
   assert.equal([suppressedFor(recipient), suppressedFor(other.recipient)], ['bounce', undefined])
 })
 
 test('a bounce at the feedback loop, and a complaint there without our header, change nothing', async () => {
   const { id, head, returnPath } = await delivered()
-  const without = head.replace(/^X-Posthorn-Ref:.*$/m, 'X-Other: x')
-  assert.is(await report('fbl@posthorn.test', complaint(without)), 'unknown-delivery')
+  const without = head.replace(/^X-Mailhorn-Ref:.*$/m, 'X-Other: x')
+  assert.is(await report('fbl@mailhorn.test', complaint(without)), 'unknown-delivery')
   assert.is(
-    await report('fbl@posthorn.test', bounce().replace('It could', `${head}\n\nIt could`)),
+    await report('fbl@mailhorn.test', bounce().replace('It could', `${head}\n\nIt could`)),
     'unknown-delivery',
   )
   const altered = head.replace(
-    /^(X-Posthorn-Ref: .{30})(.)/m,
+    /^(X-Mailhorn-Ref: .{30})(.)/m,
     (_, begin, letter) => begin + (letter === 'a' ? 'b' : 'a'),
   )
-  assert.is(await report('fbl@posthorn.test', complaint(altered)), 'unknown-delivery')
+  assert.is(await report('fbl@mailhorn.test', complaint(altered)), 'unknown-delivery')
   // A token of the return path is none of the header.
   const token = returnPath.slice(2, returnPath.indexOf('@'))
-  const swapped = head.replace(/^X-Posthorn-Ref:.*$/m, `X-Posthorn-Ref: ${token}`)
-  assert.is(await report('fbl@posthorn.test', complaint(swapped)), 'unknown-delivery')
-  assert.equal(types(await posthorn.email(id)), ['sent', 'delivered'])
+  const swapped = head.replace(/^X-Mailhorn-Ref:.*$/m, `X-Mailhorn-Ref: ${token}`)
+  assert.is(await report('fbl@mailhorn.test', complaint(swapped)), 'unknown-delivery')
+  assert.equal(types(await mailhorn.email(id)), ['sent', 'delivered'])
 })
 
 test('guessed tokens, foreign addresses and the header’s token are refused at RCPT', async () => {
   const { id, returnPath, head } = await delivered()
-  const before = posthorn.rows('select 1 from reports').length
+  const before = mailhorn.rows('select 1 from reports').length
   const [, token = ''] = /^b\+(.*)@/.exec(returnPath)!
   const flipped = token.slice(0, -2) + (token.at(-2) === 'a' ? 'b' : 'a') + token.slice(-1)
-  const correlation = /^X-Posthorn-Ref: (\S+)/m.exec(head)![1]!
+  const correlation = /^X-Mailhorn-Ref: (\S+)/m.exec(head)![1]!
   const refused = [
     returnPath.replace(token, flipped),
     returnPath.replace(token, 'a'.repeat(token.length)),
@@ -318,49 +318,49 @@ test('guessed tokens, foreign addresses and the header’s token are refused at 
     `b+@send.here.example`,
     `u+${token}@send.here.example`,
     'ann@elsewhere.example',
-    'ann@posthorn.test',
+    'ann@mailhorn.test',
     'fbl@elsewhere.example',
     'postmaster@elsewhere.example',
     'delivered@simulator.test',
-    'x%there.example@posthorn.test',
+    'x%there.example@mailhorn.test',
   ]
   for (const address of refused) assert.match(await send(address, bounce()), /^550 5\.7\.1 /, address)
-  assert.is(posthorn.rows('select 1 from reports').length, before)
-  assert.equal(types(await posthorn.email(id)), ['sent', 'delivered'])
+  assert.is(mailhorn.rows('select 1 from reports').length, before)
+  assert.equal(types(await mailhorn.email(id)), ['sent', 'delivered'])
 })
 
 test('a token is read in any case, and is good for thirty days', async () => {
   const { id, returnPath } = await delivered()
-  posthorn.clock.jump(29 * DAY_MS)
+  mailhorn.clock.jump(29 * DAY_MS)
   assert.is(await report(returnPath.toUpperCase(), bounce()), 'bounced')
-  assert.is((await posthorn.email(id)).status, 'bounced')
+  assert.is((await mailhorn.email(id)).status, 'bounced')
   const later = await delivered()
-  posthorn.clock.jump(32 * DAY_MS)
+  mailhorn.clock.jump(32 * DAY_MS)
   assert.match(await send(later.returnPath, bounce()), /^550 5\.7\.1 /)
-  assert.is(await report('fbl@posthorn.test', complaint(later.head)), 'unknown-delivery')
+  assert.is(await report('fbl@mailhorn.test', complaint(later.head)), 'unknown-delivery')
 })
 
 test('what was taken and not read before a stop is read after it, and what was recorded then is not recorded again', async t => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
-  const first = await startPosthorn({ zone: ZONE, mxPort: mx.port, dataDir })
+  const first = await startMailhorn({ zone: ZONE, mxPort: mx.port, dataDir })
   const mail = 'From: ann@there.example\nSubject: hello\n\nhi\n'
-  await sendMail(first.app.inboundAddress!, { to: 'postmaster@posthorn.test', data: mail })
+  await sendMail(first.app.inboundAddress!, { to: 'postmaster@mailhorn.test', data: mail })
   await until(() => first.rows('select 1 from reports where state = 1')[0])
   first.change('update reports set state = 0, effect = null, kind = null')
   await first.close()
-  const second = await t.using(startPosthorn({ zone: ZONE, mxPort: mx.port, dataDir }))
+  const second = await t.using(startMailhorn({ zone: ZONE, mxPort: mx.port, dataDir }))
   const row = await until(() => second.rows('select kind, effect from reports where state = 1')[0])
   assert.equal(row, { kind: 'mail', effect: 'nothing-to-do' })
 })
 
 test('a report that cannot be read is kept with its fault, and stands in nobody’s way', async () => {
-  assert.is(await report('postmaster@posthorn.test', 'Subject: one\n\nhi\n'), 'nothing-to-do')
-  posthorn.change('update reports set state = 0, blob_hash = ? where state = 1', Buffer.alloc(32))
+  assert.is(await report('postmaster@mailhorn.test', 'Subject: one\n\nhi\n'), 'nothing-to-do')
+  mailhorn.change('update reports set state = 0, blob_hash = ? where state = 1', Buffer.alloc(32))
   const { id, returnPath } = await delivered()
   assert.match(await send(returnPath, bounce()), /^250 /)
-  await posthorn.emailWhen(id, 'bounced')
-  const [lost] = posthorn.rows<{ effect: string; fault: string }>(
+  await mailhorn.emailWhen(id, 'bounced')
+  const [lost] = mailhorn.rows<{ effect: string; fault: string }>(
     'select effect, fault from reports where fault is not null limit 1',
   )
   assert.is(lost!.effect, 'unreadable')

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { addAccount } from '../../kit/accounts.ts'
-import { type Posthorn, startPosthorn, zoneText } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn, zoneText } from '../../kit/mailhorn.ts'
 import { dialSmtp, type SmtpClient, sendMail } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -10,25 +10,25 @@ import { until } from '../../kit/until.ts'
 const test = suite('received mail')
 const NOT_HERE = /^550 5\.7\.1 /
 
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let domainId: string
 
 test.before(async () => {
-  posthorn = await startPosthorn()
-  domainId = (await posthorn.verifiedDomain('here.example')).id
-  const { session } = addAccount(posthorn, 'second')
-  const { body: theirs } = await posthorn.call('POST', '/domains', {
+  mailhorn = await startMailhorn()
+  domainId = (await mailhorn.verifiedDomain('here.example')).id
+  const { session } = addAccount(mailhorn, 'second')
+  const { body: theirs } = await mailhorn.call('POST', '/domains', {
     session,
     body: { name: 'theirs.example' },
   })
-  posthorn.zone.add(zoneText(theirs.records))
-  await posthorn.call('POST', `/domains/${theirs.id}/verify`, { session })
-  await posthorn.call('POST', '/domains', { session, body: { name: 'pending.example' } })
+  mailhorn.zone.add(zoneText(theirs.records))
+  await mailhorn.call('POST', `/domains/${theirs.id}/verify`, { session })
+  await mailhorn.call('POST', '/domains', { session, body: { name: 'pending.example' } })
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 async function greeted(t: TestContext): Promise<SmtpClient> {
-  const client = await t.using(dialSmtp(posthorn.app.inboundAddress!))
+  const client = await t.using(dialSmtp(mailhorn.app.inboundAddress!))
   await client.reply()
   await client.say('EHLO client.example')
   await client.say('MAIL FROM:<ann@there.example>')
@@ -48,7 +48,7 @@ interface Stored {
 
 /** Newest first. */
 function stored(limit: number): Stored[] {
-  return posthorn.rows<Stored>(
+  return mailhorn.rows<Stored>(
     `select accounts.name as account, recipients, sender, client_ip, helo, inbound_messages.size_bytes, body, hash
      from inbound_messages join blobs on hash = raw_hash join accounts on accounts.id = account_id
      order by inbound_messages.id desc limit ${limit}`,
@@ -56,11 +56,11 @@ function stored(limit: number): Stored[] {
 }
 
 function storedCount(): number {
-  return posthorn.rows('select 1 from inbound_messages').length
+  return mailhorn.rows('select 1 from inbound_messages').length
 }
 
 function draftCount(): number {
-  return readdirSync(join(posthorn.dataDir, 'blobs', 'drafts'), { recursive: true }).length
+  return readdirSync(join(mailhorn.dataDir, 'blobs', 'drafts'), { recursive: true }).length
 }
 
 test('any address at a domain that receives mail is good, and no other', async t => {
@@ -73,15 +73,15 @@ test('any address at a domain that receives mail is good, and no other', async t
     'bob@sub.here.example',
     'bob@here.example.there.example',
     'b+forged@send.here.example',
-    'nobody@posthorn.test',
+    'nobody@mailhorn.test',
   ])
     assert.match(await client.say(`RCPT TO:<${address}>`), NOT_HERE, address)
 })
 
 test('a domain receives as long as its owner wants it to', async t => {
-  const session = await posthorn.signIn()
+  const session = await mailhorn.signIn()
   const change = (receiving: boolean) =>
-    posthorn.call('PATCH', `/domains/${domainId}`, { session, body: { receiving } })
+    mailhorn.call('PATCH', `/domains/${domainId}`, { session, body: { receiving } })
   const client = await greeted(t)
   assert.match(await client.say('RCPT TO:<a@here.example>'), /^250 /)
   await change(false)
@@ -94,7 +94,7 @@ test('a message is on the disk as it came before it is acknowledged', async () =
   const before = storedCount()
   const data = 'Subject: hello\n\n.a line with a dot\n'
   const mail = { from: 'ann@there.example', to: 'Bob@Here.Example', data }
-  assert.match(await sendMail(posthorn.app.inboundAddress!, mail), /^250 /)
+  assert.match(await sendMail(mailhorn.app.inboundAddress!, mail), /^250 /)
   assert.is(storedCount(), before + 1)
   const [row] = stored(1)
   assert.equal(
@@ -124,9 +124,9 @@ Content-Transfer-Encoding: base64
 aGVsbG8=
 --b--
 `
-  await sendMail(posthorn.app.inboundAddress!, { from: 'ann@there.example', to: 'bob@here.example', data })
+  await sendMail(mailhorn.app.inboundAddress!, { from: 'ann@there.example', to: 'bob@here.example', data })
   const [event] = await until(async () => {
-    const rows = posthorn.rows<{ data: string }>(
+    const rows = mailhorn.rows<{ data: string }>(
       "select data from events where type = 'email.received' order by id desc limit 1",
     )
     return rows.some(row => row.data.includes('one@there.example')) ? rows : undefined
@@ -154,7 +154,7 @@ aGVsbG8=
 test('several addresses of one account make one message, those of another account another', async () => {
   const before = storedCount()
   const to = ['bob@here.example', 'carol@theirs.example', 'dora@here.example', 'BOB@here.example']
-  const reply = await sendMail(posthorn.app.inboundAddress!, { to, data: 'Subject: all\n\nhi\n' })
+  const reply = await sendMail(mailhorn.app.inboundAddress!, { to, data: 'Subject: all\n\nhi\n' })
   assert.match(reply, /^250 /)
   assert.is(storedCount(), before + 2)
   const rows = stored(2).sort((a, b) => a.account.localeCompare(b.account))
@@ -168,14 +168,14 @@ test('several addresses of one account make one message, those of another accoun
 })
 
 test('a message for the postmaster and for a customer is kept for both, whole', async () => {
-  const reports = posthorn.rows('select 1 from reports').length
+  const reports = mailhorn.rows('select 1 from reports').length
   const data = `Subject: both\n\n${`${'x'.repeat(998)}\n`.repeat(1_500)}`
-  const to = ['postmaster@posthorn.test', 'bob@here.example']
-  assert.match(await sendMail(posthorn.app.inboundAddress!, { to, data }), /^250 /)
-  assert.is(posthorn.rows('select 1 from reports').length, reports + 1)
+  const to = ['postmaster@mailhorn.test', 'bob@here.example']
+  assert.match(await sendMail(mailhorn.app.inboundAddress!, { to, data }), /^250 /)
+  assert.is(mailhorn.rows('select 1 from reports').length, reports + 1)
   const [row] = stored(1)
   assert.is(Number(row!.size_bytes), Buffer.byteLength(`Subject: both\r\n\r\n\r\n`) + 1_500 * 1_000)
-  const [kept] = posthorn.rows<{ size: number }>(
+  const [kept] = mailhorn.rows<{ size: number }>(
     'select size_bytes as size from blobs where hash = ?',
     row!.hash,
   )
@@ -187,7 +187,7 @@ test('a message that has come through too many servers is in a loop', async () =
   const before = storedCount()
   const hop = 'Received: from a.example by b.example; Sat, 21 Nov 2026 13:00:00 +0000\n'
   const post = (hops: number) =>
-    sendMail(posthorn.app.inboundAddress!, {
+    sendMail(mailhorn.app.inboundAddress!, {
       to: 'bob@here.example',
       data: `${hop.repeat(hops)}Subject: round\n\n${hop.repeat(60)}`,
     })

@@ -5,7 +5,7 @@ import { createRefToken, returnPath } from '../../../src/protocols/smtp/verp.ts'
 import { readOrCreateSecret } from '../../../src/store/secret-file.ts'
 import { FALSE_ENDS } from '../../kit/attack.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { dialSmtp, type SmtpClient, sendMail } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { certificateFiles } from '../../kit/tls.ts'
@@ -16,30 +16,30 @@ const ZONE = `
   there.example       MX 10 mx.there.example
   mx.there.example    A 127.0.0.2
 `
-const POSTMASTER = 'postmaster@posthorn.test'
+const POSTMASTER = 'postmaster@mailhorn.test'
 
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: ZONE,
     mxPort: mx.port,
     env: {
-      POSTHORN_SMTP_TLS_CERT_FILE: certificateFiles.cert,
-      POSTHORN_SMTP_TLS_KEY_FILE: certificateFiles.key,
+      MAILHORN_SMTP_TLS_CERT_FILE: certificateFiles.cert,
+      MAILHORN_SMTP_TLS_KEY_FILE: certificateFiles.key,
     },
   })
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
 async function dial(t: TestContext): Promise<SmtpClient> {
-  return t.using(dialSmtp(posthorn.app.inboundAddress!))
+  return t.using(dialSmtp(mailhorn.app.inboundAddress!))
 }
 
 async function greeted(t: TestContext): Promise<SmtpClient> {
@@ -58,12 +58,12 @@ async function inData(t: TestContext): Promise<SmtpClient> {
 }
 
 function storedCount(): number {
-  return posthorn.rows('select 1 from reports').length
+  return mailhorn.rows('select 1 from reports').length
 }
 
 test('it greets with the mail host, and offers what it has', async t => {
   const client = await dial(t)
-  assert.match(await client.reply(), /^220 posthorn\.test ESMTP/)
+  assert.match(await client.reply(), /^220 mailhorn\.test ESMTP/)
   const offered = await client.say('EHLO client.example')
   for (const keyword of ['SIZE 62914560', 'STARTTLS', '8BITMIME', 'SMTPUTF8', 'PIPELINING'])
     assert.match(offered, new RegExp(`^250[ -]${keyword}$`, 'm'))
@@ -73,14 +73,14 @@ test('it greets with the mail host, and offers what it has', async t => {
 test('mail to the postmaster is on the disk before it is acknowledged', async () => {
   const before = storedCount()
   const data = 'Subject: your mail\n\n.a line with a dot\n'
-  const reply = await sendMail(posthorn.app.inboundAddress!, {
-    to: 'Abuse@Posthorn.Test',
+  const reply = await sendMail(mailhorn.app.inboundAddress!, {
+    to: 'Abuse@Mailhorn.Test',
     data,
     from: 'ann@there.example',
   })
   assert.match(reply, /^250 /)
   assert.is(storedCount(), before + 1)
-  const [row] = posthorn.rows<{ door: string; sender: string; body: Uint8Array }>(
+  const [row] = mailhorn.rows<{ door: string; sender: string; body: Uint8Array }>(
     'select door, sender, body from reports join blobs on hash = blob_hash order by id desc limit 1',
   )
   assert.equal([row!.door, row!.sender], ['postmaster', 'ann@there.example'])
@@ -104,7 +104,7 @@ for (const [what, end] of [...FALSE_ENDS, ['CR LF NUL . CR LF', '\r\n\0.\r\n'] a
     const smuggled = `MAIL FROM:<smug@evil.example>\r\nRCPT TO:<${POSTMASTER}>\r\nDATA\r\nsmuggled`
     client.write(`Subject: one\r\n\r\nhello${end}${smuggled}`)
     assert.match(await client.say('\r\n.'), isWhole ? /^250 / : /^550 5\.6\.11 /)
-    assert.is(posthorn.rows("select 1 from reports where sender = 'smug@evil.example'").length, 0)
+    assert.is(mailhorn.rows("select 1 from reports where sender = 'smug@evil.example'").length, 0)
     assert.is(storedCount(), before + (isWhole ? 1 : 0))
     assert.match(await client.say('NOOP'), /^250 /)
   })
@@ -138,15 +138,15 @@ test('commands that end in a bare line feed are refused', async t => {
 
 test('nothing is relayed, in whatever form it is asked', async t => {
   const client = await greeted(t)
-  await client.say('MAIL FROM:<postmaster@posthorn.test>')
+  await client.say('MAIL FROM:<postmaster@mailhorn.test>')
   for (const address of [
-    'a%there.example@posthorn.test',
-    '@posthorn.test:a@there.example',
+    'a%there.example@mailhorn.test',
+    '@mailhorn.test:a@there.example',
     'a@there.example',
     'a@[127.0.0.1]',
-    'there.example!a@posthorn.test',
-    '"a@there.example"@posthorn.test',
-    'fbl@posthorn.test.there.example',
+    'there.example!a@mailhorn.test',
+    '"a@there.example"@mailhorn.test',
+    'fbl@mailhorn.test.there.example',
   ])
     assert.match(await client.say(`RCPT TO:<${address}>`), /^5\d\d /, address)
   assert.match(await client.say('DATA'), /^503 /)
@@ -170,10 +170,10 @@ test('a message that says it is too large is refused at once', async t => {
 })
 
 test('one transaction has room for a hundred recipients', async t => {
-  const secrets = createSecretKeys(readOrCreateSecret(posthorn.dataDir))
-  const emailId = createIdSource()(posthorn.clock.now())
+  const secrets = createSecretKeys(readOrCreateSecret(mailhorn.dataDir))
+  const emailId = createIdSource()(mailhorn.clock.now())
   const addressOf = (ordinal: number) =>
-    returnPath(createRefToken(secrets, 'verp', { emailId, ordinal }, posthorn.clock.now()), 'here.example')
+    returnPath(createRefToken(secrets, 'verp', { emailId, ordinal }, mailhorn.clock.now()), 'here.example')
   const client = await greeted(t)
   await client.say('MAIL FROM:<>')
   for (let i = 0; i < 100; i++) assert.match(await client.say(`RCPT TO:<${addressOf(i)}>`), /^250 /)
@@ -187,7 +187,7 @@ test('the twenty-first connection of one address is put off', async t => {
   await clients[0]!.say('QUIT')
   await clients[0]!.close()
   await until(async () => {
-    const again = await dialSmtp(posthorn.app.inboundAddress!)
+    const again = await dialSmtp(mailhorn.app.inboundAddress!)
     const reply = await again.reply()
     await again.close()
     return reply.startsWith('220')
@@ -202,7 +202,7 @@ test('whoever leaves in the middle of the handshake is not counted as connected 
     socket.destroy()
   }
   await until(async () => {
-    const client = await dialSmtp(posthorn.app.inboundAddress!)
+    const client = await dialSmtp(mailhorn.app.inboundAddress!)
     const reply = await client.reply()
     await client.close()
     return reply.startsWith('220')
@@ -243,7 +243,7 @@ test('who closes their side in the middle of a message leaves nothing behind', a
 
 test('no connection lasts for ever', async t => {
   const client = await greeted(t)
-  posthorn.clock.advance(16 * 60_000)
+  mailhorn.clock.advance(16 * 60_000)
   assert.match(await client.reply(), /^421 4\.4\.2 /)
   assert.is(await client.reply(), '')
 })
@@ -253,7 +253,7 @@ test('a message that takes its time is cut off, and nothing of it is kept', asyn
   const client = await inData(t)
   client.write('Subject: slow\r\n')
   await new Promise(resolve => setImmediate(resolve))
-  posthorn.clock.advance(6 * 60_000)
+  mailhorn.clock.advance(6 * 60_000)
   assert.match(await client.reply(), /^421 4\.4\.2 /)
   assert.is(storedCount(), before)
 })
@@ -263,7 +263,7 @@ test('of a long report the beginning is kept, and its whole size is known', asyn
   const line = `${'x'.repeat(998)}\r\n`
   for (let i = 0; i < 20; i++) client.write(line.repeat(100))
   assert.match(await client.say('.'), /^250 /)
-  const [row] = posthorn.rows<{ size: number; kept: number }>(
+  const [row] = mailhorn.rows<{ size: number; kept: number }>(
     'select reports.size_bytes as size, blobs.size_bytes as kept from reports join blobs on hash = blob_hash order by id desc limit 1',
   )
   assert.equal([Number(row!.size), Number(row!.kept)], [2_000_000, 1024 * 1024])

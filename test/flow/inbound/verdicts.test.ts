@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { sendMail } from '../../kit/smtp-client.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -31,30 +31,30 @@ interface Judged {
 
 const TOKEN = 'for-prometheus-alone'
 
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
-  posthorn = await start()
+  mailhorn = await start()
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
-async function start(env: Record<string, string> = {}): Promise<Posthorn> {
-  const posthorn = await startPosthorn({ env: { POSTHORN_METRICS_TOKEN: TOKEN, ...env } })
-  await posthorn.verifiedDomain('here.example')
-  posthorn.zone.add(`
+async function start(env: Record<string, string> = {}): Promise<Mailhorn> {
+  const mailhorn = await startMailhorn({ env: { MAILHORN_METRICS_TOKEN: TOKEN, ...env } })
+  await mailhorn.verifiedDomain('here.example')
+  mailhorn.zone.add(`
     here.test        TXT "v=spf1 ip4:127.0.0.1 -all"
     _dmarc.here.test TXT "v=DMARC1; p=reject"
     ${keyLine(rsa)}
   `)
-  return posthorn
+  return mailhorn
 }
 
 /** What is thought of the letter, once it is listed. */
-async function judged(posthorn: Posthorn, of: Letter, from = 'ann@here.test'): Promise<Judged> {
-  const { length } = posthorn.rows('select 1 from inbound_messages where listed_at is not null')
+async function judged(mailhorn: Mailhorn, of: Letter, from = 'ann@here.test'): Promise<Judged> {
+  const { length } = mailhorn.rows('select 1 from inbound_messages where listed_at is not null')
   const data = textOf(of).replaceAll('\r\n', '\n').replace(/\n$/, '')
-  assert.match(await sendMail(posthorn.app.inboundAddress!, { from, to: 'bob@here.example', data }), /^250 /)
+  assert.match(await sendMail(mailhorn.app.inboundAddress!, { from, to: 'bob@here.example', data }), /^250 /)
   return until(() => {
-    const rows = posthorn.rows<Judged>(
+    const rows = mailhorn.rows<Judged>(
       `select spf_verdict, dkim_verdict, dmarc_verdict, spam_verdict, virus_verdict, verdict_detail, authentication_results
        from inbound_messages where listed_at is not null order by id desc`,
     )
@@ -71,13 +71,13 @@ const words = (row: Judged) => [
 ]
 
 test('mail that proves where it comes from passes, forged mail fails, and what they rest on is kept', async () => {
-  const good = await judged(posthorn, withSignature(letter()))
+  const good = await judged(mailhorn, withSignature(letter()))
   assert.equal(words(good), ['PASS', 'PASS', 'PASS', 'PASS', 'DISABLED'])
   assert.match(
     good.authentication_results,
-    /^posthorn\.test;\r\n spf=pass smtp\.mailfrom=here\.test;\r\n dkim=pass /,
+    /^mailhorn\.test;\r\n spf=pass smtp\.mailfrom=here\.test;\r\n dkim=pass /,
   )
-  const forged = await judged(posthorn, letter(), 'eve@evil.test')
+  const forged = await judged(mailhorn, letter(), 'eve@evil.test')
   assert.equal(words(forged), ['GRAY', 'GRAY', 'FAIL', 'FAIL', 'DISABLED'])
   const { dmarc, spam } = JSON.parse(forged.verdict_detail)
   assert.equal(
@@ -89,21 +89,21 @@ test('mail that proves where it comes from passes, forged mail fails, and what t
 test('what others say in our name is neither in the message nor among its headers; what they say in theirs is', async () => {
   const theirs: [string, string] = ['Authentication-Results', 'mail.other.test; dmarc=pass']
   const forged: [string, string][] = [
-    ['Authentication-Results', 'posthorn.test; dmarc=pass (forged)'],
-    ['authentication-results', '=?utf-8?q?posthorn=2Etest?=; dmarc=pass (forged)'],
+    ['Authentication-Results', 'mailhorn.test; dmarc=pass (forged)'],
+    ['authentication-results', '=?utf-8?q?mailhorn=2Etest?=; dmarc=pass (forged)'],
   ]
   const { fields, body } = letter()
-  await judged(posthorn, { fields: [forged[0]!, theirs, ...fields, forged[1]!], body })
-  const { body: list } = await posthorn.call('GET', '/inbound', { key: posthorn.apiKey })
+  await judged(mailhorn, { fields: [forged[0]!, theirs, ...fields, forged[1]!], body })
+  const { body: list } = await mailhorn.call('GET', '/inbound', { key: mailhorn.apiKey })
   const path = `/inbound/${list.data[0].id}`
-  const { body: shown } = await posthorn.call('GET', path, { key: posthorn.apiKey })
+  const { body: shown } = await mailhorn.call('GET', path, { key: mailhorn.apiKey })
   assert.equal(shown.headers['authentication-results'], [theirs[1]])
   assert.equal(
     [shown.spf_verdict, shown.dkim_verdict, shown.dmarc_verdict, shown.spam_verdict, shown.virus_verdict],
     ['PASS', 'GRAY', 'PASS', 'PASS', 'DISABLED'],
   )
   assert.equal([shown.verdicts.dmarc.policy, shown.verdicts.virus.by], ['reject', 'nothing'])
-  const { body: raw } = await posthorn.call('GET', `${path}/raw`, { key: posthorn.apiKey })
+  const { body: raw } = await mailhorn.call('GET', `${path}/raw`, { key: mailhorn.apiKey })
   const expected = textOf({ fields: [theirs, ...fields], body })
   assert.is(raw, `Authentication-Results: ${shown.authentication_results}\r\n${expected}`)
 })
@@ -112,7 +112,7 @@ test('filters that are configured are asked; where one is gone, mail is listed w
   const clamd = await startFilter(t, whenStreamed('stream: Some.Virus FOUND\0'))
   const spamd = await startFilter(t, whenWhole('SPAMD/1.1 0 EX_OK\r\nSpam: True ; 9 / 5.0\r\n\r\nBAD\r\n'))
   const at = ({ address }: typeof clamd) => `127.0.0.1:${(address as { port: number }).port}`
-  const filtered = await t.using(start({ POSTHORN_VIRUS_CLAMD: at(clamd), POSTHORN_SPAM_SPAMD: at(spamd) }))
+  const filtered = await t.using(start({ MAILHORN_VIRUS_CLAMD: at(clamd), MAILHORN_SPAM_SPAMD: at(spamd) }))
   const found = await judged(filtered, withSignature(letter()))
   assert.equal(words(found), ['PASS', 'PASS', 'PASS', 'FAIL', 'FAIL'])
   assert.is(JSON.parse(found.verdict_detail).virus.found, 'Some.Virus')
@@ -124,18 +124,18 @@ test('filters that are configured are asked; where one is gone, mail is listed w
 })
 
 test('the figures of all of it are shown to whoever knows the token', async () => {
-  const ask = (key?: string) => posthorn.call('GET', '/metrics', key === undefined ? {} : { key })
-  for (const key of [undefined, posthorn.apiKey, `${TOKEN}s`, TOKEN.slice(1)]) {
+  const ask = (key?: string) => mailhorn.call('GET', '/metrics', key === undefined ? {} : { key })
+  for (const key of [undefined, mailhorn.apiKey, `${TOKEN}s`, TOKEN.slice(1)]) {
     const { status, body } = await ask(key)
     assert.equal([status, body.name], [401, 'invalid_access'])
   }
-  await judged(posthorn, letter({}))
+  await judged(mailhorn, letter({}))
   const { status, headers, body: text } = await ask(TOKEN)
   assert.equal([status, headers.get('content-type')], [200, 'text/plain; version=0.0.4; charset=utf-8'])
-  assert.match(text, /^posthorn_smtp_taken_total\{listener="inbound"\} [1-9]/m)
-  assert.match(text, /^posthorn_inbound_listed_total [1-9]/m)
-  assert.match(text, /^posthorn_inbound_verdicts_total\{check="spf",verdict="[A-Z]+"\} [1-9]/m)
-  assert.match(text, /^posthorn_resident_memory_bytes \d/m)
+  assert.match(text, /^mailhorn_smtp_taken_total\{listener="inbound"\} [1-9]/m)
+  assert.match(text, /^mailhorn_inbound_listed_total [1-9]/m)
+  assert.match(text, /^mailhorn_inbound_verdicts_total\{check="spf",verdict="[A-Z]+"\} [1-9]/m)
+  assert.match(text, /^mailhorn_resident_memory_bytes \d/m)
 })
 
 test.run()

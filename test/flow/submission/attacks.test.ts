@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { dialSmtp, type SmtpClient } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -11,27 +11,27 @@ const test = suite('attacks on submission')
 const ELSEWHERE = '127.0.0.9'
 
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2',
     mxPort: mx.port,
-    env: { POSTHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0' },
+    env: { MAILHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0' },
   })
-  await posthorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('here.example')
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
 const plain = (user: string, password: string) => Buffer.from(`\0${user}\0${password}`).toString('base64')
 
 async function secured(t: TestContext, from = '127.0.0.1'): Promise<SmtpClient> {
-  const client = await t.using(dialSmtp({ port: posthorn.app.submission.submission!.port, from }))
+  const client = await t.using(dialSmtp({ port: mailhorn.app.submission.submission!.port, from }))
   await client.reply()
   await client.say('EHLO program.example')
   await client.say('STARTTLS')
@@ -42,13 +42,13 @@ async function secured(t: TestContext, from = '127.0.0.1'): Promise<SmtpClient> 
 
 async function signedIn(t: TestContext, from?: string): Promise<SmtpClient> {
   const client = await secured(t, from)
-  assert.match(await client.say(`AUTH PLAIN ${plain('resend', posthorn.apiKey)}`), /^235/)
+  assert.match(await client.say(`AUTH PLAIN ${plain('resend', mailhorn.apiKey)}`), /^235/)
   return client
 }
 
 /** Of a guess, with how long it was waited for. */
 async function guess(client: SmtpClient, user = 'resend', mechanism: 'PLAIN' | 'LOGIN' = 'PLAIN') {
-  const began = posthorn.clock.monotonic()
+  const began = mailhorn.clock.monotonic()
   if (mechanism === 'LOGIN') {
     await client.say('AUTH LOGIN')
     await client.say(Buffer.from(user).toString('base64'))
@@ -62,10 +62,10 @@ async function guess(client: SmtpClient, user = 'resend', mechanism: 'PLAIN' | '
     reply = text
   })
   await until(() => {
-    if (reply === undefined) posthorn.clock.advance(100)
+    if (reply === undefined) mailhorn.clock.advance(100)
     return reply !== undefined
   })
-  return { reply: reply!, waitedMs: posthorn.clock.monotonic() - began }
+  return { reply: reply!, waitedMs: mailhorn.clock.monotonic() - began }
 }
 
 async function submitted(client: SmtpClient, message: string, to = 'ok@there.example'): Promise<string> {
@@ -84,7 +84,7 @@ for (const mechanism of ['PLAIN', 'LOGIN'] as const)
     const client = await secured(t, from)
     const first = await guess(client, 'resend', mechanism)
     const second = await guess(client, 'resend', mechanism)
-    assert.match(first.reply, /^535 5\.7\.8 The user name is resend, posthorn .* the password an API key/)
+    assert.match(first.reply, /^535 5\.7\.8 The user name is resend, mailhorn .* the password an API key/)
     assert.match(second.reply, /^535 5\.7\.8/)
     assert.ok(first.waitedMs >= 1_000 && second.waitedMs >= 2_000)
     assert.match((await guess(client, 'resend', mechanism)).reply, /^421 4\.7\.0/)
@@ -112,8 +112,8 @@ test('who guesses on is not heard for a while; whoever else has a key is', async
 })
 
 test('a key named from many addresses is heard where it was right before alone', async t => {
-  const session = await posthorn.signIn()
-  const { body: key } = await posthorn.call('POST', '/api-keys', { session, body: { name: 'printer' } })
+  const session = await mailhorn.signIn()
+  const { body: key } = await mailhorn.call('POST', '/api-keys', { session, body: { name: 'printer' } })
   const signIn = async (from: string) =>
     (await secured(t, from)).say(`AUTH PLAIN ${plain(key.id, key.token)}`)
   assert.match(await signIn('127.0.0.40'), /^235/)
@@ -124,11 +124,11 @@ test('a key named from many addresses is heard where it was right before alone',
 })
 
 test('a login in clear, and one in the same packet as STARTTLS, are not taken', async t => {
-  const client = await t.using(dialSmtp({ port: posthorn.app.submission.submission!.port }))
+  const client = await t.using(dialSmtp({ port: mailhorn.app.submission.submission!.port }))
   await client.reply()
   await client.say('EHLO program.example')
-  assert.match(await client.say(`AUTH PLAIN ${plain('resend', posthorn.apiKey)}`), /^538/)
-  client.write(`STARTTLS\r\nAUTH PLAIN ${plain('resend', posthorn.apiKey)}\r\n`)
+  assert.match(await client.say(`AUTH PLAIN ${plain('resend', mailhorn.apiKey)}`), /^538/)
+  client.write(`STARTTLS\r\nAUTH PLAIN ${plain('resend', mailhorn.apiKey)}\r\n`)
   assert.match(await client.reply(), /^220/)
   await client.startTls()
   await client.say('EHLO program.example')
@@ -180,7 +180,7 @@ test('a line of a megabyte leaves in lines that servers take', async t => {
   const client = await signedIn(t)
   const reply = await submitted(client, `${LETTER}${'x'.repeat(1_000_000)}\r\n`, 'ok-long@there.example')
   assert.match(reply, /^250 /)
-  const email = await posthorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered', 'bounced')
+  const email = await mailhorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered', 'bounced')
   assert.is(email.status, 'delivered')
   const [taken] = mx.messages.filter(({ rcptTo }) => rcptTo.includes('ok-long@there.example'))
   const longest = Math.max(
@@ -201,7 +201,7 @@ test('dots at the beginning of lines come and go as they are', async t => {
     LETTER.replace('\r\n\r\nhi\r\n', `\r\n\r\n${stuffed}`),
     'ok-dots@there.example',
   )
-  await posthorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered')
+  await mailhorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered')
   const [taken] = mx.messages.filter(({ rcptTo }) => rcptTo.includes('ok-dots@there.example'))
   assert.ok(taken!.data.toString('latin1').endsWith(`\r\n\r\n${body}`))
 })

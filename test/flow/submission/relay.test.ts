@@ -1,24 +1,24 @@
 import * as assert from 'uvu/assert'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { dialSmtp, type SmtpClient } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
 /** Machines nearby that cannot sign in hand over their mail by their address alone. */
 const test = suite('relay for trusted networks')
 
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 
 test.before(async () => {
-  posthorn = await startPosthorn({
-    env: { POSTHORN_SMTP_RELAY_LISTEN: '127.0.0.1:0', POSTHORN_SMTP_RELAY_NETWORKS: '127.0.0.8/30,::1' },
+  mailhorn = await startMailhorn({
+    env: { MAILHORN_SMTP_RELAY_LISTEN: '127.0.0.1:0', MAILHORN_SMTP_RELAY_NETWORKS: '127.0.0.8/30,::1' },
   })
-  await posthorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('here.example')
 })
 
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 async function dial(t: TestContext, from: string): Promise<SmtpClient> {
-  return t.using(dialSmtp({ port: posthorn.app.submission.relay!.port, from }))
+  return t.using(dialSmtp({ port: mailhorn.app.submission.relay!.port, from }))
 }
 
 async function submit(client: SmtpClient, sender: string, recipient: string) {
@@ -35,7 +35,7 @@ test('from there mail is taken without a login, for the domains of one account',
   assert.not.match(await client.say('EHLO printer.local'), /AUTH|DSN|REQUIRETLS/)
   const reply = await submit(client, 'printer@here.example', 'delivered@simulator.test')
   assert.match(reply, /^250 2\.0\.0 Ok: queued as eml_/)
-  const email = await posthorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered')
+  const email = await mailhorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered')
   assert.equal([email.subject, email.text], ['paper', 'There is none.\n'])
   assert.match(await submit(client, 'printer@foreign.example', 'bob@there.example'), /^550 5\.7\.1/)
 })

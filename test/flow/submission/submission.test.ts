@@ -2,7 +2,7 @@ import { createTransport, type SentMessageInfo } from 'nodemailer'
 import * as assert from 'uvu/assert'
 import { FALSE_ENDS } from '../../kit/attack.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { dialSmtp, type SmtpClient } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
@@ -12,32 +12,32 @@ const test = suite('submission over SMTP')
 const ZONE = 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2'
 
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: ZONE,
     mxPort: mx.port,
     env: {
-      POSTHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0',
-      POSTHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
+      MAILHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0',
+      MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
     },
   })
-  await posthorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('here.example')
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
 const ports = () => ({
-  starttls: posthorn.app.submission.submission!.port,
-  tls: posthorn.app.submission.submissionTls!.port,
+  starttls: mailhorn.app.submission.submission!.port,
+  tls: mailhorn.app.submission.submissionTls!.port,
 })
 
-function program({ key = posthorn.apiKey, user = 'resend', tls = false } = {}) {
+function program({ key = mailhorn.apiKey, user = 'resend', tls = false } = {}) {
   return createTransport({
     host: '127.0.0.1',
     port: tls ? ports().tls : ports().starttls,
@@ -64,7 +64,7 @@ for (const tls of [false, true])
       attachments: [{ filename: 'a.csv', content: 'a,b' }],
       headers: { 'X-Mine': 'yes' },
     })
-    const email = await posthorn.emailWhen(idIn(sent), 'delivered')
+    const email = await mailhorn.emailWhen(idIn(sent), 'delivered')
     assert.equal(
       [email.from, email.to, email.bcc, email.subject, email.text, email.html.trim()],
       ['Änn <ann@here.example>', [to], [`hidden-${to}`], 'Grüße', 'Hi.\n.\n..\nBye.', '<p>Hi</p>'],
@@ -82,14 +82,14 @@ for (const tls of [false, true])
       assert.match(data, `\r\nMessage-ID: ${sent.messageId}\r\n`)
       assert.not.match(data, /^bcc:/im)
     }
-    const raw = await posthorn.call('GET', `/emails/${email.id}/raw`, { key: posthorn.apiKey })
-    assert.is(raw.headers.get('x-posthorn-raw'), 'exact')
+    const raw = await mailhorn.call('GET', `/emails/${email.id}/raw`, { key: mailhorn.apiKey })
+    assert.is(raw.headers.get('x-mailhorn-raw'), 'exact')
   })
 
 /** Signed in, and ready for MAIL. */
-async function signedIn(t: TestContext, key = posthorn.apiKey): Promise<SmtpClient> {
+async function signedIn(t: TestContext, key = mailhorn.apiKey): Promise<SmtpClient> {
   const client = await t.using(dialSmtp({ port: ports().starttls }))
-  assert.match(await client.reply(), /^220 posthorn\.test/)
+  assert.match(await client.reply(), /^220 mailhorn\.test/)
   await client.say('EHLO program.example')
   assert.match(await client.say('STARTTLS'), /^220/)
   await client.startTls()
@@ -124,7 +124,7 @@ test('nobody signs in without TLS: a login is neither offered nor taken', async 
   const greeting = await client.say('EHLO program.example')
   assert.match(greeting, /STARTTLS/)
   assert.not.match(greeting, /AUTH/)
-  assert.match(await client.say(`AUTH PLAIN ${plain('resend', posthorn.apiKey)}`), /^538/)
+  assert.match(await client.say(`AUTH PLAIN ${plain('resend', mailhorn.apiKey)}`), /^538/)
   assert.match(await client.say('MAIL FROM:<ann@here.example>'), /^530/)
 })
 
@@ -146,9 +146,9 @@ test('whoever repeats a message with its key gets the first answer', async t => 
 
 test('a message can wait for its time, and have tags', async t => {
   const client = await signedIn(t)
-  const at = new Date(posthorn.clock.now() + 86_400_000).toISOString()
+  const at = new Date(mailhorn.clock.now() + 86_400_000).toISOString()
   const reply = await submitted(client, `X-Scheduled-At: ${at}\r\nX-Tag-kind: test\r\n${LETTER}`)
-  const email = await posthorn.email(reply.slice(reply.indexOf('eml_')))
+  const email = await mailhorn.email(reply.slice(reply.indexOf('eml_')))
   assert.equal([email.status, email.scheduled_at], ['scheduled', at])
   assert.equal(email.tags, [{ name: 'kind', value: 'test' }])
   const past = await submitted(client, `X-Scheduled-At: 2020-01-01T00:00:00Z\r\n${LETTER}`)
@@ -177,7 +177,7 @@ for (const [what, end] of FALSE_ENDS)
     const inner = 'MAIL FROM:<smuggler@here.example>\r\nRCPT TO:<victim@there.example>\r\nDATA\r\n'
     const reply = await submitted(client, `${LETTER}${end}${inner}${LETTER}`, to)
     assert.match(reply, /^250/)
-    await posthorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered')
+    await mailhorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered')
     const taken = mx.messages.filter(({ rcptTo }) => rcptTo.includes(to))
     assert.is(taken.length, 1)
     assert.not.match(taken[0]!.data.toString('latin1'), /\r(?!\n)|(?<!\r)\n/)
@@ -197,7 +197,7 @@ test('a message that breaks whoever takes it apart is sent all the same', async 
   )
   const reply = await submitted(client, message, 'ok-deep@there.example')
   assert.match(reply, /^250/)
-  await posthorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered')
+  await mailhorn.emailWhen(reply.slice(reply.indexOf('eml_')), 'delivered')
 })
 
 test.run()

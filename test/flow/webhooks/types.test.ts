@@ -2,12 +2,12 @@ import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
 import { EVENT_TYPES } from '../../../src/resources/events/types.ts'
 import { openSession } from '../../kit/accounts.ts'
-import type { Posthorn } from '../../kit/posthorn.ts'
+import type { Mailhorn } from '../../kit/mailhorn.ts'
 import { sendMail } from '../../kit/smtp-client.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { snippet } from '../../kit/webhook-docs.ts'
-import { startSink, startTellingPosthorn, type ToldEvent } from '../../kit/webhook-sink.ts'
+import { startSink, startTellingMailhorn, type ToldEvent } from '../../kit/webhook-sink.ts'
 
 const test = suite('what webhooks are told')
 const MAIL = { from: 'ann@mine.example', subject: 's', text: 't' }
@@ -24,13 +24,13 @@ async function documented(): Promise<Verify> {
 }
 
 /** Everything that can happen in an account, by the means that users have. */
-async function bringAbout(posthorn: Posthorn, session: string) {
+async function bringAbout(mailhorn: Mailhorn, session: string) {
   const call = async (method: string, path: string, body?: object) => {
-    const answer = await posthorn.call(method, path, { session, ...(body && { body }) })
+    const answer = await mailhorn.call(method, path, { session, ...(body && { body }) })
     assert.ok(answer.status < 300, `${method} ${path}: ${JSON.stringify(answer.body)}`)
     return answer.body
   }
-  const domain = await posthorn.verifiedDomain('mine.example')
+  const domain = await mailhorn.verifiedDomain('mine.example')
   for (const name of SIMULATED)
     await call('POST', '/emails', {
       ...MAIL,
@@ -39,11 +39,11 @@ async function bringAbout(posthorn: Posthorn, session: string) {
     })
   const scheduled = await call('POST', '/emails', {
     ...{ ...MAIL, to: 'delivered@simulator.test' },
-    scheduled_at: new Date(posthorn.clock.now() + 3_600_000).toISOString(),
+    scheduled_at: new Date(mailhorn.clock.now() + 3_600_000).toISOString(),
   })
   await call('POST', `/emails/${scheduled.id}/cancel`)
   const data = 'From: bob@there.example\r\nTo: box@mine.example\r\nSubject: hello\r\n\r\nhello'
-  const reply = await sendMail(posthorn.app.inboundAddress!, {
+  const reply = await sendMail(mailhorn.app.inboundAddress!, {
     ...{ from: 'bob@there.example', to: 'box@mine.example', data },
   })
   assert.match(reply, /^250 /)
@@ -57,21 +57,21 @@ async function bringAbout(posthorn: Posthorn, session: string) {
 }
 
 test('all eighteen types are told by what really happens, and every request is as signed as its receivers can tell', async t => {
-  const posthorn = await t.using(startTellingPosthorn())
-  const session = openSession(posthorn, 'bearer')
+  const mailhorn = await t.using(startTellingMailhorn())
+  const session = openSession(mailhorn, 'bearer')
   const sink = await startSink(t)
-  const { body: webhook } = await posthorn.call('POST', '/webhooks', {
+  const { body: webhook } = await mailhorn.call('POST', '/webhooks', {
     session,
     body: { url: sink.url, events: EVENT_TYPES, standard_webhooks: true },
   })
-  const { domain, contact } = await bringAbout(posthorn, session)
+  const { domain, contact } = await bringAbout(mailhorn, session)
   const missing = () => EVENT_TYPES.filter(type => !sink.events().some(event => event.type === type))
   // what is delayed waits for time; requests under way would run out of it, unless it passes as it does in life
   const isTelling = () =>
-    posthorn.rows('select 1 from webhook_deliveries where lease_until is not null').length > 0
+    mailhorn.rows('select 1 from webhook_deliveries where lease_until is not null').length > 0
   let looks = 0
   await until(() => {
-    if (!isTelling() || ++looks % 100 === 0) posthorn.clock.advance(500)
+    if (!isTelling() || ++looks % 100 === 0) mailhorn.clock.advance(500)
     return missing().length === 0
   })
 
@@ -111,7 +111,7 @@ test('all eighteen types are told by what really happens, and every request is a
     ['hello', ['box@mine.example']],
   )
   const { email_id: receivedId } = dataOf('email.received')
-  const received = await posthorn.call('GET', `/emails/receiving/${receivedId}`, { key: posthorn.apiKey })
+  const received = await mailhorn.call('GET', `/emails/receiving/${receivedId}`, { key: mailhorn.apiKey })
   assert.equal([received.status, received.body.id], [200, receivedId])
   const { click } = dataOf('email.clicked')
   assert.equal([click.ipAddress, click.userAgent], [click.ip_address, click.user_agent])

@@ -2,35 +2,35 @@ import * as assert from 'uvu/assert'
 import { type Id, wireId } from '../../../src/lib/ids.ts'
 import { EVENT_TYPES } from '../../../src/resources/events/types.ts'
 import { openSession } from '../../kit/accounts.ts'
-import type { Posthorn } from '../../kit/posthorn.ts'
+import type { Mailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
-import { isSignedBy, startSink, startTellingPosthorn } from '../../kit/webhook-sink.ts'
+import { isSignedBy, startSink, startTellingMailhorn } from '../../kit/webhook-sink.ts'
 
 const test = suite('webhooks')
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let session: string
 test.before(async () => {
-  posthorn = await startTellingPosthorn({ env: { POSTHORN_NOTICES_FROM: 'notices@notices.example' } })
-  session = openSession(posthorn, 'bearer')
+  mailhorn = await startTellingMailhorn({ env: { MAILHORN_NOTICES_FROM: 'notices@notices.example' } })
+  session = openSession(mailhorn, 'bearer')
 })
-test.after(() => posthorn.close())
+test.after(() => mailhorn.close())
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const MAIL = { from: 'Ann <ann@here.example>', subject: 'hi', text: 't' }
 const send = (name: string, more: object = {}) =>
-  posthorn.send({ ...MAIL, to: `${name}@simulator.test`, ...more })
+  mailhorn.send({ ...MAIL, to: `${name}@simulator.test`, ...more })
 
 async function make(t: TestContext, body: object) {
-  const answer = await posthorn.call('POST', '/webhooks', { session, body })
+  const answer = await mailhorn.call('POST', '/webhooks', { session, body })
   assert.is(answer.status, 201, JSON.stringify(answer.body))
-  t.after(() => posthorn.call('DELETE', `/webhooks/${answer.body.id}`, { session }))
+  t.after(() => mailhorn.call('DELETE', `/webhooks/${answer.body.id}`, { session }))
   return answer.body
 }
 const call = (method: string, path: string, body?: object) =>
-  posthorn.call(method, `/webhooks/${path}`, { session, ...(body && { body }) })
+  mailhorn.call(method, `/webhooks/${path}`, { session, ...(body && { body }) })
 const deliveries = async (id: string) => (await call('GET', `${id}/deliveries`)).body.data
 
 test('what happens to an email is told at once, signed, each event once', async t => {
@@ -42,7 +42,7 @@ test('what happens to an email is told at once, signed, each event once', async 
   assert.ok(sink.requests.every(request => isSignedBy(webhook.signing_secret, request)))
   const [sent, bounced] = sink.events().toSorted((a, b) => (a.type < b.type ? 1 : -1))
   assert.equal([sent!.type, bounced!.type], ['email.sent', 'email.bounced'])
-  const email = await posthorn.email(id)
+  const email = await mailhorn.email(id)
   for (const { id: eventId, created_at, data } of [sent!, bounced!]) {
     const shown = email.events.find((event: { id: string }) => event.id === eventId)
     assert.is(shown.created_at, created_at)
@@ -96,7 +96,7 @@ test('a webhook takes the spellings of the SDKs, in both directions', async t =>
     events: ['email.sent'],
   })
   assert.equal([changed.url, changed.events], ['https://b.example/', ['email.sent']])
-  const { body: list } = await posthorn.call('GET', '/webhooks', { session })
+  const { body: list } = await mailhorn.call('GET', '/webhooks', { session })
   assert.equal([list.total, list.data[0].id], [1, webhook.id])
   const { body: shown } = await call('GET', webhook.id)
   assert.not(JSON.stringify([list, shown, changed]).includes('whsec_'))
@@ -121,8 +121,8 @@ test('what is wrong with a webhook is named', async () => {
       ],
     ].map(url => [{ ...good, url }, 'url', 'validation_error'] as const),
   ] as const)
-    assertRefusal(await posthorn.call('POST', '/webhooks', { session, body }), { status: 422, name, path })
-  assert.equal((await posthorn.call('GET', '/webhooks', { session })).body.data, [])
+    assertRefusal(await mailhorn.call('POST', '/webhooks', { session, body }), { status: 422, name, path })
+  assert.equal((await mailhorn.call('GET', '/webhooks', { session })).body.data, [])
 })
 
 test('for a day after a rotation both secrets sign, then the new one alone', async t => {
@@ -135,7 +135,7 @@ test('for a day after a rotation both secrets sign, then the new one alone', asy
   const [first] = sink.requests
   assert.ok([webhook, rotated].every(({ signing_secret }) => isSignedBy(signing_secret, first!)))
   assert.is(String(first!.headers['webhook-signature']).split(' ').length, 2)
-  posthorn.clock.advance(24 * 3_600_000 + 1)
+  mailhorn.clock.advance(24 * 3_600_000 + 1)
   await call('POST', `${webhook.id}/test`)
   await until(() => sink.requests.length === 2)
   const [, second] = sink.requests
@@ -147,7 +147,7 @@ test('for a day after a rotation both secrets sign, then the new one alone', asy
 
 test('a secret at rest is sealed', async t => {
   const webhook = await make(t, { url: 'https://hooks.example/', events: ['email.sent'] })
-  const [row] = posthorn.rows<{ secret: Uint8Array }>('select secret from webhooks')
+  const [row] = mailhorn.rows<{ secret: Uint8Array }>('select secret from webhooks')
   assert.not(Buffer.from(row!.secret).includes(Buffer.from(webhook.signing_secret.slice(6), 'base64')))
   assert.not(Buffer.from(row!.secret).includes(webhook.signing_secret.slice(6)))
 })
@@ -169,7 +169,7 @@ test('what failed is tried again, and can be replayed', async t => {
   assert.ok(waitMs >= 4_990 && waitMs < 6_000, `${waitMs}`)
   assert.ok((await call('GET', webhook.id)).body.failing_since)
   status = 302
-  posthorn.clock.advance(6_000)
+  mailhorn.clock.advance(6_000)
   await until(async () => (await deliveries(webhook.id))[0].response_status === 302)
   status = 204
   const { body: replayed } = await call('POST', `${webhook.id}/deliveries/${failed.id}/replay`)
@@ -203,7 +203,7 @@ test('nothing is sent to a webhook that is disabled or gone', async t => {
   await call('PATCH', `${webhook.id}?enabled=false`)
   const other = await startSink(t)
   const beacon = await make(t, { url: other.url, events })
-  posthorn.clock.advance(6_000)
+  mailhorn.clock.advance(6_000)
   await send('delivered')
   await until(() => other.requests.length === 2)
   assert.is(sink.requests.length, 2)
@@ -211,13 +211,13 @@ test('nothing is sent to a webhook that is disabled or gone', async t => {
   await call('PATCH', `${webhook.id}?enabled=true`)
   await until(() => sink.requests.length === 4)
   await call('DELETE', webhook.id)
-  posthorn.clock.advance(400_000)
+  mailhorn.clock.advance(400_000)
   await call('POST', `${beacon.id}/test`)
   await until(() => other.requests.length === 3)
   assert.is(sink.requests.length, 4)
   await until(() => {
-    posthorn.clock.advance(60_000) // a sweeper rests after a step that the clock made long
-    return posthorn.rows('select webhook_id from webhook_deliveries').length <= 3
+    mailhorn.clock.advance(60_000) // a sweeper rests after a step that the clock made long
+    return mailhorn.rows('select webhook_id from webhook_deliveries').length <= 3
   })
 })
 
@@ -226,31 +226,31 @@ test('an endpoint that fails for five days is disabled, and its owner told by on
   const webhook = await make(t, { url: sink.url, events: ['email.sent'] })
   await send('delivered')
   const attemptsOfNewest = () =>
-    posthorn.rows<{ attempts: number }>(
+    mailhorn.rows<{ attempts: number }>(
       'select attempts from webhook_deliveries order by webhook_id desc limit 1',
     )[0]?.attempts
-  await until(() => posthorn.rows('select id from webhooks where failing_since is not null').length)
-  posthorn.clock.advance(5 * 24 * HOUR_MS - MINUTE_MS)
+  await until(() => mailhorn.rows('select id from webhooks where failing_since is not null').length)
+  mailhorn.clock.advance(5 * 24 * HOUR_MS - MINUTE_MS)
   await until(() => attemptsOfNewest() === 2)
   await send('delivered')
   await until(() => sink.requests.length === 3)
-  posthorn.clock.advance(2 * MINUTE_MS)
-  session = openSession(posthorn, 'bearer')
+  mailhorn.clock.advance(2 * MINUTE_MS)
+  session = openSession(mailhorn, 'bearer')
   await until(async () => !(await call('GET', webhook.id)).body.enabled)
   const { body: disabled } = await call('GET', webhook.id)
   assert.equal([disabled.status, disabled.disabled_reason], ['disabled', 'failing'])
   const notices = () =>
-    posthorn.rows<{ id: Id }>("select id from emails where subject = 'A webhook was disabled'")
+    mailhorn.rows<{ id: Id }>("select id from emails where subject = 'A webhook was disabled'")
   assert.equal(notices(), [])
-  await posthorn.verifiedDomain('notices.example')
-  posthorn.clock.advance(HOUR_MS)
+  await mailhorn.verifiedDomain('notices.example')
+  mailhorn.clock.advance(HOUR_MS)
   const notice = await until(() => notices()[0])
-  const email = await posthorn.email(wireId('eml', notice.id))
-  assert.equal([email.from, email.to], ['notices@notices.example', [posthorn.admin.email]])
+  const email = await mailhorn.email(wireId('eml', notice.id))
+  assert.equal([email.from, email.to], ['notices@notices.example', [mailhorn.admin.email]])
   assert.match(email.text, webhook.url)
   assert.match(email.text, `PATCH /webhooks/${webhook.id}?enabled=true`)
-  await until(() => posthorn.rows('select id from webhooks where notice_due = 0').length)
-  posthorn.clock.advance(HOUR_MS)
+  await until(() => mailhorn.rows('select id from webhooks where notice_due = 0').length)
+  mailhorn.clock.advance(HOUR_MS)
   await call('PATCH', `${webhook.id}?enabled=true`)
   await until(() => sink.requests.length > 3)
   assert.is(notices().length, 1)
@@ -259,7 +259,7 @@ test('an endpoint that fails for five days is disabled, and its owner told by on
 test('an account has 100 webhooks at most', async t => {
   for (let i = 0; i < 100; i++) await make(t, { url: 'https://hooks.example/', events: ['email.sent'] })
   const body = { url: 'https://hooks.example/', events: ['email.sent'] }
-  assertRefusal(await posthorn.call('POST', '/webhooks', { session, body }), {
+  assertRefusal(await mailhorn.call('POST', '/webhooks', { session, body }), {
     status: 422,
     name: 'validation_error',
   })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -18,28 +18,28 @@ const script = new URL('./send_mail.py', import.meta.url).pathname
 const DATA = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
 
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let folder: string
 
 test.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'clients-'))
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2',
     mxPort: mx.port,
     env: {
-      POSTHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0',
-      POSTHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
-      POSTHORN_SMTP_RELAY_LISTEN: '127.0.0.1:0',
-      POSTHORN_SMTP_RELAY_NETWORKS: '127.0.0.0/8',
+      MAILHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0',
+      MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
+      MAILHORN_SMTP_RELAY_LISTEN: '127.0.0.1:0',
+      MAILHORN_SMTP_RELAY_NETWORKS: '127.0.0.0/8',
     },
   })
-  await posthorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('here.example')
   writeFileSync(join(folder, 'daten.bin'), DATA)
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
   rmSync(folder, { recursive: true })
 })
@@ -102,14 +102,14 @@ interface Mail {
 type Program = (mail: Mail) => Promise<Ended>
 
 const ports = () => {
-  const { submission, submissionTls, relay } = posthorn.app.submission
+  const { submission, submissionTls, relay } = mailhorn.app.submission
   return { starttls: submission!.port, tls: submissionTls!.port, relay: relay!.port }
 }
 
 const swaks: Program = ({ sender, to, hidden, key }) =>
   run('swaks', [
     ...['--server', '127.0.0.1', '--port', String(ports().starttls), '--tls', '--auth', 'LOGIN'],
-    ...['--auth-user', 'posthorn', '--auth-password', key, '--from', sender, '--to', `${to},${hidden}`],
+    ...['--auth-user', 'mailhorn', '--auth-password', key, '--from', sender, '--to', `${to},${hidden}`],
     ...['--header-To', to, '--header-Subject', `=?utf-8?B?${Buffer.from('Grüße').toString('base64')}?=`],
     ...['--body', 'Schöne Grüße.\n.\n..\nEnde.'],
     ...[
@@ -126,7 +126,7 @@ const curl: Program = ({ sender, to, hidden, key }) => {
   writeFileSync(join(folder, 'letter.eml'), letter(sender, to).replaceAll('\n', '\r\n'))
   return run('curl', [
     ...['--silent', '--verbose', '--insecure', '--url', `smtps://127.0.0.1:${ports().tls}`],
-    ...['--user', `posthorn:${key}`, '--mail-from', sender, '--mail-rcpt', to, '--mail-rcpt', hidden],
+    ...['--user', `mailhorn:${key}`, '--mail-from', sender, '--mail-rcpt', to, '--mail-rcpt', hidden],
     ...['--upload-file', join(folder, 'letter.eml')],
   ])
 }
@@ -134,23 +134,23 @@ const curl: Program = ({ sender, to, hidden, key }) => {
 const msmtp: Program = ({ sender, to, hidden, key }) => {
   const config = join(folder, 'msmtprc')
   const lines = [
-    ...['account posthorn', 'host 127.0.0.1', `port ${ports().starttls}`, `from ${sender}`],
-    ...['auth on', 'user posthorn', `password ${key}`, 'tls on', 'tls_starttls on', 'tls_certcheck off'],
+    ...['account mailhorn', 'host 127.0.0.1', `port ${ports().starttls}`, `from ${sender}`],
+    ...['auth on', 'user mailhorn', `password ${key}`, 'tls on', 'tls_starttls on', 'tls_certcheck off'],
   ]
   writeFileSync(config, `${lines.join('\n')}\n`)
   chmodSync(config, 0o600)
-  return run('msmtp', ['-C', config, '-a', 'posthorn', '--', to, hidden], letter(sender, to))
+  return run('msmtp', ['-C', config, '-a', 'mailhorn', '--', to, hidden], letter(sender, to))
 }
 
 const python: Program = ({ sender, to, hidden, key }) =>
-  run('python3', [script, '127.0.0.1', String(ports().starttls), 'posthorn', key, sender, `${to},${hidden}`])
+  run('python3', [script, '127.0.0.1', String(ports().starttls), 'mailhorn', key, sender, `${to},${hidden}`])
 
 const nodemailer: Program = async ({ sender, to, hidden, key }) => {
   const transport = createTransport({
     host: '127.0.0.1',
     port: ports().tls,
     secure: true,
-    auth: { user: 'posthorn', pass: key },
+    auth: { user: 'mailhorn', pass: key },
     tls: { rejectUnauthorized: false },
   })
   try {
@@ -175,19 +175,19 @@ const PROGRAMS: Record<string, Program> = { swaks, curl, msmtp, 'smtplib of Pyth
 // biome-ignore lint/suspicious/noExplicitAny: emails as the API shows them
 async function emailTo(address: string): Promise<any> {
   const listed = await until(async () => {
-    const { body } = await posthorn.call('GET', `/emails?to=${encodeURIComponent(address)}`, {
-      key: posthorn.apiKey,
+    const { body } = await mailhorn.call('GET', `/emails?to=${encodeURIComponent(address)}`, {
+      key: mailhorn.apiKey,
     })
     return body.data[0]
   })
-  return posthorn.emailWhen(listed.id, 'delivered')
+  return mailhorn.emailWhen(listed.id, 'delivered')
 }
 
 for (const [name, send] of Object.entries(PROGRAMS)) {
   const label = name.split(' ')[0]!
   test(`${name} sends text, a file and a blind copy, and all of it arrives`, async () => {
     const [to, hidden] = [`ok-${label}@there.example`, `hidden-${label}@there.example`]
-    const { code, output } = await send({ sender: SENDER, to, hidden, key: posthorn.apiKey })
+    const { code, output } = await send({ sender: SENDER, to, hidden, key: mailhorn.apiKey })
     assert.is(code, 0, output)
     const email = await emailTo(to)
     assert.equal([email.to, email.bcc], [[to], [hidden]])
@@ -217,17 +217,17 @@ for (const [name, send] of Object.entries(PROGRAMS)) {
       isOver = true
     })
     await until(() => {
-      posthorn.clock.advance(50) // wrong keys are answered late
+      mailhorn.clock.advance(50) // wrong keys are answered late
       return isOver
     })
     const refused = await wrongKey
     assert.is.not(refused.code, 0)
     assert.match(refused.output, /535|API key|[Ll]ogin denied|authentication failed/, refused.output)
-    posthorn.clock.advance(3_600_000) // and after some the address is not heard
-    const foreign = await send({ sender: 'ann@other.example', to, hidden, key: posthorn.apiKey })
+    mailhorn.clock.advance(3_600_000) // and after some the address is not heard
+    const foreign = await send({ sender: 'ann@other.example', to, hidden, key: mailhorn.apiKey })
     assert.is.not(foreign.code, 0)
     assert.match(foreign.output, /550|other\.example/, foreign.output)
-    assert.equal(posthorn.rows('select 1 from deliveries where address = ?', to), [])
+    assert.equal(mailhorn.rows('select 1 from deliveries where address = ?', to), [])
   })
 }
 

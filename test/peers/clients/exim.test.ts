@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { openDebianRoot } from '../../kit/debian-root.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { freePort } from '../../kit/free-port.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { sendMail } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -16,23 +16,23 @@ const HOST = '127.0.0.8'
 const LETTER = 'From: ann@here.example\nTo: ok@there.example\nSubject: relayed\n\n.\n..\nhi\n'
 
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2',
     mxPort: mx.port,
     env: {
-      POSTHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0',
-      POSTHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
+      MAILHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0',
+      MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: '127.0.0.1:0',
     },
   })
-  await posthorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('here.example')
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
 })
 
@@ -104,7 +104,7 @@ begin authenticators
 plain:
   driver = plaintext
   public_name = PLAIN
-  client_send = ^posthorn^${posthorn.apiKey}
+  client_send = ^mailhorn^${mailhorn.apiKey}
 `
 }
 
@@ -121,7 +121,7 @@ const login = (port: number, isTls: boolean): Way => ({
 
 for (const way of ['587', '465'] as const)
   test(`with a login at ${way} its mail is delivered, and what is refused comes back to its user`, async t => {
-    const { submission, submissionTls } = posthorn.app.submission
+    const { submission, submissionTls } = mailhorn.app.submission
     const port = (way === '587' ? submission : submissionTls)!.port
     const exim = await relaying(t, login(port, way === '465'))
     const to = [`ok-${way}@there.example`, `hidden-${way}@there.example`]
@@ -139,17 +139,17 @@ for (const way of ['587', '465'] as const)
   })
 
 test('at port 25 it is let in for addresses here, over TLS, and for no others', async t => {
-  const { port } = posthorn.app.inboundAddress!
+  const { port } = mailhorn.app.inboundAddress!
   const exim = await relaying(t, { port, transport: '  hosts_require_tls = *\n' })
   assert.match(await exim.send('someone@here.example', LETTER), /^250/)
   const listed = await until(
     async () =>
-      (await posthorn.call('GET', '/inbound', { key: posthorn.apiKey })).body.data[0] as
+      (await mailhorn.call('GET', '/inbound', { key: mailhorn.apiKey })).body.data[0] as
         | Record<string, unknown>
         | undefined,
   )
   assert.is(listed.subject, 'relayed')
-  const [row] = posthorn.rows<{ helo: string; tls: string }>('select helo, tls from inbound_messages')
+  const [row] = mailhorn.rows<{ helo: string; tls: string }>('select helo, tls from inbound_messages')
   assert.equal(row, { helo: 'exim.local.example', tls: 'TLSv1.3' })
   assert.match(await exim.send('ok@there.example', LETTER), /^250/)
   await until(() => / \*\* ok@there\.example .* 550 5\.7\.1 /.test(exim.log()))

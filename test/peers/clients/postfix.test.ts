@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { startPostfix } from '../../kit/postfix.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { sendMail } from '../../kit/smtp-client.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -13,26 +13,26 @@ import { until } from '../../kit/until.ts'
 const test = suite('Postfix as a relaying client')
 
 let mx: FakeMx
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let folder: string
 
 test.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'relaying-'))
   mx = await startFakeMx({ host: '127.0.0.2' })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2',
     mxPort: mx.port,
     env: {
-      POSTHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0',
-      POSTHORN_SMTP_RELAY_LISTEN: '127.0.0.1:0',
-      POSTHORN_SMTP_RELAY_NETWORKS: '127.0.0.0/8',
+      MAILHORN_SMTP_SUBMISSION_LISTEN: '127.0.0.1:0',
+      MAILHORN_SMTP_RELAY_LISTEN: '127.0.0.1:0',
+      MAILHORN_SMTP_RELAY_NETWORKS: '127.0.0.0/8',
     },
   })
-  await posthorn.verifiedDomain('here.example')
+  await mailhorn.verifiedDomain('here.example')
 })
 
 test.after(async () => {
-  await posthorn.close()
+  await mailhorn.close()
   await mx.close()
   rmSync(folder, { recursive: true })
 })
@@ -56,10 +56,10 @@ const LETTER = 'From: ann@here.example\nTo: ok@there.example\nSubject: relayed\n
 
 for (const way of ['with a login', 'through the relay listener'] as const)
   test(`${way} its mail is delivered, and what is refused comes back to its user`, async t => {
-    const { submission, relay } = posthorn.app.submission
+    const { submission, relay } = mailhorn.app.submission
     const port = way === 'with a login' ? submission!.port : relay!.port
     const passwords = join(folder, 'passwords')
-    writeFileSync(passwords, `[127.0.0.1]:${port} posthorn:${posthorn.apiKey}\n`)
+    writeFileSync(passwords, `[127.0.0.1]:${port} mailhorn:${mailhorn.apiKey}\n`)
     const login = [
       'smtp_sasl_auth_enable = yes',
       `smtp_sasl_password_maps = texthash:${passwords}`,

@@ -6,7 +6,7 @@ import { createIdSource } from '../../../src/lib/ids.ts'
 import { locate, openWriting } from '../../../src/store/dialect.ts'
 import { createRecentEmails } from '../../../src/store/writer/recent.ts'
 import { type Cluster, startCluster } from '../../kit/cluster.ts'
-import { posthornCommand } from '../../kit/command-line.ts'
+import { mailhornCommand } from '../../kit/command-line.ts'
 import { type Program, printedApiKey, startProgram } from '../../kit/process.ts'
 import { tempFolder } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
@@ -21,7 +21,7 @@ async function opened(t: TestContext, cluster: Cluster, url: string): Promise<{ 
   await t.using(openWriting(locate({ dataDir: '/nowhere', url }), options, 1))
   const out = cluster.tool('psql', [
     ...['-X', '-A', '-t', '-c'],
-    "select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid) where application_name = 'posthorn'",
+    "select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid) where application_name = 'mailhorn'",
     'postgres',
   ])
   return out
@@ -117,7 +117,7 @@ test('a dump by pg_dump, restored elsewhere, goes on where the service was', asy
     startProgram({ dataDir: join(first.path, 'data'), settings: settings('before') }),
   )
   const token = printedApiKey(program)
-  const content = Buffer.alloc(300_000, 'posthorn ')
+  const content = Buffer.alloc(300_000, 'mailhorn ')
   const body = {
     ...{ from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'kept', text: 't' },
     attachments: [{ filename: 'a.bin', content: content.toString('base64') }],
@@ -144,8 +144,8 @@ test('a dump by pg_dump, restored elsewhere, goes on where the service was', asy
     new URL(new URL(files.data[0].download_url).search, `${restored.baseUrl}/downloads`),
   )
   assert.equal(Buffer.from(await file.arrayBuffer()), content)
-  const env = { POSTHORN_DATABASE_URL: urlOf('after') }
-  const keys = await posthornCommand(['key', 'list', '--json'], { dataDir: join(second.path, 'data'), env })
+  const env = { MAILHORN_DATABASE_URL: urlOf('after') }
+  const keys = await mailhornCommand(['key', 'list', '--json'], { dataDir: join(second.path, 'data'), env })
   assert.is(JSON.parse(keys.out).keys.length, 1)
   const client = new pg.Client(urlOf('after'))
   await client.connect()

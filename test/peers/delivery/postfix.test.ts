@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { authenticate } from 'mailauth'
 import { Resend } from 'resend'
 import * as assert from 'uvu/assert'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { type Postfix, startPostfix } from '../../kit/postfix.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { readers, readWithMailparser } from '../../unit/protocols/mime/readers.ts'
@@ -18,7 +18,7 @@ const ZONE = `
   _dmarc.here.example  TXT "v=DMARC1; p=reject; adkim=s; aspf=r"
 `
 let postfix: Postfix
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 let resend: Resend
 test.before(async () => {
   postfix = await startPostfix({
@@ -27,16 +27,16 @@ test.before(async () => {
     mailboxes: ['ann', 'bob'],
     settings: ['message_size_limit = 3000000'],
   })
-  posthorn = await startPosthorn({
+  mailhorn = await startMailhorn({
     zone: ZONE,
     mxPort: postfix.port,
-    env: { POSTHORN_DNS_ADDRESSES: '127.0.0.1' },
+    env: { MAILHORN_DNS_ADDRESSES: '127.0.0.1' },
   })
-  await posthorn.verifiedDomain('here.example')
-  resend = new Resend(posthorn.apiKey, { baseUrl: posthorn.baseUrl })
+  await mailhorn.verifiedDomain('here.example')
+  resend = new Resend(mailhorn.apiKey, { baseUrl: mailhorn.baseUrl })
 })
 test.after(async () => {
-  await posthorn?.close()
+  await mailhorn?.close()
   await postfix?.close()
 })
 
@@ -54,17 +54,17 @@ async function dkimpy(t: TestContext, message: Buffer): Promise<string[]> {
   const folder = await temporaryFolder(t)
   await writeMessages(folder, [message])
   const script = new URL('./verify_over_dns.py', import.meta.url).href
-  return (await runPython(script, [join(folder, '0.eml'), posthorn.zone.server], PACKAGES)) as string[]
+  return (await runPython(script, [join(folder, '0.eml'), mailhorn.zone.server], PACKAGES)) as string[]
 }
 
 /** What a receiving system makes of a message: SPF, DKIM, DMARC, all over our DNS. */
 async function verdicts(message: Buffer) {
   const resolver = new Resolver()
-  resolver.setServers([posthorn.zone.server])
+  resolver.setServers([mailhorn.zone.server])
   const [, sender] = /^Return-Path: <(.*)>/m.exec(message.toString('latin1'))!
   const { spf, dkim, dmarc } = await authenticate(message, {
     ip: '127.0.0.1',
-    helo: 'posthorn.test',
+    helo: 'mailhorn.test',
     sender: sender!,
     mta: 'mx.there.example',
     resolver: (name: string, type: string) => resolver.resolve(name, type as 'TXT'),
@@ -119,7 +119,7 @@ test('a message with everything arrives over TLS and is what was sent', async ()
   assert.match(head, /using TLSv1\.3 /)
 
   await postfix.received('bob', 'X-Entity-Ref-ID')
-  const email = await posthorn.emailWhen(id, 'delivered')
+  const email = await mailhorn.emailWhen(id, 'delivered')
   assert.is((await readWithMailparser(raw)).messageId, email.message_id)
   assert.match(email.recipients[0].reply, /^250 2\.0\.0 Ok: (?:\d+ bytes )?queued as /)
   assert.match(email.recipients[0].transcripts[0].tls, /^TLSv1\.3/)
@@ -155,15 +155,15 @@ test('neither does once a letter is changed', async t => {
 
 test('an unknown user bounces, and gets no more mail', async () => {
   const mail = { ...MAIL, to: 'nobody@there.example' }
-  const email = await posthorn.emailWhen(await sent(mail), 'bounced')
+  const email = await mailhorn.emailWhen(await sent(mail), 'bounced')
   assert.match(email.error, /^550 5\.1\.1 .*User unknown.* \(mx\.there\.example\)$/)
   const { bounce } = email.events.at(-1).data
   assert.equal([bounce.type, bounce.code, bounce.enhanced_code], ['Permanent', 550, '5.1.1'])
   assert.is(bounce.class, 'invalid-recipient')
-  assert.equal(posthorn.rows('select email, reason from suppressions'), [
+  assert.equal(mailhorn.rows('select email, reason from suppressions'), [
     { email: 'nobody@there.example', reason: 'bounce' },
   ])
-  assert.is((await posthorn.email(await sent(mail))).status, 'suppressed')
+  assert.is((await mailhorn.email(await sent(mail))).status, 'suppressed')
 })
 
 test('known and unknown users of one message have each their own fate', async () => {
@@ -173,7 +173,7 @@ test('known and unknown users of one message have each their own fate', async ()
     to: ['ann@there.example', 'missing@there.example', 'bob@there.example'],
   })
   const email = await until(async () => {
-    const shown = await posthorn.email(id)
+    const shown = await mailhorn.email(id)
     return (
       shown.recipients.every(
         ({ attempts, status }: { attempts: number; status: string }) => attempts > 0 && status !== 'sent',
@@ -188,11 +188,11 @@ test('known and unknown users of one message have each their own fate', async ()
 })
 
 test('a message that is too large for it bounces, and blames nobody', async () => {
-  const before = posthorn.rows('select email from suppressions')
+  const before = mailhorn.rows('select email from suppressions')
   const attachments = [{ filename: 'big.bin', content: Buffer.alloc(3_000_000) }]
-  const email = await posthorn.emailWhen(await sent({ ...MAIL, attachments }), 'bounced')
+  const email = await mailhorn.emailWhen(await sent({ ...MAIL, attachments }), 'bounced')
   assert.match(email.error, /^552 5\.3\.4 /)
-  assert.equal(posthorn.rows('select email from suppressions'), before)
+  assert.equal(mailhorn.rows('select email from suppressions'), before)
 })
 
 test('two megabytes arrive byte by byte', async t => {
@@ -208,7 +208,7 @@ test('a hundred messages at once all arrive, once', async () => {
   const ids = await Promise.all(
     Array.from({ length: 100 }, (_, i) => sent({ ...MAIL, to: 'bob@there.example', subject: `Many ${i}.` })),
   )
-  for (const id of ids) await posthorn.emailWhen(id, 'delivered')
+  for (const id of ids) await mailhorn.emailWhen(id, 'delivered')
   for (let i = 0; i < ids.length; i++) await postfix.received('bob', `Subject: Many ${i}.`)
   assert.is(postfix.mail('bob').filter(message => message.includes('Subject: Many ')).length, ids.length)
 })
@@ -216,15 +216,15 @@ test('a hundred messages at once all arrive, once', async () => {
 test('what it cannot take while it is down it gets when it is back', async t => {
   await postfix.stop()
   const id = await sent({ ...MAIL, subject: 'Later' })
-  const delayed = await posthorn.emailWhen(id, 'delivery_delayed')
+  const delayed = await mailhorn.emailWhen(id, 'delivery_delayed')
   assert.match(delayed.recipients[0].reply, /ECONNREFUSED/)
   assert.equal(
     delayed.events.map(({ type }: { type: string }) => type),
     ['email.sent', 'email.delivery_delayed'],
   )
   await postfix.start()
-  posthorn.clock.advance(70_000)
-  const email = await posthorn.emailWhen(id, 'delivered')
+  mailhorn.clock.advance(70_000)
+  const email = await mailhorn.emailWhen(id, 'delivered')
   assert.equal(
     email.recipients[0].transcripts.map(({ outcome }: { outcome: string }) => outcome),
     ['deferred', 'delivered'],

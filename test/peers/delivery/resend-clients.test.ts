@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { type Postfix, startPostfix } from '../../kit/postfix.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { readers } from '../../unit/protocols/mime/readers.ts'
 
@@ -16,7 +16,7 @@ const CLIENTS = [
   { name: 'resend-4-8', version: '4.8', inline: 'inlineContentId' },
 ]
 let postfix: Postfix
-let posthorn: Posthorn
+let mailhorn: Mailhorn
 test.before(async () => {
   postfix = await startPostfix({
     host: '127.0.0.4',
@@ -24,20 +24,20 @@ test.before(async () => {
     mailboxes: [...CLIENTS.map(({ name }) => name), 'copy', 'hidden'],
     settings: ['message_size_limit = 30000000'],
   })
-  posthorn = await startPosthorn({ zone: ZONE, mxPort: postfix.port })
-  await posthorn.verifiedDomain('here.example')
-  process.env.RESEND_BASE_URL = posthorn.baseUrl // 4.8 has no other way, and reads it once
+  mailhorn = await startMailhorn({ zone: ZONE, mxPort: postfix.port })
+  await mailhorn.verifiedDomain('here.example')
+  process.env.RESEND_BASE_URL = mailhorn.baseUrl // 4.8 has no other way, and reads it once
 })
 test.after(async () => {
   delete process.env.RESEND_BASE_URL
-  await posthorn?.close()
+  await mailhorn?.close()
   await postfix?.close()
 })
 
 /** The older packages lack nothing that is used here, so that the newest one's types do for all. */
 async function clientOf(name: string) {
   const { Resend } = (await import(name)) as typeof import('resend')
-  const { emails } = new Resend(posthorn.apiKey)
+  const { emails } = new Resend(mailhorn.apiKey)
   return async (email: object): Promise<string> => {
     const { data, error } = await emails.send(email as Parameters<typeof emails.send>[0])
     if (!data) throw new Error(`${name} was refused: ${JSON.stringify(error)}`)
@@ -89,7 +89,7 @@ for (const { name, version, inline } of CLIENTS) {
       assert.is(message.header('bcc'), '')
     }
     for (const mailbox of ['copy', 'hidden']) await postfix.received(mailbox, `ref-${version}`)
-    const email = await posthorn.emailWhen(id, 'delivered')
+    const email = await mailhorn.emailWhen(id, 'delivered')
     assert.equal(email.tags, [{ name: 'client', value: name }])
   })
 
@@ -125,7 +125,7 @@ for (const { name, version, inline } of CLIENTS) {
       for (const [i, content] of [PDF, Buffer.from(NOTE), PDF, Buffer.alloc(0)].entries())
         assert.ok(message.attachments[i]!.content.equals(content), `${reader}: attachment ${i + 1}`)
     }
-    await posthorn.emailWhen(id, 'delivered')
+    await mailhorn.emailWhen(id, 'delivered')
   })
 
   test(`${version}: inline images beside an attachment`, async () => {
@@ -161,7 +161,7 @@ for (const { name, version, inline } of CLIENTS) {
       }
       assert.is(parts.size, 3)
     }
-    await posthorn.emailWhen(id, 'delivered')
+    await mailhorn.emailWhen(id, 'delivered')
   })
 
   test(`${version}: ten megabytes from a Buffer`, async () => {
@@ -171,7 +171,7 @@ for (const { name, version, inline } of CLIENTS) {
     const id = await send({ from: 'emile@here.example', to, subject: 'Large', text: 'large', attachments })
     for (const { reader, message } of await received('Large'))
       assert.ok(message.attachments[0]!.content.equals(content), reader)
-    await posthorn.emailWhen(id, 'delivered')
+    await mailhorn.emailWhen(id, 'delivered')
   })
 }
 

@@ -10,7 +10,7 @@ import * as assert from 'uvu/assert'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createValidatingClient } from '../../../src/protocols/dns/validating-client.ts'
 import { startFakeMx } from '../../kit/fake-mx.ts'
-import { startPosthorn } from '../../kit/posthorn.ts'
+import { startMailhorn } from '../../kit/mailhorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { testAuthority, testCertificate } from '../../kit/tls.ts'
 import { until } from '../../kit/until.ts'
@@ -107,22 +107,22 @@ test('mail goes where DNS names the certificate, and nowhere else', async t => {
   const other = await t.using(startFakeMx({ host: '127.0.0.3', port: mx.port, tls: 'self-signed' }))
   const anchored = await t.using(startFakeMx({ host: '127.0.0.4', port: mx.port, tls: 'good-chain' }))
   const validating = await open(t, mx.port)
-  const posthorn = await t.using(
-    startPosthorn({
+  const mailhorn = await t.using(
+    startMailhorn({
       mxPort: mx.port,
       env: {
-        POSTHORN_DNS_VALIDATING_RESOLVER: validating,
-        POSTHORN_DNS_SIGNED_NAME: 'signed.example',
+        MAILHORN_DNS_VALIDATING_RESOLVER: validating,
+        MAILHORN_DNS_SIGNED_NAME: 'signed.example',
       },
     }),
   )
   for (const zone of ['signed.example', 'bogus.example', 'plain.example'])
-    posthorn.zone.forward(zone, validating)
-  await posthorn.verifiedDomain('here.example')
-  const send = (to: string) => posthorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hi' })
+    mailhorn.zone.forward(zone, validating)
+  await mailhorn.verifiedDomain('here.example')
+  const send = (to: string) => mailhorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hi' })
   const firstAttempt = async (to: string) => {
     const id = await send(to)
-    return until(async () => (await posthorn.email(id)).recipients[0].transcripts[0])
+    return until(async () => (await mailhorn.email(id)).recipients[0].transcripts[0])
   }
   const delivered = await firstAttempt('a@signed.example')
   assert.equal(

@@ -10,7 +10,7 @@ import type { DnsRecord } from '../../../src/protocols/dns/wire.ts'
 import { createZone, type Zone } from '../../../src/protocols/dns/zone.ts'
 import type { TestContext } from '../../kit/suite.ts'
 
-export const MAIL_HOST = 'posthorn.example'
+export const MAIL_HOST = 'mailhorn.example'
 export const CUSTOMER = 'customer.example'
 export const TOKEN = 'abcdefghij234567klmnop'
 export const REVOKED_TOKEN = 'revokedabcdefghij234567'

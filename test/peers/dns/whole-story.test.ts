@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { startFakeMx } from '../../kit/fake-mx.ts'
 import { freePort } from '../../kit/free-port.ts'
-import { type DnsRecordView, startPosthorn } from '../../kit/posthorn.ts'
+import { type DnsRecordView, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { runPython, temporaryFolder, writeMessages } from '../mail-format/tools.ts'
@@ -15,7 +15,7 @@ import { runUnbound } from './run-unbound.ts'
 
 const test = suite('peers/dns: the whole story of a domain')
 /** Not among the reserved names: there the keys themselves need not be seen. */
-const MAIL_HOST = 'mail.posthorn-story.net'
+const MAIL_HOST = 'mail.mailhorn-story.net'
 const SHOP = 'shop-story.org'
 const THERE = 'there-story.org'
 const DAY_MS = 86_400_000
@@ -47,26 +47,26 @@ async function openStory(t: TestContext) {
   const { server } = await runUnbound(t, () =>
     unboundConfig({ [SHOP]: atKnot, [THERE]: atKnot, [MAIL_HOST]: `127.0.0.1@${dnsPort}` }),
   )
-  const posthorn = await t.using(
-    startPosthorn({
+  const mailhorn = await t.using(
+    startMailhorn({
       mxPort: mx.port,
       env: {
-        POSTHORN_MAIL_HOST: MAIL_HOST,
-        POSTHORN_DNS_LISTEN: `127.0.0.1:${dnsPort}`,
-        POSTHORN_DNS_ADDRESSES: '192.0.2.1',
-        POSTHORN_DNS_RESOLVERS: server,
-        POSTHORN_DNS_AUTHORITY_PORT: String(knot.port),
-        POSTHORN_ADMIN_EMAIL: 'admin@posthorn.test',
+        MAILHORN_MAIL_HOST: MAIL_HOST,
+        MAILHORN_DNS_LISTEN: `127.0.0.1:${dnsPort}`,
+        MAILHORN_DNS_ADDRESSES: '192.0.2.1',
+        MAILHORN_DNS_RESOLVERS: server,
+        MAILHORN_DNS_AUTHORITY_PORT: String(knot.port),
+        MAILHORN_ADMIN_EMAIL: 'admin@mailhorn.test',
       },
     }),
   )
-  const session = await posthorn.signIn()
+  const session = await mailhorn.signIn()
   const call = async (method: string, path: string, body?: unknown) => {
-    const answer = await posthorn.call(method, path, { session, ...(body !== undefined && { body }) })
+    const answer = await mailhorn.call(method, path, { session, ...(body !== undefined && { body }) })
     assert.ok(answer.status < 300, JSON.stringify(answer.body))
     return answer.body
   }
-  return { knot, mx, posthorn, call, server }
+  return { knot, mx, mailhorn, call, server }
 }
 
 /** As a customer puts them into the zone file. */
@@ -90,7 +90,7 @@ const selectorsIn = (message: Buffer) =>
   [...message.toString('latin1').matchAll(/^DKIM-Signature:.*?\bs=([a-z2-7]+);/gms)].map(([, s]) => s)
 
 test('registered, put right, verified, used, and given new keys, while old mail stays good', async t => {
-  const { knot, mx, posthorn, call, server } = await openStory(t)
+  const { knot, mx, mailhorn, call, server } = await openStory(t)
   const verify = () => call('POST', `/domains/${domain.id}/verify`)
   const arrived = async (count: number) => {
     await until(() => mx.messages.length === count)
@@ -135,19 +135,19 @@ test('registered, put right, verified, used, and given new keys, while old mail 
   }
   assert.is(servers.status, 'verified')
 
-  await posthorn.send(mail)
+  await mailhorn.send(mail)
   const first = await arrived(1)
   assert.equal(await verdicts(t, first, server), ['pass', 'pass'])
 
   // both RSA keys have been out for long enough
   for (const table of ['domains', 'dkim_keys'])
-    posthorn.change(`update ${table} set created_at = created_at - ?`, 3 * DAY_MS)
+    mailhorn.change(`update ${table} set created_at = created_at - ?`, 3 * DAY_MS)
   await call('POST', `/domains/${domain.id}/rotate-keys`)
   await until(
     () =>
-      posthorn.rows('select token from dkim_keys where slot = 2 and active_from is not null').length === 1,
+      mailhorn.rows('select token from dkim_keys where slot = 2 and active_from is not null').length === 1,
   )
-  await posthorn.send(mail)
+  await mailhorn.send(mail)
   const second = await arrived(2)
   assert.equal(await verdicts(t, second, server), Array(selectorsIn(second).length).fill('pass'))
   const fresh = selectorsIn(second).filter(selector => !selectorsIn(first).includes(selector))

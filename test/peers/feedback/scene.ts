@@ -1,7 +1,7 @@
 /** A mail server that takes our mail and reports later that it could not deliver it: what comes of its reports here. */
 import * as assert from 'uvu/assert'
 import { freePort } from '../../kit/free-port.ts'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import type { Suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -25,39 +25,39 @@ const ZONE = `
 /** @param start @param backPort where its reports are to go, at 127.0.0.1 */
 export function describeReporter(test: Suite, start: (backPort: number) => Promise<Reporter>): void {
   let reporter: Reporter
-  let posthorn: Posthorn
+  let mailhorn: Mailhorn
 
   test.before(async () => {
     const backPort = await freePort()
     reporter = await start(backPort)
-    posthorn = await startPosthorn({
+    mailhorn = await startMailhorn({
       zone: ZONE,
       mxPort: reporter.port,
-      env: { POSTHORN_SMTP_INBOUND_LISTEN: `127.0.0.1:${backPort}` },
+      env: { MAILHORN_SMTP_INBOUND_LISTEN: `127.0.0.1:${backPort}` },
     })
-    await posthorn.verifiedDomain('here.example')
+    await mailhorn.verifiedDomain('here.example')
   })
 
   test.after(async () => {
-    await posthorn?.close()
+    await mailhorn?.close()
     await reporter?.close()
   })
 
   type Name = keyof Reporter['names']
   const addressOf = (name: Name) => `${reporter.names[name]}@there.example`
   const send = (name: Name) =>
-    posthorn.send({ from: 'ann@here.example', to: addressOf(name), subject: name, text: 'hi' })
+    mailhorn.send({ from: 'ann@here.example', to: addressOf(name), subject: name, text: 'hi' })
   const eventOf = async (id: string, type: string) => {
     // biome-ignore lint/suspicious/noExplicitAny: events of every shape
-    const { events } = (await posthorn.email(id)) as { events: any[] }
+    const { events } = (await mailhorn.email(id)) as { events: any[] }
     return events.find(event => event.type === type)
   }
   const isSuppressed = (name: Name) =>
-    posthorn.rows('select 1 from suppressions where email = ?', addressOf(name)).length > 0
+    mailhorn.rows('select 1 from suppressions where email = ?', addressOf(name)).length > 0
 
   test('a failed delivery comes back as a hard bounce, after delivered', async () => {
     const id = await send('gone')
-    const { status, events } = await posthorn.emailWhen(id, 'bounced')
+    const { status, events } = await mailhorn.emailWhen(id, 'bounced')
     assert.is(status, 'bounced')
     const types = events.map(({ type }: { type: string }) => type)
     assert.equal(types, ['email.sent', 'email.delivered', 'email.bounced'])
@@ -68,7 +68,7 @@ export function describeReporter(test: Suite, start: (backPort: number) => Promi
 
   test('a full mailbox comes back as a soft bounce, and suppresses nothing', async () => {
     const id = await send('full')
-    const { events } = await posthorn.emailWhen(id, 'bounced')
+    const { events } = await mailhorn.emailWhen(id, 'bounced')
     const { bounce } = events.at(-1).data
     assert.equal([bounce.type, bounce.subtype], ['Transient', 'MailboxFull'], JSON.stringify(bounce))
     assert.not(isSuppressed('full'))
@@ -78,11 +78,11 @@ export function describeReporter(test: Suite, start: (backPort: number) => Promi
     const id = await send('late')
     const event = await until(() => eventOf(id, 'email.delivery_delayed'))
     assert.ok(event.data.delay.reply.length > 0)
-    assert.is((await posthorn.email(id)).status, 'delivered')
+    assert.is((await mailhorn.email(id)).status, 'delivered')
   })
 
   test('every report was for one of our return paths, and was understood', () => {
-    const rows = posthorn.rows<{ kind: string; fault: string | null }>('select kind, fault from reports')
+    const rows = mailhorn.rows<{ kind: string; fault: string | null }>('select kind, fault from reports')
     assert.ok(rows.length >= 3, JSON.stringify(rows))
     assert.ok(
       rows.every(({ kind, fault }) => kind === 'bounce' && fault === null),

@@ -9,8 +9,8 @@ import { until } from '../../kit/until.ts'
 
 const HOST = '127.0.0.1'
 /** What our signature database calls a virus; no scanner of this world does. */
-export const VIRUS = 'POSTHORN-TEST-OF-VIRUS-SCANNERS-NOT-A-VIRUS'
-export const VIRUS_NAME = 'Posthorn.Test.String.UNOFFICIAL'
+export const VIRUS = 'MAILHORN-TEST-OF-VIRUS-SCANNERS-NOT-A-VIRUS'
+export const VIRUS_NAME = 'Mailhorn.Test.String.UNOFFICIAL'
 /** Its limit for a stream. */
 export const CLAMD_STREAM_BYTES = 2 * 1024 * 1024
 
@@ -29,7 +29,7 @@ export async function startClamd(): Promise<RunningFilter & { path: string }> {
   const path = join(folder, 'clamd.sock')
   mkdirSync(join(folder, 'db'))
   const hex = Buffer.from(VIRUS).toString('hex')
-  writeFileSync(join(folder, 'db', 'posthorn.ndb'), `Posthorn.Test.String:0:*:${hex}\n`)
+  writeFileSync(join(folder, 'db', 'mailhorn.ndb'), `Mailhorn.Test.String:0:*:${hex}\n`)
   writeFileSync(
     join(folder, 'clamd.conf'),
     [

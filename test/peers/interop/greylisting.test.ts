@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
+import { startMailhorn } from '../../kit/mailhorn.ts'
 import { startPostfix } from '../../kit/postfix.ts'
-import { startPosthorn } from '../../kit/posthorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { startPostgrey } from './postgrey.ts'
@@ -19,30 +19,30 @@ async function open(t: TestContext) {
     }),
   )
   const zone = 'there.test MX 10 mx.there.test\nmx.there.test A 127.0.0.3'
-  const posthorn = await t.using(startPosthorn({ zone, mxPort: postfix.port }))
-  await posthorn.verifiedDomain('here.example')
+  const mailhorn = await t.using(startMailhorn({ zone, mxPort: postfix.port }))
+  await mailhorn.verifiedDomain('here.example')
   const send = (to: string, subject: string) =>
-    posthorn.send({ from: 'Ann <ann@here.example>', to, subject, text: 'Hello' })
+    mailhorn.send({ from: 'Ann <ann@here.example>', to, subject, text: 'Hello' })
   return {
     postfix,
-    posthorn,
+    mailhorn,
     send,
     /** For all of them. */
     advance(ms: number) {
       postgrey.advance(ms)
-      posthorn.clock.advance(ms)
+      mailhorn.clock.advance(ms)
     },
     /** Once there have been so many attempts. */
     attempts: (id: string, count: number) =>
       until(async () => {
-        const { transcripts } = (await posthorn.email(id)).recipients[0]
+        const { transcripts } = (await mailhorn.email(id)).recipients[0]
         return transcripts.length === count && transcripts
       }),
   }
 }
 
 test('a message is tried again after one minute, and five minutes after that it is let in', async t => {
-  const { postfix, posthorn, send, advance, attempts } = await open(t)
+  const { postfix, mailhorn, send, advance, attempts } = await open(t)
   const id = await send('ann@there.test', 'Grey')
   const [first] = await attempts(id, 1)
   assert.is(first.outcome, 'deferred')
@@ -53,7 +53,7 @@ test('a message is tried again after one minute, and five minutes after that it 
   assert.equal(postfix.mail('ann'), [])
 
   advance(5.5 * MINUTE_MS)
-  const email = await posthorn.emailWhen(id, 'delivered')
+  const email = await mailhorn.emailWhen(id, 'delivered')
   assert.equal(
     email.recipients[0].transcripts.map(({ outcome }: { outcome: string }) => outcome),
     ['deferred', 'deferred', 'delivered'],
@@ -66,13 +66,13 @@ test('a message is tried again after one minute, and five minutes after that it 
 })
 
 test('the next message to the same address is let in at once: the return path is a new one, and is not taken for it', async t => {
-  const { posthorn, send, advance, attempts } = await open(t)
+  const { mailhorn, send, advance, attempts } = await open(t)
   const first = await send('ann@there.test', 'First')
   await attempts(first, 1)
   advance(7 * MINUTE_MS)
-  await posthorn.emailWhen(first, 'delivered')
+  await mailhorn.emailWhen(first, 'delivered')
   const second = await send('ann@there.test', 'Second')
-  await posthorn.emailWhen(second, 'delivered')
+  await mailhorn.emailWhen(second, 'delivered')
   assert.is((await attempts(second, 1))[0].outcome, 'delivered')
   assert.match((await attempts(await send('bob@there.test', 'Third'), 1))[0].reply, /Greylisted/)
 })

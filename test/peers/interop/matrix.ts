@@ -84,7 +84,7 @@ function describeMessages(test: Suite, open: () => Scene, traits: Traits) {
     ['simple.test', 'without CHUNKING and PIPELINING'],
   ] as const)
     test(`${how}, what arrives is byte for byte what left, and verifies`, async () => {
-      const { receiver, posthorn, send, raw } = open()
+      const { receiver, mailhorn, send, raw } = open()
       const picture = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, i) => (i * 7919 + i ** 2) % 256))
       const id = await send(`ann@${domain}`, {
         subject: `Ünïcode ${how} ${LONG.slice(0, 200)}`,
@@ -93,7 +93,7 @@ function describeMessages(test: Suite, open: () => Scene, traits: Traits) {
         headers: { 'X-Entity-Ref-ID': how },
         attachments: [{ filename: 'ä.png', content: picture.toString('base64') }],
       })
-      await posthorn.emailWhen(id, 'delivered')
+      await mailhorn.emailWhen(id, 'delivered')
       const message = await receiver.received('ann', `X-Entity-Ref-ID: ${how}\r\n`)
       const sent = await raw(id)
       assert.ok(message.subarray(-sent.length).equals(sent), 'every byte')
@@ -125,10 +125,10 @@ function describeMessages(test: Suite, open: () => Scene, traits: Traits) {
 
   if (traits.holdsBack)
     test('what BDAT would hold back goes by DATA before long', async () => {
-      const { posthorn, send, attemptAt } = open()
+      const { mailhorn, send, attemptAt } = open()
       for (let i = 0; i < MOST_UNTIL_LEARNT; i++) {
         const id = await send('bob@plain.test', { subject: `One of many ${i}`, text: LONG.repeat(3) })
-        await posthorn.emailWhen(id, 'delivered')
+        await mailhorn.emailWhen(id, 'delivered')
         const { hosts } = await attemptAt(id)
         if (hosts[0].phases.some(({ phase }: Json) => phase === 'data')) return
       }
@@ -144,43 +144,43 @@ function describeMessages(test: Suite, open: () => Scene, traits: Traits) {
 
   for (const domain of ['good.test', 'stuffed.test'])
     test(`sixty messages at once to ${domain} all arrive, once`, async () => {
-      const { receiver, posthorn, send } = open()
+      const { receiver, mailhorn, send } = open()
       const numbers = Array.from({ length: 60 }, (_, i) => i)
       const ids = await Promise.all(
         numbers.map(i => send(`bob@${domain}`, { subject: `Many ${i} to ${domain}.` })),
       )
       const isWaiting = async (id: string) => {
         const email = await until(async () => {
-          const { status, recipients } = await posthorn.email(id)
+          const { status, recipients } = await mailhorn.email(id)
           const [{ next_attempt_at: next }] = recipients
-          const isSet = status === 'delivered' || (next && Date.parse(next) > posthorn.clock.now())
+          const isSet = status === 'delivered' || (next && Date.parse(next) > mailhorn.clock.now())
           return isSet ? { status } : undefined
         })
         return email.status !== 'delivered'
       }
       // more at once than some take
-      while ((await Promise.all(ids.map(isWaiting))).includes(true)) posthorn.clock.advance(600_000)
+      while ((await Promise.all(ids.map(isWaiting))).includes(true)) mailhorn.clock.advance(600_000)
       for (const i of numbers) await receiver.received('bob', `Subject: Many ${i} to ${domain}.`)
       const arrived = receiver.mail('bob').filter(message => message.includes(` to ${domain}.`))
       assert.is(arrived.length, 60)
     })
 
   test('two megabytes arrive byte by byte', async () => {
-    const { receiver, send, raw, posthorn } = open()
+    const { receiver, send, raw, mailhorn } = open()
     const content = Buffer.from(Uint8Array.from({ length: 1_500_000 }, (_, i) => (i * i + i) % 251))
     const attachments = [{ filename: 'large.bin', content: content.toString('base64') }]
     const id = await send('ann@good.test', { subject: 'Large', attachments })
-    await posthorn.emailWhen(id, 'delivered')
+    await mailhorn.emailWhen(id, 'delivered')
     const message = await receiver.received('ann', 'Subject: Large')
     const sent = await raw(id)
     assert.ok(message.subarray(-sent.length).equals(sent))
   })
 
   test(`an address beyond ASCII ${traits.smtpUtf8 ? 'gets its mail' : 'bounces, and is not blamed'}`, async () => {
-    const { receiver, posthorn, send } = open()
+    const { receiver, mailhorn, send } = open()
     const id = await send('jörg@plain.test', { subject: 'Für Jörg' })
     if (traits.smtpUtf8) {
-      await posthorn.emailWhen(id, 'delivered')
+      await mailhorn.emailWhen(id, 'delivered')
       const message = await receiver.received('jörg', 'Message-ID')
       assert.match(message.toString('utf8'), /^To: jörg@plain\.test\r$/m)
       assert.match(message.toString('utf8'), / with utf8e?smtp /i)
@@ -191,9 +191,9 @@ function describeMessages(test: Suite, open: () => Scene, traits: Traits) {
       ])
       return
     }
-    const email = await posthorn.emailWhen(id, 'bounced')
+    const email = await mailhorn.emailWhen(id, 'bounced')
     assert.match(email.error, /^553 5\.6\.7 /)
-    assert.equal(posthorn.rows(`select email from suppressions where email like 'j%'`), [])
+    assert.equal(mailhorn.rows(`select email from suppressions where email like 'j%'`), [])
   })
 }
 
@@ -208,9 +208,9 @@ function describeTls(test: Suite, open: () => Scene, traits: Traits) {
     ['wrong-name.test', false, 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ] as const) {
     test(`${domain}: mail of any domain goes over TLS, whatever the certificate`, async () => {
-      const { receiver, posthorn, send, attemptAt } = open()
+      const { receiver, mailhorn, send, attemptAt } = open()
       const id = await send(`ann@${domain}`, { subject: `Any ${domain}` })
-      await posthorn.emailWhen(id, 'delivered')
+      await mailhorn.emailWhen(id, 'delivered')
       const [{ tls, policy, tls_fallback }] = (await attemptAt(id)).hosts
       assert.equal([tls.verified, tls.reason, policy, tls_fallback], [verified, reason, 'none', null])
       assert.match(tls.version, /^TLSv1\.[23]$/)
@@ -241,9 +241,9 @@ function describeTls(test: Suite, open: () => Scene, traits: Traits) {
   if (traits.without.includes('old')) return
 
   test('a host that knows TLS up to 1.1 gets mail of any domain in plain text, and that is told', async () => {
-    const { receiver, posthorn, send, attemptAt } = open()
+    const { receiver, mailhorn, send, attemptAt } = open()
     const id = await send('ann@old.test', { subject: 'Old' })
-    await posthorn.emailWhen(id, 'delivered')
+    await mailhorn.emailWhen(id, 'delivered')
     const [{ tls, tls_fallback }] = (await attemptAt(id)).hosts
     assert.is(tls, null)
     assert.match(tls_fallback, /alert|protocol|version/i)
@@ -259,9 +259,9 @@ function describeTls(test: Suite, open: () => Scene, traits: Traits) {
 
 function describeBrokenTls(test: Suite, open: () => Scene, traits: Traits) {
   test('where STARTTLS is offered and fails, mail of any domain goes in plain text, and that is told', async () => {
-    const { receiver, posthorn, send, attemptAt } = open()
+    const { receiver, mailhorn, send, attemptAt } = open()
     const id = await send('ann@good.test', { subject: 'Broken' })
-    await posthorn.emailWhen(id, 'delivered')
+    await mailhorn.emailWhen(id, 'delivered')
     const [{ tls, tls_fallback }] = (await attemptAt(id)).hosts
     assert.is(tls, null)
     assert.ok(tls_fallback)
@@ -269,14 +269,14 @@ function describeBrokenTls(test: Suite, open: () => Scene, traits: Traits) {
   })
 
   test('and none where TLS is a must, be it by the sender or by MTA-STS', async () => {
-    const { send, attemptAt, posthorn } = open()
+    const { send, attemptAt, mailhorn } = open()
     const strictly = await attemptAt(await send('ann@good.test', { from: 'Ann <ann@strict.example>' }))
     assert.equal([strictly.outcome, strictly.hosts[0].phase], ['deferred', 'tls'])
     const byPolicy = await attemptAt(await send(`ann@${WITH_POLICY}`))
     assert.equal([byPolicy.outcome, byPolicy.hosts[0].policy], ['deferred', 'mta-sts'])
-    posthorn.clock.advance(61_000)
+    mailhorn.clock.advance(61_000)
     const counted = await until(() => {
-      const rows = posthorn.rows(
+      const rows = mailhorn.rows(
         `select distinct result from tls_results where domain in ('good.test', '${WITH_POLICY}')`,
       )
       return rows.length > 0 && rows
@@ -287,9 +287,9 @@ function describeBrokenTls(test: Suite, open: () => Scene, traits: Traits) {
 
 function describePolicies(test: Suite, open: () => Scene) {
   test('MTA-STS: what the policy names and can show gets the mail', async () => {
-    const { posthorn, send, attemptAt } = open()
+    const { mailhorn, send, attemptAt } = open()
     const id = await send(`ann@${WITH_POLICY}`)
-    await posthorn.emailWhen(id, 'delivered')
+    await mailhorn.emailWhen(id, 'delivered')
     const [{ policy, tls }] = (await attemptAt(id)).hosts
     assert.equal([policy, tls.verified], ['mta-sts', true])
   })
@@ -307,13 +307,13 @@ function describePolicies(test: Suite, open: () => Scene) {
   })
 
   test('MTA-STS: a policy that is only tested holds nothing back, and its owner will be told', async () => {
-    const { posthorn, send, changePolicy } = open()
+    const { mailhorn, send, changePolicy } = open()
     changePolicy('testing', 'mx.elsewhere.test')
     const id = await send(`ann@${WITH_CHANGING_POLICY}`, { subject: 'Tested' })
-    await posthorn.emailWhen(id, 'delivered')
-    posthorn.clock.advance(61_000)
+    await mailhorn.emailWhen(id, 'delivered')
+    mailhorn.clock.advance(61_000)
     const resultsOf = (domain: string) =>
-      posthorn
+      mailhorn
         .rows<{ result: string }>(`select result from tls_results where domain = '${domain}' order by result`)
         .map(({ result }) => result)
     const results = await until(() => {
@@ -333,11 +333,11 @@ function describePolicies(test: Suite, open: () => Scene) {
 
 function describeRefusals(test: Suite, open: () => Scene, traits: Traits) {
   test('known and unknown users of one message have each their own fate', async () => {
-    const { receiver, posthorn, send } = open()
+    const { receiver, mailhorn, send } = open()
     const to = ['ann@plain.test', 'missing@plain.test', 'bob@plain.test']
     const id = await send(to, { subject: 'Mixed' })
     const email = await until(async () => {
-      const shown = await posthorn.email(id)
+      const shown = await mailhorn.email(id)
       return shown.recipients.every(({ status }: Json) => status !== 'queued' && status !== 'sent') && shown
     })
     assert.equal(
@@ -348,14 +348,14 @@ function describeRefusals(test: Suite, open: () => Scene, traits: Traits) {
     for (const mailbox of ['ann', 'bob']) await receiver.received(mailbox, 'Subject: Mixed')
     const bounced = email.events.find(({ type }: Json) => type === 'email.bounced')
     assert.is(bounced.data.bounce.class, 'invalid-recipient')
-    assert.equal(posthorn.rows(`select email from suppressions`), [{ email: 'missing@plain.test' }])
+    assert.equal(mailhorn.rows(`select email from suppressions`), [{ email: 'missing@plain.test' }])
   })
 
   test('a message larger than it announces bounces before a byte of it has left', async () => {
-    const { posthorn, send, attemptAt } = open()
+    const { mailhorn, send, attemptAt } = open()
     const attachments = [{ filename: 'big.bin', content: Buffer.alloc(3_000_000).toString('base64') }]
     const id = await send('ann@plain.test', { attachments })
-    const email = await posthorn.emailWhen(id, 'bounced')
+    const email = await mailhorn.emailWhen(id, 'bounced')
     assert.match(email.error, /^552 5\.3\.4 message of \d+ bytes is larger than the 3000000 bytes/)
     const { hosts } = await attemptAt(id)
     assert.not.ok(hosts[0].phases.some(({ phase }: Json) => phase === 'mail'))
@@ -364,9 +364,9 @@ function describeRefusals(test: Suite, open: () => Scene, traits: Traits) {
   if (traits.without.includes('small')) return
 
   test('one too large for the first host goes to the second', async () => {
-    const { receiver, posthorn, send, attemptAt } = open()
+    const { receiver, mailhorn, send, attemptAt } = open()
     const id = await send(`ann@${TWO_SIZES}`, { subject: 'Two sizes', text: 'large '.repeat(5_000) })
-    await posthorn.emailWhen(id, 'delivered')
+    await mailhorn.emailWhen(id, 'delivered')
     const { hosts } = await attemptAt(id)
     assert.equal(
       hosts.map(({ host }: Json) => host),

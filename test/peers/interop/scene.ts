@@ -1,9 +1,9 @@
-/** Posthorn with one receiver as the MX of every domain there is, and the host of the domains' MTA-STS policies. */
+/** Mailhorn with one receiver as the MX of every domain there is, and the host of the domains' MTA-STS policies. */
 import { Resolver } from 'node:dns/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { authenticate } from 'mailauth'
-import { type Posthorn, startPosthorn } from '../../kit/posthorn.ts'
+import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import type { TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { startWebHost, type WebHost } from '../../kit/web-host.ts'
@@ -22,14 +22,14 @@ const ROUTE_KEPT_MS = 61_000
 
 export interface Scene {
   receiver: Receiver
-  posthorn: Posthorn
+  mailhorn: Mailhorn
   send(to: string | string[], over?: object): Promise<string>
   /** The first attempt at the first recipient. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it
   attemptAt(id: string): Promise<any>
   /** As it is said to have left. */
   raw(id: string): Promise<Buffer>
-  /** Has the domain publish another policy, and Posthorn look for it. */
+  /** Has the domain publish another policy, and Mailhorn look for it. */
   changePolicy(mode: string, mx: string): void
   close(): Promise<void>
 }
@@ -45,41 +45,41 @@ export async function openScene(
   const policies = new Map([[WITH_POLICY, policy('enforce', '*.there.test')]])
   const policyHost = await startPolicyHost(policies)
   let policyCount = 0
-  const posthorn = await startPosthorn({
+  const mailhorn = await startMailhorn({
     zone: zoneOf(listeners),
     mxPort: receiver.port,
     env: {
-      POSTHORN_DNS_ADDRESSES: '127.0.0.1',
-      POSTHORN_DELIVERY_CA_FILE: fileURLToPath(new URL('../../kit/certs/ca.pem', import.meta.url)),
-      POSTHORN_DELIVERY_POLICY_PORT: String(policyHost.port),
-      POSTHORN_DELIVERY_TLS_REPORTS_FROM: 'tls-reports@here.example',
-      POSTHORN_FETCH_ALLOW_LOOPBACK: 'true',
+      MAILHORN_DNS_ADDRESSES: '127.0.0.1',
+      MAILHORN_DELIVERY_CA_FILE: fileURLToPath(new URL('../../kit/certs/ca.pem', import.meta.url)),
+      MAILHORN_DELIVERY_POLICY_PORT: String(policyHost.port),
+      MAILHORN_DELIVERY_TLS_REPORTS_FROM: 'tls-reports@here.example',
+      MAILHORN_FETCH_ALLOW_LOOPBACK: 'true',
     },
   })
-  await posthorn.verifiedDomain('here.example')
-  const { id } = await posthorn.verifiedDomain('strict.example')
-  const session = await posthorn.signIn()
-  await posthorn.call('PATCH', `/domains/${id}`, { session, body: { tls: 'enforced' } })
+  await mailhorn.verifiedDomain('here.example')
+  const { id } = await mailhorn.verifiedDomain('strict.example')
+  const session = await mailhorn.signIn()
+  await mailhorn.call('PATCH', `/domains/${id}`, { session, body: { tls: 'enforced' } })
   return {
     receiver,
-    posthorn,
+    mailhorn,
     send: (to, over) =>
-      posthorn.send({ from: 'Ann <ann@here.example>', to, subject: 'Hello', text: 'Hello', ...over }),
-    attemptAt: email => until(async () => (await posthorn.email(email)).recipients[0].transcripts[0]),
+      mailhorn.send({ from: 'Ann <ann@here.example>', to, subject: 'Hello', text: 'Hello', ...over }),
+    attemptAt: email => until(async () => (await mailhorn.email(email)).recipients[0].transcripts[0]),
     async raw(email) {
-      const response = await fetch(`${posthorn.baseUrl}/emails/${email}/raw`, {
-        headers: { authorization: `Bearer ${posthorn.apiKey}` },
+      const response = await fetch(`${mailhorn.baseUrl}/emails/${email}/raw`, {
+        headers: { authorization: `Bearer ${mailhorn.apiKey}` },
       })
       return Buffer.from(await response.arrayBuffer())
     },
     changePolicy(mode, mx) {
       policies.set(WITH_CHANGING_POLICY, policy(mode, mx))
-      posthorn.zone.remove(`_mta-sts.${WITH_CHANGING_POLICY}`)
-      posthorn.zone.add(`_mta-sts.${WITH_CHANGING_POLICY} TXT "v=STSv1; id=${++policyCount}"`)
-      posthorn.clock.advance(ROUTE_KEPT_MS)
+      mailhorn.zone.remove(`_mta-sts.${WITH_CHANGING_POLICY}`)
+      mailhorn.zone.add(`_mta-sts.${WITH_CHANGING_POLICY} TXT "v=STSv1; id=${++policyCount}"`)
+      mailhorn.clock.advance(ROUTE_KEPT_MS)
     },
     async close() {
-      await posthorn.close()
+      await mailhorn.close()
       await policyHost.close()
       await receiver.close()
     },
@@ -120,13 +120,13 @@ function zoneOf(listeners: readonly Listener[]): string {
 }
 
 /** What a receiving system makes of a message: SPF, each signature, DMARC, all over our DNS. */
-export async function verdicts({ posthorn }: Scene, message: Buffer): Promise<string[]> {
+export async function verdicts({ mailhorn }: Scene, message: Buffer): Promise<string[]> {
   const resolver = new Resolver()
-  resolver.setServers([posthorn.zone.server])
+  resolver.setServers([mailhorn.zone.server])
   const sender = /^Return-Path: <(.*)>/im.exec(message.toString('latin1'))?.[1] ?? ''
   const { spf, dkim } = await authenticate(message, {
     ip: '127.0.0.1',
-    helo: 'posthorn.test',
+    helo: 'mailhorn.test',
     sender,
     mta: 'mx.there.test',
     resolver: (name: string, type: string) => resolver.resolve(name, type as 'TXT'),
@@ -138,10 +138,10 @@ export async function verdicts({ posthorn }: Scene, message: Buffer): Promise<st
 }
 
 /** The verdict of dkimpy on each signature. */
-export async function dkimpyVerdicts(t: TestContext, { posthorn }: Scene, message: Buffer): Promise<unknown> {
+export async function dkimpyVerdicts(t: TestContext, { mailhorn }: Scene, message: Buffer): Promise<unknown> {
   const folder = await temporaryFolder(t)
   await writeMessages(folder, [message])
   const script = new URL('../delivery/verify_over_dns.py', import.meta.url).href
   const packages = 'python3-dkim, python3-nacl and python3-dnspython'
-  return runPython(script, [join(folder, '0.eml'), posthorn.zone.server], packages)
+  return runPython(script, [join(folder, '0.eml'), mailhorn.zone.server], packages)
 }

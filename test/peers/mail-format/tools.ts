@@ -14,7 +14,7 @@ const PYTHON = '/usr/bin/python3'
 
 /** A folder that is removed when the test ends. */
 export async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'posthorn-mail-'))
+  const folder = await mkdtemp(join(tmpdir(), 'mailhorn-mail-'))
   t.after(() => rm(folder, { recursive: true }))
   return folder
 }

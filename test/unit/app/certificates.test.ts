@@ -16,8 +16,8 @@ for (const [what, cert, key, says] of [
 ] as const)
   test(`a file that ${what} is told by its settings`, async () => {
     const { config } = loadConfig(root, {
-      POSTHORN_SMTP_TLS_CERT_FILE: cert,
-      POSTHORN_SMTP_TLS_KEY_FILE: key,
+      MAILHORN_SMTP_TLS_CERT_FILE: cert,
+      MAILHORN_SMTP_TLS_KEY_FILE: key,
     })
     const parts = { config, clock: createManualClock(), log: createLog('silent') }
     const opening = openCertificates(parts as unknown as Parameters<typeof openCertificates>[0])

@@ -18,7 +18,7 @@ function given(t: TestContext, listen: string, mailHost: string) {
   const channel = new BroadcastChannel(mailHost)
   channel.onmessage = ({ data }) => lives.push(data)
   t.after(() => channel.close())
-  const { config } = loadConfig(root, { POSTHORN_DNS_LISTEN: listen, POSTHORN_MAIL_HOST: mailHost })
+  const { config } = loadConfig(root, { MAILHORN_DNS_LISTEN: listen, MAILHORN_MAIL_HOST: mailHost })
   const store = {
     location: {},
     connectThread() {

@@ -25,7 +25,7 @@ test('where it allows few, all doors together leave room for the other files', (
 
 test('the limit is read as the system tells it', t => {
   assert.ok(openFileLimit()! > 0)
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-limits-'))
+  const folder = mkdtempSync(join(tmpdir(), 'mailhorn-limits-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const limits = (soft: string) => {
     writeFileSync(

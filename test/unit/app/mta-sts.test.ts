@@ -39,11 +39,11 @@ async function given(t: TestContext, { certificate = 'good', mode = 'testing' }:
   const store = await t.using(openLocalStore())
   const clock = createManualClock()
   const { config } = loadConfig(root, {
-    POSTHORN_MAIL_HOST: HOST,
-    POSTHORN_SMTP_INBOUND_MTA_STS: mode,
-    POSTHORN_DNS_ADDRESSES: '127.0.0.1',
-    POSTHORN_DELIVERY_POLICY_PORT: String(host.port),
-    POSTHORN_DELIVERY_CA_FILE: caFile,
+    MAILHORN_MAIL_HOST: HOST,
+    MAILHORN_SMTP_INBOUND_MTA_STS: mode,
+    MAILHORN_DNS_ADDRESSES: '127.0.0.1',
+    MAILHORN_DELIVERY_POLICY_PORT: String(host.port),
+    MAILHORN_DELIVERY_CA_FILE: caFile,
   })
   const stop = startOwnPolicy({ config, clock, log: createLog('silent'), store } as unknown as Parts)
   t.after(stop)

@@ -32,9 +32,9 @@ test('every setting has its default', t => {
   const { config, warnings } = loadConfig(root, {})
   assert.equal(config.http.listen, { host: '127.0.0.1', port: 3000 })
   assert.is(config.dataDir, join(root, 'data'))
-  assert.is(config.mailHost, 'posthorn.test')
+  assert.is(config.mailHost, 'mailhorn.test')
   assert.is(config.simulator.domain, 'simulator.test')
-  assert.is(config.admin.email, 'admin@posthorn.test')
+  assert.is(config.admin.email, 'admin@mailhorn.test')
   assert.is(config.delivery.port, 25)
   assert.equal(config.dns.verifyResolvers, ['1.1.1.1', '8.8.8.8', '9.9.9.9'])
   assert.equal(warnings, [])
@@ -44,9 +44,9 @@ test('the data folder is the same wherever the program is started from', t => {
   const root = rootWith(t)
   for (const [given, folder] of [
     ['mine/data', join(root, 'mine/data')],
-    ['/var/lib/posthorn', '/var/lib/posthorn'],
+    ['/var/lib/mailhorn', '/var/lib/mailhorn'],
   ] as const)
-    assert.is(loadConfig(root, { POSTHORN_DATA_DIR: given }).config.dataDir, folder)
+    assert.is(loadConfig(root, { MAILHORN_DATA_DIR: given }).config.dataDir, folder)
 })
 
 test('the shipped file holds the plans and regions of the decisions page', () => {
@@ -67,7 +67,7 @@ test('a plan keeps emails for some days or for ever, but not for none', t => {
   const root = rootWith(t, {
     'default.json': { plans: { a: { retention_days: 7 }, b: { retention_days: null } } },
   })
-  const setting = 'POSTHORN_PLANS_A_RETENTION_DAYS'
+  const setting = 'MAILHORN_PLANS_A_RETENTION_DAYS'
   const daysOf = (env = {}) => {
     const { plans } = loadConfig(root, env).config
     return [plans.a!.retentionDays, plans.b!.retentionDays]
@@ -82,7 +82,7 @@ test('a local file overrides the shipped one, the environment overrides both', t
     'default.json': { mail_host: 'a.test', http: { base_url: 'https://a.test' } },
     'local.json': { mail_host: 'b.test', delivery: { port: 2526 } },
   })
-  const { config } = loadConfig(root, { POSTHORN_DELIVERY_PORT: '2527' })
+  const { config } = loadConfig(root, { MAILHORN_DELIVERY_PORT: '2527' })
   assert.is(config.mailHost, 'b.test')
   assert.is(config.http.baseUrl, 'https://a.test')
   assert.is(config.delivery.port, 2527)
@@ -90,13 +90,13 @@ test('a local file overrides the shipped one, the environment overrides both', t
   assert.is(config.admin.email, 'admin@b.test')
 })
 
-test('POSTHORN_CONFIG names another local file, which must be there', t => {
+test('MAILHORN_CONFIG names another local file, which must be there', t => {
   const root = rootWith(t, { 'local.json': { mail_host: 'b.test' }, 'other.json': { 'log.level': 'debug' } })
-  const { config } = loadConfig(root, { POSTHORN_CONFIG: join(root, 'config/other.json') })
-  assert.is(config.mailHost, 'posthorn.test')
+  const { config } = loadConfig(root, { MAILHORN_CONFIG: join(root, 'config/other.json') })
+  assert.is(config.mailHost, 'mailhorn.test')
   assert.is(config.log.level, 'debug')
   assert.match(
-    problemsOf(root, { POSTHORN_CONFIG: '/nowhere.json' }),
+    problemsOf(root, { MAILHORN_CONFIG: '/nowhere.json' }),
     '/nowhere.json: cannot be read (ENOENT)',
   )
 })
@@ -104,9 +104,9 @@ test('POSTHORN_CONFIG names another local file, which must be there', t => {
 test('a list of choices takes these alone, and at least one', t => {
   const root = rootWith(t)
   assert.equal(loadConfig(root, {}).config.roles, ['all'])
-  assert.equal(loadConfig(root, { POSTHORN_ROLES: 'api' }).config.roles, ['api'])
+  assert.equal(loadConfig(root, { MAILHORN_ROLES: 'api' }).config.roles, ['api'])
   assert.is(
-    problemsOf(root, { POSTHORN_ROLES: 'api,mat' }),
+    problemsOf(root, { MAILHORN_ROLES: 'api,mat' }),
     'roles (environment): has "mat", which is not one of all, api',
   )
   assert.is(
@@ -117,7 +117,7 @@ test('a list of choices takes these alone, and at least one', t => {
 
 test('a database that cannot be meant is named at once, and nothing secret with it', t => {
   const root = rootWith(t)
-  const url = (text: string) => ({ POSTHORN_DATABASE_URL: text })
+  const url = (text: string) => ({ MAILHORN_DATABASE_URL: text })
   for (const good of ['sqlite:mail.db', 'postgres://ann:secret@db.example/mail?sslmode=require'])
     assert.is(loadConfig(root, url(good)).config.database.url, good)
   assert.is(
@@ -133,42 +133,42 @@ test('a database that cannot be meant is named at once, and nothing secret with 
 test('the environment spells dots and hyphens as underscores, lists with commas', t => {
   const root = rootWith(t, { 'default.json': { regions: { 'us-east-1': { feedback: false } } } })
   const { config } = loadConfig(root, {
-    POSTHORN_REGIONS_US_EAST_1_FEEDBACK: 'true',
-    POSTHORN_DNS_RESOLVERS: '127.0.0.1:5300, [::1]:53',
-    POSTHORN_SMTP_INBOUND_LISTEN: '',
+    MAILHORN_REGIONS_US_EAST_1_FEEDBACK: 'true',
+    MAILHORN_DNS_RESOLVERS: '127.0.0.1:5300, [::1]:53',
+    MAILHORN_SMTP_INBOUND_LISTEN: '',
   })
   assert.is(config.regions['us-east-1']?.feedback, true)
   assert.equal(config.dns.resolvers, ['127.0.0.1:5300', '[::1]:53'])
   assert.equal(config.dns.verifyResolvers, config.dns.resolvers)
   assert.is(config.smtp.inbound.listen, null)
-  assert.is(environmentName('http.trusted_proxies'), 'POSTHORN_HTTP_TRUSTED_PROXIES')
+  assert.is(environmentName('http.trusted_proxies'), 'MAILHORN_HTTP_TRUSTED_PROXIES')
 })
 
 test('networks are addresses and ranges; the relay listener needs to know whom it may trust', t => {
   const root = rootWith(t, {})
   assert.is(
-    problemsOf(root, { POSTHORN_HTTP_TRUSTED_PROXIES: '10.0.0.0/8,proxy' }),
+    problemsOf(root, { MAILHORN_HTTP_TRUSTED_PROXIES: '10.0.0.0/8,proxy' }),
     'http.trusted_proxies (environment): has "proxy", which is neither an address nor a network',
   )
   assert.is(
-    problemsOf(root, { POSTHORN_SMTP_RELAY_LISTEN: '10.0.0.1:25' }),
+    problemsOf(root, { MAILHORN_SMTP_RELAY_LISTEN: '10.0.0.1:25' }),
     'smtp.relay.networks: has to name who may use smtp.relay.listen',
   )
 })
 
 test('a certificate comes from files or from an authority, and is whole', t => {
   const root = rootWith(t, {})
-  const files = { POSTHORN_SMTP_TLS_CERT_FILE: '/cert.pem', POSTHORN_SMTP_TLS_KEY_FILE: '/key.pem' }
+  const files = { MAILHORN_SMTP_TLS_CERT_FILE: '/cert.pem', MAILHORN_SMTP_TLS_KEY_FILE: '/key.pem' }
   assert.match(
-    problemsOf(root, { ...files, POSTHORN_ACME_ENABLED: 'true' }),
+    problemsOf(root, { ...files, MAILHORN_ACME_ENABLED: 'true' }),
     /^acme\.enabled: the certificate is/,
   )
-  assert.match(problemsOf(root, { ...files, POSTHORN_SMTP_TLS_KEY_FILE: '' }), /one is of no use without/)
+  assert.match(problemsOf(root, { ...files, MAILHORN_SMTP_TLS_KEY_FILE: '' }), /one is of no use without/)
   assert.match(
     problemsOf(root, {
-      POSTHORN_ACME_ENABLED: 'true',
-      POSTHORN_ACME_CHALLENGE: 'dns-01',
-      POSTHORN_DNS_LISTEN: '',
+      MAILHORN_ACME_ENABLED: 'true',
+      MAILHORN_ACME_CHALLENGE: 'dns-01',
+      MAILHORN_DNS_LISTEN: '',
     }),
     /^acme\.challenge: dns-01 needs/,
   )
@@ -176,29 +176,29 @@ test('a certificate comes from files or from an authority, and is whole', t => {
 
 test('one spam filter is asked, at an address that can be one', t => {
   const root = rootWith(t, {})
-  const rspamd = { POSTHORN_SPAM_RSPAMD_URL: 'http://127.0.0.1:11333' }
+  const rspamd = { MAILHORN_SPAM_RSPAMD_URL: 'http://127.0.0.1:11333' }
   assert.is(
-    problemsOf(root, { ...rspamd, POSTHORN_SPAM_SPAMD: '127.0.0.1:783' }),
+    problemsOf(root, { ...rspamd, MAILHORN_SPAM_SPAMD: '127.0.0.1:783' }),
     'spam.spamd: cannot be asked besides spam.rspamd_url',
   )
   assert.is(
-    problemsOf(root, { POSTHORN_VIRUS_CLAMD: 'clamd' }),
+    problemsOf(root, { MAILHORN_VIRUS_CLAMD: 'clamd' }),
     'virus.clamd (environment): must be host:port, or the full path of a socket',
   )
-  const { config, warnings } = loadConfig(root, { ...rspamd, POSTHORN_VIRUS_CLAMD: '/run/clamd.ctl' })
+  const { config, warnings } = loadConfig(root, { ...rspamd, MAILHORN_VIRUS_CLAMD: '/run/clamd.ctl' })
   assert.equal(
     [config.spam.rspamdUrl, config.virus.clamd, warnings],
-    [rspamd.POSTHORN_SPAM_RSPAMD_URL, { path: '/run/clamd.ctl' }, []],
+    [rspamd.MAILHORN_SPAM_RSPAMD_URL, { path: '/run/clamd.ctl' }, []],
   )
 })
 
 test('a variable ending in _FILE reads the value from a file', t => {
   const root = rootWith(t, { secret: 'a long enough secret\n' })
-  const { config } = loadConfig(root, { POSTHORN_SECRET_KEY_FILE: join(root, 'config/secret') })
+  const { config } = loadConfig(root, { MAILHORN_SECRET_KEY_FILE: join(root, 'config/secret') })
   assert.is(config.secretKey, 'a long enough secret')
   assert.match(
-    problemsOf(root, { POSTHORN_SECRET_KEY_FILE: '/nowhere' }),
-    'POSTHORN_SECRET_KEY_FILE: /nowhere',
+    problemsOf(root, { MAILHORN_SECRET_KEY_FILE: '/nowhere' }),
+    'MAILHORN_SECRET_KEY_FILE: /nowhere',
   )
 })
 
@@ -236,13 +236,13 @@ test('a domain has one smart host', t => {
 test('a file of authorities is looked into', t => {
   const ca = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
   const root = rootWith(t, {
-    'none.pem': 'posthorn\n',
+    'none.pem': 'mailhorn\n',
     'bad.pem': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
   })
-  assert.is(loadConfig(root, { POSTHORN_DELIVERY_CA_FILE: ca }).config.delivery.caFile, ca)
+  assert.is(loadConfig(root, { MAILHORN_DELIVERY_CA_FILE: ca }).config.delivery.caFile, ca)
   for (const [variable, key] of [
-    ['POSTHORN_DELIVERY_CA_FILE', 'delivery.ca_file'],
-    ['POSTHORN_ACME_CA_FILE', 'acme.ca_file'],
+    ['MAILHORN_DELIVERY_CA_FILE', 'delivery.ca_file'],
+    ['MAILHORN_ACME_CA_FILE', 'acme.ca_file'],
   ] as const) {
     const problemWith = (path: string) => problemsOf(root, { [variable]: path })
     assert.is(
@@ -260,21 +260,21 @@ test('a file of authorities is looked into', t => {
 
 test('an unknown variable is a warning', t => {
   const { warnings } = loadConfig(rootWith(t), {
-    POSTHORN_PORT: 'tcp://10.0.0.1',
-    POSTHORN_MAIL_HOSTS: 'x.test',
+    MAILHORN_PORT: 'tcp://10.0.0.1',
+    MAILHORN_MAIL_HOSTS: 'x.test',
   })
   assert.is(warnings.length, 2)
-  assert.match(warnings[1]!, 'POSTHORN_MAIL_HOSTS: is not a setting; did you mean "POSTHORN_MAIL_HOST"?')
+  assert.match(warnings[1]!, 'MAILHORN_MAIL_HOSTS: is not a setting; did you mean "MAILHORN_MAIL_HOST"?')
 })
 
 test('a setting whose feature is to come draws a warning', t => {
-  const { warnings } = loadConfig(rootWith(t), { POSTHORN_METRICS_LISTEN: '127.0.0.1:1' })
+  const { warnings } = loadConfig(rootWith(t), { MAILHORN_METRICS_LISTEN: '127.0.0.1:1' })
   assert.equal(warnings, ['metrics.listen (environment): has no effect yet'])
 })
 
 test('every problem is named with its key and source at once', t => {
   const root = rootWith(t, { 'local.json': { delivery: { threads: 'many' }, log: { level: 'loud' } } })
-  const problems = problemsOf(root, { POSTHORN_HTTP_LISTEN: 'everywhere', POSTHORN_MAIL_HOST: 'x' }).split(
+  const problems = problemsOf(root, { MAILHORN_HTTP_LISTEN: 'everywhere', MAILHORN_MAIL_HOST: 'x' }).split(
     '\n',
   )
   assert.equal(problems, [

@@ -21,7 +21,7 @@ test('lists the settings that others rely on', () => {
     'plans.free.daily',
   ])
     assert.ok(page.includes(`| \`${key}\` |`), key)
-  assert.ok(page.includes('`POSTHORN_REGIONS_US_WEST_2_FEEDBACK`'))
+  assert.ok(page.includes('`MAILHORN_REGIONS_US_WEST_2_FEEDBACK`'))
 })
 
 test.run()

@@ -10,8 +10,8 @@ const dnsOf = (env: Record<string, string>) => loadConfig(root, env).config.dns
 
 test('the zone is served at one address, several or none', () => {
   assert.equal(dnsOf({}).listen, [{ host: '127.0.0.1', port: 5300 }])
-  assert.equal(dnsOf({ POSTHORN_DNS_LISTEN: '' }).listen, [])
-  assert.equal(dnsOf({ POSTHORN_DNS_LISTEN: '192.0.2.1:53, [2001:db8::1]:53' }).listen, [
+  assert.equal(dnsOf({ MAILHORN_DNS_LISTEN: '' }).listen, [])
+  assert.equal(dnsOf({ MAILHORN_DNS_LISTEN: '192.0.2.1:53, [2001:db8::1]:53' }).listen, [
     { host: '192.0.2.1', port: 53 },
     { host: '2001:db8::1', port: 53 },
   ])
@@ -19,7 +19,7 @@ test('the zone is served at one address, several or none', () => {
 
 test('records of the operator are lines, kept apart by semicolons outside of quotation marks', () => {
   const { records } = dnsOf({
-    POSTHORN_DNS_RECORDS: '@ CAA 0 issue "ca.example; account=1"; www A 192.0.2.1;_x TXT "a;b" ;',
+    MAILHORN_DNS_RECORDS: '@ CAA 0 issue "ca.example; account=1"; www A 192.0.2.1;_x TXT "a;b" ;',
   })
   assert.equal(records, ['@ CAA 0 issue "ca.example; account=1"', 'www A 192.0.2.1', '_x TXT "a;b"'])
 })
@@ -39,7 +39,7 @@ const WRONG: [variable: string, value: string, complaint: RegExp][] = [
 for (const [variable, value, complaint] of WRONG)
   test(`${variable}=${value} is refused by name`, () => {
     try {
-      loadConfig(root, { [`POSTHORN_${variable}`]: value })
+      loadConfig(root, { [`MAILHORN_${variable}`]: value })
       assert.unreachable()
     } catch (error) {
       assert.instance(error, ConfigError)

@@ -159,13 +159,13 @@ async function dropInThread(t: TestContext) {
 }
 
 test('what any thread drops is in the figures of the process', async t => {
-  t.after(() => setEnvironmentData('posthorn.log-output', undefined))
-  setEnvironmentData('posthorn.log-output', newDropCounts())
+  t.after(() => setEnvironmentData('mailhorn.log-output', undefined))
+  setEnvironmentData('mailhorn.log-output', newDropCounts())
   const metrics = createProcessMetrics()
-  assert.match(metrics.text(), /^posthorn_log_lines_dropped_total 0$/m)
+  assert.match(metrics.text(), /^mailhorn_log_lines_dropped_total 0$/m)
   await dropInThread(t)
-  assert.match(metrics.text(), /^# TYPE posthorn_log_lines_dropped_total counter$/m)
-  assert.match(metrics.text(), /^posthorn_log_lines_dropped_total 1$/m)
+  assert.match(metrics.text(), /^# TYPE mailhorn_log_lines_dropped_total counter$/m)
+  assert.match(metrics.text(), /^mailhorn_log_lines_dropped_total 1$/m)
 })
 
 test.run()

@@ -13,15 +13,15 @@ test('counters and gauges are written as Prometheus reads them', () => {
   assert.is(
     metrics.text(),
     [
-      '# HELP posthorn_mail_taken_total Mail.',
-      '# TYPE posthorn_mail_taken_total counter',
-      'posthorn_mail_taken_total 2',
-      '# HELP posthorn_replies_total Replies.',
-      '# TYPE posthorn_replies_total counter',
-      'posthorn_replies_total{code="550",text="a \\"b\\" \\\\ c\\nd"} 1',
-      '# HELP posthorn_waiting What waits.',
-      '# TYPE posthorn_waiting gauge',
-      'posthorn_waiting 3',
+      '# HELP mailhorn_mail_taken_total Mail.',
+      '# TYPE mailhorn_mail_taken_total counter',
+      'mailhorn_mail_taken_total 2',
+      '# HELP mailhorn_replies_total Replies.',
+      '# TYPE mailhorn_replies_total counter',
+      'mailhorn_replies_total{code="550",text="a \\"b\\" \\\\ c\\nd"} 1',
+      '# HELP mailhorn_waiting What waits.',
+      '# TYPE mailhorn_waiting gauge',
+      'mailhorn_waiting 3',
       '',
     ].join('\n'),
   )
@@ -29,7 +29,7 @@ test('counters and gauges are written as Prometheus reads them', () => {
 
 test('every process says what it needs', () => {
   for (const name of ['resident_memory_bytes', 'up_seconds', 'cpu_seconds'])
-    assert.match(createProcessMetrics().text(), new RegExp(`^posthorn_${name} \\d`, 'm'))
+    assert.match(createProcessMetrics().text(), new RegExp(`^mailhorn_${name} \\d`, 'm'))
 })
 
 test.run()

@@ -10,7 +10,7 @@ const open = () =>
   createPassingThread({
     name: 'inbound',
     entry: new URL('../../../src/workers/inbound.ts', import.meta.url),
-    data: { mailHost: 'posthorn.test' },
+    data: { mailHost: 'mailhorn.test' },
     staysWhenIdle: true,
     log: createLog('silent'),
   })

@@ -29,7 +29,7 @@ test('a job whose heap fills up inside a builtin ends its process, and neither t
   const ends = await Promise.all([1, 2, 3].map(() => failure(readers.run(job('fillHeapInBuiltin')))))
   for (const end of ends) assert.instance(end, ProcessDied)
   assert.is(await readers.run(job('echo', 'hello')), 'hello')
-  assert.match(metrics.text(), /^posthorn_reader_processes_lost_total\{process="reader"\} 3$/m)
+  assert.match(metrics.text(), /^mailhorn_reader_processes_lost_total\{process="reader"\} 3$/m)
 })
 
 test('a process that ends by itself while it works is an error of that job alone', async t => {

@@ -39,13 +39,13 @@ test('bytes of different lengths are unequal', () => {
 })
 
 test("a token's code is the HMAC of its purpose's key", () => {
-  const key = Buffer.from(hkdfSync('sha256', Buffer.alloc(32, 1), 'posthorn', 'mac/1/verp', 32))
+  const key = Buffer.from(hkdfSync('sha256', Buffer.alloc(32, 1), 'mailhorn', 'mac/1/verp', 32))
   for (const message of ['', 'm', 'x'.repeat(1000)])
     assert.equal(keys.mac('verp', message), createHmac('sha256', key).update(message).digest())
 })
 
 test('what is wrapped is AES-256-CTR from its proof on, over any number of blocks', () => {
-  const key = Buffer.from(hkdfSync('sha256', Buffer.alloc(32, 1), 'posthorn', 'wrap/1/unsubscribe', 32))
+  const key = Buffer.from(hkdfSync('sha256', Buffer.alloc(32, 1), 'mailhorn', 'wrap/1/unsubscribe', 32))
   for (const length of [0, 1, 15, 16, 17, 66, 16 * 300]) {
     const text = Buffer.alloc(length, 'a text ')
     const box = keys.wrap('unsubscribe', text)

@@ -66,7 +66,7 @@ test('a migration nobody knows comes from a newer version: refused before anythi
   await migrate(dbOver(connection), 'sqlite', 1, [one, two])
   await migrate(dbOver(connection), 'sqlite', 1, [one, step('003-other', 'create table other (a)')]).then(
     () => assert.unreachable(),
-    error => assert.match(error.message, /newer version \(002-two\); upgrade Posthorn/),
+    error => assert.match(error.message, /newer version \(002-two\); upgrade Mailhorn/),
   )
   assert.not(tables(connection).includes('other'))
 })

@@ -79,7 +79,7 @@ test('a folder in use is refused by name, and free again after the close', async
 test('a start that fails gives the folder back', async t => {
   const folder = await t.using(tempFolder())
   const wrong = [
-    optionsFor(folder.path, { url: 'mysql://localhost/posthorn' }),
+    optionsFor(folder.path, { url: 'mysql://localhost/mailhorn' }),
     optionsFor(folder.path, { url: 'sqlite:' }),
     optionsFor(folder.path, { writerThread: new URL('./no-such-file.ts', import.meta.url) }),
     optionsFor(folder.path, { url: 'sqlite:no-such-folder/test.db' }),
@@ -105,7 +105,7 @@ test('the database of a newer version is refused and left as it is', async t => 
   raw.exec("insert into migrations (name, applied_at) values ('999-from-the-future', 1)")
   assert.is(
     await refusal(optionsFor(folder.path)),
-    'the database was made by a newer version (999-from-the-future); upgrade Posthorn',
+    'the database was made by a newer version (999-from-the-future); upgrade Mailhorn',
   )
   raw.exec("delete from migrations where name = '999-from-the-future'")
   await (await openStore(optionsFor(folder.path))).close()

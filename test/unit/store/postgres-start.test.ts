@@ -55,7 +55,7 @@ test('a version that is too old is named, and the oldest that will do', async ()
   const old = pool(() => [{ major: 13, version: '13.11' }])
   assert.match(
     await refusal(prepareDatabase(old, address, async () => {})),
-    /runs on PostgreSQL 13\.11; Posthorn needs 14 or newer$/,
+    /runs on PostgreSQL 13\.11; Mailhorn needs 14 or newer$/,
   )
 })
 
@@ -124,7 +124,7 @@ if (isOnPostgres) {
     database.change("insert into migrations (name, applied_at) values ('999-from-the-future', 1)")
     assert.match(
       await refusal(start(database.url)),
-      'made by a newer version (999-from-the-future); upgrade Posthorn',
+      'made by a newer version (999-from-the-future); upgrade Mailhorn',
     )
   })
 }

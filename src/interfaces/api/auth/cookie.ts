@@ -9,8 +9,8 @@ export interface SessionCookie {
 /** Where the service is reached by https, the cookie is bound to its host and to TLS. */
 export function sessionCookie(baseUrl: string): SessionCookie {
   return baseUrl.startsWith('https:')
-    ? { name: '__Host-posthorn_session', attributes: 'Path=/; HttpOnly; SameSite=Lax; Secure' }
-    : { name: 'posthorn_session', attributes: 'Path=/; HttpOnly; SameSite=Lax' }
+    ? { name: '__Host-mailhorn_session', attributes: 'Path=/; HttpOnly; SameSite=Lax; Secure' }
+    : { name: 'mailhorn_session', attributes: 'Path=/; HttpOnly; SameSite=Lax' }
 }
 
 export function setCookie({ name, attributes }: SessionCookie, token: string, maxAgeSeconds: number): string {

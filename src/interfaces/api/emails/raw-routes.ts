@@ -95,7 +95,7 @@ function replyOf({ fidelity, head, body }: Message, done: () => void): RawReply 
       'content-security-policy': "sandbox; default-src 'none'",
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
-      'x-posthorn-raw': fidelity,
+      'x-mailhorn-raw': fidelity,
     },
     content: piecesOf(head, body),
     done,

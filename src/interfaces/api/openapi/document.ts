@@ -25,7 +25,7 @@ export function openapiOf(routes: readonly Route[], cookieName: string): Json {
   }
   return {
     openapi: '3.1.1',
-    info: { title: 'Posthorn', version: '1', description: ABOUT },
+    info: { title: 'Mailhorn', version: '1', description: ABOUT },
     servers: [{ url: '/' }],
     paths,
     components: {

@@ -55,7 +55,7 @@ export const queueOperations = {
   'queue.release': operation(z.object({ mail: selected }), async (parts, { mail }) => {
     const hold = await createHands(parts).release(selectorOf(mail))
     if (!hold)
-      throw new OperationRefused('There is no hold of just this mail; `posthorn queue holds` lists them.')
+      throw new OperationRefused('There is no hold of just this mail; `mailhorn queue holds` lists them.')
     return { id: wireId('hld', hold.id) }
   }),
 

@@ -32,7 +32,7 @@ import { createSplicer } from './spliced.ts'
 const NOT_ASCII = /[^\x00-\x7f]/
 
 /** Of all mail of this product; five to fifteen characters, as Gmail asks for. */
-const FEEDBACK_SENDER = 'posthorn'
+const FEEDBACK_SENDER = 'mailhorn'
 
 export interface Composed {
   fromDomain: string

@@ -40,7 +40,7 @@ interface HeadParts {
   secrets: SecretKeys
 }
 
-export const CORRELATION_HEADER = 'X-Posthorn-Ref'
+export const CORRELATION_HEADER = 'X-Mailhorn-Ref'
 
 /** @param former are used again where they hold, and are by these keys */
 export async function signHead(

@@ -172,7 +172,7 @@ test('an email that is none is an error, and what is no id a wrong line', async 
   assert.equal(await runLine('email', unknown), {
     code: 1,
     out: '',
-    err: `posthorn: There is no email ${unknown}.\n`,
+    err: `mailhorn: There is no email ${unknown}.\n`,
   })
   const wrong = await runLine('email', 'acc_1')
   assert.equal([wrong.code, wrong.out], [2, ''])

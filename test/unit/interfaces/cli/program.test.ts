@@ -140,7 +140,7 @@ test('help names every command, and tells of each', async t => {
   ]) {
     const { code, out } = await runLine(...args)
     assert.is(code, 0)
-    assert.match(out, /Usage: posthorn user create <address>/)
+    assert.match(out, /Usage: mailhorn user create <address>/)
     assert.match(out, /--password-stdin/)
   }
   const family = await runLine('help', 'user')
@@ -160,7 +160,7 @@ for (const [args, says] of [
   [['help', 'usr'], /no command usr/],
   [['user'], /user what\?[\s\S]+user create/],
   [['user', 'drop'], /user what\?/],
-  [['user', 'create'], /something is missing[\s\S]+Usage: posthorn user create/],
+  [['user', 'create'], /something is missing[\s\S]+Usage: mailhorn user create/],
   [['user', 'create', 'a@b.c', 'd@e.f'], /what is "d@e\.f" to mean/],
   [['user', 'create', 'a@b.c', '--operater'], /Unknown option '--operater'/],
   [['user', 'create', 'a@b.c', '--account'], /argument missing/],
@@ -189,7 +189,7 @@ for (const [args, says] of [
     const { runLine, folders } = await open(t)
     const { code, out, err } = await runLine(...args)
     assert.equal([code, out], [2, ''])
-    assert.match(err, /^posthorn: /)
+    assert.match(err, /^mailhorn: /)
     assert.match(err, says)
     assert.equal(folders, [])
   })
@@ -276,10 +276,10 @@ test('an empty input holds no password', async t => {
 })
 
 for (const [fails, says] of [
-  [new OperationRefused('There is no user a@b.c.'), /^posthorn: There is no user a@b\.c\.\n$/],
-  [new OperationFailed('The service ended.'), /^posthorn: The service ended\.\n$/],
-  [new CommandError('it is in use'), /^posthorn: it is in use\n$/],
-  [new TypeError('a bug'), /^posthorn: TypeError: a bug\n +at /],
+  [new OperationRefused('There is no user a@b.c.'), /^mailhorn: There is no user a@b\.c\.\n$/],
+  [new OperationFailed('The service ended.'), /^mailhorn: The service ended\.\n$/],
+  [new CommandError('it is in use'), /^mailhorn: it is in use\n$/],
+  [new TypeError('a bug'), /^mailhorn: TypeError: a bug\n +at /],
 ] as const)
   test(`${fails.message} ends with 1`, async t => {
     const { runLine } = await open(t, { fails })

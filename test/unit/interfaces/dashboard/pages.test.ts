@@ -85,7 +85,7 @@ test('the first load is small', () => {
 })
 
 test('where it was not built, a page says so', t => {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-'))
+  const folder = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const page = openPages(join(folder, 'nothing')).find('/dashboard', 'gzip')!
   assert.is(page.status, 503)

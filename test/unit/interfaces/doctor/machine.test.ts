@@ -48,7 +48,7 @@ test('so many files may be open, or too few', async () => {
 
 test('the permissions of the data folder: private, listed by others, read by others', async t => {
   const { path: dataDir } = await t.using(tempFolder())
-  const databaseFile = join(dataDir, 'posthorn.db')
+  const databaseFile = join(dataDir, 'mailhorn.db')
   writeFileSync(databaseFile, '', { mode: 0o600 })
   const of = async (folderMode: number, fileMode: number) => {
     chmodSync(dataDir, folderMode)

@@ -50,7 +50,7 @@ async function open(t: TestContext, scripted: Partial<Scripted> = {}) {
       listen: { host: '127.0.0.1', port: 0 },
       isTls,
       mostConnections,
-      mailHost: 'posthorn.test',
+      mailHost: 'mailhorn.test',
       certificates: { current: () => testCertificate('good'), onChange: () => () => {}, close() {} },
       admission,
       spend: () => true,

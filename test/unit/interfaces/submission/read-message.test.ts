@@ -111,7 +111,7 @@ test('fields that are for us alone do not leave', async () => {
   const fields = `Bcc: secret@far.example
 Resent-Bcc: secret@far.example
 Return-Path: <x@y.example>
-X-Posthorn-Ref: forged
+X-Mailhorn-Ref: forged
 Resend-Idempotency-Key: k1
 X-Scheduled-At: 2026-11-22T08:00:00Z
 X-Tag-category: welcome

@@ -30,7 +30,7 @@ function open() {
 
 const sender = { accountId, apiKeyId: id, domain: 'here.example' }
 
-for (const name of ['resend', 'posthorn', 'RESEND', wireId('key', id)])
+for (const name of ['resend', 'mailhorn', 'RESEND', wireId('key', id)])
   test(`an API key is the password of ${name}`, async () => {
     assert.equal(await open().signIn(HERE, name, 're_good'), { sender })
   })
@@ -82,7 +82,7 @@ test('27 addresses of one IPv6 /64 have the five wrong ones of one client, under
   const said: unknown[] = []
   for (let i = 1; i <= 27; i++)
     said.push(
-      await signIn(`2001:db8::${i.toString(16)}`, ['resend', 'Posthorn', `user${i}`][i % 3]!, 're_bad'),
+      await signIn(`2001:db8::${i.toString(16)}`, ['resend', 'Mailhorn', `user${i}`][i % 3]!, 're_bad'),
     )
   assert.equal(said, [...Array(5).fill('wrong'), ...Array(22).fill('too-many')])
   assert.is(await signIn('2001:db8:0:ff::1', 'resend', 're_good'), 'too-many')

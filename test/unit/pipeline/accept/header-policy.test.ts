@@ -38,7 +38,7 @@ for (const name of [
   'MIME-Version',
   'Authentication-Results',
   'Delivered-To',
-  'X-Posthorn-Ref',
+  'X-Mailhorn-Ref',
 ])
   test(`${name} is not the user’s to set, however it is written`, () => {
     for (const spelling of [name, name.toLowerCase(), name.toUpperCase()])

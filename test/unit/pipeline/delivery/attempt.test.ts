@@ -536,7 +536,7 @@ test('connections come from the address they are told to come from', async t => 
   )
   assert.equal(
     mxs[0]!.transcript.filter(line => / EHLO /.test(line)),
-    ['1 C: EHLO out77.test', '2 C: EHLO out.posthorn.test'],
+    ['1 C: EHLO out77.test', '2 C: EHLO out.mailhorn.test'],
   )
   assert.is(trials[0]!.source, '127.0.0.77')
   assert.is(pool.take('the site', 'ok@there.test'), undefined)

@@ -101,7 +101,7 @@ async function open(t: TestContext, point: Point, fault: Fault): Promise<Scene> 
   const pool = createSessionPool(clock, { messagesPerConnection: () => 100 })
   const terms = createTermsBook({ clock, dane: null })
   const options = {
-    ...{ clock, resolver, pool, terms, random: () => 0.5, localName: 'out.posthorn.test' },
+    ...{ clock, resolver, pool, terms, random: () => 0.5, localName: 'out.mailhorn.test' },
     ...{ port: first.port, allowPrivateAddresses: true, tlsResults: null },
   }
   sockets.clear()

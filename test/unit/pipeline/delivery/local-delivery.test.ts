@@ -15,9 +15,9 @@ async function open(t: TestContext) {
   const post = postOver(store)
   const domain = { accountId: post.account(), id: newId(1) }
   const claims = createBlobClaims({ ...store, onLeftBehind: error => assert.unreachable(String(error)) })
-  const handOver = createHandOver({ ...store, claims, localName: 'posthorn.test' })
+  const handOver = createHandOver({ ...store, claims, localName: 'mailhorn.test' })
   const failing = createHandOver({
-    ...{ ...store, claims, localName: 'posthorn.test' },
+    ...{ ...store, claims, localName: 'mailhorn.test' },
     run: () => Promise.reject(new StorageUnavailable('disk full')),
   })
   return { ...store, domain, handOver, failing }
@@ -56,7 +56,7 @@ test('the message is in the inbox, with a trace of where it came from', async t 
   )
   assert.match(
     Buffer.from(row!.body).toString(),
-    /^Received: by posthorn\.test with local id eml_[0-9a-f-]+\.0;\r\n\tSun, 22 Nov 2026 01:02:03 \+0000\r\nSubject: a\r\n\r\nhello\r\n$/,
+    /^Received: by mailhorn\.test with local id eml_[0-9a-f-]+\.0;\r\n\tSun, 22 Nov 2026 01:02:03 \+0000\r\nSubject: a\r\n\r\nhello\r\n$/,
   )
 })
 

@@ -48,7 +48,7 @@ export async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions
     terms: createTermsBook({ clock: systemClock, dane: null }),
     tlsResults: null,
     random: () => 0.99,
-    localName: 'out.posthorn.test',
+    localName: 'out.mailhorn.test',
     port: mxs[0]?.port ?? 1,
     allowPrivateAddresses: true,
   }

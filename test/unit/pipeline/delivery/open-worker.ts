@@ -113,7 +113,7 @@ export async function openWorker(
     leaseMs: 900_000,
     index: 0,
     threadCount,
-    localName: 'out.posthorn.test',
+    localName: 'out.mailhorn.test',
     port: mx.port,
     allowPrivateAddresses: true,
     terms: createTermsBook({ clock, dane: null }),

@@ -17,7 +17,7 @@ const ZONE = `
   implicit.test      A 192.0.2.1
   null.test          MX 0 .
   empty.test         TXT nothing
-  loop.test          MX 10 mail.posthorn.test
+  loop.test          MX 10 mail.mailhorn.test
   broken.test        SERVFAIL
 `
 
@@ -36,7 +36,7 @@ async function open(t: TestContext) {
     hostedOf: async () => undefined,
     securityOf: NONE_ASKED,
     smartHostOf: () => undefined,
-    ownNames: ['mail.posthorn.test'],
+    ownNames: ['mail.mailhorn.test'],
   })
   const asked = (name: string) =>
     zone.queries.filter(query => query.name === name && query.type === 'MX').length
@@ -225,7 +225,7 @@ test('mail that would come back to us, or has nowhere to go, is received here wh
     securityOf: NONE_ASKED,
     hostedOf: async () => (isHosted ? domain : undefined),
     smartHostOf: () => undefined,
-    ownNames: ['mail.posthorn.test'],
+    ownNames: ['mail.mailhorn.test'],
   })
   const kindOf = async (name: string) => (await router.routeOf(name)).destination.kind
   assert.equal(await router.routeOf('loop.test'), { site: 'here', destination: { kind: 'hosted', domain } })
@@ -251,7 +251,7 @@ test('a relay for all mail does not get what would come back here, one for the d
     securityOf: NONE_ASKED,
     hostedOf: async name => (name === 'other.test' ? undefined : domain),
     smartHostOf: () => named ?? relay('smart-host'),
-    ownNames: ['mail.posthorn.test'],
+    ownNames: ['mail.mailhorn.test'],
   })
   const relayed = (site: string) => ({ site, destination: { kind: 'smart-host' } })
   assert.equal(await router.routeOf('loop.test'), { site: 'here', destination: { kind: 'hosted', domain } })

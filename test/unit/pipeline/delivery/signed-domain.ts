@@ -27,7 +27,7 @@ export async function openSigned(t: TestContext) {
     newId,
     secrets,
     generateKey: readyKeys(),
-    mailHost: 'posthorn.test',
+    mailHost: 'mailhorn.test',
     inquiries: testInquiries(),
   })
   const keyRing = createKeyRing({ db: store.db, secrets, clock: post.clock })

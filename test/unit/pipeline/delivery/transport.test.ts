@@ -69,7 +69,7 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
     random: Math.random,
     smartHostOf: () => undefined,
     sourceIps,
-    localName: 'out.posthorn.test',
+    localName: 'out.mailhorn.test',
     port: mx.port,
     allowPrivateAddresses: true,
     simulate: simulatedEnding,

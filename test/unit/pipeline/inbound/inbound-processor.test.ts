@@ -28,7 +28,7 @@ const entry = new URL('../../../../src/workers/inbound.ts', import.meta.url)
 const GOOD: Verdicts = {
   ...{ spam: 'PASS', virus: 'DISABLED', spf: 'PASS', dkim: 'GRAY', dmarc: 'FAIL' },
   detail: { spf: { result: 'pass' } },
-  authenticationResults: 'posthorn.test; spf=pass',
+  authenticationResults: 'mailhorn.test; spf=pass',
 }
 
 const READS_NOTHING: MailReader = {
@@ -51,7 +51,7 @@ async function open(t: TestContext) {
   const clock = createManualClock()
   const metrics = createMetrics()
   const readers = await t.using(openReaders({ location: store.location, clock, metrics }))
-  const reading = { mailHost: 'posthorn.test', readers, run: store.run, metrics, clock, log }
+  const reading = { mailHost: 'mailhorn.test', readers, run: store.run, metrics, clock, log }
   const openReader = async (over: { entry?: URL; readers?: typeof readers } = {}) =>
     t.using(createMailReader({ entry, ...reading, ...over }))
   const otherAccountId = post.account()
@@ -97,7 +97,7 @@ async function open(t: TestContext) {
       'select subject, parse_error, spam_verdict, dmarc_verdict from inbound_messages where listed_at is not null order by id',
     )
   const whenListed = (count: number) => until(async () => (listed().length === count ? listed() : undefined))
-  const figures = () => metrics.text().match(/^posthorn_.*/gm)
+  const figures = () => metrics.text().match(/^mailhorn_.*/gm)
   return { ...store, otherAccountId, clock, metrics, openReader, take, start, listed, whenListed, figures }
 }
 
@@ -334,9 +334,9 @@ test('what takes too long to be read is known by its head', async t => {
     [row!.subject, row!.parse_error],
     ['by its head', 'This message takes longer to read than is allowed, so that only its header was read'],
   )
-  await until(() => figures()?.includes('posthorn_inbound_listed_total 1'))
-  assert.ok(figures()!.includes('posthorn_inbound_parse_errors_total 1'))
-  assert.ok(figures()!.includes('posthorn_threads_lost_total{thread="inbound"} 1'))
+  await until(() => figures()?.includes('mailhorn_inbound_listed_total 1'))
+  assert.ok(figures()!.includes('mailhorn_inbound_parse_errors_total 1'))
+  assert.ok(figures()!.includes('mailhorn_threads_lost_total{thread="inbound"} 1'))
 })
 
 test('a store that is in trouble is asked again', async t => {
@@ -365,7 +365,7 @@ test('verdicts are kept, and where there is none in time that is what is kept', 
     [['PASS', 'FAIL']],
   )
   await judged.stop()
-  assert.ok(figures()!.includes('posthorn_inbound_verdicts_total{check="dmarc",verdict="FAIL"} 1'))
+  assert.ok(figures()!.includes('mailhorn_inbound_verdicts_total{check="dmarc",verdict="FAIL"} 1'))
   await take('Subject: broken\n\nx', 2)
   const broken = start({ judge: () => Promise.reject(new Error('no')) })
   assert.is((await whenListed(2))[1]!.spam_verdict, 'PROCESSING_FAILED')

@@ -74,10 +74,10 @@ test('what is taken and turned away is counted, by the reply', async t => {
   stranger.write('NOOP\n')
   assert.match(await stranger.reply(), /^421 /)
   assert.equal(figures(), [
-    'posthorn_smtp_taken_total{listener="inbound"} 1',
-    'posthorn_smtp_refused_total{listener="inbound",code="550",status="5.7.1"} 2',
-    'posthorn_smtp_deferred_total{listener="inbound",code="452",status="4.3.1"} 1',
-    'posthorn_smtp_deferred_total{listener="inbound",code="421",status="5.5.2"} 1',
+    'mailhorn_smtp_taken_total{listener="inbound"} 1',
+    'mailhorn_smtp_refused_total{listener="inbound",code="550",status="5.7.1"} 2',
+    'mailhorn_smtp_deferred_total{listener="inbound",code="452",status="4.3.1"} 1',
+    'mailhorn_smtp_deferred_total{listener="inbound",code="421",status="5.5.2"} 1',
   ])
 })
 

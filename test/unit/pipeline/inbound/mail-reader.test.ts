@@ -17,7 +17,7 @@ test('closed while it reads, it starts no other thread, neither for that mail no
   const entry = new URL('./hanging-reader.ts', import.meta.url)
   const clock = createManualClock()
   const reader = createMailReader({
-    ...{ entry, mailHost: 'posthorn.test', clock, log: createLog('silent') },
+    ...{ entry, mailHost: 'mailhorn.test', clock, log: createLog('silent') },
     readers: { run: () => Promise.reject(new Error('no small message is read there')) },
     run: () => Promise.reject(new Error('no small message is marked')),
   })

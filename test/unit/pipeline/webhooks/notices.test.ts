@@ -39,7 +39,7 @@ async function open(t: TestContext, quota: Quota | null = null) {
   })
   const warnings: { fields: object; text: string }[] = []
   const log = { warn: (fields: object, text: string) => warnings.push({ fields, text }) } as unknown as Log
-  const from = mailbox('Posthorn <notices@provider.example>')
+  const from = mailbox('Mailhorn <notices@provider.example>')
   return {
     ...{ ...store, ...post, provider, owner, webhookId, warnings },
     disable: () => store.run('disableFailingWebhook', { id: webhookId, at: clock.now() }),

@@ -12,7 +12,7 @@ const mails = globSync('*.eml', { cwd: folder })
   .sort()
   .map(name => readFileSync(join(folder, name)))
 const seed = Number(process.env.SEED ?? 20_261_121)
-const options = { correlationHeader: 'X-Posthorn-Ref', providerOf: () => undefined }
+const options = { correlationHeader: 'X-Mailhorn-Ref', providerOf: () => undefined }
 const KINDS = new Set(
   'bounce delivery complaint feedback auto-reply challenge receipt dmarc-report tls-report mail'.split(' '),
 )

@@ -62,7 +62,7 @@ test('when what is returned is a bounce itself, then it is not what is reported'
 
 test('when the correlation header is folded or encoded, then it is still no other text than was sent', () => {
   const { correlation } = read(
-    `${NOTICE}Content-Type: multipart/report; boundary=b\n\n--b\nContent-Type: message/feedback-report\n\nFeedback-Type: abuse\n\n--b\nContent-Type: text/rfc822-headers\n\nSubject: x\nX-Posthorn-Ref:\n  abc234\n--b--\n`,
+    `${NOTICE}Content-Type: multipart/report; boundary=b\n\n--b\nContent-Type: message/feedback-report\n\nFeedback-Type: abuse\n\n--b\nContent-Type: text/rfc822-headers\n\nSubject: x\nX-Mailhorn-Ref:\n  abc234\n--b--\n`,
   )
   assert.is(correlation, 'abc234')
 })

@@ -67,15 +67,15 @@ test('a report tells, policy by policy, how many sessions were good, and why oth
   const report = {
     domain: 'there.test',
     day: '2026-11-21',
-    submitter: 'posthorn.test',
+    submitter: 'mailhorn.test',
     contact: 'tls@here.test',
     policies,
   }
   assert.equal(JSON.parse(reportJson(report)), {
-    'organization-name': 'posthorn.test',
+    'organization-name': 'mailhorn.test',
     'date-range': { 'start-datetime': '2026-11-21T00:00:00Z', 'end-datetime': '2026-11-21T23:59:59Z' },
     'contact-info': 'tls@here.test',
-    'report-id': '2026-11-21.there.test@posthorn.test',
+    'report-id': '2026-11-21.there.test@mailhorn.test',
     policies: [
       {
         policy: { 'policy-type': 'no-policy-found', 'policy-domain': 'there.test' },
@@ -107,7 +107,7 @@ test('a report tells, policy by policy, how many sessions were good, and why oth
       },
     ],
   })
-  assert.is(reportFileName(report), 'posthorn.test!there.test!1795219200!1795305599.json.gz')
+  assert.is(reportFileName(report), 'mailhorn.test!there.test!1795219200!1795305599.json.gz')
 })
 
 test.run()

@@ -157,7 +157,7 @@ const heads: Record<string, (readonly [name: string, value: string])[]> = {
     ['From', 'ann@here.test'],
     ['X-Note', 'a  b'],
     ['Feedback-ID', 'a:b:c:d'],
-    ['X-Posthorn-Ref', 'abcdefghijklmnop'],
+    ['X-Mailhorn-Ref', 'abcdefghijklmnop'],
   ],
   'a hundred fields': [
     ['From', 'ann@here.test'],

@@ -81,7 +81,7 @@ test('fields of one name are taken from the bottom up', () => {
 })
 
 test('list, resent, feedback and correlation fields are signed where they occur', () => {
-  const present = ['List-ID', 'List-Help', 'Resent-From', 'Resent-Date', 'Feedback-ID', 'X-Posthorn-Ref']
+  const present = ['List-ID', 'List-Help', 'Resent-From', 'Resent-Date', 'Feedback-ID', 'X-Mailhorn-Ref']
   const { names, canonical } = selectSignedFields([from, ...present.map(name => ({ name, value: '1' }))])
   assert.equal(
     names.slice(2 + ABSENT.split(' ').length),

@@ -17,7 +17,7 @@ import { askServer, queryPacket } from '../../../kit/zone-client.ts'
 /** `FUZZ_PACKETS=200000` for all that was promised; `FUZZ_SEED` for others. */
 const PACKETS = Number(process.env.FUZZ_PACKETS ?? 33_000)
 const test = suite('dns/fuzz', { limitMs: 120_000 + PACKETS })
-const APEX = 'posthorn.example'
+const APEX = 'mailhorn.example'
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121)
 const UDP_PACKETS = Math.round(PACKETS * 0.75)
 const TCP_STREAM_PACKETS = 40

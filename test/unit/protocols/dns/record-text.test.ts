@@ -4,23 +4,23 @@ import { suite } from '../../../kit/suite.ts'
 import { parseZoneText } from '../../../kit/zone-text.ts'
 
 const test = suite('dns/record-text')
-const ORIGIN = 'posthorn.example'
+const ORIGIN = 'mailhorn.example'
 
 const LINES: [written: string, listed: string][] = [
-  ['www A 192.0.2.1', 'www.posthorn.example. 3600 IN A 192.0.2.1'],
-  ['@ 300 AAAA 2001:db8::1', 'posthorn.example. 300 IN AAAA 2001:db8::1'],
-  ['@ IN CAA 0 issue "ca.example"', 'posthorn.example. 3600 IN CAA 0 issue "ca.example"'],
-  ['@ CAA 128 iodef mailto:a@b.example', 'posthorn.example. 3600 IN CAA 128 iodef "mailto:a@b.example"'],
-  ['WWW IN 60 CNAME Web', 'www.posthorn.example. 60 IN CNAME web.posthorn.example.'],
-  ['www cname there.example.', 'www.posthorn.example. 3600 IN CNAME there.example.'],
-  ['a.b MX 10 mx', 'a.b.posthorn.example. 3600 IN MX 10 mx.posthorn.example.'],
-  ['none MX 0 .', 'none.posthorn.example. 3600 IN MX 0 .'],
-  ['@ TXT site-verification=abc', 'posthorn.example. 3600 IN TXT "site-verification=abc"'],
-  ['_x TXT "one; two" " three"', '_x.posthorn.example. 3600 IN TXT "one; two three"'],
-  ['@ TXT "a \\"b\\" c\\\\d"', 'posthorn.example. 3600 IN TXT "a \\"b\\" c\\\\d"'],
-  ['@ TXT "300"', 'posthorn.example. 3600 IN TXT "300"'],
-  ['@ TXT "ü"', 'posthorn.example. 3600 IN TXT "\\195\\188"'],
-  ['x.posthorn.example. A 192.0.2.2', 'x.posthorn.example. 3600 IN A 192.0.2.2'],
+  ['www A 192.0.2.1', 'www.mailhorn.example. 3600 IN A 192.0.2.1'],
+  ['@ 300 AAAA 2001:db8::1', 'mailhorn.example. 300 IN AAAA 2001:db8::1'],
+  ['@ IN CAA 0 issue "ca.example"', 'mailhorn.example. 3600 IN CAA 0 issue "ca.example"'],
+  ['@ CAA 128 iodef mailto:a@b.example', 'mailhorn.example. 3600 IN CAA 128 iodef "mailto:a@b.example"'],
+  ['WWW IN 60 CNAME Web', 'www.mailhorn.example. 60 IN CNAME web.mailhorn.example.'],
+  ['www cname there.example.', 'www.mailhorn.example. 3600 IN CNAME there.example.'],
+  ['a.b MX 10 mx', 'a.b.mailhorn.example. 3600 IN MX 10 mx.mailhorn.example.'],
+  ['none MX 0 .', 'none.mailhorn.example. 3600 IN MX 0 .'],
+  ['@ TXT site-verification=abc', 'mailhorn.example. 3600 IN TXT "site-verification=abc"'],
+  ['_x TXT "one; two" " three"', '_x.mailhorn.example. 3600 IN TXT "one; two three"'],
+  ['@ TXT "a \\"b\\" c\\\\d"', 'mailhorn.example. 3600 IN TXT "a \\"b\\" c\\\\d"'],
+  ['@ TXT "300"', 'mailhorn.example. 3600 IN TXT "300"'],
+  ['@ TXT "ü"', 'mailhorn.example. 3600 IN TXT "\\195\\188"'],
+  ['x.mailhorn.example. A 192.0.2.2', 'x.mailhorn.example. 3600 IN A 192.0.2.2'],
 ]
 
 for (const [written, listed] of LINES)
@@ -46,7 +46,7 @@ test('every record of a zone has a line, an SOA and unknown types, too', () => {
   const bytes = Uint8Array.of(1, 2, 255)
   assert.is(
     recordLine({ name: ORIGIN, ttlSeconds: 1, type: 'TYPE65', bytes }),
-    'posthorn.example. 1 IN TYPE65 \\# 3 0102ff',
+    'mailhorn.example. 1 IN TYPE65 \\# 3 0102ff',
   )
 })
 

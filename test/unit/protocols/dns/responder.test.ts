@@ -16,7 +16,7 @@ import { suite } from '../../../kit/suite.ts'
 import { queryPacket } from '../../../kit/zone-client.ts'
 
 const test = suite('dns/responder')
-const APEX = 'posthorn.example'
+const APEX = 'mailhorn.example'
 const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`
 const EDNS: Edns = { payloadBytes: 1232, version: 0, dnssecOk: false }
 
@@ -105,10 +105,10 @@ test('a key of 2048 bits fits into a datagram of 512 octets, whole', async () =>
 
 test('the id, the RD and CD bits and the case of the question come back; other flags do not', async () => {
   const flags = FLAG.RD | FLAG.CD | FLAG.AA | FLAG.TC | FLAG.RA | 0x60
-  const reply = await ask('PoStHoRn.ExAmPlE', 'A', { id: 0xbeef, flags })
+  const reply = await ask('MaIlHoRn.ExAmPlE', 'A', { id: 0xbeef, flags })
   assert.is(reply.id, 0xbeef)
   assert.is(reply.flags, FLAG.QR | FLAG.AA | FLAG.RD | FLAG.CD)
-  assert.ok(Buffer.from(reply.question!.bytes).includes('PoStHoRn'))
+  assert.ok(Buffer.from(reply.question!.bytes).includes('MaIlHoRn'))
   assert.is(reply.answers.length, 1)
   assert.is((await ask(APEX, 'A', { flags: 0 })).flags, FLAG.QR | FLAG.AA)
 })

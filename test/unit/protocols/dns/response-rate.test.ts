@@ -15,7 +15,7 @@ import { suite } from '../../../kit/suite.ts'
 import { queryPacket } from '../../../kit/zone-client.ts'
 
 const test = suite('dns/response-rate')
-const APEX = 'posthorn.example'
+const APEX = 'mailhorn.example'
 /** By which none of what is counted here meets another in its place, as happens with one seed of seventy. */
 const SEED = 7
 const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`

@@ -13,7 +13,7 @@ import { startZone } from '../../../kit/zone.ts'
 import { askServer, exchangeUdp, queryPacket } from '../../../kit/zone-client.ts'
 
 const test = suite('kit/zone')
-const MAIL_HOST = 'posthorn.example'
+const MAIL_HOST = 'mailhorn.example'
 const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`
 
 async function answered(server: string, name: string, type: TypeName) {

@@ -16,7 +16,7 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 import { askServer, queryPacket } from '../../../kit/zone-client.ts'
 
 const test = suite('dns/server')
-const APEX = 'posthorn.example'
+const APEX = 'mailhorn.example'
 const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`
 
 async function given(

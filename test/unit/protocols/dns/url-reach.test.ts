@@ -20,7 +20,7 @@ for (const [reach, urls] of [
       'http://[::ffff:0.0.0.0]',
       'http://localhost:3000',
       'https://LOCALHOST.',
-      'http://posthorn.localhost',
+      'http://mailhorn.localhost',
     ],
   ],
   [

@@ -5,7 +5,7 @@ import { createZone, type Zone } from '../../../../src/protocols/dns/zone.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('dns/zone')
-const APEX = 'posthorn.example'
+const APEX = 'mailhorn.example'
 
 function provider(change: Partial<Parameters<typeof providerRecords>[0]> = {}): DnsRecord[] {
   return providerRecords({
@@ -74,7 +74,7 @@ test('a name that does not exist has no type at all', async () => {
 })
 
 test('names outside are outside, however alike they look', async () => {
-  for (const name of ['', 'example', 'posthorn.example.org', `x${APEX}`, `not-${APEX}`, 'elsewhere.example'])
+  for (const name of ['', 'example', 'mailhorn.example.org', `x${APEX}`, `not-${APEX}`, 'elsewhere.example'])
     assert.is(await texts(zoneOf(), name, 'A'), 'out-of-zone', name)
 })
 

@@ -75,7 +75,7 @@ test('the host hears its own name, the path without its fragment, and who asks',
   const [{ method, path, headers, serverName, body }] = web.requests as [(typeof web.requests)[0]]
   assert.equal([method, path, `${body}`], ['GET', '/a.pdf?b=c', ''])
   assert.equal([headers.host, serverName], [`files.example.test:${web.port}`, 'files.example.test'])
-  assert.equal([headers['user-agent'], headers['accept-encoding']], ['Posthorn', 'identity'])
+  assert.equal([headers['user-agent'], headers['accept-encoding']], ['Mailhorn', 'identity'])
   assert.is(headers.connection, 'close')
 })
 

@@ -453,7 +453,7 @@ test('the operator sees attempts by their result, and one log line a minute whil
     ['throttled', 3],
     ['right', 1],
   ])
-    assert.ok(text.includes(`posthorn_sign_in_attempts_total{door="http",result="${result}"} ${count}`), text)
+    assert.ok(text.includes(`mailhorn_sign_in_attempts_total{door="http",result="${result}"} ${count}`), text)
 })
 
 test('an attempt for which there is no room is no guess, and the operator hears of it', async t => {

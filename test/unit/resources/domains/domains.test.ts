@@ -22,7 +22,7 @@ const secrets = createSecretKeys(Buffer.alloc(32, 1))
 
 async function open(
   t: TestContext,
-  mailHost = 'posthorn.test',
+  mailHost = 'mailhorn.test',
   silenceMs?: number,
   more: { pendingMax?: number; generateKey?: GenerateKey } = {},
 ) {
@@ -84,7 +84,7 @@ test('of many requests at once no more domains are made than may be pending, and
     keysMade++
     return make(algorithm)
   }
-  const { domains, accountId, account } = await open(t, 'posthorn.test', undefined, {
+  const { domains, accountId, account } = await open(t, 'mailhorn.test', undefined, {
     pendingMax: 2,
     generateKey,
   })
@@ -98,7 +98,7 @@ test('of many requests at once no more domains are made than may be pending, and
 })
 
 test('verified and deleted domains make room for pending ones, failed ones do not', async t => {
-  const { domains, accountId, change } = await open(t, 'posthorn.test', undefined, { pendingMax: 1 })
+  const { domains, accountId, change } = await open(t, 'mailhorn.test', undefined, { pendingMax: 1 })
   const first = await created(domains, accountId, 'first.test')
   for (const [status, result] of [
     ['failed', 'too-many'],

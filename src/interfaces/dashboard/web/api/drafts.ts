@@ -12,7 +12,7 @@ export interface KeptDraft {
   at: number
 }
 
-const PREFIX = 'posthorn.draft.'
+const PREFIX = 'mailhorn.draft.'
 const LONGEST_KEPT_MS = 30 * 86_400_000
 const WRITE_DELAY_MS = 250
 /** Of this tab, until it is loaded again. */

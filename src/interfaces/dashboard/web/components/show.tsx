@@ -35,7 +35,7 @@ interface HeadProps {
 /** The head of a page, whose title is also the window's. */
 export function Head({ title, lead, from, children }: HeadProps) {
   useEffect(() => {
-    document.title = `${title} · Posthorn`
+    document.title = `${title} · Mailhorn`
   }, [title])
   return (
     <header class="page-head">

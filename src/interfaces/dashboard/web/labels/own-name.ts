@@ -15,7 +15,7 @@ export interface OwnName {
 
 const NAME_SERVERS = ['ns1', 'ns2']
 /** Of the unit below. */
-export const SETTINGS_FILE = '/etc/posthorn.env'
+export const SETTINGS_FILE = '/etc/mailhorn.env'
 
 /** All settings that a real installation needs, as lines of an environment file. */
 export function settingsOf(own: OwnName): string {
@@ -42,18 +42,18 @@ export function settingsOf(own: OwnName): string {
     ['DNS_LISTEN', dnsListen.join(',')],
     ['DNS_ADDRESSES', addresses.join(',')],
   ]
-  return settings.map(([name, value]) => `POSTHORN_${name}=${value}`).join('\n')
+  return settings.map(([name, value]) => `MAILHORN_${name}=${value}`).join('\n')
 }
 
 /** A unit of systemd that starts the service with these settings. */
 export const UNIT = `[Unit]
-Description=Posthorn
+Description=Mailhorn
 Wants=network-online.target
 After=network-online.target
 
 [Service]
-User=posthorn
-WorkingDirectory=/opt/posthorn
+User=mailhorn
+WorkingDirectory=/opt/mailhorn
 EnvironmentFile=${SETTINGS_FILE}
 ExecStart=/usr/bin/npm start
 AmbientCapabilities=CAP_NET_BIND_SERVICE

@@ -71,7 +71,7 @@ function Raw({ email }: { email: Email }) {
     send('GET', path)
       .then(async reply => ({
         text: await reply.text(),
-        fidelity: FIDELITY[reply.headers.get('x-posthorn-raw') ?? ''] ?? '',
+        fidelity: FIDELITY[reply.headers.get('x-mailhorn-raw') ?? ''] ?? '',
       }))
       .catch((error: ApiError) => error)
       .then(found => {

@@ -17,7 +17,7 @@ const EVER_DELIVERED = '/emails/metrics?start_date=2000-01-01&metrics=delivered,
 const isOver = signal(false)
 
 function keyOf(): string {
-  return `posthorn.steps-over.${signedIn().account.id}`
+  return `mailhorn.steps-over.${signedIn().account.id}`
 }
 
 function end(): void {

@@ -72,7 +72,7 @@ export function OwnNameGuide() {
         label="Who serves HTTPS"
         value={https}
         options={[
-          ['own', 'Posthorn serves HTTPS'],
+          ['own', 'Mailhorn serves HTTPS'],
           ['proxy', 'A proxy on this machine does'],
         ]}
         onValue={value => set({ https: value })}
@@ -118,8 +118,8 @@ function StartStep() {
         <>
           <Copy block text={UNIT} label="Copy the unit" />
           <p class="small quiet">
-            As <code>/etc/systemd/system/posthorn.service</code>, with the folder and the user of your
-            installation; then <code>systemctl enable --now posthorn</code>.
+            As <code>/etc/systemd/system/mailhorn.service</code>, with the folder and the user of your
+            installation; then <code>systemctl enable --now mailhorn</code>.
           </p>
         </>
       ) : (

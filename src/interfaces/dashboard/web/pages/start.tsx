@@ -188,9 +188,9 @@ function SendTest({ from, to: wanted, isFree, act }: SendTestProps) {
   const [id, setId] = useState<string>()
   const { error, isBusy, run } = useAct(async () => {
     const sent = await call<{ id: string }>('POST', '/emails', {
-      ...{ from: `Posthorn <${from}>`, to, subject: 'Hello from Posthorn' },
+      ...{ from: `Mailhorn <${from}>`, to, subject: 'Hello from Mailhorn' },
       text: 'It works.\n',
-      html: '<h1 style="font-family:Georgia,serif">It works.</h1><p>This mail was sent by Posthorn.</p>',
+      html: '<h1 style="font-family:Georgia,serif">It works.</h1><p>This mail was sent by Mailhorn.</p>',
     })
     setId(sent.id)
   })

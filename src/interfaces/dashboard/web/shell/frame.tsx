@@ -44,7 +44,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
 function Brand() {
   return (
     <Link href="/" class="brand">
-      <Horn /> Posthorn
+      <Horn /> Mailhorn
     </Link>
   )
 }

@@ -11,13 +11,13 @@ export function SignIn() {
   const [password, setPassword] = useState('')
   const { error, isBusy, run } = useAct(() => signIn(email, password))
   useEffect(() => {
-    document.title = 'Sign in · Posthorn'
+    document.title = 'Sign in · Mailhorn'
   }, [])
   return (
     <main class="door">
       <div class="door-word">
         <span class="brand">
-          <Horn size={28} /> Posthorn
+          <Horn size={28} /> Mailhorn
         </span>
         <p>Your mail, delivered by your own machine.</p>
         <Horn class="horn" />
@@ -64,7 +64,7 @@ export function SignIn() {
           </Button>
           <p class="quiet small">
             The first start of the service printed an address and a password on its console. Lost it?{' '}
-            <code>bin/posthorn user password</code> makes a new one.
+            <code>bin/mailhorn user password</code> makes a new one.
           </p>
         </form>
       </div>

@@ -3,7 +3,7 @@ import { effect, signal } from '@preact/signals'
 
 export type Theme = 'system' | 'light' | 'dark'
 
-const KEY = 'posthorn.theme'
+const KEY = 'mailhorn.theme'
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const stored = localStorage.getItem(KEY)
 

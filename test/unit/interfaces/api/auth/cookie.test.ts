@@ -15,31 +15,31 @@ const cookie = sessionCookie('http://127.0.0.1:3000')
 test('is bound to its host and to TLS where there is TLS', () => {
   assert.is(
     setCookie(cookie, 'phs_x', 60),
-    'posthorn_session=phs_x; Max-Age=60; Path=/; HttpOnly; SameSite=Lax',
+    'mailhorn_session=phs_x; Max-Age=60; Path=/; HttpOnly; SameSite=Lax',
   )
   assert.is(
     setCookie(sessionCookie('https://mail.example'), 'phs_x', 60),
-    '__Host-posthorn_session=phs_x; Max-Age=60; Path=/; HttpOnly; SameSite=Lax; Secure',
+    '__Host-mailhorn_session=phs_x; Max-Age=60; Path=/; HttpOnly; SameSite=Lax; Secure',
   )
-  assert.is(sessionCookie('').name, 'posthorn_session')
-  assert.match(clearCookie(cookie), /^posthorn_session=; Max-Age=0; Path=\//)
+  assert.is(sessionCookie('').name, 'mailhorn_session')
+  assert.match(clearCookie(cookie), /^mailhorn_session=; Max-Age=0; Path=\//)
 })
 
 for (const [header, token] of [
   [undefined, undefined],
   ['', undefined],
-  ['posthorn_session', undefined],
-  ['posthorn_session=', undefined],
-  ['posthorn_session=phs_x', 'phs_x'],
-  ['a=b; posthorn_session=phs_x; c=d', 'phs_x'],
-  ['a=b;posthorn_session=phs_x', 'phs_x'],
-  [' posthorn_session = phs_x ', 'phs_x'],
-  ['posthorn_session=phs_x=y', 'phs_x=y'],
-  ['posthorn_session=one; posthorn_session=two', 'one'],
-  ['xposthorn_session=phs_x', undefined],
-  ['__Host-posthorn_session=phs_x', undefined],
-  ['POSTHORN_SESSION=phs_x', undefined],
-  ['; ; =; posthorn_session=phs_x', 'phs_x'],
+  ['mailhorn_session', undefined],
+  ['mailhorn_session=', undefined],
+  ['mailhorn_session=phs_x', 'phs_x'],
+  ['a=b; mailhorn_session=phs_x; c=d', 'phs_x'],
+  ['a=b;mailhorn_session=phs_x', 'phs_x'],
+  [' mailhorn_session = phs_x ', 'phs_x'],
+  ['mailhorn_session=phs_x=y', 'phs_x=y'],
+  ['mailhorn_session=one; mailhorn_session=two', 'one'],
+  ['xmailhorn_session=phs_x', undefined],
+  ['__Host-mailhorn_session=phs_x', undefined],
+  ['MAILHORN_SESSION=phs_x', undefined],
+  ['; ; =; mailhorn_session=phs_x', 'phs_x'],
 ] as const)
   test(`of ${JSON.stringify(header)} the token is ${token}`, () => {
     const headers = header === undefined ? {} : { cookie: header }

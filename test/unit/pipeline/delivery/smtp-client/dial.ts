@@ -26,7 +26,7 @@ export function optionsFor(
     address: mx.host,
     port: mx.port,
     mxHost: 'mx.test',
-    localName: 'out.posthorn.test',
+    localName: 'out.mailhorn.test',
     tls: 'none',
     secureContext,
     timeouts: DEFAULT_TIMEOUTS,

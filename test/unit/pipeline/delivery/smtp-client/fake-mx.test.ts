@@ -102,8 +102,8 @@ test('the ledger has a line for each recipient before the message is acknowledge
   const ledger = join(folder, 'ledger')
   const mx = await t.using(startFakeMx({ ledger }))
   const session = await dial(t, mx)
-  const headers = 'Message-ID: <1@here.test>\r\nX-Posthorn-Ref: abc\r\n\r\n'
-  const message = [Buffer.from(headers), Buffer.from('X-Posthorn-Ref: in the body\r\n')]
+  const headers = 'Message-ID: <1@here.test>\r\nX-Mailhorn-Ref: abc\r\n\r\n'
+  const message = [Buffer.from(headers), Buffer.from('X-Mailhorn-Ref: in the body\r\n')]
   await session.send(mailTo(['ok', 'perm-550-511', 'ok2'], { message }))
   await session.send(mailTo('dot-451', { message }))
   await session.send(mailTo('ok'))

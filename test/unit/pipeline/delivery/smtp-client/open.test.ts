@@ -110,7 +110,7 @@ test('the transcript hook sees the dialogue, and of messages their size only', a
   assert.equal(lines, [
     '-: connected',
     'S: 220 mx.test ESMTP',
-    'C: EHLO out.posthorn.test',
+    'C: EHLO out.mailhorn.test',
     'S: 250 mx.test PIPELINING',
     'C: MAIL FROM:<b+token@send.here.test>',
     'C: RCPT TO:<ok@there.test>',

@@ -55,7 +55,7 @@ test('mail that is what it says: all pass, and the field tells how', async t => 
   })
   assert.match(
     verdicts.authenticationResults.replace(/\r\n /g, ' '),
-    /^mail\.posthorn\.test; spf=pass smtp\.mailfrom=here\.test; dkim=pass header\.d=here\.test header\.s=r1 header\.a=rsa-sha256 header\.b=\S{8,10}; dkim=pass .*; dmarc=pass header\.from=here\.test policy\.dmarc=reject; arc=none$/,
+    /^mail\.mailhorn\.test; spf=pass smtp\.mailfrom=here\.test; dkim=pass header\.d=here\.test header\.s=r1 header\.a=rsa-sha256 header\.b=\S{8,10}; dkim=pass .*; dmarc=pass header\.from=here\.test policy\.dmarc=reject; arc=none$/,
   )
 })
 

@@ -42,7 +42,7 @@ function unchunked(heard: Buffer): string {
 test('clamd gets the message in chunks, and its word is taken', async t => {
   const replies: [reply: string, verdict: string, found?: string][] = [
     ['stream: OK\0', 'PASS'],
-    ['stream: Posthorn.Test-1 FOUND\0', 'FAIL', 'Posthorn.Test-1'],
+    ['stream: Mailhorn.Test-1 FOUND\0', 'FAIL', 'Mailhorn.Test-1'],
     ['stream: Two Words FOUND\0', 'FAIL', 'Two Words'],
   ]
   for (const [reply, verdict, found] of replies) {
@@ -54,7 +54,7 @@ test('clamd gets the message in chunks, and its word is taken', async t => {
 })
 
 test('a socket in the file system will do as well', async t => {
-  const path = join(tmpdir(), `posthorn-clamd-${process.pid}.sock`)
+  const path = join(tmpdir(), `mailhorn-clamd-${process.pid}.sock`)
   t.after(() => rm(path, { force: true }))
   const { address } = await startFilter(t, whenStreamed('stream: OK\0'), path)
   assert.is((await createClamd(address, { clock }).ask(mail, envelope())).verdict, 'PASS')

@@ -228,7 +228,7 @@ test('a message that cannot be read is one that nothing is known of but its enve
 function isSound(verdicts: Verdicts): void {
   const { spf, dkim, dmarc, arc, spam, virus, authenticationResults, detail } = verdicts
   for (const word of [spf, dkim, dmarc, arc, spam, virus]) assert.ok(WORDS.includes(word), word)
-  assert.match(authenticationResults, /^mail\.posthorn\.test;(?:[ -~]|\r\n )*$/)
+  assert.match(authenticationResults, /^mail\.mailhorn\.test;(?:[ -~]|\r\n )*$/)
   for (const one of [detail.spf, detail.dkim, detail.dmarc, detail.arc])
     if (one.result === 'temperror' || one.result === 'permerror') assert.ok(one.reason, JSON.stringify(one))
   assert.equal(structuredClone(detail), detail)

@@ -5,7 +5,7 @@ import { fc } from '../../../../kit/property.ts'
 import { suite } from '../../../../kit/suite.ts'
 
 const test = suite('verdicts/results-field')
-const HOST = 'mail.posthorn.test'
+const HOST = 'mail.mailhorn.test'
 
 const plain: Authentication = {
   spf: { result: 'softfail', domain: 'here.test', identity: 'mailfrom', reason: 'says "no" (1)' },
@@ -16,7 +16,7 @@ const plain: Authentication = {
 
 test('a result a line, its reason quoted, and what was looked at behind it', () => {
   assert.equal(resultsValue(HOST, plain).split('\r\n'), [
-    'mail.posthorn.test;',
+    'mail.mailhorn.test;',
     ' spf=softfail reason="says \\"no\\" (1)" smtp.mailfrom=here.test;',
     ' dkim=none;',
     ' dmarc=none header.from=here.test;',

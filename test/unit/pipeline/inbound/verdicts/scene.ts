@@ -13,7 +13,7 @@ import type { TestContext } from '../../../../kit/suite.ts'
 import { type ScriptedZone, startZone } from '../../../../kit/zone.ts'
 import { createTestKey, type TestKey } from '../../../protocols/dkim/signed.ts'
 
-export const HOST = 'mail.posthorn.test'
+export const HOST = 'mail.mailhorn.test'
 export const CLIENT = '192.0.2.1'
 export const RECEIVED_AT = Date.UTC(2026, 10, 21, 13, 0, 0)
 export const NO_FILTERS: FilterSettings = { rspamdUrl: null, spamd: null, clamd: null }

@@ -9,31 +9,31 @@ import { suite } from '../../../../kit/suite.ts'
 import { mailOf } from './scene.ts'
 
 const test = suite('verdicts/claims')
-const HOST = 'mail.posthorn.test'
+const HOST = 'mail.mailhorn.test'
 
 const without = (text: string, host = HOST) =>
   Buffer.concat([...withOwnResults(Buffer.from(text, 'latin1'), host, undefined)]).toString('latin1')
-const REST = 'Subject: Hello\r\n\r\nAuthentication-Results: mail.posthorn.test; this is text\r\n'
+const REST = 'Subject: Hello\r\n\r\nAuthentication-Results: mail.mailhorn.test; this is text\r\n'
 
 const CLAIMS = [
-  'Authentication-Results: mail.posthorn.test; dkim=pass',
-  'authentication-RESULTS:mail.posthorn.test;dkim=pass',
-  'Authentication-Results : mail.posthorn.test; none',
-  'Authentication-Results\t: mail.posthorn.test; none',
-  'Authentication-Results: MAIL.Posthorn.TEST; none',
-  'Authentication-Results: mail.posthorn.test 1; none',
-  'Authentication-Results: mail.posthorn.test. ; none',
-  'Authentication-Results: "mail.posthorn.test"; none',
-  'Authentication-Results: "mail\\.posthorn.test"; none',
-  'Authentication-Results: (by (us)) mail.posthorn.test; none',
-  'Authentication-Results: (\\) mail.other.test) mail.posthorn.test; none',
-  'Authentication-Results: mail.posthorn.test(comment); none',
-  'Authentication-Results:\r\n mail.posthorn.test;\r\n\tspf=pass',
-  'Authentication-Results\r\n : mail.posthorn.test; none',
-  'Authentication-Results: (never ended mail.posthorn.test; none',
-  'Authentication-Results: "never ended mail.posthorn.test; none',
-  'Authentication-Results: ; mail.posthorn.test',
-  'Authentication-Results: =?utf-8?q?mail=2Eposthorn.test?=; dkim=pass',
+  'Authentication-Results: mail.mailhorn.test; dkim=pass',
+  'authentication-RESULTS:mail.mailhorn.test;dkim=pass',
+  'Authentication-Results : mail.mailhorn.test; none',
+  'Authentication-Results\t: mail.mailhorn.test; none',
+  'Authentication-Results: MAIL.Mailhorn.TEST; none',
+  'Authentication-Results: mail.mailhorn.test 1; none',
+  'Authentication-Results: mail.mailhorn.test. ; none',
+  'Authentication-Results: "mail.mailhorn.test"; none',
+  'Authentication-Results: "mail\\.mailhorn.test"; none',
+  'Authentication-Results: (by (us)) mail.mailhorn.test; none',
+  'Authentication-Results: (\\) mail.other.test) mail.mailhorn.test; none',
+  'Authentication-Results: mail.mailhorn.test(comment); none',
+  'Authentication-Results:\r\n mail.mailhorn.test;\r\n\tspf=pass',
+  'Authentication-Results\r\n : mail.mailhorn.test; none',
+  'Authentication-Results: (never ended mail.mailhorn.test; none',
+  'Authentication-Results: "never ended mail.mailhorn.test; none',
+  'Authentication-Results: ; mail.mailhorn.test',
+  'Authentication-Results: =?utf-8?q?mail=2Emailhorn.test?=; dkim=pass',
   'Authentication-Results: =?us-ascii?B?bWFpbC5wb3N0aG9ybi50ZXN0OyBka2ltPXBhc3M=?=',
 ]
 for (const claim of CLAIMS)
@@ -45,14 +45,14 @@ for (const claim of CLAIMS)
 
 const OTHERS = [
   'Authentication-Results: mail.other.test; dkim=pass',
-  'Authentication-Results: (mail.posthorn.test) mail.other.test; none',
-  'Authentication-Results: x.mail.posthorn.test; none',
-  'Authentication-Results: mail.other.test; dkim=pass header.d=mail.posthorn.test',
+  'Authentication-Results: (mail.mailhorn.test) mail.other.test; none',
+  'Authentication-Results: x.mail.mailhorn.test; none',
+  'Authentication-Results: mail.other.test; dkim=pass header.d=mail.mailhorn.test',
   'Authentication-Results: "",mail.other.test; none',
   'Authentication-Results:',
-  'X-Authentication-Results: mail.posthorn.test; none',
-  'ARC-Authentication-Results: i=1; mail.posthorn.test; none',
-  'mail.posthorn.test; none',
+  'X-Authentication-Results: mail.mailhorn.test; none',
+  'ARC-Authentication-Results: i=1; mail.mailhorn.test; none',
+  'mail.mailhorn.test; none',
 ]
 for (const other of OTHERS)
   test(`left as it is: ${JSON.stringify(other)}`, () => {

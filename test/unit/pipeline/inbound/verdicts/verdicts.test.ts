@@ -46,7 +46,7 @@ for (const [mailFrom, reason] of [
     const { spf, dkim, spam, virus, detail, authenticationResults } = await judge(mailFrom)
     assert.equal([spf, dkim, spam, virus], FAILED)
     assert.match(detail.spam.reason!, reason)
-    assert.match(authenticationResults, /^mail\.posthorn\.test;\r\n spf=temperror reason=/)
+    assert.match(authenticationResults, /^mail\.mailhorn\.test;\r\n spf=temperror reason=/)
     assert.match((await judge('ann@here.test')).detail.spf.reason!, /^judged /)
   })
 

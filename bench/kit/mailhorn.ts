@@ -1,4 +1,4 @@
-/** Posthorn as users run it: the program in a process of its own, fed over HTTP by wrk. */
+/** Mailhorn as users run it: the program in a process of its own, fed over HTTP by wrk. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { type RunningProcess, startProcess, weigh } from './process.ts'
 import { syncTracer } from './sync-trace.ts'
 import { epochNow } from './time.ts'
 
-interface PosthornOptions {
+interface MailhornOptions {
   /** Key slots that sign: 1 and 2 are RSA-2048, 3 is Ed25519. */
   signingSlots: readonly number[]
   /** Fed by batches instead of single messages. */
@@ -33,26 +33,26 @@ interface PosthornOptions {
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DELAY_PROBE = new URL('./delay-probe.ts', import.meta.url).href
 /** As the service names the first user by itself. */
-const ADMIN = 'admin@posthorn.test'
+const ADMIN = 'admin@mailhorn.test'
 const HTTP = { host: '127.0.0.1', port: 3990 }
 export const DNS = { host: '127.0.0.1', port: 5390 }
 /** As `npm start` has it. */
-const PROCESS = { MALLOC_ARENA_MAX: '1', NODE_COMPILE_CACHE: 'node_modules/.cache/posthorn' }
+const PROCESS = { MALLOC_ARENA_MAX: '1', NODE_COMPILE_CACHE: 'node_modules/.cache/mailhorn' }
 const SETTINGS = {
-  POSTHORN_HTTP_LISTEN: `${HTTP.host}:${HTTP.port}`,
-  POSTHORN_DNS_LISTEN: `${DNS.host}:${DNS.port}`,
-  POSTHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:2590',
-  POSTHORN_SMTP_SUBMISSION_LISTEN: '',
-  POSTHORN_SMTP_SUBMISSION_TLS_LISTEN: '',
-  POSTHORN_DNS_ADDRESSES: '192.0.2.1,2001:db8::1',
-  POSTHORN_DNS_RESOLVERS: '127.0.0.1:53',
-  POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
-  POSTHORN_TRACKING_BASE_URL: 'https://links.bench.test',
-  POSTHORN_LOG_LEVEL: 'info',
-  POSTHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '0',
+  MAILHORN_HTTP_LISTEN: `${HTTP.host}:${HTTP.port}`,
+  MAILHORN_DNS_LISTEN: `${DNS.host}:${DNS.port}`,
+  MAILHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:2590',
+  MAILHORN_SMTP_SUBMISSION_LISTEN: '',
+  MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: '',
+  MAILHORN_DNS_ADDRESSES: '192.0.2.1,2001:db8::1',
+  MAILHORN_DNS_RESOLVERS: '127.0.0.1:53',
+  MAILHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
+  MAILHORN_TRACKING_BASE_URL: 'https://links.bench.test',
+  MAILHORN_LOG_LEVEL: 'info',
+  MAILHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '0',
 }
 
-export interface PosthornContender extends Contender {
+export interface MailhornContender extends Contender {
   databaseFile(): string
   /** Size of the database with its log. */
   databaseBytes(): number
@@ -62,10 +62,10 @@ export interface PosthornContender extends Contender {
   access(): { url: string; apiKey: string; admin: { email: string; password: string } }
 }
 
-export function posthorn(
+export function mailhorn(
   folder: string,
-  { signingSlots, batch, profiles, root = ROOT, delaysFile, databases, env }: PosthornOptions,
-): PosthornContender {
+  { signingSlots, batch, profiles, root = ROOT, delaysFile, databases, env }: MailhornOptions,
+): MailhornContender {
   let running: RunningProcess | undefined
   let databaseUrl: string | undefined
   let dataDir = ''
@@ -74,7 +74,7 @@ export function posthorn(
   const roots = () => [running!.pid]
 
   const launch = async ({ held, syncTrace }: StartOptions) => {
-    const output = join(folder, `posthorn.${Date.now()}.log`)
+    const output = join(folder, `mailhorn.${Date.now()}.log`)
     const node = [
       process.execPath,
       '--max-semi-space-size=16',
@@ -90,9 +90,9 @@ export function posthorn(
         ...PROCESS,
         ...SETTINGS,
         ...(delaysFile && { BENCH_DELAYS: delaysFile }),
-        POSTHORN_DATA_DIR: dataDir,
-        ...(databaseUrl === undefined ? {} : { POSTHORN_DATABASE_URL: databaseUrl }),
-        POSTHORN_ROLES: held ? 'api' : 'all',
+        MAILHORN_DATA_DIR: dataDir,
+        ...(databaseUrl === undefined ? {} : { MAILHORN_DATABASE_URL: databaseUrl }),
+        MAILHORN_ROLES: held ? 'api' : 'all',
         ...env,
       },
     })
@@ -106,21 +106,21 @@ export function posthorn(
     weigh: () => weigh(roots()),
     access: () => ({ url: `http://${HTTP.host}:${HTTP.port}`, apiKey, admin: { email: ADMIN, password } }),
     async start(options) {
-      dataDir = mkdtempSync(join(folder, 'posthorn-'))
+      dataDir = mkdtempSync(join(folder, 'mailhorn-'))
       databaseUrl = databases?.create()
       const log = await launch(options)
       apiKey = /API key +(\S+)/.exec(log)![1]!
       password = /Password +(\S+)/.exec(log)![1]!
-      await registerSender(password, signingSlots, databaseUrl ?? join(dataDir, 'posthorn.db'))
+      await registerSender(password, signingSlots, databaseUrl ?? join(dataDir, 'mailhorn.db'))
     },
     feed: options => feedHttp({ ...options, ...HTTP, apiKey, folder, batch }),
     queuedCount() {
-      const database = new Database(join(dataDir, 'posthorn.db'), { readonly: true })
+      const database = new Database(join(dataDir, 'mailhorn.db'), { readonly: true })
       const row = database.prepare('select count(*) as count from deliveries where state = 0').get()
       database.close()
       return (row as { count: number }).count
     },
-    databaseFile: () => join(dataDir, 'posthorn.db'),
+    databaseFile: () => join(dataDir, 'mailhorn.db'),
     async get(path) {
       const headers = { authorization: `Bearer ${apiKey}` }
       const response = await fetch(`http://${HTTP.host}:${HTTP.port}${path}`, { headers })
@@ -128,7 +128,7 @@ export function posthorn(
       return response
     },
     databaseBytes: () =>
-      ['posthorn.db', 'posthorn.db-wal'].reduce((sum, file) => sum + statSync(join(dataDir, file)).size, 0),
+      ['mailhorn.db', 'mailhorn.db-wal'].reduce((sum, file) => sum + statSync(join(dataDir, file)).size, 0),
     /** Starts again on the same data, with delivery: the start is part of the time, and its CPU of the CPU. */
     async release() {
       await running!.end()
@@ -155,15 +155,15 @@ function entryIn(root: string): string {
 /** As an operator does, who knows that `one.test` is well again. */
 function resumeSite(root: string, dataDir: string) {
   const args = ['destinations', 'resume', 'mx.one.test']
-  const env = { ...process.env, POSTHORN_DATA_DIR: dataDir }
-  const { status, stderr } = spawnSync(join(root, 'bin/posthorn'), args, { env, encoding: 'utf8' })
+  const env = { ...process.env, MAILHORN_DATA_DIR: dataDir }
+  const { status, stderr } = spawnSync(join(root, 'bin/mailhorn'), args, { env, encoding: 'utf8' })
   if (status !== 0) throw new Error(`the site cannot be resumed: ${stderr}`)
 }
 
 function nameOf(signingSlots: readonly number[], batch: BatchShape | undefined): string {
-  if (batch) return `Posthorn, batches of ${batch.size}, ${batch.distinct ? 'all different' : 'all the same'}`
+  if (batch) return `Mailhorn, batches of ${batch.size}, ${batch.distinct ? 'all different' : 'all the same'}`
   const alone = signingSlots.length === 1 ? `, ${signingSlots[0] === 3 ? 'Ed25519' : 'RSA'} alone` : ''
-  return `Posthorn${alone}`
+  return `Mailhorn${alone}`
 }
 
 /** The benchmark is not about DNS: the domain is registered through the API and marked as verified in the database. */

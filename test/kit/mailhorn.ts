@@ -20,7 +20,7 @@ import { replyText } from './reply-text.ts'
 import { until } from './until.ts'
 import { type ScriptedZone, startZone } from './zone.ts'
 
-export interface PosthornOptions {
+export interface MailhornOptions {
   /** What the world's DNS holds. */
   zone?: string
   /** Where MX hosts listen. */
@@ -50,7 +50,7 @@ export interface CallOptions {
   raw?: string | Uint8Array
 }
 
-export interface Posthorn {
+export interface Mailhorn {
   baseUrl: string
   apiKey: string
   admin: { email: string; password: string }
@@ -86,32 +86,32 @@ export interface DnsRecordView {
 }
 
 const root = new URL('../..', import.meta.url).pathname
-const admin = { email: 'admin@posthorn.test', password: 'correct horse battery staple' }
+const admin = { email: 'admin@mailhorn.test', password: 'correct horse battery staple' }
 
-export async function startPosthorn(options: PosthornOptions = {}): Promise<Posthorn> {
+export async function startMailhorn(options: MailhornOptions = {}): Promise<Mailhorn> {
   const zone = await startZone(options.zone ?? '')
-  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'posthorn-'))
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'mailhorn-'))
   const clock = createAdjustableClock()
   const database = databaseOf(dataDir)
   const { config } = loadConfig(root, {
-    POSTHORN_DATA_DIR: dataDir,
-    ...(isOnPostgres && { POSTHORN_DATABASE_URL: database.url }),
-    POSTHORN_HTTP_LISTEN: '127.0.0.1:0',
-    POSTHORN_DNS_LISTEN: '127.0.0.1:0',
-    POSTHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:0',
-    POSTHORN_SMTP_INBOUND_MTA_STS: 'off',
-    POSTHORN_SMTP_SUBMISSION_LISTEN: '',
-    POSTHORN_SMTP_SUBMISSION_TLS_LISTEN: '',
-    POSTHORN_DNS_RESOLVERS: zone.server,
-    POSTHORN_ADMIN_PASSWORD: admin.password,
-    POSTHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
-    POSTHORN_DELIVERY_PORT: String(options.mxPort ?? 1),
-    POSTHORN_DELIVERY_THREADS: '1',
-    POSTHORN_DOCTOR_CLOCK_URL: '',
+    MAILHORN_DATA_DIR: dataDir,
+    ...(isOnPostgres && { MAILHORN_DATABASE_URL: database.url }),
+    MAILHORN_HTTP_LISTEN: '127.0.0.1:0',
+    MAILHORN_DNS_LISTEN: '127.0.0.1:0',
+    MAILHORN_SMTP_INBOUND_LISTEN: '127.0.0.1:0',
+    MAILHORN_SMTP_INBOUND_MTA_STS: 'off',
+    MAILHORN_SMTP_SUBMISSION_LISTEN: '',
+    MAILHORN_SMTP_SUBMISSION_TLS_LISTEN: '',
+    MAILHORN_DNS_RESOLVERS: zone.server,
+    MAILHORN_ADMIN_PASSWORD: admin.password,
+    MAILHORN_DELIVERY_ALLOW_PRIVATE_ADDRESSES: 'true',
+    MAILHORN_DELIVERY_PORT: String(options.mxPort ?? 1),
+    MAILHORN_DELIVERY_THREADS: '1',
+    MAILHORN_DOCTOR_CLOCK_URL: '',
     // leads nowhere, unless a test starts a provider
-    POSTHORN_AUTOCONFIGURE_CLOUDFLARE_BASE_URL: 'http://provider.invalid',
-    POSTHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '0',
-    POSTHORN_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'fatal',
+    MAILHORN_AUTOCONFIGURE_CLOUDFLARE_BASE_URL: 'http://provider.invalid',
+    MAILHORN_RATE_LIMIT_REQUESTS_PER_SECOND: '0',
+    MAILHORN_LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'fatal',
     ...options.env,
   })
   const app = await startApp(config, {
@@ -128,7 +128,7 @@ export async function startPosthorn(options: PosthornOptions = {}): Promise<Post
     throw error
   })
   if (app.dnsAddress) zone.forward(config.mailHost, `127.0.0.1:${app.dnsAddress.port}`)
-  return new RunningPosthorn(app, {
+  return new RunningMailhorn(app, {
     zone,
     clock,
     dataDir,
@@ -138,7 +138,7 @@ export async function startPosthorn(options: PosthornOptions = {}): Promise<Post
 }
 
 /** By which its tokens are signed. */
-export function secretsOf({ dataDir }: Posthorn): SecretKeys {
+export function secretsOf({ dataDir }: Mailhorn): SecretKeys {
   return createSecretKeys(readOrCreateSecret(dataDir))
 }
 
@@ -150,7 +150,7 @@ interface Surroundings {
   keepData: boolean
 }
 
-class RunningPosthorn implements Posthorn {
+class RunningMailhorn implements Mailhorn {
   readonly app: App
   readonly baseUrl: string
   readonly admin = admin
